@@ -1,4 +1,4 @@
-"""The MDP, term by term."""
+"""Managers of the MDP terms: actions, observations, rewards, events and others."""
 
 from mjlab.managers.action import ActionManager as ActionManager
 from mjlab.managers.action import ActionTerm as ActionTerm

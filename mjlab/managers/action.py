@@ -1,4 +1,4 @@
-"""Actions: what a policy puts out, and who acts on which part of it."""
+"""Action terms, and the manager that splits the policy's action among them."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
@@ -12,48 +12,49 @@ from mjlab.settings import Config
 
 
 class ActionTarget(NamedTuple):
-    """One thing that an action moves."""
+    """Quantity of a joint, tendon or site that an action term sets."""
 
     entity: str
     """Name of the entity."""
 
     kind: str
-    """Its kind, in the singular: "joint"."""
+    """Kind of element, in the singular: "joint"."""
 
     name: str
-    """Its name within the entity."""
+    """Name of the element within the entity."""
 
     quantity: str
-    """Its quantity that is set, such as "joint_pos"."""
+    """Quantity that is set, such as "joint_pos"."""
 
 
 class ActionTermCfg(Config, ABC):
-    """Declares a part of the action."""
+    """Configuration of an action term."""
 
     entity_name: str = "robot"
-    """The entity that is acted on."""
+    """Name of the controlled entity."""
 
     share_targets: bool = False
-    """Permission for another term to set another quantity of the same joint, tendon or
-    site, such as an effort beside a position. No two can set the same quantity."""
+    """Allow another term to set a different quantity of the same joint, tendon or site,
+    such as an effort in addition to a position. Two terms can never set the same
+    quantity."""
 
     @abstractmethod
     def bind(self, name: str, env: Env) -> "ActionTerm":
-        """Return the term of one environment.
+        """Create the term for one environment.
 
         Args:
-            name: The key that the user gave the term.
+            name: Key of the term in the configuration.
             env: The environment.
         """
 
 
 class ActionTerm(TermObject, ABC):
-    """A part of the action, bound to an environment.
+    """Action term, bound to an environment.
 
-    `process_actions` runs once a step of the environment, `apply_actions` before every
-    physics step. Targets of an entity hold until they are written again, so a term
-    whose targets do not move within a step writes them in `process_actions` and leaves
-    `apply_actions` as it is. Tensors of a term are written in place.
+    `process_actions` runs once per environment step, `apply_actions` before every
+    physics step. An entity's targets persist until they are written again, so a term
+    whose targets are constant within a step writes them in `process_actions` and does
+    not override `apply_actions`. Tensors of a term are updated in place.
     """
 
     def __init__(self, name: str, cfg: ActionTermCfg, env: Env) -> None:
@@ -64,12 +65,12 @@ class ActionTerm(TermObject, ABC):
     @property
     @abstractmethod
     def action_dim(self) -> int:
-        """Numbers of the action that the term takes."""
+        """Dimension of the term's part of the action."""
 
     @property
     @abstractmethod
     def targets(self) -> tuple[ActionTarget, ...]:
-        """All that the term moves, so that no two terms do by mistake."""
+        """Quantities that the term sets, for the detection of conflicting terms."""
 
     @property
     def raw_action(self) -> torch.Tensor:
@@ -78,29 +79,29 @@ class ActionTerm(TermObject, ABC):
 
     @abstractmethod
     def process_actions(self, actions: torch.Tensor) -> None:
-        """Take the action of a step, shape (num_envs, action_dim).
+        """Process the action of an environment step, shape (num_envs, action_dim).
 
-        What is not finite in it is NaN in all of that world's numbers that follow.
+        A NaN in a world's action must propagate to the targets of that world.
         """
 
     def apply_actions(self) -> None:
-        """Act before a physics step. By default what `process_actions` set holds."""
+        """Update the targets before a physics step. Does nothing by default."""
         return
 
     def apply_late(self) -> None:
-        """Act inside each physics step, for a term that overrides this method.
+        """Update the targets within each physics step, for terms that override this.
 
-        Results of the velocity stage, such as lengths and moment arms of tendons, are
-        those of this physics step. Explicit actuators of tendons act after it; other
-        actuators follow the targets that it sets in the next physics step.
+        Results of the velocity stage, such as tendon lengths and moment arms, are those
+        of the current physics step. Explicit tendon actuators are computed afterwards;
+        other actuators use the new targets in the next physics step.
         """
         return
 
 
 class ActionManager(Manager[ActionTerm]):
-    """Deals the action out to its terms, and remembers the last three.
+    """Manager of the action terms. Keeps the last three actions.
 
-    The action is the terms' parts side by side, in the order of the configuration.
+    The action is the concatenation of the terms' parts, in configuration order.
     """
 
     kind = "action"
@@ -111,20 +112,20 @@ class ActionManager(Manager[ActionTerm]):
         _check_targets(self.terms)
         dims = [term.action_dim for term in self.terms.values()]
         self.total_action_dim: int = sum(dims)
-        """Numbers of the whole action."""
+        """Dimension of the whole action."""
         size = (3, env.num_envs, self.total_action_dim)
         self._history = torch.zeros(size, device=env.device)
         self.incoming = torch.zeros(size[1:], device=env.device)
-        """The action of the step that begins, shape (num_envs, dim)."""
+        """Action of the step about to run, shape (num_envs, dim)."""
         self.action = self._history[0]
-        """The last action, as the policy put it out, shape (num_envs, dim). Where it
-        was infinite, it is NaN. Zero after a reset."""
+        """Last action as the policy returned it, shape (num_envs, dim). Infinite values
+        are stored as NaN. Zero after a reset."""
         self.prev_action = self._history[1]
         """The action before the last one."""
         self.prev_prev_action = self._history[2]
-        """The action before that."""
+        """The action before `prev_action`."""
         self.nonfinite = torch.zeros(env.num_envs, dtype=torch.int64, device=env.device)
-        """Times that each world's action was not finite, shape (num_envs,)."""
+        """Number of non-finite actions per world, shape (num_envs,)."""
         parts = self.action.split(dims, dim=1) if dims else ()
         self._parts = dict(zip(self.terms, parts, strict=True))
         self.late_terms = [
@@ -132,11 +133,11 @@ class ActionManager(Manager[ActionTerm]):
             for term in self.terms.values()
             if type(term).apply_late is not ActionTerm.apply_late
         ]
-        """Terms that act inside each physics step."""
+        """Terms that override `apply_late`."""
 
     @property
     def action_term_dim(self) -> list[int]:
-        """Numbers of the action that each term takes."""
+        """Dimension of each term's part of the action."""
         return [term.action_dim for term in self.terms.values()]
 
     get_term = Manager[ActionTerm].term
@@ -149,7 +150,7 @@ class ActionManager(Manager[ActionTerm]):
     def check(self, action: torch.Tensor) -> None:
         """Raise unless `action` has the shape, type and device of the action.
 
-        Its values are not looked at, because that would wait for the device.
+        Values are not checked, because that would synchronise with the device.
         """
         if not isinstance(action, torch.Tensor):
             raise TypeError(
@@ -178,32 +179,32 @@ class ActionManager(Manager[ActionTerm]):
     def take(self, action: torch.Tensor) -> None:
         """Check the action of the next step, and copy it to `incoming`.
 
-        Its values are taken; no gradient goes through a step.
+        Only the values are copied: no gradient flows through a step.
         """
         self.check(action)
         self.incoming.copy_(action.detach())
 
     def process_action(self, action: torch.Tensor) -> None:
-        """Take the action of a step, shape (num_envs, total_action_dim), float32.
+        """Process the action of a step, shape (num_envs, total_action_dim), float32.
 
-        `take` has checked it. An action that is not finite is counted. It goes on as
-        NaN, through every clip, so that it reaches the state, where the world is found
-        and reset.
+        `take` has already checked it. Non-finite actions are counted and passed on as
+        NaN, through every clip, so that the NaN reaches the state and the world is
+        detected and reset.
         """
         recent = torch.cat((action.unsqueeze(0), self._history[:2]))
-        # No times a number is zero where it is finite, and NaN elsewhere.
+        # x + 0 * x is x where x is finite, and NaN elsewhere.
         torch.add(recent, recent, alpha=0.0, out=self._history)
         self.nonfinite.add_(self.action.isnan().any(dim=1))
         for name, term in self.terms.items():
             term.process_actions(self._parts[name])
 
     def apply_action(self) -> None:
-        """Act before a physics step."""
+        """Run `apply_actions` of all terms, before a physics step."""
         for term in self.terms.values():
             term.apply_actions()
 
     def apply_late(self) -> None:
-        """Act inside a physics step."""
+        """Run `apply_late` of the terms that override it, within a physics step."""
         for term in self.late_terms:
             term.apply_late()
 
@@ -212,9 +213,9 @@ class ActionManager(Manager[ActionTerm]):
         super().reset(mask)
 
     def take_nonfinite(self) -> dict[str, int]:
-        """Count the actions that were not finite since the last call.
+        """Count the non-finite actions since the last call.
 
-        This waits for the device.
+        Synchronises with the device.
         """
         count = int(self.nonfinite.sum())
         self.nonfinite.zero_()
@@ -236,13 +237,13 @@ class ActionManager(Manager[ActionTerm]):
         ]
 
     def debug_vis(self, visualizer: Any) -> None:
-        """Draw all terms that can be drawn."""
+        """Draw the debug visualisation of all terms."""
         for term in self.terms.values():
             term.debug_vis(visualizer)
 
 
 def _check_targets(terms: Mapping[str, ActionTerm]) -> None:
-    """Raise if two terms move one thing without saying so."""
+    """Raise if two terms set the same element without permission."""
     moved = [(term, target) for term in terms.values() for target in term.targets]
     by_thing: dict[tuple[str, ...], list[tuple[ActionTerm, ActionTarget]]] = {}
     for term, target in moved:
@@ -255,7 +256,7 @@ def _check_targets(terms: Mapping[str, ActionTerm]) -> None:
 def _check_pair(
     one: ActionTerm, target: ActionTarget, two: ActionTerm, other: ActionTarget
 ) -> None:
-    """Raise unless two terms that move one thing may do so."""
+    """Raise unless a term permits sharing and the quantities differ."""
     same_quantity = target.quantity == other.quantity
     if (one.cfg.share_targets or two.cfg.share_targets) and not same_quantity:
         return

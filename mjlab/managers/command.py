@@ -1,4 +1,4 @@
-"""Commands: goals that are drawn anew from time to time."""
+"""Command terms: goals that are resampled during an episode."""
 
 import math
 from abc import ABC, abstractmethod
@@ -16,47 +16,46 @@ _MOST_STEPS = 2**53
 
 
 class CommandTermCfg(Config, ABC):
-    """Declares a command."""
+    """Configuration of a command term."""
 
     resampling_time_range: tuple[float, float]
-    """Shortest and longest time that a command lasts, in seconds. Infinity keeps it for
-    the whole episode."""
+    """Shortest and longest time between resamplings, in seconds. Infinity keeps a
+    command for the whole episode."""
 
     debug_vis: bool = False
-    """Drawing of the command in viewers."""
+    """Draw the command in viewers."""
 
     @abstractmethod
     def bind(self, name: str, env: Env) -> "CommandTerm":
-        """Return the term of one environment.
+        """Create the term for one environment.
 
         Args:
-            name: The key that the user gave the term.
+            name: Key of the term in the configuration.
             env: The environment.
         """
 
 
 class CommandTerm(TermObject, ABC):
-    """A command, bound to an environment.
+    """Command term, bound to an environment.
 
-    Times are counted in steps: a command that is to last k of them is what the policy
-    sees k times. A subclass draws in `_resample`, and in `_update` it derives what
-    changes from step to step. All its tensors are written in place.
+    Times are counted in steps: the policy observes a command of k steps k times. A
+    subclass draws commands in `_resample` and derives quantities that change from step
+    to step in `_update`. All its tensors are updated in place.
     """
 
     metric_names: ClassVar[tuple[str, ...]] = ()
-    """Names of the figures in `metrics`."""
+    """Names of the metrics in `metrics`."""
 
     labels: ClassVar[tuple[tuple[str, str], ...]] = ()
-    """Name and unit of the first numbers of the command, for captions of videos. Empty
-    shows all numbers by the term's name."""
+    """Name and unit of the first components of the command, for video captions. Empty
+    shows all components under the term's name."""
 
     writes_state: bool = False
-    """True for a command whose `_resample` writes the state of physics. It then runs
-    before `forward()`, where derived quantities of the step that just ended are not
-    current."""
+    """True if `_resample` writes the physics state. It then runs before `forward()`,
+    when derived quantities still lag behind the state."""
 
     couples_worlds: bool = False
-    """True for a command that one world draws by what happened in others."""
+    """True if a world's draw depends on the history of other worlds."""
 
     def __init__(
         self, name: str, cfg: CommandTermCfg, env: Env, *, num_draws: int = 0
@@ -64,30 +63,30 @@ class CommandTerm(TermObject, ABC):
         """Allocate timers and metrics.
 
         Args:
-            name: The key that the user gave the term.
-            cfg: Its declaration, which is never written to.
+            name: Key of the term in the configuration.
+            cfg: Configuration of the term, never modified.
             env: The environment.
-            num_draws: How many random numbers `_resample` takes in each world.
+            num_draws: Number of random numbers per world that `_resample` uses.
         """
         super().__init__(env)
         self.name = name
         self.cfg = cfg
         self.stream = f"command/{name}"
-        """The term's name for its random numbers."""
+        """Name of the term's random stream."""
         self._num_draws = num_draws
         self._shortest, longest = _in_steps(cfg.resampling_time_range, env.step_dt)
-        # A little below the number of choices, so that rounding never gives one more.
+        # Slightly below the number of choices, so that rounding cannot exceed it.
         self._choices = (longest - self._shortest + 1) * (1.0 - 2.0**-20)
         self._lasts_equally = longest == self._shortest
         ints = {"dtype": torch.int64, "device": env.device}
-        # The step of the episode at which the command ends; 0 before its first one.
+        # Episode step at which the command ends; 0 before the first command.
         self._ends = torch.zeros(env.num_envs, **ints)
         size = (env.num_envs, len(self.metric_names))
         self.metric_values = torch.zeros(size, device=env.device)
-        """Figures of the episode so far, shape (num_envs, metrics), live."""
+        """Metrics of the current episode, shape (num_envs, metrics), live."""
         columns = self.metric_values.unbind(dim=1)
         self.metrics = dict(zip(self.metric_names, columns, strict=True))
-        """The same by name, each of shape (num_envs,)."""
+        """Columns of `metric_values` by name, each of shape (num_envs,)."""
 
     @property
     @abstractmethod
@@ -96,20 +95,20 @@ class CommandTerm(TermObject, ABC):
 
     @property
     def time_left(self) -> torch.Tensor:
-        """Seconds until each world's next command, shape (num_envs,)."""
+        """Time until the next resampling of each world, s, shape (num_envs,)."""
         left = self._ends - self._env.episode_length_buf
         return left.clamp(min=0) * self._env.step_dt
 
     @property
     def begins_episode(self) -> torch.Tensor:
-        """Worlds that have no command yet in their episode, shape (num_envs,), bool.
+        """Worlds without a command in their current episode, shape (num_envs,), bool.
 
-        In `_resample`, it tells a reset from a command that ran out of time.
+        In `_resample`, it distinguishes a reset from a command whose time is over.
         """
         return self._ends == 0
 
     def advance(self, dt: float) -> None:
-        """Take the figures of a step, and draw the commands that are due.
+        """Update the metrics of a step, then resample the commands that are due.
 
         Args:
             dt: Duration of the step that ended, s; 0 after a reset outside a step.
@@ -122,14 +121,14 @@ class CommandTerm(TermObject, ABC):
         self._set_timers(due, unit[:, 0])
 
     def update(self) -> None:
-        """Derive the command of this step."""
+        """Update quantities of the command that change from step to step."""
         self._update()
 
     def reset(self, mask: torch.Tensor) -> None:
-        """Have the worlds of `mask` get new commands in this step, and new figures.
+        """Mark the commands of worlds in `mask` as due, and clear their metrics.
 
-        They are drawn by `advance`, which the environment calls after every reset, so
-        that one step draws only once.
+        `advance`, which the environment calls after every reset, draws the commands, so
+        each step draws only once.
         """
         fill_where(self._ends, mask, 0)
         if self.metric_names:
@@ -140,28 +139,28 @@ class CommandTerm(TermObject, ABC):
 
     @abstractmethod
     def _resample(self, mask: torch.Tensor, unit: torch.Tensor) -> None:
-        """Write new commands where `mask`, shape (num_envs,), holds.
+        """Write new commands where `mask`, shape (num_envs,), is True.
 
         Args:
-            mask: The worlds whose command is due.
+            mask: Worlds whose command is due.
             unit: Uniform random numbers in [0, 1), shape (num_envs, num_draws).
         """
 
     def _update(self) -> None:
-        """Derive what changes from step to step. By default nothing does."""
+        """Update quantities that change from step to step. Does nothing by default."""
         return
 
     def _update_metrics(self) -> None:
-        """Write `metrics`, from the command that was in force in the step."""
+        """Write `metrics`, from the command that was active during the step."""
         return
 
     def _is_due(self) -> torch.Tensor:
-        """Find the worlds that get a new command, shape (num_envs,)."""
+        """Worlds that get a new command, shape (num_envs,)."""
         return self._env.episode_length_buf >= self._ends
 
     def _average(self, values: torch.Tensor) -> None:
-        """Take values of this step, (num_envs, metrics), into the episode's means."""
-        # The step of a reset has weight 1, as the first has, which then replaces it.
+        """Add values of this step, (num_envs, metrics), to the episode means."""
+        # The step of a reset has weight 1. So has the first step, which replaces it.
         share = self._env.episode_length_buf.clamp(min=1).reciprocal()
         self.metric_values.lerp_(values, share.unsqueeze(1))
 
@@ -175,7 +174,7 @@ class CommandTerm(TermObject, ABC):
 
 
 class CommandManager(Manager[CommandTerm]):
-    """Draws commands and keeps them current."""
+    """Manager of the command terms: resamples and updates commands."""
 
     kind = "command"
 
@@ -199,7 +198,7 @@ class CommandManager(Manager[CommandTerm]):
         return self.term(name).command
 
     def write_state(self, dt: float) -> None:
-        """Draw the commands whose drawing writes state; called before `forward()`.
+        """Resample the commands that write the physics state, before `forward()`.
 
         Args:
             dt: Duration of the step that ended, s; 0 after a reset outside a step.
@@ -208,7 +207,7 @@ class CommandManager(Manager[CommandTerm]):
             term.advance(dt)
 
     def compute(self, dt: float) -> None:
-        """Take figures, draw the commands that are due, and derive those of this step.
+        """Update metrics, resample the commands that are due, and update all commands.
 
         Args:
             dt: Duration of the step that ended, s; 0 after a reset outside a step.
@@ -219,7 +218,7 @@ class CommandManager(Manager[CommandTerm]):
             term.update()
 
     def reset(self, mask: torch.Tensor) -> None:
-        # They get new commands in this step.
+        # These worlds get new commands in this step.
         for name, columns in self._columns.items():
             self._env.episode_log.values[:, columns] = self.terms[name].metric_values
         super().reset(mask)
@@ -231,7 +230,7 @@ class CommandManager(Manager[CommandTerm]):
         ]
 
     def debug_vis(self, visualizer: Any) -> None:
-        """Draw the terms that ask for it."""
+        """Draw the terms with `debug_vis` enabled."""
         for term in self.terms.values():
             if term.cfg.debug_vis:
                 term.debug_vis(visualizer)

@@ -1,4 +1,4 @@
-"""Curricula: what changes while training, as tensors on the device."""
+"""Curriculum terms, which change the task during training."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -10,20 +10,20 @@ from mjlab.managers.term import BoundTerm, Manager, TermCfg, TermError, bind_ter
 
 
 class CurriculumTermCfg(TermCfg):
-    """Declares a curriculum: a function or class that runs at every reset.
+    """Configuration of a curriculum term: a function or class, run at every reset.
 
-    It writes tensors that other terms read (weights of rewards, live parameters of
-    terms, ranges of commands, levels of terrain), never a configuration. One that takes
-    `mask` is given the worlds whose episodes end, which are still as they ended. What
-    it returns is logged: a tensor of shape () or (num_envs,), or None.
+    It writes device tensors that other terms read (reward weights, live parameters,
+    command ranges, terrain levels), never a configuration. A parameter `mask` receives
+    the worlds whose episodes end, in their terminal state. The return value is logged:
+    a tensor of shape () or (num_envs,), or None.
 
-    A term by which what happens in some worlds changes others, such as one that follows
-    the mean return, declares an attribute `couples_worlds = True`.
+    A term through which some worlds affect others, such as one that follows the mean
+    return, declares an attribute `couples_worlds = True`.
     """
 
 
 class CurriculumManager(Manager[BoundTerm]):
-    """Runs curricula before worlds are reset, and logs what they return."""
+    """Manager of the curriculum terms: runs them before resets, logs their values."""
 
     kind = "curriculum"
 
@@ -32,7 +32,7 @@ class CurriculumManager(Manager[BoundTerm]):
 
         Args:
             cfg: The terms by name.
-            env: The environment, with all other managers but metrics.
+            env: The environment, with all other managers except metrics.
         """
         super().__init__(bind_terms(cfg, env, kind=self.kind), env)
         self.couples_worlds = tuple(
@@ -40,7 +40,7 @@ class CurriculumManager(Manager[BoundTerm]):
             for name, term in self.terms.items()
             if getattr(term.cfg.func, "couples_worlds", False)
         )
-        """Names of the terms by which worlds depend on each other."""
+        """Names of the terms that make worlds depend on each other."""
         self._keys = [f"Curriculum/{name}" for name in self.terms]
         self._values = torch.zeros(len(self._keys), device=env.device)
         self._log = env.episode_log
@@ -50,7 +50,7 @@ class CurriculumManager(Manager[BoundTerm]):
         """Run all terms.
 
         Args:
-            mask: The worlds whose episodes end, shape (num_envs,), bool.
+            mask: Worlds whose episodes end, shape (num_envs,), bool.
         """
         for index, term in enumerate(self.terms.values()):
             value = term(mask)
@@ -63,7 +63,7 @@ class CurriculumManager(Manager[BoundTerm]):
             self._log.values[:, self._columns] = self._values
 
     def log_values(self) -> dict[str, torch.Tensor]:
-        """Return the terms' last figures by log key, as scalars on the device."""
+        """Return the terms' last values by log key, as scalars on the device."""
         return dict(zip(self._keys, self._values.clone().unbind(), strict=True))
 
     def state(self) -> dict[str, torch.Tensor]:
@@ -77,7 +77,7 @@ class CurriculumManager(Manager[BoundTerm]):
 
 
 def _figure(term: BoundTerm, value: Any, num_envs: int) -> torch.Tensor:
-    """Return one number for what a term returned."""
+    """Return the mean of a term's value, as a scalar."""
     if not isinstance(value, torch.Tensor) or value.shape not in ((), (num_envs,)):
         shown = tuple(value.shape) if isinstance(value, torch.Tensor) else repr(value)
         raise TermError(

@@ -1,4 +1,4 @@
-"""The environment, as far as managers need it, and its log of episodes."""
+"""Interface of the environment for managers, and the episode log."""
 
 from collections.abc import Sequence
 from typing import Protocol
@@ -11,56 +11,56 @@ from mjlab.sim import Simulation
 
 
 class EpisodeLog:
-    """Collects one value a key and world when episodes end.
+    """Log of episode values: one per key and world, averaged when episodes end.
 
-    Managers write their values for all worlds; `fold` adds those of the worlds that
-    ended. Nothing is read back until somebody asks for numbers.
+    Managers write values for all worlds; `fold` adds those of the worlds whose episodes
+    ended. Nothing is copied to the host until `take` is called.
     """
 
     def __init__(self, num_envs: int, device: torch.device) -> None:
         self._num_envs, self._device = num_envs, device
         self.keys: list[str] = []
-        """Names of the figures, in the order of registration."""
+        """Log keys, in the order of registration."""
         self._allocate()
 
     def register(self, keys: Sequence[str]) -> slice:
-        """Reserve columns of `values` for `keys`, and return which they are."""
+        """Reserve columns of `values` for `keys`, and return their slice."""
         start = len(self.keys)
         self.keys.extend(keys)
         self._allocate()
         return slice(start, len(self.keys))
 
     def fold(self, mask: torch.Tensor) -> None:
-        """Take the values of the worlds of `mask` into the averages."""
+        """Add the values of the worlds in `mask` to the averages."""
         chosen = torch.where(mask.unsqueeze(1), self._values_and_one, self._zero)
         sums_and_count = chosen.sum(dim=0)
         self._sums_and_count += sums_and_count
         count = sums_and_count[-1]
-        # No number, and not taken, where no episode has ended.
+        # NaN, and discarded, if no episode has ended.
         mean = sums_and_count[:-1] / count
         torch.where(count > 0.0, mean, self._latest, out=self._latest)
 
     def latest(self) -> dict[str, torch.Tensor]:
-        """Return means over the episodes of the last step in which any ended.
+        """Return means over the episodes that ended in the last step with any.
 
-        A fresh dictionary of scalars on the device. Before the first episode has
-        ended, the values are zero.
+        A new dictionary of scalars on the device. The values are zero until the first
+        episode ends.
         """
         return dict(zip(self.keys, self._latest.clone().unbind(), strict=True))
 
     def take(self, read: Sequence[float] = ()) -> tuple[dict[str, float], int]:
-        """Return means over all episodes since the last call, and their number.
+        """Return means over all episodes since the last call, and the episode count.
 
-        This waits for the device, unless what `drain` returned has been read already.
+        Synchronises with the device, unless `read` holds the result of `drain`.
         """
         *sums, count = read or self.drain().tolist()
         means = [total / max(count, 1.0) for total in sums]
         return dict(zip(self.keys, means, strict=True)), int(count)
 
     def drain(self) -> torch.Tensor:
-        """Return sums over all episodes since the last call, and last their number.
+        """Return sums over all episodes since the last call, then the episode count.
 
-        On the device, in the order of `keys`; nothing waits for it.
+        On the device, in the order of `keys`, without synchronisation.
         """
         sums_and_count = self._sums_and_count.clone()
         self._sums_and_count.zero_()
@@ -75,25 +75,25 @@ class EpisodeLog:
         # The last column is one, so that its sum is the number of episodes.
         self._values_and_one = torch.ones(self._num_envs, size + 1, device=self._device)
         self.values = self._values_and_one[:, :-1].zero_()
-        """Present figures of all worlds, which managers write, (num_envs, keys)."""
+        """Current values of all worlds, written by managers, (num_envs, keys)."""
         self._zero = torch.zeros((), device=self._device)
         self._sums_and_count = torch.zeros(size + 1, device=self._device)
         self._latest = torch.zeros(size, device=self._device)
 
 
 class ActionParts(Protocol):
-    """The last action, by the term that takes a part of it."""
+    """Last action, split by term."""
 
     def part(self, name: str) -> torch.Tensor:
-        """Return the part of a term, shape (num_envs, action_dim), live."""
+        """Return a term's part of the action, shape (num_envs, action_dim), live."""
         ...
 
 
 class Env(Protocol):
-    """Physics, scene, time and random numbers: what stands below all managers."""
+    """Physics, scene, time and random numbers: the interface that managers use."""
 
     num_envs: int
-    """Number of worlds. An "env" of other frameworks is a world here."""
+    """Number of worlds (parallel environments)."""
 
     device: torch.device
     """Device of all tensors."""
@@ -105,24 +105,24 @@ class Env(Protocol):
     """Entities, sensors and ground."""
 
     rng: WorldRng
-    """Random numbers of the worlds.
+    """Random number generator with one counter per world.
 
-    A draw names its stream, such as "event/push_root". The environment moves every
-    world's counter on once a step, and once more when a world is reset, so the
-    same stream gives new numbers then, and only then.
+    A draw names its stream, such as "event/push_root". The environment increments every
+    world's counter once per step, and once more when that world is reset. A stream
+    gives new numbers after each increment, and only then.
     """
 
     physics_dt: float
     """Duration of a physics step, s."""
 
     step_dt: float
-    """Duration of a step of the environment, s."""
+    """Duration of an environment step, s."""
 
     max_episode_length_s: float
-    """Duration of an episode that nothing ends before its time, s."""
+    """Time limit of an episode, s."""
 
     max_episode_length: int
-    """Steps of an episode that nothing ends before its time."""
+    """Time limit of an episode, in environment steps."""
 
     episode_length_buf: torch.Tensor
     """Steps since each world was reset, shape (num_envs,), int64."""
@@ -131,7 +131,7 @@ class Env(Protocol):
     """Steps since the environment was built, shape (), int64."""
 
     episode_log: EpisodeLog
-    """Figures of episodes that ended."""
+    """Log of finished episodes."""
 
     @property
     def action_manager(self) -> ActionParts:

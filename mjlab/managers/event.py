@@ -1,4 +1,4 @@
-"""Events, which change worlds at start, at resets, in between and at every step."""
+"""Event terms: changes at startup, at resets, at intervals and at every step."""
 
 import inspect
 from collections.abc import Mapping, Sequence
@@ -20,49 +20,49 @@ EventMode = Literal["startup", "reset", "interval", "step"]
 MODES: tuple[EventMode, ...] = get_args(EventMode)
 
 _CONSTANT_INPUTS = frozenset(mujoco.MjModel._setconst_inputs)
-"""Model fields that constants are derived from when MuJoCo compiles a model."""
+"""Model fields from which MuJoCo derives constants when it compiles a model."""
 
 _NEVER = -(2**60)
 
 _MOST_STEPS = 2**24
-"""Uniform random numbers have 24 bits."""
+"""Resolution of uniform random numbers: 24 bits."""
 
 
 class EventTermCfg(TermCfg):
-    """Declares an event: a function or class that writes state or model fields.
+    """Configuration of an event term, which writes state or model fields.
 
-    It is called with `mask`, a bool tensor of shape (num_envs,), computes for all
-    worlds and writes where the mask holds. One that takes `stream` is given a name of
-    its own for its random numbers.
+    The function or class is called with `mask`, bool, shape (num_envs,). It computes
+    for all worlds and writes where the mask is True. A parameter `stream` receives a
+    name for random numbers that is unique to the term.
     """
 
     mode: EventMode
-    """Its moment: once when the environment is built ("startup"), to worlds
-    that are reset ("reset"), from time to time ("interval"), or after each step
+    """Time of the event: once when the environment is built ("startup"), in worlds
+    that are reset ("reset"), at random intervals ("interval"), or after each step
     ("step")."""
 
     interval_range_s: tuple[float, float] | None = None
-    """Shortest and longest time between two occurrences, in seconds, for intervals. It
-    is drawn anew each time, as a whole number of steps."""
+    """Shortest and longest time between two occurrences, in seconds, for mode
+    "interval". Each time is drawn as a whole number of steps."""
 
     is_global_time: bool = False
-    """One clock of an interval for all worlds. Otherwise each world has its own, which
-    starts over when the world is reset."""
+    """Use one interval timer for all worlds. Otherwise each world has its own timer,
+    which restarts when the world is reset."""
 
     min_step_count_between_reset: int = 0
-    """Steps, for resets, that must have passed since the event last ran in a world
-    before it runs there again. It always runs the first time."""
+    """Minimum number of steps, for mode "reset", between two occurrences in a world.
+    The first one always happens."""
 
 
 def required_fields(cfg: Mapping[str, EventTermCfg | None]) -> set[str]:
-    """Return the model fields that the events vary from world to world.
+    """Return the model fields that the events vary between worlds.
 
-    They have to be known before the model is compiled. A function says so in an
+    They must be known before the model is compiled. A function declares them in an
     attribute `model_fields`, a collection of names; a class in a static method
     `model_fields(params)`.
 
     Args:
-        cfg: The events by name; those that are None are switched off.
+        cfg: The events by name. None disables an event.
     """
     return set().union(*(_model_fields(term) for term in cfg.values() if term))
 
@@ -82,7 +82,7 @@ def steps_of(seconds: tuple[float, float], step_dt: float) -> tuple[int, int]:
 
 
 class IntervalTimers:
-    """Several timers in each world, that ring and start anew with a random time."""
+    """Timers per world, which restart with a random duration when they expire."""
 
     def __init__(
         self,
@@ -96,7 +96,7 @@ class IntervalTimers:
         Args:
             intervals: Shortest and longest interval of each timer, in steps.
             rng: Random numbers of the worlds that have timers.
-            owns_rng: Whether the numbers are advanced here, because nobody else does.
+            owns_rng: Whether `advance` also increments the counters of `rng`.
         """
         device = rng.device
         self.rng = rng
@@ -109,24 +109,24 @@ class IntervalTimers:
         self._is_random = bool((high > low).any())
         shape = (rng.num_envs, len(intervals))
         self.steps_left = torch.zeros(shape, dtype=torch.int64, device=device)
-        """Steps until each timer rings, shape (num_envs, timers), int64."""
+        """Steps until each timer expires, shape (num_envs, timers), int64."""
         self.reset(torch.ones(rng.num_envs, dtype=torch.bool, device=device))
 
     def advance(self) -> None:
-        """Let a step pass."""
+        """Decrement all timers by one step."""
         self.steps_left.sub_(1)
         if self._owns_rng:
             self.rng.advance()
 
     def take_due(self) -> torch.Tensor:
-        """Return which timers ring, shape (num_envs, timers), and start these anew."""
+        """Return the expired timers, shape (num_envs, timers), and restart them."""
         due = self.steps_left <= 0
         fresh = self._draw("event/timers")
         torch.where(due, fresh, self.steps_left, out=self.steps_left)
         return due
 
     def reset(self, mask: torch.Tensor) -> None:
-        """Start the timers anew in the worlds of `mask`, shape (num_envs,)."""
+        """Restart the timers of the worlds in `mask`, shape (num_envs,)."""
         write_where(self.steps_left, mask, self._draw("event/timers/reset"))
 
     def _draw(self, stream: str) -> torch.Tensor:
@@ -138,12 +138,12 @@ class IntervalTimers:
 
 
 class EventManager(Manager[BoundTerm]):
-    """Calls events when they are due, each with the mask of the worlds it is due in."""
+    """Manager of the event terms: runs each in the worlds where it is due."""
 
     kind = "event"
 
     def __init__(self, cfg: Mapping[str, EventTermCfg | None], env: Env) -> None:
-        """Check and bind the events, and start their clocks.
+        """Check and bind the events, and start their timers.
 
         Args:
             cfg: The events by name.
@@ -171,10 +171,10 @@ class EventManager(Manager[BoundTerm]):
         self.asks_constants_in = frozenset(
             self._settings[name].mode for name in self._asking
         )
-        """Modes in which some event varies what constants are derived from."""
+        """Modes with an event that varies inputs of derived constants."""
         self.constants_mask = torch.zeros_like(self._all_worlds)
-        """Worlds whose constants have to be derived anew, shape (num_envs,), bool. It
-        collects until `recompute_constants`."""
+        """Worlds whose derived constants are stale, shape (num_envs,), bool. Cleared by
+        `recompute_constants`."""
         self._start_gaps()
         self._start_clocks()
 
@@ -186,13 +186,13 @@ class EventManager(Manager[BoundTerm]):
     ) -> None:
         """Run the events of a mode.
 
-        The environment calls this with "step" once in every step, before any reset:
-        that is what moves the clocks of intervals on.
+        The environment calls this with "step" once per step, before any reset. That
+        call also advances the interval timers.
 
         Args:
-            mode: Which events.
-            dt: Duration of a step, s. Clocks count steps, so it changes nothing.
-            mask: The worlds, shape (num_envs,), bool. None means all.
+            mode: Mode of the events to run.
+            dt: Duration of a step, s. Unused, because timers count steps.
+            mask: Worlds to run in, shape (num_envs,), bool. None means all.
         """
         terms = self._modes[mode]
         if mode == "step":
@@ -210,28 +210,28 @@ class EventManager(Manager[BoundTerm]):
                 entity.refresh_defaults(mask)
 
     def recompute_constants(self, *, startup: bool = False) -> None:
-        """Derive constants in the worlds whose events asked for it, and clear the mask.
+        """Recompute constants in the worlds of `constants_mask`, and clear it.
 
         Args:
-            startup: Whether startup events are among those that may have asked.
+            startup: Whether startup events can have set the mask.
         """
         if self.asks_constants_in - (set() if startup else {"startup"}):
             self._env.sim.recompute_constants(self.constants_mask)
             self.constants_mask.zero_()
 
     def reset(self, mask: torch.Tensor) -> None:
-        """Restart the worlds' own clocks, and have terms forget the worlds of `mask`.
+        """Reset the terms and the per-world timers in the worlds of `mask`.
 
-        The one clock of all worlds goes on.
+        The global timer continues.
         """
         super().reset(mask)
         if self._own_clock is not None:
             self._own_clock.reset(mask)
 
     def restart_global_clock(self) -> None:
-        """Start the clock of all worlds over from the seed of world 0.
+        """Restart the global timer from the seed of world 0.
 
-        For a reset of all worlds with a new seed. It is no part of a step.
+        For a reset of all worlds with a new seed, outside a step.
         """
         if self._global_clock is not None:
             its_world = torch.ones(1, dtype=torch.bool, device=self.device)
@@ -257,7 +257,7 @@ class EventManager(Manager[BoundTerm]):
     def _due(
         self, mode: EventMode, mask: torch.Tensor | None
     ) -> dict[str, torch.Tensor]:
-        """Return the worlds in which each event of a mode is due."""
+        """Return the worlds where each event of a mode is due."""
         mask = self._all_worlds if mask is None else mask
         if mode == "interval":
             return self._due_by_clock(mask)
@@ -289,7 +289,7 @@ class EventManager(Manager[BoundTerm]):
         gaps = [self._settings[n].min_step_count_between_reset for n in self._gapped]
         ints = {"dtype": torch.int64, "device": self.device}
         self._gaps = torch.tensor(gaps, **ints)
-        # When each event last happened, by the step counter of all worlds.
+        # Value of `common_step_counter` when each event last happened.
         self._last_steps = torch.full((self._env.num_envs, len(gaps)), _NEVER, **ints)
 
     def _start_clocks(self) -> None:
@@ -300,7 +300,7 @@ class EventManager(Manager[BoundTerm]):
         if own:
             self._own_clock = IntervalTimers(list(own.values()), self._env.rng)
         if shared:
-            # Numbers of its own: those of a world change when that world is reset.
+            # A separate generator, because a reset advances a world's counter.
             rng = WorldRng(1, 0, self.device)
             self._global_clock = IntervalTimers(
                 list(shared.values()), rng, owns_rng=True
@@ -325,7 +325,7 @@ def _model_fields(cfg: TermCfg) -> frozenset[str]:
 
 
 def _entities(term: BoundTerm, env: Env) -> list[Entity]:
-    """The entities that a term names, or all if it names none."""
+    """Entities in a term's parameters, or all entities if the term has none."""
     named = {
         value.name: value.entity
         for value in term.params.values()

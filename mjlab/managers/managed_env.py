@@ -1,4 +1,4 @@
-"""The environment, as far as terms may read it."""
+"""Interface of the environment for terms."""
 
 from typing import NamedTuple, Protocol
 
@@ -18,7 +18,7 @@ from mjlab.managers.termination import TerminationManager
 
 
 class Managers(NamedTuple):
-    """All managers, in the order in which a reset reaches them."""
+    """All managers, in the order in which they are reset."""
 
     observation: ObservationManager
     action: ActionManager
@@ -32,7 +32,7 @@ class Managers(NamedTuple):
     recorder: RecorderManager
 
     def bound_terms(self) -> list[BoundTerm]:
-        """Return all terms that are functions or classes with parameters."""
+        """Return all terms declared by a function or class with parameters."""
         found = [term for manager in self for term in manager.terms.values()]
         return [term for term in found if isinstance(term, BoundTerm)]
 
@@ -41,48 +41,48 @@ class ManagedEnv(Env, Protocol):
     """The environment with its managers.
 
     Managers are built in the order event, command, action, observation, termination,
-    reward, curriculum, metrics, outcome, recorder; a term that is built with one of
-    them finds those before it.
+    reward, curriculum, metrics, outcome, recorder. The constructor of a term can use
+    the managers built before its own.
     """
 
     step_counts: torch.Tensor
-    """`episode_length_buf`, and last `common_step_counter`: a step adds 1 to all."""
+    """`episode_length_buf` followed by `common_step_counter`. A step adds 1 to all."""
 
     @property
     def action_manager(self) -> ActionManager:
-        """Actions and their history."""
+        """Action terms and the action history."""
         ...
 
     observation_manager: ObservationManager
-    """Groups of observations."""
+    """Observation groups."""
 
     reward_manager: RewardManager
-    """Rewards and their sums."""
+    """Reward terms and their episode sums."""
 
     termination_manager: TerminationManager
-    """Ends of episodes, and their reasons."""
+    """Termination terms."""
 
     command_manager: CommandManager
-    """Goals."""
+    """Command terms."""
 
     event_manager: EventManager
-    """Changes of worlds at start, reset, and in between."""
+    """Event terms."""
 
     curriculum_manager: CurriculumManager
-    """Changes while training."""
+    """Curriculum terms."""
 
     metrics_manager: MetricsManager
-    """Figures of episodes that are not rewards."""
+    """Metrics, which do not affect the reward."""
 
     outcome_manager: OutcomeManager
-    """Successes and failures of worlds."""
+    """Outcomes: success and failure of episodes."""
 
     managers: Managers
-    """All of them."""
+    """All managers."""
 
     recorder_manager: RecorderManager
-    """Episodes that are written down."""
+    """Recorded episodes."""
 
     def get_state_rows(self) -> dict[str, torch.Tensor]:
-        """Copy all that the future depends on, with a row for each world."""
+        """Copy the complete state of the environment, with one row per world."""
         ...

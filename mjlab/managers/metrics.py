@@ -1,4 +1,4 @@
-"""Metrics, figures of episodes that enter no reward; two of them are outcomes."""
+"""Metrics, which do not affect the reward, and outcomes (success, failure)."""
 
 from collections.abc import Mapping
 from itertools import accumulate
@@ -19,39 +19,40 @@ from mjlab.names import UnknownNameError, suggest
 from mjlab.tensors.masks import fill_where
 
 OUTCOMES = ("success", "fail")
-"""Names that an outcome can have."""
+"""Valid names of outcomes."""
 
 Reduction = Literal["mean", "sum", "max", "last"]
 _REDUCTIONS: tuple[Reduction, ...] = get_args(Reduction)
 
 
 class MetricsTermCfg(TermCfg):
-    """Declares a metric, a function that returns float32 of shape (num_envs,)."""
+    """Configuration of a metric: a function returning float32, shape (num_envs,)."""
 
     reduce: Reduction = "mean"
-    """Reduction of an episode's values to one."""
+    """Reduction of the values over an episode."""
 
     per_substep: bool = False
-    """A value after each physics step, not each environment step."""
+    """Evaluate after each physics step instead of each environment step."""
 
 
 class OutcomeTermCfg(TermCfg):
-    """Declares an outcome, a function that returns bool of shape (num_envs,).
+    """Configuration of an outcome: a function returning bool, shape (num_envs,).
 
-    It ends no episode. Where it should, declare a termination with the same function.
+    An outcome does not end the episode. To end it, add a termination term with the same
+    function.
     """
 
 
 class MetricsManager(Manager[BoundTerm]):
-    """Reduces each metric to one figure an episode.
+    """Manager of the metrics: reduces each metric to one value per episode.
 
-    A value that is NaN or infinite is counted, and left out as if it were zero.
+    NaN and infinite values are counted and replaced by zero.
     """
 
     kind = "metrics"
 
     def __init__(self, cfg: Mapping[str, MetricsTermCfg | None], env: Env) -> None:
-        """Bind the terms and try each once."""
+        """Bind the terms and call each once."""
         super().__init__(bind_terms(cfg, env, kind=self.kind), env)
         try_terms(self.terms.values(), env, torch.float32)
         self._cfgs = {name: term for name, term in cfg.items() if term}
@@ -61,25 +62,25 @@ class MetricsManager(Manager[BoundTerm]):
         self._substep = self._episodes(per_substep=True)
         self._parts = {"step": self._step, "substep": self._substep}
         self.sees_substeps = any(term.per_substep for term in self._cfgs.values())
-        """True if some metric is taken after each physics step."""
+        """True if a metric is evaluated after each physics step."""
 
     def compute(self) -> None:
-        """Take the values of this step."""
+        """Evaluate the metrics of this environment step."""
         if self.terms:
             self._step.compute()
 
     def compute_substep(self) -> None:
-        """Take the values of this physics step."""
+        """Evaluate the metrics of this physics step."""
         if self.sees_substeps:
             self._substep.compute()
 
     def now(self, name: str) -> torch.Tensor:
-        """Return what a metric was in the last step, shape (num_envs,), live."""
+        """Return a metric's value in the last step, shape (num_envs,), live."""
         self.column(name)
         return (self._step.now | self._substep.now)[name]
 
     def figures(self) -> list[torch.Tensor]:
-        """Return the live tensors of what a step adds to episodes."""
+        """Return the tensors that accumulate over an episode, live."""
         return [*self._step.running, *self._substep.running]
 
     def reset(self, mask: torch.Tensor) -> None:
@@ -88,9 +89,9 @@ class MetricsManager(Manager[BoundTerm]):
             episodes.reset(mask)
 
     def take_nonfinite(self) -> dict[str, int]:
-        """Count the values of each term that were not finite since the last call.
+        """Count the non-finite values of each term since the last call.
 
-        This waits for the device.
+        Synchronises with the device.
         """
         return self._step.take_nonfinite() | self._substep.take_nonfinite()
 
@@ -115,12 +116,12 @@ class MetricsManager(Manager[BoundTerm]):
 
 
 class OutcomeManager(Manager[BoundTerm]):
-    """Metrics that hold or do not, in a step and once in an episode."""
+    """Manager of the outcomes: True or False per step, and accumulated per episode."""
 
     kind = "outcome"
 
     def __init__(self, cfg: Mapping[str, OutcomeTermCfg | None], env: Env) -> None:
-        """Bind the terms and try each once."""
+        """Bind the terms and call each once."""
         for name in cfg:
             if name not in OUTCOMES:
                 raise TermError(
@@ -138,22 +139,22 @@ class OutcomeManager(Manager[BoundTerm]):
         )
 
     def compute(self) -> None:
-        """Find out what holds in this step."""
+        """Evaluate the outcomes of this step."""
         if not self.terms:
             return
         torch.stack([term() for term in self.terms.values()], dim=-1, out=self._now)
         self._once.logical_or_(self._now)
 
     def now(self, name: str) -> torch.Tensor:
-        """Return where an outcome held in the last step, (num_envs,), bool, live."""
+        """Return an outcome in the last step, shape (num_envs,), bool, live."""
         return self._now[:, self.column(name)]
 
     def once(self, name: str) -> torch.Tensor:
-        """Return where it held in any step since the reset, (num_envs,), live."""
+        """Return True where it held in any step since the reset, (num_envs,), live."""
         return self._once[:, self.column(name)]
 
     def figures(self) -> list[torch.Tensor]:
-        """Return the live tensors of what a step adds to episodes."""
+        """Return the tensors that accumulate over an episode, live."""
         return [self._now, self._once] if self.terms else []
 
     def reset(self, mask: torch.Tensor) -> None:
@@ -176,9 +177,10 @@ class OutcomeManager(Manager[BoundTerm]):
 
 
 class _Episodes:
-    """Reduces the terms that are taken at the same times.
+    """Episode reductions of the metrics with the same evaluation rate.
 
-    Terms of one reduction are neighbours, so that each reduction is one operation.
+    Metrics with the same reduction occupy adjacent columns, so that each reduction is
+    one operation.
     """
 
     def __init__(
@@ -205,12 +207,12 @@ class _Episodes:
         self._mean_columns = slice(self._columns.start, self._columns.start + means)
 
     def compute(self) -> None:
-        """Take one value of each term."""
+        """Evaluate each term once."""
         if not self._terms:
             return
         values, figures = self._values, self._figures
         torch.stack([term() for term in self._terms], dim=-1, out=values)
-        # What is finite, and only that, is zero less itself.
+        # x - x is 0 if and only if x is finite.
         is_bad = (values - values) != 0
         self._counts.add_(is_bad.sum(dim=0))
         values.masked_fill_(is_bad, 0.0)
@@ -218,7 +220,7 @@ class _Episodes:
             figures[:, self._adds].add_(values[:, self._adds])
         if _size(self._maxima):
             largest = figures[:, self._maxima]
-            # The first value of an episode is its largest, be it below zero.
+            # Before the first value, so that a negative maximum is kept.
             largest.masked_fill_(self._samples == 0, -torch.inf)
             torch.maximum(largest, values[:, self._maxima], out=largest)
         if _size(self._lasts):
@@ -226,7 +228,7 @@ class _Episodes:
         self._samples.add_(1.0)
 
     def reset(self, mask: torch.Tensor) -> None:
-        """Log and clear the figures of the worlds of `mask`."""
+        """Log and clear the values of the worlds in `mask`."""
         if not self._terms:
             return
         self._log.values[:, self._columns] = self._figures
@@ -237,13 +239,13 @@ class _Episodes:
         fill_where(self._samples, mask, 0.0)
 
     def take_nonfinite(self) -> dict[str, int]:
-        """Return counts by term since the last call."""
+        """Return the count of each term since the last call."""
         found = zip(self.now, self._counts.tolist(), strict=True)
         self._counts.zero_()
         return {f"metrics/{name}": count for name, count in found}
 
     def state(self) -> dict[str, torch.Tensor]:
-        """Return the live tensors that change."""
+        """Return the tensors that change, live."""
         return {
             "figures": self._figures,
             "samples": self._samples,

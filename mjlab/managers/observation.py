@@ -1,4 +1,4 @@
-"""Observations: groups of terms, computed once each and processed group by group."""
+"""Observation manager: each term is computed once, then processed for each group."""
 
 import inspect
 import warnings
@@ -28,11 +28,11 @@ from mjlab.managers.term import (
 from mjlab.names import UnknownNameError, suggest
 
 Observations = dict[str, Output]
-"""Observed values by group; by term in groups that are not concatenated."""
+"""Observations by group; by term in groups that are not concatenated."""
 
 
 def copied(observations: Mapping[str, Output]) -> Observations:
-    """Observations as tensors of the caller's own."""
+    """Return a copy of the observations."""
     return {
         group: value.clone()
         if isinstance(value, torch.Tensor)
@@ -42,21 +42,21 @@ def copied(observations: Mapping[str, Output]) -> Observations:
 
 
 class NonfiniteObservationError(RuntimeError):
-    """Observations of a group of `nan_policy="error"` were not finite."""
+    """Non-finite observations in a group with `nan_policy="error"`."""
 
 
 class ObservationManager(Manager[BoundTerm]):
-    """Computes what policies see.
+    """Manager of the observation groups.
 
-    Terms that several groups declare with the same function and equal parameters are
-    one term: computed once a step, with one memory, and with each group's own noise,
-    clip, scale, delay and history. Its parameters, if they are live, are shared too.
+    If several groups declare terms with the same function and equal parameters, the
+    term is computed once per step. Its internal state and live parameters are shared;
+    noise, clip, scale, delay and history are separate for each group.
     """
 
     kind = "observation"
 
     def __init__(self, cfg: Mapping[str, ObservationGroupCfg | None], env: Env) -> None:
-        """Bind the terms, and call each once to learn the shape of its value."""
+        """Bind the terms, and call each once to infer its shape."""
         groups = {name: group for name, group in cfg.items() if group is not None}
         declared: dict[str, ObservationTermCfg] = {}
         for group_name, group in groups.items():
@@ -78,8 +78,8 @@ class ObservationManager(Manager[BoundTerm]):
         """Groups by name."""
         self._blocks = [b for group in self.groups.values() for b in group.blocks]
         self.output: Observations = {k: g.output for k, g in self.groups.items()}
-        """Tensors that `compute` writes, the same in every step: by group, shape
-        (num_envs, ...), or that by term."""
+        """Tensors that `compute` writes in place: by group, shape (num_envs, ...), or
+        by group and term."""
 
     @property
     def active_terms(self) -> dict[str, list[str]]:  # pyright: ignore[reportIncompatibleMethodOverride]
@@ -91,16 +91,16 @@ class ObservationManager(Manager[BoundTerm]):
 
     @property
     def group_obs_dim(self) -> dict[str, Shape | list[Shape]]:
-        """Shape of what one world observes, by group; a list if not concatenated."""
+        """Shape of one world's observation by group; a list if not concatenated."""
         return {name: group.dim for name, group in self.groups.items()}
 
     @property
     def group_obs_term_dim(self) -> dict[str, list[Shape]]:
-        """Shape of what one world observes of each term, by group."""
+        """Shapes of one world's terms, by group."""
         return {name: group.term_dims for name, group in self.groups.items()}
 
     def term(self, name: str) -> BoundTerm:
-        """The term called "<group>/<term>", which other groups may share."""
+        """Return the term "<group>/<term>". Other groups can share it."""
         if name not in self._sources:
             hint = suggest(name, self._sources)
             raise UnknownNameError(f"There is no observation term {name!r}. {hint}")
@@ -112,11 +112,11 @@ class ObservationManager(Manager[BoundTerm]):
         """Compute all groups, and return `output`.
 
         Args:
-            update: Whether to compute; if not, this only returns what there is, so that
-                asking twice in a step moves no history on.
-            mask: Worlds that are observed, shape (num_envs,), bool, after a reset
-                outside of a step. The buffers and outputs of the others stay as they
-                are. None means all.
+            update: Whether to compute. False returns the last output, without a new
+                entry in any history.
+            mask: Worlds to update, shape (num_envs,), bool, after a reset outside a
+                step. Buffers and outputs of other worlds do not change. None means
+                all.
         """
         if update:
             values = {key: term() for key, term in self.terms.items()}
@@ -125,19 +125,19 @@ class ObservationManager(Manager[BoundTerm]):
         return self.output
 
     def reset(self, mask: torch.Tensor) -> None:
-        """Have terms, delays, histories and biases forget the worlds of `mask`.
+        """Reset terms, delays, histories and noise biases of the worlds in `mask`.
 
-        The outputs stay as they are until the next `compute`.
+        The outputs do not change until the next `compute`.
         """
         super().reset(mask)
         for block in self._blocks:
             block.reset(mask)
 
     def take_nonfinite(self) -> dict[str, int]:
-        """Numbers of each term that were not finite since the last call.
+        """Count the non-finite values of each term since the last call.
 
-        Only groups whose `nan_policy` is not "disabled" are looked at. This waits for
-        the device. It warns or raises for a group that asks for it.
+        Groups with `nan_policy="disabled"` are not counted. Warns or raises for groups
+        with "warn" or "error". Synchronises with the device.
         """
         counts: dict[str, int] = {}
         for name, group in self.groups.items():
@@ -161,7 +161,7 @@ class ObservationManager(Manager[BoundTerm]):
         }
 
     def rows(self) -> list[tuple[str, ...]]:
-        """Group, name, shape, and the term that computes it where another one does."""
+        """Group, name, shape, and the source of a shared term."""
         return [
             (
                 name,
@@ -174,7 +174,7 @@ class ObservationManager(Manager[BoundTerm]):
         ]
 
     def _try(self, term: BoundTerm) -> torch.Tensor:
-        """Call a term once, check its value, and have it forget that."""
+        """Call a term once, check its value, and reset it."""
         value = try_once(term, self._env)
         _check_value(term, value, self.num_envs)
         check_gradient(term, value)
@@ -241,7 +241,7 @@ def _check_options(slot: TermSlot) -> None:
 
 
 def _find_sources(declared: Mapping[str, ObservationTermCfg]) -> dict[str, str]:
-    """For each term the first one that computes the same, most often itself."""
+    """Map each term to the first term with an equal value, usually itself."""
     sources: dict[str, str] = {}
     for key, cfg in declared.items():
         same = (other for other in sources if _is_same(declared[other], cfg))
@@ -259,18 +259,18 @@ def _is_same(a: ObservationTermCfg, b: ObservationTermCfg) -> bool:
 
 
 def _arguments(cfg: ObservationTermCfg) -> dict[str, Any]:
-    """Parameters with the defaults of those that are not given."""
+    """Parameters, completed with the function's defaults."""
     func: Callable[..., Any] = cfg.func
     called = func.__call__ if isinstance(func, type) else func
     if not callable(called):
-        return cfg.params  # Binding the term says what is wrong with it.
+        return cfg.params  # Binding the term raises the error.
     parameters = inspect.signature(called).parameters.values()
     defaults = {p.name: p.default for p in parameters if p.default is not p.empty}
     return defaults | cfg.params
 
 
 def _is_equal(a: Any, b: Any) -> bool:
-    """Return True for two arguments that are known to mean the same."""
+    """Return True if two arguments are known to be equal."""
     if a is b:
         return True
     if type(a) is not type(b) or isinstance(a, torch.Tensor):

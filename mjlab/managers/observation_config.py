@@ -1,4 +1,4 @@
-"""Configurations of observations, as users write them."""
+"""Configuration of observation terms and groups."""
 
 from dataclasses import field
 from typing import Literal, get_args
@@ -15,44 +15,44 @@ NanPolicy = Literal["disabled", "warn", "sanitize", "error"]
 
 
 class ObservationTermCfg(TermCfg):
-    """Declares an observation, a function that returns shape (num_envs, ...).
+    """Configuration of an observation term: a function returning (num_envs, ...).
 
-    A value goes through these stages, in this order: compute, noise, clip, scale, check
-    for NaN, delay, history; then the group concatenates its terms.
+    Order of processing: compute, noise, clip, scale, NaN check, delay, history; then
+    the group concatenates its terms.
 
-    Values are float32. A term may also return uint8, such as an image, if it has
-    neither noise nor clip nor scale.
+    Values are float32. A term without noise, clip and scale can also return uint8, such
+    as an image.
     """
 
     noise: NoiseCfg | NoiseModelCfg | None = None
-    """Noise, drawn independently in each group that has the term."""
+    """Noise, drawn independently for each group with the term."""
 
     clip: tuple[float, float] | None = None
-    """Bounds that the value is clamped to."""
+    """Lower and upper bound for clipping."""
 
     scale: float | tuple[float, ...] | torch.Tensor | None = None
-    """Factor: one number, or what broadcasts to the shape of one world's value."""
+    """Factor: a number or values that broadcast to the shape of one world's value."""
 
     delay_min_lag: int = 0
-    """Smallest lag, in steps of the environment."""
+    """Smallest lag, in environment steps."""
 
     delay_max_lag: int = 0
-    """Largest lag, in steps of the environment. Each world draws its lag anew in every
-    step; `delay` says it in full."""
+    """Largest lag, in environment steps. Each world draws a new lag in every step; see
+    `delay` for all options."""
 
     delay: DelayCfg | None = None
-    """Lag with all its options, instead of `delay_min_lag` and `delay_max_lag`."""
+    """Delay with all options, instead of `delay_min_lag` and `delay_max_lag`."""
 
     history_length: int = 0
-    """Number of the latest values that are observed, the oldest first. With 0 there is
-    no history, and the value keeps its shape."""
+    """Number of past values to observe, the current one included, oldest first. 0
+    disables the history, and the value keeps its shape."""
 
     flatten_history_dim: bool = True
-    """True flattens a history of shape (length, ...) to one dimension."""
+    """Flatten a history of shape (length, ...) to one dimension."""
 
 
 class ObservationGroupCfg(Config):
-    """Observations that go together, such as all that the actor sees."""
+    """Configuration of an observation group, such as the actor's observations."""
 
     terms: dict[str, ObservationTermCfg | None] = field(
         default_factory=dict, kw_only=False
@@ -60,29 +60,29 @@ class ObservationGroupCfg(Config):
     """Terms by name, in the order of concatenation."""
 
     concatenate_terms: bool = True
-    """One tensor for the group, or a dictionary with one tensor a term."""
+    """True returns one tensor for the group, False a dictionary of tensors by term."""
 
     concatenate_dim: int = -1
-    """The dimension to concatenate along, without that of the worlds: 0 is the first
-    after it, and -1 the last."""
+    """Dimension to concatenate along, not counting the world dimension: 0 is the first
+    after it, -1 the last."""
 
     enable_corruption: bool = True
-    """Use of the terms' noise. Delays apply in any case."""
+    """Apply the terms' noise. Delays always apply."""
 
     history_length: int | None = None
-    """History of all terms, instead of their own, where it is not None."""
+    """History length of all terms, overriding their own. None keeps their own."""
 
     flatten_history_dim: bool = True
-    """True flattens that history; counts only with the group's own length."""
+    """Flatten the group's history. Used only if the group's `history_length` is set."""
 
     nan_policy: NanPolicy = "disabled"
-    """Treatment of NaN and infinite numbers. With "disabled", nothing looks for
-    them. The others count them for each term: "sanitize" also replaces them by zero,
-    "warn" and "error" speak up when the environment's log is taken."""
+    """Handling of NaN and infinite values. "disabled" does not check. The others count
+    them per term: "sanitize" also replaces them by zero, "warn" and "error" warn or
+    raise when the environment's log is read."""
 
 
 def resolve_delay(cfg: ObservationTermCfg, label: str) -> DelayCfg | None:
-    """The delay of a term, None if it has none."""
+    """Return the delay of a term, or None."""
     lags = (cfg.delay_min_lag, cfg.delay_max_lag)
     if cfg.delay is None:
         delay = DelayCfg(min_lag=lags[0], max_lag=lags[1])
@@ -97,7 +97,7 @@ def resolve_delay(cfg: ObservationTermCfg, label: str) -> DelayCfg | None:
 
 
 def check_group(name: str, cfg: ObservationGroupCfg) -> None:
-    """Raise for a group that has no meaning."""
+    """Raise for invalid options of a group."""
     if not any(term is not None for term in cfg.terms.values()):
         raise TermError(
             f"Observation group {name!r} has no terms. Set the group to None to leave "
@@ -117,7 +117,7 @@ def check_group(name: str, cfg: ObservationGroupCfg) -> None:
 
 
 def check_term(label: str, cfg: ObservationTermCfg) -> None:
-    """Raise for options of a term that have no meaning."""
+    """Raise for invalid options of a term."""
     if cfg.history_length < 0:
         raise TermError(
             f"{label} has history_length={cfg.history_length}; it cannot be negative."

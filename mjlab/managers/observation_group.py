@@ -1,4 +1,4 @@
-"""One group of observations: from what its terms return to what it gives out."""
+"""Processing of one observation group, from term values to the group's output."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -20,16 +20,16 @@ Values = Mapping[str, torch.Tensor]
 Output = torch.Tensor | dict[str, torch.Tensor]
 
 _JOINED = ""
-"""Key of the output of all terms together."""
+"""Key of the concatenated output."""
 
 
 class DtypeBlock:
-    """The terms of a group that have one type, side by side as columns of one tensor.
+    """The terms of a group with the same dtype, as columns of one tensor.
 
-    Those that are remembered equally long are neighbours. Each stage is one or a few
-    operations on the columns from the first to the last that have it, with a vector of
-    one number a column; a column in between that does not have it gets a number that
-    changes nothing.
+    Terms with the same history length occupy adjacent columns. Each stage is one or a
+    few operations on the columns from the first to the last that use it, with one
+    parameter per column. Columns in this range that do not use the stage get a neutral
+    parameter.
     """
 
     def __init__(
@@ -59,7 +59,7 @@ class DtypeBlock:
         self._plan_output([slot.name for slot in slots], cfg, group)
 
     def update(self, values: Values, mask: torch.Tensor | None) -> None:
-        """Process new values into `out`, in the worlds of `mask` or in all."""
+        """Process new values into `out`, in the worlds of `mask`, or in all if None."""
         flat = self._flat if mask is None else torch.empty_like(self._flat)
         _check_shapes(self._slots, values)
         parts = [values[slot.source].flatten(1) for slot in self._slots]
@@ -84,7 +84,7 @@ class DtypeBlock:
             write_where(self.out, mask, fresh)
 
     def reset(self, mask: torch.Tensor) -> None:
-        """Begin an episode in the worlds of `mask`."""
+        """Reset noise biases, delays and histories of the worlds in `mask`."""
         if self._noise is not None:
             self._noise.reset(mask)
         for _, delay in self._delays:
@@ -94,7 +94,7 @@ class DtypeBlock:
                 history.reset(mask)
 
     def take_nonfinite(self) -> dict[str, int]:
-        """Count the numbers of each term that were not finite since the last call."""
+        """Count the non-finite values of each term since the last call."""
         counts = self._counts.tolist()
         self._counts.zero_()
         return {slot.name: sum(counts[slot.columns]) for slot in self._slots}
@@ -113,7 +113,7 @@ class DtypeBlock:
         return state
 
     def _transform(self, values: torch.Tensor) -> None:
-        """Apply clip and scale, and look for NaN, in place."""
+        """Apply clip and scale and check for NaN, in place."""
         if self._clip is not None:
             columns, low, high = self._clip
             values[:, columns].clamp_(low, high)
@@ -122,7 +122,7 @@ class DtypeBlock:
             values[:, columns].mul_(factors)
         if not self._looks_for_nan:
             return
-        # What is finite, and only that, is zero less itself.
+        # x - x is 0 if and only if x is finite.
         is_bad = (values - values) != 0
         if self._zeroes_nan:
             values.masked_fill_(is_bad, 0.0)
@@ -131,7 +131,7 @@ class DtypeBlock:
     def _plan_output(
         self, names: Sequence[str], cfg: ObservationGroupCfg, group: str
     ) -> None:
-        """Find where each number of the output comes from."""
+        """Map the columns to the output."""
         places: dict[str, torch.Tensor] = {}
         size = 0
         for columns, history in self._histories:
@@ -151,12 +151,12 @@ class DtypeBlock:
         order = torch.cat([place.flatten() for place in ordered.values()])
         is_ordered = torch.equal(order, torch.arange(size))
         self._order = None if is_ordered else order.to(self._flat.device)
-        # Without history the columns are the output. A history is not, because a reset
-        # clears it, and the output stays until the next step.
+        # Without history the columns are the output. A history needs a separate output,
+        # because a reset clears it, and the output is kept until the next step.
         has_memory = any(history is not None for _, history in self._histories)
         self._is_direct = is_ordered and not has_memory and len(self._histories) == 1
         self.out = self._flat
-        """The output as columns, shape (num_envs, ...)."""
+        """Output as columns, shape (num_envs, ...)."""
         if not self._is_direct:
             self.out = self._flat.new_zeros(self._flat.shape[0], size)
         parts = self.out.split([place.numel() for place in ordered.values()], dim=1)
@@ -165,7 +165,7 @@ class DtypeBlock:
             name: part.unflatten(1, shape)
             for name, part, shape in zip(ordered, parts, shapes, strict=True)
         }
-        """Views of `out` in the shapes that are given out, by term or joined."""
+        """Views of `out` in their output shapes, by term or concatenated."""
 
     def _assemble(
         self, parts: Sequence[torch.Tensor], out: torch.Tensor
@@ -179,7 +179,7 @@ class DtypeBlock:
 
 
 class ObservationGroup:
-    """A group: its buffers and its persistent output."""
+    """Observation group: its buffers and its persistent output."""
 
     def __init__(
         self,
@@ -188,13 +188,13 @@ class ObservationGroup:
         slots: Sequence[TermSlot],
         rng: WorldRng,
     ) -> None:
-        """Allocate everything.
+        """Allocate all buffers.
 
         Args:
-            name: The name of the group.
-            cfg: Its options.
-            slots: Its terms, in their order.
-            rng: The random numbers of the worlds.
+            name: Name of the group.
+            cfg: Options of the group.
+            slots: Terms of the group, in order.
+            rng: Random number generator of the worlds.
         """
         self.name = name
         self.slots = slots
@@ -210,14 +210,14 @@ class ObservationGroup:
             DtypeBlock([s for s in slots if s.dtype == dtype], name, cfg, rng)
             for dtype in dtypes
         ]
-        """Its terms by type, which compute the output."""
+        """Blocks of terms by dtype, which compute the output."""
         self.term_dims: list[Shape] = [slot.output_shape for slot in slots]
-        """Shape of what one world observes of each term."""
+        """Observation shape of each term in one world."""
         self.dim: Shape | list[Shape] = self.term_dims
-        """Shape of what one world observes, a list if terms are not concatenated."""
+        """Observation shape of one world; a list if terms are not concatenated."""
         views = {k: v for block in self.blocks for k, v in block.views.items()}
         self.output: Output
-        """The group as it is given out: shape (num_envs, ...), or that by term."""
+        """Output of the group: shape (num_envs, ...), or a dictionary by term."""
         if cfg.concatenate_terms:
             self.output = views[_JOINED]
             self.dim = tuple(self.output.shape[1:])
@@ -225,7 +225,7 @@ class ObservationGroup:
             self.output = {slot.name: views[slot.name] for slot in slots}
 
     def take_nonfinite(self) -> dict[str, int]:
-        """Count the numbers of each term that were not finite since the last call."""
+        """Count the non-finite values of each term since the last call."""
         if self.nan_policy == "disabled":
             return {}
         counts: dict[str, int] = {}
@@ -243,7 +243,7 @@ class ObservationGroup:
 
 
 def _placed(slots: Sequence[TermSlot]) -> list[TermSlot]:
-    """Give each term its columns; terms of equally long histories are neighbours."""
+    """Assign columns to each term, adjacent for terms with equal history length."""
     lengths = list(dict.fromkeys(slot.history for slot in slots))
     placed, start = [], 0
     for slot in sorted(slots, key=lambda slot: lengths.index(slot.history)):
@@ -255,7 +255,7 @@ def _placed(slots: Sequence[TermSlot]) -> list[TermSlot]:
 def _histories(
     slots: Sequence[TermSlot], rng: WorldRng
 ) -> list[tuple[slice, HistoryBuffer | None]]:
-    """Return columns that are remembered equally long, with their memory if any."""
+    """Return columns by history length, each with its buffer, or None without one."""
     histories: list[tuple[slice, HistoryBuffer | None]] = []
     for length, members in groupby(slots, key=lambda slot: slot.history):
         columns = hull_of(list(members))
@@ -274,7 +274,7 @@ def _histories(
 
 
 def _check_shapes(slots: Sequence[TermSlot], values: Values) -> None:
-    """Raise for a term that returns another shape than it did at first."""
+    """Raise if a term's shape differs from its first value."""
     for slot in slots:
         shape = tuple(values[slot.source].shape)
         if shape[1:] != slot.shape:

@@ -1,4 +1,4 @@
-"""Noise of terms that lie side by side as columns, all of them at once."""
+"""Observation noise, vectorised over the columns of all terms."""
 
 import math
 from collections.abc import Sequence
@@ -26,43 +26,43 @@ Shape = tuple[int, ...]
 
 @dataclass(frozen=True)
 class TermSlot:
-    """A term's place in a group."""
+    """A term as it is used in one observation group."""
 
     name: str
-    """Its name in the group."""
+    """Name of the term in the group."""
 
     source: str
-    """The term that computes it, under which its value is found."""
+    """Key of the term that computes the value, "<group>/<term>"."""
 
     label: str
-    """Its name in messages."""
+    """Name of the term in messages."""
 
     cfg: ObservationTermCfg
-    """Its options in this group."""
+    """Options of the term in this group."""
 
     shape: Shape
     """Shape of one world's value."""
 
     dtype: torch.dtype
-    """Type of its value."""
+    """Type of the value."""
 
     history: int
-    """Length of its history; 0 for none."""
+    """History length; 0 for none."""
 
     flattens: bool
-    """A history in one dimension."""
+    """Whether the history is flattened to one dimension."""
 
     columns: slice = field(default_factory=lambda: slice(0))
-    """Its columns among the terms of its type."""
+    """Columns in the block of its dtype."""
 
     @property
     def width(self) -> int:
-        """Numbers in one world's value."""
+        """Size of one world's value."""
         return math.prod(self.shape)
 
     @property
     def output_shape(self) -> Shape:
-        """Shape of what one world observes."""
+        """Observation shape of one world, with the history."""
         if not self.history:
             return self.shape
         if self.flattens:
@@ -71,20 +71,20 @@ class TermSlot:
 
 
 def hull_of(slots: Sequence[TermSlot]) -> slice:
-    """Return the columns from the first to the last of some terms."""
+    """Return the range from the first to the last column of `slots`."""
     return slice(slots[0].columns.start, slots[-1].columns.stop)
 
 
 def put(
     numbers: torch.Tensor, columns: slice, shape: Shape, value: Parameter | torch.Tensor
 ) -> None:
-    """Write a term's numbers, which broadcast to its shape, into its columns."""
+    """Write `value`, broadcast to a term's shape, into the term's columns."""
     own = torch.as_tensor(value, dtype=torch.float32, device=numbers.device)
     numbers[columns] = own.expand(shape).reshape(-1)
 
 
 class _Draws:
-    """Constant, uniform and normal numbers in columns: one draw of each kind."""
+    """Constant, uniform and normal noise by column, with one draw per distribution."""
 
     def __init__(
         self,
@@ -113,7 +113,7 @@ class _Draws:
         self._has_normal = any(isinstance(cfg, GaussianNoiseCfg) for cfg in cfgs)
 
     def draw(self, out: torch.Tensor) -> None:
-        """Write the numbers of this tick, shape (num_envs, width)."""
+        """Write new noise, shape (num_envs, width)."""
         width = self._first.numel()
         if self._has_uniform:
             unit = self._rng.draw(f"{self._stream}/uniform", width)
@@ -126,13 +126,13 @@ class _Draws:
 
 
 class _Bias:
-    """Biases that last for an episode, one a column; some columns may share one."""
+    """Noise biases per column, constant in an episode. Columns can share a bias."""
 
     def __init__(
         self, slots: Sequence[TermSlot], hull: slice, rng: WorldRng, stream: str
     ) -> None:
         sources: list[tuple[slice, Shape, NoiseCfg]] = []
-        # The number that each column takes. Number 0 is zero, for those without bias.
+        # Index of the bias of each column. Index 0 is a zero bias.
         takes = torch.zeros(hull.stop, dtype=torch.int64, device=rng.device)
         end = 1
         for slot in slots:
@@ -152,27 +152,27 @@ class _Bias:
         self._drawn = torch.zeros(rng.num_envs, end, device=rng.device)
         width = self._takes.numel()
         self.values = torch.zeros(rng.num_envs, width, device=rng.device)
-        """Shape (num_envs, width)."""
+        """Bias of each column, shape (num_envs, width)."""
         all_worlds = torch.ones(rng.num_envs, dtype=torch.bool, device=rng.device)
         self.reset(all_worlds)
 
     def reset(self, mask: torch.Tensor) -> None:
-        """Draw the biases of the worlds of `mask` anew."""
+        """Draw new biases for the worlds in `mask`."""
         self._draws.draw(self._drawn)
         write_where(self.values, mask, self._drawn.index_select(1, self._takes))
 
 
 class ColumnNoise:
-    """The noise of all columns between the first and the last that have any."""
+    """Noise of the columns from the first to the last noisy one."""
 
     def __init__(self, slots: Sequence[TermSlot], rng: WorldRng, stream: str) -> None:
-        """Check and collect the noise of terms, each of which has some."""
+        """Check and collect the noise of the noisy terms `slots`."""
         sources = [(s.columns, s.shape, _checked(s, rng, stream)) for s in slots]
         self._hull = hull = hull_of(slots)
         self._draws = _Draws(sources, hull, rng, stream)
         width = hull.stop - hull.start
         self._noise = torch.zeros(rng.num_envs, width, device=rng.device)
-        # A column of operation "scale" is multiplied by its noise, one of "abs" by 0.
+        # Columns with operation "scale" are multiplied by the noise, with "abs" by 0.
         self._factor: torch.Tensor | None = None
         if any(cfg.operation != "add" for _, _, cfg in sources):
             self._factor = torch.ones_like(self._noise)
@@ -189,7 +189,7 @@ class ColumnNoise:
             self._bias = _Bias(slots, hull, rng, f"{stream}/bias")
 
     def corrupt(self, values: torch.Tensor) -> None:
-        """Change `values`, shape (num_envs, columns), in place, by noise drawn anew."""
+        """Apply newly drawn noise to `values`, shape (num_envs, columns), in place."""
         noisy = values[:, self._hull]
         self._draws.draw(self._noise)
         if self._factor is not None:
@@ -203,7 +203,7 @@ class ColumnNoise:
         noisy.add_(self._noise)
 
     def reset(self, mask: torch.Tensor) -> None:
-        """Draw the biases of the worlds of `mask` anew."""
+        """Draw new biases for the worlds in `mask`."""
         if self._bias is not None:
             self._bias.reset(mask)
 
@@ -218,7 +218,7 @@ class ColumnNoise:
 
 
 def _checked(slot: TermSlot, rng: WorldRng, stream: str) -> NoiseCfg:
-    """Return the noise of a term that is drawn at each call."""
+    """Check a term's noise and return its per-step part, without the bias."""
     cfg = slot.cfg.noise
     assert cfg is not None, "Only noisy terms are asked."
     try:

@@ -1,4 +1,4 @@
-"""Recorders, which write episodes down."""
+"""Recorder terms, which write episodes to files."""
 
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Protocol, get_args
@@ -31,50 +31,51 @@ Values = dict[str, torch.Tensor]
 
 
 class JudgedEnv(Env, Protocol):
-    """The environment, with the managers that say what a step was worth."""
+    """The environment with its reward, termination and outcome managers."""
 
     reward_manager: RewardManager
-    """Rewards and their sums."""
+    """Reward terms and their episode sums."""
 
     termination_manager: TerminationManager
-    """Ends of episodes, and their reasons."""
+    """Termination terms."""
 
     outcome_manager: OutcomeManager
-    """Successes and failures of worlds."""
+    """Outcomes: success and failure of episodes."""
 
 
 class Provenance(NamedTuple):
-    """Origin of recorded episodes: enough to build the environment again."""
+    """Origin of recorded episodes, sufficient to rebuild the environment."""
 
     attributes: dict[str, str | int]
     """Attributes of the files: the task's id, engine, seed and configuration."""
 
     env_info: dict[str, Any]
-    """The same under "env_info" in the sidecars: the task's id and what it was made
-    with."""
+    """Entry "env_info" of the sidecar files: the task's id and the arguments that
+    created it."""
 
 
 class RecorderTermCfg(TermCfg):
-    """Declares what is recorded.
+    """Configuration of a recorder term.
 
-    Its function returns a tensor with a row for each world, or several by name.
+    Its function returns a tensor with one row per world, or a dictionary of such
+    tensors by name.
     """
 
     when: RecordWhen = "post_step"
-    """Moment at which it is looked at. "pre_step": before each step, T rows.
-    "post_step": after each step and before any reset, T rows. "state": when an episode
-    begins, and after each step, T + 1 rows. "post_reset": once, when an episode begins.
-    "pre_reset": once, when it ends."""
+    """Time of recording. "pre_step": before each step, T rows. "post_step": after each
+    step and before any reset, T rows. "state": when an episode begins and after each
+    step, T + 1 rows. "post_reset": once, when an episode begins. "pre_reset": once,
+    when it ends."""
 
 
 class RecorderManager(Manager[BoundTerm]):
-    """Writes down episodes, in the layout of `RecordEpisode`.
+    """Manager of the recorder terms: writes episodes in the layout of `RecordEpisode`.
 
-    Rewards, flags and outcomes are always recorded, whatever the terms are. Steps
-    before the first reset belong to no episode, and are not.
+    Rewards, termination flags and outcomes are always recorded. Steps before the first
+    reset belong to no episode and are not recorded.
 
-    Nothing is read from the device in a step. `record` puts what was looked at into its
-    place, and may be rehearsed; `commit` says that the step was done.
+    A step copies nothing to the host. `record` stores the collected values, also in a
+    rehearsal for graph capture; `commit` marks them as an executed step.
     """
 
     kind = "recorder"
@@ -86,13 +87,14 @@ class RecorderManager(Manager[BoundTerm]):
         recording: RecordingCfg,
         provenance: Callable[[], Provenance],
     ) -> None:
-        """Bind the terms, try each once, and begin to record.
+        """Bind the terms, call each once, and start recording.
 
         Args:
             cfg: The terms by name.
             env: The environment.
-            recording: Where episodes go, and which.
-            provenance: Says where episodes come from, if there are files.
+            recording: Output path and selection of episodes.
+            provenance: Returns the origin of the episodes; called only if files are
+                written.
         """
         for name, term in cfg.items():
             if term is not None and term.when not in _WHENS:
@@ -115,21 +117,21 @@ class RecorderManager(Manager[BoundTerm]):
 
     @property
     def files(self) -> list[str]:
-        """The files that are written."""
+        """Paths of the written files."""
         if self._recording is None:
             return []
         return [str(path) for path in self._recording.files.values()]
 
     def pre_step(self) -> None:
-        """Look at what a step begins with."""
+        """Collect the "pre_step" terms."""
         if self._recording is not None:
             self._seen |= self._look("pre_step")
 
     def post_step(self, held_back: torch.Tensor) -> None:
-        """Look at what a step has done.
+        """Collect the "post_step" and "state" terms and the results of a step.
 
         Args:
-            held_back: Worlds that were reset in place of the step, shape (num_envs,).
+            held_back: Worlds that were reset instead of stepped, shape (num_envs,).
         """
         if self._recording is None:
             return
@@ -137,7 +139,7 @@ class RecorderManager(Manager[BoundTerm]):
         self._seen |= self._look("post_step", "state") | self._judged()
 
     def pre_reset(self) -> None:
-        """Look at what worlds are like before some of them are reset."""
+        """Collect the "pre_reset" terms."""
         if self._recording is not None:
             self._last = self._look("pre_reset")
 
@@ -147,12 +149,12 @@ class RecorderManager(Manager[BoundTerm]):
             self._begun.logical_or_(mask)
 
     def record(self) -> None:
-        """Put what was looked at into its place."""
+        """Store the collected values."""
         if self._recording is None:
             return
-        # Where nothing is reset within a step, it ends with what was there before.
+        # Without a reset in the step, collect the final values now.
         last = self._look("pre_reset") if self._last is None else self._last
-        if not self._seen:  # A reset outside of a step.
+        if not self._seen:  # A reset outside a step.
             self._seen = self._look("pre_step", "post_step", "state") | self._judged()
         row = {
             "stepped": self._stepped,
@@ -165,18 +167,18 @@ class RecorderManager(Manager[BoundTerm]):
         self.abandon()
 
     def abandon(self) -> None:
-        """Forget what was looked at since the last record."""
+        """Discard the values collected since the last `record`."""
         self._begun.zero_()
         self._stepped.zero_()
         self._seen, self._last = {}, None
 
     def commit(self) -> None:
-        """Say that what was recorded is a step or a reset that was done."""
+        """Mark the stored values as an executed step or reset."""
         if self._recording is not None:
             self._recording.commit()
 
     def close(self) -> None:
-        """Finish the files; what is not over is written as far as it got."""
+        """Close the files; unfinished episodes are written up to the last step."""
         if self._recording is not None:
             recording, self._recording = self._recording, None
             recording.close()
@@ -187,7 +189,7 @@ class RecorderManager(Manager[BoundTerm]):
     def _begin(
         self, recording: RecordingCfg, provenance: Provenance
     ) -> "EpisodeRecording":
-        # Imported here because only who records needs what is behind it.
+        # Imported here because only recording needs its dependencies.
         from mjlab.recording.episode_recording import EpisodeRecording, field_of
 
         n, env = self.num_envs, self._env
@@ -222,7 +224,7 @@ class RecorderManager(Manager[BoundTerm]):
         return seeds | self._look("state", "post_reset"), {}
 
     def _judged(self) -> Values:
-        """Copy what the step was worth, and how it ended."""
+        """Copy rewards, termination flags and outcomes of the step."""
         flags, outcomes = self._env.termination_manager, self._env.outcome_manager
         judged = {
             "rewards": self._env.reward_manager.reward,
@@ -233,7 +235,7 @@ class RecorderManager(Manager[BoundTerm]):
         return {name: value.clone() for name, value in judged.items()}
 
     def _look(self, *whens: str) -> Values:
-        """Copy what the terms of these moments say, by the path in the file."""
+        """Copy the values of the terms with these `when`, by path in the file."""
         values: Values = {}
         for name, term in self.terms.items():
             if self._whens[name] in whens:
@@ -242,7 +244,7 @@ class RecorderManager(Manager[BoundTerm]):
 
 
 def _named(term: BoundTerm, value: object) -> Values:
-    """Return a term's value or values by path."""
+    """Return a term's value or values by path in the file."""
     if isinstance(value, torch.Tensor):
         return {term.name: value}
     if not isinstance(value, dict) or not value:

@@ -1,4 +1,4 @@
-"""Rewards: weighted terms, their sum, and their sums over episodes."""
+"""Reward terms: weights, the total reward, and sums over episodes."""
 
 import math
 from collections.abc import Mapping
@@ -18,21 +18,21 @@ from mjlab.tensors.masks import fill_where
 
 
 class RewardTermCfg(TermCfg):
-    """Declares a reward, a function that returns float32 of shape (num_envs,)."""
+    """Configuration of a reward term: a function returning float32, (num_envs,)."""
 
     weight: float = 1.0
-    """Factor of the term in the sum. With 0 the term is still computed, so that its
-    memory and its figures are right when a curriculum raises the weight. Set the term
-    to None to leave it out."""
+    """Factor of the term in the total reward. A term with weight 0 is still computed,
+    so that its state and log values are correct when a curriculum raises the weight.
+    Set the term to None to disable it."""
 
 
 class RewardManager(Manager[BoundTerm]):
-    """Adds up weighted terms.
+    """Manager of the reward terms: computes their weighted sum.
 
-    The weights are one tensor on the device, which curricula write in place. A world
-    with a weighted term that is NaN or infinite gets no reward at all in that step: the
-    term is counted, and `nonfinite` says which worlds these are. Neither does a world
-    of which the environment knows that its state is not finite.
+    The weights are one tensor on the device, which curricula write in place. If a
+    weighted term is NaN or infinite, the reward of that world is 0 in that step, the
+    term is counted, and the world is marked in `nonfinite`. Worlds with a non-finite
+    state also get reward 0.
     """
 
     kind = "reward"
@@ -49,7 +49,7 @@ class RewardManager(Manager[BoundTerm]):
         Args:
             cfg: The terms by name.
             env: The environment.
-            scale_by_dt: Whether terms are rates, multiplied by the step's duration.
+            scale_by_dt: Whether to multiply terms by the step duration, as rates.
         """
         for name, term in cfg.items():
             if term is not None:
@@ -60,17 +60,17 @@ class RewardManager(Manager[BoundTerm]):
         weights = [_checked_weight(name, term) for name, term in cfg.items() if term]
         device, num_envs, size = env.device, env.num_envs, len(weights)
         self.weights = torch.tensor(weights, dtype=torch.float32, device=device)
-        """Weight of each term, shape (terms,). Written in place by curricula."""
+        """Weight of each term, shape (terms,). Curricula write it in place."""
         self.values = torch.zeros(num_envs, size, device=device)
-        """Values of the terms in the last step, unweighted, shape (num_envs, terms)."""
+        """Unweighted values of the last step, shape (num_envs, terms)."""
         self.contributions = torch.zeros(num_envs, size, device=device)
-        """Part of each term in the last reward, shape (num_envs, terms)."""
+        """Contribution of each term to the last reward, shape (num_envs, terms)."""
         self.reward = torch.zeros(num_envs, device=device)
         """The last reward, shape (num_envs,)."""
         self.episode_sums = torch.zeros(num_envs, size, device=device)
         """Contributions since each world's reset, shape (num_envs, terms)."""
         self.nonfinite = torch.zeros(num_envs, dtype=torch.bool, device=device)
-        """Worlds with a term that was not finite in the last step, (num_envs,)."""
+        """Worlds with a non-finite term in the last step, shape (num_envs,)."""
         self._counts = torch.zeros(num_envs, size, dtype=torch.int64, device=device)
         self._log = env.episode_log
         self._columns = self._log.register([f"Episode_Reward/{n}" for n in self.terms])
@@ -80,16 +80,16 @@ class RewardManager(Manager[BoundTerm]):
 
         Args:
             dt: Duration of the step, in seconds.
-            diverged: Worlds whose state is not finite, shape (num_envs,), bool. Their
-                terms enter neither the reward nor any sum. Worlds of `nonfinite` are
-                added to the mask.
+            diverged: Worlds with a non-finite state, shape (num_envs,), bool. Their
+                terms are excluded from the reward and the episode sums. The worlds of
+                `nonfinite` are added to the mask.
         """
         if not self.terms:
             return self.reward
         torch.stack([term() for term in self.terms.values()], dim=-1, out=self.values)
         parts = torch.mul(self.values, self.weights, out=self.contributions)
         parts.mul_(dt if self._scale_by_dt else 1.0)
-        # What is finite, and only that, is zero less itself.
+        # x - x is 0 if and only if x is finite.
         is_bad = (parts - parts) != 0
         self._counts.add_(is_bad)
         torch.any(is_bad, dim=1, out=self.nonfinite)
@@ -101,7 +101,7 @@ class RewardManager(Manager[BoundTerm]):
         return torch.sum(parts, dim=-1, out=self.reward)
 
     def weight(self, name: str) -> torch.Tensor:
-        """Return the live weight of a term, shape (): what is written there counts."""
+        """Return the live weight of a term, shape (). Writing to it sets the weight."""
         return self.weights[self.column(name)]
 
     def set_weight(self, name: str, value: torch.Tensor | float) -> None:
@@ -115,15 +115,15 @@ class RewardManager(Manager[BoundTerm]):
     def reset(self, mask: torch.Tensor) -> None:
         # Log the sums of the episodes that end, and clear them.
         super().reset(mask)
-        # Seconds of a whole episode, so that ending early shows as less reward.
+        # Divide by the time limit, so that an early end lowers the logged reward.
         rates = self._log.values[:, self._columns]
         torch.div(self.episode_sums, self._env.max_episode_length_s, out=rates)
         fill_where(self.episode_sums, mask, 0.0)
 
     def take_nonfinite(self) -> dict[str, int]:
-        """Take how often each term was not finite: worlds, summed over steps.
+        """Count the non-finite values of each term, over worlds and steps.
 
-        This waits for the device.
+        Synchronises with the device.
         """
         counts = self._counts.sum(dim=0).tolist()
         self._counts.zero_()
@@ -148,7 +148,7 @@ class RewardManager(Manager[BoundTerm]):
 def _check_stds(name: str, cfg: RewardTermCfg) -> None:
     """Raise unless standard deviations among the parameters are above 0.
 
-    They are called `std`, or have that word in their name, as `std_walking`.
+    These parameters have `std` as a word of their name, such as `std_walking`.
     """
     for parameter, value in cfg.params.items():
         if "std" not in parameter.split("_"):

@@ -1,4 +1,4 @@
-"""Terms, bound to an environment, and what all managers of terms share."""
+"""Terms bound to an environment, and the base class of all managers."""
 
 import inspect
 from abc import ABC
@@ -16,11 +16,11 @@ from mjlab.settings import Config
 
 
 class TermError(ValueError):
-    """A term that cannot work, found before any physics."""
+    """Invalid term, detected before any physics step."""
 
 
 class TermCfg(Config):
-    """Declares a term."""
+    """Configuration of a term."""
 
     func: Callable[..., Any] = field(kw_only=False)
     """A function `f(env, **params)`, or a subclass of `ManagerTermBase`."""
@@ -30,9 +30,9 @@ class TermCfg(Config):
 
 
 class TermObject:
-    """A term with a memory of its own: tensors of leading size num_envs.
+    """A term with internal state: tensors of leading size num_envs.
 
-    They are written in place.
+    The tensors are updated in place.
     """
 
     def __init__(self, env: Env) -> None:
@@ -49,20 +49,20 @@ class TermObject:
         return self._env.device
 
     def reset(self, mask: torch.Tensor) -> None:
-        """Forget the past of the worlds of `mask`, shape (num_envs,), bool."""
+        """Reset the internal state of the worlds in `mask`, shape (num_envs,), bool."""
 
     def state(self) -> dict[str, torch.Tensor]:
         """Return the live tensors that change; copy into them to restore a snapshot."""
         return {}
 
     def debug_vis(self, visualizer: Any) -> None:
-        """Draw what the term has to show; by default nothing."""
+        """Draw the debug visualisation of the term. Does nothing by default."""
 
 
 class ManagerTermBase(TermObject):
-    """A term that is called like a function term, with `env` and the parameters.
+    """Base class of stateful terms, called with `env` and the parameters.
 
-    Subclasses take the configuration and the environment.
+    The constructor of a subclass takes the configuration and the environment.
     """
 
     def __init__(self, cfg: TermCfg, env: Env) -> None:
@@ -70,46 +70,46 @@ class ManagerTermBase(TermObject):
         self.cfg = cfg
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        """Compute the term's value, or have its effect."""
+        """Compute the term's value, or apply its effect."""
         raise NotImplementedError(f"{type(self).__name__} has to define __call__.")
 
 
 class BoundTerm:
-    """A term of one environment: its names are resolved and its memory is allocated."""
+    """A term of one environment, with resolved names and allocated state."""
 
     def __init__(self, name: str, cfg: TermCfg, env: Env, *, kind: str) -> None:
-        """Check the parameters and resolve what they name.
+        """Check the parameters and resolve the entities that they name.
 
         Args:
-            name: The key that the user gave the term.
-            cfg: Its declaration, which is never written to.
+            name: Key of the term in the configuration.
+            cfg: Configuration of the term, never modified.
             env: The environment.
-            kind: What the term is, in the singular, for messages: "reward".
+            kind: Kind of the term, in the singular, for messages: "reward".
         """
         self.name = name
         self.cfg = cfg
         self.label = label_of(kind, name)
-        """The term's name in messages."""
+        """Name of the term in messages."""
         self.stream = f"{kind}/{name}"
-        """The term's name for its random numbers."""
+        """Name of the term's random stream."""
         self._env = env
         signature = _signature(cfg.func, self.label)
         self.needs_ids = "env_ids" in signature.parameters
-        """True for a function that takes indices of worlds, which costs a host read."""
+        """True for a function that takes world indices, which needs a host read."""
         self.needs_mask = "mask" in signature.parameters or self.needs_ids
         self.params = self._resolve(cfg, signature)
-        """Arguments of the function. A live parameter is a tensor in here."""
+        """Arguments of the function. A live parameter is stored as a tensor."""
         self.instance: ManagerTermBase | None = None
-        """The term's object, if it has a memory."""
+        """Instance of a stateful term, or None."""
         if isinstance(cfg.func, type):
             self.instance = self._construct(cfg.func, cfg)
         self.function: Callable[..., Any] = (
             cfg.func if self.instance is None else self.instance
         )
-        """The function itself, or the term's object, which is called like one."""
+        """The function, or the instance of a stateful term."""
 
     def __call__(self, mask: torch.Tensor | None = None) -> Any:
-        """Call the term, for the worlds of `mask` if it acts on worlds."""
+        """Call the term, with `mask` if the function takes a mask or indices."""
         try:
             if not self.needs_mask:
                 return self.function(self._env, **self.params)
@@ -123,12 +123,12 @@ class BoundTerm:
             raise
 
     def reset(self, mask: torch.Tensor) -> None:
-        """Have the term forget the past of the worlds of `mask`."""
+        """Reset the term in the worlds of `mask`."""
         if self.instance is not None:
             self.instance.reset(mask)
 
     def state(self) -> dict[str, torch.Tensor]:
-        """Return the live tensors of the term, its live parameters included."""
+        """Return the live tensors of the term, including its live parameters."""
         memory = {} if self.instance is None else self.instance.state()
         live = {
             f"params.{key}": value
@@ -138,9 +138,9 @@ class BoundTerm:
         return memory | live
 
     def live(self, parameter: str) -> torch.Tensor:
-        """Make a number among the parameters a tensor that may change while training.
+        """Convert a numeric parameter to a tensor that can change during training.
 
-        A curriculum asks for it when it is built, and writes it in place.
+        A curriculum requests the tensor when it is built, and writes it in place.
         """
         if parameter not in self.params:
             hint = suggest(parameter, list(self.params))
@@ -160,7 +160,7 @@ class BoundTerm:
         return value
 
     def forget(self) -> None:
-        """Reset the term in all worlds, so that a trial leaves no memory."""
+        """Reset the term in all worlds, after a trial call."""
         env = self._env
         self.reset(torch.ones(env.num_envs, dtype=torch.bool, device=env.device))
 
@@ -172,7 +172,7 @@ class BoundTerm:
             raise
 
     def _note(self, error: Exception) -> None:
-        """Have an error name the term, unless it does."""
+        """Add the name of the term to an error that does not contain it."""
         if self.label not in str(error):
             error.add_note(f"This was in {self.label[0].lower()}{self.label[1:]}.")
 
@@ -196,7 +196,7 @@ class BoundTerm:
                 f"{self.label}: {_name(cfg.func)} needs the "
                 f"parameter{'s' * (len(missing) > 1)} {', '.join(map(repr, missing))}."
             )
-        # A default stays where it is, unless it names things that have to be resolved.
+        # Keep a default in the signature, unless it needs to be resolved.
         wanted = {k: v for k, v in defaults.items() if isinstance(v, SceneEntityCfg)}
         wanted |= cfg.params
         return {name: self._resolve_value(name, v) for name, v in wanted.items()}
@@ -214,7 +214,7 @@ _VARIADIC = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
 
 
 def label_of(kind: str, name: str) -> str:
-    """Return what messages call a term."""
+    """Return the name of a term for messages."""
     return f"{kind.capitalize()} term {name!r}"
 
 
@@ -239,7 +239,7 @@ class Term(Protocol):
     """A term of a manager, bound to an environment."""
 
     def reset(self, mask: torch.Tensor) -> None:
-        """Forget the past of the worlds of `mask`, shape (num_envs,), bool."""
+        """Reset the internal state of the worlds in `mask`, shape (num_envs,), bool."""
         ...
 
     def state(self) -> dict[str, torch.Tensor]:
@@ -252,17 +252,17 @@ T = TypeVar("T", bound=Term)
 
 
 class Manager(TermObject, ABC, Generic[T]):
-    """Terms of one kind, in the order of their configuration."""
+    """Base class of managers: terms of one kind, in configuration order."""
 
     kind: ClassVar[str]
-    """The name of such a term, in the singular: "reward"."""
+    """Kind of the terms, in the singular: "reward"."""
 
     def __init__(self, terms: Mapping[str, T], env: Env) -> None:
         super().__init__(env)
         self.terms: dict[str, T] = dict(terms)
         """Terms by name."""
         self.columns = list(self.terms)
-        """Names of the terms, in the order of the columns of tensors."""
+        """Names of the terms, in the order of the tensors' columns."""
 
     @property
     def active_terms(self) -> list[str]:
@@ -277,12 +277,12 @@ class Manager(TermObject, ABC, Generic[T]):
         return self.terms[name]
 
     def column(self, name: str) -> int:
-        """Return which column of tensors is that of a term."""
+        """Return the column of a term in the manager's tensors."""
         self.term(name)
         return self.columns.index(name)
 
     def reset(self, mask: torch.Tensor) -> None:
-        """Have all terms forget the past of the worlds of `mask`."""
+        """Reset all terms in the worlds of `mask`."""
         for term in self.terms.values():
             term.reset(mask)
 
@@ -302,7 +302,7 @@ class Manager(TermObject, ABC, Generic[T]):
 def bind_each(
     cfg: Mapping[str, C | None], kind: str, bind: Callable[[str, C], T]
 ) -> dict[str, T]:
-    """Bind the terms of a dictionary; one that is None is switched off."""
+    """Bind the terms of a dictionary. None disables a term."""
     terms: dict[str, T] = {}
     for name, term in cfg.items():
         if term is None:
@@ -320,15 +320,15 @@ def bind_each(
 def bind_terms(
     cfg: Mapping[str, TermCfg | None], env: Env, *, kind: str
 ) -> dict[str, BoundTerm]:
-    """Bind terms that are functions or classes with parameters."""
+    """Bind terms declared by a function or class with parameters."""
     return bind_each(cfg, kind, partial(BoundTerm, env=env, kind=kind))
 
 
 def try_terms(terms: Iterable[BoundTerm], env: Env, dtype: torch.dtype) -> None:
-    """Call each term once; raise unless it returns one value of `dtype` a world.
+    """Call each term once; raise unless it returns one value of `dtype` per world.
 
-    These are terms that are computed before `forward()` in a step, so what they read
-    here must not make `forward()` compute more.
+    A step computes these terms before `forward()`, so this trial call must not add to
+    the quantities that `forward()` computes.
     """
     with env.sim.reads.before_forward():
         for term in terms:
@@ -337,7 +337,7 @@ def try_terms(terms: Iterable[BoundTerm], env: Env, dtype: torch.dtype) -> None:
 
 
 def try_once(term: BoundTerm, env: Env) -> Any:
-    """Call a term for the first time; name what it cannot find in an empty action."""
+    """Call a term for the first time, with a clear error for an empty action."""
     try:
         return term()
     except IndexError as error:
@@ -350,7 +350,7 @@ def try_once(term: BoundTerm, env: Env) -> Any:
 
 
 def check_gradient(term: BoundTerm, value: torch.Tensor) -> None:
-    """Raise for a value that requires grad, which no step takes."""
+    """Raise for a value that requires grad."""
     if value.requires_grad:
         raise TermError(
             f"{term.label} returned a tensor that requires grad, and no gradient goes "

@@ -1,4 +1,4 @@
-"""The library of terms."""
+"""Library of MDP terms."""
 
 from mjlab.mdp import randomize as randomize
 from mjlab.mdp.actions import AffineAction as AffineAction

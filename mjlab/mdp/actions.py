@@ -1,4 +1,4 @@
-"""Actions on joints, tendons and sites: what a policy's numbers mean to actuators."""
+"""Action terms for joints, tendons and sites: scale, offset and clip of targets."""
 
 from abc import ABC
 
@@ -12,35 +12,34 @@ Range = tuple[float, float]
 
 
 class AffineActionCfg(DrivenActionCfg):
-    """An action that is scaled, offset and clipped: one number a target."""
+    """Action with scale, offset and clip: one dimension per target."""
 
     scale: float | dict[str, float] = 1.0
-    """Factor of the action, or factors by pattern; 1 where no pattern covers a name."""
+    """Factor of the action, or factors by pattern; 1 for names without a pattern."""
 
     offset: float | dict[str, float] = 0.0
-    """Summand of the scaled action, or summands by pattern; 0 where none covers
-    a name."""
+    """Offset added after scaling, or offsets by pattern; 0 for names without a
+    pattern."""
 
     clip: Range | dict[str, Range] | None = None
-    """Smallest and largest value after scale and offset, or ranges by pattern. None
-    leaves the value as it is."""
+    """Bounds after scale and offset, or bounds by pattern. None disables clipping."""
 
     def bind(self, name: str, env: Env) -> ActionTerm:
-        """Return the term of one environment."""
+        """Create the term for one environment."""
         return AffineAction(name, self, env)
 
 
 class AffineAction(DrivenAction):
-    """Sets targets to the scaled and offset action."""
+    """Action term that sets targets to the scaled and offset action."""
 
     def __init__(self, name: str, cfg: AffineActionCfg, env: Env) -> None:
         super().__init__(name, cfg, env)
         self.scale = self._values(cfg.scale, 1.0, "scale")
-        """Factor of each number of the action, shape (action_dim,)."""
+        """Factor of each action dimension, shape (action_dim,)."""
         self.offset = self._values(cfg.offset, 0.0, "offset")
-        """Summand of each, shape (action_dim,)."""
+        """Offset of each action dimension, shape (action_dim,)."""
         self.clip: tuple[torch.Tensor, torch.Tensor] | None = None
-        """Smallest and largest values, each of shape (action_dim,)."""
+        """Lower and upper bounds, each of shape (action_dim,)."""
         if cfg.clip is not None:
             self.clip = self._bounds(cfg.clip)
 
@@ -71,28 +70,28 @@ class AffineAction(DrivenAction):
 
 
 class JointPositionActionCfg(AffineActionCfg):
-    """Positions of joints, as their encoders tell them."""
+    """Joint position targets, in encoder coordinates (with encoder bias)."""
 
     joint_names: Patterns = None
-    """Hinge and slide joints. None takes all that an actuator drives by position."""
+    """Hinge and slide joints. None selects all that an actuator drives by position."""
 
     use_default_offset: bool = True
-    """Adds the default positions, so that an action of zero is the default
-    pose. `offset` comes on top."""
+    """Add the default joint positions, so that an action of zero is the default pose.
+    `offset` is added as well."""
 
     transmission = "joint"
     command = "position"
 
     def bind(self, name: str, env: Env) -> ActionTerm:
-        """Return the term of one environment."""
+        """Create the term for one environment."""
         return JointPositionAction(name, self, env)
 
 
 class JointPositionAction(AffineAction):
-    """Sets position targets.
+    """Action term that sets joint position targets.
 
-    A policy sees positions with the bias of the encoders, so its targets have it too,
-    and the joint is sent to the target less the bias.
+    Policies observe positions with encoder bias, so the action includes the bias as
+    well. It is subtracted from the joint target.
     """
 
     def __init__(self, name: str, cfg: JointPositionActionCfg, env: Env) -> None:
@@ -111,37 +110,37 @@ class JointPositionAction(AffineAction):
             torch.sub(self.processed_action, bias, out=place)
 
     def summand(self) -> torch.Tensor:
-        """Return what is added to the scaled action, (action_dim,) or one a world."""
+        """Return the offset after scaling, shape (action_dim,), or a row per world."""
         if not self._use_default:
             return self.offset
-        # Default positions may be randomised while training, so they are read anew.
+        # Read in every step, because default positions can be randomised in training.
         default = self._columns.read(self.entity.data.default_joint_pos)
         return default + self.offset if self._has_offset else default
 
 
 class RelativeJointPositionActionCfg(AffineActionCfg):
-    """Positions of joints, relative to where they are."""
+    """Joint position targets, relative to the current positions."""
 
     joint_names: Patterns = None
-    """Hinge and slide joints. None takes all that an actuator drives by position."""
+    """Hinge and slide joints. None selects all that an actuator drives by position."""
 
     hold: bool = False
-    """Keeps the target at the distance from where the joint was when the step
-    began. Otherwise it moves along with the joint in each physics step, so that a
-    constant action pulls all the time."""
+    """Compute the target from the joint position at the beginning of the environment
+    step. Otherwise it is computed from the current position before each physics step,
+    so that a constant action pulls all the time."""
 
     transmission = "joint"
     command = "position"
 
     def bind(self, name: str, env: Env) -> ActionTerm:
-        """Return the term of one environment."""
+        """Create the term for one environment."""
         return RelativeJointPositionAction(name, self, env)
 
 
 class RelativeJointPositionAction(AffineAction):
-    """Sets position targets at a distance from the present positions.
+    """Action term that sets position targets relative to the current positions.
 
-    The bias of an encoder is in the position and in the target, so it cancels.
+    The encoder bias is part of both position and target, so it cancels.
     """
 
     def __init__(
@@ -151,13 +150,13 @@ class RelativeJointPositionAction(AffineAction):
         self._hold = cfg.hold
 
     def process_actions(self, actions: torch.Tensor) -> None:
-        """Take the distance of this step."""
+        """Process the displacement of this step."""
         self._scale_and_clip(actions, self.offset)
         if self._hold:
             self._set_targets()
 
     def apply_actions(self) -> None:
-        """Move the targets along with the joints."""
+        """Update the targets from the current joint positions."""
         if not self._hold:
             self._set_targets()
 
@@ -167,20 +166,20 @@ class RelativeJointPositionAction(AffineAction):
 
 
 class JointVelocityActionCfg(AffineActionCfg):
-    """Velocities of joints, in rad/s or m/s."""
+    """Joint velocity targets, in rad/s or m/s."""
 
     joint_names: Patterns = None
-    """Joints. None takes all that an actuator drives by velocity."""
+    """Joints. None selects all that an actuator drives by velocity."""
 
     transmission = "joint"
     command = "velocity"
 
 
 class JointEffortActionCfg(AffineActionCfg):
-    """Efforts at joints, in the unit of their actuators' control."""
+    """Joint effort targets, in the unit of the actuators' control."""
 
     joint_names: Patterns = None
-    """Joints. None takes all that an actuator drives by effort."""
+    """Joints. None selects all that an actuator drives by effort."""
 
     transmission = "joint"
     command = "effort"
@@ -190,44 +189,44 @@ class JointEffortActionCfg(AffineActionCfg):
 
 
 class BinaryActionCfg(DrivenActionCfg, ABC):
-    """One number that opens (zero or more) or closes (less) several joints."""
+    """Binary action: a number >= 0 opens several joints, a number < 0 closes them."""
 
     joint_names: Patterns = None
-    """Joints. None takes all that an actuator drives by this command."""
+    """Joints. None selects all that an actuator drives by this command."""
 
     open_command: float | dict[str, float]
-    """Target of each joint when open, or targets by pattern, one for every joint."""
+    """Target of each joint when open, or targets by pattern that cover every joint."""
 
     close_command: float | dict[str, float]
-    """Target of each joint when closed."""
+    """Target of each joint when closed, likewise."""
 
     transmission = "joint"
 
     def bind(self, name: str, env: Env) -> ActionTerm:
-        """Return the term of one environment."""
+        """Create the term for one environment."""
         return BinaryAction(name, self, env)
 
 
 class BinaryJointPositionActionCfg(BinaryActionCfg):
-    """Opens or closes joints by their positions."""
+    """Binary action with joint position targets."""
 
     command = "position"
 
 
 class BinaryJointVelocityActionCfg(BinaryActionCfg):
-    """Opens or closes joints by their velocities."""
+    """Binary action with joint velocity targets."""
 
     command = "velocity"
 
 
 class BinaryJointEffortActionCfg(BinaryActionCfg):
-    """Opens or closes joints by their efforts."""
+    """Binary action with joint effort targets."""
 
     command = "effort"
 
 
 class BinaryAction(DrivenAction):
-    """Sets targets to one of two values."""
+    """Action term that sets targets to one of two values."""
 
     def __init__(self, name: str, cfg: BinaryActionCfg, env: Env) -> None:
         super().__init__(name, cfg, env)
@@ -236,14 +235,14 @@ class BinaryAction(DrivenAction):
 
     @property
     def action_dim(self) -> int:
-        """One number."""
+        """Dimension of the action, 1."""
         return 1
 
     def process_actions(self, actions: torch.Tensor) -> None:
-        """Open or close for the whole step."""
+        """Set the open or closed targets for the whole step."""
         processed = self.processed_action
         torch.where(actions < 0.0, self._close, self._open, out=processed)
-        # A comparison with NaN would hide it.
+        # Restore NaN, which the comparison discards.
         processed.add_(actions * 0.0)
         self._columns.write_all(self._field, processed)
 
@@ -260,37 +259,37 @@ class BinaryAction(DrivenAction):
 
 
 class TendonActionCfg(AffineActionCfg, ABC):
-    """An action on tendons."""
+    """Base configuration of tendon actions."""
 
     tendon_names: Patterns = None
-    """Tendons. None takes all that an actuator drives by this command."""
+    """Tendons. None selects all that an actuator drives by this command."""
 
     transmission = "tendon"
 
 
 class TendonLengthActionCfg(TendonActionCfg):
-    """Lengths of tendons, in metres."""
+    """Tendon length targets, in metres."""
 
     command = "position"
 
 
 class TendonVelocityActionCfg(TendonActionCfg):
-    """Rates of the lengths of tendons, in m/s."""
+    """Tendon velocity targets, in m/s."""
 
     command = "velocity"
 
 
 class TendonEffortActionCfg(TendonActionCfg):
-    """Efforts of tendons: newtons for a motor, excitation for a muscle."""
+    """Tendon effort targets: newtons for a motor, excitation for a muscle."""
 
     command = "effort"
 
 
 class SiteEffortActionCfg(AffineActionCfg):
-    """Efforts at sites, in the unit of their actuators' control."""
+    """Site effort targets, in the unit of the actuators' control."""
 
     site_names: Patterns = None
-    """Sites. None takes all that an actuator drives."""
+    """Sites. None selects all that an actuator drives."""
 
     transmission = "site"
     command = "effort"

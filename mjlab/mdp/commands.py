@@ -1,4 +1,4 @@
-"""Commands: poses to reach, numbers to match. See also `velocity_command`."""
+"""Pose and uniform vector commands. See also `velocity_command`."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -25,7 +25,7 @@ Range = tuple[float, float]
 
 
 class DrawRanges:
-    """Ranges that numbers are drawn from, as one tensor that may change."""
+    """Sampling ranges, as one tensor that can change during training."""
 
     def __init__(self, ranges: dict[str, Range], device: torch.device) -> None:
         for name, (low, high) in ranges.items():
@@ -34,9 +34,9 @@ class DrawRanges:
                     f"the range of {name} is {(low, high)}; it has to ascend."
                 )
         self.bounds = torch.tensor(list(ranges.values()), device=device)
-        """Smallest and largest value of each number, shape (numbers, 2)."""
+        """Lower and upper bound of each number, shape (numbers, 2)."""
         self.by_name = dict(zip(ranges, self.bounds.unbind(), strict=True))
-        """The same by name, each of shape (2,)."""
+        """Rows of `bounds` by name, each of shape (2,)."""
 
 
 # Poses.
@@ -44,7 +44,7 @@ class DrawRanges:
 
 @dataclass(kw_only=True)
 class PoseRanges:
-    """Ranges that pose commands are drawn from."""
+    """Sampling ranges of pose commands."""
 
     pos_x: Range = (0.0, 0.0)
     """Position along x, in metres."""
@@ -56,7 +56,7 @@ class PoseRanges:
     """Position along z, in metres."""
 
     roll: Range = (0.0, 0.0)
-    """Rotation about x, which comes first, in radians. All axes are fixed."""
+    """Rotation about x, applied first, in radians. The axes are fixed (extrinsic)."""
 
     pitch: Range = (0.0, 0.0)
     """Rotation about y, in radians."""
@@ -66,34 +66,34 @@ class PoseRanges:
 
 
 class PoseCommandCfg(CommandTermCfg):
-    """A pose in the root frame: position (m) and quaternion wxyz, w not negative."""
+    """Pose command in the root frame: position (m), quaternion wxyz with w >= 0."""
 
     Ranges: ClassVar[type[PoseRanges]] = PoseRanges
 
     entity_name: str = "robot"
-    """The entity that is commanded."""
+    """The commanded entity."""
 
     frame_type: FrameType = "body"
-    """Kind of thing that should reach the pose: "body", "site" or "geom"."""
+    """Kind of the frame that should reach the pose: "body", "site" or "geom"."""
 
     frame_name: str
     """Name of the body, site or geom."""
 
     ranges: PoseRanges
-    """Ranges that poses are drawn from."""
+    """Sampling ranges of the poses."""
 
     command_frame: Literal["base", "world"] = "base"
-    """Frame in which poses are drawn, and stay until the next: the root's, which
-    takes them along, or in the world, relative to each world's spawn origin. The
+    """Frame in which a pose is drawn and then fixed: the root frame, so that it moves
+    with the root, or the world frame, relative to each world's spawn origin. The
     command is in the root frame in both cases."""
 
     def bind(self, name: str, env: Env) -> CommandTerm:
-        """Return the term of one environment."""
+        """Create the term for one environment."""
         return PoseCommand(name, self, env)
 
 
 class PoseCommand(CommandTerm):
-    """Draws poses, and keeps track of them as the root moves."""
+    """Command term that draws poses and tracks them as the root moves."""
 
     metric_names: ClassVar[tuple[str, ...]] = ("position_error", "orientation_error")
 
@@ -102,14 +102,14 @@ class PoseCommand(CommandTerm):
             hint = suggest(cfg.command_frame, ["base", "world"])
             raise ValueError(f"command_frame is {cfg.command_frame!r}. {hint}")
         self.entity: Entity = env.scene.entity(cfg.entity_name)
-        """The entity that is commanded."""
+        """The commanded entity."""
         self.frame = Frame(env.sim, self.entity, cfg.frame_type, cfg.frame_name)
         """The frame that should reach the pose."""
         super().__init__(name, cfg, env, num_draws=6)
         self._moves_along = cfg.command_frame == "base"
         self._ranges = DrawRanges(vars(cfg.ranges), env.device)
         self.ranges = self._ranges.by_name
-        """Live ranges by name, each of shape (2,): curricula write them."""
+        """Live ranges by name, each of shape (2,). Curricula write them."""
         self._drawn = _identity_poses(env)
         self._command = _identity_poses(env)
         self.goal_pose_w = _identity_poses(env)
@@ -121,7 +121,7 @@ class PoseCommand(CommandTerm):
         return self._command
 
     def state(self) -> dict[str, torch.Tensor]:
-        """Return the live tensors that change, the ranges included."""
+        """Return the live tensors that change, including the ranges."""
         return super().state() | {
             "ranges": self._ranges.bounds,
             "drawn": self._drawn,
@@ -170,18 +170,18 @@ def _split(pose: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
 
 
 class UniformVectorCommandCfg(CommandTermCfg):
-    """Numbers drawn from ranges, whatever a task makes of them."""
+    """Command of uniform random numbers, with a meaning defined by the task."""
 
     ranges: Sequence[Range] = []
     """Range of each number."""
 
     def bind(self, name: str, env: Env) -> CommandTerm:
-        """Return the term of one environment."""
+        """Create the term for one environment."""
         return UniformVectorCommand(name, self, env)
 
 
 class UniformVectorCommand(CommandTerm):
-    """Draws numbers."""
+    """Command term that draws uniform random numbers."""
 
     def __init__(self, name: str, cfg: UniformVectorCommandCfg, env: Env) -> None:
         if not cfg.ranges:
@@ -190,7 +190,7 @@ class UniformVectorCommand(CommandTerm):
         by_name = {f"number {i}": each for i, each in enumerate(cfg.ranges)}
         self._ranges = DrawRanges(by_name, env.device)
         self.ranges = self._ranges.bounds
-        """Live ranges, shape (numbers, 2): curricula write them."""
+        """Live ranges, shape (numbers, 2). Curricula write them."""
         self._command = torch.zeros(env.num_envs, len(cfg.ranges), device=env.device)
 
     @property
@@ -199,7 +199,7 @@ class UniformVectorCommand(CommandTerm):
         return self._command
 
     def state(self) -> dict[str, torch.Tensor]:
-        """Return the live tensors that change, the ranges included."""
+        """Return the live tensors that change, including the ranges."""
         return super().state() | {"ranges": self.ranges, "command": self._command}
 
     def _resample(self, mask: torch.Tensor, unit: torch.Tensor) -> None:

@@ -1,4 +1,4 @@
-"""Curricula: levels of terrain, and numbers that other terms read."""
+"""Curriculum terms: terrain levels, and schedules of weights, ranges and parameters."""
 
 import itertools
 import math
@@ -14,22 +14,22 @@ from mjlab.names import UnknownNameError, suggest
 from mjlab.scene import SceneEntityCfg
 
 Figure = str | Callable[[ManagedEnv], torch.Tensor]
-"""A figure that judges an episode: "return", "length" (in steps), a termination that
-held at its end ("termination/success"), or a function that returns (num_envs,)."""
+"""Score of an episode: "return", "length" (in steps), a termination term at the end
+("termination/success"), or a function that returns shape (num_envs,)."""
 
 Value = float | Sequence[float]
 Stages = Sequence[tuple[int, Value]]
-"""Values, each with the step of the environment from which on it holds."""
+"""Pairs of an environment step and the value that applies from that step on."""
 
 _FIGURES = ("return", "length", "termination/<term>")
 
 
 class terrain_levels(ManagerTermBase):
-    """Moves worlds to harder terrain when they walk far, to easier when they do not.
+    """Move worlds to harder or easier terrain, depending on the distance walked.
 
-    A world goes up a level when its entity got further from its spawn than half a tile,
-    and down when it did not get half as far as its command asked for in an episode.
-    Returns the level of each world.
+    A world moves up a level if its entity ended further than half a tile from its
+    spawn, and down if it covered less than half of the commanded distance of an
+    episode. Returns the level of each world.
     """
 
     def __init__(self, cfg: TermCfg, env: ManagedEnv) -> None:
@@ -38,7 +38,7 @@ class terrain_levels(ManagerTermBase):
         self._entity = chosen(cfg.params, env).entity
         name = cfg.params.get("command_name", "twist")
         if cfg.params.get("commanded") is None:
-            env.command_manager.term(name)  # An unknown command is an error at once.
+            env.command_manager.term(name)  # Raise for an unknown command here.
         self._far = cfg.params.get("up_share", 0.5) * min(self._ground.terrain.size)
 
     def __call__(
@@ -53,27 +53,27 @@ class terrain_levels(ManagerTermBase):
         commanded: Callable[[ManagedEnv], torch.Tensor] | None = None,
         stream: str = "curriculum/terrain_levels",
     ) -> torch.Tensor:
-        """Move worlds whose episodes end, and return all levels.
+        """Update the levels of worlds whose episodes end, and return all levels.
 
         Args:
             env: The environment.
             mask: The worlds whose episodes end, shape (num_envs,), bool.
-            asset_cfg: The entity that walks.
+            asset_cfg: The walking entity.
             command_name: Velocity command; its first two numbers are m/s.
-            up_share: Share of a tile's width that is far enough to go up.
-            down_share: Share of the commanded distance below which it is down.
+            up_share: Distance for moving up, as a fraction of the tile width.
+            down_share: Distance for moving down, as a fraction of the commanded one.
             walked: Distance walked, shape (num_envs,), m. None measures from the spawn
                 origin, in the plane.
-            commanded: Distance asked for, shape (num_envs,), m. None takes the present
-                command times the duration of an episode.
-            stream: Name of the random numbers for worlds beyond the last level.
+            commanded: Commanded distance, shape (num_envs,), m. None uses the current
+                command times the maximum episode duration.
+            stream: Random stream of the levels drawn after the last level.
         """
         far = self._walked(env) if walked is None else walked(env)
         asked = _commanded(env, command_name) if commanded is None else commanded(env)
-        # The first reset ends no episode, so nobody has walked.
+        # The first reset does not end an episode.
         ended = (env.episode_length_buf > 0).logical_and_(mask)
         up = (far > self._far).logical_and_(ended)
-        # And not up: of two bools, the first is greater where only it holds.
+        # a.gt(b) of two bools is "a and not b": down and not up.
         down = (far < asked * down_share).logical_and_(ended).gt(up)
         self._ground.move(up, down, stream)
         return self._ground.levels
@@ -91,11 +91,11 @@ def _commanded(env: ManagedEnv, name: str) -> torch.Tensor:
     return speed * env.max_episode_length_s
 
 
-# Numbers that follow the number of steps.
+# Schedules by the number of steps.
 
 
 class schedule(ManagerTermBase):
-    """Sets a live number, or a range, by the number of steps of the environment.
+    """Set a live number or range, depending on the number of environment steps.
 
     Returns the number, or the upper end of the range.
     """
@@ -130,7 +130,7 @@ class schedule(ManagerTermBase):
         return params["stages"]
 
     def _follow(self) -> torch.Tensor:
-        """Write the value of the present step; return its last number."""
+        """Write the value of the current step; return its last number."""
         step = self._env.common_step_counter
         stage = torch.bucketize(step, self._steps, right=True).view(1)
         if not self._is_linear:
@@ -153,21 +153,20 @@ class schedule(ManagerTermBase):
         stages: Stages,
         interpolation: Literal["step", "linear"] = "step",
     ) -> torch.Tensor:
-        """Write the value of the present step.
+        """Write the value of the current step.
 
         Args:
             env: The environment.
-            target: What is set, as `live_tensor` takes it, such as "reward/rate/weight"
-                or "command/twist/lin_vel_x".
-            stages: The steps from which on values hold.
-            interpolation: Whether values jump ("step"), or go from each to the next in
-                a straight line ("linear").
+            target: Address for `live_tensor`, such as "reward/rate/weight" or
+                "command/twist/lin_vel_x".
+            stages: Steps, each with the value that applies from that step on.
+            interpolation: Piecewise constant ("step") or piecewise linear ("linear").
         """
         return self._follow()
 
 
 class reward_weight_schedule(schedule):
-    """Sets the weight of a reward by the number of steps of the environment."""
+    """Set the weight of a reward, depending on the number of environment steps."""
 
     def _address(self, params: dict[str, Any]) -> str:
         return f"reward/{params['reward_name']}/weight"
@@ -179,12 +178,12 @@ class reward_weight_schedule(schedule):
         stages: Stages,
         interpolation: Literal["step", "linear"] = "step",
     ) -> torch.Tensor:
-        """Write the weight of the present step; `schedule` has the parameters."""
+        """Write the weight of the current step. See `schedule` for the parameters."""
         return self._follow()
 
 
 class command_range_schedule(schedule):
-    """Sets a range of a command by the number of steps of the environment."""
+    """Set a range of a command, depending on the number of environment steps."""
 
     def _address(self, params: dict[str, Any]) -> str:
         return f"command/{params['command_name']}/{params['range_name']}"
@@ -197,12 +196,12 @@ class command_range_schedule(schedule):
         stages: Stages,
         interpolation: Literal["step", "linear"] = "step",
     ) -> torch.Tensor:
-        """Write the range of the present step; `schedule` has the parameters."""
+        """Write the range of the current step. See `schedule` for the parameters."""
         return self._follow()
 
 
 class modify_reward_weight(schedule):
-    """Sets the weight of a reward once, after a number of steps."""
+    """Set the weight of a reward once, after a number of steps."""
 
     def _address(self, params: dict[str, Any]) -> str:
         return f"reward/{params['term_name']}/weight"
@@ -213,26 +212,26 @@ class modify_reward_weight(schedule):
     def __call__(  # type: ignore[override]
         self, env: ManagedEnv, term_name: str, weight: float, num_steps: int
     ) -> torch.Tensor:
-        """Write the weight of the present step.
+        """Write the weight of the current step.
 
         Args:
             env: The environment.
-            term_name: The reward.
-            weight: Its later weight.
-            num_steps: The step from which on it holds.
+            term_name: Name of the reward term.
+            weight: New weight.
+            num_steps: Environment step from which the new weight applies.
         """
         return self._follow()
 
 
-# Numbers that follow success.
+# Schedules by performance.
 
 
 class adaptive(ManagerTermBase):
-    """Moves a live number, or a range, as episodes get better or worse.
+    """Adapt a live number or range to the score of recent episodes.
 
-    The value is on the way from `start` to `end`, at a level between 0 and 1. Whenever
-    `min_episodes` have ended, their mean figure decides: above `raise_above` the level
-    rises by `step`, below `lower_below` it falls. Returns the level.
+    The value is interpolated from `start` to `end` by a level in [0, 1]. After every
+    `min_episodes` episodes, the level rises by `step` if their mean score is above
+    `raise_above`, and falls by `step` if it is below `lower_below`. Returns the level.
     """
 
     couples_worlds = True
@@ -269,19 +268,19 @@ class adaptive(ManagerTermBase):
         step: float = 0.1,
         min_episodes: int = 100,
     ) -> torch.Tensor:
-        """Take in the episodes that end, and move the value if it is time.
+        """Add the scores of episodes that end, and update the level when it is due.
 
         Args:
             env: The environment.
             mask: The worlds whose episodes end, shape (num_envs,), bool.
-            target: What is set, as `live_tensor` takes it.
+            target: Address for `live_tensor`.
             start: Value at level 0.
             end: Value at level 1.
-            figure: What episodes are judged by.
-            lower_below: Mean figure below which the level falls.
-            raise_above: Mean figure above which the level rises.
-            step: How far the level moves.
-            min_episodes: Over how many episodes, at least, a mean is taken.
+            figure: Score of an episode.
+            lower_below: Mean score below which the level falls.
+            raise_above: Mean score above which the level rises.
+            step: Change of the level.
+            min_episodes: Minimum number of episodes in a mean.
         """
         values = self._figure().float()
         ended = (env.episode_length_buf > 0).logical_and_(mask)
@@ -300,22 +299,22 @@ class adaptive(ManagerTermBase):
         return self._level
 
     def state(self) -> dict[str, torch.Tensor]:
-        """Return the level, and the figures that it waits for."""
+        """Return the level and the accumulated scores."""
         return {"level": self._level, "sum": self._sum, "count": self._count}
 
 
-# What curricula write and read.
+# Access to the tensors that curricula write and read.
 
 
 def live_tensor(env: ManagedEnv, address: str) -> torch.Tensor:
-    """Return the live tensor of a number or a range that may change while training.
+    """Return the live tensor of a number or range that can change during training.
 
     Args:
         env: The environment.
         address: "reward/<term>/weight" for the weight of a reward;
-            "command/<term>/<range>" for what a command is drawn from; or
-            "<manager>/<term>/<parameter>" for a number among the parameters of a
-            reward, a termination, an event or an observation.
+            "command/<term>/<range>" for a sampling range of a command; or
+            "<manager>/<term>/<parameter>" for a numeric parameter of a reward,
+            termination, event or observation term.
     """
     parts = address.split("/")
     if len(parts) != 3:
@@ -367,6 +366,6 @@ def _figure(env: ManagedEnv, figure: Figure) -> Callable[[], torch.Tensor]:
         return lambda: env.episode_length_buf
     kind, _, name = figure.partition("/")
     if kind == "termination" and name:
-        env.termination_manager.get_term(name)  # An unknown name is an error at once.
+        env.termination_manager.get_term(name)  # Raise for an unknown name here.
         return lambda: env.termination_manager.get_term(name)
     raise UnknownNameError(f"figure={figure!r} is unknown. {suggest(figure, _FIGURES)}")

@@ -1,13 +1,14 @@
-"""Inverse kinematics as an action: where a frame should go, instead of joints.
+"""Differential inverse kinematics: the action is the target of a frame.
 
-In each physics step the joints are sent one damped least-squares step closer: with the
-Jacobian J of the frame, the error e of its pose and a pull d towards a posture, the
-step dq minimises |J dq - e|^2 + damping^2 |dq - d|^2, which is
+Each physics step moves the joint targets by one damped least-squares step. With the
+frame Jacobian J, the pose error e and a step d towards a reference posture, the step
+dq minimises |J dq - e|^2 + damping^2 |dq - d|^2, which is
 
     dq = d + J^T (J J^T + damping^2 I)^-1 (e - J d).
 
-All of it is elementwise, so a CUDA graph can hold it and rows do not depend on how many
-there are; J follows from the joints' axes, which every engine computes.
+All operations are elementwise, so they can be captured in a CUDA graph and the result
+of a world does not depend on the number of worlds. J is computed from the joint axes,
+which every engine provides.
 """
 
 from typing import Literal
@@ -41,74 +42,76 @@ _COMMAND_FRAMES = ("base", "world")
 
 
 class DifferentialIKActionCfg(DrivenActionCfg):
-    """Moves a frame of the entity by position-driven joints between it and the base.
+    """Differential IK action: moves a frame with the joints between it and the base.
 
-    The action is a position (3 numbers), a relative pose (position and rotation vector,
-    6) or an absolute pose (position and quaternion wxyz, of any length but 0, 7).
+    The joints must be driven by position. The action is a position (3 numbers), a
+    relative pose (position and rotation vector, 6) or an absolute pose (position and
+    quaternion wxyz of any non-zero norm, 7).
     """
 
     joint_names: Patterns = None
-    """Hinge and slide joints that move the frame. None takes all that do."""
+    """Hinge and slide joints that move the frame. None selects all of them."""
 
     frame_type: FrameType = "body"
-    """Kind of thing that has the frame: "body", "site" or "geom"."""
+    """Kind of the frame: "body", "site" or "geom"."""
 
     frame_name: str
     """Name of the body, site or geom."""
 
     command_type: Literal["position", "pose"] = "pose"
-    """The position alone, or the orientation too."""
+    """Control the position only, or position and orientation."""
 
     use_relative_mode: bool = True
-    """Makes the action a displacement from where the frame is when the step
-    begins, or else where it should be."""
+    """Interpret the action as a displacement from the frame's pose at the beginning of
+    the step. Otherwise it is the target pose."""
 
     command_frame: Literal["base", "world"] = "base"
-    """Axes, and for absolute poses the origin, that the action is in: the entity's
-    root, or the world with the spawn origin of each."""
+    """Frame of the action: "base" is the entity's root frame, "world" has the world's
+    axes and spawn origin. The origin matters for absolute poses only."""
 
     position_scale: float = 1.0
-    """Metres that a number of the action means."""
+    """Scale of position actions, in metres."""
 
     rotation_scale: float = 1.0
-    """Radians that a number of the action means, for relative poses."""
+    """Scale of rotation actions, in radians, for relative poses."""
 
     clip: Range | None = None
-    """Smallest and largest value after the scale; not of an absolute quaternion."""
+    """Bounds after scaling. Absolute quaternions are not clipped."""
 
     position_weight: float = 1.0
-    """Weight of a metre of error."""
+    """Weight of the position error, per metre."""
 
     orientation_weight: float = 1.0
-    """Weight of a radian of error."""
+    """Weight of the orientation error, per radian."""
 
     damping: float = 0.05
-    """Keeps joint steps small near singular poses, at the price of more of them."""
+    """Damping of the least squares. Larger values reduce joint steps near singular
+    poses, but slow down convergence."""
 
     max_joint_step: float = 0.5
-    """Largest step of a joint, in rad or m. Longer ones are shortened as a whole, so
-    that the frame keeps its direction."""
+    """Largest step of a joint, in rad or m. Larger steps are scaled down for all joints
+    together, so that the frame keeps its direction."""
 
     use_soft_limits: bool = True
-    """Ends targets at the joints' soft limits, not at the limits themselves."""
+    """Clamp targets to the joints' soft limits instead of the joint limits."""
 
     limit_rounds: int = 1
-    """Rounds in which a step is computed anew with the joints that it would take past a
-    limit held there, so that the others do their part. 0 only cuts targets off."""
+    """Number of times that a step is solved again with violating joints fixed at their
+    limits, so that the other joints compensate. 0 only clamps the targets."""
 
     posture_weight: float = 0.0
-    """Share of the way to the posture that joints go in a step, as far as the frame
-    leaves them free. 0 leaves it out."""
+    """Fraction of the distance to the posture per step, in the null space of the frame
+    task. 0 disables the posture."""
 
     posture: dict[str, float] | None = None
-    """Joint positions of the posture by pattern; the default pose where none covers a
-    joint."""
+    """Joint positions of the posture by pattern; the default position for joints
+    without a pattern."""
 
     transmission = "joint"
     command = "position"
 
     def bind(self, name: str, env: Env) -> ActionTerm:
-        """Return the term of one environment."""
+        """Create the term for one environment."""
         return DifferentialIKAction(name, self, env)
 
     def find(self, entity: Entity, model: mujoco.MjModel) -> dict[str, int]:
@@ -131,7 +134,7 @@ class DifferentialIKActionCfg(DrivenActionCfg):
 
 
 class DifferentialIKAction(DrivenAction):
-    """Sends joints to where they bring a frame to its goal."""
+    """Action term that sets joint targets which bring a frame to its goal."""
 
     cfg: DifferentialIKActionCfg
 
@@ -140,14 +143,14 @@ class DifferentialIKAction(DrivenAction):
         super().__init__(name, cfg, env)
         self.cfg = cfg
         self.frame = Frame(env.sim, self.entity, cfg.frame_type, cfg.frame_name)
-        """The frame that is moved."""
+        """The controlled frame."""
         self._has_rotation = cfg.command_type == "pose"
         num_envs, device = env.num_envs, env.device
         self.goal_pos_w = torch.zeros(num_envs, 3, device=device)
         """Goal of the frame's origin in the world, shape (num_envs, 3), metres."""
         self.goal_quat_w = torch.zeros(num_envs, 4, device=device)
-        """Goal of its orientation, wxyz, shape (num_envs, 4)."""
-        # Joint positions that the kinematics were computed from.
+        """Goal of the frame's orientation, wxyz, shape (num_envs, 4)."""
+        # Joint positions of the current kinematics.
         self._seen_pos = torch.zeros(num_envs, len(self.target_names), device=device)
         self._jacobian = Jacobian(env, [self._joint_id(n) for n in self.target_names])
         position, orientation = cfg.position_weight, cfg.orientation_weight
@@ -159,7 +162,7 @@ class DifferentialIKAction(DrivenAction):
 
     @property
     def action_dim(self) -> int:
-        """3 for a position, 6 for a relative and 7 for an absolute pose."""
+        """Dimension: 3 for a position, 6 for a relative and 7 for an absolute pose."""
         if self.cfg.command_type == "position":
             return 3
         return 6 if self.cfg.use_relative_mode else 7
@@ -173,9 +176,9 @@ class DifferentialIKAction(DrivenAction):
         self._seen_pos.copy_(self._joint_pos())
 
     def apply_actions(self) -> None:
-        """Send the joints a step closer to the goal."""
-        # After a physics step the kinematics are those of its beginning, so the step is
-        # taken from the joint positions of that moment.
+        """Move the joint targets one step towards the goal."""
+        # After a physics step the kinematics are those of its beginning, so the step
+        # starts from the joint positions at that time.
         low, high = self._limits().unbind(dim=-1)
         target = self._seen_pos + self._joint_step(low, high)
         self._seen_pos.copy_(self._joint_pos())
@@ -188,7 +191,7 @@ class DifferentialIKAction(DrivenAction):
         return super().state() | goal
 
     def reset(self, mask: torch.Tensor) -> None:
-        """Forget the goal of the worlds of `mask`."""
+        """Clear the goal in the worlds of `mask`."""
         super().reset(mask)
         self.goal_pos_w.masked_fill_(mask.unsqueeze(1), 0.0)
         self.goal_quat_w.masked_fill_(mask.unsqueeze(1), 0.0)
@@ -243,7 +246,7 @@ class DifferentialIKAction(DrivenAction):
         return step * (largest / longest.clamp(min=largest))
 
     def _error(self) -> torch.Tensor:
-        """Return what the pose of the frame lacks, shape (num_envs, 3 or 6)."""
+        """Return the pose error of the frame, shape (num_envs, 3 or 6)."""
         error = self.goal_pos_w - self.frame.pos_w
         if not self._has_rotation:
             return error
@@ -270,7 +273,7 @@ class DifferentialIKAction(DrivenAction):
         return int(model.joint(f"{self.entity.name}/{name}").id)
 
     def _action_bounds(self) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
-        """Return scale, smallest and largest value of each number of the action."""
+        """Return scale, lower and upper bound of each action dimension."""
         cfg = self.cfg
         low, high = cfg.clip or (-torch.inf, torch.inf)
         rest = self.action_dim - 3
@@ -284,7 +287,7 @@ class DifferentialIKAction(DrivenAction):
         return scale, lows, highs
 
     def _resolve_posture(self) -> tuple[torch.Tensor, torch.Tensor]:
-        """Return positions of the posture, and where the default pose replaces them."""
+        """Return the posture, and a mask of joints that use the default position."""
         given = resolve_values(
             self.cfg.posture or {},
             self.target_names,
@@ -298,7 +301,7 @@ class DifferentialIKAction(DrivenAction):
 
 
 def _check(cfg: DifferentialIKActionCfg) -> None:
-    """Raise for values that have no meaning."""
+    """Raise for invalid values."""
     choices = (
         ("command_type", cfg.command_type, _COMMAND_TYPES),
         ("command_frame", cfg.command_frame, _COMMAND_FRAMES),
@@ -322,7 +325,7 @@ def _check(cfg: DifferentialIKActionCfg) -> None:
 
 
 def _joints_that_move(body: int, model: mujoco.MjModel) -> set[int]:
-    """Return the ids of the joints of a body and of all bodies that carry it."""
+    """Return the ids of the joints of a body and of all its ancestors."""
     joints: set[int] = set()
     while body != 0:
         start = int(model.body_jntadr[body])

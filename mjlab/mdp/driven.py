@@ -1,4 +1,4 @@
-"""Actions on what actuators drive: which joints, tendons or sites these are."""
+"""Base of the actions on actuated joints, tendons and sites."""
 
 from abc import ABC
 from typing import ClassVar
@@ -16,19 +16,19 @@ from mjlab.names import UnknownNameError, match_names, resolve_values
 from mjlab.tensors.columns import Columns
 
 Patterns = str | tuple[str, ...] | None
-"""Patterns of whole names; None means everything that can be acted on."""
+"""Regular expressions for whole names; None selects all controllable elements."""
 
 
 class DrivenActionCfg(ActionTermCfg, ABC):
-    """An action on joints, tendons or sites that an actuator drives.
+    """Base configuration of actions on actuated joints, tendons or sites.
 
-    Only those count whose actuator, one of the entity's configuration, takes the kind
-    of command that the action gives: an action that moves nothing is an error.
+    An element can be selected if one of the entity's configured actuators drives it
+    with the kind of command of the action. An action without elements is an error.
     """
 
     actuator_names: Patterns = None
-    """Patterns of actuators, which are called like what they drive: another way to say
-    `joint_names`, `tendon_names` or `site_names`."""
+    """Patterns of actuator names. An actuator has the name of its target, so this is an
+    alternative to `joint_names`, `tendon_names` or `site_names`."""
 
     preserve_order: bool = False
     """Follow the order of the patterns instead of the order of the model."""
@@ -38,7 +38,7 @@ class DrivenActionCfg(ActionTermCfg, ABC):
 
     @property
     def patterns(self) -> Patterns:
-        """Patterns of what is acted on."""
+        """Patterns of the controlled elements."""
         field = f"{self.transmission}_names"
         names: Patterns = getattr(self, field)
         if names is not None and self.actuator_names is not None:
@@ -46,7 +46,7 @@ class DrivenActionCfg(ActionTermCfg, ABC):
         return self.actuator_names if names is None else names
 
     def find(self, entity: Entity, model: mujoco.MjModel) -> dict[str, int]:
-        """Return what is acted on, by name, and its column in the targets."""
+        """Return the controlled elements: name to column in the targets."""
         candidates = driven_targets(entity, model, self.transmission, self.command)
         names = list(candidates)
         what = f"{self.command}-driven {self.transmission}"
@@ -70,9 +70,9 @@ def driven_targets(
     transmission: Transmission,
     command: Command,
 ) -> dict[str, int]:
-    """Return what actuators drive by a kind of command, and its column in the targets.
+    """Return the elements driven by a kind of command: name to column in the targets.
 
-    The order is that of the model.
+    The elements are in model order.
     """
     found: dict[str, int] = {}
     for binding in entity.actuators.bindings:
@@ -82,49 +82,49 @@ def driven_targets(
         columns = binding.target_ids.tolist()
         controls = controls_of(binding, model)
         for (name, some), column in zip(controls.items(), columns, strict=True):
-            # An explicit law is given all three commands.
+            # An explicit actuator receives all three commands.
             is_explicit = isinstance(cfg, ExplicitActuatorCfg)
             if is_explicit or any(control.command == command for control in some):
                 found[name] = column
     if command == "position" and transmission == "joint":
-        # Ball joints follow the scalar joints, and have no single position.
+        # Ball joints come after the scalar joints and have no scalar position.
         found = {k: v for k, v in found.items() if v < len(entity.index.joints)}
     return dict(sorted(found.items(), key=lambda item: item[1]))
 
 
 class DrivenAction(ActionTerm):
-    """Sets one field of an entity's targets, one column for each name."""
+    """Action term that sets one field of an entity's targets, one column per name."""
 
     def __init__(self, name: str, cfg: DrivenActionCfg, env: Env) -> None:
         super().__init__(name, cfg, env)
         self.entity: Entity = env.scene.entity(cfg.entity_name)
-        """The entity that is acted on."""
+        """The controlled entity."""
         found = cfg.find(self.entity, env.sim.mj_model)
         self.target_names = tuple(found)
-        """Names of what is acted on, in the order of the action."""
+        """Names of the controlled elements, in the order of the action."""
         self._kind = cfg.transmission
         self._quantity = TARGET_FIELDS[cfg.transmission, cfg.command]
         self._field: torch.Tensor = getattr(self.entity.data.targets, self._quantity)
         self._columns = Columns.of(list(found.values()), env.device)
         self.processed_action = torch.zeros(env.num_envs, len(found), device=env.device)
-        """The last action in units of the target, shape (num_envs, number
-        of names), live. Zero after a reset."""
+        """Last processed action in units of the target, shape (num_envs, number of
+        names), live. Zero after a reset."""
 
     @property
     def action_dim(self) -> int:
-        """Numbers of the action that the term takes: one a name."""
+        """Dimension of the term's part of the action: one per name."""
         return len(self.target_names)
 
     @property
     def targets(self) -> tuple[ActionTarget, ...]:
-        """Joints, tendons or sites that the term moves."""
+        """Joints, tendons or sites that the term controls."""
         return tuple(
             ActionTarget(self.entity.name, self._kind, name, self._quantity)
             for name in self.target_names
         )
 
     def reset(self, mask: torch.Tensor) -> None:
-        """Forget the action of the worlds of `mask`."""
+        """Clear the action in the worlds of `mask`."""
         self.processed_action.masked_fill_(mask.unsqueeze(1), 0.0)
 
     def state(self) -> dict[str, torch.Tensor]:
@@ -134,7 +134,7 @@ class DrivenAction(ActionTerm):
     def _values(
         self, given: float | dict[str, float], default: float, field: str
     ) -> torch.Tensor:
-        """Return one number a name, shape (number of names,)."""
+        """Return one number per name, shape (number of names,)."""
         try:
             values = resolve_values(
                 given, self.target_names, what=self._kind, owner=self.entity.name

@@ -1,4 +1,4 @@
-"""Events: resets of state, pushes, forces on bodies, moves to other ground.
+"""Event terms: state resets, pushes, external forces, terrain randomisation.
 
 Poses and velocities are in the world frame.
 """
@@ -19,13 +19,13 @@ from mjlab.tensors.masks import fill_where, write_where
 from mjlab.tensors.math import quat_from_axis_angle, quat_from_euler_xyz, quat_mul
 
 Box = Mapping[str, Range]
-"""Ranges by axis: "x", "y", "z", "roll", "pitch", "yaw". One that is left out is 0."""
+"""Ranges by axis: "x", "y", "z", "roll", "pitch", "yaw". Missing axes are 0."""
 
 _AXES = ("x", "y", "z", "roll", "pitch", "yaw")
 
 
 def reset_scene_to_default(env: ManagedEnv, mask: torch.Tensor) -> None:
-    """Put every entity into its default state, at the world's spawn origin."""
+    """Reset every entity to its default state, at the world's spawn origin."""
     for entity in env.scene.entities.values():
         entity.reset_to_default(mask)
         if entity.index.free_joint_id is None and entity.index.mocap_body_id is None:
@@ -39,7 +39,7 @@ def reset_scene_to_default(env: ManagedEnv, mask: torch.Tensor) -> None:
 
 
 class _RootReset(ManagerTermBase):
-    """Puts an entity's root at a random offset from its default state."""
+    """Reset an entity's root with a random offset from its default state."""
 
     def __init__(self, cfg: TermCfg, env: ManagedEnv) -> None:
         super().__init__(cfg, env)
@@ -67,7 +67,7 @@ class _RootReset(ManagerTermBase):
     def _put(
         self, mask: torch.Tensor, origin: torch.Tensor, offset: torch.Tensor
     ) -> None:
-        """Write the default state at an origin, (num_envs, 3), with drawn offsets."""
+        """Write the default state plus offsets, relative to `origin`, (num_envs, 3)."""
         default = self._entity.data.default_root_state
         pos = default[:, :3] + origin
         quat = default[:, 3:7]
@@ -88,7 +88,7 @@ class _RootReset(ManagerTermBase):
 
 
 class reset_root_state_uniform(_RootReset):
-    """Puts an entity's root near its default state, at the world's spawn origin."""
+    """Reset an entity's root near its default state, at the world's spawn origin."""
 
     def __call__(
         self,
@@ -104,18 +104,18 @@ class reset_root_state_uniform(_RootReset):
         Args:
             env: The environment.
             mask: The worlds to write, shape (num_envs,), bool.
-            pose_range: Offsets from the default pose, in m and rad. The turn is about
-                the axes that the root has by default.
+            pose_range: Offsets from the default pose, in m and rad. Rotations are about
+                the axes of the default root orientation.
             velocity_range: Offsets from the default velocity, in m/s and rad/s.
             asset_cfg: The entity.
-            stream: Name of the random numbers; the event manager gives one.
+            stream: Name of the random stream, set by the event manager.
         """
         offset = self._sampler.draw(env.rng, stream)
         self._put(mask, env.scene.spawn_origins, offset)
 
 
 class reset_root_state_from_flat_patches(_RootReset):
-    """Puts an entity's root on one of the flat spots of the world's tile."""
+    """Reset an entity's root on a random flat patch of the world's terrain tile."""
 
     def __init__(self, cfg: TermCfg, env: ManagedEnv) -> None:
         super().__init__(cfg, env)
@@ -137,17 +137,17 @@ class reset_root_state_from_flat_patches(_RootReset):
         asset_cfg: SceneEntityCfg = ROBOT,
         stream: str = "event",
     ) -> None:
-        """Draw a spot, a pose and a velocity and write them.
+        """Draw a patch, a pose and a velocity and write them.
 
         Args:
             env: The environment.
             mask: The worlds to write, shape (num_envs,), bool.
-            patch_name: The flat spots, as in the terrain's configuration.
-            pose_range: Offsets from the default pose, whose position counts from the
-                spot, in m and rad.
+            patch_name: Name of the flat patches in the terrain's configuration.
+            pose_range: Offsets from the default pose, in m and rad. The position is
+                relative to the patch.
             velocity_range: Offsets from the default velocity, in m/s and rad/s.
             asset_cfg: The entity.
-            stream: Name of the random numbers; the event manager gives one.
+            stream: Name of the random stream, set by the event manager.
         """
         offset = self._sampler.draw(env.rng, stream)
         spot = env.rng.integers(0, self._count, (), f"{stream}/patch")
@@ -156,7 +156,7 @@ class reset_root_state_from_flat_patches(_RootReset):
 
 
 class push_by_setting_velocity(ManagerTermBase):
-    """Changes the velocity of an entity's root at one blow."""
+    """Push an entity by an instantaneous change of its root velocity."""
 
     def __init__(self, cfg: TermCfg, env: ManagedEnv) -> None:
         super().__init__(cfg, env)
@@ -185,7 +185,7 @@ class push_by_setting_velocity(ManagerTermBase):
 
 
 class _JointReset(ManagerTermBase):
-    """Puts joints near their default state."""
+    """Reset joints near their default state."""
 
     scales = False
 
@@ -215,16 +215,16 @@ class _JointReset(ManagerTermBase):
         asset_cfg: SceneEntityCfg = ROBOT,
         stream: str = "event",
     ) -> None:
-        """Draw positions and velocities and write them, within the soft limits.
+        """Draw positions (clamped to the soft limits) and velocities and write them.
 
         Args:
             env: The environment.
             mask: The worlds to write, shape (num_envs,), bool.
-            position_range: Offsets in m or rad (or factors): one range, or one for each
-                pattern of joints. Joints without one go to their default.
+            position_range: Offsets in m or rad (or factors): one range, or one per
+                pattern of joints. Joints without a range go to their default.
             velocity_range: Offsets in m/s or rad/s (or factors), likewise.
             asset_cfg: The joints.
-            stream: Name of the random numbers; the event manager gives one.
+            stream: Name of the random stream, set by the event manager.
         """
         data, ids = self._entity.data, self._ids
         state = data.default_joint_state[:, :, ids]
@@ -237,11 +237,11 @@ class _JointReset(ManagerTermBase):
 
 
 class reset_joints_by_offset(_JointReset):
-    """Puts joints near their default state, at a random distance."""
+    """Reset joints to their default state plus random offsets."""
 
 
 class reset_joints_by_scale(_JointReset):
-    """Puts joints near their default state, times a random factor."""
+    """Reset joints to their default state times random factors."""
 
     scales = True
 
@@ -250,7 +250,7 @@ class reset_joints_by_scale(_JointReset):
 
 
 class apply_external_force_torque(ManagerTermBase):
-    """Pushes bodies with random forces and torques, until it happens again."""
+    """Apply random forces and torques to bodies, until the next occurrence."""
 
     def __init__(self, cfg: TermCfg, env: ManagedEnv) -> None:
         super().__init__(cfg, env)
@@ -279,11 +279,11 @@ class apply_external_force_torque(ManagerTermBase):
         Args:
             env: The environment.
             mask: The worlds to write, shape (num_envs,), bool.
-            force_range: Of each component of the force at the centre of mass, N: one
-                range, or ranges by "x", "y", "z".
-            torque_range: Of each component of the torque, N m, likewise.
+            force_range: Range of each component of the force at the centre of mass, N:
+                one range, or ranges by "x", "y", "z".
+            torque_range: Range of each component of the torque, N m, likewise.
             asset_cfg: The bodies.
-            stream: Name of the random numbers; the event manager gives one.
+            stream: Name of the random stream, set by the event manager.
         """
         self._push(mask, self._draw(stream))
 
@@ -297,12 +297,12 @@ class apply_external_force_torque(ManagerTermBase):
 
 
 class apply_body_impulse(apply_external_force_torque):
-    """Pushes bodies for a short time, again and again; for `mode="step"`."""
+    """Apply random impulses of finite duration to bodies; for `mode="step"`."""
 
     def __init__(self, cfg: TermCfg, env: ManagedEnv) -> None:
         super().__init__(cfg, env)
         step_dt, device = env.step_dt, env.device
-        # In the order of `_pushing`: without a push, then with one.
+        # Index 0: cooldown. Index 1: push. Matches `_pushing` as an integer.
         steps = []
         for name in ("cooldown_s", "duration_s"):
             low, high = cfg.params[name]
@@ -315,8 +315,8 @@ class apply_body_impulse(apply_external_force_torque):
         self._choices = torch.tensor(
             [high - low + 1.0 for low, high in steps], device=device
         )
-        # Shape (num_envs,): whether bodies are being pushed, and for how many steps
-        # more they are, or are not.
+        # Shape (num_envs,): whether a push is active, and the remaining steps of the
+        # push or of the cooldown.
         self._pushing = torch.zeros(env.num_envs, dtype=torch.bool, device=device)
         self._steps_left = torch.zeros(env.num_envs, dtype=torch.int64, device=device)
         self._stream = cfg.params.get("stream", "event")
@@ -333,10 +333,11 @@ class apply_body_impulse(apply_external_force_torque):
         asset_cfg: SceneEntityCfg = ROBOT,
         stream: str = "event",
     ) -> None:
-        """Let a step pass in the worlds of `mask`; begin and end pushes that are due.
+        """Advance the timers in the worlds of `mask`; start and stop the due pushes.
 
-        Pushes last for `duration_s`, and `cooldown_s` lies between them, both s and
-        rounded to whole steps. The rest is as in `apply_external_force_torque`.
+        `duration_s` is the duration of a push and `cooldown_s` the time between two
+        pushes, both in s and rounded to whole steps. See `apply_external_force_torque`
+        for the other parameters.
         """
         self._steps_left.sub_(mask.long())
         due = (self._steps_left <= 0).logical_and_(mask)
@@ -345,16 +346,16 @@ class apply_body_impulse(apply_external_force_torque):
         self._push(due, self._draw(stream).mul_(self._pushing.view(-1, 1, 1, 1)))
 
     def reset(self, mask: torch.Tensor) -> None:
-        """Begin the worlds of `mask` without a push, which resets clear anyway."""
+        """Start the worlds of `mask` in cooldown. A reset clears external forces."""
         fill_where(self._pushing, mask, False)
         write_where(self._steps_left, mask, self._draw_steps(f"{self._stream}/reset"))
 
     def state(self) -> dict[str, torch.Tensor]:
-        """Return which worlds are pushed, and for how long."""
+        """Return the push states and timers, live."""
         return {"pushing": self._pushing, "steps_left": self._steps_left}
 
     def _draw_steps(self, stream: str) -> torch.Tensor:
-        """Return how long what `_pushing` says lasts, in steps, shape (num_envs,)."""
+        """Draw the duration of the current push or cooldown, steps, (num_envs,)."""
         phase = self._pushing.long()
         unit = self._env.rng.draw(stream, ())
         return unit.mul_(self._choices[phase]).long().add_(self._lows[phase])
@@ -364,9 +365,9 @@ class apply_body_impulse(apply_external_force_torque):
 
 
 class randomize_terrain(ManagerTermBase):
-    """Moves worlds to another tile of the terrain: any level, any kind of ground.
+    """Move worlds to a random terrain tile, of any level and any type.
 
-    It comes before the events that put entities at the spawn origin.
+    Declare it before the events that reset entities at the spawn origin.
     """
 
     def __init__(self, cfg: TermCfg, env: ManagedEnv) -> None:

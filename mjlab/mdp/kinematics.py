@@ -1,4 +1,4 @@
-"""The frame of a body, site or geom, how it moves when joints do, and the way back."""
+"""Pose and Jacobian of a body, site or geom frame, and a damped inverse."""
 
 from typing import Literal
 
@@ -19,13 +19,13 @@ _KINDS: tuple[FrameType, ...] = ("body", "site", "geom")
 def find_frame(
     model: mujoco.MjModel, entity: Entity, kind: FrameType, name: str
 ) -> tuple[int, int]:
-    """Return the ids of what has a frame and of the body that carries it.
+    """Return the id of a body, site or geom, and the id of its body.
 
     Args:
         model: The compiled model.
-        entity: Whose frame it is.
-        kind: What has the frame: "body", "site" or "geom".
-        name: Its name within the entity.
+        entity: The entity with the frame.
+        kind: Kind of the frame: "body", "site" or "geom".
+        name: Name of the body, site or geom within the entity.
     """
     if kind not in _KINDS:
         raise ValueError(f"frame_type is {kind!r}. {suggest(kind, _KINDS)}")
@@ -39,10 +39,10 @@ def find_frame(
 
 
 class Frame:
-    """Reads where a frame is, in every world.
+    """Pose of a frame in every world.
 
-    It follows from MuJoCo's kinematics, so it is that of the last `forward()`, or of
-    the beginning of the last `step()`.
+    The pose comes from MuJoCo's kinematics, so it is current as of the last `forward()`
+    or the beginning of the last `step()`.
     """
 
     def __init__(
@@ -52,9 +52,9 @@ class Frame:
 
         Args:
             sim: The simulation.
-            entity: Whose frame it is.
-            kind: What has the frame: "body", "site" or "geom".
-            name: Its name within the entity.
+            entity: The entity with the frame.
+            kind: Kind of the frame: "body", "site" or "geom".
+            name: Name of the body, site or geom within the entity.
         """
         self._sim = sim
         self._kind = kind
@@ -77,15 +77,15 @@ class Frame:
 
 
 class Jacobian:
-    """Derivatives of a point's pose by joints, from the joints' axes in the world."""
+    """Geometric Jacobian of a point, from the joint axes in the world frame."""
 
     def __init__(self, env: Env, joint_ids: list[int]) -> None:
-        """Remember the joints.
+        """Store the joints.
 
         Args:
             env: The environment.
-            joint_ids: Hinge and slide joints of the compiled model, all of which carry
-                the points that `at` is asked about.
+            joint_ids: Hinge and slide joints of the compiled model, all of them
+                ancestors of the points given to `at`.
         """
         self._sim = env.sim
         self._joints = Columns.of(joint_ids, env.device)
@@ -95,11 +95,11 @@ class Jacobian:
         self._slides = torch.tensor(slides, device=env.device).unsqueeze(-1)
 
     def at(self, point_w: torch.Tensor, *, with_rotation: bool = True) -> torch.Tensor:
-        """Return the velocities of a point for unit velocities of the joints.
+        """Return the Jacobian: velocities of a point for unit joint velocities.
 
         Args:
             point_w: The point in the world, shape (num_envs, 3).
-            with_rotation: Whether angular velocities follow the linear ones.
+            with_rotation: Whether to append angular velocities to the linear ones.
 
         Returns:
             World axes, shape (num_envs, 6 or 3, joints).
@@ -117,15 +117,15 @@ class Jacobian:
 
 
 class DampedInverse:
-    """Damped least squares of small systems, without a solver library."""
+    """Damped least squares for small systems, without a solver library."""
 
     def __init__(self, size: int, damping: float, device: torch.device) -> None:
-        """Remember the damping.
+        """Store the damping.
 
         Args:
-            size: Numbers of an error.
-            damping: Its square is added to the diagonal.
-            device: Where the systems lie.
+            size: Dimension of the error.
+            damping: Damping, whose square is added to the diagonal.
+            device: Device of the systems.
         """
         self._identity = torch.eye(size, device=device)
         self._damping = damping * damping * self._identity
@@ -140,9 +140,9 @@ class DampedInverse:
 
         Args:
             jacobian: Shape (num_envs, size, joints).
-            error: What the step should make good, shape (num_envs, size).
-            pull: The step that is taken where the error leaves a choice, shape
-                (num_envs, joints). None is no step.
+            error: Error that the step should correct, shape (num_envs, size).
+            pull: Preferred joint step, followed in the null space of the task, shape
+                (num_envs, joints). None means zero.
         """
         if pull is not None:
             error = error - (jacobian * pull.unsqueeze(1)).sum(dim=-1)
@@ -161,15 +161,15 @@ class DampedInverse:
         held: torch.Tensor,
         values: torch.Tensor,
     ) -> torch.Tensor:
-        """Return the step when the steps of some joints are given.
+        """Return the step of the joints, with prescribed steps for some of them.
 
         Args:
             jacobian: Shape (num_envs, size, joints).
-            error: What the step should make good, shape (num_envs, size).
-            pull: As in a call.
-            held: Which joints have a given step, shape (num_envs, joints), bool.
-            values: The given steps, shape (num_envs, joints); only those of `held`
-                count.
+            error: Error that the step should correct, shape (num_envs, size).
+            pull: See `__call__`.
+            held: Joints with a prescribed step, shape (num_envs, joints), bool.
+            values: Prescribed steps, shape (num_envs, joints). Values outside `held`
+                are ignored.
         """
         values = values.masked_fill(~held, 0.0)
         left = error - (jacobian * values.unsqueeze(1)).sum(dim=-1)
@@ -178,9 +178,9 @@ class DampedInverse:
         return self(free, left, free_pull) + values
 
     def _eliminate(self, system: torch.Tensor) -> torch.Tensor:
-        """Solve systems by Gauss and Jordan's elimination, in place.
+        """Solve systems by Gauss-Jordan elimination, in place.
 
-        Without an exchange of rows that is stable, because the matrices are symmetric
+        Elimination without pivoting is stable here, because the matrices are symmetric
         and positive definite.
 
         Args:
@@ -191,7 +191,7 @@ class DampedInverse:
         """
         for k in range(self._identity.shape[0]):
             pivot_row = system[:, k] / system[:, k, k : k + 1]
-            # The pivot's own row becomes the divided one.
+            # The pivot row itself is replaced by the normalised row.
             factors = system[:, :, k] - self._identity[k]
             system.addcmul_(factors.unsqueeze(-1), pivot_row.unsqueeze(1), value=-1.0)
         return system[:, :, -1]

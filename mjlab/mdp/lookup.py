@@ -1,4 +1,4 @@
-"""Finding robots and sensors for terms."""
+"""Lookup of entities, terrain and sensors for terms."""
 
 from typing import Any
 
@@ -10,17 +10,17 @@ from mjlab.scene import Ground, SceneEntityCfg, Selection
 from mjlab.sensor import CameraData, ContactSensor, RayCastSensor, Sensor
 
 ROBOT: Any = SceneEntityCfg("robot")
-"""Default of terms about a robot. What the term receives is the resolved selection."""
+"""Default `asset_cfg` of terms. The term receives the resolved selection."""
 
 
 def chosen(params: dict[str, Any], env: Env) -> Selection:
-    """Return the elements that a term's parameter `asset_cfg` names."""
+    """Return the resolved selection of a term's parameter `asset_cfg`."""
     cfg: SceneEntityCfg = params.get("asset_cfg", ROBOT)
     return cfg.resolve(env.scene)
 
 
 def ground_of(env: ManagedEnv, what: str) -> Ground:
-    """Return the generated terrain, which `what` needs."""
+    """Return the generated terrain. `what` names the term in the error message."""
     if env.scene.ground is None:
         raise ValueError(
             f"{what} needs generated terrain: set scene.terrain to a TerrainCfg with "
@@ -55,7 +55,7 @@ def contact_sensor(env: ManagedEnv, name: str) -> ContactSensor:
 
 
 def pictures(env: ManagedEnv, name: str) -> CameraData:
-    """Return the pictures of the camera sensor called `name`."""
+    """Return the images of the camera sensor called `name`."""
     sensor: Sensor = env.scene.sensor(name)
     if not isinstance(sensor.data, CameraData):
         kind = type(sensor).__name__

@@ -1,4 +1,4 @@
-"""Figures of episodes that are not rewards. Each returns shape (num_envs,)."""
+"""Metrics, which do not affect the reward. Each term returns shape (num_envs,)."""
 
 import torch
 
@@ -8,7 +8,7 @@ from mjlab.scene import Selection
 
 
 def mean_action_acc(env: ManagedEnv) -> torch.Tensor:
-    """Mean size of the second difference of the action."""
+    """Return the mean absolute second difference of the action."""
     manager = env.action_manager
     change = torch.sub(manager.action, manager.prev_action, alpha=2.0)
     return change.add_(manager.prev_prev_action).abs().mean(dim=1)

@@ -1,4 +1,4 @@
-"""Observations. Each term returns shape (num_envs, d), float32."""
+"""Observation terms. Each returns shape (num_envs, d), float32."""
 
 from typing import get_args
 
@@ -11,7 +11,7 @@ from mjlab.names import suggest
 from mjlab.scene import Selection
 from mjlab.sensor.camera import DataType
 
-# Stands for a limit that a joint does not have, far beyond those that joints do have.
+# Replaces infinite joint limits; far beyond any finite limit.
 _NO_LIMIT = 1e18
 
 
@@ -86,13 +86,13 @@ def joint_vel_rel(env: ManagedEnv, asset_cfg: Selection = ROBOT) -> torch.Tensor
 def joint_pos_limit_normalized(
     env: ManagedEnv, asset_cfg: Selection = ROBOT
 ) -> torch.Tensor:
-    """Return joint positions, -1 at the lower soft limit and 1 at the upper.
+    """Return joint positions scaled to -1 at the lower and 1 at the upper soft limit.
 
-    A joint without limits is always in the middle of them, at 0.
+    The value of a joint without limits is 0.
     """
     data = asset_cfg.entity.data
     limits = data.soft_joint_pos_limits[:, asset_cfg.joint_ids]
-    # Infinite limits would make it NaN; a position that is NaN stays so.
+    # Infinite limits would give NaN. A NaN position stays NaN.
     limits = limits.clamp(-_NO_LIMIT, _NO_LIMIT)
     low, high = limits[..., 0], limits[..., 1]
     position = data.joint_pos[:, asset_cfg.joint_ids]
@@ -120,23 +120,23 @@ def body_pose_local(env: ManagedEnv, asset_cfg: Selection = ROBOT) -> torch.Tens
     return torch.cat([position, orientation], dim=-1).flatten(1)
 
 
-# The policy's own past, and its goals.
+# Actions, commands and time.
 
 
 def last_action(env: ManagedEnv, action_name: str | None = None) -> torch.Tensor:
-    """Return the action before this observation, or the part that one term takes."""
+    """Return the last raw action, or one term's part of it."""
     if action_name is None:
         return env.action_manager.action
     return env.action_manager.get_term(action_name).raw_action
 
 
 def generated_commands(env: ManagedEnv, command_name: str) -> torch.Tensor:
-    """Return the present goal of a command term."""
+    """Return the current command of a command term."""
     return env.command_manager.get_command(command_name)
 
 
 def episode_progress(env: ManagedEnv) -> torch.Tensor:
-    """Return the share of the episode's time that has passed."""
+    """Return the share of the episode's time limit that has elapsed."""
     return (env.episode_length_buf / env.max_episode_length).unsqueeze(1)
 
 
@@ -151,12 +151,12 @@ def builtin_sensor(env: ManagedEnv, sensor_name: str) -> torch.Tensor:
 def height_scan(env: ManagedEnv, sensor_name: str, offset: float = 0.0) -> torch.Tensor:
     """Return the height of a ray caster's frame above each hit, m, (num_envs, rays).
 
-    A ray that hits nothing counts as one that hits at its full length.
+    A ray without a hit counts as a hit at the ray's maximum distance.
 
     Args:
         env: The environment.
         sensor_name: The ray caster.
-        offset: What to subtract, such as the height of the frame when standing, m.
+        offset: Height to subtract, such as the frame's height when standing, m.
     """
     sensor = ray_caster(env, sensor_name)
     frame = sensor.data.frame_pos_w[..., 2]
@@ -167,13 +167,13 @@ def height_scan(env: ManagedEnv, sensor_name: str, offset: float = 0.0) -> torch
 
 
 def contact_found(env: ManagedEnv, sensor_name: str) -> torch.Tensor:
-    """Return whether each primary of a contact sensor touches anything, 0 or 1.
+    """Return whether each primary of a contact sensor has a contact, 1 or 0.
 
-    Shape (num_envs, primaries), however many contacts the sensor reports of each.
+    Shape (num_envs, primaries), for any number of contact slots per primary.
     """
     sensor = contact_sensor(env, sensor_name)
     found = sensor.data.found
-    # The first slot of a primary is filled whenever it has a contact at all.
+    # The first slot of a primary is filled if it has any contact.
     slots = found.shape[1] // len(sensor.primary_names)
     return (found[:, ::slots] > 0).float()
 
@@ -187,7 +187,7 @@ def camera_image(
         env: The environment.
         sensor_name: The camera.
         data_type: "rgb", "depth" or "segmentation".
-        normalize: Whether to bring colours from 0..255 to 0..1.
+        normalize: Whether to scale colours from 0..255 to 0..1.
     """
     if data_type not in get_args(DataType):
         raise TermError(

@@ -1,4 +1,4 @@
-"""Records of episodes: terms for `cfg.recorders`."""
+"""Recorder terms, for `cfg.recorders`."""
 
 import torch
 
@@ -10,11 +10,11 @@ from mjlab.scene import Selection
 
 
 def raw_actions(env: ManagedEnv, term: str | None = None) -> torch.Tensor:
-    """Return the action as it was given, shape (num_envs, numbers), for "post_step".
+    """Return the raw action, shape (num_envs, action_dim), for "post_step".
 
     Args:
         env: The environment.
-        term: The action term whose part is meant. None takes all, side by side.
+        term: Action term whose part to return. None returns the whole action.
     """
     if term is None:
         return env.action_manager.action
@@ -22,7 +22,7 @@ def raw_actions(env: ManagedEnv, term: str | None = None) -> torch.Tensor:
 
 
 def processed_actions(env: ManagedEnv, term: str) -> torch.Tensor:
-    """Return what an action term has made of its part of the action, for "post_step".
+    """Return the processed action of an action term, for "post_step".
 
     Args:
         env: The environment.
@@ -40,7 +40,7 @@ def processed_actions(env: ManagedEnv, term: str) -> torch.Tensor:
 def observation_group(
     env: ManagedEnv, group: str = "actor"
 ) -> torch.Tensor | dict[str, torch.Tensor]:
-    """Return the observation that the action of the step follows from, for "pre_step".
+    """Return the observation from which the policy computes the action, for "pre_step".
 
     Args:
         env: The environment.
@@ -77,9 +77,9 @@ def root_states(env: ManagedEnv, asset_cfg: Selection = ROBOT) -> torch.Tensor:
 
 
 def entity_states(env: ManagedEnv) -> dict[str, torch.Tensor]:
-    """Return root state, joint positions and velocities of every entity, by its name.
+    """Return root state, joint positions and velocities by entity name.
 
-    For "post_reset", which makes it the state that an episode begins with, or "state".
+    For "post_reset", which records the initial state of an episode, or "state".
     """
     return {
         name: torch.cat(
@@ -95,9 +95,9 @@ def entity_states(env: ManagedEnv) -> dict[str, torch.Tensor]:
 
 
 def world_states(env: ManagedEnv) -> dict[str, torch.Tensor]:
-    """Return all that a world goes on from, for "post_reset" under the name "start".
+    """Return the complete state of each world, for "post_reset" under the name "start".
 
-    With it, and with `raw_actions` as "actions", `scripts/replay.py` does the episodes
-    again.
+    With this term, and `raw_actions` as "actions", `scripts/replay.py` can replay the
+    episodes.
     """
     return env.get_state_rows()

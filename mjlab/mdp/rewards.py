@@ -1,6 +1,6 @@
-"""Rewards. Each term returns shape (num_envs,), float32: a rate.
+"""Reward terms. Each returns a rate, shape (num_envs,), float32.
 
-Penalties are returned as positive costs and get a negative weight.
+Penalties return positive costs and need a negative weight.
 """
 
 import math
@@ -16,12 +16,12 @@ from mjlab.scene import Selection
 
 
 def is_alive(env: ManagedEnv) -> torch.Tensor:
-    """Return 1 while nothing but time ends the episode."""
+    """Return 1 unless the episode terminates in this step; time-outs count as alive."""
     return (~env.termination_manager.terminated).float()
 
 
 def is_terminated(env: ManagedEnv) -> torch.Tensor:
-    """Return 1 where something other than time ended the episode."""
+    """Return 1 if the episode terminates in this step. Time-outs do not count."""
     return env.termination_manager.terminated.float()
 
 
@@ -29,23 +29,23 @@ def is_terminated(env: ManagedEnv) -> torch.Tensor:
 
 
 def joint_torques_l2(env: ManagedEnv, asset_cfg: Selection = ROBOT) -> torch.Tensor:
-    """Sum of squares of the actuators' forces at the chosen joints."""
+    """Return the sum of squared actuator forces at the chosen joints."""
     effort = asset_cfg.entity.data.qfrc_actuator[:, asset_cfg.joint_ids]
     return effort.square().sum(dim=1)
 
 
 def joint_vel_l2(env: ManagedEnv, asset_cfg: Selection = ROBOT) -> torch.Tensor:
-    """Sum of squares of the chosen joints' velocities."""
+    """Return the sum of squared velocities of the chosen joints."""
     return asset_cfg.entity.data.joint_vel[:, asset_cfg.joint_ids].square().sum(dim=1)
 
 
 def joint_acc_l2(env: ManagedEnv, asset_cfg: Selection = ROBOT) -> torch.Tensor:
-    """Sum of squares of the chosen joints' accelerations."""
+    """Return the sum of squared accelerations of the chosen joints."""
     return asset_cfg.entity.data.joint_acc[:, asset_cfg.joint_ids].square().sum(dim=1)
 
 
 def joint_pos_limits(env: ManagedEnv, asset_cfg: Selection = ROBOT) -> torch.Tensor:
-    """Return how far the chosen joints are beyond their soft limits, summed."""
+    """Return the summed soft limit violation of the chosen joints."""
     data = asset_cfg.entity.data
     position = data.joint_pos[:, asset_cfg.joint_ids]
     limits = data.soft_joint_pos_limits[:, asset_cfg.joint_ids]
@@ -54,7 +54,7 @@ def joint_pos_limits(env: ManagedEnv, asset_cfg: Selection = ROBOT) -> torch.Ten
 
 
 def joint_deviation_l1(env: ManagedEnv, asset_cfg: Selection = ROBOT) -> torch.Tensor:
-    """Sum of the chosen joints' distances from the default pose."""
+    """Return the sum of absolute deviations of the chosen joints from the default."""
     data = asset_cfg.entity.data
     return (
         (data.joint_pos - data.default_joint_pos)[:, asset_cfg.joint_ids].abs().sum(1)
@@ -62,13 +62,13 @@ def joint_deviation_l1(env: ManagedEnv, asset_cfg: Selection = ROBOT) -> torch.T
 
 
 class posture(ManagerTermBase):
-    """The exponential of minus the mean square of joint deviations over `std`."""
+    """Posture reward: exp(-mean((q - q_default)^2 / std^2)) over the chosen joints."""
 
     def __init__(self, cfg: TermCfg, env: ManagedEnv) -> None:
         super().__init__(cfg, env)
         selection = cfg.params.get("asset_cfg", ROBOT).resolve(env.scene)
         given = cfg.params["std"]
-        # A number would become a live parameter, which this term would not look at.
+        # A number would become a live parameter, which this term does not read.
         if not (isinstance(given, Mapping) and all(s > 0.0 for s in given.values())):
             raise TermError(
                 f"posture: std is {given!r}; it has to give positive numbers by "
@@ -89,9 +89,9 @@ class posture(ManagerTermBase):
 def electrical_power_cost(
     env: ManagedEnv, asset_cfg: Selection = ROBOT
 ) -> torch.Tensor:
-    """Return the power that actuators put into the chosen joints, W; none is won back.
+    """Return the positive mechanical power of actuators at the chosen joints, W.
 
-    What flows back from a joint is lost as heat, so negative power counts as zero.
+    There is no regeneration: negative power is dissipated as heat and counts as zero.
     """
     data = asset_cfg.entity.data
     power = data.qfrc_actuator * data.joint_vel
@@ -102,20 +102,20 @@ def electrical_power_cost(
 
 
 def action_rate_l2(env: ManagedEnv) -> torch.Tensor:
-    """Sum of squares of the action's change since the step before."""
+    """Return the sum of squared changes of the action since the last step."""
     manager = env.action_manager
     return (manager.action - manager.prev_action).square().sum(dim=1)
 
 
 def action_acc_l2(env: ManagedEnv) -> torch.Tensor:
-    """Sum of squares of the second difference of the action."""
+    """Return the sum of squared second differences of the action."""
     manager = env.action_manager
     change = torch.sub(manager.action, manager.prev_action, alpha=2.0)
     return change.add_(manager.prev_prev_action).square().sum(dim=1)
 
 
 def action_l2(env: ManagedEnv) -> torch.Tensor:
-    """Sum of squares of the action."""
+    """Return the sum of squares of the action."""
     return env.action_manager.action.square().sum(dim=1)
 
 
@@ -123,24 +123,24 @@ def action_l2(env: ManagedEnv) -> torch.Tensor:
 
 
 def flat_orientation_l2(env: ManagedEnv, asset_cfg: Selection = ROBOT) -> torch.Tensor:
-    """Return the square of the sine of the root's tilt."""
+    """Return the squared sine of the root's tilt angle."""
     return asset_cfg.entity.data.gravity_b[:, :2].square().sum(dim=1)
 
 
 def lin_vel_z_l2(env: ManagedEnv, asset_cfg: Selection = ROBOT) -> torch.Tensor:
-    """Return the square of the root's vertical velocity in the root frame."""
+    """Return the squared z velocity of the root in the root frame."""
     return asset_cfg.entity.data.root_lin_vel_b[:, 2].square()
 
 
 def ang_vel_xy_l2(env: ManagedEnv, asset_cfg: Selection = ROBOT) -> torch.Tensor:
-    """Sum of squares of the root's roll and pitch velocities in the root frame."""
+    """Return the sum of squared roll and pitch rates in the root frame."""
     return asset_cfg.entity.data.root_ang_vel_b[:, :2].square().sum(dim=1)
 
 
 def base_height_l2(
     env: ManagedEnv, target_height: float, asset_cfg: Selection = ROBOT
 ) -> torch.Tensor:
-    """Return the square of the root's distance from a height above the spawn origin."""
+    """Return the squared error of the root height above the spawn origin."""
     height = asset_cfg.entity.data.root_pos_w[:, 2] - env.scene.spawn_origins[:, 2]
     return (height - target_height).square()
 
@@ -172,7 +172,7 @@ def track_ang_vel_z_exp(
 def undesired_contacts(
     env: ManagedEnv, sensor_name: str, force_threshold: float = 1.0
 ) -> torch.Tensor:
-    """Return how many contacts of a sensor exceed `force_threshold` newtons."""
+    """Return the number of contacts with a force above `force_threshold`, N."""
     force = contact_sensor(env, sensor_name).data.force
     is_strong = force.square().sum(dim=-1) > force_threshold**2
     return is_strong.flatten(1).sum(dim=1, dtype=torch.float32)
@@ -181,12 +181,12 @@ def undesired_contacts(
 def contact_force_excess(
     env: ManagedEnv, sensor_name: str, force_threshold: float
 ) -> torch.Tensor:
-    """Return newtons of a sensor's contact forces beyond `force_threshold`, summed."""
+    """Return the sum of a sensor's contact forces in excess of `force_threshold`, N."""
     force = contact_sensor(env, sensor_name).data.force
     size = force.square().sum(dim=-1).sqrt()
     return (size - force_threshold).clamp_(min=0.0).flatten(1).sum(dim=1)
 
 
 def _square(std: float | torch.Tensor) -> float | torch.Tensor:
-    """Return the square of a parameter that a curriculum may have made a tensor."""
+    """Return the square of a parameter, which a curriculum can have made a tensor."""
     return std.square() if isinstance(std, torch.Tensor) else math.pow(std, 2)

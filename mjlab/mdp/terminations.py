@@ -1,4 +1,4 @@
-"""Terminations. Each term returns shape (num_envs,), bool."""
+"""Termination terms. Each returns shape (num_envs,), bool."""
 
 import math
 from collections.abc import Mapping
@@ -9,26 +9,26 @@ from mjlab.managers.managed_env import ManagedEnv
 from mjlab.mdp.lookup import ROBOT, contact_sensor
 from mjlab.scene import Selection
 
-# More than a float32 cosine is rounded by, so that a robot at a limit is not beyond it.
+# Above the rounding error of a float32 cosine: a robot at the limit is within it.
 _ROUNDING = 1e-6
 
 
 def time_out(env: ManagedEnv) -> torch.Tensor:
-    """Return whether the episode's time is over; declare it with `time_out=True`."""
+    """Terminate when the time limit is reached; declare it with `time_out=True`."""
     return env.episode_length_buf >= env.max_episode_length
 
 
 def fell_over(
     env: ManagedEnv, limit_angle: float | torch.Tensor, asset_cfg: Selection = ROBOT
 ) -> torch.Tensor:
-    """Return whether the root's z axis is tilted by more than `limit_angle`, rad.
+    """Terminate when the root's z axis is tilted by more than `limit_angle`, rad.
 
-    The horizontal part of its quaternion (w, x, y, z) is the sine of half the tilt:
-    x² + y² = sin²(tilt / 2). So no arc function is needed, which could be undefined.
+    The test uses the root quaternion (w, x, y, z): x² + y² = sin²(tilt / 2). This
+    avoids inverse trigonometric functions, which can be undefined.
     """
     horizontal = asset_cfg.entity.data.root_quat_w[:, 1:3]
     half = 0.5 * limit_angle
-    # A curriculum may hold the limit, which is on the device then.
+    # A curriculum can have made the limit a tensor on the device.
     sine = half.sin() if isinstance(half, torch.Tensor) else math.sin(half)
     return horizontal.square().sum(dim=1) > sine**2
 
@@ -36,9 +36,9 @@ def fell_over(
 def bad_orientation(
     env: ManagedEnv, limit_angle: float, asset_cfg: Selection = ROBOT
 ) -> torch.Tensor:
-    """Return whether the root is tilted by more than `limit_angle`, rad, from 0 to pi.
+    """Terminate when the root's tilt exceeds `limit_angle`, rad, from 0 to pi.
 
-    Compares cosines: the arccosine of one that is rounded beyond 1 is not a number, and
+    Compares cosines: the arccosine of a value rounded above 1 in magnitude is NaN and
     would hide a robot that lies on its back.
     """
     cosine = -asset_cfg.entity.data.gravity_b[:, 2]
@@ -48,7 +48,7 @@ def bad_orientation(
 def root_height_below_minimum(
     env: ManagedEnv, minimum_height: float, asset_cfg: Selection = ROBOT
 ) -> torch.Tensor:
-    """Return whether the root is under `minimum_height`, m, above the spawn origin."""
+    """Terminate when the root height above the spawn origin is below the minimum, m."""
     height = asset_cfg.entity.data.root_pos_w[:, 2] - env.scene.spawn_origins[:, 2]
     return height < minimum_height
 
@@ -56,7 +56,7 @@ def root_height_below_minimum(
 def joint_pos_out_of_limit(
     env: ManagedEnv, asset_cfg: Selection = ROBOT
 ) -> torch.Tensor:
-    """Return whether one of the chosen joints is beyond its soft limits."""
+    """Terminate when one of the chosen joints exceeds its soft position limits."""
     data = asset_cfg.entity.data
     position = data.joint_pos[:, asset_cfg.joint_ids]
     limits = data.soft_joint_pos_limits[:, asset_cfg.joint_ids]
@@ -67,7 +67,7 @@ def joint_pos_out_of_limit(
 def joint_pos_out_of_range(
     env: ManagedEnv, bounds: tuple[float, float], asset_cfg: Selection = ROBOT
 ) -> torch.Tensor:
-    """Return whether one of the chosen joints is outside `bounds`, m or rad."""
+    """Terminate when one of the chosen joints is outside `bounds`, m or rad."""
     position = asset_cfg.entity.data.joint_pos[:, asset_cfg.joint_ids]
     return ((position < bounds[0]) | (position > bounds[1])).any(dim=1)
 
@@ -75,7 +75,7 @@ def joint_pos_out_of_range(
 def joint_vel_out_of_limit(
     env: ManagedEnv, max_velocity: float, asset_cfg: Selection = ROBOT
 ) -> torch.Tensor:
-    """Return whether one of the joints is faster than `max_velocity`, m/s or rad/s."""
+    """Terminate when a chosen joint is faster than `max_velocity`, m/s or rad/s."""
     velocity = asset_cfg.entity.data.joint_vel[:, asset_cfg.joint_ids]
     return (velocity.abs() > max_velocity).any(dim=1)
 
@@ -83,7 +83,7 @@ def joint_vel_out_of_limit(
 def illegal_contact(
     env: ManagedEnv, sensor_name: str, force_threshold: float = 1.0
 ) -> torch.Tensor:
-    """Return whether a contact of a sensor has more than `force_threshold` newtons."""
+    """Terminate when a contact force of a sensor exceeds `force_threshold`, N."""
     force = contact_sensor(env, sensor_name).data.force
     return (force.square().sum(dim=-1) > force_threshold**2).flatten(1).any(dim=1)
 
@@ -91,30 +91,30 @@ def illegal_contact(
 def out_of_terrain_bounds(
     env: ManagedEnv, margin: float = 0.3, asset_cfg: Selection = ROBOT
 ) -> torch.Tensor:
-    """Return whether the root is within `margin`, m, of the tiles' edge, or beyond."""
+    """Terminate when the root is closer than `margin`, m, to the terrain's edge."""
     ground = env.scene.ground
     if ground is None:
         return torch.zeros(env.num_envs, dtype=torch.bool, device=env.device)
-    # Tiles lie around the origin, so that one side stands for both.
+    # The terrain is centred at the origin, so one bound applies to both sides.
     half_x, half_y = ground.terrain.tile_bounds[1].tolist()
     away = asset_cfg.entity.data.root_pos_w[:, :2].abs()
     return (away[:, 0] > half_x - margin) | (away[:, 1] > half_y - margin)
 
 
 def nan_detection(env: ManagedEnv) -> torch.Tensor:
-    """Return whether the state is not finite.
+    """Terminate when the state is not finite.
 
-    The environment ends such episodes by itself; this term gives them a name in the
-    log.
+    The environment always ends such episodes; this term adds them to the log under its
+    name.
     """
     return env.sim.health.find_nonfinite()
 
 
-# Outcomes: they are found after all terminations, and end nothing.
+# Outcomes. They are computed after all terminations and do not end the episode.
 
 
 def failed(env: ManagedEnv) -> torch.Tensor:
-    """Return whether the episode ended before its time was over."""
+    """Failure outcome: True if the episode terminated before its time limit."""
     return env.termination_manager.terminated
 
 
@@ -123,15 +123,15 @@ def lasted(
     command_name: str | None = None,
     limits: Mapping[str, float] | None = None,
 ) -> torch.Tensor:
-    """Return whether the episode's time is over, and its command was followed.
+    """Success outcome: True if the episode timed out and its command was tracked.
 
     Args:
         env: The environment.
-        command_name: The command. None asks for time alone.
-        limits: Largest mean over the episode of the command's metrics, by name.
+        command_name: The command. None checks the time-out only.
+        limits: Upper limits of the command's episode mean metrics, by name.
     """
     ends = env.termination_manager
-    held = ends.time_outs.gt(ends.terminated)  # Of two bools: time, and nothing else.
+    held = ends.time_outs.gt(ends.terminated)  # Time-out, not termination.
     if command_name is not None:
         metrics = env.command_manager.term(command_name).metrics
         for name, limit in (limits or {}).items():
@@ -140,5 +140,5 @@ def lasted(
 
 
 def _cosine(angle: float | torch.Tensor) -> float | torch.Tensor:
-    """Return the cosine of a parameter that a curriculum may have made a tensor."""
+    """Return the cosine of a parameter, which a curriculum can have made a tensor."""
     return angle.cos() if isinstance(angle, torch.Tensor) else math.cos(angle)

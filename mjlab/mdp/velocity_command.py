@@ -1,4 +1,4 @@
-"""A velocity to move at, with a heading, in the world, straight ahead, or none."""
+"""Velocity command: in the root frame or the world, with heading, forward or zero."""
 
 import math
 from dataclasses import dataclass
@@ -16,7 +16,7 @@ from mjlab.tensors.math import spread, wrap_to_pi
 
 @dataclass(kw_only=True)
 class VelocityRanges:
-    """Ranges that velocity commands are drawn from."""
+    """Sampling ranges of velocity commands."""
 
     lin_vel_x: Range
     """Forward velocity, in m/s."""
@@ -25,58 +25,58 @@ class VelocityRanges:
     """Velocity to the left, in m/s."""
 
     ang_vel_z: Range
-    """Yaw rate, in rad/s. It also bounds what a heading command asks for."""
+    """Yaw rate, in rad/s. Also clips the yaw rate of heading commands."""
 
     heading: Range | None = (-math.pi, math.pi)
-    """Yaw in the world that heading commands aim at, in radians. None where there are
-    no such commands."""
+    """Target yaw of heading commands in the world frame, in radians. None without
+    heading commands."""
 
 
 class UniformVelocityCommandCfg(CommandTermCfg):
-    """A velocity in the root frame: forward, left (m/s) and yaw rate (rad/s).
+    """Velocity command in the root frame: forward, left (m/s) and yaw rate (rad/s).
 
-    Each command is of one class, drawn with the shares below; what the shares leave is
-    plain: a velocity that holds until the next command.
+    Each command belongs to one class, drawn with the probabilities below. The remaining
+    commands are a constant velocity in the root frame until the next resampling.
     """
 
     Ranges: ClassVar[type[VelocityRanges]] = VelocityRanges
 
     entity_name: str = "robot"
-    """The entity that is commanded."""
+    """The commanded entity."""
 
     ranges: VelocityRanges
-    """Ranges that commands are drawn from."""
+    """Sampling ranges of the commands."""
 
     rel_standing_envs: float = 0.0
-    """Share of commands that are zero."""
+    """Fraction of commands that are zero."""
 
     rel_heading_envs: float = 0.0
-    """Share of commands whose yaw rate turns the root towards a drawn heading."""
+    """Fraction of commands whose yaw rate turns the root towards a drawn heading."""
 
     rel_forward_envs: float = 0.0
-    """Share of commands that go straight ahead: neither sideways, nor backwards, nor
-    turning."""
+    """Fraction of commands with forward velocity only: no lateral or backward velocity
+    and no yaw rate."""
 
     rel_world_envs: float = 0.0
-    """Share of commands whose linear velocity holds in the world while the root
-    turns."""
+    """Fraction of commands whose linear velocity is constant in the world frame while
+    the root turns."""
 
     heading_command: bool = True
-    """Allows commands with a heading; without, their share counts for nothing."""
+    """Enable heading commands. False ignores `rel_heading_envs`."""
 
     heading_control_stiffness: float = 1.0
-    """Yaw rate for each radian that the heading is off, in 1/s."""
+    """Gain from heading error to yaw rate, in 1/s."""
 
     init_velocity_prob: float = 0.0
-    """Probability that an episode begins with the root moving as commanded."""
+    """Probability that an episode starts with the root moving at the command."""
 
     def bind(self, name: str, env: Env) -> CommandTerm:
-        """Return the term of one environment."""
+        """Create the term for one environment."""
         return UniformVelocityCommand(name, self, env)
 
 
 class UniformVelocityCommand(CommandTerm):
-    """Draws velocities, and keeps those current that depend on the heading."""
+    """Command term that draws velocities and updates those that depend on heading."""
 
     metric_names: ClassVar[tuple[str, ...]] = ("error_vel_xy", "error_vel_yaw")
     labels = (("forward", "m/s"), ("left", "m/s"), ("turn", "rad/s"))
@@ -85,7 +85,7 @@ class UniformVelocityCommand(CommandTerm):
 
     def __init__(self, name: str, cfg: UniformVelocityCommandCfg, env: Env) -> None:
         self.entity: Entity = env.scene.entity(cfg.entity_name)
-        """The entity that is commanded."""
+        """The commanded entity."""
         shares = _class_shares(cfg)
         _check_velocity(cfg, self.entity)
         self.writes_state = cfg.init_velocity_prob > 0.0
@@ -95,7 +95,7 @@ class UniformVelocityCommand(CommandTerm):
         heading = cfg.ranges.heading or (0.0, 0.0)
         self._ranges = DrawRanges(vars(cfg.ranges) | {"heading": heading}, device)
         self.ranges = self._ranges.by_name
-        """Live ranges by name, each of shape (2,): curricula write them."""
+        """Live ranges by name, each of shape (2,). Curricula write them."""
         self._has_forward = cfg.rel_forward_envs > 0.0
         self._has_heading = shares[1] > 0.0
         self._has_world = cfg.rel_world_envs > 0.0
@@ -104,11 +104,11 @@ class UniformVelocityCommand(CommandTerm):
         self._classes = torch.zeros(env.num_envs, 4, dtype=torch.bool, device=device)
         columns = self._classes.unbind(dim=1)
         self.is_standing, self.is_heading, self.is_forward, self.is_world = columns
-        """Which worlds have a command of a class, each of shape (num_envs,), live."""
-        # Velocity as drawn, and heading.
+        """Worlds with a command of each class, each of shape (num_envs,), live."""
+        # Drawn velocity and heading.
         self._drawn = torch.zeros(env.num_envs, 4, device=device)
         self.heading_target = self._drawn[:, 3]
-        """Yaw that is aimed at where `is_heading`, shape (num_envs,), radians."""
+        """Target yaw of worlds in `is_heading`, shape (num_envs,), radians."""
         self._command = torch.zeros(env.num_envs, 3, device=device)
 
     @property
@@ -117,7 +117,7 @@ class UniformVelocityCommand(CommandTerm):
         return self._command
 
     def state(self) -> dict[str, torch.Tensor]:
-        """Return the live tensors that change, the ranges included."""
+        """Return the live tensors that change, including the ranges."""
         return super().state() | {
             "ranges": self._ranges.bounds,
             "classes": self._classes,
@@ -147,14 +147,14 @@ class UniformVelocityCommand(CommandTerm):
     def _point_forward(
         self, drawn: torch.Tensor, forward: torch.Tensor, unit: torch.Tensor
     ) -> None:
-        """Draw the forward velocity from the part of its range that is not backward."""
+        """Draw the forward velocity from the non-negative part of its range."""
         low, high = self.ranges["lin_vel_x"].clamp(min=0.0).unbind()
         speed = torch.addcmul(low, unit, high - low)
         torch.where(forward, speed, drawn[:, :1], out=drawn[:, :1])
         drawn[:, 1:3].masked_fill_(forward, 0.0)
 
     def _set_in_motion(self, mask: torch.Tensor, unit: torch.Tensor) -> None:
-        """Have some of the worlds that begin an episode move as commanded."""
+        """Set the root velocity to the command in some worlds that begin an episode."""
         chosen = mask & self.begins_episode & (unit < self.cfg.init_velocity_prob)
         self._update()
         data = self.entity.data
@@ -178,7 +178,7 @@ class UniformVelocityCommand(CommandTerm):
             torch.where(self.is_heading, rate, yaw_rate, out=yaw_rate)
 
     def _turn_to_root(self, heading: torch.Tensor) -> None:
-        """Express velocities that hold in the world in the root frame."""
+        """Convert world-frame velocities to the root frame."""
         x, y = self._drawn[:, 0], self._drawn[:, 1]
         cos, sin = heading.cos(), heading.sin()
         turned = torch.stack((cos * x + sin * y, cos * y - sin * x), dim=-1)
@@ -187,7 +187,7 @@ class UniformVelocityCommand(CommandTerm):
 
 
 def _class_shares(cfg: UniformVelocityCommandCfg) -> list[float]:
-    """Return the shares of standing, heading, forward and world commands."""
+    """Return the fractions of standing, heading, forward and world commands."""
     shares = {
         "rel_standing_envs": cfg.rel_standing_envs,
         "rel_heading_envs": cfg.rel_heading_envs if cfg.heading_command else 0.0,
@@ -207,7 +207,7 @@ def _class_shares(cfg: UniformVelocityCommandCfg) -> list[float]:
 
 
 def _check_velocity(cfg: UniformVelocityCommandCfg, entity: Entity) -> None:
-    """Raise for what no command can satisfy."""
+    """Raise for an invalid configuration."""
     fastest, moving = cfg.ranges.lin_vel_x[1], cfg.init_velocity_prob
     if cfg.rel_forward_envs > 0.0 and not fastest > 0.0:
         raise ValueError(

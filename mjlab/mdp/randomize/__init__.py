@@ -1,16 +1,15 @@
-"""Randomisation of models, world by world: what a user calls `dr`.
+"""Domain randomisation of model fields per world, usually imported as `dr`.
 
-Every name here is the function of an event term. What it varies is allocated for every
-world before the engine is built, and only in worlds that the event's mask names is
-anything written.
+Every name here is a function for an event term. The model field of a term is allocated
+per world before the engine is built. A term writes only to the worlds in the event's
+mask.
 
-The classes below are a table: a model field, and how its numbers are drawn unless the
-user says otherwise. `FieldTerm` has their parameters. Constants that follow from a
-field are derived anew.
+Each class below sets a model field and the default operation and axes of its draws. See
+`FieldTerm` for the parameters. Constants derived from a field are recomputed.
 
-Latencies need no term. The delays of actuators and observations are drawn for each
-world at each of its resets: `DelayCfg(min_lag, max_lag, hold_prob=1.0)` in the
-configuration of the actuator or of the observation.
+Latency does not need a term. To draw the delays of actuators and observations per world
+at each reset, set `DelayCfg(min_lag, max_lag, hold_prob=1.0)` in the configuration of
+the actuator or observation.
 """
 
 from mjlab.mdp.randomize import fields, special
@@ -31,50 +30,50 @@ from mjlab.mdp.randomize.special import mat_texid as mat_texid
 
 
 class body_com_offset(fields.ShiftTerm, field="body_ipos"):
-    """Shifts centres of mass, in metres along the bodies' axes."""
+    """Shift centres of mass, in metres along the bodies' axes."""
 
 
 class body_pos(fields.ShiftTerm, field="body_pos"):
-    """Shifts bodies in their parents, in metres along the parents' axes."""
+    """Shift bodies relative to their parents, in metres along the parents' axes."""
 
 
 class body_gravcomp(FieldTerm, field="body_gravcomp", operation="abs"):
-    """Sets which share of their weight is taken off bodies; 0 is none."""
+    """Set the gravity compensation of bodies, as a fraction of weight; 0 is none."""
 
 
 class body_quat(special.QuatTerm, field="body_quat"):
-    """Turns bodies in their parents."""
+    """Rotate bodies relative to their parents."""
 
 
 # Joints.
 
 
 class joint_damping(FieldTerm, field="dof_damping", minimum=0.0):
-    """Scales the damping of joints."""
+    """Scale the damping of joints."""
 
 
 class joint_armature(FieldTerm, field="dof_armature", minimum=0.0):
-    """Scales the reflected inertia of joints."""
+    """Scale the reflected inertia of joints."""
 
 
 class joint_friction(FieldTerm, field="dof_frictionloss", minimum=0.0):
-    """Scales the dry friction of joints."""
+    """Scale the dry friction (friction loss) of joints."""
 
 
 class joint_stiffness(FieldTerm, field="jnt_stiffness", default_axes=(0,), minimum=0.0):
-    """Scales the stiffness of the springs in joints."""
+    """Scale the stiffness of the springs in joints."""
 
 
 class joint_default_pos(FieldTerm, field="qpos0", operation="add"):
-    """Shifts reference positions of joints; the entity's default positions follow.
+    """Shift joint reference positions; the entity's default positions are updated.
 
-    The reference `qpos0` is the position in which a joint leaves its body where the
-    file has it. Shifting it is an error of calibration: the same reading, another pose.
+    At the reference `qpos0`, a joint keeps its body at its pose in the model file. A
+    shift models a calibration error: the same joint reading for a different pose.
     """
 
 
 class joint_limits(special.LimitTerm, field="jnt_range"):
-    """Scales the limits of joints; those in `EntityData` follow."""
+    """Scale the limits of joints; the limits in `EntityData` are updated."""
 
 
 # Geoms.
@@ -88,78 +87,78 @@ class geom_friction(
     default_axes=(0,),
     minimum=0.0,
 ):
-    """Sets friction coefficients of geoms, by default those of sliding."""
+    """Set friction coefficients of geoms, by default the sliding coefficient."""
 
 
 class geom_pos(fields.ShiftTerm, field="geom_pos"):
-    """Shifts geoms, in metres along their bodies' axes."""
+    """Shift geoms, in metres along their bodies' axes."""
 
 
 class geom_rgba(fields.ColorTerm, field="geom_rgba", axis_names=("r", "g", "b", "a")):
-    """Sets colours of geoms; geoms with a material show it multiplied in."""
+    """Set colours of geoms. A material's colour is multiplied by the geom's colour."""
 
 
 class geom_solref(FieldTerm, field="geom_solref", operation="abs"):
-    """Sets time constant and damping ratio of geoms' contacts."""
+    """Set the contact time constant and damping ratio of geoms."""
 
 
 class geom_solimp(FieldTerm, field="geom_solimp", operation="abs", minimum=0.0):
-    """Sets the impedance of geoms' contacts."""
+    """Set the contact impedance of geoms."""
 
 
 class geom_margin(FieldTerm, field="geom_margin", operation="abs"):
-    """Sets at which distance geoms' contacts begin, in metres."""
+    """Set the contact margin of geoms, in metres: the distance where contacts begin."""
 
 
 class geom_quat(special.QuatTerm, field="geom_quat"):
-    """Turns geoms in their bodies."""
+    """Rotate geoms relative to their bodies."""
 
 
 class geom_matid(special.ChoiceTerm, field="geom_matid"):
-    """Gives geoms one of several materials."""
+    """Assign one of several materials to geoms."""
 
 
 # Sites.
 
 
 class site_pos(fields.ShiftTerm, field="site_pos"):
-    """Shifts sites, in metres along their bodies' axes."""
+    """Shift sites, in metres along their bodies' axes."""
 
 
 class site_quat(special.QuatTerm, field="site_quat"):
-    """Turns sites in their bodies."""
+    """Rotate sites relative to their bodies."""
 
 
 # Tendons.
 
 
 class tendon_damping(FieldTerm, field="tendon_damping", minimum=0.0):
-    """Scales the damping of tendons."""
+    """Scale the damping of tendons."""
 
 
 class tendon_stiffness(FieldTerm, field="tendon_stiffness", minimum=0.0):
-    """Scales the stiffness of tendons."""
+    """Scale the stiffness of tendons."""
 
 
 class tendon_friction(FieldTerm, field="tendon_frictionloss", minimum=0.0):
-    """Scales the dry friction of tendons."""
+    """Scale the dry friction (friction loss) of tendons."""
 
 
 class tendon_armature(FieldTerm, field="tendon_armature", minimum=0.0):
-    """Scales the inertia of tendons."""
+    """Scale the armature inertia of tendons."""
 
 
 class tendon_length(
     FieldTerm, field="tendon_lengthspring", axis_names=("lower", "upper")
 ):
-    """Scales the lengths between which tendons' springs are at rest."""
+    """Scale the rest length range (dead band) of tendon springs."""
 
 
 class tendon_range(special.LimitTerm, field="tendon_range"):
-    """Scales the limits of tendons' lengths."""
+    """Scale the length limits of tendons."""
 
 
-# Pairs.
+# Contact pairs.
 
 
 class pair_friction(
@@ -171,7 +170,7 @@ class pair_friction(
     minimum=0.0,
     mirrors=((0, 1), (2,), (3, 4)),
 ):
-    """Sets friction coefficients of pairs, alike in both directions of the surface."""
+    """Set friction coefficients of contact pairs, equal for both tangent directions."""
 
 
 # Options.
@@ -180,30 +179,30 @@ class pair_friction(
 class gravity(
     OptionTerm, field="opt.gravity", operation="add", axis_names=("x", "y", "z")
 ):
-    """Shifts gravity, in m/s² along the world's axes."""
+    """Shift gravity, in m/s² along the world's axes."""
 
 
 class wind(OptionTerm, field="opt.wind", axis_names=("x", "y", "z")):
-    """Sets the velocity of the medium, in m/s along the world's axes."""
+    """Set the wind velocity, in m/s along the world's axes."""
 
 
 class density(OptionTerm, field="opt.density", minimum=0.0):
-    """Sets the density of the medium, in kg/m³."""
+    """Set the density of the medium, in kg/m³."""
 
 
 class viscosity(OptionTerm, field="opt.viscosity", minimum=0.0):
-    """Sets the viscosity of the medium, in Pa s."""
+    """Set the viscosity of the medium, in Pa s."""
 
 
 # Cameras.
 
 
 class cam_fovy(FieldTerm, field="cam_fovy", minimum=0.0):
-    """Scales the vertical field of view of cameras."""
+    """Scale the vertical field of view of cameras."""
 
 
 class cam_pos(fields.ShiftTerm, field="cam_pos"):
-    """Shifts cameras, in metres along their bodies' axes."""
+    """Shift cameras, in metres along their bodies' axes."""
 
 
 class cam_intrinsic(
@@ -212,73 +211,73 @@ class cam_intrinsic(
     axis_names=("fx", "fy", "cx", "cy"),
     default_axes=(0, 1),
 ):
-    """Scales the focal lengths, and the principal points, of cameras."""
+    """Scale the focal lengths, and optionally the principal points, of cameras."""
 
 
 class cam_quat(special.QuatTerm, field="cam_quat"):
-    """Turns cameras in their bodies."""
+    """Rotate cameras relative to their bodies."""
 
 
 # Lights.
 
 
 class light_pos(fields.ShiftTerm, field="light_pos"):
-    """Shifts lights, in metres."""
+    """Shift lights, in metres."""
 
 
 class light_dir(fields.ShiftTerm, field="light_dir"):
-    """Shifts the directions of lights, which need not have length 1."""
+    """Shift the direction vectors of lights, which do not need unit length."""
 
 
 class light_diffuse(fields.ColorTerm, field="light_diffuse"):
-    """Sets the diffuse colours of lights."""
+    """Set the diffuse colours of lights."""
 
 
 class light_specular(fields.ColorTerm, field="light_specular"):
-    """Sets the specular colours of lights."""
+    """Set the specular colours of lights."""
 
 
 class light_ambient(fields.ColorTerm, field="light_ambient"):
-    """Sets the ambient colours of lights."""
+    """Set the ambient colours of lights."""
 
 
 class light_attenuation(FieldTerm, field="light_attenuation", minimum=0.0):
-    """Scales how lights fade: constant, linear and quadratic in distance."""
+    """Scale the constant, linear and quadratic attenuation of lights."""
 
 
 class light_cutoff(FieldTerm, field="light_cutoff", minimum=0.0):
-    """Scales the cut-off angles of spot lights."""
+    """Scale the cut-off angles of spot lights."""
 
 
 class light_exponent(FieldTerm, field="light_exponent", minimum=0.0):
-    """Scales how soft the edges of spot lights are."""
+    """Scale the spot exponent of lights, which controls the softness of the edge."""
 
 
 # Materials.
 
 
 class mat_rgba(fields.ColorTerm, field="mat_rgba", axis_names=("r", "g", "b", "a")):
-    """Sets colours of materials."""
+    """Set colours of materials."""
 
 
 class mat_emission(FieldTerm, field="mat_emission", operation="abs", minimum=0.0):
-    """Sets how far materials shine by themselves."""
+    """Set the emission of materials."""
 
 
 class mat_specular(FieldTerm, field="mat_specular", operation="abs", minimum=0.0):
-    """Sets how strongly materials reflect lights."""
+    """Set the specularity of materials, the strength of highlights."""
 
 
 class mat_shininess(FieldTerm, field="mat_shininess", operation="abs", minimum=0.0):
-    """Sets how sharply materials reflect lights."""
+    """Set the shininess of materials, the sharpness of highlights."""
 
 
 class mat_reflectance(FieldTerm, field="mat_reflectance", operation="abs", minimum=0.0):
-    """Sets how far materials mirror. The Warp engine has it for all worlds alike."""
+    """Set the reflectance of materials; one value for all worlds in the Warp engine."""
 
 
 class mat_texrepeat(FieldTerm, field="mat_texrepeat", axis_names=("x", "y")):
-    """Scales how often textures repeat on materials."""
+    """Scale the texture repetition of materials."""
 
 
 body_ipos = body_com_offset

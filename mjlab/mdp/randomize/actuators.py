@@ -1,4 +1,4 @@
-"""Random gains and limits of actuators, whoever computes them."""
+"""Randomisation of actuator gains and effort limits, explicit or built into MuJoCo."""
 
 from typing import Any, ClassVar
 
@@ -23,7 +23,7 @@ from mjlab.scene import SceneEntityCfg, Selection
 
 
 class _Numbers:
-    """One quantity of the chosen actuators of an entity."""
+    """One quantity (gain or limit) of the chosen actuators of an entity."""
 
     def __init__(
         self,
@@ -46,24 +46,24 @@ class _Numbers:
         check_word(label, "operation", self._operation, Operation)
         self._sampler = Sampler(targets, label, env.device, params)
         self.ids = torch.tensor(covered, device=env.device)
-        """The actuators in their set, shape (k,)."""
-        # As built: this is constructed before any event happens.
+        """Indices in the entity's `ActuatorSet`, shape (k,)."""
+        # Values as built: this is constructed before the first event.
         built: torch.Tensor = getattr(actuators, quantity)
         self._default = built.index_select(1, self.ids)
 
     def draw(self, env: ManagedEnv, stream: str) -> torch.Tensor:
-        """Return new values, not negative, shape (num_envs, k)."""
+        """Return new values, clamped to be non-negative, shape (num_envs, k)."""
         drawn = self._sampler.draw(env.rng, stream)
         return combined(self._operation, drawn, self._default).clamp_(min=0.0)
 
 
 class _ActuatorTerm(ManagerTermBase):
-    """Randomises quantities of actuators; rarer actuators vary more model fields."""
+    """Base of the actuator terms. Some actuator types vary additional model fields."""
 
     model_fields: ClassVar[tuple[str, ...]]
 
     quantities: ClassVar[dict[str, Quantity]]
-    """Quantities that ranges are of, by the name of the parameter."""
+    """Quantity of each range parameter, by parameter name."""
 
     def __init__(self, cfg: TermCfg, env: ManagedEnv) -> None:
         super().__init__(cfg, env)
@@ -79,7 +79,7 @@ class _ActuatorTerm(ManagerTermBase):
 def chosen_actuators(env: ManagedEnv, selection: Selection, label: str) -> list[int]:
     """Return the indices in the entity's `ActuatorSet` of the chosen actuators.
 
-    The selection names MuJoCo's actuators, of which one in the set may have several.
+    The selection names MuJoCo actuators. One actuator of the set can own several.
     """
     actuators: ActuatorSet = selection.entity.actuators
     wanted = set(selection.global_ids("actuator").tolist())
@@ -88,7 +88,7 @@ def chosen_actuators(env: ManagedEnv, selection: Selection, label: str) -> list[
     start = 0
     for binding in actuators.bindings:
         targets = [int(model.actuator_trnid[a, 0]) for a in binding.actuator_ids]
-        # Whatever the layout, targets first appear in their own order.
+        # In any layout, the first occurrences of the targets are in target order.
         order = list(dict.fromkeys(targets))
         hit = {
             order.index(target)
@@ -108,7 +108,7 @@ def chosen_actuators(env: ManagedEnv, selection: Selection, label: str) -> list[
 
 
 class pd_gains(_ActuatorTerm):
-    """Scales position and velocity gains of actuators."""
+    """Scale position and velocity gains of actuators."""
 
     model_fields = ("actuator_gainprm", "actuator_biasprm")
     quantities: ClassVar = {"kp_range": "stiffness", "kd_range": "damping"}
@@ -136,15 +136,15 @@ class pd_gains(_ActuatorTerm):
         Args:
             env: The environment.
             mask: The worlds to write, shape (num_envs,), bool.
-            kp_range: Of position gains: one range, or one for each pattern of the
-                actuators' targets. None leaves them.
-            kd_range: Of velocity gains, likewise.
+            kp_range: Range of position gains: one range, or one per pattern of the
+                actuators' targets. None keeps the gains.
+            kd_range: Range of velocity gains, likewise.
             asset_cfg: The actuators.
-            operation: What is done to the gains as built.
-            distribution: How the numbers are distributed.
+            operation: Operation on the gains as built.
+            distribution: Distribution of the numbers.
             shared_random: Whether all actuators have the same draw.
             group: Name of a group of correlated terms.
-            stream: Name of the random numbers; the event manager gives one.
+            stream: Name of the random stream, set by the event manager.
         """
         name = stream_of(group, stream)
         for which, argument in (("kp_range", "kp"), ("kd_range", "kd")):
@@ -155,7 +155,7 @@ class pd_gains(_ActuatorTerm):
 
 
 class effort_limits(_ActuatorTerm):
-    """Scales effort limits of actuators."""
+    """Scale effort limits of actuators."""
 
     model_fields = ("actuator_forcerange",)
     quantities: ClassVar = {"ranges": "effort_limit"}
@@ -177,13 +177,13 @@ class effort_limits(_ActuatorTerm):
         Args:
             env: The environment.
             mask: The worlds to write, shape (num_envs,), bool.
-            ranges: One range, or one for each pattern of the actuators' targets.
+            ranges: One range, or one per pattern of the actuators' targets.
             asset_cfg: The actuators.
-            operation: What is done to the limits as built.
-            distribution: How the numbers are distributed.
+            operation: Operation on the limits as built.
+            distribution: Distribution of the numbers.
             shared_random: Whether all actuators have the same draw.
             group: Name of a group of correlated terms.
-            stream: Name of the random numbers; the event manager gives one.
+            stream: Name of the random stream, set by the event manager.
         """
         numbers = self._numbers["ranges"]
         drawn = numbers.draw(env, stream_of(group, stream))

@@ -1,4 +1,4 @@
-"""Ranges, what they cover, and the random numbers that are drawn from them."""
+"""Ranges, their resolution to elements and axes, and sampling from them."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -11,30 +11,30 @@ from mjlab.names import resolve_values, suggest
 from mjlab.random import WorldRng
 
 Distribution = Literal["uniform", "log_uniform", "gaussian"]
-"""Distributions of numbers. A range is the bounds of a uniform one (of the number, or
-of its logarithm), and mean and standard deviation of a gaussian one."""
+"""Distribution of numbers. A range is (lower, upper) for "uniform" and "log_uniform",
+and (mean, standard deviation) for "gaussian"."""
 
 Operation = Literal["abs", "scale", "add"]
-"""Changes of the compiled value by a number: replace, multiply or shift it."""
+"""Operation on the compiled value: replace, multiply or shift by a number."""
 
 Number = TypeVar("Number", float, torch.Tensor)
 
 Range: TypeAlias = tuple[float, float]
 Axis: TypeAlias = int | str
 Ranges: TypeAlias = Range | Mapping[Axis, Range | Mapping[Axis, Range]]
-"""One range for everything, or one for each axis (by number or name), or one (or one
-for each axis) for the elements that a pattern matches. What no key covers is left."""
+"""One range for all, or a range per axis (by index or name), or a range (or ranges per
+axis) per name pattern. Elements and axes without a range keep their value."""
 
 
 def with_all_axes(ranges: Any, axes: Iterable[str]) -> Any:
-    """Return ranges in which axes without one have the range (0, 0)."""
+    """Return ranges completed with (0, 0) for missing axes."""
     if not isinstance(ranges, Mapping):
         return ranges
     return dict.fromkeys(axes, (0.0, 0.0)) | dict(ranges)
 
 
 class RandomizeError(ValueError):
-    """A randomisation that has no meaning."""
+    """Invalid randomisation."""
 
 
 @dataclass(frozen=True)
@@ -42,10 +42,10 @@ class Target:
     """One number to randomise."""
 
     element: int
-    """Place among the chosen elements."""
+    """Index among the chosen elements."""
 
     axis: int
-    """Which of the element's numbers."""
+    """Index among the element's numbers."""
 
     low: float
     """First number of the range."""
@@ -56,13 +56,13 @@ class Target:
 
 @dataclass(frozen=True)
 class Choice:
-    """Elements by name, and their numbers by axis, that ranges choose from."""
+    """Elements and axes that ranges can select."""
 
     names: Sequence[str]
     """Names of the elements."""
 
     num_axes: int
-    """Count of an element's numbers."""
+    """Number of axes (numbers) of an element."""
 
     what: str
     """Kind of the elements, in the singular: "body"."""
@@ -71,17 +71,17 @@ class Choice:
     """Name of the numbers, for messages: "geom_friction"."""
 
     axis_names: Sequence[str] = ()
-    """Names of the axes, if they have any."""
+    """Names of the axes, if any."""
 
     default_axes: Sequence[Axis] | None = None
-    """Axes that a single range is about. None means all."""
+    """Axes that a single range applies to. None means all."""
 
     def resolve(self, ranges: Any, axes: Sequence[Axis] | None = None) -> list[Target]:
-        """Return what `ranges` covers, in the order of elements, then axes.
+        """Return the targets of `ranges`, ordered by element, then by axis.
 
         Args:
-            ranges: What the user wrote.
-            axes: Axes that a single range is about, instead of the default ones.
+            ranges: Ranges as given by the user.
+            axes: Axes that a single range applies to, instead of the default axes.
         """
         if not self.names:
             raise RandomizeError(
@@ -149,7 +149,7 @@ def check_word(label: str, kind: str, word: str, valid: Any) -> None:
 
 
 def combined(operation: Operation, value: Number, default: Number) -> Number:
-    """Return what a number, or a tensor, in place, makes of the compiled value."""
+    """Apply an operation to a compiled value; in place if `value` is a tensor."""
     if operation == "scale":
         value *= default
     elif operation == "add":
@@ -160,7 +160,7 @@ def combined(operation: Operation, value: Number, default: Number) -> Number:
 def check_bounds(
     label: str, targets: Sequence[Target], distribution: Distribution
 ) -> None:
-    """Raise for ranges that a distribution cannot be drawn from."""
+    """Raise for ranges that are invalid for a distribution."""
     check_word(label, "distribution", distribution, Distribution)
     for low, high in sorted({(t.low, t.high) for t in targets}):
         if distribution == "gaussian":
@@ -183,7 +183,7 @@ def check_bounds(
 
 
 class Sampler:
-    """Draws one number a world for each target."""
+    """Sampler of one number per world and target."""
 
     def __init__(
         self,
@@ -192,15 +192,15 @@ class Sampler:
         device: torch.device,
         params: Mapping[str, Any] = MappingProxyType({}),
     ) -> None:
-        """Check the ranges and put them on the device.
+        """Check the ranges and copy them to the device.
 
         Args:
-            targets: What to draw for.
-            label: What is drawn, for messages.
-            device: Where the numbers lie.
-            params: A term's parameters, of which `distribution` says how the numbers
-                are distributed ("uniform"), and `shared_random` whether all elements
-                have the same draw on an axis (False).
+            targets: Numbers to draw, with their ranges.
+            label: Name of the numbers, for messages.
+            device: Device of the numbers.
+            params: Parameters of a term. Used are `distribution` (default "uniform")
+                and `shared_random` (default False), which uses one draw per axis for
+                all elements.
         """
         self._distribution: Distribution = params.get("distribution", "uniform")
         check_bounds(label, targets, self._distribution)
@@ -216,7 +216,7 @@ class Sampler:
 
     @property
     def is_unbounded(self) -> bool:
-        """True if a draw may lie outside of its range."""
+        """True if a draw can lie outside its range."""
         return self._distribution == "gaussian"
 
     def draw(
@@ -225,10 +225,10 @@ class Sampler:
         """Return numbers of shape (num_envs, targets), float32.
 
         Args:
-            rng: The worlds' random numbers.
-            stream: Name of the draw.
-            live: A range that may change while training, shape (2,), instead of those
-                given.
+            rng: Random number generator of the worlds.
+            stream: Name of the random stream.
+            live: A range that can change during training, shape (2,), replacing the
+                given ranges.
         """
         first, second = self._first, self._second
         if live is not None:
@@ -241,19 +241,19 @@ class Sampler:
             unit = unit.index_select(1, self._slots)
         if self._distribution != "log_uniform":
             return torch.addcmul(first, unit, second)
-        # In float64, since torch's vectorised float32 functions depend in their last
-        # bits on how many rows there are.
+        # In float64, because the last bits of torch's vectorised float32 functions
+        # depend on the number of rows.
         return (unit.double() * second + first).exp_().float()
 
 
 def _origin_and_extent(
     bounds: torch.Tensor, distribution: Distribution
 ) -> tuple[torch.Tensor, torch.Tensor]:
-    """Return what is added to a unit number, after what it is multiplied with.
+    """Return offset and factor that map a unit draw to the distribution.
 
     Args:
         bounds: Ranges, shape (..., 2).
-        distribution: What the ranges are of.
+        distribution: Distribution of the ranges.
     """
     low, high = bounds.unbind(dim=-1)
     if distribution == "gaussian":

@@ -1,9 +1,9 @@
-"""Random numbers in model fields, world by world: the bases of named terms.
+"""Randomisation of model fields per world: base classes of the named terms.
 
-A term computes from the compiled value, never from the present one, so that applying it
-again draws anew and does not drift. It writes only the numbers that its ranges cover:
-two terms on different elements or axes of one field do not touch each other's. Where
-two terms cover the same number, the one that ran last has its way.
+A term starts from the compiled value, not from the current one, so repeated use does
+not drift. It writes only the numbers that its ranges cover, so terms on different
+elements or axes of a field are independent. If two terms cover the same number, the
+last one to run overwrites the other.
 """
 
 import math
@@ -48,11 +48,11 @@ KINDS = {
     "mat": "material",
     "eq": "equality",
 }
-"""Kinds of elements that a model field has rows of, by the first word of its name."""
+"""Kind of element of a model field's rows, by the first word of the field's name."""
 
 
 def kind_of(field: str) -> str:
-    """Return the kind of element that a model field has rows of, as in "body_mass"."""
+    """Return the kind of element of a field's rows, such as "body" for "body_mass"."""
     word = field.split("_")[0]
     if word not in KINDS:
         raise RandomizeError(
@@ -71,29 +71,29 @@ def rows_of(selection: Selection, kind: str) -> tuple[list[str], list[int]]:
 
 
 def row_size(sim: Simulation, field: str) -> int:
-    """Return how many numbers a row of a model field has."""
+    """Return the number of columns of a model field."""
     shape = sim.default(field).shape
     return math.prod(shape if field.startswith("opt.") else shape[1:])
 
 
 def stream_of(group: str | None, stream: str) -> str:
-    """Return the stream that a term draws from: its own, or that of its group."""
+    """Return the random stream of a term's group, or else of the term itself."""
     return stream if group is None else f"randomize/group/{group}"
 
 
 class FieldPart:
-    """Some numbers of a model field, in every world."""
+    """Subset of the numbers of a model field, in every world."""
 
     def __init__(
         self, sim: Simulation, field: str, rows: Sequence[int], axes: Sequence[int]
     ) -> None:
-        """Find the numbers, and give the field a value per world if it has none.
+        """Locate the numbers, and expand the field to one value per world.
 
         Args:
             sim: The simulation.
-            field: The model field, options as `opt.<name>`.
+            field: The model field; `opt.<name>` for options.
             rows: Row of each number; 0 for options.
-            axes: Place of each number in its row.
+            axes: Column of each number.
         """
         for row in rows:
             owner = sim.chosen_by(field, row)
@@ -114,41 +114,41 @@ class FieldPart:
 
     @classmethod
     def rows(cls, sim: Simulation, field: str, rows: Sequence[int]) -> "FieldPart":
-        """Return all numbers of some rows."""
+        """Return the part with all numbers of some rows."""
         width = row_size(sim, field)
         repeated = [row for row in rows for _ in range(width)]
         return cls(sim, field, repeated, list(range(width)) * len(rows))
 
     def write(self, mask: torch.Tensor, values: torch.Tensor) -> None:
-        """Write the numbers of the worlds of `mask`; values are (num_envs, len)."""
+        """Write `values`, shape (num_envs, len), in the worlds of `mask`."""
         live = self._sim.model[self._field]
         self._columns.write(live.view(live.shape[0], -1), mask, values)
 
 
 class ModelTerm(ManagerTermBase):
-    """A term about one model field, which its class names: `field="body_mass"`.
+    """Term for one model field, named by its class: `field="body_mass"`.
 
-    What is declared here may be given as a keyword of a subclass.
+    Subclasses set the class variables below as keyword arguments.
     """
 
     field: ClassVar[str]
     """The model field."""
 
     operation: ClassVar[Operation] = "scale"
-    """Change of the compiled value by a number, unless the user says otherwise."""
+    """Default operation on the compiled value."""
 
     axis_names: ClassVar[tuple[str, ...]] = ()
-    """Names of a row's numbers, which `ranges` may use as keys."""
+    """Names of a row's numbers, valid as keys of `ranges`."""
 
     default_axes: ClassVar[tuple[int, ...] | None] = None
-    """Numbers of a row that a single range is about. None means all."""
+    """Numbers of a row that a single range applies to. None means all."""
 
     minimum: ClassVar[float | None] = None
-    """Smallest number that makes sense. Bounded draws below it are an error when the
-    term is built; gaussian draws are clamped to it."""
+    """Smallest valid number. Bounded ranges below it raise when the term is built;
+    gaussian draws are clamped to it."""
 
     mirrors: ClassVar[tuple[tuple[int, ...], ...] | None] = None
-    """Numbers of a row that are one axis, for each axis."""
+    """For each axis, the numbers of a row that share its draw."""
 
     def __init_subclass__(cls, **constants: Any) -> None:
         super().__init_subclass__()
@@ -159,7 +159,7 @@ class ModelTerm(ManagerTermBase):
 
     @classmethod
     def model_fields(cls, params: dict[str, Any]) -> tuple[str, ...]:
-        """Return the model fields that the term varies, known before compilation."""
+        """Return the model fields that the term varies, before compilation."""
         return (cls.field,)
 
     def elements(self, field: str) -> tuple[list[str], list[int], str]:
@@ -169,7 +169,7 @@ class ModelTerm(ManagerTermBase):
 
 
 class FieldTerm(ModelTerm):
-    """Randomises a model field of an entity's elements; the base of named terms."""
+    """Randomise a model field of an entity's elements; base of the named terms."""
 
     def __init__(self, cfg: TermCfg, env: Env) -> None:
         super().__init__(cfg, env)
@@ -179,9 +179,9 @@ class FieldTerm(ModelTerm):
         return self.field
 
     def _resolve(self, field: str) -> None:
-        """Find what the ranges cover, and check what they can lead to."""
+        """Resolve the ranges, and check the values that they can produce."""
         sim, params = self._env.sim, self.cfg.params
-        # The error of a field that cannot vary lists those that can.
+        # `expand` raises for a field that cannot vary, with a list of those that can.
         sim.expand(field)
         names, self.rows, kind = self.elements(field)
         self.choice = Choice(
@@ -192,7 +192,7 @@ class FieldTerm(ModelTerm):
             axis_names=self.axis_names,
             default_axes=self.default_axes,
         )
-        """Elements and axes that `ranges` chooses from."""
+        """Elements and axes that `ranges` can select."""
         self._operation: Operation = params.get("operation") or self.operation
         check_word(self.choice.label, "operation", self._operation, Operation)
         self.targets = self.choice.resolve(params["ranges"], params.get("axes"))
@@ -205,12 +205,12 @@ class FieldTerm(ModelTerm):
         ]
         slots, rows, axes = zip(*places, strict=True)
         self.part = FieldPart(sim, field, rows, axes)
-        """Their place in the model."""
+        """Location of the numbers in the model."""
         self._slots = torch.tensor(slots, device=sim.device)
         self._spreads = len(slots) > len(self.targets)
         self._clamps = self.minimum is not None and self._sampler.is_unbounded
         self.extremes = self._extremes([self.targets[slot] for slot in slots])
-        """Smallest and largest value of each number, if they are bounded."""
+        """Smallest and largest value of each number, if bounded."""
 
     def _extremes(self, targets: Sequence[Target]) -> list[tuple[float, float]]:
         if self._sampler.is_unbounded:
@@ -247,17 +247,17 @@ class FieldTerm(ModelTerm):
         Args:
             env: The environment.
             mask: The worlds to write, shape (num_envs,), bool.
-            ranges: One range, or one for each axis or pattern of names.
+            ranges: One range, or one per axis or name pattern.
             asset_cfg: The elements.
             operation: Replace ("abs"), multiply ("scale") or shift ("add") the compiled
-                value. None takes what the term's description says.
+                value. None uses the default of the term.
             distribution: "uniform", "log_uniform", or "gaussian" with mean and standard
                 deviation as the range.
-            axes: Numbers of a row that a single range is about.
+            axes: Numbers of a row that a single range applies to.
             shared_random: Whether all elements have the same draw.
-            group: Terms of one group that happen together draw the same numbers before
-                their ranges are applied, the i-th chosen element of each alike.
-            stream: Name of the random numbers; the event manager gives one.
+            group: Name of a group of correlated terms. Terms of a group that run
+                together use the same unit draws for their i-th chosen element.
+            stream: Name of the random stream, set by the event manager.
         """
         self._write(mask, self.draw(stream_of(group, stream), ranges))
 
@@ -277,15 +277,15 @@ class FieldTerm(ModelTerm):
 
 
 class ShiftTerm(FieldTerm, operation="add", axis_names=("x", "y", "z")):
-    """Shifts elements along three axes; the base of named terms."""
+    """Shift elements along three axes; base of the named terms."""
 
 
 class ColorTerm(FieldTerm, operation="abs", axis_names=("r", "g", "b"), minimum=0.0):
-    """Sets colours of elements; the base of named terms."""
+    """Set colours of elements; base of the named terms."""
 
 
 class OptionTerm(FieldTerm, operation="abs"):
-    """Randomises an option of physics, `opt.<name>`; the base of named terms."""
+    """Randomise a physics option, `opt.<name>`; base of the named terms."""
 
     def elements(self, field: str) -> tuple[list[str], list[int], str]:
         """Return the option, which has one row."""
@@ -302,12 +302,12 @@ class OptionTerm(FieldTerm, operation="abs"):
         group: str | None = None,
         stream: str = "randomize",
     ) -> None:
-        """Draw numbers and write them; the parameters are those of `FieldTerm`."""
+        """Draw numbers and write them. See `FieldTerm` for the parameters."""
         super().__call__(env, mask, ranges, group=group, stream=stream)
 
 
 class randomize_field(FieldTerm, operation="abs"):
-    """Randomises any model field of an entity's elements, named by `field`."""
+    """Randomise any model field of an entity's elements, named by `field`."""
 
     @classmethod
     def model_fields(cls, params: dict[str, Any]) -> tuple[str, ...]:
@@ -333,6 +333,6 @@ class randomize_field(FieldTerm, operation="abs"):
     ) -> None:
         """Draw numbers of the model field `field`, such as "dof_damping"; write them.
 
-        The other parameters are those of `FieldTerm`.
+        See `FieldTerm` for the other parameters.
         """
         super().__call__(env, mask, ranges, group=group, stream=stream)

@@ -1,4 +1,4 @@
-"""Random mass, centre of mass and inertia of bodies that fit together."""
+"""Physically consistent randomisation of mass, centre of mass and inertia."""
 
 import dataclasses
 from collections.abc import Sequence
@@ -29,11 +29,11 @@ _ANY = Range | dict[Axis, Range]
 
 
 class body_mass(FieldTerm, field="body_mass", minimum=1e-6):
-    """Scales masses of bodies, and their inertias along, as if of another density."""
+    """Scale masses of bodies, and their inertias in proportion (as with density)."""
 
     @classmethod
     def model_fields(cls, params: dict[str, Any]) -> tuple[str, ...]:
-        """Return the masses, and the inertias if they follow."""
+        """Return the mass field, and the inertia field if `scale_inertia` is set."""
         scales = params.get("scale_inertia", True)
         return ("body_mass", "body_inertia") if scales else ("body_mass",)
 
@@ -66,9 +66,9 @@ class body_mass(FieldTerm, field="body_mass", minimum=1e-6):
         stream: str = "randomize",
         scale_inertia: bool = True,
     ) -> None:
-        """Draw masses and write them; inertias follow if `scale_inertia` holds.
+        """Draw masses and write them; `scale_inertia` scales inertias in proportion.
 
-        The other parameters are those of `FieldTerm`.
+        See `FieldTerm` for the other parameters.
         """
         super().__call__(env, mask, ranges, group=group, stream=stream)
 
@@ -81,7 +81,7 @@ class body_mass(FieldTerm, field="body_mass", minimum=1e-6):
 
 
 class Bodies:
-    """Mass distribution of some bodies as compiled, and where it is in the model."""
+    """Compiled mass distribution of some bodies, and its location in the model."""
 
     def __init__(self, env: ManagedEnv, params: dict[str, Any], label: str) -> None:
         names, rows = rows_of(chosen(params, env), "body")
@@ -95,7 +95,7 @@ class Bodies:
         self.count = len(rows)
         """Number of bodies."""
         self.mass = parts[0].default.double()
-        """Shape (bodies,), kg."""
+        """Compiled masses, shape (bodies,), kg."""
         for name, mass in zip(names, self.mass.tolist(), strict=True):
             if mass == 0.0:
                 raise RandomizeError(f"{label}: the body {name!r} has no mass.")
@@ -106,7 +106,7 @@ class Bodies:
         self.inertia = rows_dot(axes * moments.unsqueeze(-2), axes)
         """Inertias about the centres of mass, in the bodies' axes, shape
         (bodies, 3, 3), kg m²."""
-        # On CUDA a kernel cannot be loaded while a graph is captured.
+        # Load the CUDA kernel now: it cannot be loaded during graph capture.
         everyone = torch.ones(1, dtype=torch.bool, device=env.device)
         principal_axes(self.inertia[None], everyone)
 
@@ -133,14 +133,14 @@ class Bodies:
 
 
 class pseudo_inertia(ManagerTermBase):
-    """Deforms the mass distribution of bodies, so that it stays one that can exist.
+    """Deform the mass distribution of bodies; it stays physically consistent.
 
     Space around the centre of mass c is deformed by x → c + t + A (x - c), with A upper
-    triangular: exp(d1), exp(d2), exp(d3) on the diagonal, s12, s13, s23 above it; and
-    mass is multiplied by exp(2 alpha). That multiplies the pseudo-inertia matrix about
-    c by U from the left and its transpose from the right, where U = exp(alpha)
-    [[A, t], [0, 1]] has the ten parameters of Rucker and Wensing (2022), "Smooth
-    parameterization of rigid-body inertia". With all of them zero nothing changes.
+    triangular: exp(d1), exp(d2), exp(d3) on the diagonal, s12, s13, s23 above it. Mass
+    is multiplied by exp(2 alpha). The pseudo-inertia matrix P about c becomes U P U^T,
+    where U = exp(alpha) [[A, t], [0, 1]] has the ten parameters of Rucker and Wensing
+    (2022), "Smooth parameterization of rigid-body inertia". Zero parameters change
+    nothing.
     """
 
     model_fields = ("body_mass", "body_ipos", "body_inertia", "body_iquat")
@@ -152,7 +152,7 @@ class pseudo_inertia(ManagerTermBase):
         self._eye = eye
         inertia = self._bodies.inertia
         trace = inertia.diagonal(dim1=-2, dim2=-1).sum(dim=-1)
-        # Second moments of the mass about its centre.
+        # Second moments of mass about the centre of mass.
         self._moments = 0.5 * trace[..., None, None] * eye - inertia
         names = ("alpha", "d1", "d2", "d3", "s12", "s13", "s23", "t1", "t2", "t3")
         ranges = _ten_ranges(cfg.params, names)
@@ -186,16 +186,16 @@ class pseudo_inertia(ManagerTermBase):
             env: The environment.
             mask: The worlds to write, shape (num_envs,), bool.
             asset_cfg: The bodies.
-            alpha_range: Half the logarithm of the factor of mass.
-            d_range: Logarithms of stretches along the body's axes: one range, or ranges
-                by "d1", "d2", "d3".
+            alpha_range: Half the logarithm of the mass factor.
+            d_range: Logarithms of the stretch along the body's axes: one range, or
+                ranges by "d1", "d2", "d3".
             s_range: Shears: one range, or ranges by "s12", "s13", "s23".
             t_range: Shift of the centre of mass, m: one range, or ranges by "t1", "t2",
                 "t3".
-            distribution: How the parameters are distributed.
+            distribution: Distribution of the parameters.
             shared_random: Whether all bodies have the same draw.
             group: Name of a group of correlated terms.
-            stream: Name of the random numbers; the event manager gives one.
+            stream: Name of the random stream, set by the event manager.
         """
         drawn = self._sampler.draw(env.rng, stream_of(group, stream)).double()
         theta = drawn.view(env.num_envs, self._bodies.count, 10)
@@ -215,10 +215,10 @@ class pseudo_inertia(ManagerTermBase):
 
 
 class payload(ManagerTermBase):
-    """Fixes a mass to bodies: a point, or a box along the body's axes.
+    """Attach a payload to bodies: a point mass, or a box along the body's axes.
 
-    It is added to the compiled body, so on one body it does not go together with
-    another term that randomises mass, centre of mass or inertia.
+    The payload is added to the compiled body. It cannot be combined with another term
+    that randomises mass, centre of mass or inertia of the same body.
     """
 
     model_fields = ("body_mass", "body_ipos", "body_inertia", "body_iquat")
@@ -269,13 +269,13 @@ class payload(ManagerTermBase):
             env: The environment.
             mask: The worlds to write, shape (num_envs,), bool.
             mass_range: Mass of the payload, kg.
-            pos_range: Where its centre is in the body's frame, m: one range for all
-                axes, or ranges by "x", "y", "z".
-            half_size: Half extents of a box of even density, m; zero for a point.
+            pos_range: Position of the payload's centre in the body's frame, m: one
+                range for all axes, or ranges by "x", "y", "z".
+            half_size: Half extents of a box of uniform density, m; zero for a point.
             asset_cfg: The bodies.
             shared_random: Whether all bodies have the same payload.
             group: Name of a group of correlated terms.
-            stream: Name of the random numbers; the event manager gives one.
+            stream: Name of the random stream, set by the event manager.
         """
         name, bodies = stream_of(group, stream), self._bodies
         added = self._mass.draw(env.rng, f"{name}/mass").double()
@@ -285,7 +285,8 @@ class payload(ManagerTermBase):
         share = (added / mass).unsqueeze(-1)
         apart = pos - bodies.com
         com = bodies.com + share * apart
-        # Two masses about their common centre are their reduced mass about a point.
+        # The inertia of two masses about their common centre is that of their reduced
+        # mass at their distance from a point.
         reduced = (share.squeeze(-1) * bodies.mass)[..., None, None]
         inertia = bodies.inertia + reduced * _about(apart, self._eye)
         inertia = inertia + added[..., None, None] * self._box
@@ -295,14 +296,14 @@ class payload(ManagerTermBase):
 def rows_dot(left: torch.Tensor, right: torch.Tensor) -> torch.Tensor:
     """Return left times the transpose of right, for matrices (..., 3, 3).
 
-    Each entry is a sum over the last dimension, so that the bits of one matrix do not
-    depend on how many there are, as those of `matmul` do.
+    Each entry is a sum over the last dimension, so that a result does not depend on the
+    number of matrices, bit for bit. `matmul` does not guarantee this.
     """
     return (left.unsqueeze(-2) * right.unsqueeze(-3)).sum(dim=-1)
 
 
 def _about(offset: torch.Tensor, eye: torch.Tensor) -> torch.Tensor:
-    """Return the inertia of a point of mass 1 at `offset`, shape (..., 3, 3)."""
+    """Return the inertia of a unit point mass at `offset`, shape (..., 3, 3)."""
     square = offset.square().sum(dim=-1)[..., None, None]
     return square * eye - offset.unsqueeze(-1) * offset.unsqueeze(-2)
 
@@ -325,19 +326,19 @@ def _ten_ranges(params: dict[str, Any], names: Sequence[str]) -> dict[Axis, Rang
     return ranges
 
 
-# Principal axes, as one operation on every device.
+# Principal axes, as a custom operator on every device.
 
 
 def principal_axes(
     inertia: torch.Tensor, mask: torch.Tensor
 ) -> tuple[torch.Tensor, torch.Tensor]:
-    """Return principal moments, largest first, and the frame of their axes.
+    """Return principal moments, largest first, and the principal axes.
 
-    Worlds outside the mask cost nothing and get moments of zero along the given axes.
+    Worlds outside the mask are skipped and get zero moments and identity axes.
 
     Args:
         inertia: Symmetric, shape (num_envs, n, 3, 3), float64.
-        mask: The worlds that matter, shape (num_envs,), bool.
+        mask: Worlds to compute, shape (num_envs,), bool.
 
     Returns:
         Moments, shape (num_envs, n, 3), and right-handed rotation matrices whose
@@ -354,7 +355,7 @@ def _on_cpu(
     axes.copy_(torch.eye(3, dtype=axes.dtype))
     chosen = mask.numpy()
     if chosen.any():
-        # LAPACK takes one matrix at a time, so that none depends on the others.
+        # LAPACK solves one matrix at a time, so results are independent.
         values, vectors = np.linalg.eigh(inertia.numpy()[chosen])
         values, vectors = values[..., ::-1], vectors[..., ::-1].copy()
         vectors *= np.sign(np.linalg.det(vectors))[..., None, None]
@@ -366,7 +367,7 @@ def _on_cpu(
 def _on_cuda(
     inertia: torch.Tensor, mask: torch.Tensor
 ) -> tuple[torch.Tensor, torch.Tensor]:
-    # Warp is imported by whoever computes on a CUDA device, and by nobody else.
+    # Import Warp only for computation on a CUDA device.
     from mjlab.mdp.randomize.principal_kernel import launch_principal_axes
 
     moments, axes = _on_meta(inertia, mask)

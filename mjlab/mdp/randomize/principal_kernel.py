@@ -1,10 +1,10 @@
-# The bodies of kernels are in Warp's language, which only looks like Python's.
+# Kernel bodies are Warp code with Python syntax, which a type checker cannot follow.
 # pyright: reportInvalidTypeForm=false, reportCallIssue=false, reportOperatorIssue=false
 # pyright: reportArgumentType=false, reportAssignmentType=false, reportIndexIssue=false
 # pyright: reportGeneralTypeIssues=false
 """Principal axes of inertia as a Warp kernel.
 
-Imports Warp, so it is imported only where a CUDA device computes.
+Imports Warp, so import this module only for computation on a CUDA device.
 """
 
 import torch
@@ -34,7 +34,7 @@ def _principal_axes(
         axes[world, element] = wp.identity(n=3, dtype=wp.float64)
         return
     vectors, values = wp.eig3(inertia[world, element])
-    # Largest first; the third axis completes a right-handed frame.
+    # Largest moment first; the third axis completes a right-handed frame.
     first = int(wp.argmax(values))
     last = int(wp.argmin(values))
     if first == last:
@@ -54,11 +54,11 @@ def launch_principal_axes(
     moments: torch.Tensor,
     axes: torch.Tensor,
 ) -> None:
-    """Fill moments and axes, on the current stream of their device.
+    """Compute moments and axes in place, on the current stream of their device.
 
     Args:
         inertia: Symmetric, shape (num_envs, n, 3, 3), float64, contiguous.
-        mask: The worlds that matter, shape (num_envs,), bool.
+        mask: Worlds to compute, shape (num_envs,), bool.
         moments: Shape (num_envs, n, 3), float64, contiguous.
         axes: Shape (num_envs, n, 3, 3), float64, contiguous.
     """

@@ -1,4 +1,4 @@
-"""Randomisations of one field that are more than numbers on their own."""
+"""Randomisation of orientations, limits, encoder bias, geom sizes and materials."""
 
 from collections.abc import Sequence
 from typing import Any, ClassVar
@@ -29,7 +29,7 @@ _GEOM = mujoco.mjtGeom
 
 
 class QuatTerm(ModelTerm, axis_names=("roll", "pitch", "yaw")):
-    """Turns elements from how they were compiled, about their own axes, in radians."""
+    """Rotate elements from their compiled orientation about their own axes, in rad."""
 
     def __init__(self, cfg: TermCfg, env: ManagedEnv) -> None:
         super().__init__(cfg, env)
@@ -62,12 +62,12 @@ class QuatTerm(ModelTerm, axis_names=("roll", "pitch", "yaw")):
         Args:
             env: The environment.
             mask: The worlds to write, shape (num_envs,), bool.
-            ranges: One range, or one for each axis or pattern of names.
+            ranges: One range, or one per axis or name pattern.
             asset_cfg: The elements.
-            distribution: How the numbers are distributed.
+            distribution: Distribution of the numbers.
             shared_random: Whether all elements have the same draw.
             group: Name of a group of correlated terms.
-            stream: Name of the random numbers; the event manager gives one.
+            stream: Name of the random stream, set by the event manager.
         """
         drawn = self._sampler.draw(env.rng, stream_of(group, stream))
         angles = drawn.new_zeros(self.num_envs, self._default.shape[1] * 3)
@@ -77,11 +77,11 @@ class QuatTerm(ModelTerm, axis_names=("roll", "pitch", "yaw")):
         self._part.write(mask, turned.flatten(1))
 
 
-# Limits, which come in pairs.
+# Lower and upper limits.
 
 
 class LimitTerm(FieldTerm, axis_names=("lower", "upper")):
-    """Randomises lower and upper limits."""
+    """Randomise lower and upper limits."""
 
     def __init__(self, cfg: TermCfg, env: ManagedEnv) -> None:
         super().__init__(cfg, env)
@@ -95,7 +95,7 @@ class LimitTerm(FieldTerm, axis_names=("lower", "upper")):
         self._check_order()
 
     def _check_order(self) -> None:
-        """Raise if a lower limit may come out above its upper one."""
+        """Raise if a lower limit can exceed its upper limit."""
         compiled = self._env.sim.default(self.field).tolist()
         limits = {
             (t.element, t.axis): extremes
@@ -117,7 +117,7 @@ class LimitTerm(FieldTerm, axis_names=("lower", "upper")):
 
 
 class encoder_bias(ManagerTermBase):
-    """Sets what joint encoders add to the positions that policies see."""
+    """Set the bias that joint encoders add to observed positions."""
 
     def __init__(self, cfg: TermCfg, env: ManagedEnv) -> None:
         super().__init__(cfg, env)
@@ -146,28 +146,28 @@ class encoder_bias(ManagerTermBase):
         Args:
             env: The environment.
             mask: The worlds to write, shape (num_envs,), bool.
-            bias_range: One range for all joints, or one for each pattern of their
-                names, in radians or metres.
+            bias_range: One range for all joints, or one per name pattern, in radians or
+                metres.
             asset_cfg: The joints.
-            distribution: How the numbers are distributed.
+            distribution: Distribution of the numbers.
             shared_random: Whether all joints have the same draw.
             group: Name of a group of correlated terms.
-            stream: Name of the random numbers; the event manager gives one.
+            stream: Name of the random stream, set by the event manager.
         """
         drawn = self._sampler.draw(env.rng, stream_of(group, stream))
         self._columns.write(self._entity.data.encoder_bias, mask, drawn)
         self._entity.data.invalidate()
 
 
-# Sizes, with the bounding volumes of collision detection.
+# Sizes and bounding volumes for collision detection.
 
 
 class geom_size(FieldTerm, field="geom_size", axis_names=("x", "y", "z"), minimum=0.0):
-    """Scales sizes of primitive geoms, and what bounds them in collision detection."""
+    """Scale sizes of primitive geoms and their bounding volumes for collision."""
 
     @classmethod
     def model_fields(cls, params: dict[str, Any]) -> tuple[str, ...]:
-        """Return sizes and what follows from them."""
+        """Return the size field and the bounding volume fields."""
         return ("geom_size", "geom_rbound", "geom_aabb")
 
     def __init__(self, cfg: TermCfg, env: ManagedEnv) -> None:
@@ -186,7 +186,7 @@ class geom_size(FieldTerm, field="geom_size", axis_names=("x", "y", "z"), minimu
                 )
         self._radius = FieldPart.rows(env.sim, "geom_rbound", rows)
         self._box = FieldPart.rows(env.sim, "geom_aabb", rows)
-        # Where in the sizes of these geoms each drawn number goes.
+        # Index of each drawn number in the sizes of these geoms.
         places = [elements.index(t.element) * 3 + t.axis for t in self.targets]
         self._places = torch.tensor(places, device=device)
         sizes = env.sim.default("geom_size")[rows]
@@ -201,7 +201,7 @@ class geom_size(FieldTerm, field="geom_size", axis_names=("x", "y", "z"), minimu
         super()._write(mask, values)
         sizes = self._sizes.index_copy(1, self._places, values)
         sizes = sizes.view(values.shape[0], -1, 3)
-        # Half extents of the bounding box: a sum of sizes for each axis.
+        # Half extents of the bounding box: a weighted sum of sizes for each axis.
         half = (sizes.unsqueeze(-2) * self._half).sum(dim=-1)
         x, y, z = sizes.unbind(dim=-1)
         radii = torch.stack(
@@ -227,17 +227,17 @@ _BOUNDS = {
     _GEOM.mjGEOM_ELLIPSOID: ((_X, _Y, _Z), "largest"),
     _GEOM.mjGEOM_BOX: ((_X, _Y, _Z), "diagonal"),
 }
-"""Half extents of a geom's bounding box as factors of its sizes, and its radius."""
+"""Factors from a geom's sizes to its bounding box half extents and radius."""
 
 
-# Choices among things that have names.
+# Choices by name.
 
 
 class ChoiceTerm(ModelTerm):
-    """Gives elements one of several materials or textures, whose ids the field has."""
+    """Assign one of several materials or textures to elements, by id in the field."""
 
     role: ClassVar[int] = 0
-    """Which of a row's ids is written, unless the parameters say so."""
+    """Column to write, unless the parameters set it."""
 
     def __init__(self, cfg: TermCfg, env: ManagedEnv) -> None:
         super().__init__(cfg, env)
@@ -273,11 +273,11 @@ class ChoiceTerm(ModelTerm):
         Args:
             env: The environment.
             mask: The worlds to write, shape (num_envs,), bool.
-            choices: Names to choose from, as in the entity's file or in the scene.
+            choices: Candidate names, from the entity's file or from the scene.
             asset_cfg: The elements.
-            shared_random: Whether all elements get the same.
+            shared_random: Whether all elements get the same choice.
             group: Name of a group of correlated terms.
-            stream: Name of the random numbers; the event manager gives one.
+            stream: Name of the random stream, set by the event manager.
         """
         name = stream_of(group, stream)
         drawn = env.rng.integers(0, self._ids.shape[0], (self._size,), name)
@@ -286,7 +286,7 @@ class ChoiceTerm(ModelTerm):
 
 
 class mat_texid(ChoiceTerm, field="mat_texid"):
-    """Gives materials one of several textures, in the role of the plain colour."""
+    """Assign one of several textures to materials, by default in the RGB role."""
 
     role = int(mujoco.mjtTextureRole.mjTEXROLE_RGB)
 
@@ -303,8 +303,8 @@ class mat_texid(ChoiceTerm, field="mat_texid"):
     ) -> None:
         """Draw one of the choices for each material, and write it.
 
-        `role` says which of a material's textures, as in `mujoco.mjtTextureRole`; the
-        other parameters are those of all choices.
+        `role` selects one of the material's textures, as in `mujoco.mjtTextureRole`.
+        See `ChoiceTerm` for the other parameters.
         """
         super().__call__(env, mask, choices, group=group, stream=stream)
 
