@@ -121,7 +121,7 @@ def test_programs_run_by_one_command(python, elsewhere):
     assert not others and (command is None) == ("checkout" in top.parent.name)
     if command is not None:
         text = run(*python, command, "train", "--help", cwd=elsewhere)
-        assert text.startswith("usage: mjlab train TASK [options]\n")
+        assert text.startswith("usage: mjlab train [-h]")
 
 
 SWEEP = (
