@@ -1,7 +1,7 @@
 """Unitree Go1 on a plane about a clocked trot: settings under trial, not registered.
 
-They pass the quiet limits after 1.4 million steps. Pushed while told to stand, some
-still fall (trial Q3 in bench/results/walking/trials.json).
+Three seeds pass the quiet limits after 1.7 million steps. Pushed while told to stand,
+some still fall (trials Q3, Q3s2 and Q3s3 in bench/results/walking/trials.json).
 """
 
 from mjlab.envs import mdp
