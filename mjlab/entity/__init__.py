@@ -1,4 +1,4 @@
-"""Entities: robots and objects, from a model file to what can be read and written."""
+"""Entities: robots and objects, their model files, data and writes."""
 
 from mjlab.entity.base import MOCAP_BASE as MOCAP_BASE
 from mjlab.entity.base import RootError as RootError

@@ -1,4 +1,4 @@
-"""The root of an entity's spec: floating, or fixed where it can be placed."""
+"""Root of an entity's spec: a floating base, or a fixed base that can be placed."""
 
 import itertools
 from collections.abc import Sequence
@@ -8,19 +8,19 @@ import mujoco
 import numpy as np
 
 MOCAP_BASE = "mocap_base"
-"""Name of the body that is put around an entity whose root cannot itself be placed."""
+"""Name of the mocap body added around an entity whose root cannot be one itself."""
 
 _FREE = mujoco.mjtJoint.mjJNT_FREE
-_TINY = 1e-15  # Where MuJoCo takes a weight for zero (mjMINVAL).
+_TINY = 1e-15  # MuJoCo treats smaller weights as zero (mjMINVAL).
 _STATIC_ONLY = (mujoco.mjtGeom.mjGEOM_PLANE, mujoco.mjtGeom.mjGEOM_HFIELD)
 
 
 class RootError(ValueError):
-    """A model that is not one tree whose root can be placed."""
+    """A model that is not a single kinematic tree with a valid root."""
 
 
 def check_root(spec: mujoco.MjSpec, name: str) -> None:
-    """Raise unless the spec is one tree of bodies that floats only at its root."""
+    """Raise if the spec is not one tree, or has a free joint below its root."""
     roots = spec.worldbody.bodies
     if len(roots) > 1:
         listed = ", ".join(repr(body.name) for body in roots[:8])
@@ -68,12 +68,12 @@ def make_floating(roots: Sequence[Any], name: str) -> None:
 def make_placeable(spec: mujoco.MjSpec) -> mujoco.MjSpec:
     """Return the spec with its fixed base turned into a mocap body.
 
-    A mocap body is fixed for the physics, and its pose is a part of the state, so each
-    world has its own. A root body without joints becomes one itself. Where there is
-    more to place (joints on the root body, or geoms and sites beside it), everything is
-    hung in a new one. A plane or a height field cannot be placed: beside them the root
-    body alone is, or, if it has joints, nothing. Nor can what a flexible part hangs in,
-    which MuJoCo refuses.
+    A mocap body is fixed for the physics, and its pose is part of the state, so it can
+    differ between worlds. A root body without joints becomes a mocap body itself. If
+    the root body has joints, or geoms and sites lie beside it, everything is attached
+    to a new mocap body. Planes and height fields cannot be placed: beside them, only a
+    root body without joints becomes a mocap body. A spec with flexes is returned
+    unchanged, because MuJoCo does not accept flexes in a mocap body.
 
     Elements must have names.
     """
@@ -92,23 +92,23 @@ def make_placeable(spec: mujoco.MjSpec) -> mujoco.MjSpec:
         return spec
     restore_contacts(spec, welded(world))
     for geom in world.geoms:
-        geom.mass = 0.0  # As in MuJoCo, where what stands in the world weighs nothing.
+        geom.mass = 0.0  # As in MuJoCo, where geoms of the worldbody have no mass.
     return _wrapped(spec)
 
 
 def base_pose(
     spec: mujoco.MjSpec, file: mujoco.MjModel
 ) -> tuple[np.ndarray, np.ndarray] | None:
-    """Return position and orientation of a base that can be placed, from its file.
+    """Return the position and orientation that the file gives a placeable base.
 
     Args:
-        spec: What `make_placeable` returned.
-        file: The model before that, compiled.
+        spec: Result of `make_placeable`.
+        file: The model before `make_placeable`, compiled.
     """
     placed = [body.name for body in spec.worldbody.bodies if body.mocap]
     if not placed:
         return None
-    # The new base stands where the world was.
+    # The new base has the pose of the file's world.
     body = 0 if placed[0] == MOCAP_BASE else file.body(placed[0]).id
     return file.body_pos[body].copy(), file.body_quat[body].copy()
 
@@ -124,17 +124,17 @@ def _wrapped(spec: mujoco.MjSpec) -> mujoco.MjSpec:
     frame = wrapper.worldbody.add_body(name=MOCAP_BASE, mocap=True).add_frame()
     for one, two in [(e.bodyname1, e.bodyname2) for e in spec.excludes]:
         if "world" in (one, two):
-            # The geoms that the file leaves in the world are those of the base now.
+            # The geoms of the file's worldbody belong to the base now.
             other = two if one == "world" else one
             wrapper.add_exclude(bodyname1=MOCAP_BASE, bodyname2=other)
-    # It would warn of names that clash; the wrapper has one of its own, see above.
+    # It would warn of name clashes; the wrapper has only one name, checked above.
     handler = mujoco.get_mju_user_warning()
     mujoco.set_mju_user_warning(lambda message: None)
     try:
         wrapper.attach(spec, prefix="", frame=frame)
     finally:
         mujoco.set_mju_user_warning(handler)
-    # The copy does not remember that it has to warn.
+    # The copy does not keep the pending warning.
     return wrapper.copy()
 
 
@@ -142,11 +142,11 @@ def _wrapped(spec: mujoco.MjSpec) -> mujoco.MjSpec:
 
 
 def restore_contacts(spec: mujoco.MjSpec, base: list[Any]) -> None:
-    """Name the pairs of geoms that collide only while the base is fixed to the world.
+    """Add the contact pairs that a base loses when it becomes a mocap body.
 
-    MuJoCo never collides a body with its parent, except where the parent is fixed to
-    the world. A mocap body is not, so the contacts between the base and the links that
-    hang in it by a joint have to be asked for.
+    MuJoCo does not collide a body with its parent, except if the parent is fixed to the
+    world. A mocap body does not count as fixed, so contacts between the base and the
+    links attached to it by a joint need explicit pairs.
 
     Args:
         spec: Edited in place. Its geoms must have names.
@@ -165,7 +165,7 @@ def restore_contacts(spec: mujoco.MjSpec, base: list[Any]) -> None:
 
 
 def welded(body: Any) -> list[Any]:
-    """Return the bodies that move as one with a body, itself first."""
+    """Return a body and the descendants welded to it, the body first."""
     children = [child for child in body.bodies if not child.joints]
     return [body, *(inner for child in children for inner in welded(child))]
 
@@ -175,11 +175,11 @@ def _geoms_of(bodies: list[Any]) -> list[Any]:
 
 
 def _add_pair(spec: mujoco.MjSpec, one: Any, two: Any) -> None:
-    """Name one pair, with the parameters MuJoCo would mix from its geoms.
+    """Add one contact pair, with the parameters MuJoCo would mix from its geoms.
 
     The rules are those of MuJoCo's documentation, "Contact parameters": the geom of
-    higher priority decides; else friction and dimension are the larger ones, and the
-    solver's parameters are averaged by weight.
+    higher priority decides. At equal priority, friction and dimension take the larger
+    value, and the solver parameters are averaged by weight.
     """
     top = max(one.priority, two.priority)
     decides = [geom for geom in (one, two) if geom.priority == top]
@@ -203,7 +203,7 @@ def _add_pair(spec: mujoco.MjSpec, one: Any, two: Any) -> None:
 
 
 def _share(one: Any, two: Any) -> np.ndarray:
-    """Return how much each geom counts in the average, shape (2,)."""
+    """Return the weight of each geom in the average, shape (2,)."""
     if one.priority != two.priority:
         decides = one.priority > two.priority
         return np.array([float(decides), float(not decides)])

@@ -1,4 +1,4 @@
-"""From a configuration to the spec of one entity, on the CPU."""
+"""Build the spec of an entity from its configuration, on the CPU."""
 
 import json
 from collections.abc import Mapping, Sequence
@@ -34,26 +34,26 @@ from mjlab.spec import (
 )
 
 ACTUATORS_TEXT = "mjlab_actuators"
-"""Name of the text of a spec that says which actuators each configuration made."""
+"""Name of the spec's text element that lists the actuators of each configuration."""
 
 _KINDS = "body joint geom site camera light tendon actuator sensor pair exclude".split()
 _PLURALS = {"body": "bodies"} | {kind: f"{kind}s" for kind in _KINDS[1:]}
 _PLURALS["equality"] = "equalities"
-"""Kinds of elements that are found by name in the compiled scene, and their lists."""
+"""Spec list of each kind of element that is looked up by name in the compiled scene."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class BuiltModel:
-    """A model with all that its configuration asks for, ready to be attached."""
+    """A model with its configuration applied, ready to be attached to a scene."""
 
     spec: mujoco.MjSpec
     """The model, without keyframes."""
 
     state: Keyframe
-    """The state that it starts from."""
+    """Initial state."""
 
     file: mujoco.MjModel
-    """The same compiled alone, before anything was done so that it can be attached."""
+    """The same model compiled alone, before it was changed for attachment."""
 
     authored: dict[str, Any]
     """MuJoCo's options that the file sets, by the names of `MujocoCfg`."""
@@ -70,13 +70,13 @@ def build_entity(cfg: EntityCfg, name: str) -> mujoco.MjSpec:
         name: Name of the entity. In a scene its elements are called "<name>/<element>".
     """
     built = build_model(cfg, name)
-    built.spec.compile()  # So that it knows the sizes of a keyframe.
+    built.spec.compile()  # Needed for the sizes of the keyframe.
     add_keyframe(built.spec, built.state)
     return built.spec
 
 
 def build_model(cfg: EntityCfg, name: str) -> BuiltModel:
-    """Return the model of an entity, and what its file is by itself."""
+    """Return the model of an entity, ready to attach, and its file compiled alone."""
     if not name or "/" in name:
         raise ValueError(f"An entity's name is not empty and has no '/': {name!r}.")
     try:
@@ -115,12 +115,12 @@ def _build(cfg: EntityCfg, name: str) -> BuiltModel:
 def build_roots(
     source: SpecSource, cfgs: Mapping[str, EntityCfg], *, whole: bool
 ) -> BuiltModel:
-    """Return a model of several entities, each of which hangs in a root body.
+    """Return a model of several entities, each the subtree of a root body.
 
     Args:
         source: The model.
         cfgs: The entities, by name.
-        whole: Keep the roots that are no entity.
+        whole: Keep root bodies that belong to no entity.
     """
     spec = _load(source)
     roots = {body.name: body for body in spec.worldbody.bodies}
@@ -160,11 +160,11 @@ def build_roots(
 
 
 def entities_from(source: SpecSource) -> dict[str, EntityCfg]:
-    """Return one entity for each root body of a model, by the name of that.
+    """Return one entity for each root body of a model, by the name of the body.
 
-    They are for one scene: what ties them (tendons, constraints, exclusions, actuators,
-    sensors, keyframes) is kept by it. An entity that is left out of the scene is left
-    out of the model, with what is tied to it.
+    Use them in one scene, which keeps the elements that connect them (tendons,
+    constraints, exclusions, actuators, sensors, keyframes). If the scene omits an
+    entity, its bodies and the elements connected to them are removed from the model.
     """
     bodies = _load(source).worldbody.bodies
     return {
@@ -174,9 +174,9 @@ def entities_from(source: SpecSource) -> dict[str, EntityCfg]:
 
 
 def _load(source: SpecSource) -> mujoco.MjSpec:
-    """Return a model whose elements have names, but for its actuators."""
+    """Return a model in which all elements except actuators have names."""
     spec = load_spec(source)
-    # A URDF asks to fuse links that no joint moves, and their names would be lost.
+    # URDF models fuse links without joints by default, which would drop their names.
     spec.compiler.fusestatic = False
     try:
         # Configurations name the actuators that they wrap.
@@ -197,11 +197,11 @@ def _edit(cfg: EntityCfg, name: str, spec: mujoco.MjSpec, roots: Sequence[Any]) 
 
 
 def name_elements(spec: mujoco.MjSpec, *, leave: tuple[str, ...] = ()) -> None:
-    """Name what has no name "<kind>_<number>", in place.
+    """Give unnamed elements the name "<kind>_<number>", in place.
 
     Args:
         spec: The entity.
-        leave: Kinds that are left as they are.
+        leave: Kinds to skip.
     """
     for kind, plural in _PLURALS.items():
         elements = getattr(spec, plural)
@@ -219,9 +219,9 @@ def name_elements(spec: mujoco.MjSpec, *, leave: tuple[str, ...] = ()) -> None:
 def _add_actuators(
     spec: mujoco.MjSpec, cfgs: Sequence[ActuatorCfg], name: str, note: str
 ) -> None:
-    """Add the actuators of the configurations, and write down which each one made.
+    """Add the actuators of the configurations, and record which config made which.
 
-    The note is a text of the spec, so that it is still there in the compiled scene.
+    The record is a text element of the spec, so the compiled scene contains it.
     """
     if not cfgs:
         return
@@ -240,7 +240,7 @@ def read_actuators(
 
     Args:
         model: The compiled scene.
-        name: Name of the entity. The names returned are without its prefix.
+        name: Name of the entity. The returned names do not have its prefix.
     """
     text = mujoco.mj_name2id(
         model, mujoco.mjtObj.mjOBJ_TEXT, f"{name}/{ACTUATORS_TEXT}"

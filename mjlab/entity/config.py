@@ -1,4 +1,4 @@
-"""The parts of an entity: a model, edits of it, actuators and an initial state."""
+"""Configuration of an entity: model, edits, actuators and initial state."""
 
 from mjlab.actuator import ActuatorCfg
 from mjlab.settings import Config
@@ -18,14 +18,13 @@ Quat = tuple[float, float, float, float]
 
 
 class InitialStateCfg(Config):
-    """The state an entity starts from; None keeps what the model says.
+    """Initial state of an entity; None keeps the model's value.
 
-    The model says it with a keyframe, or else with its reference pose at rest.
+    The model's values come from a keyframe, or else from its reference pose at rest.
     """
 
     keyframe: str | int | None = None
-    """Keyframe of the model, by name or index. None takes the first, if there is
-    one."""
+    """Keyframe of the model, by name or index. None takes the first one, if any."""
 
     pos: Triple | None = None
     """Position of the base in the world, in metres."""
@@ -34,18 +33,18 @@ class InitialStateCfg(Config):
     """Orientation of the base in the world, wxyz."""
 
     lin_vel: Triple | None = None
-    """Velocity of the base's origin in the world, in m/s. For a floating base."""
+    """Velocity of the base's origin in the world, in m/s. Floating base only."""
 
     ang_vel: Triple | None = None
-    """Angular velocity of the base in world axes, in rad/s. For a floating base."""
+    """Angular velocity of the base in world axes, in rad/s. Floating base only."""
 
     joint_pos: dict[str, float | Quat] | None = None
-    """Positions by pattern of joint names: in metres or radians, for a ball joint its
-    quaternion, wxyz."""
+    """Joint positions by name pattern, in metres or radians; a quaternion (wxyz) for a
+    ball joint."""
 
     joint_vel: dict[str, float | Triple] | None = None
-    """Velocities by pattern of joint names: in m/s or rad/s, for a ball joint its
-    angular velocity in the frame of the joint's body."""
+    """Joint velocities by name pattern, in m/s or rad/s; for a ball joint the angular
+    velocity in the frame of its body."""
 
 
 class ArticulationCfg(Config):
@@ -55,7 +54,7 @@ class ArticulationCfg(Config):
     """Actuators to add, or to take over from the model."""
 
     soft_joint_pos_limit_factor: float = 1.0
-    """Share of each joint's range, about its centre, that the soft limits leave."""
+    """Soft limits as a fraction of each joint's range, about its centre."""
 
 
 class EntityCfg(Config):
@@ -72,13 +71,13 @@ class EntityCfg(Config):
     never changed."""
 
     root: str | None = None
-    """The root body that is meant, in a file that has several. `entities_from` names
-    it. Such a file is the ground that the rest of the scene is put on: its elements
-    keep their names, and what ties several roots is kept."""
+    """Root body of the entity, for a file with several; `entities_from` sets it. Such a
+    file is the base that the rest of the scene is added to: its elements keep their
+    names, and elements that connect several roots are kept."""
 
     floating_base: bool = False
-    """Give a free joint to the root body of a model that has none. A URDF
-    file cannot say that a robot is free to move."""
+    """Add a free joint to the root body of a model that has none. A URDF file cannot
+    declare a floating base."""
 
     init_state: InitialStateCfg = InitialStateCfg()
     """The state that a reset returns to."""
@@ -96,7 +95,7 @@ class EntityCfg(Config):
     """Changes to how meshes are compiled."""
 
     collisions: tuple[CollisionCfg, ...] = ()
-    """Geoms that collide, and as what."""
+    """Collision settings of geoms."""
 
     geoms: tuple[GeomCfg, ...] = ()
     """Changes to single parameters of geoms."""

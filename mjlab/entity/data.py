@@ -1,4 +1,4 @@
-"""All that can be read of an entity."""
+"""State of an entity and quantities derived from it."""
 
 from __future__ import annotations
 
@@ -23,9 +23,9 @@ from mjlab.tensors.math import (
 
 
 class quantity:
-    """A read-only property of `EntityData` that is computed once per moment.
+    """A read-only property of `EntityData`, cached until the simulation changes.
 
-    Its name is written like that of `property`, which it is used in place of.
+    The name is lower case like `property`, which it replaces.
     """
 
     def __init__(self, compute: Callable[[EntityData], torch.Tensor]) -> None:
@@ -34,7 +34,7 @@ class quantity:
         self.__doc__ = compute.__doc__
 
     def __set_name__(self, owner: type, name: str) -> None:
-        # A second name for it reads what the first one computed.
+        # An alias shares the cached value of the first name.
         self._name = self._name or name
 
     @overload
@@ -51,12 +51,12 @@ class quantity:
 
 
 def read(columns: str, field: str, balls: int | None = None) -> quantity:
-    """Return the quantity that columns of the index have in a field of `sim.data`.
+    """Return the quantity that reads the entity's columns of a field of `sim.data`.
 
     Args:
         columns: Attribute of the index.
         field: Field of the data.
-        balls: Numbers that a ball joint has there, where they are those of ball joints.
+        balls: Values per ball joint, if the columns are those of ball joints.
     """
     places, values = attrgetter(columns), attrgetter(field)
 
@@ -68,17 +68,17 @@ def read(columns: str, field: str, balls: int | None = None) -> quantity:
 
 
 def joined(*parts: quantity) -> quantity:
-    """Return the quantity that has others side by side."""
+    """Return the quantity that concatenates others along the last dimension."""
     return quantity(
         lambda d: torch.cat([part.__get__(d, EntityData) for part in parts], dim=-1)
     )
 
 
 def velocities(points: quantity, twists: quantity) -> quantity:
-    """Return the velocities of points whose bodies move as `twists` says.
+    """Return the linear velocities of points on bodies with the given twists.
 
-    A twist is MuJoCo's: the angular velocity, and that of the point of the body that is
-    at the centre of mass of the whole tree.
+    A twist is MuJoCo's `cvel`: the angular velocity, and the linear velocity of the
+    body at the centre of mass of the whole tree.
     """
 
     def compute(d: EntityData) -> torch.Tensor:
@@ -97,18 +97,19 @@ def angular(twists: quantity) -> quantity:
 
 
 class EntityData:
-    """Everything that can be read of an entity, one row per world.
+    """State of an entity and quantities derived from it, one row per world.
 
-    Each quantity is computed at most once between two moments at which it can change,
-    however many terms read it. Positions are those of the physics world: the origins
-    that a scene spreads its worlds on for viewing are not in them.
+    Each quantity is computed at most once between changes of the simulation, regardless
+    of the number of terms that read it. Positions are in the physics world frame,
+    without the origins that separate the worlds for viewing.
 
-    Suffixes: `_w` in the world, `_b` in the axes of the root link. Roots and joints
-    follow from qpos, qvel and the mocap poses, so they are those of the last step or
-    write. What MuJoCo derives (bodies, geoms, sites, tendons, accelerations, forces) is
-    that of the last `forward()`, or of the beginning of the last `step()`.
+    Suffixes: `_w` in the world, `_b` in the axes of the root link. Root and joint
+    quantities come from qpos, qvel and the mocap poses, so they reflect the last step
+    or write. Quantities that MuJoCo derives (bodies, geoms, sites, tendons,
+    accelerations, forces) are from the last `forward()`, or from the beginning of the
+    last `step()`.
 
-    Names of other frameworks for the same quantities are at the end of the class.
+    Aliases with the names of other frameworks are at the end of the class.
     """
 
     def __init__(
@@ -118,13 +119,13 @@ class EntityData:
         self.index = index
         self._root = root
         self.computed: dict[str, torch.Tensor] = {}
-        """Quantities that were read since the last change, by name."""
+        """Cached quantities, by name."""
         self._down = down(sim.mj_model, sim.device).expand(sim.num_envs, 3)
         self._minus_z = torch.tensor([0.0, 0.0, -1.0], device=sim.device)
         self.default_root_state = defaults.root_state_w
         """Pose, and velocity in world axes, that a reset returns to, (num_envs, 13)."""
         self.default_joint_state = defaults.joint_state
-        """Positions and velocities that follow, shape (num_envs, 2, num_joints)."""
+        """Default positions and velocities, shape (num_envs, 2, num_joints)."""
         self.default_joint_pos = defaults.joint_pos
         """Shape (num_envs, num_joints), metres or radians."""
         self.default_joint_vel = defaults.joint_vel
@@ -134,24 +135,24 @@ class EntityData:
         self.default_ball_vel = defaults.ball_vel
         """Angular velocities of the ball joints, shape (num_envs, num_balls, 3)."""
         self.joint_pos_limits = defaults.joint_pos_limits
-        """Lower and upper limits, ±inf where there is none, (num_envs, num_joints, 2),
+        """Lower and upper limits, ±inf if unlimited, shape (num_envs, num_joints, 2),
         metres or radians."""
         self.soft_joint_pos_limits = defaults.soft_joint_pos_limits
-        """The same, drawn together about their centre by the soft limit factor."""
+        """Joint limits scaled about their centre by the soft limit factor."""
         self.encoder_bias = torch.zeros_like(defaults.joint_pos)
         """Offsets that the joint encoders add, shape (num_envs, num_joints)."""
         sizes = len(index.joints), len(index.tendons), len(index.sites)
         self.targets, self.all_targets = ActuatorTargets.zeros(
             sim.num_envs, *sizes, sim.device
         )
-        """Targets of the actuators, and the tensor whose columns they are."""
+        """Targets of the actuators, and the tensor that they are columns of."""
 
     def invalidate(self) -> None:
-        """Forget what was computed: the simulation has changed.
+        """Clear the cached quantities after a change of the simulation.
 
-        It runs in Python, after each verb of the simulation and each write, never by
-        looking at data. A captured graph must begin with this, so that it computes all
-        it reads, and whoever replays it must end with this, because a replay runs no
+        Called from Python after each simulation call and each write; it does not
+        inspect data. Call it at the start of a captured graph, so that the graph
+        computes everything it reads, and after each replay, because a replay runs no
         Python.
         """
         self.computed.clear()
@@ -173,7 +174,7 @@ class EntityData:
     def root_ang_vel_w(self) -> torch.Tensor:
         """Angular velocity of the link, shape (num_envs, 3), rad/s."""
         if self._root.velocity is None:
-            return self.root_ang_vel_b  # Zero, in whatever axes.
+            return self.root_ang_vel_b  # Zero in any axes.
         return quat_rotate(self.root_quat_w, self.root_ang_vel_b)
 
     root_vel_w = joined(root_lin_vel_w, root_ang_vel_w)
@@ -238,7 +239,7 @@ class EntityData:
     heading_w = quantity(lambda d: quat_heading(d.root_quat_w))
     """Yaw of the link's x axis, in [-pi, pi], shape (num_envs,), radians."""
 
-    # Velocities as MuJoCo has them.
+    # Velocities as MuJoCo stores them.
 
     _body_twists = read("bodies.columns", "cvel")
     _geom_twists = quantity(
@@ -281,7 +282,7 @@ class EntityData:
     body_com_vel_w = joined(body_com_lin_vel_w, body_ang_vel_w)
     """Velocities of the centres of mass, and angular, (num_envs, num_bodies, 6)."""
 
-    # Geoms and sites, which ride on bodies.
+    # Geoms and sites, which are fixed to bodies.
 
     geom_pos_w = read("geoms.columns", "geom_xpos")
     """Positions of the geoms, shape (num_envs, num_geoms, 3), metres."""
@@ -328,7 +329,7 @@ class EntityData:
     joint_pos = read("joint_qpos", "qpos")
     """Positions, shape (num_envs, num_joints), metres or radians."""
     joint_pos_biased = quantity(lambda d: d.joint_pos + d.encoder_bias)
-    """Positions as the encoders tell them, shape (num_envs, num_joints)."""
+    """Positions as measured by the encoders, shape (num_envs, num_joints)."""
     joint_vel = read("joint_dofs", "qvel")
     """Velocities, shape (num_envs, num_joints), m/s or rad/s."""
     joint_acc = read("joint_dofs", "qacc")
@@ -338,7 +339,7 @@ class EntityData:
     qfrc_applied = read("joint_dofs", "qfrc_applied")
     """Forces written to the joints by users, (num_envs, num_joints), N or N m."""
 
-    # Ball joints, in the axes of their own bodies.
+    # Ball joints, in the axes of their bodies.
 
     ball_quat = read("ball_qpos", "qpos", balls=4)
     """Orientations relative to the reference pose, wxyz, (num_envs, num_balls, 4)."""
@@ -365,7 +366,7 @@ class EntityData:
     actuator_force = read("forces", "actuator_force")
     """Forces of the actuators before their gear, shape (num_envs, num_forces)."""
 
-    # Names that other frameworks have for the root and the bodies.
+    # Aliases with the names of other frameworks.
 
     root_link_pos_w = root_pos_w
     root_link_quat_w = root_quat_w

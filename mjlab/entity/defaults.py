@@ -14,8 +14,8 @@ from mjlab.tensors.masks import write_where
 class Defaults:
     """Per-world copies of default state and joint limits.
 
-    They are tensors of their own, so a term may change them. `refresh` derives them
-    anew from the model, once its fields were randomised.
+    The tensors are copies, so a term can change them. `refresh` recomputes them from
+    the model after its fields were randomised.
     """
 
     def __init__(
@@ -31,15 +31,15 @@ class Defaults:
         own = default_rows(model, index, sim.device)
         rows = {name: _each_world(row, sim) for name, row in own.items()}
         self.key_joint_pos = rows["joint_pos"].clone()
-        """`joint_pos` before randomisation moved it, likewise."""
+        """`joint_pos` before randomisation, same shape."""
         self.reference = rows["reference"]
-        """Positions at which the joints count as zero in the model, likewise."""
+        """Reference positions (`qpos0`) of the joints in the model, same shape."""
 
         self.root_state_w = rows["root_state_w"]
         """Pose, and velocity in world axes, of the root, shape (num_envs, 13)."""
         self._joints = torch.stack((rows["joint_pos"], rows["joint_vel"]), dim=1)
         self.joint_pos, self.joint_vel = self._joints.unbind(dim=1)
-        """Shape (num_envs, num_joints), metres or radians, and by second."""
+        """Shape (num_envs, num_joints), metres or radians, and m/s or rad/s."""
         self.ball_quat = rows["ball_quat"]
         """Orientations of the ball joints, wxyz, shape (num_envs, num_balls, 4)."""
         self.ball_vel = rows["ball_vel"]
@@ -50,10 +50,10 @@ class Defaults:
         """Activations of the entity's actuators, shape (num_envs, num_activations)."""
         count = len(index.joints)
         self.joint_pos_limits = torch.zeros(sim.num_envs, count, 2, device=sim.device)
-        """Lower and upper limits, ±inf where there is none, (num_envs, num_joints, 2),
+        """Lower and upper limits, ±inf if unlimited, shape (num_envs, num_joints, 2),
         metres or radians."""
         self.soft_joint_pos_limits = torch.zeros_like(self.joint_pos_limits)
-        """The same, drawn together about their centre by the soft limit factor."""
+        """Joint limits scaled about their centre by the soft limit factor."""
         self.refresh(torch.ones(sim.num_envs, dtype=torch.bool, device=sim.device))
 
     def refresh(self, mask: torch.Tensor) -> None:
@@ -74,11 +74,11 @@ class Defaults:
         write_where(self.joint_pos, mask, self.key_joint_pos + moved)
 
     def assign(self, mask: torch.Tensor, rows: Mapping[str, torch.Tensor]) -> None:
-        """Take over another model's defaults, in the worlds of `mask`.
+        """Copy another model's defaults, in the worlds of `mask`.
 
         Args:
             mask: Shape (num_envs,), bool.
-            rows: What `default_rows` names, with a row for each world.
+            rows: Tensors named as in `default_rows`, with one row per world.
         """
         for name, value in rows.items():
             write_where(getattr(self, name), mask, value)
@@ -91,7 +91,7 @@ class Defaults:
         return self._joints
 
     def tensors(self) -> dict[str, torch.Tensor]:
-        """Return everything that can differ between worlds, by name."""
+        """Return all tensors that can differ between worlds, by name."""
         return {
             name: value
             for name, value in vars(self).items()
@@ -100,7 +100,7 @@ class Defaults:
 
 
 def _initial_state(model: mujoco.MjModel) -> mujoco.MjData:
-    """Return the state of the scene's keyframe, or that after a reset."""
+    """Return the state of the scene's keyframe, or else the reset state."""
     data = mujoco.MjData(model)
     if model.nkey:
         mujoco.mj_resetDataKeyframe(model, data, 0)
@@ -110,9 +110,9 @@ def _initial_state(model: mujoco.MjModel) -> mujoco.MjData:
 def default_rows(
     model: mujoco.MjModel, index: EntityIndex, device: torch.device
 ) -> dict[str, torch.Tensor]:
-    """Return the initial state that a model says an entity has, each with one row.
+    """Return an entity's initial state in a model, each tensor with one row.
 
-    "reference" are the positions in which its hinges and slides count as zero.
+    "reference" holds the reference positions (`qpos0`) of its hinge and slide joints.
     """
     state = _initial_state(model)
     qpos, qvel = _rows(state.qpos, device), _rows(state.qvel, device)

@@ -1,4 +1,4 @@
-"""An entity at run time: what it is made of, how it is, and how to change that."""
+"""An entity at run time: its elements, its data, and methods that write its state."""
 
 from __future__ import annotations
 
@@ -27,17 +27,16 @@ Value = torch.Tensor | float
 class Entity:
     """A robot or an object in every world of a simulation.
 
-    Its methods may run inside a captured graph, except those that look up names.
+    Methods can run inside a captured graph, except those that look up names.
 
     Writes are in place. `mask` is a bool tensor of shape (num_envs,): rows outside it
-    keep their bits. Values have a row for every world, or are one row, or one number,
-    for all of them. What follows from the state by MuJoCo's kinematics (bodies, geoms,
-    sites, tendons) shows a write after `sim.forward()`; the root and the joints show it
-    at once.
+    do not change. Values have one row per world, or one row or one number for all
+    worlds. Quantities from MuJoCo's kinematics (bodies, geoms, sites, tendons) reflect
+    a write after `sim.forward()`; root and joint quantities reflect it immediately.
     """
 
     mirrored_fields = frozenset({"jnt_range", "qpos0"})
-    """Model fields whose randomisation calls for `refresh_defaults`."""
+    """Model fields that need `refresh_defaults` after they are randomised."""
 
     def __init__(
         self, name: str, cfg: EntityCfg, sim: Simulation, rng: WorldRng
@@ -45,8 +44,8 @@ class Entity:
         """Bind an entity to the simulation of its scene.
 
         Args:
-            name: Its name: its elements are called "<name>/<element>" in the model.
-            cfg: What its spec was built from.
+            name: Name of the entity, prefix of its elements: "<name>/<element>".
+            cfg: Configuration that its spec was built from.
             sim: The simulation.
             rng: Random numbers, for the delays of actuators.
         """
@@ -67,7 +66,7 @@ class Entity:
         self.index = index
         """Names, ids and addresses in the model."""
         self.data = EntityData(sim, index, self._root, self._defaults)
-        """All that can be read."""
+        """State and derived quantities."""
         self.actuators = ActuatorSet(_bindings(cfg, sim, index), sim, rng)
         """The actuators of `cfg.articulation`."""
         self.is_fixed_base = index.free_joint_id is None
@@ -80,9 +79,9 @@ class Entity:
         """Names of the bodies, in the order of the model."""
         self.num_bodies = len(index.bodies)
         """Number of bodies."""
-        # Local indices and names of what patterns match; a pattern that matches nothing
-        # is an error with the nearest names. Kinds that are not here are found through
-        # the index: `entity.index.cameras.find(...)`.
+        # Return local indices and names of the elements that match patterns; a pattern
+        # without a match is an error with the nearest names. For other kinds use the
+        # index: `entity.index.cameras.find(...)`.
         self.find_bodies = index.bodies.find
         self.find_joints = index.joints.find
         """Hinge and slide joints."""
@@ -99,22 +98,22 @@ class Entity:
     # The step.
 
     def apply(self) -> None:
-        """Have the actuators write the controls that follow from their targets."""
+        """Compute the actuators' controls from their targets, and write them."""
         self.actuators.apply(self.data.targets)
         self.data.invalidate()
 
     def update(self, dt: float) -> None:
-        """Take notice that the simulation has advanced by `dt` seconds."""
+        """Clear cached quantities after a physics step of `dt` seconds."""
         self.data.invalidate()
 
     def refresh(self) -> None:
-        """Take notice that `sim.forward()`, or anything else, changed quantities."""
+        """Clear cached quantities after `sim.forward()` or another change."""
         self.data.invalidate()
 
     def reset(self, mask: torch.Tensor) -> None:
         """Set the targets to the default pose and clear the actuators' memory.
 
-        It does not touch the state of the physics; `reset_to_default` does.
+        It does not change the physics state; `reset_to_default` does.
         """
         if self.data.all_targets.shape[1]:
             fill_where(self.data.all_targets, mask, 0.0)
@@ -124,13 +123,13 @@ class Entity:
         self.data.invalidate()
 
     def refresh_defaults(self, mask: torch.Tensor) -> None:
-        """Derive limits and default positions anew from the model.
+        """Recompute joint limits and default positions from the model.
 
-        Whoever randomises `jnt_range` or `qpos0` calls this afterwards: the event
-        manager does, for the events that say they vary one of them.
+        Call it after randomising `jnt_range` or `qpos0`. The event manager does so for
+        events that declare one of these fields.
         """
         self._defaults.refresh(mask)
-        # A reset had set the targets to the default pose of before.
+        # A reset has set the targets to the previous default pose.
         target = self.data.targets.joint_pos[:, : self.num_joints]
         write_where(target, mask, self.data.default_joint_pos)
         self.data.invalidate()
@@ -138,11 +137,11 @@ class Entity:
     def assign_defaults(
         self, mask: torch.Tensor, rows: Mapping[str, torch.Tensor]
     ) -> None:
-        """Take over another model's initial state and limits.
+        """Adopt another model's initial state and limits.
 
         Args:
             mask: The worlds, shape (num_envs,), bool.
-            rows: What `default_rows` names, with a row for each world.
+            rows: Tensors named as in `default_rows`, with one row per world.
         """
         self._defaults.assign(mask, rows)
         self.reset(mask)
@@ -167,7 +166,7 @@ class Entity:
     # The root.
 
     def write_root_pose_w(self, mask: torch.Tensor, pose: torch.Tensor) -> None:
-        """Place the root link, or the base of a fixed entity.
+        """Write the pose of the root link, or of the base of a fixed entity.
 
         `pose` is position and unit quaternion wxyz in the world, (num_envs, 7).
         """
@@ -175,28 +174,28 @@ class Entity:
         self.data.invalidate()
 
     def write_root_velocity_w(self, mask: torch.Tensor, velocity: torch.Tensor) -> None:
-        """Set the root link in motion; an error for a fixed base.
+        """Write the velocity of the root link; an error for a fixed base.
 
-        `velocity` is the linear one of the link's origin and the angular one, both in
-        world axes, (num_envs, 6). The orientation counts that the root has now, so
-        write its pose first.
+        `velocity` is the linear velocity of the link's origin and the angular velocity,
+        both in world axes, (num_envs, 6). It is converted with the current orientation
+        of the root, so write the pose first.
         """
         self._root.write_velocity_w(mask, velocity)
         self.data.invalidate()
 
     def add_root_velocity_w(self, mask: torch.Tensor, change: torch.Tensor) -> None:
-        """Change the velocity of the root link; an error for a fixed base.
+        """Add to the velocity of the root link; an error for a fixed base.
 
-        `change` is that of linear and angular velocity, in world axes, (num_envs, 6).
+        `change` is added to linear and angular velocity, in world axes, (num_envs, 6).
         """
         self._root.add_velocity_w(mask, change)
         self.data.invalidate()
 
     def write_root_velocity_b(self, mask: torch.Tensor, velocity: torch.Tensor) -> None:
-        """Set the root link in motion; an error for a fixed base.
+        """Write the velocity of the root link; an error for a fixed base.
 
-        `velocity` is the linear one of the link's origin and the angular one, both in
-        the axes of the link, (num_envs, 6).
+        `velocity` is the linear velocity of the link's origin and the angular velocity,
+        both in the axes of the link, (num_envs, 6).
         """
         quat = self._root.quat_w
         linear = velocity[..., :3].expand(quat.shape[0], 3)
@@ -210,7 +209,7 @@ class Entity:
         self.write_root_velocity_w(mask, state[..., 7:13])
 
     def write_mocap_pose(self, mask: torch.Tensor, pose: torch.Tensor) -> None:
-        """Place the mocap body of an entity that has a fixed base, (num_envs, 7)."""
+        """Write the mocap pose of an entity with a fixed base, (num_envs, 7)."""
         if self.index.mocap_body_id is None:
             raise ValueError(f"The entity {self.index.name!r} has no mocap body.")
         self.write_root_pose_w(mask, pose)
@@ -233,7 +232,7 @@ class Entity:
     ) -> None:
         """Write positions of joints, (num_envs, number written), metres or radians.
 
-        The ids are local to the entity, each once. None means all.
+        The ids are local to the entity, without duplicates. None means all.
         """
         columns = self.index.joint_qpos.take(joint_ids)
         columns.write(self._sim.data.qpos, mask, pos)
@@ -262,7 +261,7 @@ class Entity:
     def write_ctrl(self, mask: torch.Tensor, ctrl: Value) -> None:
         """Write the controls of the entity's actuators, (num_envs, num_controls).
 
-        Actuators of the configuration are written by `apply()` and overwrite this.
+        `apply()` overwrites the controls of the actuators of the configuration.
         """
         self.index.controls.write(self._sim.data.ctrl, mask, ctrl)
         self.data.invalidate()
@@ -274,13 +273,13 @@ class Entity:
         torque: torch.Tensor,
         body_ids: LocalIds | None = None,
     ) -> None:
-        """Push bodies, until something else is written or the world is reset.
+        """Apply forces and torques to bodies until the next write or reset.
 
         Args:
             mask: The worlds.
             force: Forces at the centres of mass in world axes, (num_envs, n, 3), N.
             torque: Torques in world axes, (num_envs, n, 3), N m.
-            body_ids: The bodies, local to the entity, each once. None means all.
+            body_ids: Ids local to the entity, without duplicates. None means all.
         """
         columns = self.index.bodies.columns.take(body_ids)
         wrench = torch.cat(torch.broadcast_tensors(force, torque), dim=-1)
@@ -288,7 +287,7 @@ class Entity:
         self.data.invalidate()
 
     def write_encoder_bias(self, mask: torch.Tensor, bias: Value) -> None:
-        """Set what the joint encoders add, (num_envs, num_joints)."""
+        """Set the offsets of the joint encoders, (num_envs, num_joints)."""
         write_where(self.data.encoder_bias, mask, bias)
         self.data.invalidate()
 

@@ -1,4 +1,4 @@
-"""Places of an entity's elements in the tensors of the simulation."""
+"""Ids and addresses of an entity's elements in the tensors of the simulation."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ class Elements:
     """Their names, without the entity's prefix."""
 
     columns: Columns
-    """Their ids in the model: which columns of a field are theirs."""
+    """Their ids in the model, as columns of a field."""
 
     @property
     def ids(self) -> torch.Tensor:
@@ -60,7 +60,7 @@ class Elements:
     def find(
         self, patterns: str | Sequence[str], *, preserve_order: bool = False
     ) -> tuple[list[int], list[str]]:
-        """Return the local indices and the names that some pattern matches.
+        """Return local indices and names of the elements that match any pattern.
 
         Args:
             patterns: Regular expressions of whole names; each must match something.
@@ -79,10 +79,10 @@ class Elements:
 class EntityIndex:
     """Names, ids and addresses of one entity in the compiled model.
 
-    Joints are the hinges and slides, one number each; ball joints have four and are
-    kept apart, so that a robot without them need not know of them. The free joint of a
-    floating base is neither. Every index is local to the entity and counts in the order
-    of the model; ids and addresses are the model's own.
+    `joints` are the hinge and slide joints, with one value each. Ball joints have four
+    values and are listed in `balls`. The free joint of a floating base is in neither.
+    Indices are local to the entity, in the order of the model; ids and addresses are
+    those of the model.
     """
 
     def __init__(
@@ -92,10 +92,10 @@ class EntityIndex:
         device: torch.device,
         root: str | None = None,
     ) -> None:
-        """Find an entity by its prefix, or by its root body in a file of several."""
+        """Find an entity by its prefix, or by its root body in a file with several."""
         self.name = name
         self.prefix = f"{name}/" if root is None else ""
-        """What is put before the names of its elements in the model."""
+        """Prefix of its elements' names in the model."""
         self._tree = None if root is None else int(model.body(root).id)
         self._model = model
         self._device = device
@@ -108,11 +108,11 @@ class EntityIndex:
         base = f"{self.prefix}{MOCAP_BASE}"
         links = [b for b in bodies if model.body(b).name != base]
         self.free_joint_id = free[0] if free else None
-        """The free joint's id, or None where the base is fixed."""
+        """Id of the free joint, or None for a fixed base."""
         self.mocap_body_id = placed[0] if placed else None
-        """The id of the body that places a fixed base, or None."""
+        """Id of the mocap body that places a fixed base, or None."""
         self.root_body_id = self._root()
-        """The id of the body whose frame is the root frame; 0 for the world's."""
+        """Id of the body whose frame is the root frame; 0 for the world frame."""
         elements = self._elements
         self.bodies = elements("body", "body", links)
         self.joints = elements("joint", "jnt", scalar)
@@ -129,8 +129,8 @@ class EntityIndex:
         self.site_bodies = self._bodies_of(model.site_bodyid, self.sites)
         """The body that each site is on, shape (number of sites,), int64."""
         self.tree_id = int(model.body_rootid[links[0]]) if links else 0
-        """The id of the body whose tree the bodies are: MuJoCo gives their velocities
-        about its centre of mass."""
+        """Id of the root body of the kinematic tree. MuJoCo's `cvel` is about the
+        centre of mass of this tree."""
         self._bind_addresses(scalar, balls)
 
     def _bind_addresses(self, scalar: list[int], balls: list[int]) -> None:

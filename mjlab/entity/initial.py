@@ -1,4 +1,4 @@
-"""The state an entity starts from, as one keyframe of its spec."""
+"""Initial state of an entity, as one keyframe of its spec."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -20,14 +20,14 @@ _NONE = dict.fromkeys(VECTORS, np.zeros(0))
 
 
 class InitialStateError(ValueError):
-    """An initial state that the model does not have room for."""
+    """An initial state that does not fit the model."""
 
 
 def take_keys(spec: mujoco.MjSpec) -> list[Keyframe]:
     """Remove the keyframes from `spec` and return them as its file has them.
 
-    A vector is whole or empty. `<size nkey>` may ask for more than the file has; MuJoCo
-    leaves them at the default.
+    A vector is complete or empty. `<size nkey>` can exceed the number of keyframes in
+    the file; MuJoCo leaves the others at the default.
     """
     keys = []
     for key in spec.keys:
@@ -45,7 +45,7 @@ def take_keys(spec: mujoco.MjSpec) -> list[Keyframe]:
 
 
 def part_of(key: Keyframe, places: Mapping[str, np.ndarray]) -> Keyframe:
-    """Return the keyframe of a part of the model; no part has mocap bodies."""
+    """Return the keyframe of a part of the model, which must have no mocap bodies."""
     given = {vector: getattr(key, vector) for vector in VECTORS}
     taken = {v: given[v][rows] for v, rows in places.items() if given[v].size}
     return replace(key, **_NONE | taken)
@@ -53,10 +53,10 @@ def part_of(key: Keyframe, places: Mapping[str, np.ndarray]) -> Keyframe:
 
 @dataclass(frozen=True, kw_only=True)
 class Member:
-    """An entity of a model: the whole of it, or what hangs in one of its roots."""
+    """An entity of a model: the whole model, or the subtree of one root body."""
 
     cfg: InitialStateCfg
-    """What differs from the keyframe of the model."""
+    """Differences from the model's keyframe."""
 
     joints: list[int]
     """Ids of its joints in the model compiled alone."""
@@ -70,14 +70,14 @@ def initial_state(
     num_own_actuators: int,
     base: tuple[np.ndarray, np.ndarray] | None,
 ) -> Keyframe:
-    """Return the state that a model starts from.
+    """Return the initial state of a model.
 
     Args:
         members: Its entities, by name.
         model: The model compiled alone, without keyframes.
         keys: The keyframes that were in the model.
-        num_own_actuators: How many actuators the model had of its own: its keyframes
-            know no others.
+        num_own_actuators: Number of actuators in the model's file; its keyframes do not
+            cover others.
         base: Position and orientation of a fixed base that can be placed.
     """
     extended = model.nactuator > num_own_actuators
@@ -140,11 +140,11 @@ def _check_size(key: Keyframe, index: int, vector: str, size: int, name: str) ->
 
 
 def _completed(model: mujoco.MjModel, key: Keyframe | None) -> Keyframe:
-    """Return the state after a reset, with what the keyframe says written over it."""
+    """Return the reset state, overwritten with the values of the keyframe."""
     state = default_keyframe(model, DEFAULT_KEY)
     for vector in VECTORS if key else ():
-        # A new mocap base is not in the file's keyframe, nor are new actuators, which
-        # follow the others.
+        # The file's keyframe has no new mocap base and no new actuators, which follow
+        # the others.
         given, whole = getattr(key, vector), getattr(state, vector)
         whole[: given.size] = given[: whole.size]
     return state

@@ -1,4 +1,4 @@
-"""The root of an entity at run time: where its pose and velocity are kept."""
+"""Root of an entity at run time: live views of its pose and velocity."""
 
 import mujoco
 import torch
@@ -10,18 +10,18 @@ from mjlab.tensors.math import quat_rotate_inverse
 
 
 class FixedBaseError(RuntimeError):
-    """A write to the root of an entity that does not have what was written."""
+    """A write to a root pose or velocity that the entity does not have."""
 
 
 class Root:
-    """The root frame of an entity, as live views of the simulation's own state.
+    """Root frame of an entity, as live views of the simulation state.
 
-    So it is never older than the last write or step, whatever `forward()` has done.
-    What an entity's root does not have is a constant instead.
+    It reflects the last write or step without `forward()`. Quantities that the root
+    does not have, such as the velocity of a fixed base, are constants.
     """
 
     def __init__(self, sim: Simulation, index: EntityIndex) -> None:
-        """Find the root: that of a free joint, of a mocap body, or the world's."""
+        """Find the root frame: of a free joint, of a mocap body, or of the world."""
         model, data = sim.mj_model, sim.data
         free, placed = index.free_joint_id, index.mocap_body_id
         self._owner = index.name
@@ -30,13 +30,13 @@ class Root:
         self.pos_w, self.quat_w, self.lin_vel_w, self.ang_vel_b = rest.split(
             (3, 4, 3, 3), dim=1
         )
-        """Of the frame: position in the world, m, shape (num_envs, 3); orientation
-        wxyz, (num_envs, 4); velocity of its origin in world axes, m/s, and angular
-        velocity in its own, rad/s, both (num_envs, 3)."""
+        """Position in the world, m, shape (num_envs, 3); orientation wxyz,
+        (num_envs, 4); velocity of the origin in world axes, m/s, and angular velocity
+        in the axes of the frame, rad/s, both (num_envs, 3)."""
         self.pose: tuple[torch.Tensor, ...] = ()
-        """The pose as it lies in the state, in one piece or two, if it is there."""
+        """Views of the pose in the state: one (qpos), two (mocap) or none."""
         self.velocity: torch.Tensor | None = None
-        """Both velocities as they lie in the state, shape (num_envs, 6)."""
+        """View of both velocities in qvel, shape (num_envs, 6)."""
         if free is not None:
             at, dof = int(model.jnt_qposadr[free]), int(model.jnt_dofadr[free])
             self.pose = (data.qpos[:, at : at + 7],)
@@ -51,7 +51,7 @@ class Root:
             self.pose = self.pos_w, self.quat_w = pos, quat
 
     def write_pose_w(self, mask: torch.Tensor, pose: torch.Tensor) -> None:
-        """Place the frame: position and orientation wxyz, shape (num_envs, 7)."""
+        """Write the pose: position and orientation wxyz, shape (num_envs, 7)."""
         if not self.pose:
             raise FixedBaseError(
                 f"The entity {self._owner!r} is a part of the world and has no root "
@@ -63,11 +63,11 @@ class Root:
             write_where(part, mask, value)
 
     def write_velocity_w(self, mask: torch.Tensor, velocity: torch.Tensor) -> None:
-        """Set the frame in motion: linear and angular, world axes, (num_envs, 6)."""
+        """Write the velocity: linear and angular, world axes, (num_envs, 6)."""
         write_where(self._velocity(), mask, self._as_kept(velocity))
 
     def add_velocity_w(self, mask: torch.Tensor, change: torch.Tensor) -> None:
-        """Change the velocity: linear and angular, world axes, (num_envs, 6)."""
+        """Add to the velocity: linear and angular, world axes, (num_envs, 6)."""
         kept = self._velocity()
         write_where(kept, mask, self._as_kept(change).add_(kept))
 

@@ -1,4 +1,4 @@
-"""Entities, terrain and sensors together."""
+"""Scene: entities, terrain and sensors."""
 
 from mjlab.scene.build import ContactPairError as ContactPairError
 from mjlab.scene.build import PairKey as PairKey

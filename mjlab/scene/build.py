@@ -1,4 +1,4 @@
-"""From a scene's configuration to one MjSpec, on the CPU."""
+"""Build one MjSpec from a scene's configuration, on the CPU."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -37,11 +37,11 @@ class SceneError(ValueError):
 
 
 PairKey = tuple[str, str | None]
-"""Names of two bodies or entities; None stands for whatever the first one touches."""
+"""Names of two bodies or entities; None means all contacts of the first one."""
 
 
 class ContactPairError(ValueError):
-    """A pair between which no contact can be measured."""
+    """A pair whose contact force cannot be measured."""
 
 
 @dataclass(frozen=True)
@@ -52,19 +52,19 @@ class SceneSpec:
     """The whole scene."""
 
     terrain: Terrain | None
-    """The ground, with what is known of it."""
+    """The ground, with its spawn origins, flat spots and bounds."""
 
     pairs: dict[PairKey, ContactSensorCfg] = field(default_factory=dict)
-    """What measures the sum of a pair's forces on its second side, world frame."""
+    """Sensor of the net contact force on each pair's second side, world frame."""
 
     variants: dict[str, PerWorldSpec] = field(default_factory=dict)
-    """What was attached for entities that are another object in each world."""
+    """Attached specs of the entities that differ between worlds, by entity name."""
 
     models: dict[str, BuiltModel] = field(default_factory=dict)
-    """What was attached for the other entities, by what is put before its names."""
+    """Attached models of the other entities, by the prefix of their names."""
 
     entities: dict[str, EntityCfg | PerWorldEntityCfg] = field(default_factory=dict)
-    """All entities, those of the scene's own file too."""
+    """All entities, including those of the scene's own file."""
 
     def write(self, path: str | Path, *, zip: bool = False) -> Path:
         """Export the scene as MJCF with the files it refers to."""
@@ -116,7 +116,7 @@ def build_scene(cfg: SceneCfg, *, seed: int = 0) -> SceneSpec:
 
 
 def entities_of(cfg: SceneCfg) -> dict[str, EntityCfg | PerWorldEntityCfg]:
-    """Return all entities of a scene: those of its file, and the others."""
+    """Return all entities of a scene: those of its file and those of its config."""
     found = dict(cfg.entities)
     rooted = [e for e in found.values() if isinstance(e, EntityCfg) and e.root]
     taken = {entity.root for entity in rooted}
@@ -133,7 +133,7 @@ def entities_of(cfg: SceneCfg) -> dict[str, EntityCfg | PerWorldEntityCfg]:
 
 
 def check_scene(cfg: SceneCfg) -> None:
-    """Raise for what has no meaning, before anything is built."""
+    """Raise if the configuration is invalid, before anything is built."""
     check_bounds(cfg, "scene")
     seen: set[str] = set()
     for name in [*cfg.entities, *(sensor.name for sensor in cfg.sensors)]:
@@ -155,7 +155,7 @@ def check_scene(cfg: SceneCfg) -> None:
 
 
 def _set_extent(spec: mujoco.MjSpec, cfg: SceneCfg, terrain: Terrain | None) -> None:
-    """Choose what viewers' cameras see; a whole terrain would clip what is near."""
+    """Set the extent for viewers' cameras; a whole terrain would clip near objects."""
     if cfg.extent is not None:
         spec.stat.extent = cfg.extent
     elif terrain is not None and terrain.num_rows * terrain.num_cols > 1:
@@ -172,7 +172,7 @@ def build_pairs(
     Args:
         cfgs: The pairs.
         spec: The scene with its entities, edited in place.
-        groups: Entities that stand for one in different worlds, by the name of that.
+        groups: Members of each entity that differs between worlds, by entity name.
     """
     found: dict[PairKey, ContactSensorCfg] = {}
     for cfg in cfgs:
@@ -211,9 +211,9 @@ def _matched(
     spec: mujoco.MjSpec,
     groups: Mapping[str, Sequence[str]],
 ) -> list[str]:
-    """Return matching names: with a slash those of bodies, without it the others.
+    """Return matching names. Only patterns with a slash match bodies of entities.
 
-    So `cube.*` means the entities cube_1 and cube_2 and not their bodies as well.
+    So `cube.*` matches the entities cube_1 and cube_2, but not their bodies.
     """
     bodies = [body.name for body in spec.bodies if body.name]
     entities = dict.fromkeys(n.split("/")[0] for n in bodies if "/" in n)
@@ -232,8 +232,8 @@ def _matched(
 def _pair_sensor(
     first: str, second: str | None, spec: mujoco.MjSpec
 ) -> ContactSensorCfg:
-    # With nothing on the other side, contacts between two links of one entity would
-    # count for one of them only; so each link is measured, and the sum taken.
+    # Without a second side, contacts between two links of one entity would count for
+    # only one of them. So each link is measured, and the forces are summed.
     primary = _links(first, spec) if second is None else _match(first, spec)
     return ContactSensorCfg(
         name=f"contact_force({first}, {second or 'anything'})",
@@ -245,7 +245,7 @@ def _pair_sensor(
 
 
 def _match(name: str, spec: mujoco.MjSpec) -> ContactMatch:
-    """Match a body alone, or an entity from its root body on."""
+    """Match a single body, or the subtree of an entity's root body."""
     if any(body.name == name for body in spec.bodies):
         return ContactMatch(mode="body", pattern=re.escape(name))
     roots = [b.name for b in spec.worldbody.bodies if b.name.startswith(f"{name}/")]

@@ -1,4 +1,4 @@
-"""A compiled scene against the files that it was built from."""
+"""Comparison of a compiled scene with the files that it was built from."""
 
 import logging
 from collections.abc import Iterator, Sequence
@@ -16,19 +16,20 @@ _log = logging.getLogger(__name__)
 
 
 class ChangedModelError(SceneError):
-    """A model that a scene holds otherwise than its file and configuration say."""
+    """A model that differs in the scene from its file and configuration."""
 
 
 def check_models(cfg: SceneCfg, built: SceneSpec, scene: mujoco.MjModel) -> None:
-    """Raise where a model is in the scene not as it is in its file.
+    """Raise if a model in the scene differs from its file.
 
-    What an entity's configuration asks for is part of both. The changes of
-    `SceneCfg.spec_fn`, which nothing announces, are told in the log. So are options
-    of the file that the scene's are others than, and what attaching had to change.
+    Both sides include the changes of the entity's configuration. With a
+    `SceneCfg.spec_fn`, which can change anything, differences are logged instead. The
+    log also lists options of the file that the scene does not use, and changes that
+    were necessary to attach the model.
 
     Args:
         cfg: The scene.
-        built: What was built for it.
+        built: Result of `build_scene` for it.
         scene: The compiled scene.
     """
     for prefix, model in built.models.items():
@@ -76,7 +77,7 @@ def _text(value: object) -> str:
 
 
 def _changes(model: BuiltModel, attached: AttachedModel) -> str:
-    """Return in words what attaching had to change, or nothing."""
+    """Return a description of the changes made by attaching, empty if none."""
     mocap = attached.scene.body_mocapid[attached.rows["body"]] >= 0
     if mocap.sum() == model.file.nmocap:
         return ""
@@ -86,7 +87,7 @@ def _changes(model: BuiltModel, attached: AttachedModel) -> str:
 
 
 def _differing_state(model: BuiltModel, attached: AttachedModel) -> Iterator[str]:
-    """Yield what starts in the scene elsewhere than in the model."""
+    """Yield the differences between the initial states of scene and model."""
     start = attached.scene.key(KEYFRAME)
     for vector, (here, there) in attached.state().items():
         a, b = getattr(model.state, vector)[here], getattr(start, vector)[there]

@@ -1,4 +1,4 @@
-"""What a user says about a scene."""
+"""Configuration of a scene."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable
@@ -16,32 +16,32 @@ from mjlab.terrain import TerrainCfg
 
 
 class PerWorldEntityCfg(Config, ABC):
-    """An entity that is another object in each world.
+    """An entity that can be a different object in each world.
 
-    It stands where an `EntityCfg` may stand. `mjlab.views.VariantsCfg` is one.
+    Use it in place of an `EntityCfg`. `mjlab.views.VariantsCfg` is an example.
     """
 
     @abstractmethod
     def check(self, name: str, num_envs: int) -> None:
-        """Raise for what has no meaning, before anything is built."""
+        """Raise if the configuration is invalid, before anything is built."""
 
     @abstractmethod
     def build(self, name: str, scene: "SceneCfg") -> PerWorldSpec:
-        """Build what stands for the entity in a scene."""
+        """Build the specs of the entity's members in a scene."""
 
 
 class ContactPairCfg(Config):
-    """Things between which the contact force is measured.
+    """Bodies or entities between which the contact force is measured.
 
-    A name without a slash is that of an entity, or of a body of the scene itself:
-    `world` for a plane, `terrain`. One with a slash is that of a body, as `robot/hand`.
+    A name without a slash means an entity, or a body of the scene itself: `terrain`, or
+    `world` for a plane. A name with a slash means a body, such as `robot/hand`.
     """
 
     first: str | tuple[str, ...]
     """Patterns of names. Each match is paired with each match of `second`."""
 
     second: str | tuple[str, ...] | None = None
-    """Patterns of names. None measures the force from all that touches the first."""
+    """Patterns of names. None measures the force of all contacts of the first."""
 
 
 class SceneCfg(Config):
@@ -51,31 +51,30 @@ class SceneCfg(Config):
     """Number of worlds."""
 
     env_spacing: Annotated[float, at_least(0)] = 2.0
-    """Distance between worlds when they are drawn side by side, in metres. Physics
-    knows nothing of it."""
+    """Distance between worlds that are drawn side by side, in metres. It does not
+    affect physics."""
 
     terrain: TerrainCfg | None = None
-    """The ground. None leaves it out."""
+    """The ground. None adds no ground."""
 
     source: SpecSource | None = None
-    """A model file that the scene is made from as it stands. Its root bodies are
-    entities, by their names or those under which `entities` has them; its elements keep
-    their names."""
+    """Model file that is the base of the scene. Each of its root bodies is an entity,
+    named like the body or as in `entities`; its elements keep their names."""
 
     entities: dict[str, EntityCfg | PerWorldEntityCfg] = {}
     """Robots, objects and fixtures by name. An element `foot` of the entity `robot` is
     called `robot/foot` in the compiled model."""
 
     sensors: tuple[SensorCfg, ...] = ()
-    """Sensors that are added to those of the entities' own files."""
+    """Sensors to add to those of the entities' own files."""
 
     contact_pairs: tuple[ContactPairCfg, ...] = ()
-    """Things whose contact force `views.of(scene)` can be asked for. Each
-    pair is one contact sensor."""
+    """Pairs whose contact force is available from `views.of(scene)`. Each pair is one
+    contact sensor."""
 
     extent: Annotated[float | None, above(0)] = None
-    """Size of what cameras of viewers should see, in metres. None leaves it to MuJoCo,
-    or takes the size of a tile on generated terrain."""
+    """Extent of the model for viewers' cameras, in metres. None uses MuJoCo's value, or
+    the size of a tile on generated terrain."""
 
     spec_fn: Callable[[mujoco.MjSpec], None] | None = None
-    """Last changes to the scene before it is compiled."""
+    """Function that edits the scene's spec, as the last step before compilation."""

@@ -1,4 +1,4 @@
-"""An entity that is another object in each world, as a scene knows it."""
+"""Interface of entities that can be a different object in each world."""
 
 from collections.abc import Mapping
 from typing import Protocol
@@ -12,47 +12,47 @@ from mjlab.sim import Simulation
 
 
 class PerWorldEntity(Protocol):
-    """The object that each world has. Some entities of the scene stand for it."""
+    """An entity with one object per world, represented by member entities."""
 
     members: dict[str, Entity]
-    """Entities of the scene that stand for the objects, by name."""
+    """Entities of the scene that represent the objects, by name."""
 
     options: tuple[str, ...]
     """Names of the objects."""
 
     choice: torch.Tensor
-    """The object of each world, counted in the order of `options`; their number where
-    there is none. Shape (num_envs,), int64."""
+    """Object of each world, as an index into `options`; `len(options)` for a world
+    without an object. Shape (num_envs,), int64."""
 
     which: torch.Tensor
-    """The member that stands for it, in the order of `members`, (num_envs,)."""
+    """Member that represents the object, as an index into `members`, (num_envs,)."""
 
     present: torch.Tensor
     """Presence of the entity in each world, shape (num_envs,)."""
 
     @property
     def note(self) -> str:
-        """The way in which worlds differ: a line of the start-up report."""
+        """Differences between worlds, as a line of the start-up report."""
         ...
 
     def names(self) -> list[str | None]:
-        """Return the object of each world by name, None where there is none."""
+        """Return the name of each world's object, None for worlds without one."""
         ...
 
     def has(self, option: str) -> torch.Tensor:
-        """Return whether a world has the object of that name, (num_envs,), bool."""
+        """Return whether each world has the object `option`, (num_envs,), bool."""
         ...
 
     def reset(self, mask: torch.Tensor) -> None:
-        """Begin anew in the worlds of `mask`, before the entities do."""
+        """Reset the worlds of `mask`, before their entities are reset."""
 
     def state(self) -> dict[str, torch.Tensor]:
-        """Return the live tensors that change, for a snapshot to be copied into."""
+        """Return the live tensors that change; copy into them to restore a snapshot."""
         ...
 
 
 class PerWorldSpec(Protocol):
-    """The specs that are attached to a scene for an entity that differs by world."""
+    """Specs that are attached to a scene for an entity that differs between worlds."""
 
     @property
     def specs(self) -> Mapping[str, mujoco.MjSpec]:
@@ -60,5 +60,5 @@ class PerWorldSpec(Protocol):
         ...
 
     def bind(self, sim: Simulation, rng: WorldRng) -> PerWorldEntity:
-        """Give each world its object."""
+        """Assign an object to each world."""
         ...

@@ -1,4 +1,4 @@
-"""Entities, sensors and ground of all worlds, once the scene is compiled."""
+"""Entities, sensors and ground of all worlds of a compiled scene."""
 
 import math
 from collections.abc import Callable, Iterator
@@ -20,11 +20,11 @@ from mjlab.terrain import Terrain
 
 
 class Ground:
-    """Rows and columns of the terrain that worlds spawn on.
+    """Terrain tile of each world, given by row and column.
 
-    A row is a level of difficulty, a column a kind of ground. The column is drawn once
-    from a world's own seed, so that it does not depend on how many worlds there are;
-    the row moves with the curriculum.
+    A row is a difficulty level, a column a kind of terrain. The column is drawn once
+    from the world's own seed, so it does not depend on the number of worlds; the row
+    changes with the curriculum.
     """
 
     def __init__(
@@ -58,12 +58,13 @@ class Ground:
     def move(self, up: torch.Tensor, down: torch.Tensor, stream: str) -> None:
         """Move worlds to harder or easier rows.
 
-        A world that passes the last row goes to any row, so that no row is forgotten.
+        A world that passes the last row moves to a random row, so that all rows remain
+        in use.
 
         Args:
             up: Worlds to move to the next row, shape (num_envs,), bool.
             down: Worlds to move to the row before, shape (num_envs,), bool.
-            stream: Name of the random numbers for worlds beyond the last row.
+            stream: Name of the random stream for worlds beyond the last row.
         """
         rows = self.terrain.num_rows
         moved = self.levels.add(up).add_(down, alpha=-1)
@@ -73,7 +74,7 @@ class Ground:
         self._update_origins()
 
     def place_anywhere(self, mask: torch.Tensor, stream: str) -> None:
-        """Draw row and column of the worlds of `mask` anew."""
+        """Draw a new row and column for the worlds of `mask`."""
         rows = self._rng.integers(0, self.terrain.num_rows, (), f"{stream}/level")
         draw = self._rng.draw(f"{stream}/column", ())
         columns = torch.searchsorted(self._column_ends, draw, right=True)
@@ -91,7 +92,7 @@ class Ground:
         return list(self._patches)
 
     def state(self) -> dict[str, torch.Tensor]:
-        """Return the live tensors that change, for a snapshot to be copied into."""
+        """Return the live tensors that change; copy into them to restore a snapshot."""
         return {
             "levels": self.levels,
             "columns": self.columns,
@@ -115,9 +116,9 @@ class Scene:
 
         Args:
             cfg: The scene's configuration.
-            built: What `build_scene` returned for it.
+            built: Result of `build_scene` for it.
             sim: The simulation of the compiled spec.
-            rng: The random numbers of the worlds.
+            rng: Random number generator of the worlds.
         """
         check_models(cfg, built, sim.mj_model)
         self.sim = sim
@@ -129,10 +130,10 @@ class Scene:
         self.variants: dict[str, PerWorldEntity] = {
             name: variants.bind(sim, rng) for name, variants in built.variants.items()
         }
-        """The object of each world, by name of an entity that is another in each."""
+        """Entities that can be a different object in each world, by name."""
         self.entities: dict[str, Entity] = {}
-        """Entities by name. Where an entity is another object in each world and several
-        stand for it, these are here, and `views.of(scene).view(name)` merges them."""
+        """Entities by name. An entity that differs between worlds is listed as its
+        members, which `views.of(scene).view(name)` merges."""
         for name, entity_cfg in built.entities.items():
             if isinstance(entity_cfg, EntityCfg):
                 self.entities[name] = Entity(name, entity_cfg, sim, rng)
@@ -150,11 +151,11 @@ class Scene:
         }
         """Sensors of `SceneCfg.contact_pairs`, by the names of the two sides."""
         self.caches = [s.invalidate for s in contacts.values()]
-        """Called by `invalidate`, where something was computed on request."""
+        """Called by `invalidate`, for sensors that cache results."""
         self.on_change: list[Callable[[], None]] = []
         """Called by `invalidate`, and by each `update`, `refresh` and `reset`."""
         self.ground: Ground | None = None
-        """Tiles of the worlds on generated terrain. None where there is none."""
+        """Terrain tiles of the worlds, None without generated terrain."""
         if cfg.terrain is not None and cfg.terrain.kind == "generator":
             assert built.terrain is not None, "`built` is of another scene."
             level = cfg.terrain.max_init_terrain_level
@@ -196,13 +197,14 @@ class Scene:
 
     @property
     def px(self) -> Engine:
-        """The engine itself, as a way out to what the framework does not offer.
+        """The physics engine, for functions that the framework does not offer.
 
-        Both have `mj_model`. The native one has `batch`, a `mujoco.batch.Batch`; the
-        Warp one has `wp_model` and `wp_data`, which MuJoCo Warp's functions take. What
-        is done there happens behind the framework's back: tensors of the native engine
-        show it after the next verb, such as `sim.forward()`, and recorded graphs never
-        have it. `sim.data` and `sim.model` need none of this.
+        Both engines have `mj_model`. The native engine has `batch`, a
+        `mujoco.batch.Batch`; the Warp engine has `wp_model` and `wp_data`, the
+        arguments of MuJoCo Warp's functions. The framework does not track changes made
+        there: tensors of the native engine show them after the next simulation call,
+        such as `sim.forward()`, and recorded graphs never include them. `sim.data` and
+        `sim.model` have no such limits.
         """
         return self.sim.engine
 
@@ -215,9 +217,9 @@ class Scene:
     def env_origins(self) -> torch.Tensor:
         """Origins for drawing, shape (num_envs, 3).
 
-        On generated terrain worlds spawn there. Elsewhere it is the squarest grid
-        of spacing `env_spacing`, which keeps drawn worlds apart and is not part of any
-        position in physics.
+        On generated terrain these are the spawn origins. Otherwise they are a nearly
+        square grid of spacing `env_spacing`, which separates the worlds in viewers and
+        is not part of any position in physics.
         """
         return self._grid if self.ground is None else self.ground.origins
 
@@ -231,7 +233,7 @@ class Scene:
         return pos_w - self.spawn_origins.view(self.num_envs, *(1,) * extra, 3)
 
     def apply(self) -> None:
-        """Have the actuators of all entities write their controls.
+        """Compute and write the controls of the actuators of all entities.
 
         Explicit actuators of tendons read lengths that the physics step computes:
         `sim.step(scene.apply)`. Without them, call it before `sim.step()`.
@@ -240,7 +242,7 @@ class Scene:
             entity.apply()
 
     def update(self, dt: float) -> None:
-        """Take note of a physics step of `dt` seconds that just ended."""
+        """Update entities and sensors after a physics step of `dt` seconds."""
         self._note_change()
         for entity in self.entities.values():
             entity.update(dt)
@@ -248,7 +250,7 @@ class Scene:
             sensor.update(dt)
 
     def refresh(self) -> None:
-        """Take note that `forward()` made derived quantities current."""
+        """Refresh entities and sensors after `forward()` updated derived quantities."""
         self._note_change()
         for entity in self.entities.values():
             entity.refresh()
@@ -256,7 +258,7 @@ class Scene:
             sensor.refresh()
 
     def reset(self, mask: torch.Tensor) -> None:
-        """Forget the past of the worlds of `mask`: targets, buffers, timers."""
+        """Reset targets, buffers and timers of the worlds of `mask`."""
         for variants in self.variants.values():
             variants.reset(mask)
         self._note_change()
@@ -266,7 +268,7 @@ class Scene:
             sensor.reset(mask)
 
     def invalidate(self) -> None:
-        """Forget what was computed on request: the simulation changed otherwise."""
+        """Clear cached quantities after any other change of the simulation."""
         self._note_change()
         for entity in self.entities.values():
             entity.data.invalidate()
@@ -278,7 +280,7 @@ class Scene:
             follow()
 
     def state(self) -> dict[str, torch.Tensor]:
-        """Return the live tensors that change, for a snapshot to be copied into."""
+        """Return the live tensors that change; copy into them to restore a snapshot."""
         parts = {f"entity.{name}": e.state() for name, e in self.entities.items()}
         parts |= {f"sensor.{name}": s.state() for name, s in self.sensors.items()}
         parts |= {f"variants.{name}": v.state() for name, v in self.variants.items()}
@@ -292,7 +294,7 @@ class Scene:
 
 
 def _square_grid(num: int, spacing: float, device: torch.device) -> torch.Tensor:
-    """Return centres of the squarest grid of `num` places, centred on the origin."""
+    """Return a nearly square grid of `num` points, centred on the origin."""
     rows = math.ceil(math.sqrt(num))
     columns = math.ceil(num / rows)
     index = torch.arange(num)

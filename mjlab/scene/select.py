@@ -1,4 +1,4 @@
-"""Naming parts of a scene in a configuration, and what a term receives instead."""
+"""Selection of a scene's elements by name: the config, and its resolved ids."""
 
 from collections.abc import Sequence
 from dataclasses import KW_ONLY, dataclass
@@ -30,7 +30,7 @@ _ENTITY_KINDS = {
     "camera": "cameras",
     "light": "lights",
 }
-# Kinds that an entity keeps no index of, because only randomisation asks for them.
+# Kinds that are not in an entity's index, because only randomisation uses them.
 _MODEL_KINDS = {"pair": "pair", "material": "mat", "texture": "tex", "equality": "eq"}
 
 
@@ -42,7 +42,7 @@ class SceneEntityCfg(Config):
     """
 
     name: str = "robot"
-    """The entity. The only field that may be given by position."""
+    """Name of the entity. The only field that can be a positional argument."""
 
     _: KW_ONLY
 
@@ -77,7 +77,7 @@ class SceneEntityCfg(Config):
     """Lights."""
 
     pair_names: Patterns = None
-    """Pairs of geoms with contact parameters of their own."""
+    """Explicit contact pairs of geoms."""
 
     material_names: Patterns = None
     """Materials."""
@@ -92,7 +92,7 @@ class SceneEntityCfg(Config):
     """Follow the order of the patterns instead of the order of the model."""
 
     def resolve(self, scene: "Scene") -> "Selection":
-        """Find what is named, or raise with the nearest names."""
+        """Find the named elements, or raise with the nearest names."""
         return Selection(self, scene)
 
 
@@ -107,9 +107,9 @@ def _names(kind: str) -> "cached_property[list[str]]":
 class Selection:
     """Some elements of an entity, ready to index tensors with.
 
-    `joint_ids`, `body_ids` and so on are local to the entity, as its data's columns
-    are: a slice where they are neighbours, else int64 indices on the device. Their
-    names are `joint_names` and so on. `global_ids` gives ids of the compiled model.
+    `joint_ids`, `body_ids` and so on are local to the entity, like the columns of its
+    data: a slice if they are contiguous, else int64 indices on the device. Their names
+    are `joint_names` and so on. `global_ids` returns ids in the compiled model.
     """
 
     def __init__(self, cfg: SceneEntityCfg, scene: "Scene") -> None:
@@ -123,7 +123,7 @@ class Selection:
         self._ordered = cfg.preserve_order
         for kind, patterns in self._patterns.items():
             if patterns is not None:
-                self.indices(kind)  # What does not exist is an error at once.
+                self.indices(kind)  # Raises for unknown names.
 
     def indices(self, kind: str) -> list[int]:
         """Return local indices of the chosen elements of `kind`, such as "joint"."""
@@ -145,15 +145,15 @@ class Selection:
         return [names[index] for index in self.indices(kind)]
 
     def ids(self, kind: str) -> LocalIds:
-        """Return local indices of `kind` as what indexes a tensor best."""
+        """Return local indices of `kind`, as a slice if they are contiguous."""
         columns = Columns.of(self.indices(kind), self._device)
         return columns.ids if columns.run is None else columns.run
 
     def global_ids(self, kind: str) -> torch.Tensor:
         """Return ids of the chosen elements in the compiled model, int64.
 
-        Besides the kinds with names there is "dof": the degrees of freedom of the
-        chosen hinge and slide joints.
+        In addition to the named kinds, "dof" means the degrees of freedom of the chosen
+        hinge and slide joints.
         """
         if kind == "dof":
             return self.entity.index.joint_dofs.ids[self._tensor("joint")]
@@ -191,7 +191,7 @@ class Selection:
     """Names of the chosen actuators."""
 
     def __eq__(self, other: object) -> bool:
-        """Return whether the same elements of the same entity are meant."""
+        """Return whether both select the same elements of the same entity."""
         if not isinstance(other, Selection) or other.entity is not self.entity:
             return False
         return self._patterns == other._patterns and self._ordered == other._ordered

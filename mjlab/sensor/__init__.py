@@ -1,4 +1,4 @@
-"""Sensors: MuJoCo's own, contacts, rays, heights and cameras."""
+"""Sensors: MuJoCo sensors, contacts, ray casting, terrain height and cameras."""
 
 from mjlab.sensor.binding import bind_sensors as bind_sensors
 from mjlab.sensor.camera import CameraData as CameraData

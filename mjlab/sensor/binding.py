@@ -1,4 +1,4 @@
-"""Binding all sensors of a scene at once, and what they share."""
+"""Create all sensors of a scene and the resources they share."""
 
 from collections.abc import Sequence
 
@@ -17,9 +17,9 @@ from mjlab.sim import Simulation
 
 
 def bind_sensors(cfgs: Sequence[SensorCfg], sim: Simulation) -> dict[str, Sensor]:
-    """Make the sensors by name, those of the scene's own files included.
+    """Return all sensors by name, including those of the scene's model files.
 
-    Those that look at the world share one renderer, and contact sensors one pool.
+    Ray casters and cameras share one renderer; contact sensors share one pool.
     """
     model = sim.mj_model
     contacts = [c.part(model) for c in cfgs if isinstance(c, ContactSensorCfg)]
@@ -47,7 +47,7 @@ def _make_renderer(
     batch = sim.engine.batch
     if batch is not None:
         return NativeRenderer(batch, sim.mj_model, cameras)
-    # Imported only here, so that the native engine works where Warp is not wanted.
+    # Imported only here, so that the native engine does not need Warp.
     from mjlab.sensor.warp_renderer import WarpRenderer
 
     return WarpRenderer(sim, cameras, [cfg.met_groups for cfg in casters])
@@ -56,9 +56,9 @@ def _make_renderer(
 def _share_rays(
     casters: Sequence[RayCastSensorCfg], sim: Simulation, renderer: Renderer
 ) -> dict[str, RayCastData]:
-    """Cast rays that can meet the same geoms together; return the hits by sensor."""
+    """Create one ray pool per set of geom groups; return the hits by sensor."""
     found: dict[str, RayCastData] = {}
-    # The native engine finds the ground below by a shorter way.
+    # The native engine has a faster path for rays that point down (`GroundMap`).
     kinds = [(c.met_groups, c.points_down) for c in casters]
     for kind in dict.fromkeys(kinds):
         alike = [c for c, k in zip(casters, kinds, strict=True) if k == kind]
@@ -85,7 +85,7 @@ def _require_visible(
 
 
 def _sensors_of_files(cfgs: Sequence[SensorCfg], model: mujoco.MjModel) -> list[str]:
-    """Return names of the model's sensors that no configuration has added or named."""
+    """Return names of the model's sensors that have no sensor configuration."""
     added = {cfg.name for cfg in cfgs}
     for cfg in cfgs:
         if isinstance(cfg, ContactSensorCfg):

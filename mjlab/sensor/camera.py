@@ -24,14 +24,14 @@ DataType = Literal["rgb", "depth", "segmentation"]
 
 
 class CameraSensorCfg(SensorCfg):
-    """Draws pictures of one camera: of the scene's, or of one that is added.
+    """Images from a camera of the scene, or from a camera that this config adds.
 
-    On the Warp engine all worlds are drawn in one launch, cameras that show the same
-    geoms together. On the native engine MuJoCo's renderer draws world after world.
+    On the Warp engine one launch renders all worlds, and all cameras that show the same
+    geoms. On the native engine MuJoCo's renderer renders one world at a time.
     """
 
     camera: str | None = None
-    """Full name of a camera of the scene, such as "robot/head". None adds one."""
+    """Full name of a camera of the scene, such as "robot/head". None adds a camera."""
 
     parent: ObjRef | None = None
     """Body that an added camera is fixed to. None fixes it to the world."""
@@ -46,24 +46,24 @@ class CameraSensorCfg(SensorCfg):
     """Vertical angle of view of an added camera, in degrees."""
 
     width: int = 64
-    """Pixels in a row."""
+    """Image width, pixels."""
 
     height: int = 64
-    """Rows."""
+    """Image height, pixels."""
 
     data_types: tuple[DataType, ...] = ("rgb",)
-    """What is drawn."""
+    """Image types to render."""
 
     update_every: int = 1
-    """Control steps per picture: with 2, a camera of half the control rate. Each world
-    gets a fresh picture after its own reset. The native engine draws only the worlds
-    whose turn it is; Warp draws all of them and keeps what is wanted."""
+    """Control steps per image: 2 gives half the control rate. Each world gets a new
+    image after its own reset. The native engine renders only the worlds that are due;
+    Warp renders all worlds and copies the images that are due."""
 
     max_distance: float = 20.0
-    """Depth in m beyond which nothing is seen: a miss has this depth too."""
+    """Maximum depth in m, also the depth of pixels without a hit."""
 
     geom_groups: tuple[int, ...] = (0, 1, 2)
-    """Groups of the geoms that are drawn."""
+    """Geom groups to render."""
 
     use_textures: bool = True
     """Whether materials show their textures."""
@@ -72,8 +72,9 @@ class CameraSensorCfg(SensorCfg):
     """Whether lights cast shadows."""
 
     renderer: CameraRendererCfg | None = None
-    """What draws on the native engine, such as `mjlab.render.RayRendererCfg`, many
-    times faster for small pictures. None is MuJoCo's renderer, one world at a time."""
+    """Renderer on the native engine, such as `mjlab.render.RayRendererCfg`, which is
+    many times faster for small images. None uses MuJoCo's renderer, one world at a
+    time."""
 
     def edit_spec(self, spec: mujoco.MjSpec) -> None:
         """Add the camera, or check that it exists."""
@@ -97,7 +98,7 @@ class CameraSensorCfg(SensorCfg):
         return sensor
 
     def view(self, model: mujoco.MjModel) -> CameraView:
-        """Return what is drawn, with the camera's index in the compiled model."""
+        """Return the render settings, with the camera's id in the compiled model."""
         name = self.name if self.camera is None else self.camera
         index = object_id(model, ObjRef(type="camera", name=name))
         drawn = [field.name for field in fields(CameraView)[1:]]
@@ -134,24 +135,24 @@ class CameraSensorCfg(SensorCfg):
 
 
 class CameraData:
-    """Pictures of a camera, written in place by `sim.sense()`."""
+    """Images of a camera, written in place by `sim.sense()`."""
 
     def __init__(self, name: str, images: Images, max_distance: float) -> None:
         self._name = name
         self.max_distance = max_distance
-        """Depth of what is beyond it, and of a miss, in m."""
+        """Maximum depth in m, also the depth of pixels without a hit."""
         self._images = images
 
     @property
     def rgb(self) -> torch.Tensor:
-        """Colours, shape (num_envs, height, width, 3), uint8."""
+        """RGB image, shape (num_envs, height, width, 3), uint8."""
         return self._drawn("rgb")
 
     @property
     def depth(self) -> torch.Tensor:
         """Distance along the optical axis in m, (num_envs, height, width, 1).
 
-        At most `max_distance`, which is also where there is nothing.
+        Clipped at `max_distance`, which is also the depth of pixels without a hit.
         """
         return self._drawn("depth")
 
@@ -159,7 +160,7 @@ class CameraData:
     def segmentation(self) -> torch.Tensor:
         """Object id and mjtObj type, (num_envs, height, width, 2), int32.
 
-        Both are -1 where there is nothing.
+        Both are -1 in pixels without a hit.
         """
         return self._drawn("segmentation")
 
@@ -173,12 +174,12 @@ class CameraData:
 
 
 class CameraSensor(Sensor, SensePass):
-    """Draws in `sim.sense()`; it is a sense pass of the simulation."""
+    """Camera sensor, a sense pass that renders in `sim.sense()`."""
 
     updates_from_readings = True
 
     def __init__(self, cfg: CameraSensorCfg, context: SensorContext) -> None:
-        """Allocate the pictures."""
+        """Allocate the images."""
         self.name, self.cfg = cfg.name, cfg
         sim, renderer = context.sim, context.renderer
         if cfg.renderer is not None and sim.engine.batch is not None:
@@ -193,36 +194,36 @@ class CameraSensor(Sensor, SensePass):
             if kind in cfg.data_types
         }
         self._data = CameraData(cfg.name, self._images, cfg.max_distance)
-        # Shape (num_envs,): control steps since the reset, and whose turn it is.
+        # Shape (num_envs,): control steps since the reset, and worlds that are due.
         self._steps = torch.zeros(sim.num_envs, dtype=torch.int64, device=sim.device)
         self._due = torch.ones(sim.num_envs, dtype=torch.bool, device=sim.device)
-        # 1 until the first physics step after `sense()`: a reset of some worlds is
-        # such a call too, and no step for the others.
+        # 1 until the first physics step after `sense()`. A partial reset also calls
+        # `sense()`, but is not a control step of the other worlds.
         self._sensed = torch.ones_like(self._steps[:1])
         self._draw = renderer.add_camera(cfg.view(sim.mj_model), self._images)
 
     @property
     def data(self) -> CameraData:
-        """The pictures."""
+        """Images of the camera."""
         return self._data
 
     def update(self, dt: float) -> None:
-        """Count control steps, by the first physics step of each."""
+        """Count a control step at its first physics step."""
         if self._period > 1:
             self._steps.add_(self._sensed)
             self._sensed.zero_()
 
     def prepare(self) -> None:
-        """Find the worlds whose turn it is."""
+        """Find the worlds that are due for an image."""
         torch.eq(self._steps % self._period, 0, out=self._due)
         self._sensed.fill_(1)
 
     def finish(self) -> None:
-        """Draw the worlds whose turn it is."""
+        """Render the worlds that are due."""
         self._draw(self._due)
 
     def reset(self, mask: torch.Tensor) -> None:
-        """Have the worlds of `mask` drawn in the next `sim.sense()`."""
+        """Render the worlds of `mask` in the next `sim.sense()`."""
         fill_where(self._steps, mask, 0)
 
     def state(self) -> dict[str, torch.Tensor]:

@@ -1,4 +1,4 @@
-"""Contacts of chosen geoms, bodies or subtrees."""
+"""Contact sensors of geoms, bodies or subtrees."""
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
@@ -34,22 +34,22 @@ _MATCH_TYPES: dict[MatchMode, tuple[ObjType, mujoco.mjtObj]] = {
 
 @dataclass(kw_only=True)
 class ContactMatch:
-    """Which geoms, bodies or subtrees take part in a contact."""
+    """Geoms, bodies or subtrees on one side of a contact, selected by name."""
 
     mode: MatchMode
-    """A `subtree` is a body with all of its descendants."""
+    """Type of element. A `subtree` is a body with all of its descendants."""
 
     pattern: str | tuple[str, ...]
     """Names of geoms or bodies within the entity, as regular expressions."""
 
     entity: str | None = None
-    """The entity that they belong to. None: names of the whole scene."""
+    """Entity that owns the elements. None matches names of the whole scene."""
 
     exclude: tuple[str, ...] = ()
-    """Patterns of names to leave out of those that matched."""
+    """Patterns of matched names to exclude."""
 
     def names(self, spec: mujoco.MjSpec, sensor: str) -> list[str]:
-        """The full names of what matches, in the order of the scene."""
+        """Full names of the matching elements, in the order of the scene."""
         if self.mode not in _MATCH_TYPES:
             raise SensorError(
                 f"Sensor {sensor!r}: mode={self.mode!r} is unknown. "
@@ -76,34 +76,35 @@ class ContactMatch:
 
 
 class ContactSensorCfg(SensorCfg):
-    """Measures the contacts of each primary, one MuJoCo contact sensor for each."""
+    """Contacts of each primary, measured by one MuJoCo contact sensor per primary."""
 
     primary: ContactMatch
-    """Whose contacts are measured. Each match is measured on its own."""
+    """Elements whose contacts are measured, each match separately."""
 
     secondary: ContactMatch | None = None
-    """With what. It has to match one thing; None measures contacts with anything."""
+    """Other side of the contact, exactly one match. None means any geom."""
 
     fields: tuple[ContactField, ...] = ("found", "force")
-    """The quantities. Without force, torque and a reduction by force, the sensor needs
-    no constraint solver, so reading it in an observation costs less."""
+    """Measured quantities. Without force, torque and a reduction by force, the sensor
+    needs no constraint solver, so reading it in an observation costs less."""
 
     reduce: Reduction = "none"
-    """Which contacts fill the slots if there are more: the first in MuJoCo's order, the
-    deepest, the strongest, or one that stands for the sum of all of them."""
+    """Contacts that fill the slots if there are more contacts than slots: the first in
+    MuJoCo's order (`none`), the deepest (`mindist`) or the strongest (`maxforce`).
+    `netforce` reports the sum of all contacts as one contact."""
 
     num_slots: int = 1
     """Contacts reported for each primary."""
 
     track_air_time: bool = False
-    """Whether to measure the times in the air and in contact."""
+    """Whether to measure air time and contact time."""
 
     global_frame: bool = False
-    """Whether to turn force and torque from the contact frame into the world frame.
-    With `reduce="netforce"` they are in the world frame in any case."""
+    """Whether to rotate force and torque from the contact frame to the world frame.
+    With `reduce="netforce"` they are always in the world frame."""
 
     history_length: int = 0
-    """Physics steps that are remembered, 0 for none."""
+    """Length of the history in physics steps, 0 for none."""
 
     def edit_spec(self, spec: mujoco.MjSpec) -> None:
         """Add a contact sensor for each primary."""
@@ -129,7 +130,7 @@ class ContactSensorCfg(SensorCfg):
         return ContactSensor(self, context)
 
     def part(self, model: mujoco.MjModel) -> ContactPart:
-        """What a pool has to hold of the sensor."""
+        """Return the layout of the sensor's readings in a pool."""
         return ContactPart(
             name=self.name,
             sensor_ids=tuple(_sensor_ids(model, self.name)),
@@ -144,7 +145,7 @@ class ContactSensorCfg(SensorCfg):
 
     @property
     def measured_fields(self) -> tuple[ContactField, ...]:
-        """The fields asked for and those they are computed from, in MuJoCo's order."""
+        """Requested fields and those they are computed from, in MuJoCo's order."""
         wanted = set(self.fields)
         if self.track_air_time:
             wanted.add("found")
@@ -154,7 +155,7 @@ class ContactSensorCfg(SensorCfg):
 
     @property
     def turns_to_world(self) -> bool:
-        """Whether MuJoCo's values have to be turned from the contact frame."""
+        """True if MuJoCo's values must be rotated from the contact frame."""
         return self.global_frame and self.reduce != "netforce"
 
     def _secondary_name(self, spec: mujoco.MjSpec) -> str:
@@ -236,7 +237,7 @@ class ContactSensor(Sensor):
             AirTime(sim.num_envs, len(ids), sim.device) if cfg.track_air_time else None
         )
         self._held: dict[tuple[str, int], torch.Tensor] = {}
-        # Whether the block has what the engine has computed since it last moved on.
+        # Whether the block holds the engine's current values.
         self._is_taken = True
         self._data = ContactData(
             cfg.name,
@@ -253,29 +254,29 @@ class ContactSensor(Sensor):
         return self._data
 
     def compute_first_contact(self, dt: float) -> torch.Tensor:
-        """Whether each primary landed within the last `dt` seconds, (num_envs, P).
+        """Whether each primary made contact in the last `dt` seconds, (num_envs, P).
 
-        A primary that is in contact since the reset has not landed.
+        Contact that has lasted since the reset does not count.
         """
         return self._once("landed", dt, self._data.times.landed_within)
 
     def compute_first_air(self, dt: float) -> torch.Tensor:
-        """Whether each primary lifted off within the last `dt` seconds, (num_envs, P).
+        """Whether each primary broke contact in the last `dt` seconds, (num_envs, P).
 
-        A primary that is in the air since the reset has not lifted off.
+        A primary in the air since the reset does not count.
         """
         return self._once("lifted", dt, self._data.times.lifted_within)
 
     def is_in_contact(self) -> torch.Tensor:
         """Whether each primary was in contact in the last physics step, (num_envs, P).
 
-        At the start of an episode none is.
+        False for all primaries at the start of an episode.
         """
         times = self._data.times
         return self._once("touching", 0.0, lambda _: times.current_contact_time > 0.0)
 
     def update(self, dt: float) -> None:
-        """Take the contacts of the physics step that just ended, and count its time."""
+        """Read the contacts of the last physics step, and update the air times."""
         self._held.clear()
         self._is_taken = True
         if self._pool.first == self.name:
@@ -290,18 +291,18 @@ class ContactSensor(Sensor):
             self._pool.remember()
 
     def refresh(self) -> None:
-        """Take the present contacts, if `forward()` went as far as to compute them.
+        """Read the current contacts, if `forward()` has computed their stage.
 
-        If it did not, nothing was known to read them, and reading them raises.
+        Otherwise no reader was registered for them, and reading them raises.
         """
         self._is_taken = self._sim.reads.fresh >= self._stage
         if self._is_taken:
             self._take()
 
     def invalidate(self) -> None:
-        """Forget answers about times, and a late reading that is old by now.
+        """Clear cached air time results, and mark readings that are out of date.
 
-        A replayed graph, or a state that is put back, changes readings without Python.
+        A graph replay or a restored state changes readings without running Python.
         """
         self._held.clear()
         self._is_taken &= self._sim.reads.fresh >= self._stage
@@ -349,7 +350,7 @@ class ContactSensor(Sensor):
     def _once(
         self, what: str, dt: float, compute: Callable[[int], torch.Tensor]
     ) -> torch.Tensor:
-        """Compute what several terms ask for once between two physics steps."""
+        """Return a result that all terms share until the next physics step."""
         steps = round(dt / self._sim.timestep)
         if (what, steps) not in self._held:
             self._held[what, steps] = compute(steps)

@@ -1,7 +1,7 @@
-"""Readings of contact sensors: fields, histories, and times in the air.
+"""Readings of contact sensors: fields, histories, air time and contact time.
 
-One operation reads all sensors of a scene, and one history of each length remembers
-them, however many sensors there are.
+One operation reads all contact sensors of a scene. Sensors with the same history length
+share one history buffer.
 """
 
 from collections.abc import Callable, Iterable, Sequence
@@ -18,7 +18,7 @@ from mjlab.tensors.masks import fill_where
 
 ContactField = Literal["found", "force", "torque", "dist", "pos", "normal", "tangent"]
 
-# In the order in which MuJoCo writes them (mjtConDataField), with their sizes.
+# Size of each field, in the order in which MuJoCo writes them (mjtConDataField).
 FIELD_SIZES: dict[ContactField, int] = {
     "found": 1,
     "force": 3,
@@ -31,18 +31,18 @@ FIELD_SIZES: dict[ContactField, int] = {
 
 
 class AirTime:
-    """Counts the physics steps of alternating phases of air and contact.
+    """Air time and contact time, counted in physics steps.
 
     Steps are counted as integers and multiplied by their duration, so that no rounding
-    accumulates over an episode. A phase counts as over when the other one begins; the
-    phase that an episode ends in is forgotten at the reset.
+    accumulates over an episode. A phase ends when the other one begins; a reset
+    discards the unfinished phase.
     """
 
     def __init__(self, num_envs: int, width: int, device: torch.device) -> None:
-        """Allocate the counters of `width` things in each world."""
+        """Allocate the counters of `width` elements in each world."""
         memory = torch.zeros(num_envs, width, 8, dtype=torch.int32, device=device)
-        # On the last dimension: the air phase and the contact phase that run now (one
-        # of them is 0), then the last air phase and the last contact phase that ended.
+        # Last dimension: current air phase and current contact phase (one of them is
+        # 0), last completed air phase and last completed contact phase.
         self._memory, self._steps = memory, memory[..., :4]
         self._times = memory[..., 4:].view(torch.float32)
         self._is_air = torch.tensor([True, False], device=device)
@@ -52,22 +52,22 @@ class AirTime:
         self.current_contact_time = contact
         """Seconds since contact was made, 0 in the air, shape (num_envs, width)."""
         self.last_air_time = last_air
-        """Seconds that the last ended air phase took, shape (num_envs, width)."""
+        """Duration of the last completed air phase, s, shape (num_envs, width)."""
         self.last_contact_time = last_contact
-        """Seconds that the last ended contact phase took, shape (num_envs, width)."""
+        """Duration of the last completed contact phase, s, shape (num_envs, width)."""
 
     def update(self, in_contact: torch.Tensor, dt: float) -> None:
         """Count one physics step of `dt` seconds.
 
         Args:
-            in_contact: Shape (num_envs, width): float32 that is zero in the air.
+            in_contact: Nonzero in contact, 0 in the air, float32 (num_envs, width).
             dt: Duration of a physics step.
         """
         running, ended = self._steps[..., :2], self._steps[..., 2:]
         goes_on = torch.empty_like(running)
         torch.logical_xor(in_contact.unsqueeze(-1), self._is_air, out=goes_on)
         after = torch.addcmul(goes_on, running, goes_on)
-        # What goes on is longer than it was, and what ended is 0.
+        # A phase that continues is longer than before; a phase that ended is 0.
         torch.where(running > after, running, ended, out=ended)
         running.copy_(after)
         torch.mul(self._steps, dt, out=self._times)
@@ -75,8 +75,7 @@ class AirTime:
     def landed_within(self, steps: int) -> torch.Tensor:
         """Whether an air phase ended within the last `steps` physics steps.
 
-        Shape (num_envs, width). Something that is in contact since the reset has not
-        landed.
+        Shape (num_envs, width). Contact that has lasted since the reset does not count.
         """
         return self._began_within(steps, phase=1)
 
@@ -85,7 +84,7 @@ class AirTime:
         return self._began_within(steps, phase=0)
 
     def reset(self, mask: torch.Tensor) -> None:
-        """Forget the phases of the worlds of `mask`, shape (num_envs,)."""
+        """Clear the phases of the worlds of `mask`, shape (num_envs,)."""
         fill_where(self._memory, mask, 0)  # Whose bits are those of 0.0.
 
     def state(self) -> dict[str, torch.Tensor]:
@@ -102,7 +101,7 @@ class ContactFieldError(AttributeError):
 
 
 class _Tensor(property):
-    """A property that is a tensor."""
+    """A property typed as a tensor."""
 
     def __get__(  # pyright: ignore[reportIncompatibleMethodOverride]
         self, instance: Any, owner: type | None = None, /
@@ -115,11 +114,11 @@ class ContactData:
 
     In the shapes, P is the number of primaries and S the number of slots; dimension 1
     holds the slots of the first primary, then those of the second. Empty slots are
-    zero. A reading counts as a read of its stage; times and histories do not, since
-    they were taken from steps that are over.
+    zero. Reading a field requires its stage to be computed; air times and histories do
+    not, because they come from completed physics steps.
 
     As in MuJoCo, normals point away from the primary, and force and torque act on the
-    other side: a foot that stands on the ground has a normal that points down.
+    other side: the normal of a foot that stands on the ground points down.
     """
 
     def __init__(
@@ -148,12 +147,12 @@ class ContactData:
     force = _Tensor(lambda data: data._field("force"))
     """Force in N, shape (num_envs, P * S, 3).
 
-    In the contact frame, whose axes are the normal, the tangent and their cross
-    product; with `global_frame` or reduce="netforce", in the world frame.
+    In the contact frame (axes: normal, tangent, normal x tangent), or in the world
+    frame with `global_frame` or reduce="netforce".
     """
 
     torque = _Tensor(lambda data: data._field("torque"))
-    """Torque about `pos` in Nm, shape (num_envs, P * S, 3); frame as of `force`."""
+    """Torque about `pos` in Nm, shape (num_envs, P * S, 3); same frame as `force`."""
 
     dist = _Tensor(lambda data: data._field("dist"))
     """Distance in m, negative in penetration, shape (num_envs, P * S)."""
@@ -168,7 +167,7 @@ class ContactData:
     """First tangent in the world frame, shape (num_envs, P * S, 3)."""
 
     def history(self, name: ContactField) -> torch.Tensor:
-        """The values after the last physics steps, the newest first.
+        """Values after the last physics steps, newest first.
 
         Shape (num_envs, P * S, history_length) or (num_envs, P * S, history_length, 3).
         After a reset the first step's value fills the whole history.
@@ -189,14 +188,14 @@ class ContactData:
     """Seconds since contact was made, 0 in the air, shape (num_envs, P)."""
 
     last_air_time = _Tensor(attrgetter("times.last_air_time"))
-    """Seconds that the last ended air phase took, shape (num_envs, P)."""
+    """Duration of the last completed air phase, s, shape (num_envs, P)."""
 
     last_contact_time = _Tensor(attrgetter("times.last_contact_time"))
-    """Seconds that the last ended contact phase took, shape (num_envs, P)."""
+    """Duration of the last completed contact phase, s, shape (num_envs, P)."""
 
     @property
     def times(self) -> AirTime:
-        """Counters of the times in the air and in contact."""
+        """Air time and contact time counters."""
         if self._air_time is None:
             raise ContactFieldError(
                 f"Contact sensor {self._name!r} measures no times: set "
@@ -219,47 +218,47 @@ class ContactData:
 
 @dataclass(frozen=True)
 class ContactPart:
-    """One sensor as its pool takes it."""
+    """Layout of one sensor's readings in a pool."""
 
     name: str
-    """The sensor."""
+    """Name of the sensor."""
 
     sensor_ids: tuple[int, ...]
-    """MuJoCo's contact sensors that it consists of, one for each primary."""
+    """Ids of its MuJoCo contact sensors, one for each primary."""
 
     num_slots: int
     """Contacts reported for each primary."""
 
     size: int
-    """Numbers of one contact."""
+    """Number of values per contact."""
 
     history_length: int
-    """Physics steps that are remembered, 0 for none."""
+    """Length of the history in physics steps, 0 for none."""
 
     @property
     def shape(self) -> tuple[int, int]:
-        """Shape of one world's readings: slots of all primaries, numbers."""
+        """Shape of one world's readings: (slots of all primaries, values)."""
         return len(self.sensor_ids) * self.num_slots, self.size
 
     def columns(self, model: mujoco.MjModel) -> list[int]:
-        """Return where the readings are in MuJoCo's `sensordata`."""
+        """Return the columns of the readings in MuJoCo's `sensordata`."""
         width = self.num_slots * self.size
         starts = [int(model.sensor_adr[i]) for i in self.sensor_ids]
         return [start + offset for start in starts for offset in range(width)]
 
 
 class ContactPool:
-    """Reads contact sensors together.
+    """Reads all contact sensors together.
 
-    The scene calls the sensors in the order of their parts: the first has the pool read
-    and forget, and the last has it remember.
+    The scene calls the sensors in the order of their parts: the first sensor makes the
+    pool read or reset, the last one makes it append to the histories.
     """
 
     def __init__(self, parts: Sequence[ContactPart], sim: Simulation) -> None:
         """Allocate readings and histories of all parts."""
         self.first, self.last = parts[0].name, parts[-1].name
         self._source = sim.engine.data("sensordata")
-        # Neighbours remember equally long.
+        # Sensors with the same history length are adjacent.
         ordered = sorted(parts, key=lambda part: part.history_length)
         columns: list[int] = []
         places: dict[str, slice] = {}
@@ -296,7 +295,7 @@ class ContactPool:
         return history.values[:, :, columns].unflatten(2, part.shape)
 
     def columns(self, name: str) -> torch.Tensor:
-        """Where the readings of a sensor are in `sensordata`, int64."""
+        """Columns of a sensor's readings in `sensordata`, int64."""
         return self._columns[self._places[name]]
 
     def take(self) -> None:
@@ -326,7 +325,7 @@ class ContactPool:
 
 
 def field_slices(fields: tuple[ContactField, ...]) -> dict[ContactField, slice]:
-    """Where each of the fields lies among the values of one slot."""
+    """Return the slice of each field in the values of one slot."""
     slices, start = {}, 0
     for name in fields:
         slices[name] = slice(start, start + FIELD_SIZES[name])
@@ -335,6 +334,6 @@ def field_slices(fields: tuple[ContactField, ...]) -> dict[ContactField, slice]:
 
 
 def _column(block: torch.Tensor, part: slice) -> torch.Tensor:
-    """A field of a block; fields of size 1 lose their last dimension."""
+    """Return a field of a block; the last dimension is dropped if it has size 1."""
     is_scalar = part.stop - part.start == 1
     return block[..., part.start] if is_scalar else block[..., part]

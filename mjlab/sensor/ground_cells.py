@@ -1,4 +1,4 @@
-"""Squares of a map of the ground, and the solids that can be the highest in each."""
+"""Grid cells of a ground map, and the solids that can be the highest in each."""
 
 import math
 from typing import NamedTuple
@@ -6,15 +6,15 @@ from typing import NamedTuple
 import numpy as np
 
 _FINEST_CELL = 0.1
-"""Width of the map's cells, m, where the ground is not larger than `_MOST_CELLS`."""
+"""Width of the map's cells, m; wider if the map would exceed `_MOST_CELLS` cells."""
 
 _MOST_CELLS = 1e6
 _MARGIN = 1e-6
-"""Meters by which a geom counts as larger than it is, so that rounding loses none."""
+"""Margin around each geom, m, so that rounding does not drop it from a cell."""
 
 
 class Solid(NamedTuple):
-    """A box, a height field or a bounded plane, upright, as the map sees it."""
+    """An upright box, height field or bounded plane of the map."""
 
     geom: int
     center: tuple[float, float]
@@ -26,29 +26,29 @@ class Solid(NamedTuple):
     """Bounds of its upper surface, in the world, m."""
 
     def half_extent(self) -> np.ndarray:
-        """Of the area along the axes of the world."""
+        """Half extents of its footprint along the world axes, m, shape (2,)."""
         cos, sin = np.abs(self.turn)
         return np.array([[cos, sin], [sin, cos]]) @ self.half
 
     @property
     def is_aligned(self) -> bool:
-        """Whether its sides run along the axes of the world."""
+        """Whether its sides are parallel to the world axes."""
         return min(np.abs(self.turn)) == 0.0
 
 
-# Solids by their index, each with whether it covers a whole cell.
+# Solids of a cell: (index of the solid, whether it covers the whole cell).
 Stack = tuple[tuple[int, bool], ...]
 
 
 class Cells:
-    """Squares of the map, and the solids in each that can be the highest there."""
+    """Grid cells of the map, and the solids that can be the highest in each."""
 
     def __init__(self, solids: list[Solid], level: float) -> None:
         """Sort the solids into cells. Cells with the same solids share one stack.
 
         Args:
-            solids: All of them.
-            level: Height of the ground wherever no solid is, m.
+            solids: All solids of the map.
+            level: Height of the ground outside all solids, m.
         """
         centers = np.array([s.center for s in solids]).reshape(-1, 2)
         halves = np.array([s.half_extent() for s in solids]).reshape(-1, 2) + _MARGIN
@@ -57,7 +57,7 @@ class Cells:
         size = high.max(axis=0) - self._start if solids else np.zeros(2)
         self._width = max(_FINEST_CELL, math.sqrt(size.prod() / _MOST_CELLS))
         shape = (size / self._width).astype(int) + 1
-        # The stack of each cell; the last column and row are outside of the map.
+        # Stack index of each cell; the last column and row are for points outside.
         self._stack = np.zeros(shape + 1, np.int32)
         stacks: dict[Stack, int] = {(): 0}
         for index, solid in enumerate(solids):
@@ -71,32 +71,32 @@ class Cells:
         kept = [_highest(stack, solids, level) for stack in stacks]
         simple = [_is_simple(stack, solids) for stack in kept]
         self.is_mixed = ~np.array(simple)
-        """Whether the solids of a stack have to be compared, for each stack."""
+        """True for stacks whose solids have to be compared."""
         self.alone = np.array([s[0][0] if s else -1 for s in kept], np.int32)
-        """The only solid of a stack that is not mixed, -1 where there is none."""
+        """The single solid of each stack that is not mixed, -1 for the empty stack."""
         deepest = max(len(stack) for stack in kept)
         self.columns = [
             np.array([s[i][0] if i < len(s) else -1 for s in kept], np.int32)
             for i in range(deepest)
         ]
-        """The first solid of each stack, then the second, -1 beyond the last one."""
+        """Entry i holds solid i of each stack, or -1 for shorter stacks."""
 
     def stacks_at(self, x: np.ndarray, y: np.ndarray) -> np.ndarray:
-        """The stack of solids at each place; 0 is the empty one."""
+        """Stack index at each point; 0 is the empty stack."""
         column, row = (self._index(values, axis) for axis, values in enumerate((x, y)))
         return self._stack[column, row]
 
     def _index(self, values: np.ndarray, axis: int) -> np.ndarray:
         outside = self._stack.shape[axis] - 1
         place = (values - self._start[axis]) / self._width
-        # What is not a number lies outside, too.
+        # NaN counts as outside.
         place = np.where((place >= 0.0) & (place < outside), place, outside)
         return place.astype(np.int32)
 
     def _covered(
         self, solid: Solid, first: np.ndarray, shape: tuple[int, ...]
     ) -> np.ndarray:
-        """Which cells of an area a solid covers whole, shape (columns, rows)."""
+        """Cells of an area that a solid covers entirely, bool (columns, rows)."""
         if not solid.is_aligned:
             return np.zeros(shape, bool)
         sides = []
@@ -116,7 +116,7 @@ class Cells:
         covered: np.ndarray,
         stacks: dict[Stack, int],
     ) -> None:
-        """Put a solid on the stacks of the cells of an area."""
+        """Add a solid to the stacks of all cells of an area."""
         known = list(stacks)
         kinds, kind_of_cell = np.unique(2 * area + covered, return_inverse=True)
         new = [
@@ -134,7 +134,7 @@ def _highest(stack: Stack, solids: list[Solid], level: float) -> Stack:
 
 
 def _is_simple(stack: Stack, solids: list[Solid]) -> bool:
-    """Whether a stack is empty or one solid that is level all over its cells."""
+    """Whether a stack is empty, or one solid that is flat and covers its cells."""
     if len(stack) != 1:
         return not stack
     ((index, is_covered),) = stack

@@ -1,8 +1,8 @@
-"""What lies below a point of ground that stands still, without asking MuJoCo.
+"""Height map of static ground, for rays that point down.
 
-MuJoCo tests each ray against every geom of a scene, which on generated terrain is most
-of a step. A ray that points down needs only the few geoms below it: a map of the ground
-names them, and the height of each is a formula.
+MuJoCo tests each ray against every geom of a scene, which on generated terrain takes
+most of a step. A ray that points down needs only the few geoms below it: the map lists
+them, and the height of each is a formula.
 """
 
 import math
@@ -23,31 +23,31 @@ _GEOM_FIELDS = "type bodyid dataid matid pos quat size rgba".split()
 
 
 class Below(NamedTuple):
-    """What lies below each point."""
+    """Highest surface at each point (x, y)."""
 
     height: np.ndarray
-    """Of the highest surface, in the world, m, -inf where there is none."""
+    """Height of the surface in the world, m, -inf if there is none."""
 
     geom: np.ndarray
-    """The geom that it belongs to, -1 where there is none."""
+    """Id of its geom, -1 if there is none."""
 
     normal: np.ndarray
-    """Its normal, zero where there is none, shape (points, 3)."""
+    """Surface normal, zero if there is none, shape (points, 3)."""
 
 
 class GroundMap:
-    """The upper surface of all geoms of some groups, where all of them stand still."""
+    """Upper surface of all geoms of some groups; the geoms must be static."""
 
     def __init__(
         self, model: mujoco.MjModel, geoms: list[int], poses: mujoco.MjData
     ) -> None:
-        """Draw the map; `of` says whether there can be one."""
+        """Build the map. `of` checks first that the geoms allow one."""
         self.bodies = frozenset(int(model.geom_bodyid[geom]) for geom in geoms)
-        """The bodies that the ground belongs to."""
+        """Bodies of the ground geoms."""
         shown = [geom for geom in geoms if is_visible(model, geom)]
         endless = [geom for geom in shown if _is_endless(model, geom)]
         heights = [float(poses.geom_xpos[geom, 2]) for geom in endless]
-        # Of planes without end only the highest can be met from above.
+        # A ray from above can hit only the highest of the infinite planes.
         self._level = max(heights, default=-math.inf)
         self._level_geom = endless[int(np.argmax(heights))] if endless else -1
         solids = [_solid(model, poses, geom) for geom in shown if geom not in endless]
@@ -58,10 +58,10 @@ class GroundMap:
 
     @classmethod
     def of(cls, model: mujoco.MjModel, groups: Collection[int]) -> Self | None:
-        """Return the map of all geoms of `groups`, or None where there is none.
+        """Return the map of all geoms of `groups`, or None if they do not allow one.
 
-        All of them have to stand still and to be boxes, height fields or planes that
-        lie level, however turned about z.
+        The geoms must be static, and horizontal boxes, height fields or planes; any
+        rotation about z is allowed.
         """
         geoms = [i for i in range(model.ngeom) if int(model.geom_group[i]) in groups]
         poses = mujoco.MjData(model)
@@ -74,7 +74,7 @@ class GroundMap:
         return cls(model, geoms, poses) if geoms and model.nflex == 0 else None
 
     def differs(self, batch: mj_batch.Batch) -> np.ndarray:
-        """Where the ground is not that of the model, shape (worlds,), bool."""
+        """Worlds whose ground differs from the model's, shape (worlds,), bool."""
         differs = np.zeros(batch.nsim, bool)
         for name, rows, value in self._watched:
             live = batch.expanded(name)
@@ -84,9 +84,9 @@ class GroundMap:
         return differs
 
     def below(self, x: np.ndarray, y: np.ndarray) -> Below:
-        """Return the highest surface at each place, float64, shape (points,)."""
+        """Return the highest surface at each point, float64, shape (points,)."""
         stacks = self._cells.stacks_at(x, y)
-        # Where one box covers a whole cell, that is all there is to know.
+        # Cells covered by one flat solid need no comparison.
         winner = self._cells.alone[stacks]
         highest = self._top[winner]
         slope = np.zeros((2, *x.shape))
@@ -99,7 +99,7 @@ class GroundMap:
     def _compare(
         self, stacks: np.ndarray, x: np.ndarray, y: np.ndarray
     ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """The highest solid of each stack, how high it is, and its slope."""
+        """Highest solid of each stack, its height and its slope."""
         winner = np.full(x.shape, -1, np.int32)
         highest = np.full(x.shape, self._level)
         slope = np.zeros((2, *x.shape))
@@ -145,7 +145,7 @@ class GroundMap:
         return Below(height, self._geom[winner], normal)
 
     def _take_sizes(self, solids: list[Solid]) -> None:
-        """Put what is known of the solids side by side; last is the endless level."""
+        """Store poses and sizes of all solids in arrays; the infinite plane is last."""
         self._x, self._y = np.array([*(s.center for s in solids), (0.0, 0.0)]).T.copy()
         turns = np.array([*(s.turn for s in solids), (1.0, 0.0)])
         self._cos, self._sin = turns.T.copy()
@@ -157,14 +157,14 @@ class GroundMap:
 
 
 class _HeightFields:
-    """The surfaces of all height fields, on the triangles that MuJoCo uses."""
+    """Surfaces of all height fields, split into the same triangles as in MuJoCo."""
 
     def __init__(self, model: mujoco.MjModel, solids: list[Solid]) -> None:
-        """Take the heights of all of them."""
+        """Copy the heights of all height fields."""
         geoms = np.array([solid.geom for solid in solids], int)
         is_field = model.geom_type[geoms] == _FIELD
         fields = model.geom_dataid[geoms][is_field]
-        # For each solid its place among the fields, -1 for any other solid.
+        # Index of each solid among the height fields, -1 for other solids.
         self._place = np.full(len(solids), -1)
         self._place[is_field] = np.arange(len(fields))
         self._columns = model.hfield_ncol[fields].astype(np.int64)
@@ -178,9 +178,9 @@ class _HeightFields:
     def surface(
         self, solid: np.ndarray, u: np.ndarray, v: np.ndarray, base: np.ndarray
     ) -> tuple[np.ndarray, np.ndarray]:
-        """Height of the solids' surfaces at local coordinates, and its slope.
+        """Height and slope of the solids' surfaces at local coordinates.
 
-        A solid that is no height field is as high as its base, and level.
+        Solids other than height fields are flat, at the height of their base.
         """
         slope = np.zeros((2, *u.shape))
         place = self._place[solid]
@@ -216,14 +216,14 @@ class _HeightFields:
 
 
 def is_visible(model: mujoco.MjModel, geom: int) -> bool:
-    """Whether rays meet a geom: MuJoCo has them pass what is fully transparent."""
+    """Whether rays can hit a geom: MuJoCo's rays ignore fully transparent geoms."""
     material = int(model.geom_matid[geom])
     color = model.geom_rgba[geom] if material < 0 else model.mat_rgba[material]
     return bool(color[3] != 0.0)
 
 
 def _stands_still(model: mujoco.MjModel, body: int) -> bool:
-    """Whether nothing can move a body."""
+    """Whether a body is static: no joint and no mocap body on the way to the world."""
     while body > 0:
         if model.body_jntnum[body] > 0 or model.body_mocapid[body] >= 0:
             return False
@@ -234,7 +234,7 @@ def _stands_still(model: mujoco.MjModel, body: int) -> bool:
 def _is_level(model: mujoco.MjModel, poses: mujoco.MjData, geom: int) -> bool:
     kind = int(model.geom_type[geom])
     if kind == _PLANE and len(set(model.geom_size[geom, :2] > 0.0)) > 1:
-        return False  # It has an end on two of its sides.
+        return False  # Infinite along one axis only.
     is_known = kind in (_PLANE, _FIELD, _BOX)
     return is_known and float(poses.geom_xmat[geom, 8]) > 1.0 - 1e-12
 
@@ -263,7 +263,7 @@ def _solid(model: mujoco.MjModel, poses: mujoco.MjData, geom: int) -> Solid:
 def _watched_fields(
     model: mujoco.MjModel, geoms: list[int]
 ) -> list[tuple[str, list[int] | slice, np.ndarray]]:
-    """Fields that the map depends on, with rows and values, for when they vary."""
+    """Model fields that the map depends on, with their rows and compiled values."""
     bodies = {int(model.geom_bodyid[geom]) for geom in geoms}
     for body in tuple(bodies):
         while body > 0:

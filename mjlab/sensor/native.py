@@ -1,4 +1,4 @@
-"""Every sensor that MuJoCo computes itself: found in the model, or added by config."""
+"""Sensors that MuJoCo computes itself: found in the model, or added by config."""
 
 from dataclasses import dataclass
 
@@ -13,7 +13,7 @@ from mjlab.sim import Simulation, Stage
 
 @dataclass(frozen=True)
 class _Kind:
-    """Things that a type of MuJoCo sensor can be attached to."""
+    """Types of object that a type of MuJoCo sensor can be attached to."""
 
     obj: tuple[str, ...] = ()
     ref: tuple[str, ...] = ()
@@ -63,24 +63,24 @@ SENSOR_KINDS: dict[str, _Kind] = {
     "tactile": _Kind(obj=("mesh",), ref=("geom",), ref_required=True),
     **dict.fromkeys("e_potential e_kinetic clock".split(), _Kind()),
 }
-"""By the name that MJCF gives the sensor. Contacts have a config of their own."""
+"""Sensor types by their MJCF name. Contact sensors use `ContactSensorCfg` instead."""
 
 
 class MujocoSensorCfg(SensorCfg):
     """A sensor that MuJoCo computes.
 
-    Without a `sensor_type`, `name` is a sensor that the scene has already, such as
+    Without a `sensor_type`, `name` refers to an existing sensor of the scene, such as
     "robot/imu_ang_vel" from the file of the entity "robot".
     """
 
     sensor_type: str | None = None
-    """Type by its MJCF name, such as "gyro" or "framepos". None: it exists already."""
+    """Type by its MJCF name, such as "gyro" or "framepos". None: existing sensor."""
 
     obj: ObjRef | None = None
-    """What it is attached to."""
+    """Object that the sensor is attached to."""
 
     ref: ObjRef | None = None
-    """What it is measured against, where the type has such a thing."""
+    """Reference object, for sensor types that have one."""
 
     cutoff: float = 0.0
     """Largest absolute value of the reading. Zero leaves it unlimited."""
@@ -159,9 +159,9 @@ class MujocoSensor(Sensor):
 
     @property
     def data(self) -> torch.Tensor:
-        """The readings, shape (num_envs, dim), in MuJoCo's frame and units.
+        """Readings, shape (num_envs, dim), in MuJoCo's frame and units.
 
-        This is the engine's own memory, which `step()` and `forward()` refresh.
+        A view of the engine's memory, which `step()` and `forward()` update.
         """
         self._sim.data.require(self.name, self._stage)
         return self._values

@@ -1,7 +1,7 @@
-"""Rays and pictures where MuJoCo C runs.
+"""Ray casting and camera images on the native engine (MuJoCo C).
 
-Rays go through a map of the ground or through MuJoCo; pictures are drawn by one MuJoCo
-renderer per picture size.
+Rays use a ground map or MuJoCo's ray casting; camera images use one MuJoCo renderer per
+image size.
 """
 
 import logging
@@ -33,7 +33,7 @@ SLOW_RENDERING = (
 
 
 class NativeRenderer:
-    """Rays and pictures of a batch of worlds: pictures by `mujoco.Renderer`."""
+    """Rays and camera images of a batch of worlds; images use `mujoco.Renderer`."""
 
     notes: tuple[str, ...] = (SLOW_RENDERING,)
 
@@ -43,11 +43,11 @@ class NativeRenderer:
         model: mujoco.MjModel,
         cameras: Sequence[CameraView],
     ) -> None:
-        """Open a renderer for each picture size."""
+        """Open a renderer for each image size."""
         self._batch = batch
         self._compiled = model
         self._model = model_for_drawing(model, cameras)
-        # A place to put one world at a time.
+        # State of the world that is being rendered.
         self._world = mujoco.MjData(self._model)
         self._renderers: dict[tuple[int, int], mujoco.Renderer] = {}
         for view in cameras:
@@ -59,11 +59,11 @@ class NativeRenderer:
             _log.warning("Camera sensors %s are %s", names, SLOW_RENDERING)
 
     def add_rays(self, rays: Rays) -> Callable[[], None]:
-        """Return what casts the rays."""
+        """Return a function that casts the rays."""
         return NativeRays(self._batch, self._compiled, rays).cast
 
     def add_camera(self, view: CameraView, images: Images) -> DrawCamera:
-        """Return what draws a camera of the worlds that are due, one after another."""
+        """Return a function that renders a camera in each world that is due."""
         arrays = {kind: image.numpy() for kind, image in images.items()}
         option, limit = _scene_option(view), np.float32(view.max_distance)
 
@@ -74,7 +74,7 @@ class NativeRenderer:
                 renderer.render(out=arrays["rgb"][world])
             if "depth" in arrays:
                 renderer.enable_depth_rendering()
-                # What is missed lies on the far plane, which is beyond the limit.
+                # Pixels without a hit lie on the far plane, beyond the limit.
                 depth = arrays["depth"][world, :, :, 0]
                 np.minimum(renderer.render(), limit, out=depth)
             if "segmentation" in arrays:
@@ -88,7 +88,7 @@ class NativeRenderer:
         return draw_due
 
     def _show(self, world: int) -> None:
-        """Take the state and the model fields of one world."""
+        """Load the state and the model fields of one world."""
         for name in mj_batch.MODEL_FIELDS:
             values = self._batch.expanded(name)
             if values is not None and "." not in name:
@@ -105,7 +105,7 @@ class NativeRenderer:
         mujoco.mj_flex(self._model, self._world)
 
     def _aim(self, view: CameraView, option: mujoco.MjvOption) -> mujoco.Renderer:
-        """Return a renderer that sees the present world through a camera."""
+        """Return the renderer, set up for a camera of the loaded world."""
         renderer = self._renderers[view.width, view.height]
         renderer.update_scene(self._world, view.camera_id, option)
         renderer.scene.flags[mujoco.mjtRndFlag.mjRND_SHADOW] = view.use_shadows
@@ -120,7 +120,7 @@ class NativeRays:
     def __init__(
         self, batch: mj_batch.Batch, model: mujoco.MjModel, rays: Rays
     ) -> None:
-        """Draw a map of the ground, if the rays can do with one."""
+        """Build a ground map, if it suffices for the rays."""
         self._batch = batch
         self._groups = _group_flags(rays.geom_groups)
         self._excluded = np.asarray(rays.excluded_bodies, np.int32)
@@ -131,7 +131,7 @@ class NativeRays:
         self._map = _map_for(model, rays)
 
     def cast(self) -> None:
-        """Write the ends of the rays."""
+        """Write distance, geom and normal of each ray."""
         if self._map is None:
             self._ask_mujoco(slice(None))
             return
@@ -139,22 +139,22 @@ class NativeRays:
         below = self._map.below(x.ravel(), y.ravel())
         height = below.height.reshape(z.shape)
         distance, geom, normal = self._outputs
-        with np.errstate(invalid="ignore"):  # A world may be at NaN.
+        with np.errstate(invalid="ignore"):  # A world may hold NaN.
             np.copyto(distance, z - height, casting="same_kind")
         distance[~np.isfinite(distance)] = -1.0
         np.copyto(geom, below.geom.reshape(z.shape))
         np.copyto(normal, below.normal.reshape(normal.shape), casting="same_kind")
-        # The map knows upper surfaces only, and those of the model.
+        # The map holds only upper surfaces, and only those of the compiled model.
         others = (z < height).any(axis=1) | self._map.differs(self._batch)
         if others.any():
             self._ask_mujoco(np.flatnonzero(others))
 
     def _ask_mujoco(self, worlds: np.ndarray | slice) -> None:
-        """Have MuJoCo cast the rays of some worlds against every geom.
+        """Cast the rays of some worlds with MuJoCo, against every geom.
 
-        It computes the kinematics of these worlds anew, and their next step starts
-        afresh instead of continuing from `forward()`. State and derived fields are
-        untouched.
+        This recomputes the kinematics of these worlds, and their next step starts from
+        scratch instead of continuing from `forward()`. State and derived fields do not
+        change.
         """
         results = self._batch.ray(
             self._starts[worlds],
@@ -172,14 +172,14 @@ def _open_renderer(model: mujoco.MjModel, view: CameraView) -> mujoco.Renderer:
     load_triton()
     try:
         renderer = mujoco.Renderer(model, height=view.height, width=view.width)
-    except Exception as error:  # Each OpenGL binding raises errors of its own.
+    except Exception as error:  # Each OpenGL binding has its own exceptions.
         raise VisionError(
             f"Camera sensor {view.name!r}: MuJoCo's renderer found no OpenGL. On a "
             "machine without a display set MUJOCO_GL=egl or MUJOCO_GL=osmesa before "
             f"Python starts. The renderer said: {error}"
         ) from error
-    # OpenGL has to be let go while its binding still works, which at the end of the
-    # interpreter is before modules are torn down.
+    # OpenGL must be closed while its binding still works: at interpreter exit, before
+    # modules are torn down.
     weakref.finalize(renderer, _close, weakref.ref(renderer))
     return renderer
 
@@ -191,7 +191,7 @@ def _close(reference: "weakref.ref[mujoco.Renderer]") -> None:
 
 
 def _scene_option(view: CameraView) -> mujoco.MjvOption:
-    """Show geoms and nothing that decorates them, as Warp's renderer does."""
+    """Return options that show only geoms, as Warp's renderer does."""
     option = mujoco.MjvOption()
     option.geomgroup[:] = _group_flags(view.geom_groups)
     for groups in (option.sitegroup, option.tendongroup, option.skingroup):
@@ -203,14 +203,14 @@ def _scene_option(view: CameraView) -> mujoco.MjvOption:
 
 
 def _group_flags(groups: Collection[int]) -> np.ndarray:
-    """Return geom groups as MuJoCo takes them."""
+    """Return geom groups as MuJoCo's array of flags."""
     flags = np.zeros(mujoco.mjNGROUP, np.uint8)
     flags[list(groups)] = 1
     return flags
 
 
 def _map_for(model: mujoco.MjModel, rays: Rays) -> GroundMap | None:
-    """Return a map of what the rays meet, where they point down on still ground."""
+    """Return a ground map if all rays point down on static ground, else None."""
     ground = GroundMap.of(model, rays.geom_groups) if rays.points_down else None
     if ground is None or ground.bodies & set(rays.excluded_bodies):
         return None

@@ -1,4 +1,4 @@
-"""Named things of a scene that sensors are attached to."""
+"""Named objects of a scene that sensors are attached to."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -14,31 +14,31 @@ ObjType = Literal[
 
 
 class SensorError(ValueError):
-    """A sensor was declared in a way that has no meaning."""
+    """An invalid sensor configuration."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class ObjRef:
-    """A named thing of the scene that a sensor is attached to."""
+    """Reference to a named object of the scene."""
 
     type: ObjType
-    """Kind of thing. A `body` is its inertial frame in MuJoCo's own frame sensors, and
-    its link frame for rays; an `xbody` is the link frame for both."""
+    """Type of object. `body` means the inertial frame in MuJoCo's frame sensors and the
+    link frame for rays; `xbody` means the link frame for both."""
 
     name: str
-    """Its name within the entity, or in the whole scene when there is no entity."""
+    """Name within the entity, or in the whole scene if `entity` is None."""
 
     entity: str | None = None
-    """The entity that it belongs to."""
+    """Name of the entity that owns the object."""
 
     @property
     def full_name(self) -> str:
-        """The name in the compiled scene."""
+        """Name in the compiled scene."""
         return self.name if self.entity is None else f"{self.entity}/{self.name}"
 
 
 def object_names(spec: mujoco.MjSpec, kind: ObjType) -> list[str]:
-    """The names of all things of one kind in a scene, unnamed ones left out."""
+    """Return the names of all objects of one type in a scene, without unnamed ones."""
     if kind not in get_args(ObjType):
         raise SensorError(
             f"Objects of type {kind!r} are unknown. {suggest(kind, get_args(ObjType))}"
@@ -60,7 +60,7 @@ def object_names(spec: mujoco.MjSpec, kind: ObjType) -> list[str]:
 def names_of_entity(
     spec: mujoco.MjSpec, kind: ObjType, entity: str | None, sensor: str
 ) -> list[str]:
-    """The names of one kind of thing of an entity, without the entity's prefix."""
+    """Return the names of an entity's objects of one type, without its prefix."""
     names = object_names(spec, kind)
     if entity is None:
         return names
@@ -76,7 +76,7 @@ def names_of_entity(
 
 
 def require_object(spec: mujoco.MjSpec, ref: ObjRef, sensor: str) -> None:
-    """Raise, with the nearest names, unless the scene has what `ref` names."""
+    """Raise, with the nearest names, if the object of `ref` is not in the scene."""
     names = names_of_entity(spec, ref.type, ref.entity, sensor)
     try:
         find_name(ref.name, names, what=ref.type, owner=ref.entity)
@@ -85,7 +85,7 @@ def require_object(spec: mujoco.MjSpec, ref: ObjRef, sensor: str) -> None:
 
 
 def object_id(model: mujoco.MjModel, ref: ObjRef) -> int:
-    """The index of what `ref` names in the compiled model."""
+    """Return the id of the object of `ref` in the compiled model."""
     kind = getattr(mujoco.mjtObj, f"mjOBJ_{ref.type.upper()}")
     index = mujoco.mj_name2id(model, kind, ref.full_name)
     if index < 0:

@@ -1,4 +1,4 @@
-"""Where the rays of a ray caster start, and where they point, in the sensor's frame."""
+"""Ray patterns: starts and directions of a ray caster, in the sensor's frame."""
 
 import math
 from abc import ABC, abstractmethod
@@ -12,7 +12,7 @@ Vec3 = tuple[float, float, float]
 
 
 class PatternError(ValueError):
-    """A pattern without rays, or with rays that point nowhere."""
+    """A setting of a ray pattern that is out of range."""
 
 
 class PatternCfg(Config, ABC):
@@ -30,10 +30,10 @@ class GridPatternCfg(PatternCfg):
     """Extent along x and y."""
 
     resolution: float = 0.1
-    """Distance between neighbours."""
+    """Distance between neighbouring rays."""
 
     direction: Vec3 = (0.0, 0.0, -1.0)
-    """Where all rays point."""
+    """Direction of all rays."""
 
     def rays(self) -> tuple[np.ndarray, np.ndarray]:
         """Starts and unit directions."""
@@ -52,14 +52,14 @@ class RingPatternCfg(PatternCfg):
     """Radius and number of rays of each circle, the first ray of each along x."""
 
     include_center: bool = True
-    """Whether a first ray starts at the centre."""
+    """Whether to add a ray at the centre, before those of the circles."""
 
     direction: Vec3 = (0.0, 0.0, -1.0)
-    """Where all rays point."""
+    """Direction of all rays."""
 
     @classmethod
     def single_ring(cls, radius: float, num_samples: int, **more: Any) -> Self:
-        """Return a pattern of one circle, as mjlab 1.6 names it."""
+        """Return a pattern of one circle; named as in mjlab 1.6."""
         return cls(rings=((radius, num_samples),), **more)
 
     def rays(self) -> tuple[np.ndarray, np.ndarray]:
@@ -78,10 +78,10 @@ class PinholePatternCfg(PatternCfg):
     """One ray through the centre of each pixel, row by row from the upper left."""
 
     width: int = 64
-    """Pixels in a row."""
+    """Image width, pixels."""
 
     height: int = 48
-    """Rows."""
+    """Image height, pixels."""
 
     fovy: float = 45.0
     """Vertical angle of view."""
@@ -111,21 +111,21 @@ class PinholePatternCfg(PatternCfg):
 class LidarPatternCfg(PatternCfg):
     """Rays from one point in all directions of a spherical grid, row by row from below.
 
-    Azimuth turns about z from the x axis; a positive elevation points up.
+    Azimuth is measured about z from the x axis; positive elevation points up.
     """
 
     channels: int = 16
-    """Rows of different elevation."""
+    """Number of rows, evenly spaced in elevation."""
 
     elevation: tuple[float, float] = (-15.0, 15.0)
     """Elevation of the lowest and of the highest row."""
 
     azimuth: tuple[float, float] = (-180.0, 180.0)
-    """First and last azimuth. Over a full turn the last would be the first again, and
-    is left out."""
+    """First and last azimuth. For a full turn the last one is omitted, because it
+    equals the first."""
 
     num_azimuths: int = 360
-    """Rays in a row."""
+    """Number of rays per row."""
 
     def rays(self) -> tuple[np.ndarray, np.ndarray]:
         """Starts and unit directions."""

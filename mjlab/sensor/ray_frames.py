@@ -21,16 +21,16 @@ _FIELDS: dict[str, tuple[str, str, str | None]] = {
 }
 _POSITION, _MATRIX, _OWNER = range(3)
 
-# Of a matrix [[0, 1, 2], [3, 4, 5], [6, 7, 8]] with columns x, y, z: horizontal parts
-# of the axes ahead and to the left, as x gives them, and then as y does.
+# Entries of a matrix [[0, 1, 2], [3, 4, 5], [6, 7, 8]] with columns x, y, z that give
+# the horizontal forward and left axes: first derived from x, then from y.
 _HORIZONTAL = ((0, 3, 3, 0), (4, 1, 1, 4))
 _SIGNS = ((1.0, 1.0, -1.0, 1.0), (1.0, -1.0, 1.0, 1.0))
 _VERTICAL = 1e-3
-"""Length of the horizontal part of x below which it has no heading."""
+"""Horizontal length of the x axis below which it defines no heading."""
 
 
 def check_frames(sensor: str, frames: tuple[ObjRef, ...], spec: mujoco.MjSpec) -> None:
-    """Raise unless there are frames, and rays can be fixed to all of them."""
+    """Raise if there are no frames, or if rays cannot be fixed to one of them."""
     if not frames:
         raise SensorError(f"Sensor {sensor!r}: frame is empty.")
     for frame in frames:
@@ -43,7 +43,7 @@ def check_frames(sensor: str, frames: tuple[ObjRef, ...], spec: mujoco.MjSpec) -
 
 
 def bodies_of(frames: Sequence[ObjRef], model: mujoco.MjModel) -> list[int]:
-    """Return the body of each frame, -1 for the world, which no ray passes."""
+    """Return the body of each frame; -1 for the world, whose geoms rays always hit."""
     bodies = []
     for frame in frames:
         index, owner = object_id(model, frame), _FIELDS[frame.type][_OWNER]
@@ -53,7 +53,7 @@ def bodies_of(frames: Sequence[ObjRef], model: mujoco.MjModel) -> list[int]:
 
 
 class _Gather:
-    """Copies a field of some frames, one operation for neighbours of one type."""
+    """Copies a field of several frames, in one operation per run of equal types."""
 
     def __init__(
         self,
@@ -63,14 +63,14 @@ class _Gather:
         sim: Simulation,
         entries: Sequence[int] | None = None,
     ) -> None:
-        """Remember what goes where.
+        """Prepare the copies.
 
         Args:
             frames: The frames.
-            which: Whether positions or matrices are copied.
-            out: Where to, shape (num_envs, frames, ...).
+            which: `_POSITION` or `_MATRIX`.
+            out: Destination, shape (num_envs, frames, ...).
             sim: The simulation.
-            entries: The numbers of each frame's matrix that are copied. None: all.
+            entries: Entries of each frame's matrix to copy. None copies all.
         """
         self._copies: list[tuple[torch.Tensor, torch.Tensor, torch.Tensor]] = []
         start = 0
@@ -95,11 +95,11 @@ class Positions:
     def __init__(self, frames: Sequence[ObjRef], sim: Simulation) -> None:
         """Allocate the positions."""
         self.values = torch.zeros(sim.num_envs, len(frames), 3, device=sim.device)
-        """World frame, m, shape (num_envs, frames, 3), in place."""
+        """Positions in the world frame, m, shape (num_envs, frames, 3), in place."""
         self._gather = _Gather(frames, _POSITION, self.values, sim)
 
     def follow(self) -> None:
-        """Take the present positions."""
+        """Update the positions."""
         self._gather()
 
 
@@ -110,19 +110,19 @@ class Orientations:
         """Allocate the axes."""
         matrices = torch.zeros(sim.num_envs, len(frames), 3, 3, device=sim.device)
         self.axes = matrices.unbind(-1)
-        """Each axis in the world, shape (num_envs, frames, 3), in place."""
+        """Axes x, y and z in the world, each (num_envs, frames, 3), in place."""
         self._gather = _Gather(frames, _MATRIX, matrices, sim)
 
     def follow(self) -> None:
-        """Take the present axes."""
+        """Update the axes."""
         self._gather()
 
 
 class Headings:
-    """Horizontal axes of frames turned about z so that x points where theirs points.
+    """Horizontal forward and left axes that follow only the yaw of frames.
 
-    Where a frame's x axis is vertical it has no heading, and the frame's y axis, which
-    is horizontal then, gives it.
+    The heading is that of a frame's x axis. If the x axis is vertical, the y axis,
+    which is then horizontal, gives the heading.
     """
 
     def __init__(self, frames: Sequence[ObjRef], sim: Simulation) -> None:
@@ -136,10 +136,10 @@ class Headings:
         axes = torch.zeros(*shape, 2, 3, device=sim.device)
         self._horizontal = axes[..., :2]
         self.axes = axes.unbind(2)
-        """Ahead and to the left, in the world, each (num_envs, frames, 3), in place."""
+        """Forward and left, in the world, each (num_envs, frames, 3), in place."""
 
     def follow(self) -> None:
-        """Take the present headings."""
+        """Update the headings."""
         self._gather()
         ways = self._entries.mul_(self._signs).unflatten(-1, (2, 2, 2))
         by_x, by_y = ways.unbind(2)

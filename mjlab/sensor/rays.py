@@ -1,7 +1,7 @@
-"""Rays from frames of the scene into the scene.
+"""Ray casters: rays from frames of the scene.
 
-One launch casts all rays that can meet the same geoms, and one pass tells hits from
-misses, however many sensors there are.
+All sensors that use the same geom groups share one launch, which casts their rays, and
+one pass, which computes their hits.
 """
 
 import dataclasses
@@ -36,25 +36,25 @@ class RayCastSensorCfg(SensorCfg):
     """Bodies, sites, geoms or cameras that the pattern is fixed to."""
 
     pattern: PatternCfg = GridPatternCfg()
-    """Where rays start and point."""
+    """Starts and directions of the rays."""
 
     ray_alignment: Alignment = "yaw"
-    """How much of the frame's rotation the pattern follows: all of it (`base`), only
-    the heading of the frame's x axis (`yaw`), nothing (`world`)."""
+    """Part of the frame's rotation that the pattern follows: all of it (`base`), only
+    the heading of the frame's x axis (`yaw`), or none of it (`world`)."""
 
     start_offset: Vec3 = (0.0, 0.0, 0.0)
-    """Added to every start, in the aligned frame. Rays that look down on terrain higher
-    than the robot have to start above it. Distances count from the start."""
+    """Offset of every start in the aligned frame, m. To detect terrain higher than the
+    robot, rays that point down must start above it. Distances count from the start."""
 
     max_distance: float = 10.0
-    """Meters beyond which nothing is seen."""
+    """Range of the rays, m."""
 
     exclude_parent_body: bool = True
-    """Whether rays pass through the geoms of the body that their frame is fixed to."""
+    """Whether rays ignore the geoms of the body that their frame is fixed to."""
 
     include_geom_groups: tuple[int, ...] | None = (0,)
-    """Groups of the geoms that rays meet; None is all of them. Keep visual meshes out:
-    on the native engine they cost twenty times the rest."""
+    """Geom groups that rays can hit; None means all groups. Exclude visual meshes: on
+    the native engine they cost twenty times the rest."""
 
     def edit_spec(self, spec: mujoco.MjSpec) -> None:
         """Check the settings, and that the frames exist. Nothing is added."""
@@ -82,18 +82,18 @@ class RayCastSensorCfg(SensorCfg):
 
     @property
     def num_rays(self) -> int:
-        """Number of rays that are cast in each world."""
+        """Number of rays in each world."""
         return len(self.frames) * len(self.local_rays()[0])
 
     @property
     def points_down(self) -> bool:
-        """Whether all of them point straight down at all times."""
+        """Whether all rays always point straight down."""
         is_down = bool((self.local_rays()[1] == (0.0, 0.0, -1.0)).all())
         return is_down and self.ray_alignment != "base"
 
     @property
     def met_groups(self) -> tuple[int, ...]:
-        """Groups of the geoms that rays meet, in ascending order."""
+        """Geom groups that rays can hit, in ascending order."""
         groups = self.include_geom_groups
         return tuple(sorted(range(mujoco.mjNGROUP) if groups is None else groups))
 
@@ -104,16 +104,17 @@ class RayCastSensorCfg(SensorCfg):
 
 
 class RayCastSensor(Sensor):
-    """Rays that are cast once per `sim.sense()`, with those of other sensors.
+    """Ray caster, cast once per `sim.sense()` together with other sensors.
 
-    Rewards and terminations, which come before, see what the last observation saw.
+    Rewards and terminations run earlier in a step, so they read the hits of the
+    previous observation.
     """
 
     def __init__(self, cfg: RayCastSensorCfg, context: SensorContext) -> None:
-        """Find the sensor's rays among all that are cast."""
+        """Find the sensor's part of the shared hits."""
         self.name = cfg.name
         self.num_rays_per_frame = len(cfg.local_rays()[0])
-        """The number of rays of the pattern."""
+        """Number of rays of the pattern."""
         self._data = context.rays[cfg.name]
 
     @property
@@ -130,7 +131,7 @@ class RayCastSensor(Sensor):
 
 
 class RayPool(SensePass):
-    """The rays of sensors that can meet the same geoms; a pass of `sim.sense()`."""
+    """Rays of all sensors with the same geom groups; a pass of `sim.sense()`."""
 
     def __init__(
         self,
@@ -141,7 +142,7 @@ class RayPool(SensePass):
         """Allocate inputs and outputs of all rays.
 
         Args:
-            cfgs: The sensors. All see the same geom groups.
+            cfgs: The sensors, all with the same geom groups.
             sim: The simulation.
             renderer: Casts the rays.
         """
@@ -168,17 +169,17 @@ class RayPool(SensePass):
         self._cast = renderer.add_rays(self._rays)
 
     def prepare(self) -> None:
-        """Move the rays to where the frames are."""
+        """Move the rays to the current poses of the frames."""
         self._positions.follow()
         for follower in self._followers:
             follower.follow()
 
     def launch(self) -> None:
-        """Cast them."""
+        """Cast the rays."""
         self._cast()
 
     def finish(self) -> None:
-        """Tell hits from misses."""
+        """Compute hits, distances and normals, with the values for misses."""
         rays, data = self._rays, self._all
         hit = data["hit"]
         reach = (rays.distance >= 0.0, rays.distance <= self._limit)
@@ -206,14 +207,14 @@ class RayPool(SensePass):
 class _Follower:
     """Moves the rays of one sensor with its frames.
 
-    Written out instead of as products of matrices, whose bits depend on the number of
-    worlds.
+    Sums are written out, because the rounding of matrix products depends on the number
+    of worlds.
     """
 
     def __init__(
         self, cfg: RayCastSensorCfg, sim: Simulation, data: RayCastData
     ) -> None:
-        """Find what of the rays ever changes."""
+        """Separate the constant components of the rays from those that rotate."""
         axes, turned = _AXES[cfg.ray_alignment]
         starts, directions = (
             _Vectors(
@@ -231,7 +232,7 @@ class _Follower:
         self._directions.copy_(directions.still)
 
     def follow(self) -> None:
-        """Move the rays to where the frames are."""
+        """Move the rays to the current poses of the frames."""
         starts, directions = self._local_starts, self._local_directions
         if self._axes is not None:
             self._axes.follow()
@@ -245,24 +246,24 @@ class _Follower:
 
 
 class _Vectors:
-    """Vectors of a pattern of which the first components turn with a frame's axes."""
+    """Vectors of a pattern whose first components rotate with a frame's axes."""
 
     def __init__(self, local: torch.Tensor, turned: int) -> None:
-        """Take the vectors apart.
+        """Separate constant and rotating components.
 
         Args:
             local: Shape (rays, 3).
-            turned: The number of components that turn.
+            turned: Number of components that rotate.
         """
         self.still = local.clone()
-        """What does not turn, shape (rays, 3)."""
+        """Constant components, shape (rays, 3)."""
         self.still[:, :turned] = 0.0
         self._parts = [local[:, i : i + 1] for i in range(turned)]
         self.turn = bool(local[:, :turned].any())
-        """Whether anything turns."""
+        """Whether any component rotates."""
 
     def write(self, axes: tuple[torch.Tensor, ...], out: torch.Tensor) -> None:
-        """Write the turned vectors.
+        """Write the rotated vectors.
 
         Args:
             axes: Each shape (num_envs, frames, 3).
@@ -274,7 +275,7 @@ class _Vectors:
             last = out
 
 
-# For each alignment its axes, and how many components of a vector they turn.
+# Axes of each alignment, and the number of vector components that they rotate.
 _AXES: dict[str, tuple[type[Headings] | type[Orientations] | None, int]] = {
     "world": (None, 0),
     "yaw": (Headings, 2),

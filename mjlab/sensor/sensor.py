@@ -1,11 +1,11 @@
-"""What every sensor is: declared as a config, bound to a simulation, read as `data`.
+"""Base classes of sensors: declared as a config, bound to a simulation, read as `data`.
 
-All readers see the same moment. After each physics step the scene calls `update(dt)`,
-so that terminations and rewards see the values of that step. Once per environment
-step, after `forward()`, it calls `refresh()`, so that observations see the present
-state. Sensors that look at the world (rays, heights, cameras) are refreshed in
-`sim.sense()` instead. Between these moments nothing changes, whoever reads and
-whichever world was reset.
+All terms read consistent values. After each physics step the scene calls `update(dt)`,
+so that terminations and rewards use the values of that step. Once per environment
+step, after `forward()`, it calls `refresh()`, so that observations use the current
+state. Ray casters, terrain height sensors and cameras are refreshed in `sim.sense()`
+instead. Between these calls the values do not depend on reads or on resets of other
+worlds.
 """
 
 from abc import ABC, abstractmethod
@@ -23,71 +23,71 @@ from mjlab.sim import Simulation
 
 
 class Sensor(ABC):
-    """A sensor of one simulation, with every output tensor allocated.
+    """A sensor of one simulation, with preallocated output tensors.
 
-    A sensor overrides what it needs: one that `sim.sense()` refreshes, or the engine,
-    has nothing to do in `update` and `refresh`.
+    Subclasses override the methods they need: sensors that the engine or `sim.sense()`
+    refreshes need neither `update` nor `refresh`.
     """
 
     name: str
-    """The name under which the scene finds it."""
+    """Name of the sensor in the scene."""
 
     updates_from_readings = False
-    """True if `update` reads nothing but what MuJoCo's own sensors read, so that
-    physics may be steps ahead of it."""
+    """True if `update` depends only on the readings of MuJoCo's own sensors, so that
+    physics can run several steps ahead of it."""
 
     notes: tuple[str, ...] = ()
-    """What a user should know before training with it, for the start-up report."""
+    """Notes on training with this sensor, for the start-up report."""
 
     @property
     @abstractmethod
     def data(self) -> Any:
-        """The readings: the same tensors every time, written in place."""
+        """Readings: always the same tensors, written in place."""
 
     def update(self, dt: float) -> None:  # noqa: B027
-        """Take the values of the physics step of `dt` seconds that just ended."""
+        """Read the values of the last physics step, of `dt` seconds."""
 
     def refresh(self) -> None:  # noqa: B027
-        """Take the present values. Runs after `forward()`, before observations."""
+        """Read the current values. Runs after `forward()`, before observations."""
 
     def reset(self, mask: torch.Tensor) -> None:  # noqa: B027
-        """Forget the past of the worlds of `mask`, shape (num_envs,)."""
+        """Reset history and counters of the worlds of `mask`, shape (num_envs,)."""
 
     def debug_vis(self, visualizer: Any) -> None:  # noqa: B027
-        """Draw what the sensor has to show; by default nothing."""
+        """Draw the sensor's debug visualisation; by default nothing."""
 
     @abstractmethod
     def state(self) -> dict[str, torch.Tensor]:
-        """Return the live tensors that change, for a snapshot to be copied into."""
+        """Return the live tensors that change; copy into them to restore a snapshot."""
 
 
 @dataclass(frozen=True, eq=False)
 class SensorContext:
-    """A simulation, and what its sensors share."""
+    """A simulation, and the resources that its sensors share."""
 
     sim: Simulation
     """Physics of the scene."""
 
     contacts: ContactPool | None
-    """Readings of all contact sensors, if there are any."""
+    """Readings of all contact sensors, None without contact sensors."""
 
     renderer: Renderer | None
-    """The engine's way of looking at the worlds, if any sensor looks."""
+    """The engine's renderer for rays and cameras, None if no sensor needs it."""
 
     rays: Mapping[str, RayCastData]
-    """Hits of the rays of each sensor that casts some, live."""
+    """Hits of each sensor that casts rays, by sensor name, live."""
 
 
 class SensorCfg(Config, ABC):
     """Declares a sensor of the scene."""
 
     name: str
-    """The name under which the scene finds the sensor."""
+    """Name of the sensor in the scene."""
 
     @abstractmethod
     def edit_spec(self, spec: mujoco.MjSpec) -> None:
-        """Add to the scene what the sensor needs, and check what it refers to."""
+        """Add the sensor's elements to the scene, and check its references."""
 
     @abstractmethod
     def bind(self, context: SensorContext) -> Sensor:
-        """Make the sensor of a simulation of that scene; `bind_sensors` calls it."""
+        """Make the sensor for a simulation of that scene. `bind_sensors` calls it."""

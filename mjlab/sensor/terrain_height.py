@@ -17,31 +17,32 @@ Reduction = Literal["min", "max", "mean", "none"]
 
 
 class TerrainHeightSensorCfg(SensorCfg):
-    """Measures heights of frames above what lies below them, along the vertical."""
+    """Measures the vertical height of frames above the terrain below them."""
 
     frame: ObjRef | tuple[ObjRef, ...]
     """Bodies, sites, geoms or cameras whose height is measured."""
 
     pattern: PatternCfg = RingPatternCfg(rings=())
-    """Points around each frame, turned with its heading. All must point down. By
-    default the one point below the frame."""
+    """Sample points around each frame, rotated with its heading. All rays must point
+    down. The default is one ray below the frame."""
 
     reduction: Reduction = "min"
-    """Of the heights around a frame: the height above the highest point (`min`), above
-    the lowest (`max`), their mean, or all of them (`none`)."""
+    """Reduction of the heights around a frame: the height above the highest terrain
+    point (`min`), above the lowest (`max`), the mean height, or all heights
+    (`none`)."""
 
     start_height: float = 0.1
-    """Meters above the frame where rays start, so that a foot that has sunk into the
-    ground still finds it. A ceiling closer than this would count as ground."""
+    """Height of the ray starts above the frame, m, so that a foot that penetrates the
+    ground still detects it. A ceiling closer than this counts as ground."""
 
     max_distance: float = 10.0
-    """Meters below the frame beyond which there is no ground."""
+    """Range of the rays below the frame, m."""
 
     exclude_parent_body: bool = True
-    """Whether rays pass through the geoms of the body that their frame is fixed to."""
+    """Whether rays ignore the geoms of the body that their frame is fixed to."""
 
     include_geom_groups: tuple[int, ...] | None = (0,)
-    """Groups of the geoms that count as terrain; None is all of them."""
+    """Geom groups that count as terrain; None means all groups."""
 
     def edit_spec(self, spec: mujoco.MjSpec) -> None:
         """Check the settings, and that the frames exist. Nothing is added."""
@@ -66,7 +67,7 @@ class TerrainHeightSensorCfg(SensorCfg):
 
     @property
     def ray_cfg(self) -> RayCastSensorCfg:
-        """The rays that find the ground."""
+        """Configuration of the rays."""
         return RayCastSensorCfg(
             name=self.name,
             frame=self.frame,
@@ -86,13 +87,13 @@ class TerrainHeightData:
     heights: torch.Tensor
     """Height in m, shape (num_envs, F), or (num_envs, F, rays) without a reduction.
 
-    Rays that met no ground are left out; where all of them did, it is `max_distance`
-    and `hit` is False. For a ray that starts inside of the ground and leaves it through
-    its underside it is -start_height: the frame is at least so deep.
+    Rays without a hit are excluded; if all rays of a frame miss, the height is
+    `max_distance` and `hit` is False. If a ray starts inside the ground and leaves it
+    through its underside, the height is -start_height: the frame is at least that deep.
     """
 
     hit: torch.Tensor
-    """Whether any ground was met, shape of `heights`, bool."""
+    """Whether any ray hit the ground, same shape as `heights`, bool."""
 
 
 class TerrainHeightSensor(Sensor, SensePass):
@@ -125,8 +126,8 @@ class TerrainHeightSensor(Sensor, SensePass):
         """Turn distances into heights."""
         rays = self.rays.data
         self._hit.copy_(rays.hit.view_as(self._hit))
-        # A ray that starts inside of the ground leaves it through a face that looks
-        # the same way as the ray.
+        # A ray that starts inside the ground leaves it through a face whose normal
+        # points along the ray.
         is_inside = (rays.normals_w * rays.directions_w).sum(dim=-1) > 0.0
         below = rays.distances.masked_fill(is_inside, 0.0)
         torch.sub(below.view_as(self._heights), self._start_height, out=self._heights)

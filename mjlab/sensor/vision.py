@@ -1,9 +1,9 @@
-"""Rays and cameras as either engine takes them, and an engine as they take it.
+"""Interface between the ray and camera sensors and the renderers of the engines.
 
-`Renderer` is an engine's way of looking at the worlds. `NativeRenderer`: one MuJoCo
-renderer per picture size, and rays through `mujoco.batch` or a map of the ground.
-`WarpRenderer`: one tree of bounding boxes per set of visible geoms, in which both rays
-and cameras search.
+`Renderer` casts rays and renders cameras in all worlds. `NativeRenderer` uses one
+MuJoCo renderer per image size, and casts rays with `mujoco.batch` or a ground map.
+`WarpRenderer` uses one bounding volume hierarchy per set of visible geoms, for both
+rays and cameras.
 """
 
 import copy
@@ -19,20 +19,20 @@ from mjlab.settings import Config
 from mjlab.sim import Simulation
 
 NEAR = 0.01
-"""Meters from a camera within which the native renderer shows nothing."""
+"""Near clipping plane of the native renderer, m from the camera."""
 
 
 class VisionError(ValueError):
-    """Nothing to see, or nothing to see with."""
+    """Sensor settings that cannot be rendered, or no OpenGL to render with."""
 
 
 DrawCamera = Callable[[torch.Tensor], None]
-"""Draws one camera of the worlds where a new picture is due, shape (num_envs,)."""
+"""Renders one camera in the worlds that are due (the argument), shape (num_envs,)."""
 
 
 @dataclass(frozen=True)
 class CameraView:
-    """The picture that is drawn of one camera, as its sensor's configuration says."""
+    """Render settings of one camera, from its sensor's configuration."""
 
     camera_id: int
     name: str
@@ -50,31 +50,31 @@ PIXELS: dict[str, tuple[int, torch.dtype]] = {
     "depth": (1, torch.float32),
     "segmentation": (2, torch.int32),
 }
-"""Numbers of a pixel and their type, by what is drawn: colour; distance along the
-optical axis, in m; object id and type (mjtObj)."""
+"""Channels and dtype of each image type: colour; distance along the optical axis, in m;
+object id and type (mjtObj)."""
 
 Images = Mapping[str, torch.Tensor]
-"""Outputs of one camera by what is drawn, in place, (num_envs, height, width, ...)."""
+"""Output images of one camera by type, in place, (num_envs, height, width, ...)."""
 
 
 @dataclass(frozen=True)
 class Rays:
-    """Inputs and outputs of one set of rays, all in place. R is their number."""
+    """Inputs and outputs of one set of rays, all in place. R is the number of rays."""
 
     starts: torch.Tensor
-    """World frame, in m, shape (num_envs, R, 3)."""
+    """Starts in the world frame, in m, shape (num_envs, R, 3)."""
 
     directions: torch.Tensor
     """Unit vectors in the world frame, shape (num_envs, R, 3)."""
 
     excluded_bodies: tuple[int, ...]
-    """For each ray the body that it passes through, or -1."""
+    """Body that each ray ignores, or -1."""
 
     geom_groups: tuple[int, ...]
-    """Groups of the geoms that can be hit."""
+    """Geom groups that rays can hit."""
 
     points_down: bool
-    """Whether all of them point straight down at all times."""
+    """Whether all rays always point straight down."""
 
     distance: torch.Tensor
     """Output: distance to the hit in m, -1 for a miss, shape (num_envs, R)."""
@@ -92,25 +92,25 @@ class RayCastData:
 
     F is the number of frames and R the number of rays of the pattern; dimension 1 holds
     the rays of the first frame, then those of the second. The tensors are views of
-    those of all sensors that cast together, so their rows are not contiguous.
+    tensors shared by several sensors, so their rows are not contiguous.
     """
 
     distances: torch.Tensor
-    """From the start to the hit, in m, shape (num_envs, F * R). Where nothing was met
+    """Distance from the start to the hit, in m, shape (num_envs, F * R). Without a hit
     within `max_distance` it is `max_distance`, and `hit` is False."""
 
     hit: torch.Tensor
-    """Whether the ray met something, shape (num_envs, F * R), bool."""
+    """Whether the ray hit a geom, shape (num_envs, F * R), bool."""
 
     hit_pos_w: torch.Tensor
-    """Where, in the world frame, in m, shape (num_envs, F * R, 3). For a miss it is the
-    point at `max_distance`."""
+    """Hit position in the world frame, in m, shape (num_envs, F * R, 3). For a miss it
+    is the point at `max_distance`."""
 
     normals_w: torch.Tensor
     """Surface normal in the world frame, 0 for a miss, shape (num_envs, F * R, 3)."""
 
     geom_ids: torch.Tensor
-    """The geom that was met, -1 for a miss, shape (num_envs, F * R), int32."""
+    """Id of the geom that was hit, -1 for a miss, shape (num_envs, F * R), int32."""
 
     starts_w: torch.Tensor
     """Starts in the world frame, in m, shape (num_envs, F * R, 3)."""
@@ -123,45 +123,45 @@ class RayCastData:
 
 
 class CameraRenderer(Protocol):
-    """A way of drawing cameras."""
+    """Renderer of cameras."""
 
     notes: tuple[str, ...]
-    """What a user of its cameras should know."""
+    """Notes on its cameras, for the start-up report."""
 
     def add_camera(self, view: CameraView, images: Images) -> DrawCamera:
-        """Return what draws a camera into `images`, for the `finish` of a pass."""
+        """Return a function that renders a camera into `images`, called in `finish`."""
         ...
 
 
 class Renderer(CameraRenderer, Protocol):
-    """An engine's way of looking at the worlds."""
+    """Renderer of cameras and rays on one engine."""
 
     def add_rays(self, rays: Rays) -> Callable[[], None]:
-        """Return what casts the rays, for the `launch` of a sense pass."""
+        """Return a function that casts the rays, called in a sense pass's `launch`."""
         ...
 
 
 class CameraRendererCfg(Config, ABC):
-    """Another renderer than MuJoCo's for cameras of the native engine."""
+    """Alternative to MuJoCo's renderer for cameras on the native engine."""
 
     @abstractmethod
     def open(self, sim: Simulation) -> CameraRenderer:
-        """Return what draws the cameras of a simulation."""
+        """Return the renderer of a simulation's cameras."""
 
 
 def model_for_drawing(
     model: mujoco.MjModel, cameras: Sequence[CameraView]
 ) -> mujoco.MjModel:
-    """Return a copy of `model` whose cameras see from `NEAR` to the farthest asked.
+    """Return a copy of `model` that renders from `NEAR` to the largest camera range.
 
-    MuJoCo's clipping planes are multiples of the model's extent, so that on a large
-    terrain a robot's camera would not see what is within meters of it.
+    MuJoCo's clipping planes are multiples of the model's extent, so on a large terrain
+    a robot's camera would clip everything within metres of it.
     """
     model = copy.copy(model)
     extent = float(model.stat.extent)
     far = max([view.max_distance for view in cameras], default=0.0)
     model.vis.map.znear = NEAR / extent
-    # A margin, so that a distance at the limit is told from the far plane.
+    # The margin separates a distance at the limit from the far plane.
     model.vis.map.zfar = max(model.vis.map.zfar, 1.1 * far / extent)
     widths = [view.width for view in cameras]
     heights = [view.height for view in cameras]

@@ -1,4 +1,4 @@
-"""Rays and cameras on the Warp engine, in trees of bounding boxes."""
+"""Rays and cameras on the Warp engine, with bounding volume hierarchies (BVH)."""
 
 from collections.abc import Callable, Collection, Sequence
 from typing import Any, Protocol, cast
@@ -20,7 +20,7 @@ from mjlab.sim import SensePass, Simulation
 
 
 class _Arrays(Protocol):
-    """MuJoCo Warp's arrays of an engine. A later `expand` exchanges the model's."""
+    """MuJoCo Warp's arrays of an engine. A later `expand` replaces the model's."""
 
     @property
     def wp_model(self) -> mjw.Model: ...
@@ -30,10 +30,10 @@ class _Arrays(Protocol):
 
 
 class WarpRenderer:
-    """One tree of boxes, and one rendering of all its cameras, per set of geoms.
+    """One BVH, and one rendering of all its cameras, per set of geoms.
 
-    A tree holds the geoms of all worlds. It is fitted anew to their poses and sizes in
-    each `sense()`, before the rays.
+    A BVH holds the geoms of all worlds. Each `sense()` refits it to their poses and
+    sizes, before it casts rays.
     """
 
     notes: tuple[str, ...] = ()
@@ -44,7 +44,7 @@ class WarpRenderer:
         cameras: Sequence[CameraView],
         ray_groups: Collection[tuple[int, ...]],
     ) -> None:
-        """Build the trees of everything that will look."""
+        """Build the BVHs of all cameras and rays."""
         self._arrays = cast(_Arrays, sim.engine)
         self._device = str(sim.device)
         self._trees: list[_Tree] = []
@@ -59,8 +59,8 @@ class WarpRenderer:
             sim.add_sense_pass(tree)
 
     def add_rays(self, rays: Rays) -> Callable[[], None]:
-        """Return what casts the rays."""
-        # Any, because Warp types its arrays by annotations that only it understands.
+        """Return a function that casts the rays."""
+        # Any, because type checkers do not understand Warp's array annotations.
         starts: Any
         directions: Any
         distance: Any
@@ -93,7 +93,7 @@ class WarpRenderer:
         return cast
 
     def add_camera(self, view: CameraView, images: Images) -> DrawCamera:
-        """Return what copies a camera's pictures into `images`."""
+        """Return a function that copies a camera's images into `images`."""
         tree = next(tree for tree in self._trees if view in tree.views)
         return _Pictures(tree, view, images).copy
 
@@ -102,7 +102,7 @@ class WarpRenderer:
 
 
 class _Tree(SensePass):
-    """Boxes of the geoms of some groups, and the cameras that show these groups."""
+    """BVH of the geoms of some groups, and the cameras that render these groups."""
 
     def __init__(
         self, sim: Simulation, geom_groups: tuple[int, ...], views: list[CameraView]
@@ -132,7 +132,7 @@ class _Tree(SensePass):
             wp.synchronize_device()
 
     def launch(self) -> None:
-        """Fit the boxes to the present poses, and draw all cameras."""
+        """Refit the BVH to the current poses, and render all cameras."""
         m, d = self._arrays.wp_model, self._arrays.wp_data
         mjw.refit_bvh(m, d, self.context)
         if self.views:
@@ -140,7 +140,7 @@ class _Tree(SensePass):
 
 
 class _Pictures:
-    """Copies one camera's part of a rendering into tensors of its own."""
+    """Copies one camera's part of a rendering into its output images."""
 
     def __init__(self, tree: _Tree, view: CameraView, images: Images) -> None:
         context, index = tree.context, tree.views.index(view)
@@ -164,14 +164,14 @@ class _Pictures:
             self._labels = part(context.seg_data, context.seg_adr)
 
     def copy(self, due: torch.Tensor) -> None:
-        """Copy the pictures of the worlds that are due."""
+        """Copy the images of the worlds that are due."""
         rows = due.view(-1, 1, 1, 1)
         if self._rgb is not None:
             colors = self._bytes.index_select(-1, self._order)
             torch.where(rows, colors, self._rgb, out=self._rgb)
         if self._depth is not None:
             raw = self._raw_depth
-            # Warp writes 0 where a ray meets nothing.
+            # Warp writes 0 for pixels without a hit.
             depth = raw.masked_fill(raw <= 0.0, self._limit).clamp(max=self._limit)
             torch.where(rows, depth, self._depth, out=self._depth)
         if self._segmentation is not None:
@@ -179,5 +179,5 @@ class _Pictures:
 
 
 def _look(view: CameraView) -> tuple[tuple[int, ...], bool, bool]:
-    """Return what cameras have to agree on to be drawn together."""
+    """Return the settings that cameras must share to be rendered together."""
     return tuple(sorted(view.geom_groups)), view.use_textures, view.use_shadows

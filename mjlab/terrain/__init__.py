@@ -1,4 +1,4 @@
-"""The ground: a plane, or a grid of tiles of rising difficulty."""
+"""The ground: a plane, or a grid of terrain tiles of increasing difficulty."""
 
 from mjlab.terrain.boxes import FlatCfg as FlatCfg
 from mjlab.terrain.boxes import InvertedPyramidStairsCfg as InvertedPyramidStairsCfg

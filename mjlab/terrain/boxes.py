@@ -1,4 +1,4 @@
-"""Kinds of tile that are made of blocks, with exact vertical edges."""
+"""Terrain tiles made of blocks, with exact vertical edges."""
 
 import numpy as np
 
@@ -23,7 +23,7 @@ class FlatCfg(SubTerrainCfg):
 
     def build(self, size: Size, difficulty: float, rng: Rng) -> Tile:
         """Return a flat tile."""
-        del difficulty, rng  # Flat is flat.
+        del difficulty, rng  # Not used for flat ground.
         return block_tile(size, (), floor=0.0)
 
 
@@ -37,11 +37,11 @@ class StairsCfg(SubTerrainCfg):
     """Depth of a step, m, above 0."""
 
     platform_width: float = 3.0
-    """Least width of the square in the middle, m, above 0. It takes what full steps
-    leave over."""
+    """Minimum width of the central platform, m, above 0. Space left over by full
+    steps is added to it."""
 
     border_width: float = 1.0
-    """Width of the flat border, m, at least 0. Without it the first step is the tile's
+    """Width of the flat border, m, at least 0. At 0 the first step is at the tile's
     edge."""
 
     def check(self, path: str, size: Size) -> None:
@@ -67,7 +67,7 @@ class PyramidStairsCfg(StairsCfg):
 
     def build(self, size: Size, difficulty: float, rng: Rng) -> Tile:
         """Return stairs up. Each step is one block under all the higher ones."""
-        del rng  # Stairs leave nothing to chance.
+        del rng  # Stairs are deterministic.
         height = at_difficulty(self.step_height_range, difficulty)
         blocks = [
             centred_block(self.inset(size, step), (step + 1) * height)
@@ -81,7 +81,7 @@ class InvertedPyramidStairsCfg(StairsCfg):
 
     def build(self, size: Size, difficulty: float, rng: Rng) -> Tile:
         """Return stairs down. Each step is four blocks around the pit."""
-        del rng  # Stairs leave nothing to chance.
+        del rng  # Stairs are deterministic.
         height = at_difficulty(self.step_height_range, difficulty)
         rings = self.num_rings(size)
         blocks = ring((size[0] / 2, size[1] / 2), self.inset(size, 0), 0.0)
@@ -105,11 +105,11 @@ class RandomGridCfg(SubTerrainCfg):
     Fewer levels merge into fewer geoms."""
 
     platform_width: float = 1.0
-    """Least width of the square in the middle, m, above 0. It takes whole cells."""
+    """Minimum width of the central platform, m, above 0, rounded up to whole cells."""
 
     border_width: float = 0.25
-    """Least width of the flat border, m, at least 0. It takes what whole cells leave
-    over."""
+    """Minimum width of the flat border, m, at least 0. Space left over by whole
+    cells is added to it."""
 
     def check(self, path: str, size: Size) -> None:
         """Raise if the cells, the platform or the border do not fit the tile."""
@@ -143,7 +143,7 @@ class RandomGridCfg(SubTerrainCfg):
         return np.concatenate(([-extent / 2], inner, [extent / 2]))
 
     def _in_platform(self, edges: np.ndarray) -> np.ndarray:
-        """Return which cells along one side reach into the platform."""
+        """Return a mask of the cells along one side that overlap the platform."""
         half = self.platform_width / 2 - 1e-9
         return (edges[:-1] < half) & (edges[1:] > -half)
 
@@ -162,18 +162,18 @@ class SteppingStonesCfg(SubTerrainCfg):
     0."""
 
     displacement: float = 0.0
-    """Largest random shift of a stone, from 0 to 1 in halves of the gap."""
+    """Maximum random shift of a stone, from 0 to 1, as a fraction of half the gap."""
 
     floor_depth: float = 1.0
     """Depth of the floor between the stones, m, above 0."""
 
     platform_width: float = 2.0
-    """Least width of the platform in the middle, m, above 0. It takes the place of
-    whole stones, so the gap around it is that between stones."""
+    """Minimum width of the central platform, m, above 0. It replaces whole stones, so
+    the gap around it equals the gap between stones."""
 
     border_width: float = 0.25
-    """Least width of the flat border, m, at least 0. It takes what whole stones leave
-    over."""
+    """Minimum width of the flat border, m, at least 0. Space left over by whole
+    stones is added to it."""
 
     def check(self, path: str, size: Size) -> None:
         """Raise if the platform and one ring of stones do not fit the tile."""
@@ -200,7 +200,7 @@ class SteppingStonesCfg(SubTerrainCfg):
         blocks.append(centred_block(platform, 0.0))
         for row, column in np.ndindex(counts[1], counts[0]):
             place = np.array([column, row]) - (np.array(counts) - 1) / 2
-            # The draws come first: a stone's place says nothing about the others'.
+            # Drawn before the platform check, so that other stones do not depend on it.
             shift = rng.uniform(-1.0, 1.0, 2) * self.displacement * gap / 2
             height = rng.uniform(-peak, peak)
             if np.all(np.abs(place) < np.array(taken) / 2):
@@ -218,7 +218,7 @@ class SteppingStonesCfg(SubTerrainCfg):
     def _num_taken(self, count: int, stone: float, gap: float) -> int:
         """Return how many stones the platform replaces along one side.
 
-        It is even where the number of stones is, so that the platform is centred.
+        It is even if the number of stones is even, so that the platform is centred.
         """
         needed = int(np.ceil((self.platform_width + gap) / (stone + gap) - 1e-9))
         return min(count, needed + (count - needed) % 2)

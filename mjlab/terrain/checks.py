@@ -1,4 +1,4 @@
-"""Checks of a configuration: an error names the field, its value and what is valid."""
+"""Configuration checks, with errors that name the field, its value and valid values."""
 
 from __future__ import annotations
 
@@ -30,11 +30,11 @@ class Fields:
     """The fields of one configuration, to be checked by name."""
 
     def __init__(self, cfg: Any, path: str) -> None:
-        """Remember the configuration.
+        """Store the configuration.
 
         Args:
-            cfg: What has the fields.
-            path: How the user reaches it, to begin messages with.
+            cfg: Configuration that has the fields.
+            path: Path of the configuration, the prefix of messages.
         """
         self._cfg = cfg
         self._path = path
@@ -81,7 +81,7 @@ class Fields:
 
         Args:
             field: A length.
-            room: The length there is room for.
+            room: Largest valid length.
             why: How `room` follows from other fields, for the message.
         """
         value = getattr(self._cfg, field)
@@ -103,7 +103,7 @@ class Fields:
 
 
 def check_terrain(cfg: TerrainCfg) -> None:
-    """Raise ValueError, which names field, value and what is valid, if one is not."""
+    """Raise ValueError if a field is invalid, with its value and the valid values."""
     fields = Fields(cfg, "terrain")
     fields.choice("kind", ("plane", "generator"))
     fields.numbers("friction", at_least=0.0)
@@ -175,7 +175,7 @@ def _check_patches(patches: dict[str, FlatPatchCfg], path: str, size: Size) -> N
 
 
 def _check_patch_counts(cfg: TerrainGeneratorCfg, path: str) -> None:
-    """Raise if one name asks for different numbers of patches: they share an array."""
+    """Raise if one name has different numbers of patches: they share an array."""
     counts = {
         name: patch.num_patches for name, patch in cfg.flat_patch_sampling.items()
     }
@@ -193,7 +193,7 @@ def _check_patch_counts(cfg: TerrainGeneratorCfg, path: str) -> None:
 def _inside(value: object, **bounds: Unpack[Bounds]) -> bool:
     if not isinstance(value, numbers.Real) or isinstance(value, bool):
         return False
-    # Written so that NaN is outside of everything.
+    # NaN is outside all bounds, because its comparisons are False.
     number = float(value)
     low, high = bounds.get("at_least", -math.inf), bounds.get("at_most", math.inf)
     return low <= number <= high and ("above" not in bounds or number > bounds["above"])

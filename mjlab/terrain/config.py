@@ -34,9 +34,9 @@ class FlatPatchCfg(Config):
     """Range of the height of the spot's centre, m, in the world."""
 
     grid_resolution: float = 0.05
-    """Distance of the points at which a tile made of blocks is measured, m, above 0. A
-    feature narrower than this may go unseen. Height fields are measured at their
-    vertices instead, which is exact."""
+    """Distance between sample points on a tile made of blocks, m, above 0. Narrower
+    features can be missed. Height fields are sampled at their vertices instead, which
+    is exact."""
 
 
 class SubTerrainCfg(Config, ABC):
@@ -46,14 +46,14 @@ class SubTerrainCfg(Config, ABC):
     """Share of this kind among all kinds, above 0. The sum need not be 1."""
 
     flat_patch_sampling: dict[str, FlatPatchCfg] = {}
-    """Flat spots by name, for this kind. They come before those of the generator."""
+    """Flat spots by name, for this kind. They override those of the generator."""
 
     @abstractmethod
     def check(self, path: str, size: Size) -> None:
         """Raise ValueError if a field is out of range for a tile of this size.
 
         Args:
-            path: How the user reaches this config, to begin the message with.
+            path: Path of this config, the prefix of the message.
             size: Extent of the tile along x and y, m.
         """
 
@@ -64,7 +64,7 @@ class SubTerrainCfg(Config, ABC):
         Args:
             size: Extent of the tile along x and y, m.
             difficulty: From 0, the easiest, to 1.
-            rng: The only source of chance. Each tile has its own.
+            rng: The only source of randomness. Each tile has its own.
         """
 
 
@@ -87,14 +87,14 @@ class TerrainGeneratorCfg(Config):
 
     num_cols: int = 20
     """Number of columns, at least the number of kinds, which share them by proportion.
-    Not used with `curriculum`, which has one column a kind."""
+    Not used with `curriculum`, which has one column per kind."""
 
     curriculum: bool = False
-    """Let difficulty grow with the row, from the low end of `difficulty_range` in the
-    first row to the high end in the last. Otherwise each tile draws its own."""
+    """Increase difficulty with the row, from the low end of `difficulty_range` in the
+    first row to the high end in the last. Otherwise each tile draws its difficulty."""
 
     difficulty_range: tuple[float, float] = (0.0, 1.0)
-    """The difficulties in use, (low, high), 0 to 1. A single row has the low one."""
+    """Range of difficulties, (low, high), 0 to 1. A single row has the low one."""
 
     border_width: float = 0.0
     """Width of the flat border around all tiles, m, at least 0."""
@@ -103,35 +103,35 @@ class TerrainGeneratorCfg(Config):
     """Depth of the ground below the lowest point of a tile, m, at least 0.05."""
 
     flat_patch_sampling: dict[str, FlatPatchCfg] = {}
-    """Flat spots by name, for every kind that does not say otherwise."""
+    """Flat spots by name, for every kind that does not override them."""
 
     color_scheme: Literal["height", "random", "none"] = "height"
-    """Colours by height, one random colour a tile, or the terrain's `rgba`. With more
+    """Colours by height, one random colour per tile, or the terrain's `rgba`. With more
     than 500 height fields, which renderers cannot texture, each gets one colour."""
 
     seed: int | None = None
-    """Seed of all chance in the terrain, at least 0. None takes the seed that is given
-    to `build_terrain`."""
+    """Random seed of the terrain, at least 0. None uses the seed passed to
+    `build_terrain`."""
 
 
 class TerrainCfg(Config):
     """The ground of a scene."""
 
     kind: Literal["plane", "generator"] = "plane"
-    """A plane, or what `generator` makes."""
+    """A plane, or the tiles of `generator`."""
 
     generator: TerrainGeneratorCfg | None = None
     """The tiles, for the kind "generator"."""
 
     plane_size: tuple[float, float] | None = None
-    """Extent of the plane along x and y, m, above 0. None is without end."""
+    """Extent of the plane along x and y, m, above 0. None is infinite."""
 
     plane_checker: bool = True
     """Show a checkerboard of 1 m squares on the plane."""
 
     max_init_terrain_level: int | None = None
-    """The highest row that worlds start on, from 0. None, or more than there are,
-    allows every row."""
+    """Highest row that worlds start on, counted from 0. None, or a number beyond the
+    last row, allows every row."""
 
     friction: tuple[float, float, float] = (1.0, 0.005, 0.0001)
     """Sliding, torsional (m) and rolling (m) friction, each at least 0."""
@@ -143,10 +143,10 @@ class TerrainCfg(Config):
     """The geom of higher priority decides the contact's parameters, as in MuJoCo."""
 
     contype: int = 1
-    """Bits that say what the ground collides with, as in MuJoCo."""
+    """Collision bitmask of the ground, as in MuJoCo."""
 
     conaffinity: int = 1
-    """Bits that say what the ground collides with, as in MuJoCo."""
+    """Collision bitmask that other geoms' `contype` is tested against, as in MuJoCo."""
 
     rgba: tuple[float, float, float, float] = (0.42, 0.47, 0.52, 1.0)
     """Colour of the plane, and of the tiles with the colour scheme "none", 0 to 1."""

@@ -1,4 +1,4 @@
-"""From a terrain config to an MjSpec and what must be known about it."""
+"""Build an MjSpec from a terrain config, with spawn origins, flat spots and bounds."""
 
 import zlib
 from dataclasses import dataclass
@@ -14,7 +14,7 @@ from mjlab.terrain.writer import PlacedTile, write_plane, write_tiles
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Terrain:
-    """The ground as a spec, and where things are on it. World frame, m.
+    """The ground as a spec, with spawn origins, flat spots and bounds. World frame, m.
 
     A plane counts as one tile. Rows run along x and columns along y, both ascending.
     """
@@ -28,7 +28,7 @@ class Terrain:
 
     patches: dict[str, np.ndarray]
     """Flat spots by name, on the surface, shape (rows, cols, num_patches, 3). Tiles of
-    a kind that does not have the name repeat their origin."""
+    a kind without that name repeat their origin."""
 
     column_kinds: tuple[str, ...]
     """The kind of each column's tiles, a key of `sub_terrains`."""
@@ -41,11 +41,11 @@ class Terrain:
     """The difficulty of each tile, shape (rows, cols), 0 to 1."""
 
     size: tuple[float, float]
-    """Extent of one tile along x and y; inf for a plane without end."""
+    """Extent of one tile along x and y; inf for an infinite plane."""
 
     tile_bounds: np.ndarray
     """Lowest and highest x and y of all tiles, shape (2, 2), centred on the origin;
-    infinite for a plane without end."""
+    infinite for an infinite plane."""
 
     bounds: np.ndarray
     """Lowest and highest x and y of the ground with its border, shape (2, 2)."""
@@ -68,9 +68,9 @@ def build_terrain(
 
     Args:
         cfg: The ground.
-        seed: Seed of all chance, unless the generator has its own.
-        spec: What to write into, with nothing called `terrain...` in it. None makes a
-            new spec.
+        seed: Random seed, unless the generator has its own.
+        spec: Spec to write into, without elements called `terrain...`. None makes a new
+            spec.
     """
     check_terrain(cfg)
     spec = mujoco.MjSpec() if spec is None else spec
@@ -80,10 +80,10 @@ def build_terrain(
 
 
 def column_kinds(cfg: TerrainGeneratorCfg) -> tuple[str, ...]:
-    """Return the kind of each column, the kinds side by side in their order.
+    """Return the kind of each column, in the order of `sub_terrains`.
 
     Each kind has at least one column; the others go, one by one, to the kind with the
-    most proportion a column (Webster's method, exact where the proportions are).
+    most proportion per column (Webster's method, exact where the proportions are).
     """
     kinds = list(cfg.sub_terrains)
     if cfg.curriculum:
@@ -112,7 +112,7 @@ def _build_plane(cfg: TerrainCfg, spec: mujoco.MjSpec) -> Terrain:
 
 
 class _TileGrid:
-    """The tiles of a generator, and all chance in them."""
+    """The tiles of a generator, and their random generators."""
 
     def __init__(self, cfg: TerrainGeneratorCfg, seed: int) -> None:
         self._cfg = cfg
@@ -124,7 +124,7 @@ class _TileGrid:
         self.tiles = [self._tile(row, col) for row, col in np.ndindex(self.shape)]
 
     def rng(self, purpose: str, *place: int) -> np.random.Generator:
-        """Return the randomness of one purpose and place, which no other disturbs."""
+        """Return an independent random generator for one purpose and tile."""
         return np.random.default_rng([self._seed, zlib.crc32(purpose.encode()), *place])
 
     def origins(self) -> np.ndarray:
@@ -173,7 +173,7 @@ class _TileGrid:
             float(self.difficulty[row, col]),
         )
         tile = kind.build(size, difficulty, self.rng("tile", row, col))
-        # MuJoCo would only say so much later.
+        # MuJoCo would report this much later.
         if not np.all(np.isfinite(tile.height_range)):
             raise ValueError(
                 f"The tile of kind {name!r} ({type(kind).__name__}) at difficulty "

@@ -1,4 +1,4 @@
-"""Kinds of tile that are height fields, one geom each."""
+"""Terrain tiles that are height fields, one geom each."""
 
 from abc import abstractmethod
 from typing import Literal, NamedTuple
@@ -10,7 +10,7 @@ from mjlab.terrain.config import Rng, SubTerrainCfg, at_difficulty
 from mjlab.terrain.noise import blocky_noise, perlin_noise
 from mjlab.terrain.shapes import Size, Tile, height_field_tile
 
-# Finer cells cost collision time and say nothing to a foot.
+# Finer cells cost collision time and make no difference to a foot.
 FINEST_SCALE = 0.02
 
 
@@ -27,7 +27,7 @@ class _Grid(NamedTuple):
         return np.minimum((x[-1] - np.abs(x))[None, :], (y[-1] - np.abs(y))[:, None])
 
     def faded(self, heights: np.ndarray, border_width: float) -> np.ndarray:
-        """Return heights that go linearly to 0 at the tile's edge."""
+        """Return the heights, faded linearly to 0 at the tile's edge."""
         if border_width == 0.0:
             return heights
         return heights * np.clip(self.edge_distance() / border_width, 0.0, 1.0)
@@ -47,7 +47,7 @@ class HeightFieldCfg(SubTerrainCfg):
         self._check(fields, size)
 
     def build(self, size: Size, difficulty: float, rng: Rng) -> Tile:
-        """Return the tile. Its vertices are odd in number: one is at the centre."""
+        """Return the tile. The number of vertices is odd, so one is at the centre."""
         counts = [2 * round(extent / self.horizontal_scale / 2) + 1 for extent in size]
         x, y = (
             np.linspace(-extent / 2, extent / 2, count)
@@ -59,7 +59,7 @@ class HeightFieldCfg(SubTerrainCfg):
 
     @abstractmethod
     def _check(self, fields: Fields, size: Size) -> None:
-        """Raise if another field than the scale is out of range."""
+        """Raise if a field other than the scale is out of range."""
 
     @abstractmethod
     def _heights(self, grid: _Grid, difficulty: float, rng: Rng) -> np.ndarray:
@@ -73,10 +73,10 @@ class PyramidSlopeCfg(HeightFieldCfg):
     """Rise over run at difficulty 0 and 1, each at least 0."""
 
     platform_width: float = 2.0
-    """Width of the square in the middle, m, above 0."""
+    """Width of the central platform, m, above 0."""
 
     inverted: bool = False
-    """Let the slopes lead down."""
+    """Make the slopes lead down to the platform."""
 
     border_width: float = 0.0
     """Width of the flat border, m, at least 0."""
@@ -86,8 +86,8 @@ class PyramidSlopeCfg(HeightFieldCfg):
         fields.platform(size)
 
     def _heights(self, grid: _Grid, difficulty: float, rng: Rng) -> np.ndarray:
-        del rng  # Slopes leave nothing to chance.
-        # The height is the slope times the way from the border.
+        del rng  # Slopes are deterministic.
+        # The height is the slope times the distance from the border.
         run = min(grid.size) / 2 - self.border_width - self.platform_width / 2
         way = np.clip(grid.edge_distance() - self.border_width, 0.0, max(run, 0.0))
         slope = at_difficulty(self.slope_range, difficulty)
@@ -101,14 +101,14 @@ class RandomRoughCfg(HeightFieldCfg):
     """Lowest and highest height, m."""
 
     noise_step: float = 0.02
-    """Difference of the heights that occur, m, above 0, counted from the lowest."""
+    """Step between possible heights, m, above 0, counted from the lowest."""
 
     downsampled_scale: float | None = None
-    """Distance of the points that are drawn, m, at least `horizontal_scale`; the
-    surface is linear in between. None draws every vertex."""
+    """Distance between random heights, m, at least `horizontal_scale`; the surface is
+    linear in between. None draws every vertex."""
 
     scale_with_difficulty: bool = True
-    """Let the noise grow from nothing at difficulty 0 to `noise_range` at 1."""
+    """Scale the noise from 0 at difficulty 0 to `noise_range` at difficulty 1."""
 
     border_width: float = 0.25
     """Over this distance the noise fades to 0 at the tile's edge, m, at least 0."""
@@ -158,7 +158,7 @@ class WaveCfg(HeightFieldCfg):
         _check_fade(fields, size)
 
     def _heights(self, grid: _Grid, difficulty: float, rng: Rng) -> np.ndarray:
-        del rng  # Waves leave nothing to chance.
+        del rng  # Waves are deterministic.
         amplitude = at_difficulty(self.amplitude_range, difficulty)
         phase_x = 2 * np.pi * self.num_waves * (grid.x / grid.size[0] + 0.5)
         phase_y = 2 * np.pi * self.num_waves * (grid.y / grid.size[1] + 0.5)
@@ -181,13 +181,13 @@ class DiscreteObstaclesCfg(HeightFieldCfg):
     leaves."""
 
     num_obstacles: int = 40
-    """Number of obstacles, at least 1. They may overlap; the last one counts."""
+    """Number of obstacles, at least 1. They can overlap; later ones replace earlier."""
 
     platform_width: float = 2.0
-    """Width of the square in the middle that stays free, m, above 0."""
+    """Width of the central platform without obstacles, m, above 0."""
 
     border_width: float = 0.25
-    """Width of the border that stays free, m, at least 0, but at least one cell."""
+    """Width of the border without obstacles, m, at least 0; at least one cell wide."""
 
     horizontal_scale = 0.05
     """Width of a cell, m, from 0.02 to a quarter of the tile. It is adapted so that an
@@ -224,7 +224,7 @@ class PerlinCfg(HeightFieldCfg):
     """Hills: octaves of Perlin noise, each smaller and finer than the one before."""
 
     height_range: tuple[float, float] = (0.0, 0.4)
-    """From lowest to highest point at difficulty 0 and 1, m, each at least 0."""
+    """Height from lowest to highest point at difficulty 0 and 1, m, each at least 0."""
 
     scale: float = 2.0
     """Width of the largest features, m, above 0."""
@@ -234,10 +234,10 @@ class PerlinCfg(HeightFieldCfg):
     wide."""
 
     persistence: float = 0.4
-    """Height of an octave over that of the one before, above 0 and at most 1."""
+    """Ratio of an octave's height to the previous one's, above 0 and at most 1."""
 
     lacunarity: float = 2.0
-    """Width of an octave's features over that of the next one's, at least 1."""
+    """Ratio of an octave's feature width to the next one's, at least 1."""
 
     border_width: float = 0.5
     """Over this distance the hills fade to 0 at the tile's edge, m, at least 0."""

@@ -10,14 +10,14 @@ def blocky_noise(
     spacing: float,
     rng: np.random.Generator,
 ) -> np.ndarray:
-    """Return values drawn on a lattice, linear in between, shape (ny, nx).
+    """Return random values on a lattice, interpolated linearly, shape (ny, nx).
 
     Args:
         x: Ascending vertices along x, shape (nx,), m.
         y: Ascending vertices along y, shape (ny,), m.
-        values: What to draw from.
-        spacing: Least distance of the lattice points, m.
-        rng: The source of chance.
+        values: Values to draw from.
+        spacing: Minimum distance between lattice points, m.
+        rng: Random generator.
     """
     lattice_x, lattice_y = (
         np.linspace(axis[0], axis[-1], _num_cells(axis, spacing) + 1) for axis in (x, y)
@@ -38,10 +38,10 @@ def perlin_noise(
     Args:
         x: Ascending vertices along x, shape (nx,), m.
         y: Ascending vertices along y, shape (ny,), m.
-        spacing: Distance of the lattice points, where the noise is 0, m.
-        rng: The source of chance.
+        spacing: Distance between lattice points, where the noise is 0, m.
+        rng: Random generator.
     """
-    # The lattice starts anywhere, else all tiles would share its lines of zeros.
+    # The lattice has a random offset, else all tiles would share its lines of zeros.
     place_x, place_y = (
         (axis - axis[0]) / spacing + offset
         for axis, offset in zip((x, y), rng.uniform(size=2), strict=True)

@@ -1,4 +1,4 @@
-"""Finding flat spots on a tile's true surface."""
+"""Search for flat spots on a tile's surface."""
 
 import numpy as np
 
@@ -20,9 +20,9 @@ def flat_patches(
 
     Args:
         tile: The surface to search.
-        cfg: What to look for.
-        rng: The source of chance.
-        where: The patch and the tile, for the message when there is no such spot.
+        cfg: Size, flatness and range of the spots.
+        rng: Random generator.
+        where: The patch and the tile, for the message if no spot is found.
     """
     raster = x, y, heights = tile.raster(cfg.grid_resolution)
     found = np.empty((0, 2), dtype=int)
@@ -45,7 +45,7 @@ def flat_patches(
 
 
 def _candidates(tile: Tile, cfg: FlatPatchCfg, raster: _Raster) -> np.ndarray:
-    """Return the (row, column) of all points that may be centres, shape (n, 2)."""
+    """Return the (row, column) of all possible centres, shape (n, 2)."""
 
     def inside(
         axis: np.ndarray, extent: float, bounds: tuple[float, float]
@@ -61,11 +61,11 @@ def _candidates(tile: Tile, cfg: FlatPatchCfg, raster: _Raster) -> np.ndarray:
 
 
 def _spread(raster: _Raster, centres: np.ndarray, radius: float) -> np.ndarray:
-    """Return the difference of highest and lowest point around each centre, m."""
+    """Return the height difference around each centre, m."""
     x, y, heights = raster
     step_x, step_y = x[1] - x[0], y[1] - y[0]
-    # A point of the disc is at most one cell's diagonal from the points that decide the
-    # surface there.
+    # A point of the disc is at most one cell's diagonal from the vertices that
+    # determine the surface there.
     reach = radius + np.hypot(step_x, step_y)
     most_x, most_y = int(reach / step_x), int(reach / step_y)
     rows, columns = np.mgrid[-most_y : most_y + 1, -most_x : most_x + 1]

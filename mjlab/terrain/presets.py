@@ -1,4 +1,4 @@
-"""Ready-made terrains. Each call returns a new config, so change it as you like."""
+"""Terrain presets. Each call returns a new config, which can be modified freely."""
 
 from mjlab.terrain.boxes import (
     FlatCfg,
@@ -18,10 +18,10 @@ from mjlab.terrain.heightfields import (
 
 
 def rough_terrains(*, curriculum: bool = False) -> TerrainGeneratorCfg:
-    """Return the mix of gentle terrains for learning to walk, 10 x 20 tiles of 8 m.
+    """Return a mix of gentle terrains for locomotion, 10 x 20 tiles of 8 m.
 
     Args:
-        curriculum: Whether difficulty grows with the row, with one column a kind.
+        curriculum: Whether difficulty grows with the row, with one column per kind.
     """
     return _wide(
         curriculum,
@@ -39,7 +39,7 @@ def stairs_terrains(*, curriculum: bool = False) -> TerrainGeneratorCfg:
     """Return flat ground and stairs up to 0.2 m a step, 10 x 20 tiles of 8 m.
 
     Args:
-        curriculum: Whether difficulty grows with the row, with one column a kind.
+        curriculum: Whether difficulty grows with the row, with one column per kind.
     """
     heights = (0.0, 0.2)
     return _wide(
@@ -56,7 +56,7 @@ def all_terrains(*, curriculum: bool = False) -> TerrainGeneratorCfg:
     """Return every kind in equal shares, 10 x 20 tiles of 8 m.
 
     Args:
-        curriculum: Whether difficulty grows with the row, with one column a kind.
+        curriculum: Whether difficulty grows with the row, with one column per kind.
     """
     return _wide(
         curriculum,

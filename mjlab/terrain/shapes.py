@@ -2,7 +2,7 @@
 
 A tile has its own frame: the origin lies at the centre of its area, x and y run along
 its sides, and z = 0 is the level at which neighbouring tiles meet. Everything below a
-tile's surface is solid, so neighbours leave no gap whatever their heights are.
+tile's surface is solid, so there is no gap between neighbours of different heights.
 """
 
 from collections.abc import Iterable
@@ -14,7 +14,7 @@ import numpy as np
 Size = tuple[float, float]
 """Two lengths, along x and y, in metres."""
 
-# Heights that differ by less are one height.
+# Heights that differ by less count as equal.
 SAME_HEIGHT = 1e-9
 
 
@@ -29,7 +29,7 @@ class TerrainBlock(NamedTuple):
     bottom: float = -np.inf
 
     def covers(self, other: "TerrainBlock") -> bool:
-        """Return whether nothing of the surface of `other` can be seen past this."""
+        """Return whether this block hides the whole surface of `other`."""
         return (
             self.x_min <= other.x_min + SAME_HEIGHT
             and self.x_max >= other.x_max - SAME_HEIGHT
@@ -77,9 +77,9 @@ class Tile:
         """Return the surface on a grid: x (nx,), y (ny,), heights (ny, nx), tile frame.
 
         Args:
-            resolution: Largest distance of neighbouring points of a tile made of
-                blocks. A height field is returned at its own vertices, which say all
-                about it.
+            resolution: Largest distance between neighbouring points of a tile made of
+                blocks. A height field is returned at its vertices, which define it
+                exactly.
         """
         if self.heights is not None:
             rows, columns = self.heights.shape
@@ -102,13 +102,13 @@ class Tile:
 def block_tile(size: Size, blocks: Iterable[TerrainBlock], *, floor: float) -> Tile:
     """Return a tile of blocks that stand on a floor.
 
-    A block that is nowhere the highest of the two is dropped, so that equal heights
-    (stairs at difficulty 0) end as one block and no two faces coincide.
+    A block that another block hides is dropped, so that equal heights (stairs at
+    difficulty 0) become one block and no two faces coincide.
 
     Args:
         size: Extent along x and y, m.
         blocks: The solids.
-        floor: Height of the surface where there is no block.
+        floor: Height of the surface outside the blocks.
     """
     kept = [_floor_block(size, floor)]
     for block in blocks:
@@ -147,10 +147,10 @@ def ring(outer: Size, inner: Size, top: float) -> list[TerrainBlock]:
 def merged_cells(
     x_edges: np.ndarray, y_edges: np.ndarray, heights: np.ndarray
 ) -> list[TerrainBlock]:
-    """Return few blocks whose surface is a grid of cells of given heights.
+    """Return a small set of blocks whose surface is a grid of cells of given heights.
 
-    Blocks reach down to the ground, so one of a low level may run on beneath a higher
-    cell. That saves most of the blocks; those of one level never overlap.
+    Blocks reach down to the ground, so a low block can extend beneath a higher cell.
+    This saves most of the blocks. Blocks of one level never overlap.
 
     Args:
         x_edges: Ascending borders of the columns, shape (nx + 1,).
@@ -175,7 +175,7 @@ def merged_cells(
 def _grown(
     open_cells: np.ndarray, wanted: np.ndarray, row: int, column: int
 ) -> tuple[slice, slice]:
-    """Return the open rectangle that starts at a cell and takes most wanted ones."""
+    """Return the open rectangle from a cell that covers the most wanted cells."""
     best, best_gain = (slice(row, row + 1), slice(column, column + 1)), 0
     limit = open_cells.shape[1]
     for stop_row in range(row + 1, open_cells.shape[0] + 1):

@@ -1,4 +1,4 @@
-"""Writing the ground into an MjSpec."""
+"""Write the ground into an MjSpec."""
 
 import colorsys
 from dataclasses import dataclass
@@ -12,11 +12,11 @@ from mjlab.terrain.shapes import Tile, ring
 
 BODY_NAME = "terrain"
 
-# Blocks reach this far beyond their sides, m. What comes down just where two of them
-# meet, such as a ray, would else slip between them, in float32 more so.
+# Blocks extend this far beyond their sides, m. Otherwise a ray that points down exactly
+# where two blocks meet could pass between them, especially in float32.
 _OVERLAP = 1e-4
 
-# Renderers hold at most 1000 textures, and the robots want some.
+# Renderers support at most 1000 textures, and the robots need some of them.
 _MOST_TEXTURES = 500
 
 # From the lowest ground to the highest: water, meadow, sand, rock, snow.
@@ -43,14 +43,14 @@ class PlacedTile:
 
     @property
     def name(self) -> str:
-        """The name that the tile's geoms and assets begin with."""
+        """Prefix of the names of the tile's geoms and assets."""
         return f"terrain_{self.row}_{self.col}"
 
 
 def write_plane(spec: mujoco.MjSpec, cfg: TerrainCfg) -> None:
     """Add a plane at height 0 to the spec."""
     body = _add_body(spec, cfg)
-    # Zero is MuJoCo's way to say that a plane has no end.
+    # In MuJoCo size 0 means an infinite plane.
     extent = cfg.plane_size or (0.0, 0.0)
     geom = body.add_geom(
         name=BODY_NAME,
@@ -71,7 +71,7 @@ def write_plane(spec: mujoco.MjSpec, cfg: TerrainCfg) -> None:
         width=256,
         height=256,
     )
-    # The texture has two squares a side, so it repeats every 2 m.
+    # The texture has two squares per side, so it repeats every 2 m.
     material = _paint(spec, geom, texture)
     material.texuniform = True
     material.texrepeat = [0.5, 0.5]
@@ -87,9 +87,9 @@ def write_tiles(
     """Add the tiles and the border around them to the spec.
 
     Args:
-        spec: What to write into.
+        spec: Spec to write into.
         cfg: The terrain.
-        generator: That of the terrain.
+        generator: Generator of the terrain.
         tiles: All tiles of the grid.
         rng: Draws the colours, if they are random.
     """
@@ -127,7 +127,7 @@ class _TileWriter:
         self._thickness = generator.base_thickness
         self._by_height = generator.color_scheme == "height"
         ranges = np.array([placed.tile.height_range for placed in tiles])
-        # The border is at height 0, and counts.
+        # The border, at height 0, is included.
         self._bounds = (min(ranges.min(), 0.0), max(ranges.max(), 0.0))
         fields = sum(placed.tile.heights is not None for placed in tiles)
         self._textured = self._by_height and fields <= _MOST_TEXTURES
@@ -155,7 +155,7 @@ class _TileWriter:
     def add_height_field(
         self, placed: PlacedTile, heights: np.ndarray, color: np.ndarray
     ) -> None:
-        """Add a height field, which MuJoCo keeps as shares, 0 to 1, of its height."""
+        """Add a height field. MuJoCo stores its heights normalised to 0 to 1."""
         size, (low, high) = placed.tile.size, placed.tile.height_range
         self._spec.add_hfield(
             name=placed.name,
@@ -174,7 +174,7 @@ class _TileWriter:
         )
         if not self._textured:
             return
-        # A picture's first line is the one at the highest y.
+        # The first row of an image is the one at the highest y.
         image = np.round(255 * _height_colors(heights, self._bounds)[::-1])
         texture = self._spec.add_texture(
             name=placed.name,
@@ -203,7 +203,7 @@ def _add_body(spec: mujoco.MjSpec, cfg: TerrainCfg) -> mujoco.MjsBody:
 def _paint(
     spec: mujoco.MjSpec, geom: mujoco.MjsGeom, texture: mujoco.MjsTexture
 ) -> mujoco.MjsMaterial:
-    """Give a geom a material of one texture, called like it."""
+    """Give a geom a material with one texture, named like the texture."""
     material = spec.add_material(name=texture.name)
     material.textures[mujoco.mjtTextureRole.mjTEXROLE_RGB] = texture.name
     geom.material = material.name
@@ -212,7 +212,7 @@ def _paint(
 
 
 def _contact(cfg: TerrainCfg) -> dict[str, Any]:
-    """Return what all geoms share. The ground never moves, so it has no mass."""
+    """Return the settings of all geoms. The ground is static, so it has no mass."""
     shared = ("friction", "condim", "priority", "contype", "conaffinity")
     return {"group": 0, "mass": 0.0, **{name: getattr(cfg, name) for name in shared}}
 
@@ -222,7 +222,7 @@ def _height_colors(
 ) -> np.ndarray:
     """Return the colours of heights, shape (..., 3), 0 to 1.
 
-    Height 0 has the middle colour; what lies farthest from it has a colour of an end.
+    Height 0 has the middle colour; the height farthest from 0 has an end colour.
 
     Args:
         heights: Any shape, m.
@@ -231,7 +231,7 @@ def _height_colors(
     farthest = max(abs(bounds[0]), abs(bounds[1]))
     if farthest == 0.0:
         farthest = 1.0
-    # Small heights are spread, so that a low step beside a tall hill still shows.
+    # Small heights are amplified, so that a low step beside a tall hill is visible.
     share = np.asarray(heights) / farthest
     place = 0.5 + 0.5 * np.sign(share) * np.sqrt(np.clip(np.abs(share), 0.0, 1.0))
     stops = np.linspace(0.0, 1.0, len(_STOPS))
