@@ -21,7 +21,6 @@ from typing import Any, Literal
 
 from mjlab.files import check_contained, write_text
 from mjlab.provenance import command
-from mjlab.registry import entries
 from mjlab.runs import Run, RunError
 from mjlab.runs.lock import locked
 from mjlab.runs.run import make_folder
@@ -51,9 +50,6 @@ class Trials:
 
     task: str
     """Task's id."""
-
-    words: str = ""
-    """The task as a command line names it, if not by its id."""
 
     arguments: tuple[str, ...] = ()
     """Options of `train.py` that are the same for all."""
@@ -152,11 +148,9 @@ class Search:
             folder: The sweep's folder.
             threads: Threads of each trial's physics.
         """
-        entry = entries().get(self.task)
         return Trials(
             folder=folder.resolve(),
             task=self.task,
-            words="" if entry is None else entry.words,
             arguments=self.arguments,
             metric=self.metric,
             threads=threads,

@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Literal
 
 from mjlab.parallel.process import end_with_parent, lasting_parent
+from mjlab.registry import entries
 from mjlab.runs import Run, RunError
 from mjlab.runs.lock import LOCK, locked
 from mjlab.safe_names import check_name
@@ -62,13 +63,7 @@ class TrialProcess:
         with self._output.open("ab") as output:
             self._process = subprocess.Popen(
                 [
-                    *(
-                        sys.executable,
-                        "-m",
-                        "mjlab",
-                        "train",
-                        trials.words or trials.task,
-                    ),
+                    *(sys.executable, "-m", "mjlab", "train", _task(trials)),
                     *("--logs", str(trials.folder), "--name", name),
                     *(*trials.arguments, *words),
                 ],
@@ -110,6 +105,12 @@ class TrialProcess:
         said = self._output.read_text("utf-8", "replace").split("\n")
         last = next((line for line in reversed(said) if line.strip()), "")
         return last.removeprefix("error: ") or f"it ended with exit code {code}"
+
+
+def _task(trials: Trials) -> str:
+    """Return the task for a command line: its id, or its file and class."""
+    entry = entries().get(trials.task)
+    return trials.task if entry is None else entry.words
 
 
 def _left(trials: Trials, name: str) -> Run | None:
