@@ -1,4 +1,4 @@
-"""Actuators: from the targets of joints, tendons and sites to MuJoCo's controls."""
+"""Actuators: map joint, tendon and site targets to MuJoCo controls."""
 
 from mjlab.actuator.actuator import ActuatorBinding as ActuatorBinding
 from mjlab.actuator.actuator import ActuatorTargets as ActuatorTargets

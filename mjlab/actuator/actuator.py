@@ -1,4 +1,4 @@
-"""A running actuator: its binding in the model, and the targets it follows."""
+"""Actuator bindings in the compiled model, and the targets that actuators track."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from mjlab.actuator.config import ActuatorCfg
 from mjlab.actuator.place import Transmission
 
 Command = Literal["position", "velocity", "effort"]
-"""Meaning of a number that is sent to an actuator."""
+"""Type of an actuator command."""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class ActuatorBinding:
-    """One configuration and where its actuators are in the compiled model."""
+    """Actuator configuration, and addresses of its actuators in the compiled model."""
 
     cfg: ActuatorCfg
     """The configuration."""
@@ -43,11 +43,11 @@ class ActuatorBinding:
 
 @dataclass(kw_only=True, eq=False)
 class ActuatorTargets:
-    """Targets of the actuators of an entity, for each world.
+    """Actuator targets of an entity, for each world.
 
-    An actuator reads the fields of its own kind of command. An effort is what the
-    actuator's control means: a force or a torque before the gear for a motor, an
-    excitation between 0 and 1 for a muscle, a voltage for a motor that takes one.
+    An actuator reads the fields of its own command type. The meaning of an effort
+    depends on the actuator: a force or torque before the gear for a motor, an
+    excitation between 0 and 1 for a muscle, a voltage for a voltage-controlled motor.
     """
 
     joint_pos: torch.Tensor
@@ -75,9 +75,9 @@ class ActuatorTargets:
     def zeros(
         cls, num_envs: int, joints: int, tendons: int, sites: int, device: torch.device
     ) -> tuple[ActuatorTargets, torch.Tensor]:
-        """Return targets for so many joints, tendons and sites, all zero.
+        """Create targets for the given numbers of joints, tendons and sites, all zero.
 
-        They are the columns of one tensor, which is returned beside them.
+        The fields are column slices of one tensor, which is returned as well.
         """
         counts = {"joint": joints, "tendon": tendons, "site": sites}
         widths = [counts[transmission] for transmission, _ in TARGET_FIELDS]
@@ -86,7 +86,7 @@ class ActuatorTargets:
         return cls(**dict(fields)), together
 
     def of(self, transmission: Transmission, command: Command) -> torch.Tensor:
-        """Return the field that commands of one kind to one kind of target are in."""
+        """Return the targets of a transmission and a command type."""
         return getattr(self, TARGET_FIELDS[transmission, command])
 
 
@@ -99,4 +99,4 @@ TARGET_FIELDS: dict[tuple[Transmission, Command], str] = {
     ("tendon", "effort"): "tendon_effort",
     ("site", "effort"): "site_effort",
 }
-"""Field of `ActuatorTargets` by transmission and command."""
+"""Field of `ActuatorTargets` by transmission and command type."""

@@ -1,4 +1,4 @@
-"""All actuators of an entity: from targets to controls, and their gains by world."""
+"""All actuators of an entity: controls computed from targets, and per-world gains."""
 
 from __future__ import annotations
 
@@ -38,16 +38,16 @@ from mjlab.sim import Simulation
 from mjlab.tensors.buffers import DelayBuffer
 
 _Indexed = tuple[ActuatorBinding, range]
-"""A binding and the indices of its actuators in the set."""
+"""Binding, and the indices of its actuators in the set."""
 
 
 class ActuatorSet:
     """All actuators of one entity.
 
-    An actuator here is one target of one configuration, whatever MuJoCo has for it; it
-    is called like its target and numbered in the order of the configurations. Bindings
-    of one kind are computed and written together; one with a delay of its own stands
-    alone.
+    An actuator of this set is one target of one configuration, even if it has several
+    MuJoCo actuators. It has the name of its target, and indices follow the order of the
+    configurations. Bindings of one kind are computed and written together; each delay
+    without a group forms a separate group.
     """
 
     def __init__(
@@ -62,7 +62,7 @@ class ActuatorSet:
         """
         self.bindings = tuple(bindings)
         self.names = tuple(name for b in self.bindings for name in b.target_names)
-        """The names of the actuators."""
+        """Names of the actuators."""
         self._sim = sim
         self._rng = rng
         ends = list(accumulate(len(b.target_names) for b in self.bindings))
@@ -84,11 +84,11 @@ class ActuatorSet:
         ]
         times = [group.write_time for group in self._groups]
         self.write_time = max(times, default=WriteTime.STEP)
-        """When `apply` has to be called: the latest time of all groups.
+        """Time at which `apply` must be called: the latest time of all groups.
 
-        It is `WriteTime.INSIDE` for explicit actuators of tendons, whose lengths follow
-        from the state: call `apply` in `sim.step(control=...)`, because between two
-        physics steps those lengths are one step old.
+        It is `WriteTime.INSIDE` for explicit tendon actuators, because tendon lengths
+        are computed from the state: call `apply` in `sim.step(control=...)`. Between
+        two physics steps these lengths are one step old.
         """
         self._quantities = {
             quantity: ActuatorQuantity(quantity, self.names, some, sim)
@@ -104,9 +104,9 @@ class ActuatorSet:
             group.apply(targets)
 
     def reset(self, mask: torch.Tensor) -> None:
-        """Forget the past of the worlds where `mask`, shape (num_envs,), holds.
+        """Reset the internal state of the worlds in `mask`, shape (num_envs,), bool.
 
-        Their delays start over from the next command. Gains and limits stay.
+        Delays start again with the next command. Gains and limits are unchanged.
         """
         for group in self._groups:
             group.reset(mask)
@@ -114,7 +114,7 @@ class ActuatorSet:
     def state(self) -> dict[str, torch.Tensor]:
         """Return the live tensors that change; copy into them to restore a snapshot.
 
-        Gains that are elements of the model are not among them.
+        Gains that are stored in model fields are excluded.
         """
         return {
             f"{index}.{name}": value
@@ -125,11 +125,11 @@ class ActuatorSet:
     # Gains and limits.
 
     def find(self, patterns: str | Sequence[str]) -> list[int]:
-        """Return the indices of the actuators whose names some pattern matches."""
+        """Return the indices of the actuators whose names match a pattern."""
         return match_names(patterns, self.names, what="actuator")
 
     def check(self, quantity: Quantity, indices: Sequence[int]) -> None:
-        """Raise if one of the actuators does not have the quantity."""
+        """Raise if an actuator does not have the quantity."""
         self._quantities[quantity].check(indices)
 
     def required_model_fields(self, *quantities: Quantity) -> frozenset[str]:
@@ -139,19 +139,19 @@ class ActuatorSet:
 
     @property
     def stiffness(self) -> torch.Tensor:
-        """A copy of the position gains, shape (num_envs, num_actuators)."""
+        """Copy of the position gains, shape (num_envs, num_actuators)."""
         return self._quantities["stiffness"].read()
 
     @property
     def damping(self) -> torch.Tensor:
-        """A copy of the velocity gains, shape (num_envs, num_actuators)."""
+        """Copy of the velocity gains, shape (num_envs, num_actuators)."""
         return self._quantities["damping"].read()
 
     @property
     def effort_limit(self) -> torch.Tensor:
-        """A copy of the effort limits, shape (num_envs, num_actuators).
+        """Copy of the effort limits, shape (num_envs, num_actuators).
 
-        Infinite where there is none; of a muscle, its peak active force.
+        Infinite without a limit; the peak active force for a muscle.
         """
         return self._quantities["effort_limit"].read()
 
@@ -164,13 +164,13 @@ class ActuatorSet:
     ) -> None:
         """Set position and velocity gains, in place.
 
-        Actuators without such a gain are passed over; `check` finds them beforehand.
-        What MuJoCo computes keeps its gains in the model: the fields that
-        `required_model_fields` names have to vary per world.
+        Actuators without such a gain are skipped; `check` raises for them. Native
+        actuators store their gains in the model, so the fields of
+        `required_model_fields` must vary per world.
 
         Args:
-            mask: The worlds, shape (num_envs,), bool.
-            ids: The actuators, shape (k,), int64; None for all.
+            mask: Worlds, shape (num_envs,), bool.
+            ids: Actuators, shape (k,), int64; None for all.
             kp: Position gains that broadcast to (num_envs, k); None keeps them.
             kd: Velocity gains that broadcast to (num_envs, k); None keeps them.
         """
@@ -184,12 +184,12 @@ class ActuatorSet:
     ) -> None:
         """Set effort limits, in place, as `set_gains` does.
 
-        A range of the model becomes ±limit. An actuator that MuJoCo computes and that
-        was built without a limit cannot get one later.
+        A force range in the model becomes ±limit. A native actuator built without a
+        limit cannot get one later.
 
         Args:
-            mask: The worlds, shape (num_envs,), bool.
-            ids: The actuators, shape (k,), int64; None for all.
+            mask: Worlds, shape (num_envs,), bool.
+            ids: Actuators, shape (k,), int64; None for all.
             limit: Limits that broadcast to (num_envs, k).
         """
         self._quantities["effort_limit"].write(mask, ids, limit)
@@ -207,7 +207,7 @@ class ActuatorSet:
             for control in _controls(binding, self._sim.mj_model):
                 together.setdefault((transmission, control.command), []).append(control)
         return [
-            # Addresses that follow each other are one run.
+            # Sorted, so that consecutive addresses form one slice.
             *(NativeGroup(key[0], sorted(c), self._sim) for key, c in together.items()),
             *(self._delayed_group(key[0], some) for key, some in late.items()),
         ]
@@ -223,7 +223,7 @@ class ActuatorSet:
     def _build_explicit(
         self, members: Sequence[_Indexed], parts: dict[Quantity, list[Part]]
     ) -> list[ExplicitGroup]:
-        """Group bindings by the law that serves them, and add its gains to `parts`."""
+        """Group bindings by control law, and add the laws' gains to `parts`."""
         together: dict[Hashable, list[_Indexed]] = {}
         for binding, indices in members:
             cfg = binding.cfg
@@ -260,14 +260,14 @@ class ActuatorSet:
 
 
 def _delay_key(binding: ActuatorBinding) -> Hashable:
-    """Return what bindings have in common that one delay serves; None without one."""
+    """Return the key of bindings that share one delay; None without a delay."""
     if binding.cfg.delay is None:
         return None
     return binding.cfg.delay_group or id(binding)
 
 
 def _controls(binding: ActuatorBinding, model: mujoco.MjModel) -> list[Control]:
-    """Return the controls of a binding; no target may be read by two of them."""
+    """Return the controls of a binding; raise if two of them read one target."""
     found, kind = controls_of(binding, model), binding.cfg.transmission
     for target, controls in found.items():
         readers: dict[Command, int] = {}

@@ -1,7 +1,7 @@
-"""Compiled MuJoCo actuators: the commands they read, and where their gains are.
+"""Compiled MuJoCo actuators: the commands they read, and the slots of their gains.
 
-Everything is derived from the model, so that an actuator of the file and one that was
-added from a configuration are one and the same here.
+Everything is derived from the compiled model, so actuators of the model file and
+actuators added from a configuration are treated alike.
 """
 
 from __future__ import annotations
@@ -30,23 +30,23 @@ _TRN = mujoco.mjtTrn
 
 
 class Control(NamedTuple):
-    """One control of an actuator of an entity."""
+    """One control of an actuator."""
 
     address: int
     """Address in `ctrl`."""
 
     command: Command
-    """Meaning of the number."""
+    """Type of the command."""
 
     column: int
-    """Column of its target in `ActuatorTargets`."""
+    """Column of the target in `ActuatorTargets`."""
 
     actuator: int
     """Id of the actuator."""
 
 
 class GainSlot(NamedTuple):
-    """One element of a model field that holds a gain or a limit."""
+    """Element of a model field that stores a gain or a limit."""
 
     field: str
     row: int
@@ -82,7 +82,7 @@ def actuators_by_target(
     """Return the MuJoCo actuators of each target, in the order of the targets."""
     by_target: dict[int, list[int]] = {}
     for actuator in binding.actuator_ids.tolist():
-        # However the actuators are laid out, targets first appear in their own order.
+        # Whatever the layout of the actuators, targets first appear in target order.
         target = int(model.actuator_trnid[actuator, 0])
         by_target.setdefault(target, []).append(actuator)
     if len(by_target) != len(binding.target_names):
@@ -96,12 +96,12 @@ def actuators_by_target(
 def _inputs_of(
     model: mujoco.MjModel, actuator: int, command: Command | None
 ) -> list[tuple[int, Command]]:
-    """Return the address and the meaning of each control of an actuator.
+    """Return the address and the command type of each control of an actuator.
 
     Args:
         model: The compiled model.
-        actuator: The actuator's id.
-        command: The meaning of a single control; None finds out.
+        actuator: Id of the actuator.
+        command: Command type of a single control; None derives it from the model.
     """
     commands = _commands_of(model, actuator, command)
     count = int(model.actuator_ctrlnum[actuator])
@@ -143,7 +143,7 @@ def _single_command(model: mujoco.MjModel, actuator: int) -> Command:
 
 
 def stiffness_slots(model: mujoco.MjModel, actuator: int) -> tuple[GainSlot, ...]:
-    """Return where the position gain of an actuator is; empty if it has none."""
+    """Return the slots of the position gain of an actuator; empty if it has none."""
     kind = _GAIN(model.actuator_gaintype[actuator])
     if kind == _GAIN.mjGAIN_PID:
         return (GainSlot("actuator_biasprm", actuator, 1, -1.0),)
@@ -158,7 +158,7 @@ def stiffness_slots(model: mujoco.MjModel, actuator: int) -> tuple[GainSlot, ...
 
 
 def damping_slots(model: mujoco.MjModel, actuator: int) -> tuple[GainSlot, ...]:
-    """Return where the velocity gain of an actuator is; empty if it has none."""
+    """Return the slots of the velocity gain of an actuator; empty if it has none."""
     kind = _GAIN(model.actuator_gaintype[actuator])
     bias = GainSlot("actuator_biasprm", actuator, 2, -1.0)
     if kind == _GAIN.mjGAIN_DCMOTOR:
@@ -171,10 +171,10 @@ def damping_slots(model: mujoco.MjModel, actuator: int) -> tuple[GainSlot, ...]:
 
 
 def effort_limit_slots(model: mujoco.MjModel, actuator: int) -> tuple[GainSlot, ...]:
-    """Return where the effort limit of an actuator is; empty if it has none.
+    """Return the slots of the effort limit of an actuator; empty if it has none.
 
-    It is the actuator's own, or else that of its joint or tendon; of a muscle, the peak
-    active force.
+    The limit is the actuator's own, else that of its joint or tendon; for a muscle it
+    is the peak active force.
     """
     if is_muscle(model, actuator):
         fields = ("actuator_gainprm", "actuator_biasprm")
@@ -205,7 +205,7 @@ def is_muscle(model: mujoco.MjModel, actuator: int) -> bool:
 
 
 def _range_slots(field: str, row: int) -> tuple[GainSlot, ...]:
-    # The upper end comes first: it is the one that is read.
+    # The upper bound comes first, because the first slot is the one that is read.
     return (GainSlot(field, row, 1, 1.0), GainSlot(field, row, 0, -1.0))
 
 
@@ -233,5 +233,5 @@ def _is_servo(model: mujoco.MjModel, actuator: int) -> bool:
 
 
 def _integrates(model: mujoco.MjModel, actuator: int) -> bool:
-    """Return whether the control is the velocity of a position that is tracked."""
+    """Return whether the control is the rate of an integrated position target."""
     return _DYN(model.actuator_dyntype[actuator]) == _DYN.mjDYN_INTEGRATOR

@@ -1,4 +1,4 @@
-"""The base of every actuator configuration, and the targets that it drives."""
+"""Base class of actuator configurations, and resolution of their targets."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from mjlab.settings import Config
 from mjlab.tensors.buffers import DelayCfg
 
 Quantity = Literal["stiffness", "damping", "effort_limit"]
-"""A number that can be changed per world on an actuator of any kind that has it."""
+"""Actuator quantity that can be set per world, on any actuator that has it."""
 
 _PASSIVE = ("armature", "frictionloss", "viscous_damping")
 _TUPLES = ("gear", "length_range")
@@ -30,27 +30,27 @@ _ABOVE_ZERO = {"effort_limit", "saturation_effort", "velocity_limit", "force", "
 
 
 class ActuatorCfg(Config, ABC):
-    """Drives some joints, tendons or sites of an entity.
+    """Base class of actuator configurations for joints, tendons or sites of an entity.
 
-    Three families: wrapped from the model file (`XmlActuatorCfg`); added to the model
-    and computed by MuJoCo, whose implicit integrators then know their damping; added as
-    plain motors whose effort is computed by a control law in every physics step.
+    Three families: actuators of the model file (`XmlActuatorCfg`); actuators added to
+    the model and computed by MuJoCo, whose implicit integrators take their damping into
+    account; and explicit actuators, added as plain motors, whose effort a control law
+    computes in every physics step.
     """
 
     target_names_expr: tuple[str, ...]
-    """Patterns of the joints, tendons or sites that are driven. Each must match."""
+    """Patterns of the driven joints, tendons or sites. Each must match."""
 
     transmission: Transmission = "joint"
-    """Kind that the patterns name: "joint" (a hinge or a slide), "tendon" or "site"."""
+    """Kind of target: "joint" (hinge or slide), "tendon" or "site"."""
 
     delay: DelayCfg | None = None
-    """Age of the command in physics steps when it acts; None is no delay. All
-    commands of the configuration share the lag of their world; feedback is not
-    delayed."""
+    """Delay of the command, in physics steps; None is no delay. In each world, all
+    commands of the configuration share one lag; feedback is not delayed."""
 
     delay_group: str | None = None
-    """Configurations of an entity that name the same group have the same lags, as
-    motors on one bus; they must have equal delays. With None the lags are their own."""
+    """Group of configurations of an entity that share the same lags, as for motors on
+    one bus; their delays must be equal. None draws separate lags."""
 
     armature: float | dict[str, float] | None = None
     """Reflected inertia added to the joint or tendon, in kg m² or kg; None keeps the
@@ -63,17 +63,17 @@ class ActuatorCfg(Config, ABC):
     """Damping of the joint or tendon, in N m s/rad or N s/m; None keeps the model's."""
 
     share_targets: bool = False
-    """Let another actuator drive the same targets."""
+    """Allow another actuator to drive the same targets."""
 
     transmissions: ClassVar[tuple[Transmission, ...]] = ("joint", "tendon")
     adds_actuators: ClassVar[bool] = True
 
     def find_targets(self, spec: mujoco.MjSpec, owner: str | None = None) -> list[str]:
-        """Return the names of the targets, in the order of the model.
+        """Return the names of the targets, in model order.
 
         Args:
             spec: The entity's own model, without a prefix.
-            owner: The entity's name, for messages.
+            owner: Name of the entity, for messages.
         """
         self._check_transmission()
         names = self.candidates(spec)
@@ -82,20 +82,20 @@ class ActuatorCfg(Config, ABC):
         return [names[index] for index in found]
 
     def candidates(self, spec: mujoco.MjSpec) -> list[str]:
-        """Return the names of everything in `spec` that could be driven."""
+        """Return the names of all possible targets in `spec`."""
         return target_names(spec, self.transmission)
 
     def add_to_spec(self, spec: mujoco.MjSpec, targets: Sequence[str]) -> list[str]:
-        """Add what the targets need to `spec`.
+        """Add actuators and passive properties of the targets to `spec`.
 
         Args:
-            spec: The entity's own model, which is edited.
-            targets: Names of the targets, as `find_targets` returns them.
+            spec: The entity's own model, edited in place.
+            targets: Names of the targets, as returned by `find_targets`.
 
         Returns:
-            The names of the MuJoCo actuators. Those of one input come in the order of
-            the targets; a kind that adds two to each target lists all of the first
-            input before those of the second.
+            Names of the MuJoCo actuators, in the order of the targets. A configuration
+                that adds two actuators to each target lists all of the first input
+                before all of the second.
         """
         self._check_transmission()
         self._check_delay()
@@ -105,21 +105,21 @@ class ActuatorCfg(Config, ABC):
 
     @abstractmethod
     def _add_actuators(self, spec: mujoco.MjSpec, targets: Sequence[str]) -> list[str]:
-        """Add the actuators themselves and return their names."""
+        """Add the actuators and return their names."""
 
     @property
     def kind(self) -> str:
-        """The name of the configuration's class, for messages."""
+        """Name of the configuration class, for messages."""
         return type(self).__name__
 
     def numbers(self, field: str, targets: Sequence[str]) -> list[float | None]:
-        """Return the number that a field gives to each target.
+        """Return the number that a field assigns to each target.
 
-        Numbers are 0 or more, and above 0 where 0 has no meaning. A dictionary has to
-        cover every target, except for what the model has already.
+        Numbers must be >= 0, or > 0 where 0 has no meaning. A dictionary must cover
+        every target, except for fields whose default is the model's value.
 
         Args:
-            field: A field that is a number, numbers by pattern, or None.
+            field: Name of a field that is a number, numbers by pattern, or None.
             targets: Names of the targets.
         """
         if getattr(self, field) is None:
@@ -140,7 +140,7 @@ class ActuatorCfg(Config, ABC):
     def choices(
         self, field: str, targets: Sequence[str], *, required: bool = True
     ) -> list[Any]:
-        """Return the value of any type that a field gives to each target."""
+        """Return the value, of any type, that a field assigns to each target."""
         values, what = getattr(self, field), self.transmission
         try:
             return resolve_values(values, targets, what=what, required=required)
@@ -160,9 +160,9 @@ class ActuatorCfg(Config, ABC):
         Args:
             spec: The entity's own model.
             targets: Names of the targets.
-            shape: Is called with each new actuator, and its target's values.
-            fields: Those of this configuration that have the values.
-            suffix: Added to the names.
+            shape: Called with each new actuator and its target's values.
+            fields: Fields of this configuration that hold the values.
+            suffix: Appended to the names.
         """
         values = [
             (self.choices if field in _TUPLES else self.numbers)(field, targets)
@@ -178,7 +178,7 @@ class ActuatorCfg(Config, ABC):
     def _set_gear(
         self, actuator: mujoco.MjsActuator, gear: float | tuple[float, ...]
     ) -> None:
-        """Scale the transmission by a number, or by the six that a site has."""
+        """Set the gear: one number, or up to six for a site."""
         full = (gear,) if isinstance(gear, int | float) else tuple(gear)
         if len(full) > 6 or not all(map(math.isfinite, full)) or not any(full):
             raise ActuatorError(
@@ -222,14 +222,14 @@ def resolve_targets(
 ) -> list[list[str]]:
     """Return the names of the targets of each configuration.
 
-    To be called before any of them edits the model: two configurations that drive one
-    target, and an actuator of the file that already drives it, are errors unless one of
-    the configurations shares its targets.
+    Call this before any configuration edits the model. Raises if two configurations, or
+    a configuration and an actuator of the model file, drive the same target and neither
+    shares its targets.
 
     Args:
-        cfgs: The actuators of one entity.
+        cfgs: Actuators of one entity.
         spec: The entity's own model, without a prefix.
-        owner: The entity's name, for messages.
+        owner: Name of the entity, for messages.
     """
     _check_delay_groups(cfgs)
     resolved = [cfg.find_targets(spec, owner) for cfg in cfgs]

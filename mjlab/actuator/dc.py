@@ -1,4 +1,4 @@
-"""MuJoCo's own model of a DC motor."""
+"""DC motor actuators, computed by MuJoCo."""
 
 from __future__ import annotations
 
@@ -23,9 +23,9 @@ _INPUTS: dict[DcInput, mujoco.mjtCtrlInput] = {
 
 
 class DcThermalCfg(Config):
-    """Heating of the winding, which raises its resistance.
+    """Thermal model of the winding, whose resistance rises with temperature.
 
-    Two of the first three numbers are needed.
+    Two of `resistance`, `capacitance` and `time_constant` are required.
     """
 
     resistance: float = 0.0
@@ -38,17 +38,17 @@ class DcThermalCfg(Config):
     """Resistance times capacitance, in seconds."""
 
     temperature_coefficient: float = 0.0
-    """Growth of the electrical resistance, in 1/K; 0.0039 for copper."""
+    """Relative increase of the electrical resistance, in 1/K; 0.0039 for copper."""
 
     reference_temperature: float = 25.0
-    """Temperature at which the electrical resistance holds, in °C."""
+    """Temperature at which the nominal electrical resistance is given, in °C."""
 
     ambient_temperature: float = 25.0
-    """Temperature of the surroundings, in °C."""
+    """Ambient temperature, in °C."""
 
 
 class DcFrictionCfg(Config):
-    """Dry friction after LuGre: bristles that bend and slip."""
+    """Dry friction, LuGre model."""
 
     stiffness: float
     """Stiffness of the bristles, in N m/rad."""
@@ -57,64 +57,64 @@ class DcFrictionCfg(Config):
     """Damping of the bristles, in N m s/rad."""
 
     coulomb: float
-    """Friction while sliding fast, in N m."""
+    """Coulomb (sliding) friction, in N m."""
 
     static: float
-    """Friction at breaking away, in N m."""
+    """Static (breakaway) friction, in N m."""
 
     stribeck_velocity: float
-    """Speed at which the one passes into the other, in rad/s."""
+    """Stribeck velocity, in rad/s: the transition from static to Coulomb friction."""
 
 
 class DcCoggingCfg(Config):
-    """Torque of the magnets: amplitude * sin(poles * angle + phase)."""
+    """Cogging torque: amplitude * sin(poles * angle + phase)."""
 
     amplitude: float
-    """In N m."""
+    """Amplitude, in N m."""
 
     poles: int
-    """Number of periods in a turn of the motor."""
+    """Number of periods per turn of the motor."""
 
     phase: float = 0.0
-    """In radians."""
+    """Phase, in radians."""
 
 
 class DcMotorActuatorCfg(NativeActuatorCfg):
-    """A DC motor with its electrical side, computed by MuJoCo. `<dcmotor>`.
+    """DC motor with its electrical dynamics, computed by MuJoCo (`<dcmotor>`).
 
-    The motor is given by its datasheet (`voltage`, `stall_torque`, `no_load_speed`) or
-    by its constants (`resistance`, and one or both of `torque_constant` and
-    `back_emf_constant`). All are numbers of the motor, before the gear.
+    The motor is specified by its datasheet (`voltage`, `stall_torque`, `no_load_speed`)
+    or by its constants (`resistance`, and one or both of `torque_constant` and
+    `back_emf_constant`). All values are at the motor, before the gear.
 
-    Its controller commands the torque stiffness * (position error) + damping *
-    (velocity error) + integral_gain * (its integral) + effort over the inputs it has,
-    and drives the voltage that gives this torque at the present speed, as far as
-    `voltage_limit` allows: hence a torque-speed line that nobody has to type.
-    A servo with a typed line is `DcPdActuatorCfg`.
+    The controller commands the torque stiffness * (position error) + damping *
+    (velocity error) + integral_gain * (integral of the position error) + effort, with
+    the terms of the configured inputs. It applies the voltage that produces this torque
+    at the current speed, within `voltage_limit`, so the torque-speed curve follows from
+    the motor model. For a servo with a given torque-speed curve, use `DcPdActuatorCfg`.
     """
 
     voltage: float | None = None
     """Nominal voltage, in V."""
 
     stall_torque: float | None = None
-    """Torque at rest at the nominal voltage, in N m."""
+    """Stall torque at the nominal voltage, in N m."""
 
     no_load_speed: float | None = None
-    """Speed without load at the nominal voltage, in rad/s."""
+    """No-load speed at the nominal voltage, in rad/s."""
 
     torque_constant: float | None = None
     """Torque per current, in N m/A."""
 
     back_emf_constant: float | None = None
-    """Voltage per speed, in V s/rad."""
+    """Back-EMF voltage per speed, in V s/rad."""
 
     resistance: float | None = None
     """Resistance of the winding, in Ohm."""
 
     inputs: tuple[DcInput, ...] = ("voltage",)
-    """Commands of the motor: "voltage" alone, or any of "position", "velocity"
-    and "effort" for its controller. Effort and voltage both come with the effort
-    commands, so only one of them can be an input."""
+    """Commands of the motor: "voltage" alone, or any of "position", "velocity" and
+    "effort" for its controller. Effort and voltage both use the effort command, so only
+    one of them can be an input."""
 
     stiffness: float | dict[str, float] = 0.0
     """Position gain of the controller, in N m/rad."""
@@ -126,40 +126,43 @@ class DcMotorActuatorCfg(NativeActuatorCfg):
     """Gain on the integral of the position error, in N m/(rad s)."""
 
     integral_limit: float = 0.0
-    """Bound of that integral, in rad s; 0 is none."""
+    """Bound of the integral of the position error, in rad s; 0 is unlimited."""
 
     slew_rate: float = 0.0
-    """Fastest change of the first command, in its unit per second; 0 is unlimited."""
+    """Maximum rate of change of the first command, in its unit per second; 0 is
+    unlimited."""
 
     voltage_limit: float = 0.0
-    """Largest voltage of the controller, in V; 0 is unlimited."""
+    """Maximum voltage of the controller, in V; 0 is unlimited."""
 
     effort_limit: float | dict[str, float] | None = None
-    """Largest torque of the motor, in N m; None is unlimited."""
+    """Maximum torque of the motor, in N m; None is unlimited."""
 
     current_limit: float = 0.0
-    """Largest current, in A, where there is no `effort_limit`; 0 is unlimited."""
+    """Maximum current, in A, used without an `effort_limit`; 0 is unlimited."""
 
     current_rate_limit: float = 0.0
-    """Fastest change of the current, in A/s; it needs an inductance. 0 is unlimited."""
+    """Maximum rate of change of the current, in A/s; requires an inductance. 0 is
+    unlimited."""
 
     inductance: float = 0.0
-    """Inductance of the winding, in H; 0 for a current without inertia."""
+    """Inductance of the winding, in H; 0 neglects the dynamics of the current."""
 
     electrical_time_constant: float = 0.0
-    """Inductance over resistance, in seconds, instead of `inductance`."""
+    """Inductance divided by resistance, in seconds, as an alternative to
+    `inductance`."""
 
     gear: float | dict[str, float] = 1.0
     """Angle of the motor per angle of the joint."""
 
     thermal: DcThermalCfg | None = None
-    """Heating of the winding."""
+    """Thermal model of the winding."""
 
     friction: DcFrictionCfg | None = None
     """Dry friction."""
 
     cogging: DcCoggingCfg | None = None
-    """Torque of the magnets."""
+    """Cogging torque."""
 
     def _add_actuators(self, spec: mujoco.MjSpec, targets: Sequence[str]) -> list[str]:
         self._check_inputs()
@@ -206,7 +209,7 @@ class DcMotorActuatorCfg(NativeActuatorCfg):
     def _losses(self) -> dict[str, tuple[float, ...]]:
         cogging, thermal, friction = self.cogging, self.thermal, self.friction
         losses = {"cogging": cogging, "thermal": thermal, "lugre": friction}
-        # Their fields are in the order of MuJoCo's numbers.
+        # The fields are in the order of MuJoCo's parameters.
         return {
             name: astuple(loss) for name, loss in losses.items() if loss is not None
         }

@@ -1,6 +1,7 @@
-"""Explicit actuators: a motor, and a law that computes its effort.
+"""Explicit actuators: motors whose effort is computed by a control law.
 
-The laws here are an ideal servo, and one with the torque-speed line of a DC motor.
+The laws of this module are an ideal PD servo, and one limited by the torque-speed curve
+of a DC motor.
 """
 
 from __future__ import annotations
@@ -27,37 +28,37 @@ class Commands:
 
 
 class ControlLaw(Protocol):
-    """Computes the effort of n actuators in each world."""
+    """Control law that computes the effort of n actuators in each world."""
 
     @property
     def stiffness(self) -> torch.Tensor | None:
-        """Position gains, shape (num_envs, n); None where there are none."""
+        """Position gains, shape (num_envs, n); None if the law has none."""
         ...
 
     @property
     def damping(self) -> torch.Tensor | None:
-        """Velocity gains, shape (num_envs, n); None where there are none."""
+        """Velocity gains, shape (num_envs, n); None if the law has none."""
         ...
 
     @property
     def effort_limit(self) -> torch.Tensor:
-        """Largest efforts, shape (num_envs, n), infinite where there is no limit."""
+        """Effort limits, shape (num_envs, n), infinite without a limit."""
         ...
 
     def compute(
         self, commands: Commands, position: torch.Tensor, velocity: torch.Tensor
     ) -> torch.Tensor:
-        """Return the efforts, shape (num_envs, n).
+        """Compute the efforts, shape (num_envs, n).
 
         Args:
-            commands: What is asked for.
-            position: Positions or lengths now, shape (num_envs, n).
-            velocity: Their rates now, shape (num_envs, n).
+            commands: Commands, already delayed.
+            position: Current positions or lengths, shape (num_envs, n).
+            velocity: Current velocities, shape (num_envs, n).
         """
         ...
 
     def reset(self, mask: torch.Tensor) -> None:
-        """Forget the past of the worlds where `mask`, shape (num_envs,), holds."""
+        """Reset the internal state of the worlds in `mask`, shape (num_envs,), bool."""
         ...
 
     def state(self) -> dict[str, torch.Tensor]:
@@ -66,31 +67,31 @@ class ControlLaw(Protocol):
 
 
 class ExplicitActuatorCfg(ActuatorCfg):
-    """An actuator whose effort is computed with torch in every physics step.
+    """Actuator whose effort is computed with torch in every physics step.
 
-    In the model it is a `<motor>` without limits of its own. MuJoCo's integrators do
-    not see its damping, so that stiff gains need a smaller time step than those of a
-    native actuator.
+    In the model it is a `<motor>` without limits. MuJoCo's integrators do not take its
+    damping into account, so stiff gains need a smaller time step than with a native
+    actuator.
     """
 
     number_fields: ClassVar[tuple[str, ...]] = ()
-    """Fields that give a number to each target."""
+    """Fields that assign a number to each target."""
 
     def law_key(self) -> Hashable:
-        """Return what configurations have in common that one law serves."""
+        """Return the key of configurations that share one law."""
         return None
 
     @abstractmethod
     def build_law(self, numbers: LawNumbers) -> ControlLaw:
-        """Return one law for the actuators of several configurations, side by side.
+        """Create one law for the actuators of several configurations.
 
         Args:
-            numbers: Of configurations of this class and of equal `law_key`, this one
-                first.
+            numbers: Parameters of configurations of this class with equal `law_key`,
+                this one first.
         """
 
     def check(self, targets: Sequence[str]) -> None:
-        """Raise if a value is impossible; called before the model is compiled."""
+        """Raise if a value is invalid; called before the model is compiled."""
         for field in self.number_fields:
             self.numbers(field, targets)
 
@@ -101,24 +102,24 @@ class ExplicitActuatorCfg(ActuatorCfg):
 
 @dataclass(frozen=True, eq=False)
 class LawNumbers:
-    """Numbers that configurations give to the targets of one law."""
+    """Parameters that configurations assign to the targets of one law."""
 
     parts: Sequence[tuple[ExplicitActuatorCfg, Sequence[str]]]
-    """The configurations, each with the names of its targets."""
+    """Configurations, each with the names of its targets."""
 
     num_envs: int
     """Number of worlds."""
 
     device: torch.device
-    """Place of the tensors."""
+    """Device of the tensors."""
 
     def of(self, field: str, *, absent: str | None = None) -> torch.Tensor:
-        """Return what a field gives to all targets: shape (num_envs, n), writable.
+        """Return the values of a field for all targets, shape (num_envs, n), writable.
 
         Args:
-            field: A field of the configurations that gives numbers.
-            absent: The field that counts where this one is None; without it, that is
-                infinity.
+            field: Name of a numeric field of the configurations.
+            absent: Name of the field to use where `field` is None; by default the value
+                is infinity.
         """
         row: list[float] = []
         for cfg, targets in self.parts:
@@ -131,39 +132,39 @@ class LawNumbers:
 
 @dataclass(frozen=True, eq=False)
 class EffortClip:
-    """Limits an effort to ±effort_limit."""
+    """Clip efforts to ±effort_limit."""
 
     effort_limit: torch.Tensor
-    """Shape (num_envs, n)."""
+    """Effort limits, shape (num_envs, n)."""
 
     def clip(self, effort: torch.Tensor, velocity: torch.Tensor) -> torch.Tensor:
-        """Return the efforts that remain, shape (num_envs, n)."""
+        """Return the clipped efforts, shape (num_envs, n)."""
         return torch.clamp(effort, -self.effort_limit, self.effort_limit)
 
 
 @dataclass(frozen=True, eq=False)
 class TorqueSpeedClip:
-    """Limits an effort to what a DC motor at full voltage gives at its speed.
+    """Clip efforts to the torque-speed curve of a DC motor at full voltage.
 
-    Both ends of the range fall linearly with the velocity v: from the saturation effort
-    S at rest, through 0 at the velocity limit V, into braking beyond it,
+    Both bounds decrease linearly with the velocity v: from the saturation effort S at
+    rest, through 0 at the velocity limit V, into braking beyond it,
 
         -S * (1 + v / V) <= effort <= S * (1 - v / V),
 
-    and neither end passes ±effort_limit, which is what the drive or the gearbox bears.
+    and are clipped to ±effort_limit, the limit of the drive or the gearbox.
     """
 
     effort_limit: torch.Tensor
-    """Shape (num_envs, n)."""
+    """Effort limits, shape (num_envs, n)."""
 
     saturation_effort: torch.Tensor
     """Effort at rest at full voltage, shape (num_envs, n)."""
 
     velocity_limit: torch.Tensor
-    """Speed at which full voltage gives no effort, shape (num_envs, n)."""
+    """Speed at which the effort at full voltage is zero, shape (num_envs, n)."""
 
     def clip(self, effort: torch.Tensor, velocity: torch.Tensor) -> torch.Tensor:
-        """Return the efforts that remain, shape (num_envs, n)."""
+        """Return the clipped efforts, shape (num_envs, n)."""
         limit = self.effort_limit
         slope = self.saturation_effort * (velocity / self.velocity_limit)
         high = torch.clamp(self.saturation_effort - slope, -limit, limit)
@@ -188,13 +189,13 @@ class PdLaw:
     def compute(
         self, commands: Commands, position: torch.Tensor, velocity: torch.Tensor
     ) -> torch.Tensor:
-        """Return the efforts, shape (num_envs, n)."""
+        """Compute the efforts, shape (num_envs, n)."""
         effort = self.stiffness * (commands.position - position)
         effort = effort + self.damping * (commands.velocity - velocity)
         return self._clip.clip(effort + commands.effort, velocity)
 
     def reset(self, mask: torch.Tensor) -> None:
-        """Do nothing: a servo has no past."""
+        """Do nothing: a PD law has no internal state."""
 
     def state(self) -> dict[str, torch.Tensor]:
         """Return the live tensors that change."""
@@ -206,10 +207,10 @@ class PdLaw:
 
 
 class IdealPdActuatorCfg(ExplicitActuatorCfg):
-    """A servo whose effort is computed as on a robot, once for each physics step.
+    """Ideal PD servo, computed with torch in every physics step.
 
-    stiffness * (target - position) + damping * (velocity target - velocity) + effort,
-    limited to ±effort_limit.
+    The effort is stiffness * (target - position) + damping * (velocity target -
+    velocity) + effort target, clipped to ±effort_limit.
     """
 
     stiffness: float | dict[str, float]
@@ -219,7 +220,7 @@ class IdealPdActuatorCfg(ExplicitActuatorCfg):
     """Velocity gain, in N m s/rad or N s/m."""
 
     effort_limit: float | dict[str, float] | None = None
-    """Largest torque or force, in N m or N; None is unlimited."""
+    """Maximum torque or force, in N m or N; None is unlimited."""
 
     number_fields = ("stiffness", "damping", "effort_limit")
 
@@ -229,11 +230,11 @@ class IdealPdActuatorCfg(ExplicitActuatorCfg):
 
 
 class DcPdActuatorCfg(ExplicitActuatorCfg):
-    """A servo whose effort cannot leave the torque-speed line of a DC motor.
+    """PD servo limited by the torque-speed curve of a DC motor.
 
-    The line gives `saturation_effort` at rest and nothing at `velocity_limit`, see
-    `TorqueSpeedClip`. Isaac Lab and mjlab call it a DC motor actuator. MuJoCo's own
-    model of a motor, with its electrical side, is `DcMotorActuatorCfg`.
+    The curve gives `saturation_effort` at rest and zero at `velocity_limit`, see
+    `TorqueSpeedClip`. Isaac Lab and mjlab call it a DC motor actuator. For MuJoCo's
+    motor model with electrical dynamics, use `DcMotorActuatorCfg`.
     """
 
     stiffness: float | dict[str, float]
@@ -243,13 +244,13 @@ class DcPdActuatorCfg(ExplicitActuatorCfg):
     """Velocity gain, in N m s/rad or N s/m."""
 
     saturation_effort: float | dict[str, float]
-    """Largest effort of the motor at rest, in N m or N."""
+    """Stall effort of the motor, in N m or N."""
 
     velocity_limit: float | dict[str, float]
-    """Speed at which the motor has no effort left, in rad/s or m/s."""
+    """No-load speed of the motor, in rad/s or m/s."""
 
     effort_limit: float | dict[str, float] | None = None
-    """Largest torque or force at any speed, in N m or N; None takes
+    """Maximum torque or force at any speed, in N m or N; None uses
     `saturation_effort`."""
 
     number_fields = (
@@ -263,7 +264,7 @@ class DcPdActuatorCfg(ExplicitActuatorCfg):
 
 
 def torque_speed_clip(numbers: LawNumbers) -> TorqueSpeedClip:
-    """Return the clip of configurations; one without a limit has that at rest."""
+    """Create the clip of configurations; the default limit is the saturation effort."""
     limits = numbers.of("effort_limit", absent="saturation_effort")
     at_rest, at_speed = map(numbers.of, ("saturation_effort", "velocity_limit"))
     return TorqueSpeedClip(limits, at_rest, at_speed)

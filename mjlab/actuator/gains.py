@@ -1,7 +1,7 @@
-"""Gains and limits of actuators, per world, wherever they are kept.
+"""Gains and limits of actuators, per world.
 
-An explicit actuator keeps them in tensors, an actuator of MuJoCo's in fields of the
-model. Here both are numbers of shape (num_envs, n) that are read and written alike.
+Explicit actuators store them in tensors, native actuators in model fields. Both are
+read and written as values of shape (num_envs, n).
 """
 
 from __future__ import annotations
@@ -23,30 +23,30 @@ ABSENT: dict[Quantity, float] = {
     "damping": 0.0,
     "effort_limit": float("inf"),
 }
-"""Numbers that are read for actuators that do not have a quantity."""
+"""Values that are read for actuators without the quantity."""
 
 
 class Parameter(Protocol):
-    """One number for each of n actuators and each world."""
+    """One value for each of n actuators in each world."""
 
     fields: frozenset[str]
     """Model fields that must vary per world before `write`."""
 
     def read(self) -> torch.Tensor:
-        """Return the numbers, shape (num_envs, n)."""
+        """Return the values, shape (num_envs, n)."""
         ...
 
     def write(self, where: torch.Tensor, values: torch.Tensor) -> None:
-        """Write `values` where `where` holds, both of shape (num_envs, n)."""
+        """Write `values` where `where` is true, both of shape (num_envs, n)."""
         ...
 
 
 Part = tuple[Sequence[int], Parameter]
-"""Indices of actuators in their set, and what holds a quantity of theirs."""
+"""Indices of actuators in their set, and the parameter with their values."""
 
 
 class TensorParameter:
-    """Numbers that an explicit actuator keeps itself."""
+    """Values stored in a tensor of an explicit actuator."""
 
     fields: frozenset[str] = frozenset()
 
@@ -54,28 +54,28 @@ class TensorParameter:
         self._tensor = tensor
 
     def read(self) -> torch.Tensor:
-        """Return the numbers, shape (num_envs, n)."""
+        """Return the values, shape (num_envs, n)."""
         return self._tensor
 
     def write(self, where: torch.Tensor, values: torch.Tensor) -> None:
-        """Write `values` where `where` holds, both of shape (num_envs, n)."""
+        """Write `values` where `where` is true, both of shape (num_envs, n)."""
         torch.where(where, values, self._tensor, out=self._tensor)
 
 
 class ModelParameter:
-    """Numbers that are elements of model fields.
+    """Values stored in elements of model fields.
 
-    Several elements may follow from one number: a servo's gain stands in its gain and,
-    negated, in its bias; a limit is both ends of a range.
+    One value can determine several elements: a servo's gain is stored in `gainprm` and,
+    negated, in `biasprm`; a limit sets both ends of a range.
     """
 
     def __init__(self, sim: Simulation, slots: Sequence[Sequence[GainSlot]]) -> None:
-        """Remember the elements.
+        """Store the elements.
 
         Args:
-            sim: The simulation whose model is meant.
-            slots: For each actuator its elements; all have the same fields, elements
-                and signs in the same order, and differ in the row.
+            sim: The simulation that owns the model.
+            slots: Elements of each actuator. All actuators have the same fields,
+                elements and signs in the same order, and differ only in the row.
         """
         self._sim = sim
         self._parts = [
@@ -85,12 +85,12 @@ class ModelParameter:
         self.fields = frozenset(slot.field for slot, _ in self._parts)
 
     def read(self) -> torch.Tensor:
-        """Return the numbers, shape (num_envs, n)."""
+        """Return the values, shape (num_envs, n)."""
         slot, rows = self._parts[0]
         return rows.read(self._sim.model[slot.field][..., slot.element]) * slot.sign
 
     def write(self, where: torch.Tensor, values: torch.Tensor) -> None:
-        """Write `values` where `where` holds, both of shape (num_envs, n)."""
+        """Write `values` where `where` is true, both of shape (num_envs, n)."""
         for slot, rows in self._parts:
             if self._sim.engine.model(slot.field) is None:
                 raise SharedFieldError(
@@ -98,17 +98,17 @@ class ModelParameter:
                     f"the model field {slot.field!r}. Name it in `vary`, or call "
                     f"sim.expand({slot.field!r}) first."
                 )
-            # Looked up each time: an expansion puts another tensor in its place.
+            # Looked up each time, because an expansion replaces the tensor.
             column = self._sim.model[slot.field][..., slot.element]
             chosen = torch.where(where, values * slot.sign, rows.read(column))
             rows.write_all(column, chosen)
 
 
 class MuscleForce(ModelParameter):
-    """The peak active force of muscles, in N.
+    """Peak active force of muscles, in N.
 
-    A negative force in the model means that MuJoCo takes `scale` / `acc0` instead; that
-    is what is read then.
+    If the force in the model is negative, MuJoCo uses `scale` / `acc0` instead, and
+    that value is returned.
     """
 
     def __init__(self, sim: Simulation, slots: Sequence[Sequence[GainSlot]]) -> None:
@@ -119,7 +119,7 @@ class MuscleForce(ModelParameter):
         self._outputs = Columns.of(outputs, sim.device)
 
     def read(self) -> torch.Tensor:
-        """Return the numbers, shape (num_envs, n)."""
+        """Return the values, shape (num_envs, n)."""
         force = super().read()
         scale = self._muscles.read(self._sim.model["actuator_gainprm"][..., 3])
         acc0 = self._outputs.read(self._sim.model["actuator_acc0"])
@@ -131,9 +131,9 @@ def native_parts(
     bindings: Sequence[tuple[ActuatorBinding, Sequence[int]]],
     sim: Simulation,
 ) -> list[Part]:
-    """Return what holds a quantity of actuators that MuJoCo computes.
+    """Return the parameters of a quantity of native actuators.
 
-    Actuators that keep it in the same elements of the same fields are read and written
+    Actuators that store it in the same elements of the same fields are read and written
     together, whatever their kind.
 
     Args:
@@ -162,12 +162,13 @@ def native_parts(
 def _of_target(
     quantity: Quantity, found: Sequence[tuple[GainSlot, ...]]
 ) -> tuple[GainSlot, ...]:
-    """Return the slots of one target, from those of the actuators that drive it."""
+    """Return the slots of one target, from the slots of its actuators."""
     if quantity == "effort_limit":
-        # The range of a joint is named by each of its actuators, and counts once.
+        # All actuators of a joint refer to the joint's range, which counts once.
         return tuple(dict.fromkeys(slot for slots in found for slot in slots))
-    # A velocity servo keeps its gain in two slots and comes before a position servo,
-    # whose own damping in one slot is then left alone.
+    # With a velocity servo and a position servo on one target, the velocity servo's
+    # gain (two slots) is used. The position servo's own damping (one slot) is
+    # unchanged.
     return max(found, key=len)
 
 
@@ -181,12 +182,12 @@ class ActuatorQuantity:
         parts: Sequence[Part],
         sim: Simulation,
     ) -> None:
-        """Gather the parts.
+        """Collect the parts.
 
         Args:
-            quantity: What it is.
-            names: The names of all actuators.
-            parts: Indices into `names`, and the parameter that holds their numbers.
+            quantity: The quantity.
+            names: Names of all actuators.
+            parts: Indices into `names`, and the parameter with their values.
             sim: The simulation.
         """
         self._quantity: Quantity = quantity
@@ -195,12 +196,12 @@ class ActuatorQuantity:
         self._device = sim.device
         self._parts = [(Columns.of(ids, sim.device), part) for ids, part in parts]
         self.indices = frozenset(index for ids, _ in parts for index in ids)
-        """The actuators that have the quantity."""
+        """Indices of the actuators that have the quantity."""
         self.fields = frozenset().union(*(part.fields for _, part in parts))
         """Model fields that must vary per world before `write`."""
 
     def check(self, indices: Sequence[int]) -> None:
-        """Raise if one of the actuators does not have the quantity."""
+        """Raise if an actuator does not have the quantity."""
         for index in indices:
             if index not in self.indices:
                 able = [self._names[i] for i in sorted(self.indices)]
@@ -212,7 +213,7 @@ class ActuatorQuantity:
                 )
 
     def read(self) -> torch.Tensor:
-        """Return a copy of the numbers of all actuators, shape (num_envs, N)."""
+        """Return a copy of the values of all actuators, shape (num_envs, N)."""
         out = torch.full(self._shape, ABSENT[self._quantity], device=self._device)
         for columns, part in self._parts:
             columns.write_all(out, part.read())
@@ -221,14 +222,14 @@ class ActuatorQuantity:
     def write(
         self, mask: torch.Tensor, ids: torch.Tensor | None, values: torch.Tensor | float
     ) -> None:
-        """Write the numbers of some actuators in some worlds, in place.
+        """Write the values of selected actuators in selected worlds, in place.
 
-        Actuators without the quantity are passed over; `check` finds them beforehand.
+        Actuators without the quantity are skipped; `check` raises for them.
 
         Args:
-            mask: Shape (num_envs,), bool.
-            ids: The actuators, shape (k,), int64; None for all.
-            values: One number, or numbers that broadcast to (num_envs, k).
+            mask: Worlds, shape (num_envs,), bool.
+            ids: Actuators, shape (k,), int64; None for all.
+            values: One value, or values that broadcast to (num_envs, k).
         """
         full = torch.zeros(self._shape, device=self._device)
         chosen = torch.zeros(self._shape[1], dtype=torch.bool, device=self._device)

@@ -1,4 +1,4 @@
-"""Actuators that are computed and written together, in one operation each."""
+"""Groups of actuators that are computed and written in one operation."""
 
 from __future__ import annotations
 
@@ -23,23 +23,23 @@ from mjlab.tensors.columns import Columns
 
 
 class WriteTime(IntEnum):
-    """When controls are written, the earliest first."""
+    """Time at which controls are written, earliest first."""
 
     STEP = 0
-    """Once per environment step: they depend on the present targets alone."""
+    """Once per environment step: controls depend only on the current targets."""
 
     SUBSTEP = 1
-    """Before each physics step: they depend on the state or on earlier targets."""
+    """Before each physics step: controls depend on the state or on earlier targets."""
 
     INSIDE = 2
-    """Inside each physics step: they depend on results of its velocity stage."""
+    """Within each physics step: controls depend on results of its velocity stage."""
 
 
 class ActuatorGroup(ABC):
-    """Actuators that share everything but their columns."""
+    """Actuators that are computed together and differ only in their columns."""
 
     write_time = WriteTime.SUBSTEP
-    """When `apply` has to be called."""
+    """Time at which `apply` must be called."""
 
     def __init__(
         self, transmission: Transmission, sim: Simulation, delay: DelayBuffer | None
@@ -50,10 +50,10 @@ class ActuatorGroup(ABC):
 
     @abstractmethod
     def apply(self, targets: ActuatorTargets) -> None:
-        """Write `sim.data.ctrl`; called as often as `write_time` says."""
+        """Write `sim.data.ctrl`; called at `write_time`."""
 
     def reset(self, mask: torch.Tensor) -> None:
-        """Forget the past of the worlds where `mask`, shape (num_envs,), holds."""
+        """Reset the internal state of the worlds in `mask`, shape (num_envs,), bool."""
         if self._delay is not None:
             self._delay.reset(mask)
 
@@ -64,7 +64,7 @@ class ActuatorGroup(ABC):
 
 
 class NativeGroup(ActuatorGroup):
-    """Controls that pass commands on to what MuJoCo computes."""
+    """Controls of native actuators: commands are copied to `ctrl`."""
 
     def __init__(
         self,
@@ -73,13 +73,13 @@ class NativeGroup(ActuatorGroup):
         sim: Simulation,
         delay: DelayBuffer | None = None,
     ) -> None:
-        """Remember the columns.
+        """Store the columns.
 
         Args:
-            transmission: What is driven.
+            transmission: Kind of the targets.
             controls: The controls.
             sim: The simulation.
-            delay: Delays the commands, shape (len(controls),).
+            delay: Delay of the commands, shape (len(controls),).
         """
         super().__init__(transmission, sim, delay)
         if delay is None:
@@ -113,7 +113,7 @@ class NativeGroup(ActuatorGroup):
 
 
 class ExplicitGroup(ActuatorGroup):
-    """Motors whose efforts one control law computes."""
+    """Motors whose efforts are computed by one control law."""
 
     def __init__(
         self,
@@ -122,13 +122,13 @@ class ExplicitGroup(ActuatorGroup):
         sim: Simulation,
         delay: DelayBuffer | None,
     ) -> None:
-        """Remember the columns.
+        """Store the columns.
 
         Args:
-            bindings: Whose actuators stand side by side in the law.
-            law: Computes the efforts.
+            bindings: Bindings of the actuators, concatenated in the law.
+            law: The control law.
             sim: The simulation.
-            delay: Delays the commands, shape (3, n).
+            delay: Delay of the commands, shape (3, n).
         """
         super().__init__(bindings[0].cfg.transmission, sim, delay)
         device = sim.device
@@ -157,7 +157,7 @@ class ExplicitGroup(ActuatorGroup):
         self._controls.write_all(data.ctrl, effort)
 
     def reset(self, mask: torch.Tensor) -> None:
-        """Forget the past of the worlds where `mask`, shape (num_envs,), holds."""
+        """Reset the internal state of the worlds in `mask`, shape (num_envs,), bool."""
         self._law.reset(mask)
         super().reset(mask)
 

@@ -1,4 +1,4 @@
-"""An actuator that is a network, trained on measurements of a real one."""
+"""Actuator networks, trained on measurements of a real actuator."""
 
 from __future__ import annotations
 
@@ -26,61 +26,61 @@ Network = Callable[[torch.Tensor], torch.Tensor]
 """Maps inputs of shape (rows, num_inputs) to outputs of shape (rows, 1)."""
 
 _ROWS_MULTIPLE = 16
-"""Rows are filled up to a multiple of this. Torch's vector loops treat what is left
-over at the end of a tensor by other instructions, and a matrix product of one row by
-another routine: without it a world's effort would depend on how many worlds there
-are."""
+"""Number of rows is padded to a multiple of this. Torch's vectorised loops process the
+remainder of a tensor with other instructions, and use another routine for a matrix
+product with one row: without padding, the effort of a world would depend on the number
+of worlds."""
 
 _WARM_UP_RUNS = 3
-"""TorchScript specialises and compiles a network in its first runs, which must be over
-before a CUDA graph is captured."""
+"""Number of warm-up runs. TorchScript specialises and compiles a network in its first
+runs, which must be complete before a CUDA graph is captured."""
 
 
 class LearnedActuatorCfg(ExplicitActuatorCfg):
-    """A network that maps recent position errors and velocities to the effort.
+    """Actuator network that maps recent position errors and velocities to the effort.
 
-    The network is one for all targets and sees one target at a time: for each entry of
-    `input_idx` the position error, target minus position, times `pos_scale`, and the
-    velocity times `vel_scale`. Its output times `torque_scale`, plus the commanded
-    effort, is the effort, limited to ±effort_limit or to the torque-speed line. After a
-    reset the first values stand for the whole past.
+    All targets share one network, which is evaluated for each target separately. Its
+    inputs are, for each entry of `input_idx`, the position error (target minus
+    position) times `pos_scale` and the velocity times `vel_scale`. The effort is the
+    output times `torque_scale`, plus the commanded effort, clipped to ±effort_limit or
+    to the torque-speed curve. After a reset, the history is filled with the first
+    values.
     """
 
     network_file: str | Path
-    """The network: TorchScript, or ONNX (`.onnx`), which is evaluated on the CPU by
-    onnxruntime and therefore not for worlds on a GPU."""
+    """Network file: TorchScript, or ONNX (`.onnx`). ONNX networks are evaluated by
+    onnxruntime on the CPU, and are not supported for worlds on a GPU."""
 
     pos_scale: float = 1.0
-    """Factor of the position errors."""
+    """Scale of the position errors."""
 
     vel_scale: float = 1.0
-    """Factor of the velocities."""
+    """Scale of the velocities."""
 
     torque_scale: float = 1.0
-    """Factor of the output."""
+    """Scale of the output."""
 
     input_order: Literal["pos_vel", "vel_pos"] = "pos_vel"
     """Order of the position errors and the velocities."""
 
     input_idx: tuple[int, ...] = (0, 1, 2)
-    """Ages of the inputs in physics steps, in the order in which they are given; 0 is
-    the present."""
+    """Ages of the inputs in physics steps, in input order; 0 is the current step."""
 
     effort_limit: float | dict[str, float] | None = None
-    """Largest torque or force, in N m or N. None takes `saturation_effort`, or is
-    unlimited where that is None too."""
+    """Maximum torque or force, in N m or N. None uses `saturation_effort`, or is
+    unlimited if that is None too."""
 
     saturation_effort: float | dict[str, float] | None = None
-    """Largest effort at rest, in N m or N; with it the torque-speed line of
-    `DcPdActuatorCfg` limits the effort. None is no such line."""
+    """Stall effort, in N m or N; enables the torque-speed curve of `DcPdActuatorCfg`.
+    None disables it."""
 
     velocity_limit: float | dict[str, float] | None = None
-    """Speed at which that line ends, in rad/s or m/s."""
+    """No-load speed of the torque-speed curve, in rad/s or m/s."""
 
     number_fields = ("effort_limit", "saturation_effort", "velocity_limit")
 
     def check(self, targets: Sequence[str]) -> None:
-        """Raise if a value is impossible or the network's file is missing."""
+        """Raise if a value is invalid or the network file is missing."""
         if not Path(self.network_file).is_file():
             raise ActuatorError(
                 f"{self.kind} of {self.target_names_expr}: there is no network file "
@@ -104,7 +104,7 @@ class LearnedActuatorCfg(ExplicitActuatorCfg):
         super().check(targets)
 
     def law_key(self) -> Hashable:
-        """Return what configurations have in common that one network serves."""
+        """Return the key of configurations that share one network."""
         return (
             str(Path(self.network_file).resolve()),
             self.pos_scale,
@@ -125,14 +125,14 @@ class LearnedActuatorCfg(ExplicitActuatorCfg):
 
 
 class LearnedLaw:
-    """Evaluates a network for every target of every world at once."""
+    """Control law that evaluates a network for all targets of all worlds."""
 
     def __init__(self, cfg: LearnedActuatorCfg, clip: Clip) -> None:
-        """Load the network and run it.
+        """Load the network and run it for warm-up.
 
         Args:
             cfg: The network and its inputs.
-            clip: The limit of its efforts, which has their shape and device.
+            clip: Clip of the efforts, which determines their shape and device.
         """
         self.stiffness: torch.Tensor | None = None
         self.damping: torch.Tensor | None = None
@@ -157,7 +157,7 @@ class LearnedLaw:
     def compute(
         self, commands: Commands, position: torch.Tensor, velocity: torch.Tensor
     ) -> torch.Tensor:
-        """Return the efforts, shape (num_envs, n)."""
+        """Compute the efforts, shape (num_envs, n)."""
         pos_scale, vel_scale, torque_scale = self._scales
         sample = [(commands.position - position) * pos_scale, velocity * vel_scale]
         if self._velocity_first:
@@ -173,7 +173,7 @@ class LearnedLaw:
         return self._clip.clip(effort, velocity)
 
     def reset(self, mask: torch.Tensor) -> None:
-        """Forget the past of the worlds where `mask`, shape (num_envs,), holds."""
+        """Reset the internal state of the worlds in `mask`, shape (num_envs,), bool."""
         self._history.reset(mask)
 
     def state(self) -> dict[str, torch.Tensor]:
@@ -205,7 +205,7 @@ def _load(cfg: LearnedActuatorCfg, device: torch.device) -> Network:
         return _load_onnx(cfg, path, device)
     try:
         with warnings.catch_warnings():
-            # Networks are exchanged as TorchScript, whatever torch would rather have.
+            # Networks are exchanged as TorchScript, although torch has deprecated it.
             warnings.simplefilter("ignore", DeprecationWarning)
             module = torch.jit.load(str(path), map_location=device).eval()
             return torch.jit.freeze(module)

@@ -1,7 +1,7 @@
-"""Actuators that MuJoCo computes: servos, motors, muscles, and those of the file.
+"""Native actuators, computed by MuJoCo: servos, motors, muscles and XML actuators.
 
-Its implicit integrators take the damping of these into account, which keeps stiff gains
-stable at time steps where an effort computed beforehand would not be.
+MuJoCo's implicit integrators take their damping into account. Stiff gains remain stable
+at time steps for which an explicit effort would be unstable.
 """
 
 from __future__ import annotations
@@ -24,19 +24,19 @@ from mjlab.actuator.place import (
 
 _Range = tuple[float, float]
 
-# Parameters that a muscle and MuJoCo's `set_to_muscle` call alike.
+# Parameters with the same name in `MuscleActuatorCfg` and MuJoCo's `set_to_muscle`.
 _CURVES = "timeconst tausmooth lmin lmax vmax fpmax fvmax".split()
 
 
 class NativeActuatorCfg(ActuatorCfg):
-    """An actuator whose effort MuJoCo computes from its control."""
+    """Actuator whose effort MuJoCo computes from its control."""
 
 
 class PositionActuatorCfg(NativeActuatorCfg):
-    """A position servo: stiffness * (target - position) - damping * velocity.
+    """Position servo: stiffness * (target - position) - damping * velocity.
 
-    MuJoCo's `<position>`. It reads position commands; for velocity and effort commands
-    beside them take `PdActuatorCfg` or `IdealPdActuatorCfg`.
+    MuJoCo's `<position>`. It reads only position commands; use `PdActuatorCfg` or
+    `IdealPdActuatorCfg` to also track velocity and effort commands.
     """
 
     stiffness: float | dict[str, float]
@@ -46,7 +46,7 @@ class PositionActuatorCfg(NativeActuatorCfg):
     """Velocity gain, in N m s/rad or N s/m."""
 
     effort_limit: float | dict[str, float] | None = None
-    """Largest torque or force, in N m or N; None is unlimited."""
+    """Maximum torque or force, in N m or N; None is unlimited."""
 
     def _add_actuators(self, spec: mujoco.MjSpec, targets: Sequence[str]) -> list[str]:
         def shape(servo: Any, kp: float, kd: float, limit: float | None) -> None:
@@ -58,13 +58,13 @@ class PositionActuatorCfg(NativeActuatorCfg):
 
 
 class VelocityActuatorCfg(NativeActuatorCfg):
-    """A velocity servo: damping * (target - velocity). MuJoCo's `<velocity>`."""
+    """Velocity servo: damping * (target - velocity). MuJoCo's `<velocity>`."""
 
     damping: float | dict[str, float]
     """Velocity gain, in N m s/rad or N s/m."""
 
     effort_limit: float | dict[str, float] | None = None
-    """Largest torque or force, in N m or N; None is unlimited."""
+    """Maximum torque or force, in N m or N; None is unlimited."""
 
     def _add_actuators(self, spec: mujoco.MjSpec, targets: Sequence[str]) -> list[str]:
         def shape(servo: Any, kd: float, limit: float | None) -> None:
@@ -75,12 +75,12 @@ class VelocityActuatorCfg(NativeActuatorCfg):
 
 
 class PdActuatorCfg(NativeActuatorCfg):
-    """A servo of position and velocity, computed by MuJoCo.
+    """PD servo, computed by MuJoCo.
 
-    stiffness * (target - position) + damping * (velocity target - velocity), from a
-    `<position>` and a `<velocity>` on each target: MuJoCo Warp 4.0 does not have
-    `<pid>`. Their sum is limited where it arrives, so the limit also holds for whatever
-    else drives the same joint or tendon.
+    The effort is stiffness * (target - position) + damping * (velocity target -
+    velocity), from a `<position>` and a `<velocity>` actuator on each target, because
+    MuJoCo Warp 4.0 does not support `<pid>`. Their sum is limited at the joint or
+    tendon, so the limit also includes all other actuators of that joint or tendon.
     """
 
     stiffness: float | dict[str, float]
@@ -90,8 +90,8 @@ class PdActuatorCfg(NativeActuatorCfg):
     """Velocity gain, in N m s/rad or N s/m."""
 
     effort_limit: float | dict[str, float] | None = None
-    """Largest sum of actuator torques or forces, in N m or N; None keeps the model's
-    (`actuatorfrcrange`)."""
+    """Maximum sum of the actuator torques or forces, in N m or N; None keeps the
+    model's (`actuatorfrcrange`)."""
 
     def _add_actuators(self, spec: mujoco.MjSpec, targets: Sequence[str]) -> list[str]:
         def position(servo: Any, kp: float) -> None:
@@ -109,14 +109,14 @@ class PdActuatorCfg(NativeActuatorCfg):
 
 
 class MotorActuatorCfg(NativeActuatorCfg):
-    """A motor that exerts the effort it is commanded. MuJoCo's `<motor>`."""
+    """Motor that applies the commanded effort. MuJoCo's `<motor>`."""
 
     effort_limit: float | dict[str, float] | None = None
-    """Largest effort before the gear, in N m or N; None is unlimited."""
+    """Maximum effort before the gear, in N m or N; None is unlimited."""
 
     gear: float | tuple[float, ...] | dict[str, float | tuple[float, ...]] = 1.0
-    """Effort at the target per effort of the motor. A site takes six numbers: a force
-    and a torque in its frame."""
+    """Effort at the target per effort of the motor. A site takes six numbers: force and
+    torque in the site frame."""
 
     transmissions = ("joint", "tendon", "site")
 
@@ -130,25 +130,27 @@ class MotorActuatorCfg(NativeActuatorCfg):
 
 
 class MuscleActuatorCfg(NativeActuatorCfg):
-    """A muscle with activation dynamics and force-length-velocity curves.
+    """Muscle with activation dynamics and force-length-velocity curves.
 
-    MuJoCo's `<muscle>`, with its defaults. Its command is an effort: the excitation,
-    between 0 and 1. What `ActuatorSet` calls its effort limit is the peak active force.
+    MuJoCo's `<muscle>`, with MuJoCo's defaults. Its command is an effort: the
+    excitation, between 0 and 1. Its effort limit in `ActuatorSet` is the peak active
+    force.
     """
 
     force: float | dict[str, float] | None = None
-    """Peak active force at rest, in N. None takes `scale` / acc0, where acc0 is the
-    acceleration of the joints by a unit force."""
+    """Peak active force at rest, in N. None uses `scale` / acc0, where acc0 is the
+    joint acceleration caused by a unit force."""
 
     scale: float | dict[str, float] = 200.0
-    """Peak force times acc0, where `force` is None."""
+    """Peak force times acc0, used if `force` is None."""
 
     length_range: _Range | dict[str, _Range] | None = None
-    """Shortest and longest length of the whole actuator, in metres or radians times the
-    gear. None lets MuJoCo find it by pulling, which needs limited joints."""
+    """Minimum and maximum length of the whole actuator, in metres or radians times the
+    gear. None computes it by simulating pulls, which requires joint limits."""
 
     operating_range: _Range = (0.75, 1.05)
-    """Lengths of the muscle at the two ends of `length_range`, in optimal lengths."""
+    """Operating range of the muscle at the ends of `length_range`, in optimal
+    lengths."""
 
     gear: float | dict[str, float] = 1.0
     """Scale of the transmission; negative for a muscle that pulls a joint down."""
@@ -157,22 +159,23 @@ class MuscleActuatorCfg(NativeActuatorCfg):
     """Time constants of activation and deactivation, in seconds."""
 
     tausmooth: float = 0.0
-    """Width of the passage between the two time constants, in units of excitation."""
+    """Width of the smooth transition between the time constants, in excitation
+    units."""
 
     lmin: float = 0.5
-    """Shortest length at which the muscle pulls, in optimal lengths."""
+    """Minimum length at which the muscle exerts force, in optimal lengths."""
 
     lmax: float = 1.6
-    """Longest length at which the muscle pulls, in optimal lengths."""
+    """Maximum length at which the muscle exerts force, in optimal lengths."""
 
     vmax: float = 1.5
-    """Speed of shortening at which the force is zero, in optimal lengths per second."""
+    """Shortening velocity at which the force is zero, in optimal lengths per second."""
 
     fpmax: float = 1.3
     """Passive force at `lmax`, in peak forces."""
 
     fvmax: float = 1.2
-    """Active force at the highest speed of lengthening, in peak forces."""
+    """Active force at saturating lengthening velocity, in peak forces."""
 
     def _add_actuators(self, spec: mujoco.MjSpec, targets: Sequence[str]) -> list[str]:
         def shape(muscle: Any, force: Any, scale: Any, gear: Any, ends: Any) -> None:
@@ -215,26 +218,26 @@ class MuscleActuatorCfg(NativeActuatorCfg):
 
 
 class XmlActuatorCfg(NativeActuatorCfg):
-    """Actuators that the entity's model file has already, used as they are.
+    """Existing actuators of the entity's model file, used unchanged.
 
-    The patterns name targets, not actuators, and only targets that an actuator of the
-    file drives can match. Actuators without a name get that of their target. What a
-    control means is found from the compiled actuator: position for `<position>`,
-    velocity for `<velocity>` and `<intvelocity>`, each input of `<pid>` and `<dcmotor>`
-    by its own declaration, a `<general>` with the gains of a servo as that servo, and
-    effort for every other. Actuators come in the order of their targets, those of one
-    target in the order of the file.
+    The patterns match targets, not actuators, and only targets driven by an actuator of
+    the file. Unnamed actuators get the name of their target. The command type is
+    derived from the compiled actuator: position for `<position>`, velocity for
+    `<velocity>` and `<intvelocity>`, the declared type for each input of `<pid>` and
+    `<dcmotor>`, the servo type for a `<general>` with the gains of a servo, and effort
+    otherwise. Actuators are in the order of their targets; those of one target are in
+    file order.
     """
 
     command: Command | None = None
-    """Meaning of the controls: "position", "velocity" or "effort". None finds it out.
-    Actuators with several inputs are not affected."""
+    """Command type of the controls: "position", "velocity" or "effort". None derives it
+    from the model. Actuators with several inputs are not affected."""
 
     transmissions = ("joint", "tendon", "site")
     adds_actuators = False
 
     def candidates(self, spec: mujoco.MjSpec) -> list[str]:
-        """Return the names of the targets that actuators of the file drive."""
+        """Return the names of the targets driven by actuators of the file."""
         driven = drivers(spec, self.transmission)
         return [
             name for name in target_names(spec, self.transmission) if name in driven

@@ -1,4 +1,4 @@
-"""Targets, drivers and plain actuators in an MjSpec."""
+"""Helpers for targets and actuators in an MjSpec."""
 
 from __future__ import annotations
 
@@ -8,17 +8,17 @@ from typing import Literal
 import mujoco
 
 Transmission = Literal["joint", "tendon", "site"]
-"""Through what an actuator acts."""
+"""Kind of target that an actuator drives."""
 
 TRANSMISSION_TYPES: dict[Transmission, tuple[mujoco.mjtTrn, ...]] = {
     "joint": (mujoco.mjtTrn.mjTRN_JOINT, mujoco.mjtTrn.mjTRN_JOINTINPARENT),
     "tendon": (mujoco.mjtTrn.mjTRN_TENDON,),
     "site": (mujoco.mjtTrn.mjTRN_SITE,),
 }
-"""MuJoCo's transmission types of each; the first is the one we add."""
+"""MuJoCo's transmission types of each kind; new actuators use the first."""
 
-# What `add_actuator` copies from the file's default class. An added actuator takes
-# nothing from there: its configuration says all.
+# Attributes that `add_actuator` copies from the file's default class. New actuators
+# reset them, because only their configuration applies.
 _INHERITED = (
     "actdim actearly actlimited actrange armature biasprm biastype cranklength "
     "ctrllimited ctrlrange ctrlspec damping delay dynprm dyntype ffrange forcelimited "
@@ -28,13 +28,13 @@ _INHERITED = (
 
 
 class ActuatorError(ValueError):
-    """An actuator that cannot be built as configured."""
+    """Error of an invalid actuator configuration."""
 
 
 def target_names(spec: mujoco.MjSpec, transmission: Transmission) -> list[str]:
-    """Return the names of what an actuator could drive.
+    """Return the names of all possible targets.
 
-    Of the joints these are the hinges and slides: the others have no single position.
+    Only hinge and slide joints are included: other joints have no scalar position.
     """
     if transmission == "joint":
         single = (mujoco.mjtJoint.mjJNT_HINGE, mujoco.mjtJoint.mjJNT_SLIDE)
@@ -49,7 +49,7 @@ def target_names(spec: mujoco.MjSpec, transmission: Transmission) -> list[str]:
 def drivers(
     spec: mujoco.MjSpec, transmission: Transmission
 ) -> dict[str, list[mujoco.MjsActuator]]:
-    """Return the actuators in `spec` that drive each target, in the file's order."""
+    """Return the actuators in `spec` that drive each target, in file order."""
     types = TRANSMISSION_TYPES[transmission]
     found: dict[str, list[mujoco.MjsActuator]] = {}
     for actuator in spec.actuators:
@@ -61,13 +61,13 @@ def drivers(
 def new_actuator(
     spec: mujoco.MjSpec, transmission: Transmission, target: str, *, suffix: str = ""
 ) -> mujoco.MjsActuator:
-    """Add a plain actuator on `target`, named like it.
+    """Add a plain actuator for `target`, with the same name.
 
     Args:
         spec: The entity's own model.
-        transmission: What the target is.
-        target: The joint, tendon or site.
-        suffix: Added to the name, where one target gets several actuators.
+        transmission: Kind of the target.
+        target: Name of the joint, tendon or site.
+        suffix: Appended to the name, if one target gets several actuators.
     """
     actuator = spec.add_actuator(name=unused_name(spec, target + suffix))
     plain = mujoco.MjSpec().add_actuator()
@@ -101,14 +101,14 @@ def set_passive(
     """Write the armature, friction or damping of a joint or tendon."""
     target = spec.joint(name) if transmission == "joint" else spec.tendon(name)
     if field == "viscous_damping":
-        # MuJoCo 4 keeps the coefficients of higher powers of the speed behind it.
+        # MuJoCo 4 stores coefficients for higher powers of the speed in the same array.
         target.damping = [value, *target.damping[1:]]
     else:
         setattr(target, field, value)
 
 
 def unused_name(spec: mujoco.MjSpec, name: str) -> str:
-    """Return `name`, with a number behind it if an actuator has it already."""
+    """Return `name`, with a number appended if it is already in use."""
     taken = {actuator.name for actuator in spec.actuators}
     candidate, number = name, 2
     while candidate in taken:

@@ -21,5 +21,5 @@ from mjlab.envs.spaces import Discrete as Discrete
 from mjlab.envs.worlds import Step as Step
 from mjlab.envs.worlds import Worlds as Worlds
 
-# `import mjlab.envs.mdp`, as users of other frameworks write it.
+# `import mjlab.envs.mdp`, as in other frameworks.
 sys.modules[f"{__name__}.mdp"] = mdp

@@ -1,4 +1,4 @@
-"""Resets of worlds that end: in the same step, in the next one, or never."""
+"""Automatic resets of finished episodes: same step, next step, or never."""
 
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -12,7 +12,7 @@ from mjlab.tensors.masks import fill_where, write_where
 
 
 def check_when(when: When) -> None:
-    """Raise for a choice that there is not."""
+    """Raise if `when` is not a valid choice."""
     if when not in WHENS:
         raise ValueError(f"Resets happen at {when!r}? " + suggest(str(when), WHENS))
 
@@ -23,13 +23,15 @@ def reset_ended(
     held_back: torch.Tensor,
     reset: Callable[[torch.Tensor], Any],
 ) -> Step[Any]:
-    """Return a step of worlds that are reset from outside, as `AutoReset` would do.
+    """Apply the reset mode to a step of worlds that are reset externally.
+
+    Equivalent to `AutoReset`.
 
     Args:
-        step: What the worlds said of it, as tensors that the reset does not change.
-        when: When worlds that ended are reset.
-        held_back: Worlds that ended in the step before, shape (num_envs,), bool.
-        reset: Resets the worlds of a mask, and returns what all worlds observe.
+        step: Result of the step, as tensors that the reset does not change.
+        when: When finished worlds are reset.
+        held_back: Worlds that finished in the previous step, shape (num_envs,), bool.
+        reset: Resets the worlds of a mask, and returns the observations of all worlds.
     """
     if when == "never":
         return step
@@ -47,14 +49,14 @@ def reset_ended(
 
 
 class AutoReset:
-    """Resets of worlds that ended: their time, and what a step keeps of them.
+    """Automatic resets: when finished worlds are reset, and which results a step keeps.
 
-    "same_step" resets them at the end of the step. With last observations, the step
-    first goes on to its end without them, as if there were no reset, and is observed;
-    then the worlds that ended are reset as `reset(mask=...)` would reset them.
-    "next_step" leaves them as they ended, and resets them in place of their next step,
-    in which they are held back. "never" leaves it to the caller. A world that diverged
-    is observed as zeros until it is reset.
+    "same_step" resets them at the end of the step. With terminal observations, the step
+    first computes the observations of all worlds without a reset; the finished worlds
+    are then reset like `reset(mask=...)`. "next_step" leaves finished worlds unchanged,
+    and resets them instead of stepping them in the next step; these worlds are called
+    held back. "never" leaves resets to the caller. The observations of a diverged world
+    are zero until it is reset.
     """
 
     def __init__(
@@ -67,58 +69,57 @@ class AutoReset:
         final_obs: Observations | None = None,
         figures: Sequence[torch.Tensor] = (),
     ) -> None:
-        """Allocate what the choice needs.
+        """Allocate the buffers of the reset mode.
 
         Args:
-            terminations: Says which worlds ended.
-            rewards: Gives the reward of a step, which worlds that are held back do not
-                get.
-            when: When worlds that ended are reset.
-            ignore_terminations: Whether only time ends episodes. A world whose numbers
-                are not finite ends all the same.
-            final_obs: Memory for the last observations before "same_step" resets
-                worlds. None does without them.
-            figures: What a step adds to the figures of episodes, which does not count
-                in worlds that are held back.
+            terminations: Termination manager, which determines the finished worlds.
+            rewards: Reward manager. Rewards of held-back worlds are set to zero.
+            when: When finished worlds are reset.
+            ignore_terminations: End episodes only by time-outs. Worlds with non-finite
+                values are still terminated.
+            final_obs: Buffers for the terminal observations before "same_step" resets.
+                None disables them.
+            figures: Episode statistics updated by a step; their updates are discarded
+                in held-back worlds.
         """
         check_when(when)
         self._terminations, self._rewards = terminations, rewards
         self.when: When = when
         self.ignore_terminations = ignore_terminations
         self.shows_ends = final_obs is not None and when == "same_step"
-        """True for a step that observes worlds that end before it resets them."""
+        """True if a step observes finished worlds before it resets them."""
         self.final_obs: Observations = final_obs or {}
-        """Last observations before resets; they count where an episode ended."""
+        """Terminal observations; valid in worlds whose episode ended."""
         self.done = terminations.dones
-        """Worlds that ended in this step, shape (num_envs,), bool."""
+        """Worlds that finished in this step, shape (num_envs,), bool."""
         self.held_back = torch.zeros_like(self.done)
-        """Worlds that are reset in place of this step, shape (num_envs,), bool."""
+        """Worlds that are reset instead of stepped, shape (num_envs,), bool."""
         self._figures = list(figures) if when == "next_step" else []
         self._kept = [torch.zeros_like(figure) for figure in self._figures]
 
     def is_like(self, other: "AutoReset") -> bool:
-        """Return True if another one does the same."""
+        """Return whether another instance has the same settings."""
         mine = (self.when, self.ignore_terminations, self.shows_ends)
         return mine == (other.when, other.ignore_terminations, other.shows_ends)
 
     def hold_back(self) -> None:
-        """Hold back the worlds that ended in the last step, and keep their figures."""
+        """Hold back the worlds that just finished, and save their statistics."""
         self.held_back.copy_(self.done)
         for kept, figure in zip(self._kept, self._figures, strict=True):
             kept.copy_(figure)
 
     def allowed(self, action: torch.Tensor) -> torch.Tensor:
-        """Return the action of a step, zero in worlds that are held back."""
+        """Return the action of a step, zero in held-back worlds."""
         if self.when != "next_step":
             return action
         return action.masked_fill(self.held_back[:, None], 0.0)
 
     def correct(self, diverged: torch.Tensor) -> None:
-        """Remove terminations that are ignored, and figures of worlds held back.
+        """Remove ignored terminations, and restore the statistics of held-back worlds.
 
         Args:
-            diverged: Worlds whose state is not finite, shape (num_envs,), bool. They
-                end although terminations are ignored.
+            diverged: Worlds with a non-finite state, shape (num_envs,), bool. They are
+                terminated even if terminations are ignored.
         """
         if self.ignore_terminations:
             self._terminations.keep_time_outs(diverged)
@@ -136,18 +137,18 @@ class AutoReset:
             fill_where(kept, diverged, 0)
 
     def hide(self, observed: Observations, diverged: torch.Tensor) -> None:
-        """Set `observed` to zero in diverged worlds, which are not reset yet."""
+        """Set `observed` to zero in diverged worlds that are not reset yet."""
         for term in _terms(observed):
             fill_where(term, diverged, 0)
 
     def release(self, mask: torch.Tensor) -> None:
-        """Note that the caller resets the worlds of `mask`: none of them waits."""
+        """Clear the pending reset of the worlds in `mask`, which the caller resets."""
         if self.when == "next_step":
             self._terminations.spare(mask)
 
 
 def _terms(observed: Observations) -> list[torch.Tensor]:
-    """The tensors of all groups."""
+    """Return the tensors of all groups."""
     return [
         term
         for value in observed.values()

@@ -1,4 +1,4 @@
-"""The parts of an environment: a compiled scene, and what surrounds a step."""
+"""Construction of an environment: scene loading, managers, guard, state and resets."""
 
 import secrets
 from dataclasses import dataclass
@@ -17,29 +17,29 @@ from mjlab.sim import compile_model
 
 @dataclass(frozen=True)
 class LoadedScene:
-    """A scene that is built and compiled, and of which there are no worlds yet."""
+    """Scene that is built and compiled, before worlds are allocated."""
 
     cfg: ManagerBasedRlEnvCfg
-    """Its configuration."""
+    """Configuration of the environment."""
 
     seed: int
-    """Seed of what was drawn, such as the terrain."""
+    """Seed of the scene's random generation, such as the terrain."""
 
     built: SceneSpec
-    """The scene as MuJoCo's spec, and what it was assembled from."""
+    """Scene as an MjSpec, and its components."""
 
     model: mujoco.MjModel
     """The compiled model."""
 
     vary: frozenset[str]
-    """Model fields that events will vary from world to world."""
+    """Model fields that events vary per world."""
 
 
 def load(cfg: ManagerBasedRlEnvCfg) -> LoadedScene:
-    """Build and compile the scene of an environment: the first phase.
+    """Build and compile the scene of an environment.
 
     Args:
-        cfg: The environment's configuration.
+        cfg: Configuration of the environment.
     """
     check_config(cfg)
     seed = secrets.randbits(31) if cfg.seed is None else int(cfg.seed)
@@ -49,12 +49,12 @@ def load(cfg: ManagerBasedRlEnvCfg) -> LoadedScene:
 
 
 def managers_of(env: ManagedEnv) -> Managers:
-    """Return the managers of an environment, as one record."""
+    """Return the managers of an environment as one record."""
     return Managers(*(getattr(env, f"{name}_manager") for name in Managers._fields))
 
 
 def guard_nonfinite(env: ManagedEnv, max_share: float) -> NonfiniteGuard:
-    """Return the guard of an environment with all managers but recorders."""
+    """Create the non-finite guard, once all managers but recorders exist."""
     counting = (
         env.action_manager,
         env.reward_manager,
@@ -71,7 +71,7 @@ def guard_nonfinite(env: ManagedEnv, max_share: float) -> NonfiniteGuard:
 
 
 def collect_state(env: ManagedEnv, guard: NonfiniteGuard) -> EnvState:
-    """Return the state of an environment with all managers but recorders."""
+    """Create the environment state, once all managers but recorders exist."""
     counters = {
         "episode_length": env.episode_length_buf,
         "step_counter": env.common_step_counter,
@@ -89,7 +89,7 @@ def make_resets(
     ignore_terminations: bool = False,
     final_obs: bool = False,
 ) -> AutoReset:
-    """Return when worlds of an environment are reset; see `AutoReset`."""
+    """Create the automatic resets of an environment; see `AutoReset`."""
     m = env.managers
     figures = [env.episode_length_buf, m.reward.episode_sums, m.termination.values]
     return AutoReset(

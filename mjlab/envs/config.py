@@ -1,4 +1,4 @@
-"""Configurations of environments, as users write them."""
+"""Configuration classes of environments."""
 
 from dataclasses import replace
 from typing import Annotated, Literal, Self, get_args
@@ -41,57 +41,57 @@ class ViewerCfg(Config):
     """Height of a frame, in pixels."""
 
     distance: float | None = None
-    """Distance of the camera from what it looks at, in metres. None fits what it
-    follows, or else all that can move, into half of the picture's height."""
+    """Distance of the camera from its target, in metres. None fits the followed entity,
+    or else everything that can move, into half of the image height."""
 
     azimuth: float = 135.0
-    """Direction of the camera around the vertical, in degrees. In pictures and videos
-    that follow an entity, it is from the entity's heading when it is first seen: 90
-    shows its right side, 135 its front from the right."""
+    """Azimuth of the camera around the vertical axis, in degrees. In images and videos
+    that follow an entity, it is relative to the entity's initial heading: 90 shows its
+    right side, 135 its front from the right."""
 
     elevation: float = -15.0
-    """Angle of the camera above the horizon, in degrees; negative looks down."""
+    """Elevation of the camera above the horizon, in degrees; negative looks down."""
 
     lookat: tuple[float, float, float] = (0.0, 0.0, 0.0)
-    """Point that the camera looks at, in metres, when it follows nothing."""
+    """Point that the camera looks at, in metres, if it follows no entity."""
 
     entity: str | None = None
-    """The entity that the camera follows."""
+    """Entity that the camera follows."""
 
     body: str | None = None
-    """The body of that entity that the camera follows. None takes its root."""
+    """Body of that entity that the camera follows. None uses its root."""
 
     world: int = 0
-    """The world that is shown first."""
+    """World that is shown first."""
 
 
 class ManagerBasedRlEnvCfg(Config):
-    """An environment: a scene, physics, and the terms of a Markov decision process.
+    """Configuration of an environment: a scene, physics, and the terms of the MDP.
 
-    Terms are dictionaries from names to configurations. A term that is None is switched
-    off, which is how a subclass leaves out one that it inherits.
+    Terms are dictionaries from names to configurations. A term set to None is disabled;
+    a subclass can disable an inherited term this way.
     """
 
     scene: SceneCfg = SceneCfg()
     """Ground, entities, sensors, and the number of worlds."""
 
     sim: SimulationCfg = SimulationCfg()
-    """Engine and options of physics."""
+    """Physics engine and its options."""
 
     decimation: Annotated[int, at_least(1)] = 1
-    """Physics steps in a step of the environment."""
+    """Number of physics steps per environment step."""
 
     episode_length_s: float = 10.0
-    """Duration of an episode, in seconds. A `time_out` term ends it then."""
+    """Duration of an episode, in seconds, after which a `time_out` term ends it."""
 
     observations: dict[str, ObservationGroupCfg | None] = {}
-    """Groups of observations, such as "actor" and "critic"."""
+    """Observation groups, such as "actor" and "critic"."""
 
     actions: dict[str, ActionTermCfg | None] = {}
-    """Terms that share the action, in their order."""
+    """Action terms, in the order of their parts of the action."""
 
     rewards: dict[str, RewardTermCfg | None] = {}
-    """Weighted terms of the reward."""
+    """Weighted reward terms."""
 
     terminations: dict[str, TerminationTermCfg | None] = {}
     """Conditions that end an episode."""
@@ -101,58 +101,59 @@ class ManagerBasedRlEnvCfg(Config):
             func=reset_scene_to_default, mode="reset"
         )
     }
-    """Changes of worlds at start, at resets and in between. By default, as in mjlab, a
-    reset writes the `init_state` of every entity. A task that replaces this dictionary
-    resets by events of its own; building it warns if these leave out `init_state`."""
+    """Changes of worlds at startup, at resets and at intervals. By default, as in
+    mjlab, a reset writes the `init_state` of every entity. A task that replaces this
+    dictionary must reset the worlds with its own events; building the environment warns
+    if these omit `init_state`."""
 
     commands: dict[str, CommandTermCfg | None] = {}
-    """Goals, drawn anew from time to time."""
+    """Commands, resampled during an episode."""
 
     curriculum: dict[str, CurriculumTermCfg | None] = {}
-    """Changes while training."""
+    """Changes of the task during training."""
 
     metrics: dict[str, MetricsTermCfg | None] = {}
-    """Figures of episodes that are not rewards."""
+    """Episode statistics other than rewards."""
 
     outcomes: dict[str, OutcomeTermCfg | None] = {}
-    """Aims of the task: a term "success", a term "fail", both or neither."""
+    """Task outcomes: a term "success", a term "fail", both or neither."""
 
     recorders: dict[str, RecorderTermCfg | None] = {}
-    """Terms that write episodes down, into the files of `recording`."""
+    """Terms that record episodes to the files of `recording`."""
 
     recording: RecordingCfg = RecordingCfg()
-    """Files of the recorders' episodes, and the choice of these."""
+    """Files of recorded episodes, and the selection of episodes."""
 
     seed: int | None = None
-    """Seed of all chance. None draws one, which the start-up report shows."""
+    """Random seed. None draws one, which the startup report shows."""
 
     viewer: ViewerCfg = ViewerCfg()
     """Camera of viewers and videos."""
 
     scale_rewards_by_dt: bool = True
-    """True for rewards that are rates, multiplied by the duration of a step, so that
-    returns do not depend on the control frequency."""
+    """Multiply rewards, as rates, by the duration of a step, so that returns do not
+    depend on the control frequency."""
 
     is_finite_horizon: bool = False
-    """True if the end of time is part of the task. If not, time-outs are truncations,
+    """Treat the time limit as part of the task. Otherwise time-outs are truncations,
     and learners bootstrap from the value of the last state."""
 
     final_obs: bool = False
-    """True to also return the observation of the moment before each reset."""
+    """Also return the terminal observation of finished episodes."""
 
     max_nonfinite_share: Annotated[float, between(0, 1)] = 0.05
-    """Share of world steps that may have ended in numbers that are not finite, since
-    the log was last taken, before the run is stopped."""
+    """Maximum share of world steps with non-finite values, counted since the log was
+    last taken. The run stops above it."""
 
     mode: ModeName = "auto"
-    """Mode of a step: as one CUDA graph ("fused"), with graphs for physics only
-    ("segmented"), or without graphs ("eager"). "auto" takes the first that works."""
+    """Execution mode of a step: one CUDA graph ("fused"), graphs for physics only
+    ("segmented"), or no graphs ("eager"). "auto" uses the first that works."""
 
     def for_training(self) -> Self:
         """Return the configuration for training, with the physics of `sim.training`.
 
-        Tasks override this to add training aids, such as a supporting force or growing
-        pushes.
+        Tasks override this to add training aids, such as an assistive force or a push
+        curriculum.
         """
         training = self.sim.training
         if training is None:
@@ -184,11 +185,11 @@ class ManagerBasedRlEnvCfg(Config):
 
 
 class ConfigError(ValueError):
-    """An environment that cannot be built."""
+    """Error of an invalid environment configuration."""
 
 
 def check_config(cfg: ManagerBasedRlEnvCfg) -> None:
-    """Raise for what has no meaning, before anything is built."""
+    """Raise for invalid values, before anything is built."""
     _check_terms(cfg)
     check_bounds(cfg, "env")
     try:
@@ -223,7 +224,7 @@ _TERMS: dict[str, type[Config]] = {
 
 
 def _check_terms(cfg: ManagerBasedRlEnvCfg) -> None:
-    """Raise for anything else where the configuration of a term belongs."""
+    """Raise if a value in place of a term is not a configuration of that term type."""
     places = [(key, getattr(cfg, key), kind) for key, kind in _TERMS.items()]
     for name, group in cfg.observations.items():
         if isinstance(group, ObservationGroupCfg):

@@ -1,4 +1,4 @@
-"""The environment: physics and managers, stepped as one function of tensors."""
+"""Manager-based environment: physics and managers, stepped as one tensor function."""
 
 import logging
 import math
@@ -52,11 +52,11 @@ _log = logging.getLogger(__name__)
 
 
 class ManagerBasedRlEnv:
-    """Worlds of a task, stepped together on one device.
+    """Batch of worlds of a task, stepped together on one device.
 
-    Everything between an action and the next observation is `program.advance`, a
-    function of tensors that a CUDA graph can hold. What `step` returns are copies,
-    which nothing changes later.
+    The computation from an action to the next observation is `program.advance`, a
+    function of tensors that a CUDA graph can capture. `step` returns copies, which are
+    never modified later.
     """
 
     def __init__(
@@ -70,11 +70,11 @@ class ManagerBasedRlEnv:
         """Build scene, physics and managers, and run the startup events.
 
         Args:
-            cfg: What to build, which is never written to, or the scene that `load`
-                made of it.
-            device: Where tensors live. None lets the backend choose.
-            first_world: Global index of world 0, for a process of several.
-            task: The id that the task is registered by, which recordings then name.
+            cfg: Configuration, which is never modified, or the scene that `load`
+                created from it.
+            device: Device of the tensors. None lets the backend choose.
+            first_world: Global index of world 0, for one process of several.
+            task: Id of the registered task, which is stored in recordings.
         """
         loaded = cfg if isinstance(cfg, LoadedScene) else load(cfg)
         with naming_worlds(loaded.cfg.scene.num_envs):
@@ -89,7 +89,7 @@ class ManagerBasedRlEnv:
     ) -> None:
         self.cfg = cfg = loaded.cfg
         self.seed = loaded.seed
-        """The seed in use."""
+        """Seed in use."""
         self.first_world, self.task = first_world, task
         self._one_at_a_time = threading.Lock()
         self.sim = Simulation(
@@ -120,31 +120,31 @@ class ManagerBasedRlEnv:
         self.metrics_manager = MetricsManager(cfg.metrics, self)
         self.outcome_manager = OutcomeManager(cfg.outcomes, self)
         self.nonfinite = guard_nonfinite(self, cfg.max_nonfinite_share)
-        """Ends episodes of worlds whose numbers are not finite, and counts these."""
+        """Ends and counts episodes of worlds with non-finite values."""
         self.state = collect_state(self, self.nonfinite)
-        """All that the future depends on."""
+        """The complete state of the environment."""
         self.recorder_manager = RecorderManager(
             cfg.recorders, self, cfg.recording, lambda: describe(self)
         )
         self.managers = managers_of(self)
-        """All of them, in the order in which a reset reaches them."""
+        """All managers, in reset order."""
         resets = make_resets(self, final_obs=cfg.final_obs)
         self.program = StepProgram(self, cfg.decimation, resets, self.nonfinite)
-        """The step and the reset, in calling order."""
+        """The phases of a step and a reset, in calling order."""
         self.lifecycle = Lifecycle(self.program, self._finish_phases)
-        """The same, called by hand."""
+        """The same phases, called individually."""
         self.observers: list[StepObserver] = []
-        """Observers that are called around every step."""
+        """Observers that are called before and after every step."""
         self.event_manager.apply("startup")
         self.event_manager.recompute_constants(startup=True)
         self.unset_states = find_unset_states(self.program, self.state)
-        """Parts of entities that resets leave out although `init_state` sets them."""
+        """Parts of `init_state` that no reset writes."""
         if self.unset_states.is_grave:
             _log.warning("%s", self.unset_states)
         self.sim.forward()
         self.scene.refresh()
         self.runner: StepRunner = self._build_runner()
-        """The runner of a step: one graph, or as it is written."""
+        """Runner of a step: as a CUDA graph or eagerly."""
         self.single_observation_space: Dict = observation_space(self)
         self.single_action_space: Box = action_space(self)
         self.observation_space = self.single_observation_space.batch(self.num_envs)
@@ -156,11 +156,11 @@ class ManagerBasedRlEnv:
         )
 
     def record_anew(self) -> None:
-        """Build the runner again, after something changed that a graph would hold."""
+        """Rebuild the runner, after a change of anything that a CUDA graph captured."""
         self.runner.release()
         self.runner = self._build_runner()
 
-    # The public interface.
+    # Public interface.
 
     def reset(
         self,
@@ -172,9 +172,9 @@ class ManagerBasedRlEnv:
 
         Args:
             seed: Seeds of the worlds' random numbers: seed + i for world i, or a list
-                with one for each. None goes on with the present ones.
-            mask: The worlds to reset, shape (num_envs,), bool; the others are left as
-                they are. None means all.
+                with one for each. None continues the current random streams.
+            mask: Worlds to reset, shape (num_envs,), bool; the others are unchanged.
+                None means all.
         """
         if not self._one_at_a_time.acquire(blocking=False):
             self._refuse_second_thread("reset")
@@ -187,15 +187,15 @@ class ManagerBasedRlEnv:
             self._one_at_a_time.release()
 
     def step(self, action: torch.Tensor) -> Step[Observations]:
-        """Advance every world by one step; worlds that end begin a new episode.
+        """Advance every world by one step; finished worlds begin a new episode.
 
         Args:
-            action: Shape (num_envs, total_action_dim), float32, on the device. Its
-                values are taken; no gradient goes through a step.
+            action: Shape (num_envs, total_action_dim), float32, on the device. Only the
+                values are copied: no gradient flows through a step.
 
         Returns:
-            Observations (of the new episode where one ended), reward, terminated,
-            truncated, and extras.
+            Observations (of the new episode in finished worlds), reward, terminated,
+                truncated, and extras.
         """
         if self.sim.process != os.getpid():
             self.sim.refuse_use()
@@ -221,9 +221,9 @@ class ManagerBasedRlEnv:
         ignore_terminations: bool = False,
         final_obs: bool | None = None,
     ) -> None:
-        """Choose when worlds that end are reset; see `AutoReset`.
+        """Choose when finished worlds are reset; see `AutoReset`.
 
-        `final_obs` is as the config says where it is None.
+        `final_obs` defaults to the configuration.
         """
         ends = self.cfg.final_obs if final_obs is None else final_obs
         resets = make_resets(
@@ -236,20 +236,21 @@ class ManagerBasedRlEnv:
     def use_initial_states(
         self, write: Callable[[torch.Tensor], None] | None = None
     ) -> None:
-        """Have episodes start from other states than those of reset events.
+        """Start episodes from other states than those of reset events.
 
         Args:
-            write: Writes states where a mask holds, over the model's defaults, and
-                reads nothing back to the host. None goes back to the reset events.
+            write: Writes states in the worlds of a mask, on top of the model's
+                defaults, without a transfer to the host. None restores the reset
+                events.
         """
         from_events = partial(self.event_manager.apply, "reset", None)
         self.program.initial_states = write or from_events
         self.record_anew()
 
     def take_log(self) -> dict[str, float]:
-        """Means over the episodes that ended since the last call, and health counters.
+        """Return means over episodes ended since the last call, and health counters.
 
-        This waits for the device, and stops the run if too many worlds were not finite.
+        Synchronises with the device, and raises if too many worlds were not finite.
         """
         parts = [self.episode_log.drain(), *self.nonfinite.totals()]
         *sums, lost, lacks = torch.cat([part.double() for part in parts]).tolist()
@@ -258,15 +259,15 @@ class ManagerBasedRlEnv:
         return (figures if episodes else {}) | health
 
     def take_health(self) -> dict[str, float]:
-        """Health counters since the last call; see `take_log`."""
+        """Return the health counters since the last call; see `take_log`."""
         for observer in self.observers:
             observer.before_counts()
         return self.nonfinite.take_counts()
 
     def close(self) -> None:
-        """Let go of the step's graph, and finish the files of recorders.
+        """Release the step's graph, and finish the files of recorders.
 
-        What there is can still be read; steps and resets are refused.
+        Data can still be read; later steps and resets raise.
         """
         self.runner.release()
         self.recorder_manager.close()
@@ -290,7 +291,7 @@ class ManagerBasedRlEnv:
         return self
 
     def _finish_phases(self, is_step: bool) -> tuple[Observations, dict[str, Any]]:
-        """End a step or a reset that was called phase by phase."""
+        """Finish a step or a reset that was called phase by phase."""
         if not is_step:
             self.recorder_manager.record()
         self.recorder_manager.commit()
@@ -298,36 +299,36 @@ class ManagerBasedRlEnv:
         return self._shown(ends=is_step)
 
     def _shown(self, *, ends: bool) -> tuple[Observations, dict[str, Any]]:
-        """Copies of observations and extras.
+        """Return copies of observations and extras.
 
         Args:
-            ends: Whether episodes may have ended: after a step, not after a reset.
+            ends: Whether episodes can have ended: true after a step, false after a
+                reset.
         """
         extras: dict[str, Any] = {"log": self.episode_log.latest()}
         if ends and self.program.resets.shows_ends:
             extras["final_obs"] = copied(self.program.resets.final_obs)
         return copied(self.observation_manager.output), extras
 
-    # State, out and in.
+    # Get and set the state.
 
     def get_state(self) -> dict[str, torch.Tensor]:
-        """Everything that the future depends on, as copies."""
+        """Return a copy of the complete state."""
         return self.state.take()
 
     def get_state_rows(self) -> dict[str, torch.Tensor]:
-        """The state with a row for each world, each of which may go on in any world."""
+        """Return the state with one row per world; a row can continue in any world."""
         return self.state.take_rows()
 
     def set_state(
         self, state: Mapping[str, torch.Tensor], mask: torch.Tensor | None = None
     ) -> None:
-        """Continue as if from the moment of `get_state`, bit for bit on the CPU.
+        """Continue from a state of `get_state`, bit for bit on the CPU.
 
         Args:
-            state: What `get_state` returned.
-            mask: The worlds, shape (num_envs,), bool; the others, and what worlds
-                share, stay as they are. None means all, also in the middle of a reset
-                or a step by hand, which starts over.
+            state: State returned by `get_state`.
+            mask: Worlds, shape (num_envs,), bool; other worlds and shared state are
+                unchanged. None means all, and also aborts a reset or a step by phases.
         """
         if mask is not None:
             self.lifecycle.require_rest("set_state")
@@ -337,7 +338,7 @@ class ManagerBasedRlEnv:
         self.runner.mark_stale()
 
     def put_rows(self, rows: Mapping[int, Row], *, shared: bool = False) -> None:
-        """Have worlds go on from rows of a state; see `EnvState.put_rows`."""
+        """Continue worlds from rows of a state; see `EnvState.put_rows`."""
         self.state.put_rows(rows, shared=shared)
         self.runner.mark_stale()
 
@@ -348,15 +349,15 @@ class ManagerBasedRlEnv:
     def set_state_dict(
         self, state: Mapping[str, Any], mask: torch.Tensor | None = None
     ) -> None:
-        """Write root and joints of entities, and make derived quantities current.
+        """Write root and joint states of entities, and recompute derived quantities.
 
-        Episodes go on, and nobody is observed. Like any write to the state, this may
-        stand between the phases of a reset or a step by hand.
+        Episodes continue, and no observations are computed. Like any write to the
+        state, this can be called between the phases of a reset or a step.
 
         Args:
-            state: What `get_state_dict` returned, or the tensors by entity without
-                "entities" around them. Entities may be left out.
-            mask: The worlds to write, shape (num_envs,), bool. None means all.
+            state: State returned by `get_state_dict`, or its tensors by entity without
+                the "entities" key. Entities can be omitted.
+            mask: Worlds to write, shape (num_envs,), bool. None means all.
         """
         worlds = torch.ones_like(self.termination_manager.dones)
         mask = worlds if mask is None else self.sim.check_mask(mask)
@@ -366,15 +367,15 @@ class ManagerBasedRlEnv:
         self.scene.refresh()
         self.runner.mark_fresh()
 
-    # What it is made of.
+    # Inspection.
 
     @property
     def mode(self) -> str:
-        """Mode of a step: "fused", "segmented" or "eager"."""
+        """Execution mode of a step: "fused", "segmented" or "eager"."""
         return self.runner.mode
 
     def profile(self, steps: int = 20) -> inspect.Profile:
-        """Return what each verb of the engine and each term costs, over some steps."""
+        """Return the mean cost per step of each engine call and each term."""
         before = self.get_state()
         program = self.program
         found = inspect.profile(self, program.advance, program.after_phase, steps)
@@ -382,7 +383,7 @@ class ManagerBasedRlEnv:
         return found
 
     def startup_lines(self) -> list[str]:
-        """Return how it runs: engine, mode and why, sizes, memory, exceptions."""
+        """Return the startup report: engine, mode and reason, sizes, memory, notes."""
         steps = self.cfg.decimation
         physics = f"{steps} steps of {1000 * self.physics_dt:g} ms per action"
         mode = f"{self.runner.mode}, because {self.runner.reason}"
@@ -390,7 +391,7 @@ class ManagerBasedRlEnv:
         return [*inspect.startup_lines(self, physics, mode, self.seed), *unset]
 
     def debug_vis(self, visualizer: Any) -> None:
-        """Have terms and sensors draw into a viewer's collection of shapes."""
+        """Draw the debug visualisation of terms and sensors into a viewer."""
         inspect.draw(self.managers, self.scene, visualizer)
 
     def __str__(self) -> str:

@@ -1,4 +1,4 @@
-"""First states of episodes that were made before, for reset events that take long."""
+"""Precomputed initial states of episodes, for reset events that take long."""
 
 from collections.abc import Mapping
 
@@ -13,24 +13,23 @@ from mjlab.tensors.masks import write_where
 
 
 class CacheError(ValueError):
-    """First states that cannot be kept for later."""
+    """Error of initial states that cannot be cached."""
 
 
 class CachedInitialStates:
-    """First states out of some that were made before.
+    """Cached initial states of episodes.
 
-    Each world has its own, made by its own random numbers, since worlds differ: in
-    what was randomised at startup, in their place on the terrain. So world i begins
-    from the same states however many worlds there are. Which of them an episode begins
-    from is drawn anew each time.
+    Each world has its own states, generated from its own random numbers, because worlds
+    differ in startup randomisation and in their terrain origin. World i therefore has
+    the same states for any number of worlds. Each reset draws one of them.
 
-    What reset events write is kept: physics, the model fields that they vary, what
-    entities and these events remember. Commands, observations and everything else begin
-    as they always do.
+    The cache stores everything that reset events write: physics, the model fields that
+    they vary, and the internal state of entities and of these events. Commands,
+    observations and all other terms are reset as usual.
     """
 
     stream = "beginning"
-    """The name of the choice for its random numbers."""
+    """Name of the random stream of the choice."""
 
     def __init__(
         self,
@@ -39,13 +38,13 @@ class CachedInitialStates:
         events: Mapping[str, EventTermCfg | None],
         number: int,
     ) -> None:
-        """Make the states, by resetting. The worlds are left as they were.
+        """Generate the states by resets, then restore the worlds.
 
         Args:
-            program: The reset.
-            state: All that the worlds' future depends on.
-            events: The events of the configuration.
-            number: States for each world.
+            program: The program of the environment, for its reset.
+            state: The complete state of the environment.
+            events: Events of the configuration.
+            number: Number of states per world.
         """
         env = program.env
         if number < 1:
@@ -57,7 +56,7 @@ class CachedInitialStates:
                 f"before stay where they were made: switch off {', '.join(curricula)}."
             )
         self.number = number
-        """States for each world."""
+        """Number of states per world."""
         self._env, self._state = env, state
         self._worlds = torch.arange(env.num_envs, device=env.device)
         resets = {k: t for k, t in events.items() if t and t.mode == "reset"}
@@ -69,24 +68,24 @@ class CachedInitialStates:
 
     @property
     def nbytes(self) -> int:
-        """Memory of the states."""
+        """Memory of the states, in bytes."""
         return sum(state.nbytes for state in self._states.values())
 
     def draw(self) -> torch.Tensor:
-        """Which of its states each world would begin from now, shape (num_envs,)."""
+        """Draw the index of the next initial state of each world, shape (num_envs,)."""
         return self._env.rng.integers(0, self.number, (), self.stream)
 
     def states(self, choice: torch.Tensor) -> dict[str, torch.Tensor]:
-        """One state of each world, by name as in `env.get_state()`.
+        """Return one state of each world, by name as in `env.get_state()`.
 
         Args:
-            choice: Which, shape (num_envs,), int64.
+            choice: Index of the state, shape (num_envs,), int64.
         """
         places = choice * self._env.num_envs + self._worlds
         return {k: v.index_select(0, places) for k, v in self._states.items()}
 
     def __call__(self, mask: torch.Tensor) -> None:
-        """Copy one of its states into each world of `mask`, shape (num_envs,), bool."""
+        """Write a cached state to each world of `mask`, shape (num_envs,), bool."""
         env = self._env
         if env.sim.may_branch and not bool(mask.any()):
             return
@@ -118,18 +117,18 @@ class CachedInitialStates:
         state: Mapping[str, torch.Tensor],
         events: Mapping[str, EventTermCfg],
     ) -> list[str]:
-        """List what of the engine reset events write, and what follows from that."""
+        """List the engine tensors that reset events write, and their dependents."""
         fields = {f"sim.model.{name}" for name in required_fields(events)}
         follows = "reset" in self._env.event_manager.asks_constants_in
         outputs = mujoco.MjModel._setconst_outputs if follows else ()
         constants = {f"sim.model.{name}" for name in outputs}
         data = {"sim.state", *(f"sim.data.{name}" for name in STATE_FIELDS)}
-        # Where geoms of fixed bodies are is kept on Warp, and follows from these.
+        # Warp stores the poses of geoms of fixed bodies, which depend on these fields.
         places = {"sim.data.geom_xpos", "sim.data.geom_xmat"} if fields else set()
         wanted = data | fields | constants | places
         return [name for name in state if name in wanted]
 
     def _names_of_live(self, events: Mapping[str, EventTermCfg]) -> list[str]:
-        """List what entities and reset events remember."""
+        """List the tensors of the internal state of entities and reset events."""
         prefixes = ("scene.entity.", *(f"event.{name}." for name in events))
         return [name for name in self._state.live() if name.startswith(prefixes)]

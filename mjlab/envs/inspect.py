@@ -1,4 +1,4 @@
-"""Looking into an environment: as text, at forbidden writes, and at what parts cost."""
+"""Inspection of an environment: text tables, forbidden writes, and profiling."""
 
 import io
 import json
@@ -27,7 +27,7 @@ _VERBS = {
     "sense": "sense",
     "recompute_constants": "recompute_constants",
 }
-"""Name in a profile by verb of the engine."""
+"""Name in a profile by method of the engine."""
 _OF_ACTIONS = ("process_actions", "apply_actions", "reset")
 _OF_COMMANDS = ("advance", "update", "reset")
 _TABLES: dict[str, tuple[str, ...]] = {
@@ -41,11 +41,11 @@ _TABLES: dict[str, tuple[str, ...]] = {
     "outcome": ("Outcomes", "term"),
     "metrics": ("Metrics", "term", "over an episode", "taken every"),
 }
-"""Title and columns of the table of each manager that has one, in their order."""
+"""Title and columns of each manager's table, in display order."""
 
 
 def _printed(*parts: Table | str) -> str:
-    """Return text as a console of 88 columns shows it."""
+    """Render text for a console of 88 columns."""
     file = io.StringIO()
     console = Console(file=file, width=88)
     for part in parts:
@@ -54,7 +54,7 @@ def _printed(*parts: Table | str) -> str:
 
 
 def tables(lines: Iterable[str], managers: Managers) -> str:
-    """Return tables of all managers and their terms, below some lines."""
+    """Return `lines`, followed by tables of all managers and their terms."""
     shown = []
     for name, (title, *columns) in _TABLES.items():
         rows = getattr(managers, name).rows()
@@ -68,17 +68,17 @@ def tables(lines: Iterable[str], managers: Managers) -> str:
 
 
 def startup_lines(env: ManagedEnv, physics: str, mode: str, seed: int) -> list[str]:
-    """Return how an environment runs: engine, mode and why, sizes, memory, exceptions.
+    """Return the startup report: engine, mode and reason, sizes, memory, notes.
 
     Args:
         env: The environment.
-        physics: Physics steps of an action.
-        mode: Mode of a step, and its reason.
-        seed: The seed in use.
+        physics: Physics steps per action, as text.
+        mode: Mode of a step and its reason, as text.
+        seed: Seed in use.
     """
     sim, scene = env.sim, env.scene
     backend, stage = sim.backend, sim.forward_stage.name.lower()
-    # The native engine has one mode, and computes what is read late when it is read.
+    # The native engine has one mode, and computes late quantities when they are read.
     how = [f"Step: {mode}; forward() computes up to the {stage} stage."]
     lines = [
         f"{env.num_envs} worlds on {backend.engine} ({backend.device}): "
@@ -107,7 +107,7 @@ def startup_lines(env: ManagedEnv, physics: str, mode: str, seed: int) -> list[s
 
 
 def draw(managers: Managers, scene: Scene, visualizer: Any) -> None:
-    """Have terms and sensors draw what they have to show."""
+    """Draw the debug visualisation of terms and sensors."""
     managers.action.debug_vis(visualizer)
     managers.command.debug_vis(visualizer)
     for term in managers.bound_terms():
@@ -118,10 +118,10 @@ def draw(managers: Managers, scene: Scene, visualizer: Any) -> None:
 
 
 def patch_method(owner: Any, attribute: str, value: Any) -> Callable[[], None]:
-    """Put `value` in the place of an attribute; return what takes it away again.
+    """Replace an attribute by `value`; return a function that restores it.
 
-    A method goes back to being its class's. Put into the object itself, it would hold
-    the object in a circle, so that Python frees it late.
+    A method is restored to the class's by deletion. Setting the bound method on the
+    object would create a reference cycle, so that Python frees the object late.
     """
     is_own = attribute in vars(owner)
     original = getattr(owner, attribute)
@@ -137,7 +137,7 @@ def patch_method(owner: Any, attribute: str, value: Any) -> Callable[[], None]:
 
 
 def _then(owner: Any, attribute: str, act: Callable[[], None]) -> Callable[[], None]:
-    """Have `act` follow every call of a method; return what takes that away again."""
+    """Call `act` after every call of a method; return a function that undoes this."""
     original = getattr(owner, attribute)
 
     def call(*args: Any, **kwargs: Any) -> Any:
@@ -150,10 +150,10 @@ def _then(owner: Any, attribute: str, act: Callable[[], None]) -> Callable[[], N
 
 @contextmanager
 def no_writes_after_forward(env: ManagedEnv) -> Iterator[None]:
-    """Raise, naming the term, if one writes the state after `forward()`.
+    """Raise, naming the term, if a term writes the state after `forward()`.
 
-    Derived quantities of such a state would be stale in the observations, and the next
-    step would continue from stages that are not its own.
+    The observations would contain stale derived quantities of such a state, and the
+    next step would continue from stages of another state.
     """
     guard = _WriteGuard(env)
     with ExitStack() as patches:
@@ -194,21 +194,21 @@ class _WriteGuard:
 
 @dataclass(frozen=True)
 class Profile:
-    """Seconds a step by part, the costly first. Parts do not overlap with the rest."""
+    """Seconds per step by part, most expensive first. Parts do not overlap."""
 
     seconds: dict[str, float]
-    """By part: a verb of the engine, or a term with all that it does in a step."""
+    """Seconds by part: an engine method, or a term with all its calls in a step."""
 
     total: float
     """Seconds of a whole step."""
 
     phases: dict[str, float]
-    """The same step cut otherwise: seconds by phase of `env.lifecycle`, in the order
-    of a step. `reset_done` is what resets within a step cost. With last observations
-    these are phases of their own, those of a reset. Phases do not overlap either."""
+    """The same step by phase of `env.lifecycle`, in order, in seconds. `reset_done` is
+    the cost of resets within a step. With terminal observations, the phases of a reset
+    are listed separately. Phases do not overlap either."""
 
     def to_json(self) -> str:
-        """The figures as JSON."""
+        """Return the timings as JSON."""
         figures = {"step_s": self.total, "parts_s": self.seconds}
         return json.dumps(figures | {"phases_s": self.phases}, indent=2)
 
@@ -234,10 +234,10 @@ def profile(
     after_phase: list[AfterPhase],
     steps: int,
 ) -> Profile:
-    """Time the parts of `steps` steps, called one by one; the state goes on.
+    """Time the parts of `steps` steps, called one by one; the state advances.
 
-    On a CUDA device every part is waited for, so the sum is larger than a step that
-    runs as one graph; what counts is the share.
+    On a CUDA device, each part is synchronised, so the sum exceeds the duration of a
+    step that runs as one graph; use the shares.
     """
     spent: dict[str, float] = {}
     phases: dict[str, float] = {}
@@ -264,7 +264,7 @@ def profile(
 
 @contextmanager
 def _timers(env: ManagedEnv, spent: dict[str, float]) -> Iterator[None]:
-    """Put a clock around every verb and every term."""
+    """Time every engine method and every term."""
 
     def time_calls(owner: Any, attribute: str, name: str) -> None:
         original = getattr(owner, attribute)

@@ -1,4 +1,4 @@
-"""The phases of a reset and of a step, called by hand and in their order."""
+"""The phases of a reset and of a step, called individually and in order."""
 
 from collections.abc import Callable, Sequence
 from functools import partial
@@ -11,7 +11,7 @@ from mjlab.managers import Observations
 from mjlab.random.seeds import check_seed, to_seeds
 
 RESET: tuple[str, ...] = ("initialise", "apply", "update_kinematics", "observe")
-"""Phases of a reset of an environment that there is, in their order."""
+"""Phases of a reset of an existing environment, in order."""
 
 STEP: tuple[str, ...] = (
     "set_action",
@@ -23,27 +23,27 @@ STEP: tuple[str, ...] = (
     "update_kinematics",
     "observe",
 )
-"""Phases of a step. The third and the fourth take turns, once for each physics step."""
+"""Phases of a step. The third and the fourth alternate, once per physics step."""
 
 
 class PhaseError(RuntimeError):
-    """A phase was called where another one has to come first."""
+    """Error of a phase that is called out of order."""
 
 
 class Lifecycle:
-    """Resets and steps by hand: `env.lifecycle`.
+    """Resets and steps by phases: `env.lifecycle`.
 
-    A reset is `initialise(mask)`, then writing the state of these worlds if it should
-    be another one, then `apply()`, `update_kinematics()` and `observe()`. This is what
-    `env.reset(mask=mask)` calls, so that the two are equal.
+    A reset is `initialise(mask)`, then optional writes to the state of these worlds,
+    then `apply()`, `update_kinematics()` and `observe()`. `env.reset(mask=mask)` makes
+    the same calls, so that the two are equal.
 
     A step is `set_action(action)` and `set_targets()`; `apply_targets()` and
-    `physics_step()`, `decimation` times in turn; `evaluate()`, `reset_done()`,
+    `physics_step()`, alternating `decimation` times; `evaluate()`, `reset_done()`,
     `update_kinematics()` and `observe()`. It equals `env.step(action)`, without a graph
     and without the shortcuts of `PhysicsPlan`.
 
     Called out of order, a phase raises `PhaseError`. `env.reset()` of all worlds, and
-    `env.set_state(state)` of all, start over from anywhere.
+    `env.set_state(state)` of all, can be called at any time and start over.
     """
 
     def __init__(
@@ -51,25 +51,26 @@ class Lifecycle:
         program: StepProgram,
         finish: Callable[[bool], tuple[Observations, dict[str, Any]]],
     ) -> None:
-        """Know what the phases are of.
+        """Store the program.
 
         Args:
-            program: The step and the reset.
-            finish: Told that a step (True) or a reset is done; returns what it shows.
+            program: The phases of a step and a reset.
+            finish: Called with True after a step, with False after a reset; returns
+                observations and extras.
         """
         self._program, self._finish = program, finish
         self._physics = program.plain_physics
         self.is_under_way = False
-        """True while a reset or a step has begun and is not over."""
+        """True from the first to the last phase of a reset or a step."""
         self._order: tuple[str, ...] = ()
         self._last = ""
         self._substep = 0
-        # The worlds of a reset under way, None in a step.
+        # Worlds of the current reset, None in a step.
         self._mask: torch.Tensor | None = None
 
     @property
     def next_phases(self) -> tuple[str, ...]:
-        """Phases that may be called now, by name."""
+        """Names of the phases that can be called next."""
         if not self._order:
             return (RESET[0], STEP[0])
         if not self._last:
@@ -82,18 +83,18 @@ class Lifecycle:
         """Raise in the middle of a reset or a step.
 
         Args:
-            name: What is about to be called.
+            name: Name of the method about to be called, for the message.
         """
         if self._order:
             raise PhaseError(self._objection(name))
 
     def abandon(self) -> None:
-        """Leave a reset or a step where it is: the state of all was exchanged."""
+        """Abort a reset or a step, because the state of all worlds was replaced."""
         if self._order:
             self._rest()
             self._program.env.recorder_manager.abandon()
 
-    # A reset.
+    # Phases of a reset.
 
     def initialise(
         self,
@@ -102,17 +103,16 @@ class Lifecycle:
         seed: int | Sequence[int] | None = None,
         events: bool = True,
     ) -> None:
-        """End the episodes of worlds, and write the first states of new ones.
+        """End the episodes of the worlds, and write the initial states of new ones.
 
-        State that is written between this and `apply` is what the new episodes begin
-        with.
+        State written between this call and `apply` is part of the initial state.
 
         Args:
-            mask: The worlds, shape (num_envs,), bool. None means all.
+            mask: Worlds, shape (num_envs,), bool. None means all.
             seed: Seeds of the worlds' random numbers: seed + i for world i, or one for
-                each. None goes on with the present ones.
+                each. None continues the current random streams.
             events: Whether reset events run. If not, the worlds are in the model's
-                default state, and everything else is up to the caller.
+                default state, and the caller must write any other initial state.
         """
         if mask is not None:
             self._check("initialise")
@@ -133,19 +133,19 @@ class Lifecycle:
         self._run("initialise", partial(self._program.initialise, given, events=events))
 
     def apply(self, mask: torch.Tensor | None = None) -> None:
-        """Begin episodes from the present state.
+        """Begin episodes from the current state.
 
         Tensors are the engine's own memory, so nothing is copied. Managers log and
         reset these worlds, and their step counts are zero.
 
         Args:
-            mask: The worlds, the same as in `initialise`. None means these.
+            mask: Worlds, the same as in `initialise`. None means these.
         """
         self._check("apply", mask)
         assert self._mask is not None
         self._run("apply", partial(self._program.apply, self._mask))
 
-    # A step.
+    # Phases of a step.
 
     def set_action(self, action: torch.Tensor) -> None:
         """Begin a step, with new random numbers.
@@ -163,15 +163,15 @@ class Lifecycle:
         self._run("set_action", self._program.set_action)
 
     def set_targets(self) -> None:
-        """Have action terms turn the action into targets of actuators."""
+        """Compute actuator targets from the action, in the action terms."""
         self._run("set_targets", self._program.set_targets)
 
     def apply_targets(self) -> None:
-        """Have actuators turn targets into controls."""
+        """Compute controls from the targets, in the actuators."""
         self._run("apply_targets", self._physics.apply_targets)
 
     def physics_step(self) -> None:
-        """Advance physics by one of its timesteps."""
+        """Advance physics by one time step."""
         self._run("physics_step", self._physics.substep)
         self._substep += 1
 
@@ -187,16 +187,16 @@ class Lifecycle:
         return reward.clone(), terminated, time_outs
 
     def reset_done(self) -> None:
-        """Start new episodes where one ended, if that is due before observations."""
+        """Start new episodes in worlds whose reset is due before observations."""
         self._run("reset_done", self._program.reset_done)
 
-    # The end of both.
+    # Phases of both.
 
     def update_kinematics(self, mask: torch.Tensor | None = None) -> None:
-        """Update everything that follows from the state: bodies, velocities, sensors.
+        """Update all quantities derived from the state: bodies, velocities, sensors.
 
         Args:
-            mask: The worlds, the same as in `initialise`. None means these.
+            mask: Worlds, the same as in `initialise`. None means these.
         """
         self._check("update_kinematics", mask)
         update = self._program.update_kinematics
@@ -210,7 +210,7 @@ class Lifecycle:
         """Update commands, rays and cameras, and compute observations.
 
         Args:
-            mask: The worlds, the same as in `initialise`. None means these.
+            mask: Worlds, the same as in `initialise`. None means these.
 
         Returns:
             Observations of all worlds, and extras, as of `env.reset` or `env.step`.
@@ -228,12 +228,12 @@ class Lifecycle:
         self._last, self._substep, self.is_under_way = "", 0, True
 
     def _rest(self) -> None:
-        """Note that no reset and no step is under way."""
+        """Clear the record of the current reset or step."""
         self._start((), None)
         self.is_under_way = False
 
     def _run(self, name: str, phase: Callable[[], None]) -> None:
-        """Run a phase; raise if another one is due, and start over if it fails."""
+        """Run a phase; raise if another phase is due, and abort if it fails."""
         self._check(name)
         try:
             phase()

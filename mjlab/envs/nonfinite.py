@@ -1,4 +1,4 @@
-"""Worlds that diverged: ended, counted, and kept out of learning."""
+"""Diverged worlds: termination, counting, and exclusion from learning."""
 
 import warnings
 from collections.abc import Iterable, Mapping, Sequence
@@ -11,27 +11,27 @@ from mjlab.sim import Health
 
 
 class TooManyNonfiniteError(RuntimeError):
-    """More worlds diverged than `max_nonfinite_share` of the configuration allows."""
+    """Error of more diverged worlds than `max_nonfinite_share` allows."""
 
 
 class CountsNonfinite(Protocol):
-    """A manager that counts the numbers of its terms that are not finite."""
+    """Manager that counts the non-finite values of its terms."""
 
     def take_nonfinite(self) -> dict[str, int]:
-        """Counts by term since the last call."""
+        """Return the counts by term since the last call."""
         ...
 
     def state(self) -> dict[str, torch.Tensor]:
-        """The live tensors that change, the counters among them."""
+        """Return the live tensors that change, including the counters."""
         ...
 
 
 class NonfiniteGuard:
-    """Ends the episode of a world that diverged, or whose reward is not finite.
+    """Ends the episodes of worlds that diverged, or whose reward is not finite.
 
-    `Health` says which states and controls diverged. The run goes on: such a world is
-    reset like any other that ended, its reward of that step is zero, and it is counted,
-    by the term where that is known.
+    `Health` detects diverged states and controls. The run continues: such a world is
+    reset like any other finished world, its reward of that step is zero, and it is
+    counted, by term where the term is known.
     """
 
     def __init__(
@@ -45,11 +45,11 @@ class NonfiniteGuard:
         """Allocate the counters.
 
         Args:
-            health: Finds worlds that diverged.
-            terminations: Told which episodes end.
-            counting: What is asked for counts by term.
-            steps: The counter of steps, shape (), live.
-            max_share: Share of world steps that may end so before a run is stopped.
+            health: Detects diverged worlds.
+            terminations: Termination manager that ends their episodes.
+            counting: Managers with counts by term.
+            steps: Step counter, shape (), live.
+            max_share: Maximum share of diverged world steps before the run is stopped.
         """
         self._health, self._steps, self._max_share = health, steps, max_share
         self._terminations = terminations
@@ -57,28 +57,29 @@ class NonfiniteGuard:
         self.diverged = torch.zeros_like(terminations.dones)
         """Worlds that diverged in the last step, shape (num_envs,), bool."""
         self.worlds = torch.zeros_like(steps)
-        """Their number, summed over steps since it was taken last, shape ()."""
-        # The step counter when counts were taken last.
+        """Diverged worlds, summed over steps since the last count, shape ()."""
+        # Step counter at the last count.
         self._since = torch.zeros_like(steps)
         self._overflowed: dict[str, int] = {}
 
     def detect(self) -> None:
-        """Find worlds whose state or control diverged."""
+        """Detect worlds whose state or control diverged."""
         self._health.check(out=self.diverged)
 
     def end_episodes(self) -> None:
         """End the episodes of worlds that diverged, or whose reward is not finite.
 
-        The reward manager has added its own, and kept all of them out of its sums.
+        The reward manager has already added worlds with a non-finite reward to
+        `diverged`, and excluded all diverged worlds from its sums.
         """
         self._terminations.end(self.diverged)
         self.worlds += self.diverged.sum()
 
     def totals(self) -> tuple[torch.Tensor, torch.Tensor]:
-        """Return how much was not finite, and how often there was no room.
+        """Return the number of non-finite values, and of buffer overflows.
 
-        The first counts since `take_counts`, the second since the worlds were built,
-        both of shape (1,). Nothing is read from the device.
+        The first is counted since `take_counts`, the second since the worlds were
+        built, both of shape (1,). Does not synchronise with the device.
         """
         found = [
             tensor
@@ -90,9 +91,9 @@ class NonfiniteGuard:
         return _sum([self.worlds, *found]), _sum(self._health.overflow().values())
 
     def take_counts(self) -> dict[str, float]:
-        """Counts since the last call; raises if they are too many.
+        """Return the counts since the last call; raise if the share is too large.
 
-        This waits for the device.
+        Synchronises with the device.
         """
         worlds = int(self.worlds)
         steps = int(self._steps - self._since) * self.diverged.shape[0]
@@ -109,11 +110,11 @@ class NonfiniteGuard:
         return {"Health/nonfinite": float(worlds)} | counts | self._overflows()
 
     def begin_share(self) -> None:
-        """Count world steps for `max_nonfinite_share` from here on."""
+        """Restart the count of world steps for `max_nonfinite_share`."""
         self._since.copy_(self._steps)
 
     def no_counts(self) -> dict[str, float]:
-        """Return what `take_counts` would where `totals` are zero, without a wait."""
+        """Return the counts for `totals` of zero, without synchronisation."""
         self.begin_share()
         lacks = {f"Health/overflow/{kind}": 0.0 for kind in self._health.overflow()}
         return {"Health/nonfinite": 0.0} | lacks
@@ -123,7 +124,7 @@ class NonfiniteGuard:
         return {"worlds": self.worlds, "since": self._since}
 
     def _overflows(self) -> dict[str, float]:
-        """Events of missing room since the last call; a new one is said aloud."""
+        """Return the overflow events since the last call; warn about new ones."""
         report = self._health.read()
         new = {k: n - self._overflowed.get(k, 0) for k, n in report.overflow.items()}
         self._overflowed = dict(report.overflow)
@@ -139,7 +140,7 @@ def _sum(tensors: Iterable[torch.Tensor]) -> torch.Tensor:
 def check_share(
     worlds: int, steps: int, by_term: Mapping[str, int], max_share: float
 ) -> None:
-    """Raise if too many of the steps of all worlds ended in numbers not finite."""
+    """Raise if too large a share of all world steps ended in non-finite values."""
     share = worlds / max(1, steps)
     if share > max_share:
         said = ", ".join(f"{name} {count}" for name, count in by_term.items())

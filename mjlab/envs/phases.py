@@ -1,18 +1,18 @@
-"""Named phases of a step or a reset, and hooks that follow them."""
+"""Named phases of a step or a reset, and hooks that run after them."""
 
 from collections.abc import Callable
 from functools import wraps
 from typing import Concatenate, ParamSpec, Protocol, TypeVar
 
 AfterPhase = Callable[[str], None]
-"""A hook: called with the name of each phase that ends."""
+"""Hook that is called with the name of each finished phase."""
 
 
 class HasPhases(Protocol):
-    """An object with methods that are phases."""
+    """Object with methods that are phases."""
 
     after_phase: list[AfterPhase]
-    """Hooks, empty in ordinary steps."""
+    """Hooks that run after each phase; empty in ordinary steps."""
 
 
 S = TypeVar("S", bound=HasPhases)
@@ -21,7 +21,7 @@ Phase = Callable[Concatenate[S, P], None]
 
 
 def phase(name: str) -> Callable[[Phase[S, P]], Phase[S, P]]:
-    """Declare a method as the phase `name`: hooks are called after it."""
+    """Mark a method as the phase `name`: hooks run after it."""
 
     def decorate(method: Phase[S, P]) -> Phase[S, P]:
         @wraps(method)

@@ -9,22 +9,22 @@ from mjlab.sensor import Sensor
 
 
 class PhysicsPlan:
-    """Takes physics steps one by one, each with its own actuator writes.
+    """Runs physics steps one by one, each with its own actuator writes.
 
-    This is the plain form. `env.lifecycle` and observers of phases use it, because
-    state can be read and written between its calls. Subclasses take shortcuts that
-    change no result.
+    This is the base plan. `env.lifecycle` and observers of phases use it, because the
+    state can be read and written between its calls. Subclasses use shortcuts that do
+    not change the result.
     """
 
     def __init__(
         self, env: ManagedEnv, decimation: int, after_phase: list[AfterPhase]
     ) -> None:
-        """Find out which terms and actuators act inside a physics step.
+        """Find the terms and actuators that write controls within a physics step.
 
         Args:
             env: The environment, with its managers.
             decimation: Number of physics steps per environment step.
-            after_phase: Hooks, called with the name of each phase that ends.
+            after_phase: Hooks, called with the name of each finished phase.
         """
         self.decimation, self.after_phase = decimation, after_phase
         self._sim, self._scene, self._dt = env.sim, env.scene, env.physics_dt
@@ -37,14 +37,14 @@ class PhysicsPlan:
         self._control = self._act_inside if acts_inside else None
 
     def run(self) -> None:
-        """Take all physics steps of an environment step."""
+        """Run all physics steps of an environment step."""
         for _ in range(self.decimation):
             self.apply_targets()
             self.substep()
 
     @phase("apply_targets")
     def apply_targets(self) -> None:
-        """Have action terms and actuators write controls before a physics step."""
+        """Write the controls of action terms and actuators before a physics step."""
         self._action.apply_action()
         for entity in self._early:
             entity.apply()
@@ -56,7 +56,7 @@ class PhysicsPlan:
         self._update()
 
     def _act_inside(self) -> None:
-        """Have action terms and actuators write controls inside a physics step."""
+        """Write the controls of action terms and actuators within a physics step."""
         self._action.apply_late()
         for entity in self._late:
             entity.apply()
@@ -77,7 +77,7 @@ class OneByOne(PhysicsPlan):
         self._writes_once = controls_hold(env)
 
     def run(self) -> None:
-        """Take all physics steps of an environment step."""
+        """Run all physics steps of an environment step."""
         self.apply_targets()
         self.first_substep()
         for _ in range(self.decimation - 1):
@@ -93,7 +93,7 @@ class OneByOne(PhysicsPlan):
 
 
 class Together(PhysicsPlan):
-    """Takes all physics steps in one call of the engine, with the same controls.
+    """Runs all physics steps in one call of the engine, with the same controls.
 
     No metric is computed between them.
     """
@@ -105,7 +105,7 @@ class Together(PhysicsPlan):
         self._update_scene = partial(env.scene.update, env.physics_dt)
 
     def run(self) -> None:
-        """Take all physics steps of an environment step."""
+        """Run all physics steps of an environment step."""
         self.apply_targets()
         self.all_substeps()
 
@@ -123,7 +123,7 @@ def plan_physics(
     Args:
         env: The environment, with its managers.
         decimation: Number of physics steps per environment step.
-        after_phase: Hooks, called with the name of each phase that ends.
+        after_phase: Hooks, called with the name of each finished phase.
     """
     joins = env.sim.joins_steps and controls_hold(env) and sensors_only_read(env)
     plan = Together if joins else OneByOne
@@ -131,7 +131,7 @@ def plan_physics(
 
 
 def controls_hold(env: ManagedEnv) -> bool:
-    """Return True if controls stay the same between the physics steps of a step."""
+    """Return True if controls are constant during an environment step."""
     action = env.action_manager
     each = [type(term).apply_actions for term in action.terms.values()]
     times = [e.actuators.write_time for e in env.scene.entities.values()]

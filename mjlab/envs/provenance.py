@@ -1,4 +1,4 @@
-"""Provenance of recorded episodes, as their files say it."""
+"""Provenance of recorded episodes, as stored in their files."""
 
 import dataclasses
 import json
@@ -12,20 +12,20 @@ from mjlab.runs.settings import task_text
 from mjlab.settings.file import SettingsFileError
 
 LONGEST_TEXT = 60_000
-"""Bytes: an attribute of an HDF5 file holds a little more, and nothing longer."""
+"""Maximum length in bytes, slightly below the limit of an HDF5 attribute."""
 
 
 class Described(Env, Protocol):
-    """An environment that knows what it was made of."""
+    """Environment with its configuration, seed and task id."""
 
     cfg: ManagerBasedRlEnvCfg
-    """Its configuration."""
+    """Configuration of the environment."""
 
     seed: int
-    """The seed in use."""
+    """Seed in use."""
 
     task: str | None
-    """The id that its task is registered by."""
+    """Id of the registered task."""
 
 
 def describe(
@@ -35,13 +35,13 @@ def describe(
     env_kwargs: Mapping[str, Any] | None = None,
     env_cfg: str | None = None,
 ) -> Provenance:
-    """Say what is known of an environment.
+    """Return the provenance of an environment.
 
     Args:
-        env: The environment. None where others than ours are recorded.
-        env_id: The task's id. None takes the one that the environment was made by.
-        env_kwargs: What it was made with.
-        env_cfg: Its task and settings as text. None writes them, if the task is known.
+        env: The environment. None for recordings of other environments.
+        env_id: Id of the task. None uses the id that the environment was built with.
+        env_kwargs: Arguments that the environment was built with.
+        env_cfg: Task and settings as text. None generates them, if the task is known.
     """
     attributes: dict[str, str | int] = {}
     if env is not None:
@@ -60,15 +60,15 @@ def describe(
 
 
 def _text_of(env: Described, env_id: str | None) -> str:
-    """Return an environment's task and settings as text, or nothing if they have none.
+    """Return the task and settings as text, or an empty string if there are none.
 
-    A task's own id comes before that of Gymnasium.
+    The environment's own task id has precedence over Gymnasium's.
     """
     task = env.task or env_id
     if task is None:
         return ""
     try:
-        # Recorders write the episodes, and a replay does without them.
+        # Recorders write the episodes; a replay does not need them.
         cfg = dataclasses.replace(env.cfg, recorders={})
         text = task_text(task, {"env": cfg}, has_to_fit=False)
     except SettingsFileError:

@@ -1,7 +1,7 @@
-"""Rolling a policy out: one Protocol, one loop, and the results of seeded episodes.
+"""Policy rollouts: the policy protocol, the rollout loop, and seeded episodes.
 
-Episode number i begins with the seed `seed + i`, in whichever world and round it runs,
-so that the same episodes come with any number of worlds.
+Episode number i has the seed `seed + i`, in any world and round, so that the episodes
+do not depend on the number of worlds.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -13,27 +13,27 @@ import torch
 from mjlab.envs.env import ManagerBasedRlEnv
 
 SUCCESS = "success"
-"""Name of the termination term, or of the metric, that says that a task was done."""
+"""Name of the termination term or metric that indicates success."""
 
 
 class Policy(Protocol):
-    """Acts on observations."""
+    """Policy that maps observations to actions."""
 
     def __call__(self, observations: Any, /) -> torch.Tensor:
-        """Return actions, shape (num_envs, total_action_dim)."""
+        """Return the actions, shape (num_envs, total_action_dim)."""
         ...
 
     def reset(self, dones: torch.Tensor | None = None) -> None:
-        """Forget the past of the worlds where `dones`, shape (num_envs,), holds.
+        """Reset the internal state of finished worlds.
 
         Args:
-            dones: None stands for all worlds.
+            dones: Worlds to reset, shape (num_envs,), bool. None means all.
         """
         ...
 
 
 class ZeroPolicy:
-    """Does nothing, which for most actions holds the default pose."""
+    """Policy with zero actions, which for most action terms hold the default pose."""
 
     def __init__(self, env: ManagerBasedRlEnv) -> None:
         size = (env.num_envs, env.action_manager.total_action_dim)
@@ -44,11 +44,11 @@ class ZeroPolicy:
         return self._action
 
     def reset(self, dones: torch.Tensor | None = None) -> None:
-        """Do nothing: there is nothing to forget."""
+        """Do nothing: the policy has no internal state."""
 
 
 class RandomPolicy:
-    """Draws every action anew."""
+    """Policy with random actions, drawn at every step."""
 
     def __init__(
         self,
@@ -58,23 +58,23 @@ class RandomPolicy:
         distribution: Literal["uniform", "normal"] = "uniform",
         clip: float | None = None,
     ) -> None:
-        """Draw for the worlds of an environment.
+        """Create the policy for an environment.
 
         Args:
-            env: The worlds.
-            seed: Seed of the actions.
-            distribution: From -1 to 1, or normal with a standard deviation of 1.
-            clip: Largest size of an action. None leaves them as they are drawn.
+            env: The environment.
+            seed: Random seed of the actions.
+            distribution: Uniform in [-1, 1], or normal with a standard deviation of 1.
+            clip: Bound of the absolute action. None disables clipping.
         """
         self._size = (env.num_envs, env.action_manager.total_action_dim)
         self._device = env.device
-        # On the CPU, so that a seed means the same on every device.
+        # On the CPU, so that a seed gives the same actions on every device.
         self._generator = torch.Generator().manual_seed(seed)
         self._is_uniform = distribution == "uniform"
         self._clip = float("inf") if clip is None else clip
 
     def __call__(self, observations: Any, /) -> torch.Tensor:
-        """Return new numbers, shape (num_envs, total_action_dim)."""
+        """Return random actions, shape (num_envs, total_action_dim)."""
         if self._is_uniform:
             drawn = 2.0 * torch.rand(self._size, generator=self._generator) - 1.0
         else:
@@ -82,44 +82,44 @@ class RandomPolicy:
         return drawn.clamp(-self._clip, self._clip).to(self._device)
 
     def reset(self, dones: torch.Tensor | None = None) -> None:
-        """Do nothing: there is nothing to forget."""
+        """Do nothing: the policy has no internal state."""
 
 
 class Rollout:
-    """A policy that acts in worlds, and the first episode of each of them.
+    """Rollout of a policy, with statistics of the first episode of each world.
 
-    Nothing is read from the device.
+    Does not synchronise with the device.
     """
 
     def __init__(
         self, env: ManagerBasedRlEnv, policy: Policy, *, seed: int | None = None
     ) -> None:
-        """Begin an episode in each world.
+        """Start an episode in each world.
 
         Args:
-            env: The worlds.
+            env: The environment.
             policy: The policy.
-            seed: Seed of the worlds' random numbers, seed + i for world i. None goes on
-                with the present ones.
+            seed: Seed of the worlds' random numbers, seed + i for world i. None
+                continues the current random streams.
         """
         self.env = env
         self.policy = policy
         count = {"dtype": torch.float64, "device": env.device}
         self.reward = torch.zeros(env.num_envs, device=env.device)
-        """The last reward, shape (num_envs,)."""
+        """Last reward, shape (num_envs,)."""
         self.dones = torch.zeros(env.num_envs, dtype=torch.bool, device=env.device)
-        """Worlds in which an episode ended with the last step, shape (num_envs,)."""
+        """Worlds whose episode ended in the last step, shape (num_envs,), bool."""
         self.running = ~self.dones
         """Worlds whose first episode has not ended, shape (num_envs,), bool."""
         self.returns = torch.zeros(env.num_envs, **count)
-        """Sum of the rewards of the first episodes, shape (num_envs,), float64."""
+        """Returns of the first episodes, shape (num_envs,), float64."""
         self.lengths = torch.zeros(env.num_envs, **count)
-        """Steps of the first episodes, shape (num_envs,), float64."""
+        """Lengths of the first episodes, in steps, shape (num_envs,), float64."""
         self.observations = env.reset(seed=seed)[0]
-        """The last observations, by group."""
+        """Last observations, by group."""
 
     def step(self) -> torch.Tensor:
-        """Step all worlds; return those whose first episode the step belongs to."""
+        """Step all worlds; return a mask of worlds still in their first episode."""
         with torch.no_grad():
             actions = self.policy(self.observations)
             found = self.env.step(actions)
@@ -133,59 +133,59 @@ class Rollout:
         return stepped
 
     def steps(self, number: int) -> Iterator[torch.Tensor]:
-        """Step that often; yield what each step returns."""
+        """Run `number` steps; yield the result of each."""
         for _ in range(number):
             yield self.step()
 
     def reset(self, mask: torch.Tensor) -> None:
-        """Begin episodes by hand in the worlds of `mask`, shape (num_envs,), bool."""
+        """Reset environment and policy in the worlds of `mask`, shape (num_envs,)."""
         self.observations = self.env.reset(mask=mask)[0]
         self.policy.reset(mask)
 
 
-# Episodes, one after another in parallel worlds.
+# Episodes, in rounds of parallel worlds.
 
 
 @dataclass(frozen=True, kw_only=True)
 class EpisodeResult:
-    """Figures of an episode."""
+    """Statistics of an episode."""
 
     seed: int
-    """Seed that it began with."""
+    """Seed of the episode."""
 
     total: float
-    """Sum of its rewards."""
+    """Sum of the rewards."""
 
     steps: int
-    """Its length."""
+    """Length, in steps."""
 
     seconds: float
-    """Its length in simulated time."""
+    """Length, in seconds of simulated time."""
 
     fell: bool
-    """An end that is not success, before its time was over."""
+    """True if the episode was terminated without success, before the time limit."""
 
     ended_by: tuple[str, ...]
-    """Termination terms that held at its end; none if the evaluation cut it short."""
+    """Termination terms that ended the episode; none if the evaluation cut it short."""
 
     success_once: bool | None
-    """Success at some moment; None if the task does not say."""
+    """Success at any time; None if the task does not define success."""
 
     success_at_end: bool | None
-    """Success at the end; None if the task does not say."""
+    """Success at the end; None if the task does not define it."""
 
     figures: dict[str, float]
-    """Entries of the environment's log for it, such as "Metrics/<term>"."""
+    """Log entries of the episode, such as "Metrics/<term>"."""
 
 
 def run_episodes(
     env: ManagerBasedRlEnv, policy: Policy, *, number: int, seed: int
 ) -> list[EpisodeResult]:
-    """Run episodes, `number` of them, in as many rounds as the worlds need."""
+    """Run `number` episodes, in as many rounds as the number of worlds requires."""
     start = env.get_state()
     found: list[EpisodeResult] = []
     while len(found) < number:
-        # What moves on with experience, such as a curriculum, goes back.
+        # Restores state that changes with training progress, such as curricula.
         env.set_state(start)
         found += _run_round(env, policy, seed + len(found))
     return found[:number]
@@ -203,7 +203,7 @@ def _run_round(
             results[world] = _ended(rollout, world, seed)
         if len(results) == env.num_envs:
             break
-    # A task without a time-out leaves some that have not ended.
+    # Without a time-out term, some episodes have not ended.
     for world in rollout.running.nonzero().flatten().tolist():
         results[world] = _cut_short(rollout, world, seed)
     return [results[world] for world in range(env.num_envs)]
@@ -226,7 +226,7 @@ def _ended(rollout: Rollout, world: int, seed: int) -> EpisodeResult:
 
 
 def _cut_short(rollout: Rollout, world: int, seed: int) -> EpisodeResult:
-    """Return the result of an episode as far as it has gone."""
+    """Return the result of an episode that has not ended yet."""
     steps = int(rollout.lengths[world])
     return EpisodeResult(
         seed=seed + world,
@@ -242,9 +242,9 @@ def _cut_short(rollout: Rollout, world: int, seed: int) -> EpisodeResult:
 
 
 def _logged(env: ManagerBasedRlEnv, world: int) -> dict[str, float]:
-    """Return what was logged of one world's episode, which ended in this step."""
+    """Return the log entries of one world's episode, which ended in this step."""
     log = env.episode_log
-    log.take()  # Let go of what others put in.
+    log.take()  # Discard all other entries.
     alone = torch.zeros(env.num_envs, dtype=torch.bool, device=env.device)
     alone[world] = True
     log.fold(alone)
@@ -254,10 +254,10 @@ def _logged(env: ManagerBasedRlEnv, world: int) -> dict[str, float]:
 def _success(
     figures: Mapping[str, float], terms: Sequence[str], ended_by: Sequence[str]
 ) -> tuple[bool | None, bool | None]:
-    """Return whether a task was done, once and at the end, as far as it says.
+    """Return success at any time and at the end, each None if it is not defined.
 
-    A termination term "success" says both. So do metrics that are called
-    "success_once" and "success_at_end", or "success" for the first alone.
+    A termination term "success" defines both. Metrics "success_once" and
+    "success_at_end" define one each; a metric "success" defines the first.
     """
     if SUCCESS in terms:
         return SUCCESS in ended_by, SUCCESS in ended_by

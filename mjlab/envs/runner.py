@@ -1,4 +1,4 @@
-"""Runners of steps: recorded as one CUDA graph, or as they are written."""
+"""Runners of environment steps: replay of a CUDA graph, or eager execution."""
 
 import logging
 from abc import ABC, abstractmethod
@@ -19,41 +19,41 @@ from mjlab.sim.fields import FORWARD_FIELDS
 _log = logging.getLogger(__name__)
 
 SELF_TEST_STEPS = 4
-"""Replays that are compared with eager steps. One is not enough: a Python counter
-frozen in a recording looks right once."""
+"""Number of replays that are compared with eager steps. A single replay is not enough:
+a Python counter that was frozen during capture is correct once."""
 
 SELF_TEST_TOLERANCE = 1e-3
-"""Largest difference, relative to a tensor's scale, that the order of atomic additions
-on a GPU may cause in these steps."""
+"""Maximum difference, relative to a tensor's scale, that the order of atomic additions
+on a GPU can cause in these steps."""
 
 
 class StepObserver:
-    """Something that watches steps, outside of what a graph holds; by default not."""
+    """Observer of steps, called outside of the CUDA graph. Does nothing by default."""
 
     def before_step(self) -> None:
-        """Look at what a step begins with."""
+        """Called before a step."""
 
     def after_phase(self, phase: str) -> None:
-        """Look at the result of a phase. A step that is one graph has no phases.
+        """Called after each phase. A step that runs as one graph has no phases.
 
-        For an observer that overrides this, physics steps are taken one by one.
+        For an observer that overrides this method, physics steps run one by one.
         """
 
     def after_step(self) -> None:
-        """Look at what a step has done."""
+        """Called after a step."""
 
     def step_failed(self, error: EngineError) -> None:
-        """Look at a step in which the engine could not go on."""
+        """Called if the engine raised in a step."""
 
     def interrupted(self) -> None:
-        """Note that worlds were reset, or their state was exchanged, between steps."""
+        """Called if worlds were reset, or their state was replaced, between steps."""
 
     def before_counts(self) -> None:
-        """Look for faults before their counts are taken, which may end the run."""
+        """Called before fault counts are taken, which can stop the run."""
 
 
 class StepRunner(ABC):
-    """Runs steps, and calls observers around them."""
+    """Runs steps, and calls observers before and after them."""
 
     def __init__(
         self,
@@ -69,7 +69,7 @@ class StepRunner(ABC):
         self.mode = mode
         """Mode of a step: "fused", "segmented" or "eager"."""
         self.reason = reason
-        """Why so, for the start-up report."""
+        """Reason for the mode, for the startup report."""
 
     @abstractmethod
     def run(self) -> None:
@@ -77,7 +77,7 @@ class StepRunner(ABC):
 
     @contextmanager
     def _watched(self) -> Iterator[None]:
-        """Have observers look at the step that runs inside."""
+        """Call the observers before and after the enclosed step."""
         for observer in self._observers:
             observer.before_step()
         try:
@@ -92,17 +92,17 @@ class StepRunner(ABC):
             observer.after_step()
 
     def release(self) -> None:
-        """Let go of what is recorded."""
+        """Release the captured graph."""
         self._notify()
 
     def mark_fresh(self) -> None:
-        """Note that somebody else made derived quantities current."""
+        """Mark derived quantities as fresh after an external `forward()`."""
         if self._check is not None:
             self._check.mark_fresh()
         self._notify()
 
     def mark_stale(self) -> None:
-        """Note that derived quantities are not current: the state was exchanged."""
+        """Mark derived quantities as stale, because the state was replaced."""
         if self._check is not None:
             self._check.mark_stale()
         self._notify()
@@ -113,10 +113,10 @@ class StepRunner(ABC):
 
 
 class EagerRunner(StepRunner):
-    """Runs the step as it is written."""
+    """Runs the step eagerly."""
 
     def run(self) -> None:
-        """Run one step, with its phases if observers look at them."""
+        """Run one step, phase by phase if an observer overrides `after_phase`."""
         hooks = [
             observer.after_phase
             for observer in self._observers
@@ -156,15 +156,15 @@ class GraphRunner(StepRunner):
             self.replay()
 
     def replay(self) -> None:
-        """Run one step that nobody watches."""
+        """Run one step without observers."""
         if self._engine.wp_model is not self._model:
-            # A late expansion exchanged arrays, and the recording has the old ones.
+            # A late expansion replaced arrays, and the graph still uses the old ones.
             self._graph.reset()
             self._graph, self._of_warp = self._record()
             if self._check is not None:
                 self._check.refresh_if_written()
         self._graph.replay()
-        # A replay runs no Python, so what was computed on request is stale now.
+        # A replay runs no Python, so quantities computed on request are stale now.
         self._sim.reads.fresh = self._fresh
         self._scene.invalidate()
 
@@ -174,8 +174,8 @@ class GraphRunner(StepRunner):
         self._graph.reset()
 
     def _record(self) -> tuple[torch.cuda.CUDAGraph, Any]:
-        """Record the step. The warm-up really runs it, and is taken back."""
-        # Imported here because it needs Warp, which the native engine does without.
+        """Capture the step. The warm-up changes the state, which is restored."""
+        # Imported here because it needs Warp, which the native engine does not require.
         from mjlab.sim.graphs import record_with_torch
         from mjlab.sim.warp_rows import RowPrograms
 
@@ -194,11 +194,10 @@ class GraphRunner(StepRunner):
 
 
 class StaleStateCheck:
-    """Notices that a user wrote the state, or a model field, between steps.
+    """Detects writes to the state or to a model field between steps.
 
-    The first physics step of a step continues from what `forward()` computed, so what
-    was written since needs a `forward()` of its own. On the native engine MuJoCo itself
-    sees that.
+    The first physics step of a step continues from the results of `forward()`, so later
+    writes require another `forward()`. On the native engine, MuJoCo detects them.
     """
 
     def __init__(self, sim: Simulation) -> None:
@@ -208,23 +207,24 @@ class StaleStateCheck:
         self._versions: tuple[int, ...] = self._present()
 
     def refresh_if_written(self) -> None:
-        """Make derived quantities current if the state has been written."""
+        """Recompute derived quantities if the state has been written."""
         if self._present() != self._versions:
             self._sim.forward()
-            # A replay writes nothing that would be noticed, so this holds until next.
+            # A replay does not change version counters, so this holds until the next
+            # write.
             self.mark_fresh()
 
     def mark_fresh(self) -> None:
-        """Take the present state as the one that derived quantities belong to."""
+        """Mark derived quantities as fresh for the current state."""
         self._versions = self._present()
 
     def mark_stale(self) -> None:
-        """Forget what derived quantities belong to."""
+        """Mark derived quantities as stale."""
         self._versions = ()
 
     def _present(self) -> tuple[int, ...]:
         engine: Any = self._sim.engine
-        if self._model is not engine.wp_model:  # A late expansion exchanged it.
+        if self._model is not engine.wp_model:  # Replaced by a late expansion.
             self._model = engine.wp_model
             models = [engine.model(name) for name in sorted(engine.variable_fields)]
             self._tensors = [engine.data(name) for name in FORWARD_FIELDS]
@@ -239,14 +239,14 @@ def build_runner(
     observers: list[StepObserver],
     wanted: ModeName,
 ) -> StepRunner:
-    """Choose how a step runs, and try it out.
+    """Choose how steps run, and test it.
 
     Args:
         env: The environment.
-        program: Its step.
-        state: Its state, which is left as it is.
-        observers: What is called around steps. The list stays the caller's.
-        wanted: The mode that was asked for.
+        program: Its step program.
+        state: Its state, which is restored afterwards.
+        observers: Observers of steps. The caller can modify the list later.
+        wanted: Configured mode.
     """
     rehearse(env, program, state)
 
@@ -284,17 +284,17 @@ def build_runner(
 def rehearse(
     env: ManagedEnv, program: StepProgram, state: EnvState, steps: int = 2
 ) -> None:
-    """Run some steps and take them back.
+    """Run some steps, then restore the state.
 
-    Nothing in a step depends on data, so two steps read whatever any step will read.
-    From then on it is known how far `forward()` has to go, and an unforeseen read is
-    an error instead of a stale value.
+    Control flow in a step does not depend on data, so two steps perform all reads of
+    any step. They determine the stage that `forward()` must compute; any other read
+    later raises instead of returning a stale value.
     """
     before, reads = state.take(), env.sim.reads
     with no_writes_after_forward(env):
         for _ in range(steps):
-            # These are the five calls of `advance`. Physics computes all stages, so
-            # reads before `observe` do not decide how far `forward()` has to go.
+            # The five calls of `advance`. Physics computes all stages, so reads before
+            # `observe` do not determine the stage of `forward()`.
             with reads.before_forward():
                 program.act()
                 program.physics.run()
@@ -311,7 +311,7 @@ def _try_fused(
     state: EnvState,
     observers: list[StepObserver],
 ) -> StepRunner | str:
-    """The step as one graph, or why that does not work."""
+    """Return the runner of the step as one graph, or the reason why that fails."""
     with_ids = [t.label for t in env.managers.bound_terms() if t.needs_ids]
     if with_ids:
         return f"these terms take env_ids: {', '.join(with_ids)}"
@@ -325,7 +325,8 @@ def _try_fused(
                 program, env, state, observers, reason=reason, joins_rows=joins_rows
             )
         except RuntimeError as error:
-            # A capture's end says only that something failed before; notes name terms.
+            # The error at the end of a capture only reports an earlier failure; notes
+            # name terms.
             first = error.__context__ or error
             said = [str(first), *getattr(first, "__notes__", ())]
             found = f"it could not be recorded: {' '.join(said)}"
@@ -346,16 +347,16 @@ def self_test(
     *,
     tolerance: float = SELF_TEST_TOLERANCE,
 ) -> list[str]:
-    """Compare several replays with as many eager steps from the same state.
+    """Compare several replays with the same number of eager steps from the same state.
 
-    Contacts on a GPU come in no order, so that a few of thousands of worlds part ways
-    even between two eager runs. What counts is the share of worlds that differ, beyond
-    three times that of two eager runs. What worlds share (sums, counters) follows from
-    all of them, so it is judged where none parted ways. Half of the worlds end in these
-    steps, so that resets are compared too.
+    The order of contacts on a GPU is undefined, so a few of thousands of worlds diverge
+    even between two eager runs. The criterion is the share of worlds that differ,
+    beyond three times that of two eager runs. Values that worlds share (sums, counters)
+    depend on all worlds, so they are only compared if no world differs. Half of the
+    worlds end their episode in these steps, so that resets are compared too.
 
     Returns:
-        The tensors that differ, the worst first: term and tensor, and by how much.
+        The tensors that differ, largest difference first: term, tensor, and share.
     """
     start = state.take()
     ends = []
@@ -377,7 +378,7 @@ def self_test(
             shared += [(share, name)] * (noise == 0.0 < share)
             continue
         parted = max(parted, share)
-        # Two eager runs that differ in most worlds have a memory outside of tensors.
+        # Two eager runs that differ in most worlds depend on state outside of tensors.
         if share > 0.05 + 3.0 * noise or noise > 0.5:
             found.append((share, name))
     worst = sorted(found or shared * (parted == 0.0), reverse=True)
@@ -385,7 +386,7 @@ def self_test(
 
 
 def _differing(value: torch.Tensor, expected: torch.Tensor, tolerance: float) -> float:
-    """Share of the rows that differ by more than `tolerance` of the tensor's scale."""
+    """Share of rows that differ by more than `tolerance` of the tensor's scale."""
     if expected.numel() == 0:
         return 0.0
     if expected.is_floating_point():

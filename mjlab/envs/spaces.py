@@ -1,6 +1,6 @@
-"""What goes in and out of an environment, as plain records.
+"""Observation and action spaces of an environment, as plain records.
 
-Gymnasium's own spaces are made from these where Gymnasium is wanted.
+They are converted to Gymnasium spaces where required.
 """
 
 import math
@@ -13,28 +13,28 @@ from mjlab.managers import ManagedEnv
 
 @dataclass(frozen=True)
 class Box:
-    """A tensor of a shape, each number between two bounds."""
+    """Tensor of a given shape, with bounds for each element."""
 
     shape: tuple[int, ...]
     """Shape of one world's value."""
 
     low: float | tuple[float, ...] = -math.inf
-    """Smallest number, or that of each along the last dimension."""
+    """Lower bound, or lower bounds along the last dimension."""
 
     high: float | tuple[float, ...] = math.inf
-    """Largest number, or that of each along the last dimension."""
+    """Upper bound, or upper bounds along the last dimension."""
 
     dtype: str = "float32"
-    """Type of the numbers, by NumPy's name."""
+    """Data type, by NumPy name."""
 
     def batch(self, num: int) -> "Box":
-        """Return the same for `num` worlds side by side."""
+        """Return the space of a batch of `num` worlds."""
         return Box((num, *self.shape), self.low, self.high, self.dtype)
 
 
 @dataclass(frozen=True)
 class Discrete:
-    """One of the whole numbers from 0 to below `n`, of type int64."""
+    """Integer from 0 to n - 1, of type int64."""
 
     n: int
     """Number of choices."""
@@ -42,18 +42,18 @@ class Discrete:
 
 @dataclass(frozen=True)
 class Dict:
-    """Spaces by name."""
+    """Dictionary of spaces by name."""
 
     spaces: "dict[str, Box | Dict]" = field(default_factory=dict)
-    """The spaces."""
+    """Spaces by name."""
 
     def batch(self, num: int) -> "Dict":
-        """Return the same for `num` worlds side by side."""
+        """Return the space of a batch of `num` worlds."""
         return Dict({name: space.batch(num) for name, space in self.spaces.items()})
 
 
 def observation_space(env: ManagedEnv) -> Dict:
-    """Return the space of what one world observes, by group."""
+    """Return the observation space of one world, by group."""
     return Dict(
         {
             name: _box(value)
@@ -65,7 +65,7 @@ def observation_space(env: ManagedEnv) -> Dict:
 
 
 def action_space(env: ManagedEnv) -> Box:
-    """Return the space of one world's action, unbounded: terms clip what they take."""
+    """Return the action space of one world, unbounded: terms clip the action."""
     return Box((env.action_manager.total_action_dim,))
 
 

@@ -1,9 +1,10 @@
-"""The state of an environment, out and in: all of it, or its entities as numbers.
+"""State of an environment: the complete state, or entity states for other programs.
 
-A row of it is one world's part: what belongs to that world alone, without a leading
-dimension, and whole what worlds share (the step counter, sums of the log, curricula).
-Put into another world of the same task, the future is the same bit for bit on the
-native engine: the random numbers go with the row, and no world's depend on another's.
+A row of a state is the state of one world: per-world tensors without the leading
+dimension, and shared tensors in full (the step counter, sums of the log, curricula).
+Written to another world of the same task, it continues bit for bit on the native
+engine: the row includes the random number state, and worlds do not depend on each
+other's random numbers.
 """
 
 from collections.abc import Mapping, Sequence
@@ -19,7 +20,7 @@ from mjlab.sim import Simulation
 from mjlab.tensors.masks import ids_to_mask, write_where
 
 Row = Mapping[str, torch.Tensor]
-"""One world's part of a state."""
+"""State of one world."""
 
 SHARED = (
     "step_counter",
@@ -34,16 +35,16 @@ SHARED = (
     "*.params.*",
     "action.*.shared.*",
 )
-"""Names of tensors that all worlds share, whatever their shape is. Any other tensor has
-a row for each world if its first dimension is the number of worlds."""
+"""Name patterns of tensors that all worlds share, regardless of their shape. Any other
+tensor has a row for each world if its first dimension is the number of worlds."""
 
 
 class StateError(ValueError):
-    """A state that does not belong to this environment."""
+    """Error of a state that does not match the environment."""
 
 
 class HasState(Protocol):
-    """Something whose future depends on tensors of its own."""
+    """Object with state tensors."""
 
     def state(self) -> dict[str, torch.Tensor]:
         """Return the live tensors that change; copy into them to restore a snapshot."""
@@ -51,7 +52,7 @@ class HasState(Protocol):
 
 
 class EnvState:
-    """All that the future of the worlds depends on."""
+    """The complete state of the worlds."""
 
     def __init__(
         self,
@@ -60,19 +61,19 @@ class EnvState:
         counters: Mapping[str, torch.Tensor],
         owners: Mapping[str, HasState],
     ) -> None:
-        """Know the parts.
+        """Store the parts.
 
         Args:
             sim: Physics, whose tensors are named "sim.<name>".
-            scene: What caches quantities that follow from a state.
+            scene: The scene, which caches quantities derived from the state.
             counters: Live tensors by name.
-            owners: What has tensors, which are named "<key>.<name>".
+            owners: Objects with state tensors, which are named "<key>.<name>".
         """
         self._sim, self._scene = sim, scene
         self._counters, self._owners = dict(counters), dict(owners)
 
     def live(self) -> dict[str, torch.Tensor]:
-        """Every tensor outside the engine that the future depends on."""
+        """Return the live state tensors outside the engine."""
         return self._counters | {
             f"{part}.{name}": tensor
             for part, owner in self._owners.items()
@@ -80,12 +81,12 @@ class EnvState:
         }
 
     def take(self) -> dict[str, torch.Tensor]:
-        """Copies of everything, physics first."""
+        """Return a copy of the state, physics first."""
         physics = {f"sim.{k}": v for k, v in self._sim.snapshot().items()}
         return physics | {k: v.clone() for k, v in self.live().items()}
 
     def take_rows(self) -> dict[str, torch.Tensor]:
-        """Copies with a row for each world; what worlds share is in every row."""
+        """Return a copy with a row for each world; rows repeat shared tensors."""
         n = self._sim.num_envs
         return {
             name: value
@@ -100,9 +101,9 @@ class EnvState:
         """Copy a state into the live tensors and the engine.
 
         Args:
-            state: What `take` returned.
-            mask: The worlds, shape (num_envs,), bool; the others, and what worlds
-                share, stay as they are. None means all, and what they share.
+            state: State returned by `take`.
+            mask: Worlds, shape (num_envs,), bool; other worlds and shared tensors are
+                unchanged. None means all, including shared tensors.
         """
         live = self.live()
         check_state(live, state)
@@ -117,12 +118,12 @@ class EnvState:
         self._scene.invalidate()
 
     def put_rows(self, rows: Mapping[int, Row], *, shared: bool = False) -> None:
-        """Have worlds go on from rows, the others from where they are.
+        """Continue worlds from rows; the other worlds are unchanged.
 
         Args:
-            rows: A row for each world that is meant. They may come from different
-                worlds, and from environments with other numbers of worlds.
-            shared: Whether what worlds share is taken too, from the first row.
+            rows: Rows by world index. They can come from different worlds, and from
+                environments with other numbers of worlds.
+            shared: Whether shared tensors are also restored, from the first row.
         """
         if not rows:
             return
@@ -134,7 +135,7 @@ class EnvState:
             for name in first
             if name.startswith("sim.") or self._has_rows(name, live.get(name))
         }
-        # What worlds share stays as it is, unless it is asked for.
+        # Shared tensors are unchanged by default.
         whole = {k: t for k, t in live.items() if k not in state and k in first}
         mask = ids_to_mask(list(rows), self._sim.num_envs, self._sim.device)
         self.restore(state | whole, mask)
@@ -144,7 +145,7 @@ class EnvState:
                 tensor.copy_(first[name])
 
     def _check_engine(self, state: Mapping[str, torch.Tensor]) -> None:
-        """Raise for a state of the other engine: the two keep different things."""
+        """Raise for a state of the other engine, which has different tensors."""
         engine = self._sim.backend.engine
         given = "native" if "sim.state" in state else "warp"
         if given != engine:
@@ -154,11 +155,11 @@ class EnvState:
             )
 
     def _has_rows(self, name: str, live: torch.Tensor | None) -> bool:
-        # A name that the environment does not have is left to the check of the state.
+        # Names that the environment does not have are left to `check_state`.
         return live is None or is_per_world(name, live, self._sim.num_envs)
 
     def _spread(self, name: str, rows: Mapping[int, torch.Tensor]) -> torch.Tensor:
-        """A tensor for all worlds, of which only the rows that are given count."""
+        """Return a tensor for all worlds with the given rows, and zeros elsewhere."""
         first = next(iter(rows.values()))
         size = (self._sim.num_envs, *first.shape)
         spread = torch.zeros(size, dtype=first.dtype, device=self._sim.device)
@@ -169,19 +170,19 @@ class EnvState:
 
 
 def is_per_world(name: str, tensor: torch.Tensor, num_envs: int) -> bool:
-    """Return True for a tensor of a state that has a row for each world.
+    """Return True for a state tensor with a row for each world.
 
     Args:
-        name: Its name in the state.
+        name: Name of the tensor in the state.
         tensor: The tensor.
-        num_envs: Number of worlds of the environment that the state is of.
+        num_envs: Number of worlds of the environment that the state comes from.
     """
     is_shared = any(fnmatchcase(name, pattern) for pattern in SHARED)
     return not is_shared and tensor.shape[:1] == (num_envs,)
 
 
 def world_row(state: Mapping[str, torch.Tensor], world: int) -> dict[str, torch.Tensor]:
-    """One world's row of what `env.get_state()` returned, as views."""
+    """Return one world's row of a state from `env.get_state()`, as views."""
     num_envs = state["episode_length"].shape[0]
     if not 0 <= world < num_envs:
         raise IndexError(f"There is no world {world}; they are 0 to {num_envs - 1}.")
@@ -194,7 +195,7 @@ def world_row(state: Mapping[str, torch.Tensor], world: int) -> dict[str, torch.
 def check_state(
     live: Mapping[str, torch.Tensor], state: Mapping[str, torch.Tensor]
 ) -> None:
-    """Raise unless a state has the tensors of an environment, in their shapes."""
+    """Raise unless a state has the tensors of an environment, with the same shapes."""
     given = {name for name in state if not name.startswith("sim.")}
     if given != set(live):
         odd = sorted(given ^ set(live))
@@ -231,9 +232,9 @@ def _check_names(first: Row, rows: Mapping[int, Row]) -> None:
 
 
 StateDict = dict[str, torch.Tensor]
-"""The physical state by entity: a tensor of shape (num_envs, width) for each.
+"""Physical state by entity: a tensor of shape (num_envs, width) for each.
 
-A row of an entity is, side by side, in float32:
+A row of an entity is the concatenation, in float32, of:
 
 - 3: position of the root link in the world;
 - 4: its orientation, a unit quaternion wxyz;
@@ -243,13 +244,13 @@ A row of an entity is, side by side, in float32:
 - four for each ball joint: its quaternion wxyz; then three for each: angular velocity
   in the axes of the joint's own body.
 
-It is what people, files and other programs understand. It leaves out what a future also
-depends on (warm starts, controls, timers, random numbers, the digits that float32 has
-no room for): `get_state` has all of that, and goes on bit for bit.
+The format is intended for users, files and other programs. It omits warm starts,
+controls, timers, random number states and double-precision digits: `get_state` includes
+all of them, and continues bit for bit.
 """
 
 Layout = dict[str, slice]
-"""Which columns of a row are which part."""
+"""Columns of a row by part."""
 
 _ROOT = {"pos": 3, "quat": 4, "lin_vel": 3, "ang_vel": 3}
 
@@ -278,10 +279,10 @@ def layout_of(entity: Entity) -> Layout:
 
 
 def state_dict_tensors(scene: Scene) -> StateDict:
-    """The state of every entity, shape (num_envs, 13 + 2 * num_joints) without balls.
+    """Return the state of every entity.
 
-    The tensors are the caller's own. Nothing is read back to the host, so that this may
-    stand in a captured step.
+    Shape (num_envs, 13 + 2 * num_joints) without ball joints. The tensors are copies.
+    Does not synchronise with the device, so this can be called in a captured step.
     """
     return {name: _row(entity) for name, entity in scene.entities.items()}
 
@@ -291,22 +292,22 @@ def write_state_dict(
 ) -> None:
     """Write the entities' states in the worlds of `mask`, without `forward()`.
 
-    What a root does not have is not written: the velocity of a fixed base, and the pose
-    of an entity that is a part of the world. Entities that are not named stay as they
-    are, and so do controls, activations and warm starts.
+    State that a root does not have is skipped: the velocity of a fixed base, and the
+    pose of an entity that is fixed to the world. Omitted entities are unchanged, as are
+    controls, activations and warm starts.
 
     Args:
-        scene: The entities.
-        state: A tensor for each entity, or {"entities": these}; a tensor of one row is
-            for all worlds.
-        mask: The worlds, shape (num_envs,), bool.
+        scene: The scene with the entities.
+        state: A tensor for each entity, or {"entities": these}; a tensor with one row
+            applies to all worlds.
+        mask: Worlds, shape (num_envs,), bool.
     """
     for name, value in checked(scene, state, mask).items():
         _write(scene.entity(name), value, mask)
 
 
 def checked(scene: Scene, state: Mapping[str, Any], worlds: torch.Tensor) -> StateDict:
-    """The tensors of a state by entity, or an error that says what does not fit."""
+    """Return the state tensors by entity; raise an error that names any mismatch."""
     flat = state["entities"] if set(state) == {"entities"} else state
     if not isinstance(flat, Mapping) or not flat:
         raise StateError(

@@ -1,4 +1,4 @@
-"""The step: everything between an action and the next observation."""
+"""The step program: everything between an action and the next observation."""
 
 from collections.abc import Callable
 from functools import partial
@@ -15,8 +15,8 @@ from mjlab.managers import ManagedEnv
 class StepProgram:
     """The step and the reset of worlds.
 
-    `advance` is a whole step. Methods marked with `phase` can also be called by hand,
-    through `env.lifecycle`.
+    `advance` is a whole step. Methods marked with `phase` can also be called
+    individually, through `env.lifecycle`.
     """
 
     def __init__(
@@ -24,19 +24,19 @@ class StepProgram:
     ) -> None:
         self.env, self.resets, self.guard = env, resets, guard
         self.after_phase: list[AfterPhase] = []
-        """Hooks, called with the name of each phase that ends."""
+        """Hooks, called with the name of each finished phase."""
         self.physics = plan_physics(env, decimation, self.after_phase)
-        """The physics steps of a step."""
+        """Plan of the physics steps of an environment step."""
         self.plain_physics = PhysicsPlan(env, decimation, self.after_phase)
-        """The same without shortcuts, for phases by hand and for observers."""
+        """Physics plan without shortcuts, for individual phases and for observers."""
         self.initial_states: Callable[[Tensor], None] = partial(
             env.event_manager.apply, "reset", None
         )
-        """Writes the first states of episodes, over the model's defaults."""
+        """Writes the initial states of episodes, on top of the model's defaults."""
         self.with_terms = [manager for manager in env.managers if manager.terms]
-        """Managers that a reset reaches, in their order."""
+        """Managers with terms, in reset order."""
         self.before_resets = [env.recorder_manager.pre_reset]
-        """Called before a reset, while worlds are in their final state."""
+        """Called before a reset, while worlds are in their terminal state."""
 
     def advance(self) -> None:
         """Step all worlds."""
@@ -57,7 +57,7 @@ class StepProgram:
             self.physics = physics
 
     def act(self) -> None:
-        """Take the action, and set actuator targets."""
+        """Process the action, and set actuator targets."""
         self.set_action()
         self.set_targets()
 
@@ -72,7 +72,7 @@ class StepProgram:
 
     @phase("set_targets")
     def set_targets(self) -> None:
-        """Have action terms turn the action into actuator targets."""
+        """Compute actuator targets from the action, in the action terms."""
         action = self.env.action_manager.incoming
         self.env.action_manager.process_action(self.resets.allowed(action))
 
@@ -93,7 +93,7 @@ class StepProgram:
 
     @phase("reset_done")
     def reset_done(self) -> None:
-        """Start new episodes where one ended, if that is due before observations."""
+        """Start new episodes in worlds whose reset is due before observations."""
         resets = self.resets
         if resets.when == "next_step":
             self.write_states(resets.held_back)
@@ -109,13 +109,13 @@ class StepProgram:
         self.look()
 
     def update_kinematics(self) -> None:
-        """Apply interval events, then update everything that follows from the state."""
+        """Apply interval events, then update all quantities derived from the state."""
         self.env.event_manager.apply("interval", self.env.step_dt)
         self.refresh(self.env.step_dt)
 
     @phase("observe")
     def look(self) -> None:
-        """Compute observations; with final observations, reset finished worlds."""
+        """Compute observations; with terminal observations, reset finished worlds."""
         env, resets, diverged = self.env, self.resets, self.guard.diverged
         self.compute_observations(env.step_dt)
         if resets.when != "same_step":
@@ -125,10 +125,10 @@ class StepProgram:
             self.reset(resets.done)
         env.recorder_manager.record()
 
-    # A reset, and what it shares with a step.
+    # A reset, and the methods it shares with a step.
 
     def reset(self, mask: Tensor) -> None:
-        """Reset worlds after a step's final observation, and observe them."""
+        """Reset worlds after a step's terminal observation, and observe them."""
         if self.env.sim.may_branch and not bool(mask.any()):
             with self.env.sim.reads.allow_late():
                 self.end_episodes(mask)
@@ -140,14 +140,14 @@ class StepProgram:
 
     @phase("initialise")
     def initialise(self, mask: Tensor, *, events: bool = True) -> None:
-        """End episodes, and write the first states of new ones."""
+        """End episodes, and write the initial states of new ones."""
         with self.env.sim.reads.allow_late():
             self.end_episodes(mask)
             self.write_states(mask, events=events)
 
     @phase("apply")
     def apply(self, mask: Tensor) -> None:
-        """Begin episodes from the present state."""
+        """Begin episodes from the current state."""
         with self.env.sim.reads.allow_late():
             self.begin_episodes(mask)
         self.resets.release(mask)
@@ -167,33 +167,33 @@ class StepProgram:
         self.env.observation_manager.compute(mask=mask)
 
     def hold_back(self) -> None:
-        """Stop the worlds that ended in the last step: they are reset in this one."""
+        """Hold back the worlds that just finished: they are reset in this step."""
         resets = self.resets
         resets.hold_back()
         with self.env.sim.reads.allow_late():
             self.env.curriculum_manager.compute(resets.held_back)
-        # Physics goes on in these worlds until the reset, from a finite state.
+        # Physics continues in these worlds until the reset, from a finite state.
         self.env.sim.reset(resets.held_back)
 
     def end_episodes(self, mask: Tensor) -> None:
-        """Record the final state, advance random numbers, and run curricula."""
+        """Record the terminal state, advance random numbers, and run curricula."""
         for look in self.before_resets:
             look()
         self.env.rng.advance(mask)
         self.env.curriculum_manager.compute(mask)
 
     def write_states(self, mask: Tensor, *, events: bool = True) -> None:
-        """Write first states; without events they are the model's defaults."""
+        """Write initial states; without events these are the model's defaults."""
         self.env.sim.reset(mask)
         self.env.scene.reset(mask)
         if events:
             self.initial_states(mask)
 
     def begin_episodes(self, mask: Tensor) -> None:
-        """Log the episodes that ended, and reset managers and step counts."""
+        """Log finished episodes, and reset managers and step counts."""
         env = self.env
         for manager in self.with_terms:
             manager.reset(mask)
-        # An episode of no steps, from two resets in a row, is not logged.
+        # Episodes of zero steps, from two consecutive resets, are not logged.
         env.episode_log.fold(mask.logical_and(env.episode_length_buf))
         env.episode_length_buf.masked_fill_(mask, 0)

@@ -1,4 +1,4 @@
-"""Initial states that no reset writes, found by trying a reset when a task is built."""
+"""Detection of an `init_state` that no reset writes, by a trial reset."""
 
 from dataclasses import dataclass
 
@@ -15,13 +15,14 @@ _SHOWN = 4
 
 @dataclass(frozen=True)
 class UnsetStates:
-    """Parts of entities that stay at the model's `qpos0` in spite of `init_state`."""
+    """Parts of entities that remain at the model's `qpos0` in spite of `init_state`."""
 
     parts: tuple[str, ...] = ()
-    """Names of joints, and of bodies that can be placed."""
+    """Names of joints, and of floating and mocap bodies."""
 
     is_grave: bool = False
-    """True if a floating base is among them, or if resets set nothing at all."""
+    """True if a floating base is among the parts, or if resets write no state at
+    all."""
 
     def __str__(self) -> str:
         shown = ", ".join(self.parts[:_SHOWN])
@@ -35,11 +36,11 @@ class UnsetStates:
 
 
 def find_unset_states(program: StepProgram, state: EnvState) -> UnsetStates:
-    """Reset all worlds on trial, and find what `init_state` says in vain.
+    """Reset all worlds on trial, and find parts of `init_state` that are not written.
 
     Args:
-        program: The reset.
-        state: The state of the environment, which is left as it is.
+        program: The program of the environment, for its reset.
+        state: State of the environment, which is restored afterwards.
     """
     env, sim = program.env, program.env.sim
     everyone = torch.ones(env.num_envs, dtype=torch.bool, device=env.device)
@@ -55,7 +56,7 @@ def find_unset_states(program: StepProgram, state: EnvState) -> UnsetStates:
     state.restore(before)
     unset: list[str] = []
     is_grave, sets_any = False, False
-    # A variant stays where it is in worlds that have another one.
+    # A variant is not moved in worlds that show another variant.
     variants = tuple(f"{name}." for name in env.scene.variants)
     for name in _FIELDS:
         asked = (wanted[name] != blank[name]).any(dim=0)
@@ -77,7 +78,7 @@ def _values(program: StepProgram) -> dict[str, torch.Tensor]:
 
 
 def _part(model: mujoco.MjModel, field: str, index: int) -> tuple[str, bool]:
-    """Return the name of a number's joint or body, and whether it is a free joint."""
+    """Return the name of an element's joint or body, and whether it is a free joint."""
     if field.startswith("mocap"):
         mocap = index // (3 if field == "mocap_pos" else 4)
         return model.body(int((model.body_mocapid == mocap).argmax())).name, False

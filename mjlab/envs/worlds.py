@@ -1,7 +1,7 @@
-"""Worlds that are stepped together: one interface for all who learn or look on.
+"""Common interface of batched environments, for learners and viewers.
 
-`ManagerBasedRlEnv` is such worlds, and so is anything written by hand that answers with
-one tensor for each quantity. RSL-RL's and Gymnasium's forms are made from it.
+`ManagerBasedRlEnv` implements it, as can any custom environment that returns one tensor
+per quantity. The interfaces of RSL-RL and Gymnasium are built on it.
 """
 
 from typing import Any, Generic, Literal, NamedTuple, Protocol, TypeVar, get_args
@@ -11,7 +11,7 @@ import torch
 from mjlab.envs.spaces import Box, Dict, Discrete
 
 When = Literal["same_step", "next_step", "never"]
-"""When worlds that end are reset; see `mjlab.envs.autoreset.AutoReset`."""
+"""When finished worlds are reset; see `mjlab.envs.autoreset.AutoReset`."""
 
 WHENS: tuple[When, ...] = get_args(When)
 
@@ -22,51 +22,52 @@ class Step(NamedTuple, Generic[Observed]):
     """Results of a step of all worlds."""
 
     observations: Observed
-    """One tensor of shape (num_envs, ...), or several by name; of the new episode where
-    one began."""
+    """Tensor of shape (num_envs, ...), or several by name; of the new episode in worlds
+    that were reset."""
 
     reward: torch.Tensor
-    """Shape (num_envs,), float32."""
+    """Reward, shape (num_envs,), float32."""
 
     terminated: torch.Tensor
-    """Worlds whose episode the task ended, shape (num_envs,), bool."""
+    """Worlds whose episode was terminated by the task, shape (num_envs,), bool."""
 
     truncated: torch.Tensor
-    """Worlds whose time was over, shape (num_envs,), bool. Both may hold."""
+    """Worlds whose episode was truncated by the time limit, shape (num_envs,), bool.
+    Both flags can be set."""
 
     extras: dict[str, Any]
-    """More by name. "final_obs" is what was observed before new episodes began; it
-    counts where an episode ended, and is there where it was asked for."""
+    """Further results by name. "final_obs" is the terminal observation; it is present
+    if requested, and valid in worlds whose episode ended."""
 
 
 class Worlds(Protocol):
-    """Worlds that are stepped together."""
+    """Batch of worlds that are stepped together."""
 
     num_envs: int
     """Number of worlds."""
 
     device: torch.device
-    """Where results are."""
+    """Device of the results."""
 
     max_episode_length: int
     """Steps after which an episode is truncated."""
 
     step_dt: float
-    """Seconds that a step takes in the worlds."""
+    """Duration of a step, in seconds of simulated time."""
 
     @property
     def episode_length_buf(self) -> torch.Tensor:
-        """Steps since each world was reset, shape (num_envs,), of integers, live."""
+        """Steps since each world was reset, shape (num_envs,), integer, live."""
         ...
 
     @property
     def single_observation_space(self) -> Box | Dict:
-        """Space of what one world observes."""
+        """Observation space of one world."""
         ...
 
     @property
     def single_action_space(self) -> Box | Discrete:
-        """Space of what one world takes."""
+        """Action space of one world."""
         ...
 
     def choose_resets(
@@ -76,25 +77,25 @@ class Worlds(Protocol):
         ignore_terminations: bool = False,
         final_obs: bool | None = None,
     ) -> None:
-        """Choose when worlds that end are reset.
+        """Choose when finished worlds are reset.
 
         Args:
-            when: In the same step, in place of the next one, or by the caller alone.
-            ignore_terminations: Whether only time ends episodes.
-            final_obs: Whether steps also return what was observed before resets. None
-                leaves it as it was configured.
+            when: In the same step, instead of the next step, or only by the caller.
+            ignore_terminations: Whether only time-outs end episodes.
+            final_obs: Whether steps also return terminal observations. None keeps the
+                configured value.
         """
         ...
 
     def reset(
         self, *, seed: int | list[int] | None = None, mask: torch.Tensor | None = None
     ) -> tuple[Any, dict[str, Any]]:
-        """Begin new episodes; return what all worlds observe, and extras.
+        """Start new episodes; return the observations of all worlds, and extras.
 
         Args:
             seed: Seeds of the worlds' random numbers: seed + i for world i, or a list
-                with one for each. None goes on with the present ones.
-            mask: The worlds to reset, shape (num_envs,), bool. None means all.
+                with one for each. None continues the current random streams.
+            mask: Worlds to reset, shape (num_envs,), bool. None means all.
         """
         ...
 
@@ -103,5 +104,5 @@ class Worlds(Protocol):
         ...
 
     def close(self) -> None:
-        """Let go of what is held."""
+        """Release resources."""
         ...

@@ -1,4 +1,4 @@
-"""Physics of many worlds: two engines behind five verbs."""
+"""Physics of many worlds: the native and the Warp engine behind one interface."""
 
 from mjlab.sim.backend import Backend as Backend
 from mjlab.sim.backend import BackendError as BackendError

@@ -1,4 +1,4 @@
-"""Which engine runs, and where."""
+"""Selection of the physics engine and its device."""
 
 from dataclasses import dataclass
 from typing import Literal
@@ -11,17 +11,17 @@ EngineName = Literal["warp", "native"]
 
 
 class BackendError(ValueError):
-    """An engine was asked for that cannot run here."""
+    """Error of an engine that cannot run on this machine."""
 
 
 @dataclass(frozen=True)
 class Backend:
-    """An engine and the device that its tensors live on."""
+    """Engine, and the device of its tensors."""
 
     engine: EngineName
     device: str
     reason: str
-    """Why this engine was chosen; the start-up report prints it."""
+    """Reason for this engine, for the startup report."""
 
 
 def resolve_backend(name: BackendName, device: str | None = None) -> Backend:
@@ -46,7 +46,7 @@ def needs_cpu(name: BackendName) -> bool:
 
 
 def _checked(name: str, device: str | None, cuda: bool) -> torch.device | None:
-    """Return the device that is asked for, which the engine can run on."""
+    """Return the requested device; raise if the engine cannot run on it."""
     if name not in ("auto", "warp", "native"):
         raise BackendError(
             f"sim.backend={name!r} is no engine. Valid: 'auto', 'warp', 'native'."

@@ -1,4 +1,4 @@
-"""From an MjSpec and a configuration to a compiled MjModel, on the CPU."""
+"""Compilation of an MjSpec and a configuration into an MjModel."""
 
 import copy
 import re
@@ -12,15 +12,15 @@ from mjlab.names import suggest
 from mjlab.sim.config import MujocoCfg, SimulationCfg
 from mjlab.sim.options import CHOICES, OPTIONS, flag_names
 
-# Flags that MuJoCo Warp 4.0.0 has no counterpart of (its EnableBit and DisableBit);
-# tests/sim/test_errors.py compares this with what Warp says.
+# Flags without a counterpart in MuJoCo Warp 4.0.0 (its EnableBit and DisableBit);
+# tests/sim/test_errors.py compares them with Warp's messages.
 _WARP_IGNORES_ENABLED = {"override", "fwdinv", "diagexact", "ipc", "speculative"}
 _WARP_IGNORES_DISABLED = {"midphase", "autoreset"}
 _INERTIAL_FRAME = {"body_ipos", "body_iquat"}
 
 
 class OptionError(ValueError):
-    """An option that MuJoCo, or the chosen engine, cannot honour."""
+    """Error of an option that MuJoCo or the chosen engine does not support."""
 
 
 def compile_model(
@@ -29,11 +29,11 @@ def compile_model(
     """Compile a copy of `spec` with the options of `cfg`.
 
     Args:
-        spec: The scene. It is not changed.
+        spec: The scene, which is not modified.
         cfg: The options.
-        vary: Model fields that will differ between worlds. MuJoCo takes short cuts
-            for bodies whose inertial frame is the body frame, so varying that frame
-            has to be known before compiling.
+        vary: Model fields that will vary per world. MuJoCo uses shortcuts for bodies
+            whose inertial frame is the body frame, so a varying inertial frame must be
+            known before compilation.
     """
     spec = spec.copy()
     apply_options(spec, cfg.mujoco)
@@ -79,11 +79,11 @@ def flag_bits(kind: str, flags: tuple[str, ...]) -> int:
 
 
 def native_model(model: mujoco.MjModel, cfg: SimulationCfg) -> mujoco.MjModel:
-    """Return a copy of `model` as the native engine takes it.
+    """Return a copy of `model` with the settings of the native engine.
 
-    MuJoCo must not reset a state that is not finite: the framework has to see such a
-    world, and not a healthy one at time zero. And its "auto" would have a dense
-    Jacobian below 60 degrees of freedom, with which a humanoid takes 1.2 of the time.
+    MuJoCo must not reset a non-finite state by itself: the framework has to detect such
+    a world instead of a healthy one at time zero. MuJoCo's own "auto" selects a dense
+    Jacobian below 60 degrees of freedom, with which a humanoid takes 1.2 times as long.
     """
     model = copy.copy(model)
     model.opt.disableflags |= int(mujoco.mjtDisableBit.mjDSBL_AUTORESET)

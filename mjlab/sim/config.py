@@ -1,4 +1,4 @@
-"""What a user may set about the physics: options, sizes, the engine."""
+"""Configuration of physics: MuJoCo's options, buffer sizes and the engine."""
 
 from pathlib import Path
 from typing import Annotated, Any, Literal, Self
@@ -12,18 +12,18 @@ ForwardStageName = Literal["auto", "velocity", "acceleration"]
 
 
 class MujocoCfg(Config):
-    """MuJoCo's options, by MuJoCo's names. They apply to the whole scene.
+    """MuJoCo's options, with MuJoCo's names. They apply to the whole scene.
 
-    Options that an attached file sets for itself do not reach the scene: MuJoCo does
-    not carry them over, so what counts is written here. A line of the log tells of
-    those that differ, and `from_file` takes them over.
+    MuJoCo does not apply the options of an attached model file to the scene, so only
+    these values are used. The log lists options of a file that differ, and `from_file`
+    copies them.
     """
 
     timestep: float = 0.002
     """Duration of one physics step, in seconds."""
 
     integrator: IntegratorName = "implicitfast"
-    """How velocities are integrated."""
+    """Integration method."""
 
     cone: Literal["pyramidal", "elliptic"] = "pyramidal"
     """Shape of the friction cone."""
@@ -32,40 +32,41 @@ class MujocoCfg(Config):
     """Representation of the constraint Jacobian."""
 
     solver: Literal["newton", "cg", "pgs"] = "newton"
-    """Constraint solver. MuJoCo Warp has no PGS."""
+    """Constraint solver. MuJoCo Warp does not support PGS."""
 
     iterations: int = 100
-    """Most iterations of the constraint solver in a step."""
+    """Maximum number of solver iterations per step."""
 
     tolerance: float = 1e-8
     """Improvement below which the solver stops. Warp raises it to 1e-6 (float32)."""
 
     ls_iterations: int = 50
-    """Most iterations of the solver's line search."""
+    """Maximum number of iterations of the solver's line search."""
 
     ls_tolerance: float = 0.01
     """Gradient, relative to the cost's scale, below which the line search stops."""
 
     noslip_iterations: int = 0
-    """Iterations of the solver that removes slip. Zero leaves it out."""
+    """Iterations of the noslip solver. Zero disables it."""
 
     noslip_tolerance: float = 1e-6
     """Improvement below which the noslip solver stops."""
 
     ccd_iterations: int = 35
-    """Most iterations of the convex collision detector."""
+    """Maximum number of iterations of the convex collision detector."""
 
     ccd_tolerance: float = 1e-6
     """Tolerance of the convex collision detector."""
 
     sdf_iterations: int = 10
-    """Iterations of the collision detector of signed distance fields."""
+    """Iterations of the collision detector for signed distance fields."""
 
     sdf_initpoints: int = 40
-    """Starting points of the collision detector of signed distance fields."""
+    """Starting points of the collision detector for signed distance fields."""
 
     sleep_tolerance: float = 1e-3
-    """Velocity below which a tree may fall asleep, when `sleep` is enabled."""
+    """Velocity below which a kinematic tree can be put to sleep, if `sleep` is
+    enabled."""
 
     impratio: float = 1.0
     """Ratio of frictional to normal contact impedance."""
@@ -77,49 +78,49 @@ class MujocoCfg(Config):
     """Velocity of the medium in the world frame, in m/s."""
 
     magnetic: tuple[float, float, float] = (0.0, -0.5, 0.0)
-    """Magnetic flux that magnetometers measure, in the world frame."""
+    """Magnetic flux measured by magnetometers, in the world frame."""
 
     density: float = 0.0
-    """Density of the medium, in kg/m^3. Zero means no lift and no drag."""
+    """Density of the medium, in kg/m^3. Zero disables lift and drag."""
 
     viscosity: float = 0.0
-    """Viscosity of the medium. Zero means no viscous forces."""
+    """Viscosity of the medium. Zero disables viscous forces."""
 
     o_margin: float = 0.0
-    """Contact margin that replaces all others when `override` is enabled."""
+    """Contact margin that replaces all others if `override` is enabled."""
 
     o_solref: tuple[float, float] = (0.02, 1.0)
-    """Contact solref that replaces all others when `override` is enabled."""
+    """Contact solref that replaces all others if `override` is enabled."""
 
     o_solimp: tuple[float, float, float, float, float] = (0.9, 0.95, 0.001, 0.5, 2.0)
-    """Contact solimp that replaces all others when `override` is enabled."""
+    """Contact solimp that replaces all others if `override` is enabled."""
 
     o_friction: tuple[float, float, float, float, float] = (1, 1, 0.005, 0.0001, 0.0001)
-    """Contact friction that replaces all others when `override` is enabled."""
+    """Contact friction that replaces all others if `override` is enabled."""
 
     disableflags: tuple[str, ...] = ()
-    """Features to switch off, such as "contact", "gravity", "warmstart"."""
+    """Features to disable, such as "contact", "gravity", "warmstart"."""
 
     enableflags: tuple[str, ...] = ()
-    """Features to switch on, such as "energy", "sleep"."""
+    """Features to enable, such as "energy", "sleep"."""
 
     disable_actuator_groups: tuple[int, ...] = ()
     """Groups of actuators that produce no force. Native engine only."""
 
     memory: str | None = None
-    """Memory of one world's stack and contacts on the native engine, such as "2M".
+    """Memory for one world's stack and contacts on the native engine, such as "2M".
 
-    None lets MuJoCo choose. Virtual memory is cheap; a number is needed where MuJoCo
-    reports that contacts or constraints found no room.
+    None lets MuJoCo choose. Virtual memory is cheap; set a size if MuJoCo reports that
+    contacts or constraints exceed the memory.
     """
 
     @classmethod
     def from_file(cls, file: str | Path, **changes: Any) -> Self:
-        """Return the options that MuJoCo gives a model file when it is alone.
+        """Return the options of a model file that is loaded alone.
 
         Args:
             file: An MJCF file.
-            changes: Options that are to be others.
+            changes: Options to override.
         """
         import mujoco
 
@@ -131,13 +132,13 @@ class MujocoCfg(Config):
 
 
 class TrainingPhysicsCfg(Config):
-    """Cheaper physics in which a policy is trained, but not judged.
+    """Cheaper physics for training. Evaluation does not use it.
 
-    The duration of an environment step stays the same.
+    The duration of an environment step is unchanged.
     """
 
     decimation: Annotated[int, at_least(1)] = 2
-    """Physics steps in an environment step."""
+    """Number of physics steps per environment step."""
 
     cone: Literal["pyramidal", "elliptic"] | None = None
     """Shape of the friction cone. None keeps that of `mujoco`."""
@@ -150,45 +151,46 @@ class TrainingPhysicsCfg(Config):
 
 
 class SimulationCfg(Config):
-    """The engine, its sizes, and MuJoCo's options."""
+    """Physics engine, buffer sizes, and MuJoCo's options."""
 
     backend: BackendName = "auto"
-    """The engine: MuJoCo Warp, native MuJoCo, or whichever suits the device."""
+    """Engine: MuJoCo Warp, native MuJoCo, or selected for the device ("auto")."""
 
     mujoco: MujocoCfg = MujocoCfg()
     """MuJoCo's options."""
 
     training: TrainingPhysicsCfg | None = None
     """Physics of training. Evaluation, play, export and verification use `mujoco` and
-    the environment's `decimation`, which None takes for training too."""
+    the environment's `decimation`. None uses these for training too."""
 
     num_threads: int | None = None
-    """Threads of the native engine. None takes all the processors there are."""
+    """Number of threads of the native engine. None uses all processors."""
 
     native_jacobian: Literal["auto", "dense", "sparse"] = "auto"
-    """Native: the Jacobian's representation where `mujoco.jacobian` is "auto", for
-    speed. "auto" is sparse above 32 degrees of freedom, as Warp has it by itself."""
+    """Native: representation of the Jacobian if `mujoco.jacobian` is "auto". "auto" is
+    sparse above 32 degrees of freedom, as in Warp."""
 
     nconmax: int | None = None
-    """Warp: contacts per world on average; the pool is shared by all worlds."""
+    """Warp: average contacts per world; all worlds share the buffer."""
 
     njmax: int | None = None
-    """Warp: constraint rows per world, a hard limit. `calibrate` proposes one."""
+    """Warp: maximum constraint rows per world. `calibrate` proposes a value."""
 
     njmax_nnz: int | None = None
     """Warp: non-zeros per world of the sparse constraint Jacobian."""
 
     nccdmax: int | None = None
-    """Warp: convex collision pairs per world on average."""
+    """Warp: average convex collision pairs per world."""
 
     contact_sensor_maxmatch: int = 64
-    """Warp: most contacts that one contact sensor can match."""
+    """Warp: maximum contacts that one contact sensor can match."""
 
     broadphase: Literal["nxn", "sap_tile", "sap_segmented"] = "nxn"
-    """Warp: how candidate pairs of geoms are found."""
+    """Warp: broad-phase algorithm."""
 
     graphs: bool = True
-    """Warp: record each verb as a graph when it is first used."""
+    """Warp: capture each engine method as a graph on first use."""
 
     forward_stage: ForwardStageName = "auto"
-    """How far `forward()` goes. "auto": as far as what has been read needs."""
+    """Stage that `forward()` computes. "auto": the stage required by the quantities
+    read."""

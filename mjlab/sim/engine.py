@@ -1,4 +1,4 @@
-"""The interface of an engine, as a simulation asks it."""
+"""Interface of a physics engine."""
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import NamedTuple, Protocol
@@ -11,48 +11,48 @@ from mjlab.sim.fields import ModelTable, Stage
 
 
 class EngineError(RuntimeError):
-    """The engine could not go on."""
+    """Error of an engine that cannot continue."""
 
     def __init__(self, message: str, worlds: Sequence[int] = ()) -> None:
-        """Say why, and in which worlds if that is known."""
+        """Set the message, and the affected worlds if known."""
         super().__init__(message)
         self.worlds = tuple(worlds)
-        """The worlds in which it could not."""
+        """Affected worlds."""
 
 
 Control = Callable[[], None]
-"""A control law: reads `sim.data` at the velocity stage and writes `sim.data.ctrl`."""
+"""Control law: reads `sim.data` at the velocity stage and writes `sim.data.ctrl`."""
 
 Launch = Callable[[], None]
-"""Launches of Warp kernels, and nothing else."""
+"""Function that only launches Warp kernels."""
 
 
 class SensePass:
-    """Work of a sensor that runs once per `sim.sense()`; a pass overrides its parts.
+    """Sensor computation that runs once per `sim.sense()`.
 
-    The three parts exist because Warp records its own launches but not torch's
-    operations: `launch` may only launch Warp kernels (on the Warp engine), and what is
-    computed with torch goes before and after it.
+    Subclasses override the parts. There are three because Warp captures its own
+    launches but not torch's operations: on the Warp engine, `launch` can only launch
+    Warp kernels, and torch operations belong in `prepare` and `finish`.
     """
 
     def prepare(self) -> None:
-        """Compute inputs with torch."""
+        """Compute the inputs with torch."""
 
     def launch(self) -> None:
         """Run the engine's part."""
 
     def finish(self) -> None:
-        """Compute outputs with torch."""
+        """Compute the outputs with torch."""
 
 
 class Use(NamedTuple):
-    """Use of a kind of room, as the worlds have used it so far."""
+    """Use of an allocated buffer so far."""
 
     most: float
-    """The most at once, per world."""
+    """Maximum use per world."""
 
     room: int
-    """The room there is, per world."""
+    """Capacity per world."""
 
 
 class Engine(Protocol):
@@ -67,7 +67,7 @@ class Engine(Protocol):
 
     @property
     def batch(self) -> mj_batch.Batch | None:
-        """MuJoCo C's worlds, where these compute; None where there are none."""
+        """Batch of MuJoCo C's worlds on the native engine; None on other engines."""
         ...
 
     def data(self, name: str) -> torch.Tensor:
@@ -91,68 +91,68 @@ class Engine(Protocol):
         """Compute derived quantities up to `stage`."""
 
     def reset(self, mask: torch.Tensor) -> None:
-        """Return the worlds of `mask` to the model's defaults."""
+        """Reset the worlds of `mask` to the model's defaults."""
 
     def sense(self, passes: Sequence[SensePass]) -> None:
         """Run the sense passes."""
 
     def expand(self, names: Collection[str]) -> None:
-        """Give model fields a value per world."""
+        """Allocate per-world values for model fields."""
 
     def write_model(
         self, tables: Sequence[ModelTable], choice: torch.Tensor, mask: torch.Tensor
     ) -> None:
-        """Write the rows of model fields that are one of several things in each world.
+        """Write the model rows of the variant of each world.
 
         Args:
-            tables: The rows, of fields that vary per world on this engine.
-            choice: Which of the things each world has, shape (num_envs,), int64.
-            mask: The worlds to write, shape (num_envs,), bool.
+            tables: Rows of the variants, for fields that vary per world on this engine.
+            choice: Index of each world's variant, shape (num_envs,), int64.
+            mask: Worlds to write, shape (num_envs,), bool.
         """
 
     def recompute_constants(self, mask: torch.Tensor) -> None:
-        """Derive constants anew from the model fields of the worlds of `mask`."""
+        """Recompute constants from the model fields of the worlds of `mask`."""
 
     def overflow(self) -> dict[str, torch.Tensor]:
-        """Return events of missing room by kind, per world, shape (num_envs,)."""
+        """Return overflow counts per world by kind, each of shape (num_envs,)."""
         ...
 
     def advice(self, kind: str) -> str:
-        """Return what a user can set when `overflow()[kind]` is not zero."""
+        """Return the setting to change when `overflow()[kind]` is not zero."""
         ...
 
     def bytes_per_world(self) -> int:
-        """Return about how much memory one more world takes."""
+        """Return the approximate memory of one additional world."""
         ...
 
     def use(self) -> dict[str, Use]:
-        """Return the use of allocated room, by kind. Waits for the device."""
+        """Return the use of allocated buffers by kind. Synchronises with the device."""
         ...
 
     def snapshot(self, *, model: bool = True) -> dict[str, torch.Tensor]:
-        """Return everything the engine holds that its future depends on.
+        """Return the complete state of the engine.
 
         Args:
-            model: Whether the model's fields are among it.
+            model: Whether model fields are included.
         """
         ...
 
     def restore(
         self, snapshot: Mapping[str, torch.Tensor], mask: torch.Tensor | None = None
     ) -> None:
-        """Continue as if from the moment of `snapshot`.
+        """Continue from the state of `snapshot`.
 
         Args:
-            snapshot: What `snapshot` returned. With a mask it may leave out counters
-                and derived fields, which then stay as they are.
-            mask: The worlds, shape (num_envs,), bool; no bit of the others changes.
+            snapshot: State returned by `snapshot`. With a mask, it can omit counters
+                and derived fields, which are then unchanged.
+            mask: Worlds, shape (num_envs,), bool; the others are unchanged bit for bit.
                 None means all.
         """
 
     def mj_model_of(self, world: int) -> mujoco.MjModel:
-        """Return the model of one world, with its own values, for drawing."""
+        """Return the model of one world, with its own values, for rendering."""
         ...
 
     def mj_data_of(self, world: int) -> mujoco.MjData:
-        """Return the state of one world, with its kinematics, for drawing."""
+        """Return the state of one world, with its kinematics, for rendering."""
         ...

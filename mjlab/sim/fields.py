@@ -1,8 +1,8 @@
 """Fields of a simulation, and their tensors.
 
-Model fields are not listed: each engine says at run time which of them can differ
-between worlds. Data fields are listed, because no engine says which stage of the
-forward dynamics computes them.
+Model fields are not listed: each engine reports at run time which fields can vary per
+world. Data fields are listed, because no engine reports which stage of the forward
+dynamics computes them.
 """
 
 from collections.abc import Sequence
@@ -30,15 +30,15 @@ STATE_FIELDS = tuple(
     "time qpos qvel act history plastic qacc_warmstart ctrl qfrc_applied xfrc_applied "
     "eq_active mocap_pos mocap_quat userdata".split()
 )
-"""The state, from which a world's future follows; the framework reads and writes it."""
+"""State fields, which determine the future of a world; the framework can write them."""
 
 INPUT_FIELDS = frozenset(
     "ctrl qfrc_applied xfrc_applied eq_active mocap_pos mocap_quat userdata".split()
 )
-"""Those of them that a physics step leaves alone."""
+"""State fields that a physics step does not modify."""
 
 FORWARD_FIELDS = tuple("qpos qvel act plastic eq_active mocap_pos mocap_quat".split())
-"""Those of them whose write leaves stale what `forward()` has computed."""
+"""State fields whose modification makes the results of `forward()` stale."""
 
 _POSITION = """
     xpos xquat xmat xipos ximat xanchor xaxis geom_xpos geom_xmat site_xpos site_xmat
@@ -62,15 +62,15 @@ STAGE_OF: dict[str, Stage] = {
     **dict.fromkeys(_VELOCITY.split(), Stage.VELOCITY),
     **dict.fromkeys(_ACCELERATION.split(), Stage.ACCELERATION),
 }
-"""The stage of the forward dynamics that computes each data field."""
+"""Stage of the forward dynamics that computes each data field."""
 
 
 class UnknownFieldError(AttributeError):
-    """A field that the simulation does not have."""
+    """Error of a field that the simulation does not have."""
 
 
 def unknown_field(kind: str, name: str, valid: list[str]) -> UnknownFieldError:
-    """Return the error for a field name that means nothing, with the nearest names."""
+    """Return the error for an unknown field name, with suggestions."""
     return UnknownFieldError(f"{kind} has no field {name!r}. {suggest(name, valid)}")
 
 
@@ -83,11 +83,11 @@ def surface_shape(name: str, shape: tuple[int, ...]) -> tuple[int, ...]:
 
 
 def place_of(model: Any, name: str) -> tuple[Any, str]:
-    """Return the object and the attribute that hold a field, options as `opt.<name>`.
+    """Return the object and the attribute of a field; options are named `opt.<name>`.
 
     Args:
-        model: Of MuJoCo or of MuJoCo Warp.
-        name: The field.
+        model: Model of MuJoCo or of MuJoCo Warp.
+        name: Name of the field.
     """
     if name.startswith("opt."):
         return model.opt, name.removeprefix("opt.")
@@ -104,7 +104,7 @@ def model_value(model: mujoco.MjModel, name: str) -> np.ndarray:
 
 
 def model_field_names(model: mujoco.MjModel) -> list[str]:
-    """Return names of the array fields of a model and of all its options."""
+    """Return the names of the array fields of a model and of all its options."""
     fields = [
         name
         for name in dir(model)
@@ -118,7 +118,7 @@ def model_field_names(model: mujoco.MjModel) -> list[str]:
 def surface_dtype(name: str, dtype: np.dtype) -> np.dtype:
     """Return the tensor type of a field: float32, int32 or bool.
 
-    MuJoCo's batch keeps `eq_active` among its float64 state.
+    MuJoCo's batch stores `eq_active` in its float64 state.
     """
     if name == "eq_active" or dtype in (np.dtype(np.uint8), np.dtype(bool)):
         return np.dtype(bool)
@@ -128,25 +128,25 @@ def surface_dtype(name: str, dtype: np.dtype) -> np.dtype:
 
 
 class ModelTable:
-    """Rows of a model field that are one of several things in each world."""
+    """Rows of a model field whose values are those of one of several variants."""
 
     def __init__(
         self, owner: str, field: str, rows: Sequence[int], values: np.ndarray
     ) -> None:
-        """Take the values as they are compiled.
+        """Store the compiled values.
 
         Args:
-            owner: Name of the entity whose rows they are.
-            field: The model field.
-            rows: Which of its rows are meant, without repetition.
+            owner: Name of the entity that the rows belong to.
+            field: Name of the model field.
+            rows: Indices of the rows, without repetition.
             values: Shape (num_choices, len(rows), ...).
         """
         self.owner = owner
         self.field = field
         self.rows = np.array(rows, dtype=np.int64)
-        """Shape (len,)."""
+        """Indices of the rows, shape (len,)."""
         self.values = values
-        """Shape (num_choices, len, ...), in MuJoCo's own type."""
+        """Values, shape (num_choices, len, ...), in MuJoCo's type."""
         self._on_device: tuple[torch.Tensor, torch.Tensor] | None = None
 
     def write_array(
@@ -156,20 +156,20 @@ class ModelTable:
 
         Args:
             array: The whole field, shape (num_envs, ...).
-            worlds: Which worlds.
-            choice: The choice of each of them.
+            worlds: Indices of the worlds.
+            choice: Index of the variant of each listed world.
         """
         array[np.ix_(worlds, self.rows)] = self.values[choice]
 
     def write_tensor(
         self, live: torch.Tensor, choice: torch.Tensor, mask: torch.Tensor
     ) -> None:
-        """Write the rows of the worlds of `mask`, which a graph can record.
+        """Write the rows of the worlds of `mask`. Can be captured in a graph.
 
         Args:
             live: The whole field, shape (num_envs, ...), float32 or int32.
-            choice: The choice of each world, shape (num_envs,), int64.
-            mask: Shape (num_envs,), bool.
+            choice: Index of the variant of each world, shape (num_envs,), int64.
+            mask: Worlds, shape (num_envs,), bool.
         """
         if self._on_device is None:
             self._on_device = self._tensors(live.device)

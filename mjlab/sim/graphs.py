@@ -1,9 +1,9 @@
-"""Recording Warp's launches once and replaying them.
+"""Capture of Warp launches, and their replay.
 
-On CUDA this is a CUDA graph; on Warp's CPU device the same code records a list of
-launches that is replayed without Python. Both replay what was recorded and nothing
-else: an array that is exchanged afterwards would go unseen, so a recording knows the
-arrays it was made with and is made anew when they have changed.
+On CUDA this is a CUDA graph; on Warp's CPU device the same code captures a list of
+launches that is replayed without Python. A replay uses the captured arrays, even if an
+array has been replaced since. A recording therefore stores its arrays, and is captured
+again when they have changed.
 """
 
 import gc
@@ -24,27 +24,28 @@ from mjlab.warp_stream import announce_launches, current_warp_stream, warp_strea
 class _Recording:
     graph: Any
     arrays: tuple[Any, ...]
-    """What was recorded with. Held, so that no new array takes the place of one."""
+    """Arrays of the capture. Kept alive, so that no new array reuses the address of
+    one."""
 
     def is_of(self, arrays: tuple[Any, ...]) -> bool:
-        """Whether it was made with these very arrays."""
+        """Return whether it was captured with exactly these arrays."""
         return len(arrays) == len(self.arrays) and all(
             map(operator.is_, arrays, self.arrays)
         )
 
 
 class Graphs:
-    """Recordings by key, each made when its key is first run."""
+    """Recordings by key, each captured on the first run of its key."""
 
     def __init__(
         self, device: str, arrays: Callable[[], tuple[Any, ...]], *, enabled: bool
     ) -> None:
-        """Prepare an empty collection.
+        """Create an empty collection.
 
         Args:
             device: Warp's name of the device.
             arrays: Returns the arrays that recordings refer to.
-            enabled: Whether to record at all. Without, everything runs eagerly.
+            enabled: Whether to capture. If False, everything runs eagerly.
         """
         self._device = wp.get_device(device)
         self._torch_device = torch.device(device)
@@ -53,22 +54,23 @@ class Graphs:
         self._recordings: dict[str, _Recording] = {}
 
     def run(self, key: str, launch: Callable[[], None]) -> None:
-        """Do what `launch` does: record it the first time, replay it later.
+        """Run `launch`: capture it on the first call, replay it afterwards.
 
         Args:
-            key: Names the recording. The same key must always launch the same.
+            key: Name of the recording. The same key must always launch the same
+                kernels.
             launch: Launches Warp kernels, and does nothing else.
         """
         if not self._enabled or self._inside_capture():
-            # Inside somebody else's capture the launches become part of that graph.
+            # Within an outer capture, the launches become part of that graph.
             launch()
             return
         recording = self._recordings.get(key)
         if recording is not None and recording.is_of(self._arrays()):
             self._replay(recording)
             return
-        # The eager run does this call's work. It also loads every kernel, which must
-        # not happen while recording; recording itself executes nothing.
+        # The eager run does the work of this call. It also loads every kernel, which
+        # must not happen during capture; capture itself executes nothing.
         launch()
         self._recordings[key] = _Recording(self._record(launch), self._arrays())
 
@@ -78,12 +80,12 @@ class Graphs:
         self.drop()
 
     def drop(self) -> None:
-        """Forget all recordings, as when arrays are exchanged."""
+        """Drop all recordings, for example when arrays are replaced."""
         self._recordings.clear()
 
     @property
     def keys(self) -> list[str]:
-        """Keys that have been recorded."""
+        """Captured keys."""
         return list(self._recordings)
 
     def _record(self, launch: Callable[[], None]) -> Any:
@@ -91,8 +93,8 @@ class Graphs:
             with _no_garbage_collection(), wp.ScopedCapture(self._device) as capture:
                 launch()
             return capture.graph
-        # The default stream cannot be captured, so recording has a stream of its own
-        # that first waits for the work already queued.
+        # The default stream cannot be captured, so capture uses a separate stream that
+        # first waits for the work already queued.
         stream = torch.cuda.Stream(self._torch_device)
         stream.wait_stream(torch.cuda.current_stream(self._torch_device))
         with _no_garbage_collection(), torch.cuda.stream(stream):
@@ -115,7 +117,8 @@ class Graphs:
 
 
 _FAILED: list[torch.cuda.CUDAGraph] = []
-"""Graphs of captures that failed. Torch's allocator may still ask one what is its."""
+"""Graphs of failed captures, kept alive because torch's allocator can still query
+them."""
 
 
 def record_with_torch(
@@ -125,24 +128,23 @@ def record_with_torch(
     rows: RowPrograms | None = None,
     warm_up: int = 3,
 ) -> tuple[torch.cuda.CUDAGraph, Any]:
-    """Record what `run` does with torch and with Warp as one CUDA graph.
+    """Capture the torch and Warp operations of `run` as one CUDA graph.
 
-    Torch opens the capture, because only so its allocator takes part; Warp is told of
-    it, because only then its loops become part of the graph instead of waiting for
-    the device. Kernels must be loaded and libraries be initialised before, on the same
-    stream, which the warm-up does. When `run` raises, stream, allocator and Warp are
-    as before.
+    Torch opens the capture, which its allocator requires; Warp is informed of it, which
+    captures Warp's loops as part of the graph instead of waiting for the device.
+    Kernels must be loaded and libraries initialised before, on the same stream; the
+    warm-up does this. If `run` raises, stream, allocator and Warp are restored.
 
     Args:
-        run: What to record. It must be repeatable; the warm-up really runs it.
+        run: Function to capture. It must be repeatable; the warm-up executes it.
         device: The CUDA device.
-        rows: Joins operations of torch to kernels, if given.
-        warm_up: How often to run it first.
+        rows: Joins torch operations into kernels, if given.
+        warm_up: Number of warm-up runs.
 
     Returns:
-        The graph, and Warp's part of it. That has to be kept as long, since it keeps
-        modules loaded whose kernels the graph launches, also where Warp has put others
-        in their place; torch's graph does not.
+        The graph, and Warp's part of it. Keep both equally long: Warp's part keeps the
+            modules of the launched kernels loaded, even after Warp has replaced them;
+            torch's graph does not.
     """
     stream = torch.cuda.Stream(device)
     stream.wait_stream(torch.cuda.current_stream(device))
@@ -175,9 +177,9 @@ def _joined(rows: RowPrograms | None) -> AbstractContextManager[None]:
 def _captured(device: torch.device) -> Iterator[torch.cuda.CUDAGraph]:
     """Capture torch's current stream.
 
-    `torch.cuda.graph` would leave a capture that failed half open (2.13): its stream
-    stays the current one, and the allocator keeps the graph's pool and takes every
-    later operation for one of the capture.
+    After a failed capture, `torch.cuda.graph` would leave the capture half open (2.13):
+    its stream remains current, and the allocator keeps the graph's pool and treats
+    later operations as part of the capture.
     """
     torch.cuda.empty_cache()
     graph, pool = torch.cuda.CUDAGraph(), torch.cuda.graph_pool_handle()
@@ -187,7 +189,7 @@ def _captured(device: torch.device) -> Iterator[torch.cuda.CUDAGraph]:
     finally:
         try:
             graph.capture_end()
-        except RuntimeError:  # It says only that something failed before.
+        except RuntimeError:  # It only reports an earlier failure.
             _FAILED.append(graph)
             torch._C._cuda_endAllocateToPool(device.index, pool)
             torch._C._cuda_releasePool(device.index, pool)
@@ -196,7 +198,7 @@ def _captured(device: torch.device) -> Iterator[torch.cuda.CUDAGraph]:
 
 @contextmanager
 def _no_garbage_collection() -> Iterator[None]:
-    """Keep finalizers out of a recording: what they free would be recorded too."""
+    """Disable garbage collection during capture: it would capture deallocations."""
     was_enabled = gc.isenabled()
     gc.collect()
     gc.disable()
@@ -216,7 +218,7 @@ def on_torch_stream(device: str) -> Iterator[None]:
             yield
             return
         stream = current_warp_stream(torch.device(device))
-        # Both sides use one stream, so no event has to order them; and inside a capture
+        # Both use one stream, so no event has to order them; inside a capture,
         # recording an event on another stream would be an error.
         with wp.ScopedStream(stream, sync_enter=False, sync_exit=False):
             yield

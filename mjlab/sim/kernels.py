@@ -20,7 +20,7 @@ def bury_contacts(
     contact_dist: wp.array[float],
     contact_efc_address: wp.array2d[int],
 ) -> None:
-    """Mark the pooled contacts of the worlds of `mask` as nobody's."""
+    """Mark the contacts of the worlds of `mask` in the shared buffer as unused."""
     i = wp.tid()
     if i >= nacon[0]:
         return
@@ -40,7 +40,7 @@ def bury_contacts(
 def fold_overflow(
     mask: wp.array[bool], overflow: wp.array[int], counts: wp.array2d[wp.int64]
 ) -> None:
-    """Count each set bit of the worlds of `mask`: counts[world, bit]."""
+    """Count each overflow bit of the worlds of `mask`: counts[world, bit]."""
     world = wp.tid()
     if not mask[world]:
         return
@@ -52,7 +52,7 @@ def fold_overflow(
 
 @wp.func
 def is_bad(value: float, limit: float) -> bool:
-    """Return True for NaN and for numbers beyond the limit, as MuJoCo's mju_isBad."""
+    """Return True for NaN and for values beyond the limit, like MuJoCo's mju_isBad."""
     return not wp.abs(value) <= limit
 
 
@@ -68,10 +68,10 @@ def end_step(
     most_rows: wp.array[int],
     most_contacts: wp.array[int],
 ) -> None:
-    """Note how much room was used; mark a world that MuJoCo would reset.
+    """Update the maximum buffer use, and mark worlds that MuJoCo would reset.
 
-    The mark is a state of NaN. One kernel does both, since each launch costs more than
-    what it does.
+    The mark is a state of NaN. One kernel does both, since a launch costs more than
+    either computation.
     """
     world = wp.tid()
     most_rows[world] = wp.max(most_rows[world], nefc[world])
@@ -119,7 +119,7 @@ def place_geoms(
 
 @wp.kernel(enable_backward=False)
 def any_world(mask: wp.array[bool], answer: wp.array[int]) -> None:
-    """Set the answer to 1 if the mask holds anywhere."""
+    """Set `answer` to 1 if any element of the mask is true."""
     if mask[wp.tid()]:
         answer[0] = 1
 
@@ -128,7 +128,7 @@ def any_world(mask: wp.array[bool], answer: wp.array[int]) -> None:
 def restore_rows(
     mask: wp.array[bool], saved: wp.array2d[float], live: wp.array2d[float]
 ) -> None:
-    """Put saved rows back where the mask does not hold."""
+    """Restore saved rows where the mask is False."""
     row, column = wp.tid()
     if not mask[row]:
         live[row, column] = saved[row, column]

@@ -1,4 +1,4 @@
-"""The native engine: MuJoCo C, many worlds on a pool of threads."""
+"""The native engine: MuJoCo C, many worlds on a thread pool."""
 
 import contextlib
 from collections.abc import Callable, Collection, Mapping, Sequence
@@ -15,12 +15,12 @@ from mjlab.sim.fields import INPUT_FIELDS, STAGE_OF, STATE_FIELDS, ModelTable, S
 from mjlab.sim.sizes import data_size
 from mjlab.sim.surface import Surface
 
-# MuJoCo's warnings of missing room, by kind.
+# MuJoCo's warnings of buffer overflows, by kind.
 _OVERFLOWS = {
     "contacts": mujoco.mjtWarning.mjWARN_CONTACTFULL,
     "constraints": mujoco.mjtWarning.mjWARN_CNSTRFULL,
 }
-# MuJoCo's warnings of numbers that are NaN or beyond mjMAXVAL.
+# MuJoCo's warnings of values that are NaN or beyond mjMAXVAL.
 _DIVERGENCES = (
     mujoco.mjtWarning.mjWARN_BADQPOS,
     mujoco.mjtWarning.mjWARN_BADQVEL,
@@ -33,10 +33,10 @@ _CONSTANTS = frozenset(mujoco.MjModel._setconst_outputs) & mj_batch.MODEL_FIELDS
 
 
 class NativeEngine:
-    """Worlds of one model in `mujoco.batch`, bit-identical at any number of threads.
+    """Worlds of one model in `mujoco.batch`, bit-identical for any number of threads.
 
-    The batch is persistent: one MjData per world. Without it a derived field that a
-    call does not compute would show another world's value (mujoco 4.0.0).
+    The batch is persistent: one MjData per world. Otherwise a derived field that a call
+    does not compute would show another world's value (mujoco 4.0.0).
     """
 
     name = "native"
@@ -54,7 +54,7 @@ class NativeEngine:
         )
         arrays = {name: self.batch.bind(name) for name in STATE_FIELDS}
         inputs = {name: arrays.pop(name) for name in INPUT_FIELDS}
-        # Apart, because they are more than half of the state, and only written here.
+        # Separate, because they are more than half of the state, and only written here.
         self._inputs = Surface(inputs, writable=True)
         self._state = Surface(arrays, writable=True)
         self._derived: dict[str, Surface] = {}
@@ -69,7 +69,7 @@ class NativeEngine:
     # Fields.
 
     def data(self, name: str) -> torch.Tensor:
-        """Return the live tensor of a data field, bound when first read if derived."""
+        """Return the live tensor of a data field. Binds derived fields lazily."""
         for state in (self._state, self._inputs):
             if name in state.tensors:
                 return state.tensors[name]
@@ -86,7 +86,7 @@ class NativeEngine:
         return self._model_tensors.get(name)
 
     def expand(self, names: Collection[str]) -> None:
-        """Give model fields a value per world."""
+        """Allocate per-world values for model fields."""
         new = self._show(names)
         inputs = sorted(set(new) & _CONSTANT_INPUTS)
         self._constants_vary |= bool(inputs)
@@ -94,7 +94,7 @@ class NativeEngine:
             _expand_constants(self.batch, self.mj_model, inputs)
 
     def _show(self, names: Collection[str]) -> list[str]:
-        """Make tensors of those model fields that have none, and return their names."""
+        """Create missing tensors of model fields, and return their names."""
         new = sorted(set(names) - set(self._model_tensors))
         if new:
             surface = Surface({n: self.batch.expand(n) for n in new}, writable=True)
@@ -102,7 +102,7 @@ class NativeEngine:
             self._model_tensors |= surface.tensors
         return new
 
-    # Verbs.
+    # Engine methods.
 
     def step(self, control: Control | None) -> None:
         """Advance every world by one timestep."""
@@ -115,11 +115,11 @@ class NativeEngine:
         self._advance(self.batch.step, nstep=1, stage=int(Stage.NONE))
         self._mark_diverged()
         self._state.publish()
-        # What the stages before a control law computed is as it was published for it.
+        # Stages before a control law are unchanged since they were published for it.
         is_shown = control is not None and _computes_once(self.batch)
         self._publish_derived(Stage.ACCELERATION if is_shown else Stage.NONE)
 
-    # A persistent batch continues by itself from stages that are already computed.
+    # A persistent batch skips stages that are already computed.
     finish_step = step
 
     def step_many(self, number: int, after_each: Callable[[], None] | None) -> None:
@@ -152,7 +152,7 @@ class NativeEngine:
         self._count_warnings()
 
     def reset(self, mask: torch.Tensor) -> None:
-        """Return the worlds of `mask` to the model's defaults."""
+        """Reset the worlds of `mask` to the model's defaults."""
         self._collect()
         ids = np.flatnonzero(mask.numpy())
         if ids.size == 0:
@@ -173,13 +173,13 @@ class NativeEngine:
     def write_model(
         self, tables: Sequence[ModelTable], choice: torch.Tensor, mask: torch.Tensor
     ) -> None:
-        """Write rows of model fields in float64, as they are compiled.
+        """Write rows of model fields in float64, as compiled.
 
-        The bounding volumes of bodies follow from the fields; all other constants are
-        among the rows, to the last bit.
+        The bounding volumes of bodies are recomputed from the fields; all other
+        constants are part of the rows, bit for bit.
         """
         self._collect()
-        # Tensors of these fields are made when somebody asks for them.
+        # Tensors of these fields are created on first access.
         self._written |= {table.field for table in tables}
         ids = np.flatnonzero(mask.numpy())
         if ids.size:
@@ -187,7 +187,8 @@ class NativeEngine:
             arrays = [(table, self.batch.expand(table.field)) for table in tables]
             for table, array in arrays:
                 table.write_array(array, ids, chosen)
-            # The bounding volumes of bodies follow, and other constants are put back.
+            # Recomputes the bounding volumes of bodies; other constants are then
+            # restored.
             self.batch.set_const(ids)
             for table, array in arrays:
                 table.write_array(array, ids, chosen)
@@ -195,9 +196,9 @@ class NativeEngine:
             surface.publish()
 
     def recompute_constants(self, mask: torch.Tensor) -> None:
-        """Derive constants anew from the model fields of the worlds of `mask`.
+        """Recompute constants from the model fields of the worlds of `mask`.
 
-        A derived constant that was shared becomes per-world by this.
+        Derived constants that were shared become per-world.
         """
         self._collect()
         ids = np.flatnonzero(mask.numpy())
@@ -210,11 +211,11 @@ class NativeEngine:
     # Health.
 
     def overflow(self) -> dict[str, torch.Tensor]:
-        """Return events of missing room by kind, per world, shape (num_envs,)."""
+        """Return overflow counts per world by kind, each of shape (num_envs,)."""
         return self._overflow
 
     def advice(self, kind: str) -> str:
-        """Return what a user can set when `overflow()[kind]` is not zero."""
+        """Return the setting to change when `overflow()[kind]` is not zero."""
         size = self.mj_model.narena / 2**20
         return (
             f"{kind} found no room in a world's memory of {size:.1f} MB: "
@@ -222,16 +223,16 @@ class NativeEngine:
         )
 
     def bytes_per_world(self) -> int:
-        """Return about how much memory one more world takes.
+        """Return the approximate memory of one additional world.
 
-        Contacts and constraints use as much of a world's memory as in a short rollout.
+        Memory of contacts and constraints is estimated from a short rollout.
         """
         surfaces = [self._state, *self._derived.values(), *self._models]
         arrays = sum(surface.nbytes for surface in surfaces)
         return data_size(self.mj_model) + arrays // self.num_envs
 
     def use(self) -> dict[str, Use]:
-        """Nothing: a world's memory serves all kinds, and MuJoCo hands it out."""
+        """Return an empty dictionary: all kinds share a world's arena."""
         return {}
 
     def _advance(self, call: Callable[..., Any], **options: Any) -> Any:
@@ -243,7 +244,7 @@ class NativeEngine:
             raise EngineError(f"{error}{hint}", worlds) from error
 
     def _go_on(self, steps: int) -> list[np.ndarray]:
-        """Take more steps, and return what sensors read in the last one and in each."""
+        """Run further steps; return the sensor readings before them and after each."""
         batch = self.batch
         before = batch.bind("sensordata").copy()
         record = "sensordata", int(mujoco.mjtState.mjSTATE_TIME)
@@ -262,7 +263,7 @@ class NativeEngine:
         return self.batch.warning[:, _WATCHED, 1]
 
     def _count_warnings(self) -> np.ndarray | None:
-        """Count new warnings; return how many by world and kind, None without any."""
+        """Count new warnings; return them by world and kind, None if there are none."""
         if not self.batch.warning.any():
             return None
         counts = self._warnings().astype(np.int64)
@@ -272,10 +273,10 @@ class NativeEngine:
         return new
 
     def _mark_diverged(self) -> None:
-        """Set the state to NaN in worlds that MuJoCo would reset, if nothing shows it.
+        """Set the state to NaN in worlds that MuJoCo would reset, unless already bad.
 
-        MuJoCo's automatic reset is off, and it replaces a bad control by zero: without
-        this mark such a world could look healthy after the step.
+        MuJoCo's automatic reset is disabled, and MuJoCo replaces a bad control by zero:
+        without NaN such a world could look healthy after the step.
         """
         new = self._count_warnings()
         if new is None:
@@ -286,10 +287,10 @@ class NativeEngine:
         for field in state:
             field[ids[is_good.all(axis=1)]] = np.nan
 
-    # Snapshots and pictures.
+    # Snapshots and rendering.
 
     def snapshot(self, *, model: bool = True) -> dict[str, torch.Tensor]:
-        """The float64 state, the model fields, and published derived fields."""
+        """Return the float64 state, the model fields, and published derived fields."""
         self._collect()
         held = {"state": self.batch.state}
         if model:
@@ -304,16 +305,16 @@ class NativeEngine:
     def restore(
         self, snapshot: Mapping[str, torch.Tensor], mask: torch.Tensor | None = None
     ) -> None:
-        """Continue as if from the moment of `snapshot`, in the worlds of `mask`."""
+        """Continue from the state of `snapshot`, in the worlds of `mask`."""
         ids: slice | np.ndarray = slice(None)
         if mask is not None:
-            # What was written in the other worlds counts, and theirs is not rounded.
+            # Apply pending writes of the other worlds, whose values are not rounded.
             self._collect()
             ids = np.flatnonzero(mask.numpy())
             if ids.size == 0:
                 return
         self.batch.state[ids] = snapshot["state"].numpy()[ids]
-        # The batch goes on counting from where it is.
+        # The warning counts of the batch continue from their current values.
         self._warned[ids] = self._warnings()[ids]
         for name, value in snapshot.items():
             if name.startswith("model."):
@@ -332,18 +333,18 @@ class NativeEngine:
                 live[ids] = value.numpy()[ids]
 
     def mj_model_of(self, world: int) -> mujoco.MjModel:
-        """Return the model of one world, with its own values, for drawing."""
+        """Return the model of one world, with its own values, for rendering."""
         self._collect()
         return self.batch.get_model(world)
 
     def mj_data_of(self, world: int) -> mujoco.MjData:
-        """Return the state of one world, with its kinematics, for drawing."""
+        """Return the state of one world, with its kinematics, for rendering."""
         self._collect()
         data = self.batch.get_data(world)
         mujoco.mj_fwdPosition(self.mj_model_of(world), data)
         return data
 
-    # The two directions between tensors and engine.
+    # Copies between tensors and the engine.
 
     def _collect(self) -> None:
         for surface in (self._state, self._inputs, *self._models):
@@ -360,13 +361,13 @@ class NativeEngine:
 
 
 def _computes_once(batch: mj_batch.Batch) -> bool:
-    """Return True if a step computes all stages at its start, and not again."""
+    """Return True if a step computes all stages once, at its start."""
     is_shared = batch.expanded("opt.integrator") is None
     return is_shared and batch.model.opt.integrator != mujoco.mjtIntegrator.mjINT_RK4
 
 
 def _expanded(batch: mj_batch.Batch) -> list[str]:
-    """Model fields that have a value per world."""
+    """Return the model fields with per-world values."""
     names = sorted(mj_batch.MODEL_FIELDS)
     return [name for name in names if batch.expanded(name) is not None]
 
@@ -374,27 +375,28 @@ def _expanded(batch: mj_batch.Batch) -> list[str]:
 def _expand_constants(
     batch: mj_batch.Batch, model: mujoco.MjModel, inputs: Collection[str]
 ) -> None:
-    """Give the constants that follow from model fields a value per world, now.
+    """Allocate per-world values for constants that depend on model fields, immediately.
 
-    The batch does that when it derives one that is another than before (mujoco 4.0.0),
-    so that it would depend on the past what a snapshot has, and a state could not be
-    put back into worlds with another past. Other inputs in one world, for a moment,
-    show which constants follow from them.
+    The batch only allocates them when a derived constant first changes (mujoco 4.0.0).
+    The contents of a snapshot would then depend on the history, and a state could not
+    be restored in worlds with another history. A temporary change of the inputs in one
+    world reveals the dependent constants.
     """
     kept = {name: batch.expand(name)[:1].copy() for name in _expanded(batch)}
     for name in inputs:
         row = batch.expand(name)[:1]
         if row.dtype.kind == "f":
             row[...] = 1.01 * row + 1e-3
-            # What MuJoCo refuses here it refuses to everybody, so nothing follows: a
-            # body that is compiled as simple keeps its inertial frame.
+            # Inputs that MuJoCo rejects here are rejected in every world, so no
+            # constant depends on them: a body compiled as simple keeps its inertial
+            # frame.
             with contextlib.suppress(mj_batch.SimulationError):
                 batch.set_const(np.array([0]))
             row[...] = kept[name]
     for name in _expanded(batch):
         row = batch.expand(name)[:1]
         if name not in kept:
-            # Of bounding volumes the batch has the first ones only, those of bodies.
+            # The batch only has the first bounding volumes, those of bodies.
             compiled = np.ravel(getattr(model, name))[: row.size]
             kept[name] = compiled.reshape(row.shape)
         row[...] = kept[name]

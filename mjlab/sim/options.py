@@ -1,4 +1,4 @@
-"""MuJoCo's options as a file has them, by the names of `MujocoCfg`."""
+"""MuJoCo's options of a file, with the names of `MujocoCfg`."""
 
 from typing import Any
 
@@ -11,7 +11,7 @@ CHOICES: dict[str, tuple[Any, str]] = {
     "jacobian": (mujoco.mjtJacobian, "mjJAC_"),
     "solver": (mujoco.mjtSolver, "mjSOL_"),
 }
-"""Options that are one of MuJoCo's names: their enum, and the prefix in it."""
+"""Options that are a named choice of MuJoCo: their enum, and its name prefix."""
 
 OPTIONS = (
     "timestep impratio tolerance ls_tolerance noslip_tolerance ccd_tolerance "
@@ -59,7 +59,7 @@ def read_options(option: Any) -> dict[str, Any]:
 
 
 def authored_options(spec: mujoco.MjSpec) -> dict[str, Any]:
-    """Return the options that a file sets, or that a program changed in `spec`."""
+    """Return the options that a file sets, or that were changed in `spec`."""
     values, plain = read_options(spec.option), read_options(mujoco.MjSpec().option)
     said = {name for bit, name in enumerate(OPTIONS) if spec.authored.option & 1 << bit}
     changed = {name for name, value in values.items() if value != plain[name]}

@@ -1,8 +1,8 @@
-"""Operations of torch as code in C, for one world at a time.
+"""Torch operations as C code, for one world at a time.
 
-A row is what a tensor holds of one world. An operation that makes each row from rows of
-the same world alone is a loop over the numbers of a row, and such loops can follow each
-other in one kernel.
+A row is the part of a tensor that belongs to one world. An operation that computes each
+row from rows of the same world is a loop over the elements of a row, and such loops can
+be joined in one kernel.
 """
 
 import math
@@ -15,13 +15,14 @@ import torch
 from torch import Tensor
 
 MOST_NUMBERS = 4096
-"""Numbers of a row, at most. Torch's own kernels have more threads for pictures."""
+"""Maximum number of elements of a row. Torch's kernels use more threads for images."""
 
 Operand = Tensor | float | int | bool
 Lay = tuple[int, int]
-"""Bytes from a world to the next, 0 where all read the same; and the row of the first
-world, by which views of one storage can be a world apart. Whole turns do not count:
-rows that lie that far on are nobody else's."""
+"""Memory layout of worlds: the stride between worlds in bytes, 0 if all worlds read the
+same; and the row of the first world, because views of one storage can be offset by a
+world. Offsets of a whole multiple of the number of worlds alias the same world, so they
+are ignored."""
 
 C_TYPES = {torch.float32: "float", torch.float64: "double", torch.bool: "bool"}
 C_TYPES |= {torch.int64: "long long", torch.int32: "int", torch.uint8: "unsigned char"}
@@ -60,13 +61,13 @@ _SAME_TYPE |= {
     "zeros_like": "0",
     "bitwise_not": "!{0}",
 }
-"""Expressions of numbers that are turned to the result's type."""
+"""Expressions whose operands are converted to the type of the result."""
 
 _SIGNS = {"eq": "==", "ne": "!=", "lt": "<", "le": "<=", "gt": ">", "ge": ">="}
 _SIGNS |= {"logical_and": "&&", "logical_or": "||", "logical_xor": "? !{1} :"}
 _OWN_TYPE = {name: f"{{0}} {sign} {{1}}" for name, sign in _SIGNS.items()}
 _OWN_TYPE |= {"logical_not": "!{0}", "isnan": "{0} != {0}"}
-"""Expressions of numbers that are turned to a type that is common to them."""
+"""Expressions whose operands are converted to their common type."""
 
 _LARGER = "({0} > {out} || {0} != {0}) ? {0} : {out}"
 _GATHERED = {
@@ -77,32 +78,32 @@ _GATHERED = {
     "norm_2": ("{out} + {0} * {0}", "0", "wp::sqrt({out})"),
     "norm_inf": (_LARGER.replace("{0}", "wp::abs({0})"), "0", "{out}"),
 }
-"""How numbers of a row are gathered, with what to start, and what is made of it."""
+"""Reductions over elements of a row: step, initial value, and final expression."""
 
 
 class NotByRowsError(Exception):
-    """An operation that is not made row by row, or that is not written down here."""
+    """Error of an operation that is not computed row by row, or not supported here."""
 
 
 @dataclass
 class RowCode:
-    """What an operation does to one world, and which memory it touches."""
+    """Code of an operation for one world, and the memory that it accesses."""
 
     num_worlds: int
     lines: list[str] = field(default_factory=list)
     touched: list[tuple[int, Lay, bool]] = field(default_factory=list)
-    """Address of a storage, how worlds lie in it, and whether it is written."""
+    """Address of a storage, its layout of worlds, and whether it is written."""
 
     def assign(
         self, out: Tensor, text: str, *operands: Operand, dtype: Any = None
     ) -> None:
-        """Add a loop that writes an expression of operands to each number of a row.
+        """Add a loop that writes an expression to each element of a row.
 
         Args:
-            out: What is written.
-            text: The expression, with the operands' numbers as "{0}", "{1}".
+            out: Tensor that is written.
+            text: The expression, with the operands' elements as "{0}", "{1}".
             operands: Tensors that broadcast to `out`, and numbers.
-            dtype: Type that the operands are turned to. None is that of `out`.
+            dtype: Type that the operands are converted to. None uses the type of `out`.
         """
         index, sizes = self._along(out.shape, out.ndim)
         place = self._place(out, index, is_written=True)
@@ -115,7 +116,7 @@ class RowCode:
         self._add(sizes, f"{place} = {result};")
 
     def gather(self, out: Tensor, how: str, tensor: Tensor, dims: list[int]) -> None:
-        """Add a loop that gathers numbers along some dimensions of a tensor."""
+        """Add a loop that reduces a tensor along some dimensions."""
         text, start, end = _GATHERED[how]
         kept = [d for d in range(tensor.ndim) if d not in dims]
         moved = tensor.permute(kept + dims)
@@ -132,7 +133,7 @@ class RowCode:
     def pick(
         self, out: Tensor, source: Tensor, dim: int, ids: Tensor, *, puts: bool = False
     ) -> None:
-        """Add a loop that copies from indices of a dimension, or to them (`puts`)."""
+        """Add a loop that gathers from indices of a dimension, or scatters (`puts`)."""
         shape = (source if puts else out).shape
         index, sizes = self._along(shape, len(shape))
         after, size = dim + ids.ndim, (out if puts else source).shape[dim]
@@ -143,16 +144,17 @@ class RowCode:
         self._add(sizes, f"{place} = {self._place(source, origin)};")
 
     def _add(self, sizes: list[int], body: str) -> None:
-        """Add what is in loops, the longest of which the lanes share."""
+        """Add a body in loops; the lanes share the longest loop."""
         longest = max(range(len(sizes)), key=lambda d: (sizes[d], d))
         shared = _loops(sizes, [longest], "lane", "lanes") or "if (lane == 0) "
         others = _loops(sizes, [d for d in range(len(sizes)) if d != longest])
         self.lines.append(f"{shared}{others}{body}")
 
     def _along(self, shape: Sequence[int], ndim: int) -> tuple[list[str], list[int]]:
-        """Return the index along each dimension, and how often it is looped over.
+        """Return the index along each dimension, and the length of its loop.
 
-        The first of the worlds' size, among those of what is written, is the worlds'.
+        Of the written tensor's dimensions, the first with the number of worlds is the
+        world dimension.
         """
         if self.num_worlds not in shape[:ndim]:
             raise NotByRowsError(f"{tuple(shape)} has no worlds")
@@ -169,13 +171,13 @@ class RowCode:
     ) -> str:
         if not isinstance(operand, Tensor):
             return f"(({ctype}){_literal(operand)})"
-        # Dimensions along which it is broadcast have a stride of zero.
+        # Broadcast dimensions have a stride of zero.
         return f"(({ctype}){self._place(operand.expand(shape), index)})"
 
     def _place(
         self, tensor: Tensor, index: Sequence[str], *, is_written: bool = False
     ) -> str:
-        """Return a number of a tensor, by indices along its dimensions, as code."""
+        """Return the code of a tensor element, given indices along its dimensions."""
         strides, address = tensor.stride(), tensor.untyped_storage().data_ptr()
         step = strides[index.index("w")] if "w" in index else 0
         if is_written and not step:
@@ -197,7 +199,7 @@ def _loops(
 
 
 def _c_type(dtype: torch.dtype, text: str = "") -> str:
-    """Return C's name of a type, in which an expression can be computed."""
+    """Return the C name of a type; raise if it does not support the expression."""
     if dtype not in C_TYPES or ("wp::" in text and not dtype.is_floating_point):
         raise NotByRowsError(f"{text} of {dtype}")
     return C_TYPES[dtype]
@@ -211,7 +213,7 @@ def _literal(number: float) -> str:
     return f"({'-' if number < 0 else ''}{int(number == number)}.0f / 0.0f)"
 
 
-# Operations, by their names. Each is given the code, what it writes, and its arguments.
+# Operations by name. Each receives the code, the output, and its arguments.
 
 
 def _pointwise(code: RowCode, out: Tensor, name: str, args: Any, options: Any) -> None:
@@ -219,7 +221,7 @@ def _pointwise(code: RowCode, out: Tensor, name: str, args: Any, options: Any) -
     if text is None:
         text = _OWN_TYPE[name]
         dtype = args[0].dtype if len(args) == 1 else torch.result_type(*args[:2])
-    # All that can be said of these three is how the last of them is scaled.
+    # `alpha` and `value` scale the last operand.
     scale = options.get("alpha", options.get("value", 1))
     if scale != 1:
         last = {"rsub": "{0}", "addcmul": "{2}"}.get(name, "{1}")
@@ -305,14 +307,14 @@ _OTHERS |= {how: partial(_gather, how) for how in ("sum", "mean", "any", "amax")
 def write_code(
     name: str, num_worlds: int, out: Tensor, args: Sequence[Any], options: dict
 ) -> RowCode:
-    """Write an operation as code for one world, or raise `NotByRowsError`.
+    """Generate the code of an operation for one world, or raise `NotByRowsError`.
 
     Args:
-        name: The operation's, without marks of what it writes.
-        num_worlds: Size of the dimension of worlds.
-        out: What it writes.
-        args: Its arguments, in their order.
-        options: Its options.
+        name: Name of the operation, without in-place or out suffixes.
+        num_worlds: Size of the world dimension.
+        out: Output tensor.
+        args: Positional arguments.
+        options: Keyword arguments.
     """
     code = RowCode(num_worlds)
     if name in _SAME_TYPE or name in _OWN_TYPE:

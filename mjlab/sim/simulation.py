@@ -1,4 +1,4 @@
-"""The simulation of many worlds of one model, behind five verbs."""
+"""Simulation of many worlds of one model, on either engine."""
 
 import numbers
 import os
@@ -21,18 +21,19 @@ from mjlab.sim.views import DataView, ModelView, Reads, compiled_value
 
 
 class FieldError(ValueError):
-    """A model field that cannot differ between worlds."""
+    """Error of a model field that cannot vary per world."""
 
 
 class SimulationUseError(RuntimeError):
-    """A simulation that is closed, or that another process has built."""
+    """Error of a simulation that is closed, or that was built in another process."""
 
 
 class Simulation:
     """Physics of `num_envs` worlds, each a copy of one model.
 
-    Worlds do not touch: what is done to one changes no bit of another. State, derived
-    quantities and model fields are torch tensors whose first dimension is the world.
+    Worlds are independent: an operation on one world changes no bit of another. State,
+    derived quantities and model fields are torch tensors whose first dimension is the
+    world.
     """
 
     def __init__(
@@ -48,32 +49,32 @@ class Simulation:
 
         Args:
             model: The compiled model, from `compile_model`.
-            num_envs: The number of worlds.
+            num_envs: Number of worlds.
             cfg: Engine and sizes. Its options must already be in `model`.
-            device: Where tensors live. None lets the backend choose.
-            vary: Model fields that will differ between worlds, as known from the
+            device: Device of the tensors. None lets the backend choose.
+            vary: Model fields that will vary per world, as known from the
                 configuration.
         """
         self.cfg = cfg if cfg is not None else SimulationCfg()
         self.num_envs = num_envs = check_num_envs(num_envs, "num_envs")
         self.backend = resolve_backend(self.cfg.backend, device)
         self.process = os.getpid()
-        """Id of the process that may step it, 0 when it is closed."""
+        """Id of the process that can step the simulation; 0 after `close()`."""
         self.engine: Engine = _build_engine(model, num_envs, self.cfg, self.backend)
-        """The engine itself, for the rooms that have a part in each engine."""
+        """The engine, for packages with engine-specific code."""
         self.mj_model = self.engine.mj_model
-        """The compiled model that the worlds started from."""
+        """Compiled model with the initial values of all worlds."""
         self.timestep = float(self.mj_model.opt.timestep)
         """Duration of a physics step as compiled, in seconds."""
         self.device = self.engine.device
         self.reads = Reads()
-        """What has been read so far."""
+        """Data fields read so far."""
         self.data = DataView(self.engine, self.reads)
         self.model = ModelView(self.engine)
         self.health = Health(self.engine)
         self._sense_passes: list[SensePass] = []
         self._owners: dict[str, dict[int, str]] = {}
-        # Whether the last verb was a `forward()` that a step can continue from.
+        # Whether the last call was a `forward()` that a step can continue from.
         self._is_forward = False
         self._everyone = torch.ones(num_envs, dtype=torch.bool, device=self.device)
         self.expand(*vary)
@@ -83,8 +84,8 @@ class Simulation:
         """Advance every world by one timestep.
 
         Args:
-            control: A control law that runs between the velocity and the actuation
-                stage: it can read `sim.data` at those stages, and writes
+            control: Control law that runs between the velocity and the actuation stage:
+                it can read `sim.data` of stages up to velocity, and writes
                 `sim.data.ctrl`.
         """
         if self.process != os.getpid():
@@ -97,8 +98,8 @@ class Simulation:
     def finish_step(self, control: Control | None = None) -> None:
         """Advance every world by one timestep, from the stages of the last `forward()`.
 
-        The state must not have been written since that `forward()`. After any other
-        verb this is a whole `step()`.
+        The state must not have been written since that `forward()`. If another engine
+        method was called in between, this is a whole `step()`.
 
         Args:
             control: A control law; see `step`.
@@ -120,9 +121,9 @@ class Simulation:
 
         Args:
             number: Number of timesteps.
-            after_each: Called once per timestep. It can read `sim.data.sensordata` of
-                that timestep and nothing else, because the native engine takes all
-                timesteps before the first call.
+            after_each: Called once per timestep. It can only read `sim.data.sensordata`
+                of that timestep, because the native engine runs all timesteps before
+                the first call.
         """
         if self.process != os.getpid():
             self.refuse_use()
@@ -132,11 +133,12 @@ class Simulation:
         self.engine.step_many(number, after_each)
 
     def forward(self, stage: Stage | None = None) -> None:
-        """Make derived quantities current.
+        """Recompute derived quantities.
 
         Args:
-            stage: How far to go. None goes as far as what has been read needs, and at
-                least to the velocity stage, from where the next step continues.
+            stage: Last stage to compute. None computes the stages required by the
+                fields read so far, and at least the velocity stage, from which the next
+                step continues.
         """
         if self.process != os.getpid():
             self.refuse_use()
@@ -147,12 +149,12 @@ class Simulation:
         self._is_forward = stage >= Stage.VELOCITY
 
     def reset(self, mask: torch.Tensor | None = None) -> None:
-        """Return worlds to the model's defaults: qpos0, no velocity, no forces.
+        """Reset worlds to the model's defaults: qpos0, zero velocity, no forces.
 
-        Derived quantities of these worlds are old until `forward()`.
+        Derived quantities of these worlds are stale until `forward()`.
 
         Args:
-            mask: The worlds, shape (num_envs,). None means all.
+            mask: Worlds, shape (num_envs,). None means all.
         """
         if self.process != os.getpid():
             self.refuse_use()
@@ -160,14 +162,14 @@ class Simulation:
         self._is_forward = False
 
     def sense(self) -> None:
-        """Refresh the sensors that look at the world: rays and cameras."""
+        """Update ray and camera sensors."""
         self.engine.sense(self._sense_passes)
 
     def expand(self, *fields: str) -> None:
-        """Give model fields a value per world, equal to the shared one at first.
+        """Allocate per-world values for model fields, initially the shared value.
 
-        Fields known when the simulation is built should be given there: a later
-        expansion drops recorded graphs.
+        Pass known fields to the constructor instead: a later expansion drops captured
+        graphs.
         """
         for field in fields:
             if field not in self.engine.variable_fields:
@@ -181,12 +183,12 @@ class Simulation:
     def write_model(
         self, tables: Sequence[ModelTable], choice: torch.Tensor, mask: torch.Tensor
     ) -> None:
-        """Write rows of model fields that are one of several things in each world.
+        """Write the model rows of the variant of each world.
 
         Args:
-            tables: The rows, with all constants that are derived from them.
-            choice: Which of the things each world has, shape (num_envs,), int64.
-            mask: The worlds to write, shape (num_envs,), bool.
+            tables: Rows of the variants, with all constants derived from them.
+            choice: Index of each world's variant, shape (num_envs,), int64.
+            mask: Worlds to write, shape (num_envs,), bool.
         """
         for table in tables:
             owners = self._owners.setdefault(table.field, {})
@@ -195,82 +197,82 @@ class Simulation:
         self._is_forward = False
 
     def chosen_by(self, field: str, row: int) -> str | None:
-        """The entity whose object decides, world by world, what a row of a field is.
+        """Return the entity whose variant determines a row of a field in each world.
 
-        Nobody else writes such a row: there is no one value of which it is a change.
+        Other code must not write such a row, because it has no single default value.
         """
         return self._owners.get(field, {}).get(row)
 
     def recompute_constants(self, mask: torch.Tensor | None = None) -> None:
-        """Derive constants anew after model fields were written.
+        """Recompute constants after model fields were written.
 
-        Masses, inertias, lengths and the like feed constants that MuJoCo computes once
-        when it compiles a model (`mj_setConst`).
+        MuJoCo computes constants from masses, inertias, lengths and other fields once
+        at compilation (`mj_setConst`).
 
         Args:
-            mask: The worlds, shape (num_envs,). None means all.
+            mask: Worlds, shape (num_envs,). None means all.
         """
         mask = self._everyone if mask is None else self.check_mask(mask)
         self.engine.recompute_constants(mask)
-        # What `forward()` computed follows from the fields that were written.
+        # The results of `forward()` depend on the fields that were written.
         self._is_forward = False
 
     def default(self, field: str) -> torch.Tensor:
-        """The compiled value of a model field, without a world dimension."""
+        """Return the compiled value of a model field, without a world dimension."""
         return compiled_value(self.mj_model, field, self.device)
 
     def add_sense_pass(self, sense_pass: SensePass) -> None:
-        """Have `sense()` run `sense_pass`, after those added before."""
+        """Register `sense_pass` to run in `sense()`, after those added before."""
         self._sense_passes.append(sense_pass)
 
     @property
     def needs_graphs(self) -> bool:
-        """Whether the engine is launched kernel by kernel, so that graphs save time."""
+        """Return whether the engine launches single kernels, and graphs save time."""
         return self.backend.engine == "warp"
 
     @property
     def joins_steps(self) -> bool:
-        """True if the engine takes the timesteps of `step_many` in one call."""
+        """True if the engine runs the timesteps of `step_many` in one call."""
         return self.backend.engine == "native"
 
     @property
     def may_branch(self) -> bool:
-        """Whether a step may look at its tensors and leave out what changes nothing.
+        """Return whether a step can read its tensors, and skip work without effect.
 
-        The native engine lies on the host, which reads its own memory for nothing; but
-        a rehearsal has to run, and so to read, all that any step may.
+        The native engine's tensors are on the host, so reads are cheap. During a
+        rehearsal this is False, so that all reads of any step are performed.
         """
         return self.backend.engine == "native" and self.reads.sealed
 
     @property
     def forward_stage(self) -> Stage:
-        """How far `forward()` goes at present."""
+        """Stage that `forward()` currently computes."""
         if self.cfg.forward_stage == "auto":
             return self.reads.needed
         return Stage[self.cfg.forward_stage.upper()]
 
     def snapshot(self, *, model: bool = True) -> dict[str, torch.Tensor]:
-        """Everything that the future of the worlds depends on.
+        """Return the complete state of the worlds.
 
         Args:
-            model: Whether the model's fields, which seldom change, are among it.
+            model: Whether model fields, which rarely change, are included.
         """
         return self.engine.snapshot(model=model)
 
     def restore(
         self, snapshot: Mapping[str, torch.Tensor], mask: torch.Tensor | None = None
     ) -> None:
-        """Continue as if from the moment of `snapshot`, bit for bit on the CPU.
+        """Continue from the state of `snapshot`, bit for bit on the CPU.
 
         Args:
-            snapshot: What `snapshot` returned.
-            mask: The worlds, shape (num_envs,), bool; no bit of the others changes.
+            snapshot: State returned by `snapshot`.
+            mask: Worlds, shape (num_envs,), bool; the others are unchanged bit for bit.
                 None means all.
         """
         kept = None if mask is None else self.engine.snapshot()
         self.engine.restore(snapshot, mask)
-        # A snapshot has the derived fields that somebody had read. The others become
-        # those of its state, and not of what went on before.
+        # A snapshot contains only the derived fields that had been read. All others are
+        # recomputed from its state.
         self.engine.forward(Stage.ACCELERATION)
         if mask is not None and kept is not None:
             self.engine.restore(kept, ~mask)
@@ -282,19 +284,19 @@ class Simulation:
     def copy_rows(
         self, snapshot: Mapping[str, torch.Tensor], mask: torch.Tensor
     ) -> None:
-        """Copy the state of a snapshot into the worlds of `mask`, inside a step.
+        """Copy the state of a snapshot into the worlds of `mask`, within a step.
 
-        Their derived quantities are old until `forward()`.
+        Their derived quantities are stale until `forward()`.
 
         Args:
-            snapshot: State and model fields as of `snapshot`, without the rest.
-            mask: The worlds, shape (num_envs,), bool.
+            snapshot: State and model fields of a `snapshot`, without the rest.
+            mask: Worlds, shape (num_envs,), bool.
         """
         self.engine.restore(snapshot, mask)
         self._is_forward = False
 
     def close(self) -> None:
-        """Refuse all further steps and resets. Closing twice is harmless."""
+        """Disable all further steps and resets. Can be called repeatedly."""
         self.process = 0
 
     def refuse_use(self) -> NoReturn:
@@ -318,7 +320,7 @@ class Simulation:
         )
 
     def check_mask(self, mask: torch.Tensor) -> torch.Tensor:
-        """Return `mask`, or raise unless it says of each world whether it is meant."""
+        """Return `mask`, or raise unless it is a bool tensor of shape (num_envs,)."""
         if not isinstance(mask, torch.Tensor):
             raise TypeError(
                 f"mask is a {type(mask).__name__}; it has to be a bool tensor of shape "
@@ -336,8 +338,8 @@ def check_num_envs(value: Any, name: str) -> int:
     """Return a number of worlds as an int, or raise unless it is an integer above 0.
 
     Args:
-        value: The number. NumPy's integers are taken too.
-        name: What the message calls it.
+        value: The number. NumPy integers are accepted.
+        name: Name of the value, for messages.
     """
     if not isinstance(value, numbers.Integral) or isinstance(value, bool):
         raise TypeError(f"{name}={value!r} has to be an integer, 1 or more.")
@@ -355,7 +357,7 @@ def _build_engine(
         require_room(num_envs, least_data_size(model))
         return NativeEngine(native_model(model, cfg), num_envs, cfg.num_threads)
     require_warp_support(model)
-    # Imported only here, so that the native engine works where Warp is not wanted.
+    # Imported only here, so that the native engine does not require Warp.
     from mjlab.sim.warp_engine import WarpEngine
 
     return WarpEngine(model, num_envs, cfg, device=backend.device)

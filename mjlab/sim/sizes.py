@@ -1,4 +1,4 @@
-"""How much room MuJoCo Warp gets for contacts and constraints."""
+"""Buffer sizes of contacts and constraints."""
 
 from dataclasses import dataclass
 
@@ -9,16 +9,16 @@ from mujoco import batch as mj_batch
 from mjlab.sim.config import SimulationCfg
 
 _STRUCT = 168 * 1024
-"""Size in bytes of an MjData without its buffers (mujoco 4.0.0), nearly all of it room
-for the solver's statistics."""
+"""Size in bytes of an MjData without its buffers (mujoco 4.0.0), mostly solver
+statistics."""
 
 
 @dataclass(frozen=True)
 class Sizes:
-    """Room of MuJoCo Warp's data. None leaves a size to MuJoCo Warp."""
+    """Buffer sizes of MuJoCo Warp's data. None leaves a size to MuJoCo Warp."""
 
     nconmax: int
-    """Contacts per world on average."""
+    """Average contacts per world."""
 
     njmax: int
     """Constraint rows per world."""
@@ -27,24 +27,24 @@ class Sizes:
     """Non-zeros of the sparse constraint Jacobian per world."""
 
     nccdmax: int | None = None
-    """Convex collision pairs per world on average."""
+    """Average convex collision pairs per world."""
 
 
 @dataclass(frozen=True)
 class Calibration:
-    """What a random rollout needed, and the sizes that follow from it."""
+    """Buffer use of a random rollout, and the sizes derived from it."""
 
     most_contacts: int
-    """The most contacts that one world had at once."""
+    """Maximum number of contacts of one world."""
 
     mean_contacts: float
-    """Contacts per world at the busiest moment."""
+    """Maximum over time of the mean number of contacts per world."""
 
     most_rows: int
-    """The most constraint rows that one world had at once."""
+    """Maximum number of constraint rows of one world."""
 
     sizes: Sizes
-    """The proposal: a margin above what was needed."""
+    """Proposed sizes, with a margin above the measured use."""
 
 
 def calibrate(
@@ -52,15 +52,16 @@ def calibrate(
 ) -> Calibration:
     """Run a short random rollout and propose sizes.
 
-    The rollout runs on the native engine, which has room for everything. Worlds start
-    from the first keyframe, if there is one, with random velocities and controls, so
-    that a robot is seen standing, stumbling and lying.
+    The rollout runs on the native engine, whose arena holds all contacts and
+    constraints. Worlds start from the first keyframe, if there is one, with random
+    velocities and controls, so that standing, stumbling and fallen robots are all
+    covered.
 
     Args:
         model: The compiled model.
-        num_envs: Worlds of the rollout.
-        steps: Physics steps of the rollout.
-        seed: Seed of the random numbers.
+        num_envs: Number of worlds of the rollout.
+        steps: Number of physics steps of the rollout.
+        seed: Random seed.
     """
     batch = mj_batch.Batch(model, num_envs, persistent=True)
     random = np.random.default_rng(seed)
@@ -76,8 +77,8 @@ def calibrate(
         most_contacts = max(most_contacts, int(contacts.max()))
         most_rows = max(most_rows, int(rows.max()))
         mean_contacts = max(mean_contacts, float(contacts.mean()))
-    # Half as much again, since training reaches poses that a short rollout does not;
-    # and pairs of geoms that are merely near share the room of contacts.
+    # A margin of 50 %, since training reaches poses that a short rollout does not, and
+    # nearby pairs of geoms also use the contact buffer.
     sizes = Sizes(
         nconmax=_round_up(max(32, 2 * mean_contacts, 1.5 * most_contacts)),
         njmax=_round_up(max(64, 1.5 * most_rows)),
@@ -86,10 +87,10 @@ def calibrate(
 
 
 def data_size(model: mujoco.MjModel, *, steps: int = 100, seed: int = 0) -> int:
-    """Memory in bytes that one MjData really takes.
+    """Return the memory in bytes that one MjData actually uses.
 
-    Most of its arena is never touched, so that the system never gives it. How much is,
-    a short rollout with random controls shows, to which a quarter is added.
+    Most of its arena is never touched, so the system never allocates it. The used part
+    is measured in a short rollout with random controls, plus a margin of 25 %.
     """
     data = mujoco.MjData(model)
     if model.nkey:
@@ -104,12 +105,12 @@ def data_size(model: mujoco.MjModel, *, steps: int = 100, seed: int = 0) -> int:
 
 
 def least_data_size(model: mujoco.MjModel) -> int:
-    """Memory in bytes that one MjData takes before its first step."""
+    """Return the memory in bytes that one MjData uses before its first step."""
     return _STRUCT + mujoco.MjData(model).nbuffer
 
 
 def choose_sizes(model: mujoco.MjModel, cfg: SimulationCfg) -> Sizes:
-    """The sizes of `cfg`, with what it leaves open taken from a calibration."""
+    """Return the sizes of `cfg`, with missing values taken from a calibration."""
     nconmax, njmax = cfg.nconmax, cfg.njmax
     if nconmax is None or njmax is None:
         proposed = calibrate(model).sizes
@@ -119,7 +120,7 @@ def choose_sizes(model: mujoco.MjModel, cfg: SimulationCfg) -> Sizes:
 
 
 def _control_range(model: mujoco.MjModel) -> tuple[np.ndarray, np.ndarray]:
-    """Bounds of random controls; a control without limits stays within one unit."""
+    """Return bounds of random controls; controls without limits are bounded to ±1."""
     low, high = -np.ones(model.nu), np.ones(model.nu)
     for actuator in range(model.nactuator):
         adr = int(model.actuator_ctrladr[actuator])

@@ -1,4 +1,4 @@
-"""The float32 face of an engine that computes in float64."""
+"""Float32 tensors of an engine that computes in float64."""
 
 from collections.abc import Mapping
 
@@ -9,13 +9,13 @@ from mjlab.sim.fields import surface_dtype, surface_shape
 
 
 class Surface:
-    """Tensors that mirror arrays of an engine, and carry writes back to them.
+    """Tensors that mirror arrays of an engine, and copy writes back to them.
 
-    All tensors of one type lie in one block of memory, and a second block keeps what
-    was published last. One comparison of the two blocks therefore finds every element
-    that somebody wrote, whichever way it was written: torch's version counters miss
-    writes through `.numpy()`. Only written elements go back, so that the float64 value
-    of an element that nobody wrote is never rounded.
+    All tensors of one type share one block of memory, and a second block stores the
+    last published values. Comparing the two blocks finds every modified element,
+    however it was written: torch's version counters miss writes through `.numpy()`.
+    Only modified elements are copied back, so the float64 values of all others are
+    never rounded.
     """
 
     def __init__(self, arrays: Mapping[str, np.ndarray], *, writable: bool) -> None:
@@ -26,14 +26,14 @@ class Surface:
             for dtype in sorted(set(dtypes.values()), key=str)
         ]
         self.tensors: dict[str, torch.Tensor] = {}
-        """By field name, shape (num_envs, ...)."""
+        """Tensors by field name, shape (num_envs, ...)."""
         for block in self._blocks:
             self.tensors |= block.tensors
         self.publish()
 
     @property
     def nbytes(self) -> int:
-        """Memory of the tensors, of what was published, and of the arrays."""
+        """Memory of the tensors, the published values, and the arrays, in bytes."""
         return sum(block.nbytes for block in self._blocks)
 
     def publish(self) -> None:
@@ -42,7 +42,7 @@ class Surface:
             block.publish(self._writable)
 
     def collect(self) -> bool:
-        """Copy what was written since `publish` into the engine's arrays."""
+        """Copy elements written since `publish` into the engine's arrays."""
         return any([block.collect() for block in self._blocks])
 
 

@@ -12,36 +12,36 @@ from mjlab.sim.fields import STAGE_OF, Stage, model_value, surface_dtype, unknow
 
 
 class StaleReadError(RuntimeError):
-    """A quantity was read that `forward()` had left out."""
+    """Error of reading a quantity that `forward()` did not compute."""
 
 
 class SharedFieldError(RuntimeError):
-    """A model field that all worlds share was written."""
+    """Error of writing a model field that all worlds share."""
 
 
 class Reads:
-    """The reads so far, which decide how far `forward()` has to go."""
+    """Record of data reads, which determines the stage that `forward()` computes."""
 
     def __init__(self) -> None:
         self.needed = Stage.VELOCITY
-        """The latest stage that something reads."""
+        """Latest stage that is read."""
         self.fresh = Stage.ACCELERATION
-        """The latest stage of which the derived fields are current."""
+        """Latest stage whose derived fields are current."""
         self.sealed = False
-        """True once a read beyond `fresh` is an error rather than a late request."""
+        """True if a read beyond `fresh` raises, instead of computing the stage late."""
         self._counts = True
         self._recorders: list[set[str]] = []
 
     def before_forward(self) -> AbstractContextManager[None]:
-        """Mark reads that come between a step and its `forward()`, in a rehearsal.
+        """Mark reads between a step and its `forward()`, in a rehearsal.
 
-        They find every stage computed by the step, so they do not decide how far
-        `forward()` goes.
+        The step has computed every stage, so these reads do not affect the stage that
+        `forward()` computes.
         """
         return self._uncounted(sealed=self.sealed)
 
     def note(self, name: str, stage: Stage) -> bool:
-        """Record a read; return whether the stage has to be computed first."""
+        """Record a read; return whether the stage must be computed first."""
         for recorder in self._recorders:
             recorder.add(name)
         late = stage > self.fresh
@@ -57,7 +57,7 @@ class Reads:
         return late
 
     def allow_late(self) -> AbstractContextManager[None]:
-        """Let reads beyond `fresh` be computed late, as a reset outside a step may."""
+        """Compute reads beyond `fresh` late, for example in a reset outside a step."""
         return self._uncounted(sealed=False)
 
     @contextmanager
@@ -68,12 +68,12 @@ class Reads:
             yield
         finally:
             self.sealed, self._counts, needed = before
-            # A look between two steps makes the steps that follow no longer.
+            # Reads between two steps do not add stages to later steps.
             self.needed = needed if self.sealed else self.needed
 
     @contextmanager
     def record(self) -> Iterator[set[str]]:
-        """Collect the names of the fields that are read inside the block."""
+        """Collect the names of the fields that are read within the block."""
         recorder: set[str] = set()
         self._recorders.append(recorder)
         try:
@@ -83,16 +83,16 @@ class Reads:
 
 
 def _refuse_rebinding(view: str, name: str) -> None:
-    """Raise for `sim.data.qvel = value`, which would reach no engine."""
+    """Raise for `sim.data.qvel = value`, which would not change the engine."""
     raise AttributeError(f"Write in place: {view}.{name}[...] = value.")
 
 
 class DataView:
     """`sim.data.<field>`: the live tensor of MjData's field, shape (num_envs, ...).
 
-    The same tensor is returned every time, and the engine refreshes it in place. After
+    The same tensor is returned every time, and the engine updates it in place. After
     `step()`, derived fields describe the state before the step's integration, as in
-    MuJoCo; after `forward()`, the present state.
+    MuJoCo; after `forward()`, the current state.
     """
 
     def __init__(self, engine: Engine, reads: Reads) -> None:
@@ -111,13 +111,14 @@ class DataView:
     def __setattr__(self, name: str, value: Any) -> None:
         if name.startswith("_"):
             super().__setattr__(name, value)
-        elif value is not self._engine.data(name):  # `sim.data.qvel += 1.0` is fine.
+        elif value is not self._engine.data(name):  # Allows `sim.data.qvel += 1.0`.
             _refuse_rebinding("sim.data", name)
 
     def sensor(self, sensor_id: int) -> torch.Tensor:
         """Return the readings of one MuJoCo sensor, shape (num_envs, dim).
 
-        A sensor counts as a read of its own stage, not of all sensors' last stage.
+        Only the sensor's own stage is recorded as read, not the last stage of all
+        sensors.
         """
         model = self._engine.mj_model
         stage = Stage(int(model.sensor_needstage[sensor_id]))
@@ -127,7 +128,7 @@ class DataView:
         return self._engine.data("sensordata")[:, start:end]
 
     def require(self, name: str, stage: Stage) -> None:
-        """Make sure that `stage` is computed for what is about to be read."""
+        """Compute `stage` if necessary, before `name` is read."""
         if self._reads.note(name, stage):
             self._compute(stage)
 
@@ -139,8 +140,8 @@ class DataView:
 class ModelView:
     """`sim.model.<field>`: MjModel's field, shape (num_envs, ...).
 
-    A field that `expand` made per-world is live: what is written there counts. Any
-    other field is one value shown to all worlds; writing it is an error.
+    A field that `expand` made per-world is live: the engine uses the values written to
+    it. Any other field is one value expanded to all worlds; writing it is an error.
     """
 
     def __init__(self, engine: Engine, prefix: str = "") -> None:
@@ -168,20 +169,20 @@ class ModelView:
             _refuse_rebinding("sim.model", self._prefix + name)
 
     def __getitem__(self, field: str) -> torch.Tensor:
-        """Return the field by its full name, options as `opt.<name>`."""
+        """Return the field by its full name; options are named `opt.<name>`."""
         if field.startswith("opt."):
             return getattr(self.opt, field.removeprefix("opt."))
         return getattr(self, field)
 
     @property
     def opt(self) -> "ModelView":
-        """The options, such as `sim.model.opt.gravity`."""
+        """Options, such as `sim.model.opt.gravity`."""
         if self._options is None:
             raise AttributeError("opt")
         return self._options
 
     def check_shared(self) -> None:
-        """Raise if somebody wrote a field that all worlds share."""
+        """Raise if a field that all worlds share was written."""
         for field, (base, version) in self._shared.items():
             if base._version != version:
                 raise SharedFieldError(

@@ -1,4 +1,4 @@
-"""Compiles the Warp kernels that are launched, for CUDA and without a GPU."""
+"""Compilation of Warp kernels for CUDA, on machines without a GPU."""
 
 import importlib
 import time
@@ -11,25 +11,25 @@ from unittest import mock
 import warp as wp
 
 PROCESSORS = 132
-"""Multiprocessors of the assumed device. It bounds sizes of launches."""
+"""Number of multiprocessors of the assumed device, which bounds launch sizes."""
 
 
 class CompileError(RuntimeError):
-    """A kernel that does not compile for the architecture."""
+    """Error of a kernel that does not compile for the architecture."""
 
 
 @dataclass
 class Compiler:
-    """Compiles what is launched for an architecture of CUDA, and runs none of it."""
+    """Compiler for a CUDA architecture; intercepts launches and executes none."""
 
     arch: int
-    """Such as 90 for Hopper."""
+    """Architecture number, such as 90 for Hopper."""
     say: Callable[[str], None]
-    """Shows a line for each module that was compiled."""
+    """Called with a line of text for each compiled module."""
     new: int = 0
-    """Modules that were compiled."""
+    """Number of compiled modules."""
     seen: set[str] = field(default_factory=set)
-    """Identifiers of all modules, which are also their folders' names."""
+    """Identifiers of all modules, which are also their folder names."""
 
     def launch(
         self,
@@ -43,22 +43,23 @@ class Compiler:
     ) -> None:
         """Compile the kernel's module, as a launch on the device would."""
         if not all(dim if isinstance(dim, list | tuple) else [dim]):
-            return  # Warp loads nothing for it.
+            return  # Warp loads no module for an empty launch.
         if kernel.is_generic:
             types = kernel.infer_argument_types([*inputs, *outputs])
             kernel = kernel._add_normalized_overload(types)
         self.compile(kernel.module, block_dim if block_dim and block_dim > 0 else 256)
 
     def suggest(self, kernel: Any, device: Any = None) -> tuple[int, int]:
-        """Suggest a size of blocks, for which Warp loads the module with its own."""
+        """Suggest a block size, and compile the module with its default block size."""
         self.compile(kernel.module, kernel.module.options["block_dim"])
         return 128, 2 * PROCESSORS
 
     def compile(self, module: Any, block_dim: int) -> None:
-        """Compile a module unless the cache has it.
+        """Compile a module unless it is cached.
 
-        Its name and folder come from Warp's hash of the code, of all kernels in it so
-        far and of the size of blocks. Its own method would hash nothing of the last.
+        Name and folder are Warp's hash of the code, of all kernels of the module so far
+        and of the block size. The module's own compile method would not hash the block
+        size.
         """
         identifier = module.get_module_identifier(block_dim)
         if identifier in self.seen:
@@ -68,7 +69,7 @@ class Compiler:
         begin = time.perf_counter()
         try:
             is_new = module._compile(output_arch=self.arch, options=options)
-        except Exception as error:  # NVRTC's is a plain one, and codegen's are many.
+        except Exception as error:  # NVRTC raises a plain one, codegen many types.
             raise CompileError(f"{module.name}: {error}") from error
         if is_new:
             self.new += 1
@@ -94,12 +95,12 @@ class Compiler:
 
     @contextmanager
     def instead_of_launches(self) -> Iterator[None]:
-        """Have MuJoCo Warp take the CPU device for one of CUDA, and run nothing."""
+        """Let MuJoCo Warp treat the CPU device as CUDA, and execute no launches."""
         context = wp._src.context  # pyright: ignore[reportAttributeAccessIssue]
         real = wp.get_device
 
         class Device:
-            """The CPU device, as MuJoCo Warp's own branches see a GPU."""
+            """CPU device that MuJoCo Warp's branches treat as a GPU."""
 
             is_cuda, is_cpu, sm_count, arch = True, False, PROCESSORS, self.arch
 

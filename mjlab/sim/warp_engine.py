@@ -29,7 +29,7 @@ _OVERFLOWS = {
 
 
 class WarpEngine:
-    """Worlds of one model in MuJoCo Warp, seen through zero-copy torch views."""
+    """Worlds of one model in MuJoCo Warp, with zero-copy torch views."""
 
     name = "warp"
     batch = None
@@ -47,19 +47,19 @@ class WarpEngine:
         self.mj_model = model
         self.variable_fields = VARIABLE_FIELDS
         self.sizes = choose_sizes(model, cfg)
-        """Room for contacts and constraints."""
+        """Buffer sizes of contacts and constraints."""
         self._fields = WarpFields(model, num_envs, cfg, self.sizes, self.device)
         self._launches = WarpLaunches(self._fields)
         self.graphs = Graphs(
             device, self._fields.exchangeable_arrays, enabled=cfg.graphs
         )
-        """The recorded verbs."""
+        """Captured engine methods."""
         self._overflow = wp.to_torch(self._fields.wp_data.overflow, requires_grad=False)
         self._everyone = torch.ones(num_envs, dtype=torch.bool, device=self.device)
 
     @property
     def wp_model(self) -> mjw.Model:
-        """MuJoCo Warp's model. A later `expand` exchanges it."""
+        """MuJoCo Warp's model. A later `expand` replaces it."""
         return self._fields.wp_model
 
     @property
@@ -76,11 +76,11 @@ class WarpEngine:
         return self._fields.model(name)
 
     def expand(self, names: Collection[str]) -> None:
-        """Give model fields a value per world."""
+        """Allocate per-world values for model fields."""
         if self._fields.expand(names):
             self.graphs.drop()
 
-    # Verbs.
+    # Engine methods.
 
     def step(self, control: Control | None) -> None:
         """Advance every world by one timestep."""
@@ -94,8 +94,8 @@ class WarpEngine:
     def finish_step(self, control: Control | None) -> None:
         """Advance every world by one timestep, from the stages of `forward()`.
 
-        With sleep enabled this is a whole step, because trees fall asleep and wake at
-        its start; and with sensors that have a history, which are sampled there.
+        This is a whole step if sleep is enabled, because trees fall asleep and wake at
+        its start, or if sensors have a history, because they are sampled there.
         """
         starts_anew = self._launches.sleeps or self._launches.samples_sensors
         if control is None and starts_anew:
@@ -121,7 +121,7 @@ class WarpEngine:
             self._run(name, lambda: self._launches.forward(stage))
 
     def reset(self, mask: torch.Tensor) -> None:
-        """Return the worlds of `mask` to the model's defaults."""
+        """Reset the worlds of `mask` to the model's defaults."""
         self._launches.mask.copy_(mask)
         self._run("reset", self._launches.reset)
 
@@ -138,16 +138,16 @@ class WarpEngine:
     def write_model(
         self, tables: Sequence[ModelTable], choice: torch.Tensor, mask: torch.Tensor
     ) -> None:
-        """Write rows of model fields, which are given a value per world before."""
+        """Write rows of model fields, which are first expanded to per-world values."""
         self.expand([table.field for table in tables])
         for table in tables:
             live = self._fields.varied_tensors([table.field])[table.field]
             table.write_tensor(live, choice, mask)
 
     def recompute_constants(self, mask: torch.Tensor) -> None:
-        """Derive constants anew from the model fields of the worlds of `mask`.
+        """Recompute constants from the model fields of the worlds of `mask`.
 
-        Nothing is launched, but for the question, while no world of `mask` is set.
+        If no world of `mask` is set, only the kernel that tests the mask is launched.
         """
         with on_torch_stream(str(self.device)):
             self._launches.prepare_constants()
@@ -161,9 +161,9 @@ class WarpEngine:
     # Health.
 
     def overflow(self) -> dict[str, torch.Tensor]:
-        """Episodes that met missing room by kind, shape (num_envs,).
+        """Return the number of episodes with overflows by kind, shape (num_envs,).
 
-        Warp's bits stay set until a world is reset, so an episode counts once.
+        Warp's bits remain set until a world is reset, so an episode counts once.
         """
         counts = self._launches.counts
         return {
@@ -173,23 +173,23 @@ class WarpEngine:
         }
 
     def advice(self, kind: str) -> str:
-        """Return what a user can set when `overflow()[kind]` is not zero."""
+        """Return the setting to change when `overflow()[kind]` is not zero."""
         setting = _OVERFLOWS[kind][1]
         value = getattr(self.sizes, setting, None)
         now = "" if value is None else f" (now {value})"
         return f"{kind} found no room: set sim.{setting} higher{now}"
 
     def bytes_per_world(self) -> int:
-        """Return about how much memory one more world takes.
+        """Return the approximate memory of one additional world.
 
-        Kernels have arrays of their own while they run, half as much again.
+        Temporary arrays of kernels add half of the allocated memory.
         """
         return 3 * self._fields.nbytes // (2 * self.num_envs)
 
     def use(self) -> dict[str, Use]:
-        """The most contacts and constraint rows so far. Waits for the device.
+        """Return the maximum use so far. Synchronises with the device.
 
-        All worlds share one pool of contacts, so theirs are counted on average.
+        All worlds share one contact buffer, so contacts are averaged over worlds.
         """
         contacts = int(self._launches.most_contacts) / self.num_envs
         rows = float(self._launches.most_rows.max())
@@ -198,10 +198,10 @@ class WarpEngine:
             "rows": Use(rows, self.sizes.njmax),
         }
 
-    # Snapshots and pictures.
+    # Snapshots and rendering.
 
     def snapshot(self, *, model: bool = True) -> dict[str, torch.Tensor]:
-        """Return everything the engine holds that its future depends on."""
+        """Return the complete state of the engine."""
         counters = {"counts": self._launches.counts, "overflow": self._overflow}
         copies = {name: tensor.clone() for name, tensor in counters.items()}
         return self._fields.snapshot(model=model) | copies
@@ -209,7 +209,7 @@ class WarpEngine:
     def restore(
         self, snapshot: Mapping[str, torch.Tensor], mask: torch.Tensor | None = None
     ) -> None:
-        """Continue as if from the moment of `snapshot`, in the worlds of `mask`."""
+        """Continue from the state of `snapshot`, in the worlds of `mask`."""
         model_fields = [n for n in snapshot if n.startswith("model.")]
         self.expand([name.removeprefix("model.") for name in model_fields])
         mask = self._everyone if mask is None else mask
@@ -220,11 +220,11 @@ class WarpEngine:
             write_where(self._overflow, mask, snapshot["overflow"])
 
     def mj_model_of(self, world: int) -> mujoco.MjModel:
-        """Return the model of one world, with its own values, for drawing."""
+        """Return the model of one world, with its own values, for rendering."""
         return self._fields.model_of(world)
 
     def mj_data_of(self, world: int) -> mujoco.MjData:
-        """Return the state of one world, with its kinematics, for drawing."""
+        """Return the state of one world, with its kinematics, for rendering."""
         data = mujoco.MjData(self.mj_model)
         for name in STATE_FIELDS:
             value = self.data(name)[world].cpu().numpy()

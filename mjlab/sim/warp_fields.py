@@ -19,8 +19,8 @@ from mjlab.tensors.masks import write_where
 
 CONSTANTS = frozenset(mujoco.MjModel._setconst_outputs)
 _CONSTANT_INPUTS = frozenset(mujoco.MjModel._setconst_inputs)
-# Where geoms that cannot move are, and what that follows from: their places are set
-# when constants are derived, and no step computes them anew.
+# Poses of static geoms, and the fields that determine them: the poses are set when
+# constants are derived, and no step recomputes them.
 _STATIC_PLACES = ("geom_xpos", "geom_xmat")
 _PLACE_FIELDS = {"geom_pos", "geom_quat", "body_pos", "body_quat"}
 _BROADPHASES = {
@@ -31,7 +31,7 @@ _BROADPHASES = {
 
 
 class WarpFields:
-    """Holds `wp_model` and `wp_data`, and knows which fields vary per world."""
+    """`wp_model` and `wp_data`, and the model fields that vary per world."""
 
     def __init__(
         self,
@@ -46,7 +46,7 @@ class WarpFields:
         self.device = device
         self._cfg = cfg
         self.varied: tuple[str, ...] = ()
-        """Model fields that have a value per world."""
+        """Model fields with per-world values."""
         self._views: dict[str, torch.Tensor] = {}
         self._read: set[str] = set()
         with wp.ScopedDevice(str(device)):
@@ -55,7 +55,7 @@ class WarpFields:
 
     @property
     def nbytes(self) -> int:
-        """Memory of the data and of the model fields that vary, in bytes."""
+        """Memory of the data and of the per-world model fields, in bytes."""
         varied = sum(self.array(name).capacity for name in self.varied)
         return _capacity(self.wp_data) + varied
 
@@ -81,15 +81,15 @@ class WarpFields:
         return self._views[key]
 
     def varied_tensors(self, names: Iterable[str]) -> dict[str, torch.Tensor]:
-        """The live tensors of those of `names` that vary per world."""
+        """Return the live tensors of those of `names` that vary per world."""
         tensors = {name: self.model(name) for name in names}
         return {name: t for name, t in tensors.items() if t is not None}
 
     def expand(self, names: Collection[str]) -> bool:
-        """Give model fields a value per world; return whether arrays were exchanged.
+        """Allocate per-world values for model fields; return True if arrays changed.
 
-        Constants derived from them become per-world too: `set_const` writes world 0's
-        result into an output that is shared (mujoco-warp 4.0.0).
+        Constants derived from them also become per-world: `set_const` writes world 0's
+        result into a shared output (mujoco-warp 4.0.0).
         """
         wanted = set(names)
         if wanted & _CONSTANT_INPUTS:
@@ -104,9 +104,10 @@ class WarpFields:
         return True
 
     def exchangeable_arrays(self) -> tuple[wp.array, ...]:
-        """The arrays that somebody might exchange for others.
+        """Return the arrays that can be replaced by others.
 
-        All fields would take 30 microseconds to look through at every verb, these 7.
+        Checking all fields would take 30 microseconds per engine call, checking these
+        takes 7.
         """
         return (
             *(getattr(self.wp_model, name) for name in _MODEL_ARRAYS),
@@ -115,7 +116,7 @@ class WarpFields:
         )
 
     def snapshot(self, *, model: bool = True) -> dict[str, torch.Tensor]:
-        """The state, the model fields, and the derived fields that have been read."""
+        """Return the state, the model fields, and the derived fields read so far."""
         placed = _STATIC_PLACES if _PLACE_FIELDS & set(self.varied) else ()
         fields = sorted({*STATE_FIELDS, *self._read, *placed})
         tensors = {f"data.{name}": self.data(name).clone() for name in fields}
@@ -124,9 +125,9 @@ class WarpFields:
         return tensors
 
     def restore(self, snapshot: Mapping[str, torch.Tensor], mask: torch.Tensor) -> None:
-        """Put back what `snapshot` returned, in the worlds of `mask`.
+        """Restore the result of `snapshot`, in the worlds of `mask`.
 
-        Its model fields must vary already.
+        Its model fields must already vary per world.
         """
         for key, value in snapshot.items():
             kind, _, name = key.partition(".")
@@ -136,23 +137,23 @@ class WarpFields:
                 write_where(self.varied_tensors([name])[name], mask, value)
 
     def model_of(self, world: int) -> mujoco.MjModel:
-        """MuJoCo C's model of one world, with its own values."""
+        """Return MuJoCo C's model of one world, with its own values."""
         model = copy.copy(self.mj_model)
         for name, live in self.varied_tensors(self.varied).items():
             _assign(model, name, live[world].cpu().numpy())
         return model
 
     def _put_model(self, kept: Mapping[str, wp.array]) -> mjw.Model:
-        """Build Warp's model with the varied fields of full size.
+        """Build Warp's model with per-world arrays for the varied fields.
 
-        Warp leaves out kernels whose features are zero in the model that it is given:
-        drag, surface velocity, adhesion, tendon damping and others (4.0.0). What will
-        vary may become non-zero, so Warp is shown a model in which it is, and the true
-        values are put in afterwards.
+        Warp omits kernels of features that are zero in the given model: drag, surface
+        velocity, adhesion, tendon damping and others (4.0.0). Varied fields can become
+        non-zero, so Warp is given a model in which they are non-zero, and the true
+        values are written afterwards.
 
         Args:
-            kept: Arrays of fields that varied before; they stay where they are, so
-                that tensors which look at them stay live.
+            kept: Arrays of fields that already varied; they are reused, so that their
+                tensor views remain live.
         """
         varied = {name for name in self.varied if not name.startswith("opt.")}
         sizes = dict.fromkeys(varied, self.num_envs)
@@ -177,12 +178,12 @@ class WarpFields:
         return shown
 
     def array(self, name: str) -> wp.array:
-        """Warp's array of a model field, of one world or of all."""
+        """Return Warp's array of a model field, shared or per-world."""
         return getattr(*place_of(self.wp_model, name))
 
 
 def make_data(model: mujoco.MjModel, num_envs: int, sizes: Sizes) -> mjw.Data:
-    """Data of `num_envs` worlds at the model's defaults, on the current device."""
+    """Create data of `num_envs` worlds at model defaults, on the current device."""
     return mjw.make_data(
         model,
         nworld=num_envs,
@@ -194,7 +195,7 @@ def make_data(model: mujoco.MjModel, num_envs: int, sizes: Sizes) -> mjw.Data:
 
 
 def _batched(cls: type) -> list[str]:
-    """Fields of one of Warp's types that are indexed by world."""
+    """Return the fields of a Warp type that are indexed by world."""
     return [
         field.name
         for field in dataclasses.fields(cls)
@@ -207,7 +208,7 @@ _OPTION_ARRAYS = _batched(mjw.Option)
 
 
 def _variable_fields() -> frozenset[str]:
-    """Model fields that vary per world and that MuJoCo C knows by the same name."""
+    """Return Warp's per-world model fields that MuJoCo C has under the same name."""
     options = [f"opt.{name}" for name in _OPTION_ARRAYS]
     known = set(dir(mujoco.MjModel)) | {f"opt.{n}" for n in dir(mujoco.MjOption)}
     return frozenset(name for name in [*_MODEL_ARRAYS, *options] if name in known)
@@ -224,7 +225,7 @@ _TINY = 1e-9
 
 
 def _wraps_geoms(model: mujoco.MjModel) -> np.ndarray:
-    """Whether each tendon wraps around a sphere or a cylinder, shape (ntendon,)."""
+    """Return whether each tendon wraps a sphere or a cylinder, shape (ntendon,)."""
     wraps = np.zeros(model.ntendon, dtype=bool)
     shapes = (mujoco.mjtWrap.mjWRAP_SPHERE, mujoco.mjtWrap.mjWRAP_CYLINDER)
     for tendon in range(model.ntendon):
@@ -234,10 +235,11 @@ def _wraps_geoms(model: mujoco.MjModel) -> np.ndarray:
 
 
 def _with_features(model: mujoco.MjModel, varied: Iterable[str]) -> mujoco.MjModel:
-    """A copy of `model` in which no varied field of numbers is zero throughout.
+    """Return a copy of `model` in which no varied numeric field is entirely zero.
 
-    What actuators add to joints is filled in one by one, since Warp notes for each
-    joint whether an actuator does. Tendons that wrap around geoms keep no armature.
+    Armature and damping of actuators on joints are filled in element by element, since
+    Warp records for each joint whether an actuator adds any. Tendons that wrap around
+    geoms keep zero armature.
     """
     shown = copy.copy(model)
     for name in varied:
@@ -265,12 +267,12 @@ def _assign(model: mujoco.MjModel, name: str, value: np.ndarray) -> None:
 
 
 def _has_conditional_graphs(device: torch.device) -> bool:
-    """Whether the driver can put the solver's loop into a graph (CUDA 12.4)."""
+    """Return whether the driver supports the solver's loop in a graph (CUDA 12.4)."""
     return device.type != "cuda" or wp.is_conditional_graph_supported()
 
 
 def _capacity(owner: Any) -> int:
-    """Memory of the arrays in a dataclass of MuJoCo Warp, and in those within it."""
+    """Return the memory of all arrays in a (nested) MuJoCo Warp dataclass."""
     total = 0
     for field in dataclasses.fields(owner):
         value = getattr(owner, field.name)

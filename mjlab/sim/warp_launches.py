@@ -1,4 +1,4 @@
-"""Launches of the verbs on Warp: kernels and nothing else, which can be recorded."""
+"""Kernel launches of the Warp engine's methods, which graphs can capture."""
 
 from contextlib import AbstractContextManager, nullcontext
 
@@ -25,13 +25,13 @@ _INTEGRATORS = {
 
 
 class KeptMemory:
-    """An allocator that keeps what it is given back, and hands it out again.
+    """Allocator that keeps freed memory for reuse.
 
-    The body of a conditional node of a CUDA graph cannot allocate, and what MuJoCo Warp
-    launches there takes temporary arrays (4.0.0). Run once before, with this allocator,
-    they leave behind just the memory that the recording then asks for.
+    The body of a conditional node of a CUDA graph cannot allocate memory, but MuJoCo
+    Warp launches there use temporary arrays (4.0.0). A previous run with this allocator
+    leaves exactly the blocks that the capture then requests.
 
-    It serves work that runs in order, on one stream at a time.
+    Supports only work that runs in order, on one stream at a time.
     """
 
     deallocate_requires_context_guard = False
@@ -43,10 +43,10 @@ class KeptMemory:
         self._source = source
         self._free: dict[int, list[int]] = {}
         self.taken: list[tuple[int, int]] = []
-        """Blocks that have been taken from the device."""
+        """Blocks allocated from the device."""
 
     def allocate(self, size_in_bytes: int) -> int:
-        """Return memory of this size, new only where none is free."""
+        """Return memory of this size; allocate only if no free block exists."""
         free = self._free.setdefault(size_in_bytes, [])
         if free:
             return free.pop()
@@ -55,11 +55,11 @@ class KeptMemory:
         return block
 
     def deallocate(self, ptr: int, size_in_bytes: int) -> None:
-        """Keep memory for later."""
+        """Keep the block for reuse."""
         self._free[size_in_bytes].append(ptr)
 
     def serve(self) -> AbstractContextManager[object]:
-        """Serve what is allocated inside the block. On the CPU there is no need."""
+        """Use this allocator within the block. Does nothing on the CPU."""
         if not self._device.is_cuda:
             return nullcontext()
         return wp.ScopedAllocator(self._device, self)
@@ -72,7 +72,7 @@ class KeptMemory:
                 for block, size in self.taken:
                     self._source.deallocate(block, size)
         except (TypeError, AttributeError):
-            pass  # Python ends, and parts of Warp have gone before us.
+            pass  # At interpreter exit, parts of Warp can already be deleted.
 
 
 class WarpLaunches:
@@ -102,19 +102,22 @@ class WarpLaunches:
             return wp.to_torch(array, requires_grad=False)
 
         self.mask = shown(self._mask)
-        """The worlds that a verb with a mask is for, shape (num_envs,), bool."""
+        """Mask of the worlds to reset, shape (num_envs,), bool."""
         self.constants_mask = shown(self._constants_mask)
-        """The worlds whose constants `constants` derives, shape (num_envs,), bool."""
+        """Mask of the worlds whose constants are recomputed, shape (num_envs,),
+        bool."""
         self.counts = shown(self._counts)
-        """Episodes that ended with each overflow bit set, shape (num_envs, 16)."""
+        """Number of episodes that ended with each overflow bit, shape (num_envs,
+        16)."""
         self.most_rows = shown(self._most_rows)
-        """The most constraint rows in any step so far, shape (num_envs,), int32."""
+        """Maximum constraint rows in any step so far, shape (num_envs,), int32."""
         self.most_contacts = shown(self._most_contacts)
-        """The most contacts of all worlds together in any step, shape (1,), int32."""
+        """Maximum contacts of all worlds together in any step so far, shape (1,),
+        int32."""
 
     @property
     def sleeps(self) -> bool:
-        """True where trees fall asleep and wake at the beginning of a step."""
+        """True if trees fall asleep and wake at the beginning of a step."""
         option = self._fields.wp_model.opt
         islands = not option.disableflags & mjw.DisableBit.ISLAND
         return bool(option.enableflags & mjw.EnableBit.SLEEP) and bool(islands)
@@ -126,7 +129,7 @@ class WarpLaunches:
         self._end_step()
 
     def begin(self) -> None:
-        """Do what `mjw.step` does up to the velocity stage."""
+        """Launch the part of `mjw.step` up to the velocity stage."""
         m, d = self._fields.wp_model, self._fields.wp_data
         if self.sleeps:
             mjw_sleep.wake(m, d)
@@ -135,7 +138,7 @@ class WarpLaunches:
         self._velocity()
 
     def rest(self) -> None:
-        """Do what `mjw.step` does after the velocity stage, in its order."""
+        """Launch the part of `mjw.step` after the velocity stage, in the same order."""
         m, d = self._fields.wp_model, self._fields.wp_data
         mjw.fwd_actuation(m, d)
         mjw.fwd_acceleration(m, d, factorize=True)
@@ -152,15 +155,15 @@ class WarpLaunches:
 
     @property
     def samples_sensors(self) -> bool:
-        """True where sensors have a history, to which each computation adds."""
+        """True if sensors have a history, to which each computation adds a sample."""
         return bool((self._fields.mj_model.sensor_history[:, 0] > 0).any())
 
     def forward(self, stage: Stage) -> None:
-        """Launch the stages up to one, with their sensors.
+        """Launch the stages up to `stage`, with their sensors.
 
-        This adds nothing to a sensor's history. Warp adds a sample whenever it computes
-        the sensor, so that one with an interval would show in the next step what it
-        measured here (4.0.0).
+        The histories of sensors are restored. Warp adds a sample whenever it computes a
+        sensor, so a sensor with an interval would return this sample in the next step
+        (4.0.0).
         """
         history = self._fields.wp_data.history
         kept = wp.clone(history) if self.samples_sensors else None
@@ -193,11 +196,11 @@ class WarpLaunches:
             mjw.energy_vel(m, d)
 
     def reset(self) -> None:
-        """Reset the worlds of `mask` without touching the contacts of others.
+        """Reset the worlds of `mask` without changing the contacts of others.
 
-        `mjw.reset_data` zeroes the number of pooled contacts whenever world 0 is among
-        the reset, and leaves dead contacts in the name of world 0 (4.0.0). Shown no
-        contacts, it leaves the pool alone.
+        `mjw.reset_data` zeroes the number of contacts in the shared buffer whenever
+        world 0 is reset, and leaves old contacts assigned to world 0 (4.0.0). With a
+        contact count of zero, it does not change the buffer.
         """
         m, d = self._fields.wp_model, self._fields.wp_data
         arrays = [self._mask, d.overflow, self._counts]
@@ -212,11 +215,11 @@ class WarpLaunches:
         wp.copy(d.nacon, number)
 
     def constants(self) -> None:
-        """Derive constants in the worlds of `constants_mask`, if there are any.
+        """Recompute constants in the worlds of `constants_mask`, if any.
 
-        On a device this is one small kernel and a conditional node of the graph; the
-        hundreds of launches behind it run only when some world asks. A driver that has
-        no conditional nodes runs them every time.
+        On a CUDA device this is one small kernel and a conditional node of the graph,
+        whose hundreds of launches only run if a world is set. A driver without
+        conditional nodes runs them every time.
         """
         if not self._fields.wp_model.opt.graph_conditional:
             self._derive_constants()
@@ -227,12 +230,12 @@ class WarpLaunches:
         wp.capture_if(self._asked, on_true=self._derive_constants)
 
     def prepare_constants(self) -> None:
-        """Allocate what `constants` works in, for the model as it is now.
+        """Allocate the work buffers of `constants`, for the current model.
 
-        `set_const` computes kinematics at qpos0 in the data that it is given. In data
-        of its own it leaves the derived fields of the simulation as they are. One run
-        for no world at all loads the kernels and finds the memory that they need: in
-        the body of a conditional node it would be too late for both.
+        `set_const` computes kinematics at qpos0 in the data that it is given. Separate
+        data keep the derived fields of the simulation unchanged. One run with an empty
+        mask loads the kernels and allocates their memory, which is not possible in the
+        body of a conditional node.
         """
         fields = self._fields
         if self._constants_model is fields.wp_model:
@@ -249,7 +252,7 @@ class WarpLaunches:
             self._rehearse_constants()
 
     def _rehearse_constants(self) -> None:
-        """Derive constants and put all of them back."""
+        """Recompute constants, then restore all of them."""
         arrays = [self._fields.array(n) for n in sorted(CONSTANTS & VARIABLE_FIELDS)]
         kept = [wp.clone(array) for array in arrays]
         self._constants_mask.zero_()
@@ -258,12 +261,12 @@ class WarpLaunches:
             wp.copy(array, value)
 
     def _derive_constants(self) -> None:
-        """Derive the constants of all worlds, and put back those nobody asked for.
+        """Recompute all constants, and restore the worlds outside `constants_mask`.
 
-        What the compiler computed in float64 differs in the last bits. Two faults of
-        4.0.0 are mended: bodies that cannot turn get a weight of rotation, which is
-        taken away; and geoms that cannot move stay where `make_data` put them, and are
-        put in their places.
+        The compiler's float64 values differ in the last bits. This works around two
+        bugs of 4.0.0: bodies that cannot rotate get a rotational weight, which is set
+        to zero; and static geoms keep the poses of `make_data`, and are moved to their
+        current poses.
         """
         assert self._constants_data is not None
         m, d = self._fields.wp_model, self._fields.wp_data
@@ -287,11 +290,12 @@ class WarpLaunches:
             wp.launch(kernels.place_geoms, (self._num_envs, size), arrays)
 
     def _refresh_velocities(self) -> None:
-        """Compute the velocities that constraints between bodies read.
+        """Compute the velocities that connect and weld constraints read.
 
-        Warp makes constraints in the position stage, and those of connects and welds
-        from the body velocities of the velocity stage, which comes later: they would
-        be those of the step before, and after a reset of another life (4.0.0).
+        Warp creates constraints in the position stage, but those of connects and welds
+        use the body velocities of the velocity stage, which runs later: they would be
+        the velocities of the previous step, and after a reset those of the previous
+        episode (4.0.0).
         """
         m, d = self._fields.wp_model, self._fields.wp_data
         if m.eq_connect_adr.size or m.eq_wld_adr.size:
@@ -300,10 +304,10 @@ class WarpLaunches:
             mjw.com_vel(m, d)
 
     def _end_step(self) -> None:
-        """Note the room that was used, and mark worlds that MuJoCo would reset.
+        """Update the maximum buffer use, and mark worlds that MuJoCo would reset.
 
-        Warp checks neither controls nor accelerations, and the clamp of an actuator's
-        force turns a control of NaN into a number (4.0.0).
+        Warp checks neither controls nor accelerations, and clamping an actuator's force
+        turns a NaN control into a finite value (4.0.0).
         """
         d = self._fields.wp_data
         inputs = [mujoco.mjMAXVAL, d.ctrl, d.qacc, d.nefc, d.nacon, d.qpos, d.qvel]
@@ -317,7 +321,7 @@ class WarpLaunches:
 
 
 def _static_geoms(model: mujoco.MjModel) -> np.ndarray:
-    """Return geoms of bodies that neither joints nor mocap move."""
+    """Return the geoms of static bodies, which neither joints nor mocap move."""
     body = model.geom_bodyid
     is_static = model.body_weldid[body] == 0
     is_mocap = model.body_mocapid[model.body_rootid[body]] >= 0
@@ -325,7 +329,7 @@ def _static_geoms(model: mujoco.MjModel) -> np.ndarray:
 
 
 def _sensor_columns(model: mujoco.MjModel) -> tuple[wp.array, wp.array]:
-    """Return columns of sensordata: those of the acceleration stage, the others."""
+    """Return the sensordata columns of the acceleration stage, and all others."""
     late, early = [], []
     for i in range(model.nsensor):
         start, dim = int(model.sensor_adr[i]), int(model.sensor_dim[i])

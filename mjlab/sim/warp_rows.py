@@ -1,8 +1,8 @@
 # The bodies of kernels are in Warp's language, which only looks like Python's.
 # pyright: reportInvalidTypeForm=false, reportOperatorIssue=false
-"""Operations on rows of worlds, launched together as one kernel.
+"""Row-wise torch operations, launched together as one kernel.
 
-Imports Warp, so it is imported only where a CUDA device computes.
+Imports Warp, so it is only imported on a CUDA device.
 """
 
 import hashlib
@@ -24,10 +24,10 @@ from mjlab.warp_stream import before_launches, current_warp_stream
 wp.init()
 
 MOST_PLACES = 120
-"""Storages that a kernel is told of, at most: its arguments have 4 kB."""
+"""Maximum number of storages per kernel: its arguments are limited to 4 kB."""
 
 _BLOCK = 128
-"""Threads that are started together: those of four worlds."""
+"""Threads per block: those of four worlds."""
 
 _Places = wp.types.vector(length=MOST_PLACES, dtype=wp.uint64)
 _NEXT = """
@@ -35,7 +35,7 @@ _NEXT = """
 __syncwarp();
 #endif
 """
-"""Has the lanes of a world see what the others wrote."""
+"""Synchronises the lanes of a world, so that each sees the writes of the others."""
 
 _FREE = ("empty", "new_empty", "detach", "alias", "_unsafe_view")
 _OPTIONS = {"alpha", "value", "right", "out", "dtype", "memory_format", "pin_memory"}
@@ -43,16 +43,16 @@ _OPTIONS |= {"layout", "non_blocking"}
 
 
 class RowPrograms(TorchDispatchMode):
-    """Holds operations of torch back, to launch those that follow each other as one.
+    """Defers torch operations, to launch consecutive operations as one kernel.
 
-    An operation waits if each world's row of its result follows from rows of the same
-    world alone, or from what no waiting one writes. One launch then does them all, in
-    their order, with as many threads a world as go in step. Others do not wait; where
-    they touch what a waiting one does, that is launched before. It also is before each
-    launch of Warp that torch does not see.
+    An operation is deferred if each world's row of its result depends on rows of the
+    same world, or on data that no deferred operation writes. One launch then runs all
+    of them, in order, with 32 threads per world on CUDA. Other operations run
+    immediately; if they access the same memory as deferred ones, these are launched
+    first. They are also launched before each Warp launch that torch does not see.
 
-    What has not been compiled is computed by torch, and noted for `compile`. So a run
-    is right from the first one on.
+    Torch computes operations that are not compiled yet, and they are recorded for
+    `compile`, so results are correct from the first run.
     """
 
     def __init__(self, num_worlds: int, device: torch.device) -> None:
@@ -65,18 +65,18 @@ class RowPrograms(TorchDispatchMode):
 
     @contextmanager
     def in_use(self) -> Iterator[None]:
-        """Hold operations back inside, and launch the last of them at the end."""
+        """Defer operations within the block, and launch the last of them at the end."""
         with before_launches(self.flush), self:
             yield
             self.flush()
 
     def compile(self) -> None:
-        """Compile what was computed by torch, so that from now on it is launched."""
+        """Compile the operations recorded so far; later runs launch them as kernels."""
         self._kernels |= _compiled(tuple(self._noted), self._device)
         self._noted.clear()
 
     def flush(self) -> None:
-        """Launch what waits."""
+        """Launch the deferred operations."""
         if not self._waiting or self._is_busy:
             return
         text = _NEXT.join(self._lines)
@@ -106,7 +106,7 @@ class RowPrograms(TorchDispatchMode):
         )
 
     def _compute(self) -> None:
-        """Have torch compute what waits."""
+        """Compute the deferred operations with torch."""
         for func, args, options, out in self._waiting:
             result = func(*args, **options)
             if result is not out:
@@ -134,7 +134,7 @@ class RowPrograms(TorchDispatchMode):
     def _at_once(
         self, func: Any, args: Any, options: Any, tensors: list[Tensor]
     ) -> Any:
-        """Compute what does not wait, after what waits if the two touch the same."""
+        """Run an operation now; deferred ones on the same memory are launched first."""
         touched = {t.untyped_storage().data_ptr() for t in tensors}
         if touched & (self._seen if func._schema.is_mutable else self._written).keys():
             self.flush()
@@ -145,7 +145,7 @@ class RowPrograms(TorchDispatchMode):
             self._is_busy = False
 
     def _out(self, func: Any, args: Any, options: Any, tensors: list[Tensor]) -> Tensor:
-        """Return what an operation writes to, new memory if it returns such."""
+        """Return the output tensor of an operation, newly allocated if necessary."""
         returns = func._schema.returns
         if func.namespace != "aten" or len(returns) != 1 or not tensors:
             raise NotByRowsError(str(func))
@@ -163,7 +163,7 @@ class RowPrograms(TorchDispatchMode):
         )
 
     def _wait(self, code: RowCode, operation: tuple[Any, ...]) -> None:
-        """Have an operation wait behind the others, or for itself where they meet."""
+        """Defer an operation. Conflicting deferred operations are launched first."""
         lies = {(address, lay) for address, lay, _ in code.touched}
         written = {address for address, _, is_written in code.touched if is_written}
         if sum(address in written for address, _ in lies) > len(written):
@@ -181,9 +181,10 @@ class RowPrograms(TorchDispatchMode):
         self._waiting.append(operation)
 
     def _meets(self, code: RowCode) -> bool:
-        """Return True if a world would touch what another one writes, or the reverse.
+        """Return True if a world would access memory that another world writes.
 
-        It does where worlds lie otherwise in memory than for what waits.
+        That is the case if the layout of worlds in memory differs from the deferred
+        operations.
         """
         return any(
             (self._seen if is_written else self._written).get(address, set()) - {lay}
@@ -199,7 +200,7 @@ class RowPrograms(TorchDispatchMode):
 
 
 def _shape_of(value: Any) -> Any:
-    """Return a tensor without memory in place of one, for its shape and type."""
+    """Replace a tensor by one without memory, with the same shape and type."""
     if not isinstance(value, Tensor):
         return torch.device("meta") if isinstance(value, torch.device) else value
     return torch.empty_strided(
@@ -209,7 +210,7 @@ def _shape_of(value: Any) -> Any:
 
 @cache
 def _compiled(texts: tuple[str, ...], device: torch.device) -> dict[str, Any]:
-    """Return kernels of programs by their code, all in one module."""
+    """Return the kernels of programs by code, all in one module."""
     if not texts:
         return {}
     name = hashlib.sha256("".join(texts).encode()).hexdigest()[:12]
@@ -225,7 +226,7 @@ def _compiled(texts: tuple[str, ...], device: torch.device) -> dict[str, Any]:
 
 
 def _kernel(text: str, key: str, module: Any) -> Any:
-    """Return a kernel that runs code, with all lanes for each world."""
+    """Return a kernel that runs the code, with all lanes for each world."""
 
     def program(w: wp.int32, lane: wp.int32, lanes: wp.int32, p: _Places) -> None: ...
 
