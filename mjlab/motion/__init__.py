@@ -1,4 +1,4 @@
-"""Motions: files of them, and tasks of following them."""
+"""Motion clips: files, processing, and tasks of motion tracking."""
 
 from mjlab.motion import mdp as mdp
 from mjlab.motion.action import MotionAction as MotionAction

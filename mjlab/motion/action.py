@@ -1,4 +1,4 @@
-"""Actions about a clip: an action of zero sends the joints where the clip has them."""
+"""Actions relative to a clip: an action of zero targets the clip's joint positions."""
 
 from typing import cast
 
@@ -12,15 +12,15 @@ from mjlab.tensors.columns import Columns
 
 
 class MotionActionCfg(JointPositionActionCfg):
-    """Positions of joints about those of the clip, in the frame that the step leads to.
+    """Joint position targets relative to the clip's frame at the end of the step.
 
-    The policy adds balance, and need not learn the clip itself.
+    The policy only has to learn corrections, such as balance, not the clip itself.
     """
 
     use_default_offset = False
 
     command_name: str = "motion"
-    """Command whose clips they are."""
+    """Name of the motion command."""
 
     def bind(self, name: str, env: Env) -> ActionTerm:
         """Return the term of one environment."""
@@ -28,7 +28,7 @@ class MotionActionCfg(JointPositionActionCfg):
 
 
 class MotionAction(JointPositionAction):
-    """Sets position targets to the clip's, plus what the action adds."""
+    """Joint position action with the clip's joint positions as offset."""
 
     def __init__(self, name: str, cfg: MotionActionCfg, env: Env) -> None:
         if cfg.use_default_offset:
@@ -39,7 +39,7 @@ class MotionAction(JointPositionAction):
         super().__init__(name, cfg, env)
         # Commands are bound before actions.
         self.motion = motion_command(cast(ManagedEnv, env), cfg.command_name)
-        """The command that says which frame it is."""
+        """The motion command, with the current frame."""
         if self.motion.entity is not self.entity:
             raise ValueError(
                 f"Action {name!r} moves {cfg.entity_name!r}, and the clips of "
@@ -49,6 +49,6 @@ class MotionAction(JointPositionAction):
         self._joints = Columns.of(columns, env.device)
 
     def summand(self) -> torch.Tensor:
-        """Return what is added to the scaled action, shape (num_envs, action_dim)."""
+        """Return the offset of the scaled action, shape (num_envs, action_dim)."""
         reference = self._joints.read(self.motion.joint_pos)
         return reference + self.offset if self._has_offset else reference

@@ -1,4 +1,4 @@
-"""BVH files: where the joints of a recorded person are in each frame."""
+"""BVH motion capture files: joint positions of a person in each frame."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -17,31 +17,31 @@ class BvhJoint:
     """A joint of the skeleton."""
 
     name: str
-    """Its name."""
+    """Name of the joint."""
 
     parent: int
-    """Number of its parent; -1 for the root."""
+    """Index of the parent; -1 for the root."""
 
     offset: np.ndarray
-    """Place in its parent, in the file's unit, shape (3,)."""
+    """Offset in the parent's frame, in the file's unit, shape (3,)."""
 
     channels: list[str] = field(default_factory=list)
-    """Names of its columns, such as "Xrotation"."""
+    """Channel names, such as "Xrotation"."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class BvhRecording:
-    """Joints of a person in space; z is up, x is forward where the file's z is."""
+    """Joint positions of a person; z is up, and x is the file's z (forward)."""
 
     fps: float
-    """Frames in a second."""
+    """Frames per second."""
 
     positions: dict[str, np.ndarray]
-    """Place of each joint, shape (frames, 3), in the file's unit."""
+    """Position of each joint by name, shape (frames, 3), in the file's unit."""
 
 
 def read_bvh(path: Path) -> BvhRecording:
-    """Read a file whose vertical is y, as nearly all have it."""
+    """Read a y-up BVH file; nearly all files are y-up."""
     words = iter(read_text(path).split())
     try:
         joints = _read_skeleton(words)
@@ -71,7 +71,7 @@ def _read_skeleton(words: Iterator[str]) -> list[BvhJoint]:
         if word in ("ROOT", "JOINT", "End"):
             name = next(words)
             parent = open_joints[-1] if open_joints else -1
-            # The end of a limb has no name of its own.
+            # An end site has no name.
             joints.append(BvhJoint("" if word == "End" else name, parent, np.zeros(3)))
         elif word == "{":
             open_joints.append(len(joints) - 1)

@@ -1,4 +1,4 @@
-"""Quantities over time by keys, and the path of a mass above a moving support."""
+"""Keyframe interpolation, and the centre of mass above a moving support."""
 
 import numpy as np
 
@@ -6,20 +6,20 @@ _GRAVITY = 9.81
 
 
 class Channel:
-    """A quantity over time, by keys."""
+    """A quantity over time, interpolated between keys."""
 
     def __init__(self, value: float) -> None:
-        """Begin with a value."""
+        """Start with a constant value."""
         self.times = [0.0]
         self.values = [value]
 
     @property
     def last(self) -> float:
-        """The value after all keys."""
+        """Value at the last key."""
         return self.values[-1]
 
     def move(self, start: float, end: float, value: float) -> None:
-        """Keep the last value until one time, and reach another at a later one."""
+        """Keep the last value until `start`, then reach `value` at `end`."""
         if start < self.times[-1] - 1e-9:
             raise ValueError(
                 f"It moves from {start:g} s on, but until {self.times[-1]:g} s it is "
@@ -34,7 +34,7 @@ class Channel:
         self.values.append(value)
 
     def __call__(self, times: np.ndarray) -> np.ndarray:
-        """Return the values at times: quintics with monotone slopes at the keys."""
+        """Interpolate at times, by quintics with monotone slopes at the keys."""
         t, v = np.array(self.times), np.array(self.values)
         if len(t) == 1:
             return np.full(len(times), v[0])
@@ -49,7 +49,7 @@ class Channel:
         return value + length * (begin * slopes[k] + end * slopes[k + 1])
 
     def rests(self, times: np.ndarray) -> np.ndarray:
-        """Return where the quantity keeps its value on both sides, bool."""
+        """Return True at times around which the quantity is constant."""
         t, v = np.array(self.times), np.array(self.values)
         still = np.concatenate(([True], v[1:] == v[:-1], [True]))
         before = np.searchsorted(t, times - 1e-9)
@@ -58,10 +58,10 @@ class Channel:
 
 
 def monotone_slopes(t: np.ndarray, v: np.ndarray) -> np.ndarray:
-    """Return slopes at keys with which no value leaves the range of its neighbours.
+    """Return slopes at the keys for monotone interpolation, without overshoot.
 
-    Fritsch and Butland's: the weighted harmonic mean of the two secants, and zero where
-    they differ in sign and at the ends.
+    Fritsch and Butland: the weighted harmonic mean of the two secants; zero at the ends
+    and where the secants differ in sign.
     """
     length, secant = np.diff(t), np.diff(v) / np.diff(t)
     slopes = np.zeros(len(t))
@@ -76,22 +76,22 @@ def monotone_slopes(t: np.ndarray, v: np.ndarray) -> np.ndarray:
 
 
 def pendulum_path(support: np.ndarray, dt: float, height: float) -> np.ndarray:
-    """Return the centre of mass that needs a given centre of pressure.
+    """Return the centre-of-mass path for a given centre of pressure.
 
     Solves c - (height / g) c'' = support for a linear inverted pendulum; at both ends
     the mass is above the support.
 
     Args:
         support: Centre of pressure in each frame, shape (frames, 2), metres.
-        dt: Time of a frame.
-        height: Height of the mass.
+        dt: Time between frames, in seconds.
+        height: Height of the mass, in metres.
 
     Returns:
         Shape (frames, 2).
     """
     stiffness = height / (_GRAVITY * dt * dt)
     number = len(support)
-    # Elimination of a tridiagonal system; the matrix dominates by its diagonal.
+    # Tridiagonal elimination; the matrix is diagonally dominant.
     diagonal = np.full(number, 1.0 + 2.0 * stiffness)
     diagonal[[0, -1]] = 1.0
     path = support.astype(float).copy()

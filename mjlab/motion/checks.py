@@ -1,4 +1,4 @@
-"""Checks of a motion: limits, speeds, ground, contact, feet, loop, velocities."""
+"""Checks of a motion: limits, speeds, penetration, foot slip, loop, velocities."""
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
@@ -11,39 +11,39 @@ from mjlab.motion.rates import angular_velocity, velocity
 from mjlab.motion.robot import MotionRobot
 
 _LENGTH = 5e-3
-"""Most slip, depth in the ground and depth of parts in each other, in metres."""
+"""Largest foot slip, ground penetration and self-penetration, in metres."""
 
 _LOOP = 1e-3
-"""Most difference between the ends of a loop, in metres and radians."""
+"""Largest difference between the ends of a loop, in metres and radians."""
 
 _STEP = 0.02
-"""Most difference, in metres and radians a frame, of a velocity from a difference."""
+"""Largest error of a velocity against finite differences, in m or rad per frame."""
 
 _UNIT = 1e-3
 
 
 @dataclass(frozen=True, kw_only=True)
 class MotionFigure:
-    """A measured property of a motion, and the most that it may be."""
+    """Measured property of a motion, with its limit."""
 
     name: str
     """Name of the property."""
 
     value: float
-    """What was measured."""
+    """Measured value."""
 
     most: float
-    """The most that passes."""
+    """Largest value that passes."""
 
     unit: str
     """Unit of both."""
 
     place: str = ""
-    """The part and the frame of the worst value."""
+    """Part and frame of the worst value."""
 
     @property
     def passes(self) -> bool:
-        """True unless the value is greater than it may be."""
+        """True if the value is within its limit."""
         return self.value <= self.most
 
     def __str__(self) -> str:
@@ -61,10 +61,10 @@ def check_motion(
     """Measure a motion.
 
     Args:
-        motion: The motion; bodies that it leaves out are computed.
-        robot: Its robot.
-        speed_limits: Greatest speed of each joint of the robot, in rad/s; None for
-            joints whose motor's is not known.
+        motion: The motion; missing bodies are computed.
+        robot: The robot of the motion.
+        speed_limits: Speed limit of each joint of the robot, in rad/s; None if not
+            known.
     """
     full = robot.completed(motion)
     found = [_joint_limits(full, robot), *_speeds(full, speed_limits)]
@@ -81,7 +81,7 @@ def lowest_points(motion: Motion, robot: MotionRobot) -> np.ndarray:
 
     Args:
         motion: A motion with all bodies.
-        robot: Its robot.
+        robot: The robot of the motion.
 
     Returns:
         Shape (frames, geoms), in the order of the model's collision geoms.
@@ -100,13 +100,13 @@ def lowest_points(motion: Motion, robot: MotionRobot) -> np.ndarray:
 
 
 def collision_geoms(model: mujoco.MjModel) -> list[int]:
-    """Return the geoms that can touch something."""
+    """Return the geoms with collision enabled."""
     touches = (model.geom_contype != 0) | (model.geom_conaffinity != 0)
     return np.flatnonzero(touches).tolist()
 
 
 def stances(contacts: np.ndarray) -> Iterator[tuple[int, int, int]]:
-    """Yield (foot, first frame, one after the last) of each time on the ground."""
+    """Yield each stance phase: (foot, first frame, one after the last frame)."""
     for foot in range(contacts.shape[1]):
         padded = np.concatenate(([False], contacts[:, foot], [False])).astype(int)
         edges = np.flatnonzero(np.diff(padded))
@@ -117,13 +117,13 @@ def stances(contacts: np.ndarray) -> Iterator[tuple[int, int, int]]:
 def estimate_contacts(
     motion: Motion, feet: Sequence[str], *, height: float = 0.03, speed: float = 0.25
 ) -> np.ndarray:
-    """Return which feet stand, by their height above their lowest place and speed.
+    """Estimate foot contacts from height and speed.
 
     Args:
         motion: A motion with all bodies.
         feet: Bodies of the feet.
-        height: Most height of a foot that stands, above its lowest one, in metres.
-        speed: Most speed, in m/s.
+        height: Largest height of a foot in contact, above its lowest one, in metres.
+        speed: Largest speed of a foot in contact, in m/s.
 
     Returns:
         Shape (frames, feet), bool.
@@ -157,7 +157,7 @@ def _quaternions(motion: Motion) -> MotionFigure:
 
 
 def _velocities(motion: Motion) -> MotionFigure:
-    """Compare the velocities of a file with differences of its frames."""
+    """Compare the velocities with finite differences of the frames."""
     parts = [
         (
             motion.joint_names,
@@ -173,7 +173,7 @@ def _velocities(motion: Motion) -> MotionFigure:
     ]
     parts.append((motion.body_names, np.linalg.norm(np.stack(turns, axis=1), axis=-1)))
     names = [name for part, _ in parts for name in part]
-    # One-sided differences at the ends are less exact than what a simulator says.
+    # One-sided differences at the ends are less exact than a simulator's velocities.
     apart = np.concatenate([np.abs(away) for _, away in parts], axis=1)[1:-1]
     return _worst(
         "velocity from differences",
@@ -195,7 +195,7 @@ def _ground(motion: Motion, robot: MotionRobot) -> MotionFigure:
 
 
 def _self_contact(motion: Motion, robot: MotionRobot) -> MotionFigure:
-    """Find the deepest contact of two parts of the robot, as MuJoCo finds it."""
+    """Find the deepest self-penetration of the robot, with MuJoCo's collisions."""
     model = robot.sim.mj_model
     data = mujoco.MjData(model)
     places = [model.joint(f"robot/{name}").qposadr[0] for name in motion.joint_names]
@@ -234,7 +234,7 @@ def _slip(motion: Motion) -> Iterator[MotionFigure]:
 
 
 def _loop(motion: Motion) -> MotionFigure:
-    """Compare the ends, wherever the robot is and whichever way it looks."""
+    """Compare first and last frame, regardless of position and heading."""
     ends = np.array((0, -1))
     joints = np.abs(np.diff(motion.joint_pos[ends], axis=0))[0]
     height = abs(float(np.diff(motion.root_pos[ends, 2])[0]))
@@ -264,7 +264,7 @@ def _worst(
 
 
 def _matrices(quats: np.ndarray) -> np.ndarray:
-    """Return rotation matrices, (frames, 3, 3), of wxyz, (frames, 4)."""
+    """Convert wxyz quaternions, (frames, 4), to matrices, (frames, 3, 3)."""
     found = np.zeros((len(quats), 9))
     for matrix, quat in zip(found, quats, strict=True):
         mujoco.mju_quat2Mat(matrix, quat)
@@ -284,7 +284,7 @@ _REACHES: dict[int, _Reach] = {
     mujoco.mjtGeom.mjGEOM_BOX: lambda size, up: np.abs(up) @ size,
     mujoco.mjtGeom.mjGEOM_ELLIPSOID: lambda size, up: np.linalg.norm(up * size, axis=1),
 }
-"""Way from a shape's centre to its lowest point, by the vertical in its own axes."""
+"""Depth of a shape's lowest point below its centre, by the vertical in its axes."""
 
 
 def _reach(model: mujoco.MjModel, geom: int, up: np.ndarray) -> np.ndarray:

@@ -1,4 +1,4 @@
-"""Clips of a command, packed into one table whose rows are frames."""
+"""Clips of a motion command, packed into one table with one row per frame."""
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -13,11 +13,11 @@ from mjlab.names import resolve_values
 
 
 class ClipTable:
-    """Frames of all clips below each other, at the rate of control.
+    """Frames of all clips in one table, at the control rate.
 
-    A row has the joints' positions and velocities, then positions, quaternions, linear
-    and angular velocities of the bodies. A world looks up one row a step, however many
-    clips there are, and however long they are.
+    A row has joint positions and velocities, then positions, quaternions, linear and
+    angular velocities of the bodies. A world reads one row per step, independent of the
+    number and length of the clips.
     """
 
     def __init__(
@@ -28,14 +28,14 @@ class ClipTable:
         fps: float,
         device: torch.device,
     ) -> None:
-        """Resample, complete and pack.
+        """Resample the clips, compute missing bodies, and pack the table.
 
         Args:
-            motions: The clips, each of a name of its own.
-            robot: Their robot, which says where bodies are.
+            motions: The clips, with unique names.
+            robot: Their robot, for forward kinematics.
             body_names: The bodies to keep, in this order.
             fps: Frames per second of the table.
-            device: Where it lies.
+            device: Device of the table.
         """
         self.motions = tuple(robot.completed(m.resampled(fps)) for m in motions)
         """The clips at the rate of the table, with all bodies."""
@@ -54,7 +54,7 @@ class ClipTable:
         """The table, shape (frames of all clips, width), float32."""
         joints, bodies = len(robot.joint_names), len(self.body_names)
         self.widths = (joints, joints, 3 * bodies, 4 * bodies, 3 * bodies, 3 * bodies)
-        """Numbers of the parts of a row."""
+        """Widths of the parts of a row."""
 
     def _rows(self, motion: Motion) -> np.ndarray:
         chosen = motion.body_columns(self.body_names)
@@ -67,19 +67,19 @@ class ClipTable:
 
 
 def load_clips(paths: Sequence[Path]) -> list[Motion]:
-    """Read all clips that files and folders hold."""
+    """Read all clips in files and folders."""
     return [load_motion(path) for path in find_motions(paths)]
 
 
 def clip_weights(
     weights: Mapping[str, float], names: Sequence[str], device: torch.device
 ) -> torch.Tensor:
-    """Return how often a second of each clip is drawn, 1 where nothing is said.
+    """Return the sampling weight of each clip per second, shape (clips,).
 
     Args:
-        weights: By patterns of names.
+        weights: Weights by patterns of names; 1 for names without a pattern.
         names: Names of the clips.
-        device: Where the result lies, shape (clips,).
+        device: Device of the result.
     """
     given = resolve_values(weights, names, what="clip")
     values = [1.0 if value is None else float(value) for value in given]

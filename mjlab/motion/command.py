@@ -1,4 +1,4 @@
-"""The command to move as a clip does, frame by frame."""
+"""Motion command: track a reference clip frame by frame."""
 
 from __future__ import annotations
 
@@ -36,36 +36,36 @@ GHOST_COLOR = (0.25, 0.65, 0.95, 0.5)
 
 
 class MotionCommandCfg(CommandTermCfg):
-    """A clip to follow, begun at one of its frames in the pose of that frame.
+    """Reference clip to track. Episodes start in the pose of one of its frames.
 
-    The command is what the joints should do by the end of the step: positions and
-    velocities, shape (num_envs, 2 * joints). The clip moves on by a frame each step; at
-    its end, the termination `motion_ends` ends the episode.
+    The command has the reference joint positions and velocities for the end of the
+    step, shape (num_envs, 2 * joints). The clip advances by a frame per step; at its
+    end, the termination `motion_ends` ends the episode.
     """
 
     resampling_time_range = (math.inf, math.inf)
 
     entity_name: str = "robot"
-    """The robot."""
+    """Name of the robot."""
 
     clips: tuple[Path, ...] = ()
     """Motion files, and folders of them."""
 
     weights: dict[str, float] = {}
-    """How often a second of a clip is drawn, by pattern of clip names; 1 elsewhere."""
+    """Sampling weight per second of a clip, by pattern of clip names; default 1."""
 
     anchor_body: str
-    """The body by whose heading and place the reference is moved to the robot."""
+    """Anchor body; its heading and horizontal position align reference and robot."""
 
     body_names: tuple[str, ...]
-    """Bodies that are compared."""
+    """Tracked bodies, compared with the reference."""
 
     sampling: Sampling = "adaptive"
-    """Frames at which episodes begin: the first, all alike, or adaptive: those before
-    failures more often, which couples the worlds."""
+    """Sampling of the start frame: the first frame, uniform, or adaptive. Adaptive
+    sampling prefers frames before failures, which couples the worlds."""
 
     adaptive: AdaptiveSampling = AdaptiveSampling()
-    """Preference of adaptive sampling."""
+    """Settings of adaptive sampling."""
 
     pose_range: dict[str, Range] = {}
     """Offsets of the root's pose at the start, by axis x, y, z (m), roll, pitch, yaw
@@ -75,7 +75,7 @@ class MotionCommandCfg(CommandTermCfg):
     """Offsets of the root's velocity at the start, by axis, in m/s and rad/s."""
 
     joint_range: Range = (0.0, 0.0)
-    """Offsets of joint positions at the start, in rad; soft limits hold."""
+    """Offsets of joint positions at the start, in rad, clipped to the soft limits."""
 
     def bind(self, name: str, env: Env) -> CommandTerm:
         """Return the term of one environment."""
@@ -83,11 +83,11 @@ class MotionCommandCfg(CommandTermCfg):
 
 
 class MotionCommand(CommandTerm):
-    """Knows the frame of each world, and the reference in the world and re-anchored.
+    """Reference frame of each world, in world coordinates and re-anchored to the robot.
 
-    The reference is the frame that the step at hand should lead to, until `update` goes
-    on to the next. Re-anchored means moved to the robot: by heading and horizontal
-    place of the anchor body, so that drift is forgiven, but height and pose are not.
+    The reference is the target frame of the current step, until `update` advances to
+    the next. Re-anchoring aligns the reference with heading and horizontal position of
+    the robot's anchor body. It removes drift, but not errors of height and pose.
     """
 
     writes_state = True
@@ -134,7 +134,7 @@ class MotionCommand(CommandTerm):
         self.bins = FailureBins(
             cfg.adaptive, self.table.lengths, self._weights, 1.0 / env.step_dt
         )
-        """Failures by second of each clip."""
+        """Failure statistics by second of each clip."""
         self._allocate(env)
         env.scene.on_change.append(self._known.clear)
         self._update()
@@ -144,9 +144,9 @@ class MotionCommand(CommandTerm):
         self.clip = torch.zeros(env.num_envs, **ints)
         """Clip of each world, shape (num_envs,)."""
         self.begin = torch.zeros(env.num_envs, **ints)
-        """Row of the table in which the episode began, shape (num_envs,)."""
+        """Row of the table at the start of the episode, shape (num_envs,)."""
         self.row = torch.zeros(env.num_envs, **ints)
-        """Row that the step at hand should lead to, shape (num_envs,)."""
+        """Row of the target frame of the current step, shape (num_envs,)."""
         self._last_rows = self.table.starts + self.table.lengths - 1
         self._is_last = torch.zeros(len(self.table.rows), dtype=torch.bool)
         self._is_last[self._last_rows.cpu()] = True
@@ -155,9 +155,9 @@ class MotionCommand(CommandTerm):
         self._reference = torch.zeros(size, device=env.device)
         pos, vel, *bodies = self._reference.split(self.table.widths, dim=1)
         self.joint_pos = pos
-        """Reference positions of the joints, rad, shape (num_envs, joints), live."""
+        """Reference joint positions, rad, shape (num_envs, joints), live."""
         self.joint_vel = vel
-        """Reference velocities of the joints, rad/s, shape (num_envs, joints)."""
+        """Reference joint velocities, rad/s, shape (num_envs, joints)."""
         self._command = self._reference[:, : pos.shape[1] + vel.shape[1]]
         sizes = (3, 4, 3, 3)
         all_pos, all_quat, all_lin, all_ang = (
@@ -167,7 +167,7 @@ class MotionCommand(CommandTerm):
         self._all_pos = all_pos
         chosen = slice(self._compared)
         self.body_pos_w = all_pos[:, chosen]
-        """Reference positions of the compared bodies, m, (num_envs, bodies, 3)."""
+        """Reference positions of the tracked bodies, m, (num_envs, bodies, 3)."""
         self.body_quat_w = all_quat[:, chosen]
         """Reference orientations, wxyz, shape (num_envs, bodies, 4)."""
         self.body_lin_vel_w = all_lin[:, chosen]
@@ -183,17 +183,17 @@ class MotionCommand(CommandTerm):
         self._known: dict[str, Any] = {}
 
     def once(self, name: str, compute: Callable[[], T]) -> T:
-        """Return what `compute` does, which runs once between two changes.
+        """Return a result, cached until robot or reference change.
 
         Args:
-            name: The name by which it is kept.
-            compute: Computes it from robot and reference.
+            name: Name in the cache.
+            compute: Computes the result from robot and reference.
         """
         if name not in self._known:
             self._known[name] = compute()
         return self._known[name]
 
-    # What the robot does.
+    # The robot.
 
     @property
     def robot_anchor_pos_w(self) -> torch.Tensor:
@@ -216,21 +216,21 @@ class MotionCommand(CommandTerm):
         return self.entity.data.body_ang_vel_w[:, self._anchor_id]
 
     def robot_parts(self, quantity: str) -> torch.Tensor:
-        """Return a quantity of the robot's compared bodies, and of its anchor last."""
+        """Return a quantity of the robot's tracked bodies, with its anchor last."""
         return self.once(
             quantity, lambda: self._parts.read(getattr(self.entity.data, quantity))
         )
 
     def robot_bodies(self, quantity: str) -> torch.Tensor:
-        """Return a quantity of the robot's compared bodies, such as "body_pos_w"."""
+        """Return a quantity of the robot's tracked bodies, such as "body_pos_w"."""
         return self.robot_parts(quantity)[:, : self._compared]
 
     @property
     def seen(self) -> tuple[torch.Tensor, torch.Tensor]:
-        """Robot's bodies, and last the reference's anchor, from the robot's anchor.
+        """Poses of robot bodies and reference anchor in the robot's anchor frame.
 
         Positions, (num_envs, bodies + 1, 3), and the first two columns of rotation
-        matrices, row by row, (num_envs, bodies + 1, 6).
+        matrices, row by row, (num_envs, bodies + 1, 6). The reference anchor is last.
         """
         return self.once("seen", self._see)
 
@@ -238,22 +238,22 @@ class MotionCommand(CommandTerm):
 
     @property
     def command(self) -> torch.Tensor:
-        """Positions and velocities of the joints, shape (num_envs, 2 * joints)."""
+        """Reference joint positions and velocities, shape (num_envs, 2 * joints)."""
         return self._command
 
     @property
     def num_bodies(self) -> int:
-        """Number of compared bodies."""
+        """Number of tracked bodies."""
         return self._compared
 
     @property
     def frame(self) -> torch.Tensor:
-        """Frame that the step at hand should lead to, from 0, shape (num_envs,)."""
+        """Target frame of the current step, from 0, shape (num_envs,)."""
         return self.row - self.table.starts[self.clip]
 
     @property
     def reanchored(self) -> tuple[torch.Tensor, torch.Tensor]:
-        """Reference positions and orientations of the compared bodies, re-anchored.
+        """Re-anchored reference positions and orientations of the tracked bodies.
 
         Shapes (num_envs, bodies, 3) and (num_envs, bodies, 4).
         """
@@ -261,23 +261,23 @@ class MotionCommand(CommandTerm):
 
     @property
     def has_ended(self) -> torch.Tensor:
-        """Worlds whose robot should be in the last frame by now, shape (num_envs,).
+        """True if the target frame is the last one, shape (num_envs,), bool.
 
-        It is asked when the step was counted, before `update` goes on.
+        Valid after the step is counted and before `update` advances the frame.
         """
         return self._is_last[self.row]
 
     def reset(self, mask: torch.Tensor) -> None:
-        """Count the failures among the worlds of `mask`, which begin anew."""
+        """Reset the worlds of `mask`, and count those that failed."""
         if self.couples_worlds:
             began = self._env.episode_length_buf > 0
             failed = self._managed.termination_manager.terminated & mask & began
-            # `update` has not gone on yet: this is where the robot should be by now.
+            # Before `update`, this is the target frame of the current step.
             self.bins.count(self.row, failed)
         super().reset(mask)
 
     def advance(self, dt: float) -> None:
-        """Take the failures of the step, and begin the episodes that are due."""
+        """Update the failure statistics, and start the pending episodes."""
         if self.couples_worlds and dt > 0.0:
             self.bins.advance()
         super().advance(dt)
@@ -294,16 +294,16 @@ class MotionCommand(CommandTerm):
 
     @property
     def clip_frames(self) -> dict[str, int]:
-        """Number of frames of each clip, by its name."""
+        """Number of frames of each clip, by name."""
         return dict(zip(self.table.names, self.table.lengths.tolist(), strict=True))
 
     def begin_at(self, mask: torch.Tensor, clip: int, frame: int) -> None:
-        """Begin the episodes of worlds in a frame, exactly in its pose.
+        """Start episodes exactly in the pose of a frame.
 
         Args:
             mask: The worlds, between the phases `apply` and `update_kinematics`.
-            clip: The clip, by its number.
-            frame: The frame, from 0; one before the last at the most.
+            clip: Index of the clip.
+            frame: Frame, from 0; at most the last but one.
         """
         self.clip.masked_fill_(mask, clip)
         self.begin.masked_fill_(mask, int(self.table.starts[clip]) + frame)
@@ -311,7 +311,7 @@ class MotionCommand(CommandTerm):
         self._ends.masked_fill_(mask, self._shortest)
 
     def debug_vis(self, visualizer: Any) -> None:
-        """Draw the skeleton of the reference, where it is in the world."""
+        """Draw the reference skeleton in world coordinates."""
         for world in visualizer.worlds:
             places = self.body_pos_w[world].cpu().numpy()
             for place in places:
@@ -329,7 +329,7 @@ class MotionCommand(CommandTerm):
     def write_row(
         self, mask: torch.Tensor, row: torch.Tensor, noise: torch.Tensor | None = None
     ) -> None:
-        """Put robots into rows of the table, (num_envs,), with noise as it is drawn."""
+        """Write the state of table rows, (num_envs,), to the robots, plus noise."""
         found = self.table.rows.index_select(0, row)
         pos, vel, *bodies = found.split(self.table.widths, dim=1)
         at, quat, *velocities = (
@@ -351,7 +351,7 @@ class MotionCommand(CommandTerm):
     def _draw(
         self, choice: torch.Tensor, within: torch.Tensor
     ) -> tuple[torch.Tensor, torch.Tensor]:
-        """Return a clip and the row of its table to begin in, for each world."""
+        """Draw a clip and the table row of the start frame for each world."""
         if self.cfg.sampling == "adaptive":
             return self.bins.draw(choice, within)
         clip = torch.searchsorted(self._clip_ends, choice, right=True)
@@ -385,7 +385,7 @@ class MotionCommand(CommandTerm):
 
 
 def motion_command(env: ManagedEnv, name: str) -> MotionCommand:
-    """Return the command that terms of tracking are about."""
+    """Return the motion command `name`, for terms that read it."""
     term = env.command_manager.term(name)
     if not isinstance(term, MotionCommand):
         kind = type(term).__name__

@@ -1,4 +1,4 @@
-"""Motions made of others: mirrored, and one after the other."""
+"""Editing of motions: mirroring and blending."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -14,19 +14,19 @@ Array = np.ndarray
 
 
 class MirrorTable(Protocol):
-    """Mirror image of a robot by the names of its parts."""
+    """Mirror symmetry of a robot, by names of joints and bodies."""
 
     def permutation(self, names: Sequence[str]) -> list[int]:
-        """Return for each name the place of its mirror image among the names."""
+        """Return the index of each name's mirror image in `names`."""
         ...
 
     def joint_signs(self, joints: Sequence[str]) -> list[float]:
-        """Return -1 for joints that turn the other way in the mirror, else 1."""
+        """Return -1 for joints that change sign when mirrored, else 1."""
         ...
 
 
 def mirrored(motion: Motion, table: MirrorTable) -> Motion:
-    """Return the motion in a mirror, the plane y = 0: root and joints."""
+    """Mirror root and joints of a motion at the plane y = 0."""
     joints = motion.joint_pos[:, table.permutation(motion.joint_names)]
     contacts = motion.contacts
     if contacts is not None:
@@ -47,14 +47,14 @@ def mirrored(motion: Motion, table: MirrorTable) -> Motion:
 
 
 def blended(first: Motion, second: Motion, seconds: float) -> Motion:
-    """Return two motions one after the other, the second where the first one ends.
+    """Concatenate two motions with a cross-fade.
 
     Args:
-        first: The motion that begins.
-        second: The motion that follows, of the same robot. It is brought to the rate of
-            the first one, and turned about the vertical and shifted so that it goes on
-            from where the first one is at the beginning of the overlap.
-        seconds: Overlap, in which one fades into the other.
+        first: The first motion.
+        second: The second motion, of the same robot. It is resampled to the rate of the
+            first one, and aligned in heading and horizontal position with the first one
+            at the beginning of the overlap.
+        seconds: Duration of the cross-fade.
     """
     _check_match(first, second)
     second = second.resampled(first.fps)
@@ -102,7 +102,7 @@ def blended(first: Motion, second: Motion, seconds: float) -> Motion:
 
 
 def _placed(first: Motion, start: int, second: Motion) -> tuple[Array, Array]:
-    """Return the root of the second motion where the first one is in a frame."""
+    """Return the second motion's root, aligned with a frame of the first motion."""
     here, there = (
         torch.from_numpy(quat.copy())
         for quat in (first.root_quat[start : start + 1], second.root_quat[:1])

@@ -1,6 +1,7 @@
-"""Differences between a robot and the reference that it follows.
+"""Tracking errors between a robot and its reference.
 
-Each is computed at most once between two changes, and those of one kind together.
+Results are cached until robot or reference change. Related errors are computed
+together.
 """
 
 import torch
@@ -9,19 +10,19 @@ from mjlab.motion.command import MotionCommand
 from mjlab.tensors.math import quat_angle
 
 BODY_ERRORS = ("body_pos", "body_pos_global", "body_lin_vel", "body_ang_vel")
-"""Errors of compared bodies: of positions against the re-anchored reference (m) and
-against that in the world (m), and of velocities in the world (m/s and rad/s)."""
+"""Errors of tracked bodies: position relative to the re-anchored reference (m) and to
+the reference in the world (m), and velocities in the world (m/s and rad/s)."""
 
 
 def anchor_pos(c: MotionCommand) -> torch.Tensor:
-    """Squared distances of the anchors in the world, m², shape (num_envs,)."""
+    """Squared distance of the anchors in the world, m², shape (num_envs,)."""
     return c.once(
         "squared anchor_pos", lambda: _square(c.anchor_pos_w, c.robot_anchor_pos_w)
     )
 
 
 def body_squares(c: MotionCommand) -> torch.Tensor:
-    """Squared errors of bodies, shape (num_envs, 4, bodies), as `BODY_ERRORS` says."""
+    """Squared errors, shape (num_envs, 4, bodies), in the order of `BODY_ERRORS`."""
 
     def compute() -> torch.Tensor:
         place = c.robot_bodies("body_pos_w")
@@ -40,15 +41,16 @@ def mean_square(c: MotionCommand, error: str) -> torch.Tensor:
 
 
 def mean_size(c: MotionCommand, error: str) -> torch.Tensor:
-    """Mean over bodies of the size of one of `BODY_ERRORS`, shape (num_envs,)."""
+    """Mean over bodies of the norm of one of `BODY_ERRORS`, shape (num_envs,)."""
     means = c.once("mean sizes", lambda: body_squares(c).sqrt().mean(dim=2))
     return means[:, BODY_ERRORS.index(error)]
 
 
 def angles(c: MotionCommand) -> torch.Tensor:
-    """Angles to the reference, rad, shape (num_envs, bodies + 1).
+    """Orientation errors, rad, shape (num_envs, bodies + 1).
 
-    Those of bodies are to the re-anchored one, the last, of the anchor, in the world.
+    Bodies are compared with the re-anchored reference. The last entry is the anchor's
+    error in the world.
     """
 
     def compute() -> torch.Tensor:
@@ -59,12 +61,12 @@ def angles(c: MotionCommand) -> torch.Tensor:
 
 
 def angle_squares(c: MotionCommand) -> torch.Tensor:
-    """Squares of these angles, rad², shape (num_envs, bodies + 1)."""
+    """Squared orientation errors, rad², shape (num_envs, bodies + 1)."""
     return c.once("squares of angles", lambda: angles(c).square())
 
 
 def joint_sizes(c: MotionCommand) -> torch.Tensor:
-    """Lengths of the differences of joint positions and velocities, (num_envs, 2)."""
+    """Norms of the joint position and velocity errors, shape (num_envs, 2)."""
 
     def compute() -> torch.Tensor:
         data = c.entity.data

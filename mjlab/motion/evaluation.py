@@ -1,4 +1,4 @@
-"""How well a policy follows clips, from their first frame to the last."""
+"""Tracking errors of a policy over whole clips, from first to last frame."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -17,27 +17,27 @@ FIGURES = {
     "global_ori": "body rotation, world, rad",
     "ori": "body rotation, re-anchored, rad",
 }
-"""What is measured of each body, and averaged over frames."""
+"""Errors measured for each body and averaged over frames."""
 
 
 def follows_clips(cfg: ManagerBasedRlEnvCfg) -> bool:
-    """Tell if worlds of a configuration follow clips."""
+    """Return True if an environment configuration has a motion command."""
     return any(isinstance(c, MotionCommandCfg) for c in cfg.commands.values())
 
 
 class TrackingMeter:
-    """A policy, and how far the robots that it moves are from their clips.
+    """Policy wrapper that measures the tracking errors.
 
-    The reference is read before a step, and the robot after it: by then the command
-    has gone on. Only the first episode of each world counts, from one reset of all
-    worlds to the next.
+    The reference is read before a step and the robot after it, because the command has
+    advanced by then. Only the first episode of each world after a reset of all worlds
+    is measured.
     """
 
     def __init__(self, env: ManagerBasedRlEnv, policy: Policy) -> None:
-        """Measure what a policy does.
+        """Wrap a policy.
 
         Args:
-            env: Worlds that follow clips.
+            env: Environment with a motion command.
             policy: The policy.
         """
         terms = env.command_manager.terms.values()
@@ -52,10 +52,10 @@ class TrackingMeter:
         self._joint_vel = torch.zeros(clips, **exact)
         self._frames = torch.zeros(clips, **exact)
         self.clips: list[int] = []
-        """The clip of each episode, in the order of worlds and rounds."""
+        """Clip of each episode, in the order of worlds and rounds."""
 
     def __call__(self, observations: Any, /) -> torch.Tensor:
-        """Measure the step that ended, and act."""
+        """Measure the last step, and return the policy's actions."""
         self._measure()
         if self._is_first:
             self.clips += self._command.clip.tolist()
@@ -73,7 +73,7 @@ class TrackingMeter:
         return self._policy(observations)
 
     def reset(self, dones: torch.Tensor | None = None) -> None:
-        """Begin to count all worlds, or no longer those of `dones`."""
+        """Start measuring all worlds, or stop measuring those in `dones`."""
         if dones is None:
             self._running.fill_(True)
             self._is_first = True
@@ -113,7 +113,7 @@ class TrackingMeter:
         """Return figures of each clip, as plain values.
 
         Args:
-            episodes: Results of the episodes that were measured.
+            episodes: Results of the measured episodes.
         """
         ended = [
             (clip, episode.success_at_end)
@@ -135,7 +135,7 @@ class TrackingMeter:
         }
         whole = dict(zip(FIGURES, means.mean(dim=1).tolist(), strict=True))
         speed = float(self._joint_vel[number] / max(frames, 1.0)) ** 0.5
-        # An episode without the outcome is neither a success nor a failure.
+        # Episodes without an outcome count neither as success nor as failure.
         known = [good for good in ended if good is not None]
         return {
             "episodes": len(ended),
@@ -147,10 +147,10 @@ class TrackingMeter:
 
 
 def table(figures: Mapping[str, Mapping[str, Any]]) -> str:
-    """Return a row for each clip, and for each body of all clips together.
+    """Format a table: a row per clip, then a row per body over all clips.
 
     Args:
-        figures: What `TrackingMeter.figures` returned.
+        figures: Result of `TrackingMeter.figures`.
     """
     heads = ("", "success", "pos m", "world m", "rot rad", "world rad", "rad/s")
     rows: list[tuple[str, ...]] = [heads]

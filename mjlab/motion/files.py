@@ -1,4 +1,4 @@
-"""Motion files: one npz for each motion, with all that is known of it."""
+"""Motion files: one npz per motion, with its frames and metadata."""
 
 import io
 import json
@@ -14,10 +14,10 @@ from mjlab.files import reading, write_atomic
 from mjlab.motion.motion import Motion, MotionError, MotionInfo
 
 VERSION = 1
-"""Version of the format that is written."""
+"""Version of the file format."""
 
 CONVENTION = "quaternions wxyz; metres, radians, seconds; velocities of origins, world"
-"""Meaning of the numbers, as files say it."""
+"""Conventions and units, as written into files."""
 
 _ARRAYS = ("joint_pos", "joint_vel", "body_pos_w", "body_quat_w")
 _ARRAYS += ("body_lin_vel_w", "body_ang_vel_w")
@@ -30,9 +30,9 @@ def save_motion(motion: Motion, path: Path | str, *, bare: bool = False) -> Path
 
     Args:
         motion: The motion.
-        path: A name that ends in .npz.
-        bare: Leaves out what follows from root and joints: other bodies, and
-            velocities, which readers then derive. A file of the G1 is 12 times smaller.
+        path: Path that ends in .npz.
+        bare: Omit data that follows from root and joints: other bodies and velocities,
+            which are derived on reading. A file of the G1 is 12 times smaller.
     """
     path = Path(path)
     if path.suffix != ".npz":
@@ -72,12 +72,12 @@ def load_motion(
     joint_names: Sequence[str] | None = None,
     body_names: Sequence[str] | None = None,
 ) -> Motion:
-    """Read a motion file. Its name is that of the file without .npz.
+    """Read a motion file. The motion gets the name of the file without .npz.
 
     Args:
         path: The file.
-        joint_names: Names of the columns of a file that has none.
-        body_names: Names of the bodies of a file that has none, the root first.
+        joint_names: Joint names, for a file without names.
+        body_names: Body names, the root first, for a file without names.
     """
     path = Path(path)
     with reading(str(path), MotionError, _REMEDY):
@@ -131,7 +131,7 @@ def _load(
 
 
 def read_text(path: Path) -> str:
-    """Return the text of a file of motions."""
+    """Read a text file of a motion."""
     if not path.exists():
         raise MotionError(f"There is no file {path}.")
     with reading(str(path), MotionError, _REMEDY):
@@ -139,9 +139,9 @@ def read_text(path: Path) -> str:
 
 
 def find_motions(paths: Sequence[Path | str]) -> list[Path]:
-    """Return the motion files that paths name, a folder standing for all in it.
+    """Find the motion files in paths. A folder selects all of its files.
 
-    Two files of one name are an error, since clips are known by their names.
+    Two files with the same name are an error, because clips are identified by name.
     """
     if not paths:
         raise MotionError("There is no clip: name motion files, or a folder of them.")

@@ -1,4 +1,4 @@
-"""Motions from other formats: rows of text, and the arrays of other projects."""
+"""Import of motions from other formats: CSV, and npz files of other projects."""
 
 import zipfile
 from collections.abc import Sequence
@@ -12,7 +12,7 @@ from mjlab.motion.motion import Motion, MotionError, MotionInfo
 from mjlab.motion.robot import MotionRobot
 
 _ROOT = 7
-"""Numbers of the root: position and quaternion."""
+"""Number of root columns: position and quaternion."""
 _BODIES = ("body_pos_w", "body_quat_w", "body_lin_vel_w", "body_ang_vel_w")
 
 
@@ -25,16 +25,16 @@ def read_csv(
     quat: str | None = None,
     rows: tuple[int, int] | None = None,
 ) -> Motion:
-    """Read rows of root position, root quaternion and joints, as Unitree writes them.
+    """Read a CSV file of root position, root quaternion and joints (Unitree's format).
 
     Args:
         path: The file, without a header.
-        robot: The robot that moves.
-        fps: Rows in a second.
-        joint_names: Order of the joints. None takes that of the robot's model, which
-            for the G1 is Unitree's.
-        quat: Order of the quaternion, "xyzw" or "wxyz". None takes xyzw.
-        rows: First and last row, counted from 1. None takes all.
+        robot: The robot of the motion.
+        fps: Rows per second.
+        joint_names: Order of the joints. None uses the order of the robot's model,
+            which for the G1 is Unitree's.
+        quat: Order of the quaternion, "xyzw" or "wxyz". None uses xyzw.
+        rows: First and last row, counted from 1. None reads all.
     """
     numbers = _numbers(path)
     first, last = rows if rows is not None else (1, len(numbers))
@@ -77,13 +77,13 @@ def read_npz(
     joint_names: Sequence[str] | None = None,
     body_names: Sequence[str] | None = None,
 ) -> Motion:
-    """Read arrays of this format, of BeyondMimic and mjlab, or of HoloSoma.
+    """Read an npz file of this project, BeyondMimic, mjlab or HoloSoma.
 
     Args:
         path: The file.
-        robot: The robot that moves.
-        joint_names: Order of the joints of a file without names.
-        body_names: Order of the bodies of a file without names, the root first.
+        robot: The robot of the motion.
+        joint_names: Order of the joints, for a file without names.
+        body_names: Order of the bodies, the root first, for a file without names.
     """
     with_root = _with_root(path, robot, joint_names)
     if with_root is None:
@@ -97,9 +97,9 @@ def read_npz(
 def _with_root(
     path: Path, robot: MotionRobot, joint_names: Sequence[str] | None
 ) -> Motion | None:
-    """Read a file whose joint positions begin with the root; None for other files.
+    """Read a file with the root pose in its joint positions; None for other files.
 
-    The root is then also the first body, whose convention the other bodies confirm.
+    The root is also the first body; the other bodies confirm its convention.
     """
     if path.suffix != ".npz" or not path.is_file():
         return None
@@ -107,7 +107,7 @@ def _with_root(
         with np.load(path, allow_pickle=False) as file:
             arrays = {key: file[key] for key in file.files}
     except (ValueError, EOFError, zipfile.BadZipFile):
-        return None  # `load_motion` says why.
+        return None  # `load_motion` reports the reason.
     names = arrays.get("joint_names", joint_names)
     joints = arrays.get("joint_pos")
     if names is None or joints is None or not {"fps", *_BODIES} <= set(arrays):
@@ -166,7 +166,7 @@ def _normalised(path: Path, quats: np.ndarray) -> np.ndarray:
 
 
 def _check_upright(path: Path, quats: np.ndarray) -> None:
-    """Refuse a robot on its head that would stand if the order were the other one."""
+    """Raise if the robot is upside down and the other quaternion order is upright."""
     other = quats[:, (1, 2, 3, 0)]
     if np.median(_uprightness(quats)) < 0.0 < np.median(_uprightness(other)) - 0.5:
         raise MotionError(

@@ -1,7 +1,7 @@
-"""Poses by layered damped least squares: what matters less yields to what matters more.
+"""Prioritised inverse kinematics by damped least squares.
 
-Each layer is solved in the null space of those above it, so that a foot on the ground
-stays where it is whatever the arms are asked for.
+Each layer is solved in the null space of the layers above it, so that arm goals, for
+example, do not move a foot on the ground.
 """
 
 from collections.abc import Callable, Sequence
@@ -11,26 +11,26 @@ import mujoco
 import numpy as np
 
 _RANK = 1e-3
-"""Singular values below it count as directions that a layer cannot move in."""
+"""Singular values below this are treated as zero."""
 
 
 @dataclass(frozen=True)
 class Rows:
-    """Numbers that should become zero, and how they follow the joints."""
+    """Errors of a goal and their Jacobian."""
 
     jacobian: np.ndarray
-    """Change of what is controlled by each velocity, shape (rows, nv)."""
+    """Jacobian with respect to the velocities, shape (rows, nv)."""
 
     error: np.ndarray
-    """What is missing, in metres and radians, shape (rows,)."""
+    """Error to the goal, in metres and radians, shape (rows,)."""
 
 
 Goal = Callable[[mujoco.MjModel, mujoco.MjData], Rows]
-"""Part of a layer, asked anew in every iteration."""
+"""Goal of a layer, evaluated in every iteration."""
 
 
 def site_pose(site: int, pos: np.ndarray, quat: np.ndarray | None) -> Goal:
-    """Return the goal of a site at a place, and with a rotation unless it is None."""
+    """Goal: position of a site, and its orientation unless `quat` is None."""
 
     def rows(model: mujoco.MjModel, data: mujoco.MjData) -> Rows:
         linear, angular = np.zeros((2, 3, model.nv))
@@ -47,7 +47,7 @@ def site_pose(site: int, pos: np.ndarray, quat: np.ndarray | None) -> Goal:
 
 
 def body_rotation(body: int, quat: np.ndarray) -> Goal:
-    """Return the goal of a body with a rotation."""
+    """Goal: orientation of a body."""
 
     def rows(model: mujoco.MjModel, data: mujoco.MjData) -> Rows:
         angular = np.zeros((3, model.nv))
@@ -58,7 +58,7 @@ def body_rotation(body: int, quat: np.ndarray) -> Goal:
 
 
 def body_height(body: int, height: float) -> Goal:
-    """Return the goal of a body at a height in metres."""
+    """Goal: height of a body, in metres."""
 
     def rows(model: mujoco.MjModel, data: mujoco.MjData) -> Rows:
         linear = np.zeros((3, model.nv))
@@ -69,7 +69,7 @@ def body_height(body: int, height: float) -> Goal:
 
 
 def mass_center(root: int, place: np.ndarray) -> Goal:
-    """Return the goal of the centre of mass of a tree above a place (x, y)."""
+    """Goal: horizontal position (x, y) of a tree's centre of mass."""
 
     def rows(model: mujoco.MjModel, data: mujoco.MjData) -> Rows:
         linear = np.zeros((3, model.nv))
@@ -80,7 +80,7 @@ def mass_center(root: int, place: np.ndarray) -> Goal:
 
 
 def joint_positions(joints: np.ndarray, values: np.ndarray) -> Goal:
-    """Return the goal of hinge or slide joints at values."""
+    """Goal: positions of hinge or slide joints."""
 
     def rows(model: mujoco.MjModel, data: mujoco.MjData) -> Rows:
         jacobian = np.zeros((len(joints), model.nv))
@@ -91,7 +91,7 @@ def joint_positions(joints: np.ndarray, values: np.ndarray) -> Goal:
 
 
 class InverseKinematics:
-    """Finds poses of one model, each from the one before."""
+    """Inverse kinematics of one model, warm-started from a nearby pose."""
 
     def __init__(
         self,
@@ -106,10 +106,10 @@ class InverseKinematics:
 
         Args:
             model: The compiled model.
-            damping: Its square is added to squared singular values.
-            limit_share: Part of each joint's range that is used, about its middle.
-            most_iterations: Steps before the best that was found is taken.
-            tolerance: Largest change of any joint at which a pose is final.
+            damping: Damping; its square is added to squared singular values.
+            limit_share: Fraction of each joint's range to use, about its middle.
+            most_iterations: Iterations after which the best pose is returned.
+            tolerance: Largest joint change of a converged pose.
         """
         self.model = model
         self.data = mujoco.MjData(model)
@@ -123,7 +123,7 @@ class InverseKinematics:
         self._low, self._high = middle - half, middle + half
 
     def solve(self, qpos: np.ndarray, layers: Sequence[Sequence[Goal]]) -> np.ndarray:
-        """Return the pose near `qpos` that fulfils the layers, first ones first."""
+        """Return a pose near `qpos` that meets the layers, highest priority first."""
         model, data = self.model, self.data
         data.qpos[:] = qpos
         for _ in range(self._most):
@@ -131,7 +131,7 @@ class InverseKinematics:
             mujoco.mj_comPos(model, data)
             stacks = [_stack([goal(model, data) for goal in layer]) for layer in layers]
             step = self._step(stacks)
-            # Far from the goal the Jacobian is only a direction.
+            # Far from the goal, use the Jacobian only for the direction.
             step *= min(1.0, 0.3 / max(float(np.abs(step).max()), 1e-12))
             mujoco.mj_integratePos(model, data.qpos, step, 1.0)
             if np.abs(step).max() < self._tolerance:
@@ -139,7 +139,7 @@ class InverseKinematics:
         return data.qpos.copy()
 
     def _step(self, layers: Sequence[Rows]) -> np.ndarray:
-        """Return a step inside the limits; a joint that would leave them is held."""
+        """Return a step inside the limits; joints that would exceed them are held."""
         low, high = np.full((2, self.model.nv), np.inf) * [[-1.0], [1.0]]
         low[self._dofs] = self._low - self.data.qpos[self._places]
         high[self._dofs] = self._high - self.data.qpos[self._places]
@@ -161,7 +161,7 @@ class InverseKinematics:
         for rows in layers:
             left, size, right = np.linalg.svd(rows.jacobian @ free, full_matrices=False)
             missing = rows.error - rows.jacobian @ step
-            # Sugihara's damping: what is out of reach is approached without chatter.
+            # Sugihara's damping: no chatter near goals that are out of reach.
             damping = self._damping + 0.5 * float(missing @ missing)
             gain = size / (size * size + damping)
             step = step + right.T @ (gain * (left.T @ missing))
@@ -176,7 +176,7 @@ def _stack(parts: Sequence[Rows]) -> Rows:
 
 
 def _rotation(wanted: np.ndarray, here: np.ndarray) -> np.ndarray:
-    """Return the rotation vector in the world that leads from one to the other."""
+    """Return the rotation vector from `here` to `wanted`, in world axes."""
     inverse, turn, vector = np.zeros(4), np.zeros(4), np.zeros(3)
     mujoco.mju_negQuat(inverse, here)
     mujoco.mju_mulQuat(turn, wanted, inverse)

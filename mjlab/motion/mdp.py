@@ -1,8 +1,8 @@
-"""The terms of following a clip. Every one takes the name of a `MotionCommand`.
+"""MDP terms of motion tracking. Each takes the name of a `MotionCommand`.
 
-Rewards are kernels exp(-e / std²) of a squared error e, shape (num_envs,). At rewards
-and terminations, what MuJoCo derives of the robot is that of the last physics step, at
-most 5 ms before, and the reference is the frame that the policy was asked to reach.
+Rewards are kernels exp(-e / std²) of a squared error e, shape (num_envs,). In rewards
+and terminations, quantities that MuJoCo derives from the robot's state are those of the
+last physics step, at most 5 ms old. The reference is the step's target frame.
 """
 
 from collections.abc import Sequence
@@ -24,12 +24,12 @@ from mjlab.tensors.math import (
 
 
 def motion_reference(env: ManagedEnv, command_name: str) -> torch.Tensor:
-    """Return positions and velocities that the joints should reach, rad and rad/s."""
+    """Return the reference joint positions and velocities, rad and rad/s."""
     return motion_command(env, command_name).command
 
 
 def motion_time_step(env: ManagedEnv, command_name: str) -> torch.Tensor:
-    """Return which row of all clips the step should lead to, shape (num_envs, 1)."""
+    """Return the target frame's row in the table of all clips, shape (num_envs, 1)."""
     return motion_command(env, command_name).row.float().unsqueeze(1)
 
 
@@ -46,27 +46,27 @@ def robot_anchor_quat_w(env: ManagedEnv, command_name: str) -> torch.Tensor:
 
 
 def motion_anchor_pos_b(env: ManagedEnv, command_name: str) -> torch.Tensor:
-    """Return where the reference's anchor is, in the robot's anchor, (num_envs, 3)."""
+    """Return the reference anchor's position in the robot's anchor, (num_envs, 3)."""
     return motion_command(env, command_name).seen[0][:, -1]
 
 
 def motion_anchor_ori_b(env: ManagedEnv, command_name: str) -> torch.Tensor:
-    """Return how the reference's anchor is turned, in the robot's, (num_envs, 6).
+    """Return the reference anchor's orientation in the robot's anchor, (num_envs, 6).
 
-    Six numbers are the first two columns of the rotation matrix, row by row.
+    The six numbers are the first two columns of the rotation matrix, row by row.
     """
     return motion_command(env, command_name).seen[1][:, -1]
 
 
 def robot_body_pos_b(env: ManagedEnv, command_name: str) -> torch.Tensor:
-    """Return where the compared bodies are, in the robot's anchor, 3 numbers each."""
+    """Return the tracked bodies' positions in the robot's anchor, 3 numbers each."""
     return motion_command(env, command_name).seen[0][:, :-1].flatten(1)
 
 
 def robot_body_ori_b(env: ManagedEnv, command_name: str) -> torch.Tensor:
-    """Return how the compared bodies are turned, in the robot's anchor, 6 numbers each.
+    """Return the tracked bodies' orientations in the robot's anchor, 6 numbers each.
 
-    Six numbers are the first two columns of the rotation matrix, row by row.
+    The six numbers are the first two columns of the rotation matrix, row by row.
     """
     return motion_command(env, command_name).seen[1][:, :-1].flatten(1)
 
@@ -75,7 +75,7 @@ def robot_body_ori_b(env: ManagedEnv, command_name: str) -> torch.Tensor:
 
 
 def follow_exactly(env: ManagedEnv, mask: torch.Tensor, command_name: str) -> None:
-    """Put the robot where the clip has it by now; for `mode="interval"`."""
+    """Reset the robot to the clip's current frame; for `mode="interval"`."""
     command = motion_command(env, command_name)
     command.write_row(mask, command.row)
 
@@ -86,21 +86,21 @@ def follow_exactly(env: ManagedEnv, mask: torch.Tensor, command_name: str) -> No
 def motion_global_anchor_position_error_exp(
     env: ManagedEnv, command_name: str, std: float
 ) -> torch.Tensor:
-    """Return how near the anchor is to the reference in the world, 0 to 1."""
+    """Reward for the anchor's position in the world, 0 to 1."""
     return _kernel(errors.anchor_pos(motion_command(env, command_name)), std)
 
 
 def motion_global_anchor_orientation_error_exp(
     env: ManagedEnv, command_name: str, std: float
 ) -> torch.Tensor:
-    """Return how much the anchor is turned as the reference in the world, 0 to 1."""
+    """Reward for the anchor's orientation in the world, 0 to 1."""
     return _kernel(errors.angle_squares(motion_command(env, command_name))[:, -1], std)
 
 
 def motion_relative_body_position_error_exp(
     env: ManagedEnv, command_name: str, std: float
 ) -> torch.Tensor:
-    """Return how near bodies are to the re-anchored reference, 0 to 1."""
+    """Reward for body positions relative to the re-anchored reference, 0 to 1."""
     return _kernel(
         errors.mean_square(motion_command(env, command_name), "body_pos"), std
     )
@@ -109,7 +109,7 @@ def motion_relative_body_position_error_exp(
 def motion_relative_body_orientation_error_exp(
     env: ManagedEnv, command_name: str, std: float
 ) -> torch.Tensor:
-    """Return how much bodies are turned as the re-anchored reference, 0 to 1."""
+    """Reward for body orientations relative to the re-anchored reference, 0 to 1."""
     return _kernel(
         errors.angle_squares(motion_command(env, command_name))[:, :-1].mean(dim=1),
         std,
@@ -119,7 +119,7 @@ def motion_relative_body_orientation_error_exp(
 def motion_global_body_linear_velocity_error_exp(
     env: ManagedEnv, command_name: str, std: float
 ) -> torch.Tensor:
-    """Return how much bodies move as the reference, 0 to 1."""
+    """Reward for body linear velocities in the world, 0 to 1."""
     return _kernel(
         errors.mean_square(motion_command(env, command_name), "body_lin_vel"), std
     )
@@ -128,7 +128,7 @@ def motion_global_body_linear_velocity_error_exp(
 def motion_global_body_angular_velocity_error_exp(
     env: ManagedEnv, command_name: str, std: float
 ) -> torch.Tensor:
-    """Return how much bodies turn as fast as the reference, 0 to 1."""
+    """Reward for body angular velocities in the world, 0 to 1."""
     return _kernel(
         errors.mean_square(motion_command(env, command_name), "body_ang_vel"), std
     )
@@ -137,9 +137,10 @@ def motion_global_body_angular_velocity_error_exp(
 def self_collisions(
     env: ManagedEnv, sensor_name: str, force_threshold: float = 10.0
 ) -> torch.Tensor:
-    """Return physics steps of the step in which the sensor felt more than the force.
+    """Count the physics steps with a self-contact force above the threshold.
 
-    The sensor is of the robot with itself, with a history of the step's physics steps.
+    The contact sensor detects self-collisions of the robot, with a history of the
+    physics steps of an environment step.
     """
     force = contact_sensor(env, sensor_name).data.force_history
     is_strong = force.square().sum(dim=-1) > force_threshold**2
@@ -154,12 +155,12 @@ def _kernel(error: torch.Tensor, std: float | torch.Tensor) -> torch.Tensor:
 
 
 def motion_ends(env: ManagedEnv, command_name: str) -> torch.Tensor:
-    """Return whether the clip is at its end; declare it with `time_out=True`."""
+    """Terminate when the clip ends; declare it with `time_out=True`."""
     return motion_command(env, command_name).has_ended
 
 
 def motion_completed(env: ManagedEnv, command_name: str) -> torch.Tensor:
-    """Return whether the robot came to the end of the clip, and nothing failed."""
+    """Success outcome: True if the clip ended without a failure of the robot."""
     ended = motion_command(env, command_name).has_ended
     return ended & ~env.termination_manager.terminated
 
@@ -167,14 +168,14 @@ def motion_completed(env: ManagedEnv, command_name: str) -> torch.Tensor:
 def bad_anchor_pos(
     env: ManagedEnv, command_name: str, threshold: float
 ) -> torch.Tensor:
-    """Return whether the anchor is farther from the reference than `threshold`, m."""
+    """Terminate when the anchor is farther from the reference than `threshold`, m."""
     return errors.anchor_pos(motion_command(env, command_name)) > threshold**2
 
 
 def bad_anchor_pos_z_only(
     env: ManagedEnv, command_name: str, threshold: float
 ) -> torch.Tensor:
-    """Return whether the anchor's height is off by more than `threshold`, m."""
+    """Terminate when the anchor's height error exceeds `threshold`, m."""
     command = motion_command(env, command_name)
     away = command.anchor_pos_w[:, 2] - command.robot_anchor_pos_w[:, 2]
     return away.abs() > threshold
@@ -183,9 +184,10 @@ def bad_anchor_pos_z_only(
 def bad_anchor_ori(
     env: ManagedEnv, command_name: str, threshold: float
 ) -> torch.Tensor:
-    """Return whether gravity's z in the anchors differs by more than `threshold`.
+    """Terminate when the z of projected gravity differs by more than `threshold`.
 
-    Upright it is -1, on its side 0, upside down 1; the heading does not matter.
+    Gravity is projected into the anchors of robot and reference. Its z is -1 upright, 0
+    on the side and 1 upside down; it does not depend on the heading.
     """
     command = motion_command(env, command_name)
     down = command.entity.data.down_w
@@ -195,7 +197,7 @@ def bad_anchor_ori(
 
 
 class _SomeBodies(ManagerTermBase):
-    """A term about some of the compared bodies, all unless `body_names` says which."""
+    """Term on the tracked bodies that match `body_names`, all if empty."""
 
     def __init__(self, cfg: TermCfg, env: ManagedEnv) -> None:
         super().__init__(cfg, env)
@@ -208,7 +210,7 @@ class _SomeBodies(ManagerTermBase):
 
 
 class bad_motion_body_pos(_SomeBodies):
-    """Ends where a body is farther from the re-anchored reference than allowed."""
+    """Terminate when a body is too far from the re-anchored reference."""
 
     def __call__(
         self,
@@ -217,14 +219,14 @@ class bad_motion_body_pos(_SomeBodies):
         threshold: float,
         body_names: Sequence[str] = (),
     ) -> torch.Tensor:
-        """Return whether one of the bodies is off by more than `threshold`, m."""
+        """Return whether the position error of a body exceeds `threshold`, m."""
         squares = errors.body_squares(motion_command(env, command_name))
         away = squares[:, errors.BODY_ERRORS.index("body_pos")]
         return (away.index_select(1, self._columns) > threshold**2).any(dim=1)
 
 
 class bad_motion_body_pos_z_only(_SomeBodies):
-    """Ends where a body's height is farther off than allowed."""
+    """Terminate when the height error of a body is too large."""
 
     def __call__(
         self,
@@ -233,10 +235,10 @@ class bad_motion_body_pos_z_only(_SomeBodies):
         threshold: float,
         body_names: Sequence[str] = (),
     ) -> torch.Tensor:
-        """Return whether one of the bodies' heights is off by more than `threshold`, m.
+        """Return whether the height error of a body exceeds `threshold`, m.
 
-        Heights are those of the reference: re-anchoring leaves them as they are where
-        the anchor of the robot is upright as that of the reference is.
+        Heights are compared with the reference in the world. Re-anchoring does not
+        change them if robot and reference anchors are upright alike.
         """
         command = motion_command(env, command_name)
         theirs = command.reanchored[0][..., 2]
@@ -248,52 +250,52 @@ class bad_motion_body_pos_z_only(_SomeBodies):
 
 
 def error_anchor_pos(env: ManagedEnv, command_name: str) -> torch.Tensor:
-    """Return how far the anchor is from the reference in the world, m."""
+    """Return the anchor's position error in the world, m."""
     return errors.anchor_pos(motion_command(env, command_name)).sqrt()
 
 
 def error_anchor_ori(env: ManagedEnv, command_name: str) -> torch.Tensor:
-    """Return the angle between the anchor and the reference in the world, rad."""
+    """Return the anchor's orientation error in the world, rad."""
     return errors.angles(motion_command(env, command_name))[:, -1]
 
 
 def error_body_pos(env: ManagedEnv, command_name: str) -> torch.Tensor:
-    """Return how far bodies are from the re-anchored reference, mean, m."""
+    """Return the mean body position error to the re-anchored reference, m."""
     return errors.mean_size(motion_command(env, command_name), "body_pos")
 
 
 def error_body_pos_global(env: ManagedEnv, command_name: str) -> torch.Tensor:
-    """Return how far bodies are from the reference in the world, mean, m."""
+    """Return the mean body position error in the world, m."""
     return errors.mean_size(motion_command(env, command_name), "body_pos_global")
 
 
 def error_body_ori(env: ManagedEnv, command_name: str) -> torch.Tensor:
-    """Return the angle of bodies to the re-anchored reference, mean, rad."""
+    """Return the mean body orientation error to the re-anchored reference, rad."""
     return errors.angles(motion_command(env, command_name))[:, :-1].mean(dim=1)
 
 
 def error_body_lin_vel(env: ManagedEnv, command_name: str) -> torch.Tensor:
-    """Return by how much bodies' velocities are off, mean, m/s."""
+    """Return the mean body linear velocity error in the world, m/s."""
     return errors.mean_size(motion_command(env, command_name), "body_lin_vel")
 
 
 def error_body_ang_vel(env: ManagedEnv, command_name: str) -> torch.Tensor:
-    """Return by how much bodies' angular velocities are off, mean, rad/s."""
+    """Return the mean body angular velocity error in the world, rad/s."""
     return errors.mean_size(motion_command(env, command_name), "body_ang_vel")
 
 
 def error_joint_pos(env: ManagedEnv, command_name: str) -> torch.Tensor:
-    """Return the length of the difference of all joint positions, rad."""
+    """Return the norm of the joint position error, rad."""
     return errors.joint_sizes(motion_command(env, command_name))[:, 0]
 
 
 def error_joint_vel(env: ManagedEnv, command_name: str) -> torch.Tensor:
-    """Return the length of the difference of all joint velocities, rad/s."""
+    """Return the norm of the joint velocity error, rad/s."""
     return errors.joint_sizes(motion_command(env, command_name))[:, 1]
 
 
 class sampling(ManagerTermBase):
-    """A figure of adaptive sampling, the same in all worlds."""
+    """Metric of adaptive sampling, the same in all worlds."""
 
     def __init__(self, cfg: TermCfg, env: ManagedEnv) -> None:
         super().__init__(cfg, env)
@@ -302,13 +304,14 @@ class sampling(ManagerTermBase):
         self._column = match_names(figure, names, what="figure of sampling")[0]
 
     def __call__(self, env: ManagedEnv, command_name: str, figure: str) -> torch.Tensor:
-        """Return a figure.
+        """Return the metric.
 
         Args:
             env: The environment.
-            command_name: The command.
-            figure: "entropy" over that of all seconds alike, "top_probability" of a
-                second, or "top_place", where that one is among all, 0 to 1.
+            command_name: Name of the motion command.
+            figure: "entropy", relative to that of uniform sampling; "top_probability",
+                the largest of a bin; or "top_place", the position of that bin among
+                all, 0 to 1.
         """
         command = motion_command(env, command_name)
         value = command.once("sampling", command.bins.summary)[self._column]

@@ -1,4 +1,4 @@
-"""A recorded movement of one robot, frame by frame, with the names of its parts."""
+"""Motion clip of a robot: joint and body states by frame, with names."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
@@ -13,28 +13,28 @@ from mjlab.settings.types import WrongTypeError, check_type, field_types
 Array = np.ndarray
 
 _UNIT = 1e-3
-"""How far from 1 the length of a quaternion may be; files hold float32."""
+"""Tolerance of the norm of unit quaternions; files hold float32."""
 
 
 class MotionError(ValueError):
-    """A motion, or a file of one, that cannot be what it says."""
+    """Invalid motion or motion file."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class MotionInfo:
-    """Origin of a motion: for whom it was made, by whom, and what was done to it."""
+    """Metadata of a motion: robot, source, licence, authors and processing steps."""
 
     robot: str = ""
-    """Short name of the robot, such as "G1"; empty where it is not known."""
+    """Short name of the robot, such as "G1"; empty if not known."""
 
     model_hash: str = ""
     """Hash of the robot's kinematics (`MotionRobot.hash`); empty if not known."""
 
     source: str = ""
-    """Kind and place of origin, such as "synthetic: key poses" or a data set."""
+    """Kind and source of the data, such as "synthetic: key poses" or a data set."""
 
     licence: str = ""
-    """Licence under which it may be used; empty where it is not known."""
+    """Licence of the motion; empty if not known."""
 
     authors: tuple[str, ...] = ()
     """Authors."""
@@ -43,25 +43,25 @@ class MotionInfo:
     """Steps of processing, oldest first."""
 
     loops: bool = False
-    """True if the last frame leads over to the first one."""
+    """True if the last frame continues with the first one."""
 
     splits: dict[str, tuple[int, int]] = field(default_factory=dict)
-    """Named ranges of frames, from the first to one after the last."""
+    """Named frame ranges: first frame, and one after the last."""
 
     def logged(self, step: str) -> "MotionInfo":
-        """Return the same with one more step of processing."""
+        """Return a copy with one more processing step in the log."""
         return replace(self, log=(*self.log, step))
 
     @classmethod
     def of_data(cls, data: Any, where: str) -> "MotionInfo":
-        """Return the origin that a file has as JSON, made by `dataclasses.asdict`.
+        """Build the metadata from a file's JSON, written by `dataclasses.asdict`.
 
         Args:
-            data: The JSON.
-            where: The file, for errors.
+            data: The parsed JSON.
+            where: The file, for error messages.
 
         Raises:
-            MotionError: If it has unknown entries, or values of the wrong kind.
+            MotionError: If it has unknown entries, or values of the wrong type.
         """
         kinds = field_types(cls)
         try:
@@ -82,12 +82,12 @@ class MotionInfo:
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Motion:
-    """Frames of joints and bodies in float64, at a constant rate.
+    """Joint and body states in float64, at a constant frame rate.
 
-    Quaternions are wxyz and of length 1, positions in metres, angles in radians, all
-    velocities in world axes. A body's position and velocity are those of its frame's
-    origin, not of its centre of mass. The root and the joints say all; other bodies
-    follow, and `MotionRobot.completed` adds them.
+    Unit quaternions are wxyz, positions in metres, angles in radians, all velocities in
+    world axes. Position and velocity of a body are those of its frame's origin, not of
+    its centre of mass. Root and joints determine the motion; `MotionRobot.completed`
+    computes the other bodies.
     """
 
     name: str
@@ -100,41 +100,41 @@ class Motion:
     """Names of the joints, in the order of the columns."""
 
     joint_pos: Array
-    """Shape (frames, joints), radians or metres."""
+    """Joint positions, shape (frames, joints), radians or metres."""
 
     joint_vel: Array
-    """Shape (frames, joints)."""
+    """Joint velocities, shape (frames, joints)."""
 
     root_body: str
-    """Name of the floating body; it is among the bodies."""
+    """Name of the floating body; included in `body_names`."""
 
     body_names: tuple[str, ...]
     """Names of the bodies, in the order of the columns."""
 
     body_pos_w: Array
-    """Shape (frames, bodies, 3)."""
+    """Body positions, shape (frames, bodies, 3)."""
 
     body_quat_w: Array
-    """Shape (frames, bodies, 4)."""
+    """Body orientations, shape (frames, bodies, 4)."""
 
     body_lin_vel_w: Array
-    """Shape (frames, bodies, 3)."""
+    """Body linear velocities, shape (frames, bodies, 3)."""
 
     body_ang_vel_w: Array
-    """Shape (frames, bodies, 3)."""
+    """Body angular velocities, shape (frames, bodies, 3)."""
 
     contact_names: tuple[str, ...] = ()
-    """Bodies that are said to touch the ground or not, such as the feet."""
+    """Bodies with ground contact labels, such as the feet."""
 
     contacts: Array | None = None
-    """True where such a body touches, shape (frames, contact names), bool."""
+    """Ground contact labels, shape (frames, contact names), bool."""
 
     feasibility: Array | None = None
-    """Share of the robot's weight that a hand on its root had to carry in a simulation
-    of the frame, shape (frames,): 0 is feasible. None if it was not simulated."""
+    """Assistive wrench on the root in a simulation of the frame, as a fraction of the
+    robot's weight, shape (frames,): 0 is feasible. None if not simulated."""
 
     info: MotionInfo = field(default_factory=MotionInfo)
-    """Origin of the motion."""
+    """Metadata of the motion."""
 
     def __post_init__(self) -> None:
         _check_shapes(self)
@@ -156,9 +156,9 @@ class Motion:
         feasibility: Array | None = None,
         info: MotionInfo | None = None,
     ) -> "Motion":
-        """Return the motion of poses, (frames, 3), (frames, 4) and (frames, joints).
+        """Build a motion from poses, (frames, 3), (frames, 4) and (frames, joints).
 
-        Velocities are differences of neighbouring frames.
+        Velocities are finite differences of neighbouring frames.
         """
         _check_rate(name, fps)
         pos, quat, joints = (
@@ -195,7 +195,7 @@ class Motion:
 
     @property
     def duration(self) -> float:
-        """Seconds from the first frame to the last."""
+        """Duration from the first frame to the last, in seconds."""
         return (self.num_frames - 1) / self.fps
 
     @property
@@ -209,11 +209,11 @@ class Motion:
         return self.body_quat_w[:, self.body_names.index(self.root_body)]
 
     def bare(self) -> "Motion":
-        """Return the motion of root and joints alone, its velocities anew."""
+        """Return a motion with root and joints only, and recomputed velocities."""
         return self._rebuilt(self.fps, self.root_pos, self.root_quat, self.joint_pos)
 
     def frames(self, first: int, last: int) -> "Motion":
-        """Return the frames from `first` to one before `last`."""
+        """Return the frames from `first` up to `last`, exclusive."""
         if not 0 <= first < last <= self.num_frames or last - first < 2:
             raise MotionError(
                 f"Motion {self.name!r} has the frames 0 to {self.num_frames}; {first} "
@@ -231,9 +231,10 @@ class Motion:
         return replace(self, **changes, info=info)
 
     def resampled(self, fps: float) -> "Motion":
-        """Return root and joints at another rate, linear between frames.
+        """Resample root and joints to another frame rate, by linear interpolation.
 
-        Orientations take the shorter way, contacts those of the nearest frame.
+        Orientations are interpolated along the shorter arc, contacts are those of the
+        nearest frame.
         """
         _check_rate(self.name, fps)
         if fps == self.fps:
@@ -259,11 +260,11 @@ class Motion:
         )
 
     def joint_columns(self, names: Sequence[str]) -> list[int]:
-        """Return the columns of joints by name; an unknown one is an error."""
+        """Return the columns of joints by name; raise for unknown names."""
         return self._columns(names, self.joint_names, "joint")
 
     def body_columns(self, names: Sequence[str]) -> list[int]:
-        """Return the columns of bodies by name; an unknown one is an error."""
+        """Return the columns of bodies by name; raise for unknown names."""
         return self._columns(names, self.body_names, "body")
 
     def _columns(

@@ -1,4 +1,4 @@
-"""Poses of a reference and of a robot, one seen from the other."""
+"""Transformations of poses between a reference and a robot."""
 
 from collections.abc import Sequence
 
@@ -17,7 +17,7 @@ Poses = tuple[torch.Tensor, torch.Tensor]
 
 
 def reanchored(robot: Poses, anchor: Poses, bodies: Poses) -> Poses:
-    """Return a reference moved to a robot, by heading and horizontal place.
+    """Align a reference with a robot's heading and horizontal position.
 
     Args:
         robot: The robot's anchor, shapes (num_envs, 3) and (num_envs, 4).
@@ -33,7 +33,7 @@ def reanchored(robot: Poses, anchor: Poses, bodies: Poses) -> Poses:
 
 
 def seen_from(robot: Poses, bodies: Poses, axes: torch.Tensor) -> Poses:
-    """Return poses in the frame of an anchor.
+    """Transform poses into the frame of an anchor.
 
     Args:
         robot: The anchor, shapes (num_envs, 3) and (num_envs, 4).
@@ -52,11 +52,11 @@ def seen_from(robot: Poses, bodies: Poses, axes: torch.Tensor) -> Poses:
 
 
 def bones_between(parents: Sequence[int], bodies: list[int]) -> list[tuple[int, int]]:
-    """Return pairs of bodies, by their places, of which one hangs on the other.
+    """Return pairs of body indices (ancestor and descendant) to draw as bones.
 
     Args:
         parents: Parent of each body of the model.
-        bodies: The bodies to join, by their ids in the model.
+        bodies: Model ids of the bodies to connect.
     """
     bones: list[tuple[int, int]] = []
     for lower, body in enumerate(bodies):

@@ -1,4 +1,4 @@
-"""Frames between frames, and velocities from neighbouring ones."""
+"""Resampling of frames, and velocities by finite differences."""
 
 import numpy as np
 import torch
@@ -14,8 +14,8 @@ def velocity(values: np.ndarray, fps: float) -> np.ndarray:
 def angular_velocity(quats: np.ndarray, fps: float) -> np.ndarray:
     """Return angular velocities in world axes, (frames, 3), of wxyz, (frames, 4).
 
-    A frame's is the rotation from the one before to the one after; the first and the
-    last frame repeat their neighbours. Two frames share their one difference.
+    Central differences: the rotation from the previous frame to the next. The first and
+    last frames repeat their neighbours. Two frames share their one difference.
     """
     turns = torch.from_numpy(np.ascontiguousarray(quats))
     if len(quats) == 2:
@@ -26,9 +26,9 @@ def angular_velocity(quats: np.ndarray, fps: float) -> np.ndarray:
 
 
 def resample_times(num_frames: int, fps: float, new_fps: float) -> np.ndarray:
-    """Return the times of the new frames, counted in old ones, from the first on.
+    """Return the times of the new frames, in units of old frames, starting at 0.
 
-    The last one is at the end of the motion, or less than a new frame before it.
+    The last one is at the end of the motion, or less than one new frame before it.
     """
     step = fps / new_fps
     count = int((num_frames - 1) / step + 1e-9) + 1
@@ -38,11 +38,11 @@ def resample_times(num_frames: int, fps: float, new_fps: float) -> np.ndarray:
 def sample(
     values: np.ndarray, times: np.ndarray, *, is_quat: bool = False
 ) -> np.ndarray:
-    """Return values between frames, linear or the shorter way of a rotation.
+    """Interpolate between frames, linearly or along the shorter arc of a rotation.
 
     Args:
-        values: One row a frame.
-        times: Where to look, counted in frames.
+        values: One row per frame.
+        times: Times to sample at, in frames.
         is_quat: True for unit quaternions, shape (frames, 4).
     """
     before = np.minimum(times.astype(int), len(values) - 2)

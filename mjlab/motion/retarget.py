@@ -1,4 +1,4 @@
-"""A person's recording as a robot's motion: limbs point where the person's do."""
+"""Retargeting of motion capture to a robot, by matching limb directions."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
@@ -28,23 +28,23 @@ _NAMES = {
     "elbow": ("ForeArm", "Elbow", "LowArm", "LowerArm"),
     "wrist": ("Hand", "Wrist"),
 }
-"""Names of joints in recordings after "Left" or "Right", the usual ones first."""
+"""Joint names in recordings after "Left" or "Right", the most common first."""
 
 LANDMARKS = tuple(f"{side}_{part}" for side in _SIDES for part in _NAMES)
-"""Places that are compared, as robots declare them."""
+"""Landmarks that are matched, as declared by robots."""
 
 _LIMBS = (("hip", "knee"), ("knee", "ankle"), ("shoulder", "elbow"), ("elbow", "wrist"))
 
 
 @dataclass(frozen=True, kw_only=True)
 class HumanoidParts:
-    """Bodies of a robot at the joints of a person."""
+    """Robot bodies that correspond to the joints of a person."""
 
     base: str
-    """The pelvis, with the free joint."""
+    """Pelvis body, with the free joint."""
 
     torso: str
-    """The body that carries the arms."""
+    """Body that carries the arms."""
 
     landmarks: Mapping[str, str]
     """Body at each of `LANDMARKS`."""
@@ -58,19 +58,19 @@ def retargeted(
     fps: float,
     progress: Callable[[int, int], None] | None = None,
 ) -> Motion:
-    """Return the motion of a robot whose limbs point where a person's do.
+    """Retarget a recording to a robot, by matching limb directions.
 
-    The way of the pelvis is scaled by the length of the legs, feet are kept flat, and
-    the lowest foot of the whole motion is put on the ground. Feet may slide a little,
-    since legs of other proportions take other steps: `check_motion` says how much.
+    The pelvis path is scaled by the leg length, feet are kept flat, and the lowest foot
+    of the whole motion is put on the ground. Feet can slide a little, because step
+    lengths differ with leg proportions; `check_motion` measures the slip.
 
     Args:
-        recording: The person.
+        recording: Motion capture of a person.
         robot: The robot.
-        parts: Its bodies.
+        parts: Robot bodies that correspond to the person's joints.
         name: Name of the motion.
-        fps: Frames in a second to solve.
-        progress: Called with the number of frames that are done, and of all.
+        fps: Frames per second to solve.
+        progress: Called with the number of finished frames and the total.
     """
     places = _landmarks(recording)
     times = resample_times(len(places["left_hip"]), recording.fps, fps)
@@ -110,7 +110,7 @@ def _landmarks(recording: BvhRecording) -> dict[str, np.ndarray]:
 
 
 class _Figure:
-    """The robot's own lengths, and its poses."""
+    """Segment lengths of the robot, and its inverse kinematics."""
 
     def __init__(self, robot: MotionRobot, parts: HumanoidParts) -> None:
         self.model = robot.sim.mj_model
@@ -141,7 +141,7 @@ class _Figure:
         person: Mapping[str, np.ndarray],
         progress: Callable[[int, int], None] | None,
     ) -> np.ndarray:
-        """Return positions as MuJoCo has them, shape (frames, nq)."""
+        """Return `qpos` of all frames, shape (frames, nq)."""
         leg = sum(self.lengths["left", *limb] for limb in _LIMBS[:2])
         theirs = sum(
             np.linalg.norm(person[f"left_{b}"] - person[f"left_{a}"], axis=1).mean()
@@ -186,7 +186,7 @@ class _Figure:
 
 
 def _rotations(here: Mapping[str, np.ndarray]) -> tuple[np.ndarray, np.ndarray]:
-    """Return the axes of pelvis and chest: y from side to side, z along the spine."""
+    """Return the axes of pelvis and chest: y is lateral, z along the spine."""
     hips, shoulders = (
         (here[f"left_{part}"], here[f"right_{part}"]) for part in ("hip", "shoulder")
     )
@@ -217,7 +217,7 @@ def _body_place(body: int, place: np.ndarray) -> Goal:
 
 
 def _segment(start: int, end: int, way: np.ndarray) -> Goal:
-    """Return the goal of one body seen from another."""
+    """Goal: offset `way` from one body to another."""
 
     def rows(model: mujoco.MjModel, data: mujoco.MjData) -> Rows:
         one, two = np.zeros((2, 3, model.nv))

@@ -1,4 +1,4 @@
-"""A robot as motions know it: names, limits, and where its bodies are in each frame."""
+"""Robot of a motion: names, limits, and forward kinematics of frames."""
 
 import hashlib
 from collections.abc import Iterator, Mapping
@@ -16,32 +16,32 @@ from mjlab.scene import Scene, SceneCfg, build_scene
 from mjlab.sim import Simulation, SimulationCfg, Stage, compile_model
 
 _WORLDS = 64
-"""Frames whose bodies are computed side by side."""
+"""Number of worlds, and so of frames computed in parallel."""
 
 _AWAY = 0.01
-"""Metres that a body of a file may be from where the joints put it."""
+"""Tolerance of body positions in files against forward kinematics, in metres."""
 
 
 class MotionRobot:
-    """One robot alone, in simulated worlds that each show a frame of a motion."""
+    """A single robot in simulated worlds, each with one frame of a motion."""
 
     def __init__(self, cfg: EntityCfg, name: str = "") -> None:
         """Build the worlds.
 
         Args:
-            cfg: The robot; its root floats.
-            name: Its short name, such as "G1", for files and messages.
+            cfg: The robot, with a floating base.
+            name: Short name, such as "G1", for files and messages.
         """
         self.name = name
-        """Short name; empty where none was given."""
+        """Short name; empty if not given."""
         scene_cfg = SceneCfg(num_envs=_WORLDS, entities={"robot": cfg})
         sim_cfg = SimulationCfg(backend="native", num_threads=1)
         built = build_scene(scene_cfg)
         self.sim = Simulation(compile_model(built.spec, sim_cfg), _WORLDS, sim_cfg)
-        """Worlds of the robot alone, without ground."""
+        """Worlds with the robot only, without ground."""
         rng = WorldRng(_WORLDS, 0, self.sim.device)
         self.scene = Scene(scene_cfg, built, self.sim, rng)
-        """The robot is its entity "robot"."""
+        """Scene with the robot as entity "robot"."""
         self.entity = self.scene.entity("robot")
         """The robot."""
         if self.entity.is_fixed_base:
@@ -50,23 +50,23 @@ class MotionRobot:
                 "robots that float."
             )
         self.joint_names = self.entity.joint_names
-        """Names of its joints, in the order of the model."""
+        """Joint names, in the order of the model."""
         self.body_names = self.entity.body_names
-        """Names of its bodies, in the order of the model; the first one floats."""
+        """Body names, in the order of the model; the first one is the floating base."""
         self.joint_limits = self.entity.data.joint_pos_limits[0].double().numpy()
         """Lower and upper limits, shape (joints, 2)."""
         self.hash = kinematics_hash(self.sim.mj_model, self.entity.name)
-        """Hash of names, links and axes: of all that decides where bodies are."""
+        """Hash of the kinematics: names, links and joint axes."""
 
     @property
     def root_body(self) -> str:
-        """Name of the body that floats."""
+        """Name of the floating base."""
         return self.body_names[0]
 
     def completed(self, motion: Motion) -> Motion:
         """Return a motion with all bodies and joints, in the order of the robot.
 
-        Bodies that the motion has already must be where its joints put them.
+        Bodies that the motion already has must agree with forward kinematics.
         """
         self.check(motion)
         columns = motion.joint_columns(self.joint_names)
@@ -92,7 +92,7 @@ class MotionRobot:
         )
 
     def check(self, motion: Motion) -> None:
-        """Raise unless the motion is one of this robot, by its names and its hash."""
+        """Raise if names or hash of the motion do not match this robot."""
         label = f"Motion {motion.name!r}"
         for what, theirs, ours in (
             ("joint", motion.joint_names, self.joint_names),
@@ -146,7 +146,7 @@ class MotionRobot:
     ) -> Iterator[Mapping[str, np.ndarray]]:
         everyone = torch.ones(_WORLDS, dtype=torch.bool)
         for first in range(0, len(root), _WORLDS):
-            # Worlds that are left over at the end show the last frame again.
+            # Unused worlds of the last batch repeat the last frame.
             frames = torch.arange(first, first + _WORLDS).clamp_(max=len(root) - 1)
             self.entity.write_root_state(everyone, root[frames])
             self.entity.write_joint_state(everyone, pos[frames], vel[frames])
@@ -161,7 +161,7 @@ class MotionRobot:
             }
 
     def _compare(self, motion: Motion, body_pos_w: np.ndarray) -> None:
-        """Raise if bodies of the motion are not where its root and joints put them."""
+        """Raise if bodies of the motion disagree with forward kinematics."""
         columns = [self.body_names.index(name) for name in motion.body_names]
         away = np.linalg.norm(motion.body_pos_w - body_pos_w[:, columns], axis=-1)
         if away.max() <= _AWAY:
@@ -183,7 +183,7 @@ class MotionRobot:
         )
 
     def _read_as_xyzw(self, motion: Motion) -> np.ndarray:
-        """Return the bodies' positions, were the quaternions of the motion xyzw."""
+        """Return the body positions if the motion's quaternions are read as xyzw."""
         turned = replace(motion.bare(), joint_names=motion.joint_names)
         columns = turned.joint_columns(self.joint_names)
         state = np.zeros((turned.num_frames, 13))
@@ -196,10 +196,10 @@ class MotionRobot:
 
 
 def kinematics_hash(model: mujoco.MjModel, entity: str) -> str:
-    """Return twelve characters that stand for an entity's links, joints and names.
+    """Return a hash of an entity's links, joints and names, twelve characters.
 
-    It is the same in every scene that has the entity; where its root is placed, its
-    masses, limits and actuators do not count.
+    It is the same in every scene with the entity, and does not depend on root pose,
+    masses, limits and actuators.
 
     Args:
         model: A compiled scene.
@@ -212,7 +212,7 @@ def kinematics_hash(model: mujoco.MjModel, entity: str) -> str:
     def add(name: str, *values: np.ndarray) -> None:
         digest.update(name.removeprefix(prefix).encode() + b"\0")
         for value in values:
-            # Micrometres, with an offset that no round number is a tie with.
+            # Micrometres, with an offset that avoids ties at round numbers.
             grid = np.floor(np.asarray(value, dtype=np.float64) * 1e6 + 0.317)
             digest.update(grid.astype(np.int64).tobytes())
 

@@ -1,8 +1,7 @@
-"""Seconds of clips at which episodes begin: all alike, or those that fail more often.
+"""Sampling of start frames: uniform, or adaptive by failure counts.
 
-Each clip is cut into bins of about a second. Failures are counted into the bin in which
-they happen; a running average of the counts makes a bin more probable, and those just
-before it.
+Each clip is divided into bins of about a second. Failures are counted by bin; a running
+average of the counts raises the probability of the bin and of those just before it.
 """
 
 import math
@@ -20,26 +19,26 @@ _AXES = ("x", "y", "z", "roll", "pitch", "yaw")
 
 @dataclass(kw_only=True)
 class AdaptiveSampling:
-    """Preference of seconds that were failed."""
+    """Settings of adaptive sampling."""
 
     rate: float = 0.001
-    """Share of the failures of a step in the running average."""
+    """Weight of a step's failures in the running average."""
 
     uniform: float = 0.1
-    """Weight that is spread over all bins, whatever has failed."""
+    """Weight that is spread uniformly over all bins."""
 
     kernel: int = 1
-    """Bins whose failures count for a bin: its own, and those after it. An episode
-    then begins before what is difficult."""
+    """Number of bins whose failures count for a bin: itself and the following ones, so
+    that episodes start before a difficult part."""
 
     decay: float = 0.8
-    """Weight of the failures of a bin relative to those of the bin before it."""
+    """Weight of a bin's failures in the kernel, relative to the preceding bin."""
 
     floor: float = 0.0
-    """Least probability of a bin, before all are scaled to add up to 1."""
+    """Smallest probability of a bin, before normalisation."""
 
     def check(self) -> None:
-        """Raise for what has no meaning."""
+        """Raise for invalid values."""
         shares = {"rate": self.rate, "decay": self.decay}
         wrong = [name for name, share in shares.items() if not 0.0 < share <= 1.0]
         if wrong:
@@ -54,7 +53,7 @@ class AdaptiveSampling:
 
 
 class FailureBins:
-    """Failures by second of each clip, and the probabilities that follow."""
+    """Failure counts by second of each clip, and sampling probabilities."""
 
     def __init__(
         self,
@@ -63,13 +62,12 @@ class FailureBins:
         weights: torch.Tensor,
         rate: float,
     ) -> None:
-        """Cut clips into bins.
+        """Divide the clips into bins.
 
         Args:
-            cfg: The preference.
+            cfg: Settings of the sampling.
             lengths: Frames of each clip, shape (clips,), int64.
-            weights: How often a second of each clip is drawn relative to the others,
-                shape (clips,).
+            weights: Sampling weight per second of each clip, shape (clips,).
             rate: Frames per second.
         """
         cfg.check()
@@ -79,11 +77,11 @@ class FailureBins:
         starts = counts.cumsum(0) - counts
         clips = torch.arange(len(lengths), device=device)
         self.clip = clips.repeat_interleave(counts)
-        """The clip of each bin, shape (bins,), int64."""
+        """Clip of each bin, shape (bins,), int64."""
         total = len(self.clip)
         place = torch.arange(total, device=device) - starts[self.clip]
         rows = lengths.cumsum(0) - lengths
-        # The share of a clip at which a bin begins, and that it has, in rows but one.
+        # Start and length of each bin, as fractions of its clip (all rows but one).
         spans = (lengths - 1)[self.clip] / counts[self.clip]
         self._spans = spans.double()
         self._lows = rows[self.clip] + place * self._spans
@@ -93,37 +91,36 @@ class FailureBins:
         local = frames - rows[owner]
         shares = torch.div(local * counts[owner], lengths[owner], rounding_mode="floor")
         self.bin = starts[owner] + shares
-        """The bin of each row of the table, shape (rows,), int64."""
+        """Bin of each row of the table, shape (rows,), int64."""
         self._places = torch.arange(total, device=device) / total
         self._weights = weights[self.clip]
         self._has_weights = bool((weights != 1.0).any())
         self._kernel = cfg.decay ** torch.arange(cfg.kernel, device=device)
         self._kernel /= self._kernel.sum()
-        # The bins whose failures count for each bin; the last one stands for those
-        # beyond it.
+        # Bins whose failures count for each bin; clamped to the last one of the clip.
         after = place[:, None] + torch.arange(cfg.kernel, device=device)
         last = (counts - 1)[self.clip][:, None]
         self._after = torch.minimum(after, last) + starts[self.clip][:, None]
         self.failures = torch.zeros(total, device=lengths.device)
-        """Running average of failures a step, shape (bins,), live."""
+        """Running average of failures per step, shape (bins,), live."""
         self.fresh = torch.zeros(total, device=lengths.device)
-        """Failures that are not in the average yet, shape (bins,), live."""
+        """New failures, not yet in the average, shape (bins,), live."""
         self.probability = torch.zeros(total, device=lengths.device)
         """Probability of each bin, shape (bins,), live."""
         self._refresh()
 
     def count(self, row: torch.Tensor, fail: torch.Tensor) -> None:
-        """Count the worlds that failed.
+        """Count failures.
 
         Args:
-            row: The row of all clips that each world had reached, int64.
-            fail: Which of them failed, shape (num_envs,), bool.
+            row: Table row reached by each world, shape (num_envs,), int64.
+            fail: True for worlds that failed, shape (num_envs,), bool.
         """
-        # Sums of ones are the same in any order, so that no device differs.
+        # Sums of ones are exact in any order, so all devices give the same result.
         self.fresh.scatter_add_(0, self.bin[row], fail.float())
 
     def advance(self) -> None:
-        """Take the failures of a step into the average."""
+        """Add the failures of a step to the running average."""
         self.failures.lerp_(self.fresh, self._cfg.rate)
         self.fresh.zero_()
         self._refresh()
@@ -131,25 +128,25 @@ class FailureBins:
     def draw(
         self, choice: torch.Tensor, within: torch.Tensor
     ) -> tuple[torch.Tensor, torch.Tensor]:
-        """Return a clip and a row to begin in for each world; a last one is never it.
+        """Return a clip and a start row for each world, never a clip's last row.
 
         Args:
-            choice: Uniform numbers in [0, 1) that choose the bin.
-            within: Uniform numbers in [0, 1) that choose the place in it.
+            choice: Uniform numbers in [0, 1) that select the bin.
+            within: Uniform numbers in [0, 1) that select the position in it.
         """
         found = torch.searchsorted(self.probability.cumsum(0), choice, right=True)
-        # Rounding may leave the sum a little below 1.
+        # The sum can be a little below 1 by rounding.
         found = found.clamp_(max=len(self.clip) - 1)
         row = torch.addcmul(self._lows[found], within, self._spans[found]).long()
         return self.clip[found], torch.minimum(row, self._most[found])
 
     def summary(self) -> torch.Tensor:
-        """Entropy over its most, greatest probability, and its place, 0 to 1."""
+        """Normalised entropy, largest probability, and its position, 0 to 1."""
         p = self.probability
         most = math.log(len(p)) if len(p) > 1 else 1.0
         entropy = torch.xlogy(p, p).sum() / -most
         top, place = p.max(dim=0)
-        # A place of no dimension would be read by the host.
+        # A 0-dimensional index would synchronise with the host.
         found = self._places.index_select(0, place.view(1)).squeeze(0)
         return torch.stack((entropy, top, found))
 
@@ -174,7 +171,7 @@ class FailureBins:
 
 
 def first_frame(share: torch.Tensor, lengths: torch.Tensor) -> torch.Tensor:
-    """Return the frame at a share of a clip, from 0 to one before its last."""
+    """Return the frame at a fraction of a clip, from 0 to the last but one."""
     frame = (share * (lengths - 1)).long()
     return torch.minimum(frame, lengths - 2)
 
@@ -182,11 +179,11 @@ def first_frame(share: torch.Tensor, lengths: torch.Tensor) -> torch.Tensor:
 def start_ranges(
     boxes: Mapping[str, Mapping[str, Range]], joint_range: Range, joints: int
 ) -> dict[str, Range]:
-    """Return the ranges of what is drawn at the start, in the order of the draws.
+    """Return the ranges of the initial state noise, in the order of the draws.
 
     Args:
-        boxes: Ranges by axis of the root's pose and velocity, by the field's name.
-        joint_range: The range of each joint.
+        boxes: Ranges of root pose and velocity, by field name and axis.
+        joint_range: Range of each joint.
         joints: Number of joints.
     """
     ranges: dict[str, Range] = {}

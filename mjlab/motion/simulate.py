@@ -1,8 +1,8 @@
-"""A motion as a robot can do it: simulated, with a hand on its root.
+"""Physically simulated motions, with an assistive wrench on the root.
 
-Motors follow the joints, and the hand pulls the root to where the motion has it. Worlds
-differ in the strength of the hand. The weakest with which the robot stays near the
-motion to its end is kept, and what it had to carry says how feasible each frame is.
+Actuators track the joints, and the wrench pulls the root to its reference. Each world
+has a different bound of the wrench. The result is the world with the smallest bound
+that stays near the motion to its end. Its wrench measures the feasibility of frames.
 """
 
 from collections.abc import Callable
@@ -21,26 +21,26 @@ from mjlab.tensors.math import quat_angle, quat_box_minus
 from mjlab.terrain import TerrainCfg
 
 STRENGTHS = (0.0, 0.03, 0.06, 0.12, 0.25, 0.5, 1.0)
-"""Most that hands carry, weakest first, as shares of the robot's weight."""
+"""Bounds of the wrench, ascending, as fractions of the robot's weight."""
 
 _RATE = 200.0
-"""Physics steps in a second."""
+"""Physics steps per second."""
 
 _AHEAD = 16.0
-"""Errors of a joint by which its target lies beyond the motion. Motors that are soft,
-for a policy to learn with, would let a robot sink under its own weight."""
+"""Gain of the joint error that is added to the target. With the soft actuator gains of
+policies, a robot would otherwise sink under its own weight."""
 
 _HAND_HZ = 2.0
-"""Natural frequency at which a hand holds the root, damped critically."""
+"""Natural frequency of the wrench's spring, critically damped, in Hz."""
 
 _GYRATION = 0.07
-"""Radius of gyration that hands count with, in metres."""
+"""Radius of gyration assumed for the torque, in metres."""
 
 _MOST_AWAY = 0.3
-"""Metres from the motion at which the root is lost."""
+"""Largest position error of the root, in metres."""
 
 _MOST_TURNED = 0.8
-"""Radians from the motion at which the root is lost."""
+"""Largest orientation error of the root, in radians."""
 
 
 def simulated(
@@ -49,13 +49,13 @@ def simulated(
     robot: MotionRobot,
     progress: Callable[[int, int], None] | None = None,
 ) -> Motion:
-    """Return what the robot does of a motion, and what it could not do by itself.
+    """Simulate a motion; return the simulated motion with its feasibility.
 
     Args:
         motion: The motion.
-        cfg: Its robot, with the actuators that are to follow it.
-        robot: The same, for names and bodies.
-        progress: Is told the frames that are done, and their number.
+        cfg: The robot, with the actuators that track the motion.
+        robot: The same robot, for names and bodies.
+        progress: Called with the number of finished frames and the total.
     """
     motion = robot.completed(motion)
     fine = robot.completed(motion.resampled(_RATE))
@@ -103,10 +103,10 @@ def simulated(
 
 
 class _Hands:
-    """Robots on the ground side by side, each held by a hand of another strength."""
+    """Parallel worlds of the robot on the ground, with different wrench bounds."""
 
     def __init__(self, cfg: EntityCfg, motion: Motion) -> None:
-        """Put all robots into the first frame of a motion at the rate of physics."""
+        """Reset all robots to the first frame of a motion at the physics rate."""
         number = len(STRENGTHS)
         scene_cfg = SceneCfg(
             num_envs=number, terrain=TerrainCfg(), entities={"robot": cfg}
@@ -134,12 +134,12 @@ class _Hands:
         self._entity.write_joint_state(self._everyone, pos, vel)
 
     def state(self) -> tuple[torch.Tensor, torch.Tensor]:
-        """Return poses of the roots, (hands, 7), and joints, (hands, joints)."""
+        """Return root poses, (worlds, 7), and joint positions, (worlds, joints)."""
         data = self._entity.data
         return data.root_pose_w.clone(), data.joint_pos.clone()
 
     def is_lost(self, step: int) -> torch.Tensor:
-        """Return which robots are not near the motion, shape (hands,), bool."""
+        """Return True for robots too far from the motion, shape (worlds,), bool."""
         data, reference = self._entity.data, self._root[step]
         away = (data.root_pos_w - reference[:3]).norm(dim=1)
         asked = reference[3:7].expand(len(away), 4)
@@ -147,7 +147,7 @@ class _Hands:
         return (away > _MOST_AWAY) | (turned > _MOST_TURNED)
 
     def step(self, step: int) -> torch.Tensor:
-        """Step physics, and return what hands carry, as shares of the weight."""
+        """Step physics; return the wrench in use, as a fraction of the weight."""
         entity, wanted = self._entity, self._joints[step]
         aim = wanted + _AHEAD * (wanted - entity.data.joint_pos)
         entity.data.targets.joint_pos[:, : entity.num_joints] = aim
@@ -164,7 +164,7 @@ class _Hands:
     def _pull(
         self, state: torch.Tensor, reference: torch.Tensor
     ) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
-        """Return force, torque, and the share of the weight that both are."""
+        """Return force, torque, and their size as a fraction of the weight."""
         rate = 2.0 * torch.pi * _HAND_HZ
         place = reference[:3] - state[:, :3]
         turn = quat_box_minus(reference[3:7].expand(len(state), 4), state[:, 3:7])
@@ -172,7 +172,7 @@ class _Hands:
         force = self._mass * (rate**2 * place + 2.0 * rate * change[:, :3])
         inertia = self._mass * _GYRATION**2
         torque = inertia * (rate**2 * turn + 2.0 * rate * change[:, 3:])
-        # A torque counts as the force that it is at the radius of gyration.
+        # A torque counts as the equivalent force at the radius of gyration.
         most = torch.tensor(STRENGTHS) * self._weight
         force, torque = _at_most(force, most), _at_most(torque, most * _GYRATION)
         size = torch.maximum(force.norm(dim=1), torque.norm(dim=1) / _GYRATION)
@@ -180,6 +180,6 @@ class _Hands:
 
 
 def _at_most(vectors: torch.Tensor, most: torch.Tensor) -> torch.Tensor:
-    """Return vectors, (hands, 3), none of them longer than its hand can."""
+    """Clip the norms of vectors, (worlds, 3), to `most`."""
     lengths = vectors.norm(dim=1).clamp(min=1e-9)
     return vectors * (most / lengths).clamp(max=1.0).unsqueeze(1)

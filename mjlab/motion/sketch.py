@@ -1,4 +1,4 @@
-"""Descriptions of motions: keys of joints, base, weight and feet, and poses from them.
+"""Keyframed motions: keys of joints, base, weight shift and feet, solved for poses.
 
     sketch = Sketch(robot)
     sketch.hold(1.0)
@@ -6,8 +6,8 @@
     sketch.step("left_foot", 0.6, forward=0.2)
     qpos, contacts = sketch.solve(50.0)
 
-A cursor runs along the description: what moves takes time, and what follows begins
-afterwards, until `at` puts the cursor elsewhere for what happens meanwhile.
+A cursor marks the current time. Each movement begins at the cursor and advances it;
+`at` sets the cursor, for example to add simultaneous movements.
 """
 
 import math
@@ -31,15 +31,15 @@ from mjlab.motion.inverse_kinematics import (
 from mjlab.names import UnknownNameError, find_name, suggest
 
 BASE = ("height", "roll", "pitch", "yaw", "support")
-"""Channels besides joints: of the base against its first pose, and the weight, which
-is 1 on the left foot, -1 on the right one, and 0 on both."""
+"""Channels besides joints: the base relative to its first pose, and the weight shift,
+which is 1 on the left foot, -1 on the right foot, and 0 on both."""
 
 _FOOT = ("x", "y", "z", "yaw", "pitch")
 _INSIDE = 0.015
-"""Metres inside of a foot's middle at which it carries all weight, as people do: the
-ankle rolls less."""
+"""Inward offset of the pressure from a foot's centre in single support, in metres, as
+in human gait: the ankle rolls less."""
 _LEAN = 0.08
-"""Roll of the base towards the foot that carries all weight, in radians."""
+"""Roll of the base towards the stance foot in single support, in radians."""
 
 _SOLE = 1e-9
 _JOINT = "_joint"
@@ -47,29 +47,29 @@ _JOINT = "_joint"
 
 @dataclass(frozen=True, kw_only=True)
 class SketchRobot:
-    """A robot with two flat feet, in the pose that a description begins with."""
+    """A robot with two flat feet, in the initial pose of a motion."""
 
     model: mujoco.MjModel
-    """The robot alone; its first keyframe is that pose."""
+    """Model of the robot only; its first keyframe is the initial pose."""
 
     base: str
-    """The body with the free joint."""
+    """Body with the free joint."""
 
     feet: tuple[str, str]
-    """Sites in the middle of the soles, left and right."""
+    """Sites at the centres of the soles, left and right."""
 
     sole: float
-    """Height of these sites above the ground when a foot stands on it, in metres."""
+    """Height of these sites above the ground in stance, in metres."""
 
     mirror_signs: Mapping[str, float]
-    """Sign of each joint in the mirror."""
+    """Sign of each joint when mirrored."""
 
 
 class Sketch:
-    """A motion as it is described, and its poses."""
+    """Builder of a keyframed motion, with a solver for its poses."""
 
     def __init__(self, robot: SketchRobot) -> None:
-        """Begin on both feet, in the first pose."""
+        """Start on both feet, in the initial pose."""
         self.robot, self.now = robot, 0.0
         model = robot.model
         data = mujoco.MjData(model)
@@ -101,27 +101,27 @@ class Sketch:
             starts.update(zip(_channels(foot), (x, y, 0.0, 0.0, 0.0), strict=True))
             self._places[foot] = np.array((x, y, 0.0))
         self.channels = {name: Channel(value) for name, value in starts.items()}
-        """Every quantity by name."""
+        """Channels by name."""
 
     def at(self, time: float) -> Self:
-        """Put the cursor at a time."""
+        """Set the cursor to a time."""
         self.now = time
         return self
 
     def hold(self, seconds: float) -> Self:
-        """Let time go by."""
+        """Advance the cursor without movement."""
         self.now += seconds
         return self
 
     def move(self, seconds: float, **goals: float) -> Self:
-        """Move quantities to values.
+        """Move channels to values.
 
         Args:
-            seconds: Time that it takes.
-            **goals: A value for each quantity: one of `BASE` in metres and radians, or
-                a joint's position without "_joint" at its end. A name without its side,
-                such as `elbow`, moves the left joint so, and the right one as in a
-                mirror.
+            seconds: Duration of the movement.
+            **goals: Value by channel: one of `BASE` in metres and radians, or a joint
+                position by the joint's name without "_joint". A name without a side,
+                such as `elbow`, sets the left joint to the value and mirrors it on the
+                right.
         """
         start, self.now = self.now, self.now + seconds
         for name, value in self._resolved(goals).items():
@@ -129,7 +129,7 @@ class Sketch:
         return self
 
     def home(self, seconds: float) -> Self:
-        """Move all joints and the base back to the first pose; feet stay."""
+        """Move all joints and the base back to the initial pose; feet stay."""
         start, self.now = self.now, self.now + seconds
         for name in (*self._joints, *BASE):
             channel = self.channels[name]
@@ -148,16 +148,16 @@ class Sketch:
         up: float = 0.06,
         shift: float = 0.3,
     ) -> Self:
-        """Shift the weight to the other foot, and set this one elsewhere.
+        """Shift the weight to the other foot, and step with this one.
 
         Args:
-            foot: The foot that moves.
+            foot: The swing foot.
             seconds: Time in the air.
-            forward: Way of the foot along its own direction, in metres.
-            left: Way to its left, in metres.
+            forward: Step length along the foot's direction, in metres.
+            left: Step to the left, in metres.
             turn: Turn to the left, in radians.
-            up: Greatest height, in metres.
-            shift: Time that the weight takes to the other foot before.
+            up: Largest height, in metres.
+            shift: Duration of the weight shift before the swing.
         """
         self.stand_on(self._other(foot), shift)
         x, y, yaw = self._places[foot]
@@ -187,15 +187,15 @@ class Sketch:
         pitch: float = 0.0,
         turn: float = 0.0,
     ) -> Self:
-        """Hold a foot somewhere above its place on the ground; all zero sets it down.
+        """Move a foot relative to its position on the ground; all zero sets it down.
 
         Args:
             foot: The foot, which carries no weight.
-            seconds: Time that it takes.
-            forward: Way from its place along its direction, in metres.
-            left: Way to the left, in metres.
+            seconds: Duration of the movement.
+            forward: Offset along the foot's direction, in metres.
+            left: Offset to the left, in metres.
             up: Height, in metres.
-            pitch: Toes down, in radians.
+            pitch: Pitch, toes down, in radians.
             turn: Turn to the left, in radians.
         """
         x, y, yaw = self._places[foot]
@@ -213,7 +213,7 @@ class Sketch:
         return self
 
     def stand_on(self, foot: str | None, seconds: float) -> Self:
-        """Shift the weight to a foot, or to both for None."""
+        """Shift the weight to a foot, or to both feet if None."""
         value = 0.0 if foot is None else 1.0 - 2.0 * self.robot.feet.index(foot)
         if self.channels["support"].last == value:
             return self
@@ -222,15 +222,15 @@ class Sketch:
     def solve(
         self, fps: float, progress: Callable[[int, int], None] | None = None
     ) -> tuple[np.ndarray, np.ndarray]:
-        """Return the poses and the feet that stand.
+        """Solve for the poses and foot contacts.
 
         Args:
-            fps: Frames in a second.
-            progress: Called with the number of frames that are done, and of all.
+            fps: Frames per second.
+            progress: Called with the number of finished frames and the total.
 
         Returns:
-            Positions as MuJoCo has them, shape (frames, nq), and which feet are on the
-            ground, shape (frames, 2), bool.
+            `qpos`, shape (frames, nq), and ground contact of each foot, shape
+            (frames, 2), bool.
         """
         number = round(self.now * fps) + 1
         times = np.arange(number) / fps
@@ -271,7 +271,7 @@ class Sketch:
     def _layers(
         self, here: Mapping[str, float], mass: np.ndarray, free: dict[str, int]
     ) -> list[list[Goal]]:
-        """Return feet, mass above its place, base, and the joints that are left."""
+        """Return the layers: feet, centre of mass, base, and the remaining joints."""
         feet: list[Goal] = []
         for foot, site in zip(self.robot.feet, self._sites, strict=True):
             x, y, z, yaw, pitch = (here[name] for name in _channels(foot))
@@ -293,7 +293,7 @@ class Sketch:
         ]
 
     def _free_joints(self) -> dict[str, int]:
-        """Return the joints that carry no foot."""
+        """Return the joints outside of the legs' kinematic chains."""
         model = self.robot.model
         chain: set[int] = set()
         for site in self._sites:

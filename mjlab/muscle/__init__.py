@@ -1,7 +1,7 @@
-"""Two-level muscle control: joint targets, the torques they ask for, and activations.
+"""Two-level muscle control: from joint targets to torques to muscle activations.
 
-The configuration is there at once; the rest is imported when it is first used, because
-it needs torch and MuJoCo.
+The configuration is imported eagerly; the rest is imported on first use, because it
+needs torch and MuJoCo.
 """
 
 import importlib
@@ -69,7 +69,7 @@ _LAZY = {name: part for part, names in _NAMES.items() for name in names.split()}
 
 
 def __getattr__(name: str) -> Any:
-    """Import a part that needs torch, when it is first asked for."""
+    """Import a part that needs torch on first use."""
     if name not in _LAZY:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     return getattr(importlib.import_module(f"{__name__}.{_LAZY[name]}"), name)

@@ -1,4 +1,4 @@
-"""The action that moves joints by their muscles, at the rate of physics."""
+"""Action term that drives joints by muscles, at the physics rate."""
 
 from __future__ import annotations
 
@@ -35,38 +35,38 @@ _ITERATIONS: dict[CoordinatorKind, int] = {"network": 0, "qp": 50, "refined": 10
 
 
 class MuscleActionCfg(ActionTermCfg):
-    """Joint targets that an entity's muscles go for, by a network or an optimum.
+    """Joint targets, tracked by the muscles of an entity.
 
     In each physics step a torque law turns targets into torques, and a coordinator
-    turns these into activations.
+    (network or optimisation) turns these into activations.
     """
 
     joint_names: str | tuple[str, ...] | None = None
-    """Patterns of the joints that muscles move. None takes all that a muscle
+    """Patterns of the controlled joints. None selects all joints that a muscle
     crosses."""
 
     ignore: tuple[str, ...] = ()
-    """Patterns of joints whose torques are nobody's business, such as tied ones."""
+    """Patterns of joints to leave uncontrolled, such as those tied by an equality."""
 
     scale: float | dict[str, float] = 1.0
-    """Factor of the action, or factors by pattern; 1 where no pattern covers a name."""
+    """Factor of the action, or factors by pattern; 1 for names without a pattern."""
 
     use_default_offset: bool = True
-    """Add the default positions. Without effect beside a reference."""
+    """Add the default joint positions. No effect if `reference` is set."""
 
     reference: Callable[[Env], torch.Tensor] | None = None
-    """A function for the positions that the scaled action is added to, shape (num_envs,
-    joints), in the order of the model."""
+    """Function that returns reference joint positions, shape (num_envs, joints), in the
+    order of the model. The scaled action is added to them."""
 
     law: TorqueLawCfg = TorqueLawCfg()
-    """From targets to torques."""
+    """Torque law, from targets to torques."""
 
     clip_torque: bool = True
-    """Ask for no more torque than the muscles of a joint can make."""
+    """Clip the torque targets to the capacity of each joint's muscles."""
 
     coordinator: CoordinatorKind = "network"
-    """The part that decides on activations: the muscle network, the optimum, or the
-    network's proposal, made better by a few steps to the optimum."""
+    """Coordinator that computes activations: "network" is the muscle network, "qp" the
+    optimisation, "refined" the network followed by a few optimisation steps."""
 
     iterations: int | None = None
     """Steps of the optimisation. None is 50 for "qp" and 10 for "refined"."""
@@ -75,14 +75,14 @@ class MuscleActionCfg(ActionTermCfg):
     """Shape of the network."""
 
     excitation: ExcitationKind = "direct"
-    """Kind of controls: the wanted activations, or those that make MuJoCo's muscle
-    reach them in one physics step."""
+    """Control of the muscles: "direct" is the target activation, "inverse" the
+    excitation with which MuJoCo's muscle reaches it in one physics step."""
 
     kept_steps: int = 96
-    """Steps of which a row for the learner is kept for each world."""
+    """Environment steps in the learner's buffer, with one row per world and step."""
 
     block: int = 64
-    """Worlds that go through the network together on a CPU."""
+    """Batch size of the network on a CPU, in worlds."""
 
     def bind(self, name: str, env: Env) -> ActionTerm:
         """Return the term of one environment."""
@@ -92,8 +92,8 @@ class MuscleActionCfg(ActionTermCfg):
 class SubstepFields:
     """Fields of `sim.data` within a physics step, where the velocity stage is fresh.
 
-    What belongs to a later stage is of the step before, which a torque law wants, and
-    which `sim.data` would refuse to show.
+    Fields of later stages are those of the previous physics step. Torque laws need
+    them, but `sim.data` refuses to return stale fields.
     """
 
     def __init__(self, engine: Engine) -> None:
@@ -102,21 +102,21 @@ class SubstepFields:
         self._constraint = torch.empty_like(engine.data("qfrc_constraint"))
 
     def begin(self) -> None:
-        """Hold what the last step of the environment ended with, for the first substep.
+        """Hold the final values of the last environment step, for the first substep.
 
-        A state that was put back has it in its tensors, but not in the engine, which
-        shows it anew in each substep.
+        A restored state has them in its tensors, but not in the engine, which computes
+        them in each substep.
         """
         self._constraint.copy_(self._engine.data("qfrc_constraint"))
         self._held = self._constraint
 
     def move_on(self) -> None:
-        """Show what the substep that comes to its end computes."""
+        """Use the values computed in the substep that ends now."""
         self._held = None
 
     @property
     def qfrc_constraint(self) -> torch.Tensor:
-        """Contacts and limits, of the substep before, shape (num_envs, nv)."""
+        """Constraint forces of the previous substep, shape (num_envs, nv)."""
         held = self._held
         return self._engine.data("qfrc_constraint") if held is None else held
 
@@ -125,7 +125,7 @@ class SubstepFields:
 
 
 class MuscleAction(ActionTerm):
-    """Drives muscles towards joint targets, and keeps rows for the learner.
+    """Action term that drives muscles towards joint targets and records training rows.
 
     A learner needs `rows`, `network_state` and `load_network`.
     """
@@ -135,19 +135,19 @@ class MuscleAction(ActionTerm):
         self.cfg: MuscleActionCfg = cfg
         model, device = env.sim.mj_model, env.device
         self.entity = env.scene.entity(cfg.entity_name)
-        """The owner of the muscles."""
+        """Entity with the muscles."""
         self.map = _map_of(cfg, model)
-        """The muscles, and the joints that each crosses."""
+        """Muscles and the joints that they cross."""
         self.muscles = MuscleState(self.map, env.num_envs, device)
-        """Abilities of the muscles in the last physics step."""
+        """Torque map and muscle forces of the last physics step."""
         self.network = MuscleNetwork.for_map(self.map, **vars(cfg.network)).to(device)
-        """The weights in use. They change in place."""
+        """Network in use. Its weights change in place."""
         self.version = 0
-        """The number of times that weights were loaded."""
+        """Version of the weights, as given to `load_network`."""
         self.qp = BoxQp(self.muscles.torque_map)
-        """The optimum that the network is measured against."""
+        """Optimisation, also the baseline for the network."""
         self.law = make_law(cfg.law, model, self.map, device)
-        """From targets to torques."""
+        """Torque law, from targets to torques."""
         self._activations = _activations(self.map, model.actuator_actadr, device)
         _check_excitation(cfg.excitation, has_dynamics=self._activations is not None)
         self._follows = self._activations is not None and cfg.excitation == "direct"
@@ -158,18 +158,18 @@ class MuscleAction(ActionTerm):
             round(env.step_dt / env.physics_dt),
             device,
         )
-        """Rows for the learner."""
+        """Training rows of the muscle network."""
         self.shared = SharedMuscles(self.network, self.buffer)
-        """Memory shared with other processes, where worlds and learner are apart."""
+        """Memory shared with other processes, if worlds run outside the learner's."""
         joints = [n.removeprefix(f"{cfg.entity_name}/") for n in self.map.joint_names]
         self.joint_names = tuple(joints)
-        """The joints that the muscles move, in the order of the action."""
+        """Names of the controlled joints, in the order of the action."""
         self._joints = torch.tensor(self.entity.find_joints(joints)[0], device=device)
         scale = resolve_values(cfg.scale, joints, what="joint", owner=cfg.entity_name)
         self.scale = torch.tensor(
             [1.0 if value is None else float(value) for value in scale], device=device
         )
-        """Factor of each number of the action, shape (action_dim,)."""
+        """Factor of each action dimension, shape (action_dim,)."""
         self._sim: Any = env.sim
         self._fields: Any = SubstepFields(env.sim.engine)
         self._actuators = torch.tensor(self.map.actuator_ids, device=device)
@@ -180,23 +180,24 @@ class MuscleAction(ActionTerm):
             return torch.zeros(env.num_envs, count, device=device)
 
         self.target = zeros(self.map.num_dofs)
-        """Targets of the joints in this step, shape (num_envs, joints), live."""
+        """Joint targets in this step, shape (num_envs, joints), live."""
         self.wanted_torque = zeros(self.map.num_dofs)
-        """Torques asked of the muscles in the last physics step, without passive ones,
-        in N m, shape (num_envs, joints), live."""
+        """Target torques of the muscles in the last physics step, without passive
+        torques, in N m, shape (num_envs, joints), live."""
         self.activation = zeros(self.map.num_muscles)
-        """Decision of the coordinator then, shape (num_envs, muscles), live."""
+        """The coordinator's activations in the last physics step, shape (num_envs,
+        muscles), live."""
         self.coordinator = self._make_coordinator()
-        """The part that decides on activations."""
+        """Coordinator, from torques to activations."""
 
     @property
     def action_dim(self) -> int:
-        """Numbers of the action: one a joint."""
+        """Size of the action: one dimension per joint."""
         return self.map.num_dofs
 
     @property
     def targets(self) -> tuple[ActionTarget, ...]:
-        """The joints, by their positions, and the muscles, by their efforts."""
+        """Targets: position of each joint, and effort of each muscle."""
         entity = self.entity.name
         muscles = [m.removeprefix(f"{entity}/") for m in self.map.muscle_names]
         return (
@@ -206,17 +207,17 @@ class MuscleAction(ActionTerm):
 
     @property
     def sim_model(self) -> mujoco.MjModel:
-        """The model as compiled, the same for all worlds."""
+        """Compiled model, the same for all worlds."""
         return self._env.sim.mj_model
 
     def dynamics(self, device: torch.device) -> dict[str, Any]:
-        """Return facts for a learner about muscles that follow their controls late."""
+        """Return the learner's arguments for muscles with activation dynamics."""
         prm = self.sim_model.actuator_dynprm[list(self.map.actuator_ids)]
         dynprm = torch.from_numpy(prm).float().to(device)
         known = {"dynprm": dynprm, "timestep": self._env.physics_dt}
         return known if self._follows else {}
 
-    # What a learner needs.
+    # Interface of the learner.
 
     def rows(self) -> torch.Tensor:
         """Return the rows of the last steps, shape (n, width), as `buffer.rows`."""
@@ -227,11 +228,11 @@ class MuscleAction(ActionTerm):
         return {k: v.detach().clone() for k, v in self.network.state_dict().items()}
 
     def load_network(self, state: dict[str, torch.Tensor], version: int) -> None:
-        """Use other weights from now on, in place.
+        """Load new network weights, in place.
 
         Args:
-            state: A state dict of a network of the same shape, on any device.
-            version: The number of times that weights were published.
+            state: State dict of a network of the same shape, on any device.
+            version: Version number: how often weights were published.
         """
         own = self.network.state_dict()
         check_weights(state, {name: tensor.shape for name, tensor in own.items()})
@@ -243,7 +244,7 @@ class MuscleAction(ActionTerm):
     # A step.
 
     def process_actions(self, actions: torch.Tensor) -> None:
-        """Set the targets of the step, and choose the physics step to learn from."""
+        """Set the joint targets, and draw the physics step to record."""
         torch.addcmul(self._offset(), actions, self.scale, out=self.target)
         self.muscles.set_constants(self._sim.model)
         self.buffer.begin(self._env.rng.draw(f"action/{self.name}/substep", ()))
@@ -251,7 +252,7 @@ class MuscleAction(ActionTerm):
         self._left = self.buffer.num_substeps
 
     def apply_late(self) -> None:
-        """Decide on the activations of this physics step."""
+        """Compute the activations of this physics step."""
         self.muscles.update(self._fields)
         self._is_past = True
         torque = self.law.compute(self._fields, self.target)
@@ -270,7 +271,7 @@ class MuscleAction(ActionTerm):
             self.buffer.end()
 
     def present(self) -> MuscleState:
-        """Return what the muscles can do in the state after the last `forward()`."""
+        """Return the muscle state after the last `forward()`."""
         if self._is_past:
             self.muscles.set_constants(self._sim.model)
             self.muscles.update(self._sim.data)
@@ -282,18 +283,21 @@ class MuscleAction(ActionTerm):
         return self.muscles.torque_map.torque(self.muscles.red, self.activation)
 
     def act(self) -> torch.Tensor:
-        """Return activations, MuJoCo's where muscles lag, (num_envs, muscles)."""
+        """Return activations, shape (num_envs, muscles).
+
+        MuJoCo's `act` for muscles with activation dynamics.
+        """
         return self.activation if self._activations is None else self._mujoco_act()
 
     def reset(self, mask: torch.Tensor) -> None:
-        """Forget the past of the worlds of `mask`."""
+        """Reset targets, activations and coordinator in the worlds of `mask`."""
         for tensor in (self.target, self.wanted_torque, self.activation):
             tensor.masked_fill_(mask.unsqueeze(1), 0.0)
         self.coordinator.reset(mask)
         self.invalidate()
 
     def invalidate(self) -> None:
-        """Forget what the muscles can do in the present state."""
+        """Mark the muscle state as stale."""
         self._is_past = True
 
     def state(self) -> dict[str, torch.Tensor]:
@@ -308,7 +312,7 @@ class MuscleAction(ActionTerm):
             "shared.step": rows["step"],
         }
 
-    # Parts.
+    # Helpers.
 
     def _offset(self) -> torch.Tensor:
         if self.cfg.reference is not None:
@@ -329,7 +333,7 @@ class MuscleAction(ActionTerm):
         self._env.sim.data.ctrl.index_copy_(1, self._actuators, ctrl)
 
     def _mujoco_act(self) -> torch.Tensor:
-        """Return MuJoCo's activations, of muscles that have dynamics."""
+        """Return MuJoCo's `act` of muscles with activation dynamics."""
         assert self._activations is not None
         return self._env.sim.data.act.index_select(1, self._activations)
 
@@ -348,7 +352,7 @@ class MuscleAction(ActionTerm):
 
 
 def muscle_action(env: Env, name: str = "muscles") -> MuscleAction:
-    """Return the muscle action called `name`, for terms that read it."""
+    """Return the muscle action `name`, for terms that read it."""
     term = env.action_manager.term(name)
     if not isinstance(term, MuscleAction):
         kind = type(term).__name__
@@ -357,7 +361,7 @@ def muscle_action(env: Env, name: str = "muscles") -> MuscleAction:
 
 
 def _map_of(cfg: MuscleActionCfg, model: mujoco.MjModel) -> MuscleMap:
-    """Return the muscles of the entity, and the joints that they move."""
+    """Return the muscle map of the entity."""
     prefix = re.escape(f"{cfg.entity_name}/")
     return MuscleMap.from_model(
         model,
@@ -385,7 +389,7 @@ def _prefixed(prefix: str, patterns: Any) -> tuple[str, ...] | None:
 def _activations(
     muscle_map: MuscleMap, addresses: Any, device: torch.device
 ) -> torch.Tensor | None:
-    """Return the places of activations in `act`; None without dynamics."""
+    """Return the indices of activations in `act`; None without activation dynamics."""
     places = [int(addresses[i]) for i in muscle_map.actuator_ids]
     if min(places) < 0:
         return None

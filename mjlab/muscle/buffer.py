@@ -1,4 +1,4 @@
-"""Rows for the muscle network to learn from: one for each world and control step."""
+"""Training rows of the muscle network: one per world and control step."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from mjlab.muscle.store import WeightStore
 
 @dataclass(frozen=True)
 class TupleLayout:
-    """Places of the parts of a row.
+    """Column layout of a row.
 
-    First the reduced torque map and the wanted torque; for a network of a cascade then
-    what the networks before it gave and its weight; for muscles that follow their
-    excitation late, the activations.
+    Reduced torque map and target torque; for a network of a cascade, also the output of
+    the earlier networks and its weight; for muscles with activation dynamics, also the
+    activations.
     """
 
     num_entries: int
@@ -41,7 +41,7 @@ class TupleLayout:
 
     @property
     def widths(self) -> dict[str, int]:
-        """Numbers of each part of a row, in order."""
+        """Width of each part of a row, in order."""
         widths = {"red": self.num_entries, "torque": self.num_dofs}
         if self.is_cascaded:
             widths |= {"previous": self.num_muscles, "weight": 1}
@@ -51,7 +51,7 @@ class TupleLayout:
 
     @property
     def width(self) -> int:
-        """Numbers of a row."""
+        """Width of a row."""
         return sum(self.widths.values())
 
     def parts(self, rows: torch.Tensor) -> dict[str, torch.Tensor]:
@@ -61,12 +61,12 @@ class TupleLayout:
 
 
 class MuscleTupleBuffer:
-    """Keeps the rows of the last control steps, one substep of each world and step.
+    """Ring buffer of the last control steps, with one substep per world and step.
 
-    Which substep that is, is drawn at the start of the control step, so that each is as
-    likely as any other; the row is then stored whole, so that a map and a torque always
-    belong together. Step s stands at the same place whoever is quick or slow. All of it
-    can be part of a CUDA graph, except `rows`.
+    The substep is drawn uniformly at the start of the control step. Its row is stored
+    as a whole, so that torque map and torque come from the same substep. The row of
+    step s has a fixed index, whatever the speed of the workers. All methods except
+    `rows` can be captured in a CUDA graph.
     """
 
     def __init__(
@@ -77,14 +77,14 @@ class MuscleTupleBuffer:
         num_substeps: int,
         device: torch.device | str = "cpu",
     ) -> None:
-        """Allocate.
+        """Allocate the buffer.
 
         Args:
-            layout: What stands in a row.
-            num_envs: The number of worlds.
-            num_steps: Control steps to keep; the oldest make room.
+            layout: Column layout of a row.
+            num_envs: Number of worlds.
+            num_steps: Control steps to keep; the oldest are overwritten.
             num_substeps: Substeps of a control step.
-            device: Where the worlds are.
+            device: Device of the worlds.
         """
         self.layout = layout
         self.num_substeps = num_substeps
@@ -99,18 +99,18 @@ class MuscleTupleBuffer:
         """Begin a control step.
 
         Args:
-            draws: Uniform numbers from 0 to below 1, shape (num_envs,), which choose
-                the substep of each world.
+            draws: Uniform numbers in [0, 1), shape (num_envs,), that select the substep
+                of each world.
         """
         chosen = (draws * self.num_substeps).long()
         self._chosen.copy_(chosen.clamp(0, self.num_substeps - 1))
         self._substep.zero_()
 
     def record(self, **parts: torch.Tensor) -> None:
-        """Offer the present substep; worlds that chose it take it.
+        """Record the current substep in the worlds that selected it.
 
         Args:
-            parts: The parts of the layout by name, each of shape (num_envs, width).
+            parts: Parts of the layout by name, each of shape (num_envs, width).
         """
         row = torch.cat([parts[name] for name in self.layout.widths], dim=-1)
         is_chosen = (self._chosen == self._substep).unsqueeze(-1)
@@ -120,7 +120,7 @@ class MuscleTupleBuffer:
     def end(self) -> None:
         """Store the rows of the control step.
 
-        A world whose numbers are not finite keeps the row that it had.
+        A row with non-finite values is not stored; the world keeps its previous row.
         """
         is_finite = self._offered.sum(-1, keepdim=True).isfinite()
         torch.where(is_finite, self._offered, self._row, out=self._row)
@@ -129,50 +129,50 @@ class MuscleTupleBuffer:
         self._step += 1
 
     def rows(self) -> torch.Tensor:
-        """Return the rows kept, by step and then world, shape (n, width).
+        """Return all rows, by step and then world, shape (n, width).
 
-        Waits for the device. Steps come in the order of their places, not of their age.
+        Waits for the device. Steps are in buffer order, not in order of age.
         """
         filled = min(int(self._step.item()), self._ring.shape[0])
         return self._ring[:filled].reshape(-1, self.layout.width)
 
     def move(self, ring: torch.Tensor, step: torch.Tensor) -> None:
-        """Keep the rows elsewhere from now on, such as in memory of several processes.
+        """Switch to other storage, such as memory shared by several processes.
 
         Args:
-            ring: Where rows go, shape (num_steps, worlds, width). What it holds is what
-                the buffer holds from now on, of as many worlds as it has.
-            step: How many steps it holds or has held, shape (1,), int64.
+            ring: New storage, shape (num_steps, worlds, width). Its contents replace
+                those of the buffer, and it can have another number of worlds.
+            step: Number of steps ever written to it, shape (1,), int64.
         """
         self._ring, self._step = ring, step
 
     @property
     def num_steps(self) -> int:
-        """Control steps that are kept."""
+        """Capacity in control steps."""
         return self._ring.shape[0]
 
     def clear(self) -> None:
-        """Forget every row."""
+        """Remove all rows."""
         self._step.zero_()
 
     def state_dict(self) -> dict[str, torch.Tensor]:
-        """Return the live tensors that what comes after a control step depends on."""
+        """Return the live state tensors between control steps."""
         return {"ring": self._ring, "row": self._row, "step": self._step}
 
     def load_state_dict(self, state: dict[str, torch.Tensor]) -> None:
-        """Continue from what `state_dict` gave."""
+        """Restore the state that `state_dict` returned."""
         for name, tensor in self.state_dict().items():
             tensor.copy_(state[name])
 
 
 class SharedMuscles:
-    """Memory that a muscle action shares with the same one in other processes.
+    """Memory that a muscle action shares with its copies in other processes.
 
-    Weights go from the learner to all workers, and change there only when a rollout
-    begins. Rows go the other way: each worker writes those of its worlds to their
-    places, so that the learner's batch is the same whoever has which worlds.
+    Weights go from the learner to all workers, which load them only when a rollout
+    begins. Rows go from the workers to the learner. Each row has a fixed index, so the
+    learner's batch does not depend on the assignment of worlds to workers.
 
-    Until `share` is called, the action is alone and nothing here does anything.
+    Before `share` is called, all methods do nothing.
     """
 
     def __init__(self, network: MuscleNetwork, buffer: MuscleTupleBuffer) -> None:
@@ -180,18 +180,18 @@ class SharedMuscles:
         self._buffer = buffer
         self._store: WeightStore | None = None
         self.version = 0
-        """Version of the weights in use, as the store counts; 0 is the first ones."""
+        """Version of the weights in use, from the store; 0 for the initial ones."""
 
     def fields(
         self, num_envs: int, num_workers: int
     ) -> dict[str, tuple[tuple[int, ...], torch.dtype]]:
-        """Return shape and type of the memory that all workers share, by name."""
+        """Return shapes and dtypes of the shared memory, by name."""
         weights = WeightStore.nbytes_for(self._network)
         steps, width = self._buffer.num_steps, self._buffer.layout.width
         return {
             "weights": ((weights,), torch.uint8),
             "rows": ((steps, num_envs, width), torch.float32),
-            # A worker's own count: nobody waits for anybody here.
+            # One counter per worker, so that workers do not wait for each other.
             "steps": ((num_workers, 1), torch.int64),
         }
 
@@ -202,22 +202,22 @@ class SharedMuscles:
         worlds: slice = slice(None),
         worker: int = 0,
     ) -> None:
-        """Use memory that other processes use as well.
+        """Use shared memory from now on.
 
         Args:
-            memory: As `fields` says, all zero when the first one comes.
-            worlds: The worlds of this process; the learner sees all.
-            worker: The number of this worker; the learner goes by the first.
+            memory: Tensors described by `fields`, zeroed before the first call.
+            worlds: Worlds of this process; the learner uses all.
+            worker: Index of this worker; the learner reads the counter of worker 0.
         """
         self._store = WeightStore(self._network, memory["weights"].numpy().data)
         self._buffer.move(memory["rows"][:, worlds], memory["steps"][worker])
 
     def publish(self, state: Mapping[str, torch.Tensor]) -> None:
-        """Give weights to the workers, who take them when the next rollout begins."""
+        """Publish weights; workers load them when the next rollout begins."""
         if self._store is not None:
             self.version = self._store.publish(state)
 
     def begin_rollout(self) -> None:
-        """Take the newest weights, in a worker."""
+        """Load the newest weights, in a worker."""
         if self._store is not None and self._store.version != self.version:
             self.version = self._store.fetch(self._network)

@@ -11,100 +11,101 @@ Filter = Literal["relu_tanh", "sigmoid"]
 
 
 class TorqueLawCfg(Config):
-    """The law from joint targets to the torques that muscles are asked for."""
+    """Configuration of the law from joint targets to target torques of the muscles."""
 
     kind: LawKind = "stable_pd"
-    """A stable spring and damper with the whole inertia matrix, or with its diagonal,
-    a plain one, or the targets themselves as torques."""
+    """Law: stable PD with the full inertia matrix, stable PD with its diagonal, plain
+    PD, or the targets as torques ("direct")."""
 
     stiffness: float = 300.0
-    """In N m/rad; for "direct", N m for each unit of the target."""
+    """Stiffness in N m/rad; for "direct", N m per unit of the target."""
 
     damping: float | None = None
-    """In N m s/rad. None takes √(2 · stiffness)."""
+    """Damping in N m s/rad. None uses √(2 · stiffness)."""
 
 
 class MuscleNetworkCfg(Config):
-    """The shape of a muscle network."""
+    """Architecture of the muscle network."""
 
     hidden: tuple[int, ...] = (256, 256, 256)
     """Widths of the hidden layers."""
 
     output: Filter = "relu_tanh"
-    """The way from raw outputs to activations."""
+    """Function from raw outputs to activations."""
 
     muscle_scale: float = 200.0
-    """Entries of the torque map count in units of this, in N m."""
+    """Input scale of the torque map: entries are divided by it, in N m."""
 
     torque_scale: float = 200.0
-    """Torques count in units of this, in N m."""
+    """Input scale of torques, which are divided by it, in N m."""
 
     seed: int = 0
-    """Of the initial weights."""
+    """Seed of the initial weights."""
 
 
 class MuscleLearnerCfg(Config):
-    """A regression of activations on wanted torques, after each iteration of PPO.
+    """Training of the muscle network by regression, after each iteration of PPO.
 
-    The defaults are our preset; `original_preset` is that of the published two-level
-    controllers.
+    The network learns activations that produce the target torques. The defaults are
+    mjlab's preset; `original_preset` is that of the published two-level controllers.
     """
 
     effort_weight: float = 0.01
     """Weight of the mean squared activation."""
 
     output_weight: float = 1e-4
-    """Weight of the mean squared raw output, which keeps outputs from getting stuck."""
+    """Weight of the mean squared raw output, which keeps outputs from saturating."""
 
     teacher_weight: float = 0.1
-    """Weight of the mean squared distance from the optimum's activations. 0 leaves the
-    optimum out."""
+    """Weight of the mean squared difference from the optimal activations. 0 disables
+    the optimisation."""
 
     teacher_iterations: int = 300
-    """Iterations of the optimisation that teaches."""
+    """Iterations of the optimisation that computes the optimal activations."""
 
     torque_scale: float = 100.0
-    """Errors of torques count in units of this, in N m."""
+    """Scale of torque errors, which are divided by it, in N m."""
 
     learning_rate: float = 1e-3
-    """Of Adam, at first."""
+    """Initial learning rate of Adam."""
 
     final_learning_rate: float = 1e-4
-    """Of Adam, after `decay_updates` updates."""
+    """Learning rate of Adam after `decay_updates` updates."""
 
     decay_updates: int = 300
-    """Updates over which the learning rate falls, in a straight line."""
+    """Updates over which the learning rate decays linearly."""
 
     max_grad_norm: float | None = 1.0
-    """Largest norm of all gradients together. None does not limit it."""
+    """Bound of the global gradient norm. None disables the clipping."""
 
     max_grad: float | None = None
-    """Largest size of each gradient by itself. None does not limit it."""
+    """Bound of the absolute value of each gradient element. None disables the
+    clipping."""
 
     epochs: int = 4
     """Passes over the rows in an update."""
 
     batch_size: int = 4096
-    """Rows of a minibatch; the last of an epoch may be smaller."""
+    """Rows of a minibatch; the last one of an epoch can be smaller."""
 
     allow_small_batch: bool = True
-    """Allow fewer rows together than `batch_size`."""
+    """Allow updates with fewer rows in total than `batch_size`."""
 
     max_rows: int = 65536
-    """Rows used in an update; of more, as many are drawn."""
+    """Largest number of rows in an update; a random subset is drawn from more."""
 
     kept_iterations: int = 4
-    """Iterations whose rows the buffer keeps."""
+    """Size of the buffer, in iterations."""
 
     held_out: int = 512
-    """Rows that are not learned from but measured, at most an eighth of all."""
+    """Held-out validation rows, at most 1/8 of all."""
 
     seed: int = 0
-    """Of the order of rows."""
+    """Seed of the shuffling of rows."""
 
 
 def original_preset() -> MuscleLearnerCfg:
-    """Return the way in which the published two-level controllers learn."""
+    """Return the training settings of the published two-level controllers."""
     return MuscleLearnerCfg(
         output_weight=0.01,
         teacher_weight=0.0,

@@ -1,4 +1,4 @@
-"""Coordinators, which decide on activations: by a network, the optimum, or both."""
+"""Coordinators compute activations from torques: by network, optimisation, or both."""
 
 from __future__ import annotations
 
@@ -12,26 +12,26 @@ from mjlab.muscle.state import TorqueMap
 
 
 class Coordinator(Protocol):
-    """Finds activations whose torques are the wanted ones."""
+    """Compute activations that produce the target torques."""
 
     def act(self, red: torch.Tensor, torque: torch.Tensor) -> torch.Tensor:
         """Return activations, shape (num_envs, num_muscles).
 
         Args:
-            red: The reduced torque map, in N m, shape (num_envs, num_entries).
-            torque: The wanted active torques, in N m, shape (num_envs, num_dofs).
+            red: Reduced torque map, in N m, shape (num_envs, num_entries).
+            torque: Target active torques, in N m, shape (num_envs, num_dofs).
         """
         ...
 
     def reset(self, mask: torch.Tensor) -> None:
-        """Forget the past of the worlds where `mask`, shape (num_envs,), holds."""
+        """Reset the worlds in `mask`, shape (num_envs,)."""
         ...
 
 
 class NetworkCoordinator:
-    """The muscle network, in blocks of rows of one size on a CPU.
+    """The muscle network, evaluated in blocks of equal size on a CPU.
 
-    On CUDA the worlds are one block: matrix products there are one launch each.
+    On CUDA all worlds form one block, so that each matrix product is one launch.
     """
 
     def __init__(
@@ -40,11 +40,11 @@ class NetworkCoordinator:
         """Allocate the blocks.
 
         Args:
-            network: The network, on the worlds' device. It is used as it is at each
-                call, so that weights written in place count at once. Their memory is
-                laid out anew here.
-            num_envs: The number of worlds.
-            block: Rows that go through the network together on a CPU.
+            network: The network, on the worlds' device. It is not copied, so weights
+                written in place take effect in the next call. Their memory layout is
+                changed here.
+            num_envs: Number of worlds.
+            block: Batch size on a CPU, in rows.
         """
         self.network = network
         weight = network.muscle_scale
@@ -62,10 +62,10 @@ class NetworkCoordinator:
         ]
         linear = [layer for layer in network.fc if isinstance(layer, nn.Linear)]
         for layer in linear:
-            # Column by column in memory, products take a seventh less time on a CPU.
+            # In column-major order, products take a seventh less time on a CPU.
             layer.weight.data = layer.weight.data.t().contiguous().t()
         self._layers = [(layer.weight.t(), layer.bias) for layer in linear]
-        # Blocks come one after the other, so that one set of these serves all.
+        # Blocks are evaluated one after the other and share these tensors.
         widths = [bias.shape[0] for _, bias in self._layers[:-1]]
         self._hidden = [
             _rows_of_lines(weight, block, width)[:, :width] for width in widths
@@ -82,10 +82,10 @@ class NetworkCoordinator:
             return activation[: len(self._red), : self.network.num_muscles]
 
     def reset(self, mask: torch.Tensor) -> None:
-        """Do nothing: a network has no past."""
+        """Do nothing: the network has no state."""
 
     def _run(self, inputs: torch.Tensor, outputs: torch.Tensor) -> None:
-        """Do as `MuscleNetwork.forward` does, in memory that is there already."""
+        """Compute `MuscleNetwork.forward` in preallocated memory."""
         x = inputs
         for (weight, bias), hidden in zip(self._layers, self._hidden, strict=False):
             torch.addmm(bias, x, weight, out=hidden)
@@ -95,18 +95,18 @@ class NetworkCoordinator:
 
 
 def _rows_of_lines(like: torch.Tensor, rows: int, columns: int) -> torch.Tensor:
-    """Return zeros, at least so wide that each row begins a cache line of 16 numbers.
+    """Return zeros, padded so that each row begins on a cache line of 16 numbers.
 
-    MKL gives rows of few columns other bits where they begin elsewhere in a line (six
-    columns, by turns: torch 2.13 on an AMD EPYC).
+    MKL's results for rows of few columns depend on the alignment of the row (six
+    columns: bits alternate between rows; torch 2.13 on an AMD EPYC).
     """
     return like.new_zeros(rows, columns + -columns % 16)
 
 
 class CascadeCoordinator:
-    """A cascade, with weights that are written from outside at each control step.
+    """A cascade of networks; the caller writes its weights at each control step.
 
-    On a CPU it runs in blocks of rows of one size, as `NetworkCoordinator` does.
+    On a CPU it is evaluated in blocks of equal size, like `NetworkCoordinator`.
     """
 
     def __init__(
@@ -116,8 +116,8 @@ class CascadeCoordinator:
 
         Args:
             cascade: The networks.
-            num_envs: The number of worlds.
-            block: Rows that go through the networks together on a CPU.
+            num_envs: Number of worlds.
+            block: Batch size on a CPU, in rows.
         """
         self.cascade = cascade
         first = cascade.first
@@ -130,7 +130,7 @@ class CascadeCoordinator:
         self._blocks = in_blocks(size, size if like.is_cuda else block)
         self._num_envs = num_envs
         self.weights = self._weights[:num_envs]
-        """Of each network in each world, shape (num_envs, networks)."""
+        """Weight of each network in each world, shape (num_envs, networks)."""
 
     def act(self, red: torch.Tensor, torque: torch.Tensor) -> torch.Tensor:
         """Return activations, shape (num_envs, num_muscles)."""
@@ -145,17 +145,17 @@ class CascadeCoordinator:
         return self._activation[: self._num_envs]
 
     def reset(self, mask: torch.Tensor) -> None:
-        """Give the networks full weight in the worlds of `mask`."""
+        """Set the weights of all networks to 1 in the worlds of `mask`."""
         self.weights.masked_fill_(mask.unsqueeze(-1), 1.0)
 
 
 class BoxQp:
-    """Least squares for activations between 0 and 1, for many worlds at once.
+    """Batched least squares for activations between 0 and 1.
 
-    What is made small is ½ ‖(A a − τ) / torque_scale‖² / num_dofs + ½ effort_weight
-    ‖a‖² / num_muscles. The method is the accelerated projected gradient with a step
-    size of its own for each muscle, begun anew in a world where it runs uphill; it has
-    a fixed number of iterations and no branch.
+    The objective is ½ ‖(A a − τ) / torque_scale‖² / num_dofs + ½ effort_weight
+    ‖a‖² / num_muscles. The method is the accelerated projected gradient with one step
+    size per muscle and an adaptive restart per world; it has a fixed number of
+    iterations and no branch.
     """
 
     def __init__(
@@ -165,12 +165,12 @@ class BoxQp:
         effort_weight: float = 0.01,
         torque_scale: float = 100.0,
     ) -> None:
-        """Remember the weights.
+        """Store the weights.
 
         Args:
-            torque_map: The map of the model.
+            torque_map: Torque map of the model.
             effort_weight: Weight of the mean squared activation.
-            torque_scale: Torques count in units of this, in N m.
+            torque_scale: Scale of torque errors, in N m.
         """
         self._map = torque_map
         self._torque_weight = 1.0 / (torque_scale**2 * torque_map.num_dofs)
@@ -179,7 +179,7 @@ class BoxQp:
     def objective(
         self, red: torch.Tensor, torque: torch.Tensor, activation: torch.Tensor
     ) -> torch.Tensor:
-        """Return what is made small, shape (rows,)."""
+        """Return the objective, shape (rows,)."""
         residual = self._map.torque(red, activation) - torque
         squares = (residual * residual).sum(-1) * self._torque_weight
         effort = (activation * activation).sum(-1) * self._effort_weight
@@ -196,10 +196,10 @@ class BoxQp:
         """Return activations, shape (rows, num_muscles).
 
         Args:
-            red: The reduced torque map, in N m, shape (rows, num_entries).
-            torque: The wanted active torques, in N m, shape (rows, num_dofs).
-            start: Activations to begin with, shape (rows, num_muscles). None is none.
-            iterations: More come nearer to the optimum.
+            red: Reduced torque map, in N m, shape (rows, num_entries).
+            torque: Target active torques, in N m, shape (rows, num_dofs).
+            start: Initial activations, shape (rows, num_muscles). None starts at 0.
+            iterations: Number of iterations.
         """
         step = self._step_sizes(red)
         if start is None:
@@ -210,7 +210,7 @@ class BoxQp:
             gradient = self._gradient(red, torque, ahead)
             new = (ahead - step * gradient).clamp(0.0, 1.0)
             move = new - best
-            # A move against the last direction means that the momentum is too much.
+            # Restart: a step against the last direction means too much momentum.
             uphill = ((ahead - new) / step * move).sum(-1, keepdim=True) > 0.0
             momentum = torch.where(uphill, torch.ones_like(momentum), momentum)
             longer = 0.5 * (1.0 + (1.0 + 4.0 * momentum * momentum).sqrt())
@@ -233,16 +233,16 @@ class BoxQp:
 
 
 class QpCoordinator:
-    """The optimum, begun at the activations of the substep before."""
+    """Optimisation, warm-started from the activations of the previous substep."""
 
     def __init__(self, qp: BoxQp, start: torch.Tensor, iterations: int = 50) -> None:
-        """Remember the number of iterations.
+        """Store the optimisation and its settings.
 
         Args:
             qp: The optimisation.
-            start: Activations of the first substep, shape (num_envs, num_muscles). It
-                is written in place: its owner has the newest ones.
-            iterations: For each substep.
+            start: Initial activations, shape (num_envs, num_muscles). Written in place
+                in each substep, so the caller's tensor has the newest activations.
+            iterations: Iterations per substep.
         """
         self._qp = qp
         self._iterations = iterations
@@ -257,20 +257,20 @@ class QpCoordinator:
         return self._activation
 
     def reset(self, mask: torch.Tensor) -> None:
-        """Begin at no activation in the worlds of `mask`."""
+        """Set the initial activations to 0 in the worlds of `mask`."""
         self._activation.masked_fill_(mask.unsqueeze(-1), 0.0)
 
 
 class RefinedCoordinator:
-    """A proposal of another coordinator, made better by a few steps to the optimum."""
+    """Another coordinator, followed by a few optimisation steps."""
 
     def __init__(self, proposer: Coordinator, qp: BoxQp, iterations: int = 10) -> None:
-        """Remember both.
+        """Store both parts.
 
         Args:
-            proposer: Whose activations are the start, usually a network.
+            proposer: Coordinator of the initial activations, usually a network.
             qp: The optimisation.
-            iterations: For each substep.
+            iterations: Iterations per substep.
         """
         self._proposer = proposer
         self._qp = qp

@@ -1,7 +1,7 @@
-"""Events that change muscles: weakness, contracture and fatigue, world by world.
+"""Events that change muscles per world: weakness, contracture and fatigue.
 
-They write what the model says of muscles, so that MuJoCo, the torque map and whoever
-observes see the same muscles.
+They write the muscle parameters of the model, so that MuJoCo, the torque map and the
+observations use the same muscles.
 """
 
 from __future__ import annotations
@@ -21,12 +21,12 @@ from mjlab.tensors.masks import write_where
 Range = tuple[float, float]
 _PRM_FIELDS = ("actuator_gainprm", "actuator_biasprm")
 _MUSCLE = int(mujoco.mjtGain.mjGAIN_MUSCLE)
-# Peak force, and what it is computed from where it is below 0.
+# Peak force, and the scale that replaces it if it is below 0.
 _FORCE = slice(2, 4)
 
 
 class muscle_strength(ManagerTermBase):
-    """Makes muscles stronger or weaker than compiled, each by a factor of its own."""
+    """Scale the compiled strength of each muscle by a random factor."""
 
     @staticmethod
     def model_fields(params: dict[str, Any]) -> tuple[str, ...]:
@@ -53,14 +53,14 @@ class muscle_strength(ManagerTermBase):
         asset_cfg: Selection = ROBOT,
         stream: str = "event",
     ) -> None:
-        """Draw factors, and write forces.
+        """Draw the factors and write the peak forces.
 
         Args:
             env: The environment.
             mask: The worlds, shape (num_envs,), bool.
             strength_range: Smallest and largest factor.
-            together: Give all muscles of a world the same factor.
-            passive: Apply it to the force of a muscle that is only stretched, too.
+            together: Use the same factor for all muscles of a world.
+            passive: Also scale the passive force.
             asset_cfg: The muscles, as actuators.
             stream: Name of the random numbers; the event manager gives one.
         """
@@ -75,7 +75,7 @@ class muscle_strength(ManagerTermBase):
 
 
 class muscle_contracture(ManagerTermBase):
-    """Shortens muscles, so that they resist stretching earlier."""
+    """Shorten muscles, so that their passive force begins earlier (contracture)."""
 
     @staticmethod
     def model_fields(params: dict[str, Any]) -> tuple[str, ...]:
@@ -101,12 +101,13 @@ class muscle_contracture(ManagerTermBase):
         asset_cfg: Selection = ROBOT,
         stream: str = "event",
     ) -> None:
-        """Draw by how much, and write the lengths between which muscles work.
+        """Draw the shortening and write the length ranges.
 
         Args:
             env: The environment.
             mask: The worlds, shape (num_envs,), bool.
-            shortening_range: Smallest and largest shortening, in optimal lengths.
+            shortening_range: Smallest and largest shortening, relative to the optimal
+                length.
             asset_cfg: The muscles, as actuators.
             stream: Name of the random numbers; the event manager gives one.
         """
@@ -119,11 +120,11 @@ class muscle_contracture(ManagerTermBase):
 
 
 class muscle_fatigue(ManagerTermBase):
-    """Tires muscles that work, and lets them recover; an event of mode "step".
+    """Muscle fatigue and recovery; an event of mode "step".
 
-    The share of a muscle that is tired grows with its activation, among what is still
-    fresh, and shrinks at a rate of its own: f' = tiring · a · (1 − f) − recovery · f.
-    Its peak force is what it was when the episode began, times 1 − f.
+    The fatigued fraction f of a muscle grows with its activation a and decays:
+    f' = tiring · a · (1 − f) − recovery · f. The peak force is the one at the start of
+    the episode times 1 − f.
     """
 
     @staticmethod
@@ -134,13 +135,13 @@ class muscle_fatigue(ManagerTermBase):
     def __init__(self, cfg: TermCfg, env: Env) -> None:
         super().__init__(cfg, env)
         env.sim.expand(_PRM_FIELDS[0])
-        # The action is bound after events.
+        # Actions are bound after events.
         self._term: MuscleAction | None = None
         force = self._force(env)
         self._rested = force.clone()
         self._written = force.clone()
         self.tired = torch.zeros(force.shape[:2], device=env.device)
-        """Share of each muscle that is tired, shape (num_envs, actuators)."""
+        """Fatigued fraction of each muscle, shape (num_envs, actuators)."""
 
     def __call__(
         self,
@@ -150,14 +151,14 @@ class muscle_fatigue(ManagerTermBase):
         recovery: float = 0.01,
         action_name: str = "muscles",
     ) -> None:
-        """Let a step's work tell.
+        """Integrate the fatigue over a step and write the peak forces.
 
         Args:
             env: The environment.
             mask: The worlds, shape (num_envs,), bool.
-            tiring: Rate at which a muscle at full activation tires, in 1/s.
-            recovery: Rate at which it recovers, in 1/s.
-            action_name: The muscle action.
+            tiring: Fatigue rate at full activation, in 1/s.
+            recovery: Recovery rate, in 1/s.
+            action_name: Name of the muscle action.
         """
         if self._term is None:
             self._term = muscle_action(env, action_name)
@@ -171,9 +172,9 @@ class muscle_fatigue(ManagerTermBase):
         self._write(env, mask)
 
     def reset(self, mask: torch.Tensor) -> None:
-        """Begin rested, with the force that reset events gave, if one did."""
+        """Set the fatigue to 0, and keep peak forces that reset events wrote."""
         present = self._force(self._env)
-        # A force that was not written since is that of tired muscles.
+        # A force that no event wrote since is still the fatigued one.
         rested = torch.where(present == self._written, self._rested, present)
         write_where(self._rested, mask, rested)
         write_where(self._written, mask, self._rested)
@@ -196,7 +197,7 @@ class muscle_fatigue(ManagerTermBase):
 
 
 def _muscles(cfg: TermCfg, env: Env) -> torch.Tensor:
-    """Return the chosen actuators, which all have to be muscles."""
+    """Return the selected actuators, which must all be muscles."""
     chosen: SceneEntityCfg = cfg.params.get("asset_cfg", ROBOT)
     ids = chosen.resolve(env.scene).global_ids("actuator")
     model = env.sim.mj_model

@@ -1,8 +1,8 @@
-"""MuJoCo's muscle in closed form: its force, its activation, and what controls both.
+"""MuJoCo's muscle model in closed form: force, activation dynamics and their inverse.
 
 A muscle of activation a pulls with `gain * a + bias`, both at most 0 (a pull shortens).
 The parameters are the rows of MuJoCo's `actuator_gainprm`, `actuator_biasprm` and
-`actuator_dynprm`; only the columns that a muscle has are read. All shapes broadcast.
+`actuator_dynprm`; only the columns used by muscles are read. All shapes broadcast.
 """
 
 from __future__ import annotations
@@ -13,10 +13,10 @@ TINY = 1e-15  # MuJoCo's mjMINVAL.
 
 
 class MuscleCurves:
-    """Active and passive force of muscles whose parameters stay for a while.
+    """Active and passive force of muscles with fixed parameters.
 
     The pieces of MuJoCo's curves are written as clamped parabolas, which takes a third
-    of the operations, and everything that is fixed is worked out beforehand.
+    of the operations, and constants are precomputed.
     """
 
     def __init__(
@@ -26,17 +26,17 @@ class MuscleCurves:
         gain_prm: torch.Tensor,
         bias_prm: torch.Tensor,
     ) -> None:
-        """Work out what does not change.
+        """Precompute the constants.
 
         Args:
             length_range: Shortest and longest length, in m, shape (..., muscles, 2).
-            acc0: Acceleration of the joints by a unit force, shape (..., muscles).
+            acc0: Joint acceleration per unit force, shape (..., muscles).
             gain_prm: Gain parameters, shape (..., muscles, 9 or more).
             bias_prm: Bias parameters, shape (..., muscles, 9 or more).
         """
         fibre = _optimal_length(length_range, gain_prm)
         self._per_length = 1.0 / fibre
-        # What is added to get the distance from the optimal length, in such lengths.
+        # Offset to the distance from the optimal length, relative to that length.
         self._offset = gain_prm[..., 0] - 1.0 - length_range[..., 0] / fibre
         self._shorter = -2.0 / (1.0 - gain_prm[..., 4]).clamp_min(TINY)
         self._longer = 2.0 / (gain_prm[..., 5] - 1.0).clamp_min(TINY)
@@ -63,7 +63,8 @@ class MuscleCurves:
         """
         away = torch.addcmul(self._offset, length, self._per_length)
         x = torch.maximum(away * self._shorter, away * self._longer).clamp_max_(2.0)
-        # 1 - x²/2 near the optimum, (2 - x)²/2 away from it: one subtraction apart.
+        # 1 - x²/2 near the optimum, (2 - x)²/2 away from it; they differ by one
+        # subtraction.
         shape = (x - 1.0).clamp_min_(0.0).square_()
         shape.addcmul_(x, x, value=-0.5).add_(1.0)
         speed = velocity * self._per_speed
@@ -78,7 +79,7 @@ class MuscleCurves:
         """Return the passive force, in N, at most 0, shape (num_envs, muscles)."""
         x = torch.addcmul(self._passive_offset, length, self._passive_rate)
         x.clamp_min_(0.0)
-        # A parabola, then a line: what is beyond 1 takes its own square off again.
+        # A parabola, then a line: beyond 1, the square of the excess is subtracted.
         beyond = (x - 1.0).clamp_min_(0.0)
         x.square_().addcmul_(beyond, beyond, value=-1.0)
         return torch.mul(x, self._passive, out=out)
@@ -90,7 +91,7 @@ def muscle_act_rate(
     """Return the rate of activation, in 1/s.
 
     Args:
-        ctrl: Excitation; what lies outside 0 to 1 counts as the nearer end.
+        ctrl: Excitation, clipped to [0, 1].
         act: Activation.
         prm: Dynamics parameters, shape (..., muscles, 3 or more).
     """
@@ -108,17 +109,17 @@ def muscle_act_rate(
 def inverse_excitation(
     wanted: torch.Tensor, act: torch.Tensor, dynprm: torch.Tensor, timestep: float
 ) -> torch.Tensor:
-    """Return the excitation with which one physics step reaches `wanted`, if it can.
+    """Return the excitation that reaches the activation `wanted` in one physics step.
 
-    MuJoCo's activation dynamics with a sharp switch (`tausmooth=0`) and Euler's rule
-    are solved for the control. What cannot be reached in one step is gone for with full
-    or no excitation.
+    Solves MuJoCo's activation dynamics with a sharp switch (`tausmooth=0`) and Euler
+    integration for the control. If one step is too short, the excitation is clipped to
+    0 or 1.
 
     Args:
-        wanted: Activations, shape (num_envs, num_muscles).
-        act: The present ones, of the same shape.
+        wanted: Target activations, shape (num_envs, num_muscles).
+        act: Current activations, same shape.
         dynprm: Dynamics parameters, shape (..., num_muscles, 3 or more).
-        timestep: Of the physics, in s.
+        timestep: Physics timestep, in s.
     """
     rising, falling = _time_constants(act, dynprm)
     change = wanted - act
@@ -127,10 +128,10 @@ def inverse_excitation(
 
 
 def direct_excitation(wanted: torch.Tensor) -> torch.Tensor:
-    """Return `wanted` within 0 to 1.
+    """Return `wanted`, clipped to [0, 1].
 
     In a model without activation dynamics (`dyntype="none"`) this is the activation of
-    the same step. With dynamics, activations follow it late, by 10 to 40 ms.
+    the same step. With dynamics, activations lag by 10 to 40 ms.
     """
     return wanted.clamp(0.0, 1.0)
 
@@ -138,13 +139,13 @@ def direct_excitation(wanted: torch.Tensor) -> torch.Tensor:
 def _time_constants(
     act: torch.Tensor, prm: torch.Tensor
 ) -> tuple[torch.Tensor, torch.Tensor]:
-    """Return the time constants of rising and of falling activation, in s."""
+    """Return the time constants of activation and deactivation, in s."""
     stretch = 0.5 + 1.5 * act.clamp(0.0, 1.0)
     return prm[..., 0] * stretch, prm[..., 1] / stretch
 
 
 def _peak_force(acc0: torch.Tensor, prm: torch.Tensor) -> torch.Tensor:
-    """Return the peak active force, in N: given, or the scale over `acc0`."""
+    """Return the peak active force, in N: the parameter, or scale / `acc0`."""
     force = prm[..., 2]
     return torch.where(force < 0.0, prm[..., 3] / acc0.clamp_min(TINY), force)
 

@@ -1,10 +1,10 @@
-# The bodies of kernels are in Warp's language, which only looks like Python's.
+# Kernel bodies are in Warp's language, which has Python syntax.
 # pyright: reportInvalidTypeForm=false, reportCallIssue=false, reportOperatorIssue=false
 # pyright: reportArgumentType=false, reportAssignmentType=false, reportIndexIssue=false
 # pyright: reportGeneralTypeIssues=false
 """Operators of muscle control as Warp kernels, one launch each.
 
-Imports Warp, so it is imported only where a CUDA device computes.
+Imports Warp, so it is imported only if a CUDA device is used.
 """
 
 import warp as wp
@@ -16,7 +16,7 @@ wp.set_module_options({"enable_backward": False, "fuse_fp": False, "fast_math": 
 
 @wp.kernel
 def eliminate_(rest: wp.array3d(dtype=wp.float32)) -> None:
-    """Do what the operator of `law` does, a world a thread."""
+    """Kernel of `law.eliminate_`, one thread per world."""
     world = wp.tid()
     n = rest.shape[0]
     for k in range(n):

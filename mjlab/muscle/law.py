@@ -1,4 +1,4 @@
-"""From joint targets to the torques that the muscles are asked for."""
+"""Torque laws: from joint targets to target torques of the muscles."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from mjlab.names import suggest
 
 
 class JointFields(Protocol):
-    """The fields of MjData that are read."""
+    """Fields of MjData that torque laws read."""
 
     qpos: torch.Tensor
     """Shape (num_envs, nq)."""
@@ -23,29 +23,29 @@ class JointFields(Protocol):
     M: torch.Tensor
     """Lower triangle of the inertia matrix by rows, shape (num_envs, nC)."""
     qfrc_bias: torch.Tensor
-    """Coriolis force and gravity, shape (num_envs, nv)."""
+    """Coriolis and gravity forces, shape (num_envs, nv)."""
     qfrc_passive: torch.Tensor
-    """Springs and dampers, shape (num_envs, nv)."""
+    """Passive spring and damper forces, shape (num_envs, nv)."""
     qfrc_constraint: torch.Tensor
-    """Contacts and limits, of the substep before, shape (num_envs, nv)."""
+    """Constraint forces of the previous substep, shape (num_envs, nv)."""
 
 
 class TorqueLaw(Protocol):
-    """A law from the targets of a policy to torques, at the muscles' rate."""
+    """Law from the policy's targets to torques, evaluated at the physics rate."""
 
     def compute(self, fields: JointFields, target: torch.Tensor) -> torch.Tensor:
         """Return torques in N m, shape (num_envs, num_dofs).
 
         Args:
-            fields: The present state.
-            target: What the policy wants, shape (num_envs, num_dofs): positions in rad
-                or m, or what `DirectLaw` says.
+            fields: Current state.
+            target: Targets of the policy, shape (num_envs, num_dofs): positions in rad
+                or m, or scaled torques for `DirectLaw`.
         """
         ...
 
 
 class DirectLaw:
-    """The policy names torques: its target times `scale` in N m."""
+    """Torque control: the target times `scale`, in N m."""
 
     def __init__(self, scale: float = 1.0) -> None:
         self._scale = scale
@@ -56,7 +56,7 @@ class DirectLaw:
 
 
 class PlainPdLaw:
-    """A spring to the target and a damper."""
+    """PD law: a spring to the target and a damper."""
 
     def __init__(
         self,
@@ -68,13 +68,13 @@ class PlainPdLaw:
         device: torch.device | str = "cpu",
         dtype: torch.dtype = torch.float32,
     ) -> None:
-        """Remember the gains.
+        """Store the gains.
 
         Args:
-            model: The compiled model. Its timestep is how long a torque is held.
+            model: The compiled model. A torque is held for its timestep.
             muscle_map: The controlled dofs.
-            stiffness: In N m/rad.
-            damping: In N m s/rad. None takes √(2 · stiffness).
+            stiffness: Stiffness in N m/rad.
+            damping: Damping in N m s/rad. None uses √(2 · stiffness).
             device: Device of the worlds.
             dtype: Precision of the state.
         """
@@ -92,12 +92,12 @@ class PlainPdLaw:
         return self._spring(fields, target) - self.damping * velocity
 
     def _read(self, model: mujoco.MjModel, dofs: list[int], like: torch.Tensor) -> None:
-        """Find the parts of the inertia matrix that a law reads.
+        """Find the entries of the inertia matrix that the law reads.
 
         Args:
             model: The compiled model.
             dofs: The controlled dofs.
-            like: A tensor of the precision and on the device of the worlds.
+            like: Tensor with the dtype and device of the worlds.
         """
 
     def _spring(self, fields: JointFields, target: torch.Tensor) -> torch.Tensor:
@@ -105,14 +105,14 @@ class PlainPdLaw:
 
 
 class DiagonalStablePdLaw(PlainPdLaw):
-    """A spring and damper, softened where the inertia of a joint is small.
+    """Stable PD law with the diagonal of the inertia matrix.
 
-    Each joint is taken alone, with the diagonal of the inertia matrix: stable at large
-    gains without a system to solve.
+    Gains are reduced for joints of small inertia. Joints are decoupled, so the law is
+    stable at large gains without solving a linear system.
     """
 
     max_speed = 30.0
-    """Joint speeds beyond it count as it, in rad/s."""
+    """Bound for clipping joint speeds, in rad/s."""
 
     def _read(self, model: mujoco.MjModel, dofs: list[int], like: torch.Tensor) -> None:
         ends = model.M_rowadr + model.M_rownnz - 1
@@ -130,11 +130,11 @@ class DiagonalStablePdLaw(PlainPdLaw):
 
 
 class StablePdLaw(PlainPdLaw):
-    """A spring and damper of the next moment (Tan, Liu and Turk 2011).
+    """Stable PD law (Tan, Liu and Turk 2011).
 
-    Position and velocity are those at the end of the physics step, as the inertia
-    matrix and all other forces predict them. It stays stable with gains for which the
-    plain law at the same rate would not.
+    It uses the position and velocity at the end of the physics step, predicted from the
+    inertia matrix and all other forces. It is stable with gains for which the plain law
+    at the same rate is unstable.
     """
 
     def _read(self, model: mujoco.MjModel, dofs: list[int], like: torch.Tensor) -> None:
@@ -160,7 +160,7 @@ class StablePdLaw(PlainPdLaw):
         others = fields.qfrc_passive + fields.qfrc_constraint - fields.qfrc_bias
         force = others.index_select(1, self._tree)
         force = force.index_add(1, self._places, torque)
-        # Worlds last, where elementwise operations are quick.
+        # Worlds are the last dimension, where elementwise operations are fast.
         inertia = fields.M.t().index_select(0, self._address)
         inertia = inertia.view(self._size, self._size, -1)
         inertia = torch.addcmul(self._extra, inertia, self._present)
@@ -182,7 +182,7 @@ def make_law(
     muscle_map: MuscleMap,
     device: torch.device | str = "cpu",
 ) -> TorqueLaw:
-    """Return the law that a configuration describes."""
+    """Build the torque law of a configuration."""
     if cfg.kind == "direct":
         return DirectLaw(cfg.stiffness)
     if cfg.kind not in _LAWS:
@@ -194,10 +194,10 @@ def make_law(
 
 
 def solve_positive(matrix: torch.Tensor, right: torch.Tensor) -> torch.Tensor:
-    """Return x with `matrix @ x = right`, for symmetric positive definite matrices.
+    """Solve `matrix @ x = right` for symmetric positive definite matrices.
 
-    Elimination in plain elementwise operations: a CUDA graph can record them, and a
-    world's bits do not depend on how many there are.
+    Gaussian elimination in elementwise operations: a CUDA graph can capture them, and
+    the bits of a world's result do not depend on the number of worlds.
 
     Args:
         matrix: Shape (n, n, worlds).
@@ -210,15 +210,15 @@ def solve_positive(matrix: torch.Tensor, right: torch.Tensor) -> torch.Tensor:
 
 @one_launch("Tensor(a!) rest", threads=lambda rest: rest.shape[2:])
 def eliminate_(rest: torch.Tensor) -> None:
-    """Solve for the last column of `rest`, shape (n, n + 1, worlds), in its place."""
-    # NumPy's operations have torch's bits, and begin in less than half of the time.
+    """Solve for the last column of `rest`, shape (n, n + 1, worlds), in place."""
+    # NumPy gives the same bits as torch, with less than half of the call overhead.
     n, cells = rest.shape[0], rest.numpy()
     for k in range(n):
         row = cells[k, k + 1 :]
         row /= cells[k, k]
         cells[k + 1 :, k + 1 :] -= cells[k + 1 :, k : k + 1] * row
     solution = cells[:, n]
-    # Column by column: a sum would have other bits for other numbers of worlds.
+    # Column by column: the bits of a sum would depend on the number of worlds.
     for k in range(n - 1, 0, -1):
         solution[:k] -= cells[:k, k] * solution[k]
 
@@ -226,14 +226,14 @@ def eliminate_(rest: torch.Tensor) -> None:
 def clip_to_capacity(
     torque: torch.Tensor, capacity: tuple[torch.Tensor, torch.Tensor]
 ) -> torch.Tensor:
-    """Return torques within what the muscles of each dof can do by themselves."""
+    """Clip torques to the capacity of each dof's muscles."""
     return torch.minimum(torch.maximum(torque, capacity[0]), capacity[1])
 
 
 def _dense_addresses(
     model: mujoco.MjModel, dofs: list[int]
 ) -> tuple[list[int], list[float]]:
-    """Return the place in `M` of each cell of the dense matrix, and 1 if it has one."""
+    """Return the index in `M` of each dense entry, and 1 if it is stored, else 0."""
     places: dict[tuple[int, int], int] = {}
     for dof in dofs:
         start = int(model.M_rowadr[dof])

@@ -1,4 +1,4 @@
-"""The regression that fits the muscle network to what the worlds asked of it."""
+"""Regression that fits the muscle network to the recorded target torques."""
 
 from __future__ import annotations
 
@@ -16,22 +16,22 @@ from mjlab.muscle.network import MuscleNetwork, cascade_term
 from mjlab.muscle.state import TorqueMap
 
 _CHUNK = 4096
-"""Rows that the teacher works out together."""
+"""Batch size of the optimisation, in rows."""
 _GAP_ITERATIONS = 200
 _INFEASIBLE = 10.0
-"""A torque that the optimum misses by more, in N m, cannot be made."""
+"""A torque is infeasible if the optimum misses it by more than this, in N m."""
 
 Parts = dict[str, torch.Tensor]
 
 
 class LearnerError(ValueError):
-    """Rows that cannot be learned from."""
+    """Invalid training rows."""
 
 
 class MuscleRegression:
-    """Fits a muscle network, on a device of its own.
+    """Train a muscle network; the learner can be on another device than the worlds.
 
-    The network is not copied: where it acts on the same device, its weights change in
+    The network is not copied: if it acts on the same device, its weights change in
     place and need no publishing.
     """
 
@@ -48,13 +48,14 @@ class MuscleRegression:
         """Build the optimiser.
 
         Args:
-            network: The network that learns, on the learner's device.
-            torque_map: The map of the model, on the same device.
-            layout: The parts of a row.
-            cfg: The way to learn. None is our preset.
+            network: The network to train, on the learner's device.
+            torque_map: Torque map of the model, on the same device.
+            layout: Column layout of a row.
+            cfg: Training settings. None uses the default preset.
             dynprm: Dynamics parameters of the muscles, shape (num_muscles, 3 or more),
-                for a layout with activations: then the torques one step later count.
-            timestep: Of the physics, in s, for the same.
+                for a layout with activations. The loss then uses the torques one
+                physics step later.
+            timestep: Physics timestep, in s, required with `dynprm`.
         """
         self.cfg = MuscleLearnerCfg() if cfg is None else cfg
         self.network = network
@@ -76,10 +77,10 @@ class MuscleRegression:
         self._updates = 0
 
     def learn(self, rows: torch.Tensor) -> dict[str, Any]:
-        """Fit the network to rows; return what came of it.
+        """Fit the network to rows; return the loss and the figures of `measure`.
 
         Args:
-            rows: From `MuscleTupleBuffer.rows`, on any device, shape (n, width).
+            rows: Rows of `MuscleTupleBuffer.rows`, on any device, shape (n, width).
         """
         begun = time.perf_counter()
         self._check(rows)
@@ -93,7 +94,7 @@ class MuscleRegression:
         loss = self._run_epochs(learned, taught)
         self._updates += 1
         figures = self.measure(tested if held else learned)
-        # The only wait for the device of an update, beside those of `measure`.
+        # Apart from `measure`, the only synchronisation of an update.
         figures["loss"] = float(loss)
         figures["learn_ms"] = 1000.0 * (time.perf_counter() - begun)
         figures["rows"] = learned.shape[0]
@@ -101,11 +102,11 @@ class MuscleRegression:
         return figures
 
     def measure(self, rows: torch.Tensor) -> dict[str, Any]:
-        """Return how well the network does on rows, beside the optimum.
+        """Evaluate the network on rows, compared with the optimum.
 
-        `optimality_gap` is the network's objective less the optimum's, and
-        `infeasible_share` the share of rows whose torque the optimum misses by more
-        than 10 N m. `rms_of_dof` has the residual of each dof in N m.
+        `optimality_gap` is the network's objective minus the optimum's,
+        `infeasible_share` the fraction of rows whose torque the optimum misses by more
+        than 10 N m, and `rms_of_dof` the residual of each dof in N m.
         """
         with torch.no_grad():
             parts = self._layout.parts(rows.to(self._device))
@@ -136,7 +137,7 @@ class MuscleRegression:
 
         Args:
             rows: Shape (n, width).
-            taught: The optimum's activations, shape (n, num_muscles), or None.
+            taught: Optimal activations, shape (n, num_muscles), or None.
         """
         parts = self._layout.parts(rows)
         wanted, y = self._activation(parts)
@@ -152,7 +153,7 @@ class MuscleRegression:
         return loss
 
     def state_dict(self) -> dict[str, Any]:
-        """Return what a checkpoint needs to go on, bit for bit."""
+        """Return the state for a bit-exact resume."""
         return {
             "network": self.network.state_dict(),
             "optimizer": self._optimizer.state_dict(),
@@ -161,21 +162,21 @@ class MuscleRegression:
         }
 
     def get_state_dict(self) -> dict[str, np.ndarray]:
-        """Return copies of weights and scales as arrays, which any process can take."""
+        """Return copies of weights and scales as NumPy arrays."""
         return {
             name: tensor.detach().cpu().numpy().copy()
             for name, tensor in self.network.state_dict().items()
         }
 
     def load_state_dict(self, state: dict[str, Any]) -> None:
-        """Go on from what `state_dict` gave."""
+        """Restore the state that `state_dict` returned."""
         self.network.load_state_dict(state["network"])
         self._optimizer.load_state_dict(state["optimizer"])
         self._generator.set_state(state["generator"])
         self._updates = int(state["updates"])
 
     def _activation(self, parts: Parts) -> tuple[torch.Tensor, torch.Tensor]:
-        """Return the activations that the network wants, and its raw outputs."""
+        """Return the network's activations and raw outputs."""
         red, torque = parts["red"], parts["torque"]
         if self._layout.is_cascaded:
             before, weight = parts["previous"], parts["weight"]
@@ -185,7 +186,7 @@ class MuscleRegression:
         return self.network.activation(y), y
 
     def _reached(self, parts: Parts, wanted: torch.Tensor) -> torch.Tensor:
-        """Return the activations one step later, of muscles that follow late."""
+        """Return the activations one step later, with activation dynamics."""
         if self._dynprm is None or self._timestep is None:
             return wanted
         act = parts["activation"]

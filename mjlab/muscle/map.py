@@ -1,4 +1,4 @@
-"""The muscles of a model and the joints that they cross: all that is fixed."""
+"""Muscles of a model and the joints that they cross: the constant structure."""
 
 from __future__ import annotations
 
@@ -17,36 +17,36 @@ _SIMPLE = (int(mujoco.mjtJoint.mjJNT_HINGE), int(mujoco.mjtJoint.mjJNT_SLIDE))
 
 
 class MuscleMapError(ValueError):
-    """A model whose joint torques are not linear in its muscles' activations."""
+    """Unsupported model: joint torques are not linear in the muscle activations."""
 
 
 @dataclass(frozen=True)
 class MuscleMap:
-    """The moment arms that a model's muscles really have, found over random poses.
+    """Sparsity of a model's moment arms, found over random poses.
 
-    Torques follow from activations by a matrix of shape (num_dofs, num_muscles), few of
-    whose entries are ever other than 0. Those few, ordered by muscle and then by dof,
-    are what the rest of this room calls `red`, the reduced torque map. A muscle is an
-    actuator with MuJoCo's muscle gain; its index here is its rank among the muscles.
+    A sparse matrix of shape (num_dofs, num_muscles) maps activations to torques. Its
+    non-zero entries, ordered by muscle and then by dof, are the reduced torque map,
+    `red` in this package. A muscle is an actuator with MuJoCo's muscle gain; its index
+    here is its rank among the muscles.
     """
 
     muscle_names: tuple[str, ...]
     actuator_ids: tuple[int, ...]
-    """The actuator of each muscle."""
+    """Actuator id of each muscle."""
     joint_names: tuple[str, ...]
-    """The joint of each controlled dof."""
+    """Joint name of each controlled dof."""
     dof_ids: tuple[int, ...]
-    """The controlled dofs in the model, ascending."""
+    """Model ids of the controlled dofs, ascending."""
     qpos_ids: tuple[int, ...]
-    """The position of each controlled dof in `qpos`."""
+    """Index of each controlled dof in `qpos`."""
     entry_muscle: tuple[int, ...]
-    """The muscle of each entry."""
+    """Muscle of each entry."""
     entry_dof: tuple[int, ...]
-    """The controlled dof of each entry, counted from 0."""
+    """Controlled dof of each entry, counted from 0."""
     entry_address: tuple[int, ...]
-    """Place of the entry in `ten_J`."""
+    """Index of each entry in `ten_J`."""
     entry_gear: tuple[float, ...]
-    """Factor from it to the moment arm of the actuator."""
+    """Factor from `ten_J` to the moment arm of the actuator."""
 
     @classmethod
     def from_model(
@@ -59,19 +59,17 @@ class MuscleMap:
         num_poses: int = 1000,
         threshold: float = 1e-3,
     ) -> MuscleMap:
-        """Find out which muscles cross which joints.
+        """Find the joints that each muscle crosses.
 
         Args:
             model: A compiled model.
-            joints: Patterns of the joints whose torques the muscles make. None is every
-                joint that some muscle crosses.
-            muscles: Patterns of the actuators that count, where others are somebody
-                else's. None is every muscle.
-            ignore: Patterns of joints whose share of a muscle's torque is nobody's
-                business, such as those that an equality ties to others.
-            num_poses: Random poses over the ranges of the joints.
-            threshold: Moment arms that stay below this in every pose, in m, are left
-                out.
+            joints: Patterns of the controlled joints. None selects every joint that a
+                muscle crosses.
+            muscles: Patterns of the actuators to use. None selects every muscle.
+            ignore: Patterns of joints to leave uncontrolled, although muscles cross
+                them, such as those that an equality ties to others.
+            num_poses: Number of random poses over the joint ranges.
+            threshold: Moment arms below this in every pose, in m, are left out.
         """
         actuators = _muscle_actuators(model, muscles)
         arms = _largest_moment_arms(model, num_poses)
@@ -103,22 +101,22 @@ class MuscleMap:
 
     @property
     def num_muscles(self) -> int:
-        """The number of muscles."""
+        """Number of muscles."""
         return len(self.muscle_names)
 
     @property
     def num_dofs(self) -> int:
-        """The number of controlled dofs."""
+        """Number of controlled dofs."""
         return len(self.dof_ids)
 
     @property
     def num_entries(self) -> int:
-        """The number of moment arms that are not always 0."""
+        """Number of non-zero moment arms."""
         return len(self.entry_muscle)
 
     @property
     def fingerprint(self) -> str:
-        """Text that is equal for models whose networks can be exchanged."""
+        """Fingerprint; equal for models with interchangeable networks."""
         names = (self.muscle_names, self.joint_names)
         parts = (*names, self.entry_muscle, self.entry_dof)
         return hashlib.sha256(repr(parts).encode()).hexdigest()[:16]
@@ -172,7 +170,7 @@ def _dofs_of(model: mujoco.MjModel, patterns: Sequence[str]) -> set[int]:
 
 
 def _largest_moment_arms(model: mujoco.MjModel, num_poses: int) -> np.ndarray:
-    """Return the largest size of each entry of `ten_J` over random poses."""
+    """Return the largest absolute value of each entry of `ten_J` over random poses."""
     data = mujoco.MjData(model)
     rng = np.random.default_rng(0)
     largest = np.zeros(model.nJten)

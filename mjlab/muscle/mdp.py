@@ -1,7 +1,7 @@
-"""The terms of tasks with muscles; those of events are in `events.py`.
+"""MDP terms of tasks with muscles; event terms are in `events.py`.
 
-Each takes the name of the muscle action. Observations are of the present state, rewards
-and metrics of the last physics step.
+Each takes the name of the muscle action. Observations use the current state, rewards
+and metrics the last physics step.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from mjlab.managers import ManagerTermBase, TermCfg
 from mjlab.managers.managed_env import ManagedEnv
 from mjlab.muscle.action import MuscleAction
 
-# Not a term, and so not one of the public names here.
+# Not a term, so not public here.
 from mjlab.muscle.action import muscle_action as _muscles
 from mjlab.muscle.events import muscle_contracture as muscle_contracture
 from mjlab.muscle.events import muscle_fatigue as muscle_fatigue
@@ -24,43 +24,42 @@ from mjlab.muscle.events import muscle_strength as muscle_strength
 def muscle_torque_capacity(
     env: ManagedEnv, scale: float = 0.008, action_name: str = "muscles"
 ) -> torch.Tensor:
-    """Torques within reach of each joint's muscles, shape (num_envs, 3 · joints).
+    """Torque capacity of each joint's muscles, shape (num_envs, 3 · joints).
 
-    Half of the lowest active torques, half of the highest, and the passive ones, in
+    Half of the lowest active torques, half of the highest, and the passive torques, in
     N m times `scale`.
     """
     return _muscles(env, action_name).present().joint_capacity() * scale
 
 
 def muscle_length(env: ManagedEnv, action_name: str = "muscles") -> torch.Tensor:
-    """Lengths of muscles with their tendons, m, shape (num_envs, muscles)."""
+    """Muscle-tendon lengths, m, shape (num_envs, muscles)."""
     return _muscles(env, action_name).present().length
 
 
 def muscle_velocity(env: ManagedEnv, action_name: str = "muscles") -> torch.Tensor:
-    """Rates of the lengths, m/s, shape (num_envs, muscles)."""
+    """Muscle-tendon velocities, m/s, shape (num_envs, muscles)."""
     return _muscles(env, action_name).present().velocity
 
 
 def muscle_activation(env: ManagedEnv, action_name: str = "muscles") -> torch.Tensor:
-    """Activations, shape (num_envs, muscles)."""
+    """Muscle activations, shape (num_envs, muscles)."""
     return _muscles(env, action_name).act()
 
 
 def muscle_force(env: ManagedEnv, action_name: str = "muscles") -> torch.Tensor:
-    """Forces, N, at most 0, shape (num_envs, muscles)."""
+    """Muscle forces, N, at most 0, shape (num_envs, muscles)."""
     term = _muscles(env, action_name)
     return term.present().force(term.act())
 
 
-# Rewards, which have the sign of a cost.
+# Rewards, with the sign of a cost.
 
 
 class muscle_effort(ManagerTermBase):
-    """Mean activation of the muscles, plain or squared, alike or by their mass.
+    """Mean activation of the muscles, optionally squared or weighted by muscle mass.
 
-    The mass of a muscle is taken as proportional to its peak force times its optimal
-    length, so that what counts is the share of all muscle that is at work.
+    The mass of a muscle is proportional to its peak force times its optimal length.
     """
 
     def __init__(self, cfg: TermCfg, env: ManagedEnv) -> None:
@@ -86,7 +85,7 @@ class muscle_effort(ManagerTermBase):
 def _muscle_mass(term: MuscleAction) -> torch.Tensor:
     """Return peak force times optimal length of each muscle, in N m, (muscles,).
 
-    As compiled: what weakens a muscle leaves its mass alone.
+    Values of the compiled model: muscle weakness does not change the mass.
     """
     model = term.sim_model
     ids = list(term.map.actuator_ids)
@@ -99,7 +98,7 @@ def _muscle_mass(term: MuscleAction) -> torch.Tensor:
 
 
 def torque_residual(env: ManagedEnv, action_name: str = "muscles") -> torch.Tensor:
-    """Root mean square of what muscles missed of the torques asked for, N m."""
+    """RMS difference between target torques and muscle torques, N m."""
     term = _muscles(env, action_name)
     miss = term.made_torque() - term.wanted_torque
     return miss.square().mean(dim=1).sqrt()
@@ -111,22 +110,22 @@ def torque_residual(env: ManagedEnv, action_name: str = "muscles") -> torch.Tens
 def full_share(
     env: ManagedEnv, threshold: float = 0.99, action_name: str = "muscles"
 ) -> torch.Tensor:
-    """Share of the muscles that can do no more."""
+    """Share of saturated muscles: activation above `threshold`."""
     activation = _muscles(env, action_name).activation
     return (activation > threshold).float().mean(dim=1)
 
 
 def idle_share(env: ManagedEnv, action_name: str = "muscles") -> torch.Tensor:
-    """Share of the muscles that do nothing."""
+    """Share of inactive muscles: activation 0."""
     return (_muscles(env, action_name).activation == 0.0).float().mean(dim=1)
 
 
 def optimality_gap(
     env: ManagedEnv, iterations: int = 100, action_name: str = "muscles"
 ) -> torch.Tensor:
-    """Difference between the activations' objective and the optimum's.
+    """Objective of the activations minus that of the optimum.
 
-    Most of the time is for the `iterations` of the optimisation.
+    The `iterations` of the optimisation take most of the time.
     """
     term = _muscles(env, action_name)
     red, torque = term.muscles.red, term.wanted_torque

@@ -1,4 +1,4 @@
-"""The muscle network, from wanted torques to activations, and cascades of several."""
+"""The muscle network, from target torques to activations, and cascades of networks."""
 
 from __future__ import annotations
 
@@ -15,15 +15,15 @@ LEAK = 0.2
 """Slope of the hidden layers' activations below 0."""
 
 CAPACITY_SCALE = 0.008
-"""Torques in N m are brought to the size of observations by this."""
+"""Factor of torques (N m) in observations."""
 
 
 class MuscleNetwork(nn.Module):
-    """A perceptron from (reduced torque map, wanted torque) to activations.
+    """MLP from (reduced torque map, target torque) to activations.
 
-    `forward` gives the raw output y; `activation` turns it into activations. The scales
-    of the inputs are buffers: they are saved and published with the weights. A network
-    of a cascade sees, first, half of what the networks before it gave, and its weight.
+    `forward` returns the raw output y; `activation` converts it to activations. The
+    input scales are buffers, saved and published with the weights. In a cascade, the
+    input begins with half of the output of the earlier networks, and the weight.
     """
 
     muscle_scale: torch.Tensor
@@ -45,15 +45,16 @@ class MuscleNetwork(nn.Module):
         """Build the layers.
 
         Args:
-            num_entries: Entries of the reduced torque map.
-            num_dofs: Controlled dofs.
-            num_muscles: Muscles.
+            num_entries: Number of entries of the reduced torque map.
+            num_dofs: Number of controlled dofs.
+            num_muscles: Number of muscles.
             hidden: Widths of the hidden layers.
-            output: "relu_tanh" cuts off what is below 0; "sigmoid" of y − 2 does not.
-            is_cascaded: Whether there are networks before it.
-            muscle_scale: Entries of the map count in units of this, in N m.
-            torque_scale: Torques count in units of this, in N m.
-            seed: Of the initial weights.
+            output: Output function: "relu_tanh" is 0 for y < 0; "sigmoid", of y − 2, is
+                always positive.
+            is_cascaded: Whether the network follows others in a cascade.
+            muscle_scale: Input scale of map entries, which are divided by it, in N m.
+            torque_scale: Input scale of torques, which are divided by it, in N m.
+            seed: Seed of the initial weights.
         """
         super().__init__()
         if output not in ("relu_tanh", "sigmoid"):
@@ -79,7 +80,7 @@ class MuscleNetwork(nn.Module):
 
     @classmethod
     def for_map(cls, muscle_map: MuscleMap, **options: object) -> MuscleNetwork:
-        """Return a network of the sizes of a model; `options` as for the class."""
+        """Build a network for a model; `options` are those of the constructor."""
         sizes = (muscle_map.num_entries, muscle_map.num_dofs, muscle_map.num_muscles)
         return cls(*sizes, **options)  # pyright: ignore[reportArgumentType]
 
@@ -93,11 +94,11 @@ class MuscleNetwork(nn.Module):
         """Return the raw output y, shape (rows, num_muscles).
 
         Args:
-            red: The reduced torque map, in N m, shape (rows, num_entries).
-            torque: The wanted active torques, in N m, shape (rows, num_dofs).
-            previous: What earlier networks gave, shape (rows, num_muscles). For a
-                network of a cascade.
-            weight: Its weight in the cascade, shape (rows, 1).
+            red: Reduced torque map, in N m, shape (rows, num_entries).
+            torque: Target active torques, in N m, shape (rows, num_dofs).
+            previous: Sum of the outputs of the earlier networks, shape (rows,
+                num_muscles), in a cascade.
+            weight: Weight in the cascade, shape (rows, 1).
         """
         inputs = [red / self.muscle_scale, torque / self.torque_scale]
         if (previous is not None) != self.is_cascaded:
@@ -112,16 +113,16 @@ class MuscleNetwork(nn.Module):
         """Return activations between 0 and 1 of raw outputs."""
         if self.output == "relu_tanh":
             return torch.relu(torch.tanh(y))
-        # The logistic function; torch's own has other bits at the end of a tensor.
+        # Logistic function; the bits of torch's own differ at the end of a tensor.
         return 0.5 + 0.5 * torch.tanh(0.5 * (y - 2.0))
 
 
 class MuscleCascade(nn.Module):
-    """Networks whose raw outputs add up, each with a weight for each world.
+    """Networks with summed raw outputs, with a weight per network and world.
 
-    Network 0 stands alone; network j sees the sum of what its `children` gave. The last
-    one, which is the one that learns, has every other as a child, so that what training
-    computes is what acting computes.
+    Network 0 has no cascade input; network j takes the summed output of its `children`.
+    Only the last network is trained. All others are its children, so that training
+    computes the same output as acting.
     """
 
     def __init__(
@@ -132,13 +133,13 @@ class MuscleCascade(nn.Module):
         """Check that the networks form a cascade.
 
         Args:
-            networks: The first without, the others with cascade inputs.
-            children: For each network the earlier ones that it builds on.
+            networks: The networks; all but the first have cascade inputs.
+            children: Indices of the earlier networks that each network builds on.
         """
         super().__init__()
         self.networks = nn.ModuleList(networks)
         self.first = networks[0]
-        """The network that stands alone."""
+        """Network 0, without cascade inputs."""
         self.children_of = tuple(tuple(own) for own in children)
         self._others = tuple(networks[1:])
         last = len(networks) - 1
@@ -170,10 +171,10 @@ class MuscleCascade(nn.Module):
         """Return the sum of the raw outputs, shape (rows, num_muscles).
 
         Args:
-            red: The reduced torque map, in N m, shape (rows, num_entries).
-            torque: The wanted active torques, in N m, shape (rows, num_dofs).
-            weights: One for each network, shape (rows, networks); that of the first is
-                not used.
+            red: Reduced torque map, in N m, shape (rows, num_entries).
+            torque: Target active torques, in N m, shape (rows, num_dofs).
+            weights: Weight of each network, shape (rows, networks). The weight of
+                network 0 is not used.
         """
         previous, own = self.last_terms(red, torque, weights)
         return previous + own
@@ -181,7 +182,7 @@ class MuscleCascade(nn.Module):
     def last_terms(
         self, red: torch.Tensor, torque: torch.Tensor, weights: torch.Tensor
     ) -> tuple[torch.Tensor, torch.Tensor]:
-        """Return what the earlier networks gave, and what the last one adds to it."""
+        """Return the output of the earlier networks, and the term of the last one."""
         outputs = [self.first(red, torque)]
         previous = torch.zeros_like(outputs[0])
         for j, network in enumerate(self._others, start=1):
@@ -203,7 +204,7 @@ def cascade_term(
     previous: torch.Tensor,
     weight: torch.Tensor,
 ) -> torch.Tensor:
-    """Return what a network adds to those before it: acting and training share this."""
+    """Return the term that a network adds to the sum, for acting and training."""
     return weight * network(red, torque, previous, weight)
 
 
@@ -214,14 +215,14 @@ def cascade_weights(
 ) -> torch.Tensor:
     """Return the weight of each network in each world, shape (rows, networks).
 
-    A network counts where the muscles can do clearly other than with the anatomies that
-    the networks before it learned.
+    A network has a high weight if the torque capacity differs clearly from that of the
+    anatomies that the earlier networks were trained on.
 
     Args:
-        capacities: For each network what the muscles can do, with the anatomy cut to
-            the range that it learned: `joint_capacity`, shape (rows, 3 · num_dofs).
-        edges: For each network the earlier ones that it is compared with.
-        thresholds: Distance above which a network counts, shape (rows, networks).
+        capacities: `joint_capacity` for each network, with the anatomy clipped to its
+            training range, shape (rows, 3 · num_dofs).
+        edges: Indices of the earlier networks that each network is compared with.
+        thresholds: Distance above which a network is weighted, shape (rows, networks).
     """
     weights = [torch.ones_like(thresholds[:, 0])]
     for j in range(1, len(capacities)):
@@ -229,17 +230,17 @@ def cascade_weights(
         distances = torch.stack([(d * d).sum(-1).sqrt() for d in away], dim=-1)
         nearest = CAPACITY_SCALE * distances.min(dim=-1).values
         steep = 1000.0 * (nearest - thresholds[:, j])
-        # The logistic function by tanh, whose bits do not depend on the row.
+        # Logistic function by tanh: its bits do not depend on the row.
         weights.append(0.5 + 0.5 * torch.tanh(0.5 * steep))
     return torch.stack(weights, dim=-1)
 
 
 def in_blocks(rows: int, block: int) -> list[slice]:
-    """Return the slices of `rows` rows that hold `block` rows each.
+    """Split `rows` rows into slices of `block` rows each.
 
-    A matrix product of few rows may run by another routine than one of many, and give
-    other bits: with blocks of one size a world's activations do not depend on how many
-    worlds there are.
+    Matrix products of few and of many rows can use different routines and differ in
+    their bits. With blocks of equal size, a world's activations do not depend on the
+    number of worlds.
     """
     if rows % block:
         raise ValueError(f"{rows} rows cannot be cut into blocks of {block}.")

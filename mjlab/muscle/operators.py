@@ -15,15 +15,15 @@ def one_launch(
     arguments: str,
     threads: Callable[[torch.Tensor], Sequence[int]] = lambda first: first.shape,
 ) -> Callable[[Operator], Operator]:
-    """Have a function be one kernel on a CUDA device: that of `kernels.py` beside it.
+    """Decorate a function to run as one kernel of `kernels.py` on a CUDA device.
 
-    The function takes tensors and numbers, and writes to some of the tensors; the
-    kernel has its name, takes the same in float32, and one thread for each element of
-    the first. Tests compute in float64, on a CUDA device by the function too.
+    The function takes tensors and numbers, and writes to some of the tensors. The
+    kernel has the same name and arguments, in float32, and one thread per element of
+    the first tensor. Float64, as in tests, uses the function on a CUDA device too.
 
     Args:
-        arguments: Their types, names and marks of what is written, as torch has them.
-        threads: Returns how many threads the kernel has, if others.
+        arguments: Argument types, names and mutation marks, in torch's schema syntax.
+        threads: Launch dimensions as a function of the first tensor.
     """
 
     def register(function: Operator) -> Operator:
@@ -32,7 +32,7 @@ def one_launch(
         def run(*values: Any) -> None:
             if values[0].dtype == torch.float64:
                 return function(*values)
-            # Warp is imported where a CUDA device computes, and nowhere else.
+            # Warp is imported only if a CUDA device is used.
             from mjlab.warp_stream import launch
 
             kernel = getattr(import_module(f"{room}.kernels"), name)

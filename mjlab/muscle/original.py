@@ -1,8 +1,8 @@
-"""The names of the published two-level controllers, for what was made there.
+"""Compatibility with the names of the published two-level controllers.
 
-MASS (Lee et al. 2019), Generative GaitNet (2022) and their successors keep a muscle
-network as a state dict of `fc.0.weight`, `fc.0.bias` to `fc.6.bias`, without the scales
-of its inputs. Their networks load here, and ours load there.
+MASS (Lee et al. 2019), Generative GaitNet (2022) and their successors save a muscle
+network as a state dict of `fc.0.weight`, `fc.0.bias` to `fc.6.bias`, without input
+scales. Networks can be exchanged in both directions.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ _SCALES = ("muscle_scale", "torque_scale")
 
 
 class OriginalMuscleNetwork(MuscleNetwork):
-    """A muscle network that answers to the original names."""
+    """Muscle network with the method names of the original programs."""
 
     def unnormalized_no_grad_forward(
         self,
@@ -37,14 +37,14 @@ class OriginalMuscleNetwork(MuscleNetwork):
         out_np: bool = False,
         weight: Array | float | None = None,
     ) -> torch.Tensor | np.ndarray:
-        """Return raw outputs of one row or of many.
+        """Return raw outputs for one row or a batch.
 
         Args:
-            muscle_tau: The reduced torque map, in N m, shape (..., num_entries).
-            tau: The wanted active torque, in N m, shape (..., num_dofs).
-            prev_out: What earlier networks gave, for a network of a cascade.
-            out_np: Return an array of numpy.
-            weight: Its weight in the cascade; None is 1.
+            muscle_tau: Reduced torque map, in N m, shape (..., num_entries).
+            tau: Target active torque, in N m, shape (..., num_dofs).
+            prev_out: Output of the earlier networks, in a cascade.
+            out_np: Return a NumPy array.
+            weight: Weight in the cascade; None is 1.
         """
         with torch.no_grad():
             red, torque = self._tensor(muscle_tau), self._tensor(tau)
@@ -57,7 +57,7 @@ class OriginalMuscleNetwork(MuscleNetwork):
         return y.cpu().numpy() if out_np else y
 
     def forward_filter(self, unnormalized_activation: Array) -> torch.Tensor:
-        """Return activations of raw outputs."""
+        """Convert raw outputs to activations."""
         return self.activation(self._tensor(unnormalized_activation))
 
     def get_state_dict(self) -> dict[str, torch.Tensor]:
@@ -77,14 +77,14 @@ def generating_muscle_nn(
     is_cpu: bool = False,
     is_cascaded: bool = False,
 ) -> OriginalMuscleNetwork:
-    """Return a network with three hidden layers of 256.
+    """Build a network with three hidden layers of 256.
 
     Args:
-        num_total_muscle_related_dofs: Entries of the reduced torque map.
-        num_dofs: Controlled dofs.
-        num_muscles: Muscles.
-        is_cpu: Stay on the CPU even where there is a CUDA device.
-        is_cascaded: Take what other networks gave before.
+        num_total_muscle_related_dofs: Number of entries of the reduced torque map.
+        num_dofs: Number of controlled dofs.
+        num_muscles: Number of muscles.
+        is_cpu: Use the CPU even if a CUDA device is available.
+        is_cascaded: Whether the network follows others in a cascade.
     """
     sizes = (num_total_muscle_related_dofs, num_dofs, num_muscles)
     network = OriginalMuscleNetwork(*sizes, is_cascaded=is_cascaded)
@@ -93,19 +93,19 @@ def generating_muscle_nn(
 
 
 class MuscleTuples(NamedTuple):
-    """Rows for a muscle network to learn from, as a world returns them."""
+    """Training rows of a muscle network, as an environment returns them."""
 
     rows: np.ndarray
-    """The parts of `TupleLayout` side by side, shape (n, width)."""
+    """Rows in the layout of `TupleLayout`, shape (n, width)."""
 
     map: MuscleMap
-    """The muscle and the dof of each entry of the reduced torque map."""
+    """Muscle map, with the muscle and dof of each entry of the reduced torque map."""
 
 
 class MuscleLearner:
-    """Fits a muscle network that is made by its sizes, as the published programs do.
+    """Train a muscle network built from sizes alone, as in the published programs.
 
-    Which muscle crosses which joint comes with the first tuples.
+    The muscle map comes with the first tuples.
     """
 
     def __init__(
@@ -120,17 +120,17 @@ class MuscleLearner:
         is_cascaded: bool = False,
         device: torch.device | str = "cpu",
     ) -> None:
-        """Make the network.
+        """Build the network.
 
         Args:
-            num_actuator_action: Controlled dofs.
-            num_muscles: Muscles.
-            num_muscle_dofs: Entries of the reduced torque map.
-            learning_rate: Of Adam.
+            num_actuator_action: Number of controlled dofs.
+            num_muscles: Number of muscles.
+            num_muscle_dofs: Number of entries of the reduced torque map.
+            learning_rate: Learning rate of Adam.
             num_epochs: Passes over the tuples in an update.
-            batch_size: Tuples of a minibatch; the last of an epoch may be smaller.
-            is_cascaded: Whether other networks act before it.
-            device: Where it learns.
+            batch_size: Tuples of a minibatch; the last one of an epoch can be smaller.
+            is_cascaded: Whether the network follows others in a cascade.
+            device: Device for training.
         """
         self.device = torch.device(device)
         """Device of the network."""
@@ -141,7 +141,7 @@ class MuscleLearner:
             )
         sizes = (num_muscle_dofs, num_actuator_action, num_muscles)
         self.model = OriginalMuscleNetwork(*sizes, is_cascaded=is_cascaded)
-        """The network that learns."""
+        """The network in training."""
         self.model.to(self.device)
         self._cfg = dataclasses.replace(
             original_preset(),
@@ -161,7 +161,7 @@ class MuscleLearner:
         """Fit the network; return `loss` and the other figures of `MuscleRegression`.
 
         Args:
-            muscle_tuples: What `get_muscle_tuples` returned, of one world or of many.
+            muscle_tuples: Results of `get_muscle_tuples`, from one or several worlds.
         """
         one = isinstance(muscle_tuples, MuscleTuples)
         many = [muscle_tuples] if one else list(muscle_tuples)
@@ -177,7 +177,7 @@ class MuscleLearner:
         return self._regression.learn(torch.as_tensor(rows))
 
     def get_state_dict(self) -> dict[str, torch.Tensor]:
-        """Return copies of weights and scales on the CPU, which worlds can take."""
+        """Return copies of weights and scales on the CPU, to load into worlds."""
         return {
             name: tensor.detach().cpu().clone()
             for name, tensor in self.model.state_dict().items()
@@ -212,9 +212,9 @@ def load_original(
 
     Args:
         network: A network of the same sizes.
-        state: Its tensors or arrays by name. Scales in it count.
-        muscle_scale: The unit of map entries where the state dict has none, in N m.
-        torque_scale: The unit of torques where it has none, in N m.
+        state: Tensors or arrays by name. Scales in it have precedence.
+        muscle_scale: Scale of map entries if the state dict has none, in N m.
+        torque_scale: Scale of torques if the state dict has none, in N m.
     """
     own = network.state_dict()
     given = {name: torch.as_tensor(np.asarray(value)) for name, value in state.items()}
@@ -226,7 +226,7 @@ def load_original(
 
 
 def to_original(network: MuscleNetwork) -> dict[str, torch.Tensor]:
-    """Return the state dict that the original programs load: weights without scales."""
+    """Return a state dict for the original programs: weights without scales."""
     return {
         name: tensor.detach().cpu().clone()
         for name, tensor in network.state_dict().items()

@@ -1,4 +1,4 @@
-"""The moment arms and forces that muscles have now, from what an engine computed."""
+"""Current moment arms and forces of the muscles, from engine data."""
 
 from __future__ import annotations
 
@@ -12,47 +12,46 @@ from mjlab.muscle.map import MuscleMap
 
 
 class MuscleFields(Protocol):
-    """Fields of MjData that are read, at the velocity stage."""
+    """Fields of MjData that are read, valid at the velocity stage."""
 
     ten_J: torch.Tensor
     """Tendon Jacobians, shape (num_envs, nJten)."""
     actuator_length: torch.Tensor
-    """In m, shape (num_envs, actuators)."""
+    """Actuator lengths in m, shape (num_envs, actuators)."""
     actuator_velocity: torch.Tensor
-    """In m/s, shape (num_envs, actuators)."""
+    """Actuator velocities in m/s, shape (num_envs, actuators)."""
 
 
 class MuscleConstants(Protocol):
-    """The fields of MjModel that are read: `sim.model` has them, per world."""
+    """Fields of MjModel that are read, per world, as in `sim.model`."""
 
     actuator_gainprm: torch.Tensor
-    """Shape (num_envs, actuators, 10)."""
+    """Gain parameters, shape (num_envs, actuators, 10)."""
     actuator_biasprm: torch.Tensor
-    """Shape (num_envs, actuators, 10)."""
+    """Bias parameters, shape (num_envs, actuators, 10)."""
     actuator_lengthrange: torch.Tensor
-    """In m, shape (num_envs, actuators, 2)."""
+    """Length ranges in m, shape (num_envs, actuators, 2)."""
     actuator_acc0: torch.Tensor
-    """Shape (num_envs, actuators)."""
+    """Joint acceleration per unit force, shape (num_envs, actuators)."""
 
 
 class TorqueMap:
-    """Multiplies with the matrix whose few entries are `red`, for many worlds at once.
+    """Batched products with the sparse matrix of entries `red`.
 
-    Sums are over gathered rows of fixed length: they need no atomic operation, so that
-    a world's torques have the same bits on every run and whatever other worlds there
-    are.
+    Sums are over gathered rows of fixed length, without atomic operations, so that the
+    bits of a world's torques are reproducible and independent of the other worlds.
     """
 
     def __init__(
         self, muscle_map: MuscleMap, device: torch.device | str = "cpu"
     ) -> None:
-        """Put the indices of a map on the device of the worlds."""
+        """Copy the indices of a map to the device of the worlds."""
         self.num_muscles = muscle_map.num_muscles
         self.num_dofs = muscle_map.num_dofs
         self.num_entries = muscle_map.num_entries
         muscles, dofs = muscle_map.entry_muscle, muscle_map.entry_dof
         self.muscle = torch.tensor(muscles, device=device)
-        """The muscle of each entry, int64."""
+        """Muscle of each entry, int64."""
         self._dof = torch.tensor(dofs, device=device)
         self._of_dof = _Gather(dofs, self.num_dofs, device)
         self._of_muscle = _Gather(muscles, self.num_muscles, device)
@@ -63,8 +62,8 @@ class TorqueMap:
         """Return the torques of activations, in N m, shape (rows, num_dofs).
 
         Args:
-            red: The reduced torque map, in N m, shape (rows, num_entries).
-            activation: Shape (rows, num_muscles).
+            red: Reduced torque map, in N m, shape (rows, num_entries).
+            activation: Activations, shape (rows, num_muscles).
         """
         return self._of_dof.sum(red * activation.index_select(-1, self.muscle))
 
@@ -72,17 +71,17 @@ class TorqueMap:
         """Return the product with the transposed matrix, shape (rows, num_muscles).
 
         Args:
-            red: The reduced torque map, in N m, shape (rows, num_entries).
-            torque: Shape (rows, num_dofs).
+            red: Reduced torque map, in N m, shape (rows, num_entries).
+            torque: Torques, shape (rows, num_dofs).
         """
         return self._of_muscle.sum(red * torque.index_select(-1, self._dof))
 
     def muscle_to_entries(self, values: torch.Tensor) -> torch.Tensor:
-        """Return a value of each entry's muscle, shape (rows, num_entries)."""
+        """Gather values of muscles by entry, shape (rows, num_entries)."""
         return values.index_select(-1, self.muscle)
 
     def sum_by_dof(self, entries: torch.Tensor) -> torch.Tensor:
-        """Return the sum of the entries of each dof, shape (rows, num_dofs)."""
+        """Sum the entries of each dof, shape (rows, num_dofs)."""
         return self._of_dof.sum(entries)
 
     def capacity(self, red: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
@@ -91,15 +90,15 @@ class TorqueMap:
         return terms.clamp_max(0.0).sum(-1), terms.clamp_min(0.0).sum(-1)
 
     def dense(self, red: torch.Tensor) -> torch.Tensor:
-        """Return the whole matrix, shape (rows, num_dofs, num_muscles)."""
+        """Return the dense matrix, shape (rows, num_dofs, num_muscles)."""
         return self._of_cell.sum(red).view(-1, self.num_dofs, self.num_muscles)
 
 
 class MuscleState:
-    """The torque map and passive torques of every world, computed anew each substep.
+    """Torque map and passive torques of all worlds, computed in each substep.
 
     Torques of activations a are `torque_map.torque(red, a) + passive_torque`. The
-    tensors stay where they are: whoever holds one sees the newest values.
+    tensors are updated in place, so references to them stay current.
     """
 
     def __init__(
@@ -127,18 +126,18 @@ class MuscleState:
         self.passive_torque = zeros(muscle_map.num_dofs)
         """Torque without activation, in N m, shape (num_envs, num_dofs)."""
         self.length = zeros(muscle_map.num_muscles)
-        """Of muscle and tendon, in m, shape (num_envs, num_muscles)."""
+        """Muscle-tendon length, in m, shape (num_envs, num_muscles)."""
         self.velocity = zeros(muscle_map.num_muscles)
-        """Rate of the length, in m/s, shape (num_envs, num_muscles)."""
+        """Muscle-tendon velocity, in m/s, shape (num_envs, num_muscles)."""
         self.gain = zeros(muscle_map.num_muscles)
         """Active force at full activation, in N, at most 0, (num_envs, num_muscles)."""
         self.bias = zeros(muscle_map.num_muscles)
         """Passive force, in N, at most 0, shape (num_envs, num_muscles)."""
 
     def set_constants(self, constants: MuscleConstants) -> None:
-        """Take the muscles' parameters, which `update` uses until the next call.
+        """Set the muscle parameters that `update` uses until the next call.
 
-        What all worlds share is worked out only once.
+        Parameters shared by all worlds are processed only once.
         """
         present = (
             constants.actuator_lengthrange,
@@ -161,7 +160,7 @@ class MuscleState:
 
         Args:
             fields: The engine's data.
-            constants: The muscles' parameters; None takes those of `set_constants`.
+            constants: Muscle parameters; None uses those of `set_constants`.
         """
         if constants is not None:
             self.set_constants(constants)
@@ -177,7 +176,7 @@ class MuscleState:
         self.passive_torque.copy_(self.torque_map.sum_by_dof(passive))
 
     def force(self, activation: torch.Tensor) -> torch.Tensor:
-        """Return the force of each muscle, in N, at most 0: negative pulls."""
+        """Return the force of each muscle, in N, at most 0 (negative is a pull)."""
         return self.gain * activation + self.bias
 
     def capacity(self) -> tuple[torch.Tensor, torch.Tensor]:
@@ -185,28 +184,28 @@ class MuscleState:
         return self.torque_map.capacity(self.red)
 
     def joint_capacity(self) -> torch.Tensor:
-        """Return what the muscles of each dof can do, in N m, (num_envs, 3 · num_dofs).
+        """Return the torque capacity of each dof, in N m, (num_envs, 3 · num_dofs).
 
-        Half of the lowest active torques, half of the highest, and the passive ones.
+        Half of the lowest active torques, half of the highest, and the passive torques.
         """
         low, high = self.capacity()
         return torch.cat((0.5 * low, 0.5 * high, self.passive_torque), dim=-1)
 
 
 def _is_same(one: torch.Tensor, other: torch.Tensor) -> bool:
-    """Return True if two tensors are the same memory."""
+    """Return True if two tensors share their memory."""
     return one.data_ptr() == other.data_ptr() and one.shape == other.shape
 
 
 class _Gather:
-    """Sums the entries that belong to each of a number of targets."""
+    """Sum entries by target."""
 
     def __init__(
         self, target: Sequence[int], count: int, device: torch.device | str
     ) -> None:
         rows = [[k for k, t in enumerate(target) if t == i] for i in range(count)]
         width = max(map(len, rows))
-        # A short row is filled up with entry 0, which its weight of 0 removes.
+        # Short rows are padded with entry 0, with weight 0.
         index = [row + [0] * (width - len(row)) for row in rows]
         share = [[1.0] * len(row) + [0.0] * (width - len(row)) for row in rows]
         self._index = torch.tensor(index, device=device).view(-1)
@@ -217,7 +216,7 @@ class _Gather:
         self._shape = (-1, count, width)
 
     def terms(self, entries: torch.Tensor) -> torch.Tensor:
-        """Return what is summed, shape (rows, targets, terms)."""
+        """Return the summands, shape (rows, targets, terms)."""
         gathered = entries.index_select(-1, self._index).view(self._shape)
         return gathered * self._shares[entries.dtype]
 

@@ -1,4 +1,4 @@
-"""Weights on their way from who learns to who acts, possibly another process."""
+"""Transfer of network weights from the learner to acting processes."""
 
 from __future__ import annotations
 
@@ -10,29 +10,29 @@ from torch import nn
 
 Memory: TypeAlias = bytearray | memoryview
 _HEADER = 64
-"""Bytes for the version; weights begin on a cache line of their own."""
+"""Bytes of the version header, so that weights begin on a new cache line."""
 
 
 class WeightError(ValueError):
-    """Weights that are not those of the network that they are for."""
+    """Weights that do not match the network."""
 
 
 class WeightStore:
-    """Two copies of a network's weights in one block of memory, and which one counts.
+    """Double buffer of a network's weights in one block of memory.
 
-    `publish` writes the copy that does not count and then makes it the one that does;
-    `fetch` reads the one that does, and reads again if it was overtaken meanwhile.
-    There is one writer and any number of readers, who never wait for each other. The
-    memory may be shared between processes: give `buf` of a
-    `multiprocessing.shared_memory.SharedMemory` of `nbytes_for(module)` bytes.
+    `publish` writes the inactive copy and then makes it active; `fetch` reads the
+    active copy, and reads again if it was overwritten meanwhile. One writer and any
+    number of readers can use it without waiting for each other. To share the memory
+    between processes, pass `buf` of a `multiprocessing.shared_memory.SharedMemory` of
+    `nbytes_for(module)` bytes.
     """
 
     def __init__(self, module: nn.Module, memory: Memory | None = None) -> None:
-        """Lay the copies out.
+        """Create views of both copies.
 
         Args:
-            module: A network of the shape that is stored.
-            memory: Where they stand; as new, all zero. None takes memory of its own.
+            module: A network with the shapes to store.
+            memory: Memory of the copies, initially zero. None allocates it.
         """
         size = self.nbytes_for(module)
         memory = bytearray(size) if memory is None else memory
@@ -48,20 +48,20 @@ class WeightStore:
 
     @staticmethod
     def nbytes_for(module: nn.Module) -> int:
-        """Return how much memory the weights of a network need."""
+        """Return the size of the memory for a network's weights, in bytes."""
         numbers = sum(tensor.numel() for _, tensor in _tensors(module.state_dict()))
         return _HEADER + 2 * 4 * numbers
 
     @property
     def version(self) -> int:
-        """Number of publishings; 0 is none."""
+        """Number of `publish` calls so far."""
         return int(self._version.item())
 
     def publish(self, state: Mapping[str, torch.Tensor]) -> int:
-        """Make weights the ones that count; return their version.
+        """Publish weights; return their version.
 
         Args:
-            state: A state dict of the network, on any device.
+            state: State dict of the network, on any device.
         """
         check_weights(state, self._shapes)
         new = self.version + 1
@@ -71,9 +71,9 @@ class WeightStore:
         return new
 
     def fetch(self, module: nn.Module) -> int:
-        """Write the newest weights into a network, in place; return their version.
+        """Load the newest weights into a network, in place; return their version.
 
-        Of a store to which nothing was ever published the network is left alone.
+        The network stays unchanged if no weights were published yet.
         """
         own = dict(_tensors(module.state_dict()))
         check_weights(own, self._shapes)
@@ -83,7 +83,7 @@ class WeightStore:
                 return 0
             for name, view in self._copies[version % 2].items():
                 own[name].copy_(view)
-            # Only the publishing after the next one writes to this copy.
+            # Only the second `publish` from now writes to this copy.
             if self.version == version:
                 return version
 
@@ -98,7 +98,7 @@ class WeightStore:
 def check_weights(
     state: Mapping[str, torch.Tensor], shapes: Mapping[str, torch.Size]
 ) -> None:
-    """Raise unless a state dict has tensors of exactly these names and shapes."""
+    """Raise `WeightError` if names or shapes of a state dict differ from `shapes`."""
     missing = [name for name in shapes if name not in state]
     strange = [name for name in state if name not in shapes]
     if missing or strange:

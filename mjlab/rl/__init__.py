@@ -1,7 +1,7 @@
-"""Learning: a training loop over RSL-RL's algorithms, its checkpoints and its records.
+"""Reinforcement learning: training loop for RSL-RL's algorithms, checkpoints and logs.
 
-The configuration is there at once; the rest is imported when it is first used, because
-it needs torch and RSL-RL.
+The configuration is imported eagerly; the rest is imported on first use, because it
+needs torch and RSL-RL.
 """
 
 import importlib
@@ -69,14 +69,14 @@ _LAZY = {
 
 
 def __getattr__(name: str) -> Any:
-    """Import a part that needs torch, now that it is asked for."""
+    """Import a part that needs torch on first use."""
     for module, names in _LAZY.items():
         if name in names:
             return getattr(importlib.import_module(f"{__name__}.{module}"), name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 
-# The names of mjlab 1.6.
+# Names of mjlab 1.6.
 RslRlBaseRunnerCfg = AgentCfg
 RslRlModelCfg = MlpModelCfg
 RslRlOnPolicyRunnerCfg = PpoAgentCfg

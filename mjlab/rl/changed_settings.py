@@ -18,7 +18,7 @@ from mjlab.rl.vecenv import TrainingEnv, terms_of
 from mjlab.settings.file import Settings, parse_settings
 
 _SHOWN = 40
-"""Characters of a value that are shown."""
+"""Longest shown text of a value, in characters."""
 
 _SEED = "env.seed"
 _OPTIMIZER = "agent.algorithm.optimizer"
@@ -45,8 +45,8 @@ def find_changes(
     Args:
         saved: Configuration in the checkpoint, as JSON. Empty if it has none.
         present: Present configuration, as JSON.
-        chosen: Paths that the user typed. They count even where the configuration has
-            the same value, because training may have moved it.
+        chosen: Paths that the user typed. They are included even if the configuration
+            has the same value, because training can have changed it.
     """
     if not saved or not present:
         return {}
@@ -57,7 +57,7 @@ def find_changes(
         one, other = before.get(path), after.get(path)
         owner = path.rpartition(".")[0]
         is_shared = path in before and path in after
-        # The field is newer than the file, or the record has a different class.
+        # The field is newer than the file, or the object has a different class.
         is_field = owner in old.names or owner in new.names
         if not is_shared and is_field:
             continue
@@ -78,15 +78,15 @@ def _inside(path: str, value: Any) -> Iterator[tuple[str, Any]]:
         yield path, value
         return
     for key, item in value.items():
-        # A tag, such as "$list", is no part of a path.
+        # A tag, such as "$list", is not part of a path.
         yield from _inside(path if key.startswith("$") else f"{path}.{key}", item)
 
 
 def find_fixed(changes: Mapping[str, SettingChange], env: TrainingEnv) -> str | None:
     """Return the first changed setting that an exact resume cannot apply.
 
-    The worlds are restored as they were saved, with their seed, scene and start-up
-    randomisation. An optimiser's state suits no other optimiser.
+    The worlds are restored as saved, with their seed, scene and start-up randomisation.
+    The state of an optimiser cannot be loaded into a different one.
 
     Args:
         changes: The changed settings.
@@ -103,7 +103,7 @@ def find_fixed(changes: Mapping[str, SettingChange], env: TrainingEnv) -> str | 
 
 
 def changes_optimizer(changes: Mapping[str, SettingChange]) -> bool:
-    """Return True if the optimiser is another, which the saved state does not suit."""
+    """Return True if the optimiser changed, so that its state cannot be loaded."""
     change = changes.get(_OPTIMIZER)
     return change is not None and change.before != change.after
 
@@ -126,7 +126,7 @@ def _shown(value: Any) -> str:
 def apply_to_learner(
     changes: Mapping[str, SettingChange], learner: Learner, cfg: AgentCfg
 ) -> dict[str, str]:
-    """Give the learner its changed settings, after its state was restored.
+    """Apply changed settings to the learner, after its state was restored.
 
     Returns:
         A description by path of each setting that replaced restored state.
@@ -152,7 +152,7 @@ def apply_to_learner(
 
 
 def _set_std(learner: Learner, cfg: GaussianCfg, std: float) -> float:
-    """Set the standard deviation of all actions, and return the mean of before."""
+    """Set the standard deviation of all actions; return the previous mean."""
     distribution: Any = learner.policy.distribution
     with torch.no_grad():
         if cfg.std_type == "log":
@@ -179,7 +179,7 @@ def apply_to_worlds(
     Args:
         changes: The changed settings.
         state: The saved state.
-        env: The worlds as they are built from the present configuration.
+        env: The worlds, built from the present configuration.
 
     Returns:
         A description by path of each setting that replaced saved state.
@@ -197,7 +197,7 @@ def apply_to_worlds(
 
 
 def _find_place(path: str, env: TrainingEnv) -> tuple[str, Any] | None:
-    """Return the tensor of a state, and its row, that holds a setting."""
+    """Return the key and row of the state tensor that holds a setting."""
     bound, (_, kind, *parts) = terms_of(env), [*path.split("."), "", ""]
     match kind, *(part for part in parts if part):
         case "rewards", name, "weight":

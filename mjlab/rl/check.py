@@ -1,4 +1,4 @@
-"""Checks of a learner's configuration before anything is simulated."""
+"""Checks of a learner's configuration before the simulation is built."""
 
 from collections.abc import Collection, Mapping
 
@@ -16,11 +16,11 @@ from mjlab.settings.bounds import check_bounds
 
 
 class AgentError(ValueError):
-    """A learner that cannot be built, or cannot learn."""
+    """Invalid learner configuration."""
 
 
 def check_agent(cfg: AgentCfg, groups: Collection[str], num_envs: int) -> None:
-    """Raise, listing everything that is wrong. Call it before worlds are built.
+    """Raise an error that lists all faults. Call it before worlds are built.
 
     Args:
         cfg: The configuration.
@@ -49,7 +49,7 @@ def check_agent(cfg: AgentCfg, groups: Collection[str], num_envs: int) -> None:
 
 
 def groups_of(cfg: ManagerBasedRlEnvCfg) -> list[str]:
-    """Return the names of the observation groups that a learner can see."""
+    """Return the names of the observation groups available to a learner."""
     found: list[str] = []
     for name, group in cfg.observations.items():
         if group is None:

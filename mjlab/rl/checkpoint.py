@@ -1,4 +1,4 @@
-"""Write and load checkpoints: complete or absent, checked when read, free of code.
+"""Write and load checkpoints: atomic, verified on reading, without executable code.
 
 `mjlab.runs.checkpoints` names the files and finds them.
 """
@@ -24,7 +24,7 @@ from mjlab.runs.checkpoints import (
 )
 
 FORMAT = 2
-"""Version of the files."""
+"""Version of the file format."""
 
 
 def save_checkpoint(
@@ -38,17 +38,17 @@ def save_checkpoint(
 
     Args:
         checkpoints: The checkpoints of the run; old ones are deleted.
-        iteration: Iterations that are done.
+        iteration: Finished iterations.
         model: Shared state, which the first process writes.
         own: State of this process.
-        ranks: This process among the others.
+        ranks: Rank of this process.
 
     Returns:
         The file to load.
     """
     path = checkpoints.path(iteration)
     rank_file = _rank_file(path, ranks.index)
-    # The manifest of an older save of this iteration no longer holds.
+    # The manifest of an older save of this iteration is no longer valid.
     if ranks.is_first:
         path.with_suffix(".json").unlink(missing_ok=True)
         checkpoints.sweep()
@@ -73,14 +73,14 @@ def save_best(
     model: Mapping[str, Any],
     score: float | None,
 ) -> Path:
-    """Write the best policy so far. Only the first process does."""
+    """Write the best policy so far, in the first process only."""
     path = checkpoints.folder / f"{BEST}.pt"
     write_model(path, model, iteration, score=score)
     return path
 
 
 def load_model(path: Path, device: torch.device | str = "cpu") -> dict[str, Any]:
-    """Read what all processes have in common: all that is needed to play."""
+    """Read the state shared by all processes, sufficient for playing."""
     model = _read(path, device, path)
     if "learner" not in model:
         raise CheckpointError(
@@ -95,7 +95,7 @@ def load_model(path: Path, device: torch.device | str = "cpu") -> dict[str, Any]
 
 
 def load_own(path: Path, ranks: Ranks) -> dict[str, Any]:
-    """Read what this process needs besides, to go on exactly. It is on the CPU."""
+    """Read the state of this process, required for an exact resume, to the CPU."""
     file = _rank_file(path, ranks.index)
     if not file.is_file():
         raise CheckpointError(
@@ -114,10 +114,10 @@ def load_own(path: Path, ranks: Ranks) -> dict[str, Any]:
 def write_model(
     path: Path, model: Mapping[str, Any], iteration: int, **more: Any
 ) -> None:
-    """Write what is needed to play, alone, with `more` in its manifest.
+    """Write the state needed for playing, alone, with `more` in its manifest.
 
-    A file that is there is whole until the new one is. The manifest of the new one lies
-    beside its own until then, and each holds for the file that has its checksum.
+    An existing file is replaced atomically. Until then, old and new manifest exist
+    together; the one with the file's checksum is valid.
     """
     whole = {"format": FORMAT, **model}
     data = in_memory(path, lambda file: torch.save(whole, file))
@@ -152,7 +152,7 @@ def _write_manifest(file: Path, manifest: Mapping[str, Any]) -> None:
 
 
 def _read(path: Path, device: torch.device | str, checkpoint: Path) -> dict[str, Any]:
-    """Read a file of a checkpoint, after a check of its checksum."""
+    """Read a file of a checkpoint, and verify its checksum first."""
     if not path.is_file():
         raise CheckpointError(f"There is no file {path}.")
     _check_sum(path, checkpoint)

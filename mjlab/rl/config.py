@@ -1,4 +1,4 @@
-"""Configurations of learning: the agent, and the loop around it."""
+"""Configuration of agents and of the training loop."""
 
 from typing import Annotated, Literal
 
@@ -21,123 +21,124 @@ class CheckpointCfg(Config):
     """Iterations between checkpoints. The last iteration is saved in any case."""
 
     keep: Annotated[int, at_least(0)] = 3
-    """Newest checkpoints that are kept, besides the best. 0 keeps all."""
+    """Number of newest checkpoints to keep, besides the best. 0 keeps all."""
 
     env_state: bool = True
-    """Save the state of all worlds too, without which a run that is resumed
-    starts new episodes."""
+    """Save the state of all worlds too. Without it, a resumed run starts new
+    episodes."""
 
 
 class EvaluationCfg(Config):
-    """Runs of the policy without exploration, in worlds of their own."""
+    """Evaluations of the policy without exploration, in separate worlds."""
 
     every: Annotated[int, at_least(0)] = 100
     """Iterations between evaluations. 0 turns them off."""
 
     num_envs: Annotated[int, at_least(1)] = 16
-    """Worlds, each of which runs one episode."""
+    """Number of worlds; each runs one episode."""
 
     seed: int = 0
-    """Seed of these worlds. It is the same each time, so that scores compare."""
+    """Seed of these worlds, the same in each evaluation, so that scores compare."""
 
     max_steps: int = 2000
-    """Steps after which an evaluation ends, whatever the length of an episode."""
+    """Largest number of steps of an evaluation, regardless of the episode length."""
 
 
 class StopCfg(Config):
     """Reasons to end training before `max_iterations`."""
 
     max_seconds: float | None = None
-    """Time that this process may train, in seconds."""
+    """Time limit of training in this process, in seconds."""
 
     max_env_steps: int | None = None
-    """Steps of all worlds together, over the whole run."""
+    """Limit on the total environment steps of all worlds, over the whole run."""
 
     metric: str | None = None
-    """The figure that decides which checkpoint is best, and what `target` and
-    `patience` look at; higher is better. None takes "Eval/mean_reward" where there are
-    evaluations, and "Train/mean_reward" otherwise."""
+    """Metric for the best checkpoint, `target` and `patience`; higher is better. None
+    uses "Eval/mean_reward" if evaluations are on, else "Train/mean_reward"."""
 
     target: float | None = None
-    """Value of the metric that is enough."""
+    """Value of the metric at which training stops."""
 
     patience: int | None = None
-    """Values of the metric in a row, none better than the best, that are put up
-    with."""
+    """Number of consecutive metric values without an improvement before training
+    stops."""
 
 
 class LoggingCfg(Config):
-    """Writers of figures, besides the console and `metrics.jsonl`."""
+    """Logging of metrics, besides the console and `metrics.jsonl`."""
 
     tensorboard: bool = True
-    """Write TensorBoard's files."""
+    """Write TensorBoard event files."""
 
     wandb: bool = False
-    """Send figures to Weights & Biases."""
+    """Log metrics to Weights & Biases."""
 
     wandb_project: str = "mjlab"
-    """Project there."""
+    """W&B project."""
 
     wandb_entity: str | None = None
-    """User or team there. None takes the account's own."""
+    """W&B user or team. None uses the account's default."""
 
     wandb_mode: Literal["online", "offline"] | None = None
-    """Send at once, or keep on this machine for `wandb sync`. None goes by wandb's own
-    settings, such as WANDB_MODE, and sends where they say nothing."""
+    """Upload during training ("online"), or store locally for `wandb sync`
+    ("offline"). None uses wandb's own settings, such as WANDB_MODE; the default is
+    online."""
 
     wandb_artifacts: bool = False
-    """Send the run's files as well: each checkpoint, the ONNX file and films, in an
-    artifact that `wandb:ENTITY/PROJECT/RUN` names."""
+    """Upload the run's files too: each checkpoint, the ONNX file and videos, in the
+    artifact `wandb:ENTITY/PROJECT/RUN`."""
 
     window: Annotated[int, at_least(1)] = 100
-    """Episodes, the latest, that "Train/mean_reward" is a mean of, at least."""
+    """Smallest number of latest episodes to average in "Train/mean_reward"."""
 
 
 class DumpCfg(Config):
-    """Dumps of worlds in which something went wrong.
+    """Dumps of worlds with a fault, such as non-finite values.
 
-    A dump lies in the run's folder, as `dumps/<iteration>_<reason>`, and
-    `play.py --dump` replays it.
+    Dumps are in the run's folder, as `dumps/<iteration>_<reason>`. `play.py --dump`
+    replays them.
     """
 
     enabled: bool = True
-    """Record the last steps, so that there is something to keep."""
+    """Record the last steps for dumps."""
 
     steps: int | None = None
-    """Steps that are kept before a fault, at least where there were as many. None takes
-    the steps of an iteration, which is also the least."""
+    """Smallest number of recorded steps before a fault, if the run has as many. None
+    uses the steps of an iteration, which is also the minimum."""
 
     max_worlds: int = 4
-    """Worlds that one dump keeps, those that went wrong first."""
+    """Largest number of worlds in a dump; those with the earliest fault are kept."""
 
     max_dumps: int = 8
-    """Dumps of a run."""
+    """Largest number of dumps in a run."""
 
     max_megabytes: float = 256.0
-    """Room that the dumps of a run may take."""
+    """Largest total size of the dumps of a run, in MB."""
 
 
 class AgentCfg(Config):
-    """Settings that all ways of learning share."""
+    """Settings shared by all agents."""
 
     num_steps_per_env: Annotated[int, at_least(1)] = 24
-    """Steps of each world in an iteration."""
+    """Steps per world in an iteration."""
 
     max_iterations: Annotated[int, at_least(0)] = 1500
     """Iterations of the whole run."""
 
     obs_groups: dict[str, tuple[str, ...]] = {}
-    """Groups of observations that each network sees, by its name."""
+    """Observation groups of each network, by network name."""
 
     clip_actions: float | None = None
-    """Largest size of an action. None leaves actions as the policy draws them."""
+    """Bound for clipping the absolute value of actions. None disables clipping."""
 
     init_at_random_ep_len: bool = True
-    """Start worlds at random moments of an episode, so that they do not all
-    end together."""
+    """Start worlds at random times of an episode, so that episodes do not all end
+    in the same step."""
 
     torch_compile_mode: Literal["default", "max-autotune-no-cudagraphs"] | None = None
-    """Mode in which networks are compiled; worth it for convolutions."""
+    """Mode of `torch.compile` for the networks; useful for convolutions. None does not
+    compile."""
 
     checkpoint: CheckpointCfg = CheckpointCfg()
     """Checkpoints of the run."""
@@ -149,10 +150,10 @@ class AgentCfg(Config):
     """Reasons to end training early."""
 
     logging: LoggingCfg = LoggingCfg()
-    """Writers of figures."""
+    """Logging of metrics."""
 
     dumps: DumpCfg = DumpCfg()
-    """Dumps of worlds in which something went wrong."""
+    """Dumps of worlds with a fault."""
 
     hooks: dict[str, HookCfg | None] = {}
     """Hooks after each iteration, by name."""
@@ -163,7 +164,7 @@ def _actor() -> MlpModelCfg:
 
 
 class PpoAgentCfg(AgentCfg):
-    """Learning by trial and error."""
+    """Reinforcement learning with PPO."""
 
     obs_groups = {"actor": ("actor",), "critic": ("critic",)}
 
@@ -171,35 +172,35 @@ class PpoAgentCfg(AgentCfg):
     """The policy."""
 
     critic: MlpModelCfg = MlpModelCfg()
-    """The estimate of what is still to come."""
+    """The value function."""
 
     algorithm: PpoCfg = PpoCfg()
     """The algorithm."""
 
 
 class DistillationAgentCfg(AgentCfg):
-    """Learning from a policy that is there already and sees more."""
+    """Distillation of a trained teacher policy, with privileged observations."""
 
     obs_groups = {"student": ("student",), "teacher": ("teacher",)}
 
     student: MlpModelCfg = _actor()
-    """The policy that learns."""
+    """The policy to train."""
 
     teacher: MlpModelCfg | ObservedActionsCfg = _actor()
-    """The policy that is imitated; built as it was when it was trained."""
+    """The policy to imitate, with the settings of its training."""
 
     teacher_checkpoint: str | None = None
-    """Run folder or checkpoint of the teacher, if it is a network, or the task that it
-    ships with. A run that is resumed brings its own."""
+    """Run folder or checkpoint of the teacher, if it is a network, or the task that
+    ships with it. A resumed run has the teacher in its own checkpoint."""
 
     algorithm: DistillationCfg = DistillationCfg()
     """The algorithm."""
 
 
 class CloningAgentCfg(AgentCfg):
-    """Learning from a recording. What comes of it is a run, and PPO can begin with it.
+    """Behaviour cloning of a recording. PPO can start from the resulting run.
 
-    The worlds' steps in an iteration are for their figures alone.
+    The environment steps of an iteration only produce metrics.
     """
 
     num_steps_per_env = 1

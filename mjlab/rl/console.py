@@ -1,4 +1,4 @@
-"""Display of a training: a panel on a terminal, plain lines elsewhere."""
+"""Display of training progress: a panel on a terminal, plain lines otherwise."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -12,61 +12,62 @@ from rich.table import Table
 from rich.text import Text
 
 _SHOWN_TERMS = 6
-"""Terms of the reward that the panel shows: half from the top, half from the bottom."""
+"""Reward terms in the panel: half of them the largest, half the smallest."""
 
 
 @dataclass(frozen=True)
 class Progress:
-    """Progress of a training after an iteration."""
+    """Training progress after an iteration."""
 
     iteration: int
-    """Iterations that are done."""
+    """Finished iterations."""
 
     max_iterations: int
     """Iterations of the whole run."""
 
     env_steps: int
-    """Steps of all worlds together."""
+    """Total steps of all worlds."""
 
     seconds: float
-    """Time of this process's training."""
+    """Training time of this process, in seconds."""
 
     remaining: float | None
-    """Time until the last iteration, in seconds, None while it is unknown."""
+    """Estimated time to the last iteration, in seconds; None if unknown."""
 
     findings: tuple[str, ...] = ()
-    """Faults of the training that are sure."""
+    """Confirmed faults of the training."""
 
 
 class Display(Protocol):
-    """Shows progress."""
+    """Display of training progress."""
 
     def __enter__(self) -> "Display":
         """Begin to show."""
         ...
 
     def __exit__(self, *error: object) -> None:
-        """Leave what was shown last."""
+        """Stop the display, and leave its last content visible."""
         ...
 
     def show(self, progress: Progress, figures: Mapping[str, float]) -> None:
-        """Show the figures of an iteration."""
+        """Show the metrics of an iteration."""
         ...
 
     def say(self, text: str) -> None:
-        """Say something once."""
+        """Print a message."""
         ...
 
 
 class PlainLines:
-    """One line an iteration, for logs."""
+    """One line per iteration, for log files."""
 
     def __init__(self, console: Console, *, every: float = 0.0) -> None:
         """Write to a console.
 
         Args:
-            console: Where lines go.
-            every: Seconds between lines at least. The last iteration is always shown.
+            console: Console to print to.
+            every: Minimum time between lines, in seconds. The last iteration is always
+                shown.
         """
         self._console = console
         self._every = every
@@ -77,10 +78,10 @@ class PlainLines:
         return self
 
     def __exit__(self, *error: object) -> None:
-        """There is nothing to leave."""
+        """Do nothing."""
 
     def show(self, progress: Progress, figures: Mapping[str, float]) -> None:
-        """Write a line, unless the one before was a moment ago."""
+        """Write a line, unless the last one is more recent than `every` seconds."""
         is_last = progress.iteration >= progress.max_iterations
         if progress.seconds - self._last < self._every and not is_last:
             return
@@ -100,14 +101,14 @@ class PlainLines:
 
 
 class LivePanel:
-    """A panel that is drawn anew each iteration."""
+    """A panel that is redrawn in each iteration."""
 
     def __init__(self, console: Console, title: str) -> None:
         self._title = title
         self._live = Live(console=console, auto_refresh=False, transient=False)
 
     def __enter__(self) -> "LivePanel":
-        """Begin to draw."""
+        """Start drawing."""
         self._live.__enter__()
         return self
 
@@ -136,15 +137,15 @@ class LivePanel:
 
 
 class _Output(Console):
-    """Standard output, whose reader may go."""
+    """Standard output that tolerates a closed pipe."""
 
     def on_broken_pipe(self) -> None:
-        """Go on if the output leads elsewhere by now, and raise otherwise."""
+        """Continue if the output was redirected meanwhile; otherwise raise."""
         self.file.flush()
 
 
 def open_display(title: str, console: Console | None = None) -> Display:
-    """Open a panel on a terminal, and lines anywhere else."""
+    """Open a panel on a terminal, and plain lines otherwise."""
     console = console or _Output()
     if console.is_terminal and not console.is_dumb_terminal:
         return LivePanel(console, title)
@@ -152,7 +153,7 @@ def open_display(title: str, console: Console | None = None) -> Display:
 
 
 def duration(seconds: float | None) -> str:
-    """Return a time in words: "1 h 02 min", "3 min 20 s", "12 s"."""
+    """Format a time: "1 h 02 min", "3 min 20 s", "12 s"."""
     if seconds is None:
         return "?"
     whole = round(seconds)
@@ -177,7 +178,7 @@ def _main_figures(figures: Mapping[str, float]) -> list[str]:
 
 
 def _health(figures: Mapping[str, float]) -> dict[str, float]:
-    """Return the counters of what went wrong that are not zero."""
+    """Return the non-zero fault counters."""
     return {
         name.removeprefix("Health/"): value
         for name, value in figures.items()
@@ -208,7 +209,7 @@ def _overview(progress: Progress, figures: Mapping[str, float]) -> Text:
 
 
 def _terms(figures: Mapping[str, float]) -> Table:
-    """Return a table of the best and the worst terms of the reward."""
+    """Return a table of the largest and smallest reward terms."""
     table = Table.grid(padding=(0, 2))
     prefix = "Episode_Reward/"
     names = [name for name in figures if name.startswith(prefix)]

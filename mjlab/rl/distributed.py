@@ -1,7 +1,7 @@
-"""Several processes that train one policy: who is who, and how they talk.
+"""Distributed training of one policy: process ranks and communication.
 
-`torchrun` starts them, called by the user or through `relaunch`. Each has worlds of its
-own, and gradients are averaged. Nothing but tensors goes over the wire.
+`torchrun` starts the processes, called by the user or through `relaunch`. Each process
+has its own worlds, and gradients are averaged. Only tensors are sent.
 """
 
 import datetime
@@ -13,32 +13,32 @@ from dataclasses import dataclass
 import torch
 
 _TIMEOUT = datetime.timedelta(minutes=10)
-"""Longest wait for the others: an evaluation on the first one has to fit in."""
+"""Timeout of communication, longer than an evaluation on the first process."""
 
 
 class DistributedError(RuntimeError):
-    """Processes that cannot work together."""
+    """Invalid setup of distributed training."""
 
 
 @dataclass(frozen=True)
 class Ranks:
-    """This process among those that train together."""
+    """Rank of this process in distributed training."""
 
     index: int = 0
-    """Number of this process, over all machines."""
+    """Global rank of this process, over all machines."""
 
     local: int = 0
-    """Number of this process on its machine."""
+    """Local rank of this process, on its machine."""
 
     world: int = 1
-    """Processes in all."""
+    """Total number of processes."""
 
     local_world: int = 1
-    """Processes on this machine."""
+    """Number of processes on this machine."""
 
     @classmethod
     def from_environment(cls, environ: Mapping[str, str] | None = None) -> "Ranks":
-        """Read what `torchrun` says in the environment; alone if it says nothing."""
+        """Read the ranks from `torchrun`'s environment; a single process if unset."""
         given = os.environ if environ is None else environ
         world = int(given.get("WORLD_SIZE", "1"))
         ranks = cls(
@@ -61,11 +61,11 @@ class Ranks:
 
     @property
     def is_alone(self) -> bool:
-        """True if there is no other process."""
+        """True for single-process training."""
         return self.world == 1
 
     def device(self, wanted: str | None = None) -> str:
-        """Return this process's device: its own GPU, unless `wanted` says otherwise."""
+        """Return this process's device: its own GPU, unless `wanted` overrides it."""
         if not torch.cuda.is_available() and (wanted or "cpu").startswith("cuda"):
             raise DistributedError(
                 f"device={wanted!r}, but there is no CUDA device: {no_cuda()}. "
@@ -87,23 +87,23 @@ class Ranks:
         return f"cuda:{self.local}"
 
     def threads(self) -> int:
-        """Return how many processors are this process's share."""
+        """Return this process's share of the processors."""
         return max(1, (os.cpu_count() or 1) // self.local_world)
 
     def join(self, device: str) -> None:
-        """Meet the others. Everything below waits for all of them."""
+        """Join the process group. The methods below wait for all processes."""
         if self.is_alone or torch.distributed.is_initialized():
             return
         on_gpu = torch.device(device).type == "cuda"
         if on_gpu:
             torch.cuda.set_device(device)
             os.environ.setdefault("MUJOCO_EGL_DEVICE_ID", str(self.local))
-        # Tensors of the host go over gloo in any case: seeds, names, checksums.
+        # CPU tensors (seeds, names, checksums) always use gloo.
         backend = "cpu:gloo,cuda:nccl" if on_gpu else "gloo"
         torch.distributed.init_process_group(backend, timeout=_TIMEOUT)
 
     def leave(self) -> None:
-        """Say goodbye, at the end of the process."""
+        """Leave the process group, at the end of the process."""
         if not self.is_alone and torch.distributed.is_initialized():
             torch.distributed.destroy_process_group()
 
@@ -114,11 +114,11 @@ class Ranks:
         return tensor
 
     def wait(self) -> None:
-        """Wait until all are here."""
+        """Wait for all processes (barrier)."""
         self.sum_(torch.zeros(1))
 
     def share_number(self, number: int) -> int:
-        """Return what the first process has, such as a seed that it drew."""
+        """Broadcast a number from the first process, such as a random seed."""
         if self.is_alone:
             return number
         shared = torch.tensor([number], dtype=torch.int64)
@@ -126,7 +126,7 @@ class Ranks:
         return int(shared)
 
     def share_text(self, text: str) -> str:
-        """Return what the first process has, such as the folder that it made."""
+        """Broadcast a text from the first process, such as the name of a folder."""
         if self.is_alone:
             return text
         data = text.encode()
@@ -138,7 +138,7 @@ class Ranks:
         return bytes(shared.tolist()).decode()
 
     def gather(self, data: bytes) -> list[bytes]:
-        """Return what each process has, all of the same length, in their order."""
+        """Gather data of equal length from all processes, in rank order."""
         if self.is_alone:
             return [data]
         own = torch.frombuffer(bytearray(data), dtype=torch.uint8)
@@ -148,9 +148,9 @@ class Ranks:
 
 
 def relaunch(gpus: Sequence[int]) -> None:
-    """Start this program again under `torchrun`, one process on each of the GPUs.
+    """Restart this program under `torchrun`, with one process per GPU.
 
-    It does not return, unless this already is one of those processes.
+    Returns only if this process was itself started by `torchrun`.
     """
     if "LOCAL_RANK" in os.environ:
         return
@@ -164,7 +164,7 @@ def relaunch(gpus: Sequence[int]) -> None:
 
 
 def check_gpus(gpus: Sequence[int], count: int) -> None:
-    """Raise for GPUs that cannot be used."""
+    """Raise for invalid GPU indices."""
     if not gpus or len(set(gpus)) != len(gpus):
         raise DistributedError(f"gpus={list(gpus)} has to name GPUs, each once.")
     missing = [gpu for gpu in gpus if not 0 <= gpu < count]
@@ -174,7 +174,7 @@ def check_gpus(gpus: Sequence[int], count: int) -> None:
 
 
 def no_cuda() -> str:
-    """Return why there is no CUDA device."""
+    """Return the reason for a missing CUDA device."""
     if torch.version.cuda is None:
         return f"this PyTorch ({torch.__version__}) was built without CUDA"
     visible = os.environ.get("CUDA_VISIBLE_DEVICES")
@@ -188,7 +188,7 @@ def torchrun_command(processes: int) -> list[str]:
         *(sys.executable, "-m", "torch.distributed.run", "--standalone"),
         *("--nproc-per-node", str(processes)),
     ]
-    # Without the dashes, torchrun takes our `--logs` for one of its own options.
+    # Without the dashes, torchrun parses `--logs` as its own option.
     spec = getattr(sys.modules["__main__"], "__spec__", None)
     if spec is None:
         return [*launcher, "--", *sys.argv]

@@ -10,7 +10,7 @@ from mjlab.rl.hook import Hook
 
 
 class Evaluation:
-    """Runs the policy in training: one episode in each world, from the same start.
+    """Evaluate the policy in training: one episode per world, from the same start.
 
     The worlds are built on first use. Their random streams are separate from those of
     training, so evaluations do not change a run.
@@ -48,17 +48,17 @@ class Evaluation:
         }
 
     def close(self) -> None:
-        """Let go of the worlds."""
+        """Close the evaluation worlds."""
         if self._env is not None:
             self._env.close()
 
     def _prepared(self) -> ManagerBasedRlEnv:
-        """Return the worlds as they were before the first evaluation."""
+        """Return the worlds in their state before the first evaluation."""
         if self._env is None:
             self._env = self._make_env()
             self._env.reset()
             self._start = self._env.get_state()
-        # A curriculum that moved on in the last evaluation goes back as well.
+        # This also undoes curriculum progress of the last evaluation.
         self._env.set_state(self._start)
         for hook in self._hooks:
             hook.equip(self._env)
@@ -76,7 +76,7 @@ class _OutcomeShares:
         self._at_end = {name: none.clone() for name in names}
 
     def update(self, running: torch.Tensor) -> None:
-        """Take a step in, where the episode still ran, shape (num_envs,)."""
+        """Add a step of the worlds in `running`, shape (num_envs,)."""
         for name, once in self._once.items():
             now = self._manager.now(name)
             once.logical_or_(now & running)

@@ -1,4 +1,4 @@
-"""Figures of training: gathered on the device, read all at once, and judged."""
+"""Training metrics: accumulated on the device, read in one transfer, and scored."""
 
 import math
 import time
@@ -16,10 +16,10 @@ Number = float | torch.Tensor
 
 
 class Readout:
-    """Collects numbers by name, and reads them from the device in one go.
+    """Collect numbers by name, and read them from the device in one transfer.
 
-    Several processes read the same numbers: sums are added up over them, and means are
-    averaged.
+    In distributed training all processes read the same numbers: sums are added and
+    means are averaged over processes.
     """
 
     def __init__(self, device: torch.device, ranks: Ranks) -> None:
@@ -36,7 +36,7 @@ class Readout:
         self._sums.append(values.double())
 
     def add_means(self, figures: Mapping[str, Number]) -> None:
-        """Add figures of which the processes' mean is wanted."""
+        """Add metrics to average over processes."""
         for name, value in figures.items():
             if isinstance(value, torch.Tensor):
                 number = value.detach().double().reshape(())
@@ -45,12 +45,12 @@ class Readout:
                 self._numbers[name] = float(value)
 
     def read(self) -> dict[str, float]:
-        """Wait for the device, once, and return everything by name."""
+        """Wait for the device once, and return all values by name."""
         numbers = torch.tensor(list(self._numbers.values()), dtype=torch.float64)
         on_device = numbers.to(self._device).unbind()
         means = self._tensors | dict(zip(self._numbers, on_device, strict=True))
-        # What is a tensor in one process may be a number in another: the order of the
-        # names is what they share.
+        # A tensor in one process can be a number in another; only the order of the
+        # names is common to all.
         order = sorted(means)
         scalars = [means[name].reshape(1) for name in order]
         values = self._ranks.sum_(torch.cat([*self._sums, *scalars])).tolist()
@@ -62,21 +62,21 @@ class Readout:
 
 
 class Tally:
-    """Returns and lengths of episodes, summed up on the device."""
+    """Sums of episode returns and lengths, on the device."""
 
     NAMES = ("return", "length", "episodes", "reward", "steps")
 
     def __init__(self, num_envs: int, device: torch.device) -> None:
         self._present = torch.zeros(num_envs, 2, device=device)
-        """Return and length of the present episodes."""
+        """Return and length of the current episodes."""
         self._sums = torch.zeros(len(self.NAMES), dtype=torch.float64, device=device)
         self._one = torch.ones(num_envs, 1, device=device)
 
     def add(self, reward: torch.Tensor, dones: torch.Tensor) -> None:
-        """Take a step into account.
+        """Add a step.
 
         Args:
-            reward: Shape (num_envs,).
+            reward: Reward, shape (num_envs,).
             dones: Whether the episode ended, shape (num_envs,), bool.
         """
         step = torch.stack([reward, self._one[:, 0]], dim=-1)
@@ -99,14 +99,14 @@ class Tally:
 
 
 class Window:
-    """The latest episodes, of as many iterations as it takes to have enough."""
+    """Window over the latest iterations with a minimum number of episodes."""
 
     def __init__(self, least: int) -> None:
         self._least = least
         self._parts: deque[tuple[float, float, float]] = deque()
 
     def add(self, returns: float, lengths: float, episodes: float) -> None:
-        """Add an iteration's sums, and drop iterations that are not needed any more."""
+        """Add an iteration's sums, and drop the oldest ones if enough remain."""
         if episodes:
             self._parts.append((returns, lengths, episodes))
         while self._count() - (self._parts[0][2] if self._parts else 0) >= self._least:
@@ -123,11 +123,11 @@ class Window:
         }
 
     def state(self) -> list[tuple[float, float, float]]:
-        """Return what it holds, as plain numbers."""
+        """Return the state, as plain numbers."""
         return list(self._parts)
 
     def load_state(self, state: list[tuple[float, float, float]]) -> None:
-        """Hold that again."""
+        """Restore the state."""
         self._parts = deque((a, b, c) for a, b, c in state)
 
     def _count(self) -> float:
@@ -135,7 +135,7 @@ class Window:
 
 
 class IterationFigures:
-    """Figures of an iteration: gathered in every step, read once."""
+    """Metrics of an iteration: accumulated in every step, read once."""
 
     def __init__(self, env: TrainingEnv, ranks: Ranks, window: int) -> None:
         self._env = env
@@ -149,11 +149,11 @@ class IterationFigures:
     def read(
         self, *found: Mapping[str, Number]
     ) -> tuple[dict[str, float], dict[str, float]]:
-        """Read everything from the device: the one time that an iteration waits.
+        """Read all metrics from the device: the only synchronisation of an iteration.
 
         Returns:
-            All figures, the processes' means of `found` among them; and the sums of
-            the tally.
+            All metrics, including the processes' means of `found`, and the sums of the
+            tally.
         """
         log, device = self._env.episode_log, self._env.device
         logged = [f"log/{key}" for key in log.keys]
@@ -178,16 +178,16 @@ class IterationFigures:
         return merged(self.window.means(), train, raw, means), tally
 
     def _wrong(self) -> torch.Tensor:
-        """Return how much was not finite, and lacks of room, shape (2,)."""
+        """Return the counts of non-finite values and of overflows, shape (2,)."""
         if isinstance(self._env, ManagerBasedRlEnv):
             return torch.cat(self._env.nonfinite.totals())
         return torch.tensor(self._env.health())
 
     def _health(self, nonfinite: float, overflow: float) -> dict[str, float]:
-        """Return the figures of health.
+        """Return the health metrics.
 
-        Where something went wrong, the environment is asked for the full account, which
-        raises if it is too much.
+        After a fault, read the full counters of the environment, which raises if there
+        are too many faults.
         """
         is_wrong = nonfinite or overflow > self._overflow
         self._overflow = overflow
@@ -202,7 +202,7 @@ class IterationFigures:
 
 
 def merged(*parts: Mapping[str, Any]) -> dict[str, Any]:
-    """Return one dictionary of several, whose keys must not meet."""
+    """Merge dictionaries with disjoint keys."""
     whole: dict[str, Any] = {}
     for part in parts:
         twice = whole.keys() & part.keys()
@@ -213,7 +213,7 @@ def merged(*parts: Mapping[str, Any]) -> dict[str, Any]:
 
 
 class Scores:
-    """Follows one figure, of which more is better."""
+    """Track the best value of a metric; higher is better."""
 
     def __init__(
         self, metric: str, *, target: float | None, patience: int | None
@@ -221,13 +221,13 @@ class Scores:
         self._target = target
         self._patience = patience
         self.metric = metric
-        """Name of the figure."""
+        """Name of the metric."""
         self.best: float | None = None
-        """The best value so far."""
+        """Best value so far."""
         self._worse = 0
 
     def judge(self, figures: Mapping[str, float]) -> bool:
-        """Look at the figures of an iteration; return whether they are the best yet."""
+        """Score an iteration's metrics; return True if they are the best so far."""
         score = figures.get(self.metric)
         if score is None:
             return False
@@ -239,7 +239,7 @@ class Scores:
         return False
 
     def reason_to_stop(self, figures: Mapping[str, float]) -> str | None:
-        """Return why to stop: the target is reached, or nothing gets better."""
+        """Return a reason to stop: target reached, or patience exceeded."""
         score, target = figures.get(self.metric), self._target
         if target is not None and score is not None and score >= target:
             return f"{self.metric} is {score:.4g}, and stop.target is {target:g}"
@@ -252,17 +252,17 @@ class Scores:
         return None
 
     def state(self) -> dict[str, Any]:
-        """Return what it remembers, as plain values."""
+        """Return the state, as plain values."""
         return {"metric": self.metric, "best": self.best, "worse": self._worse}
 
     def load_state(self, state: Mapping[str, Any]) -> None:
-        """Remember that again, unless it is of another metric."""
+        """Restore the state, unless it is of another metric."""
         if state.get("metric", self.metric) == self.metric:  # Older runs have none.
             self.best, self._worse = state["best"], state["worse"]
 
 
 class Stopwatch:
-    """Times the laps of an iteration, on the device where that works on its own."""
+    """Timer for the phases of an iteration; on a GPU it measures device time."""
 
     def __init__(self, device: torch.device) -> None:
         self._on_gpu = device.type == "cuda"
@@ -270,12 +270,12 @@ class Stopwatch:
         self._marks: list[Any] = [self._mark()]
 
     def lap(self, name: str) -> None:
-        """Say that a lap is over."""
+        """End a lap."""
         self._names.append(name)
         self._marks.append(self._mark())
 
     def seconds(self) -> dict[str, float]:
-        """Return the time of each lap. A GPU must have been waited for."""
+        """Return the time of each lap. Requires a synchronised GPU."""
         pairs = zip(self._marks, self._marks[1:], strict=False)
         times = [self._between(start, end) for start, end in pairs]
         return dict(zip(self._names, times, strict=True))

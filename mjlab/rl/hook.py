@@ -1,4 +1,4 @@
-"""Hooks: what else happens after each iteration."""
+"""Hooks: additional work after each training iteration."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from mjlab.settings import Config
 
-if TYPE_CHECKING:  # A configuration is read without torch.
+if TYPE_CHECKING:  # Configurations can be read without torch.
     import torch
 
     from mjlab.envs import ManagerBasedRlEnv
@@ -15,57 +15,57 @@ if TYPE_CHECKING:  # A configuration is read without torch.
 
 
 class Training(Protocol):
-    """The training that a hook acts in."""
+    """Training loop as seen by a hook."""
 
     @property
     def env(self) -> "TrainingEnv":
-        """The worlds of this process."""
+        """Worlds of this process."""
         ...
 
     @property
     def iteration(self) -> int:
-        """Iterations that are done."""
+        """Finished iterations."""
         ...
 
 
 class Hook(ABC):
-    """Does something of its own after each iteration, such as learning another model.
+    """Additional work after each iteration, such as training another model.
 
-    Every process calls it. What it remembers is saved with the run, so that a run that
-    is resumed goes on exactly.
+    Every process calls it. Its state is saved with the run, so that a resumed run
+    continues exactly.
     """
 
     name: str
-    """Name of its state in a checkpoint."""
+    """Name of the hook's state in a checkpoint."""
 
     def before_first_iteration(self, loop: Training) -> None:
-        """Prepare a run that begins, not one that is resumed."""
+        """Prepare a new run; not called when a run is resumed."""
         return
 
     def equip(self, env: "ManagerBasedRlEnv") -> None:
-        """Give other worlds, in which the policy is evaluated, what has been learned.
+        """Apply the learned state to the worlds of an evaluation.
 
-        Only the first process does.
+        Called in the first process only.
         """
         return
 
     @abstractmethod
     def after_iteration(self, loop: Training) -> "Mapping[str, Number]":
-        """Act, after the update, and return figures.
+        """Run after the update; return metrics.
 
-        A figure on the device is read together with all others.
+        Metrics on the device are read together with all others.
         """
 
     def tensors(self) -> "Mapping[str, torch.device]":
-        """Return devices of its own tensors by name, for the start-up report."""
+        """Return the devices of the hook's tensors by name, for the start-up report."""
         return {}
 
     def state(self) -> dict[str, Any]:
-        """Return what it remembers, as plain values, the same in all processes."""
+        """Return the state as plain values, the same in all processes."""
         return {}
 
     def load_state(self, state: dict[str, Any]) -> None:
-        """Remember that again; an empty one if the checkpoint knows nothing of it."""
+        """Restore the state; it is empty if the checkpoint has none for the hook."""
         if state:
             raise ValueError(
                 f"The hook {self.name!r} remembers nothing, but was saved."
@@ -73,30 +73,30 @@ class Hook(ABC):
 
 
 class HookCfg(Config, ABC):
-    """Declares what else happens after each iteration, such as learning of muscles."""
+    """Configuration of a hook, such as the training of a muscle network."""
 
     @abstractmethod
     def bind(self, name: str, env: "TrainingEnv") -> Hook:
-        """Return the hook of one run.
+        """Build the hook of a run.
 
         Args:
-            name: The key that the user gave it, which its state has in checkpoints.
-            env: The worlds that are trained in.
+            name: Key in the configuration, also the name of its state in checkpoints.
+            env: The training worlds.
         """
 
     def equip(self, env: "ManagerBasedRlEnv", state: Mapping[str, Any]) -> None:
-        """Give worlds in which a trained policy acts what the hook had learned.
+        """Apply the hook's learned state to the worlds of a trained policy.
 
         Args:
             env: The worlds.
-            state: The hook's state of the checkpoint.
+            state: The hook's state in the checkpoint.
         """
         return
 
     def acting(self, state: Mapping[str, Any]) -> Mapping[str, Any]:
-        """Return what `equip` needs of the hook's state, for a policy that ships.
+        """Return the part of the state that `equip` needs, for a shipped policy.
 
         Args:
-            state: The hook's state of the checkpoint.
+            state: The hook's state in the checkpoint.
         """
         return state

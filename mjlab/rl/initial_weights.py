@@ -1,8 +1,8 @@
-"""First weights of a training, taken from a run of another task by names.
+"""Initial weights from a run of another task, matched by observation and action names.
 
-A policy of flat ground starts the training on rough ground: what both tasks observe and
-act on is taken column by column. Weights of what only the new task observes begin at
-zero, so that the first policy acts as the old one did.
+For example, a flat-ground policy initialises the training on rough ground. Columns of
+common observations and actions are copied. Weights of new observations start at zero,
+so that the initial policy acts like the old one.
 """
 
 import re
@@ -25,56 +25,56 @@ from mjlab.runs.checkpoints import find_checkpoint
 _LAYER = re.compile(r"mlp\.(?:mlp\.)?(\d+)\.(weight|bias)")
 
 _FREE = ("distribution_cfg", "output_gain")
-"""Fields of a network's model that say how it begins, not which form it has."""
+"""Configuration fields that affect a network's initial weights, not its shape."""
 
 _SHOWN = 3
 
 Named = dict[str, int]
-"""Names of neighbouring columns, each with how many it has."""
+"""Number of columns by name, in column order."""
 
 
 @dataclass(frozen=True)
 class _Match:
-    """Columns of a new network that are taken from an old one."""
+    """Columns that a new network takes from an old one."""
 
     taken: list[str]
-    """Names that both have, with as many columns."""
+    """Names in both networks, with equal numbers of columns."""
 
     added: list[str]
-    """Names that only the new network has."""
+    """Names in the new network only."""
 
     new: torch.Tensor
-    """Places in the new network of the columns that are taken."""
+    """Indices of these columns in the new network."""
 
     old: torch.Tensor
-    """Their places in the old one."""
+    """Indices of these columns in the old network."""
 
     is_whole: bool
-    """Both networks have the same names in the same order."""
+    """True if both networks have the same names in the same order."""
 
 
 def take_weights(
     place: Path, learner: Learner, worlds: RslRlVecEnv, cfg: AgentCfg
 ) -> list[str]:
-    """Begin with the networks of a run, where both tasks agree by name.
+    """Initialise a learner's networks from a run, where both tasks agree by name.
 
-    Observations agree where a group has a term of the same name and shape, actions
-    where they have the same target. The weights of other observations begin at zero,
-    their normalisation at what the worlds observe now, and what is known of all
-    observations counts as one iteration. Noise is taken with its action. Optimiser,
-    progress and hooks begin anew.
+    Observations match if a group has a term of the same name and shape, actions if they
+    have the same target. Weights of other observations start at zero, and their
+    normalisation at the current observations. The sample count of the normalisation is
+    that of one iteration. The noise of an action is copied with it. Optimiser, progress
+    and hooks start new.
 
     Args:
-        place: A checkpoint, or a folder of a run, whose newest one is taken.
-        learner: The learner that begins.
-        worlds: Its worlds.
-        cfg: Its configuration.
+        place: A checkpoint, or a run folder, of which the newest one is used.
+        learner: The learner to initialise.
+        worlds: The learner's worlds.
+        cfg: The learner's configuration.
 
     Returns:
-        Lines that say what was taken, and what is new.
+        Lines that report copied and new columns.
 
     Raises:
-        CheckpointError: If the run is of another robot, or its policy of another form.
+        CheckpointError: If the run has another robot, or a policy of another shape.
     """
     path = find_checkpoint(place)
     model = load_model(path, worlds.env.device)
@@ -90,7 +90,7 @@ def take_weights(
     names = network_names(cfg)
     acted = next(iter(before["agent"]))
     for name in names:
-        # A student that has learned acts as well as an actor.
+        # A trained student can be used like an actor.
         source = acted if name == names[0] else name
         state = model["learner"]["algorithm"].get(f"{source}_state_dict")
         fault = _find_fault(name, source, state, before, now)
@@ -115,7 +115,7 @@ def take_weights(
 
 
 def _targets(action: Mapping[str, Any]) -> Named:
-    """Return what actions move; a term without names counts as a whole."""
+    """Return the targets of the actions; a term without names is one entry."""
     found: Named = {}
     for term, targets in action.items():
         if isinstance(targets, int):
@@ -126,7 +126,7 @@ def _targets(action: Mapping[str, Any]) -> Named:
 
 
 def _columns(layout: Mapping[str, Any], name: str) -> Named:
-    """Return what a network observes, by group and term."""
+    """Return the observation columns of a network, by group and term."""
     groups = layout["observation"]
     return {
         f"{group}/{term} {tuple(shape)}": prod(shape)
@@ -171,14 +171,14 @@ def _find_fault(
     before: Mapping[str, Any],
     now: Mapping[str, Any],
 ) -> str | None:
-    """Return why a network cannot be taken, None if it can.
+    """Return the reason if a network cannot be copied, else None.
 
     Args:
-        name: The network here.
-        source: The one there.
-        state: Its weights, None where there are none.
-        before: The layout there.
-        now: The layout here.
+        name: Name of the network in the learner.
+        source: Name of the network in the run.
+        state: Weights of the network in the run, None if missing.
+        before: Layout of the run.
+        now: Layout of the learner.
     """
     if state is None or source not in before["agent"]:
         return f"the run was saved without its {source}"
@@ -203,7 +203,7 @@ def _find_fault(
 def _remedy(
     before: Mapping[str, Any], now: Mapping[str, Any], names: tuple[str, ...]
 ) -> str:
-    """Return the options that give networks the form that they have there."""
+    """Return the options that give the networks the shape of those in the run."""
     options = []
     for name in names:
         there, here = (side.get(name, {}).get("model", {}) for side in (before, now))
@@ -224,7 +224,7 @@ def _take(
     sees: _Match,
     does: _Match | None,
 ) -> None:
-    """Write the weights and statistics that agree, and zero where others come in."""
+    """Copy matching weights and statistics; zero the input weights of new columns."""
     present: dict[str, torch.Tensor] = network.state_dict()
     layers = [int(found[1]) for key in present if (found := _LAYER.fullmatch(key))]
     for key, new in present.items():
@@ -243,7 +243,7 @@ def _take(
 def _copy(
     new: torch.Tensor, old: torch.Tensor, rows: _Match | None, columns: _Match | None
 ) -> None:
-    """Copy the rows and columns that agree. None takes all of them."""
+    """Copy matching rows and columns. None selects all of them."""
     if rows is not None:
         part = new[rows.new]
         _copy(part, old[rows.old], None, columns)
@@ -255,11 +255,11 @@ def _copy(
 
 
 def _begin_normaliser(network: Any, sees: _Match, worlds: RslRlVecEnv) -> None:
-    """Give new columns statistics of now.
+    """Initialise the statistics of new columns from the current observations.
 
-    The others keep theirs, with their weight: the policy acts by what they make of an
-    observation. Statistics that half followed the new task within an iteration had a
-    humanoid that walked fall within a second (docs/decisions.md).
+    The other columns keep their statistics and sample count, because the policy depends
+    on the normalised observations. With statistics that moved halfway to the new task
+    within an iteration, a walking humanoid fell within a second (docs/decisions.md).
     """
     if not network.obs_normalization:
         return
@@ -268,7 +268,7 @@ def _begin_normaliser(network: Any, sees: _Match, worlds: RslRlVecEnv) -> None:
     for value in (normaliser._mean, normaliser._var, normaliser.count):
         value.zero_()
     network.update_normalization(worlds.get_observations())
-    # What is the same everywhere at first, as the last action is, will not stay so.
+    # Columns that are constant at first, such as the last action, will vary later.
     normaliser._var[normaliser._var == 0.0] = 1.0
     for name in ("_mean", "_var"):
         getattr(normaliser, name)[:, sees.new] = taken[name][:, sees.new]
@@ -276,7 +276,7 @@ def _begin_normaliser(network: Any, sees: _Match, worlds: RslRlVecEnv) -> None:
     normaliser.count.copy_(taken["count"])
 
 
-# What is said.
+# Report.
 
 
 def _story(name: str, sees: _Match, does: _Match | None) -> str:

@@ -23,7 +23,7 @@ def policy_layout(
     Args:
         env: The environment.
         cfg: The learner.
-        parts: Networks that count. None takes all; to play, only the policy counts.
+        parts: Networks to include. None includes all; playing needs only the policy.
     """
     names = network_names(cfg) if parts is None else parts
     seen = {group for name in names for group in cfg.obs_groups.get(name, ())}
@@ -60,12 +60,11 @@ def policy_layout(
 def saved_layout(model: Mapping[str, Any], cfg: AgentCfg) -> dict[str, Any]:
     """Return the layout that a policy was saved with.
 
-    A field that a network's configuration got after the file was written has its
-    default.
+    A configuration field that is newer than the file has its default.
 
     Args:
         model: State shared by all processes, from a checkpoint.
-        cfg: The learner here.
+        cfg: The present learner.
     """
     saved = model["layout"]
     networks = {}
@@ -79,11 +78,11 @@ def saved_layout(model: Mapping[str, Any], cfg: AgentCfg) -> dict[str, Any]:
 
 
 _INITIAL = ("init_std",)
-"""Fields that only say how a network starts, which its weights replace."""
+"""Fields that only affect a network's initial weights."""
 
 
 def _form(value: Any) -> Any:
-    """Return the form of a network's configuration, as plain values."""
+    """Return the shape-relevant configuration of a network, as plain values."""
     if dataclasses.is_dataclass(value):
         names = [f.name for f in dataclasses.fields(value) if f.name not in _INITIAL]
         fields = {name: _form(getattr(value, name)) for name in names}
@@ -96,7 +95,7 @@ def _form(value: Any) -> Any:
 
 
 def _defaults(kind: type) -> dict[str, Any]:
-    """Return the form of the fields of a configuration that have a default."""
+    """Return the defaults of a configuration's fields, as plain values."""
     missing, found = dataclasses.MISSING, {}
     for field in dataclasses.fields(kind):
         if field.default_factory is not missing:

@@ -1,4 +1,4 @@
-"""A learner: an algorithm built from its configuration, with its complete state."""
+"""Learner: an algorithm built from its configuration, with its complete state."""
 
 import contextlib
 import copy
@@ -31,16 +31,16 @@ from mjlab.rl.vecenv import RslRlVecEnv, terms_of, to_tensordict
 _log = logging.getLogger(__name__)
 
 _SMALLEST_RATE = 1e-5
-"""Step size that RSL-RL's adaptive schedule stays above."""
+"""Smallest learning rate of RSL-RL's adaptive schedule."""
 
 
 def to_rsl_rl(cfg: AgentCfg, env: ManagerBasedRlEnv | None = None) -> dict[str, Any]:
-    """Return what RSL-RL builds from. Only here its names of classes matter.
+    """Return RSL-RL's configuration dictionary, with its class names.
 
     Args:
         cfg: The learner.
-        env: The environment that it is built for, which some parts ask. None where
-            there is none of ours: such parts cannot be built then.
+        env: The environment, which some parts need to be built. None if there is no
+            manager-based environment; such parts then raise an error.
     """
     part_names = ("algorithm", *network_names(cfg))
     return {name: _part(getattr(cfg, name), env) for name in part_names} | {
@@ -51,7 +51,7 @@ def to_rsl_rl(cfg: AgentCfg, env: ManagerBasedRlEnv | None = None) -> dict[str, 
 
 
 def network_names(cfg: AgentCfg) -> tuple[str, ...]:
-    """Return the fields of `cfg` that hold networks, the policy that acts first."""
+    """Return the fields of `cfg` that hold networks, the acting policy first."""
     if isinstance(cfg, PpoAgentCfg):
         return ("actor", "critic")
     if isinstance(cfg, DistillationAgentCfg):
@@ -65,7 +65,7 @@ def network_names(cfg: AgentCfg) -> tuple[str, ...]:
 
 
 def _part(cfg: Any, env: ManagerBasedRlEnv | None) -> Any:
-    """Return a configuration as RSL-RL's arguments; None takes its default."""
+    """Return a configuration as RSL-RL's arguments; None keeps RSL-RL's default."""
     if isinstance(cfg, dict):
         return {key: _part(value, env) for key, value in cfg.items()}
     if not dataclasses.is_dataclass(cfg):
@@ -82,13 +82,13 @@ def _part(cfg: Any, env: ManagerBasedRlEnv | None) -> Any:
 
 
 class Learner:
-    """An algorithm of RSL-RL, and the whole of its state."""
+    """An algorithm of RSL-RL, with its complete state."""
 
     def __init__(self, env: RslRlVecEnv, cfg: AgentCfg, ranks: Ranks) -> None:
-        """Build networks, storage and optimiser; the first rank's weights count."""
+        """Build networks, storage and optimiser, with the first rank's weights."""
         self._names = network_names(cfg)
         self.critic_first = 0
-        """First iterations of the run in which only the critic learns. Updates by an
+        """Number of first iterations in which only the critic learns. Updates with an
         untrained critic would ruin a trained policy."""
         options = to_rsl_rl(cfg, terms_of(env.unwrapped))
         options["multi_gpu"] = None
@@ -106,7 +106,7 @@ class Learner:
             )
         _log.debug("%s", said.getvalue())
         self.networks_text = said.getvalue()
-        """RSL-RL's text about the networks that it built."""
+        """RSL-RL's printed summary of the networks."""
         self.inference = InferencePolicy(self.policy, clip=cfg.clip_actions)
         """A copy of the policy for use without exploration."""
         self.algorithm.train_mode()
@@ -115,49 +115,49 @@ class Learner:
 
     @property
     def policy(self) -> torch.nn.Module:
-        """The network that acts, live."""
+        """The acting network, live."""
         return self.algorithm.get_policy()
 
     @property
     def action_std(self) -> torch.Tensor:
-        """Mean spread of the actions that were drawn last, shape ()."""
+        """Mean standard deviation of the last sampled actions, shape ()."""
         return self.algorithm.get_policy().output_std.detach().mean()
 
     @property
     def learning_rate(self) -> float:
-        """The step size in force."""
+        """Current learning rate."""
         return float(self.algorithm.optimizer.param_groups[0]["lr"])
 
     def set_learning_rate(self, rate: float) -> None:
-        """Set the step size; an adaptive schedule continues from it."""
+        """Set the learning rate; an adaptive schedule continues from it."""
         if isinstance(self.algorithm, PPO | Distillation):
             self.algorithm.learning_rate = rate
         for group in self.algorithm.optimizer.param_groups:
             group["lr"] = rate
 
     def update(self, iteration: int) -> dict[str, float]:
-        """Learn from what was collected; return the losses.
+        """Learn from the rollout; return the losses.
 
         Args:
-            iteration: Iterations that are done.
+            iteration: Finished iterations.
         """
         algorithm = self.algorithm
         if iteration >= self.critic_first or not isinstance(algorithm, Ppo):
             return algorithm.update()
         losses = algorithm.update_critic()
-        # The adaptive schedule corrects a step only after it: the first one of a policy
-        # with little noise would be too large.
+        # The adaptive schedule corrects the rate only after a step, so the first step
+        # of a policy with little noise would be too large.
         if iteration + 1 == self.critic_first and algorithm.schedule == "adaptive":
             self.set_learning_rate(_SMALLEST_RATE)
         return losses
 
     def load_teacher(self, algorithm_state: dict[str, Any]) -> None:
-        """Take a teacher's weights from what another learner saved."""
+        """Load a teacher's weights from the saved state of another learner."""
         assert isinstance(self.algorithm, Distillation)
         self.algorithm.load(algorithm_state, {"teacher": True}, strict=True)
 
     def shared_state(self) -> dict[str, Any]:
-        """Return the state that all processes have in common."""
+        """Return the state shared by all processes."""
         state: dict[str, Any] = {
             "algorithm": self.algorithm.save(),
             "critic_first": self.critic_first,
@@ -172,8 +172,8 @@ class Learner:
         """Restore networks, normalisers and optimiser.
 
         Args:
-            state: What `shared_state` returned.
-            optimizer: Whether to restore the optimiser; if not, it stays as built.
+            state: Result of `shared_state`.
+            optimizer: Whether to restore the optimiser; if False, it stays as built.
         """
         built = copy.deepcopy(self.algorithm.optimizer.state_dict())
         rate = self.learning_rate
@@ -186,7 +186,7 @@ class Learner:
             self.algorithm.rnd.update_counter = state["rnd_steps"]
 
     def own_state(self) -> dict[str, Any]:
-        """Return the state of this process: hidden states, curiosity, a memory."""
+        """Return the state of this process: hidden states, RND, replay buffer."""
         algorithm = self.algorithm
         state: dict[str, Any] = {
             "hidden": {name: _copied(self._hidden(name)) for name in self._names}
@@ -218,7 +218,7 @@ class Learner:
         return getattr(self.algorithm, name).get_hidden_state()
 
     def _curiosity_average(self) -> Any:
-        """Return the sum of curiosity over time, if it is normalised by that."""
+        """Return RND's discounted reward sum, if used for normalisation."""
         rnd = self.algorithm.rnd if isinstance(self.algorithm, PPO) else None
         if rnd is None or not rnd.reward_normalization:
             return None
@@ -226,34 +226,34 @@ class Learner:
 
 
 class InferencePolicy:
-    """A copy of a policy that acts without exploration, and leaves the policy alone."""
+    """A copy of a policy for acting without exploration, with its own hidden state."""
 
     def __init__(self, policy: torch.nn.Module, *, clip: float | None = None) -> None:
         """Copy the policy.
 
         Args:
             policy: The network.
-            clip: Largest size of an action. None leaves actions as they are.
+            clip: Bound for clipping the absolute value of actions. None disables it.
         """
-        # Later, the original holds tensors of its graph, which cannot be copied.
+        # During training, the original holds graph tensors, which cannot be copied.
         self._policy: Any = copy.deepcopy(policy).eval()
         self._device = next(policy.parameters()).device
         self._clip = clip
 
     def follow(self, policy: torch.nn.Module) -> None:
-        """Take over the weights of `policy`, and forget all hidden states."""
+        """Copy the weights of `policy`, and reset all hidden states."""
         self._policy.load_state_dict(policy.state_dict())
         self._policy.reset()
 
     def reset(self, dones: torch.Tensor | None = None) -> None:
-        """Forget the hidden states of worlds that begin anew."""
+        """Reset the hidden states of the worlds in `dones`, or of all worlds."""
         self._policy.reset(None if dones is None else dones.to(self._device))
 
     def __call__(self, observations: Observations | TensorDict, /) -> torch.Tensor:
         """Return the most likely actions, shape (num_envs, num_actions)."""
         seen = to_tensordict(observations)
         with torch.no_grad():
-            # Worlds on the CPU may be evaluated by a policy on a GPU.
+            # A policy on a GPU can act in worlds on the CPU.
             actions = self._policy(seen.to(self._device)).to(seen.device)
         if self._clip is None:
             return actions
@@ -261,7 +261,7 @@ class InferencePolicy:
 
 
 def _copied(value: Any) -> Any:
-    """Return a copy of tensors, in tuples or not, away from any graph."""
+    """Return a detached copy of a tensor or of a tuple of tensors."""
     if isinstance(value, tuple):
         return tuple(_copied(item) for item in value)
     return value if value is None else value.detach().clone()

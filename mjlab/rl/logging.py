@@ -1,4 +1,4 @@
-"""Writers of figures: `metrics.jsonl`, TensorBoard, Weights & Biases."""
+"""Writers of metrics: `metrics.jsonl`, TensorBoard, Weights & Biases."""
 
 import importlib
 import json
@@ -20,30 +20,30 @@ _log = logging.getLogger(__name__)
 
 
 class Writer(Protocol):
-    """Takes the figures of each iteration."""
+    """Writer of each iteration's metrics."""
 
     def write(self, iteration: int, figures: Mapping[str, float]) -> None:
-        """Take the figures of an iteration."""
+        """Write the metrics of an iteration."""
         ...
 
     def close(self, *, failed: bool = False) -> None:
-        """Finish writing, of a run that may have failed."""
+        """Finish writing; `failed` marks a run that ended with an error."""
         ...
 
 
 class JsonlWriter:
-    """Writes one JSON object a line: "iteration", then the figures by name.
+    """Write one JSON object per line: "iteration", then the metrics by name.
 
-    A number that is not finite is written as null, which every JSON reader takes.
+    Non-finite numbers are written as null, which every JSON reader accepts.
     """
 
     def __init__(self, path: Path, *, start: int = 0) -> None:
         """Open the file.
 
         Args:
-            path: The file. What it holds already stays.
-            start: Iterations that count: lines of later ones, which a run that was
-                resumed does again, are removed.
+            path: The file. Existing lines are kept.
+            start: Finished iterations. Lines of later iterations, which a resumed run
+                repeats, are removed.
         """
         kept = [line for line in _lines(path) if _iteration(line) <= start]
         write_text(path, "".join(f"{line}\n" for line in kept))
@@ -51,7 +51,7 @@ class JsonlWriter:
         self._file = path.open("a", encoding="utf-8")
 
     def write(self, iteration: int, figures: Mapping[str, float]) -> None:
-        """Write a line, so that who reads the file has it at once."""
+        """Write a line, and flush it so that readers see it immediately."""
         numbers = {k: v if math.isfinite(v) else None for k, v in figures.items()}
         line = json.dumps({"iteration": iteration, **numbers})
         with saying_why(self._path, len(line)):
@@ -69,7 +69,7 @@ def read_rows(path: Path) -> list[dict[str, Any]]:
 
 
 def _lines(path: Path) -> list[str]:
-    """Return the whole lines of a file that may not exist."""
+    """Return the complete lines of a file, none if it does not exist."""
     if not path.exists():
         return []
     text = path.read_text("utf-8")
@@ -81,11 +81,11 @@ def _iteration(line: str) -> int:
 
 
 class TensorboardWriter:
-    """Writes TensorBoard's event files; a disk error ends these, not the training."""
+    """Write TensorBoard event files; a disk error does not stop the training."""
 
     def __init__(self, folder: Path, *, start: int = 0) -> None:
         module = importlib.import_module("torch.utils.tensorboard")
-        # What an earlier process wrote beyond its last checkpoint is hidden.
+        # Hide entries that an earlier process wrote after its last checkpoint.
         purge = start + 1 if start else None
         self._writer: Any = None
         self._is_failed = False
@@ -94,7 +94,7 @@ class TensorboardWriter:
             self._writer = module.SummaryWriter(str(folder), purge_step=purge)
 
     def write(self, iteration: int, figures: Mapping[str, float]) -> None:
-        """Write each figure as a scalar, until a disk error."""
+        """Write each metric as a scalar, until a disk error."""
         if self._is_failed:
             return
         with self._warning_of_disk():
@@ -123,7 +123,7 @@ class TensorboardWriter:
 
 
 def _without_tensorboard(hook: Callable[[Any], object]) -> Callable[[Any], object]:
-    """Wrap a hook for errors of threads to leave out a disk error of TensorBoard.
+    """Wrap a hook for thread errors to ignore a disk error of TensorBoard.
 
     Its thread raises the error again in the next call of the writer, which reports it
     (TensorBoard 2.21).
@@ -143,12 +143,12 @@ def _without_tensorboard(hook: Callable[[Any], object]) -> Callable[[Any], objec
 def writing(
     folder: Path, cfg: LoggingCfg, *, start: int = 0, config: Mapping[str, Any]
 ) -> Iterator[list[Writer]]:
-    """Writers that the configuration asks for, closed in the end.
+    """Open the configured writers, and close them at the end.
 
     Args:
         folder: The run's folder.
-        cfg: What is wanted.
-        start: Iterations that are done already.
+        cfg: Configuration of the writers.
+        start: Finished iterations.
         config: The run's configuration as plain values, for W&B.
     """
     writers: list[Writer] = []

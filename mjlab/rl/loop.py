@@ -1,4 +1,4 @@
-"""The training loop: act, learn, evaluate, save, until a reason to stop."""
+"""Training loop: collect, update, evaluate and save until a stop condition."""
 
 import contextlib
 import time
@@ -31,32 +31,32 @@ from mjlab.threads import torch_threads
 
 @dataclass(frozen=True)
 class TrainingResult:
-    """End of a training."""
+    """Result of a training."""
 
     reason: str
-    """Why it stopped, in words."""
+    """Reason for stopping, as text."""
 
     interrupted: bool
     """True if a signal stopped the run before it finished."""
 
     iteration: int
-    """Iterations that are done."""
+    """Finished iterations."""
 
     figures: dict[str, float]
-    """Figures of the last iteration."""
+    """Metrics of the last iteration."""
 
     best: float | None
-    """Best score, if there has been any."""
+    """Best score, None without a score."""
 
     checkpoint: Path | None
     """The last checkpoint."""
 
 
 class TrainingLoop:
-    """Trains a policy.
+    """Train a policy.
 
-    It seeds the generators of Python, NumPy and torch from the environment's seed; what
-    worlds draw does not depend on those.
+    The generators of Python, NumPy and torch are seeded with the environment's seed.
+    The worlds use separate random streams.
     """
 
     def __init__(
@@ -77,13 +77,13 @@ class TrainingLoop:
         Args:
             env: The worlds of this process.
             cfg: The learner.
-            checkpoints: Where to save. None saves nothing.
-            make_eval_env: Builds worlds to evaluate in. None evaluates nothing.
-            hooks: What to do after each iteration.
-            writers: Where figures go; only the first process uses them.
-            display: Shows progress; only the first process uses it.
-            ranks: This process among those that train together.
-            config_text: The run's configuration, to which checkpoints refer.
+            checkpoints: Checkpoints of the run. None disables saving.
+            make_eval_env: Builds the evaluation worlds. None disables evaluations.
+            hooks: Hooks that run after each iteration.
+            writers: Writers of metrics; only the first process uses them.
+            display: Display of progress; only the first process uses it.
+            ranks: Rank of this process.
+            config_text: The run's configuration, recorded in checkpoints by its hash.
         """
         self.env = env
         self.cfg = cfg
@@ -93,18 +93,18 @@ class TrainingLoop:
         self.worlds = RslRlVecEnv(
             env, groups=sorted(groups), clip_actions=cfg.clip_actions
         )
-        """The environment, as the learner sees it."""
+        """The environment in RSL-RL's interface."""
         self.learner = Learner(self.worlds, cfg, self.ranks)
         """Networks and algorithm."""
         seed_everything(env.seed + 1 + self.ranks.index)
         self.hooks = tuple(hooks)
         self.iteration = 0
-        """Iterations that are done."""
+        """Finished iterations."""
         self.figures: dict[str, float] = {}
-        """Figures of the last iteration."""
+        """Metrics of the last iteration."""
         self._checkpoints = checkpoints
         self.writers: Sequence[Writer] = writers if self.ranks.is_first else ()
-        """Writers of figures. What is resumed opens them when it knows where it is."""
+        """Writers of metrics. A resumed run opens them once its iteration is known."""
         self._display = display if self.ranks.is_first else None
         self._config_text = config_text
         self._evaluation: Evaluation | None = None
@@ -130,7 +130,7 @@ class TrainingLoop:
     # The main path.
 
     def run(self) -> TrainingResult:
-        """Train until there is a reason to stop, and save."""
+        """Train until a stop condition, and save."""
         self._begin()
         with self._interrupts, self._display or contextlib.nullcontext():
             while (reason := self._reason_to_stop()) is None:
@@ -146,7 +146,7 @@ class TrainingLoop:
         )
 
     def _iterate(self) -> None:
-        """Act, learn, look, save."""
+        """Run one iteration: collect, update, log and save."""
         watch = Stopwatch(self.env.device)
         self._collect()
         watch.lap("collect")
@@ -165,9 +165,9 @@ class TrainingLoop:
             self.save()
 
     def _collect(self) -> None:
-        """Roll the policy out, and compute returns.
+        """Collect a rollout, and compute returns.
 
-        Physics uses all processors, so torch, whose work here is small, uses one.
+        Physics uses all processors. Torch has little work here and uses one thread.
         """
         algorithm, worlds = self.learner.algorithm, self.worlds
         on_cpu = self.env.device.type == "cpu"
@@ -182,7 +182,7 @@ class TrainingLoop:
             algorithm.compute_returns(observations)
 
     def _evaluate(self) -> dict[str, Number]:
-        """Run the policy without exploration. The first process does, for all."""
+        """Evaluate the policy without exploration, in the first process only."""
         outcomes = terms_of(self.env).outcome_manager.active_terms
         names = ["mean_reward", "mean_episode_length", "finished"]
         names += [f"{name}_{kind}" for kind in ("once", "at_end") for name in outcomes]
@@ -193,7 +193,7 @@ class TrainingLoop:
         on_cpu = self.env.device.type == "cpu"
         with torch_threads(1) if on_cpu else contextlib.nullcontext():
             scores = self._evaluation.run(self.learner.inference)
-        # The others count as zero in the mean over processes.
+        # The other processes contribute zeros to the mean over processes.
         return {name: scores[name] * self.ranks.world for name in names}
 
     def _read(
@@ -202,7 +202,7 @@ class TrainingLoop:
         found: Mapping[str, Number],
         watch: Stopwatch,
     ) -> dict[str, float]:
-        """Read everything from the device: the one time that an iteration waits."""
+        """Read all metrics from the device: the only wait for it in an iteration."""
         learner = self.learner
         figures, tally = self._gathered.read(
             {f"Loss/{name}": value for name, value in losses.items()},
@@ -230,9 +230,9 @@ class TrainingLoop:
         }
 
     def _judge(self) -> None:
-        """Keep the policy if it is the best yet."""
+        """Save the policy if it is the best so far."""
         every = self.cfg.evaluation.every if self._evaluates else 0
-        # Figures of training move at every iteration; looking at each would save often.
+        # Training metrics change in every iteration; scoring each would save too often.
         if not self._is_due(every or self.cfg.checkpoint.every):
             return
         is_best = self._scores.judge(self.figures)
@@ -246,10 +246,10 @@ class TrainingLoop:
         if self._display is not None:
             self._display.show(self.progress, self.figures)
 
-    # When to stop.
+    # Stopping.
 
     def _reason_to_stop(self) -> str | None:
-        """Return why to stop now, from what all processes know alike."""
+        """Return a reason to stop, from values that are equal in all processes."""
         stop = self.cfg.stop
         if self._interrupts.agreed:
             return self._interrupts.reason
@@ -263,7 +263,7 @@ class TrainingLoop:
 
     @property
     def env_steps(self) -> int:
-        """Steps of all worlds of all processes."""
+        """Total steps of all worlds of all processes."""
         worlds = self.env.num_envs * self.ranks.world
         return self.iteration * self.cfg.num_steps_per_env * worlds
 
@@ -304,17 +304,17 @@ class TrainingLoop:
             self.learner.load_teacher(model["learner"]["algorithm"])
 
     def _finish(self) -> None:
-        """Save what is not saved yet, and let go of the worlds of evaluation."""
+        """Save the last iteration if necessary, and close the evaluation worlds."""
         saved = f"model_{self.iteration:06d}.pt"
         if self._saved is None or self._saved.name != saved:
             self.save()
         if self._evaluation is not None:
             self._evaluation.close()
 
-    # Saving and going on.
+    # Saving and resuming.
 
     def save(self) -> Path | None:
-        """Save a checkpoint, if there is where to; all processes together."""
+        """Save a checkpoint, if saving is enabled; all processes must call it."""
         if self._checkpoints is None:
             return None
         self._saved = save_checkpoint(
@@ -329,19 +329,19 @@ class TrainingLoop:
     def resume(
         self, place: Path, *, exact: bool = True, chosen: Collection[str] = ()
     ) -> Path:
-        """Go on from a checkpoint, with the settings that changed since.
+        """Resume from a checkpoint, with the settings that changed since.
 
-        `changes` says which did. A learning rate, for example, that differs from the
+        `changes` lists them. For example, a learning rate that differs from the
         checkpoint's configuration replaces the rate in the optimiser.
 
         Args:
-            place: A checkpoint, or a folder of a run, whose newest one is taken.
-            exact: Whether to restore the worlds and all random numbers, so that the run
-                is the one that was interrupted, bit for bit on the CPU. If not, new
-                episodes start, and the environment may differ in what the policy does
-                not see.
-            chosen: Paths of settings that count as changed even where their value is
-                that of the checkpoint's configuration, such as
+            place: A checkpoint, or a run folder, of which the newest one is used.
+            exact: Whether to restore the worlds and all random states, so that the run
+                continues bit for bit on the CPU. If False, new episodes start, and the
+                environment can differ in everything but the policy's observations and
+                actions.
+            chosen: Paths of settings to treat as changed even if their value equals
+                that in the checkpoint's configuration, such as
                 "agent.algorithm.learning_rate".
 
         Returns:
@@ -357,11 +357,11 @@ class TrainingLoop:
         self._seconds_before = progress["seconds"]
         self._needs_spread = self._needs_spread and not exact
         if exact and self._checkpoints and path.parent == self._checkpoints.folder:
-            self._saved = path  # Written again, it would be gone meanwhile.
+            self._saved = path  # Rewriting it would remove it for a moment.
         return path
 
     def _model_state(self) -> dict[str, Any]:
-        """Return what all processes have in common."""
+        """Return the state shared by all processes."""
         progress = {
             "iteration": self.iteration,
             "figures": self.figures,

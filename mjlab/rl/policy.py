@@ -25,7 +25,7 @@ def load_policy(
 ) -> InferencePolicy:
     """Load the policy of a checkpoint; see `load_network`.
 
-    Without `cfg`, the learner is read from the run's configuration.
+    If `cfg` is None, the learner is read from the run's configuration.
     """
     if cfg is None:
         cfg = find_agent(place, best=best)
@@ -40,16 +40,16 @@ def load_network(
     *,
     best: bool = False,
 ) -> torch.nn.Module:
-    """Load the network of the policy of a checkpoint.
+    """Load the policy network of a checkpoint.
 
-    What hooks had learned beside it is given to the worlds.
+    The learned state of hooks is applied to the worlds.
 
     Args:
-        place: A checkpoint, or a folder of a run.
-        worlds: The worlds that it will act in: its observations and actions are those
-            that it was trained with, and nothing else has to be.
-        cfg: The learner that it was trained with.
-        best: Whether to take a run's best checkpoint rather than its newest.
+        place: A checkpoint, or a run folder.
+        worlds: The worlds to act in. Only their observations and actions must match
+            those of the training.
+        cfg: The learner of the training.
+        best: Whether to use a run's best checkpoint instead of its newest.
     """
     env = worlds.unwrapped
     path = find_checkpoint(place, best=best)
@@ -75,11 +75,11 @@ def load_network(
 
 
 def find_agent(place: Path, *, best: bool = False) -> AgentCfg:
-    """Return the learner of the run that a checkpoint is in.
+    """Return the learner configuration of a checkpoint's run.
 
     Args:
-        place: A checkpoint, or a folder of a run.
-        best: Whether to take a run's best checkpoint rather than its newest.
+        place: A checkpoint, or a run folder.
+        best: Whether to use a run's best checkpoint instead of its newest.
     """
     path = find_checkpoint(place, best=best)
     return find(path.resolve()).run.configs()["agent"]

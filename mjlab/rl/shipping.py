@@ -45,13 +45,13 @@ def ship(
 
     Args:
         run: The run.
-        to: The folder to make, such as "trained/<task>" beside the task's module. What
-            was shipped there before is replaced.
-        best: Whether to take its best checkpoint rather than its newest.
-        agent: Its learner, for a task that is not installed.
+        to: The folder to make, such as "trained/<task>" next to the task's module. An
+            earlier shipped run there is replaced.
+        best: Whether to use the run's best checkpoint instead of its newest.
+        agent: The run's learner, for a task that is not installed.
 
     Raises:
-        RunError: If anything else is there, which is not deleted.
+        RunError: If the folder has other contents; they are not deleted.
     """
     _put_back(to)
     _check_shipped(to)
@@ -84,7 +84,7 @@ def ship(
 
 
 def _put_back(folder: Path) -> None:
-    """Return what was shipped before to its name, if a kill came before the new one."""
+    """Restore the previous shipped folder if the last replacement was interrupted."""
     for aside in folder.parent.glob(f"{glob.escape(folder.name)}.*{_ASIDE}"):
         _check_shipped(aside)
         if folder.exists():
@@ -94,7 +94,7 @@ def _put_back(folder: Path) -> None:
 
 
 def _check_shipped(folder: Path) -> None:
-    """Raise unless a folder is absent, empty, or has what `ship` writes and no more."""
+    """Raise if a folder has contents that `ship` does not write."""
     inside = [folder] if folder.is_file() else folder.rglob("*")
     for file in (each for each in inside if not each.is_dir()):
         if not _SHIPPED.fullmatch(file.relative_to(folder).as_posix()):

@@ -1,4 +1,4 @@
-"""Signals that ask a training to stop."""
+"""Signals that request the end of a training."""
 
 import logging
 import os
@@ -19,24 +19,24 @@ _PIPE = getattr(signal, "SIGPIPE", None)
 
 
 class Interrupts:
-    """Notes signals that ask for an end, so that an iteration is finished and saved.
+    """Handle stop signals, so that the current iteration is finished and saved.
 
-    They are SIGINT, SIGTERM, SIGHUP, and SIGPIPE if the reader of the output has gone,
-    as in `train ... | head`. A second one has the effect that it would have had without
-    this. A SIGHUP that is ignored, as under `nohup`, stays so. SIGQUIT is left alone:
-    it ends a process that reacts to nothing else.
+    Handled are SIGINT, SIGTERM, SIGHUP, and SIGPIPE if the reader of the output has
+    closed it, as in `train ... | head`. A second signal has its usual effect. An
+    ignored SIGHUP, as under `nohup`, stays ignored. SIGQUIT is not handled, so it can
+    end a process that does not react to other signals.
     """
 
     def __init__(self) -> None:
         self.received = 0.0
-        """Number of the signal that this process received, 0 if none."""
+        """Number of the signal received by this process, 0 if none."""
         self.agreed = 0.0
-        """Number that all processes know to have been received, their average."""
+        """Average of `received` over all processes, from the last `agree`."""
         self._before: dict[int, Any] = {}
         self._terminals: list[int] = []
 
     def __enter__(self) -> "Interrupts":
-        """Begin to listen, which only the main thread can."""
+        """Install the signal handlers; only possible in the main thread."""
         self.received = self.agreed = 0.0
         if threading.current_thread() is threading.main_thread():
             self._terminals = [number for number in (1, 2) if os.isatty(number)]
@@ -44,7 +44,7 @@ class Interrupts:
         return self
 
     def __exit__(self, *error: object) -> None:
-        """Give the signals back."""
+        """Restore the previous signal handlers."""
         self._restore()
 
     @property
@@ -58,14 +58,14 @@ class Interrupts:
         return f"{name} received"
 
     def agree(self, mean: float) -> None:
-        """Take note of what the processes received, so that all stop together."""
+        """Set the average of received signals, so that all processes stop together."""
         self.agreed = mean
 
     def _note(self, number: int, frame: FrameType | None) -> None:
         lost = self._terminals if number == _HANGUP else []
         if number == _PIPE:
             lost = [output for output in (1, 2) if _is_closed(output)]
-            if not lost:  # A socket of some library: its write fails, and that is all.
+            if not lost:  # A library's socket: only its write fails.
                 return
         self.received = float(number)
         _discard(lost)
@@ -82,7 +82,7 @@ class Interrupts:
 
 
 def _is_closed(output: int) -> bool:
-    """Return True if nobody can read what is written to a file descriptor."""
+    """Return True if the reading end of a file descriptor is closed."""
     poll = select.poll()
     poll.register(output, 0)
     gone = select.POLLERR | select.POLLHUP
@@ -90,7 +90,7 @@ def _is_closed(output: int) -> bool:
 
 
 def _discard(outputs: Sequence[int]) -> None:
-    """Have file descriptors lead nowhere: a write would raise in mid-iteration."""
+    """Redirect file descriptors to null: a write would raise during an iteration."""
     nowhere = os.open(os.devnull, os.O_WRONLY)
     for number in outputs:
         os.dup2(nowhere, number)
@@ -98,7 +98,7 @@ def _discard(outputs: Sequence[int]) -> None:
 
 
 def _heeded() -> list[int]:
-    """Return the signals that ask for an end."""
+    """Return the handled signals."""
     heeded: list[int] = [signal.SIGINT, signal.SIGTERM]
     heeded += [] if _PIPE is None else [_PIPE]
     if _HANGUP is not None and signal.getsignal(_HANGUP) is not signal.SIG_IGN:

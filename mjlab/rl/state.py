@@ -1,4 +1,4 @@
-"""The state of a run that a checkpoint holds."""
+"""State of a run, saved in checkpoints."""
 
 import random
 from collections.abc import Collection, Mapping, Sequence
@@ -32,7 +32,7 @@ _INEXACT = (
     "With --no-exact (in Python exact=False) it begins new episodes with what was "
     "learned, which does not need that."
 )
-"""The way out, where a run cannot go on bit for bit."""
+"""Advice in errors if a run cannot be resumed exactly."""
 
 _NEW = "--no-exact (in Python exact=False) starts new episodes with the new value."
 
@@ -50,7 +50,7 @@ class Restored:
 
 @dataclass(frozen=True)
 class RunState:
-    """The parts of a run that have a memory, as what a checkpoint can hold."""
+    """Stateful parts of a run, in the form of a checkpoint."""
 
     worlds: RslRlVecEnv
     cfg: AgentCfg
@@ -61,11 +61,11 @@ class RunState:
     hooks: Sequence[Hook]
 
     def shared(self, progress: Mapping[str, Any], config: str) -> dict[str, Any]:
-        """Return the state that all processes have in common.
+        """Return the state shared by all processes.
 
         Args:
             progress: The loop's own progress.
-            config: Text of the run's configuration, of which the SHA-256 is kept.
+            config: Text of the run's configuration; its SHA-256 is stored.
         """
         return {
             "config": settings_digest(config),
@@ -78,7 +78,7 @@ class RunState:
         }
 
     def own(self) -> dict[str, Any]:
-        """Return what this process has for itself."""
+        """Return the state of this process."""
         saves_worlds = self.cfg.checkpoint.env_state
         return {
             "world": self.ranks.world,
@@ -97,9 +97,9 @@ class RunState:
         config_text: str = "",
         chosen: Collection[str] = (),
     ) -> Restored:
-        """Restore everything from a checkpoint, but for the settings that changed.
+        """Restore everything from a checkpoint except changed settings.
 
-        Nothing is changed before it is known that all of it fits.
+        The whole checkpoint is checked before anything is restored.
 
         Args:
             path: The checkpoint.
@@ -171,7 +171,7 @@ def _on_device(value: Any, device: torch.device) -> Any:
     return value
 
 
-# Random numbers that are not the worlds' own.
+# Random generators outside of the worlds.
 
 
 def seed_everything(seed: int) -> None:
@@ -202,7 +202,7 @@ def random_state(device: torch.device) -> dict[str, Any]:
 
 
 def set_random_state(state: dict[str, Any], device: torch.device) -> None:
-    """Put the generators back."""
+    """Restore the states of the generators."""
     python, numpy = state["python"], state["numpy"]
     words = tuple(python["words"].tolist())
     random.setstate((python["version"], words, python["gauss"]))

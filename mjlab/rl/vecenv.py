@@ -1,4 +1,4 @@
-"""Environments that can be trained in, and their form for RSL-RL."""
+"""Training environments and their wrappers for RSL-RL."""
 
 from collections.abc import Iterable, Iterator, Mapping, MutableMapping
 from functools import cached_property
@@ -14,10 +14,10 @@ from mjlab.names import UnknownNameError, suggest
 
 
 class EpisodeSums(Protocol):
-    """Figures of episodes that ended."""
+    """Metrics of finished episodes."""
 
     keys: list[str]
-    """Names of the figures."""
+    """Names of the metrics."""
 
     def drain(self) -> torch.Tensor:
         """Return sums over the episodes since the last call, and last their number."""
@@ -25,24 +25,24 @@ class EpisodeSums(Protocol):
 
 
 class RemoteEnv(Worlds, Protocol):
-    """Worlds that other processes step; see `ManagerBasedRlEnv` for what it shares."""
+    """Worlds stepped by other processes; for the methods see `ManagerBasedRlEnv`."""
 
     cfg: ManagerBasedRlEnvCfg
     seed: int
     sample: ManagerBasedRlEnv
-    """An environment of the same terms, to ask about these. It is not stepped."""
+    """Environment with the same terms, for queries about them. It is not stepped."""
 
     @property
     def episode_log(self) -> EpisodeSums:
-        """Figures of episodes that ended, of all worlds."""
+        """Metrics of finished episodes, over all worlds."""
         ...
 
     def get_state(self) -> dict[str, torch.Tensor]:
-        """Return everything that the future depends on, as copies."""
+        """Return copies of the complete state."""
         ...
 
     def set_state(self, state: dict[str, torch.Tensor]) -> None:
-        """Continue as if from the moment of `get_state`."""
+        """Restore the state that `get_state` returned."""
         ...
 
     def take_log(self) -> dict[str, float]:
@@ -50,19 +50,19 @@ class RemoteEnv(Worlds, Protocol):
         ...
 
     def startup_lines(self) -> list[str]:
-        """Return how the environment runs."""
+        """Return the lines of the start-up report."""
         ...
 
     def health(self) -> tuple[int, int]:
-        """Return how much was not finite, and how often there was no room."""
+        """Return the counts of non-finite values and of overflows."""
         ...
 
     def begin_share(self) -> None:
-        """Count world steps for `max_nonfinite_share` from here on."""
+        """Start counting world steps for `max_nonfinite_share`."""
         ...
 
     def begin_rollout(self) -> None:
-        """Have the processes take what the learner has given to terms."""
+        """Let the processes load the data that the learner published to terms."""
         ...
 
 
@@ -71,7 +71,7 @@ TrainingEnv = ManagerBasedRlEnv | RemoteEnv
 
 
 def terms_of(env: TrainingEnv) -> ManagerBasedRlEnv:
-    """Return an environment to ask about terms; perhaps not the one that steps."""
+    """Return an environment for queries about terms; it need not be the stepped one."""
     return env if isinstance(env, ManagerBasedRlEnv) else env.sample
 
 
@@ -79,21 +79,21 @@ Env = TypeVar("Env", bound=TrainingEnv)
 
 
 class StepLog(MutableMapping[str, torch.Tensor]):
-    """Figures of a step, for RSL-RL's own runner, which averages them over steps.
+    """Metrics of a step, for RSL-RL's own runner, which averages them over steps.
 
-    Figures of episodes are there in steps in which episodes ended, once for each
-    episode; what a curriculum has set is there always. Nothing is read from the device
-    before somebody looks, which that runner does once an iteration.
+    Episode metrics are present in steps in which episodes ended, once per episode;
+    curriculum values are always present. Values are read from the device on access,
+    which that runner does once per iteration.
     """
 
     def __init__(
         self, means: Mapping[str, torch.Tensor], ended: torch.Tensor, env: TrainingEnv
     ) -> None:
-        """Keep what the figures are made of.
+        """Store the inputs of the metrics.
 
         Args:
             means: Means over the episodes that ended in the step, by name.
-            ended: The worlds in which one did, shape (num_envs,), bool.
+            ended: True for worlds whose episode ended, shape (num_envs,), bool.
             env: The worlds.
         """
         self._means, self._ended, self._env = means, ended, env
@@ -124,11 +124,11 @@ class StepLog(MutableMapping[str, torch.Tensor]):
 
 
 class RslRlVecEnv(VecEnv, Generic[Env]):
-    """Worlds that a learner of RSL-RL steps.
+    """Wrapper of an environment for RSL-RL.
 
-    Observations are a TensorDict by group. A group whose terms are not concatenated
-    appears as one entry a term, called "group/term". What is returned is never changed
-    later, so a learner may keep it.
+    Observations are a TensorDict by group. A group whose terms are not concatenated has
+    one entry per term, named "group/term". Returned tensors are never modified later,
+    so a learner can keep them.
     """
 
     def __init__(
@@ -142,9 +142,10 @@ class RslRlVecEnv(VecEnv, Generic[Env]):
 
         Args:
             env: The environment.
-            groups: What the learner sees, so that nothing else is stored. None takes
-                all groups.
-            clip_actions: Largest size of an action. None leaves actions as they are.
+            groups: Observation groups of the learner; only these are stored. None
+                selects all groups.
+            clip_actions: Bound for clipping the absolute value of actions. None
+                disables clipping.
         """
         self.env = env
         self.num_envs = env.num_envs
@@ -159,12 +160,12 @@ class RslRlVecEnv(VecEnv, Generic[Env]):
 
     @property
     def unwrapped(self) -> Env:
-        """The environment itself."""
+        """The wrapped environment."""
         return self.env
 
     @property
     def terms(self) -> ManagerBasedRlEnv:
-        """An environment to ask about terms; see `terms_of`."""
+        """Environment for queries about terms; see `terms_of`."""
         return terms_of(self.env)
 
     @property
@@ -179,7 +180,7 @@ class RslRlVecEnv(VecEnv, Generic[Env]):
         self.env.episode_length_buf.copy_(value)
 
     def get_observations(self) -> TensorDict:
-        """Return the last observations. Asking changes nothing."""
+        """Return the last observations, without side effects."""
         return self._observations
 
     def step(
@@ -201,15 +202,15 @@ class RslRlVecEnv(VecEnv, Generic[Env]):
         dones = terminated | truncated
         info: dict[str, Any] = {"log": StepLog(extras["log"], dones, self.env)}
         if self._bootstraps:
-            # An episode that failed in its last step has no value left.
+            # An episode that terminated in its last step has no value left.
             info["time_outs"] = truncated & ~terminated
         return self._observations, reward, dones, info
 
     def begin_rollout(self) -> TensorDict:
-        """Say that a rollout begins, from when on workers act by the newest weights.
+        """Begin a rollout: workers act with the newest weights from now on.
 
         Returns:
-            What the worlds observed last.
+            The last observations.
         """
         if not isinstance(self.env, ManagerBasedRlEnv):
             self.env.begin_rollout()
@@ -221,18 +222,18 @@ class RslRlVecEnv(VecEnv, Generic[Env]):
         return self._observations
 
     def randomize_episode_lengths(self) -> None:
-        """Put each world at a random moment of its episode."""
+        """Set each world to a random time of its episode."""
         lengths = torch.randint(self.env.max_episode_length, (self.num_envs,))
         self.env.episode_length_buf.copy_(lengths)
 
     def state(self) -> dict[str, dict[str, torch.Tensor]]:
-        """Return everything that the future depends on, as copies."""
+        """Return copies of the complete state."""
         names = [str(name) for name in self._observations.keys()]
         seen = {name: self._observations[name].clone() for name in names}
         return {"env": self.env.get_state(), "observations": seen}
 
     def load_state(self, state: dict[str, dict[str, torch.Tensor]]) -> None:
-        """Continue as if from the moment of `state`."""
+        """Restore the state that `state` returned."""
         self.env.set_state(state["env"])
         seen = state["observations"].items()
         self._observations = to_tensordict({n: t.to(self.device) for n, t in seen})
@@ -242,18 +243,18 @@ class RslRlVecEnv(VecEnv, Generic[Env]):
 
 
 class BatchVecEnv(VecEnv):
-    """Worlds that observe one tensor, and that a learner of RSL-RL steps.
+    """Wrapper for RSL-RL of worlds with a single observation tensor.
 
-    There is one group of observations, "policy". Actions that are a choice come as rows
-    with the largest number at their place, as `CategoricalCfg` draws them.
+    The only observation group is "policy". Discrete actions are one-hot rows, as
+    sampled by `CategoricalCfg`; the index of the largest number is used.
     """
 
     def __init__(self, env: Worlds, *, bootstraps: bool = True) -> None:
-        """Begin new episodes.
+        """Start new episodes.
 
         Args:
-            env: The worlds. Those that end will begin anew in the same step.
-            bootstraps: Whether what follows after time has run out still counts.
+            env: The worlds. Finished episodes are reset in the same step.
+            bootstraps: Whether learners bootstrap the value after a time-out.
         """
         env.choose_resets("same_step")
         space = env.single_action_space
@@ -271,7 +272,7 @@ class BatchVecEnv(VecEnv):
         self._observations = to_tensordict({"policy": env.reset()[0]})
 
     def get_observations(self) -> TensorDict:
-        """Return what the worlds observed last. Asking changes nothing."""
+        """Return the last observations, without side effects."""
         return self._observations
 
     def step(
@@ -301,11 +302,11 @@ class BatchVecEnv(VecEnv):
 def to_tensordict(
     observations: Observations | TensorDict, groups: Iterable[str] | None = None
 ) -> TensorDict:
-    """Return observations as networks take them.
+    """Convert observations to the input of networks.
 
     Args:
         observations: Tensors by group, or by group and term.
-        groups: Entries that are wanted, such as "actor" or "camera/image". None takes
+        groups: Entries to include, such as "actor" or "camera/image". None includes
             all.
     """
     if isinstance(observations, TensorDict):

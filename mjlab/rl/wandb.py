@@ -1,4 +1,4 @@
-"""Figures and checkpoints of a training, sent to Weights & Biases."""
+"""Logging of metrics and checkpoints to Weights & Biases."""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -10,10 +10,10 @@ from mjlab.runs.wandb import artifact_of, open_run
 
 
 class WandbWriter:
-    """Sends figures and, where that is asked for, the files of a run.
+    """Upload metrics and, if configured, the files of a run.
 
-    An artifact of the run's name has what its folder needs to go on elsewhere, with the
-    newest checkpoint and the best; each checkpoint makes a version of it.
+    An artifact with the run's name has the files for a resume on another machine, with
+    the newest and the best checkpoint. Each checkpoint makes a new version of it.
     """
 
     def __init__(
@@ -22,8 +22,8 @@ class WandbWriter:
         """Open the run.
 
         Args:
-            folder: The run's folder, after which it is called.
-            cfg: What is wanted.
+            folder: The run's folder; the W&B run gets its name.
+            cfg: Configuration of the logging.
             config: The run's configuration as plain values.
         """
         self._folder = folder
@@ -41,7 +41,7 @@ class WandbWriter:
         )
 
     def write(self, iteration: int, figures: Mapping[str, float]) -> None:
-        """Send all figures, and the checkpoint that was made since, if there is one."""
+        """Upload the metrics, and a new checkpoint if any."""
         self._run.log(dict(figures), step=iteration)
         newest = self._newest()
         if self._sends_files and newest > self._sent:
@@ -49,7 +49,7 @@ class WandbWriter:
             self._sent = newest
 
     def close(self, *, failed: bool = False) -> None:
-        """Send the files as they are in the end, and finish the run there."""
+        """Upload the final files, and finish the W&B run."""
         if self._sends_files and not failed:
             self._run.log_artifact(artifact_of(self._folder))
         self._run.finish(exit_code=int(failed))
