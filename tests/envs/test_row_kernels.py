@@ -29,8 +29,16 @@ def flush_before(rows: RowPrograms, call: Callable[..., Any]) -> Callable[..., A
 def watched(env: ManagerBasedRlEnv, monkeypatch: pytest.MonkeyPatch) -> RowPrograms:
     """Return programs that are launched before the engine, as before Warp's kernels."""
     rows, engine = RowPrograms(NUM_ENVS, torch.device("cpu")), env.sim.engine
-    for verb in ("step", "forward", "reset", "recompute_constants", "_collect"):
+    verbs = ("step", "finish_step", "forward", "reset", "_collect")
+    for verb in (*verbs, "recompute_constants"):
         monkeypatch.setattr(engine, verb, flush_before(rows, getattr(engine, verb)))
+    step_many = flush_before(rows, engine.step_many)
+
+    def flushed_steps(number: int, after_each: Callable[[], None]) -> None:
+        # The engine exchanges sensor readings between the calls.
+        step_many(number, lambda: (after_each(), rows.flush()))
+
+    monkeypatch.setattr(engine, "step_many", flushed_steps)
     for sense_pass in env.sim._sense_passes:
         launch = flush_before(rows, sense_pass.launch)
         monkeypatch.setattr(sense_pass, "launch", launch)
