@@ -1,4 +1,4 @@
-"""Writes what completes lines of `mjlab` in a shell."""
+"""Prints the shell completion of `mjlab`: `python scripts/completion.py bash`."""
 
 import sys
 from pathlib import Path

@@ -167,7 +167,7 @@ def measure(line: Line[BenchOptions], env_cfg: Any) -> dict[str, Any]:
 
 
 def show_progress(blocks: int) -> Callable[[int], None]:
-    """Return what tells a person the progress; a file or a pipe is not told."""
+    """Return a function that shows progress, if the error output is a terminal."""
 
     def tell(block: int) -> None:
         if sys.stderr.isatty():
@@ -178,7 +178,7 @@ def show_progress(blocks: int) -> Callable[[int], None]:
 
 
 def show(options: BenchOptions, task: str, figures: dict[str, Any]) -> None:
-    """Print the figures, and write them where that was asked for."""
+    """Print the figures, and write them to --out if it is given."""
     low, high = figures["share_of_managers_spread"]
     print(
         f"{task}, {figures['num_envs']} worlds on {figures['engine']} "
@@ -197,7 +197,7 @@ def show(options: BenchOptions, task: str, figures: dict[str, Any]) -> None:
 
 
 def save(path: Path, task: str, figures: dict[str, Any]) -> None:
-    """Write the figures with what they depend on."""
+    """Write the figures with machine, versions and command."""
     from mjlab.provenance import command, hardware, versions
 
     now = datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds")

@@ -52,7 +52,7 @@ class CloneOptions(TaskOptions):
     """The task."""
 
     demos: Path | None = None
-    """The recording, with actions and with what the policy observes."""
+    """Recording with actions and the observations of the policy."""
 
     name: str = "clone"
     """Name of the run, appended to its time."""

@@ -51,7 +51,7 @@ compdef _mjlab mjlab""",
 """What each shell reads. Where no word is found, it completes names of files."""
 
 _NAMES = {"task": (), "tasks": ("all",), "place": ("latest",), "run": ("latest",)}
-"""First arguments that can be a task, and what else they can be."""
+"""Positional arguments that can be a task, with their other fixed values."""
 
 
 @dataclass(kw_only=True)

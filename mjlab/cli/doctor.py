@@ -1,4 +1,4 @@
-"""`doctor`: say why a training does not learn."""
+"""`doctor`: diagnose why a training does not learn."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -35,7 +35,7 @@ class DoctorOptions(RunOptions):
 
 
 def main(arguments: Sequence[str]) -> None:
-    """Examine, and try a remedy if that is asked for."""
+    """Print the findings, and try a remedy with --try."""
     options = read_line(DoctorOptions, arguments).options
     from mjlab.cli.examine import examine, first_to_try, try_remedy
     from mjlab.doctor import listing, save

@@ -54,7 +54,7 @@ def examine_figures(run: Run) -> list[Diagnosis]:
 def examine(
     run: Run, configs: Mapping[str, Any], *, worlds: int = WORLDS
 ) -> tuple[list[Diagnosis], str]:
-    """Findings about a run, and in words what they were looked for in.
+    """Return the findings about a run, and a description of the data examined.
 
     Args:
         run: The run.

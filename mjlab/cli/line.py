@@ -88,7 +88,7 @@ class Line(Generic[T]):
 
     @property
     def sets_recorders(self) -> bool:
-        """True if the line says what recorders write.
+        """True if the line configures recorders.
 
         Otherwise only training uses the recorders of a run, which may be from another
         person.

@@ -98,7 +98,7 @@ def table(rows: Sequence[Row]) -> str:
 
 
 def find_summary(place: str) -> str:
-    """The summary of a task as its source says it, without importing that.
+    """Return the summary of a task from its source, without importing it.
 
     Args:
         place: `module:attribute` of a task that is made by `attribute = Task(...)`, or

@@ -79,7 +79,7 @@ class MakeOptions(Options):
 
 @dataclass(kw_only=True)
 class RecordMotionOptions(RunOptions):
-    """Write what a trained policy does as a motion."""
+    """Record the rollout of a trained policy as a motion."""
 
     program = "motion.py record"
     examples = (
@@ -179,7 +179,7 @@ class MirrorOptions(Options):
 
 @dataclass(kw_only=True)
 class SimulateOptions(Options):
-    """Simulate a motion with the robot's motors, and write what the robot does.
+    """Simulate a motion with the robot's motors, and write the simulated motion.
 
     A supporting force on the root, as weak as it can be, helps where the motors cannot
     follow; the file has it too.

@@ -80,7 +80,7 @@ class PlayOptions(TaskOptions, RunOptions):
 
     size: tuple[int, int] | None = None
     """Width and height of a video in pixels, such as 640 360. Default: 1280 720.
-    Several worlds share it. --env.viewer.width and .height are those of one world."""
+    Several worlds are tiled in it; --env.viewer.width and .height size each tile."""
 
     num_envs: Annotated[int | None, at_least(1)] = None
     """Worlds. Default: 9 in the browser (teleop: 1), else 1. A video shows up to 9."""
@@ -203,7 +203,7 @@ def show(
     viewer: str,
     policies: "PolicyMenu | None" = None,
 ) -> None:
-    """Show it where it was asked for, with `policies` to choose from."""
+    """Run the policy in the chosen viewer, video or neither."""
     from mjlab.viewer import Player
 
     is_shown = options.video is not None and options.commands is None
@@ -237,7 +237,7 @@ def show(
 
 
 def replay(line: Line[PlayOptions], place: Path, viewer: str) -> None:
-    """Do the steps of a dump again, say what went wrong, and show them."""
+    """Replay a dump, print its fault, and show it."""
     from mjlab.replay.dump_replay import DumpReplay, build_env, open_dump
 
     world, cfg = open_dump(place, accept_changes=line.options.accept_changes)
@@ -251,7 +251,7 @@ def replay(line: Line[PlayOptions], place: Path, viewer: str) -> None:
 
 
 def write_video(player: "Player", path: Path, steps: int, title: str) -> None:
-    """Write a video, and say so."""
+    """Write a video, and print its path."""
     from mjlab.cli.progress import tell_progress
     from mjlab.viewer import record_video
 

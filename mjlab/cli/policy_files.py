@@ -20,11 +20,11 @@ if TYPE_CHECKING:
 def open_file(
     path: Path, *, as_trained: bool
 ) -> "tuple[OnnxPolicy, ManagerBasedRlEnvCfg]":
-    """A file, and worlds of its task that measure and do what the file says.
+    """Return an ONNX policy, and the configuration of its task that fits it.
 
     Args:
         path: The file.
-        as_trained: Whether they are as in training, or to be watched.
+        as_trained: Use the training configuration instead of the one for play.
     """
     from mjlab.export import driven_by, with_clips
 
@@ -48,7 +48,7 @@ def write_file(
     checkpoint: Path | None = None,
     best: bool = False,
 ) -> "Exported":
-    """Write the policy of a run to a file, in its folder if nobody says where.
+    """Write the policy of a run to an ONNX file, by default in the run's folder.
 
     Args:
         run: The run.

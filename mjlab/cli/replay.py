@@ -190,7 +190,7 @@ def build(
 def replay(
     recording: "Recording", cfg: "ManagerBasedRlEnvCfg", line: Line[ReplayOptions]
 ) -> "ReplayReport":
-    """Do the episodes again; draw and write them as asked for."""
+    """Replay the episodes, and write videos and files."""
     from mjlab.replay.replay import Replay
     from mjlab.replay.replay_report import ReplayReport
 
@@ -224,7 +224,7 @@ def changes_observations(line: Line[ReplayOptions]) -> bool:
 
 @contextlib.contextmanager
 def writing(again: "Replay", options: ReplayOptions) -> Iterator[list[Any]]:
-    """The files that are asked for; they are there if all goes well."""
+    """Open the output files; an error removes them."""
     from mjlab.replay.lerobot import LeRobotFolder
     from mjlab.replay.replay_files import ReplayedFile, RobomimicFile
 

@@ -142,7 +142,7 @@ def read_configs(line: Line[SweepOptions], task_id: str) -> dict[str, Any]:
 def check_ranges(
     ranges: Sequence[Range], line: Line[SweepOptions], configs: dict[str, Any]
 ) -> None:
-    """Refuse ranges of what there is not, or of values that it cannot take."""
+    """Refuse ranges of unknown settings, or with values that a setting cannot have."""
     for one in ranges:
         setting = Setting(one.path, [])
         if line.sets(setting.name):
@@ -196,7 +196,7 @@ def metric_of(agent: Any) -> str:
 
 
 def sweep(search: Search, options: SweepOptions, threads: int | None) -> None:
-    """Begin a sweep or go on with one, and say where the results are.
+    """Start or resume a sweep, and print where the results are.
 
     Args:
         search: The sweep.

@@ -54,7 +54,7 @@ class TerrainOptions(Options):
 
 
 def main(arguments: Sequence[str]) -> None:
-    """Draw it, or list what can be drawn."""
+    """Draw a kind of terrain, or list all kinds."""
     options = read_line(TerrainOptions, arguments).options
     prepare_gl()
     kinds = find_kinds()

@@ -94,7 +94,7 @@ class TrainOptions(TaskOptions):
 
 
 def main(arguments: Sequence[str]) -> None:
-    """Train, and say where the results are."""
+    """Train, and print where the results are."""
     line = read_line(TrainOptions, arguments)
     options = line.options
     entry = need_task(options.task, options.program)
@@ -138,7 +138,7 @@ def main(arguments: Sequence[str]) -> None:
 
 
 def find_resumed(options: TrainOptions, entry: Entry) -> Found | None:
-    """Return the run of the task to resume, if one is asked for."""
+    """Return the run to resume, None without --resume."""
     if options.resume is None:
         return None
     return find(options.resume, options.logs, task=entry.id, shipped=False)
@@ -206,7 +206,7 @@ def choose_device(line: Line[TrainOptions], configs: dict[str, Any]) -> str:
 
 
 def find_place(options: TrainOptions) -> "Placement | None":
-    """Return the placement, if one is asked for."""
+    """Return the placement, None without --placement."""
     from mjlab.rl import Ranks
     from mjlab.workers.placement import find_placement
 

@@ -1,6 +1,6 @@
 """A training from its configurations to a folder with policy, report and ONNX file.
 
-Here alone learning meets what is made of it: reports, exports, dumps and placements.
+It combines the training loop with reports, exports, dumps and placements.
 """
 
 import contextlib
@@ -79,16 +79,16 @@ def train(
         name: What the user calls the run.
         root: Folder of all runs.
         device: Where to train. None takes a GPU of its own where there is one.
-        resume: Run or checkpoint to go on from, in the same folder.
+        resume: Run or checkpoint to resume, in the same folder.
         exact: Go on exactly; see `TrainingLoop.resume`.
         chosen: Paths of the settings that the user typed; see `TrainingLoop.resume`.
         init_from: Run or checkpoint to take first weights from; see `take_weights`.
         critic_first: Iterations in which the critic alone learns from there.
         defaults: The task's configurations as they were before the user changed any,
             as "env" and "agent", to be compared with in the report.
-        make_hooks: Makes what is done after each iteration, besides `agent_cfg.hooks`.
+        make_hooks: Makes hooks for the end of each iteration, besides `agent_cfg.hooks`.
         display: Shows progress. None shows it on standard output.
-        placement: Where worlds and learner are, which then says where to train. None
+        placement: Devices of simulation and learner, instead of `device`. None
             has both on one device, in this process.
         notes: Lines to show at the start.
     """
@@ -168,7 +168,7 @@ FILM = Path("videos/policy.mp4")
 
 
 def record_film(run: Run) -> str:
-    """Film the policy of a run, write the report with the film, and say where it is.
+    """Record a film of a run's policy, update the report, and return the film's path.
 
     A separate process records the film, because rendering needs other library settings
     and the training process does not return freed memory to the system.
@@ -221,7 +221,7 @@ def shown_path(path: Path) -> Path:
 def _take_weights(
     loop: TrainingLoop, place: Path | None, critic_first: int
 ) -> list[str]:
-    """Begin with another run's weights, if one is named; return what to say of it."""
+    """Initialise from another run's weights, if one is named; return lines to show."""
     if place is None:
         return []
     loop.learner.critic_first = critic_first
@@ -238,7 +238,7 @@ def _hooks(
     env: TrainingEnv,
     make_more: Callable[[TrainingEnv], Sequence[Hook]] | None,
 ) -> tuple[Hook, ...]:
-    """Return what is done after each iteration."""
+    """Return the hooks that run after each iteration."""
     own = [hook.bind(name, env) for name, hook in cfg.hooks.items() if hook]
     return (*own, *(() if make_more is None else make_more(env)))
 
@@ -257,7 +257,7 @@ def _build(
 
 
 def _start(loop: TrainingLoop, placement: Placement | None) -> list[str]:
-    """Return the lines to say when training starts."""
+    """Return the lines to show when training starts."""
     env = loop.env
     lines = env.startup_lines()
     if loop.cfg.dumps.enabled and not isinstance(env, ManagerBasedRlEnv):
@@ -300,7 +300,7 @@ def _recording(run: Run) -> Iterator[None]:
 
 
 def _export(run: Run, configs: Mapping[str, Any]) -> str:
-    """Write the policy to an ONNX file; return what to say of that.
+    """Write the policy to an ONNX file; return a line to show.
 
     A run that is good must not fail for the file of it.
     """
@@ -318,7 +318,7 @@ def _export(run: Run, configs: Mapping[str, Any]) -> str:
 
 
 def _unexported(run: Run) -> str:
-    """Return what to say of the ONNX file of a run that was stopped."""
+    """Return a line on how to export a run that was stopped."""
     return (
         "No ONNX file was written, because the run was stopped. Its last checkpoint "
         f"becomes one with: {as_called('python scripts/export.py')} {run.path}"
@@ -347,7 +347,7 @@ def _recorder(
 
 
 def _settled(cfg: ManagerBasedRlEnvCfg, ranks: Ranks) -> ManagerBasedRlEnvCfg:
-    """Return a copy with what is left open decided alike in all processes."""
+    """Return a copy with seed and threads set, equal in all processes."""
     seed = secrets.randbits(31) if cfg.seed is None else cfg.seed
     threads = cfg.sim.num_threads
     if threads is None and not ranks.is_alone:

@@ -70,7 +70,7 @@ def main(arguments: Sequence[str]) -> None:
 
 
 def find_place(place: str, logs: Path) -> Path:
-    """The file or folder that is meant, or the run of that name."""
+    """Return the path of a file or folder, or of the run of that name."""
     path = Path(place)
     if path.is_file() or (path.is_dir() and not (path / "latest").exists()):
         return path.resolve()

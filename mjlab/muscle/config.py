@@ -47,7 +47,7 @@ class MuscleLearnerCfg(Config):
     """Training of the muscle network by regression, after each iteration of PPO.
 
     The network learns activations that produce the target torques. The defaults are
-    mjlab's preset; `original_preset` is that of the published two-level controllers.
+    those of this package; `original_preset` returns the published values.
     """
 
     effort_weight: float = 0.01

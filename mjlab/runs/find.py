@@ -75,7 +75,7 @@ def find(
     shipped: bool = True,
     advice: str = "",
 ) -> Found:
-    """Find what a user names; the module lists the forms.
+    """Find the run, checkpoint or file that a user names; see the module for forms.
 
     Args:
         place: The words of the user.

@@ -44,7 +44,7 @@ class WandbError(RunError):
 
 
 def import_wandb() -> Any:
-    """Return the package, or say how to install it."""
+    """Import wandb, or raise an error with the install command."""
     try:
         return importlib.import_module("wandb")
     except ImportError as error:
@@ -68,8 +68,8 @@ def open_run(
         project: The project.
         entity: User or team. None is the account's own.
         mode: Whether it is sent.
-        offline: The option with which nothing is sent, for who is not logged in.
-        name: The run, which goes on if it is there. None is a new one.
+        offline: Option that keeps everything local, for the error without a login.
+        name: Run to continue if it exists. None starts a new one.
         more: What else `wandb.init` takes.
     """
     wandb = import_wandb()
@@ -120,7 +120,7 @@ def artifact_of(path: Path) -> Any:
 
 
 def _files_of_run(folder: Path) -> list[Path]:
-    """Return what a run needs to go on elsewhere, and what came of it."""
+    """Return the files that a run needs to be resumed elsewhere, and its results."""
     newest = Run(folder).checkpoints.newest()
     stems = [BEST, *(() if newest is None else (newest.stem,))]
     patterns = (*_FILES, *(f"checkpoints/{stem}.*" for stem in stems))
@@ -141,7 +141,7 @@ def _artifact(
 
 
 def fetch(place: str, logs: Path) -> Path:
-    """Return what `wandb:ENTITY/PROJECT/NAME[:VERSION]` is on this machine.
+    """Return the local path of `wandb:ENTITY/PROJECT/NAME[:VERSION]`.
 
     A run comes to `logs/TASK/NAME-VERSION`, and goes on as one of that name; anything
     else to `logs/wandb/ENTITY/PROJECT/NAME-VERSION`, of which a single file is

@@ -12,7 +12,7 @@ Vec3 = tuple[float, float, float]
 
 
 class PatternError(ValueError):
-    """A setting of a ray pattern that is out of range."""
+    """Error for a ray pattern with a setting out of range."""
 
 
 class PatternCfg(Config, ABC):
