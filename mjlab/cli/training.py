@@ -86,7 +86,7 @@ def train(
         critic_first: Iterations in which the critic alone learns from there.
         defaults: The task's configurations as they were before the user changed any,
             as "env" and "agent", to be compared with in the report.
-        make_hooks: Makes hooks for the end of each iteration, besides `agent_cfg.hooks`.
+        make_hooks: Makes hooks that follow each iteration, besides `agent_cfg.hooks`.
         display: Shows progress. None shows it on standard output.
         placement: Devices of simulation and learner, instead of `device`. None
             has both on one device, in this process.
