@@ -53,11 +53,12 @@ train: $(READY)
 	echo "$(BIN)/python scripts/train.py $$*"; \
 	exec $(BIN)/python scripts/train.py "$$@"
 
-# The documentation as a site, in build/site; with VERSION=0.1.0 in build/versions/0.1.0,
-# beside other versions.
-VERSION =
+# The documentation in build/site. Warnings are errors.
 docs: $(READY)
-	$(BIN)/python docs/build.py $(VERSION)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check \
+	  --constraint constraints.txt --editable ".[docs]"
+	$(BIN)/python -m sphinx -q -W --keep-going -d build/doctrees docs build/site
+	@echo "build/site/index.html"
 
 format: $(READY)
 	$(BIN)/python -m ruff check --fix $(SOURCES)

@@ -1,4 +1,4 @@
-"""Make the picture strips of docs/motions.md: `python docs/render_motions.py [NAME]`.
+"""Make the picture strips of the motion clips: `python docs/render_motions.py [NAME]`.
 
 The project has to be installed (`pip install -e .`). Without a display, set
 MUJOCO_GL=egl or MUJOCO_GL=osmesa.

@@ -56,7 +56,7 @@ def world_seeds(seed: int, num_envs: int, first_world: int = 0) -> torch.Tensor:
 
 
 class WorldRng:
-    """The random numbers of all worlds. Every draw has shape (num_envs, *shape).
+    """The random numbers of all worlds. Every draw has shape `(num_envs, *shape)`.
 
     Drawing changes nothing; only `advance` and `reseed` do. Everything can be captured
     in a CUDA graph.
@@ -96,8 +96,8 @@ class WorldRng:
     ) -> torch.Tensor:
         """Return uniform float32 numbers between `low` and `high`.
 
-        The bounds are numbers or tensors that broadcast to (num_envs, *shape). Rounding
-        may return `high` itself.
+        The bounds are numbers or tensors that broadcast to `(num_envs, *shape)`.
+        Rounding may return `high` itself.
         """
         unit = self.draw(stream, shape, tick=tick)
         return unit.mul_(high - low).add_(low)

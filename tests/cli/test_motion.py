@@ -173,7 +173,7 @@ def test_five_commands_lead_from_a_csv_to_a_film(tmp_path, monkeypatch, renderer
     quats = part.root_quat[:, [1, 2, 3, 0]]
     rows = np.concatenate((part.root_pos, quats, part.joint_pos), axis=1)
     np.savetxt(tmp_path / "dance.csv", rows, delimiter=",")
-    commands = commands_of((ROOT / "docs" / "tracking.md").read_text("utf-8"))
+    commands = commands_of((ROOT / "docs/howto/motion_tracking.md").read_text("utf-8"))
     assert len(commands) == 5
     for python, script, *rest in commands:
         assert (python, script) == ("python", "scripts/motion.py")

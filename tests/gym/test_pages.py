@@ -1,4 +1,4 @@
-"""The examples for other libraries in docs/gymnasium.md run, where these are there."""
+"""Examples of docs/howto/gymnasium.md run where their libraries are installed."""
 
 import importlib.util
 import os
@@ -9,7 +9,7 @@ import pytest
 
 from tests.tools.architecture import ROOT
 
-PAGE = (ROOT / "docs" / "gymnasium.md").read_text("utf-8")
+PAGE = (ROOT / "docs/howto/gymnasium.md").read_text("utf-8")
 PACKAGES = {
     "Stable-Baselines3": "stable_baselines3",
     "skrl": "skrl",
@@ -36,7 +36,7 @@ def test_the_example_for_a_library_runs(library: str) -> None:
     text = example(library)
     assert f"from {PACKAGES[library]}" in text and "import mjlab" in text
     names: dict[str, object] = {}
-    exec(compile(text, f"docs/gymnasium.md, {library}", "exec"), names)
+    exec(compile(text, f"docs/howto/gymnasium.md, {library}", "exec"), names)
     if library == "TorchRL":
         assert names["data"].batch_size == (4, 8)  # pyright: ignore[reportAttributeAccessIssue]
     if library == "skrl":

@@ -13,12 +13,13 @@ from mjlab.sim import MujocoCfg, Simulation, SimulationCfg, compile_model
 from tests.tasks.test_first_task import installed, run
 
 DOCS = Path(__file__).resolve().parents[2] / "docs"
+PAGE = DOCS / "tutorials/your_robot.md"
 
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory) -> Path:
     pytest.importorskip("gymnasium")
-    return installed(DOCS / "foreign_robot.md", tmp_path_factory.mktemp("walker"))
+    return installed(PAGE, tmp_path_factory.mktemp("walker"))
 
 
 @pytest.mark.slow
@@ -31,7 +32,7 @@ def test_the_robot_of_the_page_is_trained_and_played(folder):
 
 
 def test_the_linkage_of_the_page_moves_as_its_file_to_the_last_bit():
-    text = (DOCS / "closed_linkage.md").read_text("utf-8")
+    text = (DOCS / "howto/closed_linkage.md").read_text("utf-8")
     (linkage,) = re.findall(r'LINKAGE = """(.*?)"""', text, re.DOTALL)
     cfg = SceneCfg(num_envs=3, source=lambda: mujoco.MjSpec.from_string(linkage))
     sim_cfg = SimulationCfg(backend="native", mujoco=MujocoCfg(timestep=0.001))
