@@ -140,7 +140,7 @@ def test_the_variant_of_the_page_builds_and_steps(folder):
 @pytest.mark.slow
 def test_the_program_that_runs_an_exported_policy_works_as_printed(tmp_path):
     pytest.importorskip("onnxruntime")
-    page = (ROOT / "docs/howto/play_and_export.md").read_text("utf-8")
+    page = (ROOT / "docs/howto/export_a_policy.md").read_text("utf-8")
     program, _ = re.findall(r"```python\n(.*?)```", page, re.DOTALL)
     program += (
         "zeros = {i['name']: np.zeros(i['shape'], i['dtype']) "
@@ -170,7 +170,7 @@ def test_the_program_that_plays_a_foreign_network_works_as_printed(
     opset = [onnx.helper.make_opsetid("", 18)]
     model = onnx.helper.make_model(graph, opset_imports=opset, ir_version=10)
     onnx.save(model, tmp_path / "foreign.onnx")
-    page = (ROOT / "docs/howto/play_and_export.md").read_text("utf-8")
+    page = (ROOT / "docs/howto/export_a_policy.md").read_text("utf-8")
     _, program = re.findall(r"```python\n(.*?)```", page, re.DOTALL)
     path = {**os.environ, "PYTHONPATH": str(ROOT)}
     done = subprocess.run(
