@@ -142,7 +142,7 @@ MOST_FILES = (2, 2, 3, 4, 4)
 
 def answers_of(text: str) -> list[tuple[list[str], list[str]]]:
     """Files that each answer names, and names that stand in none of its files."""
-    part = text.partition("## Five questions")[2].partition("\n## ")[0]
+    part = text.partition("## Where to find things in the code")[2].partition("\n## ")[0]
     found = []
     for row in re.findall(r"^\| .*\? \| (.*) \|$", part, re.MULTILINE):
         spans = spans_of(row)
@@ -165,7 +165,7 @@ def test_five_questions_are_answered_by_few_files_that_have_what_is_named():
 
 def test_an_answer_that_names_what_its_files_do_not_have_is_found():
     row = "| Why? | `mjlab/envs/step.py`: `advance` and `no_such_thing`. |"
-    text = f"## Five questions\n\n{row}\n\n## More"
+    text = f"## Where to find things in the code\n\n{row}\n\n## More"
     assert answers_of(text) == [(["mjlab/envs/step.py"], ["no_such_thing"])]
 
 

@@ -198,7 +198,7 @@ def run_all(module: ModuleType) -> None:
 
 def test_the_page_counts_these_changes_and_gives_a_reason_for_each() -> None:
     page = (ROOT / "docs/howto/coming_from_mjlab.md").read_text("utf-8")
-    part = page.split("### Two tasks, counted")[1].split("## From Isaac Lab")[0]
+    part = page.split("## Two ported tasks")[1].split("## All names")[0]
     counts = re.search(r"That is (\d+) lines and (\d+);", part)
     assert counts is not None
     assert counts.groups() == (str(len(OF_CARTPOLE)), str(len(OF_GO1)))
