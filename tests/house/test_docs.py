@@ -142,7 +142,9 @@ MOST_FILES = (2, 2, 3, 4, 4)
 
 def answers_of(text: str) -> list[tuple[list[str], list[str]]]:
     """Files that each answer names, and names that stand in none of its files."""
-    part = text.partition("## Where to find things in the code")[2].partition("\n## ")[0]
+    part = text.partition("## Where to find things in the code")[2].partition("\n## ")[
+        0
+    ]
     found = []
     for row in re.findall(r"^\| .*\? \| (.*) \|$", part, re.MULTILINE):
         spans = spans_of(row)
