@@ -15,15 +15,20 @@ class WrongTypeError(TypeError):
 
 
 @cache
-def field_types(cls: type) -> dict[str, Any]:
+def field_types(cls: type, *, include_extras: bool = False) -> dict[str, Any]:
     """Return the annotations of the fields of a dataclass or named tuple.
 
     An annotation with a name that is imported only for type checkers counts as Any.
+
+    Args:
+        cls: The class.
+        include_extras: Keep `Annotated` and its metadata.
     """
     try:
-        return typing.get_type_hints(cls)
+        return typing.get_type_hints(cls, include_extras=include_extras)
     except NameError:
-        return {name: _evaluated(cls, name) for name in field_names(cls)}
+        names = field_names(cls)
+        return {name: _evaluated(cls, name, include_extras) for name in names}
 
 
 def is_record(value: Any) -> bool:
@@ -45,7 +50,7 @@ def field_names(cls: type) -> tuple[str, ...]:
     return getattr(cls, "_fields", ())
 
 
-def _evaluated(cls: type, name: str) -> Any:
+def _evaluated(cls: type, name: str, include_extras: bool) -> Any:
     for owner in cls.__mro__:
         annotation = inspect.get_annotations(owner).get(name)
         if annotation is None:
@@ -53,7 +58,7 @@ def _evaluated(cls: type, name: str) -> Any:
         holder = type("holder", (), {"__annotations__": {name: annotation}})
         holder.__module__ = owner.__module__
         try:
-            return typing.get_type_hints(holder)[name]
+            return typing.get_type_hints(holder, include_extras=include_extras)[name]
         except NameError:
             return Any
     return Any
