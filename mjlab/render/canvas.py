@@ -28,8 +28,8 @@ _HAZE = (4.0, 16.0)
 
 _SHADOWS, _SLICES, _STACKS = 2048, 16, 8
 """Greatest width of the picture that shadows are made with, in pixels, and the greatest
-number of sides and rings of what is round: MuJoCo's 4096, 28 and 16 take a processor
-half as long again (docs/decisions.md)."""
+number of sides and rings of what is round: MuJoCo's 4096, 28 and 16 take half
+as much processor time again."""
 
 
 class Canvas:

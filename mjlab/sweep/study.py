@@ -130,7 +130,11 @@ def using_database(folder: Path) -> Iterator[None]:
 
 
 class SweepRunner:
-    """Runs trials, several at a time, until there are as many as are wanted."""
+    """Runs trials, several at a time, until there are as many as are wanted.
+
+    Only this process asks Optuna. Workers that share a study need Optuna's heartbeat,
+    which takes a slow trial for a dead one and runs it as a new trial.
+    """
 
     def __init__(
         self,

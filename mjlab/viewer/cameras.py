@@ -35,6 +35,7 @@ class CameraPanel:
         self._sensors = find_camera_sensors(env)
         self.shows_frusta = gui.add_checkbox("Show camera views", False)
         """Switch of the frusta of all cameras of the model."""
+        # viser does not tell which tab a visitor sees, so pictures have a switch.
         self.shows_pictures = gui.add_checkbox("Pictures", False)
         """Switch of what camera sensors see."""
         nothing = np.zeros((1, 1, 3), np.uint8)

@@ -12,7 +12,8 @@ _NOTHING = "nothing"
 class DragPanel:
     """Handles at one entity of the chosen world, which it follows while they are held.
 
-    It works while time passes and while it stands still.
+    It works while time passes and while it stands still. viser reports drags of a shape
+    only as rays of the mouse, so the entity has handles instead.
     """
 
     def __init__(self, page: Page, entities: dict[str, Entity]) -> None:
