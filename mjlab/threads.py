@@ -2,7 +2,7 @@
 
 Call `prepare_threads` before torch is imported. Torch's OpenMP threads spin while they
 wait and starve the physics threads: with two of them on two cores, native physics runs
-at 0.68 of its bare rate, against 0.93 to 1.02 when they sleep (docs/decisions.md).
+at 0.68 of its bare rate, against 0.93 to 1.02 when they sleep (docs/decisions/0011).
 """
 
 import os

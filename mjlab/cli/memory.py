@@ -44,7 +44,7 @@ def keep_freed_memory() -> None:
     """Have the C library keep what tensors free for the next, until the process ends.
 
     Otherwise it gives the memory of a minibatch back to the system again and again, and
-    each page that returns is cleared first (docs/decisions.md). It is for a process
+    each page that returns is cleared first (docs/decisions/0022). It is for a process
     that only trains: in one that goes on with something else, the most that an update
     ever took stays taken. Only glibc can be told so.
     """
