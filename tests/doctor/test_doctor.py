@@ -552,7 +552,7 @@ def test_a_remedy_is_tried_beside_none_from_the_same_checkpoint(
         settings = {"env.rewards.alive.weight": weight}
         one = Diagnosis(kind="x", certainty=1.0, what="", advice="", settings=settings)
         rows = try_remedy(run, configs, one, 2).splitlines()
-        assert rows[0].split() == "after 2 iterations as it is with the remedy".split()
+        assert rows[0].split() == "after 2 iterations unchanged with remedy".split()
         return {row.split()[0]: row.split()[1:] for row in rows[1:]}
 
     # A remedy that changes nothing makes no difference; a tenth of a cost is a tenth.

@@ -204,7 +204,7 @@ def test_help_comes_at_once_without_torch_and_fits_a_screen():
         ("Cartpole-Balanse", r"no run or task 'Cartpole-Balanse'.*'Cartpole-Balance'"),
         ("Muscle-Walk-W54", r"There is no run of 'Muscle-Walk-W54' in .*train.py"),
         ("latest --logs nowhere", r"There is no run in nowhere. Train one"),
-        ("latest --out policy.pt", r"--out policy.pt: its name has to end in .onnx"),
+        ("latest --out policy.pt", r"--out policy.pt must end in .onnx"),
         ("nowhere.onnx", r"There is no file nowhere\.onnx\."),
     ],
 )
@@ -217,7 +217,7 @@ def test_a_line_that_cannot_work_is_answered(arguments, answer, logs):
 
 
 def test_an_onnx_file_is_not_exported_again(file):
-    with pytest.raises(UsageError, match=r"is an ONNX file already\. Watch it with"):
+    with pytest.raises(UsageError, match=r"is already an ONNX file\. Watch it with"):
         export_script.main([str(file)])
 
 

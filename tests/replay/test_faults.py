@@ -593,7 +593,7 @@ def test_a_dump_is_played_and_what_broke_is_said(
         "Step 7, after physics step 1 of 5: qvel[0] (body 'cartpole/cart', joint "
         "'cartpole/slider') is -inf, and 1 more of 2.",
     ]
-    assert lines[-1].startswith("Mean reward of a step, over 12 steps: ")
+    assert lines[-1].startswith("Mean reward per step, over 12 steps: ")
 
 
 def test_a_dump_is_filmed(

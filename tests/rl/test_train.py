@@ -109,8 +109,8 @@ def test_a_run_that_was_interrupted_goes_on_in_its_folder(tmp_path):
     told = Quiet()
     first, _ = run(tmp_path, 4, make_hooks=lambda env: [Kill()], display=told)
     assert told.said[-1] == (
-        "No ONNX file was written, because the run was stopped. Its last checkpoint "
-        f"becomes one with: python scripts/export.py {first.path}"
+        "No ONNX file was written, because the run was stopped. Export its last "
+        f"checkpoint with: python scripts/export.py {first.path}"
     )
     assert first.info()["status"] == "stopped"
     assert "SIGTERM" in first.info()["reason"]

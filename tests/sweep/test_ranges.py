@@ -120,7 +120,7 @@ def test_trials_that_no_evaluation_would_score_are_refused():
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        ([], "Say what to search: --tune "),
+        ([], "pass a setting and its range, such as --tune "),
         (
             ["--tune", "a:1..2", "--trials", "0"],
             "--trials is 0; it has to be 1 or more",
