@@ -12,19 +12,19 @@ from mjlab.settings.types import is_record, union_members
 
 @dataclass(frozen=True)
 class Bound:
-    """A range of numbers."""
+    """Range of numbers."""
 
     low: float
-    """The lowest number that is accepted."""
+    """Lower bound."""
 
     high: float | None = None
-    """The highest one. None sets no upper bound."""
+    """Upper bound. None means unbounded."""
 
     is_open: bool = False
-    """Whether `low` itself is refused."""
+    """Exclude `low` itself."""
 
     def check(self, value: Any, path: str) -> None:
-        """Raise if a number is outside. None and other values that are no number pass.
+        """Raise if a number is out of range. None and values of other types pass.
 
         Args:
             value: The value.
@@ -81,7 +81,7 @@ def bounds_of(cls: type) -> dict[str, Bound]:
     """Return the bounds that the fields of a dataclass declare."""
     try:
         hints = typing.get_type_hints(cls, include_extras=True)
-    except NameError:  # A type that is imported only for type checkers.
+    except NameError:  # A type imported only for type checkers.
         return {}
     return {name: bound for name, hint in hints.items() for bound in _bounds(hint)}
 

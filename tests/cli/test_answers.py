@@ -316,8 +316,8 @@ def test_a_run_is_resumed_by_one_process_at_a_time(logs, tmp_path, capsys):
     with training(run, tmp_path) as child:
         said = answer(capsys, train.main, *line)
     assert said == (
-        f"error: Process {child} is training in {run.path}. Stop it first, or wait for "
-        "its end.\n"
+        f"error: Process {child} is training in {run.path}. Stop it, or wait until it "
+        "ends.\n"
     )
     run.update(**before)
 
@@ -429,8 +429,8 @@ def test_a_folder_of_runs_that_cannot_be_written_is_one_line(tmp_path, capsys):
     file.touch()
     line = small("--num-envs", "8", "--logs", str(file / "logs"))
     assert answer(capsys, train.main, *line) == (
-        f"error: Cannot write to {file / 'logs'} (not a directory). --logs names "
-        "another folder.\n"
+        f"error: Cannot write to {file / 'logs'} (not a directory). Choose "
+        "another folder with --logs.\n"
     )
 
 

@@ -156,8 +156,8 @@ WRONG = {
     "names, nearest first: 'position_range', ",
     "--disable rewards.smoth": "--disable rewards.smoth: env.rewards has no part "
     "'smoth'. Valid names, nearest first: 'smooth'.",
-    "--disable decimation": "--disable decimation: it cannot be switched off. "
-    "What can is a term, such as rewards.NAME, or another part that may be None.",
+    "--disable decimation": "--disable decimation: this part cannot be disabled. "
+    "Valid: a term, such as rewards.NAME, or a part that can be None.",
     "--agent.actor Rnn": "--agent.actor cannot be 'Rnn'. Valid names, nearest first: ",
     "--agent.algorithm.rnd-cfg.weight 1": "--agent.algorithm.rnd-cfg.weight: "
     "agent.algorithm.rnd_cfg is None, so that it has no part 'weight'. It can be "

@@ -138,7 +138,7 @@ def test_a_checkpoint_outside_of_its_run_is_refused_in_one_line(
     with pytest.raises(RunError) as caught:
         program.main([str(alone), "--logs", str(logs)])
     said = str(caught.value)
-    assert said.startswith(f"{alone} is in no run's folder. Keep a checkpoint in its")
+    assert said.startswith(f"{alone} is not in a run's folder. Keep the checkpoint")
     assert "\n" not in said
 
 

@@ -247,7 +247,7 @@ def test_a_checkpoint_outside_of_a_run_is_refused_in_one_line(tmp_path):
     with pytest.raises(RunError) as caught:
         load_policy(alone, worlds)
     said = str(caught.value)
-    assert said.startswith(f"{alone} is in no run's folder. Keep a checkpoint in its")
+    assert said.startswith(f"{alone} is not in a run's folder. Keep the checkpoint")
     assert "\n" not in said
     with pytest.raises(RunError, match="is in no run's folder"):
         find(alone)
