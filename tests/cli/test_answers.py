@@ -304,7 +304,7 @@ def test_the_report_tells_a_run_that_is_going_from_one_that_died(tmp_path):
         assert 'class="status running">running<' in render(run.path)
     page = render(run.path)
     assert 'class="status died">died<' in page
-    assert "Its process has gone without a note" in page
+    assert "Its process ended without recording a reason" in page
     run.finish("finished", "all is done")
     assert 'class="status finished">finished<' in render(run.path)
 
