@@ -53,7 +53,10 @@ def test_a_run_of_a_task_that_has_changed_is_opened_on_demand(
     options = [*options, *(["--out", str(tmp_path / "x.h5")] * (verb == "record"))]
     assert run_program(main, [str(older), *options]) == 2
     (line,) = capsys.readouterr().err.splitlines()
-    assert f"{FUNCTION}: rough_reward in the file, smooth_reward in the task" in line
+    assert (
+        f"{FUNCTION}: rough_reward in the file, smooth_reward in the present task"
+        in line
+    )
     assert line.endswith("Pass --accept-changes to use the present task.")
     assert run_program(main, [str(older), *options, "--accept-changes"]) == 0
 

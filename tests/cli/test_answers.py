@@ -440,7 +440,7 @@ def test_a_folder_that_may_only_be_read_is_said_so(tmp_path, monkeypatch):
 
     monkeypatch.setattr(os, "mkdir", refuse)
     configs = {"env": env_cfg(), "agent": CartpoleAgentCfg()}
-    said = r"Cannot write to .*/logs \(read-only file system\)\. --logs names another"
+    said = r"Cannot write to .*/logs \(read-only file system\)\. Choose another"
     with pytest.raises(CannotWriteError, match=said):
         Run.create(tmp_path / "logs", TASK, configs=configs, seed=3)
 

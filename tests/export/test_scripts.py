@@ -223,5 +223,5 @@ def test_an_onnx_file_is_not_exported_again(file):
 
 @pytest.mark.parametrize("program", [play, evaluate])
 def test_a_file_brings_its_own_policy(program, file):
-    with pytest.raises(UsageError, match=r"already: leave out --policy"):
+    with pytest.raises(UsageError, match=r"already a policy: leave out --policy"):
         program.main([str(file), "--policy", "zero"])

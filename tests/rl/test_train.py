@@ -249,7 +249,7 @@ def test_a_checkpoint_outside_of_a_run_is_refused_in_one_line(tmp_path):
     said = str(caught.value)
     assert said.startswith(f"{alone} is not in a run's folder. Keep the checkpoint")
     assert "\n" not in said
-    with pytest.raises(RunError, match="is in no run's folder"):
+    with pytest.raises(RunError, match="is not in a run's folder"):
         find(alone)
     # With the learner's configuration, nothing of the run is needed.
     load_policy(alone, worlds, folder.configs()["agent"])

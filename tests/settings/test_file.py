@@ -142,7 +142,7 @@ def test_an_agent_of_another_class_comes_back_and_nothing_else_is_one() -> None:
     assert read_task(text, "a run")["agent"] == agent
     data = json.loads(text)
     data["names"]["agent"] = "CartpoleBalanceCfg"
-    said = "agent: CartpoleBalanceCfg in the file, CartpoleAgentCfg in the task now"
+    said = "agent: CartpoleBalanceCfg in the file, CartpoleAgentCfg in the present task"
     with pytest.raises(SettingsFileError, match=said):
         read_task(json.dumps(data), "a run")
 
@@ -196,7 +196,9 @@ def renamed(cfg: CartpoleBalanceCfg) -> None:
 
 CHANGES: dict[Any, str] = {
     without_smooth: f"{SMOOTH}: in the file, but not in the present task.",
-    with_alive: "env.rewards.alive: nothing in the file, RewardTermCfg in the task now",
+    with_alive: (
+        "env.rewards.alive: nothing in the file, RewardTermCfg in the present task"
+    ),
     renamed: f"{SMOOTH}.func: smooth_reward in the file, joint_acc_l2 in the present task.",
 }
 
