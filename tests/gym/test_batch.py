@@ -78,7 +78,7 @@ def test_what_these_worlds_cannot_is_said() -> None:
         batch.choose_resets("never_again")  # pyright: ignore[reportArgumentType]
     with pytest.raises(ValueError, match="ignore_terminations=True has no meaning"):
         batch.choose_resets("same_step", ignore_terminations=True)
-    with pytest.raises(ValueError, match="a seed each, or none at all"):
+    with pytest.raises(ValueError, match="a seed, or none of them"):
         TorchVectorEnv(batch).reset(seed=[1, None])
     with pytest.raises(NotImplementedError, match="cannot be drawn"):
         batch.frames()

@@ -286,7 +286,7 @@ def test_the_balance_of_the_reward_is_of_the_last_tenth(tmp_path):
     lines = lines_of(101, Episode_Reward__upright=lambda i: 4.0 if i > 90 else 0.0)
     page = page_of(make_run(tmp_path, lines))
     (balance,) = (f for f in page.figures if "in total" in f.text)
-    assert balance.text.startswith("Iterations 91\N{EN DASH}101: in total 4 a second")
+    assert balance.text.startswith("Iterations 91\N{EN DASH}101: 4 per second")
 
 
 @pytest.mark.parametrize(
