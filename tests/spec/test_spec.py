@@ -365,7 +365,7 @@ def test_patterns_match_whole_names_in_edits_too(leg, cfg):
         (
             GeomCfg(geom_names=".*", friction=(1.0,) * 4),
             ValueError,
-            "friction has at most 3 entries, not the 4",
+            "friction has at most 3 entries, not 4",
         ),
     ],
 )
@@ -440,11 +440,11 @@ def test_the_hull_of_a_mesh_is_limited(leg):
     ("edit", "message"),
     [
         (TextureCfg(name="t"), "needs exactly one of builtin, file and cubefiles"),
-        (TextureCfg(name="t", builtin="flat"), "width and a height, not 0 by 0"),
+        (TextureCfg(name="t", builtin="flat"), "width and height, not 0 by 0"),
         (TextureCfg(name="t", cubefiles=("a", "b")), "has 2 cubefiles, not 6"),
         (
             TextureCfg(name="t", file="x.png", gridsize=(3, 4), gridlayout="RL"),
-            "not one letter for each of 3 by 4 places",
+            "one letter for each of 3 by 4 cells",
         ),
         (
             TextureCfg(name="t", builtin="cheker", width=1, height=1),
@@ -453,7 +453,10 @@ def test_the_hull_of_a_mesh_is_limited(leg):
         (MaterialCfg(name="m", texture="gird"), "no texture 'gird'"),
         (MaterialCfg(name="m", geom_names="fot"), "No geom of 'leg' matches 'fot'"),
         (MeshCfg(mesh_names="shel", maxhullvert=9), "No mesh of 'leg' matches 'shel'"),
-        (MeshCfg(mesh_names=".*", maxhullvert=3), "'shell' is -1 or above 3, not 3"),
+        (
+            MeshCfg(mesh_names=".*", maxhullvert=3),
+            "'shell' is 3; it has to be -1 or above 3",
+        ),
         (LightCfg(name="l", body="fot"), "no body 'fot' of 'leg'.*'foot'"),
         (LightCfg(name="l", type="sopt"), "no light type 'sopt'.*first: 'spot'"),
         (CameraCfg(name="c", mode="targetbody"), "mode 'targetbody' of 'c' needs a"),
