@@ -348,7 +348,7 @@ def test_patterns_match_whole_names_in_edits_too(leg, cfg):
         (
             CollisionCfg(geom_names="foot_.*", condim={"foot_left": 3}),
             UnknownNameError,
-            r"No pattern gives a value to the geom \(for condim\) 'foot_right'",
+            r"No pattern matches the geom \(for condim\) 'foot_right'",
         ),
         (
             CollisionCfg(geom_names="foot_.*", friction={"fot_left": 1.0}),
@@ -471,7 +471,7 @@ def test_a_wrong_look_is_an_error_that_says_why(leg, edit, message):
 
 def test_a_name_that_is_taken_is_an_error(leg):
     twice = [CameraCfg(name="eye"), CameraCfg(name="eye")]
-    with pytest.raises(ValueError, match="a camera 'eye' already"):
+    with pytest.raises(ValueError, match="already has a camera 'eye'"):
         edited(leg, *twice)
 
 
@@ -573,7 +573,7 @@ def test_nothing_that_exists_is_overwritten(leg, tmp_path, zipped):
     target = tmp_path / "mine"
     target.mkdir()
     (target / "notes.txt").write_text("keep")
-    with pytest.raises(FileExistsError, match="mine' exists already"):
+    with pytest.raises(FileExistsError, match="mine' already exists"):
         write_spec(load_spec(leg), target, zip=zipped)
     assert [path.name for path in target.iterdir()] == ["notes.txt"]
 
