@@ -379,7 +379,9 @@ def test_worlds_that_somebody_holds_or_that_have_no_scene_say_so() -> None:
     other = torch_env()
     assert isinstance(other.worlds, ManagedWorlds)
     kept = other.worlds.env
-    with pytest.warns(RuntimeWarning, match=r"holds on.*Take worlds\.env anew"):
+    with pytest.warns(
+        RuntimeWarning, match=(r"still referenced.*Read worlds\.env again")
+    ):
         other.reset(options=AGAIN)
     assert other.worlds.env is not kept
     cartpoles = TensorCartpoles(ClassicCartpoleCfg(num_envs=2, autoreset=False))

@@ -329,7 +329,9 @@ def test_an_action_of_another_shape_is_told_the_right_one() -> None:
         two.step(torch.zeros(2, 12))
     with pytest.raises(ValueError, match=r"'front' has shape \(2, 5\)"):
         two.step({"rear": torch.zeros(2, 6), "front": torch.zeros(2, 5)})
-    with pytest.raises(ValueError, match=r"\(2, 12\): .'rear': 6, 'front': 6. side by"):
+    with pytest.raises(
+        ValueError, match=(r"\(2, 12\): the concatenation of .'rear': 6, 'front': 6.")
+    ):
         FlattenActionSpace(two).step(torch.zeros(2, 11))
 
 
