@@ -109,7 +109,7 @@ def names(project: Project, packages: Mapping[str, Package]) -> str:
         if same:
             parts.append(f"Same name in `{their.ours}`: {', '.join(same)}.\n")
         rows = [
-            [f"`{name}`", f"`{ours}`" if ours else "none", differs]
+            [f"`{name}`", f"`{ours}`" if ours else "none", _with_link(differs)]
             for name in all_names
             if name in project.otherwise
             for ours, differs in [project.otherwise[name]]
@@ -117,6 +117,11 @@ def names(project: Project, packages: Mapping[str, Package]) -> str:
         if rows:
             parts.append(table(["Theirs", "Here", "Difference"], rows) + "\n")
     return "\n".join(parts)
+
+
+def _with_link(text: str) -> str:
+    place = "coming_from_mjlab.md#differences-in-behaviour"
+    return text.replace("see below", f"see [Differences]({place})")
 
 
 # The contract of a policy file.

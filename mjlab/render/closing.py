@@ -1,14 +1,14 @@
-"""What has to be closed, as a context."""
+"""Context manager that closes a resource."""
 
 from types import TracebackType
 from typing import Self
 
 
 class Closing:
-    """Closes itself at the end of a `with` block, also after a fault."""
+    """Closes itself at the end of a `with` block, also after an error."""
 
     def close(self) -> None:
-        """Let go of what is held."""
+        """Release the resources."""
         raise NotImplementedError
 
     def __enter__(self) -> Self:

@@ -1,4 +1,4 @@
-"""Films: videos of worlds that go on while they are drawn."""
+"""Videos recorded while the worlds are stepped."""
 
 import contextlib
 from collections.abc import Callable, Sequence
@@ -14,10 +14,10 @@ from mjlab.sim import Simulation
 
 
 class Film(Closing):
-    """A video of chosen worlds.
+    """Video of selected worlds.
 
-    A frame is drawn and encoded by a thread of its own while the worlds take their next
-    step, so a film takes as long as the slower of both.
+    A separate thread renders and encodes each frame while the worlds take their next
+    step, so the total time is that of the slower of both.
     """
 
     def __init__(
@@ -35,19 +35,19 @@ class Film(Closing):
 
         Args:
             path: The file, as in `Video`.
-            fps: Frames in a second.
-            sim: What is drawn, as in `Offscreen`.
-            scene: What is in it.
-            view: Where frames look from, and how large the picture of one world is.
-            worlds: Worlds to show side by side. None shows the view's.
-            contacts: Whether contacts are drawn with their forces.
+            fps: Frame rate, in Hz.
+            sim: The simulation, as in `Offscreen`.
+            scene: Its scene.
+            view: Camera, and image size of one world.
+            worlds: Worlds to show side by side. None shows the view's world.
+            contacts: Draw contacts with their forces.
         """
         self.num_frames = 0
-        """Frames so far."""
+        """Number of frames so far."""
         self._video = Video(path, fps)
         self._thread = ThreadPoolExecutor(1, "film")
         self._last: Future[None] | None = None
-        # OpenGL belongs to the thread that opens it.
+        # An OpenGL context belongs to the thread that opens it.
         opening = self._thread.submit(
             Offscreen, sim, scene, view, worlds=worlds, contacts=contacts
         )
@@ -59,7 +59,7 @@ class Film(Closing):
 
     @property
     def worlds(self) -> tuple[int, ...]:
-        """The worlds that are shown."""
+        """The worlds in the video."""
         return self._camera.worlds
 
     def add(
@@ -68,9 +68,9 @@ class Film(Closing):
         marks: Marks | None = None,
         lines: Callable[[int], Sequence[str]] | None = None,
     ) -> None:
-        """Append the present; see `Offscreen.frame`.
+        """Append the present state as a frame; see `Offscreen.frame`.
 
-        It returns when the frame before is in the file, whose errors it raises.
+        Returns when the previous frame is written, and raises its errors.
         """
         shots = self._camera.take(marks=marks, lines=lines)
         self._wait()
@@ -78,7 +78,7 @@ class Film(Closing):
         self.num_frames += 1
 
     def close(self) -> None:
-        """Finish the file. What was seen until a fault is worth keeping."""
+        """Finish the file, also after an error: the frames so far are kept."""
         with contextlib.ExitStack() as ending:
             ending.callback(self._video.close)
             ending.callback(self._thread.shutdown)

@@ -45,9 +45,9 @@ KERNELS = {
     "Velocity-G1": 60,
     "Velocity-Go1": 60,
     "synthetic": 130,
-    "Muscle-Walk-W18": 320,
-    "Muscle-Walk-W54": 320,
-    "Muscle-Track-Arm6": 320,
+    "Muscle-Walk-W18": 330,
+    "Muscle-Walk-W54": 330,
+    "Muscle-Track-Arm6": 330,
 }
 """Kernels of torch and own ones of Warp in a recorded step, at most, by task."""
 

@@ -180,9 +180,9 @@ OUTSIDE = {
     *("Isaac", "IsaacLab", "ManiSkill", "MuJoCo", "GitHub", "TensorBoard", "PyTorch"),
     *("MuJoCo_GL", "MUJOCO_GL", "nvidia", "README"),
 }
-# Pages with names of other projects and names that no longer exist.
-NAMES_OF_OTHERS = {"decisions.md", "coming_from_mjlab.md"}
-NAMES_OF_OTHERS |= {"coming_from_isaac_lab.md", "coming_from_maniskill.md"}
+# Pages that name what other projects have.
+NAMES_OF_OTHERS = {"coming_from_mjlab.md", "coming_from_isaac_lab.md"}
+NAMES_OF_OTHERS |= {"coming_from_maniskill.md"}
 BUILT_IN_FLAGS = {"--help", "--check"}
 
 
