@@ -608,7 +608,7 @@ def test_export_writes_the_header_beside_the_runner(tmp_path):
 
 # --- onnxruntime ----------------------------------------------------------------------
 
-PAGE = (ROOM.parents[2] / "docs" / "robot.md").read_text("utf-8")
+PAGE = (ROOM.parents[2] / "docs/tutorials/policy_to_robot.md").read_text("utf-8")
 BUS = """
 struct Bus {
   double position(const std::string&) { return 0.0; }
