@@ -55,8 +55,6 @@ train: $(READY)
 
 # The documentation in build/site. Warnings are errors.
 docs: $(READY)
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check \
-	  --constraint constraints.txt --editable ".[docs]"
 	$(BIN)/python -m sphinx -q -W --keep-going -d build/doctrees docs build/site
 	@echo "build/site/index.html"
 
