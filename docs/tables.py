@@ -17,6 +17,7 @@ from mujoco import batch
 from mjlab.cli.porting.isaaclab_names import ISAAC_LAB
 from mjlab.cli.porting.mjlab_names import MJLAB
 from mjlab.cli.porting.project import Package, Project
+from mjlab.cli.verbs import VERBS
 from mjlab.gait.limits import AS_TRAINED, FAST, QUIET, SLOW, failures
 from mjlab.gait.table import gait_tables, tracking_table, verdict
 from mjlab.sim.warp_fields import VARIABLE_FIELDS
@@ -36,6 +37,7 @@ def write(folder: Path) -> None:
 def made() -> dict[str, str]:
     """Return the text of each table by the name of its file."""
     return {
+        "commands": commands(),
         "mjlab_names": names(MJLAB, MJLAB.packages),
         "mjlab_task_names": names(MJLAB, MJLAB.task_packages),
         "isaaclab_names": names(ISAAC_LAB, ISAAC_LAB.packages),
@@ -94,6 +96,18 @@ def _is_of(value: object, module: ModuleType) -> bool:
 
 def _is_documented(value: object) -> bool:
     return isinstance(value, type | FunctionType) and "mjlab" in value.__module__
+
+
+# Commands.
+
+
+def commands() -> str:
+    """Return the commands of `mjlab` with the script that does the same."""
+    rows = [
+        [f"`mjlab {name}`", f"`scripts/{verb.script or name}.py`", verb.text]
+        for name, verb in VERBS.items()
+    ]
+    return table(["Command", "In a clone", "Purpose"], rows)
 
 
 # Names of other projects.
