@@ -441,7 +441,7 @@ def test_the_hull_of_a_mesh_is_limited(leg):
     [
         (TextureCfg(name="t"), "needs exactly one of builtin, file and cubefiles"),
         (TextureCfg(name="t", builtin="flat"), "width and height, not 0 by 0"),
-        (TextureCfg(name="t", cubefiles=("a", "b")), "has 2 cubefiles, not 6"),
+        (TextureCfg(name="t", cubefiles=("a", "b")), "needs 6 cubefiles, not 2"),
         (
             TextureCfg(name="t", file="x.png", gridsize=(3, 4), gridlayout="RL"),
             "one letter for each of 3 by 4 cells",
