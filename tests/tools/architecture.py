@@ -75,9 +75,9 @@ ONLY_IN = {
     "wandb": ["mjlab/runs/wandb.py"],
     "optuna": ["mjlab/sweep/*"],
     "ray": ["mjlab/sweep/ray_*.py"],
-    "stable_baselines3": ["mjlab/gym/sb3.py"],
-    "skrl": ["mjlab/gym/skrl.py"],
-    "torchrl": ["mjlab/gym/torchrl.py"],
+    "stable_baselines3": ["docs/examples/sb3_env.py"],
+    "skrl": ["docs/examples/skrl_env.py"],
+    "torchrl": ["docs/examples/torchrl_env.py"],
 }
 # Third-party package -> the files that must do without it.
 NOT_IN = {

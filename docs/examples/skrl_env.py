@@ -1,30 +1,24 @@
-"""Worlds as skrl asks for them."""
+"""skrl: a `Wrapper` of many worlds. Copy this file beside your program.
+
+env = SkrlEnv(mjlab.make("Velocity-G1", num_envs=64), seed=0)
+"""
 
 from typing import Any
 
 import torch
 from gymnasium import Space, spaces
 from gymnasium.vector import AutoresetMode
+from skrl.envs.wrappers.torch import (  # pyright: ignore[reportMissingImports]
+    Wrapper,
+)
+from skrl.utils.spaces.torch import (  # pyright: ignore[reportMissingImports]
+    flatten_tensorized_space,
+    tensorize_space,
+    unflatten_tensorized_space,
+)
 
 from mjlab.gym.worlds import Info
 from mjlab.gym.wrappers import TensorEnv
-
-try:
-    from skrl.envs.wrappers.torch import (  # pyright: ignore[reportMissingImports]
-        Wrapper,
-    )
-    from skrl.utils.spaces.torch import (  # pyright: ignore[reportMissingImports]
-        flatten_tensorized_space,
-        tensorize_space,
-        unflatten_tensorized_space,
-    )
-except ModuleNotFoundError as error:
-    if (error.name or "").split(".")[0] != "skrl":
-        raise  # It is there, and misses something itself.
-    raise ModuleNotFoundError(
-        "mjlab.gym.skrl needs skrl, which is not installed: pip install skrl.",
-        name=error.name,
-    ) from error
 
 CRITIC = "critic"
 """The observation group that only the value network sees: skrl's state."""
