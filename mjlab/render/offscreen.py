@@ -2,14 +2,13 @@
 
 import math
 from collections.abc import Callable, Sequence
-from typing import NamedTuple, Protocol
+from typing import NamedTuple, Protocol, Self
 
 import mujoco
 import numpy as np
 
 from mjlab.names import UnknownNameError, suggest
 from mjlab.render.canvas import Canvas, color_muscles
-from mjlab.render.closing import Closing
 from mjlab.render.framing import FollowingCamera, Subject, fitting_distance
 from mjlab.render.overlays import Marks, add_contacts
 from mjlab.scene import Scene
@@ -33,7 +32,7 @@ class OrbitView(Protocol):
     world: int
 
 
-class Offscreen(Closing):
+class Offscreen:
     """Draws frames without a window.
 
     Every world is drawn with its own values of the model. All that is drawn are copies:
@@ -136,6 +135,12 @@ class Offscreen(Closing):
     def close(self) -> None:
         """Let OpenGL go."""
         self._canvas.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
 
     def _take(self, world: int, marks: Marks, lines: Sequence[str]) -> "Shot":
         # Taken anew for each frame, since randomisation may have changed it: 0.4 ms

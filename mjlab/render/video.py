@@ -1,17 +1,22 @@
-"""Videos: frames that go to a file one by one, through ffmpeg."""
+"""Video files, written frame by frame through ffmpeg, and videos of worlds."""
 
 import contextlib
 import re
 import subprocess
 import tempfile
+from collections.abc import Callable, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
-from typing import IO, Any
+from typing import IO, Any, Self
 
 import numpy as np
 
 from mjlab.extras import missing
 from mjlab.files import make_folders, move_durably, saying_why, temporary_beside
-from mjlab.render.closing import Closing
+from mjlab.render.offscreen import Offscreen, OrbitView, Shot, join
+from mjlab.render.overlays import Marks
+from mjlab.scene import Scene
+from mjlab.sim import Simulation
 
 SUFFIXES = (".mp4", ".mkv", ".mov")
 """Kinds of files that can be written."""
@@ -24,7 +29,7 @@ class VideoError(RuntimeError):
     """A video that cannot be written."""
 
 
-class Video(Closing):
+class Video:
     """A video file.
 
     Frames are handed on as they come, so that a video of any length takes the memory of
@@ -98,6 +103,12 @@ class Video(Closing):
                 raise VideoError(f"{self.path} cannot be written: {reason}.")
             move_durably(self._part, self.path)
 
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
     def _open(self, shape: tuple[int, ...]) -> subprocess.Popen[bytes]:
         """Start ffmpeg, in a process group of its own, which Ctrl-C does not reach.
 
@@ -120,6 +131,92 @@ class Video(Closing):
             stderr=self._said,
             process_group=0,
         )
+
+
+class WorldVideo:
+    """A video of chosen worlds of a simulation.
+
+    A thread draws and encodes a frame while the worlds take their next step.
+    """
+
+    def __init__(
+        self,
+        path: Path,
+        fps: float,
+        sim: Simulation,
+        scene: Scene,
+        view: OrbitView,
+        *,
+        worlds: Sequence[int] | None = None,
+        contacts: bool = False,
+    ) -> None:
+        """Open the file and the renderer.
+
+        Args:
+            path: Path of the file, as in `Video`.
+            fps: Frames per second.
+            sim: The simulation, as in `Offscreen`.
+            scene: Its scene.
+            view: Camera, and size of the picture of one world.
+            worlds: Worlds to show side by side. None shows the view's.
+            contacts: Whether to draw contacts with their forces.
+        """
+        self.num_frames = 0
+        """Number of frames so far."""
+        self._video = Video(path, fps)
+        self._thread = ThreadPoolExecutor(1, "video")
+        self._last: Future[None] | None = None
+        # OpenGL belongs to the thread that opens it.
+        opening = self._thread.submit(
+            Offscreen, sim, scene, view, worlds=worlds, contacts=contacts
+        )
+        try:
+            self._camera = opening.result()
+        except BaseException:
+            self._thread.shutdown()
+            raise
+
+    @property
+    def worlds(self) -> tuple[int, ...]:
+        """Worlds in the video."""
+        return self._camera.worlds
+
+    def add(
+        self,
+        *,
+        marks: Marks | None = None,
+        lines: Callable[[int], Sequence[str]] | None = None,
+    ) -> None:
+        """Append a frame of the current state; see `Offscreen.frame`.
+
+        Returns when the previous frame is in the file, and raises its errors.
+        """
+        shots = self._camera.take(marks=marks, lines=lines)
+        self._wait()
+        self._last = self._thread.submit(self._draw, shots)
+        self.num_frames += 1
+
+    def close(self) -> None:
+        """Finish the file. After an error it keeps the frames before it."""
+        with contextlib.ExitStack() as ending:
+            ending.callback(self._video.close)
+            ending.callback(self._thread.shutdown)
+            ending.callback(lambda: self._thread.submit(self._camera.close).result())
+            self._wait()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def _draw(self, shots: Sequence[Shot]) -> None:
+        self._video.add(join(self._camera.draw(shots)))
+
+    def _wait(self) -> None:
+        last, self._last = self._last, None
+        if last is not None:
+            last.result()
 
 
 def _require_ffmpeg() -> Any:
