@@ -1,7 +1,7 @@
-"""The verbs of the command `mjlab`.
+"""Verbs of the command `mjlab`.
 
-Other packages add verbs by the entry-point group `mjlab.verbs`: the entry's name is the
-verb, and its value is a function that takes the words after it.
+Other packages add verbs with the entry-point group `mjlab.verbs`: the entry's name is
+the verb, and its value is a function that takes the following arguments.
 """
 
 import importlib
@@ -14,13 +14,13 @@ GROUP = "mjlab.verbs"
 
 @dataclass(frozen=True)
 class Verb:
-    """A word after `mjlab`."""
+    """Subcommand of `mjlab`."""
 
     text: str
-    """What it does."""
+    """Its summary."""
 
     script: str = ""
-    """Its file in `scripts/`, without the ending. Empty: the verb's name."""
+    """Its file in `scripts/`, without the suffix. Empty means the verb's name."""
 
 
 VERBS = {
@@ -51,7 +51,7 @@ VERBS = {
 
 
 def all_verbs() -> dict[str, Verb]:
-    """Return all verbs by name. Nothing is imported."""
+    """Return all verbs by name, without importing them."""
     others = {
         point.name: Verb(f"From {point.dist.name if point.dist else point.value}.")
         for point in importlib.metadata.entry_points(group=GROUP)

@@ -1,7 +1,7 @@
-"""Pictures of worlds: frames, grids of worlds, what is drawn into them, and videos.
+"""Rendering of worlds: frames, grids of worlds, overlays, and videos.
 
-What needs MuJoCo is imported when it is first used, so that `prepare_gl` can choose the
-way to OpenGL before.
+Parts that need MuJoCo are imported at first use, so that `prepare_gl` can select the
+OpenGL backend before.
 """
 
 import importlib
@@ -41,7 +41,7 @@ _LAZY = {
 
 
 def __getattr__(name: str) -> Any:
-    """Import a part that needs MuJoCo, now that somebody asks for it."""
+    """Import a part that needs MuJoCo at its first use."""
     for module, names in _LAZY.items():
         if name in names:
             return getattr(importlib.import_module(f"{__name__}.{module}"), name)

@@ -1,4 +1,4 @@
-"""Bars: numbers with names, the largest first."""
+"""Horizontal bar charts of named numbers, the largest first."""
 
 from collections.abc import Mapping
 
@@ -6,11 +6,11 @@ from mjlab.report.markup import Html, element
 from mjlab.report.words import number
 
 _ABOVE, _BELOW = 0, 1
-"""Colours of numbers above and below zero."""
+"""Colour indices of positive and negative numbers."""
 
 
 def bars(values: Mapping[str, float], caption: str) -> Html:
-    """Return a bar for each number, from zero on, and the number beside it."""
+    """Return a bar from zero for each value, with the number next to it."""
     low, high = min(0.0, *values.values()), max(0.0, *values.values())
     percent = 100.0 / ((high - low) or 1.0)
     rows: list[Html] = []

@@ -1,9 +1,9 @@
-"""Line charts as SVG: for a page, and as files of their own.
+"""Line charts as SVG, inside a page or as separate files.
 
-In a page the drawing is stretched to the room that it gets, lines keeping their width,
-so that a chart has any size while its text, which is HTML, has one. It needs no script;
-with one, the numbers under the pointer are read back from the curve itself, by the
-scales that it carries. A file has the same drawing with its text around it.
+In a page the drawing is stretched to the available space with constant line width; the
+text is HTML and keeps its size. No script is required; the optional script reads the
+values under the pointer from the path data, with the scales stored in the chart. A file
+contains the same drawing with SVG text around it.
 """
 
 from collections.abc import Callable, Sequence
@@ -16,26 +16,26 @@ from mjlab.report.markup import Html, element, joined
 from mjlab.report.scale import Kind, Scale, scale_for
 
 WIDTH, HEIGHT = 1000, 400
-"""Size of the drawing in its own units, which stretch."""
+"""Size of the drawing in its own units, before stretching."""
 
 DOTS_UP_TO = 40
-"""Points that are shown as dots besides the line."""
+"""Maximum number of points that are also drawn as dots."""
 
 STYLE = Path(__file__).with_name("chart.css")
-"""The look of the drawing, in a page and in a file."""
+"""Style sheet of the drawing, for pages and files."""
 
 _COLOURS = 11
 
 
 @dataclass(frozen=True, kw_only=True)
 class ChartLine:
-    """A curve."""
+    """Curve of a chart."""
 
     x: Sequence[float]
-    """Places, ascending."""
+    """Horizontal coordinates, ascending."""
 
     y: Sequence[float | None]
-    """Value at each place. None breaks the line."""
+    """Value at each coordinate. None breaks the line."""
 
     low: Sequence[float | None] | None = None
     """Lower end of the spread of each value."""
@@ -44,40 +44,40 @@ class ChartLine:
     """Upper end of the spread of each value."""
 
     label: str = ""
-    """Its name beside other curves."""
+    """Label in the legend."""
 
     value: str = ""
-    """Its newest number, for a page."""
+    """Newest value as text, for a page."""
 
     said: str = ""
-    """The curve in words, for a reader who does not see it."""
+    """Description of the curve, for screen readers."""
 
     name: str = ""
-    """Name of the figure that it shows. In a page, the numbers under the pointer are of
-    lines that have one."""
+    """Name of the figure. In a page, only named lines show their values under the
+    pointer."""
 
     gaps: Sequence[float] = ()
-    """Places at which there was no finite value."""
+    """Coordinates without a finite value."""
 
     colour: int = 0
-    """Number of its colour."""
+    """Index of the colour."""
 
     dashed: bool = False
-    """Break the line into dashes."""
+    """Draw a dashed line."""
 
     @property
     def numbers(self) -> list[float]:
-        """All that is drawn, values and ends of spreads."""
+        """All numbers of the drawing: values and ends of spreads."""
         columns = (self.y, self.low or (), self.high or ())
         return [v for column in columns for v in column if v is not None]
 
     @property
     def classes(self) -> str:
-        """Its colour, for the style."""
+        """CSS classes of the colour."""
         return f"c{self.colour % _COLOURS}{' dashed' if self.dashed else ''}"
 
     def paths(self, across: "_Place", up: "_Place") -> list[Html]:
-        """Return its spread, the line, dots where there are few, and gaps."""
+        """Return spread, line, dots of a short series, and gap markers."""
         places = [across(place) for place in self.x]
         heights = [_maybe(up, value) for value in self.y]
         found: list[Html] = []
@@ -103,7 +103,7 @@ class ChartLine:
 
 @dataclass(frozen=True, kw_only=True)
 class Chart:
-    """Curves with axes and names."""
+    """Curves with axes and labels."""
 
     title: str
     """Its heading."""
@@ -118,34 +118,35 @@ class Chart:
     """Name and unit of the horizontal axis, for a file."""
 
     note: str = ""
-    """A word below the title, such as a weight."""
+    """Text below the title, such as a weight."""
 
     is_term: bool = False
-    """Write the title as code is written."""
+    """Set the title in a code font."""
 
     wide: bool = False
-    """Take the whole width of the page."""
+    """Use the full width of the page."""
 
     with_zero: bool = False
-    """Have zero on the vertical scale, wherever the values are."""
+    """Always include zero on the vertical axis."""
 
     share: bool = False
-    """Have all of 0 to 1 on the vertical scale."""
+    """Fix the vertical axis to include 0 to 1."""
 
     log_up: Literal["no", "decades", "yes"] = "no"
-    """Draw by ratios, always or where the values cover decades."""
+    """Logarithmic vertical axis: never, if the values cover decades, or always."""
 
     log_across: bool = False
-    """Draw the horizontal axis by ratios."""
+    """Logarithmic horizontal axis."""
 
     whole: tuple[int, int] | None = None
-    """First and last place, of which whole ones are named. None fits the lines."""
+    """First and last value of the horizontal axis, with integer ticks. None fits the
+    lines."""
 
     marks: Sequence[float] = ()
-    """Places of dashed vertical lines."""
+    """Positions of dashed vertical lines."""
 
     def figure(self) -> Html:
-        """Return the chart for a page that has the style."""
+        """Return the chart for a page that includes the style sheet."""
         scales = self._scales()
         if scales is None:
             bad = any(line.gaps for line in self.lines)
@@ -163,19 +164,19 @@ class Chart:
         return element("figure", self._caption(up), body, class_=self._kind)
 
     def empty(self, why: str) -> Html:
-        """Return a chart of which there is nothing yet."""
+        """Return a placeholder for a chart without data."""
         head = element("figcaption", self._name(), _below([self.note]))
         nothing = element("div", element("span", why), class_="nothing")
         return element("figure", head, nothing, class_=self._kind)
 
     def save(self, path: Path, *, width: int = 960, height: int = 520) -> Path:
-        """Write it into an SVG file of a size in pixels."""
+        """Write the chart into an SVG file of a size in pixels."""
         path.parent.mkdir(parents=True, exist_ok=True)
         write_text(path, svg([self], width=width, height=height))
         return path
 
     def part(self, left: float, width: int, height: int) -> Html:
-        """Return the chart with its text, as a part of a file."""
+        """Return the chart with its text, as part of a file."""
         scales = self._scales()
         title = _text(16, 24, self.title, "title")
         if scales is None:
@@ -207,7 +208,7 @@ class Chart:
         return "chart wide" if self.wide else "chart"
 
     def _scales(self) -> tuple[Scale, Scale] | None:
-        """Return the horizontal and the vertical scale; None if nothing is drawn."""
+        """Return the horizontal and the vertical scale; None without data."""
         numbers = [value for line in self.lines for value in line.numbers]
         if not numbers:
             return None
@@ -221,7 +222,7 @@ class Chart:
             up = Scale(0.0, 1.0)
         if self.whole is not None:
             first, last = self.whole
-            # A single place is in the middle.
+            # Centre a single point.
             ends = (first, last) if last > first else (first - 1, first + 1)
             return Scale(*ends), up
         places = [place for line in self.lines for place in line.x]
@@ -229,7 +230,7 @@ class Chart:
         return scale_for(min(places), max(places), kind=kind), up
 
     def _ticks(self, across: Scale, up: Scale) -> tuple["_Ticks", "_Ticks"]:
-        """Return the rows and the columns that are named."""
+        """Return the horizontal and vertical tick marks."""
         rows = up.ticks(5 if self.wide or self.whole is None else 4)
         if self.whole is None:
             return rows, across.ticks(8)
@@ -318,7 +319,7 @@ def _maybe(place: _Place, value: float | None) -> str | None:
 
 
 def _line(places: Sequence[str], heights: Sequence[str | None]) -> str:
-    """Return a line through points, broken where there is none."""
+    """Return the path of a line, broken at missing values."""
     parts: list[str] = []
     pen = "M"
     for place, height in zip(places, heights, strict=True):
@@ -333,7 +334,7 @@ def _line(places: Sequence[str], heights: Sequence[str | None]) -> str:
 def _band(
     places: Sequence[str], lows: Sequence[str | None], highs: Sequence[str | None]
 ) -> str:
-    """Return the area between two lines, in pieces where there is none."""
+    """Return the path of the area between two lines, broken at missing values."""
     pieces: list[list[tuple[str, str, str]]] = [[]]
     for place, low, high in zip(places, lows, highs, strict=True):
         if low is None or high is None:

@@ -1,4 +1,4 @@
-"""The sections with curves: learning, the reward's terms, ends of episodes, goals."""
+"""Sections with curves: learning, reward terms, terminations and metrics."""
 
 import itertools
 import math
@@ -13,13 +13,14 @@ from mjlab.report.words import DASH, TIMES, Title, counted, number, title_of
 from mjlab.runs.metrics import Series
 
 MOST_POINTS = 480
-"""Points that a curve draws one by one."""
+"""Maximum number of points of a curve drawn without aggregation."""
 
 STRETCHES = 240
-"""Parts of the run that a longer curve is drawn in. Each is about two pixels wide."""
+"""Number of intervals to which a longer curve is reduced. Each is about two pixels
+wide."""
 
 TAIL = 0.1
-"""Share of the run, at its end, that the comparison of terms is a mean of."""
+"""Final fraction of the run over which the comparison of reward terms is averaged."""
 
 _BLUE, _RED = 0, 1
 _TIMES = {"Perf/collect_s": "acting", "Perf/learn_s": "learning"}
@@ -30,7 +31,7 @@ _MAIN = {
 _TRAINING = ("Train/mean_episode_length", "Train/mean_step_reward", "Train/episodes")
 _SPEED = "Perf/steps_per_s"
 _ELSEWHERE = ("Perf/seconds", "Train/env_steps")
-"""Totals, which the head of the page tells."""
+"""Totals that are shown at the top of the page instead."""
 
 
 def curves(
@@ -45,12 +46,12 @@ def curves(
     """Return a chart of series over iterations.
 
     Args:
-        series: The series. Without a `title` the first one gives it.
+        series: The series. Without a `title` the first one names the chart.
         record: The run.
         title: The title of the chart.
-        labels: The name of each series, if there are several.
-        colour: The colour of the first.
-        look: More about the chart.
+        labels: The label of each series, if there are several.
+        colour: Colour index of the first series.
+        look: Further arguments of `Chart`.
     """
     names = labels or [""] * len(series)
     lines = [
@@ -76,9 +77,9 @@ def _chart(
 
 
 def _line(series: Series, label: str, colour: int) -> ChartLine:
-    """Return a series as it is, or where it is long, by stretches of iterations.
+    """Return the line of a series; a long series is reduced to intervals.
 
-    No extreme is lost: the range of a stretch holds all its values.
+    Extremes are kept: the spread of an interval covers all its values.
     """
     columns: dict[str, Any] = {"x": series.iterations, "y": series.values}
     if len(series.iterations) > MOST_POINTS:
@@ -110,7 +111,7 @@ def _stretches(series: Series) -> dict[str, Any]:
 
 
 def _said(series: Series) -> str:
-    """Return a series in words, for a reader who does not see the chart."""
+    """Return a description of a series for screen readers."""
     numbers = series.finite
     gaps = f", {counted(len(series.bad), 'value')} not finite" if series.bad else ""
     if not numbers:
@@ -123,7 +124,7 @@ def _said(series: Series) -> str:
 
 
 def learning(record: Record) -> Section:
-    """Reward, length, losses, and speed."""
+    """Reward, episode length, losses, and speed."""
     metrics, series = record.metrics, record.metrics.series
     charts = [_main_chart(record)]
     charts += [curves([series[n]], record) for n in _TRAINING if n in series]
@@ -133,16 +134,16 @@ def learning(record: Record) -> Section:
         charts.append(curves([series[_SPEED]], record))
     times = {label: series[name] for name, label in _TIMES.items() if name in series}
     if times:
-        title = Title("Time of an iteration", "s")
+        title = Title("Time per iteration", "s")
         found, labels = list(times.values()), list(times)
         charts.append(curves(found, record, title=title, labels=labels, with_zero=True))
     lead = (
-        "Everything is drawn over iterations. Where the run is long, the line is the "
-        "mean of a stretch and the shade its whole range. Red strokes below mark "
-        "values that were not finite."
+        "All charts are over iterations. For long runs, the line is the mean of an "
+        "interval and the shaded area its range. Red ticks at the bottom mark "
+        "non-finite values."
     )
     if record.span.resumed:
-        lead += " Dashed lines stand where the run was resumed."
+        lead += " Dashed vertical lines mark where the run was resumed."
     return section("learning", "Learning", grid(charts), lead=lead)
 
 
@@ -154,21 +155,21 @@ def _main_chart(record: Record) -> Html:
     title = Title("Reward of an episode", f"sum over the episode{latest}")
     if not found:
         chart = _chart(record, title, [], wide=True)
-        return chart.empty("no episode has ended yet")
+        return chart.empty("no finished episode yet")
     series, labels = list(found.values()), list(found)
     return curves(series, record, title=title, labels=labels, wide=True)
 
 
-# The reward.
+# Reward terms.
 
 
 def rewards(record: Record) -> Section | None:
-    """A curve for every term of the reward, and what they amount to."""
+    """Curve of every reward term, and bars of their contributions."""
     weights = _weights(record)
     series = {
         s.name.partition("/")[2]: s for s in record.metrics.group("Episode_Reward")
     }
-    # In the order of the configuration; what it does not know comes last.
+    # In configuration order, followed by terms that the configuration lacks.
     names = [*weights, *(name for name in series if name not in weights)]
     if not names:
         return None
@@ -177,13 +178,13 @@ def rewards(record: Record) -> Section | None:
         for name in names
     ]
     lead = (
-        "What each term adds to the reward: its weighted sum over an episode, divided "
-        "by the seconds of a full episode, so that falling early shows as less. Blue "
-        "terms have a weight above zero, red ones below. Mind that each has a scale of "
-        "its own; zero is on all of them."
+        "Contribution of each reward term: its weighted sum over an episode, divided "
+        "by the maximum episode length in seconds, so that early falls reduce it. "
+        "Blue terms have a positive weight, red ones a negative weight. The vertical "
+        "scale differs between terms; all scales include zero."
     )
     balance = _balance(names, series, record)
-    return section("rewards", "Terms of the reward", balance, grid(charts), lead=lead)
+    return section("rewards", "Reward terms", balance, grid(charts), lead=lead)
 
 
 def _weights(record: Record) -> dict[str, float | None]:
@@ -198,7 +199,7 @@ def _reward_chart(
     note = "" if weight is None else f"{TIMES} {number(weight)}"
     title = Title(name, "", is_term=True)
     if series is None:
-        return _chart(record, title, [], note=note).empty("no episode has ended yet")
+        return _chart(record, title, [], note=note).empty("no finished episode yet")
     colour = _RED if weight is not None and weight < 0.0 else _BLUE
     look = {"note": note, "with_zero": True}
     return curves([series], record, title=title, colour=colour, **look)
@@ -207,7 +208,7 @@ def _reward_chart(
 def _balance(
     names: Iterable[str], series: dict[str, Series], record: Record
 ) -> Html | None:
-    """Return the terms by what they added lately, the largest first."""
+    """Return bars of the terms' recent contributions, the largest first."""
     first, last = record.span.first, record.span.last
     start = last - int(TAIL * (last - first))
     found = {name: series[name].tail_mean(start) for name in names if name in series}
@@ -216,26 +217,26 @@ def _balance(
         return None
     when = f"Iterations {start}{DASH}{last}" if start < last else f"Iteration {last}"
     total = number(sum(means.values()), 3)
-    return bars(means, f"{when}: together {total} a second of a full episode")
+    return bars(means, f"{when}: {total} per second of a full episode in total")
 
 
-# Ends of episodes, goals, and the rest.
+# Terminations, metrics, and other figures.
 
 
 def terminations(record: Record) -> Section | None:
-    """Causes of the ends of episodes."""
+    """Causes of episode ends."""
     found = record.metrics.group("Episode_Termination")
     if not found:
         return None
     labels = [one.name.partition("/")[2] for one in found]
-    title = Title("What held at the end", "share of the episodes that ended")
+    title = Title("Terminations", "fraction of ended episodes")
     chart = curves(found, record, title=title, labels=labels, share=True, wide=True)
-    lead = "Of the episodes that ended in an iteration, the share that each term ended."
-    return section("terminations", "Ends of episodes", grid([chart]), lead=lead)
+    lead = "Fraction of the episodes ended in an iteration, by termination term."
+    return section("terminations", "Terminations", grid([chart]), lead=lead)
 
 
 def goals(record: Record) -> Section | None:
-    """Figures of commands and metrics, and what the curriculum set."""
+    """Figures of commands, metrics and curricula."""
     parts: list[Html] = []
     kinds = {"Commands and metrics": "Metrics", "Curriculum": "Curriculum"}
     for title, kind in kinds.items():
@@ -250,7 +251,7 @@ _KNOWN += ("Episode_Reward", "Episode_Termination")
 
 
 def others(record: Record) -> Section | None:
-    """Figures of which nothing is known but the name."""
+    """Figures of unknown groups."""
     shown = {*_MAIN, *_TRAINING, *_TIMES, *_ELSEWHERE, _SPEED}
     charts = [
         curves([one], record)

@@ -1,4 +1,4 @@
-"""The top of the page: the run, and its outcome."""
+"""Top of the page: the run, and its outcome."""
 
 import shlex
 from pathlib import Path
@@ -18,14 +18,15 @@ from mjlab.report.record import Record
 from mjlab.report.words import counted, duration, moment, number, whole
 
 QUIET = 120.0
-"""Seconds without new figures after which a run that says it is going may be dead."""
+"""Seconds without new figures after which a running run is reported as possibly
+dead."""
 
 _MIDDLE_DOT = " \N{MIDDLE DOT} "
 _STATUSES = ("running", "finished", "stopped", "failed", "died")
 
 
 def head(record: Record) -> Html:
-    """Return task, state, main figures, and what the run was made with."""
+    """Return task, state, main figures, and provenance of the run."""
     info = record.info
     status = str(info.get("status", "unknown"))
     kind = status if status in _STATUSES else "unknown"
@@ -51,22 +52,22 @@ def _name(record: Record) -> Html:
 
 
 def _reason(record: Record, status: str) -> str:
-    """Return why it stopped, or how it stands if it has not."""
+    """Return the reason of the end, or the progress of a run that has not ended."""
     reason = str(record.info.get("reason") or "")
     if status not in ("running", "died"):
-        return f"{reason[:1].upper()}{reason[1:]}" or "It does not say why."
+        return f"{reason[:1].upper()}{reason[1:]}" or "No reason was recorded."
     most = record.setting("agent.max_iterations")
     done = record.span.last
     said = f"{done} of {most} iterations" if most else counted(done, "iteration")
     if status == "died":
-        return f"Its process has gone without a note, after {said}."
+        return f"Its process ended without recording a reason, after {said}."
     if record.age is None:
-        return "It has no figures yet."
+        return "No figures yet."
     ago = duration(record.age)
     if record.age > QUIET:
         return (
-            f"{said}. The newest figures are {ago} old: it may have been killed, which "
-            "leaves no note."
+            f"{said}. The newest figures are {ago} old: the process may have been "
+            "killed, which records no reason."
         )
     return f"{said}, the newest {ago} before this report."
 
@@ -81,17 +82,17 @@ def _main_figures(record: Record) -> Html:
     most = record.setting("agent.max_iterations")
     found = [
         ("Best score", "none" if best is None else number(best), where),
-        ("Latest reward", "none" if last is None else number(last), "of an episode"),
+        ("Latest reward", "none" if last is None else number(last), "per episode"),
         ("Iterations", whole(record.span.last), f"of {most}" if most else ""),
         ("Steps", "none" if steps is None else number(steps), "of all worlds"),
-        ("Trained for", "no time" if seconds is None else duration(seconds), ""),
+        ("Trained for", "unknown" if seconds is None else duration(seconds), ""),
         ("Speed", "none" if middle is None else number(middle), "steps/s, median"),
     ]
     return cards(found)
 
 
 def best_score(record: Record) -> tuple[float | None, str]:
-    """Return the best score of the run, and its source."""
+    """Return the best score of the run, and a description of its source."""
     chosen = record.setting("agent.stop.metric")
     names = [chosen] if chosen else ["Eval/mean_reward", "Train/mean_reward"]
     name = next((name for name in names if name in record.metrics.series), None)
@@ -138,7 +139,7 @@ def _command(info: dict[str, Any]) -> str:
 
 
 def command_lines(command: str) -> str:
-    """Return a command line with an option a line, as a shell takes it."""
+    """Return a command line with one option per line, for a shell."""
     try:
         words = shlex.split(command)
     except ValueError:
@@ -161,13 +162,13 @@ def _git(record: Record) -> Html | str:
         name = code(Path(top).name)
         said = joined(code(commit), f" on {state.get('branch')} in ", name)
         if state.get("changed"):
-            said = joined(said, ", with changes that are not committed")
+            said = joined(said, ", with uncommitted changes")
         found.append(said)
     folder = record.folder / "git"
     diffs = sorted(folder.glob("*.diff")) if folder.is_dir() else []
     for diff in diffs:
         found.append(joined("changes: ", link(diff, record.folder)))
-    return joined(*found, between="; ") if found else "not under git"
+    return joined(*found, between="; ") if found else "not in a git repository"
 
 
 def _machine(hardware: dict[str, Any]) -> str:

@@ -1,4 +1,4 @@
-"""HTML in which text is escaped unless it is HTML, and the pieces of a page."""
+"""HTML elements with escaped text, and the building blocks of a page."""
 
 import html
 from collections.abc import Sequence
@@ -10,11 +10,11 @@ Attribute = str | int | float | bool | None
 
 
 class Html(str):
-    """Text that is HTML already, and goes into a page as it is."""
+    """HTML markup, which is inserted into a page without escaping."""
 
 
 _EMPTY = frozenset(["path", "rect"])
-"""Elements that hold nothing."""
+"""Void elements."""
 
 
 def element(name: str, /, *children: str | None, **attributes: Attribute) -> Html:
@@ -22,10 +22,10 @@ def element(name: str, /, *children: str | None, **attributes: Attribute) -> Htm
 
     Args:
         name: The name of the element.
-        children: Its content. Text that is not `Html` is escaped; None is nothing.
-        attributes: By their names, with `_` for `-`, and one more at the end of a name
-            that Python keeps for itself. True is an attribute without a value, and None
-            or False is none.
+        children: Its content. Text that is not `Html` is escaped; None is skipped.
+        attributes: Attributes, with `_` for `-`, and a trailing `_` for names that
+            Python reserves. True gives an attribute without a value; None and False
+            omit the attribute.
     """
     opening = name + "".join(
         _attribute(key, value) for key, value in attributes.items()
@@ -36,13 +36,13 @@ def element(name: str, /, *children: str | None, **attributes: Attribute) -> Htm
 
 
 def joined(*parts: str | None, between: str = "") -> Html:
-    """Return several pieces in a row, of which text is escaped."""
+    """Concatenate pieces; text is escaped."""
     shown = (escaped(part) for part in parts if part is not None)
     return Html(escaped(between).join(shown))
 
 
 def escaped(text: str) -> Html:
-    """Return HTML that shows a text; what is HTML already stays."""
+    """Return a text as escaped HTML; `Html` is unchanged."""
     return text if isinstance(text, Html) else Html(html.escape(text))
 
 
@@ -53,25 +53,25 @@ def _attribute(key: str, value: Attribute) -> str:
     return f" {key}" if value is True else f' {key}="{html.escape(str(value))}"'
 
 
-# Pieces that the sections of a page are made of.
+# Building blocks of the sections.
 
 
 @dataclass(frozen=True)
 class Section:
-    """A part of the page."""
+    """Section of the page."""
 
     name: str
-    """Its name for links."""
+    """Anchor for links."""
 
     title: str
     """Its heading."""
 
     html: Html
-    """All of it."""
+    """Its content."""
 
 
 def section(name: str, title: str, *children: str | None, lead: str = "") -> Section:
-    """Return a section with its heading and a sentence to begin with, if given."""
+    """Return a section with its heading and an optional lead sentence."""
     whole = element(
         "section",
         element("h2", title),
@@ -83,14 +83,14 @@ def section(name: str, title: str, *children: str | None, lead: str = "") -> Sec
 
 
 def grid(charts: Sequence[Html]) -> Html:
-    """Return charts side by side, as many as there is room for."""
+    """Return charts in a grid, with as many columns as fit."""
     return element("div", *charts, class_="grid")
 
 
 def table(
     columns: Sequence[str], rows: Sequence[Sequence[str]], *, class_: str = ""
 ) -> Html:
-    """Return a table; the first column names the row."""
+    """Return a table; the first column is the row header."""
     head = element("tr", *(element("th", column, scope="col") for column in columns))
     body = [
         element(
@@ -105,7 +105,7 @@ def table(
 
 
 def facts(entries: Sequence[tuple[str, str | None]]) -> Html:
-    """Return names with their descriptions; what is None is left out."""
+    """Return names with their descriptions; entries with None are omitted."""
     pairs = [
         joined(element("dt", name), element("dd", said))
         for name, said in entries
@@ -115,7 +115,7 @@ def facts(entries: Sequence[tuple[str, str | None]]) -> Html:
 
 
 def cards(entries: Sequence[tuple[str, str, str]]) -> Html:
-    """Return main figures, each a name, a value and a note."""
+    """Return the main figures, each with a name, a value and a note."""
     shown = [
         element(
             "div",
@@ -128,22 +128,22 @@ def cards(entries: Sequence[tuple[str, str, str]]) -> Html:
 
 
 def link(file: Path, folder: Path) -> Html:
-    """Return a link to a file of the run, which works wherever the folder is."""
+    """Return a relative link to a file of the run."""
     inside = file.relative_to(folder).as_posix()
     return element("a", inside, href=address(file, folder))
 
 
 def address(file: Path, folder: Path) -> str:
-    """Return the address of a file of the run, seen from the page."""
-    # Without the dot, a colon in a name would make it the name of a protocol.
+    """Return the address of a file of the run, relative to the page."""
+    # Without "./", a colon in a name would be read as a URL scheme.
     return f"./{quote(file.relative_to(folder).as_posix())}"
 
 
 def fold(title: str, *children: str | None, is_open: bool = False) -> Html:
-    """Return content that is shown on demand."""
+    """Return collapsible content."""
     return element("details", element("summary", title), *children, open=is_open)
 
 
 def code(text: str) -> Html:
-    """Return a name or a line as a program reads it."""
+    """Return text in a code font."""
     return element("code", text)

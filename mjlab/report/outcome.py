@@ -1,4 +1,4 @@
-"""The sections after the curves: evaluation, health, videos, files."""
+"""Sections after the curves: evaluation, health, videos, files."""
 
 import base64
 from pathlib import Path
@@ -33,10 +33,10 @@ from mjlab.report.words import (
 from mjlab.runs.metrics import Series
 
 EMBEDDED = 8_000_000
-"""Bytes of video that go into the page itself. What is beyond is linked."""
+"""Maximum bytes of video embedded in the page. Larger videos are linked."""
 
 ROWS = 12
-"""Rows of a table that are shown without asking."""
+"""Table rows that are shown before unfolding."""
 
 _KINDS = {".mp4": "video/mp4", ".webm": "video/webm", ".gif": "image/gif"}
 
@@ -50,14 +50,14 @@ _OF_CLIPS = {
     "global_ori": "in the world, rad",
     "joint_vel_rms": "joints, rad/s",
 }
-"""Figures of a clip that is followed; the first of each two are re-anchored."""
+"""Figures of tracked clips; the first of each pair is re-anchored."""
 
 
 # Evaluation.
 
 
 def evaluation(record: Record) -> Section | None:
-    """Scores without exploration, the best checkpoint, and `evaluate.py`'s tables."""
+    """Evaluation scores, the best checkpoint, and the tables of `evaluate.py`."""
     found = _evaluated(record)
     if not found and not record.evaluations and not record.best:
         return None
@@ -69,7 +69,7 @@ def evaluation(record: Record) -> Section | None:
 
 
 def _evaluated(record: Record) -> list[Series]:
-    """Return the figures of evaluations, the reward first."""
+    """Return the evaluation series, the reward first."""
     found = record.metrics.group("Eval")
     return sorted(found, key=lambda one: one.name != "Eval/mean_reward")
 
@@ -87,7 +87,7 @@ def _best(record: Record) -> str:
 
 
 def _scores(record: Record) -> Html | None:
-    """Return each evaluation as a row."""
+    """Return a table with one row per evaluation."""
     found = _evaluated(record)
     iterations = sorted({i for one in found for i in one.iterations})
     if not iterations:
@@ -105,7 +105,7 @@ def _scores(record: Record) -> Html | None:
 
 
 def _evaluation_table(file: Path, data: dict[str, Any], record: Record) -> Html:
-    """Return the results of `evaluate.py`."""
+    """Return the table of an `evaluate.py` result."""
     summary = data["summary"] if isinstance(data["summary"], dict) else {}
     rows = [
         _spread_row(said, summary[name])
@@ -144,7 +144,7 @@ def _evaluation_table(file: Path, data: dict[str, Any], record: Record) -> Html:
 
 
 def _clip_table(clips: Any) -> Html | None:
-    """Return how each clip was followed, if clips were."""
+    """Return the table of tracking errors by clip, None without clips."""
     if not isinstance(clips, dict):
         return None
     rows = [
@@ -188,7 +188,7 @@ def _spread_row(name: str, spread: dict[str, Any]) -> list[str]:
 
 
 def _settings(data: dict[str, Any]) -> str:
-    """Return the differences between the environment and that of the run."""
+    """Return the differences between the evaluated environment and that of the run."""
     settings = data.get("settings") or {}
     changed = [f"{k} {' '.join(map(str, v))}" for k, v in settings.items()]
     return ", ".join([*changed, *(f"no {name}" for name in data.get("disabled") or [])])
@@ -198,11 +198,11 @@ def _settings(data: dict[str, Any]) -> str:
 
 
 def findings(record: Record) -> Section | None:
-    """Findings of the doctor, the surest first."""
+    """Findings of the doctor, the most certain first."""
     listed = record.findings.get("findings")
     if not isinstance(listed, list):
         return None
-    where = f"Looked for in {record.findings.get('looked_at')}."
+    where = f"Examined: {record.findings.get('looked_at')}."
     if not listed:
         return section("doctor", "Doctor", lead=f"Nothing found. {where}")
     rows = [
@@ -227,7 +227,7 @@ def findings(record: Record) -> Section | None:
 
 
 def health(record: Record) -> Section:
-    """Faults, or that there were none."""
+    """Faults in the run, or a note that none were recorded."""
     metrics = record.metrics
     counters = [one for one in metrics.group("Health") if any(one.finite)]
     charts = [curves([one], record, with_zero=True) for one in counters]
@@ -236,7 +236,7 @@ def health(record: Record) -> Section:
     lines = [f"{fault} could not be read." for fault in record.faults]
     if metrics.damaged:
         torn = counted(metrics.damaged, "line")
-        lines.append(f"{torn} of metrics.jsonl could not be read and are left out.")
+        lines.append(f"{torn} of metrics.jsonl could not be read and are omitted.")
     is_well = not (charts or rows or lines or record.dumps or record.error)
     return section(
         "health",
@@ -244,7 +244,7 @@ def health(record: Record) -> Section:
         *(element("p", line, class_="warning") for line in lines),
         _error(record),
         grid(charts) if charts else None,
-        table(["figure", "times not finite", "first in iteration"], rows)
+        table(["figure", "non-finite values", "first iteration"], rows)
         if rows
         else None,
         _dumps(record),
@@ -255,8 +255,8 @@ def health(record: Record) -> Section:
 def _well(record: Record) -> str:
     done = counted(len(record.metrics.iterations), "recorded iteration")
     return (
-        f"In {done}, every number was finite, no contact or constraint lacked room, "
-        "and no world was dumped."
+        f"In {done}, every number was finite, contacts and constraints fitted into "
+        "their buffers, and no world was dumped."
     )
 
 
@@ -278,7 +278,7 @@ def _dumps(record: Record) -> Html | None:
         element("li", link(dump, record.folder), f" ({file_size(_size(dump))})")
         for dump in record.dumps
     ]
-    said = f"{counted(len(entries), 'dump')} of worlds that went wrong:"
+    said = f"{counted(len(entries), 'dump')} of worlds with faults:"
     return joined(element("p", said, class_="warning"), element("ul", *entries))
 
 
@@ -286,7 +286,7 @@ def _dumps(record: Record) -> Html | None:
 
 
 def videos(record: Record) -> Section | None:
-    """Films of the policy, the newest first."""
+    """Videos of the policy, newest first."""
     left = EMBEDDED
     shown: list[Html] = []
     for file in record.videos:
@@ -309,7 +309,7 @@ def _video(file: Path, folder: Path, is_embedded: bool) -> Html:
         where = element("figcaption", name, about)
     else:
         source = address(file, folder)
-        where = element("figcaption", name, f"{about}, beside this page")
+        where = element("figcaption", name, f"{about}, separate file")
     if kind.startswith("image/"):
         film = element("img", src=source, alt=file.name)
     else:

@@ -1,4 +1,4 @@
-"""The page as a whole."""
+"""The complete page."""
 
 import base64
 import datetime
@@ -26,14 +26,13 @@ def write_report(folder: Path, defaults: Settings | None = None) -> Path:
 
     Args:
         folder: The run's folder.
-        defaults: The task's settings, for a run that did not keep
-            those that it began from.
+        defaults: The task's settings, for a run that did not store its own defaults.
 
     Returns:
         The file.
     """
     file = folder / REPORT
-    # Who looks at the page while it is written sees the old one.
+    # Written atomically: readers see the old page or the new one.
     write_text(file, render(folder, defaults))
     return file
 
@@ -64,20 +63,18 @@ def render(folder: Path, defaults: Settings | None = None) -> str:
 
 
 def whole_page(title: str, body: Html, seconds: float) -> str:
-    """Return a page with the look and the script of all reports.
+    """Return a page with the style and script that all reports share.
 
     Args:
-        title: Its title, for the browser.
-        body: All that it shows.
-        seconds: Time that making the body took.
+        title: Title for the browser.
+        body: Content of the page.
+        seconds: Time to create the body.
     """
     script = Html((_HERE / "page.js").read_text("utf-8"))
     styles = (STYLE, _HERE / "page.css")
     style = Html("".join(file.read_text("utf-8") for file in styles))
     now = datetime.datetime.now().astimezone().isoformat(timespec="seconds")
-    closing = (
-        f"Written {moment(now)} in {seconds:.2f} s, from this folder's files alone."
-    )
+    closing = f"Written {moment(now)} in {seconds:.2f} s from the files of this folder."
     parts = {"policy": _policy(script), "title": title, "closing": closing}
     shown = {name: escaped(text) for name, text in parts.items()}
     page = string.Template((_HERE / "page.html").read_text("utf-8"))
@@ -85,7 +82,7 @@ def whole_page(title: str, body: Html, seconds: float) -> str:
 
 
 def _policy(script: str) -> str:
-    """Return the policy of loading: this page's own script, and films beside it."""
+    """Return the content security policy: the page's own script, and local videos."""
     digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
     return (
         "default-src 'none'; style-src 'unsafe-inline'; img-src data: 'self' file:; "

@@ -1,4 +1,4 @@
-"""Parallel coordinates: a line for each trial, through its value on every axis."""
+"""Parallel coordinates: one line per trial through its value on every axis."""
 
 import itertools
 from collections.abc import Sequence
@@ -8,7 +8,7 @@ from mjlab.report.chart import HEIGHT, WIDTH
 from mjlab.report.markup import Html, element
 
 _CURVE = 0.4
-"""Share of the way between two axes after which a line has begun to turn."""
+"""Fraction of the distance between two axes at which the curve's control point lies."""
 
 
 @dataclass(frozen=True)
@@ -19,30 +19,30 @@ class Axis:
     """Its name."""
 
     ticks: Sequence[tuple[float, str]]
-    """Places on it, from 0 at its foot to 1, with their texts."""
+    """Tick positions, from 0 at the bottom to 1, with their labels."""
 
 
 @dataclass(frozen=True)
 class AxisLine:
-    """A line through all axes, or those of them on which it has a value."""
+    """Line through the axes on which it has a value."""
 
     places: Sequence[float | None]
-    """Its place on each axis, from 0 at the foot to 1."""
+    """Position on each axis, from 0 at the bottom to 1."""
 
     classes: str
-    """The look of it, for the style."""
+    """CSS classes of the line."""
 
     strength: float = 1.0
-    """Share of its own colour; the rest is that of what is weak."""
+    """Colour intensity, from 0 (muted) to 1."""
 
 
 def parallel(axes: Sequence[Axis], lines: Sequence[AxisLine], said: str) -> Html:
-    """Return axes side by side with all lines; the last lines lie on top.
+    """Return the axes from left to right with all lines; later lines are drawn on top.
 
     Args:
         axes: The axes, from left to right.
         lines: The lines.
-        said: The drawing in words, for a reader who does not see it.
+        said: Description of the drawing, for screen readers.
     """
     across = [i / max(1, len(axes) - 1) for i in range(len(axes))]
     strokes = "".join(f"M{WIDTH * x:.1f} 0V{HEIGHT}" for x in across)

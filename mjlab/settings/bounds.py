@@ -12,19 +12,19 @@ from mjlab.settings.types import field_types, is_record, union_members
 
 @dataclass(frozen=True)
 class Bound:
-    """A range of numbers."""
+    """Range of numbers."""
 
     low: float
-    """The lowest number that is accepted."""
+    """Lower bound."""
 
     high: float | None = None
-    """The highest one. None sets no upper bound."""
+    """Upper bound. None means unbounded."""
 
     is_open: bool = False
-    """Whether `low` itself is refused."""
+    """Exclude `low` itself."""
 
     def check(self, value: Any, path: str) -> None:
-        """Raise if a number is outside. None and other values that are no number pass.
+        """Raise if a number is out of range. None and values of other types pass.
 
         Args:
             value: The value.

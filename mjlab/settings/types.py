@@ -67,7 +67,7 @@ def _evaluated(cls: type, name: str, include_extras: bool) -> Any:
 def check_type(value: Any, annotation: Any, path: str) -> None:
     """Raise with the path of the first value that does not match its annotation.
 
-    Whole numbers pass for floats, and lists for tuples, as Python's users expect.
+    Integers pass for floats, and lists for tuples.
     """
     origin = typing.get_origin(annotation)
     if annotation is Any or isinstance(annotation, typing.TypeVar):
@@ -91,7 +91,7 @@ def _check_union(value: Any, annotation: Any, path: str) -> None:
             return check_type(value, option, path)
         except WrongTypeError as error:
             errors.append((option, error))
-    # Where only one option has the right shape, its own complaint says more.
+    # If only one member has the right shape, its error message is more specific.
     for option, error in errors:
         origin = typing.get_origin(option)
         if isinstance(origin, type) and _has_shape(value, origin) and _is_inside(error):
@@ -153,7 +153,7 @@ def _is_instance(value: Any, kind: Any) -> bool:
     if kind is collections.abc.Callable or kind is typing.Callable:
         return callable(value)
     if not isinstance(kind, type) or getattr(kind, "_is_protocol", False):
-        return True  # Nothing that can be told here.
+        return True  # Other annotations are not checked.
     return isinstance(value, kind)
 
 

@@ -1,4 +1,4 @@
-"""The page of a sweep: what was tried, what came of it, and which settings mattered."""
+"""Results page of a sweep: trials, scores, and importance of the settings."""
 
 import os
 import shlex
@@ -56,7 +56,7 @@ _TICKS = 4
 
 @dataclass(frozen=True)
 class _Sweep:
-    """A sweep as its folder tells of it."""
+    """Contents of a sweep's folder."""
 
     folder: Path
     search: Search
@@ -65,7 +65,7 @@ class _Sweep:
 
     @property
     def best(self) -> FrozenTrial | None:
-        """The trial with the highest score, if any is finished."""
+        """Finished trial with the highest score, None without one."""
         complete = [t for t in self.trials if t.state == TrialState.COMPLETE]
         return max(complete, key=lambda trial: trial.value or 0.0, default=None)
 
@@ -78,11 +78,11 @@ class _Sweep:
 
 
 def write_page(folder: Path, search: Search, study: Study) -> Path:
-    """Write the page of a sweep into its folder, and return the file."""
+    """Write the results page of a sweep into its folder, and return the file."""
     start = time.perf_counter()
-    # One that was begun a moment ago may have no values yet.
+    # A trial that has just started can lack values.
     drawn = [t for t in study.get_trials() if len(t.params) == len(search.ranges)]
-    # Run folders of trials are absolute, and links are relative to this folder.
+    # Run folders of trials are absolute paths; links are relative to this folder.
     sweep = _Sweep(folder.resolve(), search, study, drawn)
     sections = [_best(sweep), _settings(sweep), _scores(sweep), _table(sweep)]
     links = [element("a", part.title, href=f"#{part.name}") for part in sections]
@@ -109,8 +109,8 @@ def _head(sweep: _Sweep) -> Html:
             "" if best is None else trial_name(best),
         ),
         ("Trials", str(len(sweep.trials)), told),
-        ("Settings", str(len(sweep.search.ranges)), "searched together"),
-        ("Trained for", duration(spent), "all trials together"),
+        ("Settings", str(len(sweep.search.ranges)), "in parallel"),
+        ("Trained for", duration(spent), "total of all trials"),
     ]
     about = [
         (
@@ -138,46 +138,45 @@ _ENGINES = {"optuna": "Optuna", "ray": "Ray Tune with Optuna's search"}
 def _best(sweep: _Sweep) -> Section:
     best = sweep.best
     if best is None:
-        return section("best", "The best", lead="No trial is finished yet.")
+        return section("best", "Best trial", lead="No finished trial yet.")
     texts, run = sweep.texts(best), sweep.run(best)
     rows = [[code(path), element("b", text)] for path, text in texts.items()]
     given = [word for path, text in texts.items() for word in (f"--{path}", text)]
     search = sweep.search
     again = shlex.join(["mjlab", "train", search.task, *search.arguments, *given])
-    commands = [
-        ("The same again", element("pre", command_lines(again), class_="command"))
-    ]
+    commands = [("Repeat it", element("pre", command_lines(again), class_="command"))]
     if run is not None:
         report = element("a", "its report", href=address(run / REPORT, sweep.folder))
         watch = f"mjlab play {os.path.relpath(run)}"
         commands += [("Watch it", code(watch)), ("More", report)]
     lead = (
         f"{trial_name(best)} scores {number(best.value)}: its best value of "
-        f"{search.metric}, which is that of the checkpoint that is kept as its best."
+        f"{search.metric}, reached by its best checkpoint."
     )
     head = element("div", facts(commands), class_="facts")
     values = table(["setting", "value"], rows, class_="differences")
-    return section("best", "The best", values, head, lead=lead)
+    return section("best", "Best trial", values, head, lead=lead)
 
 
-# Settings against the score.
+# Parallel coordinates of settings and score.
 
 
 def _settings(sweep: _Sweep) -> Section:
     lead = (
-        "A line is a trial: its value of each setting, and at the right its score. The "
-        "stronger the blue, the better; the best is red. Trials that were given up are "
-        "broken grey lines, at the best score they had; those that failed end before."
+        "Each line is a trial: its value of each setting, and its score on the "
+        "right. Stronger blue means a better score; the best trial is red. Pruned "
+        "trials are dashed grey lines, at their best score; lines of failed trials "
+        "end before the score."
     )
     found = importances(sweep.study)
     shares = {_short(path, sweep.search.ranges): v for path, v in found.items()}
     done = sum(trial.state == TrialState.COMPLETE for trial in sweep.trials)
     caption = (
-        "Share of each setting in the spread of the scores, by PED-ANOVA from "
-        f"{counted(done, 'finished trial')}; from few it is a guess"
+        "Share of each setting in the variance of the scores, by PED-ANOVA from "
+        f"{counted(done, 'finished trial')}; unreliable for few trials"
     )
     weights = bars(shares, caption) if shares else None
-    none = element("p", "Which setting mattered is told from four finished trials on.")
+    none = element("p", "Importances are shown after four finished trials.")
     return section(
         "settings",
         "Settings and scores",
@@ -219,7 +218,7 @@ def _look(trial: FrozenTrial, is_best: bool) -> str:
 
 
 def _score(trial: FrozenTrial) -> float | None:
-    """Return the best score that a trial had, finished or not."""
+    """Return the best score of a trial, finished or not."""
     if trial.value is not None:
         return trial.value
     return max(trial.intermediate_values.values(), default=None)
@@ -244,7 +243,7 @@ def _range_ticks(one: Range) -> list[tuple[float, str]]:
 
 
 def _short(path: str, ranges: Sequence[Range]) -> str:
-    """Return the shortest end of a dotted name that no other setting has."""
+    """Return the shortest unambiguous suffix of a dotted name."""
     steps = path.split(".")
     others = [one.path for one in ranges if one.path != path]
     for count in range(1, len(steps)):
@@ -254,11 +253,11 @@ def _short(path: str, ranges: Sequence[Range]) -> str:
     return path
 
 
-# Scores over time.
+# Scores over iterations and trials.
 
 
 def _scores(sweep: _Sweep) -> Section:
-    lead = "What each trial scored while it trained, and how the best became better."
+    lead = "Scores of each trial during training, and the best score over the trials."
     charts = element("div", _courses(sweep), _progress(sweep), class_="grid")
     return section("scores", "Scores", charts, lead=lead)
 
@@ -267,14 +266,14 @@ def _courses(sweep: _Sweep) -> Html:
     best = sweep.best
     lines: list[ChartLine] = []
     named: set[str] = set()
-    # What is drawn last lies on top.
+    # Later lines are drawn on top.
     ordered = sorted(sweep.trials, key=lambda t: (t is best, t.state.value, -t.number))
     for trial in ordered:
         if not trial.intermediate_values:
             continue
         is_best = best is not None and trial.number == best.number
         state = _STATES[trial.state]
-        label = f"the best, {trial_name(trial)}" if is_best else state
+        label = f"best: {trial_name(trial)}" if is_best else state
         x, y = zip(*sorted(trial.intermediate_values.items()), strict=True)
         lines.append(
             ChartLine(
@@ -288,7 +287,9 @@ def _courses(sweep: _Sweep) -> Html:
         )
         named.add(label)
     up = f"{sweep.search.metric} over iterations"
-    return Chart(title="Course of each trial", lines=lines, up=up, wide=True).figure()
+    return Chart(
+        title="Learning curve of each trial", lines=lines, up=up, wide=True
+    ).figure()
 
 
 def _progress(sweep: _Sweep) -> Html:
@@ -296,23 +297,23 @@ def _progress(sweep: _Sweep) -> Html:
     values = [trial.value or 0.0 for trial in complete]
     numbers = [float(trial.number) for trial in complete]
     best = [max(values[: i + 1]) for i in range(len(values))]
-    # Points without a line: between two of them there is nothing.
+    # Scatter plot: trials are discrete, so their scores are not connected.
     apart = [place for n in numbers for place in (n, n + 0.5)]
     points = [point for value in values for point in (value, None)]
     lines = [
-        ChartLine(x=apart, y=points, label="a trial", colour=_BLUE),
-        ChartLine(x=numbers, y=best, label="the best so far", colour=_RED),
+        ChartLine(x=apart, y=points, label="trial", colour=_BLUE),
+        ChartLine(x=numbers, y=best, label="best so far", colour=_RED),
     ]
-    up = f"{sweep.search.metric} over the numbers of trials"
+    up = f"{sweep.search.metric} over trials"
     return Chart(title="Score of each trial", lines=lines, up=up, wide=True).figure()
 
 
-# All trials.
+# Table of trials.
 
 
 def _table(sweep: _Sweep) -> Section:
     names = [_short(one.path, sweep.search.ranges) for one in sweep.search.ranges]
-    columns = ["trial", "state", "score", "last iteration", *names, "why it ended"]
+    columns = ["trial", "state", "score", "last iteration", *names, "end"]
     ordered = sorted(sweep.trials, key=_rank)
     rows = [_row(sweep, trial) for trial in ordered]
     return section("trials", "All trials", table(columns, rows, class_="trials"))
@@ -341,7 +342,7 @@ def _row(sweep: _Sweep, trial: FrozenTrial) -> list[str]:
 
 
 def _value(text: str) -> str:
-    """Return a value with the digits that count."""
+    """Return a value with a fixed number of significant digits."""
     try:
         return number(float(text))
     except ValueError:

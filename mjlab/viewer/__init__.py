@@ -1,4 +1,4 @@
-"""Watching a policy act: what steps the worlds, and where they are shown."""
+"""Viewers of a policy: a player that steps the worlds, and the displays."""
 
 import importlib
 from typing import TYPE_CHECKING, Any
@@ -30,7 +30,7 @@ _LAZY = {
 
 
 def __getattr__(name: str) -> Any:
-    """Import a part, now that somebody asks for it: each viewer needs its own extra."""
+    """Import a part at its first use: each viewer needs its own extra."""
     if name not in _LAZY:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     try:

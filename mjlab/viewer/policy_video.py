@@ -1,4 +1,4 @@
-"""Videos of a policy, made without a window and as fast as the machine can."""
+"""Videos of a policy, rendered offscreen as fast as possible."""
 
 import math
 from collections.abc import Callable, Sequence
@@ -10,7 +10,8 @@ from mjlab.viewer.marks import collect_marks
 from mjlab.viewer.player import Player
 
 MAX_FPS = 30.0
-"""Most frames in a second: each takes as long to draw as some steps to simulate."""
+"""Maximum frame rate, in Hz: rendering a frame takes as long as simulating several
+steps."""
 
 
 def record_video(
@@ -23,19 +24,19 @@ def record_video(
     contacts: bool = True,
     tell: Callable[[int, int], None] | None = None,
 ) -> int:
-    """Step the worlds, write a video of it, and return the number of frames.
+    """Step the worlds, write a video, and return the number of frames.
 
-    The video shows the worlds in real time. Where there are more steps in a second than
-    are worth drawing, some are not drawn.
+    The video is in real time. If the step rate exceeds the maximum frame rate, some
+    steps are not rendered.
 
     Args:
-        player: The worlds and what acts in them.
+        player: The worlds and their policy.
         path: The file.
-        steps: Steps to show.
-        title: First line of the text in the pictures; empty for no text.
+        steps: Number of steps.
+        title: First line of text; empty for no text.
         worlds: Worlds to show side by side. None shows that of `cfg.viewer`.
-        contacts: Whether contacts are drawn with their forces.
-        tell: Called with the number of frames so far and of all.
+        contacts: Draw contacts with their forces.
+        tell: Called with the number of frames so far and in total.
     """
     env = player.env
     rate = 1.0 / env.step_dt
@@ -62,7 +63,7 @@ def record_video(
 
 
 def caption(player: Player, title: str, world: int) -> list[str]:
-    """Return lines for one world: what it is, its time, commands and reward."""
+    """Return text lines for one world: title, time, commands and reward."""
     env = player.env
     seconds = float(env.episode_length_buf[world]) * env.step_dt
     place = "" if env.num_envs == 1 else f"world {world}, "
@@ -72,10 +73,11 @@ def caption(player: Player, title: str, world: int) -> list[str]:
         if term.labels:
             pairs = zip(term.labels, numbers, strict=False)
             words = (
-                f"{word} {round(value, 1) + 0.0:.1f} {unit}"  # No minus zero.
+                f"{word} {round(value, 1) + 0.0:.1f} {unit}"  # Avoid minus zero.
                 for (word, unit), value in pairs
             )
             lines.append(", ".join(words))
-        elif len(numbers) <= 4:  # More, such as a motion, are not for reading.
+        # Longer commands, such as reference motions, are not shown.
+        elif len(numbers) <= 4:
             lines.append(f"{name}: {' '.join(f'{value:+.2f}' for value in numbers)}")
     return [*lines, f"reward {float(player.reward[world]):+.4f}"]

@@ -1,4 +1,4 @@
-"""Views of bodies, joints and entities, whichever a world shows, and what it has."""
+"""Views of bodies, joints and entities that can differ between worlds."""
 
 from mjlab.views.body import BodyView as BodyView
 from mjlab.views.body import JointView as JointView

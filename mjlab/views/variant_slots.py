@@ -1,9 +1,9 @@
-"""Slots for the options of an entity that is another object in each world.
+"""Slots for the options of an entity that differs between worlds.
 
-Engines let a world's geoms have another size, pose and mesh, but every world has the
-same bodies, joints and geom types. Options with the same bodies and joints share a
-slot: one entity with a geom for each shape that one of them has. An option whose tree
-is another gets a slot of its own, which lies idle in the worlds of the others.
+Engines support different geom sizes, poses and meshes per world, but bodies, joints and
+geom types are common to all worlds. Options with the same bodies and joints share a
+slot: one entity with a geom for each shape that an option needs. An option with another
+kinematic tree has a separate slot, which is inactive in the other worlds.
 """
 
 from collections.abc import Hashable, Mapping, Sequence
@@ -19,9 +19,9 @@ _MERGEABLE = {
     *(_GEOM.mjGEOM_SPHERE, _GEOM.mjGEOM_CAPSULE, _GEOM.mjGEOM_ELLIPSOID),
     *(_GEOM.mjGEOM_CYLINDER, _GEOM.mjGEOM_BOX, _GEOM.mjGEOM_MESH),
 }
-# What geoms have to agree on for one of them to stand for the other.
+# Fields that must be equal for two options to share a geom.
 _GEOM_KEY = "type contype conaffinity condim priority group".split()
-# Kinds of which an option has none, if it shares a slot.
+# Element types that an option must not have if it shares a slot.
 _APART = {
     "ntendon": "tendons",
     "nactuator": "actuators",
@@ -40,16 +40,16 @@ _APART = {
 
 
 class VariantsError(ValueError):
-    """Variants of an entity that cannot be what they are said to be."""
+    """Invalid variants of an entity."""
 
 
 GeomMap = dict[str, str]
-"""From the names of a slot's geoms to those of an option's own."""
+"""Map from the geom names of a slot to those of an option."""
 
 
 @dataclass(frozen=True, eq=False)
 class VariantSlot:
-    """One entity of the scene that stands for one option, or for several."""
+    """Entity of the scene that represents one or several options."""
 
     name: str
     """Name of the entity in the scene."""
@@ -58,26 +58,26 @@ class VariantSlot:
     """The entity: that of the first option."""
 
     spec: mujoco.MjSpec
-    """The spec that is attached to the scene."""
+    """Spec that is attached to the scene."""
 
     geoms: dict[str, GeomMap]
-    """Geoms of each option, by option."""
+    """Geom map of each option."""
 
     assets: dict[str, str]
-    """Prefixes of the names of each option's meshes and materials."""
+    """Name prefixes of each option's meshes and materials."""
 
     difference: str
-    """Why the options are not in the first slot; empty for the first slot itself."""
+    """Reason for a separate slot; empty for the first slot."""
 
     @property
     def options(self) -> tuple[str, ...]:
-        """Names of the options that the slot stands for."""
+        """Names of the options that the slot represents."""
         return tuple(self.geoms)
 
 
 @dataclass(frozen=True, eq=False)
 class _Option:
-    """An option, built and compiled alone."""
+    """Option, built and compiled separately."""
 
     name: str
     cfg: EntityCfg
@@ -87,7 +87,7 @@ class _Option:
 
 
 def build_slots(options: Mapping[str, EntityCfg], name: str) -> list[VariantSlot]:
-    """Build the options and put those with the same tree together."""
+    """Build the options and group those with the same kinematic tree."""
     groups: list[list[_Option]] = []
     for option, entity_cfg in options.items():
         built = _build_option(option, entity_cfg, name)
@@ -109,20 +109,20 @@ def _build_option(option: str, cfg: EntityCfg, name: str) -> _Option:
     try:
         spec = build_entity(cfg, name)
     except (ValueError, OSError, TypeError) as error:
-        error.add_note(f"It was being built as the option {option!r}.")
+        error.add_note(f"This error occurred in the option {option!r}.")
         raise
     model = spec.compile()
     return _Option(option, cfg, spec, model, _traits(option, cfg, model))
 
 
 def _traits(option: str, cfg: EntityCfg, model: mujoco.MjModel) -> dict[str, Hashable]:
-    """Return what options have to agree on to share a slot, under the words for it."""
+    """Return the traits that options in one slot must share, by description."""
     root_is_free = model.njnt > 0 and int(model.jnt_type[0]) == _FREE
     joint = ("type", "bodyid", "limited", "actfrclimited")
     site = ("bodyid", "type", "group")
     traits: dict[str, Hashable] = {
-        # Terms find a body inside the root body by its name.
-        "another tree of bodies": tuple(
+        # Terms look up a body within the root body by name.
+        "another kinematic tree": tuple(
             (
                 _numbers(model, "body", b, ("parentid", "mocapid")),
                 "" if model.body_parentid[b] == 0 else model.body(b).name,
@@ -146,7 +146,7 @@ def _traits(option: str, cfg: EntityCfg, model: mujoco.MjModel) -> dict[str, Has
         ),
     }
     for count, what in _APART.items():
-        traits[f"{what} of its own"] = option if getattr(model, count) else None
+        traits[what] = option if getattr(model, count) else None
     traits["geoms that cannot change"] = None if _can_merge(model) else option
     factor = cfg.articulation.soft_joint_pos_limit_factor
     traits["another soft_joint_pos_limit_factor"] = factor
@@ -156,7 +156,7 @@ def _traits(option: str, cfg: EntityCfg, model: mujoco.MjModel) -> dict[str, Has
 def _numbers(
     model: mujoco.MjModel, kind: str, element: int, fields: Sequence[str]
 ) -> tuple[int, ...]:
-    """Return what the model has of an element in its fields `<kind>_<field>`."""
+    """Return the values of an element in the model fields `<kind>_<field>`."""
     return tuple(int(getattr(model, f"{kind}_{field}")[element]) for field in fields)
 
 
@@ -195,21 +195,21 @@ def _slot(group: Sequence[_Option], name: str, first: _Option) -> VariantSlot:
 def _place_geoms(
     base: _Option, option: _Option, keys: dict[str, tuple[int, ...]], prefix: str
 ) -> GeomMap:
-    """Find a geom of the slot for each of an option's, or add one.
+    """Find or add a geom of the slot for each geom of an option.
 
     Args:
         base: The option that the slot is made from; its spec is edited in place.
         option: The option.
-        keys: What the slot's geoms are, by name; extended by those that are added.
-        prefix: What is put before the names of the option's meshes.
+        keys: Traits of the slot's geoms by name; extended by the added geoms.
+        prefix: Prefix of the names of the option's meshes.
     """
     placed: GeomMap = {}
     last: dict[int, int] = {}
     for geom in range(option.model.ngeom):
         own, key = option.model.geom(geom).name, _key(option.model, geom)
         body = int(option.model.geom_bodyid[geom])
-        # In the option's own order: contacts come in the order of geoms, and their
-        # forces are added up in that of contacts.
+        # In the option's own order: contacts follow the order of geoms, and forces are
+        # summed in the order of contacts.
         names = list(keys)[last.get(body, 0) :]
         free = [name for name in names if keys[name] == key]
         name = free[0] if free else _new_name(own, option.name, keys)
@@ -235,7 +235,7 @@ def _new_name(own: str, option: str, taken: dict[str, tuple[int, ...]]) -> str:
 def _add_geom(
     base: _Option, name: str, option: _Option, geom: int, prefix: str
 ) -> None:
-    """Add what the engine has to know of a geom; its numbers come world by world."""
+    """Add a geom with the traits that the engine needs; values are set per world."""
     model = option.model
     body = base.model.body(int(model.geom_bodyid[geom])).name
     shared = dict(zip(_GEOM_KEY, _numbers(model, "geom", geom, _GEOM_KEY), strict=True))
@@ -247,7 +247,7 @@ def _add_geom(
 
 
 def _attach_assets(spec: mujoco.MjSpec, source: mujoco.MjSpec, prefix: str) -> None:
-    """Take over all meshes, materials and textures of a spec, and nothing else."""
+    """Copy all meshes, materials and textures of a spec."""
     carrier = source.copy()
     for body in list(carrier.worldbody.bodies):
         carrier.delete(body)
@@ -257,9 +257,9 @@ def _attach_assets(spec: mujoco.MjSpec, source: mujoco.MjSpec, prefix: str) -> N
 
 
 def _differing_simple(group: Sequence[_Option]) -> list[int]:
-    """Return bodies whose inertia is simple in some options and not in others.
+    """Return bodies whose inertia is simple in some options only.
 
-    MuJoCo takes short cuts for a body of simple inertia, in all worlds or in none.
+    MuJoCo uses an optimisation for bodies with simple inertia, in all worlds or none.
     """
     flags = zip(*(option.model.body_simple.tolist() for option in group), strict=True)
     return [body for body, simple in enumerate(flags) if body and len(set(simple)) > 1]
@@ -273,5 +273,5 @@ def _difference(option: _Option, first: _Option) -> str:
     if words is None:
         return ""
     if option.traits[words] is None:
-        words = f"no {words.removesuffix(' of its own')}"
+        words = f"no {words}"
     return f"{option.name!r} has {words}"

@@ -1,8 +1,8 @@
-"""Values of model fields for each option of an entity: copied from single models.
+"""Values of model fields for each option of an entity, copied from compiled models.
 
-Each option is compiled alone, in a scene where it is the entity, and its rows are
-copied from there, derived constants included. So a world has the numbers that the
-compiler would have given it, to the last bit.
+Each option is compiled in a scene in which it is the entity, and its rows are copied
+from there, including derived constants. A world has exactly the values that the
+compiler would have computed for it.
 """
 
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
@@ -19,10 +19,10 @@ from mjlab.spec.elements import places_of
 from mjlab.views.variant_slots import VariantSlot
 
 FARTHEST = 1e6
-"""What lies idle is never nearer to anything than this, in metres."""
+"""Minimum distance of inactive entities to anything else, in metres."""
 
 _MASSLESS = 1e-13
-"""MuJoCo derives no constants for a body that moves and has no mass at all."""
+"""MuJoCo computes no constants for a moving body with zero mass."""
 
 # Fields whose rows are copied, by kind of element.
 _COPIED = {
@@ -37,7 +37,7 @@ _COPIED = {
     + ["adhesion"],
     "site": "pos quat rgba sameframe".split(),
 }
-# Fields that lie idle with their slot: what they are then.
+# Fields of inactive slots, with their values.
 _IDLE: dict[str, ArrayLike] = {
     "body_mass": _MASSLESS,
     "body_inertia": _MASSLESS,
@@ -60,18 +60,18 @@ _IDLE: dict[str, ArrayLike] = {
     "tendon_range": (-FARTHEST, FARTHEST),
     "pair_margin": -FARTHEST,
 }
-# Of these MuJoCo Warp has no counterpart; it computes what they stand for otherwise.
+# MuJoCo Warp has no counterpart of these fields, and computes their effect differently.
 _NATIVE_ONLY = frozenset(
     "body_sameframe body_contype body_conaffinity body_margin dof_M0 dof_length "
     "body_geomadr body_geomnum geom_sameframe geom_contype geom_conaffinity "
     "site_sameframe site_rgba".split()
 )
 POSITION_WIDTH = {0: 7, 1: 4, 2: 1, 3: 1}
-"""Numbers of qpos that a joint has, by type: free, ball, slide, hinge."""
+"""Number of qpos entries of a joint, by type: free, ball, slide, hinge."""
 
 
 def owned(model: mujoco.MjModel, kind: str, name: str) -> list[int]:
-    """Return ids of an entity's elements of a kind, such as "geom" or "dof"."""
+    """Return the ids of an entity's elements of a kind, such as "geom" or "dof"."""
     if kind == "dof":
         joints = set(owned(model, "jnt", name))
         return [d for d in range(model.nv) if int(model.dof_jntid[d]) in joints]
@@ -80,10 +80,10 @@ def owned(model: mujoco.MjModel, kind: str, name: str) -> list[int]:
 
 @dataclass(frozen=True, eq=False)
 class Places:
-    """Ids of one option's elements: in the scene, and in its single model."""
+    """Ids of one option's elements, in the scene and in its single model."""
 
     entity: str
-    """Name of the entity, which its single model has."""
+    """Name of the entity in the single model."""
 
     slot: VariantSlot
     """Its slot in the scene."""
@@ -98,7 +98,7 @@ class Places:
     """The model in which the option is the entity."""
 
     def pairs(self, kind: str) -> Iterator[tuple[int, int]]:
-        """Yield ids of each element, in the scene and in the single model."""
+        """Yield the ids of each element in the scene and in the single model."""
         if kind == "geom":
             for slot_geom, own in self.slot.geoms[self.option].items():
                 yield (
@@ -111,9 +111,9 @@ class Places:
         yield from zip(ours, theirs, strict=True)
 
     def value(self, field: str, row: int) -> np.ndarray:
-        """Return the row of a field in the single model, as it is in the scene.
+        """Return the row of a field in the single model, converted to the scene.
 
-        Meshes and materials have other numbers there.
+        Ids of meshes and materials differ between the two models.
         """
         own = getattr(self.single, field)[row]
         if field == "geom_dataid" and own >= 0:
@@ -129,7 +129,7 @@ class Places:
 
 
 class Tables:
-    """The tables of all fields that differ between the options of an entity."""
+    """Tables of all fields that differ between the options of an entity."""
 
     def __init__(
         self,
@@ -146,18 +146,18 @@ class Tables:
 
         Args:
             entity: Name of the entity.
-            slots: What stands for its options in the scene.
-            options: The options, in the order of the tables' choices; one more choice,
-                the last, leaves the entity out.
+            slots: Slots of its options in the scene.
+            options: The options, in the order of the tables' choices; the last,
+                additional choice leaves the entity out.
             scene: The compiled scene.
             singles: For each option the model in which it is the entity.
             variable: Model fields that can vary per world on the engine.
-            can_be_absent: Whether the last choice is ever made.
+            can_be_absent: Whether the last choice can occur.
         """
         self._entity = entity
         self._scene = scene
         self._options = list(options)
-        # The choice that leaves the entity out has no name.
+        # The choice without the entity has no name.
         self._choices = [*options, ""] if can_be_absent else list(options)
         self._variable = variable
         self._values: dict[str, np.ndarray] = {}
@@ -171,7 +171,7 @@ class Tables:
             self._let_idle(slot)
 
     def tables(self) -> list[ModelTable]:
-        """Return the tables, without the rows that are the same for every choice."""
+        """Return the tables, without rows that are equal for all choices."""
         made = []
         for field, values in self._values.items():
             base = getattr(self._scene, field)
@@ -192,7 +192,7 @@ class Tables:
         self._copy_positions(places, choice)
 
     def _copy_positions(self, places: Places, choice: int) -> None:
-        """Copy what has an entry for each number of a joint's position."""
+        """Copy fields with one entry per position coordinate of a joint."""
         for joint, own in places.pairs("jnt"):
             start, source = (
                 int(model.jnt_qposadr[j])
@@ -204,7 +204,7 @@ class Tables:
                 self._set(field, choice, start + offset, value)
 
     def _hide_geoms(self, slot: VariantSlot) -> None:
-        """Have geoms touch nothing, and be seen by no ray or camera, where not used."""
+        """Disable contacts, rays and rendering of unused geoms."""
         for choice, option in enumerate(self._choices):
             used = slot.geoms.get(option, {})
             for row in owned(self._scene, "geom", slot.name):
@@ -224,7 +224,7 @@ class Tables:
             self._set(field, choice, geom, value)
 
     def _skip_geoms(self, slot: VariantSlot) -> None:
-        """Have bodies look only through geoms in use, where these are neighbours."""
+        """Restrict bodies to the geoms in use, where these are contiguous."""
         of_body = self._scene.geom_bodyid
         bodies = owned(self._scene, "body", slot.name)
         for (choice, option), body in product(enumerate(self._choices), bodies):
@@ -238,7 +238,7 @@ class Tables:
                 self._set("body_geomnum", choice, body, len(geoms))
 
     def _let_idle(self, slot: VariantSlot) -> None:
-        """Have a slot lie still, free of forces, where it stands for nothing."""
+        """Keep a slot at rest without forces in the worlds that do not use it."""
         idle = [
             choice
             for choice, option in enumerate(self._choices)
@@ -248,8 +248,8 @@ class Tables:
             rows = owned(self._scene, field.split("_")[0], slot.name)
             for row, choice in product(rows, idle):
                 self._set(field, choice, row, value)
-        # Nothing moves it, as it has next to no mass. Its joints have the inertia that
-        # the mass gave them, so that they are as heavy to the solver as before.
+        # With nearly zero mass no force moves it. Its joints get the inertia of the
+        # original mass as armature, so that the solver's conditioning does not change.
         for dof, choice in product(owned(self._scene, "dof", slot.name), idle):
             self._set("dof_armature", choice, dof, self._scene.dof_M0[dof])
 

@@ -1,4 +1,4 @@
-"""The object that each world has, of an entity that is another one in each."""
+"""Assignment of variants to worlds."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -19,28 +19,28 @@ from mjlab.views.variant_tables import POSITION_WIDTH, Tables, owned
 
 @dataclass(frozen=True)
 class OptionDraw:
-    """The way in which worlds come by their options."""
+    """Rule that assigns an option to each world."""
 
     shares: Sequence[float]
-    """Probability of each option, and last that of none."""
+    """Probability of each option, followed by that of none."""
 
     assignment: Sequence[str | None] | None
-    """The option of each world, instead of a draw."""
+    """The option of each world, instead of sampling."""
 
     redraw: bool
-    """Draw anew at each reset."""
+    """Sample again at each reset."""
 
     @property
     def can_leave_out(self) -> bool:
-        """True if there may be a world without the entity."""
+        """True if a world can be without the entity."""
         return self.shares[-1] > 0.0 or None in (self.assignment or ())
 
 
 class Variants:
-    """The options of one entity, and the one that each world has.
+    """Options of one entity, and the option of each world.
 
-    What a world has is drawn once from the world's own seed, so that it does not depend
-    on how many worlds there are; or at every reset, if the config says so.
+    The option of a world is sampled once from the world's seed, so it does not depend
+    on the number of worlds; or at every reset, if configured.
     """
 
     def __init__(
@@ -53,23 +53,23 @@ class Variants:
         sim: Simulation,
         rng: WorldRng,
     ) -> None:
-        """Bind the slots and give each world its object.
+        """Bind the slots and assign an option to each world.
 
         Args:
             name: Name of the entity.
-            options: Names of the objects.
-            draw: The way in which worlds come by them.
-            slots: What stands for them in the scene.
+            options: Names of the options.
+            draw: Rule of the assignment.
+            slots: Slots of the options in the scene.
             singles: For each option the model in which it is the entity.
             sim: The simulation of the scene.
-            rng: The random numbers of the worlds.
+            rng: Random numbers of the worlds.
         """
         self.name = name
         """Name of the entity."""
         self.options = options
-        """Names of the objects."""
+        """Names of the options."""
         self.members = {s.name: Entity(s.name, s.cfg, sim, rng) for s in slots}
-        """The entities of the scene that stand for the objects, by name."""
+        """Entities of the scene that represent the options, by name."""
         self._draw_by = draw
         self._sim = sim
         self._rng = rng
@@ -95,10 +95,11 @@ class Variants:
         self._equalities = self._equality_tables()
         self._positions = Columns.of(self._owned_positions(), device)
         self.choice = self._first_choice()
-        """The option of each world, counted in the order of `options`; their number
-        where the entity is absent. Shape (num_envs,), int64."""
+        """Option index of each world, shape (num_envs,), int64; the number of options
+        if the entity is absent."""
         self.which = torch.zeros_like(self.choice)
-        """The member that stands for it, in the order of `members`, (num_envs,)."""
+        """Index of the member that represents it, in the order of `members`,
+        (num_envs,)."""
         self.present = torch.zeros(sim.num_envs, dtype=torch.bool, device=device)
         """Presence of the entity in each world, shape (num_envs,)."""
         self._everyone = torch.ones_like(self.present)
@@ -107,43 +108,43 @@ class Variants:
 
     @property
     def is_merged(self) -> bool:
-        """Whether several entities of the scene stand for the one."""
+        """True if several entities of the scene represent the entity."""
         return len(self.members) > 1
 
     @property
     def note(self) -> str:
-        """The way in which worlds differ, and why: a line of the start-up report."""
+        """Line of the start-up report on the implementation of the variants."""
         count = len(self.options)
         if not self.is_merged:
-            return f"{count} options share one tree, and differ in numbers (fast path)"
+            return f"{count} options share one tree, and differ in values (fast path)"
         reasons = "; ".join(s.difference for s in self._slots if s.difference)
         return (
-            f"{count} options in {len(self.members)} trees, all in every world, of "
-            f"which those that are not used lie idle (general path): {reasons}"
+            f"{count} options in {len(self.members)} trees, which all exist in every "
+            f"world; unused ones are inactive (general path): {reasons}"
         )
 
     def names(self) -> list[str | None]:
-        """Return the object of each world by name, None where there is none.
+        """Return the option of each world by name, None without the entity.
 
-        This waits for the device.
+        Synchronises with the device.
         """
         return [(*self.options, None)[i] for i in self.choice.tolist()]
 
     def has(self, option: str) -> torch.Tensor:
-        """Return whether a world has the object of that name, (num_envs,), bool."""
+        """Return whether a world has the named option, (num_envs,), bool."""
         return self.choice == self.options.index(option)
 
     def reset(self, mask: torch.Tensor) -> None:
-        """Draw the objects of the worlds of `mask` anew, if the config says so."""
+        """Sample new options in the worlds of `mask`, if configured."""
         if self._draw_by.redraw:
             write_where(self.choice, mask, self._draw())
             self._write(mask)
         else:
-            # A reset of the physics made them hold in every world.
+            # The reset of the physics activated them in every world.
             self._write_equalities(mask)
 
     def state(self) -> dict[str, torch.Tensor]:
-        """Return the live tensors that change, for a snapshot to be copied into."""
+        """Return the live tensors of the state, for snapshots."""
         return {"choice": self.choice, "which": self.which, "present": self.present}
 
     def _slot_of(self, option: str) -> int:
@@ -178,14 +179,14 @@ class Variants:
         return {name: torch.cat([row[name] for row in rows]) for name in idle}
 
     def _owned_positions(self) -> list[int]:
-        """Return columns of the slots' joints in qpos."""
+        """Return the qpos columns of the slots' joints."""
         model = self._sim.mj_model
         joints = [j for slot in self._slots for j in owned(model, "jnt", slot.name)]
         widths = [POSITION_WIDTH[int(model.jnt_type[j])] for j in joints]
         return rows_of_runs(model.jnt_qposadr[joints], np.array(widths, int)).tolist()
 
     def _equality_tables(self) -> list[tuple[Columns, torch.Tensor]]:
-        """Return the slots' equalities, and whether they hold: (num_choices, len)."""
+        """Return the slots' equalities, with their active flags: (num_choices, len)."""
         model, device = self._sim.mj_model, self._sim.device
         tables = []
         for slot in self._slots:
@@ -198,9 +199,9 @@ class Variants:
         return tables
 
     def _try_all(self) -> None:
-        """Write every choice once, so that no later one finds a field still shared.
+        """Write every choice once, so that all its fields are expanded per world.
 
-        What a snapshot holds would else depend on what has been drawn so far.
+        Otherwise the contents of a snapshot would depend on the options sampled so far.
         """
         first = torch.zeros_like(self._everyone).index_fill_(
             0, torch.zeros(1, dtype=torch.int64, device=self._sim.device), True
@@ -211,7 +212,7 @@ class Variants:
             )
 
     def _write(self, mask: torch.Tensor) -> None:
-        """Make the worlds of `mask` have the objects of their choice."""
+        """Write the chosen options to the model in the worlds of `mask`."""
         self.which.copy_(self._member_of.index_select(0, self.choice))
         torch.lt(self.choice, len(self.options), out=self.present)
         self._sim.write_model(self._tables, self.choice, mask)
@@ -225,7 +226,7 @@ class Variants:
         self._write_equalities(mask)
 
     def _write_positions(self, mask: torch.Tensor) -> None:
-        """Put the objects where a reset of the physics would have put them."""
+        """Write the positions that a reset of the physics gives to the options."""
         sim = self._sim
         qpos0 = self._positions.read(sim.model.qpos0)
         self._positions.write(sim.data.qpos, mask, qpos0)

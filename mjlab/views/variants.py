@@ -1,4 +1,4 @@
-"""One entity that is another object in each world, as a user says it."""
+"""Configuration of an entity that differs between worlds."""
 
 import dataclasses
 import math
@@ -17,43 +17,43 @@ from mjlab.views.variant_worlds import OptionDraw, Variants
 
 
 class VariantsCfg(PerWorldEntityCfg):
-    """One entity that is another object in each world.
+    """Entity that differs between worlds.
 
-    It stands where an `EntityCfg` may stand: `SceneCfg(entities={"object":
+    It can be used in place of an `EntityCfg`: `SceneCfg(entities={"object":
     VariantsCfg(options={"box": ..., "cabinet": ...})})`.
     """
 
     options: dict[str, EntityCfg]
-    """The objects by name. An option's name is part of no element's name."""
+    """Entities by option name. Element names do not contain the option's name."""
 
     weights: dict[str, float] | None = None
-    """Frequency of each option, relative to the others. None draws all alike.
-    The option of a world follows from its own seed, whatever the number of worlds."""
+    """Relative frequency of each option. None makes all options equally likely. The
+    option of a world is sampled from its seed, independently of the number of
+    worlds."""
 
     assignment: tuple[str | None, ...] | None = None
-    """The option of each world, by world; None leaves the entity out. Instead of a
-    draw."""
+    """The option of each world, instead of sampling; None leaves the entity out."""
 
     redraw: bool = False
-    """Draw the option of a world anew at each reset."""
+    """Sample the option of a world again at each reset."""
 
     absent: float = 0.0
-    """Share of the worlds that the entity is left out of, drawn like the options."""
+    """Fraction of the worlds without the entity, sampled with the options."""
 
     def check(self, name: str, num_envs: int) -> None:
         options = list(self.options)
         if not options:
-            raise VariantsError(f"The entity {name!r} has no options to choose from.")
+            raise VariantsError(f"The entity {name!r} has no options.")
         for option in options:
             if not option or "/" in option:
                 raise VariantsError(
-                    f"{option!r} is no name for an option of the entity {name!r}: it "
-                    "has to be non-empty and without '/'."
+                    f"{option!r} is not a valid name for an option of the entity "
+                    f"{name!r}: it has to be non-empty and without '/'."
                 )
         if not 0.0 <= self.absent < 1.0:
             raise VariantsError(
-                f"absent={self.absent} of the entity {name!r} is a share of the "
-                "worlds: at least 0 and below 1."
+                f"absent={self.absent} of the entity {name!r} is a fraction of the "
+                "worlds: it has to be at least 0 and below 1."
             )
         if self.assignment is not None:
             _check_assignment(self, name, num_envs)
@@ -64,7 +64,7 @@ class VariantsCfg(PerWorldEntityCfg):
         return BuiltVariants(name, self, tuple(build_slots(self.options, name)), scene)
 
     def draw(self) -> OptionDraw:
-        """Return how worlds come by their options."""
+        """Return the rule that assigns options to worlds."""
         weights = self.weights or dict.fromkeys(self.options, 1.0)
         total, present = sum(weights.values()), 1.0 - self.absent
         shares = [present * weights[option] / total for option in self.options]
@@ -81,23 +81,24 @@ def _check_assignment(cfg: VariantsCfg, name: str, num_envs: int) -> None:
     for field, is_set in drawn.items():
         if is_set:
             raise VariantsError(
-                f"The entity {name!r} has an assignment, which leaves nothing to draw, "
-                f"and {field} too. Leave one of the two out."
+                f"The entity {name!r} has an assignment and {field}, which exclude "
+                "each other. Remove one of them."
             )
     if len(given) != num_envs:
         raise VariantsError(
             f"The assignment of the entity {name!r} is for {len(given)} worlds, and "
-            f"there are {num_envs}. Weights are for any number of worlds."
+            f"the scene has {num_envs}. Use weights for any number of worlds."
         )
     for world, option in enumerate(given):
         if option is not None and option not in cfg.options:
             raise VariantsError(
-                f"The assignment of the entity {name!r} gives world {world} the option "
-                f"{option!r}, which does not exist. {suggest(option, cfg.options)}"
+                f"The assignment of the entity {name!r} gives world {world} the "
+                f"option {option!r}, which does not exist. "
+                f"{suggest(option, cfg.options)}"
             )
     if all(option is None for option in given):
         raise VariantsError(
-            f"The assignment of the entity {name!r} is None throughout."
+            f"The assignment of the entity {name!r} is None in all worlds."
         )
 
 
@@ -105,14 +106,14 @@ def _check_weights(weights: dict[str, float], options: list[str], name: str) -> 
     for option in weights:
         if option not in options:
             raise VariantsError(
-                f"The entity {name!r} has a weight for {option!r}, which is none of "
-                f"its options. {suggest(option, options)}"
+                f"The entity {name!r} has a weight for {option!r}, which is not one "
+                f"of its options. {suggest(option, options)}"
             )
     for option in options:
         if option not in weights:
             raise VariantsError(
-                f"The entity {name!r} has no weight for its option {option!r}. Weights "
-                "are given to all options or to none."
+                f"The entity {name!r} has no weight for its option {option!r}. Give "
+                "weights to all options or to none."
             )
         weight = weights[option]
         if not (math.isfinite(weight) and weight >= 0.0):
@@ -122,14 +123,13 @@ def _check_weights(weights: dict[str, float], options: list[str], name: str) -> 
             )
     if sum(weights.values()) <= 0.0:
         raise VariantsError(
-            f"The weights of the entity {name!r} sum to 0, so that no option can be "
-            "drawn."
+            f"The weights of the entity {name!r} sum to 0, so no option can be sampled."
         )
 
 
 @dataclass(frozen=True, eq=False)
 class BuiltVariants:
-    """Slots for the options of one entity, and the scene that they are built for."""
+    """Slots for the options of one entity, built for a scene."""
 
     name: str
     """Name of the entity."""
@@ -138,7 +138,7 @@ class BuiltVariants:
     """The options."""
 
     slots: tuple[VariantSlot, ...]
-    """What stands for them in the scene."""
+    """Slots of the options in the scene."""
 
     scene: SceneCfg
     """The scene with all options."""
@@ -149,7 +149,7 @@ class BuiltVariants:
         return {slot.name: slot.spec for slot in self.slots}
 
     def bind(self, sim: Simulation, rng: WorldRng) -> Variants:
-        """Give each world its object."""
+        """Bind the slots to a simulation and assign options to worlds."""
         singles = {
             option: self._compile(option, slot, sim)
             for slot in self.slots
@@ -170,20 +170,20 @@ class BuiltVariants:
             if self.scene.spec_fn is None:
                 raise
             raise SceneError(
-                f"scene.spec_fn has to work for each option of the entity {name!r} "
-                f"alone, since that is where its numbers come from; with {option!r} it "
-                f"raised {type(error).__name__}: {error}"
+                f"scene.spec_fn has to work with each option of the entity {name!r} "
+                "separately, because the option's values come from that model; with "
+                f"{option!r} it raised {type(error).__name__}: {error}"
             ) from error
         bodies = owned(sim.mj_model, "body", slot.name)
         own = [body for body in spec.bodies if body.name.startswith(f"{name}/")]
         for body, its in zip(own, bodies, strict=True):
-            # MuJoCo's short cut holds for all options of a slot, or for none.
+            # MuJoCo's optimisation applies to all options of a slot, or to none.
             if not sim.mj_model.body_simple[its]:
                 body.simple = False
         return compile_model(spec, sim.cfg)
 
     def _single(self, entity: EntityCfg) -> SceneCfg:
-        """Return the scene with one option, and as little else as will do."""
+        """Return a minimal scene with one option."""
         scene = self.scene
         if scene.spec_fn is None:
             return SceneCfg(entities={self.name: entity})

@@ -37,7 +37,7 @@ def test_what_fits_is_let_through_up_to_the_number_that_is_named(
         require(40_000, GB, monkeypatch)
     said = str(caught.value)
     assert said.startswith("40000 worlds need about ")
-    assert "and 1.0 GB are free on this machine. A world takes 0." in said
+    assert "and 1.0 GB are free on this machine. Memory per world is 0." in said
     found = re.search(r"(\d+) worlds fit: --env.scene.num-envs (\d+)\.$", said)
     assert found is not None and found[1] == found[2]
     fitting = int(found[1])

@@ -56,9 +56,9 @@ def test_the_program_prints_the_list_and_does_not_run_the_file(tmp_path):
 def test_a_file_that_is_none_is_refused(tmp_path):
     (tmp_path / "task.py").write_text("def (:\n")
     for words, said in (
-        ([], "Name a file in Python, such as their_env_cfg.py."),
-        (["other.py"], "There is no file other.py."),
-        (["task.py"], "task.py is no file in Python: invalid syntax (<unknown>, line"),
+        ([], "name a Python file, such as their_env_cfg.py."),
+        (["other.py"], "File other.py does not exist."),
+        (["task.py"], "task.py is not valid Python: invalid syntax (<unknown>, line"),
     ):
         done = port(*words, cwd=tmp_path)
         assert done.returncode == 2 and said in done.stderr
@@ -94,7 +94,7 @@ def test_names_are_followed_through_aliases_and_dotted_modules():
         (1, "isaaclab.envs.mdp", "mjlab.mdp"),
         (2, "mjlab.entity.EntityArticulationInfoCfg", "mjlab.entity.ArticulationCfg"),
         (3, "isaaclab.envs.mdp.base_pos_z", "mjlab.mdp.base_height"),
-        (6, "mjlab.tasks.velocity.mdp", "a file `mdp.py` of yours"),
+        (6, "mjlab.tasks.velocity.mdp", "your own file `mdp.py`"),
     ]
 
 

@@ -53,7 +53,7 @@ def test_films_share_the_room_of_a_page(
     assert found is not None
     page = str(found.html)
     assert page.count("data:video/mp4;base64,") == 2
-    assert page.count("beside this page") == 1 and "./b.mp4" in page
+    assert page.count(", separate file") == 1 and "./b.mp4" in page
 
 
 def test_true_is_another_value_than_one_and_false_than_zero() -> None:

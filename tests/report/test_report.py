@@ -212,7 +212,7 @@ def test_every_figure_of_a_run_that_was_trained_is_drawn_or_told(tmp_path):
 
 def test_a_term_without_an_episode_says_so_rather_than_being_left_out(tmp_path):
     page = page_of(make_run(tmp_path, lines_of(1, Loss__value=lambda i: 1.0)))
-    said = [f.text for f in page.figures if "no episode has ended yet" in f.text]
+    said = [f.text for f in page.figures if "no finished episode yet" in f.text]
     assert len(said) == 3  # The reward, and its two terms.
     assert any("upright" in text for text in said)
 
@@ -377,7 +377,7 @@ def test_a_run_that_is_going_says_how_far_it_is_and_that_it_may_be_dead(tmp_path
     assert "killed" not in text
     old = folder.joinpath("metrics.jsonl").stat().st_mtime - 3600
     os.utime(folder / "metrics.jsonl", (old, old))
-    assert "1 h old: it may have been killed" in page_of(folder).text
+    assert "1 h old: the process may have been killed" in page_of(folder).text
 
 
 def test_a_run_without_any_figure_has_a_page(tmp_path):
@@ -490,9 +490,9 @@ def test_only_what_the_user_changed_is_told(tmp_path):
 
 def test_a_run_as_it_comes_and_one_without_defaults_say_so(tmp_path):
     folder = make_run(tmp_path, lines_of(1, Loss__value=lambda i: 1.0))
-    assert "defaults of the task are not known" in page_of(folder).text
+    assert "defaults of the task are unknown" in page_of(folder).text
     text = page_of(folder, defaults=flat_settings(**CONFIG)).text
-    assert "Nothing was changed." in text
+    assert "No changes." in text
     assert "as it is today" in text
 
 
@@ -631,7 +631,7 @@ def test_training_leaves_a_report_and_so_does_going_on(tmp_path):
     # What `env_cfg` sets.
     usual = CartpoleBalanceCfg().episode_length_s
     assert f"env.episode_length_s{usual}1.0" in page.text
-    assert "as it was when the run began" in page.text
+    assert "the task at the start of the run" in page.text
     agent = agent_cfg(3, logging=LoggingCfg(tensorboard=False))
     train(
         env_cfg(),
@@ -699,7 +699,7 @@ def test_the_script_writes_it_without_torch_where_the_run_kept_its_defaults(tmp_
     )
     assert done.returncode == 0, done.stderr
     assert done.stdout.startswith(f"{folder / 'report.html'} (")
-    assert "Nothing was changed." in folder.joinpath("report.html").read_text("utf-8")
+    assert "No changes." in folder.joinpath("report.html").read_text("utf-8")
 
 
 def test_the_script_compares_an_older_run_with_the_task_of_today(tmp_path, capsys):

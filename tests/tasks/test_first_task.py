@@ -101,7 +101,7 @@ def test_the_file_of_the_page_is_trained_and_played_without_a_package(tmp_path):
     assert f"--task {place}" in said
     for words in ([place], ["latest", "--task", place]):
         said = run(tmp_path, "play.py", *words, *UNSEEN)
-        assert "Mean reward of a step, over 5 steps" in said
+        assert "Mean reward per step, over 5 steps" in said
     said = run(tmp_path, "train.py", place, "--resume", "latest", *more[:1], "3")
     assert "3 of 3 iterations" in said
     (metrics,) = tmp_path.glob("logs/pendulum/2*/metrics.jsonl")
@@ -113,7 +113,7 @@ def test_the_package_of_the_page_is_trained_and_played(folder):
     more = ["--agent.max-iterations", "2", *SMALL]
     assert "2 of 2 iterations" in run(folder, "train.py", "Pendulum", *more)
     said = run(folder, "play.py", "Pendulum", *UNSEEN)
-    assert "Mean reward of a step, over 5 steps" in said
+    assert "Mean reward per step, over 5 steps" in said
 
 
 def test_the_variant_of_the_page_builds_and_steps(folder):

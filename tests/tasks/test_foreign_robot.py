@@ -27,7 +27,7 @@ def test_the_robot_of_the_page_is_trained_and_played(folder):
     said = run(folder, "train.py", "Walker", "--agent.max-iterations", "2", *small)
     assert "2 of 2 iterations" in said
     said = run(folder, "play.py", "Walker", "--viewer", "none", "--steps", "5")
-    assert "Mean reward of a step, over 5 steps" in said
+    assert "Mean reward per step, over 5 steps" in said
 
 
 def test_the_linkage_of_the_page_moves_as_its_file_to_the_last_bit():
