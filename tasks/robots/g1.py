@@ -201,18 +201,6 @@ def full_collision(*, self_collision: bool = True) -> CollisionCfg:
     )
 
 
-def feet_only_collision() -> CollisionCfg:
-    """Return contacts of the feet with the ground, and no others."""
-    return CollisionCfg(
-        geom_names=(_FEET,),
-        contype=0,
-        conaffinity=1,
-        condim=3,
-        priority=1,
-        friction=(0.6, 0.005, 0.0001),
-    )
-
-
 def g1_cfg(*, skin: bool = False) -> EntityCfg:
     """Return a fresh G1: knees bent, position actuators, contacts of every link.
 
