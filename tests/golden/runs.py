@@ -6,13 +6,11 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
-import pytest
 import torch
 
 from mjlab.envs import ManagerBasedRlEnv, ManagerBasedRlEnvCfg
 from mjlab.registry import entries, load_task
 from mjlab.threads import torch_threads
-from tests.tools.step_watch import watch
 from tests.worlds.synthetic import SyntheticCfg
 
 NUM_ENVS = 4
@@ -55,8 +53,6 @@ class Observed:
     """Of each entry: a hash of integers, samples and mean size of other numbers."""
     names: dict[str, str]
     """Type and shape of each entry."""
-    operations: dict[str, Any]
-    """The torch operations of a step."""
 
 
 @cache
@@ -71,7 +67,6 @@ def observe(case: str) -> Observed:
                 for name in ends[0]
             },
             names={name: kind(value) for name, value in ends[0].items()},
-            operations=operations(env),
         )
         env.close()
     return found
@@ -158,24 +153,6 @@ def flattened(name: str, value: Any) -> Tensors:
         parts = [flattened(f"{name}/{key}", part) for key, part in value.items()]
         return {key: tensor for part in parts for key, tensor in part.items()}
     return {name: torch.as_tensor(value)}
-
-
-def operations(env: ManagerBasedRlEnv) -> dict[str, Any]:
-    """Operations of one step outside of the engine: how many of each, and in order."""
-    action = torch.zeros(env.num_envs, env.action_manager.total_action_dim)
-    with watch(env, pytest.MonkeyPatch()) as seen:
-        env.step(action)
-    counts: dict[str, int] = {}
-    for name, *_ in seen.operations:
-        counts[name] = counts.get(name, 0) + 1
-    written = ["/".join(map(str, operation)) for operation in seen.operations]
-    return {
-        "number": len(written),
-        "by_kind": dict(sorted(counts.items())),
-        # Each operation with its shapes and scalars, so that the first that is another
-        # is found.
-        "order": " ".join(digest(text.encode())[:4] for text in written),
-    }
 
 
 def kind(value: torch.Tensor) -> str:

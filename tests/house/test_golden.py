@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from tests.golden import compare
-from tests.golden.make import OF_TORCH, PARTS, made_with, recorded
+from tests.golden.make import PARTS, recorded
 from tests.golden.runs import CASES, observe
 from tests.golden.surface import (
     TRAINED,
@@ -50,14 +50,6 @@ def test_state_and_outputs_have_the_same_names_and_shapes(case: str) -> None:
     check(compare.entries(recorded("names")[case], observe(case).names))
 
 
-@RUNS
-def test_a_step_is_made_of_the_same_operations(case: str) -> None:
-    record = recorded("operations")
-    if record["made_with"] != made_with():
-        pytest.skip(f"operations are those of {record['made_with']}")
-    check(compare.operations(record[case], observe(case).operations))
-
-
 @pytest.mark.parametrize("task", params(list(TRAINED), QUICK_POLICIES))
 def test_a_shipped_policy_takes_the_same_actions(task: str) -> None:
     before, after = recorded("policies")[task], policy_actions(task)
@@ -86,9 +78,7 @@ def flat(names: dict[str, list[str]]) -> dict[str, str]:
 @pytest.mark.parametrize("part", PARTS)
 def test_everything_there_is_is_written_down(part: str) -> None:
     """A new task, script or package has to be, and an old one's record goes."""
-    cases = recorded(part).keys() - {"made_with"}
-    assert cases == set(PARTS[part][0])
-    assert ("made_with" in recorded(part)) == (part in OF_TORCH)
+    assert recorded(part).keys() == set(PARTS[part][0])
 
 
 # Each comparison names what is another.
@@ -119,19 +109,3 @@ def test_an_entry_that_is_another_is_named(
     found = values_with(change)
     assert len(found) == len(said)
     assert all(map(str.startswith, found, said))
-
-
-def test_an_operation_that_is_another_is_named() -> None:
-    before = {"number": 3, "by_kind": {"add": 2, "mul": 1}, "order": "a1 a2 b1"}
-    after = {"number": 3, "by_kind": {"add": 1, "mul": 2}, "order": "a1 b2 b1"}
-    more = {"number": 4, "by_kind": {"add": 3, "mul": 1}, "order": "a1 a2 b1 a1"}
-    assert compare.operations(before, before) == []
-    assert compare.operations(before, after) == [
-        "add: -1",
-        "mul: +1",
-        "operation 1 of 3 is another",
-    ]
-    assert compare.operations(before, more) == [
-        "add: +1",
-        "operation 3 of 4 is another",
-    ]
