@@ -110,8 +110,8 @@ def action_rate_l2(env: ManagedEnv) -> torch.Tensor:
 def action_acc_l2(env: ManagedEnv) -> torch.Tensor:
     """Return the sum of squared second differences of the action."""
     manager = env.action_manager
-    change = torch.sub(manager.action, manager.prev_action, alpha=2.0)
-    return change.add_(manager.prev_prev_action).square().sum(dim=1)
+    change = manager.action - 2.0 * manager.prev_action + manager.prev_prev_action
+    return change.square().sum(dim=1)
 
 
 def action_l2(env: ManagedEnv) -> torch.Tensor:

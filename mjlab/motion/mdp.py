@@ -226,9 +226,9 @@ class bad_motion_body_pos(_SomeBodies):
         body_names: Sequence[str] = (),
     ) -> torch.Tensor:
         """Return whether the position error of a body exceeds `threshold`, m."""
-        squares = tracking_errors.body_squares(motion_command(env, command_name))
-        away = squares[:, tracking_errors.BODY_ERRORS.index("body_pos")]
-        return (away.index_select(1, self._columns) > threshold**2).any(dim=1)
+        command = motion_command(env, command_name)
+        error = tracking_errors.body_square(command, "body_pos")
+        return (error.index_select(1, self._columns) > threshold**2).any(dim=1)
 
 
 class bad_motion_body_pos_z_only(_SomeBodies):

@@ -1,17 +1,18 @@
 """Tracking errors between a robot and its reference.
 
-Results are cached until robot or reference change. Related errors are computed
-together.
+Results are cached until robot or reference change.
 """
+
+from typing import Literal
 
 import torch
 
 from mjlab.motion.command import MotionCommand
 from mjlab.tensors.math import quat_angle
 
-BODY_ERRORS = ("body_pos", "body_pos_global", "body_lin_vel", "body_ang_vel")
-"""Errors of tracked bodies: position relative to the re-anchored reference (m) and to
-the reference in the world (m), and velocities in the world (m/s and rad/s)."""
+BodyError = Literal["body_pos", "body_pos_global", "body_lin_vel", "body_ang_vel"]
+"""Error of the tracked bodies: of their positions relative to the re-anchored reference
+or in the world, m, and of their linear or angular velocities in the world."""
 
 
 def anchor_pos(c: MotionCommand) -> torch.Tensor:
@@ -21,29 +22,19 @@ def anchor_pos(c: MotionCommand) -> torch.Tensor:
     )
 
 
-def body_squares(c: MotionCommand) -> torch.Tensor:
-    """Squared errors, shape (num_envs, 4, bodies), in the order of `BODY_ERRORS`."""
-
-    def compute() -> torch.Tensor:
-        place = c.robot_bodies("body_pos_w")
-        velocities = (c.body_lin_vel_w, c.body_ang_vel_w)
-        asked = torch.stack((c.reanchored[0], c.body_pos_w, *velocities), dim=1)
-        moves = (c.robot_bodies("body_lin_vel_w"), c.robot_bodies("body_ang_vel_w"))
-        return _square(asked, torch.stack((place, place, *moves), dim=1))
-
-    return c.once("squares of bodies", compute)
+def body_square(c: MotionCommand, error: BodyError) -> torch.Tensor:
+    """Squared error of each tracked body, shape (num_envs, bodies)."""
+    return c.once(f"squared {error}", lambda: _square(*_bodies(c, error)))
 
 
-def mean_square(c: MotionCommand, error: str) -> torch.Tensor:
-    """Mean over bodies of the square of one of `BODY_ERRORS`, shape (num_envs,)."""
-    means = c.once("mean squares", lambda: body_squares(c).mean(dim=2))
-    return means[:, BODY_ERRORS.index(error)]
+def mean_square(c: MotionCommand, error: BodyError) -> torch.Tensor:
+    """Mean of the squared error over the tracked bodies, shape (num_envs,)."""
+    return body_square(c, error).mean(dim=1)
 
 
-def mean_size(c: MotionCommand, error: str) -> torch.Tensor:
-    """Mean over bodies of the norm of one of `BODY_ERRORS`, shape (num_envs,)."""
-    means = c.once("mean sizes", lambda: body_squares(c).sqrt().mean(dim=2))
-    return means[:, BODY_ERRORS.index(error)]
+def mean_size(c: MotionCommand, error: BodyError) -> torch.Tensor:
+    """Mean of the error's norm over the tracked bodies, shape (num_envs,)."""
+    return body_square(c, error).sqrt().mean(dim=1)
 
 
 def angles(c: MotionCommand) -> torch.Tensor:
@@ -70,11 +61,24 @@ def joint_sizes(c: MotionCommand) -> torch.Tensor:
 
     def compute() -> torch.Tensor:
         data = c.entity.data
-        away = torch.cat((data.joint_pos, data.joint_vel), dim=1) - c.command
-        return away.square_().unflatten(1, (2, -1)).sum(dim=2).sqrt()
+        error = torch.cat((data.joint_pos, data.joint_vel), dim=1) - c.command
+        return error.square().unflatten(1, (2, -1)).sum(dim=2).sqrt()
 
     return c.once("sizes of joints", compute)
 
 
+def _bodies(c: MotionCommand, error: BodyError) -> tuple[torch.Tensor, torch.Tensor]:
+    """Return the quantity of reference and robot, each (num_envs, bodies, 3)."""
+    match error:
+        case "body_pos":
+            return c.reanchored[0], c.robot_bodies("body_pos_w")
+        case "body_pos_global":
+            return c.body_pos_w, c.robot_bodies("body_pos_w")
+        case "body_lin_vel":
+            return c.body_lin_vel_w, c.robot_bodies("body_lin_vel_w")
+        case "body_ang_vel":
+            return c.body_ang_vel_w, c.robot_bodies("body_ang_vel_w")
+
+
 def _square(one: torch.Tensor, other: torch.Tensor) -> torch.Tensor:
-    return (one - other).square_().sum(dim=-1)
+    return (one - other).square().sum(dim=-1)

@@ -94,7 +94,7 @@ def foot_contact_forces(env: ManagedEnv, sensor_name: str) -> torch.Tensor:
     Shape (num_envs, 3 * feet). The logarithm brings steps and impacts to one scale.
     """
     force = contact_sensor(env, sensor_name).data.force_history[:, :, 0]
-    return torch.copysign(force.abs().log1p_(), force).flatten(1)
+    return torch.copysign(force.abs().log1p(), force).flatten(1)
 
 
 # Rewards for following the command.
@@ -107,7 +107,10 @@ def track_linear_velocity(
 
     The commanded vertical velocity is zero.
     """
-    return _gaussian(_velocity_errors(env, command_name, asset_cfg)[:, 0], std)
+    command = env.command_manager.get_command(command_name)
+    velocity = asset_cfg.entity.data.root_lin_vel_b
+    error = (command[:, :2] - velocity[:, :2]).square().sum(dim=1)
+    return _gaussian(error + velocity[:, 2].square(), std)
 
 
 def track_angular_velocity(
@@ -117,7 +120,10 @@ def track_angular_velocity(
 
     The commanded roll and pitch rates are zero.
     """
-    return _gaussian(_velocity_errors(env, command_name, asset_cfg)[:, 1], std)
+    command = env.command_manager.get_command(command_name)
+    velocity = asset_cfg.entity.data.root_ang_vel_b
+    error = (command[:, 2] - velocity[:, 2]).square()
+    return _gaussian(velocity[:, :2].square().sum(dim=1) + error, std)
 
 
 class track_mean_yaw_rate(ManagerTermBase):
@@ -152,18 +158,6 @@ class track_mean_yaw_rate(ManagerTermBase):
     def state(self) -> dict[str, torch.Tensor]:
         """Return the live tensors that change."""
         return {"mean": self._mean}
-
-
-def _velocity_errors(env: ManagedEnv, name: str, of: Selection) -> torch.Tensor:
-    """Squared errors of linear and angular velocity, once for those who ask."""
-    data, key = of.entity.data, f"errors of {name}"
-    if key not in data.computed:
-        command = env.command_manager.get_command(name)
-        error = torch.cat((data.root_lin_vel_b, data.root_ang_vel_b), dim=1)
-        error[:, :2].sub_(command[:, :2])
-        error[:, 5].sub_(command[:, 2])
-        data.computed[key] = error.square_().unflatten(1, (2, 3)).sum(dim=2)
-    return data.computed[key]
 
 
 # Rewards of the posture.
@@ -272,7 +266,7 @@ class variable_posture(ManagerTermBase):
         data = asset_cfg.entity.data
         error = (data.joint_pos - data.default_joint_pos)[:, asset_cfg.joint_ids]
         scaled = error.square() * self._factors.index_select(0, kind)
-        return scaled.sum(dim=1).exp_()
+        return torch.exp(scaled.sum(dim=1))
 
 
 def body_angular_velocity(
@@ -306,7 +300,7 @@ def feet_air_time(
     time = contact_sensor(env, sensor_name).data.current_air_time
     is_swing = (time > threshold_min) & (time < threshold_max)
     number = is_swing.sum(dim=1, dtype=torch.float32)
-    return number.mul_(moving(env, command_name, command_threshold))
+    return number * moving(env, command_name, command_threshold)
 
 
 def feet_clearance(
@@ -323,8 +317,8 @@ def feet_clearance(
     """
     error = foot_height(env, height_sensor_name, asset_cfg) - target_height
     speed = torch.linalg.vector_norm(_foot_velocity_xy(asset_cfg), dim=-1)
-    cost = error.abs_().mul_(speed).sum(dim=1)
-    return cost.mul_(moving(env, command_name, command_threshold))
+    cost = (error.abs() * speed).sum(dim=1)
+    return cost * moving(env, command_name, command_threshold)
 
 
 class feet_swing_height(ManagerTermBase):
@@ -353,11 +347,11 @@ class feet_swing_height(ManagerTermBase):
         sensor = contact_sensor(env, sensor_name)
         height = foot_height(env, height_sensor_name, asset_cfg)
         torch.maximum(self._peak, height, out=self._peak)
-        error = (self._peak / target_height).sub_(1.0).square_()
+        error = (self._peak / target_height - 1.0).square()
         landed = sensor.compute_first_contact(env.step_dt)
-        cost = error.mul_(landed).sum(dim=1)
+        cost = (error * landed).sum(dim=1)
         self._peak.masked_fill_(sensor.is_in_contact(), 0.0)
-        return cost.mul_(moving(env, command_name, command_threshold))
+        return cost * moving(env, command_name, command_threshold)
 
     def reset(self, mask: torch.Tensor) -> None:
         """Forget the swings of the worlds of `mask`."""
@@ -377,9 +371,9 @@ def feet_slip(
 ) -> torch.Tensor:
     """Sum of squares of the horizontal velocities of feet on the ground, (m/s)²."""
     is_down = contact_sensor(env, sensor_name).is_in_contact()
-    sliding = _foot_velocity_xy(asset_cfg).square().mul_(is_down.unsqueeze(-1))
+    sliding = _foot_velocity_xy(asset_cfg).square() * is_down.unsqueeze(-1)
     cost = sliding.flatten(1).sum(dim=1)
-    return cost.mul_(moving(env, command_name, command_threshold))
+    return cost * moving(env, command_name, command_threshold)
 
 
 def soft_landing(
@@ -396,8 +390,8 @@ def soft_landing(
     sensor = contact_sensor(env, sensor_name)
     force = torch.linalg.vector_norm(sensor.data.force_history, dim=-1)
     peak = force.amax(dim=-1)
-    cost = peak.mul_(sensor.compute_first_contact(env.step_dt)).sum(dim=1)
-    return cost.mul_(moving(env, command_name, command_threshold))
+    cost = (peak * sensor.compute_first_contact(env.step_dt)).sum(dim=1)
+    return cost * moving(env, command_name, command_threshold)
 
 
 # Costs of contacts that should not be.
