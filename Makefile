@@ -21,7 +21,7 @@ BIN = $(VENV)/bin
 READY = $(VENV)/.ready
 SOURCES = mjlab mjlab_fused tasks scripts bench tests
 
-.PHONY: test slow train docs format style type check setup
+.PHONY: test slow train docs format style type check faults setup
 
 test: $(READY)
 	@if [ -z "$(ROOM)" ]; then \
@@ -71,6 +71,11 @@ style: $(READY)
 	$(BIN)/python -m ruff format --check $(SOURCES)
 
 check: style type test
+
+# Monthly: plants each fault of tests/mutants in a copy, and names those that no test
+# notices. Hours.
+faults: $(READY)
+	$(BIN)/python tests/mutants/run.py --all
 
 setup: $(READY)
 

@@ -40,7 +40,7 @@ _SHOWN_LEVELS = (2, 3)
 _GUIDES = {
     *("To begin with", "How it works", "The simulation layer", "The manager layer"),
 }
-_LISTS = ("decisions.", "moved.", "coming_from.")
+_LISTS = ("decisions/", "coming_from.")
 
 
 class DeadLinkError(ValueError):

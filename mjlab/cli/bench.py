@@ -182,12 +182,13 @@ def show(options: BenchOptions, task: str, figures: dict[str, Any]) -> None:
     low, high = figures["share_of_managers_spread"]
     print(
         f"{task}, {figures['num_envs']} worlds on {figures['engine']} "
-        f"({figures['device']}, {figures['mode']})\nenv steps/s         "
-        f"{figures['env_steps_per_s']:>12,.0f}\nphysics only        "
-        f"{figures['physics_steps_per_s']:>12,.0f}\nmanagers' share     "
-        f"{figures['share_of_managers']:>12.1%}  (blocks {low:.1%} to "
-        f"{high:.1%})\noperations per step {figures['operations_per_step']:>12,}\nMB "
-        f"per world        {figures['memory_bytes_per_world'] / 2**20:>12.2f}\n"
+        f"({figures['device']}, {figures['mode']})\n"
+        f"env steps/s         {figures['env_steps_per_s']:>12,.0f}\n"
+        f"physics only        {figures['physics_steps_per_s']:>12,.0f}\n"
+        f"managers' share     {figures['share_of_managers']:>12.1%}"
+        f"  (blocks {low:.1%} to {high:.1%})\n"
+        f"operations per step {figures['operations_per_step']:>12,}\n"
+        f"MB per world        {figures['memory_bytes_per_world'] / 2**20:>12.2f}\n"
     )
     print(figures["profile"])
     if options.out is not None:

@@ -44,7 +44,7 @@ def keep_freed_memory() -> None:
     """Make the C library keep freed tensor memory for reuse until the process ends.
 
     Otherwise the memory of each minibatch is returned to the system, which clears every
-    page before it hands it out again (docs/decisions.md). Call this only in a process
+    page before it hands it out again (docs/decisions/0022). Call this only in a process
     that does nothing but train: the process keeps the peak memory of its updates. Only
     glibc supports this.
     """

@@ -197,9 +197,10 @@ def next_commands(run: Run) -> str:
     """Return the commands that inspect a run."""
     place = " ".join([str(shown_path(run.path)), *_task_option(run)])
     return (
-        f"Next:\n  watch it            python scripts/play.py {place}\n  see all "
-        f"curves      python scripts/report.py {shown_path(run.path)} --open\n  "
-        f"diagnose problems   python scripts/doctor.py {place}"
+        "Next:\n"
+        f"  watch the policy   python scripts/play.py {place}\n"
+        f"  show all curves    python scripts/report.py {shown_path(run.path)} --open\n"
+        f"  find problems      python scripts/doctor.py {place}"
     )
 
 

@@ -28,8 +28,7 @@ _HAZE = (4.0, 16.0)
 
 _SHADOWS, _SLICES, _STACKS = 2048, 16, 8
 """Maximum width of the shadow map, in pixels, and maximum numbers of slices and stacks
-of round geoms. MuJoCo's 4096, 28 and 16 take 1.5 times as long on a CPU
-(docs/decisions.md)."""
+of round geoms. MuJoCo's 4096, 28 and 16 take 1.5 times as long on a CPU."""
 
 
 class Canvas:

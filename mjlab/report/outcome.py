@@ -137,7 +137,7 @@ def _evaluation_table(file: Path, data: dict[str, Any], record: Record) -> Html:
         element("h3", title),
         element("p", f"{'; '.join(shares)}.") if shares else None,
         element("p", f"With {settings}.") if settings else None,
-        table(["", "mean", "deviation", "least", "most"], rows),
+        table(["", "mean", "std", "min", "max"], rows),
         _clip_table(data.get("clips")),
         _gait(data.get("gait")),
     )

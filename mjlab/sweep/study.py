@@ -131,7 +131,11 @@ def using_database(folder: Path) -> Iterator[None]:
 
 
 class SweepRunner:
-    """Runs several trials in parallel until a total number is reached."""
+    """Runs several trials in parallel until a total number is reached.
+
+    Only this process asks Optuna for trials. Workers that share a study need Optuna's
+    heartbeat, which mistakes a slow trial for a dead one and starts it again.
+    """
 
     def __init__(
         self,

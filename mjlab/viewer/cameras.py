@@ -36,6 +36,7 @@ class CameraPanel:
         self._sensors = find_camera_sensors(env)
         self.shows_frusta = gui.add_checkbox("Show camera views", False)
         """Checkbox of the frusta of all cameras of the model."""
+        # viser does not report the visible tab, so images have a checkbox.
         self.shows_pictures = gui.add_checkbox("Pictures", False)
         """Checkbox of the camera sensors' images."""
         nothing = np.zeros((1, 1, 3), np.uint8)

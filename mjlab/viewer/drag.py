@@ -12,7 +12,8 @@ _NOTHING = "nothing"
 class DragPanel:
     """Transform handles of one entity of the selected world.
 
-    The entity follows the handles while they are held, also while paused.
+    The entity follows the handles while they are held, also while paused. viser reports
+    drags of a shape only as mouse rays, so the entity has handles instead.
     """
 
     def __init__(self, page: Page, entities: dict[str, Entity]) -> None:

@@ -176,7 +176,8 @@ class ContactForces:
                 f"The contact force {_words(*missing[0])} is not measured, because "
                 "the scene does not declare this pair. Between steps, use "
                 "contact_force_now, which needs no declaration. For terms, add to "
-                f"SceneCfg:\ncontact_pairs=(\n{lines})"
+                "SceneCfg:\n"
+                f"contact_pairs=(\n{lines})"
             )
 
     def _named(self, name: str | None) -> str | None:

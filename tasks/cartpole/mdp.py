@@ -1,4 +1,4 @@
-"""Rewards of the cartpole: those of the DeepMind Control Suite, Tassa et al. 2018."""
+"""Rewards of the cartpole from the DeepMind Control Suite, Tassa et al. 2018."""
 
 import math
 
@@ -8,7 +8,7 @@ from mjlab.export.forms import measured
 from mjlab.managers.managed_env import ManagedEnv
 
 _GAUSSIAN_SCALE = math.sqrt(-2.0 * math.log(0.1))
-"""Makes a Gaussian 0.1 at a distance of 1."""
+"""Scale at which a Gaussian is 0.1 at a distance of 1."""
 
 
 @measured(lambda env, params: {"op": "cos_sin", "joints": ["cartpole/hinge_1"]})
@@ -44,12 +44,12 @@ def _gaussian(value: torch.Tensor, margin: float) -> torch.Tensor:
 
 
 def balanced(env: ManagedEnv, tilt: float = 0.2, away: float = 1.0) -> torch.Tensor:
-    """Return whether the pole stands and the cart is near the middle, (num_envs,).
+    """Return whether the pole is upright and the cart near the centre, (num_envs,).
 
     Args:
         env: The environment.
-        tilt: Largest angle from upright, rad.
-        away: Largest distance from the middle, m; rails end at 1.8 m.
+        tilt: Maximum angle from upright, rad.
+        away: Maximum distance from the centre, m; rails end at 1.8 m.
     """
     position = env.scene.entity("cartpole").data.joint_pos
     upright = pole_cosine(env) > math.cos(tilt)
@@ -62,5 +62,5 @@ def hangs(env: ManagedEnv) -> torch.Tensor:
 
 
 def not_balanced_in_time(env: ManagedEnv) -> torch.Tensor:
-    """Return whether time is over, and the pole does not stand."""
+    """Return whether the time limit is reached and the pole is not upright."""
     return env.termination_manager.time_outs.gt(balanced(env))

@@ -1,4 +1,4 @@
-"""Unitree Go1 following a clip."""
+"""Motion tracking with the Unitree Go1."""
 
 from mjlab.tasks.robots.go1 import GO1
 from mjlab.tasks.tracking import env as tracking
@@ -8,7 +8,7 @@ from mjlab.tasks.tracking.env import TrackingCfg
 
 
 class TrackingGo1Cfg(TrackingCfg):
-    """One clip: the Go1 bows and sways on its feet."""
+    """Track one clip: the Go1 bows and sways with fixed feet."""
 
     scene = tracking.scene(GO1)
     commands = {**terms.commands(GO1, (GO1_CLIPS / "sway.npz",))}

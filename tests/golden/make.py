@@ -1,6 +1,6 @@
 """Rewrites what is written down of the project: `python -m tests.golden.make`.
 
-    python -m tests.golden.make --only public
+    python -m tests.golden.make --only policies
     python -m tests.golden.make --only values --cases native/Velocity-G1
 
 Each part is a file of its own, so that a diff says which truth has changed.
@@ -13,28 +13,17 @@ from pathlib import Path
 from typing import Any
 
 import tests.conftest  # noqa: F401  Before torch: how its threads wait.
+from tests.golden.policies import TRAINED, policy_actions
 from tests.golden.runs import CASES, observe
-from tests.golden.surface import (
-    TRAINED,
-    policy_actions,
-    public_names,
-)
 
 DATA = Path(__file__).parent / "data"
 
 
-def of_runs(part: str) -> Callable[[str], Any]:
-    """What a run shows of one part."""
-    return lambda case: getattr(observe(case), part)
-
-
 PARTS: dict[str, tuple[list[str], Callable[[str], Any]]] = {
-    "values": (CASES, of_runs("values")),
-    "names": (CASES, of_runs("names")),
+    "values": (CASES, observe),
     "policies": (list(TRAINED), policy_actions),
-    "public": (list(public_names()), lambda package: public_names()[package]),
 }
-"""Of each part: its cases, and what is written down of one."""
+"""Cases of each part, and the function that observes one."""
 
 
 def recorded(part: str) -> dict[str, Any]:

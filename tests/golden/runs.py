@@ -2,7 +2,6 @@
 
 import hashlib
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
@@ -45,31 +44,19 @@ CASES += ["warp/Cartpole-Balance", "warp/synthetic"]
 """Engine, task, and how worlds that end are reset."""
 
 
-@dataclass(frozen=True)
-class Observed:
-    """What a run showed."""
-
-    values: dict[str, Any]
-    """Of each entry: a hash of integers, samples and mean size of other numbers."""
-    names: dict[str, str]
-    """Type and shape of each entry."""
-
-
 @cache
-def observe(case: str) -> Observed:
-    """Run a case. Torch has one thread, so that no sum depends on their number."""
+def observe(case: str) -> dict[str, Any]:
+    """Run a case on one torch thread, so that no sum depends on the number of threads.
+
+    Returns:
+        By entry of the state and of the outputs: a hash of integers; of other numbers
+        samples, and the mean size in each window.
+    """
     with torch_threads(1):
         env = build(case)
         ends = [window(env, number) for number in range(len(INTERFERENCES))]
-        found = Observed(
-            values={
-                name: sample([end[name] for end in ends if name in end])
-                for name in ends[0]
-            },
-            names={name: kind(value) for name, value in ends[0].items()},
-        )
         env.close()
-    return found
+    return {name: sample([e[name] for e in ends if name in e]) for name in ends[0]}
 
 
 def window(env: ManagerBasedRlEnv, number: int) -> Tensors:
@@ -153,11 +140,6 @@ def flattened(name: str, value: Any) -> Tensors:
         parts = [flattened(f"{name}/{key}", part) for key, part in value.items()]
         return {key: tensor for part in parts for key, tensor in part.items()}
     return {name: torch.as_tensor(value)}
-
-
-def kind(value: torch.Tensor) -> str:
-    """As "float32[4, 12]"."""
-    return f"{str(value.dtype).removeprefix('torch.')}{list(value.shape)}"
 
 
 def sample(values: list[torch.Tensor]) -> str | list[float] | dict[str, list[float]]:

@@ -52,7 +52,7 @@ def test_a_row_that_ended_waits_for_its_reset_in_the_mode_disabled() -> None:
     # It fell: what is shown is the state beyond the limit of 12 degrees.
     row = int(ended.nonzero()[0, 0])
     assert abs(float(seen[row, 2])) > 0.2094 and reward[row] == 1.0
-    with pytest.raises(EndedRowsError, match=rf"Rows \[{row}.*have ended"):
+    with pytest.raises(EndedRowsError, match=rf"Rows \[{row}.*have finished"):
         env.step(torch.ones(3, dtype=torch.int64))
     others = ~ended
     kept = seen.clone()
@@ -76,9 +76,9 @@ def test_what_these_worlds_cannot_is_said() -> None:
     batch = worlds(TensorCartpoles, 2)
     with pytest.raises(ValueError, match=r"'never_again'.*'never'"):
         batch.choose_resets("never_again")  # pyright: ignore[reportArgumentType]
-    with pytest.raises(ValueError, match="ignore_terminations=True has no meaning"):
+    with pytest.raises(ValueError, match="ignore_terminations=True is not supported"):
         batch.choose_resets("same_step", ignore_terminations=True)
-    with pytest.raises(ValueError, match="a seed each, or none at all"):
+    with pytest.raises(ValueError, match="a seed, or none of them"):
         TorchVectorEnv(batch).reset(seed=[1, None])
-    with pytest.raises(NotImplementedError, match="cannot be drawn"):
+    with pytest.raises(NotImplementedError, match="cannot be rendered"):
         batch.frames()

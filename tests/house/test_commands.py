@@ -191,7 +191,6 @@ NOT_RUN = {
     "python scripts/motion.py import person.bvh *": _OF_A_USER,
     "python docs/render_motions.py": "draws again the pictures that are kept",
     "python -m tests.zoo.table": "writes docs/zoo.md again, which tests/zoo compares",
-    "python bench/house.py": _OF_FIGURES,
     "python bench/walking.py *": _OF_FIGURES,
     "python bench/muscle.py *": _OF_FIGURES,
     "python bench/sim.py *": _OF_FIGURES,

@@ -266,8 +266,8 @@ OUTSIDE = {
     *("Isaac", "IsaacLab", "ManiSkill", "MuJoCo", "GitHub", "TensorBoard", "PyTorch"),
     *("MuJoCo_GL", "MUJOCO_GL", "nvidia", "README"),
 }
-# Pages that name what other projects have, and what was once.
-NAMES_OF_OTHERS = {"decisions.md", "coming_from.md"}
+# Pages that name what other projects have.
+NAMES_OF_OTHERS = {"coming_from.md"}
 BUILT_IN_FLAGS = {"--help", "--check"}
 
 

@@ -183,7 +183,7 @@ def test_the_site_is_whole_and_loads_nothing_from_outside(built):
     sections = json.loads(index.rstrip(";\n"))
     assert len(sections) > 1000
     named = {place.partition("#")[0] for _, _, place, _, _ in sections}
-    assert "decisions.html" in named and "api/mjlab.envs.html" in named
+    assert "decisions/index.html" in named and "api/mjlab.envs.html" in named
 
 
 @pytest.mark.slow

@@ -199,7 +199,9 @@ CHANGES: dict[Any, str] = {
     with_alive: (
         "env.rewards.alive: nothing in the file, RewardTermCfg in the present task"
     ),
-    renamed: f"{SMOOTH}.func: smooth_reward in the file, joint_acc_l2 in the present task.",
+    renamed: (
+        f"{SMOOTH}.func: smooth_reward in the file, joint_acc_l2 in the present task."
+    ),
 }
 
 

@@ -90,7 +90,7 @@ OF_G1_FLAT = {
     "self_collisions": -0.5,
 }
 OF_GO1 = {"air_time": 0.5, "action_rate_l2": -0.02}
-"""These two differ from the published ones; docs/decisions.md says why."""
+"""These two differ from the published ones: see docs/decisions/0027."""
 UNWANTED = ("self_collisions", "shank_collision", "trunk_collision")
 WEIGHTS = {
     "Velocity-G1": OF_G1,

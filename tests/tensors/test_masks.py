@@ -64,7 +64,7 @@ def test_a_value_larger_than_its_destination_is_an_error():
 
 @pytest.mark.parametrize("mask", [torch.tensor([True]), torch.tensor([1, 0])])
 def test_a_mask_of_the_wrong_shape_or_type_is_an_error(mask):
-    with pytest.raises(ValueError, match=r"is bool of shape \(2,\)"):
+    with pytest.raises(ValueError, match=r"has to be bool of shape \(2,\)"):
         fill_where(torch.zeros(2, 3), mask, 1.0)
 
 
