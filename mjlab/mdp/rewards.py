@@ -184,7 +184,7 @@ def contact_force_excess(
     """Return the sum of a sensor's contact forces in excess of `force_threshold`, N."""
     force = contact_sensor(env, sensor_name).data.force
     size = force.square().sum(dim=-1).sqrt()
-    return (size - force_threshold).clamp_(min=0.0).flatten(1).sum(dim=1)
+    return (size - force_threshold).clamp(min=0.0).flatten(1).sum(dim=1)
 
 
 def _square(std: float | torch.Tensor) -> float | torch.Tensor:

@@ -63,4 +63,4 @@ def hangs(env: ManagedEnv) -> torch.Tensor:
 
 def not_balanced_in_time(env: ManagedEnv) -> torch.Tensor:
     """Return whether the time limit is reached and the pole is not upright."""
-    return env.termination_manager.time_outs.gt(balanced(env))
+    return env.termination_manager.time_outs & ~balanced(env)
