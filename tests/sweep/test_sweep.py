@@ -249,7 +249,7 @@ def test_the_newest_sweep_of_the_task_goes_on_with_the_same_command_only(tmp_pat
     with pytest.raises(SweepError, match=r"sweep\.json is missing"):
         find_sweep(tmp_path, "Some-Task", str(tmp_path))
     other = make_search(ranges=tuple(read_ranges([f"{WEIGHT}:1..2"])))
-    with pytest.raises(SweepError, match=r"other ranges: .* not \S+:1\.\.2\."):
+    with pytest.raises(SweepError, match=r"different ranges: .* not \S+:1\.\.2\."):
         other.check_goes_on(search, first)
     make_search(seed=9).check_goes_on(search, first)
 
