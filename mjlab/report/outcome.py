@@ -7,13 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from mjlab.gait.limits import ERRORS, failures
-from mjlab.gait.table import (
-    Table,
-    failure_text,
-    gait_rows,
-    gait_tables,
-    tracking_table,
-)
+from mjlab.gait.table import Table, gait_rows, gait_tables, tracking_table, verdict
 from mjlab.report.chart import Chart
 from mjlab.report.curves import curves
 from mjlab.report.record import REPORT, Record
@@ -103,6 +97,9 @@ class GaitResult:
     tables: list[Table]
     """Measures and tracking errors."""
 
+    verdict: str
+    """Sentence that says whether the gait is natural."""
+
     failures: list[str]
     """Measures beyond their limits."""
 
@@ -157,7 +154,7 @@ def _evaluation(file: str, data: dict[str, Any]) -> EvaluationResult:
     shares = {said: summary.get(name) for name, said in SHARES.items()}
     return EvaluationResult(
         file=file,
-        data={"episodes": summary.get("episodes", 0), **data},
+        data={**data, "episodes": summary.get("episodes", 0)},
         spreads={k: v for k, v in spreads.items() if isinstance(v, dict)},
         shares={k: v for k, v in shares.items() if isinstance(v, int | float)},
         ended_by=summary.get("ended_by") or {},
@@ -178,7 +175,8 @@ def _gait(worlds: Any) -> GaitResult | None:
     if not _is_gait(worlds):
         return None
     tables = [*gait_tables(gait_rows(worlds)), tracking_table(worlds)]
-    return GaitResult(tables, [failure_text(one) for one in failures(worlds)])
+    said, *failed = verdict(failures(worlds)).splitlines()
+    return GaitResult(tables, f"{said[:1].upper()}{said[1:]}", failed)
 
 
 def _is_gait(worlds: Any) -> bool:
