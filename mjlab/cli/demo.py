@@ -17,11 +17,11 @@ HELP = """\
 usage: mjlab demo [TASK] [options of mjlab play]
 
 Watch a policy that ships with the package: TASK, or Velocity-Go1-Flat. It opens a page
-in the browser, or records the film demo.mp4 on a machine without a display. Velocity
+in the browser, or records the video demo.mp4 on a machine without a display. Velocity
 commands follow a schedule: forward, turn, sideways, stop.
 
 options:
-  --video FILE            Record a film instead, such as demo.mp4.
+  --video FILE            Record a video instead, such as demo.mp4.
   --viewer VIEWER         web or native: serve the page without opening it, or open
                           MuJoCo's window.
   --commands random       Draw velocity commands as in training.

@@ -36,7 +36,7 @@ def summary(episodes: Sequence[EpisodeResult]) -> dict[str, Any]:
 
 def table(figures: Mapping[str, Any]) -> str:
     """Return a summary as a table for the terminal."""
-    rows = [("", "mean", "deviation", "least", "most")]
+    rows = [("", "mean", "std", "min", "max")]
     rows += [_row(said, figures[name]) for name, said in SPREADS.items()]
     rows += [_row(name, values) for name, values in figures["figures"].items()]
     width = max(len(row[0]) for row in rows)

@@ -198,9 +198,9 @@ def next_commands(run: Run) -> str:
     place = " ".join([str(shown_path(run.path)), *_task_option(run)])
     return (
         "Next:\n"
-        f"  watch it           python scripts/play.py {place}\n"
-        f"  learning curves    python scripts/report.py {shown_path(run.path)} --open\n"
-        f"  diagnose problems  python scripts/doctor.py {place}"
+        f"  watch the policy   python scripts/play.py {place}\n"
+        f"  show all curves    python scripts/report.py {shown_path(run.path)} --open\n"
+        f"  find problems      python scripts/doctor.py {place}"
     )
 
 

@@ -16,7 +16,7 @@ from mjlab.task_file import typed_task
 class UploadOptions(Options):
     """Send a run or a file to Weights & Biases.
 
-    A run, a motion, a policy, a film or a recording becomes an artifact that other
+    A run, a motion, a policy, a video or a recording becomes an artifact that other
     commands open as wandb:ENTITY/PROJECT/NAME.
     """
 

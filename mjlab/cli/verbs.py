@@ -24,13 +24,13 @@ class Verb:
 
 
 VERBS = {
-    "demo": Verb("Watch a policy that ships.", "play"),
+    "demo": Verb("Watch a policy that ships with the package.", "play"),
     "list": Verb("List the tasks.", "list_tasks"),
     "train": Verb("Train a policy for a task."),
     "play": Verb("Watch a policy, in a browser, a window or a video."),
     "evaluate": Verb("Measure a policy over many episodes."),
     "export": Verb("Write a policy to one ONNX file."),
-    "verify": Verb("Play a policy's first steps again in plain MuJoCo."),
+    "verify": Verb("Replay a policy's first steps in plain MuJoCo."),
     "clone": Verb("Train a policy to imitate recorded actions."),
     "sweep": Verb("Search hyperparameters of a training."),
     "report": Verb("Write the report page of a run."),
@@ -44,8 +44,8 @@ VERBS = {
     "bench": Verb("Measure the speed of a task."),
     "warm": Verb("Compile the CUDA kernels of tasks without a GPU.", "warm_kernels"),
     "port": Verb("List what to change in a task for mjlab or Isaac Lab."),
-    "new": Verb("Write the package of a task of your own.", "new_task"),
-    "completion": Verb("Write what completes lines in bash or zsh."),
+    "new": Verb("Write the package of a new task.", "new_task"),
+    "completion": Verb("Print shell completion code for bash or zsh."),
 }
 """The verbs of this package: `mjlab/cli/NAME.py` with a function `main`."""
 

@@ -1,4 +1,4 @@
-"""Worlds as Stable-Baselines3 asks for them."""
+"""Adapter for Stable-Baselines3."""
 
 from collections.abc import Iterable, Sequence
 from typing import Any
@@ -14,7 +14,7 @@ try:
     )
 except ModuleNotFoundError as error:
     if (error.name or "").split(".")[0] != "stable_baselines3":
-        raise  # It is there, and misses something itself.
+        raise  # The package exists, but one of its dependencies is missing.
     raise ModuleNotFoundError(
         "mjlab.gym.sb3 needs Stable-Baselines3, which is not installed: "
         "pip install stable-baselines3.",
@@ -25,17 +25,17 @@ except ModuleNotFoundError as error:
 class Sb3VecEnv(VecEnv):
     """A `NumpyVectorEnv` as a `VecEnv` of Stable-Baselines3.
 
-    Rows that end begin anew in the same step. Their infos then have the observation of
-    before as "terminal_observation", and say in "TimeLimit.truncated" whether its value
-    still counts.
+    Finished rows are reset in the same step. Their infos then have the terminal
+    observation as "terminal_observation", and "TimeLimit.truncated" is true if it
+    should be bootstrapped.
     """
 
     def __init__(self, env: NumpyVectorEnv) -> None:
-        """Take over an environment in the mode SAME_STEP."""
+        """Wrap an environment in the mode SAME_STEP."""
         if env.metadata["autoreset_mode"] is not AutoresetMode.SAME_STEP:
             raise ValueError(
-                "Stable-Baselines3 expects rows to begin anew in the step in which "
-                "they end. Make the environment with autoreset_mode='same_step'."
+                "Stable-Baselines3 expects finished rows to be reset in the same "
+                "step. Create the environment with autoreset_mode='same_step'."
             )
         self.env = env
         self._actions: np.ndarray | None = None
@@ -44,7 +44,7 @@ class Sb3VecEnv(VecEnv):
         )
 
     def reset(self) -> Any:
-        """Begin new episodes, from the seeds of `seed()` if it was called before."""
+        """Start new episodes, from the seeds of `seed()` if it was called before."""
         seeds = self._seeds
         is_seeded = any(seed is not None for seed in seeds)
         observations, infos = self.env.reset(seed=list(seeds) if is_seeded else None)
@@ -54,11 +54,11 @@ class Sb3VecEnv(VecEnv):
         return observations
 
     def step_async(self, actions: np.ndarray) -> None:
-        """Take the actions of the next step."""
+        """Store the actions of the next step."""
         self._actions = actions
 
     def step_wait(self) -> Any:
-        """Step; return observations, rewards, ends and a list of infos."""
+        """Step; return observations, rewards, dones and a list of infos."""
         observations, reward, terminated, truncated, infos = self.env.step(
             self._actions
         )
@@ -72,15 +72,15 @@ class Sb3VecEnv(VecEnv):
         return observations, reward.astype(np.float32), dones, rows
 
     def close(self) -> None:
-        """Let go of the worlds."""
+        """Close the worlds."""
         self.env.close()
 
     def get_attr(self, attr_name: str, indices: Any = None) -> list[Any]:
-        """What the environment has by a name, once for each row."""
+        """Return an attribute of the environment, once per row."""
         return [getattr(self.env, attr_name)] * len(self._rows(indices))
 
     def set_attr(self, attr_name: str, value: Any, indices: Any = None) -> None:
-        """Give the environment something by a name; it is one for all rows."""
+        """Set an attribute of the environment, which is shared by all rows."""
         self._require_all(indices)
         setattr(self.env, attr_name, value)
 
@@ -91,17 +91,17 @@ class Sb3VecEnv(VecEnv):
         indices: Any = None,
         **method_kwargs: Any,
     ) -> list[Any]:
-        """Call a method of the environment, which is one for all rows."""
+        """Call a method of the environment, which is shared by all rows."""
         self._require_all(indices)
         result = getattr(self.env, method_name)(*method_args, **method_kwargs)
         return [result] * self.num_envs
 
     def env_is_wrapped(self, wrapper_class: Any, indices: Any = None) -> list[bool]:
-        """Nothing is wrapped around single rows."""
+        """Return False: rows have no wrappers of their own."""
         return [False] * len(self._rows(indices))
 
     def get_images(self) -> Sequence[np.ndarray | None]:
-        """A picture of each row."""
+        """Return an image of each row."""
         frames = self.env.render()
         return [None] * self.num_envs if frames is None else list(frames)
 
@@ -110,10 +110,10 @@ class Sb3VecEnv(VecEnv):
 
     def _require_all(self, indices: Any) -> None:
         if len(self._rows(indices)) != self.num_envs:
-            raise ValueError("The rows are one environment: leave indices=None.")
+            raise ValueError("All rows belong to one environment: leave indices=None.")
 
     def _rows_of(self, infos: dict[str, Any]) -> list[dict[str, Any]]:
-        """Infos row by row, without what is final."""
+        """Return infos by row, without final values."""
         return [
             {
                 key: value[row]

@@ -1,4 +1,4 @@
-"""Worlds as skrl asks for them."""
+"""Adapter for skrl."""
 
 from typing import Any
 
@@ -20,36 +20,36 @@ try:
     )
 except ModuleNotFoundError as error:
     if (error.name or "").split(".")[0] != "skrl":
-        raise  # It is there, and misses something itself.
+        raise  # The package exists, but one of its dependencies is missing.
     raise ModuleNotFoundError(
         "mjlab.gym.skrl needs skrl, which is not installed: pip install skrl.",
         name=error.name,
     ) from error
 
 CRITIC = "critic"
-"""The observation group that only the value network sees: skrl's state."""
+"""Observation group of the critic: skrl's state."""
 
 
 class SkrlEnv(Wrapper):
-    """An environment with tensors as a `Wrapper` of skrl; nothing leaves the device.
+    """An environment with tensors as a `Wrapper` of skrl; no data leaves the device.
 
-    skrl's own `wrap_env` takes these environments as well, by way of NumPy. Here the
+    skrl's own `wrap_env` supports these environments too, by way of NumPy. Here the
     observation group "critic" is skrl's state, and `info["final_obs"]` and
-    `info["final_states"]` are flat like the observations: what rows saw last before
-    they began anew, which `SeesEnds` gives to an agent.
+    `info["final_states"]` are flat like the observations: the terminal observations
+    before the reset, which `SeesEnds` passes to an agent.
     """
 
     def __init__(self, env: TensorEnv, *, seed: int | None = None) -> None:
-        """Take over an environment in the mode SAME_STEP.
+        """Wrap an environment in the mode SAME_STEP.
 
         Args:
-            env: What `mjlab.make` returns, or a wrapper around it.
-            seed: Seed of the first reset. None goes on with the present numbers.
+            env: Result of `mjlab.make`, or a wrapper around it.
+            seed: Seed of the first reset. None continues the present sequence.
         """
         if env.autoreset_mode is not AutoresetMode.SAME_STEP:
             raise ValueError(
-                "skrl expects rows to begin anew in the step in which they end. Make "
-                "the environment with autoreset_mode='same_step'."
+                "skrl expects finished rows to be reset in the same step. Create the "
+                "environment with autoreset_mode='same_step'."
             )
         super().__init__(env)
         self._seed = seed
@@ -59,7 +59,7 @@ class SkrlEnv(Wrapper):
 
     @property
     def observation_space(self) -> Space:
-        """Observations of one policy: a group, or a Dict of several."""
+        """Observation space of the policy: a group, or a Dict of several."""
         shown = self._env.single_observation_space
         if not self._states_apart:
             return shown
@@ -68,18 +68,18 @@ class SkrlEnv(Wrapper):
 
     @property
     def state_space(self) -> Space | None:
-        """What the value network sees, where there is a group "critic"."""
+        """Observation space of the critic, if the group "critic" exists."""
         return (
             self._env.single_observation_space[CRITIC] if self._states_apart else None
         )
 
     @property
     def action_space(self) -> Space:
-        """Actions of one world."""
+        """Action space of one world."""
         return self._env.single_action_space
 
     def reset(self) -> tuple[torch.Tensor, Info]:
-        """Begin. Later calls show what there is: rows begin anew by themselves."""
+        """Reset at the first call. Later calls return the present observations."""
         if self._now is None:
             observations, info = self._env.reset(seed=self._seed)
             self._now = (*self._flat(observations), info)
@@ -98,19 +98,19 @@ class SkrlEnv(Wrapper):
         return (self._now[0], *columns, info)
 
     def state(self) -> torch.Tensor | None:
-        """What the value network sees now."""
+        """Return the present observations of the critic."""
         return None if self._now is None else self._now[1]
 
     def render(self, *args: Any, **kwargs: Any) -> Any:
-        """A picture of each row, or None without a render mode."""
+        """Return an image of each row, or None without a render mode."""
         return self._env.render()
 
     def close(self) -> None:
-        """Let go of the worlds."""
+        """Close the worlds."""
         self._env.close()
 
     def _flat(self, tree: Any) -> tuple[torch.Tensor, torch.Tensor | None]:
-        """Observations and states as skrl's models take them."""
+        """Return observations and states as flat tensors, for skrl's models."""
         if not self._states_apart:
             return _flat(self.observation_space, tree), None
         others = {key: value for key, value in tree.items() if key != CRITIC}
@@ -121,14 +121,14 @@ class SkrlEnv(Wrapper):
 
 
 class SeesEnds:
-    """Put before an agent of skrl: `class Agent(SeesEnds, PPO)`.
+    """Mixin before an agent class of skrl: `class Agent(SeesEnds, PPO)`.
 
-    skrl hands `next_observations` of rows that ended to the value network, to estimate
-    what a truncated episode would still have brought, or keeps them for later. These
-    are those of the next episode where rows begin anew in the same step. An agent with
-    this in front gets the episode's own last ones. A row that terminates in the step in
-    which it is truncated counts as terminated only, since skrl adds the value of what
-    follows to the reward of a truncated row.
+    skrl passes `next_observations` of finished rows to the value network, to bootstrap
+    truncated episodes, or stores them. If rows are reset in the same step, these are
+    observations of the next episode. This mixin replaces them by the terminal
+    observations. A row that terminates and is truncated in the same step counts as
+    terminated only, since skrl adds the bootstrapped value to the reward of a truncated
+    row.
     """
 
     def record_transition(self, **transition: Any) -> None:
@@ -145,5 +145,5 @@ class SeesEnds:
 
 def _flat(space: Space | None, value: Any) -> torch.Tensor:
     flat = flatten_tensorized_space(tensorize_space(space, value))
-    assert flat is not None  # Only where there is no value.
+    assert flat is not None  # Only agents without a value function.
     return flat

@@ -1,4 +1,4 @@
-"""Worlds as TorchRL asks for them."""
+"""Adapter for TorchRL."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -23,7 +23,7 @@ try:
     from torchrl.envs import EnvBase  # pyright: ignore[reportMissingImports]
 except ModuleNotFoundError as error:
     if (error.name or "").split(".")[0] != "torchrl":
-        raise  # It is there, and misses something itself.
+        raise  # The package exists, but one of its dependencies is missing.
     raise ModuleNotFoundError(
         "mjlab.gym.torchrl needs TorchRL, which is not installed: pip install torchrl.",
         name=error.name,
@@ -31,25 +31,25 @@ except ModuleNotFoundError as error:
 
 
 class TorchRlEnv(EnvBase):
-    """An environment with tensors as an `EnvBase` of TorchRL, all worlds one batch.
+    """An environment with tensors as an `EnvBase` of TorchRL; worlds are one batch.
 
-    A Box that is observed is "observation", a Dict keeps its names; the action is
-    "action", with the terms' names below it where there are several. Nothing begins
-    anew by itself: "next" holds the last observation of an episode that ends, and
-    TorchRL resets the rows of its "_reset".
+    A Box observation is "observation", a Dict keeps its names; the action is "action",
+    with the terms' names below it if there are several. Automatic resets are disabled:
+    "next" holds the terminal observation of an episode, and TorchRL resets the rows of
+    its "_reset".
     """
 
     def __init__(self, env: TensorEnv) -> None:
-        """Take over an environment.
+        """Wrap an environment.
 
         Args:
-            env: What `mjlab.make` returns, or a wrapper around it. Its mode becomes
+            env: Result of `mjlab.make`, or a wrapper around it. Its mode becomes
                 DISABLED.
         """
         if isinstance(env, VectorEnv):
             raise TypeError(
-                "TorchRL begins episodes anew itself, and so does VectorEnv. Hand over "
-                "what VectorEnv wraps."
+                "TorchRL resets episodes itself, and so does VectorEnv. Pass the "
+                "environment inside VectorEnv."
             )
         env.use_autoreset(AutoresetMode.DISABLED, goes_on=True)
         super().__init__(device=env.device, batch_size=torch.Size([env.num_envs]))
@@ -96,11 +96,11 @@ class TorchRlEnv(EnvBase):
         return self._told(observations, **{name: nobody.clone() for name in _FLAGS})
 
     def _set_seed(self, seed: int | None) -> None:
-        """Take the seed of the next reset: world i begins with seed + i."""
+        """Set the seed of the next reset: world i uses seed + i."""
         self._seed = seed
 
     def close(self, **kwargs: Any) -> None:
-        """Let go of the worlds."""
+        """Close the worlds."""
         self.wrapped.close()
         super().close(**kwargs)
 
@@ -119,12 +119,12 @@ _FLAGS = ("done", "terminated", "truncated")
 
 
 def to_spec(space: Space, rows: int, device: torch.device) -> Any:
-    """TorchRL's name for a space of one world, for many of them.
+    """Return the TorchRL spec of a space of one world, for many worlds.
 
     Args:
         space: A Box, a Discrete, or a Dict of these.
-        rows: How many worlds there are.
-        device: Where their tensors live.
+        rows: Number of worlds.
+        device: Device of the tensors.
     """
     if isinstance(space, spaces.Dict):
         parts = {key: to_spec(part, rows, device) for key, part in space.items()}
@@ -132,7 +132,9 @@ def to_spec(space: Space, rows: int, device: torch.device) -> Any:
     if isinstance(space, spaces.Discrete):
         return Categorical(int(space.n), torch.Size((rows,)), device, torch.int64)
     if not isinstance(space, spaces.Box):
-        raise TypeError(f"{space} has no TorchRL spec here: no Box, Discrete or Dict.")
+        raise TypeError(
+            f"{space} has no TorchRL spec here. Supported: Box, Discrete, Dict."
+        )
     shape, dtype = torch.Size((rows, *space.shape)), torch.as_tensor(space.low).dtype
     if np.any(space.low <= -LARGEST) or np.any(space.high >= LARGEST):
         return Unbounded(shape, device=device, dtype=dtype)
@@ -144,7 +146,7 @@ def to_spec(space: Space, rows: int, device: torch.device) -> Any:
 
 
 def _plain(action: Any) -> Any:
-    """An action by the names of its terms as a plain dictionary."""
+    """Return an action with named terms as a plain dictionary."""
     if not isinstance(action, TensorDictBase):
         return action
     return {name: _plain(action.get(name)) for name in action.keys()}

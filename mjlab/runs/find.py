@@ -1,10 +1,12 @@
 """Find the run, the checkpoint or the ONNX file that a user names.
 
-latest the newest run; with a task, the newest of that task TASK, TASK/latest the newest
-run of a task, else the one that ships with it 2026-01-31_12-00-00_walk a run by its
-name, of any task logs/TASK/NAME a run's folder, a folder inside it, or any file in it
-.../model_000100.pt a checkpoint in its run policy.onnx an ONNX policy, outside of any
-run wandb:ENTITY/PROJECT/NAME any of these from Weights & Biases
+latest                      the newest run; with a task, the newest of that task
+TASK, TASK/latest           the newest run of a task, else the one that ships with it
+2026-01-31_12-00-00_walk    a run by its name, of any task
+logs/TASK/NAME              a run's folder, a folder inside it, or any file in it
+.../model_000100.pt         a checkpoint in its run
+policy.onnx                 an ONNX policy, outside of any run
+wandb:ENTITY/PROJECT/NAME   any of these from Weights & Biases
 """
 
 import logging

@@ -1,6 +1,6 @@
-"""Edits of MjSpec: load, attach, keyframes, contacts, looks, export.
+"""Edits of MjSpec: load, attach, keyframes, contacts, appearance, export.
 
-Knows MuJoCo and names, and nothing of tensors or worlds.
+Depends on MuJoCo and on names, not on tensors or worlds.
 """
 
 from mjlab.spec.compare import AttachedModel as AttachedModel

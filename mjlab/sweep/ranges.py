@@ -1,8 +1,9 @@
 """Ranges of settings on the command line.
 
-agent.algorithm.learning-rate:log:1e-5..1e-3 log-uniform
-agent.algorithm.entropy-coef:0..0.02 uniform agent.num-steps-per-env:int:8..64 uniform
-integers, both ends included agent.actor.activation:choice:elu,relu,tanh categorical
+agent.algorithm.learning-rate:log:1e-5..1e-3    log-uniform
+agent.algorithm.entropy-coef:0..0.02            uniform
+agent.num-steps-per-env:int:8..64               uniform integers, both ends included
+agent.actor.activation:choice:elu,relu,tanh     categorical
 """
 
 import math

@@ -1,4 +1,4 @@
-"""Unitree Go1 following a clip."""
+"""Motion tracking with the Unitree Go1."""
 
 from pathlib import Path
 
@@ -8,11 +8,11 @@ from mjlab.tasks.tracking import terms
 from mjlab.tasks.tracking.env import TrackingCfg
 
 CLIPS = Path(__file__).parent / "clips" / "go1"
-"""Folder of the clips of the Go1."""
+"""Folder of the Go1's clips."""
 
 
 class TrackingGo1Cfg(TrackingCfg):
-    """One clip: the Go1 bows and sways on its feet."""
+    """Track one clip: the Go1 bows and sways with fixed feet."""
 
     scene = tracking.scene(GO1)
     commands = {**terms.commands(GO1, (CLIPS / "sway.npz",))}

@@ -108,7 +108,7 @@ def test_a_seed_is_that_of_gymnasium() -> None:
 
 def test_what_begins_anew_by_itself_is_refused() -> None:
     env = VectorEnv(tensors(gym_tasks.cartpole, 1))
-    with pytest.raises(TypeError, match="Hand over what VectorEnv wraps"):
+    with pytest.raises(TypeError, match="Pass the environment inside VectorEnv"):
         TorchRlEnv(env)
 
 

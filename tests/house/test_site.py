@@ -78,7 +78,7 @@ def test_the_reference_has_every_public_name_with_its_arguments():
     (one,) = (each for each in found["mjlab.runs"] if each.name == "Run")
     page = api.room_page("mjlab.runs", [one], plain).html
     assert 'id="Run.create"' in page
-    assert "<dt><code>task</code></dt><dd>Task&#x27;s id.</dd>" in page.replace(
+    assert "<dt><code>task</code></dt><dd>Task id.</dd>" in page.replace(
         "Task's", "Task&#x27;s"
     )
     assert "_write" not in re.sub("<[^>]+>", "", page)

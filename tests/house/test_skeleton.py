@@ -49,7 +49,7 @@ def test_tasks_are_refused_under_the_name_of_their_folder():
     done = import_mjlab(ROOT, then="import mjlab.tasks, tasks")
     assert done.returncode != 0
     assert done.stderr.endswith(
-        "\nImportError: These are mjlab's tasks: import them as `mjlab.tasks`.\n"
+        "\nImportError: Import the tasks as `mjlab.tasks`, not as `tasks`.\n"
     )
 
 

@@ -181,7 +181,7 @@ def pipe(run: Path, victim: Path) -> None:
 
 LINKS = [linked_film, linked_folder, linked_configuration, linked_checkpoints]
 LINKS += [relative_link, link_to_nothing, link_through_a_link, pipe]
-REFUSED = r"is a link that leaves .*theirs|error\.txt is no plain file"
+REFUSED = r"is a link that leaves .*theirs|error\.txt is not a regular file"
 
 
 @pytest.mark.parametrize("plant", LINKS)

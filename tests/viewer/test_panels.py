@@ -176,7 +176,7 @@ def test_another_checkpoint_acts_from_the_next_step_on(run):
         for name, fault in (
             ("best", "best.pt is damaged"),
             ("model_000009", r"hidden_dims: \[4\], \[8\] here"),
-            ("model_000007", "no whole checkpoint"),
+            ("model_000007", "No complete checkpoint"),
         ):
             panel.choose(name)
             page.update()

@@ -86,7 +86,7 @@ def test_a_grid_is_as_square_as_it_can_be_and_leaves_the_rest_black():
 
 
 def test_a_grid_of_nothing_is_refused():
-    with pytest.raises(ValueError, match="0 pictures"):
+    with pytest.raises(ValueError, match="0 images"):
         tile([])
 
 

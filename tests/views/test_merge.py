@@ -293,8 +293,8 @@ def test_a_choice_that_means_nothing_is_an_error_when_the_view_is_made(four: Sce
         "`which` has shape (3,); it has to be (4,) or (4, k)."
     )
     assert complaint(torch.zeros(4)) == (
-        "`which` is torch.float32 on cpu; it has to be torch.int64 on cpu, where the "
-        "simulation is."
+        "`which` is torch.float32 on cpu; it has to be torch.int64 on cpu, the "
+        "simulation's device."
     )
     fine = torch.zeros(4, dtype=torch.int64)
     assert complaint(fine, torch.ones(2, dtype=torch.bool)) == (

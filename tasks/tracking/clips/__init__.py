@@ -1,4 +1,4 @@
-"""Clips of our own: how each is described, and the files that were made of them."""
+"""Clips of this project: their descriptions, and the generated files."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -13,10 +13,10 @@ from mjlab.tasks.robots.g1 import FOOT_BODIES, FOOT_SITES, G1, MIRROR
 from mjlab.tasks.tracking.clips import forms, standing, stepping
 
 FOLDER = Path(__file__).parent / "g1"
-"""The folder of the files."""
+"""Folder of the generated files."""
 
 FPS = 50.0
-"""Frames in a second of each clip."""
+"""Frame rate of each clip, in Hz."""
 
 SKETCHES: dict[str, Callable[[Sketch], None]] = {
     "wave": standing.wave,
@@ -32,19 +32,19 @@ SKETCHES: dict[str, Callable[[Sketch], None]] = {
     "karate": forms.karate,
     "dance": forms.dance,
 }
-"""Descriptions of the clips of the G1, by name."""
+"""Descriptions of the G1's clips, by name."""
 
 _SOLE_SITE = -0.002
-"""Height of a foot's site over the ground that its sole stands on, in metres: the site
-is below the capsules."""
+"""Height of a foot site above the ground in stance, in metres: the site is below the
+capsules."""
 
 _GRID = 2.0**15
-"""Steps in a metre or radian that are kept, so that files compress: what is lost is
-less than 2e-5."""
+"""Quantisation steps per metre or radian, for better file compression; the error is
+below 2e-5."""
 
 
 def sketch_robot() -> SketchRobot:
-    """Return the G1 with bent knees, for descriptions."""
+    """Return the G1 with bent knees, for clip descriptions."""
     model = build_entity(G1.entity_cfg(), G1.name).compile()
     joints = [model.joint(i).name for i in range(1, model.njnt)]
     left, right = FOOT_SITES
@@ -63,12 +63,12 @@ def make_clip(
     robot: MotionRobot,
     progress: Callable[[int, int], None] | None = None,
 ) -> Motion:
-    """Return the clip of a name, solved anew.
+    """Solve and return a clip.
 
     Args:
         name: One of `SKETCHES`.
         robot: The G1.
-        progress: Called with the number of frames that are done, and of all.
+        progress: Called with the number of finished frames and their total.
     """
     describe = SKETCHES[name]
     sketch = Sketch(sketch_robot())

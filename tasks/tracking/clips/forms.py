@@ -1,4 +1,4 @@
-"""Longer clips: a form of karate, and a dance out of the other ones."""
+"""Longer clips: a karate form, and a dance composed of the other clips."""
 
 from mjlab.motion.sketch import Sketch
 from mjlab.tasks.tracking.clips.standing import (
@@ -36,7 +36,7 @@ BLOCK_UP_RIGHT = {
 
 
 def karate(m: Sketch) -> None:
-    """Go through a form: block, step and punch, block high, kick, and step back."""
+    """Perform a karate form: block, step and punch, high block, kick, and step back."""
     m.hold(1.0)
     m.move(0.8, **CHAMBER_LEFT, **CHAMBER_RIGHT, height=-0.04)
     m.step(LEFT, 0.6, forward=0.18, left=0.02, shift=0.4)
@@ -67,7 +67,7 @@ def karate(m: Sketch) -> None:
 
 
 def dance(m: Sketch) -> None:
-    """Dance for twenty seconds: steps aside, a wave, a turn and back, and a bow."""
+    """Dance for twenty seconds: side steps, a wave, a turn and back, and a bow."""
     beat = 0.5
     m.hold(2 * beat)
     for _ in range(2):

@@ -1,4 +1,4 @@
-"""A clip of the Go1: it bows and sways while its feet stay where they are."""
+"""Clip of the Go1: it bows and sways with fixed feet."""
 
 import mujoco
 import numpy as np
@@ -31,12 +31,12 @@ _KEYS: tuple[tuple[float, float, float, float, float], ...] = (
     (7.8, 0.0, 0.0, 0.0, 0.0),
     (8.4, 0.0, 0.0, 0.0, 0.0),
 )
-"""Time (s), change of the trunk's height (m), roll, pitch and yaw (rad). Between two
-keys the trunk starts and stops at rest."""
+"""Time (s), change of the trunk height (m), roll, pitch and yaw (rad). The trunk is at
+rest at every key."""
 
 
 def sway(robot: MotionRobot) -> Motion:
-    """Return the clip, solved anew."""
+    """Solve and return the clip."""
     model = build_entity(GO1.entity_cfg(), GO1.name).compile()
     data = mujoco.MjData(model)
     mujoco.mj_resetDataKeyframe(model, data, 0)
@@ -84,11 +84,11 @@ def sway(robot: MotionRobot) -> Motion:
 
 
 def _trunk(times: np.ndarray) -> np.ndarray:
-    """Return height, roll, pitch and yaw at times, shape (frames, 4)."""
+    """Return height, roll, pitch and yaw at given times, shape (frames, 4)."""
     keys = np.array(_KEYS)
     later = np.clip(np.searchsorted(keys[:, 0], times, side="right"), 1, len(keys) - 1)
     start, end = keys[later - 1], keys[later]
     share = (times - start[:, 0]) / (end[:, 0] - start[:, 0])
-    # The quintic that is at rest at both ends, and without acceleration.
+    # Quintic interpolation with zero velocity and acceleration at both ends.
     smooth = share**3 * (10.0 + share * (6.0 * share - 15.0))
     return start[:, 1:] + smooth[:, None] * (end - start)[:, 1:]

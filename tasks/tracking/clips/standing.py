@@ -1,4 +1,4 @@
-"""Clips on one spot: wave, bow, squat, box, look around, and stand on one leg."""
+"""Clips in place: wave, bow, squat, box, look around, and single-leg stance."""
 
 from mjlab.motion.sketch import Sketch
 
@@ -37,7 +37,7 @@ ARMS_WIDE = {"shoulder_pitch": 0.0, "shoulder_roll": 1.35, "elbow": 1.35}
 
 
 def wave(m: Sketch) -> None:
-    """Raise the right hand and wave five times, the body swaying a little."""
+    """Raise the right hand and wave five times, with a slight sway of the body."""
     m.hold(1.0)
     m.move(1.0, **HAND_UP, waist_roll=-0.05)
     for _ in range(5):

@@ -1,4 +1,4 @@
-"""Clips with steps: to the side, a kick, a full turn, and a walk."""
+"""Clips with steps: side steps, a kick, a full turn, and a walk."""
 
 import math
 
@@ -6,7 +6,7 @@ from mjlab.motion.sketch import Sketch
 
 LEFT, RIGHT = "left_foot", "right_foot"
 HALF_STANCE = 0.1185
-"""Half the distance of the feet, in metres."""
+"""Half the distance between the feet, in metres."""
 
 
 def side_steps(m: Sketch) -> None:
@@ -43,7 +43,7 @@ def kick(m: Sketch) -> None:
 
 
 def pivot(m: Sketch, foot: str, angle: float, *, shift: float) -> None:
-    """Set a foot around the middle of the stance."""
+    """Place a foot around the centre of the stance."""
     side = HALF_STANCE if foot == LEFT else -HALF_STANCE
     m.step(
         foot,
@@ -57,7 +57,7 @@ def pivot(m: Sketch, foot: str, angle: float, *, shift: float) -> None:
 
 
 def full_turn(m: Sketch) -> None:
-    """Turn once around to the left on the spot, in nine steps of each foot."""
+    """Turn left by one full turn on the spot, in nine steps of each foot."""
     m.hold(1.0)
     angle = 2.0 * math.pi / 9
     for count in range(9):
@@ -68,7 +68,7 @@ def full_turn(m: Sketch) -> None:
 
 
 def walk(m: Sketch) -> None:
-    """Walk forward with fourteen steps, the arms swinging against the legs."""
+    """Walk forward with fourteen steps, with counter-swinging arms."""
     stride, swing, shift = 0.4, 0.5, 0.15
     m.hold(0.4)
     m.move(0.6, height=-0.03)
