@@ -73,6 +73,7 @@ ONLY_IN = {
     "gymnasium": GYM,
     "h5py": ["mjlab/recording/*", *GYM],
     "wandb": ["mjlab/runs/wandb.py"],
+    "jinja2": ["mjlab/report/template.py"],
     "optuna": ["mjlab/sweep/*"],
     "ray": ["mjlab/sweep/ray_*.py"],
     "stable_baselines3": ["docs/examples/sb3_env.py"],
