@@ -17,6 +17,8 @@ exclude_patterns = ["tables", "examples", "*.ipynb"]
 myst_heading_anchors = 4
 highlight_language = "none"
 default_role = "py:obj"
+# A short name in a docstring can stand for several members.
+suppress_warnings = ["ref.python"]
 autosummary_generate = False
 autodoc_preserve_defaults = True
 autodoc_typehints_format = "short"

@@ -16,7 +16,10 @@ def setup(app: Sphinx) -> None:
     """Write the tables, name the public objects of packages, and add the hooks."""
     tables.write(DOCS / "tables")
     for package in tables.packages():
-        importlib.import_module(package).__all__ = tables.public_names(package)
+        module = importlib.import_module(package)
+        module.__all__ = tables.public_names(package)
+        for each in module.__all__:  # Some are imported on first use.
+            setattr(module, each, getattr(module, each))
     app.connect("autodoc-process-docstring", read_docstring)
     app.connect("autodoc-process-signature", hide_constructor)
     app.connect("autodoc-skip-member", hide_method_of_configuration)

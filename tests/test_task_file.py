@@ -166,7 +166,9 @@ def test_a_run_is_not_read_before_the_user_names_its_file(file: Path) -> None:
     del sys.modules["hanging"]
     with pytest.raises(
         SettingsFileError,
-        match=r"'HangingPole' in a file, .* --task path/to/hanging\.py:HangingPoleCfg$",
+        match=(
+            r"'HangingPole' from a file.* --task path/to/hanging\.py:HangingPoleCfg$"
+        ),
     ):
         read_task(text, "config.json", accept_changes=True)
     assert "hanging" not in sys.modules

@@ -13,8 +13,8 @@ from mjlab.envs import ManagerBasedRlEnv, ViewerCfg, ZeroPolicy
 from mjlab.files import write_text
 from mjlab.managers import EventTermCfg
 from mjlab.motion import Motion, MotionCommandCfg, MotionRobot
-from mjlab.motion.checks import collision_geoms, lowest_points
 from mjlab.motion.mdp import follow_exactly
+from mjlab.motion.tools.checks import collision_geoms, lowest_points
 from mjlab.random import WorldRng
 from mjlab.render import Offscreen, Video
 from mjlab.report.chart import Chart, ChartLine, svg

@@ -20,18 +20,19 @@ from mjlab.cli.motion_options import (
 )
 from mjlab.cli.progress import tell_progress
 from mjlab.motion import Motion, MotionRobot, find_motions, load_motion, save_motion
-from mjlab.motion.bvh import read_bvh
-from mjlab.motion.checks import check_motion, estimate_contacts
-from mjlab.motion.edit import blended, mirrored
-from mjlab.motion.importers import read_csv, read_npz
-from mjlab.motion.retarget import HumanoidParts, retargeted
-from mjlab.motion.simulate import simulated
+from mjlab.motion.tools.bvh import read_bvh
+from mjlab.motion.tools.checks import check_motion, estimate_contacts
+from mjlab.motion.tools.clips import g1 as clips
+from mjlab.motion.tools.edit import blended, mirrored
+from mjlab.motion.tools.importers import read_csv, read_npz
+from mjlab.motion.tools.retarget import HumanoidParts, retargeted
+from mjlab.motion.tools.simulate import simulated
 from mjlab.names import find_name, suggest
 from mjlab.safe_names import plain_name
 from mjlab.tasks.robots.g1 import G1
 from mjlab.tasks.robots.go1 import GO1
 from mjlab.tasks.robots.robot import Robot
-from mjlab.tasks.tracking import clips
+from mjlab.tasks.tracking.clips import G1_CLIPS
 
 T = TypeVar("T")
 
@@ -179,7 +180,7 @@ def blend(options: BlendOptions) -> None:
 
 def list_motions(options: ListMotionsOptions) -> None:
     """List the motions of a folder."""
-    place = options.folder or clips.FOLDER
+    place = options.folder or G1_CLIPS
     motions = [load_motion(path) for path in find_motions([place])]
     width = max(len(motion.name) for motion in motions)
     for motion in motions:

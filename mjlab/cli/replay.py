@@ -253,13 +253,15 @@ def filming(env: "ManagerBasedRlEnv", path: Path | None) -> "Iterator[Watch]":
     if path is None:
         yield lambda batch, step: None
         return
-    from mjlab.render import Film
+    from mjlab.render import WorldVideo
 
     rate = 1.0 / env.step_dt
     every = max(1, math.ceil(rate / MOST_FPS - 1e-9))
     worlds = range(min(env.num_envs, MOST_PICTURES))
     view = env.cfg.viewer
-    with Film(path, rate / every, env.sim, env.scene, view, worlds=worlds) as film:
+    with WorldVideo(
+        path, rate / every, env.sim, env.scene, view, worlds=worlds
+    ) as film:
 
         def draw(batch: Sequence[Any], step: int) -> None:
             if step % every == 0:

@@ -102,10 +102,9 @@ class TorchVectorEnv(HasSpec, VectorEnv[Any, Any, torch.Tensor]):  # pyright: ig
                 the scene first, which requires a full reset.
 
         Returns:
-            Observations and infos. The infos' masks are true for the reset rows. If
-            "reconfigure" is passed or full resets are counted, the info "reconfigure"
-                is
-            true if the scene was rebuilt.
+            Observations and infos. The infos' masks are true for the reset rows. The
+            info "reconfigure" is true if the scene was rebuilt; it is present if
+            "reconfigure" is passed or full resets are counted.
         """
         seeds = to_seeds(seed, self.num_envs)
         mask = to_mask(options, self.num_envs, self.device)

@@ -15,7 +15,6 @@ if TYPE_CHECKING:
     from mjlab.render.canvas import color_muscles as color_muscles
     from mjlab.render.canvas import has_muscles as has_muscles
     from mjlab.render.canvas import sky_gradient as sky_gradient
-    from mjlab.render.film import Film as Film
     from mjlab.render.observations import camera_bytes as camera_bytes
     from mjlab.render.observations import camera_depth as camera_depth
     from mjlab.render.observations import camera_mask as camera_mask
@@ -29,15 +28,15 @@ if TYPE_CHECKING:
     from mjlab.render.rays import RayRendererCfg as RayRendererCfg
     from mjlab.render.video import Video as Video
     from mjlab.render.video import VideoError as VideoError
+    from mjlab.render.video import WorldVideo as WorldVideo
 
 _LAZY = {
     "canvas": ("Canvas", "color_muscles", "has_muscles", "sky_gradient"),
-    "film": ("Film",),
     "observations": ("camera_bytes", "camera_depth", "camera_mask"),
     "offscreen": ("OrbitView", "Offscreen", "tile"),
     "overlays": ("Arrow", "Marks", "Sphere", "add_contacts"),
     "rays": ("RayRendererCfg",),
-    "video": ("Video", "VideoError"),
+    "video": ("Video", "VideoError", "WorldVideo"),
 }
 
 

@@ -2,14 +2,13 @@
 
 import math
 from collections.abc import Callable, Sequence
-from typing import NamedTuple, Protocol
+from typing import NamedTuple, Protocol, Self
 
 import mujoco
 import numpy as np
 
 from mjlab.names import UnknownNameError, suggest
 from mjlab.render.canvas import Canvas, color_muscles
-from mjlab.render.closing import Closing
 from mjlab.render.framing import FollowingCamera, Subject, fitting_distance
 from mjlab.render.overlays import Marks, add_contacts
 from mjlab.scene import Scene
@@ -33,7 +32,7 @@ class OrbitView(Protocol):
     world: int
 
 
-class Offscreen(Closing):
+class Offscreen:
     """Renders frames without a window.
 
     Every world is rendered with its own values of the model. Rendering uses copies and
@@ -138,6 +137,12 @@ class Offscreen(Closing):
     def close(self) -> None:
         """Release OpenGL."""
         self._canvas.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
 
     def _take(self, world: int, marks: Marks, lines: Sequence[str]) -> "Shot":
         # Copied for each frame, since randomisation can change it: 0.4 ms for a

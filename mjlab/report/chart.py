@@ -1,8 +1,9 @@
-"""Line charts as SVG, inside a page or as separate files.
+"""Line charts: positions of curves and ticks.
 
-In a page the drawing is stretched to the available space with constant line width; the
-text is HTML and keeps its size. No script is required; the optional script reads the
-values under the pointer from the path data, with the scales stored in the chart. A file
+`templates/parts.html` draws a chart in a page, `templates/charts.svg` in a file. In a
+page the drawing is stretched to the available space with constant line width; the text
+is HTML and keeps its size. No script is required; the optional script reads the values
+under the pointer from the path data, with the scales stored in the chart. A file
 contains the same drawing with SVG text around it.
 """
 
@@ -12,8 +13,8 @@ from pathlib import Path
 from typing import Literal
 
 from mjlab.files import write_text
-from mjlab.report.markup import Html, element, joined
 from mjlab.report.scale import Kind, Scale, scale_for
+from mjlab.report.template import templates
 
 WIDTH, HEIGHT = 1000, 400
 """Size of the drawing in its own units, before stretching."""
@@ -21,10 +22,52 @@ WIDTH, HEIGHT = 1000, 400
 DOTS_UP_TO = 40
 """Maximum number of points that are also drawn as dots."""
 
-STYLE = Path(__file__).with_name("chart.css")
-"""Style sheet of the drawing, for pages and files."""
-
 _COLOURS = 11
+
+
+@dataclass(frozen=True)
+class Outline:
+    """Path of a drawing."""
+
+    classes: str
+    """CSS classes."""
+
+    data: str
+    """Path data."""
+
+    name: str = ""
+    """Name of the figure whose values the page shows under the pointer."""
+
+
+@dataclass(frozen=True)
+class Tick:
+    """Labelled position on an axis."""
+
+    place: float
+    """Position from 0 to 1."""
+
+    text: str
+    """Label."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Drawing:
+    """Positions of a chart's curves and ticks."""
+
+    across: Scale
+    """Horizontal scale."""
+
+    up: Scale
+    """Vertical scale."""
+
+    rows: list[Tick]
+    """Ticks of the vertical axis."""
+
+    columns: list[Tick]
+    """Ticks of the horizontal axis."""
+
+    outlines: list[Outline]
+    """Paths, from back to front."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -76,28 +119,29 @@ class ChartLine:
         """CSS classes of the colour."""
         return f"c{self.colour % _COLOURS}{' dashed' if self.dashed else ''}"
 
-    def paths(self, across: "_Place", up: "_Place") -> list[Html]:
+    def outlines(self, across: "_Place", up: "_Place") -> list[Outline]:
         """Return spread, line, dots of a short series, and gap markers."""
         places = [across(place) for place in self.x]
         heights = [_maybe(up, value) for value in self.y]
-        found: list[Html] = []
+        found: list[Outline] = []
         if self.low is not None and self.high is not None:
             lows = [_maybe(up, value) for value in self.low]
             highs = [_maybe(up, value) for value in self.high]
             band = _band(places, lows, highs)
-            found.append(_path(f"band {self.classes}", band))
+            found.append(Outline(f"band {self.classes}", band))
         line = _line(places, heights)
-        found.append(_path(f"line {self.classes}", line, data_name=self.name or None))
+        found.append(Outline(f"line {self.classes}", line, self.name))
         there = [i for i, height in enumerate(heights) if height is not None]
         if len(there) > DOTS_UP_TO:
             padded = [None, *heights, None]
             there = [i for i in there if padded[i] is None and padded[i + 2] is None]
         if there:
             dots = "".join(f"M{places[i]} {heights[i]}h0" for i in there)
-            found.append(_path(f"dots c{self.colour % _COLOURS}", dots))
+            found.append(Outline(f"dots c{self.colour % _COLOURS}", dots))
         if self.gaps:
             marks = dict.fromkeys(across(place) for place in self.gaps)
-            found.append(_path("bad", "".join(f"M{x} {HEIGHT}v-14" for x in marks)))
+            data = "".join(f"M{x} {HEIGHT}v-14" for x in marks)
+            found.append(Outline("bad", data))
         return found
 
 
@@ -145,29 +189,30 @@ class Chart:
     marks: Sequence[float] = ()
     """Positions of dashed vertical lines."""
 
-    def figure(self) -> Html:
-        """Return the chart for a page that includes the style sheet."""
-        scales = self._scales()
-        if scales is None:
-            bad = any(line.gaps for line in self.lines)
-            why = "never a finite value" if bad else "no value yet"
-            return self.empty(why)
-        across, up = scales
-        rows, columns = self._ticks(across, up)
-        body = element(
-            "div",
-            _labels("up", "bottom", rows, up),
-            self._drawing(across, up, rows),
-            _labels("across", "left", columns, across),
-            class_="plot",
-        )
-        return element("figure", self._caption(up), body, class_=self._kind)
+    missing: str = ""
+    """Reason why there are no values, shown in place of the drawing."""
 
-    def empty(self, why: str) -> Html:
-        """Return a placeholder for a chart without data."""
-        head = element("figcaption", self._name(), _below([self.note]))
-        nothing = element("div", element("span", why), class_="nothing")
-        return element("figure", head, nothing, class_=self._kind)
+    @property
+    def why_empty(self) -> str:
+        """Text in place of the drawing."""
+        is_bad = any(line.gaps for line in self.lines)
+        return self.missing or ("never a finite value" if is_bad else "no value yet")
+
+    @property
+    def legend(self) -> list[ChartLine]:
+        """Curves with a label."""
+        return [line for line in self.lines if line.label]
+
+    @property
+    def legend_width(self) -> int:
+        """Width of the legend in a file, in pixels."""
+        return 44 + 7 * max((len(line.label) for line in self.legend), default=-4)
+
+    @property
+    def said(self) -> str:
+        """Description of the drawing, for screen readers."""
+        lines = "; ".join(line.said or line.label for line in self.lines)
+        return f"{self.title}: {lines}"
 
     def save(self, path: Path, *, width: int = 960, height: int = 520) -> Path:
         """Write the chart into an SVG file of a size in pixels."""
@@ -175,37 +220,20 @@ class Chart:
         write_text(path, svg([self], width=width, height=height))
         return path
 
-    def part(self, left: float, width: int, height: int) -> Html:
-        """Return the chart with its text, as part of a file."""
+    def drawing(self) -> Drawing | None:
+        """Return the positions of curves and ticks; None without data."""
         scales = self._scales()
-        title = _text(16, 24, self.title, "title")
         if scales is None:
-            return element("svg", title, x=left, width=width, height=height)
-        keys = [line for line in self.lines if line.label]
-        room = 44 + 7 * max((len(line.label) for line in keys), default=-4)
-        x, y, wide, high = 64, 56, width - 64 - room, height - 56 - 48
+            return None
         across, up = scales
         rows, columns = self._ticks(across, up)
-        parts = [title, _text(16, 42, ", ".join(filter(None, [self.note, self.up])))]
-        for value, text in rows:
-            at = y + high * (1.0 - up.place(value)) + 4
-            parts.append(_text(x - 8, at, text, "end"))
-        for value, text in columns:
-            at = x + wide * across.place(value)
-            parts.append(_text(at, y + high + 18, text, "middle"))
-        parts.append(_text(x + wide / 2, height - 10, self.across, "middle"))
-        for index, line in enumerate(keys):
-            at = y + 8 + 20 * index
-            key = _path(f"line {line.classes}", f"M{x + wide + 16} {at}h18")
-            parts += [key, _text(x + wide + 40, at + 4, line.label)]
-        drawing = self._drawing(
-            across, up, rows, x=x, y=y, width=wide, height=high, overflow="visible"
+        return Drawing(
+            across=across,
+            up=up,
+            rows=[Tick(up.place(value), text) for value, text in rows],
+            columns=[Tick(across.place(value), text) for value, text in columns],
+            outlines=self._outlines(across, up, rows),
         )
-        return element("svg", *parts, drawing, x=left, width=width, height=height)
-
-    @property
-    def _kind(self) -> str:
-        return "chart wide" if self.wide else "chart"
 
     def _scales(self) -> tuple[Scale, Scale] | None:
         """Return the horizontal and the vertical scale; None without data."""
@@ -239,59 +267,23 @@ class Chart:
         columns = [t for t in columns if t[0] == round(t[0]) and first <= t[0] <= last]
         return rows, columns
 
-    def _caption(self, up: Scale) -> Html:
-        below = _below([self.note, self.up, "log" if up.kind == "log" else ""])
-        if not any(line.label for line in self.lines):
-            value = element("output", self.lines[0].value, class_="value")
-            return element("figcaption", self._name(), below, value)
-        entries = [
-            element(
-                "span",
-                element("i", class_=f"key {line.classes}"),
-                f" {line.label} ",
-                element("output", line.value, class_="value") if line.name else None,
-                class_="entry",
-            )
-            for line in self.lines
-            if line.label
-        ]
-        legend = element("span", *entries, class_="legend")
-        return element("figcaption", self._name(), below, legend, class_="several")
-
-    def _name(self) -> Html:
-        kind = "name term" if self.is_term else "name"
-        return element("span", self.title, class_=kind)
-
-    def _drawing(
-        self, across: Scale, up: Scale, rows: "_Ticks", **place: str | float
-    ) -> Html:
+    def _outlines(self, across: Scale, up: Scale, rows: "_Ticks") -> list[Outline]:
         def x(value: float) -> str:
             return f"{WIDTH * across.place(value):.1f}".removesuffix(".0")
 
         def y(value: float) -> str:
             return f"{HEIGHT * (1.0 - up.place(value)):.1f}".removesuffix(".0")
 
-        parts = [_path("grid", "".join(f"M0 {y(v)}H{WIDTH}" for v, _ in rows))]
+        grid = "".join(f"M0 {y(value)}H{WIDTH}" for value, _ in rows)
+        found = [Outline("grid", grid)]
         if up.kind == "linear" and up.low <= 0.0 <= up.high:
-            parts.append(_path("zero", f"M0 {y(0.0)}H{WIDTH}"))
+            found.append(Outline("zero", f"M0 {y(0.0)}H{WIDTH}"))
         if self.marks:
             where = "".join(f"M{x(mark)} 0V{HEIGHT}" for mark in self.marks)
-            parts.append(_path("resumed", where))
+            found.append(Outline("resumed", where))
         for line in self.lines:
-            parts += line.paths(x, y)
-        said = "; ".join(line.said or line.label for line in self.lines)
-        return element(
-            "svg",
-            *parts,
-            viewBox=f"0 0 {WIDTH} {HEIGHT}",
-            preserveAspectRatio="none",
-            role="img",
-            aria_label=f"{self.title}: {said}",
-            data_x=f"{across.low!r} {across.high!r}",
-            data_y=f"{up.low!r} {up.high!r}",
-            data_log="true" if up.kind == "log" else None,
-            **place,
-        )
+            found += line.outlines(x, y)
+        return found
 
 
 _Ticks = list[tuple[float, str]]
@@ -300,18 +292,8 @@ _Place = Callable[[float], str]
 
 def svg(charts: Sequence[Chart], *, width: int = 960, height: int = 520) -> str:
     """Return a file with charts side by side, each of a size in pixels."""
-    size = {"width": width * len(charts), "height": height}
-    picture = element(
-        "svg",
-        element("style", Html(STYLE.read_text("utf-8"))),
-        element("rect", width="100%", height="100%", class_="paper"),
-        *(chart.part(width * i, width, height) for i, chart in enumerate(charts)),
-        xmlns="http://www.w3.org/2000/svg",
-        viewBox=f"0 0 {size['width']} {size['height']}",
-        class_="sheet",
-        **size,
-    )
-    return f"{picture}\n"
+    template = templates().get_template("charts.svg")
+    return template.render(charts=charts, width=width, height=height)
 
 
 def _maybe(place: _Place, value: float | None) -> str | None:
@@ -348,23 +330,3 @@ def _band(
         if piece
     ]
     return "".join(f"M{'L'.join(outline)}Z" for outline in outlines)
-
-
-def _path(kind: str, outline: str, **more: str | None) -> Html:
-    return element("path", class_=kind, d=outline, **more)
-
-
-def _labels(kind: str, side: str, ticks: _Ticks, scale: Scale) -> Html:
-    labels = [
-        element("span", text, style=f"{side}:{100 * scale.place(value):.2f}%")
-        for value, text in ticks
-    ]
-    return element("div", *labels, class_=kind, aria_hidden="true")
-
-
-def _below(parts: Sequence[str]) -> Html:
-    return element("span", ", ".join(filter(None, parts)), class_="below")
-
-
-def _text(x: float, y: float, text: str, kind: str = "") -> Html:
-    return element("text", joined(text), x=f"{x:g}", y=f"{y:g}", class_=kind or None)

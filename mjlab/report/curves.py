@@ -3,11 +3,11 @@
 import itertools
 import math
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from typing import Any
 
-from mjlab.report.bars import bars
+from mjlab.report.bars import Bars, bars
 from mjlab.report.chart import Chart, ChartLine
-from mjlab.report.markup import Html, Section, element, grid, section
 from mjlab.report.record import Record
 from mjlab.report.words import DASH, TIMES, Title, counted, number, title_of
 from mjlab.runs.metrics import Series
@@ -30,6 +30,7 @@ _MAIN = {
 }
 _TRAINING = ("Train/mean_episode_length", "Train/mean_step_reward", "Train/episodes")
 _SPEED = "Perf/steps_per_s"
+_NO_EPISODE = "no finished episode yet"
 _ELSEWHERE = ("Perf/seconds", "Train/env_steps")
 """Totals that are shown at the top of the page instead."""
 
@@ -42,7 +43,7 @@ def curves(
     labels: Sequence[str] | None = None,
     colour: int = _BLUE,
     **look: Any,
-) -> Html:
+) -> Chart:
     """Return a chart of series over iterations.
 
     Args:
@@ -58,7 +59,7 @@ def curves(
         _line(one, label, colour + index)
         for index, (one, label) in enumerate(zip(series, names, strict=True))
     ]
-    return _chart(record, title or title_of(series[0].name), lines, **look).figure()
+    return _chart(record, title or title_of(series[0].name), lines, **look)
 
 
 def _chart(
@@ -123,7 +124,7 @@ def _said(series: Series) -> str:
     )
 
 
-def learning(record: Record) -> Section:
+def learning(record: Record) -> list[Chart]:
     """Reward, episode length, losses, and speed."""
     metrics, series = record.metrics, record.metrics.series
     charts = [_main_chart(record)]
@@ -137,25 +138,17 @@ def learning(record: Record) -> Section:
         title = Title("Time per iteration", "s")
         found, labels = list(times.values()), list(times)
         charts.append(curves(found, record, title=title, labels=labels, with_zero=True))
-    lead = (
-        "All charts are over iterations. For long runs, the line is the mean of an "
-        "interval and the shaded area its range. Red ticks at the bottom mark "
-        "non-finite values."
-    )
-    if record.span.resumed:
-        lead += " Dashed vertical lines mark where the run was resumed."
-    return section("learning", "Learning", grid(charts), lead=lead)
+    return charts
 
 
-def _main_chart(record: Record) -> Html:
+def _main_chart(record: Record) -> Chart:
     there = record.metrics.series
     found = {label: there[name] for name, label in _MAIN.items() if name in there}
     window = record.setting("agent.logging.window")
     latest = f", mean of the latest {window} or more" if window else ""
     title = Title("Reward of an episode", f"sum over the episode{latest}")
     if not found:
-        chart = _chart(record, title, [], wide=True)
-        return chart.empty("no finished episode yet")
+        return _chart(record, title, [], wide=True, missing=_NO_EPISODE)
     series, labels = list(found.values()), list(found)
     return curves(series, record, title=title, labels=labels, wide=True)
 
@@ -163,7 +156,18 @@ def _main_chart(record: Record) -> Html:
 # Reward terms.
 
 
-def rewards(record: Record) -> Section | None:
+@dataclass(frozen=True)
+class Rewards:
+    """Reward terms."""
+
+    balance: Bars | None
+    """Recent contributions."""
+
+    charts: list[Chart]
+    """Curve of each term."""
+
+
+def rewards(record: Record) -> Rewards | None:
     """Curve of every reward term, and bars of their contributions."""
     weights = _weights(record)
     series = {
@@ -177,14 +181,7 @@ def rewards(record: Record) -> Section | None:
         _reward_chart(name, series.get(name), weights.get(name), record)
         for name in names
     ]
-    lead = (
-        "Contribution of each reward term: its weighted sum over an episode, divided "
-        "by the maximum episode length in seconds, so that early falls reduce it. "
-        "Blue terms have a positive weight, red ones a negative weight. The vertical "
-        "scale differs between terms; all scales include zero."
-    )
-    balance = _balance(names, series, record)
-    return section("rewards", "Reward terms", balance, grid(charts), lead=lead)
+    return Rewards(_balance(names, series, record), charts)
 
 
 def _weights(record: Record) -> dict[str, float | None]:
@@ -195,11 +192,11 @@ def _weights(record: Record) -> dict[str, float | None]:
 
 def _reward_chart(
     name: str, series: Series | None, weight: float | None, record: Record
-) -> Html:
+) -> Chart:
     note = "" if weight is None else f"{TIMES} {number(weight)}"
     title = Title(name, "", is_term=True)
     if series is None:
-        return _chart(record, title, [], note=note).empty("no finished episode yet")
+        return _chart(record, title, [], note=note, missing=_NO_EPISODE)
     colour = _RED if weight is not None and weight < 0.0 else _BLUE
     look = {"note": note, "with_zero": True}
     return curves([series], record, title=title, colour=colour, **look)
@@ -207,7 +204,7 @@ def _reward_chart(
 
 def _balance(
     names: Iterable[str], series: dict[str, Series], record: Record
-) -> Html | None:
+) -> Bars | None:
     """Return bars of the terms' recent contributions, the largest first."""
     first, last = record.span.first, record.span.last
     start = last - int(TAIL * (last - first))
@@ -223,39 +220,32 @@ def _balance(
 # Terminations, metrics, and other figures.
 
 
-def terminations(record: Record) -> Section | None:
+def terminations(record: Record) -> Chart | None:
     """Causes of episode ends."""
     found = record.metrics.group("Episode_Termination")
     if not found:
         return None
     labels = [one.name.partition("/")[2] for one in found]
     title = Title("Terminations", "fraction of ended episodes")
-    chart = curves(found, record, title=title, labels=labels, share=True, wide=True)
-    lead = "Fraction of the episodes ended in an iteration, by termination term."
-    return section("terminations", "Terminations", grid([chart]), lead=lead)
+    return curves(found, record, title=title, labels=labels, share=True, wide=True)
 
 
-def goals(record: Record) -> Section | None:
-    """Figures of commands, metrics and curricula."""
-    parts: list[Html] = []
+def goals(record: Record) -> dict[str, list[Chart]]:
+    """Figures of commands, metrics and curricula, by heading."""
     kinds = {"Commands and metrics": "Metrics", "Curriculum": "Curriculum"}
-    for title, kind in kinds.items():
-        found = [curves([one], record) for one in record.metrics.group(kind)]
-        if found:
-            parts += [element("h3", title), grid(found)]
-    return section("goals", "Goals", *parts) if parts else None
+    found = {title: record.metrics.group(kind) for title, kind in kinds.items()}
+    return {t: [curves([one], record) for one in s] for t, s in found.items() if s}
 
 
 _KNOWN = ("Loss", "Policy", "Eval", "Health", "Metrics", "Curriculum")
 _KNOWN += ("Episode_Reward", "Episode_Termination")
 
 
-def others(record: Record) -> Section | None:
+def others(record: Record) -> list[Chart]:
     """Figures of unknown groups."""
     shown = {*_MAIN, *_TRAINING, *_TIMES, *_ELSEWHERE, _SPEED}
-    charts = [
+    return [
         curves([one], record)
         for one in record.metrics.series.values()
         if one.name.split("/")[0] not in _KNOWN and one.name not in shown
     ]
-    return section("others", "Other figures", grid(charts)) if charts else None

@@ -19,6 +19,10 @@ REPORT = "report.html"
 FINDINGS = "doctor.json"
 """File name of the doctor's findings."""
 
+QUIET = 120.0
+"""Seconds without new figures after which a running run is reported as possibly
+dead."""
+
 VIDEOS = (".mp4", ".webm", ".gif")
 
 _FAULTS = ("dumps", "nan")
@@ -94,6 +98,11 @@ class Record:
         noted = [entry.get("iteration") for entry in self.info.get("resumed", [])]
         joins = {i for i in (*noted, *self.metrics.joins) if isinstance(i, int)}
         return Span(first, last, tuple(sorted(i for i in joins if first <= i < last)))
+
+    @property
+    def is_quiet(self) -> bool:
+        """True without new figures for `QUIET` seconds: the process can be dead."""
+        return self.age is not None and self.age > QUIET
 
     def setting(self, path: str) -> Any:
         """Return a value of the configuration by its path; None if missing."""

@@ -2,6 +2,7 @@
 
 import datetime
 import math
+import shlex
 from dataclasses import dataclass
 
 MINUS = "\N{MINUS SIGN}"
@@ -72,6 +73,17 @@ def moment(text: str | None) -> str:
 def counted(count: int, one: str, many: str = "") -> str:
     """Return a count with its noun."""
     return f"{whole(count)} {one if count == 1 else many or one + 's'}"
+
+
+def command_lines(command: str) -> str:
+    """Return a command line with one option per line, for a shell."""
+    try:
+        words = shlex.split(command)
+    except ValueError:
+        return command
+    broken = (" \\\n  " if word.startswith("--") else " " for word in words[1:])
+    pieces = zip(broken, words[1:], strict=True)
+    return "".join([*words[:1], *(gap + shlex.quote(word) for gap, word in pieces)])
 
 
 def _trimmed(digits: str) -> str:

@@ -105,15 +105,3 @@ def write_attribute(element: Any, attribute: str, value: Any) -> None:
             f"{value}."
         )
     vector[: len(entries)] = entries
-
-
-def body_as_unsimple(spec: mujoco.MjSpec, body_names: Patterns = ".*") -> None:
-    """Keep the compiler from treating these bodies as simple.
-
-    MuJoCo assumes a permanently diagonal inertia for a simple body (a single body on
-    its joints, with its frame at the centre of mass). A body whose centre of mass or
-    inertia varies between worlds must not be compiled as simple.
-    """
-    bodies = [body for body in spec.bodies if body.name != "world"]
-    for body in match_elements(bodies, body_names, what="body", spec=spec):
-        body.simple = False

@@ -77,15 +77,6 @@ def quat_from_axis_angle(axis: torch.Tensor, angle: torch.Tensor) -> torch.Tenso
     return torch.cat((half.cos().expand_as(v[..., :1]), v), dim=-1)
 
 
-def quat_to_axis_angle(quat: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
-    """Return the unit axis, (..., 3), and the angle in [0, pi], (...).
-
-    The axis of the identity is zero.
-    """
-    rotvec = quat_to_rotvec(quat)
-    return normalize(rotvec), _norm(rotvec).squeeze(-1)
-
-
 def quat_from_rotvec(rotvec: torch.Tensor) -> torch.Tensor:
     """Return the rotation about a vector, by its length as the angle."""
     half = 0.5 * _norm(rotvec)

@@ -202,18 +202,6 @@ def full_collision(*, self_collision: bool = True) -> CollisionCfg:
     )
 
 
-def feet_only_collision() -> CollisionCfg:
-    """Return contacts of the feet with the ground only."""
-    return CollisionCfg(
-        geom_names=(_FEET,),
-        contype=0,
-        conaffinity=1,
-        condim=3,
-        priority=1,
-        friction=(0.6, 0.005, 0.0001),
-    )
-
-
 def g1_cfg(*, skin: bool = False) -> EntityCfg:
     """Return a new G1: bent knees, position actuators, contacts of every link.
 

@@ -114,19 +114,6 @@ def full_collision(*, self_collision: bool = True) -> CollisionCfg:
     )
 
 
-def feet_only_collision() -> CollisionCfg:
-    """Return contacts of the feet with the ground only."""
-    return CollisionCfg(
-        geom_names=(_FEET,),
-        contype=0,
-        conaffinity=1,
-        condim=3,
-        priority=1,
-        friction=(0.6, 0.005, 0.0001),
-        solimp=(0.9, 0.95, 0.023, 0.5, 2.0),
-    )
-
-
 def go1_cfg(*, skin: bool = False) -> EntityCfg:
     """Return a new Go1: crouched, position actuators, contacts of every link.
 

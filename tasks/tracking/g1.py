@@ -3,7 +3,7 @@
 from mjlab.tasks.robots.g1 import G1
 from mjlab.tasks.tracking import env as tracking
 from mjlab.tasks.tracking import terms
-from mjlab.tasks.tracking.clips import FOLDER
+from mjlab.tasks.tracking.clips import G1_CLIPS
 from mjlab.tasks.tracking.env import TrackingCfg
 
 LIMBS = (*G1.foot_bodies, "left_wrist_yaw_link", "right_wrist_yaw_link")
@@ -14,7 +14,7 @@ class TrackingG1Cfg(TrackingCfg):
     """Track one clip; the default is a wave."""
 
     scene = tracking.scene(G1)
-    commands = {**terms.commands(G1, (FOLDER / "wave.npz",))}
+    commands = {**terms.commands(G1, (G1_CLIPS / "wave.npz",))}
     observations = {**terms.observations()}
     actions = {**terms.actions(G1)}
     terminations = {**terms.terminations(LIMBS)}
@@ -31,4 +31,4 @@ class TrackingG1NoStateEstimationCfg(TrackingG1Cfg):
 class TrackingG1ClipsCfg(TrackingG1Cfg):
     """Track many clips with one policy."""
 
-    commands = terms.commands(G1, (FOLDER,))
+    commands = terms.commands(G1, (G1_CLIPS,))

@@ -75,4 +75,4 @@ def moving(env: Env, command_name: str, threshold: float | None = None) -> torch
             return term.moving
         threshold = TwistCommandCfg.standing_speed
     speed = command_speed(env, command_name)
-    return torch.gt(speed, threshold, out=torch.empty_like(speed))
+    return (speed > threshold).float()

@@ -252,7 +252,8 @@ class gait_posture(ManagerTermBase):
         offsets = _offsets(env, gait, command_name)
         error = error.index_add(1, self._legs, offsets, alpha=-1.0)
         kind = moving(env, command_name).long()
-        return (error.square() * self._factors.index_select(0, kind)).sum(dim=1).exp_()
+        scaled = error.square() * self._factors.index_select(0, kind)
+        return torch.exp(scaled.sum(dim=1))
 
 
 def gait_contact(

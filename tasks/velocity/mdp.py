@@ -93,7 +93,7 @@ def foot_contact_forces(env: ManagedEnv, sensor_name: str) -> torch.Tensor:
     Shape (num_envs, 3 * feet). The logarithm scales steps and impacts similarly.
     """
     force = contact_sensor(env, sensor_name).data.force_history[:, :, 0]
-    return torch.copysign(force.abs().log1p_(), force).flatten(1)
+    return torch.copysign(force.abs().log1p(), force).flatten(1)
 
 
 # Command tracking rewards.
@@ -106,7 +106,10 @@ def track_linear_velocity(
 
     The commanded vertical velocity is zero.
     """
-    return _gaussian(_velocity_errors(env, command_name, asset_cfg)[:, 0], std)
+    command = env.command_manager.get_command(command_name)
+    velocity = asset_cfg.entity.data.root_lin_vel_b
+    error = (command[:, :2] - velocity[:, :2]).square().sum(dim=1)
+    return _gaussian(error + velocity[:, 2].square(), std)
 
 
 def track_angular_velocity(
@@ -116,7 +119,10 @@ def track_angular_velocity(
 
     The commanded roll and pitch rates are zero.
     """
-    return _gaussian(_velocity_errors(env, command_name, asset_cfg)[:, 1], std)
+    command = env.command_manager.get_command(command_name)
+    velocity = asset_cfg.entity.data.root_ang_vel_b
+    error = (command[:, 2] - velocity[:, 2]).square()
+    return _gaussian(velocity[:, :2].square().sum(dim=1) + error, std)
 
 
 class track_mean_yaw_rate(ManagerTermBase):
@@ -151,18 +157,6 @@ class track_mean_yaw_rate(ManagerTermBase):
     def state(self) -> dict[str, torch.Tensor]:
         """Return the live tensors that change."""
         return {"mean": self._mean}
-
-
-def _velocity_errors(env: ManagedEnv, name: str, of: Selection) -> torch.Tensor:
-    """Squared errors of linear and angular velocity, cached for all rewards."""
-    data, key = of.entity.data, f"errors of {name}"
-    if key not in data.computed:
-        command = env.command_manager.get_command(name)
-        error = torch.cat((data.root_lin_vel_b, data.root_ang_vel_b), dim=1)
-        error[:, :2].sub_(command[:, :2])
-        error[:, 5].sub_(command[:, 2])
-        data.computed[key] = error.square_().unflatten(1, (2, 3)).sum(dim=2)
-    return data.computed[key]
 
 
 # Posture rewards.
@@ -276,7 +270,7 @@ class variable_posture(ManagerTermBase):
         data = asset_cfg.entity.data
         error = (data.joint_pos - data.default_joint_pos)[:, asset_cfg.joint_ids]
         scaled = error.square() * self._factors.index_select(0, kind)
-        return scaled.sum(dim=1).exp_()
+        return torch.exp(scaled.sum(dim=1))
 
 
 def body_angular_velocity(
@@ -310,7 +304,7 @@ def feet_air_time(
     time = contact_sensor(env, sensor_name).data.current_air_time
     is_swing = (time > threshold_min) & (time < threshold_max)
     number = is_swing.sum(dim=1, dtype=torch.float32)
-    return number.mul_(moving(env, command_name, command_threshold))
+    return number * moving(env, command_name, command_threshold)
 
 
 def feet_clearance(
@@ -327,8 +321,8 @@ def feet_clearance(
     """
     error = foot_height(env, height_sensor_name, asset_cfg) - target_height
     speed = torch.linalg.vector_norm(_foot_velocity_xy(asset_cfg), dim=-1)
-    cost = error.abs_().mul_(speed).sum(dim=1)
-    return cost.mul_(moving(env, command_name, command_threshold))
+    cost = (error.abs() * speed).sum(dim=1)
+    return cost * moving(env, command_name, command_threshold)
 
 
 class feet_swing_height(ManagerTermBase):
@@ -357,11 +351,11 @@ class feet_swing_height(ManagerTermBase):
         sensor = contact_sensor(env, sensor_name)
         height = foot_height(env, height_sensor_name, asset_cfg)
         torch.maximum(self._peak, height, out=self._peak)
-        error = (self._peak / target_height).sub_(1.0).square_()
+        error = (self._peak / target_height - 1.0).square()
         landed = sensor.compute_first_contact(env.step_dt)
-        cost = error.mul_(landed).sum(dim=1)
+        cost = (error * landed).sum(dim=1)
         self._peak.masked_fill_(sensor.is_in_contact(), 0.0)
-        return cost.mul_(moving(env, command_name, command_threshold))
+        return cost * moving(env, command_name, command_threshold)
 
     def reset(self, mask: torch.Tensor) -> None:
         """Clear the swings of the worlds in `mask`."""
@@ -381,9 +375,9 @@ def feet_slip(
 ) -> torch.Tensor:
     """Sum of squares of the horizontal velocities of feet in contact, (m/s)²."""
     is_down = contact_sensor(env, sensor_name).is_in_contact()
-    sliding = _foot_velocity_xy(asset_cfg).square().mul_(is_down.unsqueeze(-1))
+    sliding = _foot_velocity_xy(asset_cfg).square() * is_down.unsqueeze(-1)
     cost = sliding.flatten(1).sum(dim=1)
-    return cost.mul_(moving(env, command_name, command_threshold))
+    return cost * moving(env, command_name, command_threshold)
 
 
 def soft_landing(
@@ -400,8 +394,8 @@ def soft_landing(
     sensor = contact_sensor(env, sensor_name)
     force = torch.linalg.vector_norm(sensor.data.force_history, dim=-1)
     peak = force.amax(dim=-1)
-    cost = peak.mul_(sensor.compute_first_contact(env.step_dt)).sum(dim=1)
-    return cost.mul_(moving(env, command_name, command_threshold))
+    cost = (peak * sensor.compute_first_contact(env.step_dt)).sum(dim=1)
+    return cost * moving(env, command_name, command_threshold)
 
 
 # Penalties on unwanted contacts.

@@ -27,7 +27,7 @@ from mjlab.cli.list import find_summary
 from mjlab.cli.static_imports import ImportFaultError, check_imports
 from mjlab.cli.training import record_film
 from mjlab.entity import EntityCfg, build_entity
-from mjlab.motion.bvh import read_bvh
+from mjlab.motion.tools.bvh import read_bvh
 from mjlab.names import suggest
 from mjlab.registry import entries, find_entry, load_task
 from mjlab.rl import BetaCfg, MlpModelCfg, PpoAgentCfg, RndCfg, RnnModelCfg

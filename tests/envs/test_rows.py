@@ -181,7 +181,7 @@ def test_a_partial_reset_changes_only_the_rows_asked_for(
 def test_a_row_that_does_not_fit_is_refused_by_name() -> None:
     env = make("synthetic", 4)
     row = world_row(env.get_state(), 1)
-    with pytest.raises(IndexError, match="World 4 does not exist; indices are 0 to 3"):
+    with pytest.raises(IndexError, match="There is no world 4; they are 0 to 3"):
         world_row(env.get_state(), 4)
     lacking = {k: v for k, v in row.items() if k != "rng.counter"}
     with pytest.raises(StateError) as caught:

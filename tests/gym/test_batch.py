@@ -68,10 +68,10 @@ def test_a_row_that_ended_waits_for_its_reset_in_the_mode_disabled() -> None:
 
 def test_what_these_worlds_cannot_is_said() -> None:
     cfg = ClassicCartpoleCfg(num_envs=2)
-    with pytest.raises(ValueError, match="need worlds with autoreset=False"):
+    with pytest.raises(ValueError, match="Use autoreset=False"):
         TorchVectorEnv(GymWorlds(TensorCartpoles(cfg)))
     live = ClassicCartpoleCfg(num_envs=2, autoreset=False, results="live")
-    with pytest.raises(ValueError, match="would overwrite results='live'"):
+    with pytest.raises(ValueError, match="resets would overwrite the results"):
         TorchVectorEnv(GymWorlds(TensorCartpoles(live)))
     batch = worlds(TensorCartpoles, 2)
     with pytest.raises(ValueError, match=r"'never_again'.*'never'"):

@@ -10,6 +10,7 @@ import pytest
 from tests.tools.architecture import ROOT
 
 PAGE = (ROOT / "docs/howto/gymnasium.md").read_text("utf-8")
+EXAMPLES = ROOT / "docs" / "examples"
 PACKAGES = {
     "Stable-Baselines3": "stable_baselines3",
     "skrl": "skrl",
@@ -31,8 +32,11 @@ def require(library: str) -> None:
 
 @pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize("library", PACKAGES)
-def test_the_example_for_a_library_runs(library: str) -> None:
+def test_the_example_for_a_library_runs(
+    library: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     require(library)
+    monkeypatch.syspath_prepend(EXAMPLES)
     text = example(library)
     assert f"from {PACKAGES[library]}" in text and "import mjlab" in text
     names: dict[str, object] = {}
@@ -50,7 +54,7 @@ def test_the_example_for_a_library_runs(library: str) -> None:
 def test_an_example_runs_where_nothing_was_imported_before(library: str) -> None:
     """The libraries look for Gymnasium before they import it, which once hid tasks."""
     require(library)
-    place = os.environ | {"PYTHONPATH": str(ROOT)}
+    place = os.environ | {"PYTHONPATH": f"{ROOT}{os.pathsep}{EXAMPLES}"}
     command = [sys.executable, "-c", example(library)]
     done = subprocess.run(command, capture_output=True, text=True, env=place)
     assert done.returncode == 0, done.stderr

@@ -22,7 +22,7 @@ pytest.importorskip("torchrl", reason="TorchRL is not installed (pip install tor
 
 from torchrl.envs.utils import check_env_specs
 
-from mjlab.gym.torchrl import TorchRlEnv
+from docs.examples.torchrl_env import TorchRlEnv
 
 pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning")
 

@@ -138,6 +138,8 @@ class Page(HTMLParser):
         if last in self.raw:
             self.raw[last].append(data)
             return
+        if not data.strip() and "\n" in data:  # Line break between two elements.
+            return
         self.text += data
         if last == "figure":
             self.figures[-1].text += data
@@ -425,7 +427,7 @@ def test_text_is_shown_and_never_run(tmp_path):
     assert "img" not in page.elements
     assert page.text.count("<script>alert('evil')") > 8
     (own,) = page.raw["script"]
-    assert own == (ROOT / "mjlab/report/page.js").read_text()
+    assert own == (ROOT / "mjlab/report/templates/page.js").read_text()
     digest = base64.b64encode(hashlib.sha256(own.encode()).digest()).decode()
     assert f"script-src 'sha256-{digest}'" in page.policy
     assert page.policy.startswith("default-src 'none';")

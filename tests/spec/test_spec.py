@@ -25,7 +25,6 @@ from mjlab.spec import (
     apply_edits,
     asset_files,
     attach_spec,
-    body_as_unsimple,
     default_keyframe,
     load_spec,
     merge_keyframes,
@@ -441,7 +440,7 @@ def test_the_hull_of_a_mesh_is_limited(leg):
     [
         (TextureCfg(name="t"), "needs exactly one of builtin, file and cubefiles"),
         (TextureCfg(name="t", builtin="flat"), "width and height, not 0 by 0"),
-        (TextureCfg(name="t", cubefiles=("a", "b")), "has 2 cubefiles, not 6"),
+        (TextureCfg(name="t", cubefiles=("a", "b")), "needs 6 cubefiles, not 2"),
         (
             TextureCfg(name="t", file="x.png", gridsize=(3, 4), gridlayout="RL"),
             "one letter for each of 3 by 4 cells",
@@ -476,24 +475,6 @@ def test_a_name_that_is_taken_is_an_error(leg):
 
 
 # Structure and export.
-
-
-def test_a_body_is_kept_from_being_simple():
-    def compiled(*patterns):
-        spec = mujoco.MjSpec()
-        for name in ("ball", "cube"):
-            body = spec.worldbody.add_body(name=name)
-            body.add_freejoint()
-            body.add_geom(size=[0.1, 0, 0])
-        for pattern in patterns:
-            body_as_unsimple(spec, pattern)
-        return spec.compile().body_simple.tolist()
-
-    assert compiled() == [1, 1, 1]
-    assert compiled("ball") == [1, 0, 1]
-    assert compiled(".*") == [1, 0, 0]
-    with pytest.raises(UnknownNameError, match=r"No body .*matches 'bal'"):
-        compiled("bal")
 
 
 def test_an_exported_scene_compiles_to_the_same_model_elsewhere(leg, tmp_path):

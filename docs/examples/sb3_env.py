@@ -1,25 +1,21 @@
-"""Adapter for Stable-Baselines3."""
+"""Stable-Baselines3: a `VecEnv` of many worlds.
+
+Copy this file beside your program:
+
+    env = mjlab.make("Velocity-G1", num_envs=64, numpy=True, autoreset_mode="same_step")
+    model = PPO("MlpPolicy", Sb3VecEnv(env))
+"""
 
 from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
 from gymnasium.vector import AutoresetMode
+from stable_baselines3.common.vec_env import (  # pyright: ignore[reportMissingImports]
+    VecEnv,
+)
 
-from mjlab.gym.numpy_env import NumpyVectorEnv
-
-try:
-    from stable_baselines3.common.vec_env import (  # pyright: ignore[reportMissingImports]
-        VecEnv,
-    )
-except ModuleNotFoundError as error:
-    if (error.name or "").split(".")[0] != "stable_baselines3":
-        raise  # The package exists, but one of its dependencies is missing.
-    raise ModuleNotFoundError(
-        "mjlab.gym.sb3 needs Stable-Baselines3, which is not installed: "
-        "pip install stable-baselines3.",
-        name=error.name,
-    ) from error
+from mjlab.gym import NumpyVectorEnv
 
 
 class Sb3VecEnv(VecEnv):

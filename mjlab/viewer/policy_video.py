@@ -5,7 +5,7 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
 
-from mjlab.render import Film
+from mjlab.render import WorldVideo
 from mjlab.viewer.marks import collect_marks
 from mjlab.viewer.player import Player
 
@@ -41,7 +41,7 @@ def record_video(
     env = player.env
     rate = 1.0 / env.step_dt
     every = max(1, math.ceil(rate / MAX_FPS - 1e-9))
-    with Film(
+    with WorldVideo(
         path,
         rate / every,
         env.sim,

@@ -6,18 +6,18 @@ from dataclasses import dataclass, replace
 import mujoco
 import numpy as np
 
-from mjlab.motion.bvh import BvhRecording
-from mjlab.motion.checks import lowest_points
-from mjlab.motion.inverse_kinematics import (
+from mjlab.motion.motion import Motion, MotionError, MotionInfo
+from mjlab.motion.rates import resample_times, sample
+from mjlab.motion.robot import MotionRobot
+from mjlab.motion.tools.bvh import BvhRecording
+from mjlab.motion.tools.checks import lowest_points
+from mjlab.motion.tools.inverse_kinematics import (
     Goal,
     InverseKinematics,
     Rows,
     body_rotation,
     joint_positions,
 )
-from mjlab.motion.motion import Motion, MotionError, MotionInfo
-from mjlab.motion.rates import resample_times, sample
-from mjlab.motion.robot import MotionRobot
 
 _SIDES = ("left", "right")
 _NAMES = {

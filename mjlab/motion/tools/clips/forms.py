@@ -1,13 +1,13 @@
 """Longer clips: a karate form, and a dance composed of the other clips."""
 
-from mjlab.motion.sketch import Sketch
-from mjlab.tasks.tracking.clips.standing import (
+from mjlab.motion.tools.clips.standing import (
     ARMS_WIDE,
     HAND_UP,
     PUNCH_LEFT,
     PUNCH_RIGHT,
 )
-from mjlab.tasks.tracking.clips.stepping import LEFT, RIGHT, pivot
+from mjlab.motion.tools.clips.stepping import LEFT, RIGHT, pivot
+from mjlab.motion.tools.sketch import Sketch
 
 CHAMBER_LEFT = {
     "left_shoulder_pitch": 0.7,

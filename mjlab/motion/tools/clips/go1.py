@@ -4,15 +4,15 @@ import mujoco
 import numpy as np
 
 from mjlab.entity.build import build_entity
-from mjlab.motion.inverse_kinematics import (
+from mjlab.motion.motion import Motion, MotionInfo
+from mjlab.motion.robot import MotionRobot
+from mjlab.motion.tools.inverse_kinematics import (
     Goal,
     InverseKinematics,
     body_height,
     body_rotation,
     site_pose,
 )
-from mjlab.motion.motion import Motion, MotionInfo
-from mjlab.motion.robot import MotionRobot
 from mjlab.tasks.robots.go1 import FOOT_BODIES, FOOT_SITES, GO1
 
 FPS = 50.0
@@ -77,7 +77,7 @@ def sway(robot: MotionRobot) -> Motion:
             source="synthetic: key poses and layered least squares, no recording",
             licence="Apache-2.0",
             authors=("the authors of mjlab-fused",),
-            log=("described by mjlab.tasks.tracking.clips.four_legs",),
+            log=("described by mjlab.motion.tools.clips.go1",),
             loops=True,
         ),
     )

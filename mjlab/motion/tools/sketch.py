@@ -18,8 +18,8 @@ from typing import Self
 import mujoco
 import numpy as np
 
-from mjlab.motion.channel import Channel, pendulum_path
-from mjlab.motion.inverse_kinematics import (
+from mjlab.motion.tools.channel import Channel, pendulum_path
+from mjlab.motion.tools.inverse_kinematics import (
     Goal,
     InverseKinematics,
     body_height,

@@ -1,6 +1,6 @@
 """Clips in place: wave, bow, squat, box, look around, and single-leg stance."""
 
-from mjlab.motion.sketch import Sketch
+from mjlab.motion.tools.sketch import Sketch
 
 HAND_UP = {
     "right_shoulder_pitch": -0.2,

@@ -1,30 +1,26 @@
-"""Adapter for skrl."""
+"""skrl: a `Wrapper` of many worlds.
+
+Copy this file beside your program:
+
+    env = SkrlEnv(mjlab.make("Velocity-G1", num_envs=64), seed=0)
+"""
 
 from typing import Any
 
 import torch
 from gymnasium import Space, spaces
 from gymnasium.vector import AutoresetMode
+from skrl.envs.wrappers.torch import (  # pyright: ignore[reportMissingImports]
+    Wrapper,
+)
+from skrl.utils.spaces.torch import (  # pyright: ignore[reportMissingImports]
+    flatten_tensorized_space,
+    tensorize_space,
+    unflatten_tensorized_space,
+)
 
 from mjlab.gym.worlds import Info
 from mjlab.gym.wrappers import TensorEnv
-
-try:
-    from skrl.envs.wrappers.torch import (  # pyright: ignore[reportMissingImports]
-        Wrapper,
-    )
-    from skrl.utils.spaces.torch import (  # pyright: ignore[reportMissingImports]
-        flatten_tensorized_space,
-        tensorize_space,
-        unflatten_tensorized_space,
-    )
-except ModuleNotFoundError as error:
-    if (error.name or "").split(".")[0] != "skrl":
-        raise  # The package exists, but one of its dependencies is missing.
-    raise ModuleNotFoundError(
-        "mjlab.gym.skrl needs skrl, which is not installed: pip install skrl.",
-        name=error.name,
-    ) from error
 
 CRITIC = "critic"
 """Observation group of the critic: skrl's state."""

@@ -2,7 +2,7 @@
 
 import math
 
-from mjlab.motion.sketch import Sketch
+from mjlab.motion.tools.sketch import Sketch
 
 LEFT, RIGHT = "left_foot", "right_foot"
 HALF_STANCE = 0.1185

@@ -1,4 +1,10 @@
-"""Adapter for TorchRL."""
+"""TorchRL: an `EnvBase` of many worlds.
+
+Copy this file beside your program:
+
+    env = TorchRlEnv(mjlab.make("Velocity-G1", num_envs=64))
+    data = env.rollout(8, break_when_any_done=False)
+"""
 
 from collections.abc import Mapping
 from typing import Any
@@ -8,26 +14,17 @@ import torch
 from gymnasium import Space, spaces
 from gymnasium.vector import AutoresetMode
 from tensordict import TensorDict, TensorDictBase
+from torchrl.data import (  # pyright: ignore[reportMissingImports]
+    Bounded,
+    Categorical,
+    Composite,
+    Unbounded,
+)
+from torchrl.envs import EnvBase  # pyright: ignore[reportMissingImports]
 
-from mjlab.gym.episodes import VectorEnv
+from mjlab.gym import VectorEnv
 from mjlab.gym.worlds import LARGEST, Tree
 from mjlab.gym.wrappers import TensorEnv
-
-try:
-    from torchrl.data import (  # pyright: ignore[reportMissingImports]
-        Bounded,
-        Categorical,
-        Composite,
-        Unbounded,
-    )
-    from torchrl.envs import EnvBase  # pyright: ignore[reportMissingImports]
-except ModuleNotFoundError as error:
-    if (error.name or "").split(".")[0] != "torchrl":
-        raise  # The package exists, but one of its dependencies is missing.
-    raise ModuleNotFoundError(
-        "mjlab.gym.torchrl needs TorchRL, which is not installed: pip install torchrl.",
-        name=error.name,
-    ) from error
 
 
 class TorchRlEnv(EnvBase):
