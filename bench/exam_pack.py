@@ -79,7 +79,8 @@ class PackPolicy:
         for run in np.flatnonzero(seen.active):
             hidden = {name: value[run] for name, value in self._hidden.items()}
             given = {inputs: fed[run : run + 1], **hidden}
-            found = dict(zip(outputs, self._network.run(None, given), strict=True))
+            answers = map(np.asarray, self._network.run(None, given))
+            found = dict(zip(outputs, answers, strict=True))
             for entry in recurrent:
                 self._hidden[entry["input"]][run] = found[entry["output"]]
             self._last[run] = np.clip(found[outputs[0]].reshape(-1), -clip, clip)

@@ -12,14 +12,21 @@ from mjlab.exam.conduct import FRAME_STEPS
 from mjlab.exam.draws import draw_punches, draw_route
 from mjlab.exam.results import RunResult
 from mjlab.exam.robot import ExamRobot
-from mjlab.exam.rules import Level
+from mjlab.exam.rotations import yaw_of
+from mjlab.exam.rules import Exam, Level
 from mjlab.render.canvas import Canvas
 from mjlab.render.framing import FollowingCamera, Subject
 from mjlab.render.offscreen import brighten
+from mjlab.render.overlays import Color, Marks
 from mjlab.render.video import Video
 
 SIZE = 640, 480
 """Width and height of a film, pixels."""
+
+_PUNCH_SHOWN_S = 0.5
+_LENGTH_PER_N = 0.002
+_TARGET: Color = (0.2, 0.7, 0.3, 1.0)
+_PUNCH: Color = (0.9, 0.2, 0.15, 1.0)
 
 
 def chosen_runs(runs: Sequence[RunResult]) -> dict[str, int]:
@@ -36,7 +43,7 @@ def write_film(
     poses: np.ndarray,
     progress: Callable[[int, int], None] | None = None,
 ) -> Path:
-    """Write the film of a run.
+    """Write the film of a run, with arrows of targets and punches.
 
     Args:
         path: The file, such as run.mp4.
@@ -53,18 +60,20 @@ def write_film(
     camera = FollowingCamera(
         Subject(model), robot.base, _camera(), distance=None, aspect=SIZE[0] / SIZE[1]
     )
-    caption = _Captions(robot, level, run)
+    script = _Script(robot, level, run, poses[0])
     canvas = Canvas(robot.model, *SIZE, haze=True)
     with closing(canvas), Video(path, 1.0 / seconds) as video:
         for frame, pose in enumerate(poses):
             data.qpos[:] = pose
             mujoco.mj_kinematics(model, data)
             mujoco.mj_camlight(model, data)
+            moment = _Moment(exam, frame * seconds)
             picture = canvas.draw(
                 model,
                 data,
                 camera.look(model, data),
-                lines=caption(frame * seconds),
+                marks=script.marks(moment, data),
+                lines=script.lines(moment),
             )
             video.add(picture)
             if progress is not None:
@@ -72,31 +81,68 @@ def write_film(
     return path
 
 
-class _Captions:
-    """Text of frames: time, target and punch."""
+class _Moment:
+    """Time of a frame."""
 
-    def __init__(self, robot: ExamRobot, level: Level, run: int) -> None:
+    def __init__(self, exam: Exam, seconds: float) -> None:
+        duration = exam.targets.seconds
+        self.seconds = seconds
+        self.target = min(int(seconds // duration), exam.targets.number - 1)
+        within = seconds - self.target * duration
+        # Longer than the punch itself, so that a viewer can see it.
+        begin = exam.punches.begin_s
+        self.is_punched = begin <= within < begin + _PUNCH_SHOWN_S
+
+
+class _Script:
+    """Text and marks of a run: its targets and punches."""
+
+    def __init__(
+        self, robot: ExamRobot, level: Level, run: int, first: np.ndarray
+    ) -> None:
         exam, runs = robot.exam, range(run, run + 1)
-        self._exam, self._level, self._run = exam, level, run
-        self._route = draw_route(exam, runs)
-        self._punches = draw_punches(exam, runs)
+        self._robot, self._level, self._run = robot, level, run
+        route, self._punches = draw_route(exam, runs), draw_punches(exam, runs)
+        yaw = float(yaw_of(first[None, 3:7])[0])
+        cos, sin = np.cos(yaw), np.sin(yaw)
+        turned = route.places[0] @ np.array(((cos, sin), (-sin, cos)))
+        self._places = first[:2] + turned
+        self._headings = yaw + route.headings[0]
+        self._route = route
 
-    def __call__(self, seconds: float) -> list[str]:
-        exam = self._exam
-        target = min(int(seconds // exam.targets.seconds), exam.targets.number - 1)
+    def lines(self, moment: _Moment) -> list[str]:
+        """Text of a frame."""
+        exam, target = self._robot.exam, moment.target
         x, y = self._route.places[0, target]
         heading = np.degrees(self._route.headings[0, target])
         lines = [
-            f"run {self._run}, level {self._level.name}, {seconds:.1f} s",
+            f"run {self._run}, level {self._level.name}, {moment.seconds:.1f} s",
             f"target {target + 1}: {x:.2f} {y:.2f} m, {heading:.0f} degrees",
         ]
-        within = seconds - target * exam.targets.seconds
-        # Longer than the punch, so that a viewer can read it.
-        if self._level.punches and exam.punches.begin_s <= within < 1.0:
+        if self._level.punches and moment.is_punched:
             force = float(np.linalg.norm(self._punches.forces[0, target]))
             joint = exam.joints[self._punches.joints[0, target]]
             lines.append(f"punch: {force:.0f} N at {joint}")
         return lines
+
+    def marks(self, moment: _Moment, data: mujoco.MjData) -> Marks:
+        """Arrows of the target's heading and of the punch."""
+        marks, target = Marks((0,)), moment.target
+        place = np.array((*self._places[target], 0.02))
+        heading = self._headings[target]
+        ahead = np.array((np.cos(heading), np.sin(heading), 0.0))
+        marks.add_sphere(0, place, 0.03, color=_TARGET)
+        marks.add_arrow(0, place, place + 0.3 * ahead, color=_TARGET)
+        if self._level.punches and moment.is_punched:
+            plan, model = self._punches, self._robot.model
+            joint = self._robot.joints[plan.joints[0, target]]
+            child = model.jnt_bodyid[joint]
+            on_child = plan.on_child[0, target]
+            body = child if on_child else model.body_parentid[child]
+            force = data.xmat[body].reshape(3, 3) @ plan.forces[0, target]
+            anchor = data.xanchor[joint]
+            marks.add_arrow(0, anchor - force * _LENGTH_PER_N, anchor, color=_PUNCH)
+        return marks
 
 
 def _camera() -> mujoco.MjvCamera:

@@ -8,7 +8,7 @@ from typing import Any
 
 from mjlab.exam.falls import KINDS, counts, survival_curve
 from mjlab.exam.results import LevelResults, RunResult
-from mjlab.exam.rules import LEVELS, Exam
+from mjlab.exam.rules import LEVELS, Exam, describe
 from mjlab.exam.scores import score, table, wilson
 from mjlab.files import write_text
 from mjlab.report.chart import Chart, ChartLine
@@ -100,14 +100,15 @@ def _head(record: ExamRecord) -> Html:
             if value is not None
         ),
     ]
-    heading = element("h1", f"{record.exam.name} exam")
+    heading = element("h1", f"{record.exam.robot.name} exam")
     return element("header", heading, cards(figures), facts(about))
 
 
 def _scores(record: ExamRecord) -> Section:
     head, *rows = table(record.levels)
     told = "; ".join(
-        f"{level.level}: {LEVELS[level.level].text}" for level in record.levels
+        f"{level.level}: {describe(record.exam, LEVELS[level.level])}"
+        for level in record.levels
     )
     lead = (
         f"Means with 95% intervals. {told}. Costs are means of completed runs, left "
@@ -194,12 +195,14 @@ def _films(record: ExamRecord, folder: Path) -> list[Section]:
     parts = [
         element(
             "figure",
-            element("figcaption", title),
             element(
                 "video", src=address(file, folder), controls=True, preload="metadata"
             ),
+            element("figcaption", title),
         )
         for title, file in record.films.items()
     ]
     lead = "Worst and median run by survival."
-    return [section("films", "Films", element("div", *parts, class_="grid"), lead=lead)]
+    return [
+        section("films", "Films", element("div", *parts, class_="films"), lead=lead)
+    ]

@@ -2,7 +2,6 @@
 
 from dataclasses import dataclass
 
-from mjlab.names import UnknownNameError, suggest
 from mjlab.tasks.robots.robot import Robot
 
 Vector = tuple[float, float, float]
@@ -203,40 +202,35 @@ class Level:
     """Parts of an exam that a run includes; all have the route."""
 
     name: str
-    text: str
     punches: bool
     load: bool
-    """Whether arms are moved or the payload changes."""
+    """Whether arms are moved by others, or the payload changes."""
 
 
 LEVELS = {
     level.name: level
     for level in (
-        Level(name="A", text="route", punches=False, load=False),
-        Level(name="B", text="route and punches", punches=True, load=False),
-        Level(name="N", text="route and load", punches=False, load=True),
-        Level(name="C", text="route, punches and load", punches=True, load=True),
+        Level(name="A", punches=False, load=False),
+        Level(name="B", punches=True, load=False),
+        Level(name="N", punches=False, load=True),
+        Level(name="C", punches=True, load=True),
     )
 }
-"""Levels by name. Load means arms moved by others, or a changing payload."""
+"""Levels by name."""
 
 
-def find_level(name: str) -> Level:
-    """Return a level by its letter."""
-    if name.upper() not in LEVELS:
-        raise UnknownNameError(f"There is no level {name!r}. Levels: A, B, N, C.")
-    return LEVELS[name.upper()]
+def describe(exam: Exam, level: Level) -> str:
+    """Return the parts of a level in words."""
+    parts = ["route"]
+    if level.punches:
+        parts.append("punches")
+    if level.load and exam.arms is not None:
+        parts.append("arms moved by others")
+    if level.load and exam.payload is not None:
+        parts.append("changing payload")
+    return ", ".join(parts)
 
 
 def mirrored(left: tuple[str, ...]) -> tuple[str, ...]:
     """Return the names of the joints on the right side."""
     return tuple(name.replace("left_", "right_", 1) for name in left)
-
-
-def find_exam(name: str, exams: dict[str, Exam]) -> Exam:
-    """Return an exam by name."""
-    if name not in exams:
-        raise UnknownNameError(
-            f"There is no exam {name!r}. {suggest(name, list(exams))}"
-        )
-    return exams[name]

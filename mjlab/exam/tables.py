@@ -82,7 +82,7 @@ GO1_EXAM = Exam(
     base="trunk",
     imu="imu",
     feet=tuple(f"{leg}_calf" for leg in _GO1_LEGS),
-    crane_height=0.30,
+    crane_height=0.315,
     fall_height=0.15,
     foot_loads=(30.0 * _MASS_RATIO, 10.0 * _MASS_RATIO),
     punches=Punches(ceiling=500.0 * _MASS_RATIO),

@@ -61,7 +61,7 @@ class TrainedPolicy:
         self._everyone = torch.ones(worlds, dtype=torch.bool)
         term = self._env.command_manager.term(legs.command)
         assert isinstance(term, UniformVelocityCommand)
-        self._drawn = term.state()["drawn"]
+        self._given, self._ends = term.state()["drawn"], term.state()["ends"]
         actuators = self._robot.actuators
         driven = _places(actuators.names, exam)
         self.owned = np.ones(len(exam.joints), bool)
@@ -101,6 +101,8 @@ class TrainedPolicy:
             phases.initialise(events=False)
             self._write(seen)
             phases.apply()
+            # The exam's command takes the place of the first draw.
+            self._ends.fill_(torch.iinfo(self._ends.dtype).max)
         else:
             # The exam has moved the robot, so this physics step leaves no trace.
             phases.apply_targets()
@@ -108,7 +110,7 @@ class TrainedPolicy:
             self._write(seen)
             phases.evaluate()
             phases.reset_done()
-        self._drawn[: len(seen.active), :3] = torch.from_numpy(seen.command).float()
+        self._given[: len(seen.active), :3] = torch.from_numpy(seen.command).float()
         phases.update_kinematics()
         return phases.observe()[0]
 
