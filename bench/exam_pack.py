@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 import onnxruntime
 
-from mjlab.exam import CommandCfg, Exam, Reading
+from mjlab.exam import CommandCfg, Exam, Readings
 
 OWN_MOTORS = 15
 """Legs and waist, which ranked policies control; the rest are arms."""
@@ -68,7 +68,7 @@ class PackPolicy:
             for entry in self._facts.get("recurrent", [])
         }
 
-    def act(self, seen: Reading) -> np.ndarray:
+    def act(self, seen: Readings) -> np.ndarray:
         """Return position targets in the exam's order."""
         command = self._reshape(seen)
         fed = self._observe(seen, command).astype(np.float32)
@@ -95,19 +95,19 @@ class PackPolicy:
         ordered[..., self._order] = given
         return ordered
 
-    def _reshape(self, seen: Reading) -> np.ndarray:
+    def _reshape(self, seen: Readings) -> np.ndarray:
         command = seen.command.copy()
         if self._project == "falcon" and seen.step < FALCON_STANDS:
             command[:] = 0.0
         if self._project == "asap":
-            distance, heading = seen.task.distance, np.abs(seen.task.heading)
+            distance, heading = seen.target.distance, np.abs(seen.target.heading)
             rests = (distance <= ASAP_REST[0]) & (heading <= ASAP_REST[1])
             starts = (distance > ASAP_WALK[0]) | (heading > ASAP_WALK[1])
             self._walks = np.where(self._walks, ~rests, starts)
             command[~self._walks] = 0.0
         return command
 
-    def _observe(self, seen: Reading, command: np.ndarray) -> np.ndarray:
+    def _observe(self, seen: Readings, command: np.ndarray) -> np.ndarray:
         facts = self._facts
         known = self._known(seen, command)
         terms: list[np.ndarray] = []
@@ -128,7 +128,7 @@ class PackPolicy:
             terms.append(value * np.asarray(entry.get("scale", 1.0)))
         return np.concatenate(self._with_history(terms, middle), axis=1)
 
-    def _known(self, seen: Reading, command: np.ndarray) -> dict[str, Any]:
+    def _known(self, seen: Readings, command: np.ndarray) -> dict[str, Any]:
         position = seen.joint_pos[:, self._order] - self._default
         velocity = seen.joint_vel[:, self._order].copy()
         for name in self._facts.get("unread", []):

@@ -1,10 +1,10 @@
 """Exams of walking robots: targets, punches, moving arms and payloads."""
 
 from mjlab.exam.command import CommandCfg as CommandCfg
-from mjlab.exam.command import Task as Task
+from mjlab.exam.command import RelativeTarget as RelativeTarget
 from mjlab.exam.conduct import conduct as conduct
 from mjlab.exam.policy import ExamPolicy as ExamPolicy
-from mjlab.exam.policy import Reading as Reading
+from mjlab.exam.policy import Readings as Readings
 from mjlab.exam.results import LevelResults as LevelResults
 from mjlab.exam.robot import ExamRobot as ExamRobot
 from mjlab.exam.robot import build_robot as build_robot

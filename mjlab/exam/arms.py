@@ -14,7 +14,7 @@ class ArmWalk:
     def __init__(self, robot: ExamRobot, arms: Arms, runs: range) -> None:
         """Start in the stance. Goals are drawn as they become due."""
         self._arms = arms
-        self._reach = Reach(robot, arms)
+        self._reach = HandSpace(robot, arms)
         self._streams = [Stream(run, Purpose.ARMS) for run in runs]
         self._limits = robot.ranges[robot.indices(arms.left)].T
         start = robot.stance[robot.indices(arms.left)]
@@ -67,7 +67,7 @@ class ArmWalk:
         return goals
 
 
-class Reach:
+class HandSpace:
     """Space of the hands: not further back than in the stance, and below the chin."""
 
     def __init__(self, robot: ExamRobot, arms: Arms) -> None:

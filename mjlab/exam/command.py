@@ -41,7 +41,7 @@ class CommandCfg:
 
 
 @dataclass(frozen=True)
-class Task:
+class RelativeTarget:
     """Targets of all runs as the robots see them."""
 
     ahead: np.ndarray
@@ -74,11 +74,11 @@ class Reached:
         """Start a new target."""
         self.place[:] = self.heading[:] = False
 
-    def update(self, task: Task) -> None:
+    def update(self, target: RelativeTarget) -> None:
         """Update from the present errors."""
-        self.place = _hysteresis(self.place, task.distance, self._cfg.reach_m)
+        self.place = _hysteresis(self.place, target.distance, self._cfg.reach_m)
         self.heading = _hysteresis(
-            self.heading, np.abs(task.heading), self._cfg.reach_rad
+            self.heading, np.abs(target.heading), self._cfg.reach_rad
         )
 
 
@@ -89,15 +89,15 @@ def _hysteresis(
     return np.where(was, error < leave, error < enter)
 
 
-def command_of(cfg: CommandCfg, task: Task, reached: Reached) -> np.ndarray:
+def command_of(cfg: CommandCfg, target: RelativeTarget, reached: Reached) -> np.ndarray:
     """Forward and left velocity, m/s, and yaw rate, rad/s, shape (runs, 3)."""
     place, turn = cfg.gain
-    planar = place * np.stack((task.ahead, task.left), axis=1)
+    planar = place * np.stack((target.ahead, target.left), axis=1)
     planar[reached.place] = 0.0
     if cfg.speed is not None:
         norm = np.linalg.norm(planar, axis=1)
         planar *= np.minimum(1.0, cfg.speed / np.maximum(norm, 1e-9))[:, None]
-    rate = np.where(reached.heading, 0.0, turn * task.heading)
+    rate = np.where(reached.heading, 0.0, turn * target.heading)
     command = np.column_stack((planar, rate))
     for axis, bounds in enumerate((cfg.lin_vel_x, cfg.lin_vel_y, cfg.ang_vel_z)):
         if bounds is not None:
@@ -105,9 +105,9 @@ def command_of(cfg: CommandCfg, task: Task, reached: Reached) -> np.ndarray:
     return command
 
 
-def task_of(
+def relative_target(
     place: np.ndarray, yaw: np.ndarray, target: np.ndarray, heading: np.ndarray
-) -> Task:
+) -> RelativeTarget:
     """Return targets relative to the base, by its yaw only.
 
     Args:
@@ -118,4 +118,4 @@ def task_of(
     """
     dx, dy = (target - place).T
     cos, sin = np.cos(yaw), np.sin(yaw)
-    return Task(cos * dx + sin * dy, cos * dy - sin * dx, wrap(heading - yaw))
+    return RelativeTarget(cos * dx + sin * dy, cos * dy - sin * dx, wrap(heading - yaw))

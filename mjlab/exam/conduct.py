@@ -7,10 +7,16 @@ import numpy as np
 from mujoco import batch as mj_batch
 
 from mjlab.exam.arms import ArmWalk
-from mjlab.exam.command import CommandCfg, Reached, Task, command_of, task_of
+from mjlab.exam.command import (
+    CommandCfg,
+    Reached,
+    RelativeTarget,
+    command_of,
+    relative_target,
+)
 from mjlab.exam.draws import draw_payloads, draw_punches, draw_route
 from mjlab.exam.feet import FootMeter
-from mjlab.exam.policy import ExamPolicy, Reading
+from mjlab.exam.policy import ExamPolicy, Readings
 from mjlab.exam.results import LevelResults, Punch, RunResult, TargetResult
 from mjlab.exam.robot import PAYLOAD, ExamRobot
 from mjlab.exam.rotations import matrices, yaw_of
@@ -172,13 +178,13 @@ class _Block:
             return False
         if within == 0:
             self._begin_target(target, step)
-        task = self._task(target)
-        self._commanded.update(task)
-        self._update_reached(task)
-        command = command_of(self._policy.command, task, self._commanded)
+        aim = self._aim(target)
+        self._commanded.update(aim)
+        self._update_reached(aim)
+        command = command_of(self._policy.command, aim, self._commanded)
         load = self._load_targets(step)
         self._measure_vibration(step)
-        asked = self._policy.act(self._reading(step, command, task, load))
+        asked = self._policy.act(self._reading(step, command, aim, load))
         self._targets = np.where(self._own, asked, load)
         if self._frames is not None and step % FRAME_STEPS == 0:
             self._frames.append(self._qpos.astype(np.float32))
@@ -221,8 +227,8 @@ class _Block:
         return targets
 
     def _reading(
-        self, step: int, command: np.ndarray, task: Task, load: np.ndarray
-    ) -> Reading:
+        self, step: int, command: np.ndarray, aim: RelativeTarget, load: np.ndarray
+    ) -> Readings:
         joint_pos, joint_vel = self._joints()
         quat, velocity = self._root[:, 3:7], self._root[:, 7:]
         place, turned = self._robot.imu
@@ -231,7 +237,7 @@ class _Block:
         # Of the site, in the axes of the base and then of the site.
         linear = np.einsum("rji,rj->ri", matrices(quat), velocity[:, :3])
         linear = linear + np.cross(spin, place)
-        return Reading(
+        return Readings(
             step=step,
             active=self._active.copy(),
             joint_pos=joint_pos,
@@ -243,19 +249,19 @@ class _Block:
             lin_vel=linear @ turned,
             gravity=-down[:, 2],
             command=command,
-            task=task,
+            target=aim,
             load_targets=load,
         )
 
     # Targets.
 
-    def _task(self, target: int) -> Task:
+    def _aim(self, target: int) -> RelativeTarget:
         cos, sin = np.cos(self._origin_yaw), np.sin(self._origin_yaw)
         x, y = self._route.places[:, target].T
         turned = np.stack((cos * x - sin * y, sin * x + cos * y), axis=1)
         heading = self._origin_yaw + self._route.headings[:, target]
         yaw = yaw_of(self._qpos[:, 3:7])
-        return task_of(self._qpos[:, :2], yaw, self._origin + turned, heading)
+        return relative_target(self._qpos[:, :2], yaw, self._origin + turned, heading)
 
     def _begin_target(self, target: int, step: int) -> None:
         if target:
@@ -266,17 +272,17 @@ class _Block:
         if self._payloads is not None:
             self._load(target)
 
-    def _update_reached(self, task: Task) -> None:
-        self._reached.update(task)
+    def _update_reached(self, aim: RelativeTarget) -> None:
+        self._reached.update(aim)
         self._was_reached |= self._reached.place & self._reached.heading
 
     def _note_targets(self, target: int, runs: np.ndarray) -> None:
-        task = self._task(target)
+        aim = self._aim(target)
         for row in np.flatnonzero(runs):
             self._results[row].targets.append(
                 TargetResult(
-                    float(task.distance[row]),
-                    float(abs(task.heading[row])),
+                    float(aim.distance[row]),
+                    float(abs(aim.heading[row])),
                     bool(self._was_reached[row]),
                 )
             )

@@ -5,11 +5,11 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from mjlab.exam.command import CommandCfg, Task
+from mjlab.exam.command import CommandCfg, RelativeTarget
 
 
 @dataclass(frozen=True, kw_only=True)
-class Reading:
+class Readings:
     """Readings of all runs in a control step. Joints are in the exam's order."""
 
     step: int
@@ -47,7 +47,7 @@ class Reading:
     command: np.ndarray
     """Forward and left velocity, m/s, and yaw rate, rad/s, shape (runs, 3)."""
 
-    task: Task
+    target: RelativeTarget
     """Targets relative to the base."""
 
     load_targets: np.ndarray
@@ -74,7 +74,7 @@ class ExamPolicy(Protocol):
         """Forget everything, and expect so many runs."""
         ...
 
-    def act(self, seen: Reading) -> np.ndarray:
+    def act(self, seen: Readings) -> np.ndarray:
         """Return position targets, rad, shape (runs, joints)."""
         ...
 
@@ -96,7 +96,7 @@ class Stander:
     def reset(self, runs: int) -> None:
         """Do nothing."""
 
-    def act(self, seen: Reading) -> np.ndarray:
+    def act(self, seen: Readings) -> np.ndarray:
         """Return the stance."""
         return np.tile(self._stance, (len(seen.active), 1))
 

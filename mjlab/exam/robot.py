@@ -7,7 +7,7 @@ from pathlib import Path
 import mujoco
 import numpy as np
 
-from mjlab.exam.rules import Exam, Hand
+from mjlab.exam.rules import Exam, HandBox
 from mjlab.names import UnknownNameError, suggest
 from mjlab.spec import apply_edits
 
@@ -191,7 +191,7 @@ def _set_motors(spec: mujoco.MjSpec, exam: Exam) -> None:
 
 def _check_names(spec: mujoco.MjSpec, exam: Exam, where: str) -> None:
     """Raise unless the model has the joints, bodies and sites of the exam."""
-    hands: tuple[Hand, ...] = () if exam.arms is None else exam.arms.hands
+    hands: tuple[HandBox, ...] = () if exam.arms is None else exam.arms.hands
     torso = () if exam.arms is None else (exam.arms.torso,)
     needed = {
         "joint": (exam.joints, [joint.name for joint in spec.joints]),

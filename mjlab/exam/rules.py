@@ -53,7 +53,7 @@ class Punches:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Hand:
+class HandBox:
     """Bounding box of a hand, in the frame of a body."""
 
     body: str
@@ -77,7 +77,7 @@ class Arms:
     torso: str
     """Body in whose frame hands must stay in front and low."""
 
-    hands: tuple[Hand, Hand]
+    hands: tuple[HandBox, HandBox]
     """Left and right hand."""
 
     chin_joint: str

@@ -1,6 +1,6 @@
 """The exams: the public one of the Unitree G1, and one of the Unitree Go1."""
 
-from mjlab.exam.rules import Arms, Exam, Hand, Payload, Punches, mirrored
+from mjlab.exam.rules import Arms, Exam, HandBox, Payload, Punches, mirrored
 from mjlab.tasks.robots.g1 import G1
 from mjlab.tasks.robots.go1 import GO1
 
@@ -49,12 +49,12 @@ G1_EXAM = Exam(
         mirror=_MIRROR,
         torso="torso_link",
         hands=(
-            Hand(
+            HandBox(
                 body="left_wrist_yaw_link",
                 low=(0.0415, -0.0449, -0.0430),
                 high=(0.1733, 0.0217, 0.0635),
             ),
-            Hand(
+            HandBox(
                 body="right_wrist_yaw_link",
                 low=(0.0415, -0.0217, -0.0430),
                 high=(0.1733, 0.0449, 0.0635),

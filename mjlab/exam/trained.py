@@ -14,7 +14,7 @@ import torch
 
 from mjlab.envs import ManagerBasedRlEnv, ManagerBasedRlEnvCfg, Policy
 from mjlab.exam.command import CommandCfg
-from mjlab.exam.policy import Reading
+from mjlab.exam.policy import Readings
 from mjlab.exam.rotations import matrices
 from mjlab.exam.rules import Exam
 from mjlab.gait.walk import held, need_legs, quiet
@@ -84,7 +84,7 @@ class TrainedPolicy:
         self._policy.reset()
         self._observations = None
 
-    def act(self, seen: Reading) -> np.ndarray:
+    def act(self, seen: Readings) -> np.ndarray:
         """Return position targets of all joints."""
         with torch_threads(1), torch.no_grad():
             observations = self._observe(seen)
@@ -94,7 +94,7 @@ class TrainedPolicy:
             targets = self._robot.data.targets.joint_pos[: len(seen.active)]
         return targets.double().numpy()[:, self._joints]
 
-    def _observe(self, seen: Reading) -> Any:
+    def _observe(self, seen: Readings) -> Any:
         """Bring the readings into the environment; return its observations."""
         phases = self._env.lifecycle
         if seen.step == 0:
@@ -114,7 +114,7 @@ class TrainedPolicy:
         phases.update_kinematics()
         return phases.observe()[0]
 
-    def _write(self, seen: Reading) -> None:
+    def _write(self, seen: Readings) -> None:
         """Write base and joints of active runs."""
         runs = self._everyone.clone()
         runs[: len(seen.active)] = torch.from_numpy(seen.active)

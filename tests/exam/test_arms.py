@@ -4,7 +4,7 @@ import mujoco
 import numpy as np
 import pytest
 
-from mjlab.exam.arms import ArmWalk, Reach
+from mjlab.exam.arms import ArmWalk, HandSpace
 from mjlab.exam.robot import ExamRobot, build_robot
 from mjlab.exam.rules import Arms
 from mjlab.exam.tables import G1_EXAM
@@ -68,7 +68,7 @@ def test_ended_runs_draw_no_more_goals(robot: ExamRobot) -> None:
 
 
 def test_hands_must_be_in_front_and_below_the_chin(robot: ExamRobot) -> None:
-    reach = Reach(robot, ARMS)
+    reach = HandSpace(robot, ARMS)
     stance = np.array((0.2, 0.2, 0.0, 0.6, 0.0, 0.0, 0.0))
     backwards, raised = stance.copy(), stance.copy()
     backwards[0], raised[0] = 0.9, -1.8

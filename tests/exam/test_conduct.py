@@ -11,7 +11,7 @@ from mjlab.exam.command import CommandCfg
 from mjlab.exam.conduct import conduct, hang
 from mjlab.exam.draws import draw_payloads, draw_punches, draw_route
 from mjlab.exam.feet import FootMeter
-from mjlab.exam.policy import Reading, Stander
+from mjlab.exam.policy import Readings, Stander
 from mjlab.exam.robot import PAYLOAD, ExamRobot, build_robot
 from mjlab.exam.rules import LEVELS, Exam
 from mjlab.exam.tables import G1_EXAM, GO1_EXAM
@@ -28,13 +28,13 @@ class Listener:
         self.owned = np.ones(len(exam.joints), bool)
         self.kp = np.full(len(exam.joints), GAINS[0])
         self.kd = np.full(len(exam.joints), GAINS[1])
-        self.readings: list[Reading] = []
+        self.readings: list[Readings] = []
         self._stance = np.array(exam.stance)
 
     def reset(self, runs: int) -> None:
         self.readings.clear()
 
-    def act(self, seen: Reading) -> np.ndarray:
+    def act(self, seen: Readings) -> np.ndarray:
         self.readings.append(seen)
         return np.tile(self._stance, (len(seen.active), 1))
 
@@ -58,7 +58,7 @@ def dog() -> ExamRobot:
     return build_robot(short(GO1_EXAM, 0.4, 2))
 
 
-def listened(robot: ExamRobot, level: str, runs: range) -> list[Reading]:
+def listened(robot: ExamRobot, level: str, runs: range) -> list[Readings]:
     policy = Listener(robot.exam)
     conduct(robot, LEVELS[level], policy, runs, threads=1)
     return policy.readings
@@ -207,10 +207,10 @@ def test_targets_are_in_the_frame_of_the_first_control_step() -> None:
     route = draw_route(robot.exam, range(2))
     # The robot hardly moves in 0.3 s, and each target lasts five control steps.
     for step, target in ((0, 0), (4, 0), (5, 1), (14, 2)):
-        task = readings[step].task
-        np.testing.assert_allclose(task.ahead, route.places[:, target, 0], atol=0.03)
-        np.testing.assert_allclose(task.left, route.places[:, target, 1], atol=0.03)
-        np.testing.assert_allclose(task.heading, route.headings[:, target], atol=0.1)
+        aim = readings[step].target
+        np.testing.assert_allclose(aim.ahead, route.places[:, target, 0], atol=0.03)
+        np.testing.assert_allclose(aim.left, route.places[:, target, 1], atol=0.03)
+        np.testing.assert_allclose(aim.heading, route.headings[:, target], atol=0.1)
 
 
 def test_moved_arms_have_the_gains_of_the_exam(robot: ExamRobot) -> None:

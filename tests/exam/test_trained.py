@@ -10,7 +10,7 @@ import torch
 
 from mjlab.envs import ManagerBasedRlEnv
 from mjlab.exam.conduct import conduct
-from mjlab.exam.policy import Reading
+from mjlab.exam.policy import Readings
 from mjlab.exam.robot import build_robot
 from mjlab.exam.rules import LEVELS
 from mjlab.exam.tables import G1_EXAM, GO1_EXAM
@@ -50,7 +50,7 @@ class _Kept:
     def reset(self, runs: int) -> None:
         self.policy.reset(runs)
 
-    def act(self, seen: Reading) -> np.ndarray:
+    def act(self, seen: Readings) -> np.ndarray:
         self.readings.append(seen)
         self.targets.append(self.policy.act(seen).copy())
         return self.targets[-1]
