@@ -177,14 +177,14 @@ class _Block:
         if not self._active.any():
             return False
         if within == 0:
-            self._begin_target(target, step)
+            self._begin_target(target)
         aim = self._aim(target)
         self._commanded.update(aim)
         self._update_reached(aim)
         command = command_of(self._policy.command, aim, self._commanded)
         load = self._load_targets(step)
         self._measure_vibration(step)
-        asked = self._policy.act(self._reading(step, command, aim, load))
+        asked = self._policy.act(self._read(step, command, aim, load))
         self._targets = np.where(self._own, asked, load)
         if self._frames is not None and step % FRAME_STEPS == 0:
             self._frames.append(self._qpos.astype(np.float32))
@@ -226,7 +226,7 @@ class _Block:
             targets[:, self._arms.joints] = self._arms.targets(step, self._active)
         return targets
 
-    def _reading(
+    def _read(
         self, step: int, command: np.ndarray, aim: RelativeTarget, load: np.ndarray
     ) -> Readings:
         joint_pos, joint_vel = self._joints()
@@ -263,7 +263,7 @@ class _Block:
         yaw = yaw_of(self._qpos[:, 3:7])
         return relative_target(self._qpos[:, :2], yaw, self._origin + turned, heading)
 
-    def _begin_target(self, target: int, step: int) -> None:
+    def _begin_target(self, target: int) -> None:
         if target:
             self._note_targets(target - 1, self._active)
         self._commanded.reset()

@@ -60,14 +60,14 @@ def write_film(
     camera = FollowingCamera(
         Subject(model), robot.base, _camera(), distance=None, aspect=SIZE[0] / SIZE[1]
     )
-    script = _Script(robot, level, run, poses[0])
+    script = Script(robot, level, run, poses[0])
     canvas = Canvas(robot.model, *SIZE, haze=True)
     with closing(canvas), Video(path, 1.0 / seconds) as video:
         for frame, pose in enumerate(poses):
             data.qpos[:] = pose
             mujoco.mj_kinematics(model, data)
             mujoco.mj_camlight(model, data)
-            moment = _Moment(exam, frame * seconds)
+            moment = Moment(exam, frame * seconds)
             picture = canvas.draw(
                 model,
                 data,
@@ -81,7 +81,7 @@ def write_film(
     return path
 
 
-class _Moment:
+class Moment:
     """Time of a frame."""
 
     def __init__(self, exam: Exam, seconds: float) -> None:
@@ -94,7 +94,7 @@ class _Moment:
         self.is_punched = begin <= within < begin + _PUNCH_SHOWN_S
 
 
-class _Script:
+class Script:
     """Text and marks of a run: its targets and punches."""
 
     def __init__(
@@ -110,7 +110,7 @@ class _Script:
         self._headings = yaw + route.headings[0]
         self._route = route
 
-    def lines(self, moment: _Moment) -> list[str]:
+    def lines(self, moment: Moment) -> list[str]:
         """Text of a frame."""
         exam, target = self._robot.exam, moment.target
         x, y = self._route.places[0, target]
@@ -125,7 +125,7 @@ class _Script:
             lines.append(f"punch: {force:.0f} N at {joint}")
         return lines
 
-    def marks(self, moment: _Moment, data: mujoco.MjData) -> Marks:
+    def marks(self, moment: Moment, data: mujoco.MjData) -> Marks:
         """Arrows of the target's heading and of the punch."""
         marks, target = Marks((0,)), moment.target
         place = np.array((*self._places[target], 0.02))

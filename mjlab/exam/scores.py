@@ -63,7 +63,10 @@ def wilson(successes: int, number: int) -> Estimate:
 
 
 def mean_of(values: Sequence[float]) -> Estimate:
-    """Return a mean with its 95% interval by the normal distribution."""
+    """Return a mean with its 95% interval by the normal distribution.
+
+    No measure is negative, so the interval ends at zero.
+    """
     known = np.array([v for v in values if math.isfinite(v)], float)
     if not len(known):
         return Estimate(math.nan, math.nan, math.nan)
@@ -71,7 +74,7 @@ def mean_of(values: Sequence[float]) -> Estimate:
     if len(known) == 1:
         return Estimate(mean, math.nan, math.nan)
     half = _Z * float(known.std(ddof=1)) / math.sqrt(len(known))
-    return Estimate(mean, mean - half, mean + half)
+    return Estimate(mean, max(0.0, mean - half), mean + half)
 
 
 def weighted_mean(runs: Sequence[Sequence[float]]) -> Estimate:
@@ -88,7 +91,7 @@ def weighted_mean(runs: Sequence[Sequence[float]]) -> Estimate:
     residuals = sums - mean * counts
     spread = float((residuals**2).sum()) * number / (number - 1)
     half = _Z * math.sqrt(spread) / float(counts.sum())
-    return Estimate(mean, mean - half, mean + half)
+    return Estimate(mean, max(0.0, mean - half), mean + half)
 
 
 def score(runs: Sequence[RunResult]) -> LevelScores:
