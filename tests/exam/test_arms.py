@@ -51,10 +51,11 @@ def test_right_arm_mirrors_the_left_arm(robot: ExamRobot) -> None:
 
 
 def test_goals_stay_in_the_ranges_of_the_joints(robot: ExamRobot) -> None:
-    left = _walk(robot, 700, range(1))[:, 0, :7]
+    left = _walk(robot, 2250, range(4))[..., :7]
     low, high = robot.ranges[robot.indices(ARMS.left)].T
     assert (left >= low).all() and (left <= high).all()
-    assert np.ptp(left, axis=0).min() > 0.1
+    # Interpolation rounds.
+    assert np.isclose(left, low).any() or np.isclose(left, high).any()
 
 
 def test_ended_runs_draw_no_more_goals(robot: ExamRobot) -> None:
