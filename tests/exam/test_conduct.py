@@ -225,6 +225,19 @@ def test_targets_are_in_the_frame_of_the_first_control_step() -> None:
         np.testing.assert_allclose(np.cos(turn), 1.0, atol=0.005)
 
 
+def test_new_target_is_not_reached_by_the_hysteresis_of_the_old_one() -> None:
+    robot = build_robot(short(G1_EXAM, 0.1, 2))
+    places = draw_route(robot.exam, range(20)).places
+    distance = np.linalg.norm(places, axis=-1)
+    run = int(np.argmax(distance[:, 1] - distance[:, 0]))
+    policy = Listener(robot.exam, lean=0.0)
+    # The first target is within reach and the second is not, but never leaves it.
+    policy.command = CommandCfg(reach_m=(float(distance[run].mean()), 100.0))
+    conduct(robot, LEVELS["A"], policy, range(run, run + 1), threads=1)
+    planar = [np.linalg.norm(seen.command[0, :2]) for seen in policy.readings]
+    assert np.flatnonzero(planar).tolist() == [5, 6, 7, 8, 9]
+
+
 def test_moved_arms_have_the_gains_of_the_exam(robot: ExamRobot) -> None:
     own, moved = (listened(robot, level, range(1)) for level in "AN")
     arms = robot.indices(robot.exam.joints[15:22])
@@ -287,6 +300,34 @@ def test_payload_loads_the_feet() -> None:
     energy = np.array([[run.energy for run in runs] for runs in found])
     assert np.argmax(energy[1] - energy[0]) == np.argmax(plan.masses[:, 0])
     assert robot.model.body(PAYLOAD).mass == 0.0
+
+
+def test_payload_equals_a_model_that_is_compiled_with_it() -> None:
+    robot = build_robot(short(GO1_EXAM, 0.2))
+    exam, model = robot.exam, robot.model
+    readings = listened(robot, "N", range(1), lean=0.0)
+    state, _ = hang(robot)
+    plan, payload = draw_payloads(exam, range(1)), exam.payload
+    assert payload is not None
+    mass, (x, y, z) = plan.masses[0, 0], np.square(payload.half_size)
+    loaded, body = copy.copy(model), model.body(PAYLOAD).id
+    loaded.body_mass[body] = mass
+    # A solid box with half sizes a, b, c: m (b^2 + c^2) / 3 about its first axis.
+    loaded.body_inertia[body] = mass / 3.0 * np.array((y + z, x + z, x + y))
+    loaded.body_pos[body] = payload.centre
+    loaded.body_pos[body][:2] += plan.offsets[0, 0]
+    data = mujoco.MjData(loaded)
+    mujoco.mj_setConst(loaded, data)
+    mujoco.mj_setState(loaded, data, state, mujoco.mjtState.mjSTATE_INTEGRATION)
+    for reading in readings:
+        # Feet land in the fourth control step.
+        np.testing.assert_allclose(
+            reading.joint_vel[0], data.qvel[6:], rtol=1e-6, atol=1e-6
+        )
+        for _ in range(10):
+            error = robot.stance - data.qpos[robot.qpos]
+            data.ctrl[:] = GAINS[0] * error - GAINS[1] * data.qvel[robot.qvel]
+            mujoco.mj_step(loaded, data)
 
 
 def test_touchdowns_count_between_two_loads() -> None:
