@@ -2,6 +2,7 @@
 
 import inspect
 import re
+from functools import cache
 from typing import Any
 
 import pytest
@@ -31,6 +32,7 @@ def members(value: Any) -> set[str]:
     return {*dir(value), *fields, *set_by_code}
 
 
+@cache
 def ours() -> set[str]:
     return set().union(*map(members, OURS))
 
