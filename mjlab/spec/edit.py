@@ -73,8 +73,8 @@ def match_elements(
 
 
 def find_body(spec: mujoco.MjSpec, name: str | None) -> Any:
-    """Return a body by name, the world body for None."""
-    if name is None:
+    """Return a body by name, the world body for "world" and None."""
+    if name is None or name == "world":
         return spec.worldbody
     names = [body.name for body in spec.bodies]
     return spec.bodies[find_name(name, names, what="body", owner=spec.modelname)]

@@ -33,17 +33,17 @@ class TextureCfg(SpecEditCfg):
     builtin: Literal["none", "flat", "gradient", "checker"] = "none"
     """Procedural pattern; "none" for a texture from files."""
 
-    rgb1: Triple = (0.8, 0.8, 0.8)
-    """First colour of the pattern."""
+    rgb1: Triple | None = None
+    """First colour of the pattern; None uses MuJoCo's default."""
 
-    rgb2: Triple = (0.5, 0.5, 0.5)
-    """Second colour of the pattern."""
+    rgb2: Triple | None = None
+    """Second colour of the pattern; None uses MuJoCo's default."""
 
-    width: int = 0
-    """Width of the pattern in pixels."""
+    width: int | None = None
+    """Width of the pattern in pixels; None for an image."""
 
-    height: int = 0
-    """Height of the pattern in pixels."""
+    height: int | None = None
+    """Height of the pattern in pixels; None for an image."""
 
     mark: Literal["none", "edge", "cross", "random"] = "none"
     """Marks drawn over the pattern."""
@@ -57,13 +57,13 @@ class TextureCfg(SpecEditCfg):
     file: str | None = None
     """Image file."""
 
-    cubefiles: tuple[str, ...] = ()
+    cubefiles: tuple[str, ...] | None = None
     """Image files of the six faces: right, left, up, down, front, back."""
 
-    gridsize: tuple[int, int] = (1, 1)
-    """Rows and columns of the faces in one image file."""
+    gridsize: tuple[int, int] | None = None
+    """Rows and columns of the faces in one image file; None for one image."""
 
-    gridlayout: str = ""
+    gridlayout: str | None = None
     """Faces in the grid, as the letters R, L, U, D, F, B and '.'."""
 
     nchannel: int = 3
@@ -85,13 +85,12 @@ class TextureCfg(SpecEditCfg):
             builtin=_constant(mjtBuiltin, self.builtin, what="builtin texture"),
             mark=_constant(mjtMark, self.mark, what="texture mark"),
             file=self.file or "",
-            gridsize=self.gridsize,
         )
         plain = ("rgb1", "rgb2", "width", "height", "markrgb", "random", "nchannel")
-        _copy_attributes(self, texture, (*plain, "hflip", "vflip"))
-        for face, file in enumerate(self.cubefiles):
+        _copy_attributes(self, texture, (*plain, "gridsize", "hflip", "vflip"))
+        for face, file in enumerate(self.cubefiles or ()):
             texture.cubefiles[face] = file
-        for place, letter in enumerate(self.gridlayout):
+        for place, letter in enumerate(self.gridlayout or ""):
             texture.gridlayout[place] = letter
 
     def _check(self) -> None:
@@ -101,17 +100,18 @@ class TextureCfg(SpecEditCfg):
                 f"The texture {self.name!r} needs exactly one of builtin, file and "
                 "cubefiles."
             )
-        if self.builtin != "none" and (self.width < 1 or self.height < 1):
+        pixels = (self.width or 0, self.height or 0)
+        if self.builtin != "none" and min(pixels) < 1:
             raise ValueError(
                 f"The builtin texture {self.name!r} needs a positive width and "
-                f"height, not {self.width} by {self.height} pixels."
+                f"height, not {pixels[0]} by {pixels[1]} pixels."
             )
         if self.cubefiles and len(self.cubefiles) != 6:
             raise ValueError(
                 f"The texture {self.name!r} needs 6 cubefiles, not "
                 f"{len(self.cubefiles)}."
             )
-        rows, columns = self.gridsize
+        rows, columns = self.gridsize or (1, 1)
         if self.gridlayout and len(self.gridlayout) != rows * columns:
             raise ValueError(
                 f"The gridlayout {self.gridlayout!r} of the texture {self.name!r} "
@@ -172,13 +172,15 @@ class MeshCfg(SpecEditCfg):
     mesh_names: Patterns
     """Patterns of the edited meshes."""
 
-    maxhullvert: int | dict[str, int]
+    maxhullvert: int | dict[str, int] | None = None
     """Maximum number of vertices of the convex hull, above 3, or -1 for no limit; one
-    value, or values by pattern."""
+    value, or values by pattern. None leaves it unchanged."""
 
     def edit(self, spec: mujoco.MjSpec) -> None:
         """Edit `spec` in place."""
         meshes = match_elements(spec.meshes, self.mesh_names, what="mesh", spec=spec)
+        if self.maxhullvert is None:
+            return
         names = [mesh.name for mesh in meshes]
         values = resolve_values(
             self.maxhullvert, names, what="mesh", owner=spec.modelname
@@ -197,11 +199,11 @@ class MeshCfg(SpecEditCfg):
 class LightCfg(SpecEditCfg):
     """Adds a light."""
 
-    name: str
-    """Name of the new light."""
+    name: str | None = None
+    """Name of the new light; None for none."""
 
-    body: str | None = None
-    """Name of the body to which it is attached; None for the world."""
+    body: str = "world"
+    """Name of the body to which it is attached."""
 
     mode: Mode = "fixed"
     """Tracking mode."""
@@ -230,26 +232,27 @@ class LightCfg(SpecEditCfg):
     exponent: float = 10.0
     """Exponent of the decrease from the axis of a spot to its edge."""
 
-    diffuse: Triple = (0.7, 0.7, 0.7)
-    """Diffuse colour."""
+    diffuse: Triple | None = None
+    """Diffuse colour; None uses MuJoCo's default."""
 
-    specular: Triple = (0.3, 0.3, 0.3)
-    """Colour of highlights."""
+    specular: Triple | None = None
+    """Colour of highlights; None uses MuJoCo's default."""
 
-    ambient: Triple = (0.0, 0.0, 0.0)
-    """Ambient colour."""
+    ambient: Triple | None = None
+    """Ambient colour; None uses MuJoCo's default."""
 
     attenuation: Triple = (1.0, 0.0, 0.0)
     """Constant, linear and quadratic attenuation with distance."""
 
     def edit(self, spec: mujoco.MjSpec) -> None:
         """Edit `spec` in place."""
-        check_new(self.name, spec.lights, what="light")
+        if self.name is not None:
+            check_new(self.name, spec.lights, what="light")
         light = find_body(spec, self.body).add_light(
-            name=self.name,
+            name=self.name or "",
             type=_constant(mjtLightType, self.type, what="light type"),
             mode=_constant(mjtCamLight, self.mode, what="light mode"),
-            targetbody=_target(spec, self.name, self.mode, self.target),
+            targetbody=_target(spec, self.name or "the light", self.mode, self.target),
         )
         plain = ("castshadow", "active", "pos", "dir", "cutoff", "exponent", "diffuse")
         _copy_attributes(self, light, (*plain, "specular", "ambient", "attenuation"))
@@ -261,8 +264,8 @@ class CameraCfg(SpecEditCfg):
     name: str
     """Name of the new camera."""
 
-    body: str | None = None
-    """Name of the body to which it is attached; None for the world."""
+    body: str = "world"
+    """Name of the body to which it is attached."""
 
     mode: Mode = "fixed"
     """Tracking mode."""
@@ -303,7 +306,9 @@ def _constant(enumeration: Any, name: str, *, what: str) -> Any:
 
 def _copy_attributes(cfg: Any, element: Any, attributes: Sequence[str]) -> None:
     for attribute in attributes:
-        write_attribute(element, attribute, getattr(cfg, attribute))
+        value = getattr(cfg, attribute)
+        if value is not None:
+            write_attribute(element, attribute, value)
 
 
 def _target(spec: mujoco.MjSpec, name: str, mode: str, target: str | None) -> str:

@@ -93,7 +93,9 @@ class CartpoleBalanceCfg(ManagerBasedRlEnvCfg):
     """Keep the pole upright and the cart near the centre."""
 
     scene = SceneCfg(num_envs=1, env_spacing=4.0, entities={"cartpole": cartpole_cfg()})
-    sim = SimulationCfg(mujoco=MujocoCfg(timestep=0.01, disableflags=("contact",)))
+    sim = SimulationCfg(
+        mujoco=MujocoCfg(timestep=0.01, ccd_iterations=35, disableflags=("contact",))
+    )
     viewer = ViewerCfg(lookat=(0.0, 0.0, 1.0), distance=5.0)
     decimation = 5
     episode_length_s = 50.0

@@ -6,6 +6,7 @@ from mjlab.rl import (
     GaussianCfg,
     MlpModelCfg,
     PpoAgentCfg,
+    PpoCfg,
 )
 
 
@@ -26,5 +27,6 @@ class CartpoleAgentCfg(PpoAgentCfg):
     max_iterations = 150
     actor = actor()
     critic = critic()
+    algorithm = PpoCfg(entropy_coef=0.01)
     checkpoint = CheckpointCfg(every=25)
     evaluation = EvaluationCfg(every=50)

@@ -62,7 +62,7 @@ def observations(*, with_object: bool) -> dict[str, ObservationGroupCfg | None]:
     )
     seen["actions"] = ObservationTermCfg(func=mdp.last_action)
     return {
-        "actor": ObservationGroupCfg(terms=seen),
+        "actor": ObservationGroupCfg(terms=seen, enable_corruption=True),
         "critic": ObservationGroupCfg(terms=dict(seen), enable_corruption=False),
     }
 

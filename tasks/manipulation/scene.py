@@ -49,6 +49,7 @@ def simulation() -> SimulationCfg:
             impratio=10.0,
             iterations=10,
             ls_iterations=20,
+            ccd_iterations=35,
         ),
         nconmax=55,
         njmax=600,

@@ -85,7 +85,7 @@ def seeing(
     kept = {name: term for name, term in actor.terms.items() if name not in instead_of}
     return {
         **groups,
-        "actor": ObservationGroupCfg(terms={**kept, **more}),
+        "actor": ObservationGroupCfg(terms={**kept, **more}, enable_corruption=True),
         CAMERA: ObservationGroupCfg(terms={**pictures}, concatenate_dim=0),
     }
 

@@ -139,7 +139,7 @@ class TrackArm6Cfg(ManagerBasedRlEnvCfg):
     """The arm tracks joint angles that change every one or two seconds."""
 
     scene = SceneCfg(num_envs=2048, env_spacing=2.0, entities={"robot": arm6_cfg()})
-    sim = SimulationCfg(mujoco=MujocoCfg(timestep=TIMESTEP, integrator="implicitfast"))
+    sim = SimulationCfg(mujoco=MujocoCfg(timestep=TIMESTEP, ccd_iterations=35))
     decimation = DECIMATION
     episode_length_s = 8.0
     commands = {TARGET: JointTargetCommandCfg()}

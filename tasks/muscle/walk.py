@@ -78,7 +78,7 @@ def simulation(*, nconmax: int = 16, njmax: int = 96) -> SimulationCfg:
         njmax=njmax,
         # A walker is one constraint island, so island discovery has no effect.
         mujoco=MujocoCfg(
-            timestep=TIMESTEP, integrator="implicitfast", disableflags=("island",)
+            timestep=TIMESTEP, ccd_iterations=35, disableflags=("island",)
         ),
     )
 

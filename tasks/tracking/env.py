@@ -43,7 +43,11 @@ def simulation() -> SimulationCfg:
     """Return physics at 200 Hz; the robot is one constraint island."""
     return SimulationCfg(
         mujoco=MujocoCfg(
-            timestep=0.005, disableflags=("island",), iterations=10, ls_iterations=20
+            timestep=0.005,
+            disableflags=("island",),
+            iterations=10,
+            ls_iterations=20,
+            ccd_iterations=35,
         ),
         nconmax=64,
         njmax=300,

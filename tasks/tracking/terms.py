@@ -112,7 +112,7 @@ def observations(*, state_estimation: bool = True) -> dict[str, ObservationGroup
     if not state_estimation:
         del seen["motion_anchor_pos_b"], seen["base_lin_vel"]
     return {
-        "actor": ObservationGroupCfg(terms={**seen}),
+        "actor": ObservationGroupCfg(terms={**seen}, enable_corruption=True),
         "critic": ObservationGroupCfg(terms={**true}, enable_corruption=False),
     }
 

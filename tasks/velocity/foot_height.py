@@ -31,6 +31,10 @@ class FootHeightSensorCfg(RayCastSensorCfg):
     pattern = RingPatternCfg(rings=())
     """One downward ray."""
 
+    ray_alignment = "yaw"
+
+    include_geom_groups = (0,)
+
     start_offset = (0.0, 0.0, 0.5)
     """Offset of the rays' origins above the feet, so that feet below the surface also
     detect it."""

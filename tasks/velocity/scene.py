@@ -91,6 +91,7 @@ def terrain_scan(robot: Robot) -> RayCastSensorCfg:
         ray_alignment="yaw",
         start_offset=(0.0, 0.0, above),
         max_distance=above + SCAN_DISTANCE,
+        include_geom_groups=(0,),
     )
 
 

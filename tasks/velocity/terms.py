@@ -71,7 +71,7 @@ def observations(robot: Robot, *, rough: bool) -> dict[str, ObservationGroupCfg]
         ),
     }
     return {
-        "actor": ObservationGroupCfg(terms={**seen}),
+        "actor": ObservationGroupCfg(terms={**seen}, enable_corruption=True),
         "critic": ObservationGroupCfg(terms={**true}, enable_corruption=False),
     }
 

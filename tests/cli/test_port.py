@@ -140,6 +140,41 @@ def test_a_field_that_is_also_ours_elsewhere_is_found_by_its_owner():
     ]
 
 
+def test_a_field_without_a_counterpart_is_named_with_its_replacement():
+    text = (
+        "from mjlab.actuator import BuiltinPositionActuatorCfg as Motor\n"
+        "from mjlab.envs import ManagerBasedRlEnvCfg\n"
+        "from mjlab.sensor import CameraSensorCfg\n"
+        "from mjlab.rl import RslRlOnPolicyRunnerCfg\n"
+        "Motor(target_names_expr=('.*',), delay_max_lag=2)\n"
+        "ManagerBasedRlEnvCfg(auto_reset=False, decimation=4)\n"
+        "CameraSensorCfg(name='eye', camera_name='head', orthographic=True)\n"
+        "RslRlOnPolicyRunnerCfg(run_name='a', max_iterations=5)\n"
+        "other(camera_name='head')\n"
+    )
+    assert [row for row in changes(text) if row[0] > 4] == [
+        (5, "delay_max_lag", "delay"),
+        (6, "auto_reset", "no counterpart"),
+        (7, "camera_name", "camera"),
+        (7, "orthographic", "no counterpart"),
+        (8, "run_name", "no counterpart"),
+    ]
+
+
+def test_a_method_of_theirs_is_named_with_its_replacement():
+    text = (
+        "robot.write_joint_state_to_sim(pos, vel, env_ids=ids)\n"
+        "robot.data.joint_torques, env.obs_buf, self._env.extras, other.extras\n"
+    )
+    assert changes(text) == [
+        (1, ".write_joint_state_to_sim", "write_joint_state"),
+        (1, "env_ids", "mask"),
+        (2, ".extras", "take_log"),
+        (2, ".joint_torques", "qfrc_actuator"),
+        (2, ".obs_buf", "observation_manager.output"),
+    ]
+
+
 def test_each_field_by_owner_is_a_field_of_our_class():
     ours = {"EntityCfg": EntityCfg, "terrain": TerrainCfg}
     for owner, rows in FIELDS_OF.items():

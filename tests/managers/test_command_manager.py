@@ -87,11 +87,14 @@ def velocity(
     times: tuple[float, float] = (1.0, 1.0), **fields: Any
 ) -> UniformVelocityCommandCfg:
     ranges = UniformVelocityCommandCfg.Ranges(
-        lin_vel_x=(-1.0, 2.0), lin_vel_y=(-0.5, 0.5), ang_vel_z=(-0.7, 0.7)
+        lin_vel_x=(-1.0, 2.0),
+        lin_vel_y=(-0.5, 0.5),
+        ang_vel_z=(-0.7, 0.7),
+        heading=(-math.pi, math.pi),
     )
-    return UniformVelocityCommandCfg(
-        **({"resampling_time_range": times, "ranges": ranges} | fields)
-    )
+    settings = {"resampling_time_range": times, "ranges": ranges}
+    heading = {"heading_command": True, "rel_heading_envs": 0.0}
+    return UniformVelocityCommandCfg(**(settings | heading | fields))
 
 
 # Timers.

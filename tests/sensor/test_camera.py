@@ -41,6 +41,8 @@ CFGS = (
     CameraSensorCfg(
         name="eye",
         camera="eye",
+        width=64,
+        height=64,
         data_types=("rgb", "depth", "segmentation"),
         max_distance=FAR,
         geom_groups=(0,),

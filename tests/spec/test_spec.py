@@ -468,6 +468,13 @@ def test_a_wrong_look_is_an_error_that_says_why(leg, edit, message):
         edited(leg, edit)
 
 
+def test_a_light_needs_no_name_and_is_in_the_world_by_default(leg):
+    model = edited(leg, LightCfg(pos=(0, 0, 4)), LightCfg(diffuse=(1, 0, 0)))
+    assert [model.light(i).name for i in range(2)] == ["", ""]
+    assert model.light_bodyid.tolist() == [0, 0]
+    assert model.light_diffuse.tolist()[1] == [1, 0, 0]
+
+
 def test_a_name_that_is_taken_is_an_error(leg):
     twice = [CameraCfg(name="eye"), CameraCfg(name="eye")]
     with pytest.raises(ValueError, match="already has a camera 'eye'"):

@@ -171,11 +171,6 @@ _OTHERWISE: dict[str, tuple[str, str]] = {
     # mjlab.sensor
     "BuiltinSensor": ("mjlab.sensor.MujocoSensor", ""),
     "BuiltinSensorCfg": ("mjlab.sensor.MujocoSensorCfg", ""),
-    "RayCastSensorCfg": (
-        "mjlab.sensor.RayCastSensorCfg",
-        "`include_geom_groups` is (0,) by default, not (0, 1, 2); `ray_alignment` is "
-        "'yaw', not 'base'",
-    ),
     "PinholeCameraPatternCfg": ("mjlab.sensor.PinholePatternCfg", ""),
     "CameraSensorData": ("mjlab.sensor.CameraData", ""),
     # mjlab.terrains
@@ -333,13 +328,98 @@ _TASK_PACKAGES = {
         "NoiseModelWithAdditiveBiasCfg UniformNoiseCfg",
         "mjlab.tensors",
     ),
-    "mjlab.utils.spec_config": Package("CollisionCfg", "mjlab.spec"),
+    "mjlab.utils.spec_config": Package(
+        "CollisionCfg GeomCfg MaterialCfg MeshCfg TextureCfg LightCfg CameraCfg "
+        "SpecCfg",
+        "mjlab.spec",
+    ),
+    "mjlab.utils.lab_api.math": Package(
+        "axis_angle_from_quat combine_frame_transforms copysign default_orientation "
+        "euler_xyz_from_quat matrix_from_quat normalize quat_apply quat_apply_inverse "
+        "quat_apply_yaw quat_box_minus quat_box_plus quat_conjugate "
+        "quat_error_magnitude quat_from_angle_axis quat_from_euler_xyz "
+        "quat_from_matrix quat_inv quat_mul quat_slerp quat_unique random_orientation "
+        "random_yaw_orientation sample_gaussian sample_log_uniform sample_uniform "
+        "saturate scale_transform subtract_frame_transforms transform_points "
+        "unscale_transform wrap_to_pi yaw_quat",
+        "mjlab.tensors.math",
+    ),
+    "mjlab.managers.event_manager": Package(
+        "requires_model_fields RecomputeLevel", "mjlab.managers"
+    ),
+    "mjlab.tasks.tracking.mdp": Package(
+        "MotionCommand MotionCommandCfg motion_anchor_pos_b motion_anchor_ori_b "
+        "robot_body_pos_b robot_body_ori_b motion_global_anchor_position_error_exp "
+        "motion_global_anchor_orientation_error_exp "
+        "motion_relative_body_position_error_exp "
+        "motion_relative_body_orientation_error_exp "
+        "motion_global_body_linear_velocity_error_exp "
+        "motion_global_body_angular_velocity_error_exp self_collision_cost "
+        "bad_anchor_pos bad_anchor_pos_z_only bad_anchor_ori bad_motion_body_pos "
+        "bad_motion_body_pos_z_only",
+        "mjlab.motion.mdp",
+    ),
     "mjlab.terrains.config": Package(
         "ROUGH_TERRAINS_CFG", "mjlab.tasks.velocity.terrains"
     ),
     "mjlab.tasks.registry": Package("register_mjlab_task", "mjlab.registry"),
 }
+_DRAWS = "draw from `env.rng`, which has a stream for each world"
+_MATH = "mjlab.tensors.math"
 _OTHERWISE |= {
+    # mjlab.utils.spec_config
+    "SpecCfg": ("mjlab.spec.SpecEditCfg", ""),
+    # mjlab.utils.lab_api.math
+    "axis_angle_from_quat": (f"{_MATH}.quat_to_rotvec", ""),
+    "combine_frame_transforms": (
+        f"{_MATH}.combine_frames",
+        "all four arguments are needed",
+    ),
+    "copysign": ("", "`torch.copysign`"),
+    "default_orientation": ("", "a tensor of (1, 0, 0, 0)"),
+    "euler_xyz_from_quat": (f"{_MATH}.quat_to_euler_xyz", ""),
+    "matrix_from_quat": (f"{_MATH}.quat_to_matrix", ""),
+    "quat_apply": (f"{_MATH}.quat_rotate", ""),
+    "quat_apply_inverse": (f"{_MATH}.quat_rotate_inverse", ""),
+    "quat_apply_yaw": (f"{_MATH}.quat_rotate", "of `quat_yaw(quat)`"),
+    "quat_box_plus": (f"{_MATH}.quat_box_plus", "w can be negative"),
+    "quat_error_magnitude": (f"{_MATH}.quat_angle", ""),
+    "quat_from_angle_axis": (
+        f"{_MATH}.quat_from_axis_angle",
+        "the axis is the first argument",
+    ),
+    "quat_inv": (f"{_MATH}.quat_conjugate", "of a unit quaternion"),
+    "quat_unique": (f"{_MATH}.quat_positive", ""),
+    "random_orientation": ("", _DRAWS),
+    "random_yaw_orientation": ("", _DRAWS),
+    "sample_gaussian": ("", _DRAWS),
+    "sample_log_uniform": ("", _DRAWS),
+    "sample_uniform": ("", _DRAWS),
+    "saturate": ("", "`torch.clamp`"),
+    "scale_transform": ("", "`2 * (x - (low + high) / 2) / (high - low)`"),
+    "subtract_frame_transforms": (
+        f"{_MATH}.subtract_frames",
+        "all four arguments are needed",
+    ),
+    "transform_points": (
+        f"{_MATH}.transform_points",
+        "`pos` and `quat` are the first arguments",
+    ),
+    "unscale_transform": ("", "`(low + high) / 2 + x * (high - low) / 2`"),
+    "yaw_quat": (f"{_MATH}.quat_yaw", ""),
+    # mjlab.managers.event_manager
+    "requires_model_fields": (
+        "mjlab.mdp.randomize.fields.ModelTerm",
+        "`class my_term(ModelTerm, field='body_mass')`",
+    ),
+    "RecomputeLevel": (
+        "mjlab.mdp.randomize.fields.ModelTerm",
+        "derived constants follow from the field",
+    ),
+    # mjlab.tasks.tracking.mdp
+    "MotionCommand": ("mjlab.motion.MotionCommand", ""),
+    "MotionCommandCfg": ("mjlab.motion.MotionCommandCfg", ""),
+    # mjlab.tasks
     "register_mjlab_task": (
         "mjlab.registry.Task",
         "an entry point `mjlab.tasks` of your package names one; so does `new`",

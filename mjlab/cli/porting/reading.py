@@ -5,8 +5,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from mjlab.cli.porting.isaaclab_names import ISAAC_LAB
+from mjlab.cli.porting.mjlab_members import ENV_MEMBERS, MEMBERS
 from mjlab.cli.porting.mjlab_names import MJLAB
 from mjlab.cli.porting.project import Counterpart, Project
+from mjlab.settings.mjlab_fields import REPLACED
 
 PROJECTS = (MJLAB, ISAAC_LAB)
 
@@ -50,9 +52,6 @@ _OF_ISAAC_LAB_VIEWER = {
     "env_index": ("world", ""),
 }
 FIELDS_OF = {
-    "EntityCfg": {
-        "spec_fn": ("source", "a function that returns an MjSpec, an MjSpec or a file")
-    },
     "ViewerConfig": _OF_MJLAB_VIEWER,
     "ViewerCfg": _OF_ISAAC_LAB_VIEWER,
     "terrain": _OF_TERRAIN,
@@ -60,6 +59,21 @@ FIELDS_OF = {
 }
 """Fields by the class or attribute that has them: counterpart and reason. Reads of them
 are found too."""
+
+_BASES = {
+    "ActuatorCfg": "ActuatorCfg",
+    "ActionCfg": "DrivenActionCfg",
+    "TerrainCfg": "SubTerrainCfg",
+}
+"""Base class here, by the ending of the names of mjlab's classes."""
+
+_OF_RSL_RL = {
+    "RslRlBaseRunnerCfg": "AgentCfg",
+    "RslRlOnPolicyRunnerCfg": "AgentCfg",
+    "RslRlModelCfg": "MlpModelCfg",
+    "RslRlPpoAlgorithmCfg": "PpoCfg",
+}
+"""Class here with the rows of mjlab's classes that keep their name."""
 
 _WAITS = {
     "item": "synchronises with the device: keep a tensor, or use `torch.where`",
@@ -219,16 +233,48 @@ def _of_fields(tree: ast.Module, imports: dict[str, str]) -> Iterator[Change]:
     """Yield changes of fields, parameters and methods."""
     for node in ast.walk(tree):
         for owner, name, line in _fields_in(node):
-            known = imports.get(owner, owner).rpartition(".")[2]
+            dotted = imports.get(owner, owner)
+            known = dotted.rpartition(".")[2]
             row = FIELDS_OF.get(known, {}).get(name) or FIELDS.get(name)
             if row is not None:
                 yield Change(line, name, *row)
+            elif owner in imports:
+                yield from _of_replaced(dotted, name, line)
         if isinstance(node, ast.Attribute):
+            yield from _of_member(node)
             row = FIELDS_OF.get(_last_name(node.value), {}).get(node.attr)
             if row is not None:
                 yield Change(node.lineno, node.attr, *row)
         if isinstance(node, ast.FunctionDef) and "env" in map(_name, node.args.args):
             yield from _of_waits(node)
+
+
+def _of_replaced(dotted: str, field: str, line: int) -> Iterator[Change]:
+    """Yield the replacement of a field of one of mjlab's classes."""
+    rows = (REPLACED.get(cls, {}).get(field) for cls in _ours(dotted))
+    row = next((row for row in rows if row is not None), None)
+    if row is not None:
+        yield Change(line, field, row.ours or NONE, row.note)
+
+
+def _ours(dotted: str) -> list[str]:
+    """Return the names of our class for one of mjlab's, and of its bases with rows."""
+    module, _, name = dotted.rpartition(".")
+    row = MJLAB.row(module, name) if MJLAB.has(module) else None
+    if row is None:
+        return []
+    ours = row.ours.rpartition(".")[2]
+    bases = [base for ending, base in _BASES.items() if name.endswith(ending)]
+    return [_OF_RSL_RL.get(name, ours), *bases]
+
+
+def _of_member(node: ast.Attribute) -> Iterator[Change]:
+    """Yield the replacement of a method or an attribute."""
+    row = MEMBERS.get(node.attr)
+    if row is None and _last_name(node.value) in ("env", "_env"):
+        row = ENV_MEMBERS.get(node.attr)
+    if row is not None:
+        yield Change(node.lineno, f".{node.attr}", row[0] or NONE, row[1])
 
 
 def _of_waits(term: ast.FunctionDef) -> Iterator[Change]:
