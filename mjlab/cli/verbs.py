@@ -29,6 +29,7 @@ VERBS = {
     "train": Verb("Train a policy for a task."),
     "play": Verb("Watch a policy, in a browser, a window or a video."),
     "evaluate": Verb("Measure a policy over many episodes."),
+    "exam": Verb("Take a walking policy through an exam with punches."),
     "export": Verb("Write a policy to one ONNX file."),
     "verify": Verb("Replay a policy's first steps in plain MuJoCo."),
     "clone": Verb("Train a policy to imitate recorded actions."),

@@ -39,6 +39,8 @@ FLOORS = {
     "mjlab.tasks.robots": 9,
     # It watches runs, and draws as reports do.
     "mjlab.sweep": 10,
+    # It builds the robots of tasks, and reports.
+    "mjlab.exam": 10,
     "mjlab.tasks.*": 10,
     # It makes the files that tasks read, and knows the robots: no task imports it.
     "mjlab.motion.tools": 10,
