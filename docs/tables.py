@@ -87,14 +87,15 @@ def listed(module: ModuleType) -> list[str]:
     own = [name for name, value in vars(module).items() if _is_of(value, module)]
     names = getattr(module, "__all__", own)
     found = {name: getattr(module, name) for name in names if not name.startswith("_")}
-    return [name for name, value in found.items() if _is_documented(value)]
+    return [name for name, value in found.items() if is_documented(value)]
 
 
 def _is_of(value: object, module: ModuleType) -> bool:
     return getattr(value, "__module__", None) == module.__name__
 
 
-def _is_documented(value: object) -> bool:
+def is_documented(value: object) -> bool:
+    """Return True for a class or function of mjlab."""
     return isinstance(value, type | FunctionType) and "mjlab" in value.__module__
 
 
