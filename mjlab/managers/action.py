@@ -163,8 +163,8 @@ class ActionManager(Manager[ActionTerm]):
             )
             raise ValueError(
                 f"The action has shape {tuple(action.shape)}; it has to be "
-                f"{tuple(self.action.shape)}: {self._env.num_envs} worlds, and the "
-                f"terms {terms or 'take nothing'}."
+                f"{tuple(self.action.shape)}: {self._env.num_envs} environments; "
+                f"dimensions by term: {terms or 'no action terms'}."
             )
         if action.dtype != self.action.dtype:
             raise TypeError(
@@ -263,6 +263,6 @@ def _check_pair(
     remedy = "." if same_quantity else ", or set share_targets=True."
     raise TermError(
         f"Action terms {one.name!r} and {two.name!r} both act on the {target.kind} "
-        f"{target.name!r} of {target.entity!r}, with its {target.quantity} and its "
-        f"{other.quantity}. Make their patterns disjoint{remedy}"
+        f"{target.name!r} of {target.entity!r}: one sets its {target.quantity}, the "
+        f"other its {other.quantity}. Make their patterns disjoint{remedy}"
     )

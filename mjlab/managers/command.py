@@ -241,7 +241,8 @@ def _in_steps(times: tuple[float, float], step_dt: float) -> tuple[int, int]:
     low, high = times
     if not 0.0 < low <= high:
         raise ValueError(
-            f"resampling_time_range is {times}; it has to be positive and ascending."
+            f"resampling_time_range is {times}; it has to be (low, high) with "
+            "0 < low <= high."
         )
     steps = (_MOST_STEPS if math.isinf(t) else round(t / step_dt) for t in times)
     shortest, longest = (min(max(step, 1), _MOST_STEPS) for step in steps)

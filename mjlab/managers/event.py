@@ -340,8 +340,8 @@ def _bind(name: str, cfg: EventTermCfg, env: Env) -> BoundTerm:
     term = BoundTerm(name, cfg, env, kind="event")
     if cfg.mode in ("reset", "interval") and not term.needs_mask:
         raise TermError(
-            f"{term.label} has mode={cfg.mode!r}, but its function takes no `mask`, so "
-            "it cannot know to which worlds it happens."
+            f"{term.label} has mode={cfg.mode!r}, but its function has no `mask` "
+            "parameter. Add one, and change only the worlds where mask is True."
         )
     return term
 
@@ -361,26 +361,26 @@ def _check(name: str, cfg: EventTermCfg) -> None:
     if (cfg.mode == "interval") != (cfg.interval_range_s is not None):
         raise TermError(
             f"{label} has mode={cfg.mode!r} and interval_range_s="
-            f"{cfg.interval_range_s}; the interval belongs to mode='interval', which "
-            "needs it."
+            f"{cfg.interval_range_s}. Set interval_range_s if mode='interval', and "
+            "leave it None in other modes."
         )
     if cfg.interval_range_s is not None:
         low, high = cfg.interval_range_s
         if not 0.0 <= low <= high:
             raise TermError(
                 f"{label}: interval_range_s is {cfg.interval_range_s}; it has to be "
-                "ascending and not negative."
+                "(low, high) with 0 <= low <= high."
             )
     if cfg.is_global_time and cfg.mode != "interval":
         raise TermError(
-            f"{label} has is_global_time=True and mode={cfg.mode!r}; only intervals "
-            "have a clock."
+            f"{label} has is_global_time=True and mode={cfg.mode!r}; is_global_time "
+            "applies only to mode='interval'."
         )
     gap = cfg.min_step_count_between_reset
     if gap < 0 or (gap > 0 and cfg.mode != "reset"):
         raise TermError(
             f"{label} has min_step_count_between_reset={gap} and mode={cfg.mode!r}; it "
-            "has to be 0 or more, and 0 unless mode='reset'."
+            "has to be 0 or more with mode='reset', and 0 in other modes."
         )
 
 

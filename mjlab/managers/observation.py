@@ -146,7 +146,7 @@ class ObservationManager(Manager[BoundTerm]):
             said = ", ".join(f"{key} {n}" for key, n in found.items() if n)
             if not said:
                 continue
-            message = f"Observed numbers were not finite. By term: {said}."
+            message = f"Observations contain NaN or infinity. Values by term: {said}."
             if group.nan_policy == "error":
                 raise NonfiniteObservationError(message)
             if group.nan_policy == "warn":
@@ -215,12 +215,12 @@ def _check_value(term: BoundTerm, value: Any, num_envs: int) -> None:
     if value.shape == (num_envs,):
         raise TermError(
             f"{term.label} returned shape ({num_envs},); it has to be ({num_envs}, "
-            "...) with one more dimension at least: return value.unsqueeze(-1)."
+            "...), with at least two dimensions. Return value.unsqueeze(-1)."
         )
     if value.ndim < 2 or value.shape[0] != num_envs:
         raise TermError(
-            f"{term.label} returned shape {tuple(value.shape)}; its first dimension "
-            f"has to be that of the {num_envs} worlds, and another has to follow."
+            f"{term.label} returned shape {tuple(value.shape)}; it has to be "
+            f"({num_envs}, ...), with at least two dimensions."
         )
     if value.dtype not in (torch.float32, torch.uint8):
         raise TermError(
@@ -235,8 +235,8 @@ def _check_options(slot: TermSlot) -> None:
     given = [name for name, value in options.items() if value is not None]
     if slot.dtype != torch.float32 and given:
         raise TermError(
-            f"{slot.label} returned {slot.dtype}, to which {' and '.join(given)} "
-            "cannot apply. Have the term return torch.float32."
+            f"{slot.label} returned {slot.dtype}, but {' and '.join(given)} can be "
+            "applied only to torch.float32. Return torch.float32."
         )
 
 

@@ -90,7 +90,7 @@ def resolve_delay(cfg: ObservationTermCfg, label: str) -> DelayCfg | None:
         delay = cfg.delay
     else:
         raise TermError(
-            f"{label} has both delay and delay_min_lag or delay_max_lag; set one."
+            f"{label} has both delay and delay_min_lag or delay_max_lag; set only one."
         )
     is_none = delay.min_lag == 0 and delay.max_lag == 0
     return None if is_none else delay

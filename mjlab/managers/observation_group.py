@@ -279,8 +279,8 @@ def _check_shapes(slots: Sequence[TermSlot], values: Values) -> None:
         shape = tuple(values[slot.source].shape)
         if shape[1:] != slot.shape:
             raise TermError(
-                f"{slot.label} returned shape {shape}; when the environment was "
-                f"built, it was {(shape[0], *slot.shape)}."
+                f"{slot.label} returned shape {shape}; it has to stay as it was when "
+                f"the environment was built: {(shape[0], *slot.shape)}."
             )
 
 
@@ -313,7 +313,7 @@ def _scale_factors(
         except RuntimeError:
             raise TermError(
                 f"{slot.label} has a scale of shape {tuple(given.shape)}, which does "
-                f"not broadcast to one world's value, of shape {slot.shape}."
+                f"not broadcast to the observation of one world, shape {slot.shape}."
             ) from None
     return hull, factors[hull]
 
@@ -346,6 +346,6 @@ def _concatenate(
         shapes = ", ".join(f"{name} {tuple(at.shape)}" for name, at in places.items())
         raise TermError(
             f"Observation group {group!r} cannot concatenate its terms along dimension "
-            f"{dim} of one world's values; their shapes are: {shapes}. Set "
+            f"{dim}. Their shapes, without the world dimension: {shapes}. Set "
             "concatenate_dim, or concatenate_terms=False."
         ) from None

@@ -220,7 +220,7 @@ class ColumnNoise:
 def _checked(slot: TermSlot, rng: WorldRng, stream: str) -> NoiseCfg:
     """Check a term's noise and return its per-step part, without the bias."""
     cfg = slot.cfg.noise
-    assert cfg is not None, "Only noisy terms are asked."
+    assert cfg is not None, "The term has no noise."
     try:
         build_noise(cfg, slot.shape, rng, stream)
     except (ValueError, TypeError) as error:

@@ -250,6 +250,6 @@ def _named(term: BoundTerm, value: object) -> Values:
     if not isinstance(value, dict) or not value:
         raise TermError(
             f"{term.label} returned {type(value).__name__}; it has to return a tensor "
-            "with a row for each world, or several by name."
+            "of shape (num_envs, ...), or a dict of such tensors."
         )
     return {f"{term.name}/{key}": part for key, part in value.items()}

@@ -164,5 +164,7 @@ def _check_stds(name: str, cfg: RewardTermCfg) -> None:
 
 def _checked_weight(name: str, cfg: RewardTermCfg) -> float:
     if not math.isfinite(cfg.weight):
-        raise TermError(f"Reward term {name!r} has weight {cfg.weight}; use a number.")
+        raise TermError(
+            f"Reward term {name!r} has weight={cfg.weight}; it has to be finite."
+        )
     return cfg.weight

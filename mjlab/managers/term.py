@@ -113,7 +113,7 @@ class BoundTerm:
         try:
             if not self.needs_mask:
                 return self.function(self._env, **self.params)
-            assert mask is not None, f"{self.label} acts on worlds."
+            assert mask is not None, f"{self.label} needs a mask."
             if self.needs_ids:
                 ids = mask.nonzero().squeeze(-1)
                 return self.function(self._env, env_ids=ids, **self.params)
@@ -153,8 +153,8 @@ class BoundTerm:
                 )
             except (TypeError, ValueError):
                 raise TermError(
-                    f"{self.label}: parameter {parameter!r} is {value!r}, and only "
-                    "numbers can change while training."
+                    f"{self.label}: parameter {parameter!r} is {value!r}; only numeric "
+                    "parameters can change during training."
                 ) from None
             self.params[parameter] = value
         return value
@@ -174,7 +174,7 @@ class BoundTerm:
     def _note(self, error: Exception) -> None:
         """Add the name of the term to an error that does not contain it."""
         if self.label not in str(error):
-            error.add_note(f"This was in {self.label[0].lower()}{self.label[1:]}.")
+            error.add_note(f"Raised by {self.label[0].lower()}{self.label[1:]}.")
 
     def _resolve(self, cfg: TermCfg, signature: inspect.Signature) -> dict[str, Any]:
         defaults = {
@@ -222,12 +222,12 @@ def _signature(func: Any, label: str) -> inspect.Signature:
     if isinstance(func, type):
         if not issubclass(func, ManagerTermBase):
             raise TermError(
-                f"{label}: the class {func.__name__} has to inherit ManagerTermBase."
+                f"{label}: class {func.__name__} has to inherit from ManagerTermBase."
             )
         parameters = list(inspect.signature(func.__call__).parameters.values())[1:]
         return inspect.Signature(parameters)
     if not callable(func):
-        raise TermError(f"{label}: func is {func!r}, which cannot be called.")
+        raise TermError(f"{label}: func is {func!r}, which is not callable.")
     return inspect.signature(func)
 
 
@@ -344,8 +344,8 @@ def try_once(term: BoundTerm, env: Env) -> Any:
         if env.action_manager.total_action_dim:
             raise
         raise TermError(
-            f"{term.label} reads a number that is not there ({error}). The task "
-            "declares no actions, so actions have shape (num_envs, 0)."
+            f"{term.label} raised IndexError ({error}). The task declares no "
+            "actions, so actions have shape (num_envs, 0)."
         ) from error
 
 
@@ -353,8 +353,8 @@ def check_gradient(term: BoundTerm, value: torch.Tensor) -> None:
     """Raise for a value that requires grad."""
     if value.requires_grad:
         raise TermError(
-            f"{term.label} returned a tensor that requires grad, and no gradient goes "
-            "through a step. Return value.detach(), or compute it in torch.no_grad()."
+            f"{term.label} returned a tensor that requires grad, but steps are not "
+            "differentiable. Return value.detach(), or compute it in torch.no_grad()."
         )
 
 
@@ -368,7 +368,7 @@ def check_value(term: BoundTerm, value: Any, num_envs: int, dtype: torch.dtype) 
     if value.shape != (num_envs,):
         raise TermError(
             f"{term.label} returned shape {tuple(value.shape)}; it has to be "
-            f"({num_envs},), one value a world."
+            f"({num_envs},), one value per world."
         )
     if value.dtype != dtype:
         raise TermError(f"{term.label} returned {value.dtype}; it has to be {dtype}.")

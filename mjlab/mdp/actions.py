@@ -60,7 +60,9 @@ class AffineAction(DrivenAction):
         by_name = clip if isinstance(clip, dict) else {".*": clip}
         for pattern, (low, high) in by_name.items():
             if not low <= high:
-                raise ValueError(f"clip of {pattern!r} is {(low, high)}: inverted.")
+                raise ValueError(
+                    f"clip of {pattern!r} is {(low, high)}; low is above high."
+                )
         lows = self._values({k: v[0] for k, v in by_name.items()}, -torch.inf, "clip")
         highs = self._values({k: v[1] for k, v in by_name.items()}, torch.inf, "clip")
         return lows, highs

@@ -31,7 +31,7 @@ class DrawRanges:
         for name, (low, high) in ranges.items():
             if not low <= high:
                 raise ValueError(
-                    f"the range of {name} is {(low, high)}; it has to ascend."
+                    f"the range of {name} is {(low, high)}; low is above high."
                 )
         self.bounds = torch.tensor(list(ranges.values()), device=device)
         """Lower and upper bound of each number, shape (numbers, 2)."""
@@ -185,7 +185,9 @@ class UniformVectorCommand(CommandTerm):
 
     def __init__(self, name: str, cfg: UniformVectorCommandCfg, env: Env) -> None:
         if not cfg.ranges:
-            raise ValueError("ranges is empty; give the range of each number.")
+            raise ValueError(
+                "ranges is empty; give a range for each number of the command."
+            )
         super().__init__(name, cfg, env, num_draws=len(cfg.ranges))
         by_name = {f"number {i}": each for i, each in enumerate(cfg.ranges)}
         self._ranges = DrawRanges(by_name, env.device)

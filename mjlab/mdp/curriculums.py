@@ -111,7 +111,7 @@ class schedule(ManagerTermBase):
         steps = [int(step) for step, _ in stages]
         if not steps or steps != sorted(set(steps)) or steps[0] < 0:
             raise ValueError(
-                f"stages begin at the steps {steps}; give at least one, ascending."
+                f"stages start at steps {steps}; give at least one, in ascending order."
             )
         values = [_like(target, value) for _, value in stages]
         self._steps = torch.tensor(steps, device=env.device)
@@ -242,9 +242,11 @@ class adaptive(ManagerTermBase):
         if not low <= high:
             raise ValueError(f"lower_below={low} is above raise_above={high}.")
         if not 0.0 < params.get("step", 0.1) <= 1.0:
-            raise ValueError(f"step={params['step']} has to be above 0 and up to 1.")
+            raise ValueError(f"step={params['step']} has to be above 0 and at most 1.")
         if params.get("min_episodes", 100) < 1:
-            raise ValueError(f"min_episodes={params['min_episodes']} has to be over 0.")
+            raise ValueError(
+                f"min_episodes={params['min_episodes']} has to be above 0."
+            )
         self._figure = _figure(env, params["figure"])
         self._target = live_tensor(env, params["target"])
         self._start = _like(self._target, params["start"])
@@ -339,7 +341,7 @@ def _command_range(env: ManagedEnv, name: str, parameter: str) -> torch.Tensor:
     if parameter not in known:
         hint = suggest(parameter, known)
         raise UnknownNameError(
-            f"The command {name!r} has no live range {parameter!r}. {hint}"
+            f"Command {name!r} has no range {parameter!r} to change. {hint}"
         )
     return ranges[parameter]
 
@@ -348,7 +350,7 @@ def _like(target: torch.Tensor, value: Value) -> torch.Tensor:
     tensor = torch.tensor(value, dtype=target.dtype, device=target.device)
     if tensor.shape != target.shape:
         raise ValueError(
-            f"{value!r} has shape {tuple(tensor.shape)}, and what it is for has shape "
+            f"{value!r} has shape {tuple(tensor.shape)}; the parameter has shape "
             f"{tuple(target.shape)}."
         )
     return tensor

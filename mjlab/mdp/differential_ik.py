@@ -125,9 +125,9 @@ class DifferentialIKActionCfg(DrivenActionCfg):
         ]
         if idle and (self.patterns is not None or len(idle) == len(found)):
             raise ValueError(
-                f"the joint {idle[0]!r} of {entity.name!r} does not move the "
-                f"{self.frame_type} {self.frame_name!r}; name only joints between it "
-                "and the base."
+                f"joint {idle[0]!r} of {entity.name!r} does not move the "
+                f"{self.frame_type} {self.frame_name!r}; name only joints between the "
+                f"base and that {self.frame_type}."
             )
         return {name: column for name, column in found.items() if name not in idle}
 
@@ -311,16 +311,16 @@ def _check(cfg: DifferentialIKActionCfg) -> None:
     if not cfg.damping > 0.0:
         raise ValueError(f"damping is {cfg.damping}; it has to be positive.")
     if cfg.limit_rounds < 0:
-        raise ValueError(f"limit_rounds is {cfg.limit_rounds}; it is 0 or more.")
+        raise ValueError(f"limit_rounds={cfg.limit_rounds} has to be 0 or more.")
     if not cfg.max_joint_step > 0.0:
         raise ValueError(
             f"max_joint_step is {cfg.max_joint_step}; it has to be positive."
         )
     for field in ("position_weight", "orientation_weight", "posture_weight"):
         if not getattr(cfg, field) >= 0.0:
-            raise ValueError(f"{field} is {getattr(cfg, field)}; it is 0 or more.")
+            raise ValueError(f"{field}={getattr(cfg, field)} has to be 0 or more.")
     if cfg.clip is not None and not cfg.clip[0] <= cfg.clip[1]:
-        raise ValueError(f"clip is {cfg.clip}: inverted.")
+        raise ValueError(f"clip is {cfg.clip}; low is above high.")
 
 
 def _joints_that_move(body: int, model: mujoco.MjModel) -> set[int]:

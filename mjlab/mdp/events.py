@@ -48,13 +48,13 @@ class _RootReset(ManagerTermBase):
         entity = self._entity = chosen(cfg.params, env).entity
         if velocity and entity.is_fixed_base:
             raise ValueError(
-                f"velocity_range is given, but the entity {entity.name!r} has a fixed "
-                "base, which cannot move."
+                f"velocity_range is set, but entity {entity.name!r} has a fixed base. "
+                "Leave velocity_range out, or give the base a free joint."
             )
         if entity.is_fixed_base and entity.index.mocap_body_id is None:
             raise ValueError(
-                f"The entity {entity.name!r} is a part of the world and has no root "
-                "pose to write."
+                f"Entity {entity.name!r} is fixed to the world body, so its root pose "
+                "cannot be written."
             )
         self._moves = not entity.is_fixed_base
         self._turns = any(axis in pose for axis in _AXES[3:])
@@ -123,7 +123,7 @@ class reset_root_state_from_flat_patches(_RootReset):
         name = cfg.params.get("patch_name", "spawn")
         if name not in self._ground.patch_names:
             hint = suggest(name, self._ground.patch_names)
-            raise UnknownNameError(f"The terrain has no patches {name!r}. {hint}")
+            raise UnknownNameError(f"The terrain has no flat patches {name!r}. {hint}")
         self._worlds = torch.arange(env.num_envs, device=env.device)
         self._count = self._ground.patches(name).shape[1]
 
@@ -308,7 +308,7 @@ class apply_body_impulse(apply_external_force_torque):
             low, high = cfg.params[name]
             if not 0.0 <= low <= high:
                 raise ValueError(
-                    f"{name}={(low, high)} has to be ascending and not negative."
+                    f"{name}={(low, high)} has to be (low, high) with 0 <= low <= high."
                 )
             steps.append(steps_of((low, high), step_dt))
         self._lows = torch.tensor([low for low, _ in steps], device=device)

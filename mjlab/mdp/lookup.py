@@ -33,7 +33,7 @@ def reading(env: ManagedEnv, name: str) -> torch.Tensor:
     """Return the readings of a MuJoCo sensor, shape (num_envs, d)."""
     data = env.scene.sensor(name).data
     if not isinstance(data, torch.Tensor):
-        raise TypeError(f"The sensor {name!r} is not one of MuJoCo's own sensors.")
+        raise TypeError(f"The sensor {name!r} is not a MuJoCo sensor.")
     return data
 
 
@@ -41,7 +41,9 @@ def ray_caster(env: ManagedEnv, name: str) -> RayCastSensor:
     """Return the ray caster called `name`."""
     sensor: Sensor = env.scene.sensor(name)
     if not isinstance(sensor, RayCastSensor):
-        raise TypeError(f"The sensor {name!r} is a {type(sensor).__name__}, not rays.")
+        raise TypeError(
+            f"The sensor {name!r} is a {type(sensor).__name__}, not a ray sensor."
+        )
     return sensor
 
 

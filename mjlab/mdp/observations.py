@@ -191,7 +191,7 @@ def camera_image(
     """
     if data_type not in get_args(DataType):
         raise TermError(
-            f"Of the camera {sensor_name!r} there is no data type {data_type!r}. "
+            f"Camera {sensor_name!r} has no data type {data_type!r}. "
             + suggest(data_type, get_args(DataType))
         )
     image = getattr(pictures(env, sensor_name), data_type)

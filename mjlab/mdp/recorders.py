@@ -31,8 +31,8 @@ def processed_actions(env: ManagedEnv, term: str) -> torch.Tensor:
     state = env.action_manager.term(term).state()
     if "processed_action" not in state:
         raise TermError(
-            f"The action term {term!r} has no processed action. It has "
-            f"{', '.join(state) or 'no state'}; raw_actions records what it is given."
+            f"Action term {term!r} has no processed action. Its state has: "
+            f"{', '.join(state) or 'nothing'}. Use raw_actions to record its input."
         )
     return state["processed_action"]
 

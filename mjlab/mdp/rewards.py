@@ -71,8 +71,8 @@ class posture(ManagerTermBase):
         # A number would become a live parameter, which this term does not read.
         if not (isinstance(given, Mapping) and all(s > 0.0 for s in given.values())):
             raise TermError(
-                f"posture: std is {given!r}; it has to give positive numbers by "
-                "pattern of joint names, such as {'.*': 0.3}."
+                f"posture: std is {given!r}; it has to map patterns of joint names to "
+                "positive numbers, such as {'.*': 0.3}."
             )
         std = resolve_values(given, selection.joint_names, what="joint", required=True)
         self._inverse_variance = 1.0 / torch.tensor(std, device=env.device).square()

@@ -195,13 +195,11 @@ def _class_shares(cfg: UniformVelocityCommandCfg) -> list[float]:
     }
     listed = ", ".join(f"{name}={share}" for name, share in shares.items())
     if any(not 0.0 <= share <= 1.0 for share in shares.values()):
-        raise ValueError(f"shares are 0 to 1, and these are {listed}.")
+        raise ValueError(f"Command shares have to be from 0 to 1: {listed}.")
     if sum(shares.values()) > 1.0 + 1e-9:
-        raise ValueError(
-            f"a command is of one class, but the shares add up to over 1: {listed}."
-        )
+        raise ValueError(f"Command shares have to add up to at most 1: {listed}.")
     if shares["rel_heading_envs"] > 0.0 and cfg.ranges.heading is None:
-        raise ValueError(f"ranges.heading is None, but the shares are {listed}.")
+        raise ValueError(f"ranges.heading is None; heading commands need it: {listed}.")
     return list(shares.values())
 
 
@@ -210,13 +208,13 @@ def _check_velocity(cfg: UniformVelocityCommandCfg, entity: Entity) -> None:
     fastest, moving = cfg.ranges.lin_vel_x[1], cfg.init_velocity_prob
     if cfg.rel_forward_envs > 0.0 and not fastest > 0.0:
         raise ValueError(
-            f"rel_forward_envs is {cfg.rel_forward_envs}, but lin_vel_x ends at "
-            f"{fastest}: nothing goes forward."
+            f"rel_forward_envs is {cfg.rel_forward_envs}, but the upper bound of "
+            f"lin_vel_x is {fastest}; it has to be positive."
         )
     if not 0.0 <= moving <= 1.0:
-        raise ValueError(f"init_velocity_prob is {moving}; it is 0 to 1.")
+        raise ValueError(f"init_velocity_prob={moving} has to be from 0 to 1.")
     if moving > 0.0 and entity.is_fixed_base:
         raise ValueError(
-            f"init_velocity_prob is {moving}, but {entity.name!r} has a fixed base, "
-            "which cannot be set in motion."
+            f"init_velocity_prob is {moving}, but {entity.name!r} has a fixed base. "
+            "Set it to 0."
         )

@@ -33,8 +33,8 @@ class MotionAction(JointPositionAction):
     def __init__(self, name: str, cfg: MotionActionCfg, env: Env) -> None:
         if cfg.use_default_offset:
             raise ValueError(
-                f"Action {name!r} has use_default_offset, but its targets are about "
-                "the clip. Targets about the default pose: JointPositionActionCfg."
+                f"Action {name!r} has use_default_offset=True, but its targets are "
+                "relative to the clip. Use JointPositionActionCfg for the default pose."
             )
         super().__init__(name, cfg, env)
         # Commands are bound before actions.
@@ -42,8 +42,8 @@ class MotionAction(JointPositionAction):
         """The motion command, with the current frame."""
         if self.motion.entity is not self.entity:
             raise ValueError(
-                f"Action {name!r} moves {cfg.entity_name!r}, and the clips of "
-                f"{cfg.command_name!r} are of {self.motion.cfg.entity_name!r}."
+                f"Action {name!r} has entity_name={cfg.entity_name!r}, but command "
+                f"{cfg.command_name!r} has {self.motion.cfg.entity_name!r}."
             )
         columns = [self.entity.joint_names.index(n) for n in self.target_names]
         self._joints = Columns.of(columns, env.device)

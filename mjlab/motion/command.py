@@ -389,5 +389,5 @@ def motion_command(env: ManagedEnv, name: str) -> MotionCommand:
     term = env.command_manager.term(name)
     if not isinstance(term, MotionCommand):
         kind = type(term).__name__
-        raise TypeError(f"The command {name!r} is a {kind}, not a motion.")
+        raise TypeError(f"Command {name!r} is a {kind}, not a motion command.")
     return term

@@ -21,7 +21,7 @@ CONVENTION = "quaternions wxyz; metres, radians, seconds; velocities of origins,
 
 _ARRAYS = ("joint_pos", "joint_vel", "body_pos_w", "body_quat_w")
 _ARRAYS += ("body_lin_vel_w", "body_ang_vel_w")
-_REMEDY = "Write or copy it anew."
+_REMEDY = "Write or copy it again."
 _PICKLES = (".pkl", ".pickle", ".joblib", ".p")
 
 
@@ -36,7 +36,7 @@ def save_motion(motion: Motion, path: Path | str, *, bare: bool = False) -> Path
     """
     path = Path(path)
     if path.suffix != ".npz":
-        raise MotionError(f"{path} is no name for a motion file; it ends in .npz.")
+        raise MotionError(f"{path} is not a motion file name: it has to end in .npz.")
     kept = motion.bare() if bare else motion
     keys = ("joint_pos", "body_pos_w", "body_quat_w") if bare else _ARRAYS
     arrays: dict[str, Any] = {
@@ -96,7 +96,7 @@ def _load(
     missing = [key for key in ("fps", "joint_pos", "body_pos_w") if key not in arrays]
     if missing or "body_quat_w" not in arrays:
         raise MotionError(
-            f"{path} has no {(missing or ['body_quat_w'])[0]!r}: it is no motion file."
+            f"{path} is no motion file: it has no {(missing or ['body_quat_w'])[0]!r}."
         )
     fps = float(np.ravel(arrays["fps"])[0])
     root = header.get("root_body", names["body"][0])
@@ -144,7 +144,7 @@ def find_motions(paths: Sequence[Path | str]) -> list[Path]:
     Two files with the same name are an error, because clips are identified by name.
     """
     if not paths:
-        raise MotionError("There is no clip: name motion files, or a folder of them.")
+        raise MotionError("clips is empty: name motion files, or a folder of them.")
     found: list[Path] = []
     for path in map(Path, paths):
         if not path.exists():
@@ -166,8 +166,8 @@ def find_motions(paths: Sequence[Path | str]) -> list[Path]:
 def _read_arrays(path: Path) -> dict[str, np.ndarray]:
     if path.suffix in _PICKLES:
         raise MotionError(
-            f"{path} is a pickle, which runs code when it is opened. Save its arrays "
-            "with numpy.savez, or as CSV, and import that."
+            f"{path} is a pickle, which can run code when opened. Save its arrays "
+            "with numpy.savez or as CSV, and import that file."
         )
     try:
         data = path.read_bytes()
@@ -178,10 +178,10 @@ def _read_arrays(path: Path) -> dict[str, np.ndarray]:
     except (ValueError, AttributeError, zipfile.BadZipFile) as error:
         if "allow_pickle" in str(error):
             raise MotionError(
-                f"{path} holds pickled objects, which run code when they are opened. "
-                "Save its arrays with numpy.savez, and import that."
+                f"{path} contains pickled objects, which can run code when opened. "
+                "Save its arrays with numpy.savez, and import that file."
             ) from None
-        raise MotionError(f"{path} is no npz file: {error}") from error
+        raise MotionError(f"{path} is not an npz file: {error}") from error
 
 
 def _read_header(path: Path, arrays: dict[str, np.ndarray]) -> dict[str, Any]:
@@ -190,12 +190,12 @@ def _read_header(path: Path, arrays: dict[str, np.ndarray]) -> dict[str, Any]:
     header = json.loads(str(arrays["format"]))
     if header["version"] > VERSION:
         raise MotionError(
-            f"{path} is of format {header['version']}; this version of mjlab reads up "
-            f"to {VERSION}."
+            f"{path} has format {header['version']}; this version of mjlab reads "
+            f"formats up to {VERSION}."
         )
     if header["convention"] != CONVENTION:
         raise MotionError(
-            f"{path} says its convention is {header['convention']!r}; it has to be "
+            f"{path} has convention {header['convention']!r}; it has to be "
             f"{CONVENTION!r}."
         )
     return header
@@ -219,6 +219,6 @@ def _names(
     if given is None:
         raise MotionError(
             f"{path} does not name its {'joints' if what == 'joint' else 'bodies'}, "
-            "so that nobody can tell which column is which. Import it with their order."
+            "so its columns are ambiguous. Import it with their order."
         )
     return tuple(given)

@@ -69,7 +69,7 @@ class MotionInfo:
             data = {"splits": {}, **data}
             for name, value in data.items():
                 if name not in kinds:
-                    raise MotionError(f"{where}: info has the unknown entry {name!r}.")
+                    raise MotionError(f"{where}: info has an unknown entry, {name!r}.")
                 check_type(value, kinds[name], f"{where}: info.{name}")
         except WrongTypeError as error:
             raise MotionError(str(error)) from error
@@ -167,7 +167,7 @@ class Motion:
         )
         if pos.ndim != 2 or len(pos) < 2:
             raise MotionError(
-                f"Motion {name!r} has {len(pos)} frames; 2 are the least."
+                f"Motion {name!r} has {len(pos)} frames; it needs at least 2."
             )
         _check_quats(name, quat[:, None], (root_body,))
         return cls(
@@ -216,8 +216,8 @@ class Motion:
         """Return the frames from `first` up to `last`, exclusive."""
         if not 0 <= first < last <= self.num_frames or last - first < 2:
             raise MotionError(
-                f"Motion {self.name!r} has the frames 0 to {self.num_frames}; {first} "
-                f"to {last} is no range of two or more of them."
+                f"Motion {self.name!r}: {first} to {last} is not a range of two or "
+                f"more of its frames, 0 to {self.num_frames}."
             )
         part = slice(first, last)
         cut = ("joint_pos", "joint_vel", "body_pos_w", "body_quat_w")
@@ -303,7 +303,7 @@ def _check_shapes(motion: Motion) -> None:
     name, frames = motion.name, len(motion.joint_pos)
     _check_rate(name, motion.fps)
     if frames < 2:
-        raise MotionError(f"Motion {name!r} has {frames} frames; 2 are the least.")
+        raise MotionError(f"Motion {name!r} has {frames} frames; it needs at least 2.")
     joints, bodies = len(motion.joint_names), len(motion.body_names)
     shapes: dict[str, tuple[int, ...]] = {
         "joint_pos": (frames, joints),
@@ -321,7 +321,7 @@ def _check_shapes(motion: Motion) -> None:
         found = np.shape(getattr(motion, key))
         if found != shape:
             raise MotionError(
-                f"Motion {name!r}: {key} has shape {found}; its names ask for {shape}."
+                f"Motion {name!r}: {key} has shape {found}; its names require {shape}."
             )
     for what, names in (("joint", motion.joint_names), ("body", motion.body_names)):
         twice = [each for each in names if names.count(each) > 1]
@@ -331,8 +331,8 @@ def _check_shapes(motion: Motion) -> None:
     for split, (start, stop) in motion.info.splits.items():
         if not 0 <= start < stop <= frames:
             raise MotionError(
-                f"Motion {name!r}: the split {split!r} is {start} to {stop}, of frames "
-                f"0 to {frames}."
+                f"Motion {name!r}: split {split!r}, {start} to {stop}, is outside "
+                f"frames 0 to {frames}."
             )
 
 

@@ -46,8 +46,8 @@ class MotionRobot:
         """The robot."""
         if self.entity.is_fixed_base:
             raise MotionError(
-                f"The robot {name or cfg.source} has a fixed base; motions are of "
-                "robots that float."
+                f"The robot {name or cfg.source} has a fixed base; motions need a "
+                "floating base."
             )
         self.joint_names = self.entity.joint_names
         """Joint names, in the order of the model."""
@@ -101,24 +101,24 @@ class MotionRobot:
             strange = [name for name in theirs if name not in ours]
             if strange:
                 raise UnknownNameError(
-                    f"{label} has the {what} {strange[0]!r}, and {self._label()} has "
-                    f"no such {what}. {suggest(strange[0], ours)}"
+                    f"{label} has the {what} {strange[0]!r}, but {self._label()} does "
+                    f"not. {suggest(strange[0], ours)}"
                 )
         missing = [name for name in self.joint_names if name not in motion.joint_names]
         if missing:
             raise UnknownNameError(
-                f"{label} says nothing of the joint {missing[0]!r} of {self._label()}."
+                f"{label} lacks the joint {missing[0]!r} of {self._label()}."
             )
         if motion.root_body != self.root_body:
             raise MotionError(
-                f"{label} has the root {motion.root_body!r}; that of {self._label()} "
-                f"is {self.root_body!r}."
+                f"{label} has root body {motion.root_body!r}, but {self._label()} "
+                f"has {self.root_body!r}."
             )
         known = motion.info.model_hash
         if known and known != self.hash:
             raise MotionError(
-                f"{label} was made for {motion.info.robot or 'a robot'} with links of "
-                f"hash {known}; those of {self._label()} have {self.hash}. Import it "
+                f"{label} was made for {motion.info.robot or 'a robot'} with link hash "
+                f"{known}; the link hash of {self._label()} is {self.hash}. Import it "
                 "for this robot."
             )
 
@@ -169,17 +169,17 @@ class MotionRobot:
         frame, body = np.unravel_index(away.argmax(), away.shape)
         found = (
             f"Motion {motion.name!r} has {motion.body_names[body]!r} "
-            f"{100.0 * away.max():.0f} cm from where its joints put it in frame {frame}"
+            f"{100.0 * away.max():.0f} cm from its forward kinematics in frame {frame}"
         )
         turned = self._read_as_xyzw(motion)[:, columns]
         if np.linalg.norm(motion.body_pos_w - turned, axis=-1).max() <= _AWAY:
             raise MotionError(
-                f"{found}, and fits with its quaternions read as xyzw. They have to be "
+                f"{found}, but matches with quaternions read as xyzw. They have to be "
                 "wxyz: import it with --quat xyzw."
             )
         raise MotionError(
-            f"{found}. Is it of another robot than {self._label()}, or are its names "
-            "in another order than its columns?"
+            f"{found}. Check that it was made for {self._label()}, and that its names "
+            "are in the order of its columns."
         )
 
     def _read_as_xyzw(self, motion: Motion) -> np.ndarray:

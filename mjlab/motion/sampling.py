@@ -47,8 +47,8 @@ class AdaptiveSampling:
             raise ValueError(f"kernel={self.kernel} has to be 1 or more.")
         if self.uniform < 0.0 or self.floor < 0.0 or self.uniform + self.floor == 0.0:
             raise ValueError(
-                f"uniform={self.uniform} and floor={self.floor} are 0 or more, and not "
-                "both 0: a bin that never failed would never be drawn."
+                f"uniform={self.uniform} and floor={self.floor} have to be 0 or more, "
+                "not both 0: bins without failures would never be sampled."
             )
 
 

@@ -356,7 +356,7 @@ def muscle_action(env: Env, name: str = "muscles") -> MuscleAction:
     term = env.action_manager.term(name)
     if not isinstance(term, MuscleAction):
         kind = type(term).__name__
-        raise ValueError(f"The action {name!r} is a {kind}, not a MuscleAction.")
+        raise ValueError(f"Action {name!r} is a {kind}, not a MuscleAction.")
     return term
 
 

@@ -211,4 +211,6 @@ def _muscles(cfg: TermCfg, env: Env) -> torch.Tensor:
 def _check_range(name: str, given: Range) -> None:
     low, high = given
     if not 0.0 <= low <= high:
-        raise TermError(f"{name} is {given}; it has to ascend from 0 or more.")
+        raise TermError(
+            f"{name} is {given}; it has to be (low, high) with 0 <= low <= high."
+        )

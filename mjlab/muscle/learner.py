@@ -234,7 +234,7 @@ class MuscleRegression:
     def _check(self, rows: torch.Tensor) -> None:
         if rows.shape[-1] != self._layout.width:
             raise LearnerError(
-                f"Rows have {rows.shape[-1]} numbers; those of this model have "
+                f"Rows have {rows.shape[-1]} numbers; this model needs "
                 f"{self._layout.width}."
             )
         few = rows.shape[0] < self.cfg.batch_size and not self.cfg.allow_small_batch

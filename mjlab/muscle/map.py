@@ -207,8 +207,7 @@ def _check_joints(
         if joint in tied:
             raise MuscleMapError(
                 f"Muscle {muscles[muscle]!r} crosses joint {name!r}, which an equality "
-                "ties to another, so that its torque is not its own. Name it in "
-                "`ignore`."
+                "constraint couples to another joint. Name it in `ignore`."
             )
         if int(model.jnt_type[joint]) not in _SIMPLE:
             raise MuscleMapError(
@@ -234,14 +233,14 @@ def _check_limits(model: mujoco.MjModel, actuators: list[int], dofs: list[int]) 
             limited = f"actfrcrange={model.tendon_actfrcrange[tendon].tolist()}"
         if limited:
             raise MuscleMapError(
-                f"Muscle {model.actuator(i).name!r} has a force limit, {limited}, with "
-                "which torques are not linear in activations. Remove it."
+                f"Muscle {model.actuator(i).name!r} has a force limit, {limited}, so "
+                "torques are not linear in activations. Remove it."
             )
     for dof in dofs:
         joint = int(model.dof_jntid[dof])
         if model.jnt_actfrclimited[joint]:
             raise MuscleMapError(
                 f"Joint {model.joint(joint).name!r} has a force limit, actfrcrange="
-                f"{model.jnt_actfrcrange[joint].tolist()}, with which torques are not "
-                "linear in activations. Remove it."
+                f"{model.jnt_actfrcrange[joint].tolist()}, so torques are not linear "
+                "in activations. Remove it."
             )

@@ -59,7 +59,7 @@ class MuscleNetwork(nn.Module):
         super().__init__()
         if output not in ("relu_tanh", "sigmoid"):
             raise ValueError(
-                f"output is {output!r}; it can be 'relu_tanh' or 'sigmoid'."
+                f"output is {output!r}; it has to be 'relu_tanh' or 'sigmoid'."
             )
         self.num_entries, self.num_dofs = num_entries, num_dofs
         self.num_muscles = num_muscles
@@ -103,7 +103,7 @@ class MuscleNetwork(nn.Module):
         inputs = [red / self.muscle_scale, torque / self.torque_scale]
         if (previous is not None) != self.is_cascaded:
             raise ValueError(
-                "A network of a cascade takes what earlier ones gave, and no other."
+                "`previous` is needed if is_cascaded=True, and not allowed otherwise."
             )
         if previous is not None and weight is not None:
             inputs = [0.5 * previous, weight, *inputs]
@@ -145,24 +145,23 @@ class MuscleCascade(nn.Module):
         last = len(networks) - 1
         if len(children) != len(networks) or self.children_of[0]:
             raise ValueError(
-                f"{len(networks)} networks need as many lists of children, the first "
-                f"of them empty, not {self.children_of}."
+                f"children_of is {self.children_of}; it needs {len(networks)} lists, "
+                "one per network, and the first has to be empty."
             )
         for j, own in enumerate(self.children_of):
             if any(not 0 <= k < j for k in own):
                 raise ValueError(
-                    f"Network {j} has children {own}; they have to come before it."
+                    f"Network {j} has children {own}; they have to be earlier networks."
                 )
             if networks[j].is_cascaded != (j > 0):
                 raise ValueError(
-                    f"Network {j} has is_cascaded={networks[j].is_cascaded}; the first "
-                    "network has to be without, and every other with it."
+                    f"Network {j} has is_cascaded={networks[j].is_cascaded}; it has to "
+                    "be False for the first network and True for all others."
                 )
         if set(self.children_of[last]) != set(range(last)):
             raise ValueError(
-                f"The last network has children {self.children_of[last]}; what it "
-                f"learns adds up with the others only if they are all of "
-                f"{tuple(range(last))}."
+                f"The last network has children {self.children_of[last]}; they have "
+                f"to be all earlier networks, {tuple(range(last))}."
             )
 
     def forward(
@@ -243,5 +242,5 @@ def in_blocks(rows: int, block: int) -> list[slice]:
     number of worlds.
     """
     if rows % block:
-        raise ValueError(f"{rows} rows cannot be cut into blocks of {block}.")
+        raise ValueError(f"{rows} rows cannot be divided into blocks of {block}.")
     return [slice(start, start + block) for start in range(0, rows, block)]

@@ -180,8 +180,8 @@ class MuscleLearner:
     def _check(self, tuples: Any) -> None:
         if not isinstance(tuples, MuscleTuples):
             raise LearnerError(
-                f"A {type(tuples).__name__} is no MuscleTuples: hand over what "
-                "envs.call('get_muscle_tuples') returned, as it is."
+                f"tuples is a {type(tuples).__name__}, not MuscleTuples: pass the "
+                "return value of envs.call('get_muscle_tuples') unchanged."
             )
         found, layout = tuples.map, self._layout
         for name, given, there in (
@@ -190,9 +190,11 @@ class MuscleLearner:
             ("num_muscles", layout.num_muscles, found.num_muscles),
         ):
             if given != there:
-                raise LearnerError(f"{name} is {given}; the tuples' model has {there}.")
+                raise LearnerError(
+                    f"{name} is {given}; the model of the tuples has {there}."
+                )
         if self._map is not None and self._map.fingerprint != found.fingerprint:
-            raise LearnerError("These tuples are of another model than those before.")
+            raise LearnerError("These tuples have another model than earlier tuples.")
 
 
 def load_original(

@@ -158,7 +158,7 @@ class MuscleState:
         """
         if constants is not None:
             self.set_constants(constants)
-        assert self._curves is not None, "set_constants() comes first."
+        assert self._curves is not None, "Call set_constants() first."
         of_muscles = self._actuators
         torch.index_select(fields.actuator_length, 1, of_muscles, out=self.length)
         torch.index_select(fields.actuator_velocity, 1, of_muscles, out=self.velocity)

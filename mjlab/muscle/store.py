@@ -103,19 +103,19 @@ def check_weights(
     strange = [name for name in state if name not in shapes]
     if missing or strange:
         raise WeightError(
-            f"The weights lack {missing or 'nothing'} and have {strange or 'nothing'} "
-            "that the network does not."
+            f"The weights do not match the network. Missing: {missing or 'none'}; "
+            f"unexpected: {strange or 'none'}."
         )
     for name, shape in shapes.items():
         if state[name].shape != shape:
             raise WeightError(
-                f"{name!r} has shape {tuple(state[name].shape)}; in this network it "
-                f"has {tuple(shape)}. Are these the weights of another model?"
+                f"{name!r} has shape {tuple(state[name].shape)}, but this network "
+                f"needs {tuple(shape)}. Use weights of the same model."
             )
 
 
 def _tensors(state: Mapping[str, torch.Tensor]) -> Iterator[tuple[str, torch.Tensor]]:
     for name, tensor in state.items():
         if tensor.dtype != torch.float32:
-            raise WeightError(f"{name!r} is {tensor.dtype}; weights are float32.")
+            raise WeightError(f"{name!r} is {tensor.dtype}; it has to be float32.")
         yield name, tensor

@@ -163,7 +163,7 @@ def test_reset_forgets_actions_only_where_the_mask_holds() -> None:
         (
             torch.zeros(1, 2),
             ValueError,
-            r"shape \(1, 2\).*\(3, 2\): 3 worlds.*'hips' 2",
+            r"shape \(1, 2\).*\(3, 2\): 3 environments.*'hips' 2",
         ),
         (torch.zeros(3, 3), ValueError, r"shape \(3, 3\).*it has to be \(3, 2\)"),
         (torch.zeros(2), ValueError, r"shape \(2,\)"),
@@ -455,7 +455,10 @@ def test_actuator_names_choose_like_names_of_the_targets() -> None:
             JointPositionActionCfg(scale={".*_hip": 1.0, "left_.*": 2.0}),
             "scale: The patterns '.*_hip' and 'left_.*' both match",
         ),
-        (JointPositionActionCfg(clip={"left_hip": (1.0, 0.0)}), "'left_hip'.*inverted"),
+        (
+            JointPositionActionCfg(clip={"left_hip": (1.0, 0.0)}),
+            "'left_hip'.*low is above",
+        ),
         (
             JointPositionActionCfg(joint_names="left_hip", actuator_names="left_hip"),
             "joint_names and actuator_names are both set",

@@ -449,11 +449,11 @@ def test_an_episode_may_begin_with_the_root_moving_as_commanded() -> None:
     [
         (
             {"rel_standing_envs": 0.6, "rel_heading_envs": 0.5},
-            "add up to over 1: rel_standing_envs=0.6, rel_heading_envs=0.5",
+            "add up to at most 1: rel_standing_envs=0.6, rel_heading_envs=0.5",
         ),
-        ({"rel_world_envs": 1.5}, "shares are 0 to 1.*rel_world_envs=1.5"),
+        ({"rel_world_envs": 1.5}, "have to be from 0 to 1.*rel_world_envs=1.5"),
         ({"entity_name": "robto"}, "'twist': .*no entity 'robto'.*'robot'"),
-        ({"init_velocity_prob": 2.0}, "init_velocity_prob is 2.0"),
+        ({"init_velocity_prob": 2.0}, "init_velocity_prob=2.0 has to be from 0 to 1"),
         (
             {"init_velocity_prob": 0.5, "entity_name": "post"},
             "'post' has a fixed base",
@@ -473,7 +473,7 @@ def test_an_episode_may_begin_with_the_root_moving_as_commanded() -> None:
                 ),
                 "rel_forward_envs": 0.1,
             },
-            "nothing goes forward",
+            "lin_vel_x is 0; it has to be positive",
         ),
     ],
 )

@@ -345,18 +345,18 @@ def test_worlds_beyond_the_last_level_go_to_any():
         (
             mdp.command_range_schedule,
             {"command_name": "twist", "range_name": "lin_x", "stages": [(0, (0, 1))]},
-            "The command 'twist' has no live range 'lin_x'. Valid names, nearest "
+            "Command 'twist' has no range 'lin_x' to change. Valid names, nearest "
             "first: 'lin_vel_x', ",
         ),
         (
             mdp.reward_weight_schedule,
             {"reward_name": "rate", "stages": [(10, 1.0), (5, 2.0)]},
-            "stages begin at the steps [10, 5]; give at least one, ascending.",
+            "stages start at steps [10, 5]; give at least one, in ascending order.",
         ),
         (
             mdp.reward_weight_schedule,
             {"reward_name": "rate", "stages": [(10, (1.0, 2.0))]},
-            "(1.0, 2.0) has shape (2,), and what it is for has shape ().",
+            "(1.0, 2.0) has shape (2,); the parameter has shape ().",
         ),
         (
             mdp.terrain_levels,

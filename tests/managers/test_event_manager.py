@@ -354,28 +354,28 @@ def test_entities_follow_a_change_of_their_joint_ranges():
         ),
         (
             {"mode": "interval"},
-            "Event term 'x' has mode='interval' and interval_range_s=None; the "
-            "interval belongs to mode='interval', which needs it.",
+            "Event term 'x' has mode='interval' and interval_range_s=None. Set "
+            "interval_range_s if mode='interval', and leave it None in other modes.",
         ),
         (
             {"mode": "reset", "interval_range_s": (1.0, 2.0)},
-            "Event term 'x' has mode='reset' and interval_range_s=(1.0, 2.0); the "
-            "interval belongs to mode='interval', which needs it.",
+            "Event term 'x' has mode='reset' and interval_range_s=(1.0, 2.0). Set "
+            "interval_range_s if mode='interval', and leave it None in other modes.",
         ),
         (
             {"mode": "interval", "interval_range_s": (2.0, 1.0)},
-            "Event term 'x': interval_range_s is (2.0, 1.0); it has to be ascending "
-            "and not negative.",
+            "Event term 'x': interval_range_s is (2.0, 1.0); it has to be (low, high) "
+            "with 0 <= low <= high.",
         ),
         (
             {"mode": "step", "is_global_time": True},
-            "Event term 'x' has is_global_time=True and mode='step'; only intervals "
-            "have a clock.",
+            "Event term 'x' has is_global_time=True and mode='step'; is_global_time "
+            "applies only to mode='interval'.",
         ),
         (
             {"mode": "step", "min_step_count_between_reset": 3},
             "Event term 'x' has min_step_count_between_reset=3 and mode='step'; it has "
-            "to be 0 or more, and 0 unless mode='reset'.",
+            "to be 0 or more with mode='reset', and 0 in other modes.",
         ),
     ],
 )
@@ -391,8 +391,8 @@ def test_a_reset_event_that_takes_no_mask_is_an_error():
     with pytest.raises(TermError) as error:
         manager(FakeEnv(2), x=EventTermCfg(func=blind, mode="reset"))
     assert str(error.value) == (
-        "Event term 'x' has mode='reset', but its function takes no `mask`, so it "
-        "cannot know to which worlds it happens."
+        "Event term 'x' has mode='reset', but its function has no `mask` parameter. "
+        "Add one, and change only the worlds where mask is True."
     )
 
 

@@ -576,11 +576,11 @@ def as_bytes(env):
 @pytest.mark.parametrize(
     ("cfg", "message"),
     [
-        (term(wrong_rows), r"returned shape \(5, 2\); its first .* of the 3 worlds"),
-        (term(no_columns), r"returned shape \(3,\); .* return value.unsqueeze\(-1\)"),
+        (term(wrong_rows), r"returned shape \(5, 2\); it has to be \(3, \.\.\.\)"),
+        (term(no_columns), r"returned shape \(3,\); .* Return value.unsqueeze\(-1\)"),
         (term(doubles), r"returned torch.float64; it has to be torch.float32"),
         (term(a_list), r"returned list; it has to return a tensor"),
-        (term(as_bytes, scale=2.0), r"returned torch.uint8, to which scale cannot"),
+        (term(as_bytes, scale=2.0), r"returned torch.uint8, but scale can be applied"),
         (term(delay_min_lag=-1), r"min_lag is -1; a lag cannot be negative"),
         (term(delay_max_lag=-1), r"max_lag is -1, below min_lag, which is 0"),
         (term(delay_min_lag=3), r"max_lag is 0, below min_lag, which is 3"),

@@ -152,7 +152,7 @@ def test_a_term_of_the_wrong_shape_or_type_is_an_error_when_built(func, message)
 
 
 def test_a_weight_that_is_no_number_is_an_error_when_built():
-    with pytest.raises(TermError, match=r"Reward term 'r0' has weight nan"):
+    with pytest.raises(TermError, match=r"Reward term 'r0' has weight=nan"):
         RewardManager(terms(float("nan")), fake())
 
 

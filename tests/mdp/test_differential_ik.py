@@ -414,8 +414,8 @@ def test_a_physics_step_of_a_pose_uses_operations_that_a_graph_can_hold() -> Non
         ({"command_frame": "bass"}, "command_frame is 'bass'.*'base'"),
         ({"damping": 0.0}, "damping is 0.0"),
         ({"max_joint_step": 0.0}, "max_joint_step is 0.0"),
-        ({"posture_weight": -1.0}, "posture_weight is -1.0"),
-        ({"clip": (1.0, -1.0)}, "inverted"),
+        ({"posture_weight": -1.0}, "posture_weight=-1.0 has to be 0"),
+        ({"clip": (1.0, -1.0)}, "low is above high"),
         ({"posture": {"j9": 0.0}}, "No joint of 'robot' matches 'j9'"),
     ],
 )

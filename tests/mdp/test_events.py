@@ -361,8 +361,8 @@ def test_worlds_move_to_any_tile_and_others_stay():
         (
             mdp.reset_root_state_uniform,
             {"pose_range": {"x": (1.0, 0.0)}},
-            "Event term 'event': root state: the range (1.0, 0.0) is upside down: its "
-            "lower bound is above its upper bound.",
+            "Event term 'event': root state: the range is (1.0, 0.0); low is above "
+            "high.",
         ),
         (
             mdp.reset_joints_by_offset,
@@ -378,8 +378,8 @@ def test_worlds_move_to_any_tile_and_others_stay():
         (
             mdp.apply_body_impulse,
             {**IMPULSE, "duration_s": (0.2, 0.1), "cooldown_s": (0.1, 0.1)},
-            "Event term 'event': duration_s=(0.2, 0.1) has to be ascending and not "
-            "negative.",
+            "Event term 'event': duration_s=(0.2, 0.1) has to be (low, high) with "
+            "0 <= low <= high.",
         ),
         (
             mdp.push_by_setting_velocity,
@@ -406,8 +406,8 @@ def test_a_patch_that_the_terrain_does_not_have_is_an_error():
             patch_name="spwan",
         )
     assert str(error.value) == (
-        "Event term 'event': The terrain has no patches 'spwan'. Valid names, nearest "
-        "first: 'spawn'."
+        "Event term 'event': The terrain has no flat patches 'spwan'. Valid names, "
+        "nearest first: 'spawn'."
     )
 
 

@@ -299,15 +299,14 @@ def test_pairs_that_mean_nothing_are_errors_of_the_scene():
     unknown = complaint(ContactPairCfg(first="cub", second="plate"))
     assert "body or entity" in unknown and "nearest first: 'cube'" in unknown
     assert complaint(ContactPairCfg(first="cube", second="cu.*")) == (
-        "ContactPairCfg(first='cube', second='cu.*') matches 'cube' on both sides; a "
-        "thing has no contact with itself."
+        "ContactPairCfg(first='cube', second='cu.*') matches only 'cube' on both "
+        "sides; first and second have to differ."
     )
     assert complaint(ContactPairCfg(first="cube", second="cube/box")) == (
-        "The pair of 'cube' and 'cube/box' is of a thing and a part of it; name two "
-        "bodies."
+        "In the pair 'cube' and 'cube/box', one contains the other; name two bodies."
     )
     assert complaint(ContactPairCfg(first="ghost")) == (
-        "The entity 'ghost' has no body with a geom, so nothing can touch it."
+        "The entity 'ghost' has no body with a geom, so it has no contacts."
     )
 
 

@@ -762,8 +762,7 @@ ERRORS: list[tuple[Any, dict[str, Any], str]] = [
     (
         dr.geom_friction,
         {"ranges": (0.5, 1.0), "asset_cfg": SceneEntityCfg(geom_names=())},
-        "geom_friction: no geom was chosen, so nothing would be randomised. Name some "
-        "in `asset_cfg`.",
+        "geom_friction: asset_cfg selects no geom. Name at least one.",
     ),
     (
         dr.geom_friction,
@@ -773,8 +772,7 @@ ERRORS: list[tuple[Any, dict[str, Any], str]] = [
     (
         dr.geom_friction,
         {"ranges": (1.0, 0.5)},
-        "geom_friction: the range (1.0, 0.5) is upside down: its lower bound is above "
-        "its upper bound.",
+        "geom_friction: the range is (1.0, 0.5); low is above high.",
     ),
     (
         dr.geom_friction,
@@ -785,8 +783,8 @@ ERRORS: list[tuple[Any, dict[str, Any], str]] = [
     (
         dr.geom_friction,
         {"ranges": (0.5, -0.5), "distribution": "gaussian"},
-        "geom_friction: the range (0.5, -0.5) of a gaussian is mean and standard "
-        "deviation, and the latter is negative.",
+        "geom_friction: the range (0.5, -0.5) of a gaussian is (mean, std); "
+        "std has to be 0 or more.",
     ),
     (
         dr.geom_friction,
@@ -813,19 +811,19 @@ ERRORS: list[tuple[Any, dict[str, Any], str]] = [
     (
         dr.geom_friction,
         {"ranges": {0: (0.5, 1.0), "trunk": (0.5, 1.0)}},
-        "geom_friction: `ranges` mixes axes and patterns: [0, 'trunk']. Put axes "
-        "inside the patterns.",
+        "geom_friction: `ranges` mixes axes and name patterns: [0, 'trunk']. "
+        "Nest them: {pattern: {axis: (low, high)}}.",
     ),
     (
         dr.geom_friction,
         {"ranges": 0.5},
-        "geom_friction: 0.5 is no range; write two numbers, (low, high).",
+        "geom_friction: 0.5 is not a range; write (low, high).",
     ),
     (
         dr.body_mass,
         {"ranges": (-5.0, 1.0), "operation": "add"},
-        "body_mass: the range (-5.0, 1.0) with operation='add' can make that of "
-        "'torso' -1, and it has to be 1e-06 or more.",
+        "body_mass: the range (-5.0, 1.0) with operation='add' can set the value of "
+        "'torso' to -1; it has to be 1e-06 or more.",
     ),
     (
         dr.joint_limits,
@@ -847,12 +845,12 @@ ERRORS: list[tuple[Any, dict[str, Any], str]] = [
     (
         dr.pd_gains,
         {},
-        "pd_gains: give kp_range, kd_range, or both.",
+        "pd_gains: set kp_range, kd_range, or both.",
     ),
     (
         dr.pseudo_inertia,
         {"d_range": {"d4": (0.0, 0.1)}},
-        "pseudo_inertia: d_range has the unknown key 'd4'. Valid: ['d1', 'd2', 'd3'].",
+        "pseudo_inertia: d_range has an unknown key, 'd4'. Valid: ['d1', 'd2', 'd3'].",
     ),
 ]
 

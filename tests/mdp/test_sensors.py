@@ -95,9 +95,9 @@ def test_a_term_names_the_sensor_that_is_not_of_its_sort():
     env = TermWorld(1, sensors=(*contacts(), rays()))
     with pytest.raises(TypeError, match="'scan' is a RayCastSensor, not a contact"):
         value(env, mdp.contact_found, sensor_name="scan")
-    with pytest.raises(TypeError, match="'load' is a ContactSensor, not rays"):
+    with pytest.raises(TypeError, match="'load' is a ContactSensor, not a ray"):
         value(env, mdp.height_scan, sensor_name="load")
-    with pytest.raises(TypeError, match="'load' is not one of MuJoCo's"):
+    with pytest.raises(TypeError, match="'load' is not a MuJoCo sensor"):
         value(env, mdp.builtin_sensor, sensor_name="load")
     with pytest.raises(TypeError, match="'load' is a ContactSensor, not a camera"):
         value(env, mdp.camera_image, sensor_name="load")

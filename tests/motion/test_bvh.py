@@ -85,7 +85,7 @@ def test_rotations_of_a_joint_are_about_axes_that_the_ones_before_have_turned(tm
     ("text", "message"),
     [
         (TWO_BONES.replace("Frames: 2", "Frames: 3"), "30 numbers; 3 frames of 15"),
-        ("HIERARCHY nonsense", "'nonsense' stands in its hierarchy"),
+        ("HIERARCHY nonsense", "its hierarchy contains 'nonsense'"),
         (TWO_BONES.partition("MOTION")[0], "it has no MOTION"),
         (TWO_BONES.replace("Yrotation", "Yscale"), "unknown channel 'Yscale'"),
     ],

@@ -314,7 +314,9 @@ def test_an_action_about_a_clip_is_about_no_other_pose() -> None:
     cfg = TrackingG1Cfg()
     cfg.scene.num_envs = 1
     cfg.actions["joint_pos"] = MotionActionCfg(use_default_offset=True)
-    with pytest.raises(ValueError, match=r"about the clip. .* JointPositionActionCfg"):
+    with pytest.raises(
+        ValueError, match=r"relative to the clip. .* JointPositionActionCfg"
+    ):
         ManagerBasedRlEnv(cfg, device="cpu")
 
 

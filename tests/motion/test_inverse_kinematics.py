@@ -107,7 +107,7 @@ def test_a_key_on_the_way_is_passed_without_a_stop_and_without_overshoot():
 def test_moves_of_one_quantity_may_not_overlap():
     channel = Channel(0.0)
     channel.move(0.0, 2.0, 1.0)
-    with pytest.raises(ValueError, match=r"from 1 s on, but until 2 s"):
+    with pytest.raises(ValueError, match=r"starts at 1 s, but .* ends at 2 s"):
         channel.move(1.0, 3.0, 2.0)
 
 

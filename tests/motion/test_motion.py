@@ -184,7 +184,7 @@ def test_a_file_without_names_needs_their_order(
     wrong = list(robot.body_names)
     wrong[5], wrong[9] = wrong[9], wrong[5]
     mixed = load_motion(path, joint_names=robot.joint_names, body_names=wrong)
-    with pytest.raises(MotionError, match="are its names in another order"):
+    with pytest.raises(MotionError, match=r"Check that .* in the order of its columns"):
         robot.completed(mixed)
 
 
@@ -228,11 +228,10 @@ def test_numbers_that_cannot_be_are_refused() -> None:
         "Motion 'small' names the joint 'a' twice."
     )
     assert refused(lambda: two_joints(joint_names=("a",))) == (
-        "Motion 'small': joint_pos has shape (3, 2); its names ask for (3, 1)."
+        "Motion 'small': joint_pos has shape (3, 2); its names require (3, 1)."
     )
     assert refused(lambda: two_joints().frames(2, 7)) == (
-        "Motion 'small' has the frames 0 to 3; 2 to 7 is no range of two or more of "
-        "them."
+        "Motion 'small': 2 to 7 is not a range of two or more of its frames, 0 to 3."
     )
 
 
@@ -240,13 +239,13 @@ def test_a_motion_of_another_robot_is_refused(robot: MotionRobot) -> None:
     made = turning(robot)
     dog = MotionRobot(go1_cfg(), "Go1")
     assert refused(lambda: dog.completed(made), UnknownNameError).startswith(
-        "Motion 'turning' has the joint 'left_hip_pitch_joint', and Go1 has no such "
-        "joint. Valid names, nearest first: "
+        "Motion 'turning' has the joint 'left_hip_pitch_joint', but Go1 does not. "
+        "Valid names, nearest first: "
     )
     info = MotionInfo(robot="G1 with long legs", model_hash="0123456789ab")
     assert refused(lambda: robot.completed(replace(made, info=info))) == (
-        "Motion 'turning' was made for G1 with long legs with links of hash "
-        f"0123456789ab; those of G1 have {robot.hash}. Import it for this robot."
+        "Motion 'turning' was made for G1 with long legs with link hash 0123456789ab; "
+        f"the link hash of G1 is {robot.hash}. Import it for this robot."
     )
     few = replace(
         made,
@@ -255,7 +254,7 @@ def test_a_motion_of_another_robot_is_refused(robot: MotionRobot) -> None:
         joint_vel=made.joint_vel[:, 1:],
     )
     assert refused(lambda: robot.completed(few), UnknownNameError) == (
-        "Motion 'turning' says nothing of the joint 'left_hip_pitch_joint' of G1."
+        "Motion 'turning' lacks the joint 'left_hip_pitch_joint' of G1."
     )
     with pytest.raises(UnknownNameError, match="There is no body 'left_knee_link' of"):
         made.body_columns(["left_knee_link"])
@@ -267,7 +266,7 @@ def test_quaternions_with_w_last_are_known_by_where_the_bodies_are(
     made = robot.completed(turning(robot))
     turned = replace(made, body_quat_w=made.body_quat_w[..., [1, 2, 3, 0]])
     assert refused(lambda: robot.completed(turned)).endswith(
-        "and fits with its quaternions read as xyzw. They have to be wxyz: import it "
+        "but matches with quaternions read as xyzw. They have to be wxyz: import it "
         "with --quat xyzw."
     )
 
@@ -276,14 +275,14 @@ def test_files_that_cannot_be_read_say_why(tmp_path: Path) -> None:
     pickled = tmp_path / "clip.pkl"
     pickled.write_bytes(pickle.dumps({"dof_pos": [1.0]}))
     assert refused(lambda: load_motion(pickled)) == (
-        f"{pickled} is a pickle, which runs code when it is opened. Save its arrays "
-        "with numpy.savez, or as CSV, and import that."
+        f"{pickled} is a pickle, which can run code when opened. Save its arrays "
+        "with numpy.savez or as CSV, and import that file."
     )
     hidden = tmp_path / "hidden.npz"
     np.savez(hidden, joint_pos=np.array([{"a": 1}], dtype=object))
     assert refused(lambda: load_motion(hidden)) == (
-        f"{hidden} holds pickled objects, which run code when they are opened. Save "
-        "its arrays with numpy.savez, and import that."
+        f"{hidden} contains pickled objects, which can run code when opened. Save "
+        "its arrays with numpy.savez, and import that file."
     )
     empty = tmp_path / "empty"
     empty.mkdir()
@@ -291,7 +290,7 @@ def test_files_that_cannot_be_read_say_why(tmp_path: Path) -> None:
         f"The folder {empty} has no motion file (*.npz)."
     )
     assert refused(lambda: find_motions([])) == (
-        "There is no clip: name motion files, or a folder of them."
+        "clips is empty: name motion files, or a folder of them."
     )
     twins = [tmp_path / "one" / "wave.npz", tmp_path / "two" / "wave.npz"]
     for twin in twins:
@@ -302,4 +301,4 @@ def test_files_that_cannot_be_read_say_why(tmp_path: Path) -> None:
     )
     assert refused(
         lambda: load_motion(twins[0], joint_names=["a"], body_names=["b"])
-    ) == (f"{twins[0]} has no 'joint_pos': it is no motion file.")
+    ) == (f"{twins[0]} is no motion file: it has no 'joint_pos'.")

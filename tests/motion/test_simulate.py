@@ -49,7 +49,7 @@ def test_a_root_that_flies_away_is_lost_whatever_the_hand():
     robot = g1_robot()
     motion = standing(robot, "jump", 0.4, 4.0)
     away = raised(motion, 20.0 * (np.arange(21) / 50.0) ** 2)
-    with pytest.raises(MotionError, match=r"'jump' is lost after 0\.\d\d s even with"):
+    with pytest.raises(MotionError, match=r"'jump' fails after 0\.\d\d s even with"):
         simulated(away, g1_cfg(), robot)
 
 

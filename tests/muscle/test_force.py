@@ -237,7 +237,9 @@ def test_a_muscle_across_a_joint_that_nobody_controls_is_refused():
 
 def test_a_muscle_across_a_tied_joint_is_refused():
     tie = "<equality><joint joint1='elbow' joint2='shoulder'/></equality></mujoco>"
-    with pytest.raises(MuscleMapError, match="'elbow', which an equality ties"):
+    with pytest.raises(
+        MuscleMapError, match="'elbow', which an equality constraint couples"
+    ):
         MuscleMap.from_model(arm_with("</mujoco>", tie))
 
 

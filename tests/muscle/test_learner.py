@@ -274,7 +274,7 @@ def test_the_original_preset_wants_a_full_batch():
 
 
 def test_rows_of_another_model_are_refused():
-    with pytest.raises(LearnerError, match="Rows have 31 numbers; those of this model"):
+    with pytest.raises(LearnerError, match="Rows have 31 numbers; this model needs"):
         learner_of().learn(torch.zeros(10, 31))
 
 
@@ -404,8 +404,8 @@ def test_weights_of_another_muscle_count_are_refused():
     with pytest.raises(WeightError) as caught:
         store.publish(MuscleNetwork(24, 6, 20).state_dict())
     assert str(caught.value) == (
-        "'fc.6.weight' has shape (20, 256); in this network it has (18, 256). Are "
-        "these the weights of another model?"
+        "'fc.6.weight' has shape (20, 256), but this network needs (18, 256). Use "
+        "weights of the same model."
     )
 
 
@@ -546,7 +546,9 @@ def test_a_learner_made_by_sizes_learns_from_what_worlds_return():
 
 def test_tuples_of_other_sizes_and_bare_rows_are_refused_by_name():
     tuples = w18_tuples(64)
-    with pytest.raises(LearnerError, match=r"num_muscles is 17; .* model has 18"):
+    with pytest.raises(LearnerError, match=r"num_muscles is 17; .* tuples has 18"):
         published(num_muscles=17).learn(tuples)
-    with pytest.raises(LearnerError, match=r"ndarray is no MuscleTuples.*get_muscle"):
+    with pytest.raises(
+        LearnerError, match=r"is a ndarray, not MuscleTuples.*get_muscle"
+    ):
         published().learn([tuples.rows])  # pyright: ignore

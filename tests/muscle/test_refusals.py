@@ -86,7 +86,7 @@ def test_a_limit_of_force_is_refused() -> None:
     actuator.forcelimited, actuator.forcerange = 1, [-3000.0, 0.0]
     assert refusal(walk_cfg(spec)) == (
         "Action term 'muscles': Muscle 'robot/soleus_r' has a force limit, "
-        "forcerange=[-3000.0, 0.0], with which torques are not linear in activations. "
+        "forcerange=[-3000.0, 0.0], so torques are not linear in activations. "
         "Remove it."
     )
 
@@ -131,7 +131,8 @@ def test_a_checkpoint_of_a_walker_with_other_muscles_is_refused(
         load_policy(run.path, worlds, agent)
     first, second = str(caught.value).split("\n")
     assert first == (
-        f"{find_checkpoint(run.path)} does not fit what is built here. Saved, and here:"
+        f"{find_checkpoint(run.path)} does not fit this environment and agent. "
+        "Saved, here:"
     )
     saved, here = second.removeprefix("  action/muscles: ").split("], [")
     assert "'robot/soleus_r tendon_effort'" in saved
@@ -147,6 +148,6 @@ def test_weights_of_another_muscle_count_are_refused() -> None:
     with pytest.raises(WeightError) as caught:
         env.update_muscle_weights(weights)
     assert str(caught.value) == (
-        "'fc.6.weight' has shape (7, 256); in this network it has (6, 256). Are these "
-        "the weights of another model?"
+        "'fc.6.weight' has shape (7, 256), but this network needs (6, 256). Use "
+        "weights of the same model."
     )

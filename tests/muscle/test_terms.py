@@ -199,12 +199,12 @@ def test_muscles_that_work_tire_and_a_new_episode_begins_rested():
         (
             events.muscle_strength,
             {"strength_range": (0.6, 0.3)},
-            r"strength_range is \(0.6, 0.3\); it has to ascend from 0 or more",
+            r"strength_range is \(0.6, 0.3\); it has to be \(low, high\) with 0 <=",
         ),
         (
             events.muscle_contracture,
             {"shortening_range": (-0.1, 0.3)},
-            r"shortening_range is \(-0.1, 0.3\); it has to ascend from 0 or more",
+            r"shortening_range is \(-0.1, 0.3\); it has to be \(low, high\) with 0 <=",
         ),
     ],
 )

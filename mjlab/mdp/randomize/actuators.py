@@ -101,8 +101,8 @@ def chosen_actuators(env: ManagedEnv, selection: Selection, label: str) -> list[
         start += len(binding.target_names)
     if not found:
         raise RandomizeError(
-            f"{label}: no actuator of {selection.name!r} was chosen that its "
-            f"configuration drives. It drives: {list(actuators.names)}."
+            f"{label}: asset_cfg selects no actuator from the configuration of "
+            f"{selection.name!r}. Valid: {list(actuators.names)}."
         )
     return found
 
@@ -116,7 +116,7 @@ class pd_gains(_ActuatorTerm):
     def __init__(self, cfg: TermCfg, env: ManagedEnv) -> None:
         super().__init__(cfg, env)
         if not self._numbers:
-            raise RandomizeError("pd_gains: give kp_range, kd_range, or both.")
+            raise RandomizeError("pd_gains: set kp_range, kd_range, or both.")
 
     def __call__(
         self,

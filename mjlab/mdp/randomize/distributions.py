@@ -85,8 +85,7 @@ class Choice:
         """
         if not self.names:
             raise RandomizeError(
-                f"{self.label}: no {self.what} was chosen, so nothing would be "
-                "randomised. Name some in `asset_cfg`."
+                f"{self.label}: asset_cfg selects no {self.what}. Name at least one."
             )
         per_element: Sequence[Any] = [ranges] * len(self.names)
         if isinstance(ranges, Mapping) and not self._is_by_axis(ranges):
@@ -102,8 +101,8 @@ class Choice:
         by_axis = [isinstance(k, int) or k in self.axis_names for k in ranges]
         if any(by_axis) and not all(by_axis):
             raise RandomizeError(
-                f"{self.label}: `ranges` mixes axes and patterns: {list(ranges)}. Put "
-                "axes inside the patterns."
+                f"{self.label}: `ranges` mixes axes and name patterns: {list(ranges)}. "
+                "Nest them: {pattern: {axis: (low, high)}}."
             )
         return bool(by_axis) and all(by_axis)
 
@@ -135,7 +134,7 @@ class Choice:
             return float(low), float(high)
         except (TypeError, ValueError):
             raise RandomizeError(
-                f"{self.label}: {bounds!r} is no range; write two numbers, (low, high)."
+                f"{self.label}: {bounds!r} is not a range; write (low, high)."
             ) from None
 
 
@@ -166,14 +165,13 @@ def check_bounds(
         if distribution == "gaussian":
             if not high >= 0.0:
                 raise RandomizeError(
-                    f"{label}: the range {(low, high)} of a gaussian is mean and "
-                    "standard deviation, and the latter is negative."
+                    f"{label}: the range {(low, high)} of a gaussian is (mean, std); "
+                    "std has to be 0 or more."
                 )
             continue
         if not low <= high:
             raise RandomizeError(
-                f"{label}: the range {(low, high)} is upside down: its lower bound is "
-                "above its upper bound."
+                f"{label}: the range is {(low, high)}; low is above high."
             )
         if distribution == "log_uniform" and not low > 0.0:
             raise RandomizeError(

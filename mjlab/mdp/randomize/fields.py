@@ -56,7 +56,7 @@ def kind_of(field: str) -> str:
     word = field.split("_")[0]
     if word not in KINDS:
         raise RandomizeError(
-            f"Model field {field!r} has no rows of an entity. {suggest(word, KINDS)}"
+            f"Model field {field!r} has no element kind. {suggest(word, KINDS)}"
         )
     return KINDS[word]
 
@@ -99,9 +99,9 @@ class FieldPart:
             owner = sim.chosen_by(field, row)
             if owner is not None:
                 raise RandomizeError(
-                    f"{field} of the entity {owner!r} follows from which object a "
-                    "world has, so it cannot be randomised too. Make it alike in all "
-                    "options, or make options that differ in it."
+                    f"{field} differs between the options of entity {owner!r}, so it "
+                    "cannot be randomised too. Give all options the same value, or "
+                    "add options with other values."
                 )
         sim.expand(field)
         self._sim = sim
@@ -154,7 +154,9 @@ class ModelTerm(ManagerTermBase):
         super().__init_subclass__()
         for name, value in constants.items():
             if name not in ModelTerm.__annotations__:
-                raise TypeError(f"{cls.__name__} cannot be given {name}={value!r}.")
+                raise TypeError(
+                    f"{cls.__name__}: class argument {name}={value!r} is unknown."
+                )
             setattr(cls, name, value)
 
     @classmethod
@@ -222,8 +224,8 @@ class FieldTerm(ModelTerm):
             if self.minimum is not None and ends[0] < self.minimum:
                 raise RandomizeError(
                     f"{self.choice.label}: the range {bounds} with "
-                    f"operation={self._operation!r} can make that of "
-                    f"{self.choice.names[target.element]!r} {ends[0]:g}, and it has "
+                    f"operation={self._operation!r} can set the value of "
+                    f"{self.choice.names[target.element]!r} to {ends[0]:g}; it has "
                     f"to be {self.minimum:g} or more."
                 )
             extremes.append((ends[0], ends[1]))

@@ -46,8 +46,8 @@ class body_mass(FieldTerm, field="body_mass", minimum=1e-6):
         for target, mass in zip(self.targets, masses, strict=True):
             if mass == 0.0:
                 raise RandomizeError(
-                    f"body_mass: the body {self.choice.names[target.element]!r} has no "
-                    "mass, so its inertia cannot follow. Set scale_inertia=False."
+                    f"body_mass: body {self.choice.names[target.element]!r} has no "
+                    "mass, so its inertia cannot be scaled. Set scale_inertia=False."
                 )
         rows = [self.rows[target.element] for target in self.targets]
         self._inertia = FieldPart.rows(env.sim, "body_inertia", rows)
@@ -87,8 +87,7 @@ class Bodies:
         names, rows = rows_of(chosen(params, env), "body")
         if not names:
             raise RandomizeError(
-                f"{label}: no body was chosen, so nothing would be randomised. Name "
-                "some in `asset_cfg`."
+                f"{label}: asset_cfg selects no body. Name at least one."
             )
         fields = pseudo_inertia.model_fields
         parts = self._parts = [FieldPart.rows(env.sim, f, rows) for f in fields]
@@ -319,7 +318,7 @@ def _ten_ranges(params: dict[str, Any], names: Sequence[str]) -> dict[Axis, Rang
         wrong = [key for key in given if key not in own]
         if wrong:
             raise RandomizeError(
-                f"pseudo_inertia: {letter}_range has the unknown key {wrong[0]!r}. "
+                f"pseudo_inertia: {letter}_range has an unknown key, {wrong[0]!r}. "
                 f"Valid: {own}."
             )
         ranges |= given

@@ -90,7 +90,7 @@ class LimitTerm(FieldTerm, axis_names=("lower", "upper")):
             if not has_limits[self.rows[element]]:
                 raise RandomizeError(
                     f"{self.choice.label}: the {self.choice.what} "
-                    f"{self.choice.names[element]!r} has no limits that could vary."
+                    f"{self.choice.names[element]!r} has no limits to randomise."
                 )
         self._check_order()
 
@@ -180,9 +180,9 @@ class geom_size(FieldTerm, field="geom_size", axis_names=("x", "y", "z"), minimu
             if kind not in _BOUNDS:
                 raise RandomizeError(
                     f"geom_size: {self.choice.names[element]!r} is a "
-                    f"{kind.name.removeprefix('mjGEOM_').lower()}, whose size is not "
-                    "its own. Boxes, spheres, capsules, cylinders and ellipsoids can "
-                    "vary."
+                    f"{kind.name.removeprefix('mjGEOM_').lower()}; only the size of "
+                    "boxes, spheres, capsules, cylinders and ellipsoids can be "
+                    "randomised."
                 )
         self._radius = FieldPart.rows(env.sim, "geom_rbound", rows)
         self._box = FieldPart.rows(env.sim, "geom_aabb", rows)
@@ -244,17 +244,19 @@ class ChoiceTerm(ModelTerm):
         label, params = type(self).__name__, cfg.params
         names, rows, kind = self.elements(self.field)
         if not names:
-            raise RandomizeError(f"{label}: no {kind} was chosen.")
+            raise RandomizeError(f"{label}: asset_cfg selects no {kind}.")
         choices: Sequence[str] = params["choices"]
         if not choices:
-            raise RandomizeError(f"{label}: `choices` is empty.")
+            raise RandomizeError(f"{label}: `choices` is empty; name at least one.")
         owner = chosen(params, env).name
         ids = [_id_of(name, self.field, owner, env.sim.mj_model) for name in choices]
         self._ids = torch.tensor(ids, dtype=torch.int32, device=env.device)
         role = params.get("role", self.role)
         width = env.sim.default(self.field)[0].numel()
         if not 0 <= role < width:
-            raise RandomizeError(f"{label}: role={role} has to be 0 to {width - 1}.")
+            raise RandomizeError(
+                f"{label}: role={role} is out of range 0..{width - 1}."
+            )
         self._part = FieldPart(env.sim, self.field, rows, [role] * len(rows))
         self._size = 1 if params.get("shared_random", False) else len(rows)
 

@@ -49,14 +49,14 @@ def read_bvh(path: Path) -> BvhRecording:
         numbers = np.array(list(words), dtype=float)
     except (StopIteration, ValueError, KeyError, IndexError) as error:
         raise MotionError(
-            f"{path} is no BVH file: {error or 'it ends early'}."
+            f"{path} is not a BVH file: {error or 'it ends early'}."
         ) from None
     columns = sum(len(joint.channels) for joint in joints)
     if numbers.size != frames * columns or frames < 2 or not seconds > 0.0:
         raise MotionError(
             f"{path} has {numbers.size} numbers; {frames} frames of {columns} "
-            f"channels, {seconds:g} s each, are {frames * columns}, and 2 frames are "
-            "the least."
+            f"channels, {seconds:g} s each, need {frames * columns}. At least 2 "
+            "frames are needed."
         )
     places = _forward(joints, numbers.reshape(frames, columns))
     return BvhRecording(fps=1.0 / seconds, positions=places)
@@ -82,16 +82,16 @@ def _read_skeleton(words: Iterator[str]) -> list[BvhJoint]:
         elif word == "CHANNELS":
             joints[-1].channels = [next(words) for _ in range(int(next(words)))]
         elif word != "HIERARCHY":
-            raise ValueError(f"{word!r} stands in its hierarchy")
-    raise ValueError("it has no MOTION")
+            raise ValueError(f"its hierarchy contains {word!r}")
+    raise ValueError("it has no MOTION section")
 
 
 def _read_head(words: Iterator[str]) -> tuple[int, float]:
     if next(words) != "Frames:":
-        raise ValueError("after MOTION comes 'Frames:'")
+        raise ValueError("'Frames:' has to follow MOTION")
     frames = int(next(words))
     if [next(words), next(words)] != ["Frame", "Time:"]:
-        raise ValueError("after the number of frames comes 'Frame Time:'")
+        raise ValueError("'Frame Time:' has to follow the number of frames")
     return frames, float(next(words))
 
 

@@ -22,11 +22,11 @@ class Channel:
         """Keep the last value until `start`, then reach `value` at `end`."""
         if start < self.times[-1] - 1e-9:
             raise ValueError(
-                f"It moves from {start:g} s on, but until {self.times[-1]:g} s it is "
-                "moving already. Moves of one quantity follow each other."
+                f"A move starts at {start:g} s, but the previous move ends at "
+                f"{self.times[-1]:g} s. Moves of one quantity cannot overlap."
             )
         if end < start + 1e-9:
-            raise ValueError(f"A move from {start:g} s to {end:g} s takes no time.")
+            raise ValueError(f"A move from {start:g} s to {end:g} s has no duration.")
         if start > self.times[-1] + 1e-9:
             self.times.append(start)
             self.values.append(self.values[-1])

@@ -138,7 +138,7 @@ def _joint_limits(motion: Motion, robot: MotionRobot) -> MotionFigure:
     low, high = robot.joint_limits.T
     beyond = np.maximum(low - motion.joint_pos, motion.joint_pos - high)
     return _worst(
-        "beyond a joint's range", beyond, 1e-5, "rad", motion.joint_names, motion.fps
+        "joint limit violation", beyond, 1e-5, "rad", motion.joint_names, motion.fps
     )
 
 
@@ -147,13 +147,13 @@ def _speeds(motion: Motion, limits: Sequence[float | None]) -> Iterator[MotionFi
         most = np.array([np.inf if limit is None else limit for limit in limits])
         share = np.abs(motion.joint_vel) / most
         names = motion.joint_names
-        yield _worst("share of a motor's speed", share, 1.0, "", names, motion.fps)
+        yield _worst("share of motor speed limit", share, 1.0, "", names, motion.fps)
 
 
 def _quaternions(motion: Motion) -> MotionFigure:
     away = np.abs(np.linalg.norm(motion.body_quat_w, axis=-1) - 1.0)
     names = motion.body_names
-    return _worst("length of a quaternion from 1", away, _UNIT, "", names, motion.fps)
+    return _worst("quaternion norm error", away, _UNIT, "", names, motion.fps)
 
 
 def _velocities(motion: Motion) -> MotionFigure:
@@ -176,7 +176,7 @@ def _velocities(motion: Motion) -> MotionFigure:
     # One-sided differences at the ends are less exact than a simulator's velocities.
     apart = np.concatenate([np.abs(away) for _, away in parts], axis=1)[1:-1]
     return _worst(
-        "velocity from differences",
+        "velocity vs finite differences",
         apart / motion.fps,
         _STEP,
         "/frame",
@@ -191,7 +191,7 @@ def _ground(motion: Motion, robot: MotionRobot) -> MotionFigure:
         model.geom(geom).name.removeprefix("robot/") for geom in collision_geoms(model)
     ]
     depth = -lowest_points(motion, robot)
-    return _worst("below the ground", depth, _LENGTH, "m", names, motion.fps)
+    return _worst("ground penetration", depth, _LENGTH, "m", names, motion.fps)
 
 
 def _self_contact(motion: Motion, robot: MotionRobot) -> MotionFigure:
@@ -213,7 +213,7 @@ def _self_contact(motion: Motion, robot: MotionRobot) -> MotionFigure:
                 deepest = -float(contact.dist)
                 place = f"{one} in {two} at {frame / motion.fps:.2f} s"
     return MotionFigure(
-        name="parts of the robot in each other",
+        name="self-penetration",
         value=deepest,
         most=_LENGTH,
         unit="m",
@@ -230,7 +230,7 @@ def _slip(motion: Motion) -> Iterator[MotionFigure]:
         place = motion.body_pos_w[first:last, columns[foot]]
         away[first:last, foot] = np.linalg.norm(place - place[0], axis=-1)
     names = motion.contact_names
-    yield _worst("slip of a foot that stands", away, _LENGTH, "m", names, motion.fps)
+    yield _worst("foot slip in stance", away, _LENGTH, "m", names, motion.fps)
 
 
 def _loop(motion: Motion) -> MotionFigure:
@@ -241,8 +241,8 @@ def _loop(motion: Motion) -> MotionFigure:
     upright = _matrices(motion.root_quat[ends])[:, 2]
     tilt = float(np.linalg.norm(upright[1] - upright[0]))
     gaps = np.array([[*joints, height, tilt]])
-    names = [*motion.joint_names, "height of the root", "tilt of the root"]
-    return _worst("ends of the loop apart", gaps, _LOOP, "", names, motion.fps)
+    names = [*motion.joint_names, "root height", "root tilt"]
+    return _worst("loop closure error", gaps, _LOOP, "", names, motion.fps)
 
 
 def _worst(
@@ -295,5 +295,5 @@ def _reach(model: mujoco.MjModel, geom: int, up: np.ndarray) -> np.ndarray:
         return -(up @ model.mesh_vert[first : first + number].T).min(axis=1)
     if kind not in _REACHES:
         name = model.geom(geom).name
-        raise ValueError(f"The lowest point of the geom {name!r} is not known.")
+        raise ValueError(f"The lowest point of geom {name!r} cannot be computed.")
     return _REACHES[kind](model.geom_size[geom], up)

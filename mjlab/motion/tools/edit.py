@@ -62,8 +62,8 @@ def blended(first: Motion, second: Motion, seconds: float) -> Motion:
     shortest = min(first.num_frames, second.num_frames)
     if not 2 <= number <= shortest:
         raise MotionError(
-            f"{seconds:g} s are no overlap of {first.name!r} and {second.name!r}: it "
-            f"takes two frames at least, and {shortest} at most."
+            f"An overlap of {seconds:g} s of {first.name!r} and {second.name!r} is "
+            f"invalid: it has to be at least two frames and at most {shortest}."
         )
     start = first.num_frames - number
     pos, quat = _placed(first, start, second)

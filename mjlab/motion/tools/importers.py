@@ -40,14 +40,14 @@ def read_csv(
     first, last = rows if rows is not None else (1, len(numbers))
     if not 1 <= first < last <= len(numbers):
         raise MotionError(
-            f"{path} has the rows 1 to {len(numbers)}; {first} to {last} is no range "
-            "of two or more of them."
+            f"{path}: {first} to {last} is not a range of two or more of its rows, 1 "
+            f"to {len(numbers)}."
         )
     joints = tuple(joint_names) if joint_names else robot.joint_names
     if numbers.shape[1] != _ROOT + len(joints):
         raise MotionError(
             f"{path} has {numbers.shape[1]} columns; {len(joints)} joints of "
-            f"{robot.name or 'the robot'} ask for {_ROOT + len(joints)}: position, "
+            f"{robot.name or 'the robot'} require {_ROOT + len(joints)}: position, "
             "quaternion, joints."
         )
     kept = numbers[first - 1 : last]
@@ -132,7 +132,7 @@ def _numbers(path: Path) -> np.ndarray:
     text = read_text(path)
     rows = [line.split(",") for line in text.splitlines() if line.strip()]
     if len(rows) < 2:
-        raise MotionError(f"{path} has {len(rows)} rows; 2 are the least.")
+        raise MotionError(f"{path} has {len(rows)} rows; it needs at least 2.")
     for number, row in enumerate(rows, 1):
         if len(row) != len(rows[0]):
             raise MotionError(
@@ -143,7 +143,7 @@ def _numbers(path: Path) -> np.ndarray:
         found = np.array(rows, dtype=float)
     except ValueError as error:
         raise MotionError(
-            f"{path} holds something besides numbers: {error}. Rows have no header."
+            f"{path} contains a value that is not a number: {error}. Remove any header."
         ) from None
     bad = np.argwhere(~np.isfinite(found))
     if len(bad):
@@ -160,7 +160,7 @@ def _normalised(path: Path, quats: np.ndarray) -> np.ndarray:
     if len(bad):
         raise MotionError(
             f"{path}: the quaternion of frame {bad[0]} has length "
-            f"{lengths[bad[0]]:.3g}; are its columns at another place?"
+            f"{lengths[bad[0]]:.3g}; it has to be 1. Check the order of columns."
         )
     return quats / lengths[:, None]
 
@@ -170,8 +170,8 @@ def _check_upright(path: Path, quats: np.ndarray) -> None:
     other = quats[:, (1, 2, 3, 0)]
     if np.median(_uprightness(quats)) < 0.0 < np.median(_uprightness(other)) - 0.5:
         raise MotionError(
-            f"{path}: read as xyzw, its quaternions have the robot upside down, and as "
-            "wxyz upright. Say which it is: --quat wxyz or --quat xyzw."
+            f"{path}: the robot is upside down with quaternions read as xyzw, and "
+            "upright with wxyz. Set the order: --quat wxyz or --quat xyzw."
         )
 
 

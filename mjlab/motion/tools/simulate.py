@@ -63,8 +63,8 @@ def simulated(
     every = round(_RATE / motion.fps)
     if abs(every * motion.fps - _RATE) > 1e-6:
         raise MotionError(
-            f"Motion {motion.name!r} has {motion.fps:g} frames a second, which do not "
-            f"divide {_RATE:g} physics steps: import it at 50."
+            f"Motion {motion.name!r} has {motion.fps:g} fps, which does not divide the "
+            f"physics rate of {_RATE:g} Hz: import it at 50 fps."
         )
     kept: list[tuple[torch.Tensor, ...]] = []
     lost_at = torch.full((len(STRENGTHS),), fine.num_frames)
@@ -80,8 +80,8 @@ def simulated(
     stayed = lost_at == fine.num_frames
     if not stayed.any():
         raise MotionError(
-            f"Motion {motion.name!r} is lost after {int(lost_at.max()) / _RATE:.2f} s "
-            "even with a hand that carries the whole weight."
+            f"Tracking of motion {motion.name!r} fails after "
+            f"{int(lost_at.max()) / _RATE:.2f} s even with full weight support."
         )
     hand = int(stayed.long().argmax())
     parts = (torch.stack(part)[:, hand].double() for part in zip(*kept, strict=True))

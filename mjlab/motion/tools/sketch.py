@@ -318,14 +318,14 @@ class Sketch:
             else:
                 known = [joint.removesuffix(_JOINT) for joint in self._joints]
                 hint = suggest(name, [*BASE, *known])
-                raise UnknownNameError(f"Nothing moves that is called {name!r}. {hint}")
+                raise UnknownNameError(f"There is no movable part {name!r}. {hint}")
         return found
 
     def _set(self, name: str, start: float, value: float) -> None:
         try:
             self.channels[name].move(start, self.now, value)
         except ValueError as error:
-            error.add_note(f"This is about {name!r}.")
+            error.add_note(f"This error occurred for {name!r}.")
             raise
 
     def _other(self, foot: str) -> str:
