@@ -237,6 +237,7 @@ def sit(
     """Conduct all levels, and write the films."""
     from mjlab.exam import LEVELS, conduct
     from mjlab.exam.page import ExamRecord
+    from mjlab.exam.scores import table, text
 
     runs = range(options.first_run, options.first_run + options.runs)
     levels: list[LevelResults] = []
@@ -254,7 +255,8 @@ def sit(
         )
         seconds = time.perf_counter() - start
         memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e6
-        print(f"level {letter}: {seconds:.0f} s, {memory:.1f} GB", flush=True)
+        print(f"level {letter}: {seconds:.0f} s, {memory:.1f} GB")
+        print(text(table([results])), flush=True)
         if options.films:
             films |= write_films(robot, results, folder)
         # Poses of 512 runs take 170 MB.
@@ -307,5 +309,6 @@ def report(
     figures = folder / "exam.json"
     write_text(figures, json.dumps(whole, indent=1, allow_nan=False) + "\n")
     page = write_page(folder / "exam.html", record)
-    print(text(table(record.levels)))
+    if len(record.levels) > 1:
+        print(text(table(record.levels)))
     print(f"Written to {figures} and {page}")

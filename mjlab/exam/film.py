@@ -24,7 +24,7 @@ SIZE = 640, 480
 """Width and height of a film, pixels."""
 
 _PUNCH_SHOWN_S = 0.5
-_LENGTH_PER_N = 0.002
+_LONGEST_ARROW = 0.8
 _TARGET: Color = (0.2, 0.7, 0.3, 1.0)
 _PUNCH: Color = (0.9, 0.2, 0.15, 1.0)
 
@@ -141,7 +141,8 @@ class Script:
             body = child if on_child else model.body_parentid[child]
             force = data.xmat[body].reshape(3, 3) @ plan.forces[0, target]
             anchor = data.xanchor[joint]
-            marks.add_arrow(0, anchor - force * _LENGTH_PER_N, anchor, color=_PUNCH)
+            length = _LONGEST_ARROW / self._robot.exam.punches.ceiling
+            marks.add_arrow(0, anchor - length * force, anchor, color=_PUNCH)
         return marks
 
 

@@ -160,8 +160,8 @@ def _add_ground(spec: mujoco.MjSpec) -> None:
         conaffinity=0,
     )
     spec.worldbody.add_light(
-        pos=(1.0, 0.0, 3.5),
-        dir=(0, 0, -1),
+        pos=(0.0, 0.0, 10.0),
+        dir=(0.3, 0.4, -1.0),
         type=mujoco.mjtLightType.mjLIGHT_DIRECTIONAL,
     )
 

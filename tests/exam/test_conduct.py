@@ -238,15 +238,25 @@ def test_new_target_is_not_reached_by_the_hysteresis_of_the_old_one() -> None:
     assert np.flatnonzero(planar).tolist() == [5, 6, 7, 8, 9]
 
 
-def test_moved_arms_have_the_gains_of_the_exam(robot: ExamRobot) -> None:
-    own, moved = (listened(robot, level, range(1)) for level in "AN")
-    arms = robot.indices(robot.exam.joints[15:22])
-    np.testing.assert_array_equal(own[3].load_targets, own[0].load_targets)
-    assert (
-        np.abs(moved[20 - 1].load_targets - own[0].load_targets)[0, arms].max() > 0.01
-    )
-    legs = robot.indices(robot.exam.joints[:15])
-    assert (moved[19].load_targets[0, legs] == np.array(robot.exam.stance)[legs]).all()
+def test_moved_arms_have_the_gains_and_targets_of_the_exam(
+    robot: ExamRobot, hung: mujoco.MjData
+) -> None:
+    readings = listened(robot, "N", range(1))
+    data, arms = copy.copy(hung), np.arange(15, 29)
+    armature = robot.model.dof_armature[robot.qvel]
+    kp, kd = (np.full(29, gain) for gain in GAINS)
+    kp[arms] = armature[arms] * (20 * np.pi) ** 2
+    kd[arms] = 4 * armature[arms] * 20 * np.pi
+    for reading in readings[:5]:
+        np.testing.assert_allclose(reading.joint_pos[0], data.qpos[7:], atol=1e-7)
+        targets = robot.stance + LEAN
+        targets[arms] = reading.load_targets[0, arms]
+        for _ in range(10):
+            error = targets - data.qpos[robot.qpos]
+            data.ctrl[:] = kp * error - kd * data.qvel[robot.qvel]
+            mujoco.mj_step(robot.model, data)
+    moved = readings[4].load_targets[0] - robot.stance
+    assert np.abs(moved[arms]).max() > 0.005 and (moved[:15] == 0.0).all()
 
 
 def test_robot_below_its_fall_height_has_fallen() -> None:
