@@ -14,10 +14,7 @@ NEEDS = missing("An ONNX file", "onnx, onnxruntime and onnxscript", "export")
 """Message about the packages that write and run such files."""
 
 _REMEDY = "Export the policy again, or copy the file anew"
-_ELSEWHERE = (
-    "For a policy of another program, see the section 'A policy from elsewhere' of "
-    "docs/play_and_export.md."
-)
+_ELSEWHERE = "For a policy of another program, see docs/howto/export_a_policy.md."
 
 
 class ExportError(ValueError):

@@ -1,4 +1,4 @@
-"""Edits of what a model looks like: materials, textures, meshes, lights, cameras."""
+"""Edits of a model's appearance: materials, textures, meshes, lights, cameras."""
 
 from collections.abc import Sequence
 from typing import Any, Literal
@@ -28,7 +28,7 @@ class TextureCfg(SpecEditCfg):
     """Name of the new texture."""
 
     type: Literal["2d", "cube", "skybox"] = "2d"
-    """Mapping of the texture."""
+    """Type of texture mapping."""
 
     builtin: Literal["none", "flat", "gradient", "checker"] = "none"
     """Procedural pattern; "none" for a texture from files."""
@@ -64,7 +64,7 @@ class TextureCfg(SpecEditCfg):
     """Rows and columns of the faces in one image file."""
 
     gridlayout: str = ""
-    """Faces in the grid, by the letters R, L, U, D, F, B and '.'."""
+    """Faces in the grid, as the letters R, L, U, D, F, B and '.'."""
 
     nchannel: int = 3
     """Number of channels of the image."""
@@ -99,27 +99,28 @@ class TextureCfg(SpecEditCfg):
         if sum(sources) != 1:
             raise ValueError(
                 f"The texture {self.name!r} needs exactly one of builtin, file and "
-                f"cubefiles."
+                "cubefiles."
             )
         if self.builtin != "none" and (self.width < 1 or self.height < 1):
             raise ValueError(
-                f"The builtin texture {self.name!r} needs a width and a height, not "
-                f"{self.width} by {self.height} pixels."
+                f"The builtin texture {self.name!r} needs a positive width and "
+                f"height, not {self.width} by {self.height} pixels."
             )
         if self.cubefiles and len(self.cubefiles) != 6:
             raise ValueError(
-                f"The texture {self.name!r} has {len(self.cubefiles)} cubefiles, not 6."
+                f"The texture {self.name!r} needs 6 cubefiles, not "
+                f"{len(self.cubefiles)}."
             )
         rows, columns = self.gridsize
         if self.gridlayout and len(self.gridlayout) != rows * columns:
             raise ValueError(
-                f"The gridlayout {self.gridlayout!r} of the texture {self.name!r} has "
-                f"not one letter for each of {rows} by {columns} places."
+                f"The gridlayout {self.gridlayout!r} of the texture {self.name!r} "
+                f"needs one letter for each of {rows} by {columns} cells."
             )
 
 
 class MaterialCfg(SpecEditCfg):
-    """Adds a material and gives it to geoms."""
+    """Adds a material and assigns it to geoms."""
 
     name: str
     """Name of the new material."""
@@ -134,13 +135,13 @@ class MaterialCfg(SpecEditCfg):
     """Scale the texture in metres instead of to the object."""
 
     texrepeat: tuple[float, float] = (1.0, 1.0)
-    """Repetitions of the texture along both axes."""
+    """Number of repetitions of the texture along both axes."""
 
     reflectance: float = 0.0
-    """Share of light mirrored, 0 to 1."""
+    """Fraction of mirrored light, 0 to 1."""
 
     emission: float = 0.0
-    """Light given off, as a factor of the colour."""
+    """Emitted light, as a factor of the colour."""
 
     specular: float = 0.5
     """Strength of highlights, 0 to 1."""
@@ -149,7 +150,7 @@ class MaterialCfg(SpecEditCfg):
     """Sharpness of highlights, 0 to 1."""
 
     geom_names: Patterns = ()
-    """Patterns of the geoms that get the material."""
+    """Patterns of the geoms that use the material."""
 
     def edit(self, spec: mujoco.MjSpec) -> None:
         """Edit `spec` in place."""
@@ -166,13 +167,13 @@ class MaterialCfg(SpecEditCfg):
 
 
 class MeshCfg(SpecEditCfg):
-    """Changes how meshes are compiled."""
+    """Changes the compilation of meshes."""
 
     mesh_names: Patterns
-    """Patterns of the meshes that are edited."""
+    """Patterns of the edited meshes."""
 
     maxhullvert: int | dict[str, int]
-    """Largest number of vertices of the convex hull, above 3, or -1 for no limit; one
+    """Maximum number of vertices of the convex hull, above 3, or -1 for no limit; one
     value, or values by pattern."""
 
     def edit(self, spec: mujoco.MjSpec) -> None:
@@ -187,8 +188,8 @@ class MeshCfg(SpecEditCfg):
                 continue
             if value != -1 and value <= 3:
                 raise ValueError(
-                    f"maxhullvert of the mesh {mesh.name!r} is -1 or above 3, "
-                    f"not {value}."
+                    f"maxhullvert of the mesh {mesh.name!r} is {value}; it has to be "
+                    "-1 or above 3."
                 )
             mesh.maxhullvert = value
 
@@ -200,22 +201,22 @@ class LightCfg(SpecEditCfg):
     """Name of the new light."""
 
     body: str | None = None
-    """Name of the body it is fixed to; None for the world."""
+    """Name of the body to which it is attached; None for the world."""
 
     mode: Mode = "fixed"
-    """Way of following bodies."""
+    """Tracking mode."""
 
     target: str | None = None
-    """Name of the body it points to, for the modes that start with "target"."""
+    """Name of the target body, for modes that start with "target"."""
 
     type: Literal["spot", "directional", "point", "image"] = "spot"
-    """Kind of light."""
+    """Type of light."""
 
     castshadow: bool = True
     """Cast shadows."""
 
     active: bool = True
-    """Start switched on."""
+    """Switch the light on."""
 
     pos: Triple = (0.0, 0.0, 0.0)
     """Position in the body's frame, in metres."""
@@ -227,7 +228,7 @@ class LightCfg(SpecEditCfg):
     """Half the opening angle of a spot, in degrees."""
 
     exponent: float = 10.0
-    """Steepness of the fading of a spot towards its edge."""
+    """Exponent of the decrease from the axis of a spot to its edge."""
 
     diffuse: Triple = (0.7, 0.7, 0.7)
     """Diffuse colour."""
@@ -261,13 +262,13 @@ class CameraCfg(SpecEditCfg):
     """Name of the new camera."""
 
     body: str | None = None
-    """Name of the body it is fixed to; None for the world."""
+    """Name of the body to which it is attached; None for the world."""
 
     mode: Mode = "fixed"
-    """Way of following bodies."""
+    """Tracking mode."""
 
     target: str | None = None
-    """Name of the body it points to, for the modes that start with "target"."""
+    """Name of the target body, for modes that start with "target"."""
 
     fovy: float = 45.0
     """Vertical field of view, in degrees."""
@@ -276,7 +277,7 @@ class CameraCfg(SpecEditCfg):
     """Position in the body's frame, in metres."""
 
     quat: tuple[float, float, float, float] = (1.0, 0.0, 0.0, 0.0)
-    """Orientation in the body's frame, wxyz. A camera looks along its -z."""
+    """Orientation in the body's frame, wxyz. The camera looks along its -z axis."""
 
     def edit(self, spec: mujoco.MjSpec) -> None:
         """Edit `spec` in place."""
@@ -290,7 +291,7 @@ class CameraCfg(SpecEditCfg):
 
 
 def _constant(enumeration: Any, name: str, *, what: str) -> Any:
-    """Return the constant of MuJoCo's whose name, but for its prefix, is this."""
+    """Return a constant of a MuJoCo enumeration by its name without the prefix."""
     constants = {
         full.partition("_")[2].lower(): constant
         for full, constant in enumeration.__members__.items()

@@ -1,4 +1,4 @@
-"""Learning of the cartpole, on two cores of a CPU in a quarter of a minute."""
+"""PPO settings of the cartpole, which trains in 15 seconds on two CPU cores."""
 
 from mjlab.rl import (
     CheckpointCfg,

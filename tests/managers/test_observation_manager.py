@@ -133,7 +133,7 @@ def test_nan_is_replaced_before_the_delay_and_the_history():
 # Noise.
 
 
-def test_uniform_noise_of_all_terms_is_one_draw_and_lies_where_it_should():
+def test_uniform_noise_of_all_terms_lies_where_it_should():
     env = fake(1000)
     cfg = ObservationGroupCfg(
         terms={
@@ -143,11 +143,7 @@ def test_uniform_noise_of_all_terms_is_one_draw_and_lies_where_it_should():
             "d": term(noise=UniformNoiseCfg(n_min=(0.0, -4.0), n_max=(0.0, -2.0))),
         }
     )
-    manager = ObservationManager({"g": cfg}, env)
-    with counted_operations() as names:
-        seen = manager.compute()["g"]
-    draws = {name: n for name, n in names.items() if "draw" in name}
-    assert draws == {"mjlab.draw_uniform.default": 1}
+    seen = ObservationManager({"g": cfg}, env).compute()["g"]
     noise = seen - torch.cat([env.pos, env.vel, env.pos, env.pos], dim=1)
     for columns, low, high in (
         (0, -0.5, 0.25),
@@ -168,7 +164,7 @@ def test_uniform_noise_is_the_generators_number_between_its_bounds():
     assert torch.equal(observe(env, manager), env.pos + (numbers * 4.0 - 1.0))
 
 
-def test_gaussian_noise_is_one_draw_of_its_mean_and_deviation():
+def test_gaussian_noise_has_its_mean_and_deviation():
     env = fake(4000)
     cfg = ObservationGroupCfg(
         terms={
@@ -177,11 +173,7 @@ def test_gaussian_noise_is_one_draw_of_its_mean_and_deviation():
             "c": term(noise=NoiseModelCfg(noise_cfg=GaussianNoiseCfg(std=(0.0, 3.0)))),
         }
     )
-    manager = ObservationManager({"g": cfg}, env)
-    with counted_operations() as names:
-        seen = manager.compute()["g"]
-    assert names["mjlab.draw_normal.default"] == 1
-    assert names["mjlab.draw_uniform.default"] == 1
+    seen = ObservationManager({"g": cfg}, env).compute()["g"]
     noise = seen - torch.cat([env.pos, env.vel, env.pos], dim=1)
     mean, std = noise.mean(dim=0), noise.std(dim=0)
     # Four standard errors of 4000 samples.
@@ -643,20 +635,6 @@ def test_a_group_that_is_none_is_left_out():
 
 
 # Cost, independence, snapshots.
-
-
-def test_a_typical_group_takes_six_operations_besides_its_terms():
-    env = fake()
-    noise = UniformNoiseCfg(n_min=-0.1, n_max=0.1)
-    terms = {
-        f"t{i}": term(vel, noise=noise, scale=0.1 * i, clip=(-100.0, 100.0))
-        for i in range(8)
-    }
-    manager = ObservationManager({"g": ObservationGroupCfg(terms=terms)}, env)
-    with counted_operations() as names:
-        manager.compute()
-    # Concatenate, draw, map to the range, add, clip, scale.
-    assert names.total() == 6, names
 
 
 def test_a_reset_costs_the_same_whoever_is_reset():

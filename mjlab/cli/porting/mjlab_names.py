@@ -1,4 +1,4 @@
-"""Names of mjlab 1.6.0, as its reference pages have them, and ours."""
+"""Names of mjlab 1.6.0, from its reference pages, and their counterparts."""
 
 from mjlab.cli.porting.project import Package, Project
 
@@ -107,8 +107,8 @@ _PACKAGES = {
         "mjlab.tasks.velocity.mdp",
     ),
 }
-_NULL = "a manager without terms is one of its kind that does nothing"
-_BOUND = "what a configuration becomes is inside `Entity.actuators`"
+_NULL = "same class without terms"
+_BOUND = "bound actuators are in `Entity.actuators`"
 
 _OTHERWISE: dict[str, tuple[str, str]] = {
     # mjlab.envs
@@ -124,8 +124,8 @@ _OTHERWISE: dict[str, tuple[str, str]] = {
     "EventMode": ("mjlab.managers.event.EventMode", ""),
     "RecorderTerm": (
         "mjlab.managers.ManagerTermBase",
-        "a recorder is a term like the others; `mjlab.mdp` has some, and files are "
-        "written for you",
+        "a recorder is an ordinary term; `mjlab.mdp` has several, and the manager "
+        "writes the files",
     ),
     # mjlab.entity
     "EntityArticulationInfoCfg": ("mjlab.entity.ArticulationCfg", ""),
@@ -146,7 +146,7 @@ _OTHERWISE: dict[str, tuple[str, str]] = {
     "BuiltinPositionActuator": ("mjlab.actuator.ActuatorBinding", _BOUND),
     "BuiltinPositionActuatorCfg": (
         "mjlab.actuator.PositionActuatorCfg",
-        "gains may differ by joint: a number or values by pattern",
+        "gains are numbers, or values by pattern of joint names",
     ),
     "BuiltinVelocityActuator": ("mjlab.actuator.ActuatorBinding", _BOUND),
     "BuiltinVelocityActuatorCfg": ("mjlab.actuator.VelocityActuatorCfg", ""),
@@ -200,22 +200,22 @@ _OTHERWISE: dict[str, tuple[str, str]] = {
     "BoxNestedRingsTerrainCfg": ("mjlab.tasks.velocity.NestedRingsCfg", ""),
     "BoxOpenStairsTerrainCfg": (
         "mjlab.tasks.velocity.OpenStairsCfg",
-        "stairs up; none down",
+        "ascending stairs only",
     ),
     "BoxPyramidStairsTerrainCfg": ("mjlab.terrain.PyramidStairsCfg", "without holes"),
     "BoxRandomGridTerrainCfg": (
         "mjlab.terrain.RandomGridCfg",
-        "heights of `num_levels`; equal neighbours merge by themselves",
+        "heights of `num_levels`; equal neighbours are merged",
     ),
     "BoxRandomSpreadTerrainCfg": (
         "mjlab.tasks.velocity.RandomBoxesCfg",
-        "boxes along x and y, not turned",
+        "axis-aligned boxes",
     ),
     "BoxRandomStairsTerrainCfg": ("mjlab.tasks.velocity.RandomStairsCfg", ""),
     "BoxSteppingStonesTerrainCfg": ("mjlab.terrain.SteppingStonesCfg", ""),
     "BoxTiltedGridTerrainCfg": (
         "mjlab.tasks.velocity.TiltedGridCfg",
-        "a slope, not degrees; one height field, so that steps between cells are a "
+        "slope instead of degrees; one height field, so steps between cells are one "
         "vertex wide",
     ),
     # mjlab.viewer
@@ -223,7 +223,7 @@ _OTHERWISE: dict[str, tuple[str, str]] = {
         "mjlab.envs.ViewerCfg",
         "no `origin_type`: a camera with an `entity` follows it",
     ),
-    "BaseViewer": ("mjlab.viewer.Player", "what steps; viewers show it"),
+    "BaseViewer": ("mjlab.viewer.Player", "steps the environment; viewers show it"),
     "NativeMujocoViewer": ("mjlab.viewer.NativeViewer", ""),
     "ViserPlayViewer": ("mjlab.viewer.WebViewer", ""),
     "OffscreenRenderer": ("mjlab.render.Offscreen", ""),
@@ -238,13 +238,13 @@ _OTHERWISE: dict[str, tuple[str, str]] = {
     "RslRlVecEnvWrapper": ("mjlab.rl.RslRlVecEnv", ""),
     "RslRlOnPolicyRunnerCfg": (
         "mjlab.rl.RslRlOnPolicyRunnerCfg",
-        "no `experiment_name` nor `save_interval`: runs are named by task and time, "
-        "and saved as `checkpoint` says",
+        "no `experiment_name` or `save_interval`: runs are named by task and time, and "
+        "saved as set in `checkpoint`",
     ),
     "RslRlModelCfg": (
         "mjlab.rl.RslRlModelCfg",
-        "other networks are classes of their own; `distribution_cfg` takes RSL-RL's "
-        "dictionary too",
+        "other networks have their own classes; `distribution_cfg` also takes RSL-RL's "
+        "dictionary",
     ),
     # mjlab.envs.mdp
     "projected_gravity_from_sensor": (
@@ -264,7 +264,7 @@ _OTHERWISE: dict[str, tuple[str, str]] = {
     "jnt_stiffness": ("mjlab.mdp.randomize.joint_stiffness", ""),
     "joint_limits": (
         "mjlab.mdp.randomize.joint_limits",
-        "`Entity.data` and what reads limits follow",
+        "also updates `Entity.data` and terms that read limits",
     ),
     "qpos0": ("mjlab.mdp.randomize.joint_default_pos", ""),
     "tendon_frictionloss": ("mjlab.mdp.randomize.tendon_friction", ""),
@@ -274,15 +274,15 @@ _OTHERWISE: dict[str, tuple[str, str]] = {
     "UniformVelocityCommand": ("mjlab.mdp.UniformVelocityCommand", ""),
     "UniformVelocityCommandCfg": (
         "mjlab.mdp.UniformVelocityCommandCfg",
-        "shares exclude each other; see below",
+        "fractions of worlds are exclusive; see below",
     ),
     "foot_height": (
         "mjlab.tasks.velocity.mdp.foot_height",
-        "without a sensor, of sites on a plane",
+        "without a sensor: heights of sites above a plane",
     ),
     "foot_contact_forces": (
         "mjlab.tasks.velocity.mdp.foot_contact_forces",
-        "of the last physics step, not of a fresh `forward()`",
+        "of the last physics step, without another `forward()`",
     ),
     "track_linear_velocity": (
         "mjlab.tasks.velocity.mdp.track_linear_velocity",
@@ -294,23 +294,23 @@ _OTHERWISE: dict[str, tuple[str, str]] = {
     ),
     "upright": (
         "mjlab.tasks.velocity.mdp.upright",
-        "goes on to fall beyond 90 degrees",
+        "keeps decreasing beyond 90 degrees",
     ),
     "self_collision_cost": (
         "mjlab.tasks.velocity.mdp.self_collision_cost",
-        "all contacts count, not the first; see below",
+        "counts all contacts, not only the first; see below",
     ),
     "feet_clearance": (
         "mjlab.tasks.velocity.mdp.feet_clearance",
-        "height of now, not of one step before; see below",
+        "current height, not that of the previous step; see below",
     ),
     "feet_swing_height": (
         "mjlab.tasks.velocity.mdp.feet_swing_height",
-        "height of now, not of one step before; see below",
+        "current height, not that of the previous step; see below",
     ),
     "soft_landing": (
         "mjlab.tasks.velocity.mdp.soft_landing",
-        "the largest force of the physics steps: up to 3e-3 more",
+        "largest force of the physics steps: up to 3e-3 more",
     ),
     "variable_posture": (
         "mjlab.tasks.velocity.mdp.variable_posture",
@@ -323,7 +323,7 @@ _OTHERWISE: dict[str, tuple[str, str]] = {
     ),
     "height_scan": (
         "mjlab.mdp.height_scan",
-        "`sensor_name`, and no offset but the one that you give",
+        "`sensor_name`; no offset by default",
     ),
 }
 
