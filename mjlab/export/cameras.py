@@ -8,7 +8,6 @@ import mujoco
 from torch import Tensor
 
 from mjlab import mdp
-from mjlab.export.forms import Recipe
 from mjlab.managers.managed_env import ManagedEnv
 from mjlab.managers.term import BoundTerm
 from mjlab.render import camera_bytes, camera_depth, camera_mask
@@ -24,8 +23,8 @@ CHANNELS: Mapping[Any, Sequence[str]] = {
 """Order of the channels, by the function or class of an observation term."""
 
 
-def camera_recipe(env: ManagedEnv, term: BoundTerm, value: Tensor) -> Recipe:
-    """Return a recipe that says by which camera an input is seen."""
+def camera_facts(env: ManagedEnv, term: BoundTerm, value: Tensor) -> dict[str, Any]:
+    """Return place, lens and channels of the camera of an observation term."""
     name = term.params["sensor_name"]
     sensor = env.scene.sensor(name)
     assert isinstance(sensor, CameraSensor), "The term has checked it."
@@ -34,7 +33,7 @@ def camera_recipe(env: ManagedEnv, term: BoundTerm, value: Tensor) -> Recipe:
     camera = cfg.view(model).camera_id
     far = term.params.get("cutoff", cfg.max_distance)
     focal, center = pinhole(model, camera, cfg.width, cfg.height)
-    facts = {
+    return {
         "name": model.camera(camera).name,
         "body": model.body(model.cam_bodyid[camera]).name,
         "pos": model.cam_pos[camera].tolist(),
@@ -46,7 +45,6 @@ def camera_recipe(env: ManagedEnv, term: BoundTerm, value: Tensor) -> Recipe:
         "channels": list(CHANNELS[term.cfg.func]),
         "full": 255.0 if not value.is_floating_point() else 1.0,
     }
-    return {"op": "given", "camera": facts}
 
 
 def pinhole(

@@ -8,65 +8,57 @@ import datetime
 import importlib.metadata
 import json
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import mujoco
 import numpy as np
 
-from mjlab import mdp
 from mjlab.actuator import ActuatorCfg, ExplicitActuatorCfg, IdealPdActuatorCfg
 from mjlab.actuator.compiled import controls_of
 from mjlab.entity import Entity
-from mjlab.envs import ManagerBasedRlEnv
-from mjlab.export.graph import OnnxState
-from mjlab.export.motion import MEASURED as CLIP_TERMS
-from mjlab.export.motion import ClipConstants
-from mjlab.export.plan import OnnxInput
+from mjlab.envs import ManagerBasedRlEnv, ManagerBasedRlEnvCfg
+from mjlab.export.clips import TIME_STEP, described_clips, reference_outputs
+from mjlab.export.control_step import ControlStep
+from mjlab.export.leaves import Leaf
 from mjlab.export.quantities import root_frame
-from mjlab.export.recipes import upright_reading
 from mjlab.export.runner.policy import FORMAT, NO_CHECKSUM, PD
-from mjlab.export.targets import ACTION
+from mjlab.export.targets import ACTION, described_actions
+from mjlab.managers.observation_config import resolve_delay
+from mjlab.mdp.velocity_command import UniformVelocityCommand
 from mjlab.provenance import versions
 from mjlab.rl.config import AgentCfg
 from mjlab.settings.file import as_data
 
 
 def contract(
-    env: ManagerBasedRlEnv,
+    step: ControlStep,
+    trained: ManagerBasedRlEnvCfg,
     agent: AgentCfg,
     *,
     task: str,
     origin: Mapping[str, Any],
-    inputs: Sequence[Mapping[str, Any]],
-    states: Sequence[OnnxState],
-    actions: Sequence[Mapping[str, Any]],
-    planned: Sequence[OnnxInput],
-    affine: Mapping[str, Mapping[str, Any]],
     network: str,
-    commands: Sequence[Mapping[str, Any]],
+    first_commands: Mapping[str, list[float]],
     more: Mapping[str, Any],
-    clips: ClipConstants | None = None,
 ) -> dict[str, Any]:
     """Return the whole contract, as plain values that JSON can hold.
 
     Args:
-        env: The environment in its nominal form: nothing of it is randomised.
+        step: The traced policy, in an environment in nominal form.
+        trained: The environment that it was trained in.
         agent: The configuration of the training.
         task: The task's id.
         origin: The provenance of the policy.
-        inputs: Descriptions of the inputs.
-        states: The memory between calls.
-        actions: Descriptions of the action's terms.
-        planned: The observation terms, in the order of the network.
-        affine: Factors and offsets of terms, by their places.
         network: The name of the agent's network that acts.
-        commands: Descriptions of what can be commanded.
+        first_commands: First recorded values of commands, by name.
         more: Descriptions of the scene, and of the recorded steps.
-        clips: The clips that it follows, if it does.
     """
-    references = [] if clips is None else clips.outputs
+    env, clips = step.tracer.env, step.tracer.clips
+    actions = described_actions(env)
     robot = actions[0]["entity"]
+    references = [] if clips is None else reference_outputs(clips)
+    motion = {} if clips is None else {"motion": described_clips(clips)}
     whole = {
         "format": FORMAT,
         "checksum": NO_CHECKSUM,
@@ -85,17 +77,20 @@ def contract(
         },
         "robot": robot,
         **more,
-        "commands": list(commands),
+        "commands": _commands(env, first_commands),
         "inputs": [
-            {**entry, "upright": upright_reading(env, robot, entry["measured"])}
-            for entry in inputs
+            {
+                **leaf.described(step.examples[leaf.name]),
+                "upright": upright_reading(env, robot, leaf),
+            }
+            for leaf in step.inputs
         ],
-        "states": [dataclasses.asdict(state) for state in states],
+        "states": [dataclasses.asdict(state) for state in step.states],
         "outputs": [*_outputs(env, actions), *references],
-        **({} if clips is None else {"motion": clips.described()}),
-        "actions": list(actions),
+        **motion,
+        "actions": actions,
         "action_clip": agent.clip_actions,
-        "observations": _terms(env, planned, inputs, affine),
+        "observations": list(_terms(step, trained)),
         "network": as_data(getattr(agent, network)),
         "entities": {
             name: _entity(env, entity) for name, entity in env.scene.entities.items()
@@ -142,39 +137,94 @@ def _outputs(
 
 
 def _terms(
-    env: ManagerBasedRlEnv,
-    planned: Sequence[OnnxInput],
-    inputs: Sequence[Mapping[str, Any]],
-    affine: Mapping[str, Mapping[str, Any]],
-) -> list[dict[str, Any]]:
-    """Return what the network sees, term by term, and where each comes from."""
-    by_name = {entry["name"]: entry for entry in inputs}
-    terms = []
-    for each in planned:
-        group = env.observation_manager.groups[each.group]
-        slot = next(slot for slot in group.slots if slot.name == each.term)
-        source = by_name.get(each.input, {}) if each.is_measured else {}
-        about = "last action" if each.cfg.func is mdp.last_action else "time"
-        if each.is_measured:
-            is_compared = each.cfg.func in CLIP_TERMS
-            about = "input and clips" if is_compared else "input"
-        terms.append(
-            {
-                "term": each.place,
-                "input": each.input if each.is_measured else None,
-                "from": about,
+    step: ControlStep, trained: ManagerBasedRlEnvCfg
+) -> Iterator[dict[str, Any]]:
+    """Yield what the network observes, term by term, and what each depends on."""
+    tracer = step.tracer
+    for name in tracer.seen:
+        group, _, only = name.partition("/")
+        for slot in tracer.env.observation_manager.groups[group].slots:
+            if only not in ("", slot.name):
+                continue
+            holder = trained.observations[group]
+            options = None if holder is None else holder.terms[slot.name]
+            assert options is not None, "The manager has the term."
+            delay, noise = resolve_delay(options, slot.label), options.noise
+            yield {
+                "term": f"{group}/{slot.name}",
+                "depends_on": step.sources_of(slot.source),
                 "shape": list(slot.output_shape),
-                "width": slot.width,
-                "unit": source.get("unit", "1"),
-                "frame": source.get("frame"),
-                **affine.get(each.place, {}),
-                "clip": each.cfg.clip,
-                "scale": as_data(each.cfg.scale),
+                "clip": slot.cfg.clip,
+                "scale": as_data(slot.cfg.scale),
                 "history": slot.history,
-                "delay_in_training": source.get("delay_in_training"),
+                "delay_in_training": None if delay is None else as_data(delay),
+                "noise_in_training": None if noise is None else as_data(noise),
             }
+
+
+def _commands(
+    env: ManagerBasedRlEnv, first: Mapping[str, list[float]]
+) -> list[dict[str, Any]]:
+    """Return what can be commanded."""
+    found = []
+    for name, start in first.items():
+        if name == TIME_STEP:
+            continue
+        term, ranges = env.command_manager.term(name), None
+        width = len(start)
+        if isinstance(term, UniformVelocityCommand):
+            start = [0.0] * width
+            given = vars(term.cfg.ranges)
+            ranges = [list(given[k]) for k in ("lin_vel_x", "lin_vel_y", "ang_vel_z")]
+        found.append(
+            {"name": name, "width": width, "start": start, "range": ranges}
+            | {"kind": type(term).__name__}
         )
-    return terms
+    return found
+
+
+def upright_reading(
+    env: ManagerBasedRlEnv, entity: str, leaf: Leaf
+) -> list[float] | None:
+    """Return the reading of a sensor of the vertical for an upright root.
+
+    None for other inputs.
+
+    Args:
+        env: The environment.
+        entity: The robot.
+        leaf: The input.
+    """
+    robot, model = env.scene.entity(entity), env.sim.mj_model
+    if robot.is_fixed_base or leaf.kind != "sensor":
+        return None
+    data = mujoco.MjData(model)
+    mujoco.mj_kinematics(model, data)
+    root = model.body(root_frame(env, robot)).id
+    body, axes = _up_sensor(model, data, model.sensor(leaf.about["name"]))
+    if model.body_weldid[body] != root:
+        return None
+    turn = data.xmat[body] if axes is None else axes
+    # The root's upward axis, in the axes of the sensor.
+    up = data.xmat[root].reshape(3, 3)[:, 2] @ turn.reshape(3, 3)
+    return (up + 0.0).tolist()
+
+
+def _up_sensor(model: Any, data: Any, sensor: Any) -> tuple[int, Any]:
+    """Return the body that a sensor of the vertical is on, and its axes there.
+
+    The body is that of the world for any other sensor.
+    """
+    objects = mujoco.mjtObj
+    of_world = int(sensor.objtype[0]) in (objects.mjOBJ_BODY, objects.mjOBJ_XBODY)
+    of_world = of_world and int(sensor.objid[0]) == 0
+    is_up = int(sensor.type[0]) == int(mujoco.mjtSensor.mjSENS_FRAMEZAXIS)
+    kind, index = int(sensor.reftype[0]), int(sensor.refid[0])
+    if is_up and of_world and kind == int(objects.mjOBJ_SITE):
+        return int(model.site_bodyid[index]), data.site_xmat[index]
+    if is_up and of_world and kind == int(objects.mjOBJ_XBODY):
+        return index, data.xmat[index]
+    return 0, None
 
 
 # The robot.

@@ -13,16 +13,25 @@ import torch
 
 from mjlab import mdp
 from mjlab.envs import ManagerBasedRlEnv, ManagerBasedRlEnvCfg
-from mjlab.export.motion import clips_of
-from mjlab.export.plan import GROUP, measured_group
+from mjlab.export.clips import clips_of
+from mjlab.export.leaves import input_term
 from mjlab.export.reader import ExportError, OnnxPolicy
 from mjlab.export.targets import ACTION
-from mjlab.managers import ActionTerm, ActionTermCfg
+from mjlab.managers import (
+    ActionTerm,
+    ActionTermCfg,
+    ObservationGroupCfg,
+    ObservationTermCfg,
+)
 from mjlab.managers.action import ActionTarget
 from mjlab.managers.env import Env
+from mjlab.managers.observation_config import resolve_delay
 from mjlab.motion import MotionCommandCfg, save_motion
-from mjlab.names import find_name
+from mjlab.names import UnknownNameError, find_name, suggest
 from mjlab.tensors.columns import Columns
+
+GROUP = "onnx"
+"""Name of the observation group that gives a file its inputs."""
 
 
 def driven_by(
@@ -37,12 +46,79 @@ def driven_by(
         )
     if "motion" in contract:
         _check_terms(cfg, contract)
-    places = {entry["name"]: entry["observation"] for entry in contract["inputs"]}
     return dataclasses.replace(
         cfg,
-        observations={GROUP: measured_group(cfg, places)},
+        observations={GROUP: input_group(cfg, contract)},
         actions={term["name"]: _command_cfg(term, cfg) for term in contract["actions"]},
     )
+
+
+def input_group(
+    cfg: ManagerBasedRlEnvCfg, contract: Mapping[str, Any]
+) -> ObservationGroupCfg:
+    """Return an observation group that measures the inputs of a file.
+
+    An input has the noise of the first observation term that depends on it alone, and
+    the delay of its terms if they all have the same.
+    """
+    terms: dict[str, ObservationTermCfg | None] = {}
+    corrupted = False
+    for entry in contract["inputs"]:
+        whole = entry["observation"] is not None
+        plain = input_term(entry, _measured_cfg(cfg, entry) if whole else None)
+        readers = [
+            (each, _term_cfg(cfg, each["term"]))
+            for each in contract["observations"]
+            if entry["name"] in each["depends_on"]
+        ]
+        known = [options for _, options in readers if options is not None]
+        alone = [
+            options
+            for each, options in readers
+            if options is not None and _inputs_of(each) == [entry["name"]]
+        ]
+        noise = alone[0].noise if alone else None
+        delays = [resolve_delay(options, "An observation term") for options in known]
+        delay = delays[0] if delays and delays.count(delays[0]) == len(delays) else None
+        late = {"delay": delay, "delay_min_lag": 0, "delay_max_lag": 0}
+        terms[entry["name"]] = dataclasses.replace(plain, noise=noise, **late)
+        for each, _ in readers:
+            holder = cfg.observations.get(each["term"].partition("/")[0])
+            corrupted |= holder is not None and holder.enable_corruption
+    return ObservationGroupCfg(
+        terms=terms, concatenate_terms=False, enable_corruption=corrupted
+    )
+
+
+def _inputs_of(observation: Mapping[str, Any]) -> list[str]:
+    """Return the inputs that an observation depends on, without its memory."""
+    used = observation["depends_on"]
+    return [name for name in used if not name.startswith("state_")]
+
+
+def _term_cfg(cfg: ManagerBasedRlEnvCfg, place: str) -> ObservationTermCfg | None:
+    """Return the observation term "group/term" of a task, if it has one."""
+    group, _, term = place.partition("/")
+    holder = cfg.observations.get(group)
+    return None if holder is None else holder.terms.get(term)
+
+
+def _measured_cfg(
+    cfg: ManagerBasedRlEnvCfg, entry: Mapping[str, Any]
+) -> ObservationTermCfg:
+    """Return the observation term of an input that is measured as a whole."""
+    place: str = entry["observation"]
+    options = _term_cfg(cfg, place)
+    if options is None:
+        group, _, term = place.partition("/")
+        holder = cfg.observations.get(group)
+        there = {} if holder is None else holder.terms
+        valid = [key for key, value in there.items() if value is not None]
+        raise UnknownNameError(
+            f"The file's input {entry['name']!r} is measured by the observation term "
+            f"{place!r}, which the task does not have. {suggest(term, valid)}"
+        )
+    return options
 
 
 def with_clips(
@@ -145,6 +221,11 @@ def _command_cfg(
     term: Mapping[str, Any], cfg: ManagerBasedRlEnvCfg
 ) -> "ExternalCommandCfg | ExternalReachCfg":
     start, stop = term["action"]
+    if "tracked_by" in term:
+        raise ExportError(
+            f"The file's action {term['name']!r} is tracked by {term['tracked_by']}, "
+            "whose coordination is no part of the file: play the run instead."
+        )
     if "reach" in term:
         own = cfg.actions.get(term["name"])
         if not isinstance(own, mdp.DifferentialIKActionCfg):

@@ -1,160 +1,245 @@
-"""An ONNX graph while it is built: values are names, and an operation adds one.
+"""Functions of named tensors as graphs, and graphs as ONNX models."""
 
-All but the network is built by hand rather than traced, so that it has only what the
-policy means, with names that can be read.
-"""
-
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+import logging
+import warnings
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
 import onnx
-from numpy.typing import ArrayLike, NDArray
-from onnx import helper, numpy_helper
+import torch
+from torch import Tensor
+from torch.fx import GraphModule
+from torch.fx.experimental.proxy_tensor import make_fx
 
-OPSET = 17
-"""Version of the operations: old enough for runtimes on robots."""
+from mjlab.export.reader import ExportError
 
-IR_VERSION = 8
-"""Version of the file format that came with it."""
+OPSET = 18
+"""Version of ONNX's operations: the oldest that torch writes."""
+
+Values = dict[str, Tensor]
 
 
 @dataclass(frozen=True)
-class OnnxState:
-    """A memory of the policy: the caller brings it back at each call."""
-
-    name: str
-    """The input that takes it."""
-
-    next: str
-    """The output that gives what to bring at the next call."""
-
-    shape: tuple[int, ...]
-    """Its shape."""
-
-    dtype: str
-    """Its type, as NumPy calls it."""
-
-    initial: float
-    """The value of all of it at first."""
-
-    meaning: str
-    """Its meaning, in words."""
-
-
-@dataclass
 class Graph:
-    """Nodes, constants, inputs and outputs, in the order in which they were added."""
+    """A traced function of named tensors, one world in the first dimension."""
 
-    nodes: list[onnx.NodeProto] = field(default_factory=list)
-    constants: list[onnx.TensorProto] = field(default_factory=list)
-    inputs: list[onnx.ValueInfoProto] = field(default_factory=list)
-    outputs: list[onnx.ValueInfoProto] = field(default_factory=list)
-    states: list[OnnxState] = field(default_factory=list)
-    _nexts: list[onnx.ValueInfoProto] = field(default_factory=list)
-    _count: int = 0
+    module: GraphModule
+    """The operations."""
 
-    def input(self, name: str, shape: Sequence[int], dtype: str = "float32") -> str:
-        """Add an input, and return its value."""
-        self.inputs.append(_info(name, shape, dtype))
-        return name
+    inputs: tuple[str, ...]
+    """Names of the inputs, in order."""
 
-    def output(self, name: str, value: str, shape: Sequence[int]) -> None:
-        """Give a value out under a name of its own."""
-        self.nodes.append(helper.make_node("Identity", [value], [name], name=name))
-        self.outputs.append(_info(name, shape, "float32"))
+    outputs: tuple[str, ...]
+    """Names of the outputs, in order."""
 
-    def state(
-        self,
-        name: str,
-        shape: Sequence[int],
-        meaning: str,
-        *,
-        initial: float = 0.0,
-        dtype: str = "float32",
-    ) -> str:
-        """Add something to remember, and return its present value."""
-        names = (f"state_{name}", f"next_{name}")
-        self.states.append(OnnxState(*names, tuple(shape), dtype, initial, meaning))
-        return self.input(names[0], shape, dtype)
+    def __call__(self, values: Mapping[str, Tensor]) -> Values:
+        """Return the outputs by name, from all inputs and possibly more."""
+        found = self.module(*(values[name] for name in self.inputs))
+        return dict(zip(self.outputs, found, strict=True))
 
-    def remember(self, name: str, value: str) -> None:
-        """Say what a state is at the next call."""
-        state = next(s for s in self.states if s.name == f"state_{name}")
-        node = helper.make_node("Identity", [value], [state.next], name=state.next)
-        self.nodes.append(node)
-        self._nexts.append(_info(state.next, state.shape, state.dtype))
 
-    def constant(self, values: ArrayLike, dtype: str = "float32") -> str:
-        """Add a constant, and return its value."""
-        name = self._new("constant")
-        array: NDArray[Any] = np.ascontiguousarray(np.asarray(values, dtype))
-        shaped = array.reshape(np.shape(values))
-        self.constants.append(numpy_helper.from_array(shaped, name))
-        return name
+def traced(
+    function: Callable[[Values], Values], examples: Mapping[str, Tensor]
+) -> Graph:
+    """Return a function of named tensors as a graph."""
+    outputs: list[str] = []
 
-    def add(self, operation: str, *values: str, **attributes: Any) -> str:
-        """Add an operation with one result, and return that."""
-        name = self._new(operation.lower())
-        node = helper.make_node(operation, values, [name], name=name, **attributes)
-        self.nodes.append(node)
-        return name
+    def run(*tensors: Tensor) -> tuple[Tensor, ...]:
+        found = function(dict(zip(examples, tensors, strict=True)))
+        outputs[:] = found
+        return tuple(found.values())
 
-    def embed(
-        self, model: onnx.ModelProto, inputs: Mapping[str, str]
-    ) -> dict[str, str]:
-        """Add all of another model; return the values of its outputs by name.
+    with torch.no_grad(), _without_mkldnn():
+        functional = torch.func.functionalize(run)
+        module = make_fx(functional, tracing_mode="real")(*examples.values())
+    for name, constant in list(module.named_buffers()):
+        # Constants may be live memory of the environment.
+        setattr(module, name, constant.detach().clone())
+    return Graph(module, tuple(examples), tuple(outputs))
 
-        Args:
-            model: One of the same version of the operations.
-            inputs: The values that its inputs take, by name.
-        """
-        prefix = f"{self._new('network')}/"
-        part = onnx.compose.add_prefix(model, prefix).graph
-        self.constants.extend(part.initializer)
-        for name, value in inputs.items():
-            self.nodes.append(helper.make_node("Identity", [value], [prefix + name]))
-        self.nodes.extend(part.node)
-        return {each.name.removeprefix(prefix): each.name for each in part.output}
 
-    def join(self, values: Sequence[str], axis: int = 0) -> str:
-        """Put values side by side."""
-        return self.add("Concat", *values, axis=axis)
+@contextmanager
+def _without_mkldnn() -> Iterator[None]:
+    """Have torch compute recurrent layers by operations that ONNX has."""
+    (before, *_) = torch.backends.mkldnn.set_flags(False)
+    try:
+        yield
+    finally:
+        torch.backends.mkldnn.set_flags(before)
 
-    def shaped(self, value: str, shape: Sequence[int]) -> str:
-        """Return the same numbers in another shape."""
-        return self.add("Reshape", value, self.constant(list(shape), "int64"))
 
-    def part(self, value: str, start: int, stop: int) -> str:
-        """Return a run of entries along the first dimension."""
-        ends = [self.constant([place], "int64") for place in (start, stop, 0)]
-        return self.add("Slice", value, *ends)
+def pruned(graph: Graph, states: Mapping[str, str]) -> Graph:
+    """Return a graph without inputs, memory and operations that change no target.
 
-    def model(self, metadata: Mapping[str, str]) -> onnx.ModelProto:
-        """Return the whole as a file's content, after ONNX's own check."""
-        graph = helper.make_graph(
-            self.nodes,
-            "policy",
-            self.inputs,
-            [*self.outputs, *self._nexts],
-            self.constants,
+    Args:
+        graph: The graph.
+        states: Names of the outputs that are the next values of memory, by input.
+    """
+    module = graph.module
+    nodes = module.graph
+    (output,) = [node for node in nodes.nodes if node.op == "output"]
+    values = dict(zip(graph.outputs, output.args[0], strict=True))
+    holders = [node for node in nodes.nodes if node.op == "placeholder"]
+    names = dict(zip(holders, graph.inputs, strict=True))
+    needed = [name for name in graph.outputs if name not in states.values()]
+    for name in needed:
+        for used in _inputs_of(values[name], names):
+            following = states.get(used)
+            if following is not None and following not in needed:
+                needed.append(following)
+    output.args = (tuple(values[name] for name in needed),)
+    nodes.eliminate_dead_code()
+    used = [node for node in holders if node.users]
+    for node in holders:
+        if not node.users:
+            nodes.erase_node(node)
+    module.recompile()
+    module.delete_all_unused_submodules()
+    return Graph(module, tuple(names[node] for node in used), tuple(needed))
+
+
+def sources(graph: Graph, output: str) -> list[str]:
+    """Return the inputs that an output depends on, in order."""
+    nodes = list(graph.module.graph.nodes)
+    holders = [node for node in nodes if node.op == "placeholder"]
+    names = dict(zip(holders, graph.inputs, strict=True))
+    values = dict(zip(graph.outputs, nodes[-1].args[0], strict=True))
+    found = _inputs_of(values[output], names)
+    return [name for name in graph.inputs if name in found]
+
+
+def _inputs_of(value: Any, names: Mapping[Any, str]) -> set[str]:
+    """Return the inputs that a value depends on."""
+    found, seen, stack = set(), set(), [value]
+    while stack:
+        node = stack.pop()
+        if node in seen or not isinstance(node, torch.fx.Node):
+            continue
+        seen.add(node)
+        if node in names:
+            found.add(names[node])
+        stack.extend(node.all_input_nodes)
+    return found
+
+
+def onnx_model(
+    graph: Graph, examples: Mapping[str, Tensor], metadata: Mapping[str, str]
+) -> onnx.ModelProto:
+    """Return a graph as an ONNX model, after ONNX's own check.
+
+    Args:
+        graph: The graph.
+        examples: Its inputs, in their shapes and types.
+        metadata: Texts for the file, by key.
+    """
+    arguments = tuple(examples[name] for name in graph.inputs)
+    _use_single_precision(graph.module)
+    with _quiet():
+        try:
+            program = torch.onnx.export(
+                graph.module.eval(),
+                arguments,
+                opset_version=OPSET,
+                dynamo=True,
+                verbose=False,
+            )
+        except torch.onnx.OnnxExporterError as error:
+            raise ExportError(
+                f"The policy has an operation that ONNX lacks: {_cause(error)}"
+            ) from error
+    assert program is not None, "Without a file, the program is returned."
+    model = program.model_proto
+    _strip(model)
+    _rename(model.graph, graph)
+    onnx.helper.set_model_props(model, dict(metadata))
+    model.producer_name = "mjlab-fused"
+    onnx.checker.check_model(model, full_check=True)
+    return model
+
+
+_SINGLE = frozenset("atan2 atan asin acos tan cos sinh cosh".split())
+"""Functions that onnxruntime has in single precision only."""
+
+
+def _use_single_precision(module: GraphModule) -> None:
+    """Compute some functions of double precision in single precision."""
+    nodes, to = module.graph, torch.ops.aten._to_copy.default
+    for node in list(nodes.nodes):
+        packet = getattr(node.target, "overloadpacket", None)
+        name = getattr(packet, "__name__", "")
+        if name not in _SINGLE or node.meta["val"].dtype != torch.float64:
+            continue
+        for given in node.all_input_nodes:
+            with nodes.inserting_before(node):
+                single = nodes.call_function(to, (given,), {"dtype": torch.float32})
+            node.replace_input_with(given, single)
+        with nodes.inserting_after(node):
+            double = nodes.call_function(to, (node,), {"dtype": torch.float64})
+        node.replace_all_uses_with(
+            double, delete_user_cb=lambda n, d=double: n is not d
         )
-        model = helper.make_model(
-            graph,
-            producer_name="mjlab-fused",
-            opset_imports=[helper.make_opsetid("", OPSET)],
-            ir_version=IR_VERSION,
-        )
-        helper.set_model_props(model, dict(metadata))
-        onnx.checker.check_model(model, full_check=True)
-        return model
-
-    def _new(self, kind: str) -> str:
-        self._count += 1
-        return f"{kind}_{self._count}"
+    module.recompile()
 
 
-def _info(name: str, shape: Sequence[int], dtype: str) -> onnx.ValueInfoProto:
-    kind = helper.np_dtype_to_tensor_dtype(np.dtype(dtype))
-    return helper.make_tensor_value_info(name, kind, list(shape))
+@contextmanager
+def _quiet() -> Iterator[None]:
+    """Silence the exporter's notes about packages and optimisations."""
+    loggers = [
+        logging.getLogger(name) for name in ("torch.onnx", "onnxscript", "onnx_ir")
+    ]
+    levels = [logger.level for logger in loggers]
+    for logger in loggers:
+        logger.setLevel(logging.ERROR)
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            yield
+    finally:
+        for logger, level in zip(loggers, levels, strict=True):
+            logger.setLevel(level)
+
+
+def _cause(error: BaseException) -> str:
+    """Return the first line of the innermost error."""
+    while error.__cause__ is not None:
+        error = error.__cause__
+    return str(error).strip().splitlines()[0]
+
+
+def _strip(model: onnx.ModelProto) -> None:
+    """Remove the exporter's notes about the code, such as paths of files."""
+    del model.metadata_props[:]
+    model.graph.ClearField("metadata_props")
+    parts = (model.graph.node, model.graph.initializer, model.graph.value_info)
+    for part in (*parts, model.graph.input, model.graph.output):
+        for each in part:
+            each.ClearField("metadata_props")
+            each.doc_string = ""
+
+
+def _rename(written: onnx.GraphProto, graph: Graph) -> None:
+    """Give inputs and outputs their names, and others names that cannot clash."""
+    fresh = dict(zip((v.name for v in written.input), graph.inputs, strict=True))
+    nodes = []
+    for value, name in zip(written.output, graph.outputs, strict=True):
+        if value.name in fresh:  # An input, or another output, as it is.
+            node = onnx.helper.make_node("Identity", [fresh[value.name]], [name])
+            nodes.append(node)
+        else:
+            fresh[value.name] = name
+        value.name = name
+    for value, name in zip(written.input, graph.inputs, strict=True):
+        value.name = name
+
+    def renamed(name: str) -> str:
+        return fresh.get(name, f"value/{name}") if name else name
+
+    for node in written.node:
+        node.name = f"node/{node.name}"
+        node.input[:] = [renamed(name) for name in node.input]
+        node.output[:] = [renamed(name) for name in node.output]
+    for value in (*written.initializer, *written.value_info):
+        value.name = renamed(value.name)
+    written.node.extend(nodes)

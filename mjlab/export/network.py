@@ -1,119 +1,86 @@
-"""RSL-RL's networks as parts of an ONNX graph, for the observations of one world.
+"""RSL-RL's networks as functions of observations and memory."""
 
-Each model of RSL-RL, and each custom one that is made like them, has a form of its own
-for ONNX (`as_onnx`), which torch writes. What comes before and after it is added by
-hand: see `inputs.py` and `targets.py`.
-"""
-
-import tempfile
-import warnings
-from collections.abc import Callable, Mapping, Sequence
-from pathlib import Path
+from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any
 
-import onnx
 import torch
 from rsl_rl.models import MLPModel
-from torch import nn
+from torch import Tensor, nn
 
-from mjlab.export.graph import OPSET, Graph
 from mjlab.export.reader import ExportError
 
-_MEMORY = {"h": ("hidden", "Hidden state"), "c": ("cell", "Cell state")}
-"""Name and meaning of a recurrent network's states, by the first letter there."""
+_MEMORY = {"h": "hidden", "c": "cell"}
+"""Name of a recurrent network's memory, by its letter in the exported form."""
 
 
-def add_network(graph: Graph, network: nn.Module, groups: Mapping[str, str]) -> str:
-    """Add the most likely action of a network, and return it, shape (num_actions,).
+@dataclass(frozen=True)
+class Network:
+    """The most likely action of a network, as RSL-RL's form for export computes it.
 
-    Args:
-        graph: The graph to add it to.
-        network: A model of RSL-RL, or a custom one with `as_onnx`.
-        groups: Values of what it observes, by group, each as one world sees it.
+    Each model of RSL-RL, and each custom one derived from them, has such a form
+    (`as_onnx`).
     """
-    if not isinstance(network, MLPModel):
-        raise ExportError(
-            f"The policy is a {type(network).__qualname__}, which cannot be written to "
-            "an ONNX file. What can are MLPModel, RNNModel, CNNModel, and what is "
-            "derived from them."
-        )
-    form: Any = network.as_onnx(verbose=False).cpu().eval()
-    samples = dict(zip(form.input_names, form.get_dummy_inputs(), strict=True))
-    fed, memory = {}, {}
-    for name, sample in samples.items():
-        letter, _, rest = name.partition("_")
-        if not sample.numel():
-            # A network that only sees images has no numbers beside them.
-            fed[name] = graph.constant(sample.numpy())
-            continue
-        if name == "obs":
-            value = graph.join([groups[group] for group in network.obs_groups])
-        elif rest == "in" and letter in _MEMORY:
-            state, meaning = _MEMORY[letter]
-            shape = (sample.shape[0], sample.shape[-1])
-            meaning = f"{meaning} of each recurrent layer."
-            value = graph.state(state, shape, meaning)
-            memory[f"{letter}_out"] = (state, shape)
-        else:
-            value = groups[name]
-        fed[name] = graph.shaped(value, sample.shape)
-    found = graph.embed(_written(form, samples, form.output_names), fed)
-    for name, (state, shape) in memory.items():
-        graph.remember(state, graph.shaped(found[name], shape))
-    return graph.shaped(found["actions"], (-1,))
 
+    form: Any
+    """The form."""
 
-class _Function(nn.Module):
-    """A function as torch's exporter takes it."""
+    groups: tuple[str, ...]
+    """Observation groups that form the vector of numbers."""
 
-    def __init__(self, function: Callable[..., torch.Tensor]) -> None:
-        super().__init__()
-        self._function = function
+    samples: dict[str, Tensor]
+    """Examples of its inputs, by name."""
 
-    def forward(self, *values: torch.Tensor) -> torch.Tensor:
-        """Return the function's value."""
-        return self._function(*values)
-
-
-def add_function(
-    graph: Graph,
-    function: Callable[..., torch.Tensor],
-    values: Mapping[str, tuple[str, tuple[int, ...]]],
-) -> str:
-    """Add a function of tensors, and return its value as a vector.
-
-    Args:
-        graph: The graph to add it to.
-        function: The function.
-        values: Values and shapes of its arguments, by names, in their order.
-    """
-    samples = {name: torch.ones(shape) for name, (_, shape) in values.items()}
-    fed = {name: graph.shaped(value, shape) for name, (value, shape) in values.items()}
-    found = graph.embed(_written(_Function(function), samples, ["value"]), fed)
-    return graph.shaped(found["value"], (-1,))
-
-
-def _written(
-    form: Any, samples: Mapping[str, torch.Tensor], outputs: Sequence[str]
-) -> onnx.ModelProto:
-    """Return the form as torch writes it."""
-    with tempfile.TemporaryDirectory() as folder, warnings.catch_warnings():
-        # The newer exporter knows no operations as old as those of runtimes on robots.
-        warnings.simplefilter("ignore")
-        file = Path(folder) / "network.onnx"
-        try:
-            torch.onnx.export(
-                form,
-                tuple(samples.values()),
-                file,
-                input_names=list(samples),
-                output_names=list(outputs),
-                opset_version=OPSET,
-                dynamo=False,
-            )
-        except torch.onnx.OnnxExporterError as error:
+    @classmethod
+    def of(cls, network: nn.Module) -> "Network":
+        """Return the form of a trained network."""
+        if not isinstance(network, MLPModel):
             raise ExportError(
-                "The policy has an operation that cannot be written to an ONNX file: "
-                f"{error}"
-            ) from error
-        return onnx.load(file)
+                f"The policy is a {type(network).__qualname__}, which cannot be "
+                "written to an ONNX file. MLPModel, RNNModel, CNNModel and classes "
+                "derived from them can."
+            )
+        form: Any = network.as_onnx(verbose=False).cpu().eval()
+        samples = dict(zip(form.input_names, form.get_dummy_inputs(), strict=True))
+        return cls(form, tuple(network.obs_groups), samples)
+
+    @property
+    def memory(self) -> dict[str, Tensor]:
+        """Memory at the beginning, by name, with a first dimension of size 1."""
+        return {
+            _MEMORY[name[0]]: torch.zeros(1, sample.shape[0], sample.shape[-1])
+            for name, sample in self.samples.items()
+            if _is_memory(name)
+        }
+
+    def __call__(self, values: Mapping[str, Tensor]) -> dict[str, Tensor]:
+        """Return "action", shape (1, num_actions), and memory as "next NAME".
+
+        Args:
+            values: Observation groups and memory by name, with a row for the world.
+        """
+        fed = []
+        for name, sample in self.samples.items():
+            if not sample.numel():
+                fed.append(sample)  # A network that observes images only.
+            elif name == "obs":
+                numbers = [values[group] for group in self.groups]
+                fed.append(torch.cat(numbers, dim=1).view(sample.shape))
+            elif _is_memory(name):
+                fed.append(values[_MEMORY[name[0]]].view(sample.shape))
+            else:
+                fed.append(values[name].view(sample.shape))
+        found = self.form(*fed)
+        found = found if isinstance(found, tuple) else (found,)
+        # A GRU's form returns an empty cell state besides.
+        by_name = dict(zip(self.form.output_names, found, strict=False))
+        kept = {
+            f"next {name}": by_name[f"{letter}_out"].view(self.memory[name].shape)
+            for letter, name in _MEMORY.items()
+            if f"{letter}_out" in by_name
+        }
+        return {"action": by_name["actions"].view(1, -1)} | kept
+
+
+def _is_memory(name: str) -> bool:
+    return name in ("h_in", "c_in")

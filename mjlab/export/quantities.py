@@ -1,57 +1,27 @@
-"""The physics of an observation: unit, frame, and the owner of each number.
-
-Of the terms of mjlab it is known. Of others it is found out as far as possible: from a
-sensor of MuJoCo's whose readings they pass on, or from their own description, which in
-this project says the unit.
-"""
+"""Units, frames and elements of quantities, as far as mjlab knows them."""
 
 import inspect
 import re
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import mujoco
-import torch
 
-from mjlab import mdp, motion
+from mjlab import mdp
 from mjlab.entity import Entity
 from mjlab.managers.managed_env import ManagedEnv
-from mjlab.managers.term import BoundTerm
-from mjlab.mdp.velocity_command import UniformVelocityCommand
+from mjlab.managers.quantity import MEASURED, Describe, Quantity, Units
+from mjlab.muscle import mdp as muscle
 from mjlab.scene import SceneEntityCfg, Selection
-from mjlab.sensor.native import MujocoSensor
 
 WORLD = "world"
 XYZ = ["x", "y", "z"]
 WXYZ = ["w", "x", "y", "z"]
 
-Units = str | list[str] | None
 
-
-@dataclass(frozen=True)
-class Quantity:
-    """The physics of some numbers."""
-
-    unit: Units = None
-    """SI unit, of all or of each; "1" for none. None where it is not known."""
-
-    frame: str | None = None
-    """The body or site in whose axes they are, or "world". None where there are no
-    axes, or they are not known."""
-
-    elements: list[str] | None = None
-    """The owner of each number, such as a joint. None where it is not known."""
-
-
-def describe(env: ManagedEnv, term: BoundTerm, value: torch.Tensor) -> Quantity:
-    """Return the physics of an observation term, whose value is now `value`."""
-    known = _KNOWN.get(term.cfg.func)
-    if known is not None:
-        return known(env, term.params)
-    if passed_on(env, term, value) is not None:
-        return _sensor(env, term.params)
-    return Quantity(unit=_unit_in(meaning(term.cfg.func)))
+def known_measured(func: Any) -> Describe | None:
+    """Return how to describe a term that is measured as a whole; None for others."""
+    return MEASURED.get(func) or _MEASURED.get(func)
 
 
 def meaning(func: Any) -> str:
@@ -83,8 +53,8 @@ def root_frame(env: ManagedEnv, entity: Entity) -> str:
     return env.sim.mj_model.body(body).name if body else WORLD
 
 
-def _joints(hinge: str, slide: str) -> Callable[[ManagedEnv, dict[str, Any]], Quantity]:
-    def of(env: ManagedEnv, params: dict[str, Any]) -> Quantity:
+def _joints(hinge: str, slide: str) -> Describe:
+    def of(env: ManagedEnv, params: Mapping[str, Any]) -> Quantity:
         chosen = selection(env, params)
         names = list(chosen.joint_names)
         units = joint_units(env, chosen.entity, names, hinge, slide)
@@ -95,25 +65,16 @@ def _joints(hinge: str, slide: str) -> Callable[[ManagedEnv, dict[str, Any]], Qu
 
 def _fixed(
     unit: Units, elements: list[str] | None = None, frame: str | None = None
-) -> Callable[[ManagedEnv, dict[str, Any]], Quantity]:
+) -> Describe:
     """Always the same."""
     return lambda env, params: Quantity(unit, frame, elements)
 
 
-def _in_root(unit: str) -> Callable[[ManagedEnv, dict[str, Any]], Quantity]:
-    """A vector in the root frame."""
-
-    def of(env: ManagedEnv, params: dict[str, Any]) -> Quantity:
-        return Quantity(unit, root_frame(env, selection(env, params).entity), XYZ)
-
-    return of
-
-
-def _tendons(env: ManagedEnv, params: dict[str, Any]) -> Quantity:
+def _tendons(env: ManagedEnv, params: Mapping[str, Any]) -> Quantity:
     return Quantity("m", None, list(selection(env, params).tendon_names))
 
 
-def _poses(env: ManagedEnv, params: dict[str, Any]) -> Quantity:
+def _poses(env: ManagedEnv, params: Mapping[str, Any]) -> Quantity:
     bodies = selection(env, params).body_names
     each = [*XYZ, *(f"quat_{axis}" for axis in WXYZ)]
     elements = [f"{body} {part}" for body in bodies for part in each]
@@ -129,23 +90,11 @@ def selection(env: ManagedEnv, params: Mapping[str, Any]) -> Selection:
     return (chosen or SceneEntityCfg("robot")).resolve(env.scene)
 
 
-# Commands and sensors.
+# Sensors.
 
 
-def _command(env: ManagedEnv, params: dict[str, Any]) -> Quantity:
-    term = env.command_manager.get_term(params["command_name"])
-    if not isinstance(term, UniformVelocityCommand):
-        return Quantity()
-    entity = env.scene.entity(term.cfg.entity_name)
-    return Quantity(
-        ["m/s", "m/s", "rad/s"],
-        root_frame(env, entity),
-        ["lin_vel_x", "lin_vel_y", "ang_vel_z"],
-    )
-
-
-def _sensor(env: ManagedEnv, params: dict[str, Any]) -> Quantity:
-    name = params["sensor_name"]
+def sensor_quantity(env: ManagedEnv, name: str) -> Quantity:
+    """Return the quantity of a MuJoCo sensor."""
     sensor = env.sim.mj_model.sensor(name)
     kind = mujoco.mjtSensor(int(sensor.type[0])).name.removeprefix("mjSENS_").lower()
     unit, has_own_frame = _SENSORS.get(kind, (None, False))
@@ -196,58 +145,19 @@ _SENSORS: dict[str, tuple[str, bool]] = {
 """Unit by type, and True for readings in the axes of what carries the sensor."""
 
 
-def passed_on(
-    env: ManagedEnv, term: BoundTerm, value: torch.Tensor
-) -> torch.Tensor | None:
-    """Return the readings that a term passes on, as they are or negated."""
-    name = term.params.get("sensor_name")
-    if not isinstance(name, str):
-        return None
-    sensor = env.scene.sensor(name)
-    if not isinstance(sensor, MujocoSensor) or sensor.data.shape != value.shape:
-        return None
-    if not torch.equal(sensor.data.abs(), value.abs()) or not value.any():
-        return None
-    return sensor.data
-
-
-def _unit_in(text: str) -> Units:
-    """Return the unit in a description, between commas or at its end."""
-    found = _UNIT.search(text)
-    if found:
-        return found[1].replace("²", "^2")
-    return "1" if _NO_UNIT.match(text) else None
-
-
 _SHAPE = re.compile(r",? (shape )?\(num_envs[^)]*\)")
-_UNIT = re.compile(
-    r"(?:,| in) (kg m²/s|N m|rad/s²|rad/s|m/s²|m/s|rad|N|m|s)(?=[,.;]|$)"
-)
-_NO_UNIT = re.compile(r"(Cosine|Sine|Direction|Whether|Share)\b")
-
-_KNOWN: dict[Any, Callable[[ManagedEnv, dict[str, Any]], Quantity]] = {
-    mdp.base_lin_vel: _in_root("m/s"),
-    mdp.base_ang_vel: _in_root("rad/s"),
-    mdp.projected_gravity: _in_root("1"),
+_MEASURED: dict[Any, Describe] = {
     mdp.base_height: _fixed("m", ["z"], WORLD),
     mdp.root_pos_local: _fixed("m", XYZ, WORLD),
-    mdp.root_quat_w: _fixed("1", WXYZ, WORLD),
-    mdp.joint_pos: _joints("rad", "m"),
-    mdp.joint_pos_rel: _joints("rad", "m"),
-    mdp.joint_pos_limit_normalized: _joints("rad", "m"),
-    mdp.joint_vel: _joints("rad/s", "m/s"),
-    mdp.joint_vel_rel: _joints("rad/s", "m/s"),
     mdp.joint_effort: _joints("N m", "N"),
     mdp.tendon_length: _tendons,
     mdp.body_pose_local: _poses,
-    mdp.generated_commands: _command,
-    mdp.episode_progress: _fixed("1"),
-    motion.mdp.motion_time_step: _fixed("1", ["row of the clips"]),
-    motion.mdp.robot_anchor_pose_w: _fixed(
-        ["m"] * 3 + ["1"] * 4, [*XYZ, *(f"quat_{axis}" for axis in WXYZ)], WORLD
-    ),
-    motion.mdp.robot_anchor_quat_w: _fixed("1", WXYZ, WORLD),
-    mdp.builtin_sensor: _sensor,
     mdp.height_scan: _fixed("m", None, WORLD),
     mdp.contact_found: _fixed("1"),
+    muscle.muscle_torque_capacity: _fixed("1"),
+    muscle.muscle_length: _fixed("m"),
+    muscle.muscle_velocity: _fixed("m/s"),
+    muscle.muscle_activation: _fixed("1"),
+    muscle.muscle_force: _fixed("N"),
 }
+"""Terms of mjlab that are measured as a whole."""

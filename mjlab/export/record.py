@@ -5,7 +5,7 @@ does the same.
 """
 
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -17,20 +17,16 @@ import torch
 from mjlab import mdp
 from mjlab.envs import ManagerBasedRlEnv, ManagerBasedRlEnvCfg
 from mjlab.envs.build import load
-from mjlab.export.motion import TIME_STEP
-from mjlab.export.plan import GROUP
+from mjlab.export.leaves import Leaf
 from mjlab.export.reader import ExportError
-from mjlab.export.recipes import named_commands
 from mjlab.export.runner.policy import digest_of, files_of, pack
-from mjlab.export.targets import ACTION, reach_command
-from mjlab.managers import EventTermCfg
+from mjlab.export.targets import ACTION, sent
+from mjlab.managers import BoundTerm, EventTermCfg
 from mjlab.managers.event import required_fields
-from mjlab.mdp.driven import DrivenAction
 from mjlab.rl.learners import InferencePolicy
 from mjlab.rl.vecenv import RslRlVecEnv
 from mjlab.sim.compile import apply_options
 from mjlab.spec import write_spec
-from mjlab.tensors.math import quat_normalize
 
 STEPS = 200
 """Steps that are recorded, or fewer if the episode ends before."""
@@ -84,25 +80,27 @@ def record(
     network: torch.nn.Module,
     *,
     clip: float | None,
-    inputs: Sequence[dict[str, Any]],
+    leaves: Sequence[Leaf],
     steps: int = STEPS,
 ) -> FirstSteps:
     """Have the network act in a nominal world from a start of its task.
 
     Args:
-        worlds: One world, which also measures what the file takes.
+        worlds: One world.
         network: The network.
         clip: Largest size of an action, None for any.
-        inputs: Descriptions of the inputs.
+        leaves: Inputs of the file.
         steps: Most steps.
     """
     env, policy = worlds.env, InferencePolicy(network)
     policy.reset()
     observations = worlds.reset(seed=0)
+    bound = {leaf.name: leaf.bind(env) for leaf in leaves}
+    told = {leaf.name: leaf.about["command"] for leaf in leaves if _is_command(leaf)}
     rows: list[dict[str, np.ndarray]] = []
     size = 0
     while len(rows) < steps and (size < _MOST_BYTES or len(rows) < _LEAST_STEPS):
-        row = _measured(env, list(inputs))
+        row = _measured(env, bound, told)
         size += sum(value.nbytes for value in row.values())
         action = policy(observations)
         action = action if clip is None else action.clamp(-clip, clip)
@@ -133,41 +131,27 @@ def record(
     return FirstSteps(fields, pack(content), commands)
 
 
+def _is_command(leaf: Leaf) -> bool:
+    return "command" in leaf.about
+
+
 def _measured(
-    env: ManagerBasedRlEnv, inputs: list[dict[str, Any]]
+    env: ManagerBasedRlEnv, bound: Mapping[str, BoundTerm], told: Mapping[str, str]
 ) -> dict[str, np.ndarray]:
-    """Return the state, and what is measured and commanded in it."""
-    measured = env.observation_manager.output[GROUP]
-    assert isinstance(measured, dict), "The group is not concatenated."
-    data, manager = env.sim.data, env.command_manager
+    """Return the state, and the inputs and commands in it."""
+    data = env.sim.data
     row = {"qpos": data.qpos, "qvel": data.qvel}
-    row |= {f"input {name}": value for name, value in measured.items()}
-    row |= {
-        f"command {name}": manager.get_command(name) for name in named_commands(inputs)
-    }
-    if TIME_STEP in measured:
-        row[f"command {TIME_STEP}"] = measured[TIME_STEP]
+    with env.sim.reads.allow_late():
+        row |= {f"input {name}": term() for name, term in bound.items()}
+    row |= {f"command {told[name]}": row[f"input {name}"] for name in told}
     return {name: value[0].cpu().numpy().copy() for name, value in row.items()}
 
 
 def _answered(env: ManagerBasedRlEnv, action: torch.Tensor) -> dict[str, np.ndarray]:
     """Return the action, and the targets that the world made of it."""
-    answers, start = {ACTION: action}, 0
+    answers = {ACTION: action}
     for name, term in env.action_manager.terms.items():
-        assert isinstance(term, DrivenAction), "Others were refused."
-        stop = start + term.action_dim
-        answer = term.processed_action
-        if isinstance(term, mdp.DifferentialIKAction):
-            scale, low, high = map(
-                torch.from_numpy, reach_command(term.cfg, stop - start)
-            )
-            answer = (action[:, start:stop] * scale).clamp(low, high)
-            if stop - start == 7:
-                answer = torch.cat(
-                    (answer[:, :3], quat_normalize(answer[:, 3:])), dim=1
-                )
-        answers[f"{name}_target"] = answer
-        start = stop
+        answers[f"{name}_target"] = sent(env, term)
     return {
         f"output {name}": value[0].cpu().numpy().copy()
         for name, value in answers.items()

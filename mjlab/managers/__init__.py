@@ -24,6 +24,8 @@ from mjlab.managers.observation import ObservationManager as ObservationManager
 from mjlab.managers.observation import Observations as Observations
 from mjlab.managers.observation import ObservationTermCfg as ObservationTermCfg
 from mjlab.managers.observation import copied as copied
+from mjlab.managers.quantity import Quantity as Quantity
+from mjlab.managers.quantity import measured as measured
 from mjlab.managers.recorder import RecorderManager as RecorderManager
 from mjlab.managers.recorder import RecorderTermCfg as RecorderTermCfg
 from mjlab.managers.reward import RewardManager as RewardManager

@@ -150,6 +150,14 @@ class CommandTerm(TermObject, ABC):
         """Update quantities that change from step to step. Does nothing by default."""
         return
 
+    def derive(self) -> None:
+        """Set tensors of the term that follow from `command` alone.
+
+        An exported policy is told the command only; its terms read these tensors too.
+        Does nothing by default.
+        """
+        return
+
     def _update_metrics(self) -> None:
         """Write `metrics`, from the command that was active during the step."""
         return

@@ -152,13 +152,14 @@ class MotionCommand(CommandTerm):
         self._is_last[self._last_rows.cpu()] = True
         self._is_last = self._is_last.to(env.device)
         size = (env.num_envs, self.table.rows.shape[1])
-        self._reference = torch.zeros(size, device=env.device)
-        pos, vel, *bodies = self._reference.split(self.table.widths, dim=1)
+        self.reference = torch.zeros(size, device=env.device)
+        """Row of the table at `row`, shape (num_envs, columns), live."""
+        pos, vel, *bodies = self.reference.split(self.table.widths, dim=1)
         self.joint_pos = pos
         """Reference joint positions, rad, shape (num_envs, joints), live."""
         self.joint_vel = vel
         """Reference joint velocities, rad/s, shape (num_envs, joints)."""
-        self._command = self._reference[:, : pos.shape[1] + vel.shape[1]]
+        self._command = self.reference[:, : pos.shape[1] + vel.shape[1]]
         sizes = (3, 4, 3, 3)
         all_pos, all_quat, all_lin, all_ang = (
             part.unflatten(1, (-1, size))
@@ -198,12 +199,12 @@ class MotionCommand(CommandTerm):
     @property
     def robot_anchor_pos_w(self) -> torch.Tensor:
         """Position of the robot's anchor, m, shape (num_envs, 3)."""
-        return self.entity.data.body_pos_w[:, self._anchor_id]
+        return self.once("anchor_pos", lambda: self._of_anchor("body_pos_w"))
 
     @property
     def robot_anchor_quat_w(self) -> torch.Tensor:
         """Orientation of the robot's anchor, wxyz, shape (num_envs, 4)."""
-        return self.entity.data.body_quat_w[:, self._anchor_id]
+        return self.once("anchor_quat", lambda: self._of_anchor("body_quat_w"))
 
     @property
     def robot_anchor_lin_vel_w(self) -> torch.Tensor:
@@ -233,6 +234,17 @@ class MotionCommand(CommandTerm):
         matrices, row by row, (num_envs, bodies + 1, 6). The reference anchor is last.
         """
         return self.once("seen", self._see)
+
+    @property
+    def seen_anchor(self) -> tuple[torch.Tensor, torch.Tensor]:
+        """Reference anchor in the robot's anchor frame, as the last entries of `seen`.
+
+        Shapes (num_envs, 3) and (num_envs, 6).
+        """
+        if "seen_anchor" in self._known:
+            return self._known["seen_anchor"]
+        places, axes = self.seen
+        return places[:, -1], axes[:, -1]
 
     # The reference.
 
@@ -287,7 +299,7 @@ class MotionCommand(CommandTerm):
             "clip": self.clip,
             "begin": self.begin,
             "row": self.row,
-            "reference": self._reference,
+            "reference": self.reference,
         }
         bins = self.bins.state() if self.couples_worlds else {}
         return super().state() | own | {f"bins.{k}": v for k, v in bins.items()}
@@ -365,9 +377,29 @@ class MotionCommand(CommandTerm):
         self._known.clear()
         ahead = (self.begin + self._env.episode_length_buf).add_(1)
         torch.minimum(ahead, self._last_rows[self.clip], out=self.row)
-        torch.index_select(self.table.rows, 0, self.row, out=self._reference)
+        torch.index_select(self.table.rows, 0, self.row, out=self.reference)
         if self._is_spread:
             self._all_pos.add_(self._env.scene.spawn_origins.unsqueeze(1))
+
+    def follow(
+        self, row: torch.Tensor, anchor: tuple[torch.Tensor, torch.Tensor]
+    ) -> None:
+        """Set the reference to table rows, for a robot whose anchor is measured.
+
+        Args:
+            row: Rows, float, shape (num_envs,); those beyond the clips are clamped.
+            anchor: Position and orientation of the robot's anchor in the world.
+        """
+        last = len(self.table.rows) - 1
+        self.row.copy_(row.round().clamp(0, last).long())
+        torch.index_select(self.table.rows, 0, self.row, out=self.reference)
+        self._known = dict(zip(("anchor_pos", "anchor_quat"), anchor, strict=True))
+        reference = (self.anchor_pos_w.unsqueeze(1), self.anchor_quat_w.unsqueeze(1))
+        place, axes = seen_from(anchor, reference, self._axes[:, -1:])
+        self._known["seen_anchor"] = place[:, 0], axes[:, 0]
+
+    def _of_anchor(self, quantity: str) -> torch.Tensor:
+        return getattr(self.entity.data, quantity)[:, self._anchor_id]
 
     def _see(self) -> tuple[torch.Tensor, torch.Tensor]:
         anchor = (self.anchor_pos_w.unsqueeze(1), self.anchor_quat_w.unsqueeze(1))

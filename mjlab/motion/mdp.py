@@ -47,7 +47,7 @@ def robot_anchor_quat_w(env: ManagedEnv, command_name: str) -> torch.Tensor:
 
 def motion_anchor_pos_b(env: ManagedEnv, command_name: str) -> torch.Tensor:
     """Return the reference anchor's position in the robot's anchor, (num_envs, 3)."""
-    return motion_command(env, command_name).seen[0][:, -1]
+    return motion_command(env, command_name).seen_anchor[0]
 
 
 def motion_anchor_ori_b(env: ManagedEnv, command_name: str) -> torch.Tensor:
@@ -55,7 +55,7 @@ def motion_anchor_ori_b(env: ManagedEnv, command_name: str) -> torch.Tensor:
 
     The six numbers are the first two columns of the rotation matrix, row by row.
     """
-    return motion_command(env, command_name).seen[1][:, -1]
+    return motion_command(env, command_name).seen_anchor[1]
 
 
 def robot_body_pos_b(env: ManagedEnv, command_name: str) -> torch.Tensor:

@@ -245,11 +245,15 @@ class MuscleAction(ActionTerm):
 
     def process_actions(self, actions: torch.Tensor) -> None:
         """Set the joint targets, and draw the physics step to record."""
-        torch.addcmul(self._offset(), actions, self.scale, out=self.target)
+        self.aim(actions)
         self.muscles.set_constants(self._sim.model)
         self.buffer.begin(self._env.rng.draw(f"action/{self.name}/substep", ()))
         self._fields.begin()
         self._left = self.buffer.num_substeps
+
+    def aim(self, actions: torch.Tensor) -> None:
+        """Set the joint targets of a step."""
+        torch.addcmul(self._offset(), actions, self.scale, out=self.target)
 
     def apply_late(self) -> None:
         """Compute the activations of this physics step."""

@@ -4,14 +4,12 @@ import math
 
 import torch
 
-from mjlab.export.forms import measured
 from mjlab.managers.managed_env import ManagedEnv
 
 _GAUSSIAN_SCALE = math.sqrt(-2.0 * math.log(0.1))
 """Scale at which a Gaussian is 0.1 at a distance of 1."""
 
 
-@measured(lambda env, params: {"op": "cos_sin", "joints": ["cartpole/hinge_1"]})
 def pole_angle_cos_sin(env: ManagedEnv) -> torch.Tensor:
     """Return cosine and sine of the pole's angle from upright, shape (num_envs, 2)."""
     angle = env.scene.entity("cartpole").data.joint_pos[:, 1:2]

@@ -12,9 +12,9 @@ from typing import Any
 import torch
 
 from mjlab import views
-from mjlab.export.forms import Recipe, measured
 from mjlab.managers import ManagerTermBase
 from mjlab.managers.managed_env import ManagedEnv
+from mjlab.managers.quantity import Quantity, measured
 from mjlab.managers.term import TermCfg, TermError
 from mjlab.mdp.lookup import ROBOT
 from mjlab.mdp.randomize.distributions import Range
@@ -41,77 +41,37 @@ def goal_command(env: ManagedEnv, name: str) -> GoalCommand:
     return term
 
 
-# Observations.
+# Observations. A robot measures them with a camera, and knows its own gripper.
 
 
-def _root_body(env: ManagedEnv, name: str) -> str | None:
-    """Return the root body of an entity; None if it differs between worlds."""
-    if name not in env.scene.entities:
-        return None
-    return env.sim.mj_model.body(env.scene.entity(name).index.root_body_id).name
+def _in_base(env: ManagedEnv, params: Mapping[str, Any]) -> Quantity:
+    robot = goal_command(env, params["command_name"]).robot
+    body = env.sim.mj_model.body(robot.index.root_body_id).name
+    return Quantity("m", body, ["x", "y", "z"])
 
 
-def _grasp(cfg: GoalCommandCfg) -> dict[str, str]:
-    return {"site": f"{cfg.robot_name}/{cfg.site_name}"}
-
-
-def _way(env: ManagedEnv, command_name: str, *, to_goal: bool) -> Recipe:
-    cfg = goal_command(env, command_name).cfg
-    grasp = _grasp(cfg)
-    thing = _root_body(env, cfg.object_name) if cfg.object_name else None
-    if cfg.object_name and thing is None:
-        return {"op": "given"}
-    brought = grasp if thing is None else {"body": thing}
-    ends = (brought, {"command": command_name}) if to_goal else (grasp, brought)
-    base = _root_body(env, cfg.robot_name)
-    return {"op": "way", "body": base, "start": ends[0], "end": ends[1]}
-
-
-def _way_to_object(env: ManagedEnv, params: Mapping[str, Any]) -> Recipe:
-    return _way(env, params["command_name"], to_goal=False)
-
-
-def _way_to_goal(env: ManagedEnv, params: Mapping[str, Any]) -> Recipe:
-    return _way(env, params["command_name"], to_goal=True)
-
-
-def _gripper_to_goal(env: ManagedEnv, params: Mapping[str, Any]) -> Recipe:
-    name = params["command_name"]
-    cfg = goal_command(env, name).cfg
-    base = _root_body(env, cfg.robot_name)
-    return {"op": "way", "body": base, "start": _grasp(cfg), "end": {"command": name}}
-
-
-def _heading(env: ManagedEnv, params: Mapping[str, Any]) -> Recipe:
-    thing = _root_body(env, params["object_name"])
-    if thing is None:
-        return {"op": "given"}
-    base = _root_body(env, "robot")
-    return {"op": "heading", "body": base, "of": thing, "times": 4}
-
-
-@measured(_way_to_object)
+@measured(_in_base)
 def gripper_to_object(env: ManagedEnv, command_name: str) -> torch.Tensor:
     """Return the vector from gripper to object, base axes, m, (num_envs, 3)."""
     command = goal_command(env, command_name)
     return command.in_base(command.brought_pos_w - command.grasp_pos_w)
 
 
-@measured(_way_to_goal)
+@measured(_in_base)
 def object_to_goal(env: ManagedEnv, command_name: str) -> torch.Tensor:
     """Return the vector from object (or gripper) to goal, base axes, m."""
     command = goal_command(env, command_name)
     return command.in_base(command.goal_pos_w - command.brought_pos_w)
 
 
-@measured(_gripper_to_goal)
+@measured(_in_base)
 def gripper_to_goal(env: ManagedEnv, command_name: str) -> torch.Tensor:
     """Return the vector from gripper to goal, base axes, m, (num_envs, 3)."""
     command = goal_command(env, command_name)
     return command.in_base(command.goal_pos_w - command.grasp_pos_w)
 
 
-@measured(_heading)
+@measured(Quantity("1", None, ["cos", "sin"]))
 def object_heading(env: ManagedEnv, object_name: str) -> torch.Tensor:
     """Return the yaw of an object with four equal sides, shape (num_envs, 2).
 

@@ -139,6 +139,12 @@ class GaitCommand(CommandTerm):
         own["command"] = self._command
         return super().state() | own
 
+    def derive(self) -> None:
+        """Set `speed` and `phase` from the command."""
+        self.speed.copy_(self._command[:, 0])
+        turn = torch.atan2(self._command[:, 2], self._command[:, 1]) / (2.0 * math.pi)
+        self.phase.copy_(turn - turn.floor())
+
     def _phase(self, ahead: float) -> torch.Tensor:
         moved = self.phase + ahead * gait.stride_frequency(self.speed)
         return moved - moved.floor()

@@ -5,6 +5,7 @@ from __future__ import annotations
 import torch
 
 from mjlab.managers import Env, Selection
+from mjlab.managers.quantity import Quantity, measured
 from mjlab.mdp.lookup import ROBOT
 from mjlab.tasks.muscle.commands import GaitCommand
 from mjlab.tasks.muscle.commands import GaitCommandCfg as GaitCommandCfg
@@ -34,11 +35,13 @@ def gait_reference(env: Env) -> torch.Tensor:
 # Observations.
 
 
+@measured(Quantity("m"))
 def pace_lag(env: Env) -> torch.Tensor:
     """Return the distance that the walker is behind, m, shape (num_envs, 1)."""
     return gait_of(env).lag().unsqueeze(1)
 
 
+@measured(Quantity("m", "world", ["z"]))
 def root_height(env: Env, asset_cfg: Selection = ROBOT) -> torch.Tensor:
     """Return the height of the root, m, shape (num_envs, 1)."""
     return asset_cfg.entity.data.root_pos_w[:, 2:3]

@@ -42,10 +42,14 @@ class TwistCommand(UniformVelocityCommand):
         """Return the live state tensors; copy into them to restore a snapshot."""
         return super().state() | {"speed": self.speed, "moving": self.moving}
 
-    def _update(self) -> None:
-        super()._update()
+    def derive(self) -> None:
+        """Set `speed` and `moving` from the command."""
         speed_of(self.command, out=self.speed)
         torch.gt(self.speed, self._standing_speed, out=self.moving)
+
+    def _update(self) -> None:
+        super()._update()
+        self.derive()
 
 
 def speed_of(command: torch.Tensor, out: torch.Tensor | None = None) -> torch.Tensor:

@@ -5,14 +5,13 @@ balance. At zero command there is no gait.
 """
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, cast
+from typing import cast
 
 import torch
 
 from mjlab.envs import mdp
-from mjlab.export.forms import TimedForm, timed
 from mjlab.managers import ActionTerm, ManagerTermBase
 from mjlab.managers.env import Env
 from mjlab.managers.managed_env import ManagedEnv
@@ -20,12 +19,7 @@ from mjlab.managers.term import TermCfg
 from mjlab.mdp.lookup import ROBOT, contact_sensor
 from mjlab.names import resolve_values
 from mjlab.scene import Selection
-from mjlab.tasks.velocity.commands import (
-    TwistCommand,
-    TwistCommandCfg,
-    moving,
-    speed_of,
-)
+from mjlab.tasks.velocity.commands import moving
 
 _JOINTS = ("hip_pitch", "hip_roll", "hip_yaw", "knee", "ankle_pitch", "ankle_roll")
 _SIDES = ("left", "right")
@@ -127,43 +121,6 @@ def _columns(names: Sequence[str], device: torch.device) -> torch.Tensor:
     return torch.tensor([names.index(name) for name in wanted], device=device)
 
 
-# In an exported file, which has no environment and no command term.
-
-
-def _is_moving(env: ManagedEnv, command_name: str) -> Callable[[torch.Tensor], Any]:
-    """Return a function of commands (n, 3): 1 for moving, 0 for standing, (n, 1)."""
-    term = env.command_manager.term(command_name)
-    assert isinstance(term, TwistCommand), "A gait needs a velocity command."
-    threshold = cast(TwistCommandCfg, term.cfg).standing_speed
-    return lambda command: (speed_of(command) > threshold).float().unsqueeze(1)
-
-
-def _clock_form(env: ManagedEnv, params: Mapping[str, Any]) -> TimedForm:
-    gait, name = params["gait"], params["command_name"]
-    is_moving = _is_moving(env, name)
-
-    def value(seconds: torch.Tensor, command: torch.Tensor) -> torch.Tensor:
-        return _clock(gait, seconds) * is_moving(command)
-
-    return TimedForm(name, value)
-
-
-def _summand_form(env: ManagedEnv, term: "GaitAction") -> TimedForm:
-    gait, name = term.cfg.gait, term.cfg.command_name
-    is_moving, still = _is_moving(env, name), term.still_summand()[:1].clone()
-    # Joints outside the legs use an additional column of zeros.
-    legs = _columns(term.target_names, still.device)
-    places = torch.full((still.shape[1],), len(legs))
-    places[legs] = torch.arange(len(legs))
-
-    def value(seconds: torch.Tensor, command: torch.Tensor) -> torch.Tensor:
-        offsets = gait.offsets(gait.phases(seconds), command) * is_moving(command)
-        padded = torch.nn.functional.pad(offsets, (0, 1))
-        return still + padded.index_select(1, places)
-
-    return TimedForm(name, value)
-
-
 def _clock(gait: Clock, seconds: torch.Tensor) -> torch.Tensor:
     turn = 2.0 * math.pi * gait.phases(seconds)[:, 0]
     return torch.stack((turn.sin(), turn.cos()), dim=1)
@@ -186,7 +143,6 @@ class GaitActionCfg(mdp.JointPositionActionCfg):
         return GaitAction(name, self, env)
 
 
-@timed(_summand_form)
 class GaitAction(mdp.JointPositionAction):
     """Sets position targets to those of a gait plus the action."""
 
@@ -202,14 +158,10 @@ class GaitAction(mdp.JointPositionAction):
     def summand(self) -> torch.Tensor:
         """Return the offset of the scaled action, shape (num_envs, action_dim)."""
         offsets = _offsets(self._commanded, self._gait, self._command_name)
-        return self.still_summand().index_add(1, self._legs, offsets)
-
-    def still_summand(self) -> torch.Tensor:
-        """Return the offset without a gait, shape (num_envs, action_dim)."""
-        return super().summand().expand(self.num_envs, -1)
+        still = super().summand().expand(self.num_envs, -1)
+        return still.index_add(1, self._legs, offsets)
 
 
-@timed(_clock_form)
 def gait_clock(env: ManagedEnv, command_name: str, gait: Clock) -> torch.Tensor:
     """Return sine and cosine of the left leg's phase, 0 at zero command."""
     return _clock(gait, _seconds(env)) * moving(env, command_name).unsqueeze(1)

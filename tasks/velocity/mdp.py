@@ -16,7 +16,6 @@ from collections.abc import Mapping
 
 import torch
 
-from mjlab.export.forms import measured
 from mjlab.managers import ManagerTermBase
 from mjlab.managers.managed_env import ManagedEnv
 from mjlab.managers.term import TermCfg, TermError
@@ -51,9 +50,6 @@ _SPEEDS = (0.05, 1.5)
 # Observations.
 
 
-@measured(
-    lambda env, params: {"op": "sensor", "name": params["sensor_name"], "sign": -1.0}
-)
 def gravity_from_sensor(env: ManagedEnv, sensor_name: str) -> torch.Tensor:
     """Return the direction of gravity in the frame of a sensor that measures up."""
     return -reading(env, sensor_name)

@@ -36,23 +36,6 @@ static void print_targets(const Contract& contract, const Arrays& answer) {
   std::cout << '\n';
 }
 
-// The network answers what was recorded: what it sees, and what is made of its answer.
-static void network(const Contract& contract) {
-  const Json* now = nullptr;
-  NetworkPolicy policy(contract, [&](const float*, float* action) {
-    const Numbers recorded = (*now)["action"].numbers();
-    std::copy(recorded.begin(), recorded.end(), action);
-  });
-  for (const Json& moment : moments()) {
-    now = &moment;
-    if (moment["begins"].flag) policy.reset();
-    const Arrays answer = policy(arrays(moment["inputs"]));
-    print(policy.observation());
-    std::cout << "| ";
-    print_targets(contract, answer);
-  }
-}
-
 // The file answers what was recorded: what it is given, states included.
 static void file(const Contract& contract) {
   const Json* now = nullptr;
@@ -96,9 +79,6 @@ static void measured(const Contract& contract) {
                                        fixed<3>(body["lin_vel"]),
                                        fixed<3>(body["ang_vel"])};
     }
-    const Json& sites = moment["sites"];
-    for (std::size_t i = 0; i < sites.names.size(); ++i)
-      state.sites[sites.names[i]] = fixed<3>(sites.items[i]);
     state.sensors = arrays(moment["sensors"]);
     state.given = arrays(moment["given"]);
     const Arrays found = measure(contract, state, arrays(moment["commands"]));
@@ -129,22 +109,22 @@ struct Scripted : RobotInterface {
     // In one period alone: the robot stays let go.
     if (is("nan") && period == kFault) found.at("joint_vel")[3] = std::nanf("");
     if (is("fall"))
-      found.at("projected_gravity") = {0, -std::sin(1.22f), -std::cos(1.22f)};
-    if (is("up")) found.at("projected_gravity") = {0, 0, 1};
-    if (is("long")) found.at("projected_gravity") = {0, 0, -9.81f};
+      found.at("imu_upvector") = {0, std::sin(1.22f), std::cos(1.22f)};
+    if (is("down")) found.at("imu_upvector") = {0, 0, -1};
+    if (is("long")) found.at("imu_upvector") = {0, 0, 9.81f};
     if (is("degrees"))
       for (float& each : found.at("joint_pos")) each *= 57.29578f;
     if (is("input")) found.at("joint_pos")[2] = 0.0f;
     if (is("beyond")) found.at("joint_pos")[2] = contract.joints[2].high + 0.05f;
     if (is("apart")) found.at("joint_pos")[0] = 0.9f;
-    if (is("no_velocity")) found.erase("base_lin_vel");
+    if (is("no_velocity")) found.erase("imu_lin_vel");
     if (is("narrow")) found.at("joint_pos").pop_back();
     if (is("forgets")) policy->reset();
     if (fault == "speed") found.at("joint_vel").assign(12, 0.5f * 57.29578f);
     if (fault == "backwards") found.at("joint_vel").assign(12, -0.5f);
     if (fault == "gyro") {
-      found.at("projected_gravity") = {0, -std::sin(angle()), -std::cos(angle())};
-      found.at("base_ang_vel") = {0.5f * 57.29578f, 0, 0};
+      found.at("imu_upvector") = {0, std::sin(angle()), std::cos(angle())};
+      found.at("imu_ang_vel") = {0.5f * 57.29578f, 0, 0};
     }
     return found;
   }
@@ -241,7 +221,7 @@ struct Recorded : RobotInterface {
     const Numbers found = inputs().at("joint_pos");
     return {found.begin(), found.end()};
   }
-  double upright() override { return -inputs().at("projected_gravity")[2]; }
+  double upright() override { return inputs().at("imu_upvector")[2]; }
 };
 
 // Print the log of a run in which the file answers what was recorded.
@@ -252,7 +232,7 @@ static void logged(const Contract& contract) {
     std::copy(answer.begin(), answer.end(), out);
   });
   CommandSource source(contract);
-  source.set("twist", arrays(robot.recorded.at(0)["inputs"]).at("command"));
+  source.set("twist", arrays(robot.recorded.at(0)["inputs"]).at("twist"));
   Safety safety(contract);
   const long steps = static_cast<long>(robot.recorded.size());
   run(policy, robot, source, safety, steps,
@@ -263,7 +243,7 @@ static void logged(const Contract& contract) {
 static void refused() {
   for (std::string line; std::getline(std::cin, line);) {
     try {
-      NetworkPolicy policy(Contract(line), {});
+      FilePolicy policy(Contract(line), {});
       std::cout << "taken\n";
     } catch (const ContractError& error) {
       std::cout << error.what() << '\n';
@@ -284,7 +264,6 @@ int main(int count, char** words) {
   const std::string mode = words[1], path = count > 2 ? words[2] : "";
   std::cout << std::setprecision(9);
   try {
-    if (mode == "network") network(Contract::read(path));
     if (mode == "file") file(Contract::read(path));
     if (mode == "measure") measured(Contract::read(path));
     if (mode == "loop") loop(Contract::read(path), words[3]);

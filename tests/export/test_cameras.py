@@ -14,8 +14,8 @@ import torch
 from mjlab.cli import export
 from mjlab.envs import ManagerBasedRlEnv, Policy
 from mjlab.export import OnnxPolicy
-from mjlab.export.cameras import camera_recipe, pinhole
-from mjlab.export.plan import GROUP, measured_group
+from mjlab.export.cameras import camera_facts, pinhole
+from mjlab.export.drive import GROUP, input_group
 from mjlab.rl import DistillationAgentCfg, load_policy
 from mjlab.tasks.manipulation import TRAINED, LiftYamDepthCfg, ReachYamDepthCfg
 from mjlab.tasks.manipulation.mdp import goal_command
@@ -124,8 +124,7 @@ def seeing(
     export.main([one.task, "--logs", str(path.parent), "--out", str(path)])
     file, cfg = OnnxPolicy(path), one.cfg().play()
     cfg.events = {n: t for n, t in cfg.events.items() if t and t.mode == "reset"}
-    places = {e["name"]: e["observation"] for e in file.contract["inputs"]}
-    cfg.observations[GROUP] = measured_group(cfg, places)
+    cfg.observations[GROUP] = input_group(cfg, file.contract)
     env = made(cfg)
     return env, load_policy(TRAINED / one.task, env, one.agent()), file
 
@@ -136,14 +135,13 @@ def measured(
     """The file's inputs but for the picture, from MuJoCo's own state."""
     found: dict[str, np.ndarray] = {}
     for entry in said["inputs"]:
-        name, joints = entry["name"], entry["measured"].get("joints", ())
+        name = entry["name"]
         if name == "gripper_to_goal":
             found[name] = goal - data.site("robot/grasp_site").xpos
-        elif joints:
+        elif entry["measured"]["kind"].startswith("joint"):
             field = "qvel" if name.endswith("vel") else "qpos"
-            found[name] = np.concatenate(
-                [getattr(data.joint(j), field) for j in joints]
-            )
+            joints = [data.joint(f"robot/{joint}") for joint in entry["elements"]]
+            found[name] = np.concatenate([getattr(joint, field) for joint in joints])
     return {name: value.astype(np.float32) for name, value in found.items()}
 
 
@@ -267,7 +265,7 @@ def test_a_pinhole_with_a_sensor_has_its_focal_lengths_in_pixels() -> None:
     assert focal == pytest.approx([32 * 1.93 / 3.896, 32 * 1.93 / 2.14], rel=1e-5)
     assert center == pytest.approx([16.0, 16.0])
     term = env.observation_manager.term(f"{CAMERA}/depth")
-    facts = camera_recipe(env, term, torch.zeros(1, dtype=torch.uint8))["camera"]
+    facts = camera_facts(env, term, torch.zeros(1, dtype=torch.uint8))
     assert facts["body"] == "robot/camera_frame" and facts["channels"] == ["depth"]
     assert facts["clip"] == [0.01, 0.5] and facts["full"] == 255.0
     env.close()

@@ -12,8 +12,8 @@ import torch
 from mjlab.cli.policy_files import open_file
 from mjlab.envs import ManagerBasedRlEnv
 from mjlab.export import ExportError, FilePolicy, OnnxPolicy, driven_by
-from mjlab.export.motion import clips_of
-from mjlab.export.plan import GROUP
+from mjlab.export.clips import clips_of
+from mjlab.export.drive import GROUP
 from mjlab.motion import MotionCommandCfg, motion_command
 from mjlab.registry import load_task
 from mjlab.tasks.tracking import (
@@ -67,7 +67,7 @@ def test_the_contract_says_of_whom_the_clips_are(files: dict[str, Path]) -> None
     assert about["fps"] == 50.0 and about["anchor_body"] == "torso_link"
     assert len(about["sha256"]) == 64
     assert about["clips"][0]["frames"] == 251
-    assert {"time_step", "anchor_pose_w", "anchor_quat_w"} < set(policy.input_names)
+    assert {"time_step", "anchor_pos_w", "anchor_quat_w"} < set(policy.input_names)
     assert {"reference_joint_pos", "reference_body_quat_w"} < set(policy.output_names)
     json.dumps(about)
 
@@ -116,17 +116,16 @@ def measured(
 ) -> dict[str, np.ndarray]:
     """What the file takes, read from MuJoCo by the names of the contract."""
     torso = model.body("robot/torso_link").id
-    pose = np.concatenate((data.xpos[torso], data.xquat[torso]))
 
     def sensor(name: str) -> np.ndarray:
         return data.sensor(f"robot/{name}").data.copy()
 
     return {
         "time_step": np.array([row]),
-        "anchor_pose_w": pose,
-        "anchor_quat_w": pose[3:],
-        "base_lin_vel": sensor("imu_lin_vel"),
-        "base_ang_vel": sensor("imu_ang_vel"),
+        "anchor_pos_w": data.xpos[torso],
+        "anchor_quat_w": data.xquat[torso],
+        "imu_lin_vel": sensor("imu_lin_vel"),
+        "imu_ang_vel": sensor("imu_ang_vel"),
         "joint_pos": data.qpos[7:].copy(),
         "joint_vel": data.qvel[6:].copy(),
     }

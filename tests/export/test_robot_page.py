@@ -42,7 +42,7 @@ def test_six_commands_lead_to_a_robot(tmp_path):
         json.loads(row) for row in (tmp_path / "steps.jsonl").read_text().splitlines()
     ]
     # It walks as it is told.
-    speeds = [row["measured"]["base_lin_vel"][0] for row in rows[100:]]
+    speeds = [row["measured"]["imu_lin_vel"][0] for row in rows[100:]]
     assert sum(speeds) / len(speeds) == pytest.approx(0.5, abs=0.1)
 
 

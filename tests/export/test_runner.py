@@ -356,8 +356,8 @@ MISREAD = {
         4,
     ),
     "a gyro in degrees": (
-        scaled("base_ang_vel", PER_RADIAN),
-        r"base_ang_vel is [3-6]\d.* times the turning of projected_gravity: it is in "
+        scaled("imu_ang_vel", PER_RADIAN),
+        r"imu_ang_vel is [3-6]\d.* times the turning of imu_upvector: it is in "
         r"degrees per second, expected rad/s",
         4,
     ),
@@ -366,15 +366,15 @@ MISREAD = {
         r"joint_vel is the negative of the change of the joint positions",
         15,
     ),
-    "gravity that points up": (
-        scaled("projected_gravity", -1.0),
-        r"projected_gravity says that the root leans by 180 degrees, and upright\(\) "
+    "a vertical that points down": (
+        scaled("imu_upvector", -1.0),
+        r"imu_upvector says that the root leans by 180 degrees, and upright\(\) "
         r"by 0",
         0,
     ),
-    "gravity in m/s^2": (
-        scaled("projected_gravity", 9.81),
-        r"projected_gravity has the length 9.81, expected 1",
+    "a vertical in m/s^2": (
+        scaled("imu_upvector", 9.81),
+        r"imu_upvector has the length 9.81, expected 1",
         0,
     ),
     "a joint beyond its limit in the input alone": (
@@ -427,8 +427,8 @@ NUMBERS_OF_JOINTS = r"12 numbers \(FR_hip_joint, FR_thigh_joint, .*\), in rad$"
     ("driver", "said"),
     [
         (
-            misread(lambda found: {n: found[n] for n in found if n != "base_lin_vel"}),
-            r"^base_lin_vel is missing from the readings: the policy takes 3 numbers "
+            misread(lambda found: {n: found[n] for n in found if n != "imu_lin_vel"}),
+            r"^imu_lin_vel is missing from the readings: the policy takes 3 numbers "
             r"\(x, y, z\), in m/s, in the axes of robot/imu$",
         ),
         (
@@ -452,7 +452,7 @@ def test_readings_of_another_shape_are_refused_by_name(driver, said, policy):
 
 
 def test_a_missing_reading_is_named_by_the_policy_too(policy):
-    with pytest.raises(ContractError, match=r"^base_lin_vel is missing from the read"):
+    with pytest.raises(ContractError, match=r"^joint_pos is missing from the readings"):
         policy({})
 
 
@@ -467,30 +467,28 @@ def test_a_slide_is_let_go_a_centimetre_beyond_its_limit(cartpole):
         mujoco.mj_forward(robot.model, robot.data)
         source = CommandSource(policy.contract)
         reason = run(policy, robot, source, Safety(policy), steps=1)
-        said = f"cart_pos of slider is {limit + beyond:.4g}, beyond its limits"
+        said = f"joint_pos of slider is {limit + beyond:.4g}, beyond its limits"
         assert (reason or "").startswith(said) == is_fault
         assert (reason is not None) == is_fault
 
 
 def test_a_mounting_of_the_imu_is_part_of_the_tilt(policy):
     """The vector of an upright root is that of the contract, in the axes of the IMU."""
-    entry = next(
-        e for e in policy.contract["inputs"] if e["name"] == "projected_gravity"
-    )
-    assert entry["upright"] == [0.0, 0.0, -1.0]
-    # Turned by a quarter about x, where up is along -y and down along +y.
-    entry["upright"] = [0.0, 1.0, 0.0]
+    entry = next(e for e in policy.contract["inputs"] if e["name"] == "imu_upvector")
+    assert entry["upright"] == [0.0, 0.0, 1.0]
+    # Turned by a quarter about x, where up is along -y.
+    entry["upright"] = [0.0, -1.0, 0.0]
 
     def turned(found):
-        x, y, z = found["projected_gravity"]
-        return found | {"projected_gravity": np.array([x, -z, y])}
+        x, y, z = found["imu_upvector"]
+        return found | {"imu_upvector": np.array([x, -z, y])}
 
     source = CommandSource(policy.contract)
     robot = begun(policy, misread(turned))
     assert run(policy, robot, source, Safety(policy), steps=3) is None
     policy.reset()
     found = run(policy, begun(policy), source, Safety(policy), steps=3)
-    assert found and found.startswith("projected_gravity says that the root leans by")
+    assert found and found.startswith("imu_upvector says that the root leans by")
 
 
 # --- Gains ----------------------------------------------------------------------------

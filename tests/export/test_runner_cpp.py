@@ -1,11 +1,10 @@
-"""The header for C++: the same observations, targets and faults as the runner's.
+"""The header for C++: the same inputs, targets and faults as the runner's.
 
 What the Python runner saw and answered is recorded, and played to a program that is
 compiled here (`runner_driver.cpp`).
 """
 
 import json
-import math
 import os
 import re
 import shutil
@@ -17,20 +16,16 @@ from typing import Any
 
 import mujoco
 import numpy as np
-import onnx
 import onnxruntime
 import pytest
 from jsonschema import Draft202012Validator
 
-from mjlab.envs import mdp
 from mjlab.export.runner import HEADER, write_runner
 from mjlab.export.runner import policy as runner
-from mjlab.export.runner.policy import ContractPolicy
+from mjlab.export.runner.policy import ContractPolicy, checked
 from mjlab.export.runner.robot import MujocoRobot
 from mjlab.export.verify import verify_log
-from mjlab.managers import ObservationTermCfg
-from mjlab.rl import GaussianCfg, MlpModelCfg, RnnModelCfg
-from mjlab.tasks.manipulation.lift_ik import LiftYamIKCfg
+from mjlab.rl import GaussianCfg, MlpModelCfg
 from tests.worlds.export_runs import cartpole, write
 from tests.worlds.rl_runs import agent_cfg
 from tests.worlds.shipped import shipped
@@ -83,41 +78,6 @@ def contract_beside(path: Path) -> Path:
 # --- Against the runner ---------------------------------------------------------------
 
 
-OPEN_AND_CLOSED = {"open": [0.75] * 12, "closed": [0.25] * 12}
-
-
-class Watched(ContractPolicy):
-    """A policy that also tells what its network sees, and what it is given in all."""
-
-    def __init__(self, path: Path) -> None:
-        super().__init__(path)
-        model = onnx.load(path)
-        made_by = {o: n for n in model.graph.node for o in n.output}
-        (seen,) = [name for name in made_by if name.endswith("/obs")]
-        act = made_by["action"].input[0]
-        if self.contract["action_clip"] is not None:
-            act = made_by[act].input[0]
-        widths = [math.prod(o["shape"]) for o in self.contract["observations"]]
-        actions = max(a["action"][1] for a in self.contract["actions"])
-        for name, shape in ((seen, [1, sum(widths)]), (act, [actions])):
-            info = onnx.helper.make_tensor_value_info(name, 1, shape)
-            model.graph.output.append(info)
-        inner = onnxruntime.InferenceSession(model.SerializeToString())
-        self.observations: list[np.ndarray] = []
-        self.actions: list[np.ndarray] = []
-        self.fed: list[np.ndarray] = []
-
-        class Session:
-            def run(_, names, fed):
-                *found, observation, action = inner.run([*names, seen, act], fed)
-                self.actions.append(action)
-                self.observations.append(observation.ravel())
-                self.fed.append(np.concatenate([v.ravel() for v in fed.values()]))
-                return found
-
-        self.session = Session()
-
-
 def inputs_of(policy: ContractPolicy) -> list[dict[str, np.ndarray]]:
     """Return recorded inputs, and as many by chance as are missing."""
     record, chance = policy.record(), np.random.default_rng(0)
@@ -137,79 +97,57 @@ def inputs_of(policy: ContractPolicy) -> list[dict[str, np.ndarray]]:
     return found
 
 
-def check_steps(driver: Path, path: Path) -> np.ndarray:
-    """Compare observations, inputs and targets of 200 steps; return the former."""
-    policy, moments, targets = Watched(path), [], []
+def check_steps(driver: Path, path: Path) -> None:
+    """Compare what the file is fed, and the targets, of 200 steps."""
+    policy, moments, targets, fed = ContractPolicy(path), [], [], []
     names = [term["output"] for term in policy.contract["actions"]]
     for step, inputs in enumerate(inputs_of(policy)):
         begins = step in (0, 70)
         if begins:
             policy.reset()
+        whole = checked(policy.contract["inputs"], inputs) | policy.state
+        fed.append(np.concatenate([v.ravel() for v in whole.values()]))
         answer = policy(inputs)
         nexts = [policy.state[s["name"]] for s in policy.contract["states"]]
-        whole = [*answer.values(), *nexts]
+        told = np.concatenate([v.ravel() for v in [*answer.values(), *nexts]])
         moments.append(
-            {
-                "begins": begins,
-                "inputs": plain(inputs),
-                "action": policy.actions[-1].tolist(),
-                "answer": np.concatenate([v.ravel() for v in whole]).tolist(),
-            }
+            {"begins": begins, "inputs": plain(inputs), "answer": told.tolist()}
         )
         targets.append(np.concatenate([answer[name] for name in names]))
-    order = [n for t in policy.contract["actions"] for n in t["targets"]]
-    for mode, seen in (("network", policy.observations), ("file", policy.fed)):
-        rows = driven(driver, mode, contract_beside(path), moments=moments)
-        assert len(rows) == STEPS, rows
-        for row, expected, target in zip(rows, seen, targets, strict=True):
-            left, right = row.split("|")
-            assert np.abs(numbers(left) - expected).max() < 1e-6
-            assert right.split()[::2] == order
-            assert np.abs([float(n) for n in right.split()[1::2]] - target).max() < 1e-6
-    return np.array(policy.observations)
+    order = [
+        name
+        for term in policy.contract["actions"]
+        for name in term.get("elements", term["targets"])
+    ]
+    rows = driven(driver, "file", contract_beside(path), moments=moments)
+    assert len(rows) == STEPS, rows
+    for row, expected, target in zip(rows, fed, targets, strict=True):
+        left, right = row.split("|")
+        assert np.abs(numbers(left) - expected).max() < 1e-6
+        assert right.split()[::2] == order
+        assert np.abs([float(n) for n in right.split()[1::2]] - target).max() < 1e-6
 
 
 @needs_compiler
-def test_it_sees_and_sends_what_the_runner_does(driver, go1):
-    seen = check_steps(driver, go1)
-    assert seen.shape == (STEPS, 48) and np.ptp(seen, axis=0).min() > 0.0
+def test_it_feeds_and_sends_what_the_runner_does(driver, go1):
+    check_steps(driver, go1)
 
 
 @needs_compiler
-def test_it_sees_histories_clips_scales_and_limits_as_the_runner_does(driver, tmp_path):
-    cfg = cartpole()
+def test_memory_begins_as_the_contract_says(driver, tmp_path):
     actor = MlpModelCfg(hidden_dims=(8,), distribution_cfg=GaussianCfg())
-    agent = agent_cfg(1, actor=actor, clip_actions=0.4)
-    _, exported = write(tmp_path, cfg, agent)
+    _, exported = write(tmp_path, cartpole(), agent_cfg(1, actor=actor))
     Draft202012Validator(SCHEMA).validate(exported.contract)
-    terms = {t["term"]: t for t in exported.contract["observations"]}
-    assert terms["actor/cart_pos"]["delay_in_training"] is not None
-    assert terms["actor/past"]["history"] == 3
-    assert terms["actor/share"]["factor"] is not None
-    seen = check_steps(driver, exported.path)
-    # The first number is the cart of three steps before the last of its four.
-    assert np.array_equal(seen[3:70, 0], seen[:67, 3]) and np.ptp(seen[:, 0]) > 1.0
-    assert np.ptp(seen[70, :4]) == 0.0  # All of the past is the present at first.
-
-
-@needs_compiler
-def test_a_binary_action_is_closed_below_zero(driver, go1, tmp_path):
-    whole = json.loads(contract_beside(go1).read_text())
-    term = whole["actions"][0]
-    for key in ("scale", "offset", "clip"):
-        term.pop(key)
-    path = tmp_path / "binary.json"
-    path.write_text(json.dumps(whole | {"actions": [term | OPEN_AND_CLOSED]}))
-    first = standing(go1)[0] | {"begins": False}
-    moments = [first | {"action": [n] + [0.0] * 11} for n in (-0.01, 0.0, 0.01)]
-    rows = driven(driver, "network", path, moments=moments)
-    assert [row.split("|")[1].split()[1] for row in rows] == ["0.25", "0.75", "0.75"]
+    states = {s["name"]: s["initial"] for s in exported.contract["states"]}
+    assert states["state_actor_history_4_empty"] == 1.0
+    assert states["state_last_action"] == 0.0
+    check_steps(driver, exported.path)
 
 
 @needs_compiler
 @pytest.mark.slow
 @pytest.mark.parametrize("task", ["Cartpole-Swingup", "Lift-Yam-Taught", "Reach-Yam"])
-def test_shipped_policies_are_seen_the_same(driver, task, tmp_path):
+def test_shipped_policies_are_fed_the_same(driver, task, tmp_path):
     check_steps(driver, shipped(task, tmp_path).path)
 
 
@@ -228,60 +166,53 @@ def state_of(robot: MujocoRobot) -> dict[str, Any]:
         }
     joints = zip(robot.entity["joints"], robot.joints, strict=True)
     sensors = [model.sensor(i).name for i in range(model.nsensor)]
-    sites = [model.site(i).name for i in range(model.nsite)]
     return {
         # Without the prefix, which a robot's driver need not know.
         "joints": {j["name"]: [data.qpos[p], data.qvel[v]] for j, (p, v) in joints},
         "bodies": bodies,
-        "sites": {name: data.site(name).xpos.tolist() for name in sites},
         "sensors": {name: data.sensor(name).data.tolist() for name in sensors},
     }
 
 
 TRUNK, CALF = "robot/trunk", "robot/FL_calf"
-JOINTS = ["robot/RL_calf_joint", "robot/FR_hip_joint"]
-RECIPES: dict[str, Any] = {
-    "given": ({"op": "given"}, 2),
-    "command": ({"op": "command", "command": "twist"}, 3),
-    "joint_pos": ({"op": "joint_pos", "joints": JOINTS}, 2),
-    "joint_vel": ({"op": "joint_vel", "joints": JOINTS}, 2),
-    "cos_sin": ({"op": "cos_sin", "joints": JOINTS}, 4),
-    "sensor": ({"op": "sensor", "name": "robot/imu_lin_acc", "sign": -1.0}, 3),
-    "gravity": ({"op": "gravity", "body": CALF}, 3),
-    "pose": ({"op": "pose", "body": CALF, "part": [2, 7]}, 5),
-    "lin_vel": ({"op": "lin_vel", "body": CALF}, 3),
-    "ang_vel": ({"op": "ang_vel", "body": CALF}, 3),
-    "way": (
-        {"op": "way", "body": TRUNK, "start": {"site": "robot/FR"}}
-        | {"end": {"body": CALF}},
-        3,
-    ),
-    "way_told": (
-        {"op": "way", "body": CALF, "start": {"body": TRUNK}}
-        | {"end": {"command": "twist"}},
-        3,
-    ),
-    "heading": ({"op": "heading", "body": TRUNK, "of": CALF, "times": 2}, 2),
+ROBOT = {"entity": "robot"}
+KINDS: dict[str, tuple[dict[str, str], int]] = {
+    "given": ({}, 2),
+    "command": ({"command": "twist"}, 3),
+    "clip_row": ({"command": "time_step"}, 1),
+    "joint_pos": (ROBOT, 12),
+    "joint_vel": (ROBOT, 12),
+    "sensor": ({"name": "robot/imu_lin_acc"}, 3),
+    "root_quat_w": ({"body": TRUNK}, 4),
+    "root_ang_vel_b": ({"body": TRUNK}, 3),
+    "root_lin_vel_b": ({"body": TRUNK}, 3),
+    "body_pos": ({"body": CALF}, 3),
+    "body_quat": ({"body": CALF}, 4),
 }
 
 
-def with_recipes(contract: dict[str, Any]) -> dict[str, Any]:
-    """Return a contract whose inputs are one of each operation."""
+def with_kinds(contract: dict[str, Any]) -> dict[str, Any]:
+    """Return a contract with one input of each kind."""
     pattern = contract["inputs"][0]
+    joints = [joint["name"] for joint in contract["entities"]["robot"]["joints"]]
     contract["inputs"] = [
-        pattern | {"name": name, "measured": recipe, "shape": [size], "elements": None}
-        for name, (recipe, size) in RECIPES.items()
+        pattern
+        | {"name": kind, "measured": {"kind": kind, **about}, "shape": [size]}
+        | {"elements": joints if size == 12 else None}
+        for kind, (about, size) in KINDS.items()
     ]
     return contract
 
 
 @needs_compiler
-def test_each_operation_measures_what_the_runner_measures(driver, go1, tmp_path):
-    ops = SCHEMA["$defs"]["measured"]["properties"]["op"]["enum"]
-    assert {recipe["op"] for recipe, _ in RECIPES.values()} == set(ops)
+def test_each_kind_of_input_is_measured_as_the_runner_measures_it(
+    driver, go1, tmp_path
+):
+    kinds = SCHEMA["$defs"]["measured"]["properties"]["kind"]["enum"]
+    assert list(KINDS) == kinds
     policy = ContractPolicy(go1)
     robot, record = MujocoRobot(policy), policy.record()
-    contract = with_recipes(policy.contract)
+    contract = with_kinds(policy.contract)
     file = tmp_path / "policy.contract.json"
     file.write_text(json.dumps(contract))
     moments, expected = [], []
@@ -289,9 +220,10 @@ def test_each_operation_measures_what_the_runner_measures(driver, go1, tmp_path)
     for step in range(STEPS):
         robot.place(record["qpos"][step], record["qvel"][step])
         commands = {"twist": np.array([0.1, -0.2, 0.001 * step])}
+        commands["time_step"] = np.array([step])
         robot.given = {"given": np.array([step, 0.5])}
         found = robot.read(commands)
-        expected.append(np.concatenate([found[name] for name in RECIPES]))
+        expected.append(np.concatenate([found[kind] for kind in KINDS]))
         state = state_of(robot) | {"commands": plain(commands)}
         moments.append(state | {"given": plain(robot.given)})
     rows = driven(driver, "measure", file, moments=moments)
@@ -325,7 +257,7 @@ def standing(path: Path) -> list[dict[str, Any]]:
     policy = ContractPolicy(path)
     inputs = {e["name"]: np.zeros(e["shape"]) for e in policy.contract["inputs"]}
     inputs["joint_pos"][:] = [j["default_pos"] for j in policy.entity["joints"]]
-    inputs["projected_gravity"][2] = -1.0
+    inputs["imu_upvector"][2] = 1.0
     return [{"inputs": plain(inputs)}] * 10
 
 
@@ -333,7 +265,7 @@ BEYOND_OF_CALF = "beyond its limits -2.818 to -0.888 rad"
 BEYOND_OF_HIP = "beyond its limits -0.863 to 0.863 rad; 5.73 degrees are 0.1 rad"
 LEANS_180 = "says that the root leans by 180 degrees, and upright() by 0"
 IN_DEGREES = "joint positions: it is in degrees per second, expected rad/s"
-GYRO_IN_DEGREES = "projected_gravity: it is in degrees per second, expected rad/s"
+GYRO_IN_DEGREES = "imu_upvector: it is in degrees per second, expected rad/s"
 FORGOTTEN = (
     "state_last_action is not the action of the last period: the policy was reset, or "
     "its state was replaced"
@@ -354,11 +286,11 @@ MISSING = (
         ("input", f"joint_pos of FR_calf_joint is 0, {BEYOND_OF_CALF}", 0),
         ("degrees", f"joint_pos of FR_hip_joint is 5.73, {BEYOND_OF_HIP}", 0),
         ("apart", "joint_pos of FR_hip_joint is 0.9, and joint_pos() says 0.1 rad", 0),
-        ("up", f"projected_gravity {LEANS_180}", 0),
-        ("long", "projected_gravity has the length 9.81, expected 1", 0),
+        ("down", f"imu_upvector {LEANS_180}", 0),
+        ("long", "imu_upvector has the length 9.81, expected 1", 0),
         ("speed", f"joint_vel is 57.3 times the change of the {IN_DEGREES}", 2 - FAULT),
         ("backwards", "joint_vel is the negative of the change of the joint posi", 0),
-        ("gyro", f"base_ang_vel is 57.3 times the turning of {GYRO_IN_DEGREES}", -3),
+        ("gyro", f"imu_ang_vel is 57.3 times the turning of {GYRO_IN_DEGREES}", -3),
         ("forgets", FORGOTTEN, 0),
         ("stateless", FORGOTTEN, 1 - FAULT),
         ("fall", "the robot fell: it leans by 70 degrees, more than 60", 0),
@@ -372,7 +304,7 @@ MISSING = (
             "error: joint_pos() gives 11 numbers, and the contract has 12 jo",
             0,
         ),
-        ("no_velocity", f"error: base_lin_vel {MISSING}", 0),
+        ("no_velocity", f"error: imu_lin_vel {MISSING}", 0),
         (
             "narrow",
             "error: joint_pos has 11 numbers: the policy takes 12 numbers (FR",
@@ -482,18 +414,11 @@ def changed(contract: dict[str, Any], place: str, value: Any) -> str:
 
 
 REFUSED = [
-    ("format", 4, "The contract has format 4, and this header reads 3: export "),
+    ("format", 3, "The contract has format 3, and this header reads 4: export "),
     ("conventions/quaternions", "xyzw", "Quaternions are xyzw, not wxyz"),
-    ("inputs/0/measured/op", "odometry", "base_lin_vel is measured by 'odometry', whi"),
+    ("inputs/0/measured/kind", "odometry", "joint_pos is measured by 'odometry', whi"),
     ("inputs/0/shape", [2.5], ".inputs[0].shape[0] is not a count"),
-    ("observations/1/filter", 0.3, "actor/base_ang_vel has 'filter', which this heade"),
-    ("observations/1/from", "time", "actor/base_ang_vel has the source 'time', which"),
-    ("observations/1/shape", [3, 1], "actor/base_ang_vel has more than one dimension,"),
-    ("observations/3/offset", [1.0], "actor/joint_pos has 12 numbers, and a list of a"),
-    ("observations/5/width", 3, "actor/actions has a part of the last action, which"),
-    ("actions/0/reach", {}, "joint_pos has 'reach', which NetworkPolicy cannot compu"),
-    ("actions/0/scale", [1.0], ".actions[0] has lists of different lengths"),
-    ("states/0/name", "state_hidden", "state_hidden has a recurrent state, which Net"),
+    ("states/0/initial", [1.0], ".states[0].initial has another size than the state"),
     ("robot", "arm", "The contract has no .entities.arm"),
     ("rates/control_dt", "fast", ".rates.control_dt is not a number"),
 ]
@@ -546,40 +471,13 @@ def test_letters_and_numbers_of_json_are_read_as_python_reads_them(driver, go1):
 @needs_compiler
 def test_an_input_of_another_width_is_named_with_what_it_takes(driver, go1):
     inputs = deepcopy(standing(go1)[0])
-    inputs["inputs"]["base_lin_vel"] = [0.0, 0.0]
-    moments = [inputs | {"action": [0.0] * 12, "begins": True}]
-    (said,) = driven(driver, "network", contract_beside(go1), moments=moments)
+    inputs["inputs"]["imu_lin_vel"] = [0.0, 0.0]
+    moments = [inputs | {"answer": [], "begins": True}]
+    (said,) = driven(driver, "file", contract_beside(go1), moments=moments)
     assert said == (
-        "base_lin_vel has 2 numbers: the policy takes 3 numbers (x, y, z), in m/s, in "
+        "imu_lin_vel has 2 numbers: the policy takes 3 numbers (x, y, z), in m/s, in "
         "the axes of robot/imu"
     )
-
-
-@needs_compiler
-@pytest.mark.slow
-def test_what_only_the_file_can_do_is_refused_in_a_bare_network(driver, tmp_path):
-    rnn = RnnModelCfg(
-        hidden_dims=(8,),
-        rnn_hidden_dim=6,
-        rnn_num_layers=1,
-        distribution_cfg=GaussianCfg(),
-    )
-    mlp = MlpModelCfg(hidden_dims=(8,), distribution_cfg=GaussianCfg())
-    part = cartpole()
-    part.observations["actor"].terms["past"] = ObservationTermCfg(
-        func=mdp.last_action, params={"action_name": "force"}
-    )
-    told = []
-    for cfg, actor in ((cartpole(), rnn), (LiftYamIKCfg(seed=1), mlp), (part, mlp)):
-        _, exported = write(tmp_path, cfg, agent_cfg(1, actor=actor))
-        told.append(exported.contract)
-    told.append(shipped("Tracking-G1", tmp_path).contract)
-    said = driven(driver, "refuse", moments=told)
-    assert said[0].startswith("state_hidden has a recurrent state, which Netw")
-    assert said[1].startswith("arm has 'elements', which NetworkPolicy cannot")
-    # One action alone is all of the last action.
-    assert said[2] == "taken"
-    assert "has the source 'input and clips', which NetworkPolicy cannot" in said[3]
 
 
 # --- Files ----------------------------------------------------------------------------

@@ -95,8 +95,8 @@ def test_training_goes_on_without_the_packages_and_says_what_to_install(
     monkeypatch.setattr(training, "is_installed", lambda: False)
     run, said = trained(tmp_path)
     assert said[-1] == (
-        "No ONNX file was written. An ONNX file needs onnx and onnxruntime, which are "
-        'not installed: pip install "mjlab-fused[export]".'
+        "No ONNX file was written. An ONNX file needs onnx, onnxruntime and "
+        'onnxscript, which are not installed: pip install "mjlab-fused[export]".'
     )
     assert run.info()["status"] == "finished"
     assert not (run.path / "export").exists()
@@ -120,7 +120,7 @@ def test_the_script_writes_the_policy_of_a_run_and_says_what_it_takes(
     first, *said = capsys.readouterr().out.splitlines()
     assert first == f"Wrote {out} and policy.contract.json."
     assert said[:2] == [
-        "Inputs: cart_pos (1), pole_angle (2), velocity (2)",
+        "Inputs: joint_pos (2), joint_vel (2)",
         "Outputs: force_target (1), action (1) at 20 Hz",
     ]
     assert OnnxPolicy(out).task == TASK

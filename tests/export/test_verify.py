@@ -74,29 +74,41 @@ def on_output(name: str, *operations: tuple[str, Any]) -> Callable:
     """Change an output inside the file, after all else."""
 
     def change(graph: onnx.GraphProto) -> None:
-        node = next(node for node in graph.node if name in node.output)
-        last = node.input[0]
+        last = renamed_output(graph, name, f"plain_{name}")
         for place, (operation, value) in enumerate(operations):
             constant, result = f"planted_constant_{place}", f"planted_{place}"
+            result = name if place == len(operations) - 1 else result
             graph.initializer.append(numpy_helper.from_array(value, constant))
             axis = {"axis": 0} if operation == "Gather" else {}
-            added = helper.make_node(operation, [last, constant], [result], **axis)
-            graph.node.insert(list(graph.node).index(node), added)
+            graph.node.append(
+                helper.make_node(operation, [last, constant], [result], **axis)
+            )
             last = result
-        node.input[0] = last
 
     return change
 
 
+def renamed_output(graph: onnx.GraphProto, name: str, new: str) -> str:
+    """Give the value of an output another name, and return that."""
+    node = next(node for node in graph.node if name in node.output)
+    node.output[list(node.output).index(name)] = new
+    for other in graph.node:
+        for place, used in enumerate(other.input):
+            if used == name:
+                other.input[place] = new
+    return new
+
+
 def late(graph: onnx.GraphProto) -> None:
     """Answer the targets of the call before."""
-    node = next(node for node in graph.node if "joint_pos_target" in node.output)
-    fresh = node.input[0]
-    node.input[0] = "state_late"
+    fresh = renamed_output(graph, "joint_pos_target", "fresh_target")
     info = onnx.TensorProto.FLOAT
     graph.input.append(helper.make_tensor_value_info("state_late", info, [12]))
     graph.output.append(helper.make_tensor_value_info("next_late", info, [12]))
     graph.node.append(helper.make_node("Identity", [fresh], ["next_late"]))
+    graph.node.append(
+        helper.make_node("Identity", ["state_late"], ["joint_pos_target"])
+    )
 
 
 def say_late(contract: dict[str, Any]) -> None:
@@ -115,7 +127,7 @@ def input_of(contract: dict[str, Any], name: str) -> dict[str, Any]:
 
 
 def swaps_measured(contract):
-    joints = input_of(contract, "joint_pos")["measured"]["joints"]
+    joints = input_of(contract, "joint_pos")["elements"]
     joints[0], joints[4] = joints[4], joints[0]
 
 
@@ -124,13 +136,9 @@ def swaps_targets(contract):
     targets[1], targets[7] = targets[7], targets[1]
 
 
-def turns_gravity_up(contract):
-    input_of(contract, "projected_gravity")["measured"]["sign"] = 1.0
-
-
 def measures_at_the_trunk(contract):
-    recipe = {"op": "lin_vel", "body": "robot/trunk"}
-    input_of(contract, "base_lin_vel")["measured"] = recipe
+    how = {"kind": "root_lin_vel_b", "entity": "robot", "body": "robot/trunk"}
+    input_of(contract, "imu_lin_vel")["measured"] = how
 
 
 def says_other_gains(contract):
@@ -157,10 +165,10 @@ DEGREES = np.float32(np.pi / 180.0)
 
 IN_THE_FILE = {
     "sign of an input": (
-        on_input("base_ang_vel", ("Mul", numbers(-1.0))),
+        on_input("imu_ang_vel", ("Mul", numbers(-1.0))),
         None,
         r"joint_pos_target departs at step 1.* sign: it takes the negative, in its "
-        r"input base_ang_vel",
+        r"input imu_ang_vel",
     ),
     "degrees of an input": (
         on_input("joint_vel", ("Mul", numbers(DEGREES))),
@@ -179,12 +187,12 @@ IN_THE_FILE = {
     ),
     "frame of an input": (
         on_input(
-            "base_lin_vel",
+            "imu_lin_vel",
             ("Gather", np.array([1, 0, 2])),
             ("Mul", numbers(-1.0, 1.0, 1.0)),
         ),
         None,
-        r"frame: it takes axes that are turned by 90 degrees about z, in its input ba",
+        r"frame: it takes axes that are turned by 90 degrees about z, in its input im",
     ),
     "default offset of targets": (
         on_output("joint_pos_target", ("Sub", DEFAULT)),
@@ -225,7 +233,7 @@ IN_THE_FILE = {
     "order of what is measured": (
         None,
         swaps_measured,
-        r"measured joint_pos departs at step 0.*order: FR_hip_joint is where FL_thigh_",
+        r"measured joint_pos departs at step 0.*order: FL_thigh_joint is where FR_",
     ),
     "order of targets": (
         None,
@@ -243,13 +251,8 @@ IN_THE_FILE = {
         None,
         measures_at_the_trunk,
         # The site of the IMU is at (-0.01592, -0.06659, -0.00617) in the trunk.
-        r"measured base_lin_vel departs.*lever arm: it is measured 0.0687 m away from "
+        r"measured imu_lin_vel departs.*lever arm: it is measured 0.0687 m away from "
         r"its place, by \(0.016, 0.067, 0.006\) m in the axes of the root",
-    ),
-    "sign of what is measured": (
-        None,
-        turns_gravity_up,
-        r"measured projected_gravity departs at step 0, by up to .*sign: the negative",
     ),
 }
 
@@ -358,7 +361,7 @@ IN_THE_ROBOT: dict[Callable, str] = {
     softens: r"^gains of FL_calf_joint: stiffness is .* in the model, and .* in th",
     weakens: r"^gains of RL_hip_joint: effort_limit is 10 in the model, and 23.7 in",
     slows: r"^rate: the model steps by 0.002 s, and the contract says 0.005 s, 4 times",
-    turns_imu: r"^frame of base_ang_vel: it is in axes that are turned by 90 degrees",
+    turns_imu: r"^frame of imu_ang_vel: it is in axes that are turned by 90 degrees",
     turns_axis: r"^sign of RR_calf_joint: its axis points the other way",
     renames: r"^joint FL_hip_joint: the model has none of this name",
     narrows: r"^joint FR_thigh_joint: its limits are -0.686 to 2 in the model, and ",
@@ -369,9 +372,9 @@ IN_THE_ROBOT: dict[Callable, str] = {
     widens_mass: r"^inertia of trunk: it is \(0.02522, 0.09452, 0.1075\) kg m\^2 abou",
     slips: r"^sliding friction of FR_calf on the ground: it is 0.05 to 1 in the mod",
     flies_to_mars: r"^gravity: it is \(0, 0, -3.7\) m/s\^2 in the model, and \(0, 0, -",
-    moves_imu: r"^lever arm of base_lin_vel: the sensor is 0.19 m from its place .* by "
+    moves_imu: r"^lever arm of imu_lin_vel: the sensor is 0.19 m from its place .* by "
     r"\(0.19, 0, 0\) m in the axes of the root",
-    carries_imu_on_a_leg: r"^input base_lin_vel: the sensor is on another link than ",
+    carries_imu_on_a_leg: r"^input imu_lin_vel: the sensor is on another link than ",
     brakes_no_joint: r"^gains of RR_calf_joint: damping is 0 in the model, and 2.277",
 }
 ALONE = {adds_mass, shifts_mass, widens_mass, slips, flies_to_mars, moves_imu}

@@ -180,7 +180,7 @@ def turned(*names: str) -> dict[str, Any]:
 
 
 def late_nan(found: dict[str, Any]) -> None:
-    if found["base_lin_vel"][0] > 0.3:
+    if found["imu_lin_vel"][0] > 0.3:
         found["joint_vel"][3] = np.nan
 
 
@@ -197,10 +197,10 @@ class Sticks:
 
 def clipped(found: dict[str, Any]) -> None:
     """Have the gyro end at a small rate about x."""
-    found["base_ang_vel"][0] = min(found["base_ang_vel"][0], -0.05)
+    found["imu_ang_vel"][0] = min(found["imu_ang_vel"][0], -0.05)
 
 
-IMU = ("base_lin_vel", "base_ang_vel", "projected_gravity")
+IMU = ("imu_lin_vel", "imu_ang_vel", "imu_upvector")
 THIGHS = [0, 4, 2, 3, 1, *range(5, 12)]
 FRONT_LEGS = [3, 4, 5, 0, 1, 2, *range(6, 12)]
 LEFT_AND_RIGHT = [3, 4, 5, 0, 1, 2, 9, 10, 11, 6, 7, 8]
@@ -216,12 +216,12 @@ IN_THE_DRIVER = {
         r"it is in degrees per second, expected rad/s$",
     ),
     "a gyro in degrees": (
-        scaled("base_ang_vel", PER_RADIAN),
-        r"line [2-5]: base_ang_vel is .* in degrees per second, expected rad/s$",
+        scaled("imu_ang_vel", PER_RADIAN),
+        r"line [2-5]: imu_ang_vel is .* in degrees per second, expected rad/s$",
     ),
-    "gravity that points up": (
-        scaled("projected_gravity", -1.0),
-        r"line 1: projected_gravity says that the root leans by 180 degrees, and "
+    "a vertical that points down": (
+        scaled("imu_upvector", -1.0),
+        r"line 1: imu_upvector says that the root leans by 180 degrees, and "
         r"upright\(\) by 0$",
     ),
     "a forgotten last action": (
@@ -233,8 +233,8 @@ IN_THE_DRIVER = {
         r"line 1: joint_pos has the shape \(11,\): the policy takes 12 numbers \(FR",
     ),
     "a missing input": (
-        {"reads": lambda found: {n: found[n] for n in found if n != "base_lin_vel"}},
-        r"line 1: base_lin_vel is missing from the readings: the policy takes 3 num",
+        {"reads": lambda found: {n: found[n] for n in found if n != "imu_lin_vel"}},
+        r"line 1: imu_lin_vel is missing from the readings: the policy takes 3 num",
     ),
     "a number that is none": (
         {"reads": late_nan},
@@ -247,7 +247,7 @@ IN_THE_DRIVER = {
     ),
     "a gyro at the end of its range": (
         {"reads": clipped},
-        r"line \d+: base_ang_vel of x is -0.05 in 10 lines in a row, while the other "
+        r"line \d+: imu_ang_vel of x is -0.05 in 10 lines in a row, while the other "
         r"axes change: stuck or saturated$",
     ),
     "thighs exchanged": (
@@ -272,11 +272,11 @@ IN_THE_DRIVER = {
         r"line 1: frame: the IMU is in axes turned by 90 degrees about z: ",
     ),
     "a gyro that is turned": (
-        turned("base_ang_vel"),
+        turned("imu_ang_vel"),
         r"line 1: frame: the gyro is in axes turned by 90 degrees about z, as the vert",
     ),
     "a linear velocity that is turned": (
-        turned("base_lin_vel"),
+        turned("imu_lin_vel"),
         r"line 1: frame: the linear velocity is in axes turned by 90 degrees about z: ",
     ),
 }
@@ -397,7 +397,7 @@ def commands_too_much(rows):
 
 
 def commands_something_else(rows):
-    rows[9]["measured"]["command"][0] = 0.4
+    rows[9]["measured"]["twist"][0] = 0.4
 
 
 def sends_degrees(rows):
@@ -435,7 +435,7 @@ IN_THE_LINES = {
     misses_a_period: r"line 31: time is 0.62, 0.04 s after the line before, expected",
     goes_back_in_time: r"line 31: time is 0.56, expected above 0.58$",
     commands_too_much: r"line 10: command twist\[1\] is 1.5, expected -1 to 1$",
-    commands_something_else: r"line 10: command is \[0.4, 0, 0.3\], expected \[0.5, "
+    commands_something_else: r"line 10: twist is \[0.4, 0, 0.3\], expected \[0.5, "
     r"0, 0.3\], the command$",
     sends_degrees: r"line 1: joint_pos_target of .*_joint is .*, expected .* from the "
     r"network: degrees were found for radians",

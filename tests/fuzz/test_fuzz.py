@@ -11,7 +11,6 @@ import signal
 import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import asdict
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -22,7 +21,7 @@ import torch
 from mjlab.entity import EntityCfg, build_entity
 from mjlab.export import OnnxPolicy
 from mjlab.export.contract import to_text
-from mjlab.export.graph import Graph
+from mjlab.export.graph import onnx_model, traced
 from mjlab.export.runner.policy import CONTRACT, FORMAT, NO_CHECKSUM, with_checksum
 from mjlab.motion import Motion, load_motion, save_motion
 from mjlab.recording.reader import Recording
@@ -180,23 +179,26 @@ def mjcf(folder: Path) -> Format:
 
 def a_policy(folder: Path) -> tuple[Path, Any, dict[str, Any]]:
     """A file of a sum, its model before it has a checksum, and its contract."""
-    graph = Graph()
-    state = graph.state("sum", (3,), "what was seen so far")
-    seen = graph.add("Add", graph.input("x", (3,)), state)
-    graph.remember("sum", seen)
-    graph.output(
-        "action", graph.add("Mul", seen, graph.constant([1.0, 2.0, 3.0])), (3,)
-    )
+
+    def step(given: dict[str, torch.Tensor]) -> dict[str, torch.Tensor]:
+        seen = given["x"] + given["state_sum"]
+        return {"action": seen * torch.tensor([1.0, 2.0, 3.0]), "next_sum": seen}
+
+    examples = {name: torch.zeros(3) for name in ("x", "state_sum")}
     sizes = {"shape": [3], "dtype": "float32"}
     contract = {
         "format": FORMAT,
         "checksum": NO_CHECKSUM,
+        "robot": "robot",
+        "rates": {"control_dt": 0.02},
+        "entities": {"robot": {}},
         "inputs": [{"name": "x", "meaning": "a position", **sizes}],
-        "states": [asdict(state) for state in graph.states],
+        "states": [{"name": "state_sum", "next": "next_sum", "initial": 0.0, **sizes}],
         "outputs": [{"name": "action", **sizes}],
     }
     path = folder / "policy.onnx"
-    model = graph.model({CONTRACT: to_text(contract)})
+    texts = {CONTRACT: to_text(contract)}
+    model = onnx_model(traced(step, examples), examples, texts)
     path.write_bytes(with_checksum(model.SerializeToString())[0])
     return path, model, contract
 

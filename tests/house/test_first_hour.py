@@ -35,7 +35,7 @@ def test_a_policy_that_does_not_do_its_task_is_refused(tmp_path):
     figures.write_text(json.dumps({"summary": {"success_at_end": 0.5}}))
     with pytest.raises(FailedError, match="success at the end in 50%"):
         require_solved(figures)
-    step = {"damped": None, "measured": {"pole_angle": [0.2, 0.9]}}
+    step = {"damped": None, "measured": {"joint_pos": [0.0, 1.4]}}
     log.write_text((json.dumps(step) + "\n") * 200)
     with pytest.raises(FailedError, match="The pole falls"):
         require_upright(log)

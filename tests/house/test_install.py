@@ -61,7 +61,8 @@ for name in ("cli.train", "runs.find", "cli.episodes", "cli.doctor", "export.ver
     importlib.import_module(f"mjlab.{name}")
 """
 EXTRAS = (
-    "gymnasium h5py yaml viser mjviser imageio_ffmpeg onnx onnxruntime wandb optuna"
+    "gymnasium h5py yaml viser mjviser imageio_ffmpeg onnx onnxruntime onnxscript "
+    "wandb optuna"
 )
 
 

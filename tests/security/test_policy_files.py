@@ -18,7 +18,7 @@ import pytest
 
 from mjlab.cli.policy_files import open_file
 from mjlab.export import ExportError, OnnxPolicy
-from mjlab.export.motion import clips_of
+from mjlab.export.clips import clips_of
 from mjlab.export.runner import policy as runner_policy
 from mjlab.export.runner import write_runner
 from mjlab.export.runner.loop import main

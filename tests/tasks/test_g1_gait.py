@@ -14,8 +14,8 @@ from rsl_rl.modules import EmpiricalNormalization
 from torch import nn
 
 from mjlab.envs import ManagerBasedRlEnv
-from mjlab.export.graph import Graph
-from mjlab.export.network import add_network
+from mjlab.export.graph import onnx_model, traced
+from mjlab.export.network import Network
 from mjlab.rl import RslRlVecEnv
 from mjlab.rl.distributed import Ranks
 from mjlab.rl.learners import Learner
@@ -154,12 +154,11 @@ def test_a_network_that_puts_out_more_than_actions_is_refused(env):
 def test_the_network_as_onnx_does_what_torch_does(env, tied):
     policy = learner_of(env, tied).policy.eval()
     seen = torch.randn(1, 87, generator=torch.Generator().manual_seed(2))
-    graph = Graph()
-    value = add_network(graph, policy, {"actor": graph.input("actor", (87,))})
-    graph.output("action", value, (15,))
-    session = onnxruntime.InferenceSession(graph.model({}).SerializeToString())
-    (found,) = session.run(["action"], {"actor": seen[0].numpy()})
-    expected = policy({"actor": seen})[0].detach().numpy()
+    examples = {"actor": seen[:1]}
+    model = onnx_model(traced(Network.of(policy), examples), examples, {})
+    session = onnxruntime.InferenceSession(model.SerializeToString())
+    (found,) = session.run(["action"], {"actor": seen[:1].numpy()})
+    expected = policy({"actor": seen[:1]}).detach().numpy()
     assert np.abs(found - expected).max() < 1e-5
     assert np.abs(expected).max() > 0.01
 

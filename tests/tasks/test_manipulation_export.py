@@ -1,6 +1,7 @@
 """Policies that lift as ONNX files: fed what was recorded, and in plain MuJoCo."""
 
 from pathlib import Path
+from typing import Any
 
 import mujoco
 import numpy as np
@@ -15,7 +16,6 @@ from mjlab.tasks.manipulation import LiftYamCfg
 from mjlab.tasks.manipulation.mdp import goal_command
 from mjlab.tasks.manipulation.reach import GOAL
 from mjlab.tasks.manipulation.rl import manipulation_rl
-from mjlab.tasks.robots.yam import ARM_JOINTS
 from tests.worlds.export_runs import errors, record, write
 
 STEPS = 20
@@ -53,17 +53,17 @@ def test_fed_what_was_recorded_the_file_acts_as_the_network_does(exported):
 
 
 def measured(
-    model: mujoco.MjModel, data: mujoco.MjData, goal: np.ndarray
+    said: dict[str, Any], data: mujoco.MjData, goal: np.ndarray
 ) -> dict[str, np.ndarray]:
     """The file's inputs, from MuJoCo's own state."""
-    joints = [data.joint(f"robot/{name}") for name in ARM_JOINTS]
+    names = [joint["name"] for joint in said["entities"]["robot"]["joints"]]
+    joints = [data.joint(f"robot/{name}") for name in names]
     thing = data.body("object/thing")
     grasp = data.site("robot/grasp_site").xpos
     turn = 4.0 * np.arctan2(thing.xmat[3], thing.xmat[0])
     return {
         "joint_pos": np.concatenate([joint.qpos for joint in joints]),
         "joint_vel": np.concatenate([joint.qvel for joint in joints]),
-        "finger_pos": data.joint("robot/left_finger").qpos,
         "gripper_to_object": thing.xpos - grasp,
         "object_heading": np.array([np.cos(turn), np.sin(turn)]),
         "object_to_goal": goal - thing.xpos,
@@ -92,7 +92,7 @@ def test_in_plain_mujoco_the_file_moves_the_arm_as_in_the_environment(exported):
     for _ in range(STEPS):
         observations = worlds.step(policy(observations))[0]
         mujoco.mj_forward(model, data)
-        found = file(measured(model, data, goal))
+        found = file(measured(file.contract, data, goal))
         for name, target in zip(term["targets"], found[term["output"]], strict=True):
             data.ctrl[controls[f"robot/{name}"]] = target
         for _ in range(file.contract["rates"]["decimation"]):

@@ -11,7 +11,7 @@ import torch
 from mjlab import mdp
 from mjlab.envs import ManagerBasedRlEnv, ManagerBasedRlEnvCfg
 from mjlab.export import Exported, OnnxPolicy, export_policy
-from mjlab.export.plan import GROUP, measured_group
+from mjlab.export.drive import GROUP, input_group
 from mjlab.managers import ObservationGroupCfg, ObservationTermCfg
 from mjlab.rl import AgentCfg, Ranks
 from mjlab.rl.checkpoint import write_model
@@ -31,16 +31,18 @@ def cartpole() -> CartpoleBalanceCfg:
     old = cfg.observations["actor"]
     assert old is not None
     joints = old.terms["velocity"].params
+    late = DelayCfg(min_lag=2, max_lag=2)
     terms = dict(old.terms) | {
         "cart_pos": replace(
             old.terms["cart_pos"],
             history_length=4,
             scale=2.5,
-            delay=DelayCfg(min_lag=2, max_lag=2),
         ),
-        "velocity": replace(old.terms["velocity"], clip=(-0.3, 0.2), scale=(3.0, 0.5)),
+        "velocity": replace(
+            old.terms["velocity"], clip=(-0.3, 0.2), scale=(3.0, 0.5), delay=late
+        ),
         "relative": ObservationTermCfg(
-            func=mdp.joint_vel_rel, params=joints, history_length=2
+            func=mdp.joint_vel_rel, params=joints, history_length=2, delay=late
         ),
         "share": ObservationTermCfg(
             func=mdp.joint_pos_limit_normalized, params=joints, clip=(-0.01, 1.0)
@@ -137,8 +139,7 @@ def record(
     worlds: int = 2,
 ) -> list[Moment]:
     """What torch does in an environment, and what could be measured there."""
-    places = {entry["name"]: entry["observation"] for entry in contract["inputs"]}
-    groups = {**env_cfg.observations, GROUP: measured_group(env_cfg, places)}
+    groups = {**env_cfg.observations, GROUP: input_group(env_cfg, contract)}
     scene = dataclasses.replace(env_cfg.scene, num_envs=worlds)
     cfg = dataclasses.replace(env_cfg, scene=scene, observations=groups)
     env = ManagerBasedRlEnv(cfg, device="cpu")

@@ -31,12 +31,7 @@ class JointLimits:
         pairs = [joint["limits"] for joint in entity["joints"]]
         self._low = np.array([-np.inf if low is None else low for low, _ in pairs])
         self._high = np.array([np.inf if high is None else high for _, high in pairs])
-        self._margin, self._prefix = margin, entity["prefix"]
-
-    def places(self, joints: list[str]) -> list[int]:
-        """Return the places of joints named with the prefix; -1 for other entities."""
-        names = [name.removeprefix(self._prefix) for name in joints]
-        return [self.names.index(n) if n in self.names else -1 for n in names]
+        self._margin = margin
 
     def way(self, place: int, of_hinge: float) -> float:
         """Return a distance that fits the joint: rad, or a tenth of it in m."""
@@ -73,7 +68,8 @@ class ReadingChecks:
 
     def __init__(self, contract: dict[str, Any], margin: float = 0.1) -> None:
         """Take a contract, and a way beyond limits of joints, rad; a tenth in m."""
-        robot = contract["entities"][contract["robot"]]
+        self._robot = contract["robot"]
+        robot = contract["entities"][self._robot]
         self._limits = JointLimits(robot, margin)
         self._inputs, self._root = contract["inputs"], robot["root"]["frame"]
         self._rates = {entry["name"]: RateCheck() for entry in self._inputs}
@@ -82,7 +78,7 @@ class ReadingChecks:
             for gyro in self._inputs
             for other in self._inputs
             if gyro["unit"] == "rad/s" and gyro["elements"] == ["x", "y", "z"]
-            if self.upright(other) is not None and other["frame"] == gyro["frame"]
+            if self.upright(other) is not None and self.axes(other) == gyro["frame"]
         ]
 
     def fault(
@@ -104,7 +100,7 @@ class ReadingChecks:
         seen = {
             e["name"]: self._by_joint(e, measured[e["name"]])
             for e in self._inputs
-            if e["measured"]["op"] in ("joint_pos", "joint_vel")
+            if self._is_own(e, "joint_pos") or self._is_own(e, "joint_vel")
         }
         faults = (
             self._nonfinite(measured, own),
@@ -118,11 +114,37 @@ class ReadingChecks:
         return next((said for kind in faults for said in kind), None)
 
     def upright(self, entry: dict[str, Any]) -> np.ndarray | None:
-        """Return the value of an input for an upright root, if it is of gravity."""
-        recipe = entry["measured"]
-        is_plain = recipe["op"] == "gravity" and recipe["body"] == self._root
-        given = entry.get("upright") or ([0.0, 0.0, -1.0] if is_plain else None)
+        """Return the vertical that an input tells of an upright root, if it tells it.
+
+        It is the reading of a sensor of the vertical, and for the root's orientation
+        the direction down.
+        """
+        if entry["measured"]["kind"] == "root_quat_w":
+            return np.array([0.0, 0.0, -1.0])
+        given = entry.get("upright")
         return None if given is None else np.array(given)
+
+    @staticmethod
+    def vertical(entry: dict[str, Any], values: np.ndarray) -> np.ndarray:
+        """Return the vertical in a reading of a sensor, or of the root's orientation.
+
+        Shape (..., 3).
+        """
+        if entry["measured"]["kind"] != "root_quat_w":
+            return values.astype(float)
+        w, x, y, z = np.moveaxis(values.astype(float), -1, 0)
+        rows = (2.0 * (w * y - x * z), -2.0 * (y * z + w * x))
+        return np.stack((*rows, 2.0 * (x * x + y * y) - 1.0), axis=-1)
+
+    def axes(self, entry: dict[str, Any]) -> str | None:
+        """Return the frame of the vertical that an input tells."""
+        is_root = entry["measured"]["kind"] == "root_quat_w"
+        return self._root if is_root else entry["frame"]
+
+    def _is_own(self, entry: dict[str, Any], kind: str) -> bool:
+        """Return whether an input is a quantity of the robot's joints."""
+        how = entry["measured"]
+        return how["kind"] == kind and how["entity"] == self._robot
 
     def _own(self, joints: np.ndarray) -> dict[int, float]:
         if joints.shape != (len(self._limits.names),):
@@ -134,12 +156,11 @@ class ReadingChecks:
 
     def _by_joint(self, entry: dict[str, Any], values: np.ndarray) -> dict[int, float]:
         """Return the numbers of an input by the place of their joint."""
-        places = self._limits.places(entry["measured"]["joints"])
-        pairs = zip(places, np.ravel(values).tolist(), strict=True)
-        return {place: value for place, value in pairs if place >= 0}
+        places = [self._limits.names.index(joint) for joint in entry["elements"]]
+        return dict(zip(places, np.ravel(values).tolist(), strict=True))
 
-    def _of(self, op: str) -> list[str]:
-        return [e["name"] for e in self._inputs if e["measured"]["op"] == op]
+    def _of(self, kind: str) -> list[str]:
+        return [e["name"] for e in self._inputs if self._is_own(e, kind)]
 
     def _nonfinite(self, measured: Arrays, own: dict[int, float]) -> Iterator[str]:
         for entry in self._inputs:
@@ -173,25 +194,12 @@ class ReadingChecks:
 
     def _lengths(self, measured: Arrays) -> Iterator[str]:
         for entry in self._inputs:
-            values = np.asarray(measured[entry["name"]], float).ravel()
-            for places in self._units(entry):
-                length = float(np.linalg.norm(values[places]))
+            kind = entry["measured"]["kind"]
+            is_quat = kind in ("root_quat_w", "body_quat")
+            if is_quat or self.upright(entry) is not None:
+                length = float(np.linalg.norm(measured[entry["name"]]))
                 if abs(length - 1.0) > LENGTH:
-                    named = element(entry, *places)
-                    yield f"{named} has the length {length:.4g}, expected 1"
-
-    def _units(self, entry: dict[str, Any]) -> list[list[int]]:
-        """Return the places of numbers whose length is 1 together."""
-        recipe, size = entry["measured"], math.prod(entry["shape"])
-        if self.upright(entry) is not None:
-            return [[0, 1, 2]]
-        if recipe["op"] == "cos_sin":
-            return [[place, place + size // 2] for place in range(size // 2)]
-        if recipe["op"] == "heading":
-            return [[0, 1]]
-        if recipe["op"] == "pose" and recipe["part"][0] <= 3 and recipe["part"][1] == 7:
-            return [[size - 4, size - 3, size - 2, size - 1]]
-        return []
+                    yield f"{entry['name']} has the length {length:.4g}, expected 1"
 
     def _velocities(
         self, seen: dict[str, dict[int, float]], own: dict[int, float], since: float
@@ -210,7 +218,8 @@ class ReadingChecks:
     def _turning(self, measured: Arrays, since: float) -> Iterator[str]:
         """Yield gyros that contradict how a direction of gravity turns."""
         for gyro, gravity in self._gyros:
-            down = measured[gravity].astype(float)
+            entry = next(e for e in self._inputs if e["name"] == gravity)
+            down = self.vertical(entry, measured[gravity])
             # What stands still in the world turns the other way in the robot's axes.
             rates = np.cross(down, measured[gyro].astype(float))
             what = f"the turning of {gravity}"
@@ -222,7 +231,7 @@ class ReadingChecks:
             value = self.upright(entry)
             if value is None or upright is None:
                 continue
-            found = measured[entry["name"]].astype(float)
+            found = self.vertical(entry, measured[entry["name"]])
             tilts = [tilt_of(float(found @ value)), tilt_of(upright)]
             if abs(tilts[0] - tilts[1]) > LEAN:
                 yield (

@@ -213,7 +213,7 @@ def follow(policy: ContractPolicy, robot: MujocoRobot) -> Iterator[tuple[int, Ar
         robot.given = {
             e["name"]: now[f"input {e['name']}"]
             for e in policy.contract["inputs"]
-            if e["measured"]["op"] == "given"
+            if e["measured"]["kind"] == "given"
         }
         commands = {
             name.removeprefix("command "): values
@@ -370,6 +370,13 @@ def _run(
         source = UdpSource(policy.contract, options.udp, time.monotonic)
     if options.command:
         source.set(source.first(), options.command)
+    held = [
+        entry["name"]
+        for entry in policy.contract["inputs"]
+        if entry["measured"]["kind"] == "given"
+    ]
+    if held:
+        sys.stdout.write(f"Held at the first recorded value: {', '.join(held)}.\n")
     log = None if options.log is None else stack.enter_context(options.log.open("w"))
     steps = round(options.seconds / policy.dt)
     reason = run(policy, robot, source, Safety(policy), steps=steps, log=log)

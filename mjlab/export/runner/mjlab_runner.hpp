@@ -7,8 +7,7 @@
 //     std::string reason = mjlab::run(policy, robot, source, safety, 500);
 //
 // `robot` is an object of a class of yours with the methods of `RobotInterface`. An
-// empty reason says that the robot was never let go. `NetworkPolicy` takes the bare
-// network in place of the file, and makes observations and targets here.
+// empty reason says that the robot was never let go.
 //
 // With MJLAB_ONNXRUNTIME defined, and onnxruntime's C API, `OnnxFile` reads contract
 // and policy from the ONNX file alone.
@@ -48,7 +47,7 @@ using Arrays = std::map<std::string, Numbers>;
 using Vector = std::array<double, 3>;
 using Quaternion = std::array<double, 4>;  // wxyz
 
-constexpr int kFormat = 3;  // The version of the contract that is understood here.
+constexpr int kFormat = 4;  // The version of the contract that is understood here.
 constexpr float kInfinity = std::numeric_limits<float>::infinity();
 
 // A contract, or a robot, that is not what it has to be.
@@ -373,9 +372,9 @@ struct Field {
   std::string unit, frame;            // Empty where there is none, or none is known.
   std::vector<std::string> elements;  // What each number belongs to, if it is known.
   Json measured;                      // Of an input: how.
-  Numbers upright;                    // Of gravity: the value for an upright root.
+  Numbers upright;  // Of a sensor of the vertical: its reading for an upright root.
   std::string next;                   // Of a state: the output that it comes from.
-  float initial = 0.0f;               // Of a state.
+  Numbers initial;                    // Of a state.
 
   std::size_t size() const {
     std::size_t found = 1;
@@ -403,18 +402,6 @@ struct Actuator {
 struct Action {
   std::string name, output, entity, quantity, relative_to;
   std::vector<std::string> targets;
-  std::size_t first, last;           // Among the network's numbers.
-  Numbers scale, offset, low, high;  // Of an affine term.
-  Numbers open, closed;              // Of a binary one.
-  std::string beyond;                // What this header cannot make, if any.
-};
-
-// A term that the network sees.
-struct Observation {
-  std::string name, input, from;
-  std::size_t rank, width, history;
-  Numbers factor, offset, scale;  // Empty for none.
-  float low = -kInfinity, high = kInfinity;
 };
 
 // A contract, as `contract.schema.json` has it.
@@ -424,13 +411,11 @@ class Contract {
   std::string task, checksum, robot, prefix, root;
   double dt = 0.0;  // Seconds of a control period.
   bool is_fixed = false;
-  float action_clip = kInfinity;
   std::vector<Field> inputs, states, outputs;
   std::vector<Command> commands;
   std::vector<Joint> joints;
   std::vector<Actuator> actuators;
   std::vector<Action> actions;
-  std::vector<Observation> observations;
   std::vector<std::pair<std::size_t, std::size_t>> clips;  // First row, and rows.
 
   explicit Contract(const std::string& text) : json(JsonReader::read(text)) {
@@ -445,14 +430,11 @@ class Contract {
     robot = json["robot"].text();
     dt = json["rates"]["control_dt"].number();
     if (!(dt > 0.0)) throw ContractError("The control period is not above 0 s");
-    action_clip = json["action_clip"].number_or(kInfinity);
     for (const Json& each : json["inputs"].list()) inputs.push_back(input(each));
     for (const Json& each : json["states"].list()) states.push_back(state(each));
     for (const Json& each : json["outputs"].list()) outputs.push_back(output(each));
     for (const Json& each : json["commands"].list()) commands.push_back(command(each));
     for (const Json& each : json["actions"].list()) actions.push_back(action(each));
-    for (const Json& each : json["observations"].list())
-      observations.push_back(observation(each));
     if (const Json* motion = json.find("motion"))
       for (const Json& clip : (*motion)["clips"].list())
         clips.emplace_back(clip["first"].count(), clip["frames"].count());
@@ -503,15 +485,16 @@ class Contract {
   }
   static Field input(const Json& json) {
     static const std::set<std::string> known = {
-        "given",   "command", "joint_pos", "joint_vel", "cos_sin", "sensor",
-        "gravity", "pose",    "lin_vel",   "ang_vel",   "way",     "heading"};
+        "given",          "command",  "clip_row",    "joint_pos",
+        "joint_vel",      "sensor",   "root_quat_w", "root_ang_vel_b",
+        "root_lin_vel_b", "body_pos", "body_quat"};
     Field found = described(json);
     found.dtype = json["dtype"].text();
     found.frame = json["frame"].text_or("");
     found.measured = json["measured"];
-    const std::string& op = found.measured["op"].text();
-    if (!known.count(op))
-      throw ContractError(found.name + " is measured by '" + op +
+    const std::string& kind = found.measured["kind"].text();
+    if (!known.count(kind))
+      throw ContractError(found.name + " is measured by '" + kind +
                           "', which this header does not know");
     const Json* upright = json.find("upright");
     if (upright && !upright->is_null()) found.upright = upright->numbers();
@@ -521,7 +504,13 @@ class Contract {
     Field found = field(json);
     found.dtype = json["dtype"].text();
     found.next = json["next"].text();
-    found.initial = static_cast<float>(json["initial"].number());
+    const Json& initial = json["initial"];
+    if (initial.kind == Json::Kind::kList)
+      found.initial = initial.numbers();
+    else
+      found.initial.assign(found.size(), static_cast<float>(initial.number()));
+    if (found.initial.size() != found.size())
+      throw ContractError(initial.place + " has another size than the state");
     return found;
   }
   static Field output(const Json& json) { return described(json); }
@@ -550,17 +539,7 @@ class Contract {
     return found;
   }
 
-  // Return the first name of an object that is not among these, or nothing.
-  static std::string unknown(const Json& json, const std::set<std::string>& known) {
-    for (const std::string& name : json.names)
-      if (!known.count(name)) return name;
-    return "";
-  }
-
   static Action action(const Json& json) {
-    static const std::set<std::string> known = {
-        "name",    "kind",  "output", "action", "entity",      "quantity", "unit",
-        "targets", "scale", "offset", "clip",   "relative_to", "open",     "closed"};
     Action found;
     found.name = json["name"].text();
     found.output = json["output"].text();
@@ -568,75 +547,6 @@ class Contract {
     found.quantity = json["quantity"].text();
     found.relative_to = json["relative_to"].text_or("");
     found.targets = json[json.find("elements") ? "elements" : "targets"].texts();
-    const std::vector<std::size_t> ends = shape(json["action"]);
-    if (ends.size() != 2 || ends[0] > ends[1])
-      throw ContractError(json["action"].place + " is not a pair of indices");
-    found.first = ends[0];
-    found.last = ends[1];
-    found.beyond = unknown(json, known);
-    if (!found.beyond.empty()) return found;
-    if (json.find("open")) {
-      found.open = json["open"].numbers();
-      found.closed = json["closed"].numbers();
-    } else {
-      found.scale = json["scale"].numbers();
-      found.offset = json["offset"].numbers();
-      if (!json["clip"].is_null()) bounds(json["clip"], found.low, found.high);
-    }
-    const std::size_t size = found.targets.size();
-    for (const Numbers* each : {&found.scale, &found.offset, &found.low, &found.high,
-                                &found.open, &found.closed})
-      if (!each->empty() && each->size() != size)
-        throw ContractError(json.place + " has lists of different lengths");
-    return found;
-  }
-
-  static Observation observation(const Json& json) {
-    static const std::set<std::string> known = {"term",
-                                                "input",
-                                                "from",
-                                                "shape",
-                                                "width",
-                                                "unit",
-                                                "frame",
-                                                "clip",
-                                                "history",
-                                                "factor",
-                                                "scale",
-                                                "offset",
-                                                "delay_in_training"};
-    Observation found;
-    found.name = json["term"].text();
-    const std::string other = unknown(json, known);
-    if (!other.empty())
-      throw ContractError(found.name + " has '" + other +
-                          "', which this header does not know");
-    found.input = json["input"].text_or("");
-    found.from = json["from"].text();
-    found.rank = shape(json["shape"]).size();
-    found.width = json["width"].count();
-    found.history = json["history"].count();
-    // A number, or one for each.
-    auto spread = [&](const char* name) {
-      const Json* value = json.find(name);
-      if (!value || value->is_null()) return Numbers();
-      if (value->kind == Json::Kind::kList) return value->numbers();
-      return Numbers(found.width, static_cast<float>(value->number()));
-    };
-    found.factor = spread("factor");
-    found.offset = spread("offset");
-    found.scale = spread("scale");
-    for (const Numbers* each : {&found.factor, &found.offset, &found.scale})
-      if (!each->empty() && each->size() != found.width)
-        throw ContractError(found.name + " has " + std::to_string(found.width) +
-                            " numbers, and a list of another length");
-    if (!json["clip"].is_null()) {
-      const Numbers ends = json["clip"].numbers();
-      if (ends.size() != 2)
-        throw ContractError(found.name + ": clip is not two numbers");
-      found.low = ends[0];
-      found.high = ends[1];
-    }
     return found;
   }
 
@@ -672,7 +582,6 @@ struct Body {
 struct State {
   std::map<std::string, double> joint_pos, joint_vel;
   std::map<std::string, Body> bodies;
-  std::map<std::string, Vector> sites;  // In the world, m.
   Arrays sensors;
   Arrays given;  // Inputs that no model tells, by the names of inputs.
 };
@@ -686,11 +595,7 @@ inline Vector turned_back(const Quaternion& q, const Vector& v) {
           v[2] + w * t[2] + x * t[1] - y * t[0]};
 }
 
-inline Vector turned(const Quaternion& q, const Vector& v) {
-  return turned_back({q[0], -q[1], -q[2], -q[3]}, v);
-}
-
-// Makes inputs as their recipes say.
+// Finds inputs by their names in a state.
 class Measurer {
  public:
   Measurer(const Contract& contract, const State& state, const Arrays& commands)
@@ -730,87 +635,44 @@ class Measurer {
     for (const auto& each : known) keys.push_back("'" + each.first + "'");
     return said + (keys.empty() ? ", there are none" : ", there are " + joined(keys));
   }
-  const Body& body(const std::string& name) const {
-    return look(state_.bodies, name, "body");
-  }
-  static Numbers single(const Vector& v) {
-    return {static_cast<float>(v[0]), static_cast<float>(v[1]),
-            static_cast<float>(v[2])};
+  template <class Values>
+  static Numbers single(const Values& values) {
+    Numbers found;
+    for (double each : values) found.push_back(static_cast<float>(each));
+    return found;
   }
 
   Numbers one(const Field& input) const {
     const Json& how = input.measured;
-    const std::string& op = how["op"].text();
-    if (op == "given") return look(state_.given, input.name, "input");
-    if (op == "command") return look(commands_, how["command"].text(), "command");
-    if (op == "sensor") return sensed(how);
-    if (op == "joint_pos" || op == "joint_vel" || op == "cos_sin")
-      return jointed(how, op);
-    const std::string& name = how["body"].text();
-    const Body& from = body(name);
-    if (op == "gravity") return single(turned_back(from.quat, {0, 0, -1}));
-    if (op == "lin_vel") return single(from.lin_vel);
-    if (op == "ang_vel") return single(from.ang_vel);
-    if (op == "pose") return posed(how, from);
-    if (op == "way") {
-      const Vector start = point(how["start"], from), end = point(how["end"], from);
-      return single(turned_back(
-          from.quat, {end[0] - start[0], end[1] - start[1], end[2] - start[2]}));
+    const std::string& kind = how["kind"].text();
+    if (kind == "given") return look(state_.given, input.name, "input");
+    if (kind == "command" || kind == "clip_row")
+      return look(commands_, how["command"].text(), "command");
+    if (kind == "sensor") return look(state_.sensors, how["name"].text(), "sensor");
+    if (kind == "joint_pos" || kind == "joint_vel")
+      return jointed(input, how["entity"].text(), kind == "joint_pos");
+    const Body& body = look(state_.bodies, how["body"].text(), "body");
+    if (kind == "body_pos") return single(body.pos);
+    if (kind == "root_lin_vel_b") return single(body.lin_vel);
+    if (kind == "root_ang_vel_b") return single(body.ang_vel);
+    return single(body.quat);  // The last of the kinds that a contract may have.
+  }
+
+  Numbers jointed(const Field& input, const std::string& entity,
+                  bool is_position) const {
+    const std::string prefix = contract_.json["entities"][entity]["prefix"].text();
+    Numbers found;
+    for (const std::string& joint : input.elements) {
+      const std::string name = prefix + joint;
+      found.push_back(static_cast<float>(
+          is_position ? look(state_.joint_pos, name, "joint")
+                      : look(state_.joint_vel, name, "the velocity of joint")));
     }
-    return headed(how, from);  // The last of the operations that a contract may have.
-  }
-
-  Numbers sensed(const Json& how) const {
-    Numbers found = look(state_.sensors, how["name"].text(), "sensor");
-    for (float& each : found) each *= static_cast<float>(how["sign"].number());
     return found;
-  }
-
-  Numbers jointed(const Json& how, const std::string& op) const {
-    Numbers found, sines;
-    for (const std::string& name : how["joints"].texts()) {
-      const double value = op == "joint_vel"
-                               ? look(state_.joint_vel, name, "the velocity of joint")
-                               : look(state_.joint_pos, name, "joint");
-      found.push_back(static_cast<float>(op == "cos_sin" ? std::cos(value) : value));
-      if (op == "cos_sin") sines.push_back(static_cast<float>(std::sin(value)));
-    }
-    found.insert(found.end(), sines.begin(), sines.end());
-    return found;
-  }
-
-  static Numbers posed(const Json& how, const Body& body) {
-    Numbers whole = single(body.pos);
-    for (double each : body.quat) whole.push_back(static_cast<float>(each));
-    const std::vector<Json>& part = how["part"].list();
-    if (part.size() != 2 || part[0].count() > part[1].count() || part[1].count() > 7)
-      throw ContractError(how.place + " is not a slice of the 7 numbers of a pose");
-    return {whole.begin() + static_cast<long>(part[0].count()),
-            whole.begin() + static_cast<long>(part[1].count())};
-  }
-
-  // Return a point in the world: of a body, of a site, or a command in a body's axes.
-  Vector point(const Json& where, const Body& axes) const {
-    if (const Json* name = where.find("body")) return body(name->text()).pos;
-    if (const Json* name = where.find("site"))
-      return look(state_.sites, name->text(), "site");
-    const Numbers& asked = look(commands_, where["command"].text(), "command");
-    if (asked.size() < 3)
-      throw ContractError(where.place + " is a command without 3 numbers");
-    const Vector way = turned(axes.quat, {asked[0], asked[1], asked[2]});
-    return {axes.pos[0] + way[0], axes.pos[1] + way[1], axes.pos[2] + way[2]};
-  }
-
-  Numbers headed(const Json& how, const Body& from) const {
-    const Body& of = body(how["of"].text());
-    const Vector x = turned_back(from.quat, turned(of.quat, {1, 0, 0}));
-    const Vector y = turned_back(from.quat, turned(of.quat, {0, 1, 0}));
-    const double angle = how["times"].number() * std::atan2(x[1] - y[0], x[0] + y[1]);
-    return {static_cast<float>(std::cos(angle)), static_cast<float>(std::sin(angle))};
   }
 };
 
-// Return the policy's inputs, made of what is known.
+// Return the policy's inputs, found in what is known.
 inline Arrays measure(const Contract& contract, const State& state,
                       const Arrays& commands) {
   return Measurer(contract, state, commands).all();
@@ -872,7 +734,7 @@ class FilePolicy : public Policy {
   void reset() override {
     state_.clear();
     for (const Field& each : contract.states)
-      state_.insert(state_.end(), each.size(), each.initial);
+      state_.insert(state_.end(), each.initial.begin(), each.initial.end());
   }
 
   Numbers last_action() const override {
@@ -909,109 +771,6 @@ class FilePolicy : public Policy {
   Call answer_;
   std::size_t size_ = 0, answers_ = 0;
   Numbers state_, out_;
-};
-
-// The bare network, from the observation to its numbers: the rest is made here.
-//
-// The running mean and variance of observations, if there are any, belong to the
-// network.
-class NetworkPolicy : public Policy {
- public:
-  NetworkPolicy(const Contract& of, Call network)
-      : Policy(of), network_(std::move(network)), past_(of.observations.size()) {
-    for (const Observation& term : contract.observations) check(term);
-    for (const Action& term : contract.actions) {
-      if (!term.beyond.empty()) refuse(term.name, "'" + term.beyond + "'");
-      action_.resize(std::max(action_.size(), term.last));
-    }
-    for (const Observation& term : contract.observations)
-      if (term.from != "input" && term.width != action_.size())
-        refuse(term.name, "a part of the last action");
-    const std::set<std::string> ours = {"state_last_action", "state_begun"};
-    for (const Field& state : contract.states)
-      if (!ours.count(state.name) && state.name.compare(0, 14, "state_history_") != 0)
-        refuse(state.name, "a recurrent state");
-    reset();
-  }
-
-  void reset() override {
-    std::fill(action_.begin(), action_.end(), 0.0f);
-    for (Numbers& each : past_) each.clear();
-  }
-
-  Numbers last_action() const override {
-    for (const Observation& term : contract.observations)
-      if (term.from == "last action") return action_;
-    return {};
-  }
-
-  // What the network saw last, all terms in their order.
-  const Numbers& observation() const { return observation_; }
-
-  Arrays operator()(const Arrays& measured) override {
-    observation_.clear();
-    for (std::size_t i = 0; i < past_.size(); ++i)
-      add(contract.observations[i], measured, past_[i]);
-    network_(observation_.data(), action_.data());
-    // What is not a number stays so, for the loop to see.
-    for (float& each : action_)
-      each = std::isnan(each)
-                 ? each
-                 : std::clamp(each, -contract.action_clip, contract.action_clip);
-    Arrays found;
-    for (const Action& term : contract.actions) found[term.output] = targets(term);
-    found["action"] = action_;
-    return found;
-  }
-
- private:
-  Call network_;
-  std::vector<Numbers> past_;
-  Numbers observation_, action_;
-
-  [[noreturn]] static void refuse(const std::string& name, const std::string& what) {
-    throw ContractError(name + " has " + what +
-                        ", which NetworkPolicy cannot compute: use FilePolicy");
-  }
-
-  static void check(const Observation& term) {
-    if (term.from != "input" && term.from != "last action")
-      refuse(term.name, "the source '" + term.from + "'");
-    if (term.rank != 1) refuse(term.name, "more than one dimension");
-  }
-
-  void add(const Observation& term, const Arrays& measured, Numbers& past) {
-    Numbers now = action_;
-    if (term.from == "input")
-      for (const Field& input : contract.inputs)
-        if (input.name == term.input) now = checked(measured, input);
-    if (now.size() != term.width) refuse(term.name, "another width than its input");
-    for (std::size_t i = 0; i < now.size(); ++i) {
-      if (!term.factor.empty()) now[i] *= term.factor[i];
-      if (!term.offset.empty()) now[i] += term.offset[i];
-      now[i] = std::clamp(now[i], term.low, term.high);
-      if (!term.scale.empty()) now[i] *= term.scale[i];
-    }
-    // At first all of the past is the present.
-    const std::size_t kept = std::max<std::size_t>(term.history, 1);
-    if (!past.empty())
-      past.erase(past.begin(), past.begin() + static_cast<long>(now.size()));
-    while (past.size() < kept * now.size())
-      past.insert(past.end(), now.begin(), now.end());
-    observation_.insert(observation_.end(), past.begin(), past.end());
-  }
-
-  Numbers targets(const Action& term) const {
-    if (!term.open.empty()) return action_[term.first] < 0.0f ? term.closed : term.open;
-    Numbers found(action_.begin() + static_cast<long>(term.first),
-                  action_.begin() + static_cast<long>(term.last));
-    for (std::size_t i = 0; i < found.size(); ++i) {
-      found[i] = found[i] * term.scale[i] + term.offset[i];
-      if (!term.low.empty() && !std::isnan(found[i]))
-        found[i] = std::min(std::max(found[i], term.low[i]), term.high[i]);
-    }
-    return found;
-  }
 };
 
 // --- The loop ------------------------------------------------------------------------
@@ -1189,10 +948,10 @@ class ReadingChecks {
   explicit ReadingChecks(const Contract& contract)
       : contract_(contract), rates_(contract.inputs.size()) {
     for (Field& each : contract_.inputs) {
-      const Json& how = each.measured;
-      if (each.upright.empty() && how["op"].text() == "gravity" &&
-          how["body"].text() == contract.root)
-        each.upright = {0.0f, 0.0f, -1.0f};
+      if (kind(each) != "root_quat_w") continue;
+      // It tells the direction down.
+      each.upright = {0.0f, 0.0f, -1.0f};
+      each.frame = contract.root;
     }
   }
 
@@ -1219,8 +978,17 @@ class ReadingChecks {
   Contract contract_;
   std::vector<RateCheck> rates_;
 
-  static const std::string& op(const Field& input) {
-    return input.measured["op"].text();
+  static const std::string& kind(const Field& input) {
+    return input.measured["kind"].text();
+  }
+  bool is_own(const Field& input, const char* wanted) const {
+    return kind(input) == wanted &&
+           input.measured["entity"].text() == contract_.robot;
+  }
+  // Return the vertical in a reading of a sensor, or of the root's orientation.
+  static Vector vertical(const Field& input, const Numbers& values) {
+    if (kind(input) != "root_quat_w") return {values[0], values[1], values[2]};
+    return turned_back({values[0], values[1], values[2], values[3]}, {0, 0, -1});
   }
   // Return the name of a number of an input.
   static std::string element(const Field& input, std::size_t place) {
@@ -1235,12 +1003,11 @@ class ReadingChecks {
   std::vector<std::pair<std::size_t, double>> by_joint(const Arrays& measured,
                                                        const Field& input) const {
     std::vector<std::pair<std::size_t, double>> found;
-    const std::vector<std::string> names = input.measured["joints"].texts();
     const Numbers& values = checked(measured, input);
-    for (std::size_t i = 0; i < names.size() && i < values.size(); ++i)
+    for (std::size_t i = 0; i < input.elements.size(); ++i)
       for (std::size_t j = 0; j < contract_.joints.size(); ++j)
-        if (names[i] == contract_.prefix + contract_.joints[j].name)
-          found.emplace_back(j, values[i]);
+        if (input.elements[i] == contract_.joints[j].name)
+          found.emplace_back(j, values.at(i));
     return found;
   }
 
@@ -1290,7 +1057,7 @@ class ReadingChecks {
   std::string beyond(const Arrays& measured, const std::vector<double>& joints,
                      double margin) const {
     for (const Field& input : contract_.inputs) {
-      if (op(input) != "joint_pos") continue;
+      if (!is_own(input, "joint_pos")) continue;
       const std::string said =
           beyond_in(input.name, by_joint(measured, input), margin);
       if (!said.empty()) return said;
@@ -1303,7 +1070,7 @@ class ReadingChecks {
   std::string contradicted(const Arrays& measured,
                            const std::vector<double>& joints) const {
     for (const Field& input : contract_.inputs) {
-      if (op(input) != "joint_pos") continue;
+      if (!is_own(input, "joint_pos")) continue;
       for (const auto& [joint, value] : by_joint(measured, input))
         if (std::abs(value - joints[joint]) > way(joint, apart))
           return input.name + " of " + contract_.joints[joint].name +
@@ -1314,36 +1081,16 @@ class ReadingChecks {
     return "";
   }
 
-  // Return the places of numbers whose length is 1 together.
-  static std::vector<std::vector<std::size_t>> units(const Field& input) {
-    const std::size_t size = input.size();
-    std::vector<std::vector<std::size_t>> found;
-    if (!input.upright.empty()) found = {{0, 1, 2}};
-    if (op(input) == "heading") found = {{0, 1}};
-    if (op(input) == "cos_sin")
-      for (std::size_t i = 0; i < size / 2; ++i) found.push_back({i, i + size / 2});
-    if (op(input) == "pose") {
-      const std::vector<Json>& part = input.measured["part"].list();
-      if (part.size() == 2 && part[0].count() <= 3 && part[1].count() == 7)
-        found = {{size - 4, size - 3, size - 2, size - 1}};
-    }
-    return found;
-  }
   std::string long_or_short(const Arrays& measured) const {
     for (const Field& input : contract_.inputs) {
-      const Numbers& values = checked(measured, input);
-      for (const std::vector<std::size_t>& places : units(input)) {
-        double squares = 0.0;
-        std::vector<std::string> names;
-        for (std::size_t place : places) {
-          squares += static_cast<double>(values.at(place)) * values.at(place);
-          if (!input.elements.empty()) names.push_back(input.elements.at(place));
-        }
-        if (std::abs(std::sqrt(squares) - 1.0) <= length) continue;
-        const bool is_whole = names.empty() || places.size() == input.size();
-        return input.name + (is_whole ? "" : " of " + joined(names)) +
+      const std::string& of = kind(input);
+      if (input.upright.empty() && of != "body_quat") continue;
+      double squares = 0.0;
+      for (float value : checked(measured, input))
+        squares += static_cast<double>(value) * value;
+      if (std::abs(std::sqrt(squares) - 1.0) > length)
+        return input.name +
                with_numbers(" has the length %.4g, expected 1", std::sqrt(squares));
-      }
     }
     return "";
   }
@@ -1355,7 +1102,7 @@ class ReadingChecks {
       const Field& input = contract_.inputs[i];
       std::string what = "the change of the joint positions";
       std::vector<double> values, rates;
-      if (op(input) == "joint_vel") {
+      if (is_own(input, "joint_vel")) {
         for (const auto& [joint, rate] : by_joint(measured, input)) {
           if (contract_.joints[joint].unit != "rad") continue;
           values.push_back(joints[joint]);
@@ -1363,9 +1110,10 @@ class ReadingChecks {
         }
       } else if (input.unit == "rad/s" &&
                  input.elements == std::vector<std::string>{"x", "y", "z"}) {
-        const Field* gravity = vertical(input.frame);
+        const Field* gravity = vertical_in(input.frame);
         if (!gravity) continue;
-        const Numbers &g = checked(measured, *gravity), &w = checked(measured, input);
+        const Vector g = vertical(*gravity, checked(measured, *gravity));
+        const Numbers& w = checked(measured, input);
         what = "the turning of " + gravity->name;
         values.assign(g.begin(), g.end());
         // What stands still in the world turns the other way in the robot's axes.
@@ -1378,19 +1126,18 @@ class ReadingChecks {
     }
     return "";
   }
-  const Field* vertical(const std::string& frame) const {
+  const Field* vertical_in(const std::string& frame) const {
     for (const Field& each : contract_.inputs)
-      if (!each.upright.empty() && each.size() == 3 && each.frame == frame)
-        return &each;
+      if (!each.upright.empty() && each.frame == frame) return &each;
     return nullptr;
   }
 
   std::string leaning(const Arrays& measured, double upright) const {
     for (const Field& input : contract_.inputs) {
       if (input.upright.size() != 3) continue;
-      const Numbers& values = checked(measured, input);
+      const Vector down = vertical(input, checked(measured, input));
       double cosine = 0.0;
-      for (std::size_t i = 0; i < 3; ++i) cosine += values.at(i) * input.upright[i];
+      for (std::size_t i = 0; i < 3; ++i) cosine += down[i] * input.upright[i];
       if (std::abs(tilt_of(cosine) - tilt_of(upright)) > lean)
         return input.name +
                with_numbers(" says that the root leans by %.0f degrees, and "

@@ -21,7 +21,7 @@ from mjlab.safe_names import check_name
 
 CONTRACT, RECORD, SCENE = "contract", "record", "scene"
 """Keys of the file's metadata: JSON, and two packed ones."""
-FORMAT = 3
+FORMAT = 4
 """Newest version of the contract that is understood here."""
 NO_CHECKSUM = f"sha256:{0:064}"
 """Checksum of a file in the contract while it is computed."""
@@ -192,6 +192,13 @@ def checked(inputs: list[dict[str, Any]], measured: Mapping[str, Any]) -> Arrays
     return found
 
 
+def first_value(state: Mapping[str, Any]) -> np.ndarray:
+    """Return what a state of the contract begins with."""
+    found = np.empty(state["shape"], state["dtype"])
+    found.flat = state["initial"]
+    return found
+
+
 def takes(entry: Mapping[str, Any]) -> str:
     """Return the shape, elements, unit and frame of an input, for a message."""
     unit, names = entry["unit"], entry["elements"] or []
@@ -211,7 +218,9 @@ def _session(content: bytes, path: str | Path) -> Any:
     options.intra_op_num_threads = options.inter_op_num_threads = 1
     providers = ["CPUExecutionProvider"]
     try:
-        return onnxruntime.InferenceSession(content, options, providers=providers)
+        return onnxruntime.InferenceSession(
+            content, options, providers=providers, enable_fallback=0
+        )
     except Exception as error:  # Its errors have no base class of their own.
         said = " ".join(str(error).split())
         raise ContractError(f"{path} cannot be loaded as ONNX: {said}") from error
@@ -254,10 +263,7 @@ class ContractPolicy:
 
     def reset(self) -> None:
         """Forget everything."""
-        self.state = {
-            s["name"]: np.full(s["shape"], s["initial"], s["dtype"])
-            for s in self.contract["states"]
-        }
+        self.state = {s["name"]: first_value(s) for s in self.contract["states"]}
 
     def __call__(self, measured: Mapping[str, Any]) -> Arrays:
         """Return targets by the names of outputs, for one control period."""

@@ -104,6 +104,12 @@ class MujocoRobot(RobotInterface):
             if "reach" in term
         }
         """Frames that are sent somewhere, by output."""
+        for term in self.contract["actions"]:
+            if "tracked_by" in term:
+                raise ContractError(
+                    f"{term['output']} is tracked by {term['tracked_by']} in each "
+                    "physics step, which plain MuJoCo does not do."
+                )
 
     def loaded(self, path: Path) -> Any:
         """Return the model of a file."""
@@ -158,9 +164,7 @@ class MujocoRobot(RobotInterface):
     def read(self, commands: Arrays) -> Arrays:
         known = self.given | {f"command {k}": v for k, v in commands.items()}
         return {
-            entry["name"]: np.reshape(
-                self._measure(entry["measured"], entry["name"], known), entry["shape"]
-            )
+            entry["name"]: np.array(self._measure(entry, known)).reshape(entry["shape"])
             for entry in self.contract["inputs"]
         }
 
@@ -243,56 +247,32 @@ class MujocoRobot(RobotInterface):
     def _turn(self, body: str) -> np.ndarray:
         return self.data.xmat[self.find("body", body)].reshape(3, 3)
 
-    def _place(self, where: dict[str, str], axes: str, known: Arrays) -> np.ndarray:
-        """Return a point in the world: a body's, a site's, or one from `axes`."""
-        ((kind, name),) = where.items()
-        if kind == "command":
-            origin = self.data.xpos[self.find("body", axes)]
-            return origin + self._turn(axes) @ known[f"command {name}"]
-        places = self.data.site_xpos if kind == "site" else self.data.xpos
-        return places[self.find(kind, name)]
-
-    def _measure(self, recipe: dict[str, Any], name: str, known: Arrays) -> Any:
-        op, data = recipe["op"], self.data
-        if op == "given" or op == "command":
-            key = name if op == "given" else f"command {recipe['command']}"
+    def _measure(self, entry: dict[str, Any], known: Arrays) -> Any:
+        how, name, data = entry["measured"], entry["name"], self.data
+        kind = how["kind"]
+        if kind in ("given", "command", "clip_row"):
+            key = name if kind == "given" else f"command {how['command']}"
             if key not in known:
                 raise ContractError(f"No reading for {key}.")
             return known[key]
-        if op in ("joint_pos", "joint_vel", "cos_sin"):
-            joints = [self.joint(joint) for joint in recipe["joints"]]
-            if op == "joint_vel":
+        if kind == "sensor":
+            return data.sensor(self.find("sensor", how["name"])).data
+        if kind in ("joint_pos", "joint_vel"):
+            prefix = self.contract["entities"][how["entity"]]["prefix"]
+            joints = [self.joint(prefix + joint) for joint in entry["elements"]]
+            if kind == "joint_vel":
                 return data.qvel[[dof for _, dof in joints]]
-            found = data.qpos[[position for position, _ in joints]]
-            return found if op == "joint_pos" else [*np.cos(found), *np.sin(found)]
-        if op == "sensor":
-            return (
-                recipe["sign"] * data.sensor(self.find("sensor", recipe["name"])).data
-            )
-        return self._measure_body(recipe, known)
-
-    def _measure_body(self, recipe: dict[str, Any], known: Arrays) -> Any:
-        op, body = recipe["op"], recipe["body"]
-        turn, index = self._turn(body), self.find("body", body)
-        if op == "gravity":
-            return -turn[2]
-        if op == "pose":
-            whole = np.concatenate((self.data.xpos[index], self.data.xquat[index]))
-            return whole[slice(*recipe["part"])]
-        if op in ("lin_vel", "ang_vel"):
-            found, kind = np.zeros(6), self.mj.mjtObj.mjOBJ_XBODY
-            self.mj.mj_objectVelocity(self.model, self.data, kind, index, found, 1)
-            return found[3:] if op == "lin_vel" else found[:3]
-        if op == "way":
-            start, end = (self._place(recipe[k], body, known) for k in ("start", "end"))
-            return (end - start) @ turn
-        if op == "heading":
-            own = turn.T @ self._turn(recipe["of"])
-            angle = recipe["times"] * math.atan2(
-                own[1, 0] - own[0, 1], own[0, 0] + own[1, 1]
-            )
-            return [math.cos(angle), math.sin(angle)]
-        raise ContractError(f"This runner cannot measure {op!r}: export it again.")
+            return data.qpos[[position for position, _ in joints]]
+        index = self.find("body", how["body"])
+        if kind in ("root_quat_w", "body_quat"):
+            return data.xquat[index]
+        if kind == "body_pos":
+            return data.xpos[index]
+        if kind in ("root_lin_vel_b", "root_ang_vel_b"):
+            found, frame = np.zeros(6), self.mj.mjtObj.mjOBJ_XBODY
+            self.mj.mj_objectVelocity(self.model, data, frame, index, found, 1)
+            return found[3:] if kind == "root_lin_vel_b" else found[:3]
+        raise ContractError(f"This runner cannot measure {kind!r}: export it again.")
 
 
 class Servo:

@@ -61,20 +61,21 @@ def series(rows: list[Row], name: str, key: str = "measured") -> np.ndarray | No
 
 
 def joint_series(
-    inputs: list[dict[str, Any]], rows: list[Row], op: str
+    contract: dict[str, Any], rows: list[Row], kind: str
 ) -> dict[str, np.ndarray]:
-    """Return the readings of joints by name, with the prefix, shape (lines,).
+    """Return the readings of the robot's joints by name, shape (lines,).
 
     Args:
-        inputs: The inputs of the contract.
+        contract: The contract.
         rows: The lines.
-        op: "joint_pos" or "joint_vel".
+        kind: "joint_pos" or "joint_vel".
     """
     found: dict[str, np.ndarray] = {}
-    for entry in inputs:
-        values = series(rows, entry["name"])
-        if entry["measured"]["op"] != op or values is None:
+    for entry in contract["inputs"]:
+        how = entry["measured"]
+        if how["kind"] != kind or how["entity"] != contract["robot"]:
             continue
-        for place, joint in enumerate(entry["measured"]["joints"]):
-            found[joint] = values[:, place]
+        values = series(rows, entry["name"])
+        if values is not None:
+            found |= dict(zip(entry["elements"], values.T, strict=True))
     return found

@@ -153,7 +153,7 @@ def _commands(policy: ContractPolicy, rows: list[Row]) -> Iterator[Found]:
                     wanted = f"expected {low:g} to {high:g}"
                     yield line, f"command {name}[{place}] is {value:g}, {wanted}"
         for entry in policy.contract["inputs"]:
-            if entry["measured"]["op"] != "command":
+            if entry["measured"]["kind"] != "command":
                 continue
             values = np.ravel(row["measured"].get(entry["name"], ()))
             told = np.ravel(row["commands"].get(entry["measured"]["command"], values))

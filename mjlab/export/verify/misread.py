@@ -123,7 +123,7 @@ def _of_joints(
     if not elements or not set(elements) <= joints.keys():
         return
     default = np.array([joints[name] for name in elements])
-    if entry["measured"]["op"] == "joint_pos" and default.any():
+    if entry["measured"]["kind"] == "joint_pos" and default.any():
         yield (
             "default offset: it does not take the default away",
             lambda values: values - default,
@@ -158,7 +158,7 @@ def _scales(
 ) -> Iterator[tuple[str, Callable[[np.ndarray], np.ndarray]]]:
     known = {0.5, 2.0, 0.1, 10.0}
     for term in policy.contract["observations"]:
-        if term["input"] == entry["name"] and isinstance(term["scale"], float):
+        if entry["name"] in term["depends_on"] and isinstance(term["scale"], float):
             known |= {term["scale"], 1.0 / term["scale"]}
     for factor in sorted(known):
         yield (

@@ -162,7 +162,7 @@ def _measurements(
         if first is None:
             continue
         shape = (len(found), -1)
-        default = _default_of(policy, entry["elements"], entry["measured"]["op"])
+        default = _default_of(policy, entry["elements"], entry["measured"]["kind"])
         departure = Departure(
             found.reshape(shape),
             expected.reshape(shape),
@@ -248,7 +248,7 @@ def _given(policy: ContractPolicy, record: Arrays, step: int) -> Arrays:
     names = [
         entry["name"]
         for entry in policy.contract["inputs"]
-        if entry["measured"]["op"] == "given"
+        if entry["measured"]["kind"] == "given"
     ]
     return {name: record[f"input {name}"][step] for name in names}
 

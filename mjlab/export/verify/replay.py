@@ -90,8 +90,9 @@ def exchanged(policy: ContractPolicy, rows: list[dict[str, Any]]) -> str | None:
 def _readings(policy: ContractPolicy, rows: list[dict[str, Any]]) -> _Readings | None:
     """Return what lines tell of the state; None if they do not tell the joints."""
     entity, inputs = policy.entity, policy.contract["inputs"]
-    names = [entity["prefix"] + joint["name"] for joint in entity["joints"]]
-    found = {op: joint_series(inputs, rows, op) for op in ("joint_pos", "joint_vel")}
+    names = [joint["name"] for joint in entity["joints"]]
+    kinds = ("joint_pos", "joint_vel")
+    found = {kind: joint_series(policy.contract, rows, kind) for kind in kinds}
     if not rows or not found["joint_pos"]:
         return None
     none, zero = np.full(len(rows), np.nan), np.zeros(len(rows))
@@ -100,7 +101,7 @@ def _readings(policy: ContractPolicy, rows: list[dict[str, Any]]) -> _Readings |
     sent = np.full(pos.shape, np.nan)
     for term in policy.contract["actions"]:
         if term["quantity"] == "joint_pos" and not term["relative_to"]:
-            columns = [names.index(entity["prefix"] + n) for n in term["targets"]]
+            columns = [names.index(n) for n in term["targets"]]
             values = series(rows, term["output"], "targets")
             assert values is not None, "Missing targets were found before."
             sent[:, columns] = values
@@ -114,10 +115,11 @@ def _readings(policy: ContractPolicy, rows: list[dict[str, Any]]) -> _Readings |
     rates: dict[Any, Any] = {
         e["unit"]: series(rows, e["name"])
         for e in inputs
-        if e["frame"] == down[0]["frame"] and e["elements"] == ["x", "y", "z"]
+        if e["frame"] == checks.axes(down[0]) and e["elements"] == ["x", "y", "z"]
     }
-    up = series(rows, down[0]["name"])
-    assert up is not None, "Missing readings were found before."
+    told = series(rows, down[0]["name"])
+    assert told is not None, "Missing readings were found before."
+    up = checks.vertical(down[0], told)
     gyro, lin = rates.get("rad/s", still), rates.get("m/s", still)
     return _Readings(pos, vel, sent, up, gyro, lin)
 
@@ -290,10 +292,10 @@ class _Scene:
         entry = next(
             e for e in policy.contract["inputs"] if checks.upright(e) is not None
         )
+        frame = checks.axes(entry)
         names = [model.site(i).name for i in range(model.nsite)]
-        on = data.site(entry["frame"]) if entry["frame"] in names else None
-        axes = (data.body(entry["frame"]) if on is None else on).xmat.reshape(3, 3)
-        place = (data.body(entry["frame"]) if on is None else on).xpos
+        on = data.site(frame) if frame in names else data.body(frame)
+        axes, place = on.xmat.reshape(3, 3), on.xpos
         self._axes, self._arm = turn.T @ axes, turn.T @ (place - origin)
         self._sign = float(np.sign((self._axes @ checks.upright(entry))[2]))
 

@@ -158,7 +158,7 @@ def _link(found: Link, wanted: Link) -> Iterator[str]:
 
 def _sensors(robot: MujocoRobot, scene: MujocoRobot) -> Iterator[str]:
     for entry in robot.contract["inputs"]:
-        if entry["measured"]["op"] != "sensor":
+        if entry["measured"]["kind"] != "sensor":
             continue
         name = entry["measured"]["name"]
         try:

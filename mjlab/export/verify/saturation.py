@@ -22,7 +22,7 @@ _OVER = 0.5
 def stuck(policy: ContractPolicy, rows: list[Row]) -> Iterator[Found]:
     """Yield readings that show one number while what they measure changes."""
     sent, inputs = active(rows), policy.contract["inputs"]
-    speeds = joint_series(inputs, sent, "joint_vel")
+    speeds = joint_series(policy.contract, sent, "joint_vel")
     for entry in inputs:
         values = series(sent, entry["name"])
         if values is None:
@@ -41,8 +41,8 @@ def stuck(policy: ContractPolicy, rows: list[Row]) -> Iterator[Found]:
 
 def over_limit(policy: ContractPolicy, sent: list[Row]) -> Iterator[Found]:
     """Yield joints of which most lines ask for more than their effort limit."""
-    inputs, prefix = policy.contract["inputs"], policy.entity["prefix"]
-    pos, vel = (joint_series(inputs, sent, op) for op in ("joint_pos", "joint_vel"))
+    kinds = ("joint_pos", "joint_vel")
+    pos, vel = (joint_series(policy.contract, sent, kind) for kind in kinds)
     gains = {a["target"]: a for a in policy.entity["actuators"]}
     for term in policy.contract["actions"]:
         targets = series(sent, term["output"], "targets")
@@ -50,11 +50,11 @@ def over_limit(policy: ContractPolicy, sent: list[Row]) -> Iterator[Found]:
         if targets is None or not is_plain:
             continue
         for place, name in enumerate(term["targets"]):
-            gain, joint = gains.get(name), prefix + name
-            if gain is None or gain["effort_limit"] is None or joint not in pos:
+            gain = gains.get(name)
+            if gain is None or gain["effort_limit"] is None or name not in pos:
                 continue
-            effort = gain["stiffness"] * (targets[:, place] - pos[joint])
-            effort = effort - gain["damping"] * vel.get(joint, 0.0)
+            effort = gain["stiffness"] * (targets[:, place] - pos[name])
+            effort = effort - gain["damping"] * vel.get(name, 0.0)
             is_over = np.abs(effort) > gain["effort_limit"]
             if len(is_over) >= _LINES and is_over.mean() > _OVER:
                 line = int(np.argmax(is_over))
@@ -71,8 +71,8 @@ def _moving(
 ) -> tuple[np.ndarray, str]:
     """Return where each number has to change, shape (lines, n), and why."""
     moves = np.zeros(values.shape, bool)
-    if entry["measured"]["op"] == "joint_pos":
-        for place, joint in enumerate(entry["measured"]["joints"]):
+    if entry["measured"]["kind"] == "joint_pos":
+        for place, joint in enumerate(entry["elements"]):
             if joint in speeds:
                 moves[:, place] = np.abs(speeds[joint]) > _MOVES
         return moves, "the joint moves"

@@ -1,0 +1,148 @@
+"""Comparison of traced terms with the managers, and of files with networks."""
+
+from collections.abc import Iterator, Mapping, Sequence
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from mjlab.envs import ManagerBasedRlEnv
+from mjlab.export.control_step import ControlStep
+from mjlab.export.graph import Values
+from mjlab.export.leaves import Leaf
+from mjlab.export.reader import ExportError, OnnxPolicy
+from mjlab.export.targets import ACTION, sent
+from mjlab.rl.learners import InferencePolicy
+from mjlab.rl.vecenv import RslRlVecEnv
+
+TERM_STEPS = 100
+"""Random steps in which traced terms are compared with the managers."""
+
+CHECKED_STEPS = 50
+"""Steps in which every file is compared with its network."""
+
+TERM_TOLERANCE = 1e-4
+"""Largest difference of a traced term, or share of a value above 1."""
+
+_SIZE_OF_ACTIONS, _EPISODE = 0.5, 23
+"""Size of random actions, and steps between resets."""
+
+
+def compare_terms(step: ControlStep) -> None:
+    """Compare traced terms with the managers over random steps, with resets.
+
+    Raises:
+        ExportError: For a term whose traced value differs, by name. Its value depends
+            on something that froze when it was traced.
+    """
+    tracer, env = step.tracer, step.tracer.env
+    chance = torch.Generator().manual_seed(0)
+    env.reset(seed=0)
+    memory = dict(tracer.initial)
+    for count in range(1, TERM_STEPS + 1):
+        known = tracer.read() | step.zero
+        seen = step.observe(known | memory)
+        for label, found, expected in _observed(env, tracer.seen, seen):
+            _refuse(label, found, expected)
+        memory = {name: seen[f"next {name}"] for name in memory}
+        shape = (1, env.action_manager.total_action_dim)
+        action = _SIZE_OF_ACTIONS * torch.randn(shape, generator=chance)
+        told = step.act(known | memory | {ACTION: action})
+        memory = {name: told[f"next {name}"] for name in memory}
+        *_, terminated, truncated, _ = env.step(action)
+        is_over = bool(terminated | truncated)
+        for name, term in env.action_manager.terms.items():
+            if not is_over:  # A reset clears targets.
+                expected = sent(env, term)
+                _refuse(f"Action term {name!r}", told[f"{name}_target"], expected)
+        if count % _EPISODE == 0:
+            env.reset()
+        if is_over or count % _EPISODE == 0:
+            memory = dict(tracer.initial)
+
+
+def _observed(
+    env: ManagerBasedRlEnv, groups: Sequence[str], seen: Values
+) -> Iterator[tuple[str, Tensor, Tensor]]:
+    """Yield label, traced and present value of each observation term."""
+    manager = env.observation_manager
+    for name in groups:
+        group, _, term = name.partition("/")
+        output = manager.output[group]
+        if isinstance(output, dict):
+            yield f"Observation term {name!r}", seen[name], output[term]
+            continue
+        cfg = env.cfg.observations[group]
+        assert cfg is not None, "The manager has the group."
+        dim = cfg.concatenate_dim
+        dim = dim + 1 if dim >= 0 else dim
+        slots = manager.groups[group].slots
+        index = dim - 1 if dim > 0 else dim
+        sizes = [slot.output_shape[index] for slot in slots]
+        parts = (seen[name].split(sizes, dim), output.split(sizes, dim))
+        for slot, found, expected in zip(slots, *parts, strict=True):
+            yield slot.label, found, expected
+
+
+def _refuse(label: str, found: Tensor, expected: Tensor) -> None:
+    worst = difference(found.numpy(), expected.numpy())
+    if not worst <= TERM_TOLERANCE:
+        raise ExportError(
+            f"{label} cannot be exported: over {TERM_STEPS} random steps its traced "
+            f"value differs by {worst:.2g}. Part of it froze in the graph, such as a "
+            "cached tensor, a Python counter or a NumPy array. Compute it from tensors "
+            "in each call, and keep memory in tensors that state() returns."
+        )
+
+
+def compare_file(
+    policy: OnnxPolicy,
+    worlds: RslRlVecEnv,
+    network: torch.nn.Module,
+    *,
+    clip: float | None,
+    leaves: Mapping[str, Leaf],
+    steps: int = CHECKED_STEPS,
+) -> float:
+    """Run file and network in closed loop; return their largest difference.
+
+    Args:
+        policy: The file.
+        worlds: One world.
+        network: The network.
+        clip: Largest size of an action, None for any.
+        leaves: Inputs of the file.
+        steps: Number of steps.
+    """
+    env = worlds.env
+    original = InferencePolicy(network)
+    original.reset()
+    policy.reset()
+    bound = {name: leaf.bind(env) for name, leaf in leaves.items()}
+    observations = worlds.reset(seed=0)
+    worst = 0.0
+    for _ in range(steps):
+        action = original(observations)
+        action = action if clip is None else action.clamp(-clip, clip)
+        with env.sim.reads.allow_late():
+            told = {name: term()[0].numpy().copy() for name, term in bound.items()}
+        found = policy(told)
+        worst = max(worst, difference(found[ACTION], action[0].numpy()))
+        # The file acts: rounding does not add up in the last action.
+        own = torch.from_numpy(found[ACTION]).unsqueeze(0)
+        observations, _, dones, _ = worlds.step(own)
+        original.reset(dones)
+        if dones.item():
+            policy.reset()
+            continue
+        for name, term in env.action_manager.terms.items():
+            expected = sent(env, term)[0].numpy()
+            worst = max(worst, difference(found[f"{name}_target"], expected))
+    return worst
+
+
+def difference(found: np.ndarray, expected: np.ndarray) -> float:
+    """Return the largest difference, as a share of numbers above 1; inf for NaN."""
+    found, expected = found.astype(np.float64), expected.astype(np.float64)
+    away = np.abs(found - expected) / np.maximum(1.0, np.abs(expected))
+    return float(np.nan_to_num(away, nan=np.inf).max(initial=0.0))

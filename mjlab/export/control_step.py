@@ -1,0 +1,156 @@
+"""One call of an exported policy: from inputs and memory to targets and memory."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+
+from mjlab.export.graph import Graph, Values, pruned, sources, traced
+from mjlab.export.leaves import Leaf
+from mjlab.export.network import Network
+from mjlab.export.targets import ACTION
+from mjlab.export.trace import ACTIONS, STEPS, Tracer
+
+
+@dataclass(frozen=True)
+class OnnxState:
+    """A memory of the policy: the caller brings it back at each call."""
+
+    name: str
+    """The input that takes it."""
+
+    next: str
+    """The output with its value for the next call."""
+
+    shape: tuple[int, ...]
+    """Its shape."""
+
+    dtype: str
+    """Its type, as NumPy calls it."""
+
+    initial: Any
+    """Its value at first: a number for all of it, or a list of all numbers."""
+
+    meaning: str
+    """Its meaning, in words."""
+
+
+_MEANINGS = {
+    STEPS: "Calls since the beginning.",
+    ACTIONS[0]: "The action of the last call, as the network put it out.",
+    ACTIONS[1]: "The action of the call before the last.",
+    ACTIONS[2]: "The action two calls before the last.",
+    "hidden": "Hidden state of each recurrent layer.",
+    "cell": "Cell state of each recurrent layer.",
+}
+
+
+class ControlStep:
+    """A network between traced observation groups and traced action terms."""
+
+    def __init__(self, tracer: Tracer, network: nn.Module, clip: float | None) -> None:
+        """Trace all of it.
+
+        Args:
+            tracer: The terms.
+            network: The trained network.
+            clip: Largest size of an action, None for any.
+        """
+        self.tracer, self._clip = tracer, clip
+        self._network = Network.of(network)
+        leaves, memory = tracer.read(), tracer.reset()
+        actions = tracer.env.action_manager.total_action_dim
+        self.zero = {"zero": torch.zeros(())}
+        """Scalar that the terms' graphs take besides."""
+        examples = leaves | memory | self.zero
+        self.observe = traced(tracer.observe, examples)
+        """From inputs and memory to observations."""
+        action = {ACTION: torch.zeros(1, actions)}
+        self.act = traced(tracer.act, examples | action)
+        """From the action, inputs and memory to targets."""
+        self._memory = memory | self._network.memory
+        names = {name: f"state_{name}" for name in self._memory}
+        self._state_names = names
+        self.examples = {name: value[0] for name, value in leaves.items()}
+        """Inputs and states of the file, with values of their shapes."""
+        self.examples |= {
+            names[name]: _stored(value) for name, value in self._memory.items()
+        }
+        states = {names[name]: f"next_{name}" for name in self._memory}
+        self.file: Graph = pruned(traced(self._whole, self.examples), states)
+        """The whole call, without inputs and memory that change no target."""
+
+    @property
+    def inputs(self) -> list[Leaf]:
+        """Inputs that the policy depends on."""
+        leaves = self.tracer.leaves
+        return [leaves[name] for name in self.file.inputs if name in leaves]
+
+    @property
+    def states(self) -> list[OnnxState]:
+        """Memory that the policy depends on."""
+        found = []
+        for name, initial in self._memory.items():
+            if self._state_names[name] not in self.file.inputs:
+                continue
+            stored = _stored(initial)
+            known = stored.numel() and bool((stored == stored.flatten()[0]).all())
+            found.append(
+                OnnxState(
+                    self._state_names[name],
+                    f"next_{name}",
+                    tuple(stored.shape),
+                    str(stored.dtype).removeprefix("torch."),
+                    float(stored.flatten()[0]) if known else stored.flatten().tolist(),
+                    _MEANINGS.get(name, "Memory of an observation or action term."),
+                )
+            )
+        return found
+
+    def sources_of(self, source: str) -> list[str]:
+        """Return the inputs and states that an observation term depends on."""
+        return [
+            self._state_names.get(name, name)
+            for name in sources(self.observe, f"term {source}")
+            if name not in self.zero
+        ]
+
+    def _whole(self, given: Values) -> Values:
+        """Return targets, action and memory of the file's inputs and states."""
+        row = {n: v.unsqueeze(0) for n, v in given.items() if n in self.tracer.leaves}
+        row |= self.zero
+        for name, like in self._memory.items():
+            row[name] = _restored(given[self._state_names[name]], like)
+        seen = self.observe(row)
+        row |= _kept(seen)
+        answer = self._network(row | seen)
+        row |= _kept(answer)
+        action = answer[ACTION]
+        if self._clip is not None:
+            action = action.clamp(-self._clip, self._clip)
+        told = self.act(row | {ACTION: action})
+        row |= _kept(told)
+        outputs = {n: v for n, v in told.items() if not n.startswith("next ")}
+        outputs[ACTION] = action
+        outputs |= {n: v for n, v in seen.items() if n.startswith("reference_")}
+        return {n: v[0] for n, v in outputs.items()} | {
+            f"next_{name}": _stored(row[name]) for name in self._memory
+        }
+
+
+def _kept(found: Mapping[str, Tensor]) -> Values:
+    """Return the memory among outputs, by its own names."""
+    return {n[5:]: v for n, v in found.items() if n.startswith("next ")}
+
+
+def _stored(value: Tensor) -> Tensor:
+    """Return memory of one world as the file keeps it: float32, or bytes of images."""
+    own = value[0] if value.ndim > 1 else value
+    return own if own.dtype == torch.uint8 else own.float()
+
+
+def _restored(stored: Tensor, like: Tensor) -> Tensor:
+    value = stored.reshape(like.shape)
+    return value != 0 if like.dtype == torch.bool else value.to(like.dtype)
