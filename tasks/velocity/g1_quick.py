@@ -1,8 +1,8 @@
 """Velocity task of the Unitree G1 under trial, not registered: flat, clocked gait.
 
-Trained in two parts (trials W3 and W5 in bench/results/walking/trials.json), the
-settings pass all quiet limits except vibration after 4 million steps; in one part they
-are untested.
+One seed passes all quiet limits except vibration at 1.0 m/s (2.0; limit 1.8) after 3.5
+million steps. When pushed at zero command, 7 of 60 robots fall in 20 s (trial X4s1 in
+bench/results/walking/trials.json).
 """
 
 import copy
@@ -32,16 +32,20 @@ from mjlab.tasks.velocity.g1_gait import (
 from mjlab.tasks.velocity.gait import Gait
 from mjlab.tasks.velocity.push import growing_push
 
-QUICK_GAIT = Gait(period=0.66, knee=0.6, hip=0.3, sway=0.05)
-"""Three steps per second: a robot falls less during a shorter step."""
+QUICK_GAIT = Gait(period=0.76, knee=0.6, hip=0.3, sway=0.05, push_speed=0.25)
+"""Gait of 2.6 steps per second; a shorter period vibrates more."""
 
 _ITERATION = 24
 """Environment steps per iteration."""
 
 
-GROWING_COSTS = {"action_rate_l2": (-0.01, -0.03), "foot_slip": (-0.1, -0.3)}
-"""Weights of penalties at the start and at the end of training: large ones shorten the
-steps of a robot that learns to track commands."""
+GROWING_WEIGHTS = {
+    "action_rate_l2": (-0.01, -0.05),
+    "foot_slip": (-0.1, -0.3),
+    "track_linear_closely": (1.0, 2.0),
+}
+"""Weights at the start and at the end of training. With large penalties a robot learns
+short steps, and with close tracking it learns to hop."""
 
 _GROWTH = (220 * _ITERATION, 400 * _ITERATION)
 """Environment steps between which the weights change."""
@@ -88,8 +92,7 @@ def g1_quick_rewards() -> dict[str, RewardTermCfg | None]:
     Linear velocity has a wide kernel for large errors and a narrow one for small ones.
     The yaw rate is averaged over 0.5 s, because the pelvis of a stepping robot turns
     faster than commanded. Kernels with roll and pitch rates are wide, to keep a slope.
-    A step that answers a push costs nothing at zero command. Low swings cost more: feet
-    that lift too little drag.
+    Low swings cost more: feet that lift too little drag.
     """
     terms = gait_rewards(QUICK_GAIT)
     command = {"command_name": walking.COMMAND}
@@ -108,14 +111,13 @@ def g1_quick_rewards() -> dict[str, RewardTermCfg | None]:
         term = terms[name]
         assert term is not None
         term.params["std"], term.weight = std, weight
-    for name, weights in GROWING_COSTS.items():
+    for name, (_, last) in GROWING_WEIGHTS.items():
         term = terms[name]
         assert term is not None
-        term.weight = weights[1]
-    contact, swing = terms["gait_contact"], terms["foot_swing_height"]
-    assert contact is not None and swing is not None
+        term.weight = last
+    swing = terms["foot_swing_height"]
+    assert swing is not None
     swing.weight = -1.0
-    contact.params["free_standing"] = True
     return terms
 
 
@@ -154,12 +156,12 @@ class VelocityG1QuickCfg(VelocityG1GaitCfg):
             target = f"command/{walking.COMMAND}/{name}"
             curriculum[f"{name}_range"] = _line(self.warm_up.steps, target, slow, full)
         rewards = copy.deepcopy(cfg.rewards)
-        for name, (small, large) in GROWING_COSTS.items():
+        for name, (first, last) in GROWING_WEIGHTS.items():
             if (term := rewards.get(name)) is None:
                 continue
-            term.weight = small
+            term.weight = first
             target = f"reward/{name}/weight"
-            curriculum[f"{name}_weight"] = _line(_GROWTH, target, small, large)
+            curriculum[f"{name}_weight"] = _line(_GROWTH, target, first, last)
         return replace(
             cfg,
             events=events,

@@ -35,6 +35,10 @@ class Clock:
     duty: float = 0.6
     """Fraction of the period in which a foot is on the ground."""
 
+    push_speed: float = math.inf
+    """Horizontal base speed above which the clock also runs at zero command, m/s: a
+    standing robot that is pushed takes steps."""
+
     def phases(self, seconds: torch.Tensor) -> torch.Tensor:
         """Return the phases of the left and the right leg, 0 to 1.
 
@@ -108,11 +112,21 @@ def _seconds(env: ManagedEnv) -> torch.Tensor:
     return env.episode_length_buf.float() * env.step_dt
 
 
+def _runs(env: ManagedEnv, clock: Clock, command_name: str) -> torch.Tensor:
+    """Return 1 where the clock runs, otherwise 0, shape (num_envs,)."""
+    commanded = moving(env, command_name)
+    if math.isinf(clock.push_speed):
+        return commanded
+    velocity = env.scene.entity("robot").data.root_lin_vel_b[:, :2]
+    pushed = velocity.square().sum(dim=1) > clock.push_speed**2
+    return torch.maximum(commanded, pushed.float())
+
+
 def _offsets(env: ManagedEnv, gait: Gait, command_name: str) -> torch.Tensor:
-    """Return the gait's offsets, shape (num_envs, 12); 0 at zero command."""
+    """Return the gait's offsets, shape (num_envs, 12); 0 where the clock is stopped."""
     command = env.command_manager.get_command(command_name)
     offsets = gait.offsets(gait.phases(_seconds(env)), command)
-    return offsets * moving(env, command_name).unsqueeze(1)
+    return offsets * _runs(env, gait, command_name).unsqueeze(1)
 
 
 def _columns(names: Sequence[str], device: torch.device) -> torch.Tensor:
@@ -163,8 +177,8 @@ class GaitAction(mdp.JointPositionAction):
 
 
 def gait_clock(env: ManagedEnv, command_name: str, gait: Clock) -> torch.Tensor:
-    """Return sine and cosine of the left leg's phase, 0 at zero command."""
-    return _clock(gait, _seconds(env)) * moving(env, command_name).unsqueeze(1)
+    """Return sine and cosine of the left leg's phase, 0 where the clock is stopped."""
+    return _clock(gait, _seconds(env)) * _runs(env, gait, command_name).unsqueeze(1)
 
 
 # Rewards.
@@ -203,7 +217,7 @@ class gait_posture(ManagerTermBase):
         error = (data.joint_pos - data.default_joint_pos)[:, asset_cfg.joint_ids]
         offsets = _offsets(env, gait, command_name)
         error = error.index_add(1, self._legs, offsets, alpha=-1.0)
-        kind = moving(env, command_name).long()
+        kind = _runs(env, gait, command_name).long()
         scaled = error.square() * self._factors.index_select(0, kind)
         return torch.exp(scaled.sum(dim=1))
 
@@ -214,23 +228,23 @@ def gait_contact(
     sensor_name: str,
     command_name: str,
     legs: tuple[int, ...] = (0, 1),
-    free_standing: bool = False,
 ) -> torch.Tensor:
     """Return the fraction of feet whose contact state matches the clock.
+
+    Where the clock is stopped, return 1 if all feet are in contact, otherwise 0: a
+    fraction would reward a robot that stands on three of four legs.
 
     Args:
         env: The environment.
         gait: The gait.
         sensor_name: Contact sensor of the feet.
-        command_name: Velocity command; at zero command, all feet should be in contact.
+        command_name: Velocity command.
         legs: For each foot of the sensor, 0 if it steps with the left leg of the clock
             and 1 if with the right.
-        free_standing: Return 1 at zero command for any contact state, so that a step
-            after a push has no cost.
     """
     down = contact_sensor(env, sensor_name).is_in_contact()
     stands = (gait.phases(_seconds(env)) < gait.duty).unbind(dim=1)
     should = torch.stack([stands[leg] for leg in legs], dim=1)
-    standing = (moving(env, command_name) == 0.0).unsqueeze(1)
-    kept = down == (should | standing)
-    return (kept | standing if free_standing else kept).float().mean(dim=1)
+    matching = (down == should).float().mean(dim=1)
+    runs = _runs(env, gait, command_name) > 0.0
+    return torch.where(runs, matching, down.all(dim=1).float())

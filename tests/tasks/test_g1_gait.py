@@ -266,7 +266,7 @@ def test_feet_touch_the_ground_by_the_gait_and_both_while_standing(env, monkeypa
     sensor = SimpleNamespace(is_in_contact=lambda: down)
     monkeypatch.setattr(gait_module, "contact_sensor", lambda env, name: sensor)
     found = gait_module.gait_contact(env, gait, "feet", "twist")
-    assert found.tolist() == [1.0, 0.5, 1.0, 0.5]
+    assert found.tolist() == [1.0, 0.5, 1.0, 0.0]
 
 
 def test_diagonal_feet_of_a_trot_step_together(env, monkeypatch):
@@ -286,9 +286,24 @@ def test_diagonal_feet_of_a_trot_step_together(env, monkeypatch):
     sensor = SimpleNamespace(is_in_contact=lambda: down)
     monkeypatch.setattr(gait_module, "contact_sensor", lambda env, name: sensor)
     args = (env, trot, "feet", "twist", (1, 0, 0, 1))
-    assert gait_module.gait_contact(*args).tolist() == [1.0, 0.5, 0.5, 1.0]
-    free = gait_module.gait_contact(*args, free_standing=True)
-    assert free.tolist() == [1.0, 0.5, 1.0, 1.0]
+    # At zero command all feet have to be in contact.
+    assert gait_module.gait_contact(*args).tolist() == [1.0, 0.5, 0.0, 1.0]
+
+
+def test_a_pushed_robot_has_a_running_clock_at_zero_command(env):
+    env.reset(seed=3)
+    env.command_manager.term("twist").moving.zero_()
+    env.episode_length_buf.fill_(5)
+    velocity = torch.zeros(WORLDS, 6)
+    velocity[1, 0], velocity[2, 1], velocity[3, 2] = 0.2, -0.3, 0.9
+    everywhere = torch.ones(WORLDS, dtype=torch.bool)
+    env.scene.entity("robot").write_root_velocity_w(everywhere, velocity)
+    env.sim.forward()
+    env.scene.refresh()
+    clock = Clock(period=0.8, push_speed=0.25)
+    seen = gait_module.gait_clock(env, "twist", clock)
+    # Only the third robot moves faster than 0.25 m/s in the horizontal plane.
+    assert (seen.square().sum(dim=1) > 0.5).tolist() == [False, False, True, False]
 
 
 def test_targets_are_the_default_pose_plus_gait_plus_action(env):
