@@ -276,8 +276,8 @@ def _controls(binding: ActuatorBinding, model: mujoco.MjModel) -> list[Control]:
             if (kind, command) not in TARGET_FIELDS:
                 raise ActuatorError(
                     f"The actuator {name!r} of the {kind} {target!r} is controlled by "
-                    f"a {command}, for which a {kind} has no target. XmlActuatorCfg("
-                    "command='effort') passes its control on from the effort."
+                    f"a {command}, but a {kind} has no {command} target. Use "
+                    "XmlActuatorCfg(command='effort') to control it by effort."
                 )
             first = readers.setdefault(command, control.actuator)
             if first != control.actuator:

@@ -108,8 +108,8 @@ def _inputs_of(
     if len(commands) != count:
         raise ActuatorError(
             f"The actuator {model.actuator(actuator).name!r} has {count} controls, "
-            "which are not a position, a velocity or an effort. Write them through "
-            "sim.data.ctrl, and leave the actuator out of the configuration."
+            "not one position, velocity or effort. Leave the actuator out of the "
+            "configuration, and write its controls to sim.data.ctrl."
         )
     return list(enumerate(commands, start=int(model.actuator_ctrladr[actuator])))
 

@@ -182,8 +182,8 @@ class ActuatorCfg(Config, ABC):
         full = (gear,) if isinstance(gear, int | float) else tuple(gear)
         if len(full) > 6 or not all(map(math.isfinite, full)) or not any(full):
             raise ActuatorError(
-                f"{self.kind}.gear of {actuator.target!r} is {gear}; it has to be a "
-                "number other than 0, or up to six of them."
+                f"{self.kind}.gear of {actuator.target!r} is {gear}; it has to be one "
+                "to six numbers, not all 0."
             )
         actuator.gear = [*full, *(0.0,) * (6 - len(full))]
 
@@ -193,7 +193,9 @@ class ActuatorCfg(Config, ABC):
         if getattr(self, field) is None:
             return
         if self.transmission == "site":
-            raise ActuatorError(f"{self.kind}.{field} is set, but a site has none.")
+            raise ActuatorError(
+                f"{self.kind}.{field} is set, but sites do not have it."
+            )
         for name, value in zip(targets, self.numbers(field, targets), strict=True):
             if value is not None:
                 set_passive(spec, self.transmission, name, field, value)
@@ -201,8 +203,8 @@ class ActuatorCfg(Config, ABC):
     def _check_transmission(self) -> None:
         if self.transmission not in self.transmissions:
             raise ActuatorError(
-                f"{self.kind} cannot have transmission={self.transmission!r}; it can "
-                f"have {' or '.join(map(repr, self.transmissions))}."
+                f"{self.kind}.transmission is {self.transmission!r}; it has to be "
+                f"{' or '.join(map(repr, self.transmissions))}."
             )
 
     def _check_delay(self) -> None:
@@ -243,7 +245,7 @@ def resolve_targets(
                 raise ActuatorError(
                     f"actuators[{index}] ({cfg.kind}) would drive the "
                     f"{cfg.transmission} {name!r}{whose}, which the actuator "
-                    f"{driven[name][0].name!r} of the file drives already. Wrap that "
+                    f"{driven[name][0].name!r} of the file already drives. Wrap that "
                     "one with XmlActuatorCfg, delete it, or set share_targets=True."
                 )
             first = taken.setdefault((cfg.transmission, name), index)
@@ -264,7 +266,7 @@ def _check_delay_groups(cfgs: Sequence[ActuatorCfg]) -> None:
         first = firsts.setdefault(cfg.delay_group, index)
         if cfg.delay is None or cfg.delay != cfgs[first].delay:
             raise ActuatorError(
-                f"actuators[{first}] and actuators[{index}] are of delay_group="
+                f"actuators[{first}] and actuators[{index}] share delay_group="
                 f"{cfg.delay_group!r}, but their delays are {cfgs[first].delay} and "
                 f"{cfg.delay}; they have to be equal, and not None."
             )

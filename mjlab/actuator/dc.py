@@ -196,7 +196,7 @@ class DcMotorActuatorCfg(NativeActuatorCfg):
             )
         except ValueError as error:
             raise ActuatorError(
-                f"{self.kind} of {actuator.target!r} is not a motor: {error}"
+                f"{self.kind} of {actuator.target!r} is not a valid DC motor: {error}"
             ) from error
 
     def _nominal(self) -> tuple[float, float, float]:
@@ -218,18 +218,18 @@ class DcMotorActuatorCfg(NativeActuatorCfg):
         once = set(self.inputs)
         if not once or not once <= set(_INPUTS) or len(once) < len(self.inputs):
             raise ActuatorError(
-                f"{self.kind}.inputs is {self.inputs}; it has to be some of "
-                f"{', '.join(map(repr, _INPUTS))}, each once."
+                f"{self.kind}.inputs is {self.inputs}; it has to be a subset of "
+                f"{', '.join(map(repr, _INPUTS))} without repeats."
             )
         if {"effort", "voltage"} <= set(self.inputs):
             raise ActuatorError(
                 f"{self.kind}.inputs is {self.inputs}; effort and voltage are "
-                "commanded by the same number, so only one of them can be an input."
+                "set by the same command, so only one of them can be an input."
             )
         partial = [value for value in self._nominal() if value]
         if len(partial) not in (0, 3):
             raise ActuatorError(
                 f"{self.kind} has voltage={self.voltage}, stall_torque="
-                f"{self.stall_torque} and no_load_speed={self.no_load_speed}; a "
-                "datasheet needs all three."
+                f"{self.stall_torque} and no_load_speed={self.no_load_speed}; set "
+                "all three."
             )

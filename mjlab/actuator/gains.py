@@ -208,8 +208,8 @@ class ActuatorQuantity:
                 shown = ", ".join(map(repr, able[:8])) or "none"
                 raise UnknownNameError(
                     f"The actuator of {self._names[index]!r} has no "
-                    f"{self._quantity.replace('_', ' ')} that can be set. Those that "
-                    f"have one: {shown}{' and more' if len(able) > 8 else ''}."
+                    f"{self._quantity.replace('_', ' ')} that can be set. Those with "
+                    f"one: {shown}{' and more' if len(able) > 8 else ''}."
                 )
 
     def read(self) -> torch.Tensor:

@@ -88,18 +88,18 @@ class LearnedActuatorCfg(ExplicitActuatorCfg):
             )
         if self.input_order not in ("pos_vel", "vel_pos"):
             raise ActuatorError(
-                f"{self.kind}.input_order is {self.input_order!r}; it can be 'pos_vel' "
-                "or 'vel_pos'."
+                f"{self.kind}.input_order is {self.input_order!r}; it has to be "
+                "'pos_vel' or 'vel_pos'."
             )
         if not self.input_idx or min(self.input_idx) < 0:
             raise ActuatorError(
-                f"{self.kind}.input_idx is {self.input_idx}; it has to be ages of 0 or "
-                "more physics steps."
+                f"{self.kind}.input_idx is {self.input_idx}; each entry is a lag in "
+                "physics steps and has to be 0 or more."
             )
         if (self.saturation_effort is None) != (self.velocity_limit is None):
             raise ActuatorError(
                 f"{self.kind} has saturation_effort={self.saturation_effort} and "
-                f"velocity_limit={self.velocity_limit}; a torque-speed line needs both."
+                f"velocity_limit={self.velocity_limit}; set both or neither."
             )
         super().check(targets)
 
@@ -219,7 +219,7 @@ def _load_onnx(cfg: LearnedActuatorCfg, path: Path, device: torch.device) -> Net
     if device.type != "cpu":
         raise ActuatorError(
             f"{cfg.kind}: the ONNX network {str(path)!r} would be evaluated on the "
-            f"CPU, but the worlds are on {str(device)!r}. Give it as TorchScript."
+            f"CPU, but the worlds are on {str(device)!r}. Convert it to TorchScript."
         )
     try:
         import onnxruntime

@@ -205,14 +205,15 @@ class MuscleActuatorCfg(NativeActuatorCfg):
         if not (self.lmin < self.lmax and low < high):
             raise ActuatorError(
                 f"{self.kind} has lmin={self.lmin}, lmax={self.lmax} and "
-                f"operating_range={self.operating_range}; each has to increase."
+                f"operating_range={self.operating_range}; each has to be (low, high) "
+                "with low < high."
             )
 
     def _checked_range(self, target: str, length_range: _Range) -> list[float]:
         if not length_range[0] < length_range[1]:
             raise ActuatorError(
-                f"{self.kind}.length_range of {target!r} is {length_range}; the second "
-                "number has to be above the first."
+                f"{self.kind}.length_range of {target!r} is {length_range}; it has to "
+                "be (low, high) with low < high."
             )
         return list(length_range)
 

@@ -27,8 +27,8 @@ def check_root(spec: mujoco.MjSpec, name: str) -> None:
         listed += ", ..." if len(roots) > 8 else ""
         raise RootError(
             f"The entity {name!r} has {len(roots)} root bodies: {listed}. "
-            "An entity has one: entities_from(file) makes one of each, and "
-            "SceneCfg(source=file) takes the whole file."
+            "It has to have one. entities_from(file) makes one entity per root "
+            "body, and SceneCfg(source=file) uses the whole file."
         )
     if not roots and not spec.worldbody.geoms:
         raise RootError(f"The entity {name!r} has neither a body nor a geom.")
@@ -38,13 +38,13 @@ def check_root(spec: mujoco.MjSpec, name: str) -> None:
             continue
         raise RootError(
             f"The free joint {joint.name!r} of the entity {name!r} is on the body "
-            f"{body.name!r}, which hangs in {body.parent.name!r}. Only the root body "
-            f"{roots[0].name!r} can float."
+            f"{body.name!r}, a child of {body.parent.name!r}. Only the root body "
+            f"{roots[0].name!r} can have a free joint."
         )
     if is_floating(spec) and len(roots[0].joints) > 1:
         raise RootError(
             f"The root body {roots[0].name!r} of the entity {name!r} has other joints "
-            "beside its free joint; put them on a body inside it."
+            "besides its free joint; move them to a child body."
         )
 
 
@@ -116,8 +116,8 @@ def base_pose(
 def _wrapped(spec: mujoco.MjSpec) -> mujoco.MjSpec:
     if MOCAP_BASE in [body.name for body in spec.bodies]:
         raise RootError(
-            f"{spec.modelname!r} has a body {MOCAP_BASE!r}; that name is needed for "
-            "the body that places the entity, so choose another."
+            f"{spec.modelname!r} has a body {MOCAP_BASE!r}. This name is reserved for "
+            "the mocap body that places the entity; rename the body."
         )
     wrapper = mujoco.MjSpec()
     wrapper.modelname = spec.modelname

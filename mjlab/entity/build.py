@@ -78,14 +78,16 @@ def build_entity(cfg: EntityCfg, name: str) -> mujoco.MjSpec:
 def build_model(cfg: EntityCfg, name: str) -> BuiltModel:
     """Return the model of an entity, ready to attach, and its file compiled alone."""
     if not name or "/" in name:
-        raise ValueError(f"An entity's name is not empty and has no '/': {name!r}.")
+        raise ValueError(
+            f"{name!r} is not a valid entity name: use a non-empty one without '/'."
+        )
     try:
         return _build(cfg, name)
     except (ValueError, OSError, TypeError) as error:
         source = cfg.source
         is_named = not isinstance(source, str | Path) or str(source) in str(error)
         file = "" if is_named else f" from {str(source)!r}"
-        error.add_note(f"This happened while the entity {name!r} was built{file}.")
+        error.add_note(f"This error occurred while building the entity {name!r}{file}.")
         raise
 
 
@@ -186,7 +188,7 @@ def _load(source: SpecSource) -> mujoco.MjSpec:
         name_elements(spec, leave=("actuator",))
     except UnicodeDecodeError as error:
         raise ModelFileError(
-            f"{source} has a name that is no text: {error}."
+            f"{source} has a name that is not valid UTF-8: {error}."
         ) from error
     return spec
 

@@ -324,7 +324,7 @@ def _bindings(
     if len(made) != len(cfgs):
         raise ValueError(
             f"The model was built with {len(made)} actuator configurations for the "
-            f"entity {index.name!r}, but it is bound with {len(cfgs)}."
+            f"entity {index.name!r}, but bound with {len(cfgs)}. Use the same ones."
         )
     model, prefix = sim.mj_model, index.prefix
     kinds = {"joint": index.joints, "tendon": index.tendons, "site": index.sites}

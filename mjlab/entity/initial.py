@@ -87,7 +87,7 @@ def initial_state(
     choices = {member.cfg.keyframe for member in members.values()} - {None}
     if len(choices) > 1:
         raise InitialStateError(
-            f"Entities of one file start from one keyframe, not from {choices}."
+            f"Entities of one file have to use one keyframe, not {choices}."
         )
     state = _completed(model, _chosen(choices.pop() if choices else None, keys, owner))
     if base is not None and not model.nmocap:
@@ -106,8 +106,8 @@ def _chosen(
     if isinstance(keyframe, int):
         if not 0 <= keyframe < len(keys):
             raise InitialStateError(
-                f"init_state.keyframe={keyframe} of the entity {name!r}: its model has "
-                f"{len(keys)} keyframes, counted from 0."
+                f"init_state.keyframe={keyframe} of the entity {name!r} does "
+                f"not exist; its model has {len(keys)} keyframes, counted from 0."
             )
         return keys[keyframe]
     names = [key.name for key in keys]
@@ -191,14 +191,15 @@ def _write_base(
 def _refuse_fixed(cfg: InitialStateCfg, name: str, *, moved: bool) -> None:
     if any(cfg.lin_vel or ()) or any(cfg.ang_vel or ()):
         raise InitialStateError(
-            f"init_state gives the entity {name!r} a velocity, but its base is fixed."
+            f"init_state sets a base velocity of the entity {name!r}, but its base is "
+            "fixed. Remove lin_vel and ang_vel."
         )
     if moved:
         raise InitialStateError(
             f"init_state places the entity {name!r}, but it cannot be placed: its root "
-            "body has joints, and a plane or height field lies beside it, or it has "
-            "flexible parts, or it is one of several in its file. Hang its root body "
-            "in one without joints, or give it a free joint."
+            "body has joints, and it has a plane or height field in its worldbody, or "
+            "flexible parts, or shares its file with other entities. Give the root "
+            "body a parent without joints, or a free joint."
         )
 
 
@@ -230,7 +231,7 @@ def _vector(
     entries = (value,) if isinstance(value, int | float) else tuple(value)
     if len(entries) != size or not np.isfinite(entries).all():
         raise InitialStateError(
-            f"init_state.{what} of the entity {name!r} is {value}; it takes "
+            f"init_state.{what} of the entity {name!r} is {value}; it has to be "
             f"{size} finite number{'s' if size > 1 else ''}."
         )
     return entries
@@ -240,7 +241,7 @@ def _unit(quat: Sequence[float] | np.ndarray, what: str, name: str) -> np.ndarra
     norm = float(np.linalg.norm(quat))
     if not (len(quat) == 4 and norm > 1e-6):
         raise InitialStateError(
-            f"init_state.{what} of the entity {name!r} is {tuple(quat)}, which is not "
-            "an orientation."
+            f"init_state.{what} of the entity {name!r} is {tuple(quat)}; it has to be "
+            "a non-zero quaternion (w, x, y, z)."
         )
     return np.asarray(quat) / norm

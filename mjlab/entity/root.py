@@ -54,9 +54,9 @@ class Root:
         """Write the pose: position and orientation wxyz, shape (num_envs, 7)."""
         if not self.pose:
             raise FixedBaseError(
-                f"The entity {self._owner!r} is a part of the world and has no root "
-                "pose to write: a plane or height field beside its root body keeps it "
-                "from being placed."
+                f"The root pose of the entity {self._owner!r} cannot be written: it is "
+                "fixed to the world, because its worldbody has a plane or height field "
+                "next to the root body."
             )
         sizes = [part.shape[1] for part in self.pose]
         for part, value in zip(self.pose, pose.split(sizes, dim=-1), strict=True):
@@ -78,9 +78,8 @@ class Root:
     def _velocity(self) -> torch.Tensor:
         if self.velocity is None:
             raise FixedBaseError(
-                f"The entity {self._owner!r} has a fixed base, and no root velocity to "
-                "write. Let it float (a free joint on its root body), or write only "
-                "its pose."
+                f"The entity {self._owner!r} has a fixed base and no root velocity to "
+                "write. Add a free joint to its root body, or write only its pose."
             )
         return self.velocity
 

@@ -14,7 +14,9 @@ from mjlab.tensors.masks import fill_where, write_where
 def check_when(when: When) -> None:
     """Raise if `when` is not a valid choice."""
     if when not in WHENS:
-        raise ValueError(f"Resets happen at {when!r}? " + suggest(str(when), WHENS))
+        raise ValueError(
+            f"Reset time {when!r} is unknown. " + suggest(str(when), WHENS)
+        )
 
 
 def reset_ended(

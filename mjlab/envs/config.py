@@ -172,8 +172,8 @@ class ManagerBasedRlEnvCfg(Config):
             entity = entities.get(name)
             if not isinstance(entity, EntityCfg):
                 raise ConfigError(
-                    f"sim.training.without_contacts names {name!r}, which is no entity "
-                    f"with one model for all worlds. {suggest(name, list(entities))}"
+                    f"sim.training.without_contacts: {name!r} is not an EntityCfg of "
+                    f"the scene. {suggest(name, list(entities))}"
                 )
             entities[name] = replace(entity, geoms=(*entity.geoms, quiet))
         return replace(
@@ -234,10 +234,9 @@ def _check_terms(cfg: ManagerBasedRlEnvCfg) -> None:
         for name, term in terms.items():
             if not isinstance(term, kind | None):
                 called = getattr(term, "__name__", repr(term))
-                wrapped = f"Wrap it: {kind.__name__}(func={called})."
-                taken = f"It takes an instance of {kind.__name__}."
+                wrapped = f" Wrap it: {kind.__name__}(func={called})."
                 can_be_wrapped = callable(term) and issubclass(kind, TermCfg)
                 raise ConfigError(
-                    f"{where}[{name!r}] is {called}, where the configuration of a "
-                    f"term belongs. {wrapped if can_be_wrapped else taken}"
+                    f"{where}[{name!r}] is {called}; it has to be an instance of "
+                    f"{kind.__name__}.{wrapped if can_be_wrapped else ''}"
                 )

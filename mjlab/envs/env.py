@@ -282,7 +282,7 @@ class ManagerBasedRlEnv:
     def _refuse_second_thread(self, verb: str) -> NoReturn:
         raise RuntimeError(
             f"{verb}() was called while another thread steps or resets this "
-            "environment. Let one thread step it, or build one environment a thread."
+            "environment. Step it from one thread, or build one environment per thread."
         )
 
     @property
@@ -386,7 +386,7 @@ class ManagerBasedRlEnv:
         """Return the startup report: engine, mode and reason, sizes, memory, notes."""
         steps = self.cfg.decimation
         physics = f"{steps} steps of {1000 * self.physics_dt:g} ms per action"
-        mode = f"{self.runner.mode}, because {self.runner.reason}"
+        mode = f"{self.runner.mode} ({self.runner.reason})"
         unset = [str(self.unset_states)] if self.unset_states.parts else []
         return [*inspect.startup_lines(self, physics, mode, self.seed), *unset]
 

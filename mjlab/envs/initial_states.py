@@ -48,12 +48,12 @@ class CachedInitialStates:
         """
         env = program.env
         if number < 1:
-            raise CacheError(f"There have to be 1 or more states, not {number}.")
+            raise CacheError(f"number={number} of cached states has to be 1 or more.")
         curricula = list(env.curriculum_manager.terms)
         if env.scene.ground is not None and curricula:
             raise CacheError(
-                "Curricula may move worlds on the terrain, and states that were made "
-                f"before stay where they were made: switch off {', '.join(curricula)}."
+                "Cached initial states do not follow a terrain curriculum. Remove "
+                f"these curriculum terms: {', '.join(curricula)}."
             )
         self.number = number
         """Number of states per world."""

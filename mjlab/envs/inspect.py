@@ -90,14 +90,14 @@ def startup_lines(env: ManagedEnv, physics: str, mode: str, seed: int) -> list[s
     if use:
         room = ", ".join(f"{each.room} {kind}" for kind, each in use.items())
         most = ", ".join(f"{each.most:.1f} {kind}" for kind, each in use.items())
-        lines.append(f"Room per world: {room}. The most in use so far: {most}.")
+        lines.append(f"Buffers per world: {room}. Peak use so far: {most}.")
     if sim.device.type == "cuda":
         used = torch.cuda.memory_allocated(sim.device) / 2**20
-        lines.append(f"Torch holds {used:,.0f} MB on the device.")
+        lines.append(f"Device memory allocated by PyTorch: {used:,.0f} MB.")
     outside = [term.label for term in env.managers.bound_terms() if term.needs_ids]
     if outside:
         listed = ", ".join(outside)
-        lines.append(f"Terms that take env_ids and read masks back: {listed}")
+        lines.append(f"Terms with env_ids, which copy masks to the host: {listed}")
     for name, variants in scene.variants.items():
         lines.append(f"Entity {name!r}: {variants.note}.")
     for name, sensor in scene.sensors.items():
@@ -182,9 +182,9 @@ class _WriteGuard:
     def check(self, kind: str, name: str) -> None:
         if self._versions is not None and self._present() != self._versions:
             raise TermError(
-                f"{kind} term {name!r} wrote the state after forward(), so that what "
-                "is derived from it would be old. Write it in an event; a command "
-                "sets writes_state=True and writes it in _resample."
+                f"{kind} term {name!r} wrote the state after forward(), so derived "
+                "quantities are stale. Write it in an event, or in _resample of a "
+                "command with writes_state=True."
             )
 
     def _present(self) -> tuple[int, ...]:

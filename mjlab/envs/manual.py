@@ -248,21 +248,18 @@ class Lifecycle:
         if mask is None:
             return
         if self._mask is None:
-            raise PhaseError(f"{name}() of a step is for all worlds: it takes no mask.")
+            raise PhaseError(f"{name}() in a step applies to all worlds: pass no mask.")
         if not torch.equal(self._program.env.sim.check_mask(mask), self._mask):
             raise PhaseError(
-                f"{name}() has another mask than initialise() had. A reset is for the "
-                "same worlds in all its phases."
+                f"The mask of {name}() differs from that of initialise(). Pass the "
+                "same mask to all phases of a reset."
             )
 
     def _objection(self, name: str) -> str:
         expected = " or ".join(f"{phase}()" for phase in self.next_phases)
         orders = [order for order in (RESET, STEP) if self._order in ((), order)]
         shown = "; ".join(
-            f"those of a {'reset' if order is RESET else 'step'} are {', '.join(order)}"
+            f"of a {'reset' if order is RESET else 'step'}: {', '.join(order)}"
             for order in orders
         )
-        return (
-            f"{name}() is out of order: {expected} has to come first. Of the phases, "
-            f"{shown}."
-        )
+        return f"{name}() is out of order: call {expected} first. Phases {shown}."

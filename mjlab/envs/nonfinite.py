@@ -145,7 +145,7 @@ def check_share(
     if share > max_share:
         said = ", ".join(f"{name} {count}" for name, count in by_term.items())
         raise TooManyNonfiniteError(
-            f"{worlds} of {steps} world steps ended in numbers that "
-            f"are not finite, a share of {share:.3f}; max_nonfinite_share is "
-            f"{max_share}. By term: {said or 'none but physics'}."
+            f"{worlds} of {steps} world steps ended with NaN or infinity, a share "
+            f"of {share:.3f}; max_nonfinite_share is {max_share}. "
+            f"By term: {said or 'none, only the physics state'}."
         )

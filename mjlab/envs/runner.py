@@ -256,28 +256,28 @@ def build_runner(
     if not env.sim.needs_graphs:
         if wanted in ("fused", "segmented"):
             raise ConfigError(
-                f"mode={wanted!r} needs graphs, which the native engine does not have. "
-                "Use mode='auto', or sim.backend='warp' on a CUDA device."
+                f"mode={wanted!r} needs CUDA graphs, which the native engine does not "
+                "support. Use mode='auto', or sim.backend='warp' on a CUDA device."
             )
-        return eager("eager", "the native engine needs no graphs")
+        return eager("eager", "the native engine uses no CUDA graphs")
     if wanted in ("eager", "segmented"):
         engine: Any = env.sim.engine
         if wanted == "eager":
             engine.graphs.disable()
-        return eager(wanted, f"mode {wanted!r} was asked for")
+        return eager(wanted, f"mode={wanted!r} is set")
     if env.device.type != "cuda":
         if wanted == "fused":
             raise ConfigError(
-                "mode='fused' needs a CUDA device, and the device is "
+                "mode='fused' needs a CUDA device, but the device is "
                 f"'{env.device}'. Use mode='auto'."
             )
-        return eager("segmented", "one graph for all needs a CUDA device")
+        return eager("segmented", "mode 'fused' needs a CUDA device")
     fused = _try_fused(env, program, state, observers)
     if isinstance(fused, StepRunner):
         return fused
     if wanted == "fused":
-        raise ConfigError(f"mode='fused' does not work here: {fused}.")
-    _log.warning("The step runs in segments, not as one graph: %s.", fused)
+        raise ConfigError(f"mode='fused' is not possible: {fused}. Use mode='auto'.")
+    _log.warning("The step runs as several CUDA graphs, not as one: %s.", fused)
     return eager("segmented", fused)
 
 
@@ -314,12 +314,12 @@ def _try_fused(
     """Return the runner of the step as one graph, or the reason why that fails."""
     with_ids = [t.label for t in env.managers.bound_terms() if t.needs_ids]
     if with_ids:
-        return f"these terms take env_ids: {', '.join(with_ids)}"
+        return f"terms with env_ids: {', '.join(with_ids)}"
     found = ""
     for joins_rows in (True, False):
-        reason = f"{SELF_TEST_STEPS} replays equal eager steps"
+        reason = f"self-test passed: {SELF_TEST_STEPS} replays equal eager steps"
         if found:
-            reason += f", but not with operations on rows joined: {found}"
+            reason += f", without joined row operations: {found}"
         try:
             runner = GraphRunner(
                 program, env, state, observers, reason=reason, joins_rows=joins_rows
@@ -329,7 +329,7 @@ def _try_fused(
             # name terms.
             first = error.__context__ or error
             said = [str(first), *getattr(first, "__notes__", ())]
-            found = f"it could not be recorded: {' '.join(said)}"
+            found = f"graph capture failed: {' '.join(said)}"
             continue
         culprits = self_test(env, state, runner.replay, program.advance)
         if not culprits:

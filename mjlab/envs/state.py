@@ -150,8 +150,8 @@ class EnvState:
         given = "native" if "sim.state" in state else "warp"
         if given != engine:
             raise StateError(
-                f"The state is of the {given} engine, and this environment runs on the "
-                f"{engine} engine. get_state_dict() is the same on both."
+                f"The state was saved on the {given} engine, but this environment uses "
+                f"the {engine} engine. Use get_state_dict(), which works on both."
             )
 
     def _has_rows(self, name: str, live: torch.Tensor | None) -> bool:
@@ -185,7 +185,7 @@ def world_row(state: Mapping[str, torch.Tensor], world: int) -> dict[str, torch.
     """Return one world's row of a state from `env.get_state()`, as views."""
     num_envs = state["episode_length"].shape[0]
     if not 0 <= world < num_envs:
-        raise IndexError(f"There is no world {world}; they are 0 to {num_envs - 1}.")
+        raise IndexError(f"World {world} is out of range 0..{num_envs - 1}.")
     return {
         name: tensor[world] if is_per_world(name, tensor, num_envs) else tensor
         for name, tensor in state.items()
@@ -200,23 +200,24 @@ def check_state(
     if given != set(live):
         odd = sorted(given ^ set(live))
         raise StateError(
-            "The state is of an environment with other terms: "
+            "The state was saved with other terms. Present only in the state or "
+            "only in the environment: "
             + ", ".join(odd[:5])
-            + (f" and {len(odd) - 5} more" if len(odd) > 5 else "")
-            + " are in one of the two only."
+            + (f" and {len(odd) - 5} more." if len(odd) > 5 else ".")
         )
     for name, tensor in live.items():
         if tensor.shape != state[name].shape:
             raise StateError(
                 f"{name!r} has shape {tuple(state[name].shape)} in the state, and "
-                f"{tuple(tensor.shape)} here. Is the number of worlds the same?"
+                f"{tuple(tensor.shape)} in this environment. Use the same num_envs."
             )
 
 
 def _check_shape(name: str, value: torch.Tensor, expected: tuple[int, ...]) -> None:
     if tuple(value.shape) != expected:
         raise StateError(
-            f"{name!r} has shape {tuple(value.shape)} in the row, and {expected} here."
+            f"{name!r} has shape {tuple(value.shape)} in the row; it has to be "
+            f"{expected}."
         )
 
 
@@ -225,9 +226,8 @@ def _check_names(first: Row, rows: Mapping[int, Row]) -> None:
         if row.keys() != first.keys():
             odd = sorted(row.keys() ^ first.keys())
             raise StateError(
-                f"The row for world {world} is of another environment than the first: "
-                + ", ".join(odd[:5])
-                + " are in one of the two only."
+                f"The row for world {world} has other names than the first row. "
+                f"Present in only one of them: {', '.join(odd[:5])}."
             )
 
 
@@ -311,7 +311,7 @@ def checked(scene: Scene, state: Mapping[str, Any], worlds: torch.Tensor) -> Sta
     flat = state["entities"] if set(state) == {"entities"} else state
     if not isinstance(flat, Mapping) or not flat:
         raise StateError(
-            "A state is a tensor for each entity, by name, and this one has none. "
+            "The state is empty; it has to map entity names to tensors. "
             + suggest("", list(scene.entities))
         )
     return {name: _fitting(scene, name, value, worlds) for name, value in flat.items()}
@@ -321,7 +321,7 @@ def _fitting(scene: Scene, name: str, value: Any, worlds: torch.Tensor) -> torch
     entities, num_envs = scene.entities, len(worlds)
     if name not in entities:
         raise StateError(
-            f"The state has an entity {name!r}, and the scene has not. "
+            f"The state has an entity {name!r}, which is not in the scene. "
             + suggest(name, list(entities))
         )
     layout = layout_of(entities[name])
@@ -329,7 +329,7 @@ def _fitting(scene: Scene, name: str, value: Any, worlds: torch.Tensor) -> torch
     tensor = torch.as_tensor(value, device=worlds.device)
     if not tensor.is_floating_point():
         raise StateError(
-            f"The state of {name!r} is of type {tensor.dtype}; it has to be float32."
+            f"The state of {name!r} is {tensor.dtype}; it has to be float32."
         )
     tensor = tensor.to(torch.float32)
     rows = (num_envs, width), (1, width), (width,)

@@ -65,9 +65,9 @@ def _check_ppo(cfg: PpoAgentCfg, groups: Collection[str], num_envs: int) -> list
     problems = _check_names("actor", cfg.obs_groups, groups)
     problems += _check_names("critic", cfg.obs_groups, groups)
     if cfg.actor.distribution_cfg is None:
-        problems.append("actor.distribution_cfg is None, so that nothing is explored")
+        problems.append("actor.distribution_cfg is None, but exploration needs one")
     if cfg.critic.distribution_cfg is not None:
-        problems.append("critic.distribution_cfg has to be None: a value is a number")
+        problems.append("critic.distribution_cfg has to be None")
     recurrent = [cfg.actor, cfg.critic]
     is_recurrent = any(isinstance(model, RnnModelCfg) for model in recurrent)
     batches = cfg.algorithm.num_mini_batches
@@ -93,12 +93,12 @@ def _check_distillation(
     problems = _check_names("student", cfg.obs_groups, groups)
     problems += _check_names("teacher", cfg.obs_groups, groups)
     if cfg.student.distribution_cfg is None:
-        problems.append("student.distribution_cfg is None, so that nothing is explored")
+        problems.append("student.distribution_cfg is None, but exploration needs one")
     steps = cfg.algorithm.num_learning_epochs * cfg.num_steps_per_env
     if steps % cfg.algorithm.gradient_length:
         problems.append(
             f"algorithm.gradient_length={cfg.algorithm.gradient_length} does not "
-            f"divide the {steps} steps of an update, of which the rest would be lost"
+            f"divide the {steps} steps of an update"
         )
     return problems
 
@@ -106,11 +106,11 @@ def _check_distillation(
 def _check_cloning(cfg: CloningAgentCfg, groups: Collection[str]) -> list[str]:
     problems = _check_names("actor", cfg.obs_groups, groups)
     if cfg.actor.distribution_cfg is None:
-        problems.append("actor.distribution_cfg is None, and PPO could not go on")
+        problems.append("actor.distribution_cfg is None, but PPO needs one")
     if isinstance(cfg.actor, RnnModelCfg):
-        problems.append("actor is an RnnModelCfg; single steps are cloned")
+        problems.append("actor is an RnnModelCfg; cloning needs a model without memory")
     if cfg.algorithm.demonstrations is None:
-        problems.append("algorithm.demonstrations is None: nothing to learn from")
+        problems.append("algorithm.demonstrations is None: name a recording")
     return problems
 
 
@@ -121,7 +121,7 @@ def _check_names(
 ) -> list[str]:
     chosen = sets.get(name, ())
     if not chosen:
-        return [f"obs_groups says nothing of {name!r}, so that it sees nothing"]
+        return [f"obs_groups has no groups for {name!r}"]
     return [
         f"obs_groups[{name!r}] names {group!r}. " + suggest(group, groups).rstrip(".")
         for group in chosen

@@ -99,14 +99,14 @@ def load_own(path: Path, ranks: Ranks) -> dict[str, Any]:
     file = _rank_file(path, ranks.index)
     if not file.is_file():
         raise CheckpointError(
-            f"{file} is missing: {path.name} was not saved by {ranks.world} processes "
-            "on this machine, or without the state of its worlds."
+            f"{file} is missing: {path.name} was saved by another number of processes "
+            f"than {ranks.world}, on another machine, or without environment state."
         )
     own = _read(file, "cpu", path)
     if own["world"] != ranks.world:
         raise CheckpointError(
-            f"{path} was saved by {own['world']} processes, and these are "
-            f"{ranks.world}. The run can only go on exactly with as many."
+            f"{path} was saved by {own['world']} processes, but {ranks.world} are "
+            "running. An exact resume needs the same number."
         )
     return own
 
@@ -172,17 +172,17 @@ def _check_sum(path: Path, checkpoint: Path) -> None:
     name, manifest = checkpoint.with_suffix(".json").name, read_manifest(checkpoint)
     if manifest is None:
         raise CheckpointError(
-            f"{checkpoint} has no manifest {name} beside it. Keep a checkpoint in its "
-            "run's folder, and name it there."
+            f"{checkpoint} has no manifest {name} in its folder. Use the checkpoint in "
+            "its run folder."
         )
     if manifest["files"].get(path.name) != sha256(path):
         raise CheckpointError(
-            f"{path} is damaged: its checksum is not that in {name}. {REMEDY}"
+            f"{path} is damaged: its checksum differs from {name}. {REMEDY}"
         )
 
 
 def _refusal(path: Path) -> CheckpointError:
     return CheckpointError(
-        f"{path} is refused: it is damaged, or holds something other than tensors "
+        f"{path} is refused: it is damaged, or contains objects other than tensors "
         f"and plain values, which could run code. {REMEDY}"
     )

@@ -49,8 +49,9 @@ class Ranks:
         )
         if not (0 <= ranks.index < world and 0 <= ranks.local < ranks.local_world):
             raise DistributedError(
-                f"The environment says RANK={ranks.index} of WORLD_SIZE={world} and "
-                f"LOCAL_RANK={ranks.local} of {ranks.local_world}, which cannot be."
+                f"The environment variables RANK={ranks.index}, WORLD_SIZE={world}, "
+                f"LOCAL_RANK={ranks.local} and LOCAL_WORLD_SIZE={ranks.local_world} "
+                "are inconsistent."
             )
         return ranks
 
@@ -81,8 +82,8 @@ class Ranks:
             return "cpu"
         if self.local >= count:
             raise DistributedError(
-                f"Process {self.local} on this machine finds {count} GPUs. Start as "
-                "many processes as there are GPUs, or use device='cpu'."
+                f"Process {self.local} on this machine has no GPU: {count} are "
+                "visible. Start one process per GPU, or use device='cpu'."
             )
         return f"cuda:{self.local}"
 
@@ -166,10 +167,14 @@ def relaunch(gpus: Sequence[int]) -> None:
 def check_gpus(gpus: Sequence[int], count: int) -> None:
     """Raise for invalid GPU indices."""
     if not gpus or len(set(gpus)) != len(gpus):
-        raise DistributedError(f"gpus={list(gpus)} has to name GPUs, each once.")
+        raise DistributedError(
+            f"gpus={list(gpus)} has to list one or more different GPUs."
+        )
     missing = [gpu for gpu in gpus if not 0 <= gpu < count]
     if missing:
-        valid = ", ".join(map(str, range(count))) or "none, as torch finds no CUDA"
+        valid = (
+            ", ".join(map(str, range(count))) or "none (PyTorch sees no CUDA device)"
+        )
         raise DistributedError(f"There is no GPU {missing[0]}. Valid: {valid}.")
 
 

@@ -207,7 +207,7 @@ def merged(*parts: Mapping[str, Any]) -> dict[str, Any]:
     for part in parts:
         twice = whole.keys() & part.keys()
         if twice:
-            raise ValueError(f"The figure {min(twice)!r} is given twice.")
+            raise ValueError(f"The metric {min(twice)!r} is logged twice.")
         whole |= part
     return whole
 
@@ -242,12 +242,12 @@ class Scores:
         """Return a reason to stop: target reached, or patience exceeded."""
         score, target = figures.get(self.metric), self._target
         if target is not None and score is not None and score >= target:
-            return f"{self.metric} is {score:.4g}, and stop.target is {target:g}"
+            return f"{self.metric}={score:.4g} reached stop.target={target:g}"
         if self._patience is not None and self._worse > self._patience:
             best = "anything finite" if self.best is None else f"{self.best:.4g}"
             return (
-                f"{self.metric} has not beaten {best} in {self._worse} looks, and "
-                f"stop.patience is {self._patience}"
+                f"{self.metric} has not beaten {best} in {self._worse} checks "
+                f"(stop.patience={self._patience})"
             )
         return None
 

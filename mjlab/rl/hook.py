@@ -68,7 +68,7 @@ class Hook(ABC):
         """Restore the state; it is empty if the checkpoint has none for the hook."""
         if state:
             raise ValueError(
-                f"The hook {self.name!r} remembers nothing, but was saved."
+                f"The hook {self.name!r} has no state, but the checkpoint has one."
             )
 
 

@@ -83,10 +83,10 @@ def take_weights(
     if not acts.taken:
         there, here = (_few(_targets(side["action"])) for side in (before, now))
         raise CheckpointError(
-            f"{path} is of another robot, which moves {there}; the one here moves "
-            f"{here}. Name a run of a robot that moves what has these names."
+            f"{path} is from another robot, with actions for {there}; this robot has "
+            f"actions for {here}. Name a run with the same action names."
         )
-    lines = [f"First weights are those of {path}."]
+    lines = [f"Initial weights from {path}."]
     names = network_names(cfg)
     acted = next(iter(before["agent"]))
     for name in names:
@@ -106,9 +106,9 @@ def take_weights(
             remedy = _remedy(before["agent"], now["agent"], names)
             raise CheckpointError(f"{path} does not fit: {fault}.{remedy}")
         else:
-            lines.append(f"  {name}: all new, because {fault}")
+            lines.append(f"  {name}: newly initialised, because {fault}")
     hooks = dict.fromkeys([*model["hooks"], *cfg.hooks])
-    return [*lines, *(f"  hook {name}: all new" for name in hooks)]
+    return [*lines, *(f"  hook {name}: newly initialised" for name in hooks)]
 
 
 # Names of columns.
@@ -187,16 +187,16 @@ def _find_fault(
     for field in dict.fromkeys([*here, *there]):
         if field not in _FREE and there.get(field) != here.get(field):
             return (
-                f"agent.{name}.{field} is {there.get(field)} there and "
+                f"agent.{name}.{field} is {there.get(field)} in the run and "
                 f"{here.get(field)} here"
             )
     kinds = [(side["distribution_cfg"] or {}).get("kind") for side in (there, here)]
     if kinds[0] != kinds[1]:
-        return f"its actions are drawn by {kinds[0]} there and by {kinds[1]} here"
+        return f"its distribution is {kinds[0]} in the run and {kinds[1]} here"
     if _match(_columns(before, source), _columns(now, name)).is_whole:
         return None
     if "rnn_type" in here or "cnn_cfg" in here:
-        return "it observes something else, and is no perceptron"
+        return "its observations differ, which only an MLP supports"
     return None
 
 
@@ -213,9 +213,7 @@ def _remedy(
                 values = value if isinstance(value, list) else [value]
                 option = f"--agent.{name}.{field}".replace("_", "-")
                 options.append(" ".join([option, *map(str, values)]))
-    return (
-        f" Networks as they are there: {' '.join(sorted(options))}" if options else ""
-    )
+    return f" To match the run, use {' '.join(sorted(options))}" if options else ""
 
 
 def _take(
@@ -281,7 +279,7 @@ def _begin_normaliser(network: Any, sees: _Match, worlds: RslRlVecEnv) -> None:
 
 def _story(name: str, sees: _Match, does: _Match | None) -> str:
     taken = f"{len(sees.taken)} observations ({len(sees.new)} columns)"
-    line = f"  {name}: took {taken}"
+    line = f"  {name}: copied {taken}"
     if does is not None:
         line += f" and {len(does.taken)} actions"
     added = [*sees.added, *([] if does is None else does.added)]

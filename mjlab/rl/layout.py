@@ -133,7 +133,7 @@ def check_layout(saved: Any, present: Any, path: Path) -> None:
         more = len(differences) - 10
         listed += f"\n  and {more} more" if more > 0 else ""
         raise CheckpointError(
-            f"{path} does not fit what is built here. Saved, and here:\n{listed}"
+            f"{path} does not fit this environment and agent. Saved, here:\n{listed}"
         )
 
 

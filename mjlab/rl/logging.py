@@ -116,7 +116,7 @@ class TensorboardWriter:
                 return
             self._is_failed = True
             _log.warning(
-                "TensorBoard's files are incomplete (%s); %s has all figures.",
+                "TensorBoard's files are incomplete (%s); %s has all metrics.",
                 error.strerror or error,
                 METRICS,
             )
@@ -164,7 +164,7 @@ def writing(
                 add(TensorboardWriter(folder, start=start))
             except ImportError:
                 _log.warning(
-                    "TensorBoard is not installed, so figures go to %s only. "
+                    "TensorBoard is not installed, so metrics are written to %s only. "
                     "Run `pip install tensorboard`, or set logging.tensorboard=False.",
                     METRICS,
                 )

@@ -296,7 +296,7 @@ class TrainingLoop:
         is_taught = isinstance(cfg, DistillationAgentCfg) and self.iteration == 0
         if is_taught and not isinstance(cfg.teacher, ObservedActionsCfg):
             if cfg.teacher_checkpoint is None:
-                raise ValueError("agent.teacher_checkpoint is None: name a teacher.")
+                raise ValueError("agent.teacher_checkpoint is None: name a checkpoint.")
             shipped = shipped_with(cfg.teacher_checkpoint)
             place = Path(cfg.teacher_checkpoint) if shipped is None else shipped.path
             path = find_checkpoint(place, best=True)

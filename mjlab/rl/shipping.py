@@ -99,8 +99,8 @@ def _check_shipped(folder: Path) -> None:
     for file in (each for each in inside if not each.is_dir()):
         if not _SHIPPED.fullmatch(file.relative_to(folder).as_posix()):
             raise RunError(
-                f"{folder} is not replaced: {file} is no file of a run that was "
-                "shipped. Name another folder, or move it away."
+                f"{folder} is not replaced: {file} does not belong to a shipped run. "
+                "Name another folder, or move the file away."
             )
 
 

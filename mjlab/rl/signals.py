@@ -54,7 +54,7 @@ class Interrupts:
             return "another process received a signal"
         name = signal.Signals(int(self.received)).name
         if self.received == _PIPE:
-            return f"the reader of the output has gone ({name})"
+            return f"the output pipe was closed ({name})"
         return f"{name} received"
 
     def agree(self, mean: float) -> None:
@@ -71,7 +71,7 @@ class Interrupts:
         _discard(lost)
         name = "Ctrl-C" if number == signal.SIGINT else signal.Signals(number).name
         _log.warning(
-            "%s: finishing this iteration, then saving. Again to stop at once.", name
+            "%s: saving after this iteration. Repeat to stop immediately.", name
         )
         self._restore()
 

@@ -29,8 +29,8 @@ from mjlab.runs import CheckpointError, Run
 from mjlab.runs.settings import settings_digest
 
 _INEXACT = (
-    "With --no-exact (in Python exact=False) it begins new episodes with what was "
-    "learned, which does not need that."
+    "Use --no-exact (in Python exact=False) to start new episodes with the saved "
+    "networks instead."
 )
 """Advice in errors if a run cannot be resumed exactly."""
 
@@ -148,7 +148,7 @@ class RunState:
         if own["worlds"] is None:
             raise CheckpointError(
                 f"{path} has no state of the worlds (checkpoint.env_state was False), "
-                f"so the run cannot go on exactly. {_INEXACT}"
+                f"so an exact resume is impossible. {_INEXACT}"
             )
         return own
 

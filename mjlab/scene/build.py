@@ -126,7 +126,7 @@ def entities_of(cfg: SceneCfg) -> dict[str, EntityCfg | PerWorldEntityCfg]:
     files = [cfg.source, *(e.source for e in rooted)][cfg.source is None :]
     if any(file != files[0] for file in files):
         raise SceneError(
-            "Entities with a root are of one file, which is the whole scene's, not of "
+            "Entities with `root` set, and SceneCfg.source, have to name one file, not "
             f"{' and '.join(dict.fromkeys(map(repr, files)))}."
         )
     return found
@@ -139,13 +139,13 @@ def check_scene(cfg: SceneCfg) -> None:
     for name in [*cfg.entities, *(sensor.name for sensor in cfg.sensors)]:
         if not name or "/" in name:
             raise SceneError(
-                f"{name!r} is no name for an entity or sensor: it has to be non-empty "
-                "and without '/', which parts an entity from its elements."
+                f"{name!r} is not a valid name of an entity or sensor: use a non-empty "
+                "one without '/', the separator in names such as 'robot/foot'."
             )
         if name in seen:
             raise SceneError(
-                f"The scene has two things called {name!r}. Entities and sensors share "
-                "one set of names, so that scene[name] is one thing. "
+                f"Two entities or sensors of the scene are called {name!r}. Names have "
+                "to be unique across entities and sensors. "
                 + suggest(name, [*cfg.entities, *(s.name for s in cfg.sensors)])
             )
         seen.add(name)
@@ -195,13 +195,13 @@ def _pairs_of(
     if not pairs:
         raise ContactPairError(
             f"ContactPairCfg(first={cfg.first!r}, second={cfg.second!r}) matches "
-            f"{firsts[0]!r} on both sides; a thing has no contact with itself."
+            f"only {firsts[0]!r} on both sides; first and second have to differ."
         )
     for first, second in pairs:
         if second.split("/")[0] == first or first.split("/")[0] == second:
             raise ContactPairError(
-                f"The pair of {first!r} and {second!r} is of a thing and a part of it; "
-                "name two bodies."
+                f"In the pair {first!r} and {second!r}, one contains the other; name "
+                "two bodies."
             )
     return pairs
 
@@ -259,6 +259,6 @@ def _links(name: str, spec: mujoco.MjSpec) -> ContactMatch:
     links = [b.name for b in spec.bodies if b.name.startswith(f"{name}/") and b.geoms]
     if not links:
         raise ContactPairError(
-            f"The entity {name!r} has no body with a geom, so nothing can touch it."
+            f"The entity {name!r} has no body with a geom, so it has no contacts."
         )
     return ContactMatch(mode="body", pattern=tuple(map(re.escape, links)))

@@ -47,13 +47,13 @@ def check_models(cfg: SceneCfg, built: SceneSpec, scene: mujoco.MjModel) -> None
 
 def _refuse(name: str, found: Sequence[str], *, may_be_asked: bool) -> None:
     more = f"; and {len(found) - 3} more" if len(found) > 3 else ""
-    message = f"{name!r} is not as in its file: {'; '.join(found[:3])}{more}."
+    message = f"{name!r} differs from its file: {'; '.join(found[:3])}{more}."
     if may_be_asked:
-        _log.info("%s The scene's spec_fn may say so.", message)
+        _log.info("%s The scene's spec_fn may have changed it.", message)
         return
     raise ChangedModelError(
-        f"{message} Nothing in its configuration asks for that: a fault of mjlab, "
-        "or of MuJoCo, in how a model is attached to a scene."
+        f"{message} Its configuration does not request that: this is a bug in how "
+        "mjlab or MuJoCo attaches a model to a scene."
     )
 
 
@@ -62,8 +62,8 @@ def _tell_options(name: str, model: BuiltModel, scene: mujoco.MjModel) -> None:
     asked = {k: v for k, v in model.authored.items() if decided[k] != v}
     if asked:
         _log.warning(
-            "The file of %r asks for %s; SimulationCfg decides: %s. "
-            "MujocoCfg.from_file(...) takes a file's options over.",
+            "The file of %r sets %s; SimulationCfg overrides that: %s. "
+            "Use MujocoCfg.from_file(...) to adopt the options of a file.",
             name,
             ", ".join(f"{key} {_text(value)}" for key, value in asked.items()),
             ", ".join(f"{key} {_text(decided[key])}" for key in asked),
@@ -81,9 +81,9 @@ def _changes(model: BuiltModel, attached: AttachedModel) -> str:
     mocap = attached.scene.body_mocapid[attached.rows["body"]] >= 0
     if mocap.sum() == model.file.nmocap:
         return ""
-    base = "hangs in a new mocap body" if mocap[0] else "has a mocap body as its root"
+    base = "has a new mocap body as parent" if mocap[0] else "has a mocap root body"
     pairs = len(attached.places["pair"]) - model.file.npair
-    return f"{base}, so that it can be placed; {pairs} contact pairs are named for that"
+    return f"{base}, so that it can be placed; {pairs} contact pairs are added for that"
 
 
 def _differing_state(model: BuiltModel, attached: AttachedModel) -> Iterator[str]:
@@ -92,4 +92,4 @@ def _differing_state(model: BuiltModel, attached: AttachedModel) -> Iterator[str
     for vector, (here, there) in attached.state().items():
         a, b = getattr(model.state, vector)[here], getattr(start, vector)[there]
         if not np.allclose(a, b, rtol=1e-9, atol=1e-12):
-            yield f"its first {vector} is {b}, and has to be {a}"
+            yield f"its initial {vector} is {b} instead of {a}"

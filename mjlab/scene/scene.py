@@ -157,7 +157,7 @@ class Scene:
         self.ground: Ground | None = None
         """Terrain tiles of the worlds, None without generated terrain."""
         if cfg.terrain is not None and cfg.terrain.kind == "generator":
-            assert built.terrain is not None, "`built` is of another scene."
+            assert built.terrain is not None, "`built` belongs to another scene."
             level = cfg.terrain.max_init_terrain_level
             self.ground = Ground(built.terrain, rng, level)
         self._zero_origins = torch.zeros(self.num_envs, 3, device=sim.device)
@@ -179,8 +179,8 @@ class Scene:
         if name in self.variants and name not in self.entities:
             members = ", ".join(map(repr, self.variants[name].members))
             raise UnknownNameError(
-                f"The entity {name!r} is another object in each world, and {members} "
-                f"stand for it. Name one of these, or read "
+                f"The entity {name!r} differs between worlds; its options are "
+                f"{members}. Name one of them, or read "
                 f"views.of(scene).view({name!r})."
             )
         if name not in self.entities:

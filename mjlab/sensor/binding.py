@@ -74,12 +74,12 @@ def _require_visible(
     outside = [group for group in groups if not 0 <= group < mujoco.mjNGROUP]
     if outside or not groups:
         raise VisionError(
-            f"{field}={groups} has to name groups from 0 to {mujoco.mjNGROUP - 1}."
+            f"{field}={groups} has to contain groups from 0 to {mujoco.mjNGROUP - 1}."
         )
     present = sorted({int(group) for group in model.geom_group})
     if not set(groups) & set(present):
         raise VisionError(
-            f"{field}={groups} shows nothing: the geoms of the scene are in groups "
+            f"{field}={groups} matches no geom: the geoms of the scene are in groups "
             f"{present}."
         )
 

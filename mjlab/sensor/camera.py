@@ -128,12 +128,13 @@ class CameraSensorCfg(SensorCfg):
             )
         if self.parent is not None and self.parent.type not in ("body", "xbody"):
             raise SensorError(
-                f"{where}: parent {self.parent.full_name!r} has to be a body, not of "
-                f"type {self.parent.type!r}."
+                f"{where}: parent {self.parent.full_name!r} has to be a body, not a "
+                f"{self.parent.type}."
             )
         if self.camera is not None and self.parent is not None:
             raise SensorError(
-                f"{where}: camera={self.camera!r} exists already; it has its parent."
+                f"{where}: parent is set, but camera={self.camera!r} exists already. "
+                "Leave parent out."
             )
 
 
@@ -170,8 +171,8 @@ class CameraData:
     def _drawn(self, kind: DataType) -> torch.Tensor:
         if kind not in self._images:
             raise AttributeError(
-                f"Camera sensor {self._name!r} draws no {kind}: add {kind!r} to its "
-                "data_types."
+                f"Camera sensor {self._name!r} does not render {kind}: add {kind!r} to "
+                "its data_types."
             )
         return self._images[kind]
 
@@ -187,7 +188,7 @@ class CameraSensor(Sensor, SensePass):
         sim, renderer = context.sim, context.renderer
         if cfg.renderer is not None and sim.engine.batch is not None:
             renderer = cfg.renderer.open(sim)
-        assert renderer is not None, "`bind_sensors` makes it."
+        assert renderer is not None, "Call `bind_sensors` first."
         self.notes = renderer.notes
         self._period = cfg.update_every
         shape = (sim.num_envs, cfg.height, cfg.width)

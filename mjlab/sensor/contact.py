@@ -70,8 +70,8 @@ class ContactMatch:
         kept = [local[index] for index in chosen if index not in dropped]
         if not kept:
             raise SensorError(
-                f"Sensor {sensor!r}: exclude={self.exclude} leaves out everything that "
-                f"{self.pattern!r} matches."
+                f"Sensor {sensor!r}: exclude={self.exclude} removes all matches of "
+                f"{self.pattern!r}."
             )
         return [f"{self.entity}/{name}" if self.entity else name for name in kept]
 
@@ -172,7 +172,7 @@ class ContactSensorCfg(SensorCfg):
             raise SensorError(
                 f"Sensor {self.name!r}: secondary matches {len(names)} names, "
                 f"{', '.join(map(repr, names[:8]))}; it has to match one. Match a body "
-                "or a subtree that holds them all, leave the secondary out, or set "
+                "or a subtree that contains all of them, leave secondary out, or set "
                 "secondary_policy to 'first' or 'any'."
             )
         return names[0]
@@ -192,26 +192,24 @@ class ContactSensorCfg(SensorCfg):
         if self.reduce == "netforce":
             self._check_netforce()
         if self.global_frame and not set(_WRENCH) & set(self.fields):
-            self._complain("global_frame turns force and torque; fields has neither.")
+            self._complain("global_frame=True needs 'force' or 'torque' in fields.")
 
     def _check_netforce(self) -> None:
         if self.num_slots > 1:
             self._complain(
-                "reduce='netforce' gives one contact, but num_slots is "
+                "reduce='netforce' gives one contact; num_slots has to be 1, not "
                 f"{self.num_slots}."
             )
         senseless = {"dist", *_AXES} & set(self.fields)
         if senseless:
             self._complain(
-                "the sum of contacts that reduce='netforce' gives has no "
-                f"{' and no '.join(sorted(senseless))}."
+                "reduce='netforce' sums contacts, so fields cannot contain "
+                f"{', '.join(sorted(senseless))}."
             )
 
     def _check_choice(self, setting: str, value: str, valid: Iterable[str]) -> None:
         if value not in valid:
-            self._complain(
-                f"{setting} has no choice {value!r}. {suggest(value, valid)}"
-            )
+            self._complain(f"{setting}: {value!r} is unknown. {suggest(value, valid)}")
 
     def _complain(self, what: str) -> NoReturn:
         raise SensorError(f"Contact sensor {self.name!r}: {what}")
@@ -226,7 +224,7 @@ class ContactSensor(Sensor):
         """Find the MuJoCo sensors that `cfg.edit_spec` added."""
         self.name = cfg.name
         sim, pool = context.sim, context.contacts
-        assert pool is not None, "`bind_sensors` makes it."
+        assert pool is not None, "Call `bind_sensors` first."
         self._sim, self._pool = sim, pool
         ids = _sensor_ids(sim.mj_model, cfg.name)
         self.primary_names = tuple(
@@ -376,7 +374,7 @@ def _sensor_ids(model: mujoco.MjModel, sensor: str) -> list[int]:
     ids = [i for i in range(model.nsensor) if model.sensor(i).name.startswith(prefix)]
     if not ids:
         raise UnknownNameError(
-            f"The compiled model has no part of contact sensor {sensor!r}: its "
-            "`edit_spec` has to run before the scene is compiled."
+            f"The compiled model has no contact sensor {sensor!r}: call its "
+            "`edit_spec` before the scene is compiled."
         )
     return ids

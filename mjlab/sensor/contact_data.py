@@ -198,7 +198,7 @@ class ContactData:
         """Air time and contact time counters."""
         if self._air_time is None:
             raise ContactFieldError(
-                f"Contact sensor {self._name!r} measures no times: set "
+                f"Contact sensor {self._name!r} does not track air time: set "
                 "track_air_time=True."
             )
         return self._air_time

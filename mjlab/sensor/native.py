@@ -119,8 +119,8 @@ class MujocoSensorCfg(SensorCfg):
         given = [n for n in ("obj", "ref") if getattr(self, n) is not None]
         if given or self.cutoff:
             raise SensorError(
-                f"Sensor {self.name!r} has no sensor_type, so it is one that the scene "
-                f"has already; {', '.join(given) or 'cutoff'} cannot be changed here."
+                f"Sensor {self.name!r} has no sensor_type, so it refers to an existing "
+                f"sensor; leave {', '.join(given) or 'cutoff'} out, or set sensor_type."
             )
         names = [sensor.name for sensor in spec.sensors if sensor.name]
         find_name(self.name, names, what="sensor")
@@ -131,10 +131,12 @@ class MujocoSensorCfg(SensorCfg):
         where = f"Sensor {self.name!r} of type {self.sensor_type!r}"
         if given is None:
             if required:
-                raise SensorError(f"{where} needs {role}, of type {_either(valid)}.")
+                raise SensorError(f"{where} needs {role} of type {_either(valid)}.")
             return
         if not valid:
-            raise SensorError(f"{where} has no {role}; {given.full_name!r} was given.")
+            raise SensorError(
+                f"{where} takes no {role}, but it is {given.full_name!r}."
+            )
         if given.type not in valid:
             raise SensorError(
                 f"{where}: {role} {given.full_name!r} has type {given.type!r}, "

@@ -27,8 +27,8 @@ from mjlab.sensor.vision import (
 _log = logging.getLogger(__name__)
 
 SLOW_RENDERING = (
-    "drawn by MuJoCo's renderer, one world after another: the native engine has no "
-    "batched renderer. Training from pixels wants backend='warp' on a CUDA device."
+    "rendered by MuJoCo's renderer, one world at a time: the native engine has no "
+    "batched renderer. To train from pixels, use backend='warp' on a CUDA device."
 )
 
 
@@ -175,8 +175,8 @@ def _open_renderer(model: mujoco.MjModel, view: CameraView) -> mujoco.Renderer:
     except Exception as error:  # Each OpenGL binding has its own exceptions.
         raise VisionError(
             f"Camera sensor {view.name!r}: MuJoCo's renderer found no OpenGL. On a "
-            "machine without a display set MUJOCO_GL=egl or MUJOCO_GL=osmesa before "
-            f"Python starts. The renderer said: {error}"
+            "machine without a display, set MUJOCO_GL=egl or MUJOCO_GL=osmesa before "
+            f"Python starts. Error of the renderer: {error}"
         ) from error
     # OpenGL must be closed while its binding still works: at interpreter exit, before
     # modules are torn down.

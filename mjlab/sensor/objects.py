@@ -90,7 +90,7 @@ def object_id(model: mujoco.MjModel, ref: ObjRef) -> int:
     index = mujoco.mj_name2id(model, kind, ref.full_name)
     if index < 0:
         raise UnknownNameError(
-            f"The compiled model has no {ref.type} {ref.full_name!r}: the sensor's "
-            "`edit_spec` has to run before the scene is compiled."
+            f"The compiled model has no {ref.type} {ref.full_name!r}: call the "
+            "sensor's `edit_spec` before the scene is compiled."
         )
     return index

@@ -36,8 +36,8 @@ def check_frames(sensor: str, frames: tuple[ObjRef, ...], spec: mujoco.MjSpec) -
     for frame in frames:
         if frame.type not in _FIELDS:
             raise SensorError(
-                f"Sensor {sensor!r}: rays cannot start from {frame.full_name!r}, which "
-                f"is of type {frame.type!r}. {suggest(frame.type, _FIELDS)}"
+                f"Sensor {sensor!r}: rays cannot start at {frame.full_name!r}, a "
+                f"{frame.type}. {suggest(frame.type, _FIELDS)}"
             )
         require_object(spec, frame, sensor)
 

@@ -29,14 +29,14 @@ def resolve_backend(name: BackendName, device: str | None = None) -> Backend:
     cuda = torch.cuda.is_available()
     wanted = _checked(name, device, cuda)
     if name == "native":
-        return Backend("native", "cpu", "backend 'native' was asked for")
+        return Backend("native", "cpu", "backend='native' is set")
     default = "cuda:0" if cuda else "cpu"
     place = default if wanted is None else str(wanted)
     if name == "warp":
-        return Backend("warp", place, "backend 'warp' was asked for")
-    why = f"backend 'auto' on device '{wanted}'"
+        return Backend("warp", place, "backend='warp' is set")
+    why = f"backend='auto' on device '{wanted}'"
     if wanted is None:
-        why = f"backend 'auto' and {'a' if cuda else 'no'} CUDA device is present"
+        why = f"backend='auto' with {'a' if cuda else 'no'} CUDA device"
     return Backend("warp" if place.startswith("cuda") else "native", place, why)
 
 
@@ -49,12 +49,12 @@ def _checked(name: str, device: str | None, cuda: bool) -> torch.device | None:
     """Return the requested device; raise if the engine cannot run on it."""
     if name not in ("auto", "warp", "native"):
         raise BackendError(
-            f"sim.backend={name!r} is no engine. Valid: 'auto', 'warp', 'native'."
+            f"sim.backend={name!r} is unknown. Valid: 'auto', 'warp', 'native'."
         )
     if device is None:
         if name == "warp" and not cuda:
             raise BackendError(
-                "sim.backend='warp' needs a CUDA device, and PyTorch sees none. Use "
+                "sim.backend='warp' needs a CUDA device, but PyTorch sees none. Use "
                 "backend='native' (about 5 times faster than Warp on a CPU), or "
                 "device='cpu' to run Warp on its CPU device for comparisons."
             )

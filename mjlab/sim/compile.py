@@ -73,7 +73,7 @@ def flag_bits(kind: str, flags: tuple[str, ...]) -> int:
     for flag in flags:
         if flag not in valid:
             hint = suggest(flag, list(valid))
-            raise OptionError(f"mujoco.{kind} has the unknown flag {flag!r}. {hint}")
+            raise OptionError(f"mujoco.{kind} has an unknown flag, {flag!r}. {hint}")
         bits |= valid[flag]
     return bits
 
@@ -118,7 +118,7 @@ def require_warp_support(model: mujoco.MjModel) -> None:
     ]
     if problems:
         raise OptionError(
-            "MuJoCo Warp does not honour "
+            "MuJoCo Warp does not support "
             + ", ".join(problems)
             + ". Change the option, or use backend='native'."
         )

@@ -220,8 +220,8 @@ class NativeEngine:
         """Return the setting to change when `overflow()[kind]` is not zero."""
         size = self.mj_model.narena / 2**20
         return (
-            f"{kind} found no room in a world's memory of {size:.1f} MB: "
-            f"set sim.mujoco.memory to more, such as '{max(1, int(2 * size))}M'"
+            f"{kind} overflowed the memory of a world ({size:.1f} MB): "
+            f"increase sim.mujoco.memory, for example to '{max(1, int(2 * size))}M'"
         )
 
     def bytes_per_world(self) -> int:

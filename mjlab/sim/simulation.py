@@ -307,9 +307,9 @@ class Simulation:
                 "Build a new one."
             )
         raise SimulationUseError(
-            f"The simulation was built in process {self.process}; this is process "
-            f"{os.getpid()}, forked from it, where its threads do not exist. Build it "
-            "in the new process, or start that with "
+            f"The simulation was built in process {self.process} and its threads do "
+            f"not exist in the forked process {os.getpid()}. Build it in the new "
+            "process, or start that process with "
             "multiprocessing.get_context('spawn')."
         )
 

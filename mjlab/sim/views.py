@@ -48,8 +48,8 @@ class Reads:
         if late and self.sealed:
             raise StaleReadError(
                 f"{name!r} belongs to the {stage.name.lower()} stage, which forward() "
-                "left out because nothing was known to read it. To look at it once, "
-                "`with sim.reads.allow_late():`; for every step, set "
+                "skipped because no term reads it. To read it once, use "
+                "`with sim.reads.allow_late():`; to compute it every step, set "
                 "sim.forward_stage='acceleration'."
             )
         if late or (self._counts and not self.sealed):

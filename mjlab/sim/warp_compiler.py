@@ -89,7 +89,9 @@ class Compiler:
         archs = sorted(runtime.nvrtc_supported_archs)
         known = {f"sm_{number}": number for number in archs}
         if name not in known:
-            raise CompileError(f"There is no {name!r}. Valid: {', '.join(known)}.")
+            raise CompileError(
+                f"Target {name!r} is unknown. Valid: {', '.join(known)}."
+            )
         return cls(known[name], say)
 
     def compile_file(self, name: str) -> None:

@@ -181,7 +181,7 @@ class WarpEngine:
         setting = _OVERFLOWS[kind][1]
         value = getattr(self.sizes, setting, None)
         now = "" if value is None else f" (now {value})"
-        return f"{kind} found no room: set sim.{setting} higher{now}"
+        return f"{kind} overflowed: increase sim.{setting}{now}"
 
     def bytes_per_world(self) -> int:
         """Return the approximate memory of one additional world.

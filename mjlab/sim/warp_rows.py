@@ -221,7 +221,7 @@ def _compiled(texts: tuple[str, ...], device: torch.device) -> dict[str, Any]:
     try:
         module.load(str(device), block_dim=_BLOCK if device.type == "cuda" else 1)
     except Exception as error:
-        raise RuntimeError(f"kernels of rows do not compile: {error}") from error
+        raise RuntimeError(f"Generated row kernels do not compile: {error}") from error
     return kernels
 
 

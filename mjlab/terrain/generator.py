@@ -177,7 +177,7 @@ class _TileGrid:
         if not np.all(np.isfinite(tile.height_range)):
             raise ValueError(
                 f"The tile of kind {name!r} ({type(kind).__name__}) at difficulty "
-                f"{difficulty:g} has heights that are not finite: {tile.height_range}."
+                f"{difficulty:g} has NaN or infinite heights: {tile.height_range}."
             )
         centre = (
             (row - (self.shape[0] - 1) / 2) * size[0],

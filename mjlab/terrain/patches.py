@@ -84,8 +84,8 @@ def _nothing_found(cfg: FlatPatchCfg, where: str, flattest: float) -> str:
             f"{cfg.patch_radius:g} m from the tile's edge."
         )
     return (
-        f"{where}: no spot of patch_radius {cfg.patch_radius:g} m is flat within "
+        f"{where}: no patch of patch_radius {cfg.patch_radius:g} m is flat within "
         f"max_height_diff {cfg.max_height_diff:g} m; the flattest one differs by "
-        f"{flattest:.3g} m. Allow that difference, make the spots smaller, or give "
+        f"{flattest:.3g} m. Increase max_height_diff, reduce patch_radius, or give "
         "this kind its own flat_patch_sampling."
     )

@@ -244,7 +244,7 @@ def test_half_a_torque_speed_line_is_named(tmp_path):
         network_file=save(Weighted([1.0, 0.0]), tmp_path / "net.pt"),
         saturation_effort=3.0,
     )
-    with pytest.raises(ActuatorError, match="velocity_limit=None; a torque-speed"):
+    with pytest.raises(ActuatorError, match="velocity_limit=None; set both"):
         cfg.add_to_spec(make_spec(), ["elbow"])
 
 

@@ -188,7 +188,7 @@ def test_a_closed_pipe_asks_training_to_end_and_drops_its_output(tmp_path):
     os.close(reader)
     os.close(writer)
     assert os.waitpid(child, 0)[1] == 0
-    assert saved.read_text() == "the reader of the output has gone (SIGPIPE)"
+    assert saved.read_text() == "the output pipe was closed (SIGPIPE)"
 
 
 def test_a_broken_socket_does_not_end_training():
@@ -461,7 +461,7 @@ def test_a_function_where_a_term_belongs_says_how_to_wrap_it():
     with pytest.raises(ConfigError) as error:
         ManagerBasedRlEnv(cfg)
     assert str(error.value) == (
-        "rewards['speed'] is joint_vel_l2, where the configuration of a term belongs. "
+        "rewards['speed'] is joint_vel_l2; it has to be an instance of RewardTermCfg. "
         "Wrap it: RewardTermCfg(func=joint_vel_l2)."
     )
     cfg = CartpoleBalanceCfg()
@@ -479,9 +479,9 @@ def test_a_function_where_a_term_belongs_says_how_to_wrap_it():
             "actions",
             "x",
             JointEffortActionCfg,
-            "JointEffortActionCfg, .* ActionTermCfg",
+            "JointEffortActionCfg; .* ActionTermCfg",
         ),
-        ("commands", "x", 3, "3, .* an instance of CommandTermCfg"),
+        ("commands", "x", 3, "3; .* an instance of CommandTermCfg"),
         ("rewards", "x", {"func": joint_vel_l2}, r"\{'func': .* of RewardTermCfg"),
         (
             "terminations",
@@ -489,7 +489,7 @@ def test_a_function_where_a_term_belongs_says_how_to_wrap_it():
             EventTermCfg(func=joint_vel_l2, mode="reset"),
             "Terminat",
         ),
-        ("observations", "actor", joint_vel_l2, "joint_vel_l2, .*ObservationGroupCfg"),
+        ("observations", "actor", joint_vel_l2, "joint_vel_l2; .*ObservationGroupCfg"),
     ],
 )
 def test_anything_else_where_a_term_belongs_is_named_with_its_place(
@@ -509,7 +509,7 @@ def test_an_error_inside_a_term_names_the_term(capsys):
     cfg.rewards["bad"] = RewardTermCfg(func=bad, weight=1.0)
     said = answer(capsys, lambda arguments: ManagerBasedRlEnv(cfg))
     assert said.startswith("error: The scene has no 'robo'. ")
-    assert said.endswith(" This was in reward term 'bad'.\n")
+    assert said.endswith(" Raised by reward term 'bad'.\n")
 
 
 # --- Short forms and near names ------------------------------------------------------

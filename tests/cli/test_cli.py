@@ -248,7 +248,7 @@ def test_what_python_says_of_a_fault_is_no_answer(fault):
 WORDED: dict[str, tuple[Callable[[Path], object], str]] = {
     "a value of Python's kinds": (
         lambda folder: build_entity(EntityCfg(source=folder), "a/b"),
-        "An entity's name is not empty and has no '/': 'a/b'.",
+        "'a/b' is not a valid entity name: use a non-empty one without '/'.",
     ),
     "a file that is not there": (
         lambda folder: (folder / "gone.txt").read_text(),
@@ -261,13 +261,13 @@ WORDED: dict[str, tuple[Callable[[Path], object], str]] = {
     "a model that does not compile": (
         lambda folder: build_entity(EntityCfg(source=massless(folder)), "toy"),
         "MuJoCo cannot compile 'toy': Error: mass and inertia of moving bodies must be "
-        "larger than mjMINVAL Element name 'body_1', id 1, line 1. This happened while "
-        "the entity 'toy' was built from '{folder}/robot.xml'.",
+        "larger than mjMINVAL Element name 'body_1', id 1, line 1. This error occurred "
+        "while building the entity 'toy' from '{folder}/robot.xml'.",
     ),
     "a text that is none": (
         lambda folder: read_bvh(noise(folder)),
         "{folder}/noise.bvh is damaged: 'utf-8' codec can't decode byte 0xff in "
-        "position 0: invalid start byte. Write or copy it anew.",
+        "position 0: invalid start byte. Write or copy it again.",
     ),
 }
 

@@ -387,16 +387,16 @@ def test_initial_angular_velocity_is_given_in_world_axes():
     ("source", "init", "message"),
     [
         (ARM, {"joint_pos": {"sholder": 1.0}}, "'sholder'.*first: 'shoulder', 'wrist'"),
-        (ARM, {"joint_pos": {"wrist": 1.0}}, "joint 'wrist'.*takes 4 finite numbers"),
-        (ARM, {"joint_vel": {"shoulder": (1.0, 2.0, 3.0)}}, "takes 1 finite number"),
+        (ARM, {"joint_pos": {"wrist": 1.0}}, "joint 'wrist'.*to be 4 finite numbers"),
+        (ARM, {"joint_vel": {"shoulder": (1.0, 2.0, 3.0)}}, "to be 1 finite number"),
         (ARM, {"keyframe": "dwon"}, "no keyframe 'dwon'.*'rest', 'up'|'up', 'rest'"),
         (ARM, {"keyframe": 2}, "keyframe=2.*has 2 keyframes"),
         (
             ARM,
             {"lin_vel": (1.0, 0.0, 0.0)},
-            "'thing' a velocity, but its base is fixed",
+            "velocity of the entity 'thing', but its base is fixed",
         ),
-        (BOX, {"rot": (0.0, 0.0, 0.0, 0.0)}, "not an orientation"),
+        (BOX, {"rot": (0.0, 0.0, 0.0, 0.0)}, "a non-zero quaternion"),
         (BOX, {"pos": (0.0, 1.0)}, "init_state.pos of the entity 'thing'.*3 finite"),
     ],
 )

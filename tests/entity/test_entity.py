@@ -835,7 +835,7 @@ def test_an_entity_that_is_part_of_the_world_has_no_root_to_write():
     identity = torch.tensor([0.0, 0, 0, 1, 0, 0, 0]).expand(WORLDS, 7)
     assert torch.equal(crane.data.root_pose_w, identity)
     crane.reset_to_default(everyone)
-    with pytest.raises(FixedBaseError, match="'crane' is a part of the world"):
+    with pytest.raises(FixedBaseError, match="'crane' cannot be written: it is fixed"):
         crane.write_root_pose_w(everyone, identity)
 
 

@@ -199,13 +199,13 @@ def test_nothing_is_read_back_to_the_host(monkeypatch: pytest.MonkeyPatch) -> No
 
 def test_what_cannot_be_cached_says_why() -> None:
     venv = TorchVectorEnv(worlds(cartpole(), 2))
-    with pytest.raises(CacheError, match="There have to be 1 or more states, not 0"):
+    with pytest.raises(CacheError, match="number=0 of cached states has to be 1"):
         CachedReset(venv, 0)
     cfg: ManagerBasedRlEnvCfg = TASKS["Velocity-Go1"]()
     cfg.scene.num_envs, cfg.sim.backend = 1, "native"
     with pytest.raises(CacheError) as caught:
         cached_states(ManagerBasedRlEnv(cfg, device="cpu"), 2)
     assert str(caught.value).startswith(
-        "Curricula may move worlds on the terrain, and states that were made before "
-        "stay where they were made: switch off "
+        "Cached initial states do not follow a terrain curriculum. Remove these "
+        "curriculum terms: "
     )

@@ -181,8 +181,8 @@ def test_kernels_of_joined_rows_that_differ_from_torch_are_not_used(
         patch.setattr(RowPrograms, "_launch", wrong)
         env = planted(ages)
     assert env.mode == "fused"
-    assert "but not with operations on rows joined: replays differ" in env.runner.reason
-    assert "rows joined" not in planted(ages).runner.reason
+    assert "without joined row operations: replays differ" in env.runner.reason
+    assert "joined row operations" not in planted(ages).runner.reason
 
 
 def test_a_capture_that_failed_leaves_no_trace(

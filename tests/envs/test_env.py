@@ -421,7 +421,8 @@ CASES: list[tuple[CartpoleBalanceCfg, type[Exception], str]] = [
     (
         broken(rewards={"x": RewardTermCfg(func=column, weight=1.0)}),
         TermError,
-        "Reward term 'x' returned shape (4, 1); it has to be (4,), one value a world.",
+        "Reward term 'x' returned shape (4, 1); it has to be (4,), one value per "
+        "world.",
     ),
     (
         broken(terminations={"x": TerminationTermCfg(func=integers)}),
@@ -494,7 +495,7 @@ CASES: list[tuple[CartpoleBalanceCfg, type[Exception], str]] = [
     (
         cartpole(mode="fused"),
         ConfigError,
-        "mode='fused' needs graphs, which the native engine does not have. "
+        "mode='fused' needs CUDA graphs, which the native engine does not support. "
         "Use mode='auto', or sim.backend='warp' on a CUDA device.",
     ),
 ]

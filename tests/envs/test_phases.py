@@ -211,9 +211,9 @@ def test_initialise_has_reset_events_happen_unless_told_not_to(
 
 # --- Order --------------------------------------------------------------------------
 
-RESET_WORDS = "those of a reset are initialise, apply, update_kinematics, observe"
+RESET_WORDS = "of a reset: initialise, apply, update_kinematics, observe"
 STEP_WORDS = (
-    "those of a step are set_action, set_targets, apply_targets, physics_step, "
+    "of a step: set_action, set_targets, apply_targets, physics_step, "
     "evaluate, reset_done, update_kinematics, observe"
 )
 
@@ -229,11 +229,11 @@ def test_phases_of_an_environment_at_rest_say_what_comes_first(
     env: ManagerBasedRlEnv,
 ) -> None:
     assert objection(env, "apply") == (
-        "apply() is out of order: initialise() or set_action() has to come first. "
-        f"Of the phases, {RESET_WORDS}; {STEP_WORDS}."
+        "apply() is out of order: call initialise() or set_action() first. "
+        f"Phases {RESET_WORDS}; {STEP_WORDS}."
     )
     for name in (*RESET[1:], *STEP[1:]):
-        said = "initialise() or set_action() has to come first"
+        said = "call initialise() or set_action() first"
         assert said in objection(env, name)
 
 
@@ -259,8 +259,7 @@ def test_every_phase_of_a_reset_out_of_order_raises(env: ManagerBasedRlEnv) -> N
             with pytest.raises(PhaseError) as caught:
                 call()
             assert str(caught.value) == (
-                f"{name}() is out of order: {due}() has to come first. Of the phases, "
-                f"{RESET_WORDS}."
+                f"{name}() is out of order: call {due}() first. Phases {RESET_WORDS}."
             )
     life.observe()
     env.step(action)
@@ -277,8 +276,7 @@ def test_every_phase_of_a_step_out_of_order_raises(env: ManagerBasedRlEnv) -> No
         for name in {*STEP[1:], *RESET[1:], "step"} - {due}:
             args = [torch.zeros(2, 1)] if name == "step" else []
             assert objection(env, name, *args) == (
-                f"{name}() is out of order: {due}() has to come first. Of the phases, "
-                f"{STEP_WORDS}."
+                f"{name}() is out of order: call {due}() first. Phases {STEP_WORDS}."
             )
         getattr(life, due)()
     env.step(torch.zeros(2, 1))
@@ -290,8 +288,8 @@ def test_a_reset_is_for_the_same_worlds_in_all_its_phases(
     mask = torch.tensor([True, False])
     env.lifecycle.initialise(mask)
     assert objection(env, "apply", ~mask) == (
-        "apply() has another mask than initialise() had. A reset is for the same "
-        "worlds in all its phases."
+        "The mask of apply() differs from that of initialise(). Pass the same mask "
+        "to all phases of a reset."
     )
     # Neither does it help to write into the mask that was given.
     given = mask.clone()
@@ -309,7 +307,7 @@ def test_a_reset_is_for_the_same_worlds_in_all_its_phases(
     env.lifecycle.evaluate()
     env.lifecycle.reset_done()
     assert objection(env, "update_kinematics", given) == (
-        "update_kinematics() of a step is for all worlds: it takes no mask."
+        "update_kinematics() in a step applies to all worlds: pass no mask."
     )
 
 

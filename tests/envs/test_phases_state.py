@@ -33,7 +33,7 @@ def test_a_whole_state_starts_over_from_anywhere_and_a_masked_one_does_not(
         with pytest.raises(PhaseError) as error:
             env.set_state(state, mask)
         assert str(error.value).startswith(
-            f"set_state() is out of order: {due}() has to come first. Of the phases, "
+            f"set_state() is out of order: call {due}() first. Phases of a "
         )
         assert life.next_phases == (due,)
         env.set_state(state)

@@ -151,7 +151,7 @@ def test_nan_in_a_model_file_is_refused_with_file_element_and_attribute(
         build_scene(cfg, seed=0)
     assert "\n" not in str(e.value)
     assert e.value.__notes__ == [
-        f"This happened while the entity 'bot' was built from {str(file)!r}."
+        f"This error occurred while building the entity 'bot' from {str(file)!r}."
     ]
 
 

@@ -194,8 +194,8 @@ def test_a_state_that_was_got_never_changes(env: ManagerBasedRlEnv) -> None:
     [
         (
             {"creatures": torch.zeros(4, 24)},
-            "The state has an entity 'creatures', and the scene has not. Valid names, "
-            "nearest first: 'creature', 'table'.",
+            "The state has an entity 'creatures', which is not in the scene. Valid "
+            "names, nearest first: 'creature', 'table'.",
         ),
         (
             {"entities": {"creature": torch.zeros(4, 23)}},
@@ -210,11 +210,11 @@ def test_a_state_that_was_got_never_changes(env: ManagerBasedRlEnv) -> None:
         ),
         (
             {"table": torch.zeros(4, 15, dtype=torch.int64)},
-            "The state of 'table' is of type torch.int64; it has to be float32.",
+            "The state of 'table' is torch.int64; it has to be float32.",
         ),
         (
             {},
-            "A state is a tensor for each entity, by name, and this one has none. "
+            "The state is empty; it has to map entity names to tensors. "
             "Valid names: 'creature', 'table'.",
         ),
     ],

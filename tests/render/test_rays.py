@@ -362,7 +362,8 @@ _FLEX = """<flexcomp name="cloth" type="grid" count="3 3 1" spacing=".1 .1 .1" d
         ),
         (
             {"geom_groups": (4,)},
-            "geom_groups=(4,) shows nothing: the geoms of the scene are in groups [0].",
+            "geom_groups=(4,) matches no geom: the geoms of the scene are in groups "
+            "[0].",
         ),
     ],
 )

@@ -189,11 +189,11 @@ def test_what_a_recording_does_not_hold_is_named(demos: Path) -> None:
         f"{episode} has no observations 'camera'."
     )
     assert refused({"actor": torch.Size([7])}, 1) == (
-        f"{episode}: 'obs' has shape (5,), and what the task observes as 'actor' has "
-        "(7,)."
+        f"{episode}: 'obs' has shape (5,); the task's observation group 'actor' has "
+        "shape (7,)."
     )
     assert refused({"actor": actor}, 2) == (
-        f"{episode} has actions of shape (20, 1); those of the task would have (20, 2)."
+        f"{episode} has actions of shape (20, 1); the task needs shape (20, 2)."
     )
 
 
@@ -203,6 +203,6 @@ def test_no_recording_is_asked_for_by_name(tmp_path: Path) -> None:
     assert str(error.value) == "Name the recording: --demos recordings/demos.h5."
     with pytest.raises(AgentError) as unnamed:
         train(env_cfg(), CloningAgentCfg(), task=TASK, root=tmp_path, device="cpu")
-    assert "agent.algorithm.demonstrations is None: nothing to learn from." in str(
+    assert "agent.algorithm.demonstrations is None: name a recording." in str(
         unnamed.value
     )

@@ -235,11 +235,11 @@ POLICY = MlpModelCfg(distribution_cfg=GaussianCfg())
         ),
         (
             agent_cfg(obs_groups={"actor": ("actor",)}),
-            "obs_groups says nothing of 'critic'",
+            "obs_groups has no groups for 'critic'",
         ),
         (
             agent_cfg(algorithm=PpoCfg(num_mini_batches=1, rnd_cfg=RndCfg())),
-            "obs_groups says nothing of 'rnd_state'",
+            "obs_groups has no groups for 'rnd_state'",
         ),
         (
             agent_cfg(

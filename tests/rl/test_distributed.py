@@ -69,8 +69,8 @@ def test_each_process_takes_its_own_gpu(monkeypatch):
     [
         ([0, 3], 2, "There is no GPU 3. Valid: 0, 1."),
         ([0], 0, "no GPU 0. Valid: none"),
-        ([0, 0], 2, "each once"),
-        ([], 2, "has to name GPUs"),
+        ([0, 0], 2, "one or more different GPUs"),
+        ([], 2, "has to list one or more"),
     ],
 )
 def test_gpus_that_are_not_there_are_refused(gpus, count, said):

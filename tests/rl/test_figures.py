@@ -25,7 +25,7 @@ def test_patience_is_so_many_looks_without_a_better_score() -> None:
     assert [reason is not None for reason in reasons] == [False] * 3 + [True] + [
         False
     ] * 2
-    assert "has not beaten 1 in 3 looks" in str(reasons[3])
+    assert "has not beaten 1 in 3 checks" in str(reasons[3])
 
 
 def test_figures_up_to_the_iteration_of_a_resume_are_kept(tmp_path: Path) -> None:

@@ -56,8 +56,9 @@ def test_a_policy_with_new_observations_acts_as_the_one_it_began_with(old):
     loop = widened()
     lines = taken(old, loop)
     assert lines[1:] == [
-        "  actor: took 3 observations (5 columns) and 1 actions; new: actor/again (2,)",
-        "  critic: took 3 observations (5 columns); new: critic/again (2,)",
+        "  actor: copied 3 observations (5 columns) and 1 actions; new: "
+        "actor/again (2,)",
+        "  critic: copied 3 observations (5 columns); new: critic/again (2,)",
     ]
     weights = load_model(old / "checkpoints/model_000002.pt")["learner"]["algorithm"]
     seen = torch.randn(40, 7) * 3.0
@@ -127,11 +128,11 @@ def test_another_robot_is_refused_by_the_names_of_its_joints(old):
     world.scene.num_envs, world.seed = 2, 3
     loop = TrainingLoop(ManagerBasedRlEnv(world), agent_cfg())
     before = {k: v.clone() for k, v in nets(loop)[0].state_dict().items()}
-    with pytest.raises(CheckpointError, match="of another robot") as error:
+    with pytest.raises(CheckpointError, match="from another robot") as error:
         taken(old, loop)
     said = str(error.value)
-    assert "which moves cartpole/slider joint_effort" in said
-    assert "moves robot/FR_hip_joint joint_pos" in said
+    assert "with actions for cartpole/slider joint_effort" in said
+    assert "has actions for robot/FR_hip_joint joint_pos" in said
     after = nets(loop)[0].state_dict()
     assert all(torch.equal(before[name], after[name]) for name in before)
 
@@ -143,8 +144,8 @@ def test_a_policy_of_another_form_is_refused_with_the_setting_that_differs(old):
     with pytest.raises(CheckpointError) as error:
         taken(old, loop)
     assert str(error.value).endswith(
-        "agent.actor.hidden_dims is [8] there and [16] here. "
-        "Networks as they are there: --agent.actor.hidden-dims 8"
+        "agent.actor.hidden_dims is [8] in the run and [16] here. "
+        "To match the run, use --agent.actor.hidden-dims 8"
     )
 
 
@@ -154,7 +155,8 @@ def test_a_critic_that_does_not_fit_is_new_and_the_line_says_why(old):
     loop = make_loop(agent_cfg(critic=critic))
     fresh = nets(loop)[1].mlp[0].weight.clone()
     assert taken(old, loop)[2] == (
-        "  critic: all new, because agent.critic.activation is elu there and tanh here"
+        "  critic: newly initialised, because agent.critic.activation is elu in the "
+        "run and tanh here"
     )
     assert torch.equal(nets(loop)[1].mlp[0].weight, fresh)
 

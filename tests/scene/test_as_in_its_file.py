@@ -294,7 +294,7 @@ FAULTS = {
         plant_lost_settings,
         r"actuator_lengthrange of 'push' is \[0. 0.\].*body_inertia of 'trunk'",
     ),
-    "keyframe": (LEGGED, plant_lost_keyframe, r"its first qpos"),
+    "keyframe": (LEGGED, plant_lost_keyframe, r"its initial qpos"),
     "damping": (LEGGED, plant_attached(_damp), r"dof_damping of 'leg' is \[0.5\], in"),
     "equality": (
         LEGGED,
@@ -313,12 +313,12 @@ FAULTS = {
     "height field": (
         PAINTED.format(1, 2),
         plant_attached(_flatten),
-        "hfield_data of 'hill' is another",
+        "hfield_data of 'hill' differs",
     ),
     "texture": (
         PAINTED.format(1, 2),
         plant_attached(_recolor),
-        "tex_data of 'tiles' is another",
+        "tex_data of 'tiles' differs",
     ),
 }
 
@@ -397,8 +397,8 @@ def test_what_attaching_must_change_is_one_line(
         scene_of(EntityCfg(source=of(fixed)))
     lines = [r.message for r in caplog.records if r.name == "mjlab.scene.check"]
     assert lines == [
-        "'it' has a mocap body as its root, so that it can be placed; 1 contact pairs "
-        "are named for that."
+        "'it' has a mocap root body, so that it can be placed; 1 contact pairs "
+        "are added for that."
     ]
 
 
@@ -434,9 +434,11 @@ def test_options_that_the_scene_overrides_are_said_in_one_line(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
     scene_of(EntityCfg(source=of(LEGGED)))
-    lines = [r.message for r in caplog.records if "asks for" in r.message]
+    lines = [
+        r.message for r in caplog.records if "SimulationCfg overrides" in r.message
+    ]
     assert len(lines) == 1
-    asked, decided = lines[0].split("; SimulationCfg decides: ")
+    asked, decided = lines[0].split("; SimulationCfg overrides that: ")
     for part in ("timestep 0.004", "integrator rk4", "gravity 0 0 -3", "iterations 7"):
         assert part in asked
     assert "disableflags contact" in asked and "enableflags energy" in asked
@@ -459,7 +461,7 @@ def test_from_file_takes_the_options_of_a_file_over(
                 getattr(model.opt, name), getattr(file.opt, name), err_msg=name
             )
     check_models(cfg, built, model)
-    assert "asks for" not in caplog.text
+    assert "SimulationCfg overrides" not in caplog.text
     assert MujocoCfg.from_file(path, timestep=0.01).timestep == 0.01
 
 

@@ -542,8 +542,8 @@ def test_a_selection_of_nothing_names_the_nearest(box_file: Path) -> None:
         (SceneCfg(extent=0.0), "scene.extent is 0.0; it has to be above 0."),
         (
             SceneCfg(entities={"a/b": EntityCfg(source="x.xml")}),
-            "'a/b' is no name for an entity or sensor: it has to be non-empty "
-            "and without '/', which parts an entity from its elements.",
+            "'a/b' is not a valid name of an entity or sensor: use a non-empty "
+            "one without '/', the separator in names such as 'robot/foot'.",
         ),
         (
             SceneCfg(
@@ -556,8 +556,8 @@ def test_a_selection_of_nothing_names_the_nearest(box_file: Path) -> None:
                     ),
                 ),
             ),
-            "The scene has two things called 'toy'. Entities and sensors share "
-            "one set of names, so that scene[name] is one thing.",
+            "Two entities or sensors of the scene are called 'toy'. Names have "
+            "to be unique across entities and sensors.",
         ),
     ],
 )

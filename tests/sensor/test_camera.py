@@ -311,11 +311,11 @@ def test_the_native_engine_says_that_its_cameras_are_slow_or_flat(gallery, reque
         ),
         (
             {"parent": ObjRef(type="site", name="nose")},
-            "Camera sensor 'c': parent 'nose' has to be a body, not of type 'site'.",
+            "Camera sensor 'c': parent 'nose' has to be a body, not a site.",
         ),
         (
             {"camera": "eye", "parent": ObjRef(type="body", name="boom")},
-            "Camera sensor 'c': camera='eye' exists already; it has its parent.",
+            "Camera sensor 'c': parent is set, but camera='eye' exists already. ",
         ),
         (
             {"data_types": ("deph",)},

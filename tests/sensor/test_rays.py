@@ -511,7 +511,7 @@ def test_patterns_without_meaning_are_refused(pattern: PatternCfg, message: str)
         ),
         (
             {"frame": ObjRef(type="joint", name="probe")},
-            "Sensor 'r': rays cannot start from 'probe', which is of type 'joint'.",
+            "Sensor 'r': rays cannot start at 'probe', a joint.",
         ),
         ({"frame": ()}, "Sensor 'r': frame is empty."),
         ({"ray_alignment": "yav"}, "Sensor 'r': ray_alignment='yav' is unknown."),
@@ -551,11 +551,11 @@ def test_height_settings_that_have_no_meaning(settings, message):
     [
         (
             (5,),
-            r"include_geom_groups=\(5,\) shows nothing: the geoms of the scene are in "
-            r"groups \[0, 2, 3, 4\]",
+            r"include_geom_groups=\(5,\) matches no geom: the geoms of the scene are "
+            r"in groups \[0, 2, 3, 4\]",
         ),
-        ((7,), r"include_geom_groups=\(7,\) has to name groups from 0 to 5"),
-        ((), r"include_geom_groups=\(\) has to name groups from 0 to 5"),
+        ((7,), r"include_geom_groups=\(7,\) has to contain groups from 0 to 5"),
+        ((), r"include_geom_groups=\(\) has to contain groups from 0 to 5"),
     ],
 )
 def test_rays_that_could_meet_nothing_are_refused(groups, message):

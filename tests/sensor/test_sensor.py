@@ -662,7 +662,7 @@ def test_sensor_of_a_missing_entity_names_the_entities():
         ({"sensor_type": "contact"}, "Sensor 's': use ContactSensorCfg for contacts."),
         (
             {"sensor_type": "gyro"},
-            "Sensor 's' of type 'gyro' needs obj, of type 'site'.",
+            "Sensor 's' of type 'gyro' needs obj of type 'site'.",
         ),
         (
             {"sensor_type": "gyro", "obj": ObjRef(type="body", name="a/arm")},
@@ -671,17 +671,17 @@ def test_sensor_of_a_missing_entity_names_the_entities():
         ),
         (
             {"sensor_type": "clock", "obj": ObjRef(type="body", name="a/arm")},
-            "Sensor 's' of type 'clock' has no obj; 'a/arm' was given.",
+            "Sensor 's' of type 'clock' takes no obj, but it is 'a/arm'.",
         ),
         (
             {"sensor_type": "distance", "obj": ObjRef(type="geom", name="a/arm")},
-            "Sensor 's' of type 'distance' needs ref, of type 'geom' or 'body'.",
+            "Sensor 's' of type 'distance' needs ref of type 'geom' or 'body'.",
         ),
         ({}, "There is no sensor 's'. Valid names: 'a/gyro', 'a/arm_pos'."),
         (
             {"cutoff": 1.0},
-            "Sensor 's' has no sensor_type, so it is one that the scene has already; "
-            "cutoff cannot be changed here.",
+            "Sensor 's' has no sensor_type, so it refers to an existing sensor; leave "
+            "cutoff out, or set sensor_type.",
         ),
     ],
 )
@@ -695,12 +695,12 @@ def test_mujoco_sensor_settings_that_have_no_meaning(settings, message):
         ({"fields": ()}, "Contact sensor 'contacts': fields is empty."),
         (
             {"fields": ("forces",)},
-            "Contact sensor 'contacts': fields has no choice 'forces'. Valid names, "
+            "Contact sensor 'contacts': fields: 'forces' is unknown. Valid names, "
             "nearest first: 'force'",
         ),
         (
             {"reduce": "max"},
-            "Contact sensor 'contacts': reduce has no choice 'max'. Valid names",
+            "Contact sensor 'contacts': reduce: 'max' is unknown. Valid names",
         ),
         (
             {"num_slots": 0},
@@ -712,18 +712,18 @@ def test_mujoco_sensor_settings_that_have_no_meaning(settings, message):
         ),
         (
             {"reduce": "netforce", "num_slots": 2},
-            "Contact sensor 'contacts': reduce='netforce' gives one contact, but "
-            "num_slots is 2.",
+            "Contact sensor 'contacts': reduce='netforce' gives one contact; num_slots "
+            "has to be 1, not 2.",
         ),
         (
             {"reduce": "netforce", "fields": ("force", "normal", "dist")},
-            "Contact sensor 'contacts': the sum of contacts that reduce='netforce' "
-            "gives has no dist and no normal.",
+            "Contact sensor 'contacts': reduce='netforce' sums contacts, so fields "
+            "cannot contain dist, normal.",
         ),
         (
             {"fields": ("found",), "global_frame": True},
-            "Contact sensor 'contacts': global_frame turns force and torque; fields "
-            "has neither.",
+            "Contact sensor 'contacts': global_frame=True needs 'force' or 'torque' in "
+            "fields.",
         ),
         (
             {"secondary": ContactMatch(mode="geom", pattern=".*", entity="a")},
@@ -745,8 +745,7 @@ def test_mujoco_sensor_settings_that_have_no_meaning(settings, message):
                     mode="geom", pattern="crate", entity="b", exclude=("c.*",)
                 )
             },
-            "Sensor 'contacts': exclude=('c.*',) leaves out everything that 'crate' "
-            "matches.",
+            "Sensor 'contacts': exclude=('c.*',) removes all matches of 'crate'.",
         ),
     ],
 )
@@ -771,7 +770,7 @@ def test_reading_a_field_that_is_not_measured_names_those_that_are():
 
 def test_a_sensor_whose_spec_was_not_edited_says_so():
     sim, _ = build(scene(BOXES))
-    with pytest.raises(UnknownNameError, match="`edit_spec` has to run before"):
+    with pytest.raises(UnknownNameError, match="call its `edit_spec` before"):
         bind_sensors([crate_contacts()], sim)
     with pytest.raises(UnknownNameError, match="There is no sensor 'gyro'"):
         MujocoSensor("gyro", sim)

@@ -76,7 +76,7 @@ def test_warp_without_a_device() -> None:
     cfg = SimulationCfg(backend="warp")
     text = message(BackendError, lambda: Simulation(ball(), 1, cfg))
     assert text == (
-        "sim.backend='warp' needs a CUDA device, and PyTorch sees none. Use "
+        "sim.backend='warp' needs a CUDA device, but PyTorch sees none. Use "
         "backend='native' (about 5 times faster than Warp on a CPU), or "
         "device='cpu' to run Warp on its CPU device for comparisons."
     )
@@ -91,7 +91,7 @@ def test_a_cuda_device_that_is_not_there() -> None:
 def test_an_unknown_backend() -> None:
     cfg = SimulationCfg(backend="mjx")  # pyright: ignore[reportArgumentType]
     text = message(BackendError, lambda: Simulation(ball(), 1, cfg))
-    assert text == ("sim.backend='mjx' is no engine. Valid: 'auto', 'warp', 'native'.")
+    assert text == ("sim.backend='mjx' is unknown. Valid: 'auto', 'warp', 'native'.")
 
 
 @pytest.mark.parametrize(
@@ -127,7 +127,7 @@ def test_an_unknown_flag_names_its_nearest() -> None:
     cfg = SimulationCfg(mujoco=MujocoCfg(disableflags=("contacts",)))
     text = message(OptionError, lambda: ball(cfg))
     assert text.startswith(
-        "mujoco.disableflags has the unknown flag 'contacts'. "
+        "mujoco.disableflags has an unknown flag, 'contacts'. "
         "Valid names, nearest first: 'contact' and "
     )
 
@@ -150,7 +150,7 @@ def test_options_that_warp_cannot_honour(option: MujocoCfg, text: str) -> None:
     model = ball(cfg)
     said = message(OptionError, lambda: Simulation(model, 1, cfg, device="cpu"))
     assert said == (
-        f"MuJoCo Warp does not honour {text}. Change the option, or use "
+        f"MuJoCo Warp does not support {text}. Change the option, or use "
         "backend='native'."
     )
     native = SimulationCfg(backend="native", mujoco=option)
@@ -298,8 +298,8 @@ def test_missing_memory_on_native_is_counted_and_names_the_number_to_set() -> No
     assert report.overflow["contacts"] > 0 and report.overflow["constraints"] > 0
     assert not report.ok
     assert report.advice[0] == (
-        "contacts found no room in a world's memory of 0.2 MB: "
-        "set sim.mujoco.memory to more, such as '1M'"
+        "contacts overflowed the memory of a world (0.2 MB): "
+        "increase sim.mujoco.memory, for example to '1M'"
     )
 
 
@@ -310,7 +310,7 @@ def test_the_memory_that_is_advised_is_more_than_there_is(
     memory: str, advised: str
 ) -> None:
     said = pile(memory).engine.advice("contacts")
-    assert said.endswith(f"set sim.mujoco.memory to more, such as '{advised}'")
+    assert said.endswith(f"increase sim.mujoco.memory, for example to '{advised}'")
 
 
 def test_counts_of_missing_memory_grow_as_much_after_a_reset_as_before() -> None:
@@ -342,7 +342,7 @@ def test_counts_of_missing_memory_go_on_from_a_snapshot() -> None:
 
 
 def test_a_solver_without_memory_stops_and_names_the_number_to_set() -> None:
-    with pytest.raises(EngineError, match=r"set sim\.mujoco\.memory to more"):
+    with pytest.raises(EngineError, match=r"increase sim\.mujoco\.memory"):
         pile("600K").step()
 
 

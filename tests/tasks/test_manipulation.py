@@ -405,7 +405,8 @@ def test_a_teacher_whose_observations_are_no_action_is_refused():
     with pytest.raises(ValueError) as error:
         ObservedActions(seen, {"teacher": ["expert"]}, "teacher", 7)
     assert str(error.value) == (
-        "The teacher does what 'expert' says, which has 5 numbers; an action has 7."
+        "The teacher outputs the observation groups 'expert', which have 5 numbers; "
+        "an action has 7."
     )
 
 
@@ -423,7 +424,7 @@ def test_a_goal_without_an_extent_or_in_an_inverted_range_is_refused():
     )
     cfg.commands = {GOAL: manipulation.GoalCommandCfg(x=(0.5, 0.3))}
     assert refused(cfg) == (
-        "Command term 'goal': the range of x is (0.5, 0.3); it has to ascend."
+        "Command term 'goal': the range of x is (0.5, 0.3); low is above high."
     )
 
 

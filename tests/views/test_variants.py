@@ -620,7 +620,9 @@ def test_what_the_object_decides_cannot_be_randomised_too() -> None:
         mode="reset",
         params={"asset_cfg": asset, "ranges": (0.9, 1.1)},
     )
-    with pytest.raises(ValueError, match="follows from which object a world has"):
+    with pytest.raises(
+        ValueError, match="differs between the options of entity 'object'"
+    ):
         ManagerBasedRlEnv(cfg)
 
 
@@ -629,8 +631,8 @@ def test_a_term_that_names_a_merged_entity_is_told_its_members() -> None:
     with pytest.raises(UnknownNameError) as error:
         scene.entity("object")
     assert str(error.value) == (
-        "The entity 'object' is another object in each world, and 'object.box', "
-        "'object.cabinet' stand for it. Name one of these, or read "
+        "The entity 'object' differs between worlds; its options are 'object.box', "
+        "'object.cabinet'. Name one of them, or read "
         "views.of(scene).view('object')."
     )
 

@@ -193,8 +193,8 @@ def _steps(
     count = episode.length
     if actions.shape != (count, num_actions):
         raise RecordingError(
-            f"{episode} has actions of shape {tuple(actions.shape)}; those of the task "
-            f"would have {(count, num_actions)}."
+            f"{episode} has actions of shape {tuple(actions.shape)}; the task needs "
+            f"shape {(count, num_actions)}."
         )
     seen = {}
     for group, shape in shapes.items():
@@ -204,13 +204,13 @@ def _steps(
             known = [n.removeprefix("obs/") for n in episode.names if n != "obs"]
             raise RecordingError(
                 f"{episode} has no observations {group!r}. {suggest(group, known)} "
-                "replay.py --save writes a recording with what the task observes."
+                "replay.py --save writes a recording with the observations of the task."
             )
         values = episode.read(path)[:count]
         if values.shape[1:] != shape:
             raise RecordingError(
-                f"{episode}: {path!r} has shape {tuple(values.shape[1:])}, and what "
-                f"the task observes as {group!r} has {tuple(shape)}."
+                f"{episode}: {path!r} has shape {tuple(values.shape[1:])}; the task's "
+                f"observation group {group!r} has shape {tuple(shape)}."
             )
         seen[group] = values
     observations = TensorDict(seen, batch_size=[count])

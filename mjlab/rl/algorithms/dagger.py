@@ -168,8 +168,8 @@ class ObservedActions(nn.Module):
         if found != output_dim:
             named = ", ".join(map(repr, self.obs_groups))
             raise ValueError(
-                f"The {obs_set} does what {named} says, which has {found} numbers; an "
-                f"action has {output_dim}."
+                f"The {obs_set} outputs the observation groups {named}, which have "
+                f"{found} numbers; an action has {output_dim}."
             )
 
     def forward(self, obs: TensorDict) -> torch.Tensor:

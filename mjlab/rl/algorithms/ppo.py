@@ -53,9 +53,9 @@ class Ppo(PPO):
         if lost := [name for name, loss in losses.items() if not math.isfinite(loss)]:
             raise RuntimeError(
                 f"Losses of the update are not finite ({', '.join(lost)}), so the "
-                "networks are lost; the newest checkpoint is from before. Either an "
-                "observation or a reward was not finite, or steps of the learner are "
-                "too large: try a smaller agent.algorithm.learning_rate."
+                "networks are unusable; resume from the newest checkpoint. Check "
+                "observations and rewards for NaN or infinity, or try a smaller "
+                "agent.algorithm.learning_rate."
             )
         return losses
 

@@ -163,9 +163,9 @@ class EquivariantModel(MLPModel):
         acts = obs_set != "critic"
         if acts and last.out_features != len(columns.acted.places):
             raise ValueError(
-                f"The {obs_set} puts out {last.out_features} numbers for "
-                f"{len(columns.acted.places)} actions; an equivariant one puts out one "
-                "for each, and a distribution whose spread is the same in all states."
+                f"The {obs_set} outputs {last.out_features} numbers for "
+                f"{len(columns.acted.places)} actions; an equivariant model outputs "
+                "one per action. Use a distribution with a state-independent std."
             )
         self._seen = Image(seen)
         done = columns.acted if acts else SignedColumns([0], [1.0])
