@@ -272,10 +272,10 @@ def shortens(contract):
 @pytest.mark.parametrize(
     ("fault", "said"),
     [
-        (forgets, "$.rates: 'decimation' is missing"),
-        (invents, "$.entities.cartpole.joints[0]: 'gains' is unknown"),
-        (misnames, "$.inputs[0].measured.kind: 'joint_position' is none of"),
-        (mistakes, "$.inputs[0].elements: 'slider' is none of what it may be"),
+        (forgets, "$.rates: 'decimation' is a required property"),
+        (invents, "$.entities.cartpole.joints[0]: Additional properties are not"),
+        (misnames, "$.inputs[0].measured.kind: 'joint_position' is not one"),
+        (mistakes, "$.inputs[0].elements: 'slider' is not valid under any"),
         (shortens, "$.checksum: 'sha256:12' does not match"),
     ],
 )
