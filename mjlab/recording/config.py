@@ -78,5 +78,5 @@ def files_of(cfg: RecordingCfg) -> dict[str, Path]:
 
 def _is_taken(file: Path) -> bool:
     """Return whether anything lies in a place of the recording."""
-    suffixes = (".h5", ".json", ".jsonl", ".parts")
+    suffixes = (".h5", ".json", ".parts")
     return any(file.with_suffix(suffix).exists() for suffix in suffixes)

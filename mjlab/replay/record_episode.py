@@ -152,7 +152,7 @@ class RecordEpisode(TensorWrapper):
         """The files of trajectories."""
         if self._trajectories is None:
             return []
-        return list(self._trajectories.recording.files.values())
+        return list(self._trajectories.recorder.files.values())
 
     @property
     def totals(self) -> dict[str, int]:
@@ -163,7 +163,7 @@ class RecordEpisode(TensorWrapper):
         """
         if self._trajectories is None:
             return {}
-        return self._trajectories.recording.totals
+        return self._trajectories.recorder.totals
 
     def use_autoreset(
         self,
@@ -240,9 +240,9 @@ class RecordEpisode(TensorWrapper):
         if self._trajectories is None or self._observations is None:
             return
         options = None if env_idxs_to_flush is None else {"env_idx": env_idxs_to_flush}
-        ending = Ending.ASKED if save else Ending.DROPPED
+        ending = Ending.REQUESTED if save else Ending.DROPPED
         if save and not ignore_empty_transition:
-            ending = Ending.KEPT_EMPTY
+            ending = Ending.WRITTEN_EMPTY
         self._trajectories.turn(self.rows_of(options), ending, self._observations)
         if verbose:
             _log.info("Trajectories go to %s.", ", ".join(map(str, self.files)))
@@ -287,8 +287,8 @@ class RecordEpisode(TensorWrapper):
         super().close(**kwargs)
 
     @property
-    def _ending(self) -> int:
-        return Ending.KEPT if self._saves_on_reset else Ending.HELD
+    def _ending(self) -> Ending:
+        return Ending.WRITTEN if self._saves_on_reset else Ending.HELD
 
     def _film(self, reward: torch.Tensor, ended: torch.Tensor, info: Info) -> None:
         assert self._videos is not None, "Only called where there are videos."

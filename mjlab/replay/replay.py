@@ -329,15 +329,8 @@ def recorded_values(replay: Replay, episode: RecordedEpisode) -> Values:
     for kind in (_STATES, _PHYSICS):
         below = episode.read_all(kind)
         values |= {f"{kind}/{name}": value for name, value in below.items()}
-    if "obs" not in episode:
-        return values
-    seen = episode.read_tree("obs")
-    if isinstance(seen, torch.Tensor):
-        return values | {f"obs/{replay.groups}": seen}
-    known = set(replay.env.observation_manager.groups)
-    prefix = "obs" if set(seen) <= known else f"obs/{replay.groups}"
-    below = episode.read_all("obs")
-    return values | {f"{prefix}/{name}": value for name, value in below.items()}
+    below = episode.observations()
+    return values | {f"obs/{name}": value for name, value in below.items()}
 
 
 def _of_world(values: Sequence[torch.Tensor], world: int, length: int) -> torch.Tensor:

@@ -13,12 +13,15 @@ from mjlab.envs.state import is_per_world, state_dict_tensors
 from mjlab.gym.worlds import Tree
 from mjlab.gym.wrappers import Stepped, TensorEnv
 from mjlab.recording.config import RecordingCfg, RecordingError, check_recording
-from mjlab.recording.episode_recording import (
-    EpisodeRecording,
+from mjlab.recording.layout import (
+    Ending,
+    RecordedField,
+    Role,
     field_of,
-    whole_field_of,
+    recording_layout,
+    shared_field_of,
 )
-from mjlab.recording.layout import RecordedField
+from mjlab.recording.recorder import Recorder
 
 OUTCOMES = ("success", "fail")
 """Outcomes that are recorded where the task declares them."""
@@ -74,19 +77,16 @@ class Trajectories:
         self._actions = _fields_of("actions", env.single_action_space, "step")
         self._no_rows = torch.zeros(env.num_envs, dtype=torch.bool, device=env.device)
         steps = self._step_fields()
-        beginning, shared = self._beginning_fields(steps)
-        self.recording = EpisodeRecording(
+        self.recorder = Recorder(
             cfg,
             env.num_envs,
             env.device,
-            steps=steps,
-            beginning=beginning,
-            shared=shared,
+            recording_layout(steps, *self._beginning_fields(steps)),
             attributes=attributes,
             about=about,
             clean=clean,
         )
-        """The recording that takes everything."""
+        """The recorder of all steps."""
         self._blank: Values = {
             field.name: torch.zeros(
                 (env.num_envs, *field.shape),
@@ -98,7 +98,7 @@ class Trajectories:
         if self._state is not None:
             self._state.watch_resets()
 
-    def turn(self, rows: torch.Tensor, ending: int, observations: Tree) -> None:
+    def turn(self, rows: torch.Tensor, ending: Ending, observations: Tree) -> None:
         """Note that episodes end and others begin, outside of a step.
 
         Args:
@@ -108,13 +108,13 @@ class Trajectories:
         """
         values = self._blank | {
             "stepped": self._no_rows,
-            "ending": rows.to(torch.uint8) * ending,
+            "ending": rows.to(torch.uint8) * int(ending),
             "begins": rows,
         }
         self._write(values, rows, observations)
 
     def step(
-        self, actions: Any, result: Stepped, waiting: torch.Tensor, ending: int
+        self, actions: Any, result: Stepped, waiting: torch.Tensor, ending: Ending
     ) -> None:
         """Take in a step.
 
@@ -135,7 +135,7 @@ class Trajectories:
         facts = info["final_info"] if is_same else info
         values: Values = {
             "stepped": ~waiting,
-            "ending": ended.to(torch.uint8) * ending,
+            "ending": ended.to(torch.uint8) * int(ending),
             "begins": begins,
             "terminated": terminated,
             "truncated": truncated,
@@ -157,15 +157,15 @@ class Trajectories:
         """
         if self._state is not None:
             self._state.stop_watching()
-        self.recording.close(keep=keep)
+        self.recorder.close(keep=keep)
 
     def _write(self, values: Values, begins: torch.Tensor, observations: Tree) -> None:
         def beginning() -> tuple[Values, Values]:
             own, shared = ({}, {}) if self._state is None else self._state.beginning()
             return _paths("obs", observations) | own, shared
 
-        self.recording.write(values, begins, beginning)
-        self.recording.commit()
+        self.recorder.write(values, begins, beginning)
+        self.recorder.commit()
 
     def _named_actions(self, actions: Any) -> Values:
         named: Values = {}
@@ -200,11 +200,11 @@ class Trajectories:
             return fields, []
         own, shared = self._state.beginning()
         starts = {k: v for k, v in own.items() if k.startswith("start/")}
-        fields += self._rows_of({"episode_seed": own["episode_seed"]}, "")
+        fields += self._rows_of({"episode_seed": own["episode_seed"]}, "attribute")
         fields += self._rows_of(starts, "start")
-        return fields, [whole_field_of(name, value) for name, value in shared.items()]
+        return fields, [shared_field_of(name, value) for name, value in shared.items()]
 
-    def _rows_of(self, values: Values, role: str) -> list[RecordedField]:
+    def _rows_of(self, values: Values, role: Role) -> list[RecordedField]:
         n = self._env.num_envs
         return [field_of(name, value, n, role) for name, value in values.items()]
 
@@ -296,7 +296,7 @@ def _paths(path: str, tree: Tree) -> Values:
     }
 
 
-def _fields_of(path: str, space: Space, role: str) -> list[RecordedField]:
+def _fields_of(path: str, space: Space, role: Role) -> list[RecordedField]:
     """Return the fields of the values of a space."""
     if isinstance(space, spaces.Dict):
         return [

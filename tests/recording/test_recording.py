@@ -236,7 +236,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_datasets_have_a_row_for_each_step_and_states_one_more(folder: Path) -> None:
     with h5py.File(folder / "run.h5") as file:
         assert file.attrs["format"] == b"mjlab-episodes"
-        assert file.attrs["format_version"] == 1
+        assert file.attrs["format_version"] == 2
         assert file.attrs["env_id"] == b"Counter"
         assert file.attrs["backend"] == b"native"
         assert file.attrs["env_cfg"] == b"{}"
