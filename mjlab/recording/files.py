@@ -100,7 +100,7 @@ class EpisodeFile:
         self._parts = path.with_suffix(".parts")
         check_writable(path)
         _delete(path)
-        self._parts.mkdir()
+        make_folders(self._parts)
         self._start_part()
         self._write_part()  # Replaced by the first part with episodes.
 

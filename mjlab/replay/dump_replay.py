@@ -12,40 +12,45 @@ import torch
 
 from mjlab.envs import ManagerBasedRlEnv, ManagerBasedRlEnvCfg
 from mjlab.envs.runner import StepObserver
-from mjlab.replay.dump_files import Arrays, DumpedWorld, DumpError, load_dump
+from mjlab.envs.state import StateError, world_row
+from mjlab.replay.dumps import DumpedWorld, DumpError, load_dump
 from mjlab.replay.flight_recorder import STATE
+from mjlab.replay.replay import start_row
 from mjlab.runs.settings import read_task
 from mjlab.sim.fields import STATE_FIELDS, Stage
+
+Arrays = Mapping[str, np.ndarray]
 
 _LARGEST = torch.finfo(torch.float32).max
 
 
 def open_dump(
-    place: Path, *, accept_changes: bool = False
+    path: Path, world: int | None = None, *, accept_changes: bool = False
 ) -> tuple[DumpedWorld, ManagerBasedRlEnvCfg]:
-    """Read a world of a dump, and the environment that its run trained in.
+    """Read a world of a dump, and the training environment of its run.
 
     Args:
-        place: A dump's folder, or the file of a world in it.
-        accept_changes: Take the task as it is now where more than values differ.
+        path: The dump.
+        world: Index of the world in its run. None takes the one with the first fault.
+        accept_changes: Use the task as it is now if more than values differ.
     """
-    world = load_dump(place)
-    where = str(world.path / "config.json")
-    configs = read_task(world.config_text, where, accept_changes=accept_changes)
-    return world, configs["env"].for_training()
+    dumped = load_dump(path, world)
+    text = str(dumped.attributes["env_cfg"])
+    configs = read_task(text, str(path), accept_changes=accept_changes)
+    return dumped, configs["env"].for_training()
 
 
 def build_env(cfg: ManagerBasedRlEnvCfg, world: DumpedWorld) -> ManagerBasedRlEnv:
-    """Build the world alone, on the native engine, by its number among all worlds."""
+    """Build the world alone, on the native engine, with its index among all worlds."""
     cfg = dataclasses.replace(
         cfg,
         scene=dataclasses.replace(cfg.scene, num_envs=1),
         sim=dataclasses.replace(cfg.sim, backend="native"),
-        seed=world.record["seed"],
+        seed=world.attributes["seed"],
         recorders={},
         mode="auto",
     )
-    first_world = world.about["global_world"]
+    first_world = world.attributes["global_world"]
     return ManagerBasedRlEnv(cfg, device="cpu", first_world=first_world)
 
 
@@ -98,29 +103,30 @@ class DumpReport:
         self.equal += self.worst is None
 
     def lines(self, world: DumpedWorld) -> Iterator[str]:
-        """Yield what a user is told."""
-        record = world.record
+        """Yield the lines of the report."""
+        about = world.about
         yield (
-            f"{world.path}: {record['what']}, in iteration {record['iteration']}, on "
-            f"{record['when']}."
+            f"{world.path}: {about['what']}, in iteration {about['iteration']}, on "
+            f"{about['when']}."
         )
         yield (
-            f"World {world.about['world']} of {record['num_envs']} on "
-            f"{record['engine']}, {world.length} steps from step {record['steps'][0]} "
-            "of its run on, done again on the native engine."
+            f"World {world.attributes['world']} of {about['num_envs']} on "
+            f"{world.attributes['backend']}, {world.length} steps from step "
+            f"{about['first_step']} of its run on, done again on the native engine."
         )
         yield self._comparison(world.length)
         yield from map(str, self.findings)
         if not self.findings:
             yield "No number diverged in the replay."
-        for fault in world.about["faults"]:
+        for fault in world.faults:
             step = fault["step"]
             when = "in one of these steps" if step is None else f"in step {step}"
             yield f"Recorded: {fault['kind']}, {when}."
-        yield from record["advice"]
-        files = [other["file"] for other in record["worlds"] if other != world.about]
-        if files:
-            yield f"Also kept, to be named instead: {', '.join(files)}."
+        yield from about["advice"]
+        others = [each for each in world.worlds if each != world.attributes["world"]]
+        if others:
+            listed = ", ".join(map(str, others))
+            yield f"Also kept, for --dump-world: {listed}."
 
     def _comparison(self, length: int) -> str:
         if self.worst is None:
@@ -148,7 +154,7 @@ class DumpReplay:
         """Its record."""
         self.step = 0
         """The recorded step that comes next."""
-        self._actions = torch.from_numpy(world.steps["action"]).unsqueeze(1)
+        self._actions = torch.from_numpy(world.steps["actions"]).unsqueeze(1)
         width = env.action_manager.total_action_dim
         if self._actions.shape[1:] != (1, width):
             raise DumpError(
@@ -280,37 +286,27 @@ def element_name(model: mujoco.MjModel, name: str, index: int) -> str:
 
 
 def _start_state(env: ManagerBasedRlEnv, world: DumpedWorld) -> dict[str, torch.Tensor]:
-    """Return the recorded state, in the layout of an environment with one world."""
-    live = env.state.live()
-    state = {name: _fitting(name, tensor, world) for name, tensor in live.items()}
-    if world.record["engine"] != env.sim.backend.engine:
-        return state | _converted_physics(env, world.rows)
-    physics = {k: v for k, v in world.rows.items() if k.startswith("sim.")}
-    return state | {name: torch.from_numpy(rows) for name, rows in physics.items()}
+    """Return the recorded state as that of an environment with one world."""
+    is_same_engine = world.attributes["backend"] == env.sim.backend.engine
+    own = world_row(env.get_state(), 0)
+    foreign = () if is_same_engine else ("sim.",)
+    try:
+        env.put_rows({0: start_row(world.start, own, foreign)}, shared=True)
+    except StateError as error:
+        raise DumpError(f"{world.path}: the task has changed since. {error}") from error
+    if not is_same_engine:
+        _convert_physics(env, world.start)
+    return env.get_state()
 
 
-def _fitting(name: str, live: torch.Tensor, world: DumpedWorld) -> torch.Tensor:
-    """Return a recorded tensor, this world's part or the whole, whichever fits."""
-    for kept in (world.rows, world.wholes):
-        if name in kept and kept[name].shape == tuple(live.shape):
-            return torch.from_numpy(kept[name])
-    raise DumpError(
-        f"{world.path} has no {name!r} of shape {tuple(live.shape)}: the task has "
-        "changed since."
-    )
-
-
-def _converted_physics(
-    env: ManagerBasedRlEnv, rows: Mapping[str, np.ndarray]
-) -> dict[str, torch.Tensor]:
-    """Return the state of this engine with the fields that another one recorded."""
+def _convert_physics(env: ManagerBasedRlEnv, row: Mapping[str, torch.Tensor]) -> None:
+    """Write the fields that another engine recorded, and what follows from them."""
     engine = env.sim.engine
-    fields = [k.removeprefix("sim.model.") for k in rows if k.startswith("sim.model.")]
+    fields = [k.removeprefix("sim.model.") for k in row if k.startswith("sim.model.")]
     env.sim.expand(*(name for name in fields if name in engine.variable_fields))
     places = {f"sim.model.{name}": engine.model(name) for name in fields}
     places |= {f"sim.data.{name}": engine.data(name) for name in STATE_FIELDS}
     for path, live in places.items():
-        if live is not None and path in rows:
-            live.copy_(torch.from_numpy(rows[path]).reshape(live.shape))
+        if live is not None and path in row:
+            live.copy_(row[path].reshape(live.shape))
     env.sim.forward(Stage.ACCELERATION)
-    return {f"sim.{name}": tensor for name, tensor in env.sim.snapshot().items()}

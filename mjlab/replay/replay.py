@@ -182,14 +182,10 @@ class Replay:
 
     def _start_row(self, episode: RecordedEpisode, own: Values) -> Values:
         """Return a row to start from, with what is not recorded as it is here."""
-        # A file has no tensors of no size, and a state has.
-        row = {k: v for k, v in own.items() if not v.numel()}
-        row |= episode.read_all(_START)
         foreign = () if self.is_same_engine else ("sim.",)
         if self._other_observations:
             foreign += ("observation.",)
-        row = {k: v for k, v in row.items() if not k.startswith(foreign)}
-        return row | {k: v for k, v in own.items() if k.startswith(foreign)}
+        return start_row(episode.read_all(_START), own, foreign)
 
     def _observe_first(self) -> None:
         """Observe as at the beginning of an episode."""
@@ -318,6 +314,19 @@ class Replay:
     def _outcomes(self) -> Values:
         outcomes = self.env.outcome_manager
         return {name: outcomes.now(name).clone() for name in outcomes.active_terms}
+
+
+def start_row(recorded: Values, own: Values, foreign: tuple[str, ...] = ()) -> Values:
+    """Return the row of a state from which to replay.
+
+    Args:
+        recorded: The recorded row.
+        own: The environment's own row, used for what was not recorded.
+        foreign: Prefixes of the names that are not taken from the recording.
+    """
+    # A file does not contain empty tensors.
+    row = {k: v for k, v in own.items() if not v.numel() or k.startswith(foreign)}
+    return row | {k: v for k, v in recorded.items() if not k.startswith(foreign)}
 
 
 def recorded_values(replay: Replay, episode: RecordedEpisode) -> Values:

@@ -61,7 +61,7 @@ def test_a_dump_has_its_name_when_all_of_it_is_on_disk(
     env, _, _ = make(broken_cfg(), tmp_path)
     disk = Disk(monkeypatch)
     break_again(env, 1)
-    assert len(list(tmp_path.glob("*/dump.json"))) == 1
+    assert len(list(tmp_path.glob("*.h5"))) == 1
     assert disk.unsynced(tmp_path) == disk.faults == []
 
 
