@@ -72,6 +72,9 @@ class Turns:
     own_bytes: list[int] = field(default_factory=list)
     """Memory of this process."""
 
+    writer_bytes: list[int] = field(default_factory=list)
+    """Memory of the writer."""
+
 
 def measure(args: argparse.Namespace, folder: Path) -> dict[str, object]:
     """All figures."""
@@ -97,6 +100,8 @@ def measure(args: argparse.Namespace, folder: Path) -> dict[str, object]:
         **shares(turns, steps, blocks=max(1, 100 // args.block)),
         "resident_growth_mb": growth_mb(turns.own_bytes),
         "resident_growth_of_second_half_mb": growth_mb(second_half(turns.own_bytes)),
+        "writer_resident_mb": turns.writer_bytes[-1] / 2**20,
+        "writer_growth_of_second_half_mb": growth_mb(second_half(turns.writer_bytes)),
         "close_s": closing,
         "episodes": recorded.totals["episodes"],
         "file_mb": (folder / "run.h5").stat().st_size / 2**20,
@@ -109,6 +114,7 @@ def take_turns(
     """Blocks of steps without and with recording, from random actions."""
     trajectories = recorded._trajectories
     assert trajectories is not None, "Trajectories are on."
+    recorder = trajectories.recorder
     random = torch.Generator().manual_seed(0)
     shape = plain.action_space.shape
     assert shape is not None, "The task has one action term."
@@ -120,9 +126,10 @@ def take_turns(
             return turns
         turns.spent_s.append(run(recorded, actions))
         start = time.perf_counter()
-        trajectories.recorder.save()
+        recorder.save()
         turns.waits_s.append(time.perf_counter() - start)
-        turns.own_bytes.append(resident())
+        turns.own_bytes.append(resident("self"))
+        turns.writer_bytes.append(resident(str(recorder.writer.pid)))
     return turns
 
 
@@ -192,9 +199,9 @@ def run(env: TorchVectorEnv | RecordEpisode, actions: torch.Tensor) -> float:
     return time.perf_counter() - start
 
 
-def resident() -> int:
-    """Return the resident memory of this process in bytes."""
-    pages = int(Path("/proc/self/statm").read_text().split()[1])
+def resident(pid: str) -> int:
+    """Bytes of memory that a process holds."""
+    pages = int(Path(f"/proc/{pid}/statm").read_text().split()[1])
     return pages * 4096
 
 

@@ -70,7 +70,7 @@ class RecorderTermCfg(TermCfg):
 
 
 class RecorderManager(Manager[BoundTerm]):
-    """Manager of the recorder terms: writes episodes in the layout of `RecordEpisode`.
+    """Manager of the recorder terms, which is a source of a `Recorder`.
 
     Rewards, termination flags and outcomes are always recorded. Steps before the first
     reset belong to no episode and are not recorded.

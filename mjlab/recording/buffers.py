@@ -31,7 +31,7 @@ AGE_S = 0.5
 """Largest age of a step on a device before it is copied to the host, s."""
 
 
-class Channel(Protocol):
+class StepChannel(Protocol):
     """Way to the process that writes, which shares blocks of memory."""
 
     def take_block(self, block: int) -> None:
@@ -88,7 +88,7 @@ class HostBuffer(StepBuffer):
     """
 
     def __init__(
-        self, plan: WriterPlan, memory: SharedArrays, channel: Channel
+        self, plan: WriterPlan, memory: SharedArrays, channel: StepChannel
     ) -> None:
         self._layout, self._channel, self._block_rows = plan.layout, channel, plan.rows
         self._blocks = [steps_of(memory, block) for block in range(plan.blocks)]
@@ -180,7 +180,7 @@ class DeviceBuffer(StepBuffer):
         self,
         plan: WriterPlan,
         memory: SharedArrays,
-        channel: Channel,
+        channel: StepChannel,
         device: torch.device,
         stream: CopyStream,
     ) -> None:

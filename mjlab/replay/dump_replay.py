@@ -1,4 +1,4 @@
-"""A dumped world, done again on the native engine, and looked into while it runs."""
+"""Replay of a dumped world on the native engine, and search for the fault."""
 
 import dataclasses
 from collections.abc import Iterator, Mapping
@@ -56,16 +56,16 @@ def build_env(cfg: ManagerBasedRlEnvCfg, world: DumpedWorld) -> ManagerBasedRlEn
 
 @dataclass(frozen=True)
 class Finding:
-    """A number of a state that diverged, or that is not finite."""
+    """A value that diverged or is not finite."""
 
     step: int
     """The recorded step."""
 
     moment: str
-    """Moment of the step, in words."""
+    """Phase of the step, in words."""
 
     what: str
-    """Which number of which part, and its value."""
+    """The element, the part that it belongs to, and its value."""
 
     def __str__(self) -> str:
         return f"Step {self.step}, {self.moment}: {self.what}."
@@ -73,25 +73,24 @@ class Finding:
 
 @dataclass(kw_only=True)
 class DumpReport:
-    """Course of the recorded steps this time."""
+    """Comparison of the replay with the dump, and the faults that it found."""
 
     findings: list[Finding] = field(default_factory=list)
-    """Numbers that diverged, the first of each step."""
+    """Values that diverged, the first of each step."""
 
     equal: int = 0
-    """Steps from the first on that begin as they were recorded, bit for bit."""
+    """Leading steps that begin with the recorded state, bit for bit."""
 
     differences: dict[str, float] = field(
         default_factory=lambda: dict.fromkeys(STATE, 0.0)
     )
-    """Largest difference from the record, by field, over all steps in which both are
-    finite."""
+    """Largest difference from the dump by field, over finite values."""
 
     worst: tuple[str, int] | None = None
     """Field and step of the first difference, None if there is none."""
 
     def compare(self, step: int, here: Arrays, there: Arrays) -> None:
-        """Take in the state of one step, as it is and as it was recorded."""
+        """Compare the state before a step with the recorded one."""
         for name in STATE:
             if np.array_equal(here[name], there[name], equal_nan=True):
                 continue
@@ -112,7 +111,7 @@ class DumpReport:
         yield (
             f"World {world.attributes['world']} of {about['num_envs']} on "
             f"{world.attributes['backend']}, {world.length} steps from step "
-            f"{about['first_step']} of its run on, done again on the native engine."
+            f"{about['first_step']} of its run on, replayed on the native engine."
         )
         yield self._comparison(world.length)
         yield from map(str, self.findings)
@@ -141,19 +140,19 @@ class DumpReport:
 
 
 class DumpReplay:
-    """Does recorded steps again, as a policy that acts as was recorded.
+    """Policy that takes the recorded actions.
 
     After the last one it goes back to the first.
     """
 
     def __init__(self, env: ManagerBasedRlEnv, world: DumpedWorld) -> None:
-        """Take an environment of `build_env`."""
+        """Take an environment from `build_env`."""
         self.env = env
         """The world."""
         self.world = world
-        """Its record."""
+        """Its dump."""
         self.step = 0
-        """The recorded step that comes next."""
+        """The next recorded step."""
         self._actions = torch.from_numpy(world.steps["actions"]).unsqueeze(1)
         width = env.action_manager.total_action_dim
         if self._actions.shape[1:] != (1, width):
@@ -174,7 +173,7 @@ class DumpReplay:
         return self._actions[self.step - 1]
 
     def reset(self, dones: torch.Tensor | None = None) -> None:
-        """Do nothing: what was recorded goes on after an episode's end."""
+        """Do nothing: the recorded steps continue after the end of an episode."""
 
     def restart(self) -> None:
         """Put the world into the state before the first step."""
@@ -182,7 +181,7 @@ class DumpReplay:
         self.step = 0
 
     def run(self) -> DumpReport:
-        """Do all steps unseen, look for what went wrong, and compare."""
+        """Replay all steps, search for the fault, and compare."""
         self.restart()
         report = DumpReport()
         search = _NonfiniteSearch(self.env, report.findings)
@@ -203,13 +202,13 @@ class DumpReplay:
 
 
 class _NonfiniteSearch(StepObserver):
-    """Looks for numbers that are not finite, or beyond MuJoCo's limit of a state."""
+    """Searches for values that are not finite, or beyond MuJoCo's limit of a state."""
 
     def __init__(self, env: ManagerBasedRlEnv, findings: list[Finding]) -> None:
         self._env = env
         self._findings = findings
         self.step = 0
-        """The recorded step that is under way."""
+        """The current recorded step."""
         self._physics = 0
 
     def before_step(self) -> None:
@@ -247,19 +246,19 @@ class _NonfiniteSearch(StepObserver):
             return
 
     def _find(self, moment: str, what: str) -> None:
-        """Keep the first finding of a step; what follows comes from it."""
+        """Keep the first finding of a step, which the others follow from."""
         if not self._findings or self._findings[-1].step < self.step:
             self._findings.append(Finding(self.step, moment, what))
 
 
 def _bad(values: torch.Tensor, limit: float = _LARGEST) -> tuple[int, float] | None:
-    """Return the first number that is NaN or beyond the limit, with its value."""
+    """Return the first index that is NaN or beyond the limit, with its value."""
     places = (~(values.abs() <= limit)).nonzero().flatten().tolist()
     return (places[0], float(values[places[0]])) if places else None
 
 
 def element_name(model: mujoco.MjModel, name: str, index: int) -> str:
-    """Return the part of a number of a state, such as "body 'a', joint 'b'".
+    """Return the part that an element of a state belongs to: "body 'a', joint 'b'".
 
     Args:
         model: The model.

@@ -1,4 +1,4 @@
-"""Recorded episodes, done again: by actions and by states, alone and side by side."""
+"""Replay of recorded episodes by actions and by states, alone and side by side."""
 
 import itertools
 import json
@@ -252,7 +252,7 @@ def test_a_file_with_other_observations_is_a_recording_too(
             assert isinstance(tree, dict) and list(tree) == ["memory"]
             position = first.read("obs/memory/position")
             assert position.shape == (old.length + 1, 10)
-            # And that file can be done again, with its own memories.
+            # That file can be replayed, too, with its own histories.
             again = account_of(Replay(world_of(cfg, 1), made))
             assert again.claimed == 2 and again.is_as_claimed
             assert "obs/memory/position" in again.tallies
@@ -391,7 +391,7 @@ def test_what_cannot_be_done_again_says_why(
     with Recording(bare) as recording, pytest.raises(ReplayError) as caught:
         account_of(Replay(world_of(cartpole(), 1), recording))
     assert str(caught.value) == (
-        f"Episode 0 of {bare} has no 'start', from which it could be done again: "
+        f"Episode 0 of {bare} has no 'start', which a replay starts from: "
         "record with record_physics=True."
     )
     with Recording(files["same_step"]) as recording:
