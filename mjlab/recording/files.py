@@ -101,8 +101,10 @@ class EpisodeFile:
         check_writable(path)
         _delete(path)
         make_folders(self._parts)
-        self._start_part()
-        self._write_part()  # Replaced by the first part with episodes.
+        self._memory: FileInMemory | None = FileInMemory(self._attributes)
+        self._unsaved = self._bytes = 0
+        self._since = 0.0
+        self._write_part(self._memory)  # Replaced by the first part with episodes.
 
     @property
     def seconds_left(self) -> float | None:
@@ -113,10 +115,16 @@ class EpisodeFile:
 
     def add(self, arrays: Arrays, attributes: Attributes) -> None:
         """Add an episode. Errors of the disk lose episodes, and nothing else."""
+        if self._memory is None:
+            self._memory = FileInMemory(self._attributes)
         if not self._unsaved:
             self._since = time.monotonic()
         number = self.num_episodes + self._unsaved
-        self._encoder.write(self._memory.file, number, arrays, attributes)
+        try:
+            self._encoder.write(self._memory.file, number, arrays, attributes)
+        except BaseException:
+            self._forget()  # An episode cannot be removed from the file.
+            raise
         self._unsaved += 1
         self._bytes += sum(value.nbytes for value in arrays.values())
         if self._bytes >= PART_BYTES:
@@ -124,10 +132,10 @@ class EpisodeFile:
 
     def save(self) -> None:
         """Write the episodes in memory to the disk."""
-        if not self._unsaved:
+        if self._memory is None or not self._unsaved:
             return
         try:
-            self._write_part()
+            self._write_part(self._memory)
             self.num_episodes += self._unsaved
         except OSError as error:
             self.num_lost += self._unsaved
@@ -138,8 +146,7 @@ class EpisodeFile:
                     f"{self.num_episodes} episodes on disk are kept; episodes that end "
                     "while there is no space are lost. The run continues."
                 )
-        self._memory.close()
-        self._start_part()
+        self._forget()
 
     def finish(self, *, clean: bool = True) -> None:
         """Join all parts to one file, and write the list of episodes.
@@ -147,27 +154,28 @@ class EpisodeFile:
         Args:
             clean: Whether to omit episodes without steps, and renumber the others.
         """
-        self.save()
-        self._memory.close()
+        self.leave()
         merge(self.path, clean=clean, say=self._say)
 
     def leave(self) -> None:
         """Stop without joining the parts."""
         self.save()
-        self._memory.close()
+        self._forget()
 
     def drop(self) -> None:
         """Delete everything."""
-        self._memory.close()
+        self._forget()
         _remove_parts(self._parts)
 
-    def _start_part(self) -> None:
-        self._memory = FileInMemory(self._attributes)
+    def _forget(self) -> None:
+        """Drop the episodes in memory."""
+        memory, self._memory = self._memory, None
         self._unsaved = self._bytes = 0
-        self._since = 0.0
+        if memory is not None:
+            memory.close()
 
-    def _write_part(self) -> None:
-        image = self._memory.image()
+    def _write_part(self, memory: FileInMemory) -> None:
+        image = memory.image()
         part = self._parts / f"{self.num_episodes:08d}.h5"
         write_atomic(part, lambda file: file.write(image))
 
