@@ -66,8 +66,8 @@ class ReplayOptions(TaskOptions):
     """Numbers of the episodes. Default: all."""
 
     by: Literal["actions", "states"] = "actions"
-    """What is forced: the actions, from the recorded first state on; or also the state
-    after each step."""
+    """Take the recorded actions from the recorded initial state, or also write the
+    recorded state after each step."""
 
     num_envs: Annotated[int | None, at_least(1)] = None
     """Episodes replayed at once. Default: all, up to 16."""

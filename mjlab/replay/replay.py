@@ -324,7 +324,7 @@ def start_row(recorded: Values, own: Values, foreign: tuple[str, ...] = ()) -> V
     return row | {k: v for k, v in recorded.items() if not k.startswith(foreign)}
 
 
-def recorded_values(replay: Replay, episode: RecordedEpisode) -> Values:
+def recorded_values(episode: RecordedEpisode) -> Values:
     """Return the recorded values of an episode, by the paths of `Replayed.values`."""
     values: Values = {}
     for path in ("rewards", "terminated", "truncated", "success", "fail"):

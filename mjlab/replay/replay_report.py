@@ -55,7 +55,7 @@ class ReplayReport:
         self.episodes += 1
         self.steps += episode.length
         is_equal = True
-        for name, expected in recorded_values(self.replay, episode).items():
+        for name, expected in recorded_values(episode).items():
             value = replayed.values.get(name)
             if name.startswith("physics/") and value is None:
                 continue  # Compared by the states of entities on another engine.
