@@ -51,7 +51,7 @@ from mjlab.recording.hdf5 import (
 PART_BYTES = 8 * 2**20
 """Approximate largest size of a part."""
 
-SAVE_S = 0.5
+SAVE_S = 1.0
 """Largest time that a finished episode is in memory only, s."""
 
 _UNFINISHED_PART = re.compile(r"\d+\.h5(\.[0-9a-f]+\.tmp)?")
