@@ -21,7 +21,7 @@ BIN = $(VENV)/bin
 READY = $(VENV)/.ready
 SOURCES = mjlab mjlab_fused tasks scripts bench tests
 
-.PHONY: test slow train docs format style type check setup
+.PHONY: test slow train docs format style type check faults setup
 
 test: $(READY)
 	@if [ -z "$(ROOM)" ]; then \
@@ -53,11 +53,10 @@ train: $(READY)
 	echo "$(BIN)/python scripts/train.py $$*"; \
 	exec $(BIN)/python scripts/train.py "$$@"
 
-# The documentation as a site, in build/site; with VERSION=0.1.0 in build/versions/0.1.0,
-# beside other versions.
-VERSION =
+# The documentation in build/site. Warnings are errors.
 docs: $(READY)
-	$(BIN)/python docs/build.py $(VERSION)
+	$(BIN)/python -m sphinx -q -W --keep-going -d build/doctrees docs build/site
+	@echo "build/site/index.html"
 
 format: $(READY)
 	$(BIN)/python -m ruff check --fix $(SOURCES)
@@ -71,6 +70,11 @@ style: $(READY)
 	$(BIN)/python -m ruff format --check $(SOURCES)
 
 check: style type test
+
+# Monthly: plants each fault of tests/mutants in a copy, and names those that no test
+# notices. Hours.
+faults: $(READY)
+	$(BIN)/python tests/mutants/run.py --all
 
 setup: $(READY)
 

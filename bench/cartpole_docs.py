@@ -19,7 +19,7 @@ from bench.record import RESULTS
 from mjlab.cli.answers import UsageError, run_program
 
 ROOT = Path(__file__).resolve().parents[1]
-PAGE = ROOT / "docs" / "cartpole_study.md"
+PAGE = ROOT / "docs/explanation/cartpole_study.md"
 IMAGES = ROOT / "docs" / "images" / "cartpole"
 RESULT = RESULTS / "cartpole"
 
@@ -65,7 +65,7 @@ def filled(page: str, folder: Path, pictures: Sequence[str]) -> str:
             text = file.read_text("utf-8").strip() if file.exists() else NOTHING
         elif name in pictures:
             says = name.removesuffix(".svg").replace("_", " ")
-            text = f"![{says}](images/cartpole/{name})"
+            text = f"![{says}](../images/cartpole/{name})"
         else:
             text = NOTHING
         return f"<!-- {kind}: {name} -->\n\n{text}\n\n<!-- end -->"

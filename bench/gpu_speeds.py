@@ -11,8 +11,8 @@ from typing import Any
 
 import torch
 
-from bench.gpu_peer import Side
 from bench.gpu_worlds import SMALL, Plan, close
+from bench.peer import Side
 from bench.sim import bare_warp, robot_model, start_standing
 from bench.sim import measure as measure_sim
 from mjlab.cli.speed import measure, memory, random_actions, run_physics, run_steps
@@ -131,8 +131,8 @@ class Curve:
         """Keep them."""
         self.figures.append(dict(figures))
 
-    def close(self) -> None:
-        """There is nothing to close."""
+    def close(self, *, failed: bool = False) -> None:
+        """Do nothing."""
 
 
 def peer(plan: Plan, num_envs: int) -> Result:
@@ -140,7 +140,9 @@ def peer(plan: Plan, num_envs: int) -> Result:
     if "PEER_SITE" not in os.environ and not plan.rehearse:
         raise RuntimeError("PEER_SITE names no folder with mjlab and its versions")
     number = plan.pick(num_envs, 4)
-    other = Side(SMALL, number, plan.device)
+    site = os.environ.get("PEER_SITE", str(ROOT))
+    task = SMALL if plan.rehearse else "Velocity-G1-Flat"
+    other = Side(task, number, plan.device, backend="warp", site=site)
     mode = "auto" if plan.rehearse else "fused"
     env = plan.make(plan.configured("Velocity-G1-Flat", num_envs), mode)
     steps = plan.pick(20, 2)

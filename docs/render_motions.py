@@ -1,4 +1,4 @@
-"""Make the picture strips of docs/motions.md: `python docs/render_motions.py [NAME]`.
+"""Make the picture strips of the motion clips: `python docs/render_motions.py [NAME]`.
 
 The project has to be installed (`pip install -e .`). Without a display, set
 MUJOCO_GL=egl or MUJOCO_GL=osmesa.
@@ -14,7 +14,7 @@ from mjlab.cli.motion_pictures import pictures
 from mjlab.envs import ViewerCfg
 from mjlab.motion import Motion, MotionRobot, find_motions, load_motion
 from mjlab.tasks.robots.g1 import G1
-from mjlab.tasks.tracking.clips import FOLDER
+from mjlab.tasks.tracking.clips import G1_CLIPS
 
 IMAGES = Path(__file__).parent / "images" / "motions"
 COLUMNS, ROWS = 6, 2
@@ -50,7 +50,7 @@ def main() -> None:
         width=width,
         height=height,
     )
-    for path in find_motions([FOLDER]):
+    for path in find_motions([G1_CLIPS]):
         if len(sys.argv) > 1 and path.stem not in sys.argv[1:]:
             continue
         motion = robot.completed(load_motion(path))

@@ -1,10 +1,11 @@
-"""A manager-based framework for robot learning on MuJoCo Warp and native MuJoCo."""
+"""Manager-based robot learning on MuJoCo Warp and native MuJoCo."""
 
 import os
 
 from mjlab_fused import refuse_other
 
-TYPE_CHECKING = False  # As in `typing`, which takes longer to import than all of this.
+# As in `typing`, whose import takes longer than that of this package.
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
@@ -14,12 +15,12 @@ if TYPE_CHECKING:
 def make(
     task: str, *, num_envs: int = 1, **settings: "Any"
 ) -> "TorchVectorEnv | NumpyVectorEnv":
-    """Make worlds of a task, stepped together: a `gymnasium.vector.VectorEnv`.
+    """Create worlds of a task that are stepped together: a Gymnasium `VectorEnv`.
 
     Args:
-        task: The task's id, such as "Velocity-G1".
+        task: Task id, such as "Velocity-G1".
         num_envs: Number of worlds.
-        **settings: Those of `mjlab.gym`.
+        **settings: Settings of `mjlab.gym.make`.
     """
     from mjlab.gym.build import make as make_task
 
@@ -27,12 +28,12 @@ def make(
 
 
 def __dir__() -> list[str]:
-    """Return what users look for, and not what this file imports for itself."""
+    """Return the public names, without modules imported here."""
     return sorted({*globals()} - {"os", "refuse_other", "TYPE_CHECKING"})
 
 
 def _draw_without_a_display() -> None:
-    """Have cameras draw where there is no display, as in a notebook of a server."""
+    """Select offscreen rendering without a display, as in a notebook on a server."""
     if not os.environ.get("DISPLAY") and not os.environ.get("WAYLAND_DISPLAY"):
         from mjlab.render.gl import prepare_gl
 

@@ -1,4 +1,4 @@
-"""`python -m mjlab VERB`, for where the command `mjlab` is not on the path."""
+"""`python -m mjlab VERB`, if the command `mjlab` is not on the path."""
 
 import sys
 

@@ -1,4 +1,4 @@
-"""Extras of the distribution that are not installed, reported in one form."""
+"""Error messages for missing extras of the distribution."""
 
 import importlib.util
 import sys
@@ -6,29 +6,29 @@ from pathlib import Path
 
 
 def missing(what: str, packages: str, extra: str) -> str:
-    """Return a sentence that says what is not installed, and how to install it.
+    """Return a sentence on missing packages and how to install them.
 
     Args:
-        what: What needs it, as the subject of the sentence: "A video".
+        what: The feature that needs them, as the subject of the sentence: "A video".
         packages: The packages: "onnx and onnxruntime".
-        extra: The extra of this distribution that brings them.
+        extra: The extra of this distribution that contains them.
     """
     verb = "are" if " and " in packages else "is"
     return f"{what} needs {packages}, which {verb} not installed: {install(extra)}."
 
 
 def install(extra: str) -> str:
-    """Return what to type for an extra, in the environment of this process."""
+    """Return the install command of an extra, for the environment of this process."""
     if not _is_of_uv():
         return f'pip install "mjlab-fused[{extra}]"'
-    # `uvx` makes an environment in its cache for one command.
+    # `uvx` creates an environment in its cache for each command.
     if {"archive-v0", "environments-v2"} & set(Path(sys.prefix).parts):
         return f'uvx --from "PACKAGE[{extra}]" mjlab'
     return f'uv pip install "mjlab-fused[{extra}]"'
 
 
 def _is_of_uv() -> bool:
-    """Return True in an environment that uv made, without pip."""
+    """Return True in an environment that uv created, without pip."""
     settings = Path(sys.prefix, "pyvenv.cfg")
     made_by_uv = settings.is_file() and "\nuv = " in "\n" + settings.read_text("utf-8")
     return made_by_uv and importlib.util.find_spec("pip") is None

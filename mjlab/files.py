@@ -1,7 +1,7 @@
-"""Files that are there in full or not at all, whenever the process or the power ends.
+"""Atomic and durable file writes, also if the process is killed or the power fails.
 
-What is written lies under another name until it is on disk; only then does it take its
-name, and only when the name is on disk, too, may what it replaces be deleted.
+Data are written under a temporary name and synchronised to disk, then renamed. Only
+when the name is on disk, too, may the replaced file be deleted.
 """
 
 import errno
@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import BinaryIO
 
 TEMPORARY = ".tmp"
-"""Suffix of a file that is being written. One that is left over may be deleted."""
+"""Suffix of a file that is being written. Left-over files can be deleted."""
 
 
 _FULL = (errno.ENOSPC, errno.EDQUOT)
@@ -27,25 +27,25 @@ _DAMAGE = (
     *(OSError, RuntimeError, LookupError, ValueError, TypeError, AttributeError),
     *(ArithmeticError, MemoryError, EOFError, zipfile.BadZipFile, zlib.error),
 )
-"""Errors that libraries raise for files that are damaged."""
+"""Exceptions that libraries raise for damaged files."""
 
 
 class CannotWriteError(OSError):
-    """A write that failed: a full disk, a folder without permission, a bad device."""
+    """Failed write: disk full, permission denied, or a device error."""
 
 
 _UNREAD = "wandb"
-"""Folder of Weights & Biases in a run. It has links to logs, and is never read here."""
+"""Folder of Weights & Biases in a run. It contains links to logs, and is never read."""
 
 
 @contextmanager
 def reading(place: str, kind: type[Exception], remedy: str) -> Iterator[None]:
-    """Answer what a damaged file causes with one line that names the place.
+    """Turn errors caused by a damaged file into one line that names the file.
 
     Args:
-        place: The file, and what of it is read.
-        kind: The kind of error; errors of this project pass as they are.
-        remedy: A sentence that says what to do about it.
+        place: The file, and the part of it that is read.
+        kind: Exception type to raise; errors of this project pass unchanged.
+        remedy: Advice for the user, as a sentence.
     """
     try:
         yield
@@ -57,12 +57,12 @@ def reading(place: str, kind: type[Exception], remedy: str) -> Iterator[None]:
 
 
 def one_line(error: Exception) -> str:
-    """Return what an error says in one line, without its full stop."""
+    """Return an error message in one line, without the full stop."""
     return " ".join(str(error).split()).rstrip(".")
 
 
 def write_atomic(path: Path, write: Callable[[BinaryIO], object]) -> None:
-    """Write a file under another name, make sure it is on disk, then rename it."""
+    """Write a file under a temporary name, synchronise it to disk, then rename it."""
     data = in_memory(path, write)
     with saying_why(path, len(data)):
         make_folders(path.parent)
@@ -78,21 +78,21 @@ def write_atomic(path: Path, write: Callable[[BinaryIO], object]) -> None:
 def create_beside(path: Path) -> tuple[Path, BinaryIO]:
     """Create a file to fill and rename to `path`; return its path and the open file.
 
-    Nobody can guess its name, and what lies at that name is neither opened nor
-    followed, so that a link planted in a shared folder leads nowhere. Its permissions
-    are those of any new file.
+    Its name is unpredictable, and an existing file or link of that name is neither
+    opened nor followed, so a link planted in a shared folder has no effect. Its
+    permissions are those of any new file.
     """
     temporary = temporary_beside(path)
     return temporary, temporary.open("xb")
 
 
 def temporary_beside(path: Path) -> Path:
-    """Return a name beside `path` that nobody can guess, with TEMPORARY at its end."""
+    """Return an unpredictable name next to `path` that ends in TEMPORARY."""
     return path.with_name(f"{path.name}.{os.urandom(8).hex()}{TEMPORARY}")
 
 
 def in_memory(path: Path, write: Callable[[BinaryIO], object]) -> bytes:
-    """Write a file in memory, since `torch.save` hides why a disk refuses.
+    """Write a file in memory, since `torch.save` hides the reason of disk errors.
 
     Raises:
         MemoryError: If memory runs out, which `torch.save` hides too (torch 2.13).
@@ -110,7 +110,7 @@ def in_memory(path: Path, write: Callable[[BinaryIO], object]) -> bytes:
 
 
 def make_folders(folder: Path) -> None:
-    """Make a folder and those above it, and have their names on disk."""
+    """Create a folder and its parents, and synchronise their names to disk."""
     if not folder.exists():
         make_folders(folder.parent)
         folder.mkdir(exist_ok=True)
@@ -119,11 +119,11 @@ def make_folders(folder: Path) -> None:
 
 @contextmanager
 def saying_why(path: Path, size: int = 0) -> Iterator[None]:
-    """Word an error of the disk as an answer.
+    """Turn disk errors into a message with the reason.
 
     Args:
         path: The file or folder that is written.
-        size: Its bytes.
+        size: Its size in bytes.
     """
     try:
         yield
@@ -135,7 +135,7 @@ def saying_why(path: Path, size: int = 0) -> Iterator[None]:
                 f"No space left in {folder}: {path.name} needs {_size(size)}, and "
                 f"{_size(free)} are free."
             ) from error
-        if error.errno is None:  # It is worded already.
+        if error.errno is None:  # It already has a message.
             raise
         reason = os.strerror(error.errno).lower()
         raise CannotWriteError(f"Cannot write to {path} ({reason}).") from error
@@ -151,9 +151,9 @@ def write_text(path: Path, text: str) -> None:
 
 
 def move_durably(unfinished: Path, path: Path) -> None:
-    """Give a whole file or folder its name, once all of it is on disk.
+    """Rename a complete file or folder, after it is synchronised to disk.
 
-    A file that has the name is replaced; a folder must not be there.
+    An existing file of that name is replaced; a folder must not exist.
     """
     inside = unfinished.rglob("*") if unfinished.is_dir() else ()
     for each in (*inside, unfinished):
@@ -164,9 +164,9 @@ def move_durably(unfinished: Path, path: Path) -> None:
 
 @contextmanager
 def folder_beside(path: Path) -> Iterator[Path]:
-    """A new folder to fill beside the one that it will be, deleted if that fails.
+    """Yield a temporary folder next to the final one; delete it after an error.
 
-    Whoever fills it moves it. A folder that is there already is never touched.
+    The caller renames it. An existing folder is never modified.
     """
     unfinished = temporary_beside(path)
     make_folders(path.parent)
@@ -181,11 +181,11 @@ def folder_beside(path: Path) -> Iterator[Path]:
 def check_contained(folder: Path, kind: type[Exception]) -> None:
     """Raise if a link in a folder leads out of it, or a file in it is special.
 
-    Pipes and devices can block for ever, and links read, write or delete what is not
-    the folder's. The folder itself may be reached through a link.
+    Pipes and devices can block forever, and links can read, write or delete files
+    outside of the folder. The folder itself can be reached through a link.
 
     Args:
-        folder: A folder that another person can have made.
+        folder: A folder that another person can have created.
         kind: The type of the error.
     """
     root = folder.resolve()
@@ -200,34 +200,34 @@ def check_contained(folder: Path, kind: type[Exception]) -> None:
 def _check_entry(path: Path, folder: Path, kind: type[Exception]) -> None:
     try:
         mode = path.lstat().st_mode
-    except FileNotFoundError:  # Deleted meanwhile, by a run that goes on.
+    except FileNotFoundError:  # Deleted in the meantime, by a run in progress.
         return
     if stat.S_ISLNK(mode):
         if not Path(os.path.realpath(path)).is_relative_to(folder.resolve()):
             raise kind(
-                f"{path} is a link that leaves {folder}: it is not followed. Put a "
-                "copy of what it leads to in its place, or delete it."
+                f"{path} is a link that leaves {folder}: it is not followed. Replace "
+                "it by a copy of its target, or delete it."
             )
     elif not (stat.S_ISREG(mode) or stat.S_ISDIR(mode)):
-        raise kind(f"{path} is no plain file: delete it, or move it away.")
+        raise kind(f"{path} is not a regular file: delete it, or move it away.")
 
 
 def append_text(path: Path, text: str) -> None:
-    """Add to a text file, and have that on disk."""
+    """Append to a text file, and synchronise it to disk."""
     with path.open("a", encoding="utf-8") as file:
         file.write(text)
     sync(path)
 
 
 def sha256(path: Path) -> str:
-    """Checksum of a file."""
+    """Return the SHA-256 checksum of a file."""
     with path.open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 def sync(path: Path) -> None:
-    """Have a file on disk, or the names in a folder."""
-    is_windows = os.name == "nt"  # It opens no folders.
+    """Synchronise a file, or the names in a folder, to disk."""
+    is_windows = os.name == "nt"  # Windows cannot open folders.
     if path.is_file() or not is_windows:
         with saying_why(path):
             handle = os.open(path, os.O_RDWR if is_windows else os.O_RDONLY)

@@ -1,4 +1,4 @@
-"""Memory: how much is free, and errors that say how much was asked for."""
+"""Free memory, and error messages for failed allocations."""
 
 import contextlib
 import errno
@@ -9,20 +9,20 @@ from pathlib import Path
 
 
 class NotEnoughMemoryError(MemoryError):
-    """More worlds than fit into memory."""
+    """Number of worlds that does not fit into memory."""
 
 
-_FEWER = "Take fewer worlds: scene.num_envs in Python, --num-envs on the command line."
+_FEWER = "Use fewer worlds: scene.num_envs in Python, --num-envs on the command line."
 _ALLOCATION = re.compile(
     r"std::bad_alloc|could not allocate|can(no|')t allocate memory|out of memory"
     r"|failed to allocate",
     re.IGNORECASE,
 )
-"""Texts of MuJoCo, Warp, PyTorch and the C++ library for a failed allocation."""
+"""Messages of MuJoCo, Warp, PyTorch and the C++ library for failed allocations."""
 
 
 def is_out_of_memory(error: BaseException) -> bool:
-    """Return True for an allocation that failed, whichever library reports it."""
+    """Return True for a failed allocation, reported by any library."""
     if isinstance(error, MemoryError):
         return True
     if isinstance(error, OSError):
@@ -33,7 +33,7 @@ def is_out_of_memory(error: BaseException) -> bool:
 
 
 def describe_out_of_memory(error: BaseException) -> str:
-    """Return the size that was asked for, if the error says so, and the remedy."""
+    """Return a message with the requested size, if known, and advice."""
     if isinstance(error, NotEnoughMemoryError):
         return str(error)
     if type(error) is MemoryError and str(error).startswith("Out of memory"):
@@ -50,7 +50,7 @@ def _details(error: BaseException) -> str:
 
 
 def _limit() -> int:
-    """Return the bytes of address space that the shell allows, 0 if all."""
+    """Return the address space limit of the shell in bytes, 0 if unlimited."""
     try:
         import resource
     except ImportError:  # Windows has no such limits.
@@ -69,10 +69,10 @@ def _size_asked(text: str) -> str:
 
 @contextlib.contextmanager
 def naming_worlds(num_envs: int) -> Iterator[None]:
-    """Have a failed allocation inside name the number of worlds.
+    """Name the number of worlds in errors of failed allocations in this block.
 
     Args:
-        num_envs: Worlds that are built.
+        num_envs: Number of worlds that are built.
     """
     try:
         yield
@@ -87,31 +87,31 @@ def naming_worlds(num_envs: int) -> Iterator[None]:
 
 
 def require_room(num_envs: int, per_world: int) -> None:
-    """Raise if worlds surely need more memory than this machine has free.
+    """Raise if the minimum memory of the worlds exceeds the free memory.
 
-    Linux grants memory that is not there and ends the process later, so that no
-    allocation fails.
+    Linux overcommits memory and kills the process later, so that allocations do not
+    fail.
 
     Args:
-        num_envs: Worlds.
-        per_world: Bytes that a world takes at least.
+        num_envs: Number of worlds.
+        per_world: Minimum bytes per world.
     """
     free = free_memory()
     if num_envs * per_world > free:
         raise NotEnoughMemoryError(
-            f"{num_envs} worlds take at least {num_envs * per_world / 2**30:.1f} GB, "
-            f"and {free / 2**30:.1f} GB are free on this machine, enough for "
-            f"{free // per_world} at most. {_FEWER}"
+            f"{num_envs} worlds need at least {num_envs * per_world / 2**30:.1f} GB, "
+            f"and {free / 2**30:.1f} GB are free on this machine, enough for at most "
+            f"{free // per_world}. {_FEWER}"
         )
 
 
 def free_memory() -> int:
-    """Return the bytes that this process can still take on this machine."""
+    """Return the free memory for this process on this machine, in bytes."""
     return min(_free_on_machine(), _free_in_group())
 
 
 def _free_on_machine() -> int:
-    """Return what the system could give without swapping, or all there is."""
+    """Return the memory available without swapping, or the total if unknown."""
     meminfo = Path("/proc/meminfo")
     if meminfo.exists():
         found = re.search(r"MemAvailable:\s+(\d+) kB", meminfo.read_text())
@@ -136,7 +136,7 @@ def _free_in_group(root: Path = Path("/sys/fs/cgroup")) -> int:
     for limit, used, stat in places:
         try:
             most, now = int(limit.read_text()), int(used.read_text())
-            # The cache of files is given back when it is needed.
+            # The file cache is released on demand.
             cached = re.search(
                 r"^(?:total_)?inactive_file (\d+)", stat.read_text(), re.M
             )

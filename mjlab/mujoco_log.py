@@ -1,4 +1,4 @@
-"""MuJoCo's warnings, through the log of this project."""
+"""MuJoCo's warnings, relayed to this project's log."""
 
 import logging
 import warnings
@@ -8,7 +8,7 @@ import numpy as np
 
 _log = logging.getLogger("mjlab.mujoco")
 
-# What `mj_warning` ends with: a warning of a step, of which health keeps count.
+# Suffix of `mj_warning` messages: warnings of a step, which the health counters cover.
 _OF_A_STEP = "Time = "
 
 
@@ -31,21 +31,21 @@ _ELEMENTS = {
 
 
 class ModelFileError(ValueError):
-    """A file or a spec that MuJoCo cannot read, or cannot compile, as a model."""
+    """File or spec that MuJoCo cannot read or compile."""
 
 
 def relay_warnings() -> None:
     """Send MuJoCo's warnings to the log `mjlab.mujoco`, each as one line.
 
     By default they go to stderr and to a file MUJOCO_LOG.TXT in the working directory.
-    A handler that the user installed is left alone.
+    A handler installed by the user is kept.
     """
     if mujoco.get_mju_user_warning() is None:
         mujoco.set_mju_user_warning(_relay)
 
 
 def compile_spec(spec: mujoco.MjSpec) -> mujoco.MjModel:
-    """Compile `spec`, and send what MuJoCo warns of to the log."""
+    """Compile `spec`, and send MuJoCo's warnings to the log."""
     with warnings.catch_warnings(record=True) as found:
         warnings.simplefilter("always")
         try:
@@ -62,22 +62,22 @@ def compile_spec(spec: mujoco.MjSpec) -> mujoco.MjModel:
 
 
 def _refuse_nan(model: mujoco.MjModel, name: str) -> None:
-    """Raise for NaN in a model, which MuJoCo compiles with a warning at most."""
+    """Raise for NaN in a model, which MuJoCo accepts with at most a warning."""
     for field in dir(model):
         values = getattr(model, field)
         if not isinstance(values, np.ndarray) or values.dtype.kind != "f":
             continue
-        # Constants are NaN because a field that they are derived from is.
+        # Constants are NaN only if a field from which they are derived is.
         if field not in _CONSTANTS and np.isnan(values).any():
             row = int(np.argwhere(np.isnan(values))[0][0])
             raise ModelFileError(
-                f"The model {name!r} has NaN in {_place(model, field, row)}. Write a "
-                "number, or leave the attribute out."
+                f"The model {name!r} has NaN in {_place(model, field, row)}. Set a "
+                "number, or remove the attribute."
             )
 
 
 def _place(model: mujoco.MjModel, field: str, row: int) -> str:
-    """Return the element and the attribute of a row of a field, for a message."""
+    """Return a description of the element and attribute of a field's row."""
     prefix, _, attribute = field.partition("_")
     if prefix == "dof":
         prefix, row = "jnt", int(model.dof_jntid[row])

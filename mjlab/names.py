@@ -1,7 +1,7 @@
-"""Names and patterns: the one place that turns text into indices.
+"""Resolution of names and patterns to indices.
 
-Every pattern of the project is a Python regular expression that must match a whole name
-(`re.fullmatch`). `foot` therefore names one thing, and `.*_foot` a family.
+Every pattern of the project is a Python regular expression that must match a complete
+name (`re.fullmatch`). `foot` therefore matches one element, and `.*_foot` several.
 """
 
 import difflib
@@ -14,32 +14,32 @@ T = TypeVar("T")
 _SHOWN_NAMES = 8
 
 _LIKE = 0.5
-"""Likeness, from 0 to 1, from which on a name may be meant by another."""
+"""Minimum similarity, from 0 to 1, of a name that is suggested for another."""
 
 
 class UnknownNameError(ValueError):
-    """A name or pattern that matches nothing that exists."""
+    """Name that does not exist, or pattern without a match."""
 
 
 class AmbiguousNameError(ValueError):
-    """A name that several patterns claim."""
+    """Name that several patterns match."""
 
 
 class InvalidPatternError(ValueError):
-    """A pattern that is not a regular expression."""
+    """Pattern that is not a regular expression."""
 
 
 def suggest(name: str, names: Iterable[str], *, otherwise: str = "") -> str:
     """Return a sentence that lists the valid names, the nearest to `name` first.
 
-    Of many names, it lists only those that are like the name, if there are any.
+    Long lists are reduced to similar names, if there are any.
 
     Args:
         name: The name that does not exist.
         names: The names that exist.
-        otherwise: Sentence to return if no name is like it. Empty lists the names.
+        otherwise: Sentence to return if no name is similar. Empty lists the names.
     """
-    # Things without a name cannot be suggested.
+    # Elements without a name cannot be suggested.
     candidates = [candidate for candidate in dict.fromkeys(names) if candidate]
     if not candidates:
         return "There are none."
@@ -49,7 +49,7 @@ def suggest(name: str, names: Iterable[str], *, otherwise: str = "") -> str:
     if not near and otherwise:
         return otherwise
     is_long = len(ranked) > _SHOWN_NAMES
-    # Of a few names that are not like it, none is the nearest.
+    # Without a similar name, a short list has no order.
     ranked = ranked if near or is_long else candidates
     chosen = near if near and is_long else ranked
     shown = [repr(candidate) for candidate in chosen[:_SHOWN_NAMES]]
@@ -62,13 +62,13 @@ def suggest(name: str, names: Iterable[str], *, otherwise: str = "") -> str:
 def find_name(
     name: str, names: Sequence[str], *, what: str, owner: str | None = None
 ) -> int:
-    """Return the index of the one name that equals `name` letter by letter.
+    """Return the index of a name.
 
     Args:
-        name: The name itself, not a pattern.
+        name: The exact name, not a pattern.
         names: The names that exist.
-        what: The kind of thing in the singular, for the message: "joint".
-        owner: Whose names these are, for the message: "robot".
+        what: Kind of element in the singular, for the message: "joint".
+        owner: Owner of the names, for the message: "robot".
     """
     if name in names:
         return list(names).index(name)
@@ -85,13 +85,13 @@ def match_names(
     owner: str | None = None,
     preserve_order: bool = False,
 ) -> list[int]:
-    """Return the indices of the names that some pattern matches, each once.
+    """Return the indices of the names that match a pattern, without duplicates.
 
     Args:
         patterns: One or several regular expressions. Each must match some name.
         names: The names that exist.
-        what: The kind of thing in the singular, for the messages: "joint".
-        owner: Whose names these are, for the messages: "robot".
+        what: Kind of element in the singular, for the messages: "joint".
+        owner: Owner of the names, for the messages: "robot".
         preserve_order: Follow the order of the patterns (and of the names within one
             pattern) instead of the order of the names.
     """
@@ -109,14 +109,14 @@ def resolve_values(
     owner: str | None = None,
     required: bool = False,
 ) -> list[T | None]:
-    """Return the value of each name, None where no pattern covers it.
+    """Return the value of each name, None without a matching pattern.
 
     Args:
         values: One value for all names, or values by pattern. Each pattern must match
-            some name, and no name may be matched by two patterns.
+            some name, and a name must not match two patterns.
         names: The names that exist.
-        what: The kind of thing in the singular, for the messages: "joint".
-        owner: Whose names these are, for the messages: "robot".
+        what: Kind of element in the singular, for the messages: "joint".
+        owner: Owner of the names, for the messages: "robot".
         required: Whether every name must get a value.
     """
     if not isinstance(values, Mapping):
@@ -134,8 +134,8 @@ def resolve_values(
     missing = [n for n, pattern in zip(names, claimed, strict=True) if pattern is None]
     if required and missing:
         raise UnknownNameError(
-            f"No pattern gives a value to the {what} {missing[0]!r}{_of(owner)} "
-            f"({len(missing)} of {len(names)} are without one). The patterns are "
+            f"No pattern matches the {what} {missing[0]!r}{_of(owner)} "
+            f"({len(missing)} of {len(names)} have no value). Patterns: "
             f"{', '.join(map(repr, values)) or 'none'}."
         )
     return [None if pattern is None else values[pattern] for pattern in claimed]
@@ -161,8 +161,8 @@ def _match_one(
 
 
 def _likeness(name: str, candidates: list[str]) -> dict[str, float]:
-    """Return for each candidate how like the name it is, from 0 to 1."""
-    # What a pattern spells out is compared, not its operators.
+    """Return the similarity of each candidate to the name, from 0 to 1."""
+    # Compare the literal text of a pattern, without its operators.
     spelled = re.sub(r"\\.|[^\w/ .-]|\.(?=[*+?{])|\.$", "", name).lower()
     spelled = spelled.lstrip("-")
     matcher = difflib.SequenceMatcher(autojunk=False)

@@ -1,11 +1,11 @@
-"""Libraries that must be loaded before OpenGL is opened."""
+"""Libraries that must be imported before OpenGL."""
 
 import importlib
 import importlib.util
 
 
 def load_triton() -> None:
-    """Import Triton, where it is installed, ahead of Mesa.
+    """Import Triton, if installed, before Mesa.
 
     PyOpenGL makes the symbols of Mesa's LLVM global. Triton, a part of PyTorch's CUDA
     builds that tensordict and `torch.compile` import, binds to them if it is loaded

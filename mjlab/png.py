@@ -1,4 +1,4 @@
-"""PNG files from arrays."""
+"""PNG encoding of arrays."""
 
 import struct
 import zlib
@@ -6,20 +6,19 @@ import zlib
 import numpy as np
 
 _COLOR_TYPES = {1: 0, 3: 2, 4: 6}
-"""PNG's number for grey, colour, and colour with opacity, by number of channels."""
+"""PNG colour type of grey, RGB and RGBA, by number of channels."""
 
 
 def png(image: np.ndarray) -> bytes:
-    """Return a picture as PNG.
+    """Return an image as PNG.
 
     Args:
-        image: Grey, or red, green and blue, or these with opacity, uint8, shape
-            (channels, height, width).
+        image: Grey, RGB or RGBA, uint8, shape (channels, height, width).
     """
     channels, height, width = image.shape
     head = struct.pack(">2I5B", width, height, 8, _COLOR_TYPES[channels], 0, 0, 0)
     rows = image.transpose(1, 2, 0).reshape(height, width * channels)
-    # Each row begins with the number of its filter, none.
+    # Each row starts with its filter type, 0 for none.
     lines = np.pad(rows, ((0, 0), (1, 0))).tobytes()
     parts = ((b"IHDR", head), (b"IDAT", zlib.compress(lines)), (b"IEND", b""))
     return b"\x89PNG\r\n\x1a\n" + b"".join(

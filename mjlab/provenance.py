@@ -1,7 +1,7 @@
-"""Provenance of what is kept: command, source, versions and machine, nothing personal.
+"""Provenance of results: command, source, versions and machine, without personal data.
 
-Folders are written relative to the repository and the host's name not at all, so that
-a run or a figure can be handed on as it is.
+Paths are stored relative to the repository, and the host name is not stored, so that a
+run or a figure can be shared unchanged.
 """
 
 import contextlib
@@ -16,7 +16,7 @@ from pathlib import Path, PurePath
 from typing import Any
 
 SOURCE = "mjlab"
-"""Name of our own repository, wherever it lies."""
+"""Name of this repository in stored data, for any local path."""
 
 _PACKAGES = (
     "mjlab-fused",
@@ -28,10 +28,10 @@ _PACKAGES = (
     "tensordict",
     "numpy",
 )
-# A run that is killed while it asks must not leave the index locked.
+# If the run is killed during this call, the index must not stay locked.
 _GIT = ("git", "--no-optional-locks", "-c", "diff.autoRefreshIndex=false")
 _OURS = Path(__file__).resolve().parents[1]
-# The start of a path, and not a middle: neither `a/b` nor `https://a/b` is absolute.
+# Match absolute paths only: neither `a/b` nor `https://a/b`.
 _START = r"(?<![\w.~-])(?<!:/)"
 _ABSOLUTE = re.compile(
     rf"{_START}(?:(?:/[^\s/'\"`,;:()<>]+){{2,}}/?|[A-Za-z]:\\[^\s'\"`,;()<>]+)"
@@ -39,26 +39,26 @@ _ABSOLUTE = re.compile(
 
 
 def command() -> str:
-    """Return the command line, as one would type it in the repository."""
+    """Return the command line as typed in the repository."""
     return shlex.join(["python", *map(_plain_argument, sys.argv)])
 
 
 def arguments() -> list[str]:
-    """Return the arguments of the command line, without the folders of this machine."""
+    """Return the arguments of the command line, without folders of this machine."""
     return [_plain_argument(argument) for argument in sys.argv[1:]]
 
 
 def without_places(text: str) -> str:
-    """Return a text whose paths lead nowhere on this machine.
+    """Return a text without absolute paths of this machine.
 
-    A path below the repository becomes relative to it, one below the home folder begins
-    with `~`, and of any other absolute path only the name is left.
+    A path in the repository becomes relative to it, one in the home folder starts with
+    `~`, and other absolute paths are reduced to their last component.
     """
     return _ABSOLUTE.sub(lambda path: _name_of(path[0]), _shorten(text))
 
 
 def git_state(place: Path) -> tuple[str, dict[str, Any], str] | None:
-    """Return name, state and uncommitted changes of a folder's repository."""
+    """Return name, state and uncommitted changes of the repository of a folder."""
     top = _run_git(place, "rev-parse", "--show-toplevel")
     if top is None:
         return None
@@ -73,7 +73,7 @@ def git_state(place: Path) -> tuple[str, dict[str, Any], str] | None:
 
 def hardware() -> dict[str, Any]:
     """Return a description of this machine."""
-    import torch  # Only here, so that looking a run up is quick.
+    import torch  # Imported here, so that reading a run is fast.
 
     gpus = range(torch.cuda.device_count())
     return {
@@ -86,7 +86,7 @@ def hardware() -> dict[str, Any]:
 
 
 def versions() -> dict[str, str]:
-    """Return the versions of all that decides a result."""
+    """Return the versions of all packages that affect results."""
     found = {"python": platform.python_version()}
     for package in _PACKAGES:
         with contextlib.suppress(importlib.metadata.PackageNotFoundError):
@@ -97,15 +97,17 @@ def versions() -> dict[str, str]:
 def _plain_argument(argument: str) -> str:
     option, equals, value = argument.rpartition("=")
     plain = _shorten(value)
-    if Path(plain).is_absolute():  # As a whole: in a text, a path ends at a space.
+    # Each argument separately: in a text, a path ends at a space.
+    if Path(plain).is_absolute():
         plain = _name_of(plain)
     return f"{option}{equals}{without_places(plain)}"
 
 
 def _shorten(text: str) -> str:
-    """Return a text with paths relative to the repository or to the home folder."""
+    """Return a text with paths relative to the repository or the home folder."""
     for root in (Path.cwd(), _OURS):
-        if len(root.parts) > 2:  # Relative to `/home`, a path would still name someone.
+        # Relative to `/home`, a path would contain a user name.
+        if len(root.parts) > 2:
             text = re.sub(f"{_START}{re.escape(f'{root}{os.sep}')}", "", text)
     return re.sub(rf"{_START}{re.escape(str(Path.home()))}(?![\w.-])", "~", text)
 

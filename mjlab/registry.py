@@ -1,9 +1,9 @@
-"""The table of tasks: names to where their configurations are.
+"""Registry of tasks.
 
-Every distribution, this one too, adds its tasks by the entry-point group `mjlab.tasks`:
-the entry's name is the task's id, and its value is `module:attribute` of a `Task`.
-Looking at the table imports nothing of a task. `add_task` adds a task to the table of
-this process.
+Every distribution, including this one, registers tasks with the entry-point group
+`mjlab.tasks`: the entry's name is the task id, and its value is `module:attribute` of a
+`Task`. Reading the registry imports no task. `add_task` registers a task in this
+process only.
 """
 
 import importlib
@@ -21,7 +21,7 @@ from mjlab.watched import watched
 GROUP = "mjlab.tasks"
 
 GUARD = "mjlab_fused.guard"
-"""Entry of the group that is no task; the module says what it is for."""
+"""Entry of the group that is not a task; see the module."""
 
 OURS = "mjlab-fused"
 """Distribution of the tasks that ship with mjlab."""
@@ -29,46 +29,46 @@ OURS = "mjlab-fused"
 
 @dataclass(frozen=True, kw_only=True)
 class OnCpu:
-    """Settings with which a task is learned where there is no GPU."""
+    """Training settings of a task without a GPU."""
 
     num_envs: int
-    """Worlds, where the user says nothing."""
+    """Default number of worlds."""
 
     rl: Callable[[], Any]
-    """Makes the settings of the learner."""
+    """Returns the settings of the learner."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Task:
-    """Factories of what can be trained: each use has a config of its own."""
+    """Factories of a task's configurations: each call returns a new one."""
 
     env: Callable[[], Any]
-    """Makes the configuration to train with."""
+    """Returns the configuration for training."""
 
     play: Callable[[], Any] = None  # type: ignore[assignment]
-    """Makes the one to watch with: no noise, no pushes, endless episodes. By default
-    the one to train with, without observation noise and time limit, or what its method
-    `play` returns."""
+    """Returns the configuration for play: no noise, no pushes, no time limit. By
+    default the result of the training configuration's method `play`, or that
+    configuration without observation noise and time limit."""
 
     rl: Callable[[], Any] | None = None
-    """Makes the settings of the learner."""
+    """Returns the settings of the learner."""
 
     on_cpu: OnCpu | None = None
-    """What is different on a CPU, where there is no room for thousands of worlds and
-    large networks. None changes nothing."""
+    """Settings without a GPU, for fewer worlds and smaller networks. None uses the same
+    as on a GPU."""
 
     summary: str = ""
-    """One line for listings."""
+    """One-line description."""
 
     trained: Path | None = None
-    """Folder of a run that ships with the task, made by `mjlab.rl.ship`. It is watched
-    where the user has no run."""
+    """Folder of a run that ships with the task, created by `mjlab.rl.ship`. It is
+    played if the user has no run of the task."""
 
     script: Callable[[Any], Any] | None = None
-    """Makes a controller by hand of an environment, to be recorded or watched."""
+    """Creates a scripted controller for an environment, to be recorded or played."""
 
     def __post_init__(self) -> None:
-        """Fill `play` in."""
+        """Set the default of `play`."""
         if self.play is None:
             object.__setattr__(self, "play", self._watched)
 
@@ -78,23 +78,23 @@ class Task:
 
 @dataclass(frozen=True)
 class Entry:
-    """A row of the table."""
+    """Entry of the registry."""
 
     id: str
-    """The task's name."""
+    """Task id."""
 
     place: str
     """`module:attribute` of its `Task`."""
 
     origin: str
-    """The distribution that it comes from, or the file."""
+    """The distribution or file that provides it."""
 
     file: TaskFile | None = None
-    """The file that it is from, None for a task of a distribution."""
+    """The file that defines it, None for a task of a distribution."""
 
     @property
     def words(self) -> str:
-        """The words for a command line: the id, or the file and the class."""
+        """Task as typed on the command line: the id, or file and class."""
         return self.id if self.file is None else self.place
 
 
@@ -107,12 +107,12 @@ _ADDED: dict[str, tuple[Entry, Task]] = {}
 
 
 def add_task(entry: Entry, task: Task) -> None:
-    """Add a task to the table of this process."""
+    """Register a task in this process."""
     _ADDED[entry.id] = (entry, task)
 
 
 def entries() -> dict[str, Entry]:
-    """All tasks by id, the built-in ones first. Imports none of them."""
+    """Return all tasks by id, the built-in ones first, without importing them."""
     found = [
         Entry(point.name, point.value, point.dist.name if point.dist else "unknown")
         for point in importlib.metadata.entry_points(group=GROUP)
@@ -126,7 +126,7 @@ def entries() -> dict[str, Entry]:
 
 
 def _of_checkout() -> list[Entry]:
-    """The entry points of a checkout that was never installed, as it declares them."""
+    """Return the entry points that a checkout declares, if it is not installed."""
     file = Path(__file__).parents[1] / "pyproject.toml"
     if not file.is_file():
         return []
@@ -135,7 +135,7 @@ def _of_checkout() -> list[Entry]:
 
 
 def find_entry(task_id: str) -> Entry:
-    """The row of a task, or an error with the nearest names."""
+    """Return the entry of a task, or raise an error with similar names."""
     table = entries()
     if task_id not in table:
         hint = suggest(task_id, list(table))

@@ -1,23 +1,25 @@
-"""Safe file names: the one rule for a name that was read from a file.
+"""Safe file names: validation of names that were read from a file.
 
-Whoever writes a policy, a run, a recording or a sweep chooses the names in it. Such a
+The author of a policy, a run, a recording or a sweep chooses the names in it. Such a
 name becomes part of a path only after `check_name` or `plain_name`. The policy runner
-carries a copy of this file, so it imports the standard library only.
+contains a copy of this file, so it imports the standard library only.
 """
 
 import re
 
 _MOST_BYTES = 200
-"""Longest name in UTF-8 bytes. File systems take 255, and a suffix has to fit."""
+"""Maximum length of a name in UTF-8 bytes. File systems allow 255, including a
+suffix."""
 
 _SPECIAL = '/\\:*?"<>|'
-"""Path separators, drive letters, and what Windows or a shell treats as special."""
+"""Path separators, drive letters, and special characters of Windows or a shell."""
 
 
 def name_fault(name: object) -> str | None:
     """Return the fault of a file name, None for a safe one.
 
-    A safe name is one part of a path and means the same on Linux, macOS and Windows.
+    A safe name is a single path component and means the same on Linux, macOS and
+    Windows.
     """
     if not isinstance(name, str) or not name:
         return "it is empty" if name == "" else "it is not text"
@@ -25,7 +27,7 @@ def name_fault(name: object) -> str | None:
     if special is not None:
         return f"it contains {special!r}"
     if not name.isprintable():
-        return "it contains a character that cannot be printed"
+        return "it contains a character that is not printable"
     if name.startswith("."):
         return "it starts with a dot"
     if name.endswith((".", " ")):
@@ -36,23 +38,23 @@ def name_fault(name: object) -> str | None:
 
 
 def check_name(name: object, what: str, kind: type[Exception]) -> str:
-    """Return a name that is a safe file name, or raise.
+    """Return a safe file name, or raise.
 
     Args:
         name: The name, as it was read.
-        what: Where it was read, as the start of a sentence: "a.onnx names a clip".
+        what: Source of the name, as the start of a sentence: "a.onnx names a clip".
         kind: The type of the error.
     """
     fault = name_fault(name)
     if fault is not None:
         shown = ascii(name)
         shown = shown if len(shown) <= 80 else f"{shown[:80]}..."
-        raise kind(f"{what} {shown}, which is no safe file name: {fault}.")
-    assert isinstance(name, str), "Other types have a fault."
+        raise kind(f"{what} {shown}, which is not a safe file name: {fault}.")
+    assert isinstance(name, str), "Names of other types have a fault."
     return name
 
 
 def plain_name(name: str) -> str:
-    """Return a safe file name made from any text: other characters become dashes."""
+    """Return a safe file name made from any text: unsafe characters become dashes."""
     plain = re.sub(r"[^\w.-]+", "-", name).strip(".-")
     return plain.encode()[:_MOST_BYTES].decode(errors="ignore").rstrip(".") or "unnamed"

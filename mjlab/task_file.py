@@ -1,7 +1,7 @@
-"""A task from a Python file, without a package: `train.py FILE.py:CLASS`.
+"""Tasks from a Python file, without a package: `train.py FILE.py:CLASS`.
 
-Only words that a user types on a command line get here. A run stores the name and the
-SHA-256 of its file; reading the run imports nothing.
+Only text typed on a command line is passed to this module. A run stores the name and
+the SHA-256 of its file; reading the run imports nothing.
 """
 
 import hashlib
@@ -22,19 +22,19 @@ _FORM = re.compile(r"(?P<file>.*\.py)(?::(?P<name>\w*))?")
 
 
 class TaskFileError(ValueError):
-    """A file or class that cannot be used as a task."""
+    """File or class that cannot be used as a task."""
 
 
 def typed_task(words: str) -> str:
     """Return the id of the task that a user types; import the task's file, if any.
 
     Args:
-        words: A task's id, or FILE.py:CLASS. Text from a file must not get here, as
+        words: A task's id, or FILE.py:CLASS. Text from a file must not be passed, as
             this function runs the Python file.
 
     Raises:
-        TaskFileError: If there is no such file or class, the class is no configuration
-            of an environment, or the import fails.
+        TaskFileError: If the file or class does not exist, the class is not an
+            environment configuration, or the import fails.
     """
     match = _FORM.fullmatch(words)
     if match is None:
@@ -47,7 +47,7 @@ def typed_task(words: str) -> str:
     if known is not None and known.file is None:
         raise TaskFileError(
             f"{words} has the id {task_id!r}, which is an installed task of "
-            f"{known.origin}. Give the class another name."
+            f"{known.origin}. Rename the class."
         )
     file = TaskFile(f"{path.name}:{name}", digest)
     place = f"{path.resolve()}:{name}"
@@ -65,9 +65,9 @@ def _import(path: Path) -> tuple[ModuleType, str]:
     digest = hashlib.sha256(data).hexdigest()
     fault = name_fault(path.name)
     if fault is not None or not name.isidentifier():
-        reason = fault or f"{name!r} is no name of a Python module"
+        reason = fault or f"{name!r} is not a valid name of a Python module"
         raise TaskFileError(f"{path} cannot be a task: {reason}. Rename the file.")
-    # Worker processes import the module by its name; the file imports its neighbours.
+    # Worker processes import the module by name; the file can import its neighbours.
     folder = str(path.parent.resolve())
     if folder not in sys.path:
         sys.path.append(folder)
@@ -77,7 +77,7 @@ def _import(path: Path) -> tuple[ModuleType, str]:
     module = importlib.util.module_from_spec(spec)
     sys.modules[name] = module
     try:
-        # The bytes that were hashed are the code that runs.
+        # Execute the same bytes that were hashed.
         exec(compile(data, str(path), "exec"), module.__dict__)
     except (Exception, SystemExit) as error:
         del sys.modules[name]
@@ -97,22 +97,22 @@ def _check_free(name: str, path: Path) -> None:
         other = None if spec is None else spec.origin
     if other is None or Path(other).resolve() != path.resolve():
         raise TaskFileError(
-            f"{path} has the name of the module {name!r}, which Python finds first. "
+            f"{path} has the name of the module {name!r}, which takes precedence. "
             "Rename the file."
         )
 
 
 def _line_of(error: BaseException, path: Path) -> str:
-    """Return the line of a file that raised an error, as the end of a sentence."""
+    """Return the line of the file that raised an error, as the end of a sentence."""
     if isinstance(error, SyntaxError):
-        return ""  # Its message has the line.
+        return ""  # A syntax error names the line.
     frames = traceback.extract_tb(error.__traceback__)
     lines = [frame.lineno for frame in frames if frame.filename == str(path)]
     return f", line {lines[-1]}" if lines else ""
 
 
 def _find(module: ModuleType, path: Path, name: str) -> Any:
-    """Return the task or the configuration class of a name in a module."""
+    """Return a task or configuration class of a module, by name."""
     names = vars(module)
     if _is_task(names.get(name)):
         return names[name]
@@ -129,7 +129,7 @@ def _find(module: ModuleType, path: Path, name: str) -> Any:
 
 
 def _is_task(value: Any, module: str | None = None) -> bool:
-    """Return True for a task or an environment's class, if given, of a module."""
+    """Return True for a task or environment class, optionally of one module only."""
     from mjlab.envs import ManagerBasedRlEnvCfg
 
     if isinstance(value, type) and issubclass(value, ManagerBasedRlEnvCfg):
@@ -138,14 +138,17 @@ def _is_task(value: Any, module: str | None = None) -> bool:
 
 
 def _id_of(value: Any, path: Path, name: str) -> str:
-    """Return a class's name without Cfg, or a Task's; TASK is named after its file."""
+    """Return the task id: a class's name without Cfg, or the name of a Task.
+
+    A Task called TASK has the name of its file.
+    """
     if isinstance(value, Task):
         return path.stem if name == "TASK" else name
     return name.removesuffix("Cfg") or name
 
 
 def _as_task(value: Any) -> Task:
-    """Return a task; an environment alone is learned by PPO with default settings."""
+    """Return a task; an environment alone is trained by PPO with default settings."""
     from mjlab.rl import PpoAgentCfg
 
     if isinstance(value, Task):

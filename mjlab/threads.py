@@ -1,8 +1,9 @@
-"""How torch's threads and the threads of native physics share the processors.
+"""Sharing of processors between torch's threads and native physics.
 
 Call `prepare_threads` before torch is imported. Torch's OpenMP threads spin while they
 wait and starve the physics threads: with two of them on two cores, native physics runs
-at 0.68 of its bare rate, against 0.93 to 1.02 when they sleep (docs/decisions.md).
+at 0.68 of its bare rate, compared with 0.93 to 1.02 when they sleep
+(docs/decisions/0011).
 """
 
 import os
@@ -12,9 +13,9 @@ from contextlib import contextmanager
 
 
 def prepare_threads() -> bool:
-    """Have OpenMP's threads sleep while they wait; return whether it is still possible.
+    """Make OpenMP's threads sleep while they wait; return whether it is still possible.
 
-    What the user set in the environment is kept.
+    Environment variables set by the user are kept.
     """
     os.environ.setdefault("OMP_WAIT_POLICY", "passive")
     os.environ.setdefault("GOMP_SPINCOUNT", "0")
@@ -23,7 +24,7 @@ def prepare_threads() -> bool:
 
 @contextmanager
 def torch_threads(number: int) -> Iterator[None]:
-    """Give torch `number` threads inside the block: one while physics uses them all."""
+    """Set torch's number of threads in the block: 1 while physics uses all cores."""
     import torch
 
     before = torch.get_num_threads()

@@ -1,12 +1,12 @@
-"""Torch's streams as Warp's: one object of Warp for each, kept as long as we run.
+"""Warp stream objects of torch streams: one per stream, kept for the process lifetime.
 
-Warp 1.19 finds a capture by the object of its stream, not by the stream, and when an
-object goes it forgets the stream, with a capture that is under way in it.
-`wp.stream_from_torch` makes a new object at every call. With it, the solver's loop
-inside torch's capture would find no capture and wait for the device, which is an error
-there, and a random draw would end what Warp knows of the capture.
+Warp 1.19 identifies a graph capture by its Python stream object. When an object is
+deleted, Warp forgets the stream together with a capture in progress.
+`wp.stream_from_torch` creates a new object at every call. With it, the solver's loop
+inside torch's capture would find no capture and synchronise, which is an error during
+capture, and a random draw would end Warp's record of the capture.
 
-Imports Warp, so it is imported only where Warp is wanted.
+Imports Warp, so it is imported only where Warp is needed.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -21,7 +21,7 @@ _BEFORE: list[Callable[[], None]] = []
 
 
 def warp_stream(stream: torch.cuda.Stream) -> wp.Stream:
-    """Return Warp's object of a stream of torch, the same at every call."""
+    """Return the Warp object of a torch stream, the same at every call."""
     key = (stream.device.index, stream.cuda_stream)
     if key not in _STREAMS:
         _STREAMS[key] = wp.stream_from_torch(stream)
@@ -30,7 +30,7 @@ def warp_stream(stream: torch.cuda.Stream) -> wp.Stream:
 
 @contextmanager
 def before_launches(call: Callable[[], None]) -> Iterator[None]:
-    """Have something called before the house launches kernels of Warp."""
+    """Register a function to call before this project launches Warp kernels."""
     _BEFORE.append(call)
     try:
         yield
@@ -39,25 +39,25 @@ def before_launches(call: Callable[[], None]) -> Iterator[None]:
 
 
 def announce_launches() -> None:
-    """Call what has to come before kernels of Warp."""
+    """Call the registered functions before launches of Warp kernels."""
     for call in _BEFORE:
         call()
 
 
 def current_warp_stream(device: torch.device) -> wp.Stream:
-    """Return Warp's object of torch's current stream of a CUDA device, to launch on."""
+    """Return the Warp object of torch's current stream of a CUDA device."""
     announce_launches()
     return warp_stream(torch.cuda.current_stream(device))
 
 
 def launch(kernel: wp.Kernel, dim: Sequence[int] | int, *arguments: Any) -> None:
-    """Launch a kernel on the current stream of the device that its first tensor is on.
+    """Launch a kernel on the current stream of the first tensor's device.
 
     Args:
         kernel: The kernel.
         dim: Number of threads, by dimension.
-        arguments: What it takes, the first of it a tensor. Tensors are passed as arrays
-            of the same memory.
+        arguments: Kernel arguments, starting with a tensor. Tensors are passed as
+            arrays of the same memory.
     """
     passed = [wp.from_torch(a) if isinstance(a, torch.Tensor) else a for a in arguments]
     device = arguments[0].device

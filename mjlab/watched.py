@@ -1,4 +1,4 @@
-"""How a run's environment is best watched."""
+"""Configuration of an environment for play."""
 
 import dataclasses
 from typing import Any, Protocol, TypeVar, runtime_checkable
@@ -8,15 +8,15 @@ T = TypeVar("T")
 
 @runtime_checkable
 class Watchable(Protocol):
-    """An environment's configuration that knows how it is best watched."""
+    """Environment configuration with its own settings for play."""
 
     def play(self) -> Any:
-        """The configuration to watch with."""
+        """Return the configuration for play."""
         ...
 
 
 def watched(cfg: T) -> T:
-    """The configuration of an environment, to be watched: no noise, no end of time."""
+    """Return `cfg.play()`, or a copy without observation noise and time limit."""
     if isinstance(cfg, Watchable):
         return cfg.play()
     plain: Any = cfg

@@ -1,4 +1,4 @@
-"""Says why a run does not learn: `python scripts/doctor.py latest`."""
+"""Diagnoses why a run does not learn: `python scripts/doctor.py latest`."""
 
 import sys
 from pathlib import Path

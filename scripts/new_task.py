@@ -1,4 +1,4 @@
-"""Begins a task of your own: `python scripts/new_task.py Walk-Backwards`."""
+"""Writes the package of a new task: `python scripts/new_task.py Walk-Backwards`."""
 
 import sys
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Compiles CUDA kernels ahead: `python scripts/warm_kernels.py Velocity-G1`."""
+"""Compiles CUDA kernels in advance: `python scripts/warm_kernels.py Velocity-G1`."""
 
 import sys
 from pathlib import Path

@@ -1,5 +1,5 @@
 """Tasks and robots that ship with mjlab: `mjlab.tasks`."""
 
 if __name__ != "mjlab.tasks":
-    # This folder, found by its own name from the root of the repository.
-    raise ImportError("These are mjlab's tasks: import them as `mjlab.tasks`.")
+    # This folder is imported under its own name, from the repository's root.
+    raise ImportError("Import the tasks as `mjlab.tasks`, not as `tasks`.")

@@ -26,7 +26,7 @@ def _choose_gl_backend() -> None:
 
 
 # Torch's OpenMP threads spin while they wait and starve the physics threads: 0.68 of
-# the bare physics rate against 0.93 to 1.02 with these (docs/decisions.md).
+# the bare physics rate against 0.93 to 1.02 with these (docs/decisions/0011).
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 os.environ.setdefault("OMP_WAIT_POLICY", "passive")
 os.environ.setdefault("GOMP_SPINCOUNT", "0")

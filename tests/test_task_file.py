@@ -105,8 +105,10 @@ FAULTS = {
     "raising.py:TASK": r"imported \(ZeroDivisionError: .*, line 3\)\.",
     "leaving.py:TASK": r"leaving\.py cannot be imported \(SystemExit: 3, line 1\)\.",
     "needy.py:TASK": r"imported \(ModuleNotFoundError: No module named 'no_such'",
-    "random.py:TASK": r"random\.py has the name of the module 'random', which Python",
-    "a-b.py:TASK": r"a-b\.py cannot be a task: 'a-b' is no name of a Python module",
+    "random.py:TASK": (
+        r"random\.py has the name of the module 'random', which takes precedence"
+    ),
+    "a-b.py:TASK": r"a-b\.py cannot be a task: 'a-b' is not a valid name of a Python",
 }
 
 
@@ -164,7 +166,9 @@ def test_a_run_is_not_read_before_the_user_names_its_file(file: Path) -> None:
     del sys.modules["hanging"]
     with pytest.raises(
         SettingsFileError,
-        match=r"'HangingPole' in a file, .* --task path/to/hanging\.py:HangingPoleCfg$",
+        match=(
+            r"'HangingPole' from a file.* --task path/to/hanging\.py:HangingPoleCfg$"
+        ),
     ):
         read_task(text, "config.json", accept_changes=True)
     assert "hanging" not in sys.modules

@@ -1,6 +1,6 @@
-"""The command line: one file for each verb.
+"""The command line: one file per verb.
 
-Importing a verb's file imports no torch, MuJoCo or Warp, so `--help` comes at once.
+The file of a verb imports no torch, MuJoCo or Warp, so `--help` is shown quickly.
 """
 
 from mjlab.cli.answers import UsageError as UsageError

@@ -1,4 +1,4 @@
-"""Answers that a user reads when a program ends early, instead of a traceback."""
+"""Messages and exit codes for programs that end early, instead of tracebacks."""
 
 import atexit
 import contextlib
@@ -20,7 +20,7 @@ from typing import Any
 from mjlab.memory import describe_out_of_memory, is_out_of_memory
 
 FAULT_OF_USER = 2
-"""Exit code for a command line or a configuration that cannot work."""
+"""Exit code for a wrong command line or configuration."""
 
 
 _OF_THE_DISK = (errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EACCES, errno.EIO)
@@ -28,21 +28,21 @@ _OF_A_NAME = (errno.ENOENT, errno.EISDIR, errno.ENOTDIR, errno.EEXIST)
 _OF_A_NAME += (errno.ENAMETOOLONG, errno.ELOOP)
 
 _OF_A_VALUE = (ValueError, TypeError, LookupError, ImportError, OSError)
-"""Kinds of Python's own with which the library says what is wrong with a value."""
+"""Built-in exception types that the library raises for wrong values."""
 
 TRACEBACK = "--traceback"
-"""The option of every program that shows where an error was raised."""
+"""Option of every program that shows where an error was raised."""
 
 _BY_SIGNAL = 128
-"""Added to a signal's number, it is the exit code of what the signal ended."""
+"""Exit code of a process ended by a signal: this plus the signal's number."""
 
 
 _CALLED: dict[str, str] = {}
-"""Verbs by program, where the user calls programs as `mjlab VERB`."""
+"""Verbs by program file, if the user types `mjlab VERB`."""
 
 
 def call_programs(verbs: dict[str, str]) -> None:
-    """Have answers name programs as `mjlab VERB`.
+    """Name programs as `mjlab VERB` in messages from now on.
 
     Args:
         verbs: Verbs by the name of the program's file.
@@ -51,13 +51,13 @@ def call_programs(verbs: dict[str, str]) -> None:
 
 
 def as_called(text: str) -> str:
-    """Return a text in which programs are named as the user calls them."""
+    """Return a text with programs named as the user calls them."""
     program = r"(?<![\w/.])(?:python )?(?:scripts/)?(\w+\.py)\b"
     return re.sub(program, lambda found: _CALLED.get(found[1], found[0]), text)
 
 
 class UsageError(ValueError):
-    """A command line that cannot be understood."""
+    """Command line that cannot be parsed."""
 
 
 class Answer(Exception):
@@ -69,16 +69,16 @@ def run_program(
 ) -> int:
     """Run a program and return its exit code.
 
-    An error that this project raises about what it was given becomes one message; any
-    other is a fault of the program, and keeps its traceback. So does every error with
-    `--traceback`, or if the environment has `MJLAB_TRACEBACK=1`.
+    An error that this project raises about user input is printed as one message. Any
+    other error is a bug and keeps its traceback. With `--traceback`, or with
+    `MJLAB_TRACEBACK=1` in the environment, every error shows its traceback.
 
     Args:
         main: The program, called with its arguments.
         arguments: The arguments. None takes those of this process.
     """
-    # An interpreter that ends looks through every object for cycles, several times,
-    # which takes seconds after PyTorch, and finds nothing that has to be closed.
+    # At exit, the interpreter runs several garbage collections over all objects. After
+    # importing PyTorch this takes seconds, and nothing here needs it.
     atexit.register(gc.freeze)
     given = list(sys.argv[1:] if arguments is None else arguments)
     shows_all = TRACEBACK in given or os.environ.get("MJLAB_TRACEBACK") == "1"
@@ -86,7 +86,8 @@ def run_program(
         with _ending_in_order():
             _answer(main, [each for each in given if each != TRACEBACK])
     except BrokenPipeError:
-        # What reads us, such as `head`, has enough; Python must not flush any more.
+        # The reader, such as `head`, closed the pipe; Python must not flush to it
+        # again.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return _BY_SIGNAL + signal.SIGPIPE
     except KeyboardInterrupt:
@@ -112,7 +113,7 @@ def _answer(main: Callable[[Sequence[str]], None], arguments: Sequence[str]) -> 
 
 @contextlib.contextmanager
 def _ending_in_order() -> Iterator[None]:
-    """Have signals and a closed terminal end the program by way of its clean-up."""
+    """End the program through its clean-up code on signals and a closed terminal."""
     before: dict[int, Any] = {}
     ending = _Ending()
     if threading.current_thread() is threading.main_thread():
@@ -123,18 +124,18 @@ def _ending_in_order() -> Iterator[None]:
     try:
         yield
     finally:
-        # The interpreter ends after a signal, and more of them would interrupt that.
+        # After a signal the interpreter ends, and further signals would interrupt that.
         if not ending.is_over:
             for number, handler in before.items():
                 signal.signal(number, handler)
 
 
 _IMPATIENCE_S = 2.0
-"""Seconds after a signal in which more of them do not interrupt the clean-up."""
+"""Seconds after a signal in which further signals do not interrupt the clean-up."""
 
 
 class _Ending:
-    """Ends the program at a signal, and lets it clean up."""
+    """Signal handler that ends the program with an exception, so that clean-up runs."""
 
     def __init__(self) -> None:
         self._latest = -math.inf
@@ -145,7 +146,7 @@ class _Ending:
         return math.isfinite(self._latest)
 
     def __call__(self, number: int, frame: FrameType | None) -> None:
-        """Raise, unless another signal came a moment ago."""
+        """Raise, unless another signal arrived within the last seconds."""
         now = time.monotonic()
         if now - self._latest < _IMPATIENCE_S:
             return
@@ -170,10 +171,9 @@ def _is_of_a_file(error: Exception) -> bool:
 
 
 def _is_worded_here(error: Exception) -> bool:
-    """Return whether a line of this library raised an error of Python's own kinds.
+    """Return whether this library raised an error of a built-in type.
 
-    The same kinds come from Python where the library has a fault, at lines that do
-    something else.
+    Python raises the same types for bugs in the library, but at lines without `raise`.
     """
     frames = [frame for frame, _ in traceback.walk_tb(error.__traceback__)]
     lines = [line for _, line in traceback.walk_tb(error.__traceback__)]
@@ -185,7 +185,7 @@ def _is_worded_here(error: Exception) -> bool:
 
 
 def _said(error: Exception) -> str:
-    """Return the message of an error, as it was worded."""
+    """Return the message of an error as it was raised."""
     if is_out_of_memory(error):
         return describe_out_of_memory(error)
     if isinstance(error, OSError) and error.strerror and error.filename is not None:
@@ -194,5 +194,5 @@ def _said(error: Exception) -> str:
 
 
 def _is_ours(error: Exception) -> bool:
-    """Return whether this project defines the kind of error, and words its message."""
+    """Return whether the error class is defined in this project."""
     return type(error).__module__.partition(".")[0] == "mjlab"

@@ -44,9 +44,9 @@ STUDIES = {
 class BenchOptions(TaskOptions):
     """Measure the speed of a task.
 
-    Prints steps per second with random actions, the speed of its physics alone, the
-    cost of each term, tensor operations, and memory per world. A study of the
-    repository can be named instead of a task.
+    Prints steps per second with random actions, physics steps per second, the cost of
+    each term, tensor operations, and memory per world. A study of the repository can be
+    named instead of a task.
     """
 
     program = "bench.py"
@@ -61,10 +61,10 @@ class BenchOptions(TaskOptions):
     """The task, or a study."""
 
     blocks: Annotated[int, at_least(1)] = 10
-    """Pairs of blocks: of the environment, and of its physics alone."""
+    """Pairs of timed blocks: one of the environment, one of physics only."""
 
     steps: Annotated[int, at_least(1)] = 10
-    """Steps of a block."""
+    """Steps per block."""
 
     device: str | None = None
     """Where to simulate, such as "cpu" or "cuda:1". Default: a GPU if available."""
@@ -79,7 +79,7 @@ class BenchOptions(TaskOptions):
 
 
 def main(arguments: Sequence[str]) -> None:
-    """Measure."""
+    """Measure a task, or run a study."""
     if arguments and arguments[0] in STUDIES:
         run_study(STUDIES[arguments[0]], arguments[1:])
         return
@@ -89,19 +89,19 @@ def main(arguments: Sequence[str]) -> None:
     cfg = line.apply({"env": load_task(entry.id).env()})["env"]
     out = options.out
     if out is not None and not out.resolve().parent.is_dir():
-        raise UsageError(f"--out {out}: there is no folder {out.resolve().parent}.")
+        raise UsageError(f"--out {out}: folder {out.resolve().parent} does not exist.")
     show(options, entry.id, measure(line, cfg))
 
 
 def run_study(file: str, arguments: Sequence[str]) -> None:
-    """Run a file of `bench` as if it had been called itself."""
+    """Run a file of `bench` as a script."""
     path = Path(__file__).resolve().parents[2] / "bench" / file
     if not path.is_file():
         raise UsageError(
-            f"bench/{file} is in the repository, from which studies are run; what is "
-            "installed measures tasks."
+            f"bench/{file} is not in the installed package: run it from a checkout of "
+            "the repository. Tasks can be measured without one."
         )
-    # In a process of its own, since here the name `bench` means this file.
+    # In a separate process, since here the name `bench` means this file.
     command = [sys.executable, str(path), *arguments]
     code = subprocess.run(command).returncode
     if code:
@@ -127,7 +127,7 @@ def build(line: Line[BenchOptions], env_cfg: Any) -> "ManagerBasedRlEnv":
 
 
 def measure(line: Line[BenchOptions], env_cfg: Any) -> dict[str, Any]:
-    """All figures. Physics uses all processors, so torch uses one."""
+    """Return all figures. Physics uses all processors, so torch uses one."""
     import torch
 
     from mjlab.cli import speed
@@ -184,11 +184,11 @@ def show(options: BenchOptions, task: str, figures: dict[str, Any]) -> None:
         f"{task}, {figures['num_envs']} worlds on {figures['engine']} "
         f"({figures['device']}, {figures['mode']})\n"
         f"env steps/s         {figures['env_steps_per_s']:>12,.0f}\n"
-        f"physics alone       {figures['physics_steps_per_s']:>12,.0f}\n"
-        f"share of managers   {figures['share_of_managers']:>12.1%}"
+        f"physics only        {figures['physics_steps_per_s']:>12,.0f}\n"
+        f"managers' share     {figures['share_of_managers']:>12.1%}"
         f"  (blocks {low:.1%} to {high:.1%})\n"
-        f"operations a step   {figures['operations_per_step']:>12,}\n"
-        f"memory a world, MB  {figures['memory_bytes_per_world'] / 2**20:>12.2f}\n"
+        f"operations per step {figures['operations_per_step']:>12,}\n"
+        f"MB per world        {figures['memory_bytes_per_world'] / 2**20:>12.2f}\n"
     )
     print(figures["profile"])
     if options.out is not None:

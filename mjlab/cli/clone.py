@@ -22,10 +22,10 @@ if TYPE_CHECKING:
     from mjlab.rl import AgentCfg, CloningAgentCfg
 
 WORLDS = 16
-"""Worlds by default: they only measure the policy."""
+"""Default number of worlds. They are only used for evaluation."""
 
 ITERATIONS, EVERY = 20, 5
-"""Iterations by default, and between evaluations of the policy."""
+"""Default iterations, and iterations between evaluations."""
 
 NOISE = 0.1
 """Standard deviation of the policy's actions."""
@@ -35,7 +35,7 @@ NOISE = 0.1
 class CloneOptions(TaskOptions):
     """Train a policy to imitate recorded actions.
 
-    The result is a run like those of train.py, which can begin with it: train.py TASK
+    The result is a run like those of train.py. PPO can start from it: train.py TASK
     --init-from latest.
     """
 
@@ -61,14 +61,14 @@ class CloneOptions(TaskOptions):
     """Random seed (same as --env.seed)."""
 
     device: str | None = None
-    """Where to learn, such as "cpu" or "cuda:1". Default: a GPU if available."""
+    """Where to train, such as "cpu" or "cuda:1". Default: a GPU if available."""
 
     logs: Path = Path("logs")
     """Folder of all runs."""
 
 
 def main(arguments: Sequence[str]) -> None:
-    """Clone."""
+    """Train a policy on recorded actions."""
     line = read_line(CloneOptions, arguments)
     options = line.options
     entry = need_task(options.task, options.program)
@@ -91,20 +91,20 @@ def main(arguments: Sequence[str]) -> None:
 
 
 def read_configs(line: Line[CloneOptions], task_id: str) -> dict[str, Any]:
-    """Return the task's environment, and a learner with the task's policy."""
+    """Return the task's environment, and a learner for the task's policy."""
     task = load_task(task_id)
     make = task.rl if task.on_cpu is None else task.on_cpu.rl
     if make is None:
-        raise UsageError(f"The task {task_id!r} has no settings of a learner.")
+        raise UsageError(f"Task {task_id!r} has no learner configuration.")
     env = dataclasses.replace(with_worlds(task.env(), WORLDS), seed=line.options.seed)
     return line.apply({"env": env, "agent": cloning_agent(make(), line.options.demos)})
 
 
 def cloning_agent(cfg: "AgentCfg", demos: Path | None) -> "CloningAgentCfg":
-    """Settings that clone into the policy of the task's own settings.
+    """Return the settings of behaviour cloning for the policy of the task's learner.
 
-    Its noise is small and not learned: PPO that begins with it explores around what
-    was cloned.
+    The action noise is small and not learned, so that PPO starts its exploration close
+    to the cloned policy.
     """
     from mjlab.rl import CloningAgentCfg, CloningCfg, GaussianCfg
     from mjlab.rl.learners import network_names

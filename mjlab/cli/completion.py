@@ -1,8 +1,8 @@
-"""`completion`: write what completes lines of `mjlab` in bash or zsh.
+"""`completion`: print shell completion code for `mjlab` in bash or zsh.
 
-At each tab the shell calls `mjlab completion next WORDS`, which takes as long as a
-help and knows the tasks that are installed by then. tyro's own completion is a script
-that is made once, and knows no tasks.
+At each tab the shell calls `mjlab completion next WORDS`, which takes as long as
+`--help` and knows the tasks installed at that time. tyro's own completion is a static
+script, and knows no tasks.
 """
 
 import importlib
@@ -22,7 +22,7 @@ from mjlab.settings.text import choices, kind_of_text
 from mjlab.settings.tree import Part, parts_of
 
 NEXT = "next"
-"""What shells say in place of their name, to be told the words."""
+"""Word in place of the shell's name with which the shell asks for completions."""
 
 SHELLS = {
     "bash": """\
@@ -48,7 +48,7 @@ _mjlab() {
 (( $+functions[compdef] )) || { autoload -Uz compinit && compinit }
 compdef _mjlab mjlab""",
 }
-"""What each shell reads. Where no word is found, it completes names of files."""
+"""Code for each shell. Without a completion, file names are completed."""
 
 _NAMES = {"task": (), "tasks": ("all",), "place": ("latest",), "run": ("latest",)}
 """Positional arguments that can be a task, with their other fixed values."""
@@ -56,11 +56,10 @@ _NAMES = {"task": (), "tasks": ("all",), "place": ("latest",), "run": ("latest",
 
 @dataclass(kw_only=True)
 class CompletionOptions(Options):
-    """Write what completes lines of `mjlab` in bash or zsh.
+    """Print shell completion code for bash or zsh.
 
-    Verbs, options, tasks and choices are completed. Put one of these lines into
-    ~/.bashrc or ~/.zshrc: eval "$(mjlab completion bash)", eval "$(mjlab completion
-    zsh)".
+    Completes verbs, options, tasks and choices. Add one of these lines to ~/.bashrc or
+    ~/.zshrc: eval "$(mjlab completion bash)", eval "$(mjlab completion zsh)".
     """
 
     program = "completion.py"
@@ -71,28 +70,28 @@ class CompletionOptions(Options):
 
 
 def main(arguments: Sequence[str]) -> None:
-    """Write the lines, or the words that can stand next."""
+    """Print the code, or the completions of a line."""
     if arguments and arguments[0] == NEXT:
         sys.stdout.writelines(f"{word}\n" for word in next_words(arguments[1:]))
         return
     shell = read_line(CompletionOptions, arguments).options.shell
     if shell not in SHELLS:
-        raise UsageError(f"There is no shell {shell!r} here. {suggest(shell, SHELLS)}")
+        raise UsageError(f"Shell {shell!r} is not supported. {suggest(shell, SHELLS)}")
     raise Answer(SHELLS[shell])
 
 
 def next_words(words: Sequence[str]) -> list[str]:
-    """Return what the last of these words, of which the beginning is typed, can be.
+    """Return the completions of the last word.
 
     Args:
-        words: What follows `mjlab`, up to the cursor; the last one may be empty.
+        words: Words after `mjlab`, up to the cursor; the last one can be empty.
     """
     *before, typed = words or [""]
     return sorted({word for word in _candidates(before, typed) if _begins(word, typed)})
 
 
 def _begins(word: str, typed: str) -> bool:
-    # Options are only shown to who asks for one.
+    # Options are completed only after a dash.
     return word.startswith(typed) and (typed != "" or not word.startswith("-"))
 
 
@@ -109,7 +108,7 @@ def _candidates(before: Sequence[str], typed: str) -> Iterator[str]:
 
 
 def _options_of(before: Sequence[str]) -> type[Options] | None:
-    """Return the options of the verb that is typed, if there is one."""
+    """Return the options class of the typed verb, None if no verb is typed."""
     if before[0] == "motion":
         return WORKS.get(before[1])
     if before[0] not in VERBS:
@@ -142,13 +141,13 @@ def _option_names(options: type[Options], first: str) -> Iterator[str]:
         if part.value is True:
             yield f"--no-{plain}"
     if issubclass(options, TaskOptions):
-        # What follows a dot is another part for each task.
+        # Parts after a dot differ between tasks.
         yield from (f"--{config}." for config in options.configs)
     yield "--help"
 
 
 def _values(options: type[Options], option: str) -> Sequence[str]:
-    """Return the values of an option whose last word was its name."""
+    """Return the values of an option whose name was the previous word."""
     name = option.removeprefix("--").replace("-", "_")
     if name == "task":
         return list(entries())

@@ -1,4 +1,4 @@
-"""`demo`: watch a policy that ships."""
+"""`demo`: watch a policy that ships with the package."""
 
 import os
 import sys
@@ -8,20 +8,20 @@ from mjlab.cli import play
 from mjlab.cli.answers import Answer
 
 SHOWN = "Velocity-Go1-Flat"
-"""The task that is shown, where the user names none."""
+"""Default task."""
 
 FILM = "demo.mp4"
-"""The film, where there is no display for a browser."""
+"""Default video file on a machine without a display."""
 
 HELP = """\
 usage: mjlab demo [TASK] [options of mjlab play]
 
 Watch a policy that ships with the package: TASK, or Velocity-Go1-Flat. It opens a page
-in the browser, or records the film demo.mp4 on a machine without a display. Velocity
+in the browser, or records the video demo.mp4 on a machine without a display. Velocity
 commands follow a schedule: forward, turn, sideways, stop.
 
 options:
-  --video FILE            Record a film instead, such as demo.mp4.
+  --video FILE            Record a video instead, such as demo.mp4.
   --viewer VIEWER         web or native: serve the page without opening it, or open
                           MuJoCo's window.
   --commands random       Draw velocity commands as in training.
@@ -36,15 +36,15 @@ _SAYS_WHERE = ("--viewer", "--video", "--dump")
 
 
 def main(arguments: Sequence[str]) -> None:
-    """Play, in a browser or to a film."""
+    """Play a shipped policy in a browser, or record a video."""
     play.main(line_of_demo(arguments))
 
 
 def line_of_demo(arguments: Sequence[str]) -> list[str]:
-    """Return the line of `play`: a page in a browser that is opened, or a film.
+    """Return the arguments of `play`: open a page in a browser, or record a video.
 
     Raises:
-        Answer: With the help, if that is what was asked for.
+        Answer: With the help text, for --help.
     """
     if {"--help", "-h"} & set(arguments):
         raise Answer(HELP)

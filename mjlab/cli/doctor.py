@@ -18,9 +18,9 @@ prepare_threads()
 class DoctorOptions(RunOptions):
     """Diagnose why a training does not learn.
 
-    Lists findings and remedies, the surest first, from the run's figures, its newest
-    checkpoint and a short rollout. The run may still be going. The report shows the
-    findings too.
+    Lists findings and remedies, the most certain first, from the run's figures, its
+    newest checkpoint and a short rollout. Training may still be running. The report
+    shows the findings too.
     """
 
     program = "doctor.py"
@@ -30,8 +30,8 @@ class DoctorOptions(RunOptions):
     """A run's folder, a task (its newest run), or 'latest'."""
 
     try_: Annotated[int, at_least(0)] = 0
-    """Iterations to train with the first remedy that is a setting, and as many without
-    it, from the same checkpoint."""
+    """Train this many iterations with and without the first remedy that is a setting,
+    both from the same checkpoint, and compare."""
 
 
 def main(arguments: Sequence[str]) -> None:

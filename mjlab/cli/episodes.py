@@ -1,4 +1,4 @@
-"""Figures of many episodes: their summary, a table of it, and the file of all."""
+"""Statistics over many episodes: summary, table and JSON file."""
 
 import json
 import math
@@ -14,7 +14,7 @@ from mjlab.report.words import SHARES, SPREADS
 
 
 def summary(episodes: Sequence[EpisodeResult]) -> dict[str, Any]:
-    """Means, spreads and shares over episodes, as plain values."""
+    """Return means, standard deviations and shares over episodes, as plain values."""
     names = sorted({name for episode in episodes for name in episode.figures})
     ends = sorted({name for episode in episodes for name in episode.ended_by})
     return {
@@ -35,15 +35,15 @@ def summary(episodes: Sequence[EpisodeResult]) -> dict[str, Any]:
 
 
 def table(figures: Mapping[str, Any]) -> str:
-    """A summary for the screen."""
-    rows = [("", "mean", "deviation", "least", "most")]
+    """Return a summary as a table for the terminal."""
+    rows = [("", "mean", "std", "min", "max")]
     rows += [_row(said, figures[name]) for name, said in SPREADS.items()]
     rows += [_row(name, values) for name, values in figures["figures"].items()]
     width = max(len(row[0]) for row in rows)
     lines = [columns(rows)]
     for name, said in SHARES.items():
         share = figures[name]
-        shown = "the task does not say" if share is None else f"{share:.1%}"
+        shown = "not defined by the task" if share is None else f"{share:.1%}"
         lines.append(f"{said.ljust(width)}  {shown}")
     ends = ", ".join(f"{name} {count}" for name, count in figures["ended_by"].items())
     lines.append(f"{'ended by'.ljust(width)}  {ends or 'nothing'}")
@@ -51,7 +51,7 @@ def table(figures: Mapping[str, Any]) -> str:
 
 
 def columns(rows: Sequence[Sequence[str]]) -> str:
-    """Rows for the screen: names, and numbers below each other."""
+    """Align rows of names and numbers in columns."""
     width = max(len(row[0]) for row in rows)
     wide = max(10, *(len(cell) for row in rows for cell in row[1:]))
     return "\n".join(
@@ -63,7 +63,7 @@ def columns(rows: Sequence[Sequence[str]]) -> str:
 def save(
     path: Path, about: Mapping[str, Any], episodes: Sequence[EpisodeResult]
 ) -> dict[str, Any]:
-    """Write summary and episodes as JSON, numbers that are not finite as null."""
+    """Write summary and episodes as JSON, with non-finite numbers as null."""
     figures = summary(episodes)
     whole = {
         **about,

@@ -26,10 +26,10 @@ if TYPE_CHECKING:
 
 
 GAIT_ROBOTS = 4
-"""Robots per command whose gait is measured in a quiet world."""
+"""Robots per command for the gait measurement in an undisturbed world."""
 
 GAIT_EPISODES = 52
-"""Most episodes that the gait is measured in as trained, over all commands."""
+"""Maximum number of episodes for the gait measurement as trained, over all commands."""
 
 
 @dataclass(kw_only=True)
@@ -59,23 +59,23 @@ class EvaluateOptions(TaskOptions, RunOptions):
     """Episodes to run."""
 
     seed: int = 0
-    """Seed of the first one; each of the others has the next."""
+    """Seed of the first episode; episode i uses seed + i."""
 
     policy: Literal["trained", "zero", "random"] = "trained"
-    """What acts: the run's policy without noise, zeros, or normal noise."""
+    """Actions: the trained policy without noise, zeros, or normal noise."""
 
     best: bool = False
-    """Take the best checkpoint of the run instead of its newest."""
+    """Use the best checkpoint of the run instead of its newest."""
 
     gait: bool = True
-    """Measure the gait of a walking task's policy as well."""
+    """Also measure the gait of a walking task's policy."""
 
     device: str | None = None
     """Where to simulate, such as "cpu" or "cuda:1". Default: a GPU if available."""
 
     json: Path | None = None
-    """File for the figures. By default evaluation.json in the folder of your run, and
-    none for an ONNX file or a policy that ships."""
+    """File for the figures. Default: evaluation.json in the folder of your run, none
+    for an ONNX file or a policy that ships."""
 
 
 @dataclass(frozen=True)
@@ -86,14 +86,14 @@ class EvaluationFigures:
     """Results of the episodes."""
 
     clips: dict[str, Any]
-    """Figures of followed clips by name."""
+    """Figures of each followed clip, by name."""
 
     gait: dict[str, Any]
     """Gait measures by world and command."""
 
 
 def main(arguments: Sequence[str]) -> None:
-    """Evaluate."""
+    """Run the episodes and show the figures."""
     line = read_line(EvaluateOptions, arguments)
     options = line.options
     place = options.find(options.run)
@@ -117,12 +117,12 @@ def main(arguments: Sequence[str]) -> None:
 
 
 def evaluate_file(line: Line[EvaluateOptions], path: Path) -> None:
-    """Evaluate an ONNX file in its own task, as that is trained."""
+    """Evaluate an ONNX file in its task, with the training configuration."""
     from mjlab.cli.policy_files import open_file
     from mjlab.export import FilePolicy
 
     if line.options.policy != "trained":
-        raise UsageError(f"{path} is a policy already: leave out --policy.")
+        raise UsageError(f"{path} is already a policy: leave out --policy.")
     file, env_cfg = open_file(path, as_trained=True)
     env_cfg = from_the_first_frame(env_cfg)
     configs = line.apply({"env": env_cfg})
@@ -134,7 +134,7 @@ def evaluate_file(line: Line[EvaluateOptions], path: Path) -> None:
 
 
 def read_configs(line: Line[EvaluateOptions], run: Run) -> dict[str, Any]:
-    """The run's configurations with the user's settings."""
+    """Return the run's configurations with the user's settings."""
     configs = run.configs(accept_changes=line.options.accept_changes)
     configs["env"] = from_the_first_frame(configs["env"])
     if not line.sets_recorders:
@@ -143,14 +143,17 @@ def read_configs(line: Line[EvaluateOptions], run: Run) -> dict[str, Any]:
 
 
 def from_the_first_frame(env_cfg: Any) -> Any:
-    """The configuration itself, or how clips are watched: undisturbed, as a whole."""
+    """Return a configuration that plays clips undisturbed from their first frame.
+
+    Other tasks keep their configuration.
+    """
     from mjlab.motion.evaluation import follows_clips
 
     return watched(env_cfg) if follows_clips(env_cfg) else env_cfg
 
 
 def build_env(line: Line[EvaluateOptions], env_cfg: Any) -> "ManagerBasedRlEnv":
-    """Build as many worlds as there are episodes, or as suit the machine."""
+    """Build one world per episode, or as many as suit the machine."""
     from mjlab.envs import ManagerBasedRlEnv
 
     options = line.options
@@ -166,7 +169,7 @@ def build_env(line: Line[EvaluateOptions], env_cfg: Any) -> "ManagerBasedRlEnv":
 def find_policy(
     line: Line[EvaluateOptions], place: Found, env: "ManagerBasedRlEnv", agent: Any
 ) -> tuple["Policy", str]:
-    """Return the policy, and where it comes from."""
+    """Return the policy, and a description of its source."""
     from mjlab.envs import RandomPolicy, ZeroPolicy
     from mjlab.rl.policy import load_policy
 
@@ -186,7 +189,7 @@ def roll(
     """Run the episodes; physics uses all processors, so torch uses one.
 
     Returns:
-        Their results, and figures of the clips that they followed, by name.
+        The results, and figures of each followed clip by name.
     """
     from mjlab.envs.rollout import run_episodes
     from mjlab.motion.evaluation import TrackingMeter, follows_clips
@@ -212,9 +215,9 @@ def measure_gait(
     try:
         need_legs(env_cfg)
     except GaitError as error:
-        print(f"The gait is not measured: {error}")
+        print(f"Gait not measured: {error}")
         return {}
-    print("Measuring the gait; --no-gait leaves it out.", flush=True)
+    print("Measuring the gait (skip with --no-gait).", flush=True)
     return gait_of(
         env_cfg,
         load,

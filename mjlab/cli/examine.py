@@ -1,4 +1,4 @@
-"""The doctor of a run: figures, checkpoint and rollout; and a remedy that is tried."""
+"""Diagnosis of a run from its figures, checkpoint and a rollout; trials of a remedy."""
 
 import dataclasses
 import math
@@ -23,18 +23,18 @@ from mjlab.settings.change import Setting, apply
 from mjlab.threads import torch_threads
 
 WORLDS = 16
-"""Worlds of a rollout."""
+"""Number of worlds of a rollout."""
 
 _SHOWN = ("Train", "Policy", "Metrics", "Episode_Reward", "Curriculum")
 
 
 def course_of(run: Run) -> Course:
-    """The figures of a run, and its settings."""
+    """Return the figures and settings of a run."""
     return Course(run.metrics(), run.settings(), planned=_planned(run))
 
 
 def _planned(run: Run) -> int:
-    """Return the iterations that the task's own settings ask for; 0 if unknown."""
+    """Return the number of iterations in the task's own settings; 0 if unknown."""
     info = run.info()
     if info["task"] not in entries():
         return 0
@@ -46,7 +46,7 @@ def _planned(run: Run) -> int:
 
 
 def examine_figures(run: Run) -> list[Diagnosis]:
-    """Findings from the figures of a run, without its checkpoint."""
+    """Return findings from the figures of a run, without its checkpoint."""
     course = course_of(run)
     return ordered(examine_training(course) + too_early(course))
 
@@ -59,14 +59,14 @@ def examine(
     Args:
         run: The run.
         configs: Its configurations.
-        worlds: Worlds of the rollout.
+        worlds: Number of worlds of the rollout.
     """
     course = course_of(run)
     found = examine_training(course) + too_early(course)
     looked = f"{run.path.name}: {len(course.metrics.iterations)} recorded iterations"
     path = run.checkpoints.newest()
     if path is None:
-        return ordered(found), f"{looked}; there is no checkpoint"
+        return ordered(found), f"{looked}; no checkpoint found"
     agent = configs["agent"]
     name = network_names(agent)[0]
     groups = agent.obs_groups[name]
@@ -81,7 +81,7 @@ def examine(
     damage = examine_weights(weights, terms)
     found += damage
     looked = f"{looked}, {path.name}"
-    # A policy that is not finite acts in no world.
+    # A policy with non-finite weights cannot be rolled out.
     if any(one.kind == "weights_not_finite" for one in damage):
         return ordered(found), looked
     env = ManagerBasedRlEnv(_small(configs["env"], worlds), device="cpu")
@@ -104,13 +104,13 @@ def _small(cfg: Any, worlds: int) -> Any:
 def try_remedy(
     run: Run, configs: Mapping[str, Any], finding: Diagnosis, iterations: int
 ) -> str:
-    """A table of figures with a remedy and without, from the same checkpoint.
+    """Return a table of figures with and without a remedy, from the same checkpoint.
 
     Args:
         run: The run.
         configs: Its configurations.
         finding: The finding whose settings are tried.
-        iterations: How long each of the two trains.
+        iterations: Training iterations of each variant.
     """
     settings = [
         Setting(name, value.split()) for name, value in finding.settings.items()
@@ -118,7 +118,8 @@ def try_remedy(
     place = find_checkpoint(run.path)
     if "optimizer_state_dict" not in load_model(place)["learner"]["algorithm"]:
         raise UsageError(
-            f"{place} ships with a task, without what training needs: name a run."
+            f"{place} ships with a task and lacks the state of its training. Name one "
+            "of your runs."
         )
     before = _train_on(dict(configs), place, iterations)
     after = _train_on(apply(dict(configs), settings), place, iterations)
@@ -126,14 +127,14 @@ def try_remedy(
         name for name in before if name in after and name.partition("/")[0] in _SHOWN
     ]
     rows = [(name, f"{before[name]:.4g}", f"{after[name]:.4g}") for name in names]
-    head = (f"after {iterations} iterations", "as it is", "with the remedy")
+    head = (f"after {iterations} iterations", "unchanged", "with remedy")
     return columns([head, *rows])
 
 
 def _train_on(
     configs: Mapping[str, Any], place: Path, iterations: int
 ) -> dict[str, float]:
-    """Go on from a checkpoint with new episodes; return the last figures."""
+    """Train from a checkpoint with new episodes; return the last figures."""
     cfg = dataclasses.replace(configs["env"], recorders={})
     env = ManagerBasedRlEnv(cfg, device="cpu")
     agent = configs["agent"]
@@ -151,8 +152,10 @@ def _train_on(
 
 
 def first_to_try(findings: Sequence[Diagnosis]) -> Diagnosis:
-    """The surest finding whose remedy is a setting."""
+    """Return the most certain finding whose remedy is a setting."""
     for one in findings:
         if one.settings:
             return one
-    raise UsageError("There is nothing to try: no finding has a setting as its remedy.")
+    raise UsageError(
+        "--try found nothing to try: no finding has a setting as its remedy."
+    )

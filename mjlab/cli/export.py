@@ -18,9 +18,9 @@ prepare_threads()
 class ExportOptions(RunOptions):
     """Write a policy to one ONNX file.
 
-    The file takes what a robot measures, in SI units, and returns targets of its
-    joints. It is compared with the network before it is written; play.py and
-    evaluate.py run it as well.
+    The model maps sensor readings of a robot, in SI units, to joint targets. It is
+    compared with the network before it is written; play.py and evaluate.py run it as
+    well.
     """
 
     program = "export.py"
@@ -34,26 +34,26 @@ class ExportOptions(RunOptions):
     """A run's folder, a checkpoint, a task (its newest run), or 'latest'."""
 
     out: Path | None = None
-    """File to write, such as policy.onnx; its contract is written beside it as JSON.
+    """File to write, such as policy.onnx, with its contract next to it as JSON.
     Default: export/TASK.onnx in the run's folder."""
 
     best: bool = False
-    """Take the best checkpoint of the run instead of its newest."""
+    """Use the best checkpoint of the run instead of its newest."""
 
     runner: bool = False
     """Also write mjlab_runner.py, which runs the file on a robot or in MuJoCo without
-    this framework, and mjlab_runner.hpp, which does so in C++."""
+    this package, and mjlab_runner.hpp, the same in C++."""
 
 
 def main(arguments: Sequence[str]) -> None:
     """Write the file."""
     options = read_line(ExportOptions, arguments).options
     if options.out is not None and options.out.suffix != ".onnx":
-        raise UsageError(f"--out {options.out}: its name has to end in .onnx.")
+        raise UsageError(f"--out {options.out} must end in .onnx.")
     found = options.find(options.place)
     if found.file is not None:
         raise UsageError(
-            f"{found.file} is an ONNX file already. Watch it with play.py."
+            f"{found.file} is already an ONNX file. Watch it with play.py."
         )
     from mjlab.cli.policy_files import write_file
 

@@ -1,4 +1,4 @@
-"""Learners and numbers of worlds and processors that suit the machine."""
+"""Learners, world counts and processor counts that suit the machine."""
 
 import dataclasses
 import os
@@ -12,35 +12,36 @@ from mjlab.registry import Task
 from mjlab.settings.change import Setting
 
 WORLDS_PER_PROCESSOR = 128
-"""Worlds that keep one processor busy and an iteration short."""
+"""Worlds that keep one processor busy, with short iterations."""
 
 WORLDS_ON_GPU = 4096
 """Worlds that keep a GPU busy."""
 
 WARP_WORLDS_PER_PROCESSOR = 4
-"""MuJoCo Warp's CPU device is there to test with, and slow."""
+"""Worlds per processor on MuJoCo Warp's CPU device, which is slow and meant for
+tests."""
 
 
 @dataclass(frozen=True)
 class WorldCount:
-    """A number of worlds, and why."""
+    """Number of worlds, with the reason for it."""
 
     number: int
-    """How many."""
+    """The number."""
 
     reason: str
-    """Why, in a sentence."""
+    """The reason, as a sentence."""
 
 
 def processors(share_of: int = 1) -> int:
-    """Processors that this process may use.
+    """Return the number of processors that this process can use.
 
     Args:
-        share_of: Processes like this one that share the machine.
+        share_of: Number of such processes that share the machine.
     """
     try:
         count = len(os.sched_getaffinity(0))
-    except AttributeError:  # Only Linux says.
+    except AttributeError:  # Only Linux reports a process's affinity.
         count = os.cpu_count() or 1
     return max(1, count // share_of)
 
@@ -53,14 +54,14 @@ def choose_worlds(
     backend: str = "auto",
     on_cpu: int | None = None,
 ) -> WorldCount:
-    """A number of worlds that suits the machine.
+    """Return a number of worlds that suits the machine.
 
     Args:
-        wanted: What the task's configuration says. 1, the default of all
-            configurations, says nothing.
-        on_gpu: Whether there is a GPU.
+        wanted: Number in the task's configuration. 1, the default of all
+            configurations, means unset.
+        on_gpu: Whether a GPU is used.
         cores: Processors of this process.
-        backend: The engine that is asked for.
+        backend: The configured engine.
         on_cpu: Worlds with which the task learns well on a CPU, if known.
     """
     if on_gpu:
@@ -77,13 +78,13 @@ def choose_worlds(
     number = min(wanted, most) if wanted > 1 else most
     return WorldCount(
         number,
-        f"Using {number} worlds, for {cores} processors and no GPU (change with "
+        f"Using {number} worlds for {cores} processors without a GPU (change with "
         "--num-envs).",
     )
 
 
 def check_device(device: str | None) -> str | None:
-    """Return the device that a user asks for, or raise if it cannot be one."""
+    """Return the device that a user names, or raise if it is malformed."""
     if device is not None and not re.fullmatch(r"cpu|cuda(:\d+)?", device):
         hint = 'Valid: "cpu", "cuda", "cuda:0", "cuda:1" and so on.'
         raise UsageError(f"--device cannot be {device!r}. {hint}")
@@ -91,10 +92,10 @@ def check_device(device: str | None) -> str | None:
 
 
 def choose_device(device: str | None, env_cfg: Any) -> str:
-    """Return the device to simulate on: this process's GPU, or the CPU.
+    """Return the device of the simulation: this process's GPU, or the CPU.
 
     Args:
-        device: The device that the user asks for, if any.
+        device: The device that the user names, if any.
         env_cfg: The environment; the native engine runs on the CPU.
     """
     from mjlab.rl import Ranks
@@ -121,11 +122,11 @@ def with_worlds_for(env_cfg: Any, episodes: int, *, device: str) -> Any:
 
 
 def will_use_gpu(device: str | None, settings: Sequence[Setting]) -> bool:
-    """Return whether training will be on a GPU, before anything is built.
+    """Return whether training will use a GPU, before anything is built.
 
     Args:
-        device: The device that the user asks for, if any.
-        settings: The user's settings, of which one may choose the native engine.
+        device: The device that the user names, if any.
+        settings: The user's settings, one of which can select the native engine.
     """
     import torch
 
@@ -136,6 +137,6 @@ def will_use_gpu(device: str | None, settings: Sequence[Setting]) -> bool:
 
 
 def choose_learner(task: Task, *, on_gpu: bool) -> Callable[[], Any]:
-    """Return the factory of the settings of a task's learner."""
+    """Return the factory of the task's learner settings."""
     assert task.rl is not None
     return task.rl if task.on_cpu is None or on_gpu else task.on_cpu.rl

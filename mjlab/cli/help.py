@@ -1,4 +1,4 @@
-"""Texts of help: the docstrings of fields, and all settings below a part."""
+"""Help texts: docstrings of fields, and all settings below a part."""
 
 import ast
 import dataclasses
@@ -20,7 +20,7 @@ _COLUMN = 26
 
 
 def two_columns(left: str, right: str, column: int = _COLUMN) -> list[str]:
-    """A term and its explanation beside it, or below where it is long."""
+    """Return a term with its explanation in a second column, or below if it is long."""
     head = f"  {left}"
     wrapped = textwrap.wrap(right, WIDTH - column) or [""]
     if len(head) > column - 2:
@@ -31,7 +31,7 @@ def two_columns(left: str, right: str, column: int = _COLUMN) -> list[str]:
 
 @cache
 def field_texts(cls: type) -> dict[str, str]:
-    """The docstring below each field of a dataclass, on one line."""
+    """Return the docstring of each field of a dataclass, on one line."""
     found: dict[str, str] = {}
     for owner in reversed(cls.__mro__):
         if dataclasses.is_dataclass(owner):
@@ -43,7 +43,7 @@ def _own_texts(cls: type) -> dict[str, str]:
     try:
         tree = ast.parse(textwrap.dedent(inspect.getsource(cls)))
     except (OSError, TypeError, SyntaxError):
-        return {}  # A class that was made by a program has no source.
+        return {}  # A class created at runtime has no source.
     body = tree.body[0].body if isinstance(tree.body[0], ast.ClassDef) else []
     found: dict[str, str] = {}
     for field, after in itertools.pairwise(body):
@@ -55,13 +55,11 @@ def _own_texts(cls: type) -> dict[str, str]:
     return found
 
 
-# Of one part of a configuration.
-
 _INDENT = 6
 
 
 def reference(root: Any, name: str = "") -> str:
-    """Explain the parts below one, or list those of the first two levels.
+    """Explain the settings below a part, or list the parts of the first two levels.
 
     Args:
         root: The configurations by name.
@@ -81,7 +79,9 @@ def reference(root: Any, name: str = "") -> str:
 
 
 def _overview(root: Any) -> Iterator[str]:
-    yield "Parts of the configuration; --help-config PART shows what is below one."
+    yield (
+        "Parts of the configuration. --help-config PART lists the settings of a part."
+    )
     for config, part in parts_of(Part(root, Any)).items():
         yield ""
         yield f"{config}: {_title(part)}"
@@ -95,10 +95,10 @@ def _overview(root: Any) -> Iterator[str]:
 
 
 def _leaves(path: str, part: Part) -> Iterator[tuple[str, Any, Part]]:
-    """Path, owner and part of everything below that has no parts and can be set.
+    """Yield path, owner and part of every leaf setting.
 
-    A record among a term's parameters, such as a `SceneEntityCfg`, shows what is not as
-    by default; ask for the record itself to see all of it.
+    A record among a term's parameters, such as a `SceneEntityCfg`, shows only values
+    that differ from the default; name the record itself to list all its fields.
     """
     for name, below in parts_of(part).items():
         where = f"{path}.{name}"
@@ -119,7 +119,7 @@ def _unusual(path: str, record: Part) -> Iterator[tuple[str, Any, Part]]:
 
 def _option(path: str, part: Part, text: str) -> Iterator[str]:
     yield f"  --{path.replace('_', '-')}"
-    said = f"{words_for(part) or 'Only for Python'}; {shown(part)} now."
+    said = f"{words_for(part) or 'Only in Python'}. Now: {shown(part)}"
     indent = " " * _INDENT
     for line in (text, said):
         if line:

@@ -29,7 +29,7 @@ from mjlab.settings.types import field_types, union_members
 
 @dataclass(kw_only=True)
 class Options:
-    """Options of every verb. The docstring of a subclass explains the verb."""
+    """Options of every verb. The docstring of a subclass is the verb's help."""
 
     program: ClassVar[str]
     """The verb's script, such as "train.py"."""
@@ -51,16 +51,16 @@ class TaskOptions(Options):
     """Options of verbs that take settings of a task."""
 
     configs: ClassVar[tuple[str, ...]] = ("env",)
-    """Configurations of which the line can set parts."""
+    """Configurations that the line can change."""
 
     num_envs: Annotated[int | None, at_least(1)] = None
-    """Worlds; short for --env.scene.num-envs."""
+    """Number of worlds (same as --env.scene.num-envs)."""
 
     disable: tuple[str, ...] = ()
-    """Switch terms off, such as rewards.foot_slip."""
+    """Disable terms, such as rewards.foot_slip."""
 
     help_config: str | bool = False
-    """List the settings below a part, such as env.rewards. Without a part, list all
+    """List the settings of a part, such as env.rewards. Without a part, list all
     parts."""
 
     @classmethod
@@ -90,8 +90,8 @@ class Line(Generic[T]):
     def sets_recorders(self) -> bool:
         """True if the line configures recorders.
 
-        Otherwise only training uses the recorders of a run, which may be from another
-        person.
+        Otherwise only training uses the recorders of a run, because the run can come
+        from another person.
         """
         parts = ("env.recorders.", "env.recording.")
         return any(f"{setting.name}.".startswith(parts) for setting in self.settings)
@@ -124,7 +124,8 @@ def read_line(options: type[T], arguments: Sequence[str]) -> Line[T]:
     """
     own, settings = _split(options, arguments)
     defaults = options()
-    # In the help, options of many verbs come last, and those of all verbs after them.
+    # In the help, options of a shared base class come last, those of all verbs at the
+    # end.
     own_names, shared = options.__annotations__, field_types(TaskOptions)
     fields = sorted(
         dataclasses.fields(options),
@@ -169,7 +170,7 @@ def positional(options: type[Options]) -> str:
 
 
 def _here(word: str, logs: Path) -> str:
-    """Return a word; an artifact of Weights & Biases is fetched to this machine."""
+    """Return a word, or the local path of the Weights & Biases artifact it names."""
     if not word.startswith(WANDB):
         return word
     from mjlab.runs.wandb import fetch
@@ -187,7 +188,7 @@ def _split(
     kinds = field_types(options)
     configs = options.configs if issubclass(options, TaskOptions) else ()
     own: list[str] = []
-    # Words of an option that is given twice, such as --disable, count together.
+    # Values of a repeated option, such as --disable, are collected.
     many: dict[str, list[str]] = {}
     settings: list[Setting] = []
     values = own
@@ -214,18 +215,18 @@ def _split(
 
 def _no_setting(option: str, configs: Sequence[str]) -> str:
     if not configs:
-        return f"There is no option '--{option}': this command takes no settings."
+        return f"Unknown option '--{option}': this command takes no settings of a task."
     begins = " or ".join(f"--{config}." for config in configs)
-    return f"There is no option '--{option}'. Settings begin with {begins}"
+    return f"Unknown option '--{option}'. Settings of the task start with {begins}"
 
 
 def _option(name: str) -> str:
-    """Return the option of a field; Python keeps some names, such as `try`."""
+    """Return the option of a field; `try_` is the field of --try."""
     return name.rstrip("_").replace("_", "-")
 
 
 def _argument(options: type[Options], name: str, default: Any) -> Any:
-    """Return the annotation for tyro of a field: how its words are read and shown."""
+    """Return tyro's annotation of a field: how values are parsed and shown."""
     kind = field_types(options)[name]
     option = _option(name)
     told = tyro.conf.arg(
@@ -242,7 +243,7 @@ def _argument(options: type[Options], name: str, default: Any) -> Any:
         try:
             return read_value(option, words, Part(default, kind))
         except SettingError as error:
-            return error  # tyro would put it into a long message; see `read_line`.
+            return error  # tyro would put it into a longer message; see `read_line`.
 
     is_positional = name == positional(options)
     spec = PrimitiveConstructorSpec(
@@ -281,7 +282,7 @@ def _metavar(kind: Any) -> str:
 
 
 def _default_text(default: Any) -> str:
-    """Return the default for the help; empty if there is none to show."""
+    """Return the default value for the help; empty if it is not shown."""
     if isinstance(default, tuple):
         return f"(default: {' '.join(map(str, default))})" if default else ""
     is_shown = default is not None and default != "" and not isinstance(default, bool)

@@ -24,8 +24,8 @@ class ListOptions(Options):
     """List only the tasks with this word in their names."""
 
     check: bool = False
-    """Import every task and build its configurations, and say which are broken. This
-    takes seconds."""
+    """Import every task, build its configurations, and list the errors. This takes
+    seconds."""
 
 
 def main(arguments: Sequence[str]) -> None:
@@ -45,23 +45,23 @@ def main(arguments: Sequence[str]) -> None:
 
 @dataclass(frozen=True)
 class Row:
-    """A line of the table."""
+    """Row of the table."""
 
     id: str
     """The task's name."""
 
     summary: str
-    """What it is, or why it is broken."""
+    """Its description, or its error."""
 
     origin: str
-    """The distribution that it comes from."""
+    """The distribution that provides it."""
 
     broken: bool = False
-    """Whether it cannot be used."""
+    """True if the task cannot be used."""
 
 
 def unchecked(entry: Entry) -> Row:
-    """A row without an import. What is certain to fail is found all the same."""
+    """Return the row of a task without importing it; static import faults are found."""
     if entry.origin != OURS:
         try:
             check_imports(*entry.place.split(":"))
@@ -71,7 +71,7 @@ def unchecked(entry: Entry) -> Row:
 
 
 def checked(entry: Entry) -> Row:
-    """A row of a task that was imported."""
+    """Return the row of a task after importing it."""
     try:
         task = load_task(entry.id)
         for make in (task.env, task.play, task.rl):
@@ -80,13 +80,13 @@ def checked(entry: Entry) -> Row:
     except BrokenTaskError as error:
         return Row(entry.id, str(error), entry.origin, broken=True)
     except Exception as error:
-        reason = f"its configuration cannot be made ({type(error).__name__}: {error})."
+        reason = f"its configuration cannot be built ({type(error).__name__}: {error})."
         return Row(entry.id, reason, entry.origin, broken=True)
     return Row(entry.id, task.summary, entry.origin)
 
 
 def table(rows: Sequence[Row]) -> str:
-    """Lay rows out in columns."""
+    """Format rows in columns."""
     ids = max((len(row.id) for row in rows), default=0)
     origins = max((len(row.origin) for row in rows), default=0)
     lines = []
@@ -101,11 +101,11 @@ def find_summary(place: str) -> str:
     """Return the summary of a task from its source, without importing it.
 
     Args:
-        place: `module:attribute` of a task that is made by `attribute = Task(...)`, or
-            by another call with a keyword argument `summary`.
+        place: `module:attribute`, where the attribute is assigned from `Task(...)` or
+            another call with a keyword argument `summary`.
 
     Returns:
-        The text given as `summary`; empty if it is not a literal there.
+        The text of `summary`; empty if it is not a literal.
     """
     module, _, attribute = place.partition(":")
     source = source_of(module)

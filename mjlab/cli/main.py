@@ -1,4 +1,4 @@
-"""The command `mjlab VERB ...`, and the same verbs as scripts."""
+"""Command `mjlab VERB ...`, and the same verbs as scripts."""
 
 import importlib.metadata
 import sys
@@ -12,7 +12,7 @@ from mjlab.registry import OURS
 
 def main() -> int:
     """Run `mjlab VERB ...`, and return its exit code."""
-    # Of two verbs with one script, the script is the last.
+    # If two verbs share a script, the script runs the last of them.
     scripts = {f"{verb.script or name}.py": name for name, verb in VERBS.items()}
     call_programs(scripts)
     name, *rest = sys.argv[1:] or ["--help"]
@@ -32,13 +32,13 @@ def run(name: str, arguments: list[str] | None = None) -> int:
 
 
 def _answer(word: str) -> None:
-    """Answer a word that is no verb: with help, version, or the nearest verbs."""
+    """Handle a first word that is not a verb: help, version, or similar verbs."""
     if word == "--version":
         raise Answer(f"{OURS} {_version()}")
     verbs = all_verbs()
     if word not in ("--help", "-h", "help"):
         hint = suggest(word, list(verbs), otherwise="mjlab --help lists the verbs.")
-        raise UsageError(f"There is no 'mjlab {word}'. {hint}")
+        raise UsageError(f"Unknown verb 'mjlab {word}'. {hint}")
     lines = [
         "usage: mjlab VERB [options]",
         "",

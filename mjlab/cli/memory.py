@@ -1,8 +1,9 @@
-"""Memory of a training: whether its worlds fit, and what becomes of what it frees.
+"""Memory of a training: check that its worlds fit, and reuse freed memory.
 
-What a world takes is measured on a few worlds of the same environment and engine; what
-the learner takes follows from its settings. Too many worlds are refused with how many
-fit, because a machine without memory ends a run without a word.
+The memory per world is measured on a few worlds of the same environment and engine; the
+learner's memory is computed from its settings. A number of worlds that does not fit is
+refused with the largest number that fits, because a machine that runs out of memory
+kills a run without a message.
 """
 
 import ctypes
@@ -19,34 +20,33 @@ from mjlab.rl.learners import network_names
 from mjlab.rl.models.config import MlpModelCfg
 
 LARGEST_WORLD = 4 * 2**20
-"""Bytes that a world hardly takes: if as many as that fit, nothing is measured. A world
-of `Velocity-G1` takes 1.4 MB, learner and all."""
+"""Upper estimate of bytes per world: if this many bytes per world are free, nothing is
+measured. A world of `Velocity-G1` takes 1.4 MB, with its part of the learner."""
 
 _SAMPLE = 2
-"""Worlds to measure with."""
+"""Number of worlds that are measured."""
 
 _COPIES_OF_STATE = 3
-"""Copies of a world's state in memory: itself, and what is computed from it in a
-step."""
+"""Copies of a world's state in memory: the state, and temporary results of a step."""
 
 _ACTIVATION_COPIES = 3
-"""Copies of a layer's output in memory: itself, its activation, its gradient."""
+"""Copies of a layer's output in memory: output, activation and gradient."""
 
 _FIXED = 200 * 2**20
 """Bytes that do not depend on the number of worlds: model, networks, libraries."""
 
-# Of glibc's mallopt; the second is as high as it takes.
+# Parameters of glibc's mallopt. The third value is the largest accepted threshold.
 _TRIM_THRESHOLD, _KEPT = -1, 2**31 - 1
 _MMAP_THRESHOLD, _FROM_HEAP = -3, 2**25
 
 
 def keep_freed_memory() -> None:
-    """Have the C library keep what tensors free for the next, until the process ends.
+    """Make the C library keep freed tensor memory for reuse until the process ends.
 
-    Otherwise it gives the memory of a minibatch back to the system again and again, and
-    each page that returns is cleared first (docs/decisions.md). It is for a process
-    that only trains: in one that goes on with something else, the most that an update
-    ever took stays taken. Only glibc can be told so.
+    Otherwise the memory of each minibatch is returned to the system, which clears every
+    page before it hands it out again (docs/decisions/0022). Call this only in a process
+    that does nothing but train: the process keeps the peak memory of its updates. Only
+    glibc supports this.
     """
     library = ctypes.CDLL(None) if sys.platform == "linux" else None
     if mallopt := getattr(library, "mallopt", None):
@@ -56,30 +56,30 @@ def keep_freed_memory() -> None:
 
 @dataclass(frozen=True)
 class Need:
-    """Memory that a run takes, in bytes."""
+    """Memory of a run, in bytes."""
 
     physics: int
-    """A world's part of the engine."""
+    """Engine, per world."""
 
     managers: int
-    """A world's part of managers, and of the record of its last steps."""
+    """Managers and the record of the last steps, per world."""
 
     rollout: int
-    """A world's part of what is collected in an iteration."""
+    """Rollout buffer, per world."""
 
     update: int
-    """A world's part of a minibatch's way through the networks."""
+    """Minibatch in the networks, per world."""
 
     fixed: int = _FIXED
     """Memory that does not depend on the number of worlds."""
 
     @property
     def per_world(self) -> int:
-        """Memory that one more world takes."""
+        """Memory per world."""
         return self.physics + self.managers + self.rollout + self.update
 
     def total(self, worlds: int) -> int:
-        """Return what so many worlds take."""
+        """Return the memory of a number of worlds."""
         return self.fixed + worlds * self.per_world
 
     def fitting(self, available: int) -> int:
@@ -95,13 +95,13 @@ def require_memory(
     *,
     processes: int = 1,
 ) -> None:
-    """Raise if the worlds do not fit into the memory that is free.
+    """Raise if the worlds do not fit into the free memory.
 
     Args:
         env_cfg: The environment.
         agent_cfg: The learner.
-        device: Where both will be.
-        processes: Processes like this one that share the machine's memory.
+        device: Device of both.
+        processes: Number of such processes that share the machine's memory.
     """
     worlds = env_cfg.scene.num_envs
     on_gpu = torch.device(device).type == "cuda"
@@ -114,7 +114,7 @@ def require_memory(
 
 
 def measure(env_cfg: ManagerBasedRlEnvCfg, agent_cfg: AgentCfg, device: str) -> Need:
-    """Measure what the worlds of an environment take, from a few of them."""
+    """Measure the memory per world of an environment, on a few worlds."""
     scene = dataclasses.replace(env_cfg.scene, num_envs=_SAMPLE)
     cfg = dataclasses.replace(env_cfg, scene=scene)
     env = ManagerBasedRlEnv(cfg, device=device)
@@ -137,11 +137,11 @@ def _need(env: ManagerBasedRlEnv, agent_cfg: AgentCfg) -> Need:
         for value in (group.values() if isinstance(group, dict) else [group])
     )
     actions = env.action_manager.total_action_dim
-    # Two keyframes of the record, and its rows.
+    # Two keyframes of the record, and its steps.
     record = (
         2 * state + 2 * steps * 4 * _row_size(env) if agent_cfg.dumps.enabled else 0
     )
-    # Observations, actions with mean and deviation, and seven numbers.
+    # Observations, actions with mean and deviation, and seven scalars.
     transition = 4 * (observed + 3 * actions + 7)
     return Need(
         physics=env.sim.engine.bytes_per_world(),
@@ -181,22 +181,22 @@ def _refusal(
     way_out = (
         f"{fitting} worlds fit: --env.scene.num-envs {fitting}"
         if fitting
-        else "Not one world fits"
+        else "No world fits"
     )
     return (
         f"{worlds} worlds need about {need.total(worlds) / 2**30:.1f} GB, and "
-        f"{available / 2**30:.1f} GB are free on {where}{share}. A world takes "
+        f"{available / 2**30:.1f} GB are free on {where}{share}. Memory per world is "
         f"{mb(need.per_world)} MB: physics {mb(need.physics)}, managers "
         f"{mb(need.managers)}, rollout {mb(need.rollout)}, update {mb(need.update)}. "
         f"{way_out}."
     )
 
 
-# What is free.
+# Free memory.
 
 
 def available_memory(device: str) -> int:
-    """Return the bytes that are free where a device's tensors live."""
+    """Return the free memory of a device, in bytes."""
     if torch.device(device).type == "cuda":
         return torch.cuda.mem_get_info(torch.device(device))[0]
     return free_memory()

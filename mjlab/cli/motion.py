@@ -1,4 +1,4 @@
-"""`motion`: import, make, check and show motion files."""
+"""`motion`: import, make, check, show and edit motion files."""
 
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -12,12 +12,12 @@ from mjlab.threads import prepare_threads
 
 
 def main(arguments: Sequence[str]) -> None:
-    """Do what the first word says."""
+    """Run the subcommand that the first word names."""
     word = arguments[0] if arguments else ""
     if word in ("-h", "--help", "help"):
         raise Answer(overview())
     if word not in WORKS:
-        said = f"There is no 'motion.py {word}'. " if word else ""
+        said = f"Unknown subcommand 'motion.py {word}'. " if word else ""
         raise UsageError(f"{said}{suggest(word, list(WORKS))}")
     options = read_line(WORKS[word], arguments[1:]).options
     prepare_threads()
@@ -39,9 +39,9 @@ def main(arguments: Sequence[str]) -> None:
 
 
 def overview() -> str:
-    """Return the words and what they do."""
-    lines = ["usage: motion.py WORD [options]", "", "words:"]
+    """Return the help: all subcommands with their summaries."""
+    lines = ["usage: motion.py SUBCOMMAND [options]", "", "subcommands:"]
     for word, options in WORKS.items():
         lines += two_columns(word, " ".join((options.__doc__ or "").split()))
-    lines += ["", "motion.py WORD --help has the options of each."]
+    lines += ["", "motion.py SUBCOMMAND --help lists the options of a subcommand."]
     return "\n".join(lines)

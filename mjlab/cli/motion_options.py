@@ -1,4 +1,4 @@
-"""Options of the words after `motion`."""
+"""Options of the subcommands of `motion`."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,10 +12,11 @@ from mjlab.cli.tasks import RunOptions
 
 @dataclass(kw_only=True)
 class ImportOptions(Options):
-    """Convert a motion from another format, at another rate, with all bodies.
+    """Convert a motion from another format or rate, with poses of all bodies.
 
-    Reads a CSV file of root and joints (Unitree's rows), the npz of BeyondMimic, mjlab
-    or HoloSoma, or a BVH file of a person. Pickles are refused: they can run code.
+    Reads a CSV file of root and joint positions (Unitree's row layout), the npz of
+    BeyondMimic, mjlab or HoloSoma, or a BVH file of a person. Pickles are refused: they
+    can run code.
     """
 
     program = "motion.py import"
@@ -28,44 +29,44 @@ class ImportOptions(Options):
     """The file."""
 
     robot: str = "G1"
-    """The robot that moves."""
+    """The robot of the motion."""
 
     out: Path | None = None
     """File to write. Default: the name of the input with .npz, in this folder."""
 
     rate: float = 30.0
-    """Frames in a second of a CSV file; other files say it."""
+    """Frame rate of a CSV file, in Hz; other files contain their own."""
 
     fps: float = 50.0
-    """Frames in a second to write."""
+    """Frame rate to write, in Hz."""
 
     rows: tuple[int, int] | None = None
     """First and last row of a CSV file, counted from 1. Default: all."""
 
     quat: Literal["xyzw", "wxyz"] | None = None
-    """Order of the quaternions of a CSV file. Default: xyzw; the robot has to
-    stand."""
+    """Order of the quaternions of a CSV file. Default: xyzw; in the first frame the
+    robot must stand upright."""
 
     joints: tuple[str, ...] | None = None
-    """Order of the joints of a file that does not name them, or 'model' for that of the
-    robot's model."""
+    """Order of the joints of a file without joint names, or 'model' for the order of
+    the robot's model."""
 
     bodies: tuple[str, ...] | None = None
-    """Order of the bodies of a file that does not name them, root first, or 'model'."""
+    """Order of the bodies of a file without body names, root first, or 'model'."""
 
     source: str | None = None
-    """Origin of the motion, such as a data set; it is kept in the file."""
+    """Origin of the motion, such as a data set; stored in the file."""
 
     licence: str | None = None
-    """Licence under which it may be used; it is kept in the file."""
+    """Licence of the motion; stored in the file."""
 
     authors: tuple[str, ...] | None = None
-    """Authors; they are kept in the file."""
+    """Authors; stored in the file."""
 
 
 @dataclass(kw_only=True)
 class MakeOptions(Options):
-    """Solve the clips that ship from their descriptions, one or all."""
+    """Solve one or all of the clips that ship, from their descriptions."""
 
     program = "motion.py make"
     examples = ("wave", "--out motions")
@@ -94,22 +95,22 @@ class RecordMotionOptions(RunOptions):
     """File to write. Default: the name of the task, in this folder."""
 
     command: tuple[float, float, float] | None = None
-    """Velocity to hold, forward and left in m/s and turning in rad/s. Default: drawn
-    as in training."""
+    """Velocity command: forward and left in m/s, yaw rate in rad/s. Default: drawn as
+    in training."""
 
     after: float = 2.0
-    """Seconds before the recording begins, in which the robot finds its gait."""
+    """Seconds before the recording starts, in which the robot reaches a steady gait."""
 
     seconds: float = 10.0
     """Seconds of the recording."""
 
     seed: int = 0
-    """Seed of all chance."""
+    """Random seed."""
 
 
 @dataclass(kw_only=True)
 class CheckOptions(Options):
-    """Measure a motion, or all of a folder. The exit code is 1 if one fails.
+    """Check a motion, or all motions of a folder. The exit code is 1 if one fails.
 
     Checks limits, speeds, ground, slip, self-contact, loop and velocities.
     """
@@ -126,7 +127,7 @@ class CheckOptions(Options):
 
 @dataclass(kw_only=True)
 class ShowOptions(Options):
-    """Show a motion in a browser, or write a film or charts of it."""
+    """Show a motion in a browser, or write a video or charts of it."""
 
     program = "motion.py show"
     examples = (
@@ -142,7 +143,7 @@ class ShowOptions(Options):
     """The robot. Default: the robot that the file names."""
 
     film: Path | None = None
-    """Video to write, such as out.mp4. It needs no display."""
+    """Video file to write, such as out.mp4. Needs no display."""
 
     plots: Path | None = None
     """Charts of heights, contacts and speeds to write, such as out.svg."""
@@ -154,7 +155,7 @@ class ShowOptions(Options):
     """Height of the video, in pixels."""
 
     port: int = 8080
-    """Where the browser's page is, or the next port that is free."""
+    """Port of the browser's page; the next free one if it is taken."""
 
     steps: int | None = None
     """Steps to show in the browser. Default: until stopped."""
@@ -181,8 +182,8 @@ class MirrorOptions(Options):
 class SimulateOptions(Options):
     """Simulate a motion with the robot's motors, and write the simulated motion.
 
-    A supporting force on the root, as weak as it can be, helps where the motors cannot
-    follow; the file has it too.
+    An assistive wrench on the root, as small as possible, supports the robot where the
+    motors cannot follow; it is stored in the file.
     """
 
     program = "motion.py simulate"
@@ -209,7 +210,7 @@ class CutOptions(Options):
     """The motion."""
 
     frames: tuple[int, int] | None = None
-    """First frame, counted from 0, and one after the last."""
+    """First frame, counted from 0, and last frame plus one."""
 
     out: Path | None = None
     """File to write. Default: the name of the input with _cut."""
@@ -217,22 +218,22 @@ class CutOptions(Options):
 
 @dataclass(kw_only=True)
 class BlendOptions(Options):
-    """Write two motions one after the other, the second where the first one ends."""
+    """Write two motions in sequence, the second placed where the first ends."""
 
     program = "motion.py blend"
     examples = ("wave.npz --then bow.npz --seconds 0.8 --out both.npz",)
 
     file: Positional[Path | None] = None
-    """The motion that comes first."""
+    """The first motion."""
 
     then: Path | None = None
-    """The motion that follows."""
+    """The second motion."""
 
     seconds: float = 0.5
-    """Overlap, in which one fades into the other."""
+    """Duration of the cross-fade, in seconds."""
 
     out: Path | None = None
-    """File to write. Default: both names together."""
+    """File to write. Default: both names joined."""
 
 
 @dataclass(kw_only=True)
@@ -258,4 +259,4 @@ WORKS: dict[str, type[Options]] = {
     "blend": BlendOptions,
     "list": ListMotionsOptions,
 }
-"""Options of each word after `motion`; their docstrings explain it."""
+"""Options of each subcommand of `motion`; their docstrings are its help."""

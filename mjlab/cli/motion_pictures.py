@@ -1,4 +1,4 @@
-"""Pictures of motions: a film, and charts of heights, contacts and speeds."""
+"""Videos of motions, and charts of heights, contacts and speeds."""
 
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
@@ -13,8 +13,8 @@ from mjlab.envs import ManagerBasedRlEnv, ViewerCfg, ZeroPolicy
 from mjlab.files import write_text
 from mjlab.managers import EventTermCfg
 from mjlab.motion import Motion, MotionCommandCfg, MotionRobot
-from mjlab.motion.checks import collision_geoms, lowest_points
 from mjlab.motion.mdp import follow_exactly
+from mjlab.motion.tools.checks import collision_geoms, lowest_points
 from mjlab.random import WorldRng
 from mjlab.render import Offscreen, Video
 from mjlab.report.chart import Chart, ChartLine, svg
@@ -27,7 +27,7 @@ from mjlab.terrain import TerrainCfg
 from mjlab.viewer import Player
 
 TRACKED: dict[str, type[TrackingCfg]] = {"G1": TrackingG1Cfg, "Go1": TrackingGo1Cfg}
-"""Tasks in which robots follow clips, by the robot's name."""
+"""Tracking tasks by the robot's name."""
 
 
 def pictures(
@@ -37,14 +37,14 @@ def pictures(
     frames: Sequence[int],
     text: Callable[[int], list[str]],
 ) -> Iterator[np.ndarray]:
-    """Yield a picture of each of some frames, shape (height, width, 3), uint8.
+    """Yield an image of each selected frame, shape (height, width, 3), uint8.
 
     Args:
-        motion: A motion with all bodies and joints, in the order of the robot.
+        motion: Motion with all bodies and joints, in the order of the robot.
         robot: Its robot.
-        view: Camera and size.
-        frames: Numbers of frames.
-        text: Gives the lines of a frame, by its number.
+        view: Camera and image size.
+        frames: Indices of the frames.
+        text: Returns the text lines of a frame, by index.
     """
     cfg = SceneCfg(terrain=TerrainCfg(), entities={"robot": robot.entity_cfg()})
     sim_cfg = SimulationCfg(backend="native", num_threads=1)
@@ -67,7 +67,7 @@ def pictures(
 
 
 def watch(path: Path, robot: Robot, port: int, steps: int | None) -> None:
-    """Show a motion in a browser, played exactly, until the user ends it."""
+    """Show a motion in a browser, played kinematically, until the user stops it."""
     cfg = TRACKED[robot.name]().play()
     command = cfg.commands[COMMAND]
     assert isinstance(command, MotionCommandCfg), "It follows a clip."
@@ -85,7 +85,7 @@ def watch(path: Path, robot: Robot, port: int, steps: int | None) -> None:
 
 
 def write_film(motion: Motion, robot: Robot, path: Path, size: tuple[int, int]) -> int:
-    """Write a video of a motion in real time, and return the number of its frames."""
+    """Write a video of a motion in real time, and return its number of frames."""
     width, height = size
     view = ViewerCfg(entity="robot", body=robot.torso_body, width=width, height=height)
     told = tell_progress(str(path))
@@ -112,14 +112,14 @@ def write_plots(motion: Motion, robot: MotionRobot, facts: Robot, path: Path) ->
         for foot in facts.foot_bodies
     }
     heights = {motion.root_body: motion.root_pos[:, 2], **feet}
-    charts = [_chart("Height, feet at their lowest point", "m", times, heights)]
+    charts = [_chart("Height of the lowest point of each foot", "m", times, heights)]
     if motion.contacts is not None:
         labels = dict(zip(motion.contact_names, motion.contacts.T, strict=True))
-        # Lines of several feet lie one above the other.
+        # Offset the lines of the feet, so that they do not overlap.
         shown = {
             name: 1.5 * k + label for k, (name, label) in enumerate(labels.items())
         }
-        charts.append(_chart("Contact, up where a foot stands", "", times, shown))
+        charts.append(_chart("Foot contact", "", times, shown))
     speeds = np.abs(motion.joint_vel)
     fastest = np.argsort(speeds.max(axis=0))[::-1][:4]
     names = {motion.joint_names[joint]: speeds[:, joint] for joint in fastest}

@@ -1,4 +1,4 @@
-"""A motion from what a trained policy does."""
+"""Motions from rollouts of a trained policy."""
 
 from collections.abc import Mapping
 from dataclasses import replace
@@ -16,18 +16,18 @@ from mjlab.viewer import Player
 from mjlab.watched import watched
 
 ENTITY = "robot"
-"""Name of the robot in scenes of tasks."""
+"""Name of the robot in the scenes of tasks."""
 
 
 def recorded(
     place: str, options: RecordMotionOptions, robots: Mapping[str, Robot]
 ) -> Motion:
-    """Return what the policy of a run does.
+    """Return the motion of a rollout.
 
     Args:
         place: The run, as `play.py` takes it.
-        options: What is to be done, and for how long.
-        robots: Robots that motions can be of, by name.
+        options: Command, durations and seed of the rollout.
+        robots: Robots that motions support, by name.
     """
     found = options.find(place)
     run = found.run
@@ -36,7 +36,9 @@ def recorded(
     cfg = replace(watched(configs["env"]), recorders={})
     cfg = replace(cfg, scene=replace(cfg.scene, num_envs=1), seed=options.seed)
     if ENTITY not in cfg.scene.entities:
-        raise UsageError(f"{task} has no entity {ENTITY!r} whose motion could be kept.")
+        raise UsageError(
+            f"{task} has no entity {ENTITY!r}, so it has no motion to record."
+        )
     env = ManagerBasedRlEnv(cfg, "cpu")
     entity = env.scene.entity(ENTITY)
     name = _name_of(MotionRobot(entity.cfg).hash, task, robots)
@@ -59,8 +61,8 @@ def recorded(
         tell(step + 1, number)
         if bool(player.rollout.dones[0]):
             raise UsageError(
-                f"The episode of {task} ended after {(step + 1) * env.step_dt:.2f} s: "
-                "ask for fewer seconds, another --command or another --seed."
+                f"The episode of {task} ended after {(step + 1) * env.step_dt:.2f} s. "
+                "Pass fewer --seconds, another --command or another --seed."
             )
     frames = np.array(rows[before:], dtype=np.float64)
     quats = frames[:, 3:7] / np.linalg.norm(frames[:, 3:7], axis=1, keepdims=True)
@@ -79,10 +81,11 @@ def recorded(
 
 
 def _name_of(links: str, task: str, robots: Mapping[str, Robot]) -> str:
-    """Return the name of the robot that has links of a hash."""
+    """Return the name of the robot whose links have this hash."""
     for name, facts in robots.items():
         if MotionRobot(facts.entity_cfg(), name).hash == links:
             return name
     raise UsageError(
-        f"The robot of {task} is none that motions are known of: {', '.join(robots)}."
+        f"The robot of {task} has no motion model. Supported robots: "
+        f"{', '.join(robots)}."
     )

@@ -1,4 +1,4 @@
-"""The work of `motion`: reading, making, checking, drawing and writing motions."""
+"""Subcommands of `motion`: read, make, check, draw and write motions."""
 
 import sys
 from dataclasses import replace
@@ -20,23 +20,24 @@ from mjlab.cli.motion_options import (
 )
 from mjlab.cli.progress import tell_progress
 from mjlab.motion import Motion, MotionRobot, find_motions, load_motion, save_motion
-from mjlab.motion.bvh import read_bvh
-from mjlab.motion.checks import check_motion, estimate_contacts
-from mjlab.motion.edit import blended, mirrored
-from mjlab.motion.importers import read_csv, read_npz
-from mjlab.motion.retarget import HumanoidParts, retargeted
-from mjlab.motion.simulate import simulated
+from mjlab.motion.tools.bvh import read_bvh
+from mjlab.motion.tools.checks import check_motion, estimate_contacts
+from mjlab.motion.tools.clips import g1 as clips
+from mjlab.motion.tools.edit import blended, mirrored
+from mjlab.motion.tools.importers import read_csv, read_npz
+from mjlab.motion.tools.retarget import HumanoidParts, retargeted
+from mjlab.motion.tools.simulate import simulated
 from mjlab.names import find_name, suggest
 from mjlab.safe_names import plain_name
 from mjlab.tasks.robots.g1 import G1
 from mjlab.tasks.robots.go1 import GO1
 from mjlab.tasks.robots.robot import Robot
-from mjlab.tasks.tracking import clips
+from mjlab.tasks.tracking.clips import G1_CLIPS
 
 T = TypeVar("T")
 
 FAILED = 1
-"""Exit code where a motion does not pass its checks."""
+"""Exit code if a motion fails its checks."""
 
 ROBOTS = {robot.name: robot for robot in (G1, GO1)}
 """Robots by name."""
@@ -78,7 +79,7 @@ def make(options: MakeOptions) -> None:
 
 
 def record(options: RecordMotionOptions) -> None:
-    """Write what a trained policy does."""
+    """Record the rollout of a trained policy."""
     from mjlab.cli.motion_record import recorded
 
     motion = recorded(str(_need(options.run, "RUN")), options, ROBOTS)
@@ -91,7 +92,7 @@ def record(options: RecordMotionOptions) -> None:
 
 
 def simulate(options: SimulateOptions) -> None:
-    """Write what a robot does of a motion."""
+    """Simulate a motion with the robot's motors, and write the result."""
     path = _need(options.file, "FILE")
     motion = load_motion(path)
     facts = _robot(options.robot or motion.info.robot, path)
@@ -105,7 +106,7 @@ def simulate(options: SimulateOptions) -> None:
 
 
 def check(options: CheckOptions) -> None:
-    """Measure motions; end with a code if one fails."""
+    """Check motions; exit with `FAILED` if one fails."""
     passes = True
     robots: dict[str, MotionRobot] = {}
     for path in find_motions([_need(options.place, "PLACE")]):
@@ -121,7 +122,7 @@ def check(options: CheckOptions) -> None:
 
 
 def show(options: ShowOptions) -> None:
-    """Show it in a browser, or write a film or charts."""
+    """Show a motion in a browser, or write a video or charts."""
     from mjlab.cli.motion_pictures import watch, write_film, write_plots
 
     path = _need(options.file, "FILE")
@@ -145,7 +146,10 @@ def mirror(options: MirrorOptions) -> None:
     motion = load_motion(path)
     facts = _robot(options.robot or motion.info.robot, path)
     if facts.mirror is None:
-        raise UsageError(f"{facts.name} declares no mirror: its sides differ.")
+        raise UsageError(
+            f"{facts.name} has no left-right symmetry, so its motions cannot be "
+            "mirrored."
+        )
     _save_like(path, mirrored(motion, facts.mirror), options.out)
 
 
@@ -155,7 +159,8 @@ def cut(options: CutOptions) -> None:
     motion = load_motion(path)
     if options.frames is None:
         raise UsageError(
-            f"Say which of the {motion.num_frames} frames: --frames FIRST LAST."
+            "--frames is missing: --frames FIRST LAST, within the "
+            f"{motion.num_frames} frames."
         )
     first, last = options.frames
     part = replace(motion.frames(first, last), name=f"{motion.name}_cut")
@@ -166,14 +171,16 @@ def blend(options: BlendOptions) -> None:
     """Write two motions one after the other."""
     path = _need(options.file, "FILE")
     if options.then is None:
-        raise UsageError("Name the motion that follows: --then FILE.")
+        raise UsageError(
+            "--then is missing: name the motion that follows with --then FILE."
+        )
     both = blended(load_motion(path), load_motion(options.then), options.seconds)
     _save_like(path, both, options.out)
 
 
 def list_motions(options: ListMotionsOptions) -> None:
     """List the motions of a folder."""
-    place = options.folder or clips.FOLDER
+    place = options.folder or G1_CLIPS
     motions = [load_motion(path) for path in find_motions([place])]
     width = max(len(motion.name) for motion in motions)
     for motion in motions:
@@ -203,7 +210,9 @@ def _read_person(
     path: Path, robot: MotionRobot, facts: Robot, options: ImportOptions
 ) -> Motion:
     if not facts.landmarks:
-        raise UsageError(f"{path} is of a person, and {facts.name} has no such limbs.")
+        raise UsageError(
+            f"{path} is a motion of a person, and {facts.name} has no matching limbs."
+        )
     parts = HumanoidParts(
         base=facts.base_body, torso=facts.torso_body, landmarks=facts.landmarks
     )
@@ -213,7 +222,7 @@ def _read_person(
 
 def _with_contacts(motion: Motion, facts: Robot) -> Motion:
     labels = estimate_contacts(motion, facts.foot_bodies)
-    info = motion.info.logged("contacts estimated by height and speed of the feet")
+    info = motion.info.logged("contacts estimated from height and speed of the feet")
     return replace(motion, contact_names=facts.foot_bodies, contacts=labels, info=info)
 
 
@@ -231,7 +240,8 @@ def _report(motion: Motion, robot: MotionRobot, facts: Robot) -> tuple[str, bool
     if carried is not None:
         most, mean = carried.max(), carried.mean()
         lines.append(
-            f"  a hand carried {most:.0%} of the weight at most, {mean:.0%} on average"
+            f"  assistive wrench: at most {most:.0%} of the weight, {mean:.0%} on "
+            "average"
         )
     return "\n".join(lines), all(figure.passes for figure in figures)
 
@@ -239,12 +249,12 @@ def _report(motion: Motion, robot: MotionRobot, facts: Robot) -> tuple[str, bool
 def _robot(name: str, path: Path | None = None) -> Robot:
     if not name and path is not None:
         raise UsageError(
-            f"{path} does not say of which robot it is: give --robot, one of "
+            f"{path} does not name its robot: add --robot with one of "
             f"{', '.join(ROBOTS)}."
         )
     if name not in ROBOTS:
         hint = suggest(name, list(ROBOTS))
-        raise UsageError(f"There is no robot {name!r}. {hint}")
+        raise UsageError(f"Unknown robot {name!r}. {hint}")
     return ROBOTS[name]
 
 
@@ -256,14 +266,14 @@ def _summary(motion: Motion) -> str:
 
 
 def _save_like(path: Path, motion: Motion, out: Path | None) -> None:
-    """Write a motion beside the one that it is made of."""
+    """Write a motion that is derived from the motion at `path`."""
     written = save_motion(motion, out or path.with_name(f"{motion.name}.npz"))
     _say(f"{written}: {_summary(motion)}")
 
 
 def _need(given: T | None, what: str) -> T:
     if given is None:
-        raise UsageError(f"Name a {what}: motion.py WORD {what}.")
+        raise UsageError(f"{what} is missing: motion.py SUBCOMMAND {what}.")
     return given
 
 

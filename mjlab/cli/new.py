@@ -1,4 +1,4 @@
-"""`new`: write the package of a task of your own."""
+"""`new`: write the package of a new task."""
 
 import re
 from collections.abc import Sequence
@@ -15,7 +15,7 @@ from mjlab.threads import prepare_threads
 
 @dataclass(kw_only=True)
 class NewOptions(Options):
-    """Write the package of a task of your own, with a test.
+    """Write the package of a new task, with a test.
 
     The task subclasses the configuration of another task.
     """
@@ -30,20 +30,20 @@ class NewOptions(Options):
     """Name of the task, such as Walk-Backwards."""
 
     like: str = "Velocity-Go1-Flat"
-    """The task to begin with."""
+    """The task to start from."""
 
     folder: Path = Path(".")
-    """Where to put the package's folder."""
+    """Parent folder of the new package."""
 
 
 def main(arguments: Sequence[str]) -> None:
     """Write the package."""
     options = read_line(NewOptions, arguments).options
     if options.name is None:
-        raise UsageError("Name the task: new_task.py NAME, such as Walk-Backwards.")
+        raise UsageError("NAME is missing: new_task.py NAME, such as Walk-Backwards.")
     find_entry(options.like)
     if options.name in entries():
-        raise UsageError(f"There is a task {options.name!r} already.")
+        raise UsageError(f"Task {options.name!r} already exists. Choose another name.")
     prepare_threads()
     cls = type(load_task(options.like).env())
     pattern = Pattern(
@@ -59,7 +59,7 @@ def main(arguments: Sequence[str]) -> None:
 
 @dataclass(frozen=True)
 class Pattern:
-    """The task that a new one is like."""
+    """Task that a new one is derived from."""
 
     task: str
     """Its id."""
@@ -68,7 +68,7 @@ class Pattern:
     """Where its configuration is defined."""
 
     cls: str
-    """Name of the configuration's class."""
+    """Class name of the configuration."""
 
     has_play: bool
     """Whether the configuration has a method `play`."""
@@ -78,19 +78,19 @@ def write_package(folder: Path, task: str, pattern: Pattern) -> list[Path]:
     """Write the package of a new task, and return its files.
 
     Args:
-        folder: Where the package's own folder goes.
+        folder: Parent folder of the package.
         task: Id of the new task, such as "Walk-Backwards".
-        pattern: What it begins as.
+        pattern: The task to start from.
     """
     if not re.fullmatch(r"[A-Za-z][A-Za-z0-9]*(-[A-Za-z0-9]+)*", task):
         raise UsageError(
-            f"{task!r} is no name for a task. Use letters, digits and single dashes, "
-            "such as Walk-Backwards."
+            f"{task!r} is not a valid task name. Use letters, digits and single "
+            "dashes, such as Walk-Backwards."
         )
     package = task.lower().replace("-", "_")
     top = folder / package
     if top.exists():
-        raise UsageError(f"{top} exists already; nothing was written.")
+        raise UsageError(f"{top} already exists; nothing was written.")
     words = {
         "TASK": task,
         "PACKAGE": package,
@@ -116,7 +116,7 @@ def write_package(folder: Path, task: str, pattern: Pattern) -> list[Path]:
 
 
 def _filled(text: str, words: dict[str, str]) -> str:
-    """A text with names for its placeholders."""
+    """Return a text with its placeholders replaced."""
     for word, name in words.items():
         text = text.replace(f"<{word}>", name)
     return text

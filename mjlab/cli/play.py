@@ -24,13 +24,13 @@ if TYPE_CHECKING:
     from mjlab.viewer import Player, PolicyMenu
 
 SECONDS = 10.0
-"""Length of a video or of a run without viewer, s."""
+"""Length of a video or of a run without a viewer, in seconds."""
 
 WORLDS_IN_BROWSER = 9
 """Worlds in the browser by default."""
 
 MOST_PICTURES = 9
-"""Most worlds in one video."""
+"""Maximum number of worlds in one video."""
 
 
 @dataclass(kw_only=True)
@@ -49,20 +49,20 @@ class PlayOptions(TaskOptions, RunOptions):
     )
 
     place: Positional[str | None] = None
-    """A task (its newest run), a run's folder, a checkpoint, an ONNX file, or 'latest',
-    which is the default."""
+    """A task (its newest run), a run's folder, a checkpoint, an ONNX file, or 'latest'
+    (the default)."""
 
     policy: Actors = "trained"
-    """What acts: the trained policy, a hand-written controller (script; some tasks ship
-    one), zeros, random actions, or teleop: drag the target in the browser (tasks with
-    inverse kinematics)."""
+    """Actions: the trained policy, the task's scripted controller (script; some tasks
+    have one), zeros, random actions, or teleop: drag the target in the browser (tasks
+    with inverse kinematics)."""
 
     viewer: Literal["web", "native", "none"] | None = None
-    """Where to watch: in a browser of this machine, in MuJoCo's window, or not at all.
-    Default: the browser, or no viewer when --video is given."""
+    """Where to watch: in the browser, in MuJoCo's window, or not at all. Default: the
+    browser, or no viewer when --video is given."""
 
     video: Path | None = None
-    """File to write a video to, such as out.mp4. It needs no display."""
+    """Video file to write, such as out.mp4. Needs no display."""
 
     dump: Path | None = None
     """Replay a fault that a run kept in its folder `dumps`: a file there."""
@@ -71,10 +71,10 @@ class PlayOptions(TaskOptions, RunOptions):
     """World of the dump. Default: the one with the first fault."""
 
     steps: Annotated[int | None, at_least(1)] = None
-    """Steps to take. Default: until stopped, or 10 s for a video."""
+    """Environment steps to run. Default: until stopped, or 10 s for a video."""
 
     seconds: Annotated[float | None, above(0)] = None
-    """The same as --steps, in seconds of simulated time."""
+    """Same as --steps, in seconds of simulated time."""
 
     commands: Literal["scheduled", "random"] | None = None
     """Velocity commands: a schedule (forward, turn, sideways, stop), or drawn as in
@@ -88,13 +88,13 @@ class PlayOptions(TaskOptions, RunOptions):
     """Worlds. Default: 9 in the browser (teleop: 1), else 1. A video shows up to 9."""
 
     speed: Annotated[float, above(0)] = 1.0
-    """Speed of time in viewers, as a multiple of real time."""
+    """Playback speed in viewers, as a multiple of real time."""
 
     port: int = 8080
     """Port of the browser's page; the next free one if it is taken."""
 
     open: bool = False
-    """Show the page in the browser of this machine."""
+    """Open the page in the default browser."""
 
     seed: int = 0
     """Random seed."""
@@ -103,14 +103,14 @@ class PlayOptions(TaskOptions, RunOptions):
     """Where to simulate, such as "cpu". Default: a GPU if available."""
 
     best: bool = False
-    """Take the best checkpoint of a run instead of its newest."""
+    """Use the best checkpoint of a run instead of its newest."""
 
     as_trained: bool = False
-    """Keep noise, pushes and the end of episodes as in training."""
+    """Keep observation noise, pushes and terminations as in training."""
 
 
 def main(arguments: Sequence[str]) -> None:
-    """Find the policy, build its environment, show it."""
+    """Load the policy, build its environment, and show it."""
     line = read_line(PlayOptions, arguments)
     options = line.options
     viewer = options.viewer or ("none" if options.video else "web")
@@ -131,7 +131,7 @@ def main(arguments: Sequence[str]) -> None:
     )
     cfg = source.env
     if options.policy == "teleop" and not options.as_trained:
-        cfg = dataclasses.replace(cfg, episode_length_s=1e9)  # A hand takes its time.
+        cfg = dataclasses.replace(cfg, episode_length_s=1e9)  # No time limit.
     cfg = line.apply({"env": cfg})["env"]
     if options.num_envs is None and line.sets("env.scene.num_envs"):
         options = dataclasses.replace(options, num_envs=cfg.scene.num_envs)
@@ -144,7 +144,7 @@ def main(arguments: Sequence[str]) -> None:
 def menu(
     source: Source, env: "ManagerBasedRlEnv", options: PlayOptions
 ) -> "PolicyMenu | None":
-    """Return the checkpoints to choose from; None for a policy without any."""
+    """Return the selectable checkpoints; None for a policy without checkpoints."""
     if source.agent is None or source.place is None:
         return None
     from mjlab.cli.watching import list_checkpoints
@@ -155,7 +155,7 @@ def menu(
 def size_of_world(
     line: Line[PlayOptions], cfg: "ManagerBasedRlEnvCfg"
 ) -> tuple[int, int]:
-    """Size of the picture of one world, so that several worlds share a video's size."""
+    """Return the image size of one world, such that the tiles fill the video's size."""
     options = line.options
     width, height = options.size or (cfg.viewer.width, cfg.viewer.height)
     sets = ("env.viewer.width", "env.viewer.height")
@@ -170,9 +170,9 @@ def size_of_world(
 def check(options: PlayOptions, viewer: str) -> None:
     """Refuse options that exclude each other before anything is built."""
     if options.steps is not None and options.seconds is not None:
-        raise UsageError("--steps and --seconds both say how long: take one of them.")
+        raise UsageError("--steps and --seconds exclude each other: pass one of them.")
     if options.policy == "teleop" and viewer != "web":
-        raise UsageError("--policy teleop needs the buttons of --viewer web.")
+        raise UsageError("--policy teleop needs the controls of --viewer web.")
     if options.video is not None and viewer != "none":
         raise UsageError(f"--video cannot be combined with --viewer {viewer}.")
     if viewer == "native":
@@ -184,7 +184,7 @@ def check(options: PlayOptions, viewer: str) -> None:
 def build(
     cfg: "ManagerBasedRlEnvCfg", options: PlayOptions, viewer: str
 ) -> "ManagerBasedRlEnv":
-    """The worlds."""
+    """Build the worlds."""
     from mjlab.envs import ManagerBasedRlEnv
 
     is_crowd = viewer == "web" and options.policy != "teleop"
@@ -234,7 +234,7 @@ def show(
         watch_in_window(player, steps)
     else:
         rewards = run(player, steps or 1)
-        print(f"Mean reward of a step, over {steps} steps: {rewards:.5f}.")
+        print(f"Mean reward per step, over {steps} steps: {rewards:.5f}.")
     env.close()
 
 
@@ -279,7 +279,7 @@ def watch_in_window(player: "Player", steps: int | None) -> None:
 
 
 def run(player: "Player", steps: int) -> float:
-    """Do steps unseen, and return the mean reward of one."""
+    """Run steps without a viewer, and return the mean reward per step."""
     total = 0.0
     for _ in range(steps):
         player.step()

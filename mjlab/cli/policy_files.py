@@ -1,4 +1,4 @@
-"""Policies as ONNX files: opened in their task, and written from a run."""
+"""ONNX policies: open one in its task, or export one from a run."""
 
 import atexit
 import shutil
@@ -48,15 +48,15 @@ def write_file(
     checkpoint: Path | None = None,
     best: bool = False,
 ) -> "Exported":
-    """Write the policy of a run to an ONNX file, by default in the run's folder.
+    """Export the policy of a run to an ONNX file, by default in the run's folder.
 
     Args:
         run: The run.
         configs: Its configurations by name.
-        logs: Folder of all runs, for one that ships with its task.
+        logs: Folder of all runs, for the export of a run that ships with its task.
         to: The file to write, or a folder.
-        checkpoint: One of its checkpoints. None takes the newest, or the best.
-        best: Whether to take the best.
+        checkpoint: One of its checkpoints. None selects the newest, or the best.
+        best: Select the best checkpoint.
     """
     from mjlab.export import export_run
 

@@ -1,4 +1,4 @@
-"""Progress of long work on a terminal."""
+"""Progress of long operations on a terminal."""
 
 import sys
 from collections.abc import Callable

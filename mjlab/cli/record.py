@@ -41,30 +41,30 @@ class RecordOptions(TaskOptions, RunOptions):
     """Episodes to run."""
 
     keep: Literal["all", "succeeded", "failed"] = "all"
-    """Episodes that are written, by the task's outcome in their last step."""
+    """Episodes to write, by the task's success in their last step."""
 
     out: Path | None = None
     """File to write, such as demos.h5. Default: recordings/TASK_POLICY.h5."""
 
     policy: Policies = "trained"
-    """What acts: the trained policy, a hand-written controller (script; some tasks ship
-    one), zeros, or random actions."""
+    """Actions: the trained policy, the task's scripted controller (script; some tasks
+    have one), zeros, or random actions."""
 
     groups: tuple[str, ...] | None = None
     """Observation groups to write. Default: all."""
 
     seed: int = 0
-    """Seed of the first world; each of the others has the next."""
+    """Seed of the first world; world i uses seed + i."""
 
     best: bool = False
-    """Take the best checkpoint of a run instead of its newest."""
+    """Use the best checkpoint of a run instead of its newest."""
 
     device: str | None = None
     """Where to simulate, such as "cpu". Default: a GPU if available."""
 
 
 def main(arguments: Sequence[str]) -> None:
-    """Record."""
+    """Record the episodes."""
     line = read_line(RecordOptions, arguments)
     options = line.options
     source = find_source(
@@ -100,11 +100,11 @@ def main(arguments: Sequence[str]) -> None:
 
 
 def find_out(options: RecordOptions, task: str | None) -> Path:
-    """Return the file to write, which must not exist."""
+    """Return the path of the new file."""
     path = options.out or Path("recordings", f"{task or 'policy'}_{options.policy}.h5")
     if path.suffix != ".h5":
-        raise UsageError(f"--out {path}: its name has to end in .h5.")
+        raise UsageError(f"--out {path} must end in .h5.")
     for taken in (path, path.with_suffix(".parts")):
         if taken.exists():
-            raise UsageError(f"{taken} exists already: --out names another file.")
+            raise UsageError(f"{taken} already exists: choose another file with --out.")
     return path

@@ -1,4 +1,4 @@
-"""Episodes of a policy, as many as are asked for, in a file."""
+"""Recording of a given number of episodes of a policy to a file."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -15,7 +15,7 @@ from mjlab.gym.worlds import ManagedWorlds
 from mjlab.replay import RecordEpisode
 
 Keep = Literal["all", "succeeded", "failed"]
-"""Episodes that are written, by success in their last step."""
+"""Episodes to write, by success in their last step."""
 
 
 def record(
@@ -28,24 +28,24 @@ def record(
     groups: Sequence[str] | None,
     about: str,
 ) -> int:
-    """Run episodes and write them; return how many were written.
+    """Run episodes and write them; return the number of written episodes.
 
-    Every world runs its share of them, so that short ones are no more among them than
-    they are.
+    Every world runs an equal share of the episodes. Taking the first that finish would
+    favour short episodes.
 
     Args:
-        env: The worlds, which are closed in the end.
-        policy: What acts in them.
+        env: The environment, which is closed at the end.
+        policy: The policy.
         path: The file.
-        episodes: Episodes that are run.
-        keep: Those of them that are written.
+        episodes: Number of episodes to run.
+        keep: Which episodes to write.
         groups: Observation groups to write. None writes all.
-        about: What the file says of its source.
+        about: Description of the source, stored in the file.
     """
     if keep != "all" and "success" not in env.outcome_manager.terms:
         raise UsageError(
-            f"--keep {keep}: the configuration does not say what success is. Declare "
-            "it in env.outcomes, or leave --keep out."
+            f"--keep {keep} needs a success criterion, and the configuration has "
+            "none. Define it in env.outcomes, or omit --keep."
         )
     worlds = TorchVectorEnv(ManagedWorlds(env, groups=groups))
     recorder = RecordEpisode(

@@ -30,13 +30,13 @@ if TYPE_CHECKING:
     from mjlab.replay.replayed_file import ReplayedFile
 
 NOT_EXACT = 1
-"""Exit code where episodes that had to be exact are not."""
+"""Exit code if episodes that must be reproduced exactly differ."""
 
 MOST_WORLDS = 16
-"""Most worlds by default."""
+"""Default upper limit of the number of worlds."""
 
 MOST_PICTURES = 9
-"""Most worlds in one video."""
+"""Maximum number of worlds in one video."""
 
 MOST_FPS = 60.0
 """Highest frame rate of a video."""
@@ -46,9 +46,9 @@ MOST_FPS = 60.0
 class ReplayOptions(TaskOptions):
     """Replay recorded episodes.
 
-    Compares the replay with the record number by number. Can draw a video, or write the
-    episodes with other observations or for other libraries. The exit code is 1 if
-    values differ that have to be equal bit for bit.
+    Compares the replay with the record value by value. Can write a video, or the
+    episodes with other observations or in the formats of other libraries. The exit code
+    is 1 if values differ that must be equal bit for bit.
     """
 
     program = "replay.py"
@@ -63,27 +63,26 @@ class ReplayOptions(TaskOptions):
     """The file, such as recordings/a.h5."""
 
     episodes: tuple[int, ...] | None = None
-    """Numbers of the episodes. Default: all."""
+    """Indices of the episodes. Default: all."""
 
     by: Literal["actions", "states"] = "actions"
-    """Take the recorded actions from the recorded initial state, or also write the
-    recorded state after each step."""
+    """Apply only the actions, from the recorded initial state; or also set the recorded
+    state after each step."""
 
     num_envs: Annotated[int | None, at_least(1)] = None
-    """Episodes replayed at once. Default: all, up to 16."""
+    """Episodes replayed in parallel. Default: all, up to 16."""
 
     video: Path | None = None
-    """File to write a video to, such as out.mp4. It needs no display."""
+    """Video file to write, such as out.mp4. Needs no display."""
 
     save: Path | None = None
-    """File for the same episodes with the observations of the replay, such as
-    new.h5."""
+    """File for the same episodes with observations of the replay, such as new.h5."""
 
     robomimic: Path | None = None
     """File for the episodes in robomimic's layout, such as demos.hdf5."""
 
     lerobot: Path | None = None
-    """Folder for the episodes as a dataset of LeRobot, such as demos."""
+    """Folder for the episodes as a LeRobot dataset, such as demos."""
 
     groups: tuple[str, ...] | None = None
     """Observation groups to write to these files. Default: all."""
@@ -92,11 +91,11 @@ class ReplayOptions(TaskOptions):
     """The task, if the recording does not name it."""
 
     seed: int | None = None
-    """Seed of the environment, if the recording does not name it: terrain follows from
-    it."""
+    """Seed of the environment, if the recording does not contain it: the terrain
+    depends on it."""
 
     accept_changes: bool = False
-    """Replay a recording whose task has changed since, with the task as it is now."""
+    """Replay a recording whose task has changed since, with the current task."""
 
     backend: Literal["auto", "native", "warp"] | None = None
     """The engine. Default: that of the recording."""
@@ -106,11 +105,11 @@ class ReplayOptions(TaskOptions):
 
 
 def main(arguments: Sequence[str]) -> None:
-    """Replay."""
+    """Replay the episodes, and compare them with the record."""
     line = read_line(ReplayOptions, arguments)
     options = line.options
     if options.recording is None:
-        raise UsageError("Name a RECORDING, such as recordings/a.h5.")
+        raise UsageError("RECORDING is missing: name a file, such as recordings/a.h5.")
     prepare_gl()
     from mjlab.recording.reader import Recording
 
@@ -125,13 +124,13 @@ def main(arguments: Sequence[str]) -> None:
 def find_config(
     recording: "Recording", options: ReplayOptions
 ) -> "ManagerBasedRlEnvCfg":
-    """Return the environment of a recording, by its configuration or by its task."""
+    """Return the environment configuration of a recording, or that of its task."""
     if recording.env_cfg and options.task is None:
         return written_config(recording, accept_changes=options.accept_changes)
     name = typed_task(options.task) if options.task else recording.env_id
     if name is None:
         raise UsageError(
-            f"{recording.path} does not name its task: give it with --task, one of "
+            f"{recording.path} does not name its task: add --task with one of "
             f"{', '.join(entries())}."
         )
     from mjlab.gym.build import task_of
@@ -147,7 +146,7 @@ def find_config(
 def written_config(
     recording: "Recording", *, accept_changes: bool = False
 ) -> "ManagerBasedRlEnvCfg":
-    """The configuration that a recording brings along."""
+    """Return the configuration that is stored in a recording."""
     from mjlab.names import UnknownNameError
     from mjlab.runs.settings import read_task
     from mjlab.settings.file import SettingsFileError
@@ -158,15 +157,15 @@ def written_config(
     except (SettingsFileError, UnknownNameError) as error:
         task = recording.env_id or "TASK"
         raise UsageError(
-            f"The configuration of the recording cannot be read: {error} With "
-            f"--task {task}, the task's own configuration is taken instead."
+            f"The configuration in the recording cannot be loaded: {error} Pass "
+            f"--task {task} to use the task's own configuration."
         ) from error
 
 
 def build(
     recording: "Recording", cfg: "ManagerBasedRlEnvCfg", options: ReplayOptions
 ) -> "ManagerBasedRlEnv":
-    """The worlds."""
+    """Build the worlds."""
     from mjlab.envs import ManagerBasedRlEnv
 
     chosen = len(recording if options.episodes is None else options.episodes)
@@ -176,8 +175,7 @@ def build(
     terrain = cfg.scene.terrain
     if seed is None and terrain is not None and terrain.kind == "generator":
         raise UsageError(
-            f"{recording.path} does not say which seed its terrain was made with: give "
-            "it as --seed."
+            f"{recording.path} does not contain the seed of its terrain: add --seed."
         )
     backend: Any = options.backend or recording.backend or cfg.sim.backend
     cfg = dataclasses.replace(
@@ -218,7 +216,7 @@ def replay(
 
 
 def changes_observations(line: Line[ReplayOptions]) -> bool:
-    """Return whether the line asks for observations that were not recorded."""
+    """Return whether the line requests observations that were not recorded."""
     names = [setting.name for setting in line.settings]
     names += [f"env.{name.removeprefix('env.')}" for name in line.options.disable]
     return any(name.startswith("env.observations") for name in names)
@@ -259,17 +257,19 @@ def writing(again: "Replay", options: ReplayOptions) -> "Iterator[ReplayedFile |
 
 @contextlib.contextmanager
 def filming(env: "ManagerBasedRlEnv", path: Path | None) -> "Iterator[Watch]":
-    """Draw the states of a replay into a video; nothing without a path."""
+    """Render the states of a replay into a video; do nothing without a path."""
     if path is None:
         yield lambda batch, step: None
         return
-    from mjlab.render import Film
+    from mjlab.render import WorldVideo
 
     rate = 1.0 / env.step_dt
     every = max(1, math.ceil(rate / MOST_FPS - 1e-9))
     worlds = range(min(env.num_envs, MOST_PICTURES))
     view = env.cfg.viewer
-    with Film(path, rate / every, env.sim, env.scene, view, worlds=worlds) as film:
+    with WorldVideo(
+        path, rate / every, env.sim, env.scene, view, worlds=worlds
+    ) as film:
 
         def draw(batch: Sequence[Any], step: int) -> None:
             if step % every == 0:
@@ -280,7 +280,7 @@ def filming(env: "ManagerBasedRlEnv", path: Path | None) -> "Iterator[Watch]":
 
 
 def caption(batch: Sequence[Any], step: int) -> Callable[[int], list[str]]:
-    """The text of each picture."""
+    """Return the text of each image."""
 
     def lines(world: int) -> list[str]:
         if world >= len(batch):

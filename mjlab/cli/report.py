@@ -26,7 +26,7 @@ class ReportOptions(Options):
     """Write the report page of a run.
 
     report.html in the run's folder shows curves, configuration, evaluations and videos
-    in one file. The run may still be going. Training writes the same page when it ends.
+    in one file. Training may still be running; it writes the same page when it ends.
     """
 
     program = "report.py"
@@ -41,7 +41,7 @@ class ReportOptions(Options):
     """A run's folder, a task (its newest run), or 'latest'."""
 
     open: bool = False
-    """Show the page in the browser of this machine."""
+    """Open the page in the default browser."""
 
     logs: Path = Path("logs")
     """Folder of all runs."""
@@ -65,7 +65,7 @@ def main(arguments: Sequence[str]) -> None:
 
 
 def find_defaults(task_id: str) -> "Settings | None":
-    """Settings of a task as they are today, for a run that kept none of its own.
+    """Return the current settings of a task, for a run that stored no defaults.
 
     This takes seconds, because the task is imported.
     """
@@ -73,7 +73,7 @@ def find_defaults(task_id: str) -> "Settings | None":
     try:
         task = load_task(task_id)
     except (UnknownNameError, BrokenTaskError) as error:
-        print(f"The report goes without the task's defaults. {error}")
+        print(f"The report does not include the task's defaults. {error}")
         return None
     from mjlab.settings.file import read_out
 

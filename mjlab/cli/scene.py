@@ -16,8 +16,8 @@ from mjlab.threads import prepare_threads
 class SceneOptions(TaskOptions):
     """Write the scene of a task as MJCF.
 
-    With ground, robots, sensors and the files that they need. MuJoCo's own viewer opens
-    it: python -m mujoco.viewer --mjcf=FOLDER/scene.xml
+    Includes terrain, robots, sensors and their asset files. MuJoCo's viewer opens it:
+    python -m mujoco.viewer --mjcf=FOLDER/scene.xml
     """
 
     program = "scene.py"
@@ -34,7 +34,7 @@ class SceneOptions(TaskOptions):
 
 
 def main(arguments: Sequence[str]) -> None:
-    """Write it."""
+    """Write the scene."""
     line = read_line(SceneOptions, arguments)
     entry = need_task(line.options.task, line.options.program)
     prepare_threads()
@@ -47,5 +47,5 @@ def main(arguments: Sequence[str]) -> None:
     apply_options(loaded.built.spec, cfg.sim.mujoco)
     loaded.built.write(out, zip=out.suffix == ".zip")
     model = loaded.model
-    bodies = model.nbody - 1  # The world is none.
+    bodies = model.nbody - 1  # Without the world body.
     print(f"Wrote {out}: {bodies} bodies, {model.njnt} joints, {model.nu} actuators.")

@@ -1,4 +1,4 @@
-"""A policy and its worlds, from what a user names: a task, a run, a checkpoint."""
+"""Policy and environment of a task, run, checkpoint or ONNX file."""
 
 import dataclasses
 from collections.abc import Callable
@@ -18,36 +18,36 @@ if TYPE_CHECKING:
     from mjlab.rl import AgentCfg
 
 Policies = Literal["trained", "script", "zero", "random"]
-"""Who can act."""
+"""Sources of actions."""
 
 Actors = Policies | Literal["teleop"]
-"""Who can act where somebody watches."""
+"""Sources of actions in a viewer."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Source:
-    """A policy and the worlds to have it act in."""
+    """Policy and the environment in which it runs."""
 
     title: str
-    """What it is, for the user."""
+    """Description for the user."""
 
     task: str | None
-    """The task, where it is known."""
+    """The task, if known."""
 
     env: "ManagerBasedRlEnvCfg"
     """The environment."""
 
     policy: Actors = "trained"
-    """Who acts."""
+    """Source of the actions."""
 
     agent: "AgentCfg | None" = None
-    """How the policy was trained. None where nobody trained it."""
+    """Configuration of the policy's training. None for a policy without training."""
 
     place: Path | None = None
-    """Where its checkpoint is."""
+    """Path of its checkpoint."""
 
     file: "OnnxPolicy | None" = None
-    """The ONNX file that acts, if one does."""
+    """The ONNX policy, if the source is an ONNX file."""
 
     def make_policy(
         self, env: "ManagerBasedRlEnv", *, seed: int, best: bool
@@ -57,7 +57,7 @@ class Source:
         Args:
             env: The worlds.
             seed: Seed of random actions.
-            best: Whether to take a run's best checkpoint rather than its newest.
+            best: Use a run's best checkpoint instead of its newest.
         """
         from mjlab.envs import RandomPolicy, ZeroPolicy
 
@@ -90,16 +90,16 @@ def find_source(
     records: bool = False,
     accept_changes: bool = False,
 ) -> Source:
-    """Find what is to act from a task, a run, a checkpoint or an ONNX file.
+    """Find policy and environment of a task, a run, a checkpoint or an ONNX file.
 
     Args:
-        place: Words of the user. None is the newest run.
-        task: Id of the task, whose runs alone are searched. None searches all.
-        policy: Who is to act.
-        as_trained: Whether worlds are as in training, or to be watched.
+        place: Argument of the user. None selects the newest run.
+        task: Id of the task to search runs of. None searches all.
+        policy: Source of the actions.
+        as_trained: Use the training configuration instead of the one for play.
         logs: Folder of all runs.
-        records: Whether a run's recorders write files, as in training.
-        accept_changes: Whether to open a run whose task has changed.
+        records: Keep the run's recorders, which write files, as in training.
+        accept_changes: Open a run whose task has changed since.
     """
     named = task if place is None else typed_task(place)
     if policy != "trained":
@@ -129,22 +129,22 @@ _ACTIONS = {
 
 
 def find_script(task: str | None) -> "Callable[[Any], Policy]":
-    """Return what makes a task's controller by hand."""
+    """Return the factory of a task's scripted controller."""
     script = load_task(task).script if task in entries() else None
     if script is None:
         raise UsageError(
-            f"{task or 'What is named'} brings no controller by hand (Task.script): "
-            "take --policy trained, zero or random."
+            f"{task or 'The policy'} has no scripted controller (Task.script): pass "
+            "--policy trained, zero or random."
         )
     return script
 
 
 def _of_file(place: Path, policy: Actors, as_trained: bool) -> Source:
-    """An ONNX file, in its own task, which measures and does what the file says."""
+    """Return the source of an ONNX file: its policy, in its task with its contract."""
     from mjlab.cli.policy_files import open_file
 
     if policy != "trained":
-        raise UsageError(f"{place} is a policy in a file already: leave out --policy.")
+        raise UsageError(f"{place} is already a policy: leave out --policy.")
     file, env = open_file(place, as_trained=as_trained)
     return Source(title=f"{place}, {file.task}", task=file.task, env=env, file=file)
 
@@ -156,11 +156,11 @@ def _of_run(
     records: bool,
     accept_changes: bool,
 ) -> Source:
-    """A run, or one of its checkpoints, with the run's configuration."""
+    """Return the source of a run or checkpoint, with the run's configuration."""
     run = found.run
     task = run.task
     configs = run.configs(accept_changes=accept_changes)
-    # A shipped run's folder is named after its task.
+    # The folder of a shipped run is named after its task.
     name = task if run.path.name == task else f"{task}, {run.path.name}"
     title = name if found.checkpoint is None else str(found.checkpoint)
     env = configs["env"] if as_trained else watched(configs["env"])

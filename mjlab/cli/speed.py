@@ -1,4 +1,4 @@
-"""Speed of an environment, and the parts of its steps."""
+"""Speed of an environment, and of the parts of its step."""
 
 import gc
 import resource
@@ -15,43 +15,43 @@ from torch.utils._python_dispatch import TorchDispatchMode
 
 from mjlab.envs import ManagerBasedRlEnv
 
-# These launch nothing on a device.
+# Operators that launch nothing on a device.
 _ALLOCATIONS = ("aten.empty.", "aten.empty_like", "aten.empty_strided")
 _VERBS = ("step", "forward", "reset", "recompute_constants")
 
 Block = Callable[[], None]
-"""A block of work that is timed."""
+"""Block of work that is timed."""
 
 Physics = Callable[[ManagerBasedRlEnv, int], None]
-"""Does the engine's part of a number of steps."""
+"""Function that runs the engine's part of a number of steps."""
 
 
 @dataclass(frozen=True)
 class Speed:
-    """Times of an environment and of its physics, in turns."""
+    """Step times of an environment and of its physics, measured alternately."""
 
     num_envs: int
-    """Worlds."""
+    """Number of worlds."""
 
     step_s: list[float]
-    """Seconds a step of the environment, block by block."""
+    """Seconds per environment step, by block."""
 
     physics_s: list[float]
-    """Seconds of the engine's part of a step alone, block by block."""
+    """Seconds of the engine's part of a step, by block."""
 
     @property
     def env_steps_per_s(self) -> float:
-        """Steps of worlds in a second, the median."""
+        """Median of world steps per second."""
         return self.num_envs / statistics.median(self.step_s)
 
     @property
     def physics_steps_per_s(self) -> float:
-        """The same if there were nothing but physics: the floor of a step's time."""
+        """World steps per second of physics alone: an upper bound."""
         return self.num_envs / statistics.median(self.physics_s)
 
     @property
     def shares_of_managers(self) -> list[float]:
-        """Share of the step that is not physics, block by block."""
+        """Share of the step time outside of physics, by block."""
         pairs = zip(self.step_s, self.physics_s, strict=True)
         return [1.0 - physics / whole for whole, physics in pairs]
 
@@ -63,17 +63,18 @@ def measure(
     progress: Callable[[int], None] = lambda block: None,
     physics: Physics | None = None,
 ) -> Speed:
-    """Time blocks of steps, in turns with blocks of the engine's verbs alone.
+    """Time blocks of environment steps, alternating with blocks of physics only.
 
-    Both start from the same states, so that what else the machine does, and what the
-    worlds are up to, falls on both alike.
+    Both blocks of a pair start from the same states, so that other load on the machine
+    and the contacts of the worlds affect both equally.
 
     Args:
-        env: The environment, which goes on from where it is, with random actions.
-        blocks: Pairs of blocks; one more comes first, to warm up.
-        steps: Steps of a block.
-        progress: Called with the number of pairs that are done.
-        physics: Does the engine's part of some steps. None calls verb after verb.
+        env: The environment, which continues from its current state with random
+            actions.
+        blocks: Pairs of blocks, after one pair that warms up.
+        steps: Steps per block.
+        progress: Called with the number of finished pairs.
+        physics: Runs the engine's part of some steps. None calls each engine function.
     """
     do_physics = physics or run_physics
     random = torch.Generator(device=env.device).manual_seed(0)
@@ -97,19 +98,19 @@ def measure(
 def random_actions(
     env: ManagerBasedRlEnv, steps: int, random: torch.Generator
 ) -> torch.Tensor:
-    """Normal actions, shape (steps, num_envs, actions)."""
+    """Return normal random actions, shape (steps, num_envs, actions)."""
     size = (steps, env.num_envs, env.action_manager.total_action_dim)
     return torch.randn(size, generator=random, device=env.device)
 
 
 def run_steps(env: ManagerBasedRlEnv, actions: torch.Tensor) -> None:
-    """One step for each of the actions."""
+    """Run one environment step per action."""
     for action in actions:
         env.step(action)
 
 
 def run_physics(env: ManagerBasedRlEnv, steps: int) -> None:
-    """The engine's verbs of as many steps, with nothing around them."""
+    """Run only the engine functions of a number of steps."""
     nobody = torch.zeros(env.num_envs, dtype=torch.bool, device=env.device)
     for _ in range(steps):
         env.sim.finish_step()
@@ -121,7 +122,7 @@ def run_physics(env: ManagerBasedRlEnv, steps: int) -> None:
 
 
 def seconds(env: ManagerBasedRlEnv, block: Block) -> float:
-    """Return how long a block takes, until the device has finished."""
+    """Return the time of a block, including the work queued on the device."""
     start = _now(env)
     block()
     return _now(env) - start
@@ -134,10 +135,10 @@ def _now(env: ManagerBasedRlEnv) -> float:
 
 
 def memory(device: torch.device) -> int:
-    """Bytes that are taken now: of a GPU, or by this process.
+    """Return the memory in use, in bytes: of a GPU, or of this process.
 
-    What an environment takes is how much more there are once it is built: other
-    processes, and environments before it, are in both.
+    Compare values before and after building an environment: memory of other processes
+    and of earlier environments is included in both.
     """
     if device.type == "cuda":
         gc.collect()
@@ -148,7 +149,7 @@ def memory(device: torch.device) -> int:
 
 
 def resident_bytes() -> int:
-    """Memory of this process that is resident now; on macOS, at most so far."""
+    """Return the resident memory of this process; on macOS, its peak."""
     statm = Path("/proc/self/statm")
     if statm.exists():
         return int(statm.read_text().split()[1]) * resource.getpagesize()
@@ -156,16 +157,16 @@ def resident_bytes() -> int:
 
 
 class Operations(TorchDispatchMode):
-    """Counts tensor operations: what would launch something on a device.
+    """Counts tensor operations that launch work on a device.
 
-    Views and allocations launch nothing. An operator of this project is one launch,
-    however it computes on a CPU.
+    Views and allocations launch nothing. A custom operator of this project counts as
+    one launch, whatever it does on a CPU.
     """
 
     def __init__(self) -> None:
         super().__init__()
         self.number = 0
-        """Their number so far."""
+        """Number of counted operations."""
         self._depth = 0
 
     def __torch_dispatch__(
@@ -182,7 +183,7 @@ class Operations(TorchDispatchMode):
 
     @contextmanager
     def paused(self) -> Iterator[None]:
-        """Look away: what happens inside belongs to the engine."""
+        """Stop counting inside the context, which belongs to the engine."""
         self._depth += 1
         try:
             yield
@@ -191,9 +192,10 @@ class Operations(TorchDispatchMode):
 
 
 def count_operations(env: ManagerBasedRlEnv) -> int:
-    """Tensor operations of a step outside of the engine; takes one step.
+    """Count the tensor operations of a step outside of the engine; takes one step.
 
-    A step does the same operations whatever happens in it, worlds that end included.
+    The count does not depend on the states: worlds that terminate run the same
+    operations.
     """
     action = torch.zeros(
         env.num_envs, env.action_manager.total_action_dim, device=env.device

@@ -1,4 +1,4 @@
-"""Faults of a module's imports, found without importing it."""
+"""Detection of import errors of a module without importing it."""
 
 import ast
 import importlib.machinery
@@ -8,18 +8,18 @@ from functools import cache
 from pathlib import Path
 
 _KNOWN = "mjlab"
-"""Package whose names are looked up besides those of the module's own package."""
+"""Package whose names are checked in addition to the module's own package."""
 
 
 class ImportFaultError(ImportError):
-    """A module that cannot be imported."""
+    """Module that cannot be imported."""
 
 
 def source_of(module: str) -> Path | None:
-    """The file of a module, found without importing the packages it is in.
+    """Return the source file of a module without importing its parent packages.
 
     Returns:
-        None for what is no Python source, or is not there.
+        None if the module does not exist or has no Python source.
     """
     spec = _spec_of(module)
     if spec is None or not (spec.origin or "").endswith(".py"):
@@ -28,14 +28,14 @@ def source_of(module: str) -> Path | None:
 
 
 def check_imports(module: str, name: str) -> None:
-    """Raise where importing a name of a module is certain to fail.
+    """Raise if importing a name from a module is certain to fail.
 
-    What the module and others of its package import at their beginning is looked up
-    in the sources; what is computed is taken to be well.
+    Top-level imports of the module and of other modules of its package are followed in
+    the sources; computed names are assumed to exist.
 
     Args:
         module: The module.
-        name: The name that is wanted of it.
+        name: The name to import.
     """
     _Check(_top(module)).name(module, name)
 
@@ -48,7 +48,7 @@ class _Check:
         self._seen: set[str] = set()
 
     def name(self, module: str, name: str) -> None:
-        """Raise unless a module can be imported and may have a name."""
+        """Raise unless a module can be imported and can contain a name."""
         self.module(module)
         is_read = _top(module) in (self._package, _KNOWN) and name != "*"
         if not is_read or _spec_of(f"{module}.{name}") is not None:
@@ -58,9 +58,10 @@ class _Check:
             raise ImportFaultError(f"cannot import name {name!r} from {module!r}")
 
     def module(self, module: str) -> None:
-        """Raise unless a module is there, and what it imports.
+        """Raise unless a module and its imports can be found.
 
-        Of other packages, only these are looked for: some make modules as they go.
+        In other packages only modules are checked, since some create modules at
+        runtime.
         """
         parts = module.split(".") if _top(module) == self._package else [_top(module)]
         for count in range(1, len(parts) + 1):
@@ -88,7 +89,7 @@ def _top(module: str) -> str:
 
 
 def _imported_from(module: str, statement: ast.ImportFrom) -> str:
-    """Return the whole name of what `from ... import` names."""
+    """Return the absolute module name of a `from ... import`."""
     if not statement.level:
         return statement.module or ""
     file = source_of(module)
@@ -109,12 +110,12 @@ def _parse(file: Path) -> ast.Module:
 
 @cache
 def _bound(file: Path) -> frozenset[str]:
-    """Return the names that a module binds; "*" stands for any."""
+    """Return the names that a module binds; "*" stands for any name."""
     return frozenset(_names(_parse(file)))
 
 
 def _names(tree: ast.Module) -> Iterator[str]:
-    """Yield what is bound in whatever branch or function."""
+    """Yield the names bound in any branch or function."""
     for node in ast.walk(tree):
         if isinstance(node, ast.Import | ast.ImportFrom):
             yield from (a.asname or a.name.partition(".")[0] for a in node.names)

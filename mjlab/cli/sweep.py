@@ -34,9 +34,9 @@ _RATE = "agent.algorithm.learning-rate:log:1e-5..1e-3"
 class SweepOptions(TaskOptions):
     """Search hyperparameters of a training.
 
-    Trains a task many times with settings that Optuna chooses, and writes one page
-    about it. A trial is an ordinary run, scored by its evaluations. Settings on the
-    line hold for all trials.
+    Trains a task many times with settings that Optuna samples, and writes one page of
+    results. A trial is an ordinary run, scored by its evaluations. Settings on the
+    command line apply to all trials.
     """
 
     program = "sweep.py"
@@ -57,19 +57,19 @@ class SweepOptions(TaskOptions):
     or PATH:choice:x,y,z."""
 
     trials: Annotated[int, at_least(1)] = 20
-    """Trials in all, pruned ones included."""
+    """Total number of trials, including pruned ones."""
 
     processes: Annotated[int, at_least(1)] = 1
     """Trials that train at the same time, each in its own process."""
 
     resume: str | bool = False
-    """Go on with the newest sweep of the task, or with the sweep of a folder."""
+    """Resume the newest sweep of the task, or the sweep in a folder."""
 
     prune: bool = True
-    """End a trial early if its evaluation is below the median of the earlier ones."""
+    """Stop a trial early if its evaluation is below the median of earlier trials."""
 
     engine: Literal["optuna", "ray"] = "optuna"
-    """What chooses and runs the trials: Optuna, or Ray Tune with Optuna's search."""
+    """Scheduler of the trials: Optuna, or Ray Tune with Optuna's search."""
 
     seed: int | None = None
     """Random seed of the search and of each training. Default: drawn at random."""
@@ -81,7 +81,7 @@ class SweepOptions(TaskOptions):
     """Name of the sweep, appended to its time."""
 
     logs: Path = Path("logs")
-    """Folder of all runs; a sweep gets one in its folder `sweeps`."""
+    """Folder of all runs; sweeps are in its folder `sweeps`."""
 
     @classmethod
     def closing(cls) -> str:
@@ -94,13 +94,13 @@ _MORE = {"optuna": "", "ray": ' Then pip install "ray[tune]".'}
 
 
 def main(arguments: Sequence[str]) -> None:
-    """Search."""
+    """Run the search."""
     line = read_line(SweepOptions, arguments)
     options = line.options
     entry = need_task(options.task, options.program)
     check_line(options)
     ranges = tuple(read_ranges(options.tune))
-    # From here on it takes seconds, because torch is imported.
+    # Imported late: torch takes seconds to import.
     configs = read_configs(line, entry.id)
     check_ranges(ranges, line, configs)
     search = Search(
@@ -118,9 +118,12 @@ def main(arguments: Sequence[str]) -> None:
 
 
 def check_line(options: SweepOptions) -> None:
-    """Refuse what cannot work, as far as that is known without a configuration."""
+    """Refuse invalid options, as far as they are known without a configuration."""
     if not options.tune and options.help_config is False:
-        raise UsageError(f"Say what to search: --tune {_RATE}. A range is {FORMS}.")
+        raise UsageError(
+            "--tune is missing: pass a setting and its range, such as --tune "
+            f"{_RATE}. A range is {FORMS}."
+        )
     needed = _NEEDS[options.engine]
     absent = [name for name in needed if importlib.util.find_spec(name) is None]
     if absent:
@@ -132,7 +135,7 @@ def read_configs(line: Line[SweepOptions], task_id: str) -> dict[str, Any]:
     """Return env and agent of the task with the settings of the line."""
     task = load_task(task_id)
     if task.rl is None:
-        raise UsageError(f"The task {task_id!r} has no settings of a learner.")
+        raise UsageError(f"Task {task_id!r} has no learner configuration.")
     on_gpu = will_use_gpu(check_device(line.options.device), line.settings)
     return line.apply(
         {"env": task.env(), "agent": choose_learner(task, on_gpu=on_gpu)()}
@@ -147,7 +150,7 @@ def check_ranges(
         setting = Setting(one.path, [])
         if line.sets(setting.name):
             raise UsageError(
-                f"--{one.path} is both set and searched: take one of them."
+                f"--{one.path} is both set and searched: remove one of them."
             )
         for text in one.examples:
             try:
@@ -158,7 +161,7 @@ def check_ranges(
 
 
 def explained(one: Range, configs: dict[str, Any], error: SettingError) -> str:
-    """Say why a range does not fit, and which would."""
+    """Return an error message for a range of the wrong type, with a range that fits."""
     said = str(error).removeprefix(f"--{one.path}: ").removeprefix(f"--{one.path} ")
     whole = [text for text in map(str, map(math.trunc, one.ends))]
     try:
@@ -171,7 +174,7 @@ def explained(one: Range, configs: dict[str, Any], error: SettingError) -> str:
 
 
 def shared_arguments(line: Line[SweepOptions]) -> tuple[str, ...]:
-    """Options of `train.py` that hold for all trials."""
+    """Return the options of `train.py` that apply to all trials."""
     options = line.options
     words = [word for s in line.settings for word in (f"--{s.option}", *s.values)]
     if options.disable:
@@ -183,14 +186,14 @@ def shared_arguments(line: Line[SweepOptions]) -> tuple[str, ...]:
 
 
 def metric_of(agent: Any) -> str:
-    """The figure that is a trial's score, as training itself chooses its best."""
+    """Return the figure that scores a trial: the one that selects the best model."""
     every = agent.evaluation.every
     metric = agent.stop.metric or ("Eval/mean_reward" if every else "Train/mean_reward")
     if metric.startswith("Eval/") and not 0 < every <= agent.max_iterations:
         tenth = max(1, agent.max_iterations // 10)
         raise UsageError(
             f"A trial of {agent.max_iterations} iterations with an evaluation every "
-            f"{every} would have no score. Add --agent.evaluation.every {tenth}."
+            f"{every} has no score. Add --agent.evaluation.every {tenth}."
         )
     return metric
 
@@ -201,7 +204,7 @@ def sweep(search: Search, options: SweepOptions, threads: int | None) -> None:
     Args:
         search: The sweep.
         options: The user's options.
-        threads: Threads of each trial's physics. None leaves that to the trial.
+        threads: Threads of each trial's physics. None keeps the trial's default.
     """
     from mjlab.sweep.page import write_page
     from mjlab.sweep.study import SweepRunner, open_study
@@ -235,4 +238,4 @@ def sweep(search: Search, options: SweepOptions, threads: int | None) -> None:
                 after_trial=write,
             )
             runner.run(options.trials, processes=options.processes)
-        print(f"The page about it: {write()}")
+        print(f"Results page: {write()}")

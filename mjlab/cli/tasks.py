@@ -1,4 +1,4 @@
-"""The task or the run that a user names."""
+"""Task or run named by the user."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,21 +15,21 @@ class RunOptions(Options):
     """Options of verbs that open a run."""
 
     task: str | None = None
-    """Task of the run. A run of a task from a file needs it, such as
+    """Task of the run. Required for a run of a task from a file, such as
     my_env.py:MyTaskCfg."""
 
     accept_changes: bool = False
-    """Open a run whose task has changed since, with the task as it is now."""
+    """Open a run whose task has changed since, with the current task."""
 
     logs: Path = Path("logs")
     """Folder of all runs."""
 
     def task_id(self) -> str | None:
-        """Return the id of the task that is named; import it from its file, if any."""
+        """Return the id of the named task; import it from its file, if any."""
         return None if self.task is None else find_entry(typed_task(self.task)).id
 
     def find(self, place: str) -> Found:
-        """Find the run, the checkpoint or the ONNX file of a place."""
+        """Find the run, checkpoint or ONNX file that an argument names."""
         task = self.task_id()
         return find(typed_task(place), self.logs, task=task)
 
@@ -38,17 +38,15 @@ def need_task(name: str | None, program: str) -> Entry:
     """Return the entry of a task.
 
     Args:
-        name: What the user typed, an id or FILE.py:CLASS; None for nothing.
+        name: Argument of the user, an id or FILE.py:CLASS; None if missing.
         program: The script, for the message, such as "train.py".
 
     Raises:
         UsageError: If no task is named.
-        UnknownNameError: If there is no such task.
-        TaskFileError: If a file has no such task.
+        UnknownNameError: If the task does not exist.
+        TaskFileError: If the file has no such task.
     """
     if name is None:
         known = ", ".join(entries())
-        raise UsageError(
-            f"Name a task first: {program} TASK [options]. Tasks: {known}."
-        )
+        raise UsageError(f"TASK is missing: {program} TASK [options]. Tasks: {known}.")
     return find_entry(typed_task(name))

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 @dataclass(kw_only=True)
 class TerrainOptions(Options):
-    """Draw a kind of terrain, rising in difficulty.
+    """Draw a kind of terrain, with increasing difficulty.
 
     Without KIND, list all kinds.
     """
@@ -38,13 +38,13 @@ class TerrainOptions(Options):
     """The kind."""
 
     file: Path | None = None
-    """Picture to write, a PNG file. Default: terrain_KIND.png in this folder."""
+    """PNG file to write. Default: terrain_KIND.png in this folder."""
 
     rows: Annotated[int, at_least(1)] = 4
-    """Tiles, with a difficulty from 0 on the left to 1."""
+    """Number of tiles, with difficulties from 0 (left) to 1."""
 
     tile: float = 8.0
-    """Width of a tile, m."""
+    """Width of a tile, in metres."""
 
     seed: int = 0
     """Random seed."""
@@ -64,7 +64,7 @@ def main(arguments: Sequence[str]) -> None:
         return
     if options.kind not in kinds:
         hint = suggest(options.kind, list(kinds))
-        raise UsageError(f"There is no kind of terrain {options.kind!r}. {hint}")
+        raise UsageError(f"Unknown kind of terrain {options.kind!r}. {hint}")
     file = options.file or Path(f"terrain_{options.kind}.png")
     from mjlab.png import png
 
@@ -74,7 +74,7 @@ def main(arguments: Sequence[str]) -> None:
 
 
 def find_kinds() -> "dict[str, SubTerrainCfg]":
-    """All kinds by name."""
+    """Return all kinds by name."""
     from mjlab.tasks.velocity import walking_terrains
     from mjlab.terrain import all_terrains
 
@@ -82,7 +82,7 @@ def find_kinds() -> "dict[str, SubTerrainCfg]":
 
 
 def draw(kind: "SubTerrainCfg", options: TerrainOptions) -> "np.ndarray":
-    """The picture, shape (height, width, 3), uint8."""
+    """Return the image, shape (height, width, 3), uint8."""
     import mujoco
 
     from mjlab.render import Canvas
@@ -101,7 +101,7 @@ def draw(kind: "SubTerrainCfg", options: TerrainOptions) -> "np.ndarray":
     view = mujoco.MjvCamera()
     view.azimuth, view.elevation = 90.0, -35.0
     width, height = options.size
-    # What is wide enough to show all tiles at a field of view of 45 degrees upright.
+    # Width that shows all tiles with a vertical field of view of 45 degrees.
     view.distance = options.tile * max(1.2, 1.4 * options.rows * height / width)
     canvas = Canvas(model, width, height)
     try:

@@ -69,11 +69,11 @@ class TrainOptions(TaskOptions):
 
     resume: str | None = None
     """Resume a run in its folder and with its configuration: "latest", the folder, its
-    name, or a checkpoint in it. Options that are typed replace saved values."""
+    name, or a checkpoint in it. Options on the command line replace saved values."""
 
     exact: bool = True
-    """Resume bit for bit. With --no-exact a resumed run starts new episodes, which lets
-    the seed, the number of worlds and the scene change."""
+    """Resume bit for bit. With --no-exact a resumed run starts new episodes, so that
+    the seed, the number of worlds and the scene can change."""
 
     init_from: str | None = None
     """Initialise the weights from another run, where observations and actions have the
@@ -84,10 +84,10 @@ class TrainOptions(TaskOptions):
     critic, such as a cloned policy."""
 
     video: bool = False
-    """Record a film of the policy at the end, for the run's folder and its report."""
+    """Record a video of the policy at the end, for the run's folder and its report."""
 
     accept_changes: bool = False
-    """Resume a run whose task has changed since, with the task as it is now."""
+    """Resume a run whose task has changed since, with the current task."""
 
     logs: Path = Path("logs")
     """Folder of all runs."""
@@ -98,7 +98,7 @@ def main(arguments: Sequence[str]) -> None:
     line = read_line(TrainOptions, arguments)
     options = line.options
     entry = need_task(options.task, options.program)
-    # From here on it takes seconds, because torch is imported.
+    # Imported late: torch takes seconds to import.
     from mjlab.cli.memory import keep_freed_memory
     from mjlab.cli.training import next_commands, record_film, train
     from mjlab.rl import Ranks
@@ -145,15 +145,16 @@ def find_resumed(options: TrainOptions, entry: Entry) -> Found | None:
 
 
 def find_weights(options: TrainOptions) -> Path | None:
-    """Return the run or the checkpoint whose weights to begin with, if any."""
+    """Return the run or checkpoint with the initial weights, if any."""
     place = options.init_from
     if place is None:
         if options.critic_first:
-            raise UsageError("--critic-first is for --init-from.")
+            raise UsageError("--critic-first needs --init-from.")
         return None
     if options.resume is not None:
         raise UsageError(
-            "--init-from begins a run and --resume goes on with one: take one of them."
+            "--init-from starts a new run and --resume continues one: pass only one "
+            "of them."
         )
     return find(typed_task(place), options.logs).choose_checkpoint()
 
@@ -167,7 +168,7 @@ def read_configs(
     else:
         task = load_task(entry.id)
         if task.rl is None:
-            raise UsageError(f"The task {entry.id!r} has no settings of a learner.")
+            raise UsageError(f"Task {entry.id!r} has no learner configuration.")
         configs = {"env": task.env(), "agent": learner_of(line, task)()}
     configs = line.apply(configs)
     if line.options.seed is not None:
@@ -184,7 +185,7 @@ def find_defaults(line: Line[TrainOptions], entry: Entry) -> dict[str, Any] | No
 
 
 def learner_of(line: Line[TrainOptions], task: Task) -> Callable[[], Any]:
-    """Return the factory of the learner's settings: they differ without a GPU."""
+    """Return the factory of the learner's settings, which depend on the device."""
     options = line.options
     if options.placement is not None:
         on_gpu = options.placement == "gpu"
@@ -196,7 +197,7 @@ def learner_of(line: Line[TrainOptions], task: Task) -> Callable[[], Any]:
 
 
 def choose_device(line: Line[TrainOptions], configs: dict[str, Any]) -> str:
-    """Choose this process's device; does not return where it starts others instead."""
+    """Choose this process's device; with --gpus, start one process per GPU and exit."""
     from mjlab.rl import relaunch
 
     hardware.check_device(line.options.device)
@@ -212,7 +213,7 @@ def find_place(options: TrainOptions) -> "Placement | None":
 
     if options.placement is None:
         if options.workers is not None:
-            raise UsageError("--workers is for --placement dual.")
+            raise UsageError("--workers needs --placement dual.")
         return None
     ranks = Ranks.from_environment()
     return find_placement(
@@ -231,7 +232,7 @@ def settle_worlds(
     env_cfg: Any,
     physics: str,
 ) -> tuple[Any, list[str]]:
-    """Return the environment with a number of worlds for this machine, and why."""
+    """Return the environment with worlds to suit this machine, and lines to show."""
     from mjlab.rl import Ranks
 
     if run is not None or line.sets("env.scene.num_envs"):

@@ -1,4 +1,4 @@
-"""A training from its configurations to a folder with policy, report and ONNX file.
+"""Training from configurations to a run folder with policy, report and ONNX file.
 
 It combines the training loop with reports, exports, dumps and placements.
 """
@@ -70,26 +70,27 @@ def train(
 ) -> tuple[Run, TrainingResult]:
     """Train in a run folder, alone or as one of the processes of `torchrun`.
 
-    With the policy come a report and, where the run was not stopped, an ONNX file.
+    Writes the policy, a report and, unless the run is stopped, an ONNX file.
 
     Args:
-        env_cfg: The environment; its worlds are those of one process.
+        env_cfg: The environment; `num_envs` is the number per process.
         agent_cfg: The learner.
-        task: Task's id, which names the folder.
-        name: What the user calls the run.
+        task: Task id, part of the folder's name.
+        name: Name of the run, chosen by the user.
         root: Folder of all runs.
-        device: Where to train. None takes a GPU of its own where there is one.
+        device: Training device. None selects this process's GPU if available.
         resume: Run or checkpoint to resume, in the same folder.
-        exact: Go on exactly; see `TrainingLoop.resume`.
+        exact: Resume bit for bit; see `TrainingLoop.resume`.
         chosen: Paths of the settings that the user typed; see `TrainingLoop.resume`.
-        init_from: Run or checkpoint to take first weights from; see `take_weights`.
-        critic_first: Iterations in which the critic alone learns from there.
-        defaults: The task's configurations as they were before the user changed any,
-            as "env" and "agent", to be compared with in the report.
-        make_hooks: Makes hooks that follow each iteration, besides `agent_cfg.hooks`.
+        init_from: Run or checkpoint with initial weights; see `take_weights`.
+        critic_first: Iterations with `init_from` in which only the critic learns.
+        defaults: The task's configurations before the user's changes, as "env" and
+            "agent", for comparison in the report.
+        make_hooks: Creates further hooks that run after each iteration, in addition to
+            `agent_cfg.hooks`.
         display: Shows progress. None shows it on standard output.
-        placement: Devices of simulation and learner, instead of `device`. None
-            has both on one device, in this process.
+        placement: Devices of simulation and learner, instead of `device`. None runs
+            both on one device, in this process.
         notes: Lines to show at the start.
     """
     ranks = Ranks.from_environment()
@@ -99,7 +100,7 @@ def train(
     env_cfg = _settled(env_cfg, ranks)
     check_config(env_cfg)
     check_agent(agent_cfg, groups_of(env_cfg), env_cfg.scene.num_envs)
-    # What cannot be written must not be found out after the worlds are built.
+    # Refuse configurations that cannot be written before the worlds are built.
     configs = {"env": env_cfg, "agent": agent_cfg}
     text, settings = task_text(task, configs), read_out(configs)
     # The run stores both; evaluation, play and export use the physics of `env_cfg`.
@@ -112,7 +113,7 @@ def train(
     with contextlib.ExitStack() as stack:
         stack.callback(env.close)
         stack.enter_context(_lock(run, ranks))
-        # A run that cannot be resumed stays as it was.
+        # Nothing is written to a run that cannot be resumed.
         if resume is None:
             stack.enter_context(record)
             if ranks.is_first and defaults is not None:
@@ -164,13 +165,13 @@ def train(
 
 
 FILM = Path("videos/policy.mp4")
-"""Film of the policy at the end of training, in the run's folder."""
+"""Video of the policy at the end of training, in the run's folder."""
 
 
 def record_film(run: Run) -> str:
-    """Record a film of a run's policy, update the report, and return the film's path.
+    """Record a video of a run's policy, update the report, and return the video's path.
 
-    A separate process records the film, because rendering needs other library settings
+    A separate process records the video, because rendering needs other library settings
     and the training process does not return freed memory to the system.
     """
     film = run.path / FILM
@@ -187,19 +188,19 @@ def record_film(run: Run) -> str:
     )
     if done.returncode:
         said = done.stderr.strip().splitlines() or [f"exit code {done.returncode}"]
-        return f"No film was recorded. {said[-1].removeprefix('error: ')}"
+        return f"No video was recorded. {said[-1].removeprefix('error: ')}"
     write_report(run.path)
-    return f"Film {shown_path(film)}."
+    return f"Video {shown_path(film)}."
 
 
 def next_commands(run: Run) -> str:
-    """Return the commands to look at a run with."""
+    """Return the commands that inspect a run."""
     place = " ".join([str(shown_path(run.path)), *_task_option(run)])
     return (
         "Next:\n"
-        f"  watch it           python scripts/play.py {place}\n"
-        f"  see all curves     python scripts/report.py {shown_path(run.path)} --open\n"
-        f"  ask what is wrong  python scripts/doctor.py {place}"
+        f"  watch the policy   python scripts/play.py {place}\n"
+        f"  show all curves    python scripts/report.py {shown_path(run.path)} --open\n"
+        f"  find problems      python scripts/doctor.py {place}"
     )
 
 
@@ -213,7 +214,7 @@ def _task_option(run: Run) -> list[str]:
 
 
 def shown_path(path: Path) -> Path:
-    """Return a path as a user types it: relative, where it is below this folder."""
+    """Return a path as a user types it: relative if below the working directory."""
     here, there = Path.cwd().resolve(), path.resolve()
     return there.relative_to(here) if there.is_relative_to(here) else there
 
@@ -261,7 +262,7 @@ def _start(loop: TrainingLoop, placement: Placement | None) -> list[str]:
     env = loop.env
     lines = env.startup_lines()
     if loop.cfg.dumps.enabled and not isinstance(env, ManagerBasedRlEnv):
-        lines.append("No dumps are made: worlds are in worker processes.")
+        lines.append("No dumps are recorded: worlds are in worker processes.")
     return lines if placement is None else [*lines, *placement_lines(placement, loop)]
 
 
@@ -274,13 +275,13 @@ def _judged(cfg: ManagerBasedRlEnvCfg) -> list[str]:
 
 
 def _lock(run: Run, ranks: Ranks) -> contextlib.AbstractContextManager[None]:
-    """Keep runs other than that of these processes out of the folder."""
+    """Lock the run's folder against other runs."""
     return run.lock() if ranks.is_first else contextlib.nullcontext()
 
 
 @contextlib.contextmanager
 def _recording(run: Run) -> Iterator[None]:
-    """Note how training ends, and write the report of it, however it ends."""
+    """Record the outcome of training, and write its report, also after an error."""
     try:
         with run.recording():
             yield
@@ -292,7 +293,7 @@ def _recording(run: Run) -> Iterator[None]:
         except CannotWriteError as error:
             _log.warning("%s", error)
         except Exception:
-            # A run that is good must not fail for the page about it.
+            # An error in the report must not fail a successful run.
             _log.exception(
                 "The report of %s was not written; scripts/report.py shows why.",
                 run.path,
@@ -302,7 +303,7 @@ def _recording(run: Run) -> Iterator[None]:
 def _export(run: Run, configs: Mapping[str, Any]) -> str:
     """Write the policy to an ONNX file; return a line to show.
 
-    A run that is good must not fail for the file of it.
+    An error of the export does not fail the run.
     """
     if not is_installed():
         return f"No ONNX file was written. {NEEDS}"
@@ -320,17 +321,17 @@ def _export(run: Run, configs: Mapping[str, Any]) -> str:
 def _unexported(run: Run) -> str:
     """Return a line on how to export a run that was stopped."""
     return (
-        "No ONNX file was written, because the run was stopped. Its last checkpoint "
-        f"becomes one with: {as_called('python scripts/export.py')} {run.path}"
+        "No ONNX file was written, because the run was stopped. Export its last "
+        f"checkpoint with: {as_called('python scripts/export.py')} {run.path}"
     )
 
 
 def _recorder(
     loop: TrainingLoop, run: Run, task: str, text: str, display: Display | None
 ) -> contextlib.AbstractContextManager[object]:
-    """Have the last steps recorded, and dumped if something goes wrong in a world."""
+    """Record the last steps, and dump them if a fault occurs in a world."""
     cfg, env, ranks = loop.cfg.dumps, loop.env, loop.ranks
-    # What workers step cannot be recorded from here.
+    # Worlds in worker processes cannot be recorded here.
     if not cfg.enabled or not isinstance(env, ManagerBasedRlEnv):
         return contextlib.nullcontext()
     folder = DumpFolder(
@@ -342,7 +343,7 @@ def _recorder(
         first_world=ranks.index * env.num_envs,
         say=_log.warning if display is None else display.say,
     )
-    # An iteration looks for faults once.
+    # Faults are checked once per iteration.
     steps = max(loop.cfg.num_steps_per_env, cfg.steps or 0)
     return FlightRecorder(env, folder, steps=steps, iteration=lambda: loop.iteration)
 
@@ -367,7 +368,7 @@ def _open_folder(
     root: Path,
     resume: Path | None,
 ) -> Run:
-    """Return the run's folder, which the first process makes or opens."""
+    """Return the run's folder, which the first process creates or opens."""
     path = ""
     if ranks.is_first and resume is not None:
         path = str(find(resume, root).run.path)
@@ -385,7 +386,7 @@ def _eval_maker(
     placement: Placement | None,
     device: str,
 ) -> Callable[[], ManagerBasedRlEnv]:
-    """Return a function that builds the worlds to evaluate in."""
+    """Return a function that builds the evaluation environment."""
     scene = dataclasses.replace(cfg.scene, num_envs=agent.evaluation.num_envs)
     evaluated = dataclasses.replace(cfg, scene=scene, seed=agent.evaluation.seed)
     if placement is not None:

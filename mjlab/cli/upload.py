@@ -16,7 +16,7 @@ from mjlab.task_file import typed_task
 class UploadOptions(Options):
     """Send a run or a file to Weights & Biases.
 
-    A run, a motion, a policy, a film or a recording becomes an artifact that other
+    A run, a motion, a policy, a video or a recording becomes an artifact that other
     commands open as wandb:ENTITY/PROJECT/NAME.
     """
 
@@ -38,15 +38,15 @@ class UploadOptions(Options):
     """User or team on Weights & Biases. Default: the account's own."""
 
     mode: Literal["online", "offline"] | None = None
-    """Send it now, or keep it on this machine for `wandb sync`. Default:
-    wandb's own settings, such as WANDB_MODE, else now."""
+    """Upload now, or keep it on this machine for `wandb sync`. Default: wandb's own
+    settings, such as WANDB_MODE, else online."""
 
     logs: Path = Path("logs")
     """Folder of all runs, and of wandb's files."""
 
 
 def main(arguments: Sequence[str]) -> None:
-    """Send it."""
+    """Upload the run or file."""
     options = read_line(UploadOptions, arguments).options
     from mjlab.runs.wandb import artifact_of, open_run
 
@@ -64,7 +64,10 @@ def main(arguments: Sequence[str]) -> None:
     run.log_artifact(artifact)
     run.finish()
     if run.offline:
-        print(f"{place} waits in {run.settings.sync_dir} for `wandb sync`.")
+        print(
+            f"{place} is stored in {run.settings.sync_dir}; upload it with `wandb "
+            "sync`."
+        )
     else:
         print(f"Sent as wandb:{run.entity}/{run.project}/{artifact.name.split(':')[0]}")
 

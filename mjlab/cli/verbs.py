@@ -1,7 +1,7 @@
-"""The verbs of the command `mjlab`.
+"""Verbs of the command `mjlab`.
 
-Other packages add verbs by the entry-point group `mjlab.verbs`: the entry's name is the
-verb, and its value is a function that takes the words after it.
+Other packages add verbs with the entry-point group `mjlab.verbs`: the entry's name is
+the verb, and its value is a function that takes the following arguments.
 """
 
 import importlib
@@ -14,23 +14,24 @@ GROUP = "mjlab.verbs"
 
 @dataclass(frozen=True)
 class Verb:
-    """A word after `mjlab`."""
+    """Subcommand of `mjlab`."""
 
     text: str
-    """What it does."""
+    """Its summary."""
 
     script: str = ""
-    """Its file in `scripts/`, without the ending. Empty: the verb's name."""
+    """Its file in `scripts/`, without the suffix. Empty means the verb's name."""
 
 
 VERBS = {
-    "demo": Verb("Watch a policy that ships.", "play"),
+    "demo": Verb("Watch a policy that ships with the package.", "play"),
     "list": Verb("List the tasks.", "list_tasks"),
     "train": Verb("Train a policy for a task."),
     "play": Verb("Watch a policy, in a browser, a window or a video."),
     "evaluate": Verb("Measure a policy over many episodes."),
+    "exam": Verb("Take a walking policy through an exam with punches."),
     "export": Verb("Write a policy to one ONNX file."),
-    "verify": Verb("Play a policy's first steps again in plain MuJoCo."),
+    "verify": Verb("Replay a policy's first steps in plain MuJoCo."),
     "clone": Verb("Train a policy to imitate recorded actions."),
     "sweep": Verb("Search hyperparameters of a training."),
     "report": Verb("Write the report page of a run."),
@@ -44,14 +45,14 @@ VERBS = {
     "bench": Verb("Measure the speed of a task."),
     "warm": Verb("Compile the CUDA kernels of tasks without a GPU.", "warm_kernels"),
     "port": Verb("List what to change in a task for mjlab or Isaac Lab."),
-    "new": Verb("Write the package of a task of your own.", "new_task"),
-    "completion": Verb("Write what completes lines in bash or zsh."),
+    "new": Verb("Write the package of a new task.", "new_task"),
+    "completion": Verb("Print shell completion code for bash or zsh."),
 }
 """The verbs of this package: `mjlab/cli/NAME.py` with a function `main`."""
 
 
 def all_verbs() -> dict[str, Verb]:
-    """Return all verbs by name. Nothing is imported."""
+    """Return all verbs by name, without importing them."""
     others = {
         point.name: Verb(f"From {point.dist.name if point.dist else point.value}.")
         for point in importlib.metadata.entry_points(group=GROUP)

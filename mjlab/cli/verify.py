@@ -1,4 +1,4 @@
-"""`verify`: play the first steps of an exported policy again in plain MuJoCo."""
+"""`verify`: replay the first steps of an exported policy in plain MuJoCo."""
 
 import sys
 from collections.abc import Sequence
@@ -16,14 +16,14 @@ EQUAL, DEPARTS, UNREADABLE = 0, 1, 2
 
 @dataclass(kw_only=True)
 class VerifyOptions(Options):
-    """Play a policy's first steps again in plain MuJoCo.
+    """Replay a policy's first steps in plain MuJoCo.
 
     Replays the recorded first steps of an exported policy, and reports the first
-    mismatch, its size and the likeliest reason: order, sign, quaternions, degrees,
+    mismatch, its size and the most likely reason: order, sign, quaternions, degrees,
     default offset, scale, delay, gains, frame, lever arm, mass, friction or gravity.
-    With --log, checks what the runner recorded on a robot, and reports the first field
-    that cannot be right. The exit code is 0 if all matches, 1 for a mismatch, 2 for a
-    file that cannot be read.
+    With --log, checks the runner's log from a robot, and reports the first implausible
+    field. The exit code is 0 if everything matches, 1 for a mismatch, 2 for an
+    unreadable file.
     """
 
     program = "verify.py"
@@ -37,23 +37,23 @@ class VerifyOptions(Options):
     """The ONNX file."""
 
     robot: Path | None = None
-    """Model of a robot, as MJCF, played instead of the scene in the file."""
+    """MJCF model of a robot, used instead of the scene in the file."""
 
     log: Path | None = None
     """Log that the runner wrote on a robot, checked against the contract."""
 
 
 def main(arguments: Sequence[str]) -> None:
-    """Verify the file, and leave with the exit code."""
+    """Verify the file, and exit with the exit code."""
     options = read_line(VerifyOptions, arguments).options
     file, robot, log = options.file, options.robot, options.log
     if file is None:
-        raise UsageError("Name an ONNX file, such as policy.onnx.")
+        raise UsageError("FILE is missing: name an ONNX file, such as policy.onnx.")
     if robot is not None and log is not None:
         raise UsageError("--robot and --log exclude each other: run verify twice.")
     for path in (file, robot, log):
         if path is not None and not path.is_file():
-            raise UsageError(f"There is no file {path}.")
+            raise UsageError(f"File {path} does not exist.")
     from mjlab.export.runner.policy import ContractError
     from mjlab.export.verify import verify, verify_log
 

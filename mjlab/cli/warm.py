@@ -1,8 +1,8 @@
-"""`warm`: compile tasks' CUDA kernels ahead, without a GPU.
+"""`warm`: compile tasks' CUDA kernels in advance, without a GPU.
 
-Each task is built and stepped once in a process of its own, in which a launch compiles
-its kernel for CUDA and runs nothing. The folder is a cache of Warp, which another
-machine uses through `WARP_CACHE_PATH`.
+Each task is built and stepped once in a separate process, in which a launch compiles
+its kernel for CUDA and runs nothing. The folder is a Warp cache, which another machine
+uses through `WARP_CACHE_PATH`.
 """
 
 import os
@@ -36,15 +36,15 @@ OWN = (
     "mjlab.muscle.kernels",
     "mjlab.tasks.cartpole.classic.step_kernel",
 )
-"""Modules whose kernels are launched for tensors on a CUDA device only. Their launches
-are of the default size, and so are those of the classic cartpole unless told."""
+"""Modules whose kernels are launched only for tensors on a CUDA device. Their launches
+use the default block size, as do those of the classic cartpole unless configured."""
 
 
 @dataclass(kw_only=True)
 class WarmOptions(Options):
     """Compile the CUDA kernels of tasks without a GPU.
 
-    They go into a cache that another machine uses through WARP_CACHE_PATH.
+    Another machine uses the resulting cache through WARP_CACHE_PATH.
     """
 
     program = "warm_kernels.py"
@@ -64,10 +64,11 @@ class WarmOptions(Options):
     """Folder of the cache; kernels are added to it."""
 
     num_envs: Annotated[int | None, at_least(1)] = None
-    """Number of worlds that will run. Default: as in training on a GPU."""
+    """Number of worlds on the other machine. Default: as in training on a GPU."""
 
     in_process: bool = False
-    """Compile one task in this process, into the cache of Warp's environment."""
+    """Compile one task in this process, into the cache set in Warp's environment
+    variables."""
 
     @classmethod
     def closing(cls) -> str:
@@ -76,9 +77,10 @@ class WarmOptions(Options):
 
 
 def compile_kernels(cfg: "ManagerBasedRlEnvCfg", arch: str) -> "Compiler":
-    """Compile all that the environment launches when it is built, stepped and reset.
+    """Compile all kernels that building, stepping and resetting the environment launch.
 
-    Some kernels hold the number of worlds, so it has to be the one that will be run.
+    Some kernels contain the number of worlds as a constant, so it must be the final
+    one.
     """
     import torch
 
@@ -101,11 +103,11 @@ def compile_kernels(cfg: "ManagerBasedRlEnvCfg", arch: str) -> "Compiler":
 
 
 def main(arguments: Sequence[str]) -> None:
-    """Compile the kernels of each task in a process of its own."""
+    """Compile the kernels of each task in a separate process."""
     options = read_line(WarmOptions, arguments).options
     named = list(options.tasks)
     if not named:
-        raise UsageError("Name a task first, several, or all: warm_kernels.py TASK ...")
+        raise UsageError("TASK is missing: warm_kernels.py TASK ..., or all.")
     tasks = list(entries()) if named == ["all"] else named
     tasks = [find_entry(typed_task(task)).id for task in tasks]
     if options.in_process:
@@ -123,11 +125,11 @@ def main(arguments: Sequence[str]) -> None:
     size = sum(file.stat().st_size for file in options.cache.rglob("*.cubin"))
     print(f"{options.cache}: {size / 2**20:.1f} MiB of kernels for {options.arch}")
     if failed:
-        raise SystemExit(f"Not compiled: {', '.join(failed)}.")
+        raise SystemExit(f"Failed to compile: {', '.join(failed)}.")
 
 
 def compile_task(task: str, arch: str, worlds: int | None) -> None:
-    """Compile a task's kernels; print how many, and how long it took."""
+    """Compile a task's kernels; print their number and the time."""
     from mjlab.sim.warp_compiler import CompileError
 
     begin = time.perf_counter()

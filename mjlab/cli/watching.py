@@ -1,4 +1,4 @@
-"""What is watched in a browser, until the user ends it."""
+"""Viewer in a browser, shown until the user stops it."""
 
 import sys
 import webbrowser
@@ -21,21 +21,21 @@ def watch_in_browser(
     steps: int | None = None,
     policies: PolicyMenu | None = None,
 ) -> None:
-    """Show a page, and say where.
+    """Serve a page in the browser, and print its address.
 
     Args:
-        player: The worlds and what acts in them.
-        title: What stands above the controls.
-        port: Where the page is, or the next port that is free.
-        opens: Whether to show it in the browser of this machine.
-        steps: Steps after which to stop. None goes on.
+        player: The worlds and their policy.
+        title: Title above the controls.
+        port: Port of the page, or the next free one.
+        opens: Open the page in the default browser.
+        steps: Steps after which to stop. None continues.
         policies: Policies to choose from on the page.
     """
     from mjlab.viewer import WebViewer
 
     viewer = WebViewer(player, port=port, title=title, policies=policies)
     sys.stdout.write(
-        f"Open {viewer.url} in a browser of this machine. Ctrl-C ends it.\n"
+        f"Open {viewer.url} in a browser on this machine. Press Ctrl-C to stop.\n"
     )
     sys.stdout.flush()
     if opens:
@@ -51,13 +51,13 @@ def watch_in_browser(
 def list_checkpoints(
     place: Path, env: "ManagerBasedRlEnv", cfg: "AgentCfg", *, best: bool
 ) -> PolicyMenu:
-    """Return the checkpoint that is played, and those beside it.
+    """Return the checkpoint that is played, and others of the same run.
 
     Args:
         place: A checkpoint, or a folder of a run.
         env: The worlds to play them in.
         cfg: The learner of the run.
-        best: Whether the best is played, rather than the newest.
+        best: Play the best checkpoint instead of the newest.
     """
     from mjlab.rl import load_policy
     from mjlab.runs import Checkpoints

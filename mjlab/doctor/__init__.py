@@ -1,4 +1,4 @@
-"""The doctor: why a training does not learn, by its figures, weights and a rollout."""
+"""Doctor: why a training does not learn, from figures, weights and a rollout."""
 
 from mjlab.doctor.finding import Diagnosis as Diagnosis
 from mjlab.doctor.finding import listing as listing

@@ -1,4 +1,4 @@
-"""Findings from a short rollout of a policy, and from the weights of its checkpoint."""
+"""Findings from a short rollout of a policy, and from the weights of a checkpoint."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -11,15 +11,15 @@ from mjlab.envs import ManagerBasedRlEnv, Policy, Rollout
 from mjlab.mdp import UniformVelocityCommand
 
 STEPS = 100
-"""Steps of a rollout."""
+"""Number of steps of a rollout."""
 
 _START = 20
-"""Steps at the start of episodes that say nothing of speed and height."""
+"""Steps at the start of an episode that are excluded from speed and height."""
 
 
 @dataclass(frozen=True)
 class Acting:
-    """A rollout: what was observed, done and asked for, each (steps, num_envs, d)."""
+    """Data of a rollout; each tensor has shape (steps, num_envs, d)."""
 
     env: ManagerBasedRlEnv
     """The worlds."""
@@ -28,7 +28,7 @@ class Acting:
     """Observations by group and term, such as "actor/joint_pos"."""
 
     actions: torch.Tensor
-    """Actions as the policy puts them out."""
+    """Raw actions of the policy."""
 
     controls: torch.Tensor
     """Controls of the actuators."""
@@ -37,11 +37,11 @@ class Acting:
     """Commands by name."""
 
     moved: Mapping[str, torch.Tensor]
-    """Of velocity commands: forward and left velocity, yaw rate, and height above the
-    spawn origin, m/s, rad/s, m."""
+    """Motion for each velocity command: forward and left velocity (m/s), yaw rate
+    (rad/s) and height above the spawn origin (m)."""
 
     ages: torch.Tensor
-    """Steps of the episodes so far, shape (steps, num_envs), int64."""
+    """Episode age in steps, shape (steps, num_envs), int64."""
 
 
 def roll(
@@ -52,13 +52,13 @@ def roll(
     steps: int = STEPS,
     seed: int = 0,
 ) -> Acting:
-    """Let a policy act.
+    """Roll out a policy and record the data for the findings.
 
     Args:
         env: The worlds.
         policy: The policy.
-        groups: Groups of observations that it sees.
-        steps: Steps.
+        groups: Observation groups of the policy.
+        steps: Number of steps.
         seed: Seed of the worlds.
     """
     velocities = {
@@ -124,11 +124,11 @@ def _terms_seen(
 
 
 def examine_acting(acting: Acting, *, is_normalised: bool) -> list[Diagnosis]:
-    """Return what a rollout shows.
+    """Return the findings of a rollout.
 
     Args:
         acting: The rollout.
-        is_normalised: The network normalises what it observes.
+        is_normalised: The network normalises its observations.
     """
     checks = [_observations(acting, is_normalised), _actions(acting)]
     checks += [_commands(acting), _walks(acting)]
@@ -136,7 +136,7 @@ def examine_acting(acting: Acting, *, is_normalised: bool) -> list[Diagnosis]:
 
 
 def _observations(acting: Acting, is_normalised: bool) -> Iterator[Diagnosis]:
-    """Observations that are constant, clipped, or large without a normaliser."""
+    """Find observations that are constant, clipped, or large without normalisation."""
     for name, seen in acting.observed.items():
         group, _, term = name.partition("/")
         least, most = seen.amin(dim=(0, 1)), seen.amax(dim=(0, 1))
@@ -146,7 +146,7 @@ def _observations(acting: Acting, is_normalised: bool) -> Iterator[Diagnosis]:
                 certainty=0.85,
                 what=f"The observation {name} is the same in all worlds and steps: "
                 f"{float(least[0]):.3g}.",
-                advice="look at what it reads, or leave it out.",
+                advice="check the term and its sensor, or remove the term.",
             )
             continue
         size = float(seen.square().mean().sqrt())
@@ -154,8 +154,10 @@ def _observations(acting: Acting, is_normalised: bool) -> Iterator[Diagnosis]:
             yield Diagnosis(
                 kind="badly_scaled_observation",
                 certainty=0.8,
-                what=f"The observation {name} is large, {size:.3g} in the mean, and "
-                "the network does not normalise.",
+                what=(
+                    f"The observation {name} is large, {size:.3g} on average, and the "
+                    "network does not normalise observations."
+                ),
                 advice="scale it, or normalise observations.",
                 settings={"agent.actor.obs-normalization": "True"},
             )
@@ -167,20 +169,22 @@ def _observations(acting: Acting, is_normalised: bool) -> Iterator[Diagnosis]:
                 yield Diagnosis(
                     kind="clipped_observation",
                     certainty=0.8,
-                    what=f"The observation {name} is clipped to {clip} in {share:.0%} "
-                    "of its numbers.",
-                    advice="widen its clip, or scale it after.",
+                    what=(
+                        f"The observation {name} is clipped to {clip} in {share:.0%} "
+                        "of its values."
+                    ),
+                    advice="widen its clip, or scale it afterwards.",
                 )
 
 
 def _actions(acting: Acting) -> Iterator[Diagnosis]:
-    """Actions that never change, and actuators at the end of their range."""
+    """Find constant actions and actuators at the end of their range."""
     names = [
         target.name
         for term in acting.env.action_manager.terms.values()
         for target in term.targets
     ]
-    # A reset has set those of a first step to zero.
+    # A reset sets the actions of the first step to zero.
     acts = acting.ages > 0
     spread = acting.actions[acts].std(dim=0)
     dead = [i for i, s in enumerate(spread.tolist()) if not s > 1e-6]
@@ -191,8 +195,9 @@ def _actions(acting: Acting) -> Iterator[Diagnosis]:
             kind="dead_actions",
             certainty=0.9,
             what=f"{len(dead)} of {width} actions never change: {', '.join(of)}.",
-            advice="look for a network whose units are all off, or an observation "
-            "that is constant.",
+            advice=(
+                "check for a network with dead units, or for constant observations."
+            ),
         )
     model = acting.env.sim.mj_model
     for index in range(model.nu):
@@ -207,7 +212,7 @@ def _actions(acting: Acting) -> Iterator[Diagnosis]:
                 certainty=0.8,
                 what=f"The actuator {model.actuator(index).name} is at the end of its "
                 f"range in {share:.0%} of the steps.",
-                advice="scale the action down, or let it cost.",
+                advice="reduce the action scale, or penalise large actions.",
             )
 
 
@@ -218,12 +223,12 @@ def _commands(acting: Acting) -> Iterator[Diagnosis]:
                 kind="command_never_sampled",
                 certainty=0.9,
                 what=f"The command {name} is 0 in all worlds and steps.",
-                advice="look at its ranges, and at its share of standing worlds.",
+                advice="check its ranges, and its fraction of standing worlds.",
             )
 
 
 def _walks(acting: Acting) -> Iterator[Diagnosis]:
-    """Standing still, lying, and going elsewhere, as ways not to follow a command."""
+    """Find policies that ignore a velocity command, and robots that stand or lie."""
     for name, moved in acting.moved.items():
         asked = acting.commands[name]
         late = (acting.ages > _START) & (asked[..., :2].norm(dim=-1) > 0.3)
@@ -241,33 +246,43 @@ def _walks(acting: Acting) -> Iterator[Diagnosis]:
             yield Diagnosis(
                 kind="lies",
                 certainty=0.9,
-                what=f"The robot lies: its root is at {height:.2f} m, and begins at "
-                f"{normal:.2f} m; episodes go on.",
-                advice="end episodes that are too low: a termination with "
-                "mdp.root_height_below_minimum.",
+                what=(
+                    f"The robot lies: its root is at {height:.2f} m, compared with "
+                    f"{normal:.2f} m at the start of an episode, and episodes do not "
+                    "end."
+                ),
+                advice=(
+                    "terminate episodes at low heights: add a termination with "
+                    "mdp.root_height_below_minimum."
+                ),
             )
         elif reached < 0.25:
             still = float(got[:, :2].norm(dim=-1).mean()) < 0.3 * speed
             yield Diagnosis(
                 kind="stands_still" if still else "command_not_followed",
                 certainty=0.85 if still else 0.7,
-                what=f"The command {name} is not followed: {speed:.2f} m/s are asked "
-                f"for, and {float(along.mean()):.2f} m/s are walked"
+                what=(
+                    f"The command {name} is not tracked: the commanded speed is "
+                    f"{speed:.2f} m/s, the measured speed {float(along.mean()):.2f} "
+                    "m/s"
+                )
                 + ("; it stands still." if still else "."),
-                advice="track more widely (a larger std of track_linear_velocity), so "
-                "that a slow walk earns more than standing, or pay for feet in the "
-                "air.",
+                advice=(
+                    "widen the tracking reward (a larger std of "
+                    "track_linear_velocity), so that slow walking earns more than "
+                    "standing, or reward feet in the air."
+                ),
             )
 
 
 def examine_weights(
     weights: Mapping[str, torch.Tensor], terms: Mapping[str, int]
 ) -> list[Diagnosis]:
-    """Return what the weights of the network that acts show.
+    """Return the findings in the weights of the actor.
 
     Args:
-        weights: Its state.
-        terms: Columns of what it observes, by term, in order.
+        weights: Its state dict.
+        terms: Number of columns of each observation term, in order.
     """
     found: list[Diagnosis] = []
     bad = [name for name, value in weights.items() if not value.isfinite().all()]
@@ -277,8 +292,10 @@ def examine_weights(
                 kind="weights_not_finite",
                 certainty=1.0,
                 what=f"Weights are not finite: {', '.join(bad[:3])}.",
-                advice="go on from an older checkpoint, with a smaller learning rate "
-                "and max_grad_norm.",
+                advice=(
+                    "resume from an older checkpoint, with a smaller learning rate "
+                    "and max_grad_norm."
+                ),
             )
         )
     variance = weights.get("obs_normalizer._var")
@@ -289,8 +306,8 @@ def examine_weights(
             Diagnosis(
                 kind="constant_observation",
                 certainty=0.95,
-                what=f"The observation {name} never changed in the whole training.",
-                advice="look at what it reads, or leave it out.",
+                what=f"The observation {name} never changed during training.",
+                advice="check the term and its sensor, or remove the term.",
             )
             for name in still
         ]

@@ -1,4 +1,4 @@
-"""A finding, and several of them as text and as a file."""
+"""Findings, as text and as a file."""
 
 import json
 import textwrap
@@ -9,35 +9,35 @@ from pathlib import Path
 from mjlab.files import write_text
 
 FILE = "doctor.json"
-"""Name of the file of findings in a run's folder, which the report shows."""
+"""File of the findings in a run's folder; the report shows it."""
 
 SURE = 0.9
-"""Certainty from which on a finding is sure."""
+"""Minimum certainty of a sure finding."""
 
 LIKELY = 0.6
-"""Certainty from which on a finding is likely."""
+"""Minimum certainty of a likely finding."""
 
 _WIDTH = 88
 
 
 @dataclass(frozen=True, kw_only=True)
 class Diagnosis:
-    """A fault of a training, and a remedy to try."""
+    """Fault of a training, and a remedy to try."""
 
     kind: str
     """Its kind, such as "ending_pays"."""
 
     certainty: float
-    """0 to 1."""
+    """Certainty, 0 to 1."""
 
     what: str
-    """The fault, with the figures that show it."""
+    """Description of the fault, with the figures that show it."""
 
     advice: str
-    """The remedy, in words."""
+    """The remedy, as text."""
 
     settings: Mapping[str, str] = field(default_factory=dict)
-    """The remedy as options of the command line, where some can be tried alone."""
+    """The remedy as settings, if it can be tried without code changes."""
 
     @property
     def degree(self) -> str:
@@ -48,12 +48,12 @@ class Diagnosis:
 
     @property
     def options(self) -> str:
-        """The remedy as a user types it."""
+        """The remedy as options of the command line."""
         return " ".join(f"--{name} {value}" for name, value in self.settings.items())
 
 
 def ordered(findings: Sequence[Diagnosis]) -> list[Diagnosis]:
-    """Return findings by certainty, each kind about one thing once."""
+    """Return findings by certainty, without duplicates of kind and subject."""
     unique = {(one.kind, one.what): one for one in findings}
     return sorted(unique.values(), key=lambda one: -one.certainty)
 
@@ -63,10 +63,10 @@ def listing(findings: Sequence[Diagnosis], looked_at: str) -> str:
 
     Args:
         findings: The findings, in order.
-        looked_at: What they were looked for in.
+        looked_at: Description of the examined data.
     """
     if not findings:
-        return f"Nothing found in {looked_at}."
+        return f"No findings in {looked_at}."
     number = len(findings)
     lines = [f"{number} finding{'s' if number > 1 else ''} in {looked_at}."]
     for index, one in enumerate(findings, 1):

@@ -1,4 +1,4 @@
-"""Findings from the figures of a training: what `metrics.jsonl` and the panel show."""
+"""Findings from the training figures of `metrics.jsonl`."""
 
 import math
 import re
@@ -12,10 +12,10 @@ from mjlab.runs.metrics import Metrics
 from mjlab.settings.file import Settings
 
 LEAST = 12
-"""Iterations before which nothing is said of a course."""
+"""Minimum number of iterations for findings about trends."""
 
 JUDGED_SHARE, JUDGED_MOST = 0.2, 200
-"""Share of the planned iterations, and their most, before which a policy is not judged.
+"""The policy is judged after this share of the planned iterations, at most this many.
 
 In the trainings from scratch of the walking tasks that ship, the reward for tracking
 the command has half of its final value after 13 to 18 % of the iterations of the run:
@@ -28,7 +28,7 @@ PREMATURE = frozenset(
         *("one_end", "dead_term", "value_loss"),
     }
 )
-"""Kinds of findings that are normal in a policy that has not learned yet."""
+"""Kinds of findings that are normal before a policy has learned."""
 
 RATE_BOUNDS = (1e-5, 1e-2)
 """Bounds of RSL-RL's adaptive learning rate."""
@@ -39,20 +39,20 @@ _GAIN = re.compile(r"(track_|upright|alive|smooth_reward).*")
 
 @dataclass(frozen=True)
 class Course:
-    """Figures over the iterations, and the settings that they came of."""
+    """Figures over the iterations, with the settings of the run."""
 
     metrics: Metrics
     """The figures."""
 
     config: Settings
-    """Settings of environment and learner, as `config.json` has them."""
+    """Settings of environment and learner, from `config.json`."""
 
     planned: int = 0
-    """Iterations that the task is trained for, if more than this run is set to."""
+    """Number of iterations in the task's settings, if larger than in this run."""
 
     @property
     def whole(self) -> int:
-        """Iterations of a whole training; 0 if unknown."""
+        """Number of iterations of a complete training; 0 if unknown."""
         return max(self.planned, self.setting("agent.max_iterations") or 0)
 
     @property
@@ -62,16 +62,16 @@ class Course:
 
     @property
     def early(self) -> bool:
-        """Whether the policy has had too little training to be judged."""
+        """True if the policy has had too little training to be judged."""
         return max(self.metrics.iterations, default=0) < self.judged_from
 
     @property
     def long(self) -> bool:
-        """Enough iterations to speak of a course."""
+        """True if there are enough iterations for findings about trends."""
         return len(self.metrics.iterations) >= LEAST
 
     def quarter(self, name: str, number: int) -> float | None:
-        """Return the mean of a figure in a quarter of its values, 0 to 3."""
+        """Return the mean of a figure over one quarter of its values, 0 to 3."""
         series = self.metrics.series.get(name)
         values = [] if series is None else series.finite
         if len(values) < 4:
@@ -85,17 +85,17 @@ class Course:
         return series.finite[0] if series is not None and series.finite else None
 
     def setting(self, path: str) -> Any:
-        """Return a value of the configuration; None where there is none."""
+        """Return a value of the configuration; None if it is missing."""
         return self.config.values.get(path)
 
     def weights(self) -> dict[str, float]:
-        """Return the weights of the rewards that count."""
+        """Return the non-zero weights of the rewards."""
         terms = self.config.terms("env.rewards")
         found = {name: self.setting(f"env.rewards.{name}.weight") for name in terms}
         return {name: float(w) for name, w in found.items() if w}
 
     def rates(self, number: int = 3) -> dict[str, float]:
-        """Return the rewards' terms in a quarter, reward a second, weights included."""
+        """Return the weighted reward terms of a quarter, per second."""
         found = {
             name: self.quarter(f"Episode_Reward/{name}", number)
             for name in self.weights()
@@ -109,17 +109,17 @@ class Course:
 
 
 def examine_training(course: Course) -> list[Diagnosis]:
-    """Return what the figures show."""
+    """Return the findings of a training."""
     return judged(course, [one for check in _CHECKS for one in check(course)])
 
 
 def judged(course: Course, found: Iterable[Diagnosis]) -> list[Diagnosis]:
-    """Leave out the findings that come too early in the training."""
+    """Remove the findings that are premature at this stage of the training."""
     return [one for one in found if not (course.early and one.kind in PREMATURE)]
 
 
 def too_early(course: Course) -> list[Diagnosis]:
-    """Return a finding that the policy is not judged yet; none if it is."""
+    """Yield a finding while it is too early to judge the policy."""
     if not course.early:
         return []
     done = max(course.metrics.iterations, default=0)
@@ -128,8 +128,10 @@ def too_early(course: Course) -> list[Diagnosis]:
             kind="too_early",
             certainty=SURE,
             what=f"Too early to judge: {done} of {course.whole} iterations.",
-            advice=f"ask again after iteration {course.judged_from}; until then a "
-            "policy that learns well also falls, stands still and earns nothing.",
+            advice=(
+                f"run the doctor again after iteration {course.judged_from}; before, "
+                "policies that learn well also fall, stand still and earn no reward."
+            ),
         )
     ]
 
@@ -139,7 +141,7 @@ def _option(*path: str) -> str:
 
 
 def _ending_pays(course: Course) -> Iterator[Diagnosis]:
-    """Episodes shrink while each step costs: ending at once is the best return."""
+    """Short episodes have the best return, because each step has a negative reward."""
     lengths = course.metrics.series.get("Train/mean_episode_length")
     reward = course.quarter("Train/mean_step_reward", 3)
     if lengths is None or len(lengths.finite) < LEAST or reward is None:
@@ -152,27 +154,29 @@ def _ending_pays(course: Course) -> Iterator[Diagnosis]:
     rates = course.rates()
     costs = {name: rate for name, rate in rates.items() if rate < 0.0}
     worst = min(costs, key=lambda name: costs[name], default=None)
-    advice = "make a step worth more than it costs, or begin with less noise."
+    advice = "give a step a positive reward, or start with less action noise."
     settings: dict[str, str] = {}
     if worst is not None:
         weight = course.weights()[worst]
         advice = (
-            f"let {worst} cost less, which takes most; or begin with less noise, "
-            "such as agent.actor.distribution-cfg.init-std 0.4."
+            f"reduce the weight of {worst}, the largest cost; or start with less "
+            "action noise, such as agent.actor.distribution-cfg.init-std 0.4."
         )
         settings = {_option("env", "rewards", worst, "weight"): f"{weight / 10:g}"}
     yield Diagnosis(
         kind="ending_pays",
         certainty=0.97,
-        what=f"Ending at once is the best return: episodes shrank from {peak:.3g} to "
-        f"{last:.3g} steps, and a step costs {-reward:.3g}.",
+        what=(
+            f"Ending early gives the best return: episodes shrank from {peak:.3g} to "
+            f"{last:.3g} steps, and the reward per step is {reward:.3g}."
+        ),
         advice=advice,
         settings=settings,
     )
 
 
 def _dead_terms(course: Course) -> Iterator[Diagnosis]:
-    """Rewards that are 0 in all episodes."""
+    """Find rewards that are 0 in all episodes."""
     if not course.long:
         return
     for name in course.weights():
@@ -184,13 +188,15 @@ def _dead_terms(course: Course) -> Iterator[Diagnosis]:
             certainty=0.92,
             what=f"The reward {name} was 0 in every episode of "
             f"{len(series.finite)} iterations.",
-            advice="look at its parameters: a threshold that nothing passes, a sensor "
-            "that sees nothing; or leave it out.",
+            advice=(
+                "check its parameters, such as a threshold that is never reached or "
+                "a sensor without data; or remove the term."
+            ),
         )
 
 
 def _drowning_terms(course: Course) -> Iterator[Diagnosis]:
-    """One reward of many is nearly all."""
+    """Find a reward that is much larger than all others together."""
     rates = course.rates()
     if not course.long or len(rates) < 2:
         return
@@ -202,32 +208,38 @@ def _drowning_terms(course: Course) -> Iterator[Diagnosis]:
     yield Diagnosis(
         kind="drowning_term",
         certainty=0.8,
-        what=f"The reward {name} drowns the others: {rates[name]:+.3g} a second, and "
-        f"all {len(rates) - 1} others together {rest:.3g}.",
-        advice="give it about as much as the others together.",
+        what=(
+            f"The reward {name} dominates: {rates[name]:+.3g} per second, and the "
+            f"other {len(rates) - 1} together {rest:.3g}."
+        ),
+        advice="change its weight to make it about as large as the others together.",
         settings={_option("env", "rewards", name, "weight"): f"{weight:.2g}"},
     )
 
 
 def _signs(course: Course) -> Iterator[Diagnosis]:
-    """Costs that are rewarded, and rewards that cost, by the functions' names."""
+    """Find penalties with positive weight and rewards with negative weight, by name."""
     for name, weight in course.weights().items():
         function = course.function("rewards", name)
         is_cost = _COST.fullmatch(function) is not None
         if not (is_cost if weight > 0.0 else _GAIN.fullmatch(function)):
             continue
-        what = "a cost, and is rewarded" if is_cost else "a gain, and costs"
+        what = (
+            "a penalty with a positive weight"
+            if is_cost
+            else ("a reward with a negative weight")
+        )
         yield Diagnosis(
             kind="sign",
             certainty=0.75,
-            what=f"The reward {name} is {what}: {function} with weight {weight:g}.",
-            advice="turn the sign of its weight.",
+            what=f"The term {name} is {what}: {function} with weight {weight:g}.",
+            advice="change the sign of its weight.",
             settings={_option("env", "rewards", name, "weight"): f"{-weight:g}"},
         )
 
 
 def _noise(course: Course) -> Iterator[Diagnosis]:
-    """Exploration that explodes, or has gone before anything was learned."""
+    """Find action noise that grows, or vanishes before the policy has learned."""
     name = "Policy/mean_std"
     begin, end = course.first(name), course.quarter(name, 3)
     if not course.long or begin is None or end is None:
@@ -238,8 +250,8 @@ def _noise(course: Course) -> Iterator[Diagnosis]:
         yield Diagnosis(
             kind="noise_explodes",
             certainty=0.93,
-            what=f"The noise of actions grows, from {begin:.3g} to {end:.3g}.",
-            advice="pay less for entropy.",
+            what=f"The action noise grows, from {begin:.3g} to {end:.3g}.",
+            advice="reduce the entropy coefficient.",
             settings={option: f"{entropy / 10:g}"},
         )
     early = course.quarter("Train/mean_step_reward", 0)
@@ -250,16 +262,20 @@ def _noise(course: Course) -> Iterator[Diagnosis]:
         yield Diagnosis(
             kind="noise_gone",
             certainty=0.85,
-            what=f"The noise of actions has gone ({end:.2g}), and the reward of a step "
-            f"has not grown: {early:.3g}, then {late:.3g}.",
-            advice="begin with more noise (agent.actor.distribution-cfg.init-std 1.0), "
-            "and pay for entropy.",
+            what=(
+                f"The action noise has vanished ({end:.2g}), and the reward per step "
+                f"has not grown: {early:.3g}, then {late:.3g}."
+            ),
+            advice=(
+                "start with more noise (agent.actor.distribution-cfg.init-std 1.0), "
+                "and a larger entropy coefficient."
+            ),
             settings={option: f"{max(10 * entropy, 0.01):g}"},
         )
 
 
 def _learning_rate(course: Course) -> Iterator[Diagnosis]:
-    """The adaptive rate sits at its bound: the policy is held by its KL limit."""
+    """Find an adaptive learning rate at its bound, limited by the desired KL."""
     series = course.metrics.series.get("Policy/learning_rate")
     adaptive = course.setting("agent.algorithm.schedule") == "adaptive"
     if not course.long or series is None or not adaptive:
@@ -279,22 +295,26 @@ def _learning_rate(course: Course) -> Iterator[Diagnosis]:
         yield Diagnosis(
             kind="rate_at_bound",
             certainty=0.7,
-            what=f"The learning rate sat at its {side} bound {bound:g} in {share:.0%} "
-            f"of the last {len(values)} iterations: desired_kl {limit:g} holds it.",
+            what=(
+                f"The learning rate was at its {side} bound {bound:g} in {share:.0%} "
+                f"of the last {len(values)} iterations, because of desired_kl "
+                f"{limit:g}."
+            ),
             advice=f"allow {said} of the policy, or have other batches.",
             settings={option: f"{limit * factor:g}"},
         )
 
 
 def _value_loss(course: Course) -> Iterator[Diagnosis]:
-    """The critic's error is as large as what it should tell."""
+    """Find a critic whose error is as large as the returns it should predict."""
     loss = course.quarter("Loss/value", 3)
     reward = course.quarter("Train/mean_step_reward", 3)
     length = course.quarter("Train/mean_episode_length", 3)
     gamma = course.setting("agent.algorithm.gamma")
     if not course.long or loss is None or reward is None or length is None:
         return
-    # A critic that knows nothing is told what a rollout brings, half of one on average.
+    # An untrained critic learns from the return within a rollout, half of one on
+    # average.
     rollout = course.setting("agent.num_steps_per_env") or 24
     horizon = min(1.0 / max(1.0 - (gamma or 0.99), 1e-6), length, 0.5 * rollout)
     scale = (reward * horizon) ** 2
@@ -306,16 +326,21 @@ def _value_loss(course: Course) -> Iterator[Diagnosis]:
     yield Diagnosis(
         kind="value_loss",
         certainty=0.75,
-        what=f"The critic has not learned: its loss went from {begin:.3g} to "
-        f"{loss:.3g}, and returns of about {reward * horizon:.3g} squared are "
-        f"{scale:.3g}.",
-        advice="look at value_loss_coef, the scale of rewards, and what it observes.",
+        what=(
+            f"The critic has not learned: its loss went from {begin:.3g} to "
+            f"{loss:.3g}, and the square of typical returns, about "
+            f"{reward * horizon:.3g}, is {scale:.3g}."
+        ),
+        advice=(
+            "check value_loss_coef, the scale of rewards, and the critic's "
+            "observations."
+        ),
         settings=settings,
     )
 
 
 def _one_end(course: Course) -> Iterator[Diagnosis]:
-    """One termination ends nearly all episodes, long before their time."""
+    """Find a termination that ends nearly all episodes early."""
     length = course.quarter("Train/mean_episode_length", 3)
     most = _episode_steps(course)
     if not course.long or length is None or most is None or length > 0.5 * most:
@@ -330,8 +355,10 @@ def _one_end(course: Course) -> Iterator[Diagnosis]:
             certainty=0.65,
             what=f"{name} ended {share:.0%} of the episodes, after {length:.3g} of "
             f"{most} steps.",
-            advice="see whether it holds from the start, and watch it with play.py "
-            "latest --as-trained.",
+            advice=(
+                "check whether its condition holds from the start: watch the policy "
+                "with play.py latest --as-trained."
+            ),
         )
 
 
@@ -345,7 +372,7 @@ def _episode_steps(course: Course) -> int | None:
 
 
 def _health(course: Course) -> Iterator[Diagnosis]:
-    """Numbers that are not finite, and contacts without room."""
+    """Find non-finite numbers, and overflows of contact or constraint buffers."""
     lost = sum(_values(course, "Health/nonfinite"))
     if lost:
         prefix = "Health/nonfinite/"
@@ -358,18 +385,23 @@ def _health(course: Course) -> Iterator[Diagnosis]:
         yield Diagnosis(
             kind="nonfinite",
             certainty=1.0,
-            what=f"{lost:g} worlds' steps were not finite"
+            what=f"{lost:g} world steps were not finite"
             + (f": {named}." if named else "."),
-            advice="replay a dump: play.py --dump RUN/dumps/...; where no term is "
-            "named, physics itself diverged: a shorter timestep, or weaker actions.",
+            advice=(
+                "replay a dump: play.py --dump RUN/dumps/... If no term is named, "
+                "physics itself diverged: use a shorter timestep, or weaker "
+                "actuators."
+            ),
         )
     overflow = max(_values(course, "Health/overflow"), default=0.0)
     if overflow:
         yield Diagnosis(
             kind="overflow",
             certainty=0.95,
-            what=f"Contacts or constraints lacked room {overflow:g} times.",
-            advice="give env.sim.nconmax and env.sim.njmax more.",
+            what=(
+                f"The buffers of contacts or constraints overflowed {overflow:g} times."
+            ),
+            advice="increase env.sim.nconmax and env.sim.njmax.",
         )
 
 
@@ -379,7 +411,7 @@ def _values(course: Course, name: str) -> list[float]:
 
 
 def _shares_of_time(course: Course) -> Iterator[Diagnosis]:
-    """Much more physics than learning, or the reverse."""
+    """Find an imbalance between the times of simulation and of learning."""
     collect = course.quarter("Perf/collect_s", 3)
     learn = course.quarter("Perf/learn_s", 3)
     if not course.long or not collect or not learn:
@@ -389,8 +421,11 @@ def _shares_of_time(course: Course) -> Iterator[Diagnosis]:
         yield Diagnosis(
             kind="mostly_learning",
             certainty=0.5,
-            what=f"An iteration learns for {learn:.3g} s and acts for {collect:.3g} s.",
-            advice="have fewer epochs, smaller networks, or more worlds.",
+            what=(
+                f"An iteration spends {learn:.3g} s on learning and {collect:.3g} s "
+                "on the rollout."
+            ),
+            advice="use fewer epochs, smaller networks, or more worlds.",
             settings={
                 _option("agent", "algorithm", "num_learning_epochs"): str(
                     max(1, epochs // 2)
@@ -401,8 +436,11 @@ def _shares_of_time(course: Course) -> Iterator[Diagnosis]:
         yield Diagnosis(
             kind="mostly_acting",
             certainty=0.4,
-            what=f"An iteration acts for {collect:.3g} s and learns for {learn:.3g} s.",
-            advice="learn more from each step: more epochs, or larger networks.",
+            what=(
+                f"An iteration spends {collect:.3g} s on the rollout and {learn:.3g} "
+                "s on learning."
+            ),
+            advice="learn more from each sample: more epochs, or larger networks.",
             settings={
                 _option("agent", "algorithm", "num_learning_epochs"): str(2 * epochs)
             },

@@ -1,4 +1,4 @@
-"""The doctor beside a training: says at once what its figures surely show."""
+"""Doctor during training: prints sure findings as they appear."""
 
 from collections.abc import Mapping
 from dataclasses import replace
@@ -11,10 +11,10 @@ from mjlab.settings.file import Settings
 
 
 class WatchedDisplay:
-    """A display that also says, once, what is surely wrong."""
+    """Display that also prints each sure finding once."""
 
     def __init__(self, display: Display, config: Settings) -> None:
-        """Watch what a display shows.
+        """Wrap a display.
 
         Args:
             display: The display.
@@ -34,16 +34,16 @@ class WatchedDisplay:
         self._display.__exit__(*error)
 
     def show(self, progress: Progress, figures: Mapping[str, float]) -> None:
-        """Look at the figures of an iteration, and show them."""
+        """Examine the figures of an iteration, and show them."""
         self._metrics.iterations.append(progress.iteration)
         for name, value in figures.items():
             series = self._metrics.series.setdefault(name, Series(name, [], []))
             series.iterations.append(progress.iteration)
-            # What is not a number is not less than itself.
+            # NaN and infinite values are stored as None.
             series.values.append(value if abs(value) < float("inf") else None)
         done = len(self._metrics.iterations)
         if done >= self._next:
-            # Each look reads the whole course, so they get rarer.
+            # Each examination reads all iterations, so the intervals grow.
             self._next = done + max(5, done // 10)
             found = [f for f in examine_training(self._course) if f.certainty >= SURE]
             self._say(found)
@@ -51,7 +51,7 @@ class WatchedDisplay:
         self._display.show(shown, figures)
 
     def say(self, text: str) -> None:
-        """Say something once."""
+        """Print a text."""
         self._display.say(text)
 
     def _say(self, found: list[Diagnosis]) -> None:

@@ -117,6 +117,9 @@ def build_roots(
 ) -> BuiltModel:
     """Return a model of several entities, each the subtree of a root body.
 
+    Elements keep their names: tendons, pairs and actuators do not follow when MjSpec
+    renames an element (mujoco 4.0.0).
+
     Args:
         source: The model.
         cfgs: The entities, by name.

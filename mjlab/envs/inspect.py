@@ -1,7 +1,6 @@
 """Inspection of an environment: text tables, forbidden writes, and profiling."""
 
 import io
-import json
 import time
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import ExitStack, contextmanager
@@ -206,11 +205,6 @@ class Profile:
     """The same step by phase of `env.lifecycle`, in order, in seconds. `reset_done` is
     the cost of resets within a step. With terminal observations, the phases of a reset
     are listed separately. Phases do not overlap either."""
-
-    def to_json(self) -> str:
-        """Return the timings as JSON."""
-        figures = {"step_s": self.total, "parts_s": self.seconds}
-        return json.dumps(figures | {"phases_s": self.phases}, indent=2)
 
     def __str__(self) -> str:
         phases, parts = (

@@ -150,8 +150,7 @@ def _read_contract(session: Any, path: Path, *, is_whole: bool) -> dict[str, Any
     if text is None:
         raise ExportError(
             f"{path} was not written by export.py, so it does not say what its inputs "
-            "and outputs mean. Play it from Python, as the section 'A policy from "
-            "elsewhere' of docs/play_and_export.md shows."
+            "and outputs mean. Play it from Python: docs/howto/export_a_policy.md."
         )
     contract = json.loads(text)
     if contract["format"] > runner.FORMAT:

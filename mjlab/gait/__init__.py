@@ -1,1 +1,1 @@
-"""Gait of legged robots: measures, limits, and how a policy is measured."""
+"""Gait of legged robots: measures, limits, and the measurement of policies."""

@@ -1,10 +1,10 @@
-"""Velocity commands that a gait is measured at, and the layout of its measures."""
+"""Velocity commands of the gait measurement, and the type of its results."""
 
 Figures = dict[str, float | list[float] | None]
-"""Measures by name, in SI units; shares are 0 to 1. None has no value."""
+"""Measures by name, in SI units; fractions are 0 to 1. None means undefined."""
 
 Command = tuple[float, float, float]
-"""Velocity ahead and to the left, m/s, and yaw rate, rad/s."""
+"""Forward and left velocity, m/s, and yaw rate, rad/s."""
 
 LARGE: dict[str, Command] = {
     "forward 0.5": (0.5, 0.0, 0.0),
@@ -16,7 +16,7 @@ LARGE: dict[str, Command] = {
     "turn left 0.5": (0.0, 0.0, 0.5),
     "turn right 0.5": (0.0, 0.0, -0.5),
 }
-"""Commands of the size that policies are trained for."""
+"""Commands of typical magnitude in training."""
 
 SMALL: dict[str, Command] = {
     "forward 0.2": (0.2, 0.0, 0.0),
@@ -24,10 +24,10 @@ SMALL: dict[str, Command] = {
     "left 0.3": (0.0, 0.3, 0.0),
     "turn left 0.3": (0.0, 0.0, 0.3),
 }
-"""Small commands, which a policy can ignore at little loss of reward."""
+"""Small commands, which a policy can ignore with little loss of reward."""
 
 STAND = "stand"
-"""Name of the command of zero."""
+"""Name of the zero command."""
 
 COMMANDS: dict[str, Command] = LARGE | SMALL | {STAND: (0.0, 0.0, 0.0)}
 """All commands by name."""

@@ -7,24 +7,24 @@ from dataclasses import dataclass
 from mjlab.gait.commands import LARGE, SMALL, STAND, Figures
 
 QUIET = "quiet"
-"""Name of the world without noise, pushes and randomised models."""
+"""Name of the world without noise, pushes and randomisation."""
 
 AS_TRAINED = "as trained"
-"""Name of the world with them."""
+"""Name of the world with noise, pushes and randomisation."""
 
 SLOW, FAST = "forward 0.5", "forward 1.0"
-"""Commands at which a gait is judged."""
+"""Commands at which the gait is judged."""
 
 
 @dataclass(frozen=True)
 class Limit:
-    """Bounds of a measure; both are allowed values."""
+    """Bounds of a measure, inclusive."""
 
     low: float = -math.inf
     high: float = math.inf
 
     def holds(self, value: float) -> bool:
-        """Return whether a value lies within the bounds."""
+        """Return whether a value is within the bounds."""
         return self.low <= value <= self.high
 
 
@@ -41,29 +41,30 @@ BIPED: dict[str, Limit] = {
 }
 """Gait of a G1-sized biped at 1 m/s.
 
-Five published G1 policies take 2.0 to 3.4 steps a second of 26 to 36 cm, lift their
-feet by 6 to 11 cm, have 10 to 21 % double support and no flight, slip 2 to 6 cm a step,
-land with 1.6 to 2.5 body weights, and have a vibration of 0.8 to 3.0 (10^6 rad/s^2 in
-90 s). Limits are as wide, but for impact and vibration, where they ask for the better
-half.
+Five published G1 policies take 2.0 to 3.4 steps/s of 26 to 36 cm, lift their feet by 6
+to 11 cm, have 10 to 21 % double support and no flight, slip 2 to 6 cm per step, land
+with 1.6 to 2.5 body weights, and have a vibration of 0.8 to 3.0 (10^6 rad/s^2 in 90 s).
+The limits cover these ranges, except for impact and vibration, where they require the
+better half.
 """
 
 BIPED_SLOW = BIPED | {"step_length": Limit(low=0.14)}
 """The same at 0.5 m/s, with shorter steps."""
 
 QUADRUPED: dict[str, Limit] = {
-    # Quadrupeds of 12 kg change from trot to gallop at 3.2 strides a second (269
-    # M^-0.14 a minute, Heglund, Taylor and McMahon 1974); the shipped Go1 takes 3.7.
+    # Quadrupeds of 12 kg change from trot to gallop at 3.2 strides/s (269 M^-0.14 per
+    # minute, Heglund, Taylor and McMahon 1974); the shipped Go1 takes 3.7.
     "steps_per_s_per_leg": Limit(1.5, 3.8),
     # Shipped: 10 and 11 cm; MuJoCo Playground's Go1 lifts its feet by 6.
     "clearance": Limit(0.04, 0.12),
-    # Shipped: 28 and 29 %; below 50 % a trot is a running one (Hildebrand 1965).
+    # Shipped: 28 and 29 %; a trot with less than 50 % is a running trot (Hildebrand
+    # 1965).
     "duty_factor": Limit(low=0.27),
     # A trot; shipped: at most 0.02.
     "diagonal_lag": Limit(high=0.1),
     # Shipped: 42 and 36 %.
     "flight": Limit(high=0.43),
-    # Shipped: 0.7 and 0.8 cm; Playground's 1.4, of feet that roll.
+    # Shipped: 0.7 and 0.8 cm; Playground's 1.4, with rolling feet.
     "slip": Limit(high=0.02),
     # Shipped: 1.8 and 1.9 body weights.
     "impact": Limit(high=2.0),
@@ -72,7 +73,8 @@ QUADRUPED: dict[str, Limit] = {
     "asymmetry": Limit(high=0.1),
 }
 """Gait of a Go1-sized quadruped at 1 m/s, no worse than the policies that shipped in
-November 2026 (Velocity-Go1-Flat and Velocity-Go1), which hop more than animals do."""
+November 2026 (Velocity-Go1-Flat and Velocity-Go1), which have more flight than
+animals."""
 
 QUADRUPED_SLOW = QUADRUPED | {
     # Shipped: 37 and 33 %, 23 and 32 %, 1.3 and 1.5 body weights, 3.3 and 4.0.
@@ -84,28 +86,28 @@ QUADRUPED_SLOW = QUADRUPED | {
 """The same at 0.5 m/s."""
 
 LARGE_ERRORS = {"linear": Limit(high=0.15), "turning": Limit(high=0.2)}
-"""Errors under large commands, m/s and rad/s."""
+"""Maximum errors under large commands, m/s and rad/s."""
 
 SMALL_ERRORS = {"linear": Limit(high=0.1), "turning": Limit(high=0.1)}
-"""Errors under small commands and standing, m/s and rad/s."""
+"""Maximum errors under small commands and standing, m/s and rad/s."""
 
 STANDING = {"steps_per_s": Limit(high=0.0), "foot_drift": Limit(high=0.03)}
 """Limits at zero command in the quiet world: no steps, foot drift in m."""
 
 FALLS = Limit(high=0.0)
-"""Falls in all episodes of a world."""
+"""Maximum number of falls in all episodes of a world."""
 
 ERRORS = {
     QUIET: {"linear": "linear_error", "turning": "turning_error"},
     AS_TRAINED: {"linear": "mean_linear_error", "turning": "mean_turning_error"},
 }
-"""Error measures by world. A push changes the velocity by as much as the limits allow,
-so with pushes the mean velocity of an episode is compared with the command."""
+"""Error measures by world. A push changes the velocity by as much as the limits, so
+with pushes the mean velocity of an episode is compared with the command."""
 
 
 @dataclass(frozen=True)
 class Failure:
-    """A measure outside its limits."""
+    """Measure outside its limits."""
 
     world: str
     command: str
@@ -115,7 +117,7 @@ class Failure:
 
 
 def failures(worlds: Mapping[str, Mapping[str, Figures]]) -> list[Failure]:
-    """Return the measures outside their limits; none for a natural gait.
+    """Return the measures outside their limits; empty for a natural gait.
 
     Args:
         worlds: Measures by world and command.
@@ -139,7 +141,7 @@ def limits_of(world: str, command: str, figures: Figures) -> dict[str, Limit]:
     Args:
         world: `QUIET` or `AS_TRAINED`.
         command: Name of the command.
-        figures: Measures under it, which tell a biped from a quadruped.
+        figures: Measures under it, which differ between bipeds and quadrupeds.
     """
     limits: dict[str, Limit] = {}
     errors = LARGE_ERRORS if command in LARGE else SMALL_ERRORS

@@ -16,13 +16,13 @@ GRAVITY = 9.81
 """Gravitational acceleration, m/s²."""
 
 CONTACT_FORCE = 30.0 / (33.34 * GRAVITY)
-"""Vertical force of a foot on the ground, in body weights: 30 N for a G1."""
+"""Minimum vertical force of a foot on the ground, in body weights: 30 N for a G1."""
 
 SHORTEST_SWING = 0.04
-"""Shortest loss of contact that counts as a swing, s: shorter ones are bounces."""
+"""Minimum duration of a swing, s; shorter losses of contact are bounces."""
 
 SLOWEST = 0.05
-"""Speed below which a robot has no cost of transport, m/s."""
+"""Minimum speed for a cost of transport, m/s."""
 
 Array = np.ndarray
 
@@ -56,7 +56,7 @@ class LeggedMotion:
     """Yaw of the base at physics samples, rad, shape (s, n)."""
 
     velocity: Array
-    """Velocity of the base, ahead and to the left by its yaw, m/s, shape (k, n, 2)."""
+    """Velocity of the base in its yaw frame, forward and left, m/s, shape (k, n, 2)."""
 
     heading: Array
     """Yaw of the base at control steps, rad, shape (k, n)."""
@@ -65,10 +65,10 @@ class LeggedMotion:
     """Joint velocities, rad/s, shape (k, n, j)."""
 
     joint_torque: Array
-    """Actuator torques at the joints, within their limits, N m, shape (k, n, j)."""
+    """Actuator torques at the joints, after clipping, N m, shape (k, n, j)."""
 
     fell: Array
-    """True for robots that fell, shape (n,). Gait measures leave them out."""
+    """True for robots that fell, shape (n,). Gait measures exclude them."""
 
     def after(self, seconds: float) -> "LeggedMotion":
         """Return the motion without its first seconds."""
@@ -77,7 +77,7 @@ class LeggedMotion:
         return self._map(slice(sample, None), slice(step, None), slice(None))
 
     def of(self, robots: Array) -> "LeggedMotion":
-        """Return the motion of some robots, chosen by mask or index."""
+        """Return the motion of some robots, selected by mask or index."""
         return self._map(slice(None), slice(None), robots)
 
     def _map(
@@ -114,31 +114,31 @@ class LeggedMotion:
 
 @dataclass(frozen=True, kw_only=True)
 class FootSteps:
-    """Steps of one foot of one robot. All arrays are flat."""
+    """Steps of one foot of one robot. All arrays are one-dimensional."""
 
     touchdowns: Array
     """Samples of all touchdowns."""
 
     landings: Array
-    """Samples of touchdowns that end a whole swing."""
+    """Samples of touchdowns that end a complete swing."""
 
     swings: Array
-    """Duration of each whole swing, s."""
+    """Duration of each complete swing, s."""
 
     clearances: Array
-    """Greatest height of each swing above the median height on the ground, m."""
+    """Maximum height of each swing above the median height on the ground, m."""
 
     lengths: Array
     """Distance of the landing foot ahead of the opposite foot at each landing, m."""
 
     speeds: Array
-    """Downward speed just before each landing, m/s."""
+    """Downward speed before each landing, m/s."""
 
     slips: Array
-    """Horizontal path of the foot in each whole stance, m."""
+    """Horizontal path of the foot in each complete stance, m."""
 
     peaks: Array
-    """Greatest vertical force of each whole stance, body weights."""
+    """Maximum vertical force of each complete stance, body weights."""
 
 
 def fill_gaps(on_ground: Array, longest: int) -> Array:
@@ -153,7 +153,7 @@ def fill_gaps(on_ground: Array, longest: int) -> Array:
 
 
 def _edges(state: Array) -> tuple[Array, Array]:
-    """Return the samples at which contact is lost, and at which it is made."""
+    """Return the samples at which contact is lost, and those at which it starts."""
     change = np.diff(state.astype(np.int8))
     return np.flatnonzero(change < 0) + 1, np.flatnonzero(change > 0) + 1
 
@@ -165,7 +165,7 @@ def foot_steps(motion: LeggedMotion, robot: int, foot: int, opposite: int) -> Fo
         motion: The motion.
         robot: Index of the robot.
         foot: Index of the foot.
-        opposite: Index of the foot that step lengths are measured from.
+        opposite: Index of the opposite foot, the reference of step lengths.
     """
     dt = motion.physics_dt
     contact = motion.on_ground[:, robot, foot]
@@ -198,13 +198,14 @@ def foot_steps(motion: LeggedMotion, robot: int, foot: int, opposite: int) -> Fo
     )
 
 
-# Sides.
+# Left and right feet.
 
 
 def pair_feet(motion: LeggedMotion) -> tuple[Array, Array]:
     """Return the indices of the left and the right feet, each from front to back.
 
-    Sides follow from the mean places of the feet about their centre by the base's yaw.
+    The sides follow from the mean positions of the feet relative to their centre, in
+    the yaw frame of the base.
     """
     offset = motion.foot_pos[..., :2] - motion.foot_pos[..., :2].mean(2, keepdims=True)
     yaw = motion.foot_heading[..., None]
@@ -220,14 +221,14 @@ def pair_feet(motion: LeggedMotion) -> tuple[Array, Array]:
 
 
 def measure(motion: LeggedMotion, command: Sequence[float]) -> Figures:
-    """Return the measures of a gait, in SI units; shares are 0 to 1.
+    """Return the measures of a gait, in SI units; fractions are 0 to 1.
 
-    A measure is None where it has no value, such as the length of steps of a robot that
-    takes none.
+    A measure is None if it is undefined, such as the step length of a robot that takes
+    no steps.
 
     Args:
         motion: The motion, without its start.
-        command: Commanded velocity: ahead and to the left, m/s, and yaw rate, rad/s.
+        command: Commanded forward and left velocity, m/s, and yaw rate, rad/s.
     """
     robots = len(motion.fell)
     upright = motion.of(~motion.fell)
@@ -290,7 +291,7 @@ def _stepping(motion: LeggedMotion) -> Figures:
 
 
 def _phases(steps: list[list[FootSteps]]) -> list[float] | None:
-    """Return when each foot lands, as a share of the first foot's stride."""
+    """Return landing times of all feet, as fractions of the first foot's stride."""
     found = []
     for of_foot in steps:
         turns = []
@@ -311,7 +312,7 @@ def _phases(steps: list[list[FootSteps]]) -> list[float] | None:
 def _diagonal_lag(
     phases: list[float] | None, left: Array, right: Array
 ) -> float | None:
-    """Return the largest phase between diagonal feet of a quadruped; 0 for a trot."""
+    """Return the maximum phase lag of diagonal feet of a quadruped; 0 for a trot."""
     if phases is None or len(phases) != 4:
         return None
     turns = np.array(phases)[left] - np.array(phases)[right[::-1]]
@@ -359,7 +360,7 @@ def _mean(values: Array) -> float | None:
 
 
 def _difference(left: Array, right: Array) -> float | None:
-    """Return the difference of two means, as a share of their mean."""
+    """Return the difference of two means, as a fraction of their mean."""
     if not len(left) or not len(right):
         return None
     a, b = left.mean(), right.mean()

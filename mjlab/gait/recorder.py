@@ -12,9 +12,9 @@ from mjlab.sensor import ContactSensor
 
 
 class SampleBuffer(ManagerTermBase):
-    """Samples of several quantities, kept on the device until they are read.
+    """Samples of several quantities, stored on the device until they are read.
 
-    Samples beyond the capacity overwrite the last one.
+    When the buffer is full, further samples overwrite the last one.
     """
 
     def __init__(self, cfg: TermCfg, env: Env) -> None:
@@ -25,11 +25,11 @@ class SampleBuffer(ManagerTermBase):
         self._samples: dict[str, torch.Tensor] = {}
 
     def state(self) -> dict[str, torch.Tensor]:
-        """Return the live tensors that change; copy into them to restore a snapshot."""
+        """Return the live state tensors; copy into them to restore a snapshot."""
         return {"next": self._next}
 
     def begin(self) -> None:
-        """Forget all samples."""
+        """Discard all samples."""
         self._next.zero_()
 
     def taken(self) -> Mapping[str, Any]:
@@ -41,7 +41,7 @@ class SampleBuffer(ManagerTermBase):
         }
 
     def keep(self, **quantities: torch.Tensor) -> torch.Tensor:
-        """Keep a sample of each quantity; return a metric that is 0."""
+        """Store a sample of each quantity; return a metric of 0."""
         last = self._next.clamp(max=self._capacity - 1)
         for name, value in quantities.items():
             if name not in self._samples:
@@ -55,8 +55,8 @@ class SampleBuffer(ManagerTermBase):
 class foot_motion(SampleBuffer):
     """Records positions and vertical forces of feet, and the yaw of the base.
 
-    Recorded after each physics step; MuJoCo leaves positions and forces as they were
-    before the step.
+    Runs after each physics step. In MuJoCo, positions and forces are then those from
+    the beginning of the step.
     """
 
     def __init__(self, cfg: TermCfg, env: Env) -> None:
@@ -80,13 +80,13 @@ class foot_motion(SampleBuffer):
         by_geom: bool,
         entity_name: str,
     ) -> torch.Tensor:
-        """Take a sample.
+        """Store a sample.
 
         Args:
             env: The environment.
-            samples: Number of samples to keep.
+            samples: Capacity, in samples.
             sensor_name: Contact sensor of the feet.
-            by_geom: Whether its primaries are geoms, not bodies.
+            by_geom: Whether its primaries are geoms instead of bodies.
             entity_name: The robot.
         """
         places = env.sim.data.geom_xpos if by_geom else env.sim.data.xpos
@@ -98,14 +98,14 @@ class foot_motion(SampleBuffer):
 
 
 class body_motion(SampleBuffer):
-    """Records the base and the joints after each step, before worlds are reset."""
+    """Records base and joints after each step, before worlds are reset."""
 
     def __call__(self, env: ManagedEnv, samples: int, entity_name: str) -> torch.Tensor:
-        """Take a sample.
+        """Store a sample.
 
         Args:
             env: The environment.
-            samples: Number of samples to keep.
+            samples: Capacity, in samples.
             entity_name: The robot.
         """
         data = env.scene.entity(entity_name).data

@@ -13,7 +13,7 @@ Worlds = Mapping[str, Mapping[str, Figures]]
 
 @dataclass(frozen=True)
 class _Unit:
-    """How a measure is called and written."""
+    """Name and format of a measure."""
 
     name: str
     unit: str = ""
@@ -26,13 +26,13 @@ class _Unit:
         return f"{self.short or self.name} {self.unit}".rstrip()
 
     def text(self, value: object) -> str:
-        """Return a value as it stands in a table."""
+        """Return a value formatted for a table."""
         if isinstance(value, list):
             return " ".join(self._written(one, self.digits) for one in value)
         return self._written(value, self.digits)
 
     def exact(self, value: object) -> str:
-        """Return a value with one more digit, to compare it with a limit."""
+        """Return a value with one more digit, for comparison with a limit."""
         return self._written(value, self.digits + 1)
 
     def _written(self, value: object, digits: int) -> str:
@@ -73,15 +73,14 @@ _QUADRUPED = ("steps_per_s_per_leg", "step_length", "duty_factor", *_SHARED, "ph
 
 
 Table = list[list[str]]
-"""Rows of cells, the head first; the first cell of a row is its name."""
+"""Rows of cells, with the header first; the first cell of a row is its name."""
 
 
 def gait_tables(rows: Mapping[str, Figures]) -> list[Table]:
     """Return the gait measures of several policies, one row each.
 
     Args:
-        rows: Measures by the name of the row. Bipeds and quadrupeds have tables of
-            their own.
+        rows: Measures by name of the row. Bipeds and quadrupeds get separate tables.
     """
     tables: list[Table] = []
     for is_biped, measures in ((True, _BIPED), (False, _QUADRUPED)):
@@ -128,7 +127,7 @@ def tracking_table(worlds: Worlds) -> Table:
 
 
 def verdict(found: Sequence[Failure]) -> str:
-    """Return whether a gait is natural, and a line for each measure that fails."""
+    """Return a verdict on the gait, with a line for each measure outside its limits."""
     if not found:
         return "natural gait: every measure is within its limits"
     measures = "1 measure fails" if len(found) == 1 else f"{len(found)} measures fail"
@@ -137,7 +136,7 @@ def verdict(found: Sequence[Failure]) -> str:
 
 
 def failure_text(failure: Failure) -> str:
-    """Return a failed measure with its figure and its limit."""
+    """Return a failed measure with its value and its limit."""
     unit, limit = _UNITS[failure.measure], failure.limit
     if math.isinf(limit.high):
         bounds = f"at least {unit.text(limit.low)}"
@@ -152,7 +151,7 @@ def failure_text(failure: Failure) -> str:
 
 
 def text(table: Table) -> str:
-    """Return a table for the screen: names to the left, figures to the right."""
+    """Return a table as text: names left-aligned, figures right-aligned."""
     widths = [max(len(cell) for cell in column) for column in zip(*table, strict=True)]
     lines = []
     for name, *cells in table:

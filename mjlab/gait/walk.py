@@ -1,4 +1,4 @@
-"""Record a policy under fixed commands, without disturbances and as in training."""
+"""Recording of a policy under fixed commands, undisturbed and as in training."""
 
 import contextlib
 import copy
@@ -24,18 +24,18 @@ from mjlab.watched import watched
 Cfg = TypeVar("Cfg")
 
 START_S = 3.0
-"""Time from rest that no measure includes, s."""
+"""Initial time that all measures exclude, s."""
 
 _FEET, _BODY = "foot_motion", "body_motion"
 
 
 class GaitError(ValueError):
-    """An environment whose gait cannot be measured."""
+    """Environment whose gait cannot be measured."""
 
 
 @dataclasses.dataclass(frozen=True)
 class Legs:
-    """Parts of a configuration that a gait is measured by."""
+    """Parts of a configuration that the gait measurement needs."""
 
     sensor: ContactSensorCfg
     """Contact sensor of the feet."""
@@ -50,7 +50,7 @@ class Legs:
 def legs_of(cfg: ManagerBasedRlEnvCfg) -> Legs | None:
     """Return the feet and the velocity command of a legged task, or None.
 
-    The contact sensor that counts air times names the feet.
+    The feet are those of the contact sensor that tracks air times.
     """
     sensors = [
         sensor
@@ -80,16 +80,17 @@ def need_legs(cfg: ManagerBasedRlEnvCfg) -> Legs:
     if sensor.reduce != "netforce" or "force" not in sensor.fields:
         raise GaitError(
             f"Contact sensor {sensor.name!r} has reduce={sensor.reduce!r} and "
-            f"fields={sensor.fields}. A gait needs reduce='netforce' and 'force'."
+            f"fields={sensor.fields}. The gait measurement needs reduce='netforce' "
+            "and 'force'."
         )
     return legs
 
 
-# Worlds.
+# Configurations of the two worlds.
 
 
 def quiet(cfg: ManagerBasedRlEnvCfg) -> ManagerBasedRlEnvCfg:
-    """Return the task without noise, pushes and randomised models, on a plane."""
+    """Return the task without noise, pushes and randomisation, on a plane."""
     groups = {
         name: group and _changed(group, enable_corruption=False)
         for name, group in cfg.observations.items()
@@ -99,10 +100,10 @@ def quiet(cfg: ManagerBasedRlEnvCfg) -> ManagerBasedRlEnvCfg:
 
 
 def as_trained(cfg: ManagerBasedRlEnvCfg) -> ManagerBasedRlEnvCfg:
-    """Return the task with its noise, pushes and randomised models, on a plane.
+    """Return the task with its noise, pushes and randomisation, on a plane.
 
-    An event of every step that is absent in play is an aid to learning, such as a
-    supporting hand, and is left out.
+    An event in every step that the configuration for play lacks is a training aid, such
+    as an assistive wrench, and is removed.
     """
     kept = watched(cfg).events
     events = {
@@ -118,7 +119,7 @@ def _is_aid(event: EventTermCfg, in_play: EventTermCfg | None) -> bool:
 
 
 def _changed(cfg: Cfg, **values: Any) -> Cfg:
-    """Return a copy with other values; unlike `replace`, it runs no `__post_init__`."""
+    """Return a copy with other values; unlike `replace`, without `__post_init__`."""
     changed = copy.copy(cfg)
     for name, value in values.items():
         setattr(changed, name, value)
@@ -135,12 +136,12 @@ def _on_plane(cfg: ManagerBasedRlEnvCfg) -> ManagerBasedRlEnvCfg:
 def held(
     cfg: ManagerBasedRlEnvCfg, worlds: int, seconds: float
 ) -> ManagerBasedRlEnvCfg:
-    """Return the task with commands that do not change, recorded, without time limit.
+    """Return the task with constant commands and recorders, without a time limit.
 
     Args:
         cfg: The task.
         worlds: Number of worlds.
-        seconds: Longest recording, s.
+        seconds: Maximum duration of a recording, s.
     """
     legs = need_legs(cfg)
     command = cfg.commands[legs.command]
@@ -184,7 +185,7 @@ def held(
     )
 
 
-# Measures of a policy.
+# Measurement of a policy.
 
 EPISODE_S = {QUIET: 12.0, AS_TRAINED: 20.0}
 """Duration of a recording by world, s."""
@@ -193,7 +194,7 @@ ROBOTS = 8
 """Robots per command in the quiet world."""
 
 EPISODES = 256
-"""Least number of episodes as trained, over all commands."""
+"""Minimum number of episodes as trained, over all commands."""
 
 
 def gait_of(
@@ -210,11 +211,11 @@ def gait_of(
 
     Args:
         cfg: The task as trained.
-        load: Makes the policy for an environment.
+        load: Creates the policy for an environment.
         commands: The commands by name.
         robots: Robots per command in the quiet world.
-        episodes: Least number of episodes as trained, over all commands. 0 leaves that
-            world out.
+        episodes: Minimum number of episodes as trained, over all commands. 0 skips that
+            world.
         seed: Seed of both worlds.
         device: Device of the simulation.
     """
@@ -233,7 +234,7 @@ def gait_of(
     return found
 
 
-# Motion under commands.
+# Rollouts under commands.
 
 
 def walk(
@@ -246,7 +247,7 @@ def walk(
 ) -> dict[str, LeggedMotion]:
     """Return the motion under each command, without its start.
 
-    Worlds share the commands evenly: world i has command i modulo their number.
+    Commands are assigned to worlds in turn: world i has command i modulo their number.
 
     Args:
         env: Worlds of a configuration made by `held`.
@@ -288,7 +289,7 @@ def _series(env: ManagerBasedRlEnv, name: str) -> SampleBuffer:
 
 
 def _hold(env: ManagerBasedRlEnv, name: str, commands: Sequence[Command]) -> None:
-    """Command each world from now on."""
+    """Set the command of each world, without resampling."""
     term = env.command_manager.term(name)
     assert isinstance(term, UniformVelocityCommand)
     told = torch.tensor(commands, device=env.device)

@@ -1,9 +1,8 @@
-"""Gymnasium's forms of an environment, and wrappers around them.
+"""Gymnasium interfaces of environments, and wrappers.
 
-The task "Velocity-G1" has the id "mjlab/Velocity-G1-v0". Importing this makes all ids
-known to Gymnasium, which imports a module by itself where an id names one:
-`gymnasium.make("mjlab.gym:mjlab/Velocity-G1-v0")`. MuJoCo is imported when something
-here is first used.
+The task "Velocity-G1" has the id "mjlab/Velocity-G1-v0". Importing this module
+registers all ids. Gymnasium can import it from an id:
+`gymnasium.make("mjlab.gym:mjlab/Velocity-G1-v0")`. MuJoCo is imported at the first use.
 """
 
 import importlib
@@ -51,9 +50,10 @@ _LAZY = {
 
 
 def __getattr__(name: str) -> Any:
-    """Import a part, now that somebody asks for it."""
+    """Import a part at its first use."""
     for module, names in _LAZY.items():
         if name in names:
-            importlib.import_module(f"{__name__}.build")  # Says if Gymnasium is absent.
+            # Raises an error with the install command if Gymnasium is missing.
+            importlib.import_module(f"{__name__}.build")
             return getattr(importlib.import_module(f"{__name__}.{module}"), name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

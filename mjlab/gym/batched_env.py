@@ -1,4 +1,4 @@
-"""Many worlds as one `gymnasium.Env`, as ManiSkill's users make them."""
+"""Batch of worlds as one `gymnasium.Env`, as in ManiSkill."""
 
 from typing import Any
 
@@ -8,8 +8,8 @@ from mjlab.gym.torch_env import TorchVectorEnv
 
 
 class BatchedEnv(TorchVectorEnv, gymnasium.Env[Any, Any]):  # pyright: ignore[reportIncompatibleVariableOverride, reportIncompatibleMethodOverride]
-    """The vector form with tensors, made by `gymnasium.make(id, num_envs=N)`.
+    """Vector environment with tensors, created by `gymnasium.make(id, num_envs=N)`.
 
-    Gymnasium's wrappers of single environments, which `gymnasium.make` adds for
-    `max_episode_steps=`, do not know batches: `mjlab.make` takes that setting.
+    Gymnasium's wrappers for single environments, which `gymnasium.make` adds for
+    `max_episode_steps=`, do not support batches: pass that setting to `mjlab.make`.
     """

@@ -1,4 +1,4 @@
-"""Tasks in each of Gymnasium's forms. Importing this makes their ids known to it."""
+"""Factories of all Gymnasium interfaces of a task. Importing this registers the ids."""
 
 import copy
 from collections.abc import Sequence
@@ -32,7 +32,7 @@ def gym_id(task_id: str) -> str:
 
 
 def task_of(name: str) -> str:
-    """Return the task that is meant by its own id or by Gymnasium's."""
+    """Return the task id of a name, which is our id or Gymnasium's."""
     name = name.rpartition(":")[2].removeprefix(f"{NAMESPACE}/")
     return name.removesuffix(f"-v{VERSION}")
 
@@ -53,18 +53,17 @@ def make_worlds(
     """Build the worlds of a task.
 
     Args:
-        task: The task's id, ours or Gymnasium's.
+        task: Task id, ours or Gymnasium's.
         num_envs: Number of worlds.
-        play: Whether to take the configuration to watch with.
-        seed: Seed of all chance. None draws one.
-        device: Where tensors live. None lets the engine choose.
-        backend: The engine. None takes what the task says.
-        max_episode_steps: Steps after which an episode is truncated. None takes what
-            the task says.
+        play: Use the configuration for play.
+        seed: Random seed. None draws one.
+        device: Device of the tensors. None uses that of the engine.
+        backend: The engine. None uses that of the task.
+        max_episode_steps: Steps after which an episode is truncated. None uses the
+            task's limit.
         first_world: Global index of the first world.
-        groups: The observation group that is shown; several make a Dict, None takes
-            all.
-        action_bound: Largest size of an action in the action space.
+        groups: Observed group; several form a Dict, None selects all.
+        action_bound: Bound of the action space.
     """
     chosen = load_task(task_of(task))
     cfg = chosen.play() if play else chosen.env()
@@ -86,12 +85,12 @@ def make_worlds(
 def make(
     task: str, *, num_envs: int = 1, numpy: bool = False, **settings: Any
 ) -> "TorchVectorEnv | NumpyVectorEnv":
-    """Make worlds of a task, stepped together.
+    """Create worlds of a task that are stepped together.
 
     Args:
-        task: The task's id, ours or Gymnasium's.
+        task: Task id, ours or Gymnasium's.
         num_envs: Number of worlds.
-        numpy: Whether to show arrays instead of tensors.
+        numpy: Return arrays instead of tensors.
         **settings: `autoreset_mode`, `render_mode`, `reconfiguration_freq`, and those
             of `make_worlds`.
     """
@@ -105,7 +104,7 @@ def make(
 def make_vector(
     task: str, num_envs: int = 1, *, numpy: bool = False, **settings: Any
 ) -> "TorchVectorEnv | NumpyVectorEnv":
-    """Make the vector form; this is what `gymnasium.make_vec` calls."""
+    """Create a vector environment; `gymnasium.make_vec` calls this."""
     from mjlab.gym.numpy_env import NumpyVectorEnv
     from mjlab.gym.torch_env import TorchVectorEnv
 
@@ -117,7 +116,7 @@ def make_vector(
 def make_single(
     task: str, *, num_envs: int | None = None, **settings: Any
 ) -> "SingleEnv | BatchedEnv":
-    """Make what `gymnasium.make` makes: with `num_envs`, as many worlds in a batch."""
+    """Create an environment for `gymnasium.make`; with `num_envs`, a batch."""
     from mjlab.gym.batched_env import BatchedEnv
     from mjlab.gym.numpy_env import SingleEnv
 
@@ -127,19 +126,19 @@ def make_single(
     return SingleEnv(make_worlds(task, **of_worlds), **of_form)
 
 
-# Gymnasium looks here for what it can make "human" and "rgb_array_list" of.
+# Gymnasium derives the modes "human" and "rgb_array_list" from this metadata.
 make_single.metadata = {"render_modes": ["rgb_array"]}  # pyright: ignore[reportFunctionMemberAccess]
 
 
 def _divided(settings: dict[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
-    """Return the settings of the form, without those left to it, and of the worlds."""
+    """Return the settings of the environment, without unset ones, and of the worlds."""
     of_worlds = {key: settings[key] for key in settings if key not in FORM_SETTINGS}
     given = {key: settings[key] for key in settings.keys() - of_worlds.keys()}
     return {key: value for key, value in given.items() if value is not None}, of_worlds
 
 
 def _spec_of(task: str, num_envs: int, settings: dict[str, Any]) -> "EnvSpec":
-    """Return what `gymnasium.make_vec` would have noted of the same worlds."""
+    """Return the spec that `gymnasium.make_vec` would create for the same worlds."""
     spec = copy.deepcopy(gymnasium.spec(gym_id(task)))
     number = {} if num_envs == 1 else {"num_envs": num_envs}
     mode = gymnasium.VectorizeMode.VECTOR_ENTRY_POINT.value
@@ -159,8 +158,8 @@ for _task in entries():
         entry_point="mjlab.gym.build:make_single",
         vector_entry_point="mjlab.gym.build:make_vector",
         kwargs={"task": _task},
-        # Neither fits a batch, and gymnasium.make makes those, too. The single form
-        # itself refuses a step or a picture before the first reset.
+        # gymnasium.make adds both wrappers, and neither supports a batch. The
+        # environment itself refuses a step or a rendering before the first reset.
         order_enforce=False,
         disable_env_checker=True,
     )

@@ -1,4 +1,4 @@
-"""Wrappers that decide when episodes begin anew."""
+"""Wrappers that control when episodes are reset."""
 
 from typing import Any
 
@@ -12,22 +12,22 @@ from mjlab.gym.wrappers import Stepped, TensorEnv, TensorWrapper
 from mjlab.tensors.masks import fill_where
 
 OUTCOMES = ("success", "fail")
-"""What a task may declare."""
+"""Outcomes that a task can declare."""
 
 
 class VectorEnv(TensorWrapper):
-    """The outermost wrapper, as ManiSkill's users know it.
+    """Outermost wrapper, with the interface of ManiSkill's vector environment.
 
-    With `auto_reset`, rows that end begin anew in the same step. Infos then have, on
+    With `auto_reset`, finished rows are reset in the same step. Infos then have, on
     every step and for all rows, `final_observation` and `final_info` with the masks
-    `_final_observation` and `_final_info` of the rows that ended; `final_obs` is
-    another name of the same tensor.
+    `_final_observation` and `_final_info` of the finished rows; `final_obs` is another
+    name of the same tensor.
 
-    With `record_metrics`, infos have `episode` on every step, of all rows: the `return`
-    so far, `episode_len`, the mean `reward`, and `success_once` and `fail_once` where
-    the task declares these outcomes; with `ignore_terminations` also `success_at_end`
-    and `fail_at_end`, as of this step. Of a row that ends in this step, they are the
-    whole episode's, here and in `final_info`.
+    With `record_metrics`, infos have `episode` on every step, for all rows: the
+    `return` so far, `episode_len`, the mean `reward`, and `success_once` and
+    `fail_once` if the task declares these outcomes; with `ignore_terminations` also
+    `success_at_end` and `fail_at_end`, at the present step. For a row that finishes in
+    this step, they refer to the complete episode, here and in `final_info`.
     """
 
     def __init__(
@@ -38,13 +38,13 @@ class VectorEnv(TensorWrapper):
         ignore_terminations: bool = False,
         record_metrics: bool = False,
     ) -> None:
-        """Wrap an environment, and choose when its rows begin anew.
+        """Wrap an environment, and choose when its rows are reset.
 
         Args:
-            env: The environment. Nothing should be wrapped around this wrapper.
-            auto_reset: Whether rows that end begin anew. If not, they go on.
-            ignore_terminations: Whether only time ends episodes.
-            record_metrics: Whether to report figures of episodes.
+            env: The environment. Do not add another wrapper around this one.
+            auto_reset: Reset finished rows. Otherwise they continue.
+            ignore_terminations: End episodes by time limits only.
+            record_metrics: Report figures of episodes.
         """
         super().__init__(env)
         self.auto_reset = auto_reset
@@ -59,7 +59,7 @@ class VectorEnv(TensorWrapper):
     def reset(
         self, *, seed: Any = None, options: dict[str, Any] | None = None
     ) -> tuple[Tree, Info]:
-        """Begin new episodes, and figures of these rows."""
+        """Start new episodes, and reset the figures of these rows."""
         rows = self.rows_of(options)
         result = self.env.reset(seed=seed, options=options)
         self._metrics.reset(rows)
@@ -80,7 +80,7 @@ class VectorEnv(TensorWrapper):
         return observations, reward, terminated, truncated, info
 
     def _add_final(self, info: Info) -> None:
-        """Add ManiSkill's names, and the episode to what is final."""
+        """Add ManiSkill's names, and the episode's figures to the final info."""
         ended = info["_final_obs"]
         info["final_observation"] = info["final_obs"]
         info["_final_observation"] = ended.clone()
@@ -93,16 +93,16 @@ class VectorEnv(TensorWrapper):
 
 
 ManiSkillVectorEnv = VectorEnv
-"""The same by ManiSkill's name."""
+"""ManiSkill's name of `VectorEnv`."""
 
 
 class ActionRepeat(TensorWrapper):
-    """Takes each action `repeat` times, and adds up the rewards.
+    """Applies each action for `repeat` steps, and sums the rewards.
 
-    A row that ends on the way stops there: it gets no further reward, and keeps its
-    flags, observation and info of that moment. Physics goes on below, unseen, until the
-    row begins anew as the mode says; so the environment is told to reset nothing by
-    itself, and this wrapper does.
+    A row that finishes early stops there: it gets no further reward, and keeps the
+    flags, observation and info of that step. Its physics continues, without effect on
+    the outputs, until the row is reset as the autoreset mode defines. The environment's
+    own resets are disabled; this wrapper resets rows instead.
     """
 
     def __init__(self, env: TensorEnv, repeat: int) -> None:
@@ -110,7 +110,7 @@ class ActionRepeat(TensorWrapper):
 
         Args:
             env: The environment.
-            repeat: How many steps an action is taken.
+            repeat: Number of steps per action.
         """
         super().__init__(env)
         if repeat < 1:
@@ -122,7 +122,7 @@ class ActionRepeat(TensorWrapper):
 
     @property
     def autoreset_mode(self) -> AutoresetMode:
-        """Choice of when rows that end begin anew."""
+        """Autoreset mode: when finished rows are reset."""
         return self._mode
 
     def use_autoreset(
@@ -132,7 +132,7 @@ class ActionRepeat(TensorWrapper):
         ignore_terminations: bool = False,
         goes_on: bool = False,
     ) -> None:
-        """Choose anew when rows that end begin anew; see `TorchVectorEnv`."""
+        """Change when finished rows are reset; see `TorchVectorEnv`."""
         self._mode = to_mode(mode)
         self.env.use_autoreset(
             AutoresetMode.DISABLED,
@@ -144,7 +144,7 @@ class ActionRepeat(TensorWrapper):
     def reset(
         self, *, seed: Any = None, options: dict[str, Any] | None = None
     ) -> tuple[Tree, Info]:
-        """Begin new episodes."""
+        """Start new episodes."""
         self._ended = self._ended & ~self.rows_of(options)
         return self.env.reset(seed=seed, options=options)
 
@@ -168,7 +168,7 @@ class ActionRepeat(TensorWrapper):
         return observations, reward, terminated, truncated, info
 
     def _repeated(self, actions: Any, stopped: torch.Tensor) -> Stepped:
-        """Step with one action; rows that stop keep what they had."""
+        """Step with one action; finished rows keep their results."""
         observations, reward, terminated, truncated, info = self.env.step(actions)
         goes_on = ~stopped
         reward, terminated, truncated = (
@@ -189,9 +189,8 @@ class ActionRepeat(TensorWrapper):
     def _begun(
         self, rows: torch.Tensor, observations: Tree, info: Info
     ) -> tuple[Tree, Info]:
-        """Begin new episodes in some rows; return what all rows show then."""
-        # On a CUDA device a reset of nobody costs less than to ask whether there is
-        # somebody.
+        """Reset some rows; return observations and infos of all rows afterwards."""
+        # On a CUDA device an empty reset costs less than a check, which synchronises.
         if rows.device.type == "cpu" and not bool(rows.any()):
             return observations, info
         begun, news = self.env.reset(options={"reset_mask": rows})
@@ -204,7 +203,7 @@ class ActionRepeat(TensorWrapper):
 
 
 class _Metrics:
-    """Figures of the episode that each row is in."""
+    """Figures of each row's present episode."""
 
     def __init__(
         self, num_envs: int, device: torch.device, ignore_terminations: bool
@@ -218,11 +217,11 @@ class _Metrics:
         }
 
     def update(self, reward: torch.Tensor, info: Info) -> dict[str, torch.Tensor]:
-        """Take a step in; return the figures as tensors of their own.
+        """Add a step; return the figures as new tensors.
 
         Args:
-            reward: The reward of the step.
-            info: What holds of each row at the step's end, before any reset.
+            reward: Reward of the step.
+            info: Info at the end of the step, before any reset.
         """
         self._return += reward
         self._steps += 1
@@ -241,11 +240,11 @@ class _Metrics:
         return figures
 
     def reset(self, rows: torch.Tensor) -> None:
-        """Begin new episodes in the rows of a mask, shape (num_envs,)."""
+        """Reset the figures in the rows of a mask, shape (num_envs,)."""
         for tensor in (self._return, self._steps, *self._once.values()):
             fill_where(tensor, rows, 0)
 
 
 def _values(info: Info) -> dict[str, torch.Tensor]:
-    """Return an info without its masks."""
+    """Return an info without masks."""
     return {key: value for key, value in info.items() if not key.startswith("_")}

@@ -1,4 +1,4 @@
-"""Gymnasium's forms with NumPy arrays: its vector environment, and a single one."""
+"""Gymnasium environments with NumPy arrays: a vector environment, and a single one."""
 
 from typing import Any
 
@@ -21,10 +21,10 @@ from mjlab.random.seeds import to_seeds
 
 
 class NumpyVectorEnv(HasSpec, VectorEnv[Any, Any, np.ndarray]):  # pyright: ignore[reportIncompatibleVariableOverride]
-    """Worlds as Gymnasium's own vector environments show theirs.
+    """Worlds as a standard Gymnasium vector environment.
 
-    Observations, flags and infos are equal to those of a `SyncVectorEnv` of as many
-    single environments. Every step waits for the device, and copies.
+    Observations, flags and infos equal those of a `SyncVectorEnv` of the same number of
+    single environments. Every step synchronises with the device, and copies.
     """
 
     def __init__(
@@ -35,14 +35,14 @@ class NumpyVectorEnv(HasSpec, VectorEnv[Any, Any, np.ndarray]):  # pyright: igno
         render_mode: str | None = None,
         reconfiguration_freq: int = 0,
     ) -> None:
-        """Take over the worlds.
+        """Wrap the worlds.
 
         Args:
-            worlds: The worlds. Nobody else should step or reset them.
-            autoreset_mode: When rows that end begin anew. The default is Gymnasium's.
-            render_mode: "rgb_array", or None for no pictures.
-            reconfiguration_freq: 0 builds the scene once; k builds it anew in every
-                k-th full reset. See `Reconfigurations`.
+            worlds: The worlds. They must not be stepped or reset elsewhere.
+            autoreset_mode: When finished rows are reset. The default is Gymnasium's.
+            render_mode: "rgb_array", or None for no rendering.
+            reconfiguration_freq: 0 builds the scene once; k rebuilds it in every k-th
+                full reset. See `Reconfigurations`.
         """
         self.worlds = worlds
         self.tensors = TorchVectorEnv(
@@ -51,7 +51,7 @@ class NumpyVectorEnv(HasSpec, VectorEnv[Any, Any, np.ndarray]):  # pyright: igno
             render_mode=render_mode,
             reconfiguration_freq=reconfiguration_freq,
         )
-        """The same with tensors."""
+        """The same environment with tensors."""
         self.num_envs = self.tensors.num_envs
         self.single_observation_space = self.tensors.single_observation_space
         self.single_action_space = self.tensors.single_action_space
@@ -63,7 +63,7 @@ class NumpyVectorEnv(HasSpec, VectorEnv[Any, Any, np.ndarray]):  # pyright: igno
     def reset(
         self, *, seed: Any = None, options: dict[str, Any] | None = None
     ) -> tuple[Any, Info]:
-        """Begin new episodes; see `TorchVectorEnv.reset`."""
+        """Start new episodes; see `TorchVectorEnv.reset`."""
         observations, info = self.tensors.reset(seed=seed, options=options)
         if isinstance(seed, int | np.integer):
             super().reset(seed=int(seed))
@@ -74,8 +74,8 @@ class NumpyVectorEnv(HasSpec, VectorEnv[Any, Any, np.ndarray]):  # pyright: igno
     ) -> tuple[Any, np.ndarray, np.ndarray, np.ndarray, Info]:
         """Step all rows; see `TorchVectorEnv.step`.
 
-        `final_obs` and `final_info` are there in steps in which a row ended, as
-        Gymnasium has it: an array of objects with None for the others.
+        `final_obs` and `final_info` are present in steps in which a row finished, in
+        Gymnasium's format: an object array with None for other rows.
         """
         observations, reward, terminated, truncated, info = self.tensors.step(actions)
         return (
@@ -87,15 +87,15 @@ class NumpyVectorEnv(HasSpec, VectorEnv[Any, Any, np.ndarray]):  # pyright: igno
         )
 
     def render(self) -> tuple[np.ndarray, ...] | None:
-        """Return a picture of each row, or None without a render mode."""
+        """Return an image of each row, or None without a render mode."""
         return self.tensors.render()
 
     def close_extras(self, **kwargs: Any) -> None:
-        """Let go of the worlds."""
+        """Close the worlds."""
         self.tensors.close()
 
     def _infos(self, info: Info) -> Info:
-        """Return infos with what is final in Gymnasium's form."""
+        """Return infos with final values in Gymnasium's format."""
         ended = info.get("_final_obs")
         if ended is None:
             return info
@@ -109,7 +109,7 @@ class NumpyVectorEnv(HasSpec, VectorEnv[Any, Any, np.ndarray]):  # pyright: igno
 
 
 class SingleEnv(HasSpec, gymnasium.Env[Any, Any]):  # pyright: ignore[reportIncompatibleVariableOverride]
-    """A world of its own, with arrays and Python's numbers. Nothing resets it."""
+    """Single world with arrays and Python numbers, without automatic resets."""
 
     def __init__(
         self,
@@ -118,13 +118,13 @@ class SingleEnv(HasSpec, gymnasium.Env[Any, Any]):  # pyright: ignore[reportInco
         render_mode: str | None = None,
         reconfiguration_freq: int = 0,
     ) -> None:
-        """Take over the world.
+        """Wrap the world.
 
         Args:
             worlds: One world.
-            render_mode: "rgb_array", or None for no pictures.
-            reconfiguration_freq: 0 builds the scene once; k builds it anew in every
-                k-th reset.
+            render_mode: "rgb_array", or None for no rendering.
+            reconfiguration_freq: 0 builds the scene once; k rebuilds it in every k-th
+                reset.
         """
         if worlds.num_envs != 1:
             raise ValueError(
@@ -144,17 +144,17 @@ class SingleEnv(HasSpec, gymnasium.Env[Any, Any]):  # pyright: ignore[reportInco
     def reset(
         self, *, seed: int | None = None, options: dict[str, Any] | None = None
     ) -> tuple[Any, dict[str, Any]]:
-        """Begin a new episode.
+        """Start a new episode.
 
         Args:
-            seed: Seed of all chance. None goes on with the present numbers.
-            options: "reconfigure", a bool: whether the scene is built anew first. An
-                info of that name then says whether it was.
+            seed: Random seed. None continues the present sequence.
+            options: "reconfigure", a bool: rebuild the scene first. The info
+                "reconfigure" is then true if it was rebuilt.
         """
         for key in options or ():
             if key != RECONFIGURE:
                 raise ValueError(
-                    f"There is no reset option {key!r}: a single environment has only "
+                    f"Unknown reset option {key!r}: a single environment accepts only "
                     f"{RECONFIGURE!r}."
                 )
         seeds = to_seeds(seed, 1)
@@ -172,7 +172,7 @@ class SingleEnv(HasSpec, gymnasium.Env[Any, Any]):  # pyright: ignore[reportInco
         return tuple(_first(part) for part in self.worlds.step(tensor))  # pyright: ignore[reportReturnType]
 
     def render(self) -> np.ndarray | None:
-        """Return a picture, shape (height, width, 3), or None without a render mode."""
+        """Return an image, shape (height, width, 3), or None without a render mode."""
         if self.render_mode is None:
             gymnasium.logger.warn(NO_RENDER_MODE)
             return None
@@ -181,12 +181,12 @@ class SingleEnv(HasSpec, gymnasium.Env[Any, Any]):  # pyright: ignore[reportInco
         return self.worlds.frames()[0]
 
     def close(self) -> None:
-        """Let go of the world. Closing twice is harmless."""
+        """Close the world. Can be called twice."""
         self.worlds.close()
 
 
 def to_numpy(tree: Tree) -> Any:
-    """Return tensors as arrays, by name where they have names."""
+    """Return tensors as arrays, by name for a mapping."""
     return map_tree(lambda tensor: tensor.cpu().numpy(), tree)
 
 
@@ -195,7 +195,7 @@ def _row(tree: Any, row: int) -> Any:
 
 
 def _zeroed(info: Info) -> Info:
-    """Return infos with zeros in rows that they are not of, as Gymnasium has it."""
+    """Return infos with zeros in unmasked rows, as in Gymnasium."""
     for key, value in info.items():
         if not key.startswith("_"):
             value[~info[f"_{key}"]] = 0
@@ -203,7 +203,7 @@ def _zeroed(info: Info) -> Info:
 
 
 def _first(tree: Tree) -> Any:
-    """Return the first row: arrays, and numbers where nothing else is left."""
+    """Return the first row: arrays, or numbers for scalars."""
     return map_tree(
         lambda value: value[0].item() if value.ndim == 1 else _row(to_numpy(value), 0),
         tree,

@@ -1,4 +1,4 @@
-"""Resets as callers ask for them: seeds, rows, modes, and scenes built anew."""
+"""Reset options of Gymnasium: seeds, rows, autoreset modes, and new scenes."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -14,21 +14,21 @@ from mjlab.names import suggest
 from mjlab.tensors.masks import ids_to_mask
 
 RECONFIGURE = "reconfigure"
-"""The option that asks for a new scene."""
+"""Reset option that requests a new scene."""
 
 OPTIONS = ("reset_mask", "env_idx", RECONFIGURE)
-"""Options of a reset; the first two say which rows are meant."""
+"""Valid reset options; the first two select rows."""
 
 WHEN: dict[AutoresetMode, When] = {
     AutoresetMode.SAME_STEP: "same_step",
     AutoresetMode.NEXT_STEP: "next_step",
     AutoresetMode.DISABLED: "never",
 }
-"""When worlds that end begin anew, by Gymnasium's name for it."""
+"""Reset mode of finished worlds, by Gymnasium's autoreset mode."""
 
 
 def to_mode(mode: AutoresetMode | str) -> AutoresetMode:
-    """Return Gymnasium's mode by itself, its value "SameStep", or its name."""
+    """Return an autoreset mode from itself, its value "SameStep", or its name."""
     for known in AutoresetMode:
         if mode in (known, known.value, known.name, known.name.lower()):
             return known
@@ -39,29 +39,29 @@ def to_mode(mode: AutoresetMode | str) -> AutoresetMode:
 def to_mask(
     options: Mapping[str, Any] | None, num_envs: int, device: torch.device
 ) -> torch.Tensor | None:
-    """Return the rows that the options of a reset choose, None for all.
+    """Return the mask of rows that reset options select, None for all rows.
 
     Args:
-        options: "reset_mask" with a bool for each row, or "env_idx" with indices;
-            "reconfigure" chooses no rows, and goes with neither. Nothing is changed.
+        options: "reset_mask" with a bool per row, or "env_idx" with indices;
+            "reconfigure" selects no rows, and excludes both. Not modified.
         num_envs: Number of rows.
-        device: Where the mask is wanted.
+        device: Device of the mask.
     """
     options = options or {}
     for key in options:
         if key not in OPTIONS:
             hint = suggest(str(key), OPTIONS)
-            raise ValueError(f"There is no reset option {key!r}. {hint}")
+            raise ValueError(f"Unknown reset option {key!r}. {hint}")
     given = [key for key in OPTIONS[:2] if key in options]
     if len(given) > 1:
         raise ValueError(
-            "options have 'reset_mask' and 'env_idx', which both say which rows to "
-            "reset. Give one of them."
+            "options have 'reset_mask' and 'env_idx', which both select rows. Pass "
+            "only one of them."
         )
     if given and wants_reconfigure(options):
         raise ValueError(
             f"options have 'reconfigure' and {given[0]!r}. All rows share the scene, "
-            f"so only a full reset builds it anew: leave {given[0]!r} out."
+            f"so only a full reset rebuilds it: remove {given[0]!r}."
         )
     if not given:
         return None
@@ -70,7 +70,7 @@ def to_mask(
 
 
 def wants_reconfigure(options: Mapping[str, Any] | None) -> bool | None:
-    """Return whether a new scene is asked for, None where nothing is said about it."""
+    """Return whether a new scene is requested, None without the option."""
     value = (options or {}).get(RECONFIGURE, ...)
     if value is ...:
         return None
@@ -93,12 +93,13 @@ def _from_mask(mask: Any, num_envs: int, device: torch.device) -> torch.Tensor:
             f"options['reset_mask'] has shape {tuple(mask.shape)} and type "
             f"{mask.dtype}; it has to be bools of shape ({num_envs},)."
         )
-    # On a CUDA device nobody waits to learn that no row is meant, which does no harm.
+    # On a CUDA device an empty mask is not detected, because the check would
+    # synchronise; it is harmless.
     on_host = isinstance(mask, np.ndarray) or mask.device.type == "cpu"
     if on_host and not bool(mask.any()):
         raise ValueError(
-            "options['reset_mask'] holds for no row. Leave the reset out, or give "
-            "'env_idx': [] if nobody is meant."
+            "options['reset_mask'] is False in all rows. Omit the reset, or pass "
+            "'env_idx': [] to reset no row."
         )
     return torch.as_tensor(mask).to(device, copy=True)
 
@@ -113,7 +114,7 @@ def _from_indices(rows: Any, num_envs: int, device: torch.device) -> torch.Tenso
     except ValueError as error:
         raise ValueError(f"options['env_idx'] is {rows!r}: {error}") from error
     if indices.size and not np.issubdtype(indices.dtype, np.integer):
-        extra = " Bools go into 'reset_mask'." if indices.dtype == bool else ""
+        extra = " Pass bools as 'reset_mask'." if indices.dtype == bool else ""
         raise TypeError(
             f"options['env_idx'] has type {indices.dtype}; it has to be integers."
             + extra
@@ -122,46 +123,45 @@ def _from_indices(rows: Any, num_envs: int, device: torch.device) -> torch.Tenso
     outside = [row for row in ids if not 0 <= row < num_envs]
     if outside:
         raise ValueError(
-            f"options['env_idx'] has {outside[0]}; rows are numbered 0 to "
+            f"options['env_idx'] has {outside[0]}; rows have indices 0 to "
             f"{num_envs - 1}."
         )
     return ids_to_mask(ids, num_envs, device)
 
 
 class PartialResetError(ValueError):
-    """Scenes were to be built anew where rows are reset one by one."""
+    """Scene rebuilds were requested together with separate resets of rows."""
 
 
 class Reconfigurations:
-    """Counts full resets, and has the worlds build a new scene where it is time.
+    """Counts full resets, and rebuilds the scene when it is due.
 
-    A full reset is one that the caller asks for without choosing rows, or an automatic
-    one in which all rows end together.
+    A full reset is one without a selection of rows, or an automatic one in which all
+    rows finish together.
     """
 
     def __init__(self, worlds: GymWorlds, freq: int) -> None:
-        """Start to count.
+        """Start counting.
 
         Args:
             worlds: The worlds.
-            freq: How many full resets it takes; the last of them builds anew. 0 is
-                never, except on request.
+            freq: Rebuild in every `freq`-th full reset. 0 rebuilds on request only.
         """
         if isinstance(freq, bool) or not isinstance(freq, int) or freq < 0:
             raise ValueError(
-                f"reconfiguration_freq={freq!r} has to be a whole number: 0 builds the "
-                "scene once, k builds it anew in every k-th full reset."
+                f"reconfiguration_freq={freq!r} has to be an integer: 0 builds the "
+                "scene once, k rebuilds it in every k-th full reset."
             )
         self.freq = freq
         self._worlds = worlds
         self._count = 0
         self._is_partial = False
         self._when: When = "never"
-        # Whether all rows ended in the step before.
+        # Whether all rows finished in the previous step.
         self._all_ended = False
 
     def choose_resets(self, when: When, *, ignore_terminations: bool = False) -> None:
-        """Choose when rows that end begin anew."""
+        """Choose when finished rows are reset."""
         self._worlds.choose_resets(when, ignore_terminations=ignore_terminations)
         self._when = when
         self._all_ended = False
@@ -169,12 +169,12 @@ class Reconfigurations:
         self._is_partial = resets_by_itself and self._worlds.num_envs > 1
 
     def check(self) -> None:
-        """Raise if rows may be reset one by one, so that a scene may last for ever."""
+        """Raise if rows are reset separately, so that a full reset may never occur."""
         if self.freq and self._is_partial:
             raise PartialResetError(
-                f"reconfiguration_freq={self.freq} builds the scene of all "
-                f"{self._worlds.num_envs} rows anew in a full reset, but rows are "
-                f"reset one by one as they end (autoreset_mode {self._when!r}). Use "
+                f"reconfiguration_freq={self.freq} rebuilds the scene of all "
+                f"{self._worlds.num_envs} rows in a full reset, but finished rows are "
+                f"reset separately (autoreset_mode {self._when!r}). Use "
                 "autoreset_mode='disabled', or wrap the environment in "
                 "VectorEnv(auto_reset=False) or VectorEnv(ignore_terminations=True)."
             )
@@ -185,15 +185,15 @@ class Reconfigurations:
         seeds: Sequence[int | None] | None,
         mask: torch.Tensor | None,
     ) -> tuple[Tree, Info]:
-        """Reset the worlds, after building a new scene if it is time.
+        """Reset the worlds, after rebuilding the scene if it is due.
 
-        Where "reconfigure" was given or full resets are counted, an info of that name
-        says whether the scene is a new one, shape (num_envs,), bool.
+        If "reconfigure" is passed or full resets are counted, the info "reconfigure" is
+        true if the scene was rebuilt, shape (num_envs,), bool.
 
         Args:
-            options: Those of the reset.
-            seeds: Seeds of the rows; the first one is that of the scene.
-            mask: The rows that are reset. None means all.
+            options: Options of the reset.
+            seeds: Seeds of the rows; the first one also seeds the scene.
+            mask: The rows to reset. None means all.
         """
         self.check()
         asked = wants_reconfigure(options)
@@ -213,7 +213,7 @@ class Reconfigurations:
         if not self.freq or self._when == "never":
             return self._worlds.step(actions)
         if self._all_ended:
-            # In the mode "next_step", this step is the reset, and it is time.
+            # In the mode "next_step", this step performs the reset.
             self._all_ended = False
             nobody = torch.zeros_like(self._info(False)[RECONFIGURE])
             flags = nobody, nobody.clone()
@@ -229,14 +229,14 @@ class Reconfigurations:
         return self._in_new_scene(step)
 
     def _in_new_scene(self, step: Step[Tree]) -> Step[Tree]:
-        """Return a step that ends in a new scene, with its worth in the old one."""
+        """Return the step with observations of the new scene, and its old rewards."""
         self._rebuild(None)
         observations, info = self._worlds.reset(None, None)
         extras = step.extras | info | self._info(True)
         return step._replace(observations=observations, extras=extras)
 
     def _count_one(self) -> bool:
-        """Count a full reset; return whether it is time."""
+        """Count a full reset; return whether a rebuild is due."""
         self._count += 1
         return bool(self.freq) and self._count >= self.freq
 

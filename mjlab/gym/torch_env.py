@@ -1,4 +1,4 @@
-"""Gymnasium's vector environment with tensors on the device."""
+"""Gymnasium vector environment with tensors on the device."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -18,17 +18,17 @@ from mjlab.random.seeds import to_seeds
 
 
 class EndedRowsError(RuntimeError):
-    """Rows that ended were stepped where nothing resets them."""
+    """Finished rows were stepped in a mode without resets."""
 
 
 class TorchVectorEnv(HasSpec, VectorEnv[Any, Any, torch.Tensor]):  # pyright: ignore[reportIncompatibleVariableOverride]
     """Worlds as a `gymnasium.vector.VectorEnv` whose arrays are tensors on the device.
 
-    Nothing that is returned is ever changed later. Infos have a mask "_key" for each
-    "key". In the mode SAME_STEP they have on every step, so that nobody has to wait for
-    the device, `final_obs` and `final_info` of all rows, with masks of those that ended
-    in this step. In the mode DISABLED the device is waited for once a step, because
-    only the host can object to stepping what has ended.
+    Returned tensors are never modified later. Infos have a mask "_key" for each "key".
+    In the mode SAME_STEP, infos have `final_obs` and `final_info` of all rows on every
+    step, with masks of the rows that finished in this step, so no synchronisation is
+    needed. The mode DISABLED synchronises once per step, to detect steps of finished
+    rows.
     """
 
     def __init__(
@@ -39,14 +39,14 @@ class TorchVectorEnv(HasSpec, VectorEnv[Any, Any, torch.Tensor]):  # pyright: ig
         render_mode: str | None = None,
         reconfiguration_freq: int = 0,
     ) -> None:
-        """Take over the worlds.
+        """Wrap the worlds.
 
         Args:
-            worlds: The worlds. Nobody else should step or reset them.
-            autoreset_mode: When rows that end begin anew.
-            render_mode: "rgb_array", or None for no pictures.
-            reconfiguration_freq: 0 builds the scene once; k builds it anew in every
-                k-th full reset. See `Reconfigurations`.
+            worlds: The worlds. They must not be stepped or reset elsewhere.
+            autoreset_mode: When finished rows are reset.
+            render_mode: "rgb_array", or None for no rendering.
+            reconfiguration_freq: 0 builds the scene once; k rebuilds it in every k-th
+                full reset. See `Reconfigurations`.
         """
         check_render_mode(render_mode)
         self.worlds = worlds
@@ -68,7 +68,7 @@ class TorchVectorEnv(HasSpec, VectorEnv[Any, Any, torch.Tensor]):  # pyright: ig
 
     @property
     def autoreset_mode(self) -> AutoresetMode:
-        """Choice of when rows that end begin anew."""
+        """Autoreset mode: when finished rows are reset."""
         return self.metadata["autoreset_mode"]
 
     def use_autoreset(
@@ -78,12 +78,12 @@ class TorchVectorEnv(HasSpec, VectorEnv[Any, Any, torch.Tensor]):  # pyright: ig
         ignore_terminations: bool = False,
         goes_on: bool = False,
     ) -> None:
-        """Choose anew when rows that end begin anew.
+        """Change when finished rows are reset.
 
         Args:
             mode: The mode.
-            ignore_terminations: Whether only time ends episodes.
-            goes_on: Whether the mode DISABLED lets rows go on that ended.
+            ignore_terminations: End episodes by time limits only.
+            goes_on: In the mode DISABLED, let finished rows continue.
         """
         self._choose(to_mode(mode), ignore_terminations, goes_on)
         self._reconfigurations.check()
@@ -91,19 +91,20 @@ class TorchVectorEnv(HasSpec, VectorEnv[Any, Any, torch.Tensor]):  # pyright: ig
     def reset(
         self, *, seed: Any = None, options: dict[str, Any] | None = None
     ) -> tuple[Tree, Info]:
-        """Begin new episodes.
+        """Start new episodes.
 
         Args:
-            seed: An integer s seeds row i with s + i; a list has one for each row, and
-                None where a row goes on with its present numbers. None for all rows.
-            options: "reset_mask", a bool for each row, or "env_idx", indices of rows:
-                the rows to reset. The others are left as they are. "reconfigure", a
-                bool: whether the scene is built anew first, which takes a full reset.
+            seed: An integer s seeds row i with s + i; a list has one seed per row, with
+                None for rows that continue their sequence. None means this for all
+                rows.
+            options: "reset_mask", a bool per row, or "env_idx", indices of rows: the
+                rows to reset. Other rows are unchanged. "reconfigure", a bool: rebuild
+                the scene first, which requires a full reset.
 
         Returns:
-            Observations and infos. The infos' masks hold for the rows that were reset.
-            Where "reconfigure" was given or full resets are counted, an info of that
-            name says whether the scene is a new one.
+            Observations and infos. The infos' masks are true for the reset rows. The
+            info "reconfigure" is true if the scene was rebuilt; it is present if
+            "reconfigure" is passed or full resets are counted.
         """
         seeds = to_seeds(seed, self.num_envs)
         mask = to_mask(options, self.num_envs, self.device)
@@ -121,7 +122,8 @@ class TorchVectorEnv(HasSpec, VectorEnv[Any, Any, torch.Tensor]):  # pyright: ig
         """Step all rows.
 
         Args:
-            actions: Of the action space: a tensor or an array, or these by name.
+            actions: Actions in the action space: a tensor or an array, or a dict of
+                them.
 
         Returns:
             Observations, reward, terminated, truncated and infos.
@@ -136,14 +138,14 @@ class TorchVectorEnv(HasSpec, VectorEnv[Any, Any, torch.Tensor]):  # pyright: ig
         return (*step[:4], self._infos(step))
 
     def render(self) -> tuple[np.ndarray, ...] | None:
-        """Return a picture of each row, or None without a render mode."""
+        """Return an image of each row, or None without a render mode."""
         if self.render_mode is None:
             gymnasium.logger.warn(NO_RENDER_MODE)
             return None
         return tuple(self.worlds.frames())
 
     def close_extras(self, **kwargs: Any) -> None:
-        """Let go of the worlds."""
+        """Close the worlds."""
         self.worlds.close()
 
     def to_tensor(self, actions: Any) -> torch.Tensor:
@@ -176,22 +178,22 @@ class TorchVectorEnv(HasSpec, VectorEnv[Any, Any, torch.Tensor]):  # pyright: ig
         ended = self._ended.nonzero()[:, 0].tolist()
         if ended:
             raise EndedRowsError(
-                f"Rows {ended[:8]} have ended. In the mode DISABLED, reset them before "
-                "the next step: reset(options={'reset_mask': terminated | truncated})."
+                f"Rows {ended[:8]} have finished. In the mode DISABLED, reset them "
+                "before the next step: "
+                f"reset(options={{'reset_mask': terminated | truncated}})."
             )
 
 
 FINAL = ("final_obs", "final_info")
-"""Infos of the rows that ended, as they were before they began anew."""
+"""Infos of finished rows, from before their reset."""
 
 NO_RENDER_MODE = (
-    "render() has nothing to show: no render_mode was chosen. Make the environment "
-    "with render_mode='rgb_array'."
+    "render() needs a render mode. Create the environment with render_mode='rgb_array'."
 )
 
 
 def metadata_of(worlds: GymWorlds) -> dict[str, Any]:
-    """Return the metadata of an environment's pictures."""
+    """Return the render metadata of an environment."""
     return {
         "render_modes": ["rgb_array"],
         "render_fps": max(1, round(worlds.frames_per_second)),
@@ -199,16 +201,16 @@ def metadata_of(worlds: GymWorlds) -> dict[str, Any]:
 
 
 def check_render_mode(render_mode: str | None) -> None:
-    """Raise for a way of drawing that there is not."""
+    """Raise for an unknown render mode."""
     if render_mode not in (None, "rgb_array"):
         raise ValueError(
-            f"render_mode={render_mode!r} is unknown. Valid: None, 'rgb_array'. To "
-            "watch, use scripts/play.py."
+            f"render_mode={render_mode!r} is unknown. Valid: None, 'rgb_array'. For a "
+            "viewer, use scripts/play.py."
         )
 
 
 def with_masks(info: Mapping[str, Tree], mask: torch.Tensor) -> Info:
-    """Return infos with a mask of its own for each key."""
+    """Return infos with a separate mask for each key."""
     return {
         name: part
         for key, value in info.items()
@@ -219,13 +221,13 @@ def with_masks(info: Mapping[str, Tree], mask: torch.Tensor) -> Info:
 def joined_actions(
     actions: Any, space: Space, batch: tuple[int, ...], device: torch.device
 ) -> torch.Tensor:
-    """Return actions as one tensor, float32 or int64, the parts of a Dict side by side.
+    """Return actions as one tensor, float32 or int64; parts of a Dict are concatenated.
 
     Args:
-        actions: A tensor or an array, or these by the names of the space.
-        space: The action space of one world.
-        batch: Shape before that of one world's action.
-        device: Where the tensor is wanted.
+        actions: A tensor or an array, or a dict of them by the names of the space.
+        space: Action space of one world.
+        batch: Batch shape, before the shape of one world's action.
+        device: Device of the result.
     """
     if not isinstance(space, spaces.Dict):
         return _as_tensor(actions, batch, space, "", device)
@@ -233,7 +235,7 @@ def joined_actions(
         shown = sorted(actions) if isinstance(actions, dict) else type(actions).__name__
         raise ValueError(
             f"The action has {shown}; it has to be a dict of {list(space.spaces)}. "
-            "FlattenActionSpace takes one array for all."
+            "FlattenActionSpace accepts one array for all terms."
         )
     parts = [
         _as_tensor(actions[name], batch, part, f" {name!r}", device)
@@ -246,7 +248,7 @@ def _as_tensor(
     value: Any, batch: tuple[int, ...], space: Space, name: str, device: torch.device
 ) -> torch.Tensor:
     dtype = torch.float32 if isinstance(space, spaces.Box) else torch.int64
-    # Whoever rolls out without `no_grad` gets no gradient through physics.
+    # Without `no_grad`, gradients still do not flow through physics.
     tensor = torch.as_tensor(value, dtype=dtype, device=device).detach()
     expected = (*batch, *(space.shape or ()))
     if tuple(tensor.shape) != expected:

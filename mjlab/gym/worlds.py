@@ -1,4 +1,4 @@
-"""Worlds as the Gymnasium forms need them: spaces, seeds, infos, pictures."""
+"""Worlds behind the Gymnasium interfaces: spaces, seeds, infos, rendering."""
 
 import copy
 import functools
@@ -20,19 +20,19 @@ from mjlab.random import stream_id
 from mjlab.render import Offscreen
 
 Tree = torch.Tensor | Mapping[str, "Tree"]
-"""One tensor, or several by name; the first dimension is the world."""
+"""Tensor, or nested mapping of tensors; the first dimension is the world."""
 
 Info = dict[str, Any]
-"""More of each world by name, shape (num_envs, ...); forms add a mask to each."""
+"""Infos by name, shape (num_envs, ...); the interfaces add a mask to each."""
 
 LARGEST = float(np.finfo(np.float32).max)
-"""Bound of what has no bound: Gymnasium's checker warns of infinite ones."""
+"""Bound of unbounded spaces: Gymnasium's checker warns of infinite bounds."""
 
 
 class HasSpec:
-    """A form of worlds whose `spec` says after how many steps an episode is truncated.
+    """Environment whose `spec` contains the step limit of its episodes.
 
-    Gymnasium sets the spec of what it made, and could not know that before.
+    Gymnasium sets the spec after creation, and does not know the limit before.
     """
 
     worlds: "GymWorlds"
@@ -40,7 +40,7 @@ class HasSpec:
 
     @property
     def spec(self) -> EnvSpec | None:
-        """Gymnasium's note of how the environment was made."""
+        """Gymnasium's record of how the environment was created."""
         return self._spec
 
     @spec.setter
@@ -48,33 +48,33 @@ class HasSpec:
         if spec is not None and spec.max_episode_steps is None:
             spec = copy.copy(spec)
             spec.max_episode_steps = steps = self.worlds.max_episode_steps
-            # As `make_vec` notes it when it makes an environment from such a spec.
+            # As `make_vec` does when it creates an environment from such a spec.
             spec.kwargs = {**spec.kwargs, "max_episode_steps": steps}
         self._spec = spec
 
 
 class GymWorlds:
-    """Worlds of any kind, from which every Gymnasium form is made.
+    """Worlds of any kind, from which every Gymnasium interface is made.
 
     `TorchVectorEnv(GymWorlds(env))` is a Gymnasium `VectorEnv`, on the device.
     """
 
     def __init__(self, env: Worlds) -> None:
-        """Make the spaces.
+        """Create the spaces.
 
         Args:
-            env: The worlds. When they begin anew is chosen by the form.
+            env: The worlds. The interface chooses when they are reset.
         """
         self.env = env
         self.num_envs = env.num_envs
         self.device = env.device
         self.frames_per_second = 1.0 / env.step_dt
         self.max_episode_steps: int | None = None
-        """Steps after which an episode is truncated, where the worlds know that."""
+        """Steps after which an episode is truncated, None if unknown."""
         self.single_observation_space, self.single_action_space = self._spaces()
 
     def choose_resets(self, when: When, *, ignore_terminations: bool = False) -> None:
-        """Choose when worlds that end begin anew."""
+        """Choose when finished worlds are reset."""
         self.env.choose_resets(
             when, ignore_terminations=ignore_terminations, final_obs=True
         )
@@ -82,10 +82,10 @@ class GymWorlds:
     def reset(
         self, seeds: Sequence[int | None] | None, mask: torch.Tensor | None
     ) -> tuple[Tree, Info]:
-        """Begin new episodes; return observations and infos of all worlds.
+        """Start new episodes; return observations and infos of all worlds.
 
         Args:
-            seeds: One for each world; None goes on with the present numbers.
+            seeds: One per world; None continues the present sequence.
             mask: The worlds to reset, shape (num_envs,), bool. None means all.
         """
         given = None if seeds is None else [seed for seed in seeds if seed is not None]
@@ -99,7 +99,7 @@ class GymWorlds:
         """Step all worlds; extras are infos, "final_obs" and "final_info".
 
         Args:
-            actions: Shape (num_envs, ...), the parts of a Dict side by side.
+            actions: Shape (num_envs, ...), with the parts of a Dict concatenated.
         """
         steps_before = self.env.episode_length_buf.to(torch.int64, copy=True)
         step = self.env.step(actions)
@@ -111,51 +111,53 @@ class GymWorlds:
         return Step(self._chosen(step.observations), *step[1:4], extras)
 
     def reconfigure(self, seed: int | None) -> None:
-        """Build the scene anew; every world then waits for a reset.
+        """Rebuild the scene; afterwards every world must be reset.
 
         Args:
-            seed: The scene's seed. None takes the next one after that of the scene
-                before, so that the same seed gives the same scenes in the same order.
+            seed: Seed of the scene. None uses the successor of the previous scene's
+                seed, so that the same seed gives the same sequence of scenes.
         """
-        raise ValueError("These worlds have no scene that could be built anew.")
+        raise ValueError("These worlds have no scene that can be rebuilt.")
 
     def frames(self) -> list[np.ndarray]:
-        """Return a picture of each world, each (height, width, 3), uint8."""
-        raise NotImplementedError("These worlds cannot be drawn: render_mode=None.")
+        """Return an image of each world, each (height, width, 3), uint8."""
+        raise NotImplementedError(
+            "These worlds cannot be rendered: use render_mode=None."
+        )
 
     def close(self) -> None:
-        """Let go of what is held. Closing twice is harmless."""
+        """Release resources. Can be called twice."""
         self.env.close()
 
     def _spaces(self) -> tuple[Space, Space]:
-        """Return the spaces of what one world observes and takes."""
+        """Return the observation and action space of one world."""
         env = self.env
         return to_space(env.single_observation_space), to_space(env.single_action_space)
 
     def _chosen(self, observations: Any) -> Tree:
-        """Return what is shown of observations."""
+        """Return the selected observation groups."""
         return observations
 
     def _reached(self) -> Info:
-        """Return outcomes of the last step, as copies."""
+        """Return copies of the outcomes of the last step."""
         return {}
 
     def _reseed(self, seeds: Sequence[int | None], mask: torch.Tensor | None) -> None:
-        """Seed the worlds that are given a seed, among those that are reset."""
-        raise ValueError("Give these worlds a seed each, or none at all.")
+        """Seed the reset worlds that have a seed."""
+        raise ValueError("Give each of these worlds a seed, or none of them.")
 
     def _info(self) -> Info:
         steps = self.env.episode_length_buf.to(torch.int64, copy=True)
-        has_begun = steps > 0  # A world that was just reset has reached nothing.
+        has_begun = steps > 0  # A world that was just reset has no outcome yet.
         reached = {name: flags & has_begun for name, flags in self._reached().items()}
         return {"elapsed_steps": steps, **reached}
 
 
 class ManagedWorlds(GymWorlds):
-    """Worlds of a manager-based environment: groups, outcomes, scenes and pictures."""
+    """Worlds of a manager-based environment: groups, outcomes, scenes and rendering."""
 
     env: ManagerBasedRlEnv  # pyright: ignore[reportIncompatibleVariableOverride]
-    """The environment. `reconfigure` puts another one in its place."""
+    """The environment. `reconfigure` replaces it."""
 
     def __init__(
         self,
@@ -164,13 +166,12 @@ class ManagedWorlds(GymWorlds):
         groups: str | Sequence[str] | None = "actor",
         action_bound: float = 1.0,
     ) -> None:
-        """Make the spaces.
+        """Create the spaces.
 
         Args:
             env: The environment.
-            groups: The group that is observed; several make a Dict, None takes all.
-            action_bound: Largest size of an action in the space. Nothing is clipped:
-                terms take what they are given.
+            groups: Observed group; several form a Dict, None selects all.
+            action_bound: Bound of the action space. Actions are not clipped.
         """
         if not action_bound > 0.0:
             raise ValueError(f"action_bound={action_bound} has to be above 0.")
@@ -180,7 +181,7 @@ class ManagedWorlds(GymWorlds):
         self.max_episode_steps = env.max_episode_length
         self._canvas: Offscreen | None = None
         self._resets: tuple[When, bool] | None = None
-        # Seed that was given last, and how many scenes have followed from it.
+        # The last seed, and the number of scenes derived from it.
         self._scene: tuple[int, int] = (env.seed, 0)
         self._holders: list[str] = []
 
@@ -189,28 +190,30 @@ class ManagedWorlds(GymWorlds):
         super().choose_resets(when, ignore_terminations=ignore_terminations)
 
     def hold(self, holder: str) -> None:
-        """Keep `env` from being exchanged for another.
+        """Prevent the replacement of `env`.
 
         Args:
-            holder: Name of what has taken parts of it, and cannot let go.
+            holder: Name of the wrapper that keeps references into it.
         """
         self._holders.append(holder)
 
     def reconfigure(self, seed: int | None) -> None:
-        """Build the environment again, with another seed; see `GymWorlds.reconfigure`.
+        """Rebuild the environment with another seed; see `GymWorlds.reconfigure`.
 
-        The old one is closed and freed first, so that there is never room for two.
-        Whoever has taken it out of `env` has to take the new one.
+        The old environment is closed and freed first, so that two never exist together.
+        Code that stores `env` must read it again.
         """
         if self._holders:
             raise RuntimeError(
-                f"The scene cannot be built anew: {', '.join(self._holders)} holds on "
-                "to the present one. Leave out reconfiguration, or that wrapper."
+                f"The scene cannot be rebuilt, because {', '.join(self._holders)} has "
+                "references to the present one. Remove reconfiguration, or that "
+                "wrapper."
             )
         given, scenes = self._scene
         self._scene = (given, scenes + 1) if seed is None else (seed, 0)
         old = self.env
-        # Shallow, and without the config's own constructor: it is what was built from.
+        # A shallow copy without the constructor: exactly the configuration that was
+        # built.
         cfg = copy.copy(old.cfg)
         cfg.seed = scene_seed(*self._scene)
         build = functools.partial(
@@ -223,11 +226,12 @@ class ManagedWorlds(GymWorlds):
         self.close()
         left = weakref.ref(old)
         del self.env, old
-        gc.collect()  # An environment and its terms hold each other.
+        gc.collect()  # An environment and its terms reference each other.
         if left() is not None:
             warnings.warn(
-                "Somebody holds on to the environment of before: it takes memory, and "
-                "what is read from it is of the old scene. Take worlds.env anew.",
+                "The old environment is still referenced, so its memory is not "
+                "freed, and its data belong to the old scene. Read worlds.env again "
+                "after each rebuild.",
                 RuntimeWarning,
                 stacklevel=4,
             )
@@ -235,8 +239,8 @@ class ManagedWorlds(GymWorlds):
         present = (self.single_observation_space, self.single_action_space)
         if self._spaces() != present:
             raise RuntimeError(
-                f"Built anew with seed {cfg.seed}, the scene has other spaces: "
-                f"{self._spaces()}, and before {present}."
+                f"Rebuilt with seed {cfg.seed}, the scene has different spaces: "
+                f"{self._spaces()}, previously {present}."
             )
         if self._resets is not None:
             when, ignore_terminations = self._resets
@@ -276,7 +280,7 @@ class ManagedWorlds(GymWorlds):
         boxes = [to_space(Box((n,), -bound, bound)) for n in actions.action_term_dim]
         if len(boxes) == 1:
             return observed, boxes[0]
-        # A list of pairs keeps its order, which a plain dictionary does not.
+        # A list of pairs keeps its order; gymnasium's Dict sorts a plain dictionary.
         terms = zip(actions.active_terms, boxes, strict=True)
         return observed, spaces.Dict(list(terms))
 
@@ -301,15 +305,15 @@ def scene_seed(seed: int, scenes: int) -> int:
     """Return the seed of a scene.
 
     Args:
-        seed: What was given.
-        scenes: How many scenes have followed from it; 0 for the first, whose seed is
-            the given one.
+        seed: The user's seed.
+        scenes: Number of scenes derived from it so far; the first scene uses the seed
+            itself.
     """
     return stream_id(f"scene {scenes} of {seed}") % 2**31 if scenes else seed
 
 
 def to_space(record: Box | Dict | Discrete) -> Space:
-    """Return Gymnasium's space of one of our plain records."""
+    """Return the Gymnasium space of a plain record."""
     if isinstance(record, Dict):
         parts = {name: to_space(part) for name, part in record.spaces.items()}
         return spaces.Dict(parts)
@@ -317,7 +321,7 @@ def to_space(record: Box | Dict | Discrete) -> Space:
         return spaces.Discrete(record.n)
     dtype = np.dtype(record.dtype)
     low, high = (
-        # Bounds that are given one by one are meant as they are.
+        # Bounds given per element are kept exactly.
         bound if isinstance(bound, tuple) else min(max(bound, -LARGEST), LARGEST)
         for bound in (record.low, record.high)
     )
@@ -337,17 +341,17 @@ def _chosen_groups(
     for name in (groups,) if isinstance(groups, str) else groups:
         if name not in present:
             raise UnknownNameError(
-                f"There is no observation group {name!r}. {suggest(name, present)} "
-                "groups=None takes all of them, as a Dict."
+                f"Unknown observation group {name!r}. {suggest(name, present)} "
+                "groups=None selects all groups, as a Dict."
             )
     return groups if isinstance(groups, str) else tuple(groups)
 
 
-# Tensors by name.
+# Trees of tensors.
 
 
 def map_tree(change: Callable[..., Any], tree: Any, *others: Any) -> Any:
-    """Change every tensor, together with those of the same name, and keep the names."""
+    """Apply a function to every tensor, with those of the same name in other trees."""
     if not isinstance(tree, Mapping):
         return change(tree, *others)
     return {
@@ -364,7 +368,7 @@ def leaves(tree: Tree) -> list[torch.Tensor]:
 
 
 def where_tree(mask: torch.Tensor, chosen: Tree, other: Tree) -> Tree:
-    """Return rows of `chosen` where `mask`, shape (num_envs,), holds, or of `other`."""
+    """Return rows of `chosen` where `mask` (num_envs,) is true, else of `other`."""
 
     def where(one: torch.Tensor, two: torch.Tensor) -> torch.Tensor:
         return torch.where(mask.view(-1, *(1,) * (one.ndim - 1)), one, two)

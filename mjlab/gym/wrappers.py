@@ -1,4 +1,4 @@
-"""Wrappers around the vector form with tensors, and what they share."""
+"""Wrappers of the vector environment with tensors, and their base class."""
 
 from typing import Any, Union
 
@@ -16,14 +16,14 @@ from mjlab.gym.worlds import Info, ManagedWorlds, Tree, leaves, map_tree, where_
 
 Stepped = tuple[Tree, torch.Tensor, torch.Tensor, torch.Tensor, Info]
 TensorEnv = Union[TorchVectorEnv, "TensorWrapper"]
-"""What can be wrapped."""
+"""Environments that can be wrapped."""
 
 
 class TensorWrapper(VectorWrapper[Any, Any, Any, Any, torch.Tensor]):
-    """A wrapper around a `TorchVectorEnv`, or around another wrapper of one."""
+    """Wrapper of a `TorchVectorEnv`, or of another wrapper."""
 
     env: TensorEnv  # pyright: ignore[reportIncompatibleVariableOverride]
-    """What is wrapped."""
+    """The wrapped environment."""
 
     def __init__(self, env: TensorEnv) -> None:
         """Wrap an environment."""
@@ -31,8 +31,8 @@ class TensorWrapper(VectorWrapper[Any, Any, Any, Any, torch.Tensor]):
             env = _without_clock(env)
         if not isinstance(env, TorchVectorEnv | TensorWrapper):
             raise TypeError(
-                f"{type(self).__name__} wraps environments with tensors, such as those "
-                f"of mjlab.make, and this is a {type(env).__name__}."
+                f"{type(self).__name__} wraps environments with tensors, such as "
+                f"those of mjlab.make, not a {type(env).__name__}."
             )
         super().__init__(env)
 
@@ -43,12 +43,12 @@ class TensorWrapper(VectorWrapper[Any, Any, Any, Any, torch.Tensor]):
 
     @property
     def unwrapped(self) -> VectorEnv:  # pyright: ignore[reportIncompatibleVariableOverride]
-        """The environment below all wrappers."""
+        """The environment inside all wrappers."""
         return self.env.unwrapped
 
     @property
     def autoreset_mode(self) -> AutoresetMode:
-        """Choice of when rows that end begin anew."""
+        """Autoreset mode: when finished rows are reset."""
         return self.env.autoreset_mode
 
     def use_autoreset(
@@ -58,23 +58,23 @@ class TensorWrapper(VectorWrapper[Any, Any, Any, Any, torch.Tensor]):
         ignore_terminations: bool = False,
         goes_on: bool = False,
     ) -> None:
-        """Choose anew when rows that end begin anew; see `TorchVectorEnv`."""
+        """Change when finished rows are reset; see `TorchVectorEnv`."""
         self.env.use_autoreset(
             mode, ignore_terminations=ignore_terminations, goes_on=goes_on
         )
 
     def observe_as(self, single: Space) -> None:
-        """Declare what one row observes from here on."""
+        """Set the observation space of one row."""
         self.single_observation_space = single
         self.observation_space = batch_space(single, self.num_envs)
 
     def rows_of(self, options: dict[str, Any] | None) -> torch.Tensor:
-        """Return the rows that a reset with these options is for, as a mask."""
+        """Return the mask of rows that a reset with these options selects."""
         mask = to_mask(options, self.num_envs, self.device)
         return ~self.no_rows() if mask is None else mask
 
     def no_rows(self) -> torch.Tensor:
-        """Return a mask that holds for no row, shape (num_envs,)."""
+        """Return a mask that is false in all rows, shape (num_envs,)."""
         return torch.zeros(self.num_envs, dtype=torch.bool, device=self.device)
 
     def began_in(
@@ -83,7 +83,7 @@ class TensorWrapper(VectorWrapper[Any, Any, Any, Any, torch.Tensor]):
         """Return the rows whose observation of this step is the first of an episode.
 
         Args:
-            previous: The rows that ended in the step before.
+            previous: The rows that finished in the previous step.
             terminated: Rows that terminated in this step.
             truncated: Rows that were truncated in this step.
         """
@@ -95,11 +95,11 @@ class TensorWrapper(VectorWrapper[Any, Any, Any, Any, torch.Tensor]):
 
 
 class FlattenActionSpace(TensorWrapper):
-    """Takes one array where the environment takes one for each action term.
+    """Accepts one array where the environment expects one per action term.
 
-    The parts are side by side in the order of the terms, which is the order of the
-    environment's own `single_action_space`. One action without a batch will do where
-    there is one row.
+    The parts are concatenated in the order of the terms, which is the order of the
+    environment's own `single_action_space`. With one row, an action without a batch
+    dimension is accepted.
     """
 
     def __init__(self, env: TensorEnv) -> None:
@@ -113,7 +113,7 @@ class FlattenActionSpace(TensorWrapper):
             self.action_space = batch_space(self.single_action_space, self.num_envs)
 
     def step(self, actions: Any) -> Stepped:
-        """Step all rows with actions of shape (num_envs, numbers)."""
+        """Step all rows with actions of shape (num_envs, action_dim)."""
         flat = torch.as_tensor(actions, dtype=torch.float32, device=self.device)
         width = sum(self._parts.values()) or flat.shape[-1]
         if self.num_envs == 1 and flat.shape == (width,):
@@ -123,18 +123,18 @@ class FlattenActionSpace(TensorWrapper):
         if flat.shape != (self.num_envs, width):
             raise ValueError(
                 f"The action has shape {tuple(flat.shape)}; it has to be "
-                f"({self.num_envs}, {width}): {self._parts} side by side."
+                f"({self.num_envs}, {width}): the concatenation of {self._parts}."
             )
         parts = flat.split(list(self._parts.values()), dim=1)
         return self.env.step(dict(zip(self._parts, parts, strict=True)))
 
 
 FlattenActionSpaceWrapper = FlattenActionSpace
-"""The same by ManiSkill's name."""
+"""ManiSkill's name of `FlattenActionSpace`."""
 
 
 class FlattenObservation(TensorWrapper):
-    """Shows one tensor of shape (num_envs, numbers), whatever is observed."""
+    """Returns observations as one tensor of shape (num_envs, obs_dim)."""
 
     def __init__(self, env: TensorEnv) -> None:
         """Wrap an environment."""
@@ -144,7 +144,7 @@ class FlattenObservation(TensorWrapper):
     def reset(
         self, *, seed: Any = None, options: dict[str, Any] | None = None
     ) -> tuple[Tree, Info]:
-        """Begin new episodes."""
+        """Start new episodes."""
         observations, info = self.env.reset(seed=seed, options=options)
         return flat_rows(observations), info
 
@@ -157,11 +157,11 @@ class FlattenObservation(TensorWrapper):
 
 
 class FrameStack(TensorWrapper):
-    """Shows the last `num_stack` observations, shape (num_envs, num_stack, ...).
+    """Returns the last `num_stack` observations, shape (num_envs, num_stack, ...).
 
-    The newest is last. The first observation of an episode fills all places, in the
-    rows that begin one and in no others. `final_obs` is stacked as well: it is the
-    episode's last stack, and never sees the episode that follows.
+    The newest is last. The first observation of an episode fills the complete stack of
+    its row. `final_obs` is stacked as well: it is the episode's last stack, without
+    observations of the next episode.
     """
 
     def __init__(self, env: TensorEnv, num_stack: int) -> None:
@@ -169,7 +169,7 @@ class FrameStack(TensorWrapper):
 
         Args:
             env: The environment.
-            num_stack: Number of observations that are shown.
+            num_stack: Number of stacked observations.
         """
         super().__init__(env)
         if num_stack < 1:
@@ -182,7 +182,7 @@ class FrameStack(TensorWrapper):
     def reset(
         self, *, seed: Any = None, options: dict[str, Any] | None = None
     ) -> tuple[Tree, Info]:
-        """Begin new episodes; the stacks of rows that are not reset stay."""
+        """Start new episodes; the stacks of other rows are unchanged."""
         rows = self.rows_of(options)
         observations, info = self.env.reset(seed=seed, options=options)
         filled = self._filled(observations)
@@ -201,12 +201,12 @@ class FrameStack(TensorWrapper):
         moved = _moved_on(self._frames, observations)
         self._frames = where_tree(begins, self._filled(observations), moved)
         self._ended = terminated | truncated
-        # Copies, since the caller may write into what is returned.
+        # Copies, since the caller can modify returned tensors.
         shown = map_tree(torch.clone, self._frames)
         return shown, reward, terminated, truncated, info
 
     def _filled(self, observations: Tree) -> Tree:
-        """Return the same observation in all places, as a view."""
+        """Return a stack of equal observations, as a view."""
         shape = (-1, self.num_stack)
         return map_tree(
             lambda value: value.unsqueeze(1).expand(*shape, *value.shape[1:]),
@@ -223,44 +223,44 @@ def _moved_on(frames: Tree, newest: Tree) -> Tree:
 
 
 class CachedReset(TensorWrapper):
-    """Has episodes begin from states that were made before.
+    """Starts episodes from initial states that were generated in advance.
 
-    When it is built, it resets all rows `num_resets` times and keeps what the reset
-    events wrote. From then on these events do not run: a row that is reset, in
-    whichever mode, begins from one of its own states, drawn by its own random numbers.
-    Commands, noise and delays are drawn as always.
+    At construction it resets all rows `num_resets` times and stores the states written
+    by the reset events. Afterwards these events do not run: a row that is reset, in any
+    mode, starts from one of its stored states, sampled with its own random numbers.
+    Commands, noise and delays are sampled as always.
     """
 
     def __init__(self, env: TensorEnv, num_resets: int = 16) -> None:
-        """Make the states.
+        """Generate the states.
 
         Args:
-            env: The environment, of managers.
-            num_resets: States for each row.
+            env: A manager-based environment.
+            num_resets: Number of states per row.
         """
         super().__init__(env)
         base = env.unwrapped
         assert isinstance(base, TorchVectorEnv), "Below all wrappers is such a form."
         if not isinstance(base.worlds, ManagedWorlds):
             raise TypeError(
-                "CachedReset needs an environment of managers, whose reset events it "
-                f"replaces, and these worlds are {type(base.worlds.env).__name__}."
+                "CachedReset needs a manager-based environment, whose reset events "
+                f"it replaces, and these worlds are {type(base.worlds.env).__name__}."
             )
         managed = base.worlds.env
         self.cache = CachedInitialStates(
             managed.program, managed.state, managed.cfg.events, num_resets
         )
-        """The states."""
+        """The stored states."""
         managed.use_initial_states(self.cache)
 
 
 def flat_rows(tree: Tree) -> torch.Tensor:
-    """Return everything side by side as float32, shape (num_envs, numbers)."""
+    """Return all tensors concatenated as float32, shape (num_envs, dim)."""
     return torch.cat([leaf.flatten(1).float() for leaf in leaves(tree)], dim=1)
 
 
 def flat_box(space: Space) -> spaces.Box:
-    """Return one Box with all numbers of a space of Boxes, in the order of names."""
+    """Return one Box that concatenates a space's Boxes, in the order of names."""
     boxes = _boxes(space, "flattened")
     low = np.concatenate([box.low.astype(np.float32).ravel() for box in boxes])
     high = np.concatenate([box.high.astype(np.float32).ravel() for box in boxes])
@@ -268,11 +268,13 @@ def flat_box(space: Space) -> spaces.Box:
 
 
 def _boxes(space: Space, what: str) -> list[spaces.Box]:
-    """Return the Boxes of a space; `what` says what cannot be done with another."""
+    """Return the Boxes of a space; `what` names the operation, for the error."""
     if isinstance(space, spaces.Dict):
         return [box for part in space.values() for box in _boxes(part, what)]
     if not isinstance(space, spaces.Box):
-        raise TypeError(f"{space} cannot be {what}: it is no Box and no Dict of them.")
+        raise TypeError(
+            f"{space} cannot be {what}: it is neither a Box nor a Dict of Boxes."
+        )
     return [space]
 
 
@@ -295,16 +297,16 @@ def _width(space: Space, name: str) -> int:
 
 
 def _without_clock(env: TimeLimit) -> Any:
-    """Return what Gymnasium gave a clock of its own, which is one for all rows.
+    """Return the environment inside a `TimeLimit`, whose step count all rows share.
 
-    `gymnasium.make` does so where a spec says how long an episode is, though rows have
-    that clock already.
+    `gymnasium.make` adds this wrapper if a spec has a step limit, although rows count
+    their own steps.
     """
     inner: Any = env.env
     own, asked = inner.spec.max_episode_steps, env.spec.max_episode_steps  # pyright: ignore[reportOptionalMemberAccess]
     if own != asked:
         raise TypeError(
-            f"gymnasium.make(max_episode_steps={asked}) has one clock for all rows. "
-            f"Use mjlab.make(task, num_envs=, max_episode_steps={asked})."
+            f"gymnasium.make(max_episode_steps={asked}) counts steps for all rows "
+            f"together. Use mjlab.make(task, num_envs=, max_episode_steps={asked})."
         )
     return inner

@@ -66,7 +66,7 @@ class ObservationGroupCfg(Config):
     """Dimension to concatenate along, not counting the world dimension: 0 is the first
     after it, -1 the last."""
 
-    enable_corruption: bool = True
+    enable_corruption: bool = False
     """Apply the terms' noise. Delays always apply."""
 
     history_length: int | None = None

@@ -71,10 +71,9 @@ class terrain_levels(ManagerTermBase):
         far = self._walked(env) if walked is None else walked(env)
         asked = _commanded(env, command_name) if commanded is None else commanded(env)
         # The first reset does not end an episode.
-        ended = (env.episode_length_buf > 0).logical_and_(mask)
-        up = (far > self._far).logical_and_(ended)
-        # a.gt(b) of two bools is "a and not b": down and not up.
-        down = (far < asked * down_share).logical_and_(ended).gt(up)
+        ended = (env.episode_length_buf > 0) & mask
+        up = (far > self._far) & ended
+        down = (far < asked * down_share) & ended & ~up
         self._ground.move(up, down, stream)
         return self._ground.levels
 
@@ -283,14 +282,13 @@ class adaptive(ManagerTermBase):
             min_episodes: Minimum number of episodes in a mean.
         """
         values = self._figure().float()
-        ended = (env.episode_length_buf > 0).logical_and_(mask)
-        ended.logical_and_(values.isfinite())
+        ended = (env.episode_length_buf > 0) & mask & values.isfinite()
         self._sum.add_(values.masked_fill(~ended, 0.0).sum())
         self._count.add_(ended.sum())
         ready = self._count >= min_episodes
         mean = self._sum / self._count.clamp(min=1)
-        rises = (mean > raise_above).logical_and_(ready)
-        falls = (mean < lower_below).logical_and_(ready)
+        rises = (mean > raise_above) & ready
+        falls = (mean < lower_below) & ready
         self._level.add_(rises, alpha=step).sub_(falls.float(), alpha=step)
         self._level.clamp_(0.0, 1.0)
         self._sum.masked_fill_(ready, 0.0)

@@ -2,9 +2,8 @@
 
 Each physics step moves the joint targets by one damped least-squares step. With the
 frame Jacobian J, the pose error e and a step d towards a reference posture, the step
-dq minimises |J dq - e|^2 + damping^2 |dq - d|^2, which is
-
-    dq = d + J^T (J J^T + damping^2 I)^-1 (e - J d).
+dq minimises `|J dq - e|^2 + damping^2 |dq - d|^2`, so
+`dq = d + J^T (J J^T + damping^2 I)^-1 (e - J d)`.
 
 All operations are elementwise, so they can be captured in a CUDA graph and the result
 of a world does not depend on the number of worlds. J is computed from the joint axes,

@@ -340,10 +340,10 @@ class apply_body_impulse(apply_external_force_torque):
         for the other parameters.
         """
         self._steps_left.sub_(mask.long())
-        due = (self._steps_left <= 0).logical_and_(mask)
+        due = (self._steps_left <= 0) & mask
         self._pushing.logical_xor_(due)
         write_where(self._steps_left, due, self._draw_steps(f"{stream}/time"))
-        self._push(due, self._draw(stream).mul_(self._pushing.view(-1, 1, 1, 1)))
+        self._push(due, self._draw(stream) * self._pushing.view(-1, 1, 1, 1))
 
     def reset(self, mask: torch.Tensor) -> None:
         """Start the worlds of `mask` in cooldown. A reset clears external forces."""
@@ -358,7 +358,7 @@ class apply_body_impulse(apply_external_force_torque):
         """Draw the duration of the current push or cooldown, steps, (num_envs,)."""
         phase = self._pushing.long()
         unit = self._env.rng.draw(stream, ())
-        return unit.mul_(self._choices[phase]).long().add_(self._lows[phase])
+        return (unit * self._choices[phase]).long() + self._lows[phase]
 
 
 # Ground.

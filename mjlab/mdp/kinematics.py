@@ -77,7 +77,12 @@ class Frame:
 
 
 class Jacobian:
-    """Geometric Jacobian of a point, from the joint axes in the world frame."""
+    """Geometric Jacobian of a point, from the joint axes in the world frame.
+
+    It belongs to the same kinematics as the pose of a `Frame`. `mujoco.batch` computes
+    Jacobians too, but from the current state, which after a physics step is not the
+    state of the pose.
+    """
 
     def __init__(self, env: Env, joint_ids: list[int]) -> None:
         """Store the joints.

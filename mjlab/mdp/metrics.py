@@ -10,8 +10,8 @@ from mjlab.scene import Selection
 def mean_action_acc(env: ManagedEnv) -> torch.Tensor:
     """Return the mean absolute second difference of the action."""
     manager = env.action_manager
-    change = torch.sub(manager.action, manager.prev_action, alpha=2.0)
-    return change.add_(manager.prev_prev_action).abs().mean(dim=1)
+    change = manager.action - 2.0 * manager.prev_action + manager.prev_prev_action
+    return change.abs().mean(dim=1)
 
 
 def base_speed(env: ManagedEnv, asset_cfg: Selection = ROBOT) -> torch.Tensor:

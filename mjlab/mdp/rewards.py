@@ -110,8 +110,8 @@ def action_rate_l2(env: ManagedEnv) -> torch.Tensor:
 def action_acc_l2(env: ManagedEnv) -> torch.Tensor:
     """Return the sum of squared second differences of the action."""
     manager = env.action_manager
-    change = torch.sub(manager.action, manager.prev_action, alpha=2.0)
-    return change.add_(manager.prev_prev_action).square().sum(dim=1)
+    change = manager.action - 2.0 * manager.prev_action + manager.prev_prev_action
+    return change.square().sum(dim=1)
 
 
 def action_l2(env: ManagedEnv) -> torch.Tensor:
@@ -184,7 +184,7 @@ def contact_force_excess(
     """Return the sum of a sensor's contact forces in excess of `force_threshold`, N."""
     force = contact_sensor(env, sensor_name).data.force
     size = force.square().sum(dim=-1).sqrt()
-    return (size - force_threshold).clamp_(min=0.0).flatten(1).sum(dim=1)
+    return (size - force_threshold).clamp(min=0.0).flatten(1).sum(dim=1)
 
 
 def _square(std: float | torch.Tensor) -> float | torch.Tensor:

@@ -131,11 +131,11 @@ def lasted(
         limits: Upper limits of the command's episode mean metrics, by name.
     """
     ends = env.termination_manager
-    held = ends.time_outs.gt(ends.terminated)  # Time-out, not termination.
+    held = ends.time_outs & ~ends.terminated
     if command_name is not None:
         metrics = env.command_manager.term(command_name).metrics
         for name, limit in (limits or {}).items():
-            held.logical_and_(metrics[name] < limit)
+            held = held & (metrics[name] < limit)
     return held
 
 

@@ -1,6 +1,5 @@
 """Velocity command: in the root frame or the world, with heading, forward or zero."""
 
-import math
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -27,9 +26,9 @@ class VelocityRanges:
     ang_vel_z: Range
     """Yaw rate, in rad/s. Also clips the yaw rate of heading commands."""
 
-    heading: Range | None = (-math.pi, math.pi)
-    """Target yaw of heading commands in the world frame, in radians. None without
-    heading commands."""
+    heading: Range | None = None
+    """Target yaw of heading commands in the world frame, in radians. Heading commands
+    need it."""
 
 
 class UniformVelocityCommandCfg(CommandTermCfg):
@@ -50,7 +49,7 @@ class UniformVelocityCommandCfg(CommandTermCfg):
     rel_standing_envs: float = 0.0
     """Fraction of commands that are zero."""
 
-    rel_heading_envs: float = 0.0
+    rel_heading_envs: float = 1.0
     """Fraction of commands whose yaw rate turns the root towards a drawn heading."""
 
     rel_forward_envs: float = 0.0
@@ -61,7 +60,7 @@ class UniformVelocityCommandCfg(CommandTermCfg):
     """Fraction of commands whose linear velocity is constant in the world frame while
     the root turns."""
 
-    heading_command: bool = True
+    heading_command: bool = False
     """Enable heading commands. False ignores `rel_heading_envs`."""
 
     heading_control_stiffness: float = 1.0

@@ -12,7 +12,7 @@ import torch
 from mjlab.managers import ManagedEnv, ManagerTermBase
 from mjlab.managers.term import TermCfg
 from mjlab.mdp.lookup import contact_sensor
-from mjlab.motion import errors
+from mjlab.motion import tracking_errors
 from mjlab.motion.command import MotionCommandCfg as MotionCommandCfg
 from mjlab.motion.command import motion_command
 from mjlab.names import match_names
@@ -87,14 +87,16 @@ def motion_global_anchor_position_error_exp(
     env: ManagedEnv, command_name: str, std: float
 ) -> torch.Tensor:
     """Reward for the anchor's position in the world, 0 to 1."""
-    return _kernel(errors.anchor_pos(motion_command(env, command_name)), std)
+    return _kernel(tracking_errors.anchor_pos(motion_command(env, command_name)), std)
 
 
 def motion_global_anchor_orientation_error_exp(
     env: ManagedEnv, command_name: str, std: float
 ) -> torch.Tensor:
     """Reward for the anchor's orientation in the world, 0 to 1."""
-    return _kernel(errors.angle_squares(motion_command(env, command_name))[:, -1], std)
+    return _kernel(
+        tracking_errors.angle_squares(motion_command(env, command_name))[:, -1], std
+    )
 
 
 def motion_relative_body_position_error_exp(
@@ -102,7 +104,7 @@ def motion_relative_body_position_error_exp(
 ) -> torch.Tensor:
     """Reward for body positions relative to the re-anchored reference, 0 to 1."""
     return _kernel(
-        errors.mean_square(motion_command(env, command_name), "body_pos"), std
+        tracking_errors.mean_square(motion_command(env, command_name), "body_pos"), std
     )
 
 
@@ -111,7 +113,9 @@ def motion_relative_body_orientation_error_exp(
 ) -> torch.Tensor:
     """Reward for body orientations relative to the re-anchored reference, 0 to 1."""
     return _kernel(
-        errors.angle_squares(motion_command(env, command_name))[:, :-1].mean(dim=1),
+        tracking_errors.angle_squares(motion_command(env, command_name))[:, :-1].mean(
+            dim=1
+        ),
         std,
     )
 
@@ -121,7 +125,8 @@ def motion_global_body_linear_velocity_error_exp(
 ) -> torch.Tensor:
     """Reward for body linear velocities in the world, 0 to 1."""
     return _kernel(
-        errors.mean_square(motion_command(env, command_name), "body_lin_vel"), std
+        tracking_errors.mean_square(motion_command(env, command_name), "body_lin_vel"),
+        std,
     )
 
 
@@ -130,7 +135,8 @@ def motion_global_body_angular_velocity_error_exp(
 ) -> torch.Tensor:
     """Reward for body angular velocities in the world, 0 to 1."""
     return _kernel(
-        errors.mean_square(motion_command(env, command_name), "body_ang_vel"), std
+        tracking_errors.mean_square(motion_command(env, command_name), "body_ang_vel"),
+        std,
     )
 
 
@@ -169,7 +175,7 @@ def bad_anchor_pos(
     env: ManagedEnv, command_name: str, threshold: float
 ) -> torch.Tensor:
     """Terminate when the anchor is farther from the reference than `threshold`, m."""
-    return errors.anchor_pos(motion_command(env, command_name)) > threshold**2
+    return tracking_errors.anchor_pos(motion_command(env, command_name)) > threshold**2
 
 
 def bad_anchor_pos_z_only(
@@ -220,9 +226,9 @@ class bad_motion_body_pos(_SomeBodies):
         body_names: Sequence[str] = (),
     ) -> torch.Tensor:
         """Return whether the position error of a body exceeds `threshold`, m."""
-        squares = errors.body_squares(motion_command(env, command_name))
-        away = squares[:, errors.BODY_ERRORS.index("body_pos")]
-        return (away.index_select(1, self._columns) > threshold**2).any(dim=1)
+        command = motion_command(env, command_name)
+        error = tracking_errors.body_square(command, "body_pos")
+        return (error.index_select(1, self._columns) > threshold**2).any(dim=1)
 
 
 class bad_motion_body_pos_z_only(_SomeBodies):
@@ -251,47 +257,49 @@ class bad_motion_body_pos_z_only(_SomeBodies):
 
 def error_anchor_pos(env: ManagedEnv, command_name: str) -> torch.Tensor:
     """Return the anchor's position error in the world, m."""
-    return errors.anchor_pos(motion_command(env, command_name)).sqrt()
+    return tracking_errors.anchor_pos(motion_command(env, command_name)).sqrt()
 
 
 def error_anchor_ori(env: ManagedEnv, command_name: str) -> torch.Tensor:
     """Return the anchor's orientation error in the world, rad."""
-    return errors.angles(motion_command(env, command_name))[:, -1]
+    return tracking_errors.angles(motion_command(env, command_name))[:, -1]
 
 
 def error_body_pos(env: ManagedEnv, command_name: str) -> torch.Tensor:
     """Return the mean body position error to the re-anchored reference, m."""
-    return errors.mean_size(motion_command(env, command_name), "body_pos")
+    return tracking_errors.mean_size(motion_command(env, command_name), "body_pos")
 
 
 def error_body_pos_global(env: ManagedEnv, command_name: str) -> torch.Tensor:
     """Return the mean body position error in the world, m."""
-    return errors.mean_size(motion_command(env, command_name), "body_pos_global")
+    return tracking_errors.mean_size(
+        motion_command(env, command_name), "body_pos_global"
+    )
 
 
 def error_body_ori(env: ManagedEnv, command_name: str) -> torch.Tensor:
     """Return the mean body orientation error to the re-anchored reference, rad."""
-    return errors.angles(motion_command(env, command_name))[:, :-1].mean(dim=1)
+    return tracking_errors.angles(motion_command(env, command_name))[:, :-1].mean(dim=1)
 
 
 def error_body_lin_vel(env: ManagedEnv, command_name: str) -> torch.Tensor:
     """Return the mean body linear velocity error in the world, m/s."""
-    return errors.mean_size(motion_command(env, command_name), "body_lin_vel")
+    return tracking_errors.mean_size(motion_command(env, command_name), "body_lin_vel")
 
 
 def error_body_ang_vel(env: ManagedEnv, command_name: str) -> torch.Tensor:
     """Return the mean body angular velocity error in the world, rad/s."""
-    return errors.mean_size(motion_command(env, command_name), "body_ang_vel")
+    return tracking_errors.mean_size(motion_command(env, command_name), "body_ang_vel")
 
 
 def error_joint_pos(env: ManagedEnv, command_name: str) -> torch.Tensor:
     """Return the norm of the joint position error, rad."""
-    return errors.joint_sizes(motion_command(env, command_name))[:, 0]
+    return tracking_errors.joint_sizes(motion_command(env, command_name))[:, 0]
 
 
 def error_joint_vel(env: ManagedEnv, command_name: str) -> torch.Tensor:
     """Return the norm of the joint velocity error, rad/s."""
-    return errors.joint_sizes(motion_command(env, command_name))[:, 1]
+    return tracking_errors.joint_sizes(motion_command(env, command_name))[:, 1]
 
 
 class sampling(ManagerTermBase):

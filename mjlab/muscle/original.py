@@ -20,10 +20,8 @@ from mjlab.muscle.learner import LearnerError, MuscleRegression
 from mjlab.muscle.map import MuscleMap
 from mjlab.muscle.network import MuscleNetwork
 from mjlab.muscle.state import TorqueMap
-from mjlab.muscle.store import check_weights
 
 Array = np.ndarray | torch.Tensor
-_SCALES = ("muscle_scale", "torque_scale")
 
 
 class OriginalMuscleNetwork(MuscleNetwork):
@@ -47,13 +45,12 @@ class OriginalMuscleNetwork(MuscleNetwork):
             weight: Weight in the cascade; None is 1.
         """
         with torch.no_grad():
-            red, torque = self._tensor(muscle_tau), self._tensor(tau)
             previous = share = None
             if prev_out is not None:
                 previous = self._tensor(prev_out)
                 ones = previous.new_ones(*previous.shape[:-1], 1)
                 share = ones * self._tensor(1.0 if weight is None else weight)
-            y = self(red, torque, previous, share)
+            y = self(self._tensor(muscle_tau), self._tensor(tau), previous, share)
         return y.cpu().numpy() if out_np else y
 
     def forward_filter(self, unnormalized_activation: Array) -> torch.Tensor:
@@ -61,8 +58,8 @@ class OriginalMuscleNetwork(MuscleNetwork):
         return self.activation(self._tensor(unnormalized_activation))
 
     def get_state_dict(self) -> dict[str, torch.Tensor]:
-        """Return every weight and scale, on the CPU."""
-        return {name: t.detach().cpu() for name, t in self.state_dict().items()}
+        """Return copies of weights and scales on the CPU, to load into worlds."""
+        return {n: t.detach().cpu().clone() for n, t in self.state_dict().items()}
 
     def _tensor(self, value: Array | float) -> torch.Tensor:
         return torch.as_tensor(
@@ -178,10 +175,7 @@ class MuscleLearner:
 
     def get_state_dict(self) -> dict[str, torch.Tensor]:
         """Return copies of weights and scales on the CPU, to load into worlds."""
-        return {
-            name: tensor.detach().cpu().clone()
-            for name, tensor in self.model.state_dict().items()
-        }
+        return self.model.get_state_dict()
 
     def _check(self, tuples: Any) -> None:
         if not isinstance(tuples, MuscleTuples):
@@ -216,19 +210,14 @@ def load_original(
         muscle_scale: Scale of map entries if the state dict has none, in N m.
         torque_scale: Scale of torques if the state dict has none, in N m.
     """
-    own = network.state_dict()
-    given = {name: torch.as_tensor(np.asarray(value)) for name, value in state.items()}
-    given.setdefault("muscle_scale", torch.tensor(muscle_scale))
-    given.setdefault("torque_scale", torch.tensor(torque_scale))
-    check_weights(given, {name: tensor.shape for name, tensor in own.items()})
-    for name, tensor in own.items():
-        tensor.copy_(given[name])
+    scales = {"muscle_scale": muscle_scale, "torque_scale": torque_scale}
+    given = {**scales, **state}
+    network.load_state_dict({n: torch.as_tensor(v) for n, v in given.items()})
 
 
 def to_original(network: MuscleNetwork) -> dict[str, torch.Tensor]:
     """Return a state dict for the original programs: weights without scales."""
     return {
-        name: tensor.detach().cpu().clone()
-        for name, tensor in network.state_dict().items()
-        if name not in _SCALES
+        name: parameter.detach().cpu().clone()
+        for name, parameter in network.named_parameters()
     }

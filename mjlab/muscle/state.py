@@ -55,8 +55,6 @@ class TorqueMap:
         self._dof = torch.tensor(dofs, device=device)
         self._of_dof = _Gather(dofs, self.num_dofs, device)
         self._of_muscle = _Gather(muscles, self.num_muscles, device)
-        cells = [d * self.num_muscles + m for m, d in zip(muscles, dofs, strict=True)]
-        self._of_cell = _Gather(cells, self.num_dofs * self.num_muscles, device)
 
     def torque(self, red: torch.Tensor, activation: torch.Tensor) -> torch.Tensor:
         """Return the torques of activations, in N m, shape (rows, num_dofs).
@@ -88,10 +86,6 @@ class TorqueMap:
         """Return the lowest and highest active torques, each (rows, num_dofs), N m."""
         terms = self._of_dof.terms(red)
         return terms.clamp_max(0.0).sum(-1), terms.clamp_min(0.0).sum(-1)
-
-    def dense(self, red: torch.Tensor) -> torch.Tensor:
-        """Return the dense matrix, shape (rows, num_dofs, num_muscles)."""
-        return self._of_cell.sum(red).view(-1, self.num_dofs, self.num_muscles)
 
 
 class MuscleState:

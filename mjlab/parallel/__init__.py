@@ -1,1 +1,1 @@
-"""Child processes, and memory that they share."""
+"""Child processes, and shared memory."""

@@ -1,4 +1,4 @@
-"""Named arrays in memory that several processes see, and that has no name itself."""
+"""Named arrays in anonymous shared memory."""
 
 from __future__ import annotations
 
@@ -13,23 +13,23 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-if TYPE_CHECKING:  # Not every process that shares memory needs torch.
+if TYPE_CHECKING:  # Processes that only share memory need not import torch.
     import torch
 
 _LINE = 64
-"""Arrays begin on cache lines of their own."""
+"""Alignment of arrays: separate cache lines."""
 
 
 class ArraySpec(NamedTuple):
-    """An array's shape and type."""
+    """Shape and type of an array."""
 
     shape: tuple[int, ...]
     dtype: str
-    """NumPy's name of the type, such as "float32"."""
+    """NumPy name of the type, such as "float32"."""
 
     @property
     def nbytes(self) -> int:
-        """Memory of the numbers."""
+        """Size of the data, in bytes."""
         return math.prod(self.shape) * np.dtype(self.dtype).itemsize
 
 
@@ -39,34 +39,34 @@ def spec_of(shape: tuple[int, ...], dtype: torch.dtype) -> ArraySpec:
 
 
 class SharedArrays:
-    """Named arrays in one piece of shared memory, all zero at first.
+    """Named arrays in one block of shared memory, initially zero.
 
-    It is given to a process when that is started; or `file` is inherited, and the
-    arrays are laid out there anew. The memory is in no file system: it is gone with the
-    last process that has it, however that ends.
+    Pass it to a process at its start; or let the process inherit `file`, and create the
+    arrays there again. The memory has no name in a file system: it is released with the
+    last process that maps it, however that process ends.
     """
 
     def __init__(self, specs: Mapping[str, ArraySpec], file: int | None = None) -> None:
-        """Allocate memory, or map that of an inherited descriptor."""
+        """Allocate memory, or map that of an inherited file descriptor."""
         self.specs = dict(specs)
-        """The arrays' shapes and types, by name."""
+        """Shapes and types of the arrays, by name."""
         self.nbytes = sum(_rounded(spec.nbytes) for spec in specs.values())
-        """Memory of all arrays."""
+        """Size of all arrays, in bytes."""
         self.file = _anonymous_file(max(_LINE, self.nbytes)) if file is None else file
-        """Descriptor of the memory, -1 once it is closed."""
+        """File descriptor of the memory, -1 after `close`."""
         self._map()
 
     def __getitem__(self, name: str) -> np.ndarray:
         return self.arrays[name]
 
     def tensors(self) -> dict[str, torch.Tensor]:
-        """Return the arrays as tensors, live, by name."""
+        """Return the arrays as live tensors, by name."""
         import torch
 
         return {name: torch.from_numpy(array) for name, array in self.arrays.items()}
 
     def close(self) -> None:
-        """Let go of the memory, as soon as nobody holds an array of it."""
+        """Release the memory when no array of it is referenced any more."""
         if self.file >= 0:
             os.close(self.file)
             self.file = -1
@@ -80,7 +80,7 @@ class SharedArrays:
         self.__init__(state["specs"], state["file"].detach())
 
     def _map(self) -> None:
-        # Arrays keep the mapping alive; it ends with the last of them.
+        # Arrays keep the mapping alive until the last one is deleted.
         memory = mmap.mmap(self.file, max(_LINE, self.nbytes))
         self.memory = np.frombuffer(memory, np.uint8)
         """All bytes of the memory."""
@@ -98,7 +98,7 @@ def _rounded(nbytes: int) -> int:
 
 
 def _anonymous_file(nbytes: int) -> int:
-    """Return the descriptor of a file without a name, in memory if there is such."""
+    """Return the descriptor of an anonymous file, in memory if supported."""
     if sys.platform == "linux":
         file = os.memfd_create("mjlab-shared")
     else:

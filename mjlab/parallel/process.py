@@ -1,4 +1,4 @@
-"""Child processes: turns that they take with their parent, and an end together."""
+"""Child processes: synchronisation with the parent, and a common end."""
 
 from __future__ import annotations
 
@@ -15,15 +15,15 @@ _PR_SET_PDEATHSIG = 1
 
 
 class ClosedError(Exception):
-    """The process at the other end is gone."""
+    """The process at the other end has ended."""
 
 
 class Handshake:
-    """One end of a channel of single bytes, by which two processes take turns.
+    """One end of a channel of single bytes, for two processes that take turns.
 
-    A byte in a pipe costs about as little as a semaphore (13 against 9 microseconds for
-    a round with two workers), and a pipe ends when the process at its other end does,
-    which a semaphore does not notice.
+    A byte in a pipe is nearly as fast as a semaphore (13 and 9 microseconds for a round
+    with two workers). Unlike a semaphore, a pipe closes when the process at its other
+    end exits.
     """
 
     def __init__(self, reads: int, writes: int) -> None:
@@ -33,7 +33,7 @@ class Handshake:
 
     @classmethod
     def pair(cls) -> tuple[Handshake, Handshake]:
-        """Return both ends. One is given to a process when it starts."""
+        """Return both ends. Pass one to a process at its start."""
         here, there = os.pipe(), os.pipe()
         return cls(here[0], there[1]), cls(there[0], here[1])
 
@@ -45,7 +45,7 @@ class Handshake:
             raise ClosedError from error
 
     def hear(self, timeout_s: float | None = None) -> bytes | None:
-        """Wait for one byte; return None if there is none in so many seconds."""
+        """Wait for one byte; return None after a timeout."""
         wait = None if timeout_s is None else 1e3 * timeout_s
         if not self._poll.poll(wait):
             return None
@@ -55,7 +55,7 @@ class Handshake:
         return word
 
     def close(self) -> None:
-        """Close this end. Closing twice is harmless."""
+        """Close this end. Can be called twice."""
         for file in {self._reads, self._writes} - {-1}:
             os.close(file)
         self._reads = self._writes = -1
@@ -69,9 +69,9 @@ class Handshake:
 
 
 def lasting_parent() -> int | None:
-    """Return this process's id, for a child that is started now to end with it.
+    """Return this process's id, for child processes that must end with it.
 
-    None from any thread but the main one: Linux counts the end of the thread that
+    None from any thread but the main one: Linux treats the end of the thread that
     started a child as the end of its parent.
     """
     is_main = threading.current_thread() is threading.main_thread()
@@ -79,15 +79,16 @@ def lasting_parent() -> int | None:
 
 
 def end_with_parent(parent: int | None) -> None:
-    """Have the system kill this process when its parent ends, whatever it is doing.
+    """Make the system kill this process when its parent ends.
 
-    Only Linux does that. Elsewhere a process notices by its channel, unless it hangs.
+    Supported on Linux only. On other systems a process detects the end through its
+    channel, unless it hangs.
 
     Args:
-        parent: From `lasting_parent`, in the parent. None changes nothing.
+        parent: Result of `lasting_parent` in the parent. None does nothing.
     """
     if parent is None or sys.platform != "linux":
         return
     ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
-    if os.getppid() != parent:  # It ended before it was asked for.
+    if os.getppid() != parent:  # The parent had already ended.
         os._exit(1)

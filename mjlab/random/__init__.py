@@ -1,19 +1,20 @@
-"""Counter-based random numbers: each world draws from a function, not from a sequence.
+"""Counter-based random numbers: each draw is a function of a key, without a sequence.
 
-A draw is a pure function of the key (world_seed, counter, stream, tick, element):
+The key is (world_seed, counter, stream, tick, element):
 
 - `world_seed`, one per world: a hash of the run's seed and the world's global index;
 - `counter`, one per world: the environment advances it once per step and once per
   reset of that world;
-- `stream`, the name of who draws. Two draws of one name at the same counter are the
-  same numbers: whoever draws twice uses two names, or a `tick`;
-- `tick`, one per world and 0 unless given: for callers who draw several times per step,
-  such as an actuator that draws in each substep. It is below 2**23;
-- the element's place in the drawn shape.
+- `stream`, the name of the consumer. Two draws of one name at the same counter return
+  the same numbers: several draws need different names, or a `tick`;
+- `tick`, one per world and 0 by default: for several draws per step, such as those of
+  an actuator in each substep. It must be below 2**23;
+- the element's index in the drawn shape.
 
-So world i draws the same numbers whatever the number of worlds is and whoever else
-draws, resets or advances, on every device bit for bit, normals included. The key is
-hashed with the finaliser of SplitMix64 (Steele, Lea and Flood 2014).
+The numbers of world i do not depend on the number of worlds, on other draws, or on
+resets of other worlds. They are equal on every device bit for bit, including normal
+numbers. The key is hashed with the finaliser of SplitMix64 (Steele, Lea and Flood
+2014).
 """
 
 import functools
@@ -35,18 +36,18 @@ _TICK_SHIFT = 40
 
 @functools.cache
 def stream_id(name: str) -> int:
-    """Return the 64 bits, as a signed integer, that stand for a stream's name."""
+    """Return the 64-bit id of a stream's name, as a signed integer."""
     digest = hashlib.blake2b(name.encode(), digest_size=8).digest()
     return int.from_bytes(digest, "little", signed=True)
 
 
 def world_seeds(seed: int, num_envs: int, first_world: int = 0) -> torch.Tensor:
-    """Return the seeds of the worlds, shape (num_envs,), int64, all of them different.
+    """Return the seeds of the worlds, shape (num_envs,), int64, all different.
 
     Args:
         seed: The run's seed.
         num_envs: Number of worlds.
-        first_world: Global index of the first one, above 0 in a later process of a
+        first_world: Global index of the first world, above 0 in later processes of a
             distributed run.
     """
     key = _mixed(np.array([(seed + _GOLDEN) % 2**64], dtype=np.uint64))
@@ -56,10 +57,10 @@ def world_seeds(seed: int, num_envs: int, first_world: int = 0) -> torch.Tensor:
 
 
 class WorldRng:
-    """The random numbers of all worlds. Every draw has shape (num_envs, *shape).
+    """Random numbers of all worlds. Every draw has shape `(num_envs, *shape)`.
 
-    Drawing changes nothing; only `advance` and `reseed` do. Everything can be captured
-    in a CUDA graph.
+    Draws do not change the state; only `advance` and `reseed` do. All methods can be
+    captured in a CUDA graph.
     """
 
     def __init__(
@@ -76,7 +77,7 @@ class WorldRng:
         """Shape (num_envs,), int64."""
         self.counter = torch.zeros(num_envs, dtype=torch.int64, device=self.device)
         """Shape (num_envs,), int64."""
-        # A Warp module cannot be loaded while a graph is captured.
+        # A Warp module cannot be loaded during a graph capture.
         self.draw("load", ())
 
     def draw(
@@ -96,8 +97,8 @@ class WorldRng:
     ) -> torch.Tensor:
         """Return uniform float32 numbers between `low` and `high`.
 
-        The bounds are numbers or tensors that broadcast to (num_envs, *shape). Rounding
-        may return `high` itself.
+        The bounds are numbers or tensors that broadcast to `(num_envs, *shape)`.
+        Rounding can return `high` itself.
         """
         unit = self.draw(stream, shape, tick=tick)
         return unit.mul_(high - low).add_(low)
@@ -111,7 +112,7 @@ class WorldRng:
         *,
         tick: torch.Tensor | None = None,
     ) -> torch.Tensor:
-        """Return int64 numbers in [low, high), which span at most 2**31.
+        """Return int64 numbers in [low, high), a range of at most 2**31.
 
         The bounds are integers or int64 tensors that broadcast to (num_envs, *shape).
         The probabilities of two values differ by at most 2**-32.
@@ -143,25 +144,25 @@ class WorldRng:
         *,
         tick: torch.Tensor | None = None,
     ) -> torch.Tensor:
-        """Return bools that hold with a probability; 0 is never and 1 is always."""
+        """Return bools that are true with a probability; 0 is never and 1 is always."""
         return self.draw(stream, shape, tick=tick) < probability
 
     def advance(self, mask: torch.Tensor | None = None) -> None:
-        """Move on to fresh numbers, in the worlds where `mask` holds or in all."""
+        """Advance the counter, in the worlds of `mask` or in all."""
         self.counter.add_(1 if mask is None else mask)
 
     def reseed(self, mask: torch.Tensor, seeds: torch.Tensor) -> None:
-        """Start the worlds where `mask` holds again from `seeds`, and counter 0.
+        """Restart the worlds of `mask` with new seeds, and counter 0.
 
         Args:
             mask: Shape (num_envs,), bool.
-            seeds: Shape (num_envs,), int64; each world's own seed is taken as it is.
+            seeds: World seeds, shape (num_envs,), int64, used without hashing.
         """
         torch.where(mask, seeds, self.world_seed, out=self.world_seed)
         self.counter.masked_fill_(mask, 0)
 
     def state(self) -> dict[str, torch.Tensor]:
-        """Return the live tensors that change; copy into them to restore a snapshot."""
+        """Return the live state tensors; copy into them to restore a snapshot."""
         return {"world_seed": self.world_seed, "counter": self.counter}
 
     def _key(
@@ -173,9 +174,9 @@ class WorldRng:
 
 def _check_span(low: int, high: int) -> None:
     if low >= high:
-        raise ValueError(f"There is no integer in [{low}, {high}).")
+        raise ValueError(f"[{low}, {high}) contains no integer.")
     if high - low > 2**31:
-        raise ValueError(f"The integers in [{low}, {high}) are more than 2**31.")
+        raise ValueError(f"[{low}, {high}) contains more than 2**31 integers.")
 
 
 def _mixed(words: np.ndarray) -> np.ndarray:
@@ -221,13 +222,13 @@ def _as_uniform(words: np.ndarray) -> np.ndarray:
 def _as_normal(words: np.ndarray) -> np.ndarray:
     """Return the normal quantile of the upper 52 bits as float32.
 
-    The quantile is Wichura's algorithm AS 241 at its single precision, PPND7. It and
-    the logarithm it needs are spelled out in additions, products, quotients and square
-    roots of float64, whose rounding IEEE 754 fixes, in the order of `kernels.py`: so
-    every device agrees bit for bit, which the devices' own `log` and `cos` would not.
+    The quantile is Wichura's algorithm AS 241 in single precision, PPND7. The quantile
+    and its logarithm use only additions, products, quotients and square roots of
+    float64, whose rounding IEEE 754 defines, in the order of `kernels.py`. All devices
+    therefore agree bit for bit, which their own `log` and `cos` would not.
     """
     words >>= np.uint64(12)
-    # With one bit more, the half would not be exact, and the last word would give 1.
+    # With one more bit, the half would not be exact, and the largest word would give 1.
     half = (words.view(np.int64).astype(np.float64) + 0.5) * 2.0**-52 - 0.5
     r = 0.180625 - half * half
     a = ((59.109374720 * r + 159.29113202) * r + 50.434271938) * r + 3.3871327179
@@ -240,7 +241,7 @@ def _as_normal(words: np.ndarray) -> np.ndarray:
 
 
 def _tail_quantile(p: np.ndarray) -> np.ndarray:
-    """Return the distance from 0 beyond which lies a probability of p < 0.075."""
+    """Return the distance from 0 whose tail probability is p < 0.075."""
     r = np.sqrt(-_log(p))
     near = r - 1.6
     a = ((0.17023821103 * near + 1.3067284816) * near + 2.7568153900) * near
@@ -278,7 +279,7 @@ def _draw_cpu(name: str, *key: *_Key) -> torch.Tensor:
 
 
 def _draw_cuda(name: str, *key: *_Key) -> torch.Tensor:
-    # Warp is imported by whoever draws on a CUDA device, and by nobody else.
+    # Warp is imported at the first draw on a CUDA device.
     from mjlab.random.kernels import launch_draw
 
     out = _draw_meta(name, *key)

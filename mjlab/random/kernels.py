@@ -2,9 +2,9 @@
 # pyright: reportInvalidTypeForm=false, reportCallIssue=false, reportOperatorIssue=false
 # pyright: reportArgumentType=false, reportAssignmentType=false
 # pyright: reportGeneralTypeIssues=false
-"""The draws of `mjlab.random` as Warp kernels, with the same bits as its numpy code.
+"""Draws of `mjlab.random` as Warp kernels, bit-identical to the NumPy code.
 
-Imports Warp, so it is imported only by a draw on a CUDA device.
+Imports Warp, so it is imported only for draws on a CUDA device.
 """
 
 import math
@@ -15,7 +15,7 @@ import warp as wp
 from mjlab.warp_stream import launch
 
 wp.init()
-# A fused multiply-add rounds once where numpy rounds twice.
+# A fused multiply-add rounds once, NumPy rounds twice.
 wp.set_module_options({"enable_backward": False, "fuse_fp": False, "fast_math": False})
 
 _SQRT_HALF = wp.constant(wp.float64(math.sqrt(0.5)))
@@ -47,7 +47,7 @@ def _word(
 def uniform(
     world_seed: wp.int64, counter: wp.int64, stream: wp.int64, e: int
 ) -> wp.float32:
-    """Return e-th number of `WorldRng.draw`, for kernels that draw by themselves."""
+    """Return the e-th number of `WorldRng.draw`, for use inside other kernels."""
     word = _word(world_seed, counter, wp.int64(0), stream, e)
     return wp.float32(wp.int64(word >> wp.uint64(40))) * wp.float32(2.0**-24.0)
 
@@ -120,7 +120,7 @@ def _draw(
     unit: wp.array2d(dtype=wp.float32),
     normal: wp.array2d(dtype=wp.float32),
 ) -> None:
-    """Fill the output that there is."""
+    """Fill the outputs that have elements."""
     world, e = wp.tid()
     moment = wp.int64(0)
     if tick:
@@ -144,8 +144,8 @@ def launch_draw(name: str, *key: torch.Tensor | int | None, out: torch.Tensor) -
 
     Args:
         name: The operator: "draw_bits", "draw_uniform" or "draw_normal".
-        key: Seeds and counters of the worlds, shape (num_envs,), int64, ticks likewise
-            or None for 0 in every world, and the stream's id.
+        key: Seeds and counters of the worlds, shape (num_envs,), int64, ticks of the
+            same shape or None for 0, and the stream's id.
         out: Contiguous, of the operator's type.
     """
     if out.numel() == 0:

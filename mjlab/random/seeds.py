@@ -1,4 +1,4 @@
-"""Seeds as callers give them, checked."""
+"""Validation of user-supplied seeds."""
 
 import numbers
 from collections.abc import Sequence
@@ -13,8 +13,8 @@ def check_seed(value: Any, name: str) -> int:
     """Return a seed as an int, or raise unless it is an integer from 0 to 2**63 - 1.
 
     Args:
-        value: The seed. NumPy's integers are taken too.
-        name: What the message calls it.
+        value: The seed. NumPy integers are accepted.
+        name: Its name in the error message.
     """
     if not _is_integer(value):
         raise TypeError(
@@ -26,10 +26,10 @@ def check_seed(value: Any, name: str) -> int:
 
 
 def to_seeds(seed: Any, num_envs: int) -> list[int | None] | None:
-    """Return the seed of each world, None where it goes on with its present numbers.
+    """Return the seed of each world, None for worlds that continue their sequence.
 
     Args:
-        seed: None, an integer s for s, s + 1, ..., or a list with one for each world.
+        seed: None, an integer s for s, s + 1, ..., or a list with one seed per world.
         num_envs: Number of worlds.
     """
     if seed is None:
@@ -40,8 +40,8 @@ def to_seeds(seed: Any, num_envs: int) -> list[int | None] | None:
         return list(range(first, first + num_envs))
     if isinstance(seed, str) or not isinstance(seed, Sequence | np.ndarray):
         raise TypeError(
-            f"seed is a {type(seed).__name__}; it has to be an integer, or a list with "
-            f"one for each of the {num_envs} worlds."
+            f"seed is a {type(seed).__name__}; it has to be an integer, or a list "
+            f"with one seed for each of the {num_envs} worlds."
         )
     if len(seed) != num_envs:
         raise ValueError(f"seed has {len(seed)} entries for {num_envs} worlds.")

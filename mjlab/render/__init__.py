@@ -1,7 +1,7 @@
-"""Pictures of worlds: frames, grids of worlds, what is drawn into them, and videos.
+"""Rendering of worlds: frames, grids of worlds, overlays, and videos.
 
-What needs MuJoCo is imported when it is first used, so that `prepare_gl` can choose the
-way to OpenGL before.
+Parts that need MuJoCo are imported at first use, so that `prepare_gl` can select the
+OpenGL backend before.
 """
 
 import importlib
@@ -15,7 +15,6 @@ if TYPE_CHECKING:
     from mjlab.render.canvas import color_muscles as color_muscles
     from mjlab.render.canvas import has_muscles as has_muscles
     from mjlab.render.canvas import sky_gradient as sky_gradient
-    from mjlab.render.film import Film as Film
     from mjlab.render.observations import camera_bytes as camera_bytes
     from mjlab.render.observations import camera_depth as camera_depth
     from mjlab.render.observations import camera_mask as camera_mask
@@ -29,20 +28,20 @@ if TYPE_CHECKING:
     from mjlab.render.rays import RayRendererCfg as RayRendererCfg
     from mjlab.render.video import Video as Video
     from mjlab.render.video import VideoError as VideoError
+    from mjlab.render.video import WorldVideo as WorldVideo
 
 _LAZY = {
     "canvas": ("Canvas", "color_muscles", "has_muscles", "sky_gradient"),
-    "film": ("Film",),
     "observations": ("camera_bytes", "camera_depth", "camera_mask"),
     "offscreen": ("OrbitView", "Offscreen", "tile"),
     "overlays": ("Arrow", "Marks", "Sphere", "add_contacts"),
     "rays": ("RayRendererCfg",),
-    "video": ("Video", "VideoError"),
+    "video": ("Video", "VideoError", "WorldVideo"),
 }
 
 
 def __getattr__(name: str) -> Any:
-    """Import a part that needs MuJoCo, now that somebody asks for it."""
+    """Import a part that needs MuJoCo at its first use."""
     for module, names in _LAZY.items():
         if name in names:
             return getattr(importlib.import_module(f"{__name__}.{module}"), name)

@@ -2,7 +2,7 @@
 # pyright: reportInvalidTypeForm=false, reportCallIssue=false, reportOperatorIssue=false
 # pyright: reportArgumentType=false, reportAssignmentType=false, reportIndexIssue=false
 # pyright: reportGeneralTypeIssues=false, reportReturnType=false
-"""Cameras of kernels: lens, the pixels that a box may cover, and their rays.
+"""Warp functions of cameras: lens, the pixels that a box can cover, and their rays.
 
 A camera looks along its -z axis with y up. A ray has -1 along z, so that the distance
 along the ray, in units of its length, is the depth in m.
@@ -18,7 +18,7 @@ _vectors = wp.array2d(dtype=wp.vec3)
 
 @wp.struct
 class Eye:
-    """A camera: where it is in each world, what its lens is, and its picture."""
+    """Camera: pose in each world, lens, and image size."""
 
     index: wp.int32
     pos: _vectors  # type: ignore
@@ -35,7 +35,7 @@ class Eye:
 
 @wp.struct
 class PixelRays:
-    """The rays through a geom's part of the picture, in the frame of the geom."""
+    """Rays of a range of pixels, in the frame of a geom."""
 
     start: wp.vec3
     corner: wp.vec3
@@ -49,13 +49,13 @@ class PixelRays:
 
 @wp.func
 def row_of(rows: int, world: int) -> int:
-    """Return a world's row of an array that has one for each, or one for all."""
+    """Return a world's row of an array with one row per world, or a single row."""
     return wp.where(rows == 1, 0, world)
 
 
 @wp.func
 def window_of(eye: Eye, world: int) -> wp.vec4:
-    """Return left, right, bottom and top of the picture at a depth of 1 m."""
+    """Return left, right, bottom and top of the image plane at a depth of 1 m."""
     sensor = eye.sensor[row_of(eye.sensor.shape[0], world), eye.index]
     if sensor[0] == 0.0 or sensor[1] == 0.0:
         fovy = eye.fovy[row_of(eye.fovy.shape[0], world), eye.index]
@@ -64,7 +64,8 @@ def window_of(eye: Eye, world: int) -> wp.vec4:
         return wp.vec4(-across, across, -up, up)
     lens = eye.intrinsic[row_of(eye.intrinsic.shape[0], world), eye.index]
     half = 0.5 * sensor
-    # Of x the middle moves to the right; of y, as MuJoCo has it, downwards.
+    # A positive principal point moves the image centre right in x and, as in MuJoCo,
+    # down in y.
     return wp.vec4(
         -(half[0] - lens[2]) / lens[0],
         (half[0] + lens[2]) / lens[0],
@@ -75,7 +76,7 @@ def window_of(eye: Eye, world: int) -> wp.vec4:
 
 @wp.func
 def may_show(center: wp.vec3, radius: float, window: wp.vec4, near: float) -> bool:
-    """Return whether a ball can be in the picture. One that is not a number is not."""
+    """Return whether a sphere can be in the image; false for NaN."""
     depth = -center[2]
     x0 = window[0]
     x1 = window[1]
@@ -108,7 +109,7 @@ def bounds_of(
             low = wp.min(low, at)
             high = wp.max(high, at)
         else:
-            # What there is to see ends where an edge comes out in front.
+            # The visible part of a box ends where an edge crosses the near plane.
             for axis in range(3):
                 along = -2.0 * wp.where(axis == 0, x, wp.where(axis == 1, y, z))
                 edge = along * wp.vec3(axes[0, axis], axes[1, axis], axes[2, axis])
@@ -122,7 +123,7 @@ def bounds_of(
     rows = float(eye.height)
     across = columns / (window[1] - window[0])
     up = rows / (window[3] - window[2])
-    # One pixel more on each side, for what rounding takes.
+    # One more pixel on each side, for rounding errors.
     return wp.vec4(
         wp.clamp((low[0] - window[0]) * across - 1.5, 0.0, columns),
         wp.clamp((high[0] - window[0]) * across + 0.5, -1.0, columns - 1.0),
@@ -133,7 +134,7 @@ def bounds_of(
 
 @wp.func
 def rays_of(axes: wp.mat33, pos: wp.vec3, eye: Eye, window: wp.vec4) -> PixelRays:
-    """Return the rays through the whole picture."""
+    """Return the rays of the complete image."""
     turn = wp.transpose(axes)
     dx = (window[1] - window[0]) / float(eye.width)
     dy = (window[3] - window[2]) / float(eye.height)

@@ -1,4 +1,4 @@
-"""A canvas that MuJoCo draws on, and the colours that it gives to muscles."""
+"""Canvas for MuJoCo's renderer, and colours of muscles by activation."""
 
 import atexit
 import copy
@@ -24,48 +24,51 @@ _SMALL, _LARGE = (
 _LARGE_FROM = 600  # Height of a picture, in pixels.
 _LINE = 24  # Height of a line of small text, in pixels.
 _HAZE = (4.0, 16.0)
-"""Distances at which haze begins and hides the ground, as multiples of the extent."""
+"""Distances at which haze starts and is opaque, as multiples of the extent."""
 
 _SHADOWS, _SLICES, _STACKS = 2048, 16, 8
-"""Greatest width of the picture that shadows are made with, in pixels, and the greatest
-number of sides and rings of what is round: MuJoCo's 4096, 28 and 16 take a processor
-half as long again (docs/decisions.md)."""
+"""Maximum width of the shadow map, in pixels, and maximum numbers of slices and stacks
+of round geoms. MuJoCo's 4096, 28 and 16 take 1.5 times as long on a CPU."""
 
 
 class Canvas:
-    """Draws worlds whose models come from one compiled model.
+    """Renderer of worlds whose models derive from one compiled model.
 
-    Meshes, textures and height fields are sent to OpenGL once; everything else may
-    differ from world to world. It belongs to the thread that made it.
+    Meshes, textures and height fields are uploaded to OpenGL once; all other fields can
+    differ between worlds. It belongs to the thread that created it.
     """
 
     def __init__(
         self, model: mujoco.MjModel, width: int, height: int, *, haze: bool = False
     ) -> None:
-        """Open a context.
+        """Open an OpenGL context.
 
         Args:
-            model: The compiled model, which is not written to.
-            width: Width of a picture, in pixels.
-            height: Height of a picture, in pixels.
-            haze: Whether the ground fades into the sky, where the model has no sky.
+            model: The compiled model, which is not modified.
+            width: Width of the image, in pixels.
+            height: Height of the image, in pixels.
+            haze: Fade the ground into the sky, if the model has no sky.
 
         Raises:
-            GlError: Where nothing can be drawn.
+            GlError: If rendering is impossible.
         """
         if width < 1 or height < 1:
-            raise ValueError(f"A picture of {width} by {height} pixels is none.")
+            raise ValueError(
+                f"The image size is {width} by {height} pixels; both have to be 1 or "
+                "more."
+            )
         sized = copy.copy(model)
         sized.vis.global_.offwidth = width
         sized.vis.global_.offheight = height
         self._ground = EndingPlanes(sized)
-        # What lies at the edge of a light's view would be speckled with shadow.
+        # Prevents speckled shadows at the edge of a light's cone.
         sized.vis.map.shadowclip *= 3.5
         quality = sized.vis.quality
         quality.shadowsize = min(quality.shadowsize, _SHADOWS)
         quality.numslices = min(quality.numslices, _SLICES)
         quality.numstacks = min(quality.numstacks, _STACKS)
-        quality.offsamples = 0  # `smooth_edges` looks better, and takes less.
+        # `smooth_edges` has better quality than multisampling, and is faster.
+        quality.offsamples = 0
         is_large = height >= _LARGE_FROM
         font = _LARGE if is_large else _SMALL
         self._line = _LINE * font.value // _SMALL.value
@@ -86,8 +89,8 @@ class Canvas:
         is_hazy = haze and self._sky is not None
         self._scene.flags[mujoco.mjtRndFlag.mjRND_FOG.value] = is_hazy
         self._finalizer = weakref.finalize(self, _free, self._gl, self._context)
-        # OpenGL has to be let go while its binding still works. What is registered last
-        # is called first, so this comes before the binding's own end.
+        # OpenGL must be released while its binding still works. Exit handlers run in
+        # reverse order, so this one runs before that of the binding.
         atexit.register(self._finalizer)
 
     def draw(
@@ -100,14 +103,14 @@ class Canvas:
         world: int = 0,
         lines: Sequence[str] = (),
     ) -> np.ndarray:
-        """Draw one world, and return a new picture, shape (height, width, 3), uint8.
+        """Render one world, and return a new image, shape (height, width, 3), uint8.
 
         Args:
-            model: A copy of the world's own model. Lights and planes are written to.
-            data: A copy of its state, with kinematics. Those are written to as well.
-            camera: Where to look from.
-            marks: What else is drawn.
-            world: Whose marks these are.
+            model: A copy of the world's model. Lights and planes are modified.
+            data: A copy of its state, with kinematics. Lights and planes are modified.
+            camera: The camera.
+            marks: Overlays.
+            world: The world to which the overlays belong.
             lines: Text in the upper left corner.
         """
         if not self._finalizer.alive:
@@ -127,12 +130,12 @@ class Canvas:
         return np.flipud(self._pixels).copy()
 
     def close(self) -> None:
-        """Let the context go. Closing twice does nothing."""
+        """Release the context. Can be called twice."""
         self._finalizer()
         atexit.unregister(self._finalizer)
 
     def _finish(self, lines: Sequence[str]) -> None:
-        """Read the picture, put a sky where nothing was drawn, and text over it."""
+        """Read the image, fill empty pixels with a sky, and add text."""
         depth = None if self._sky is None else self._depth
         mujoco.mjr_readPixels(self._pixels, depth, self._rect, self._context)
         if self._sky is not None:
@@ -142,14 +145,14 @@ class Canvas:
             self._write(lines)
 
     def _write(self, lines: Sequence[str]) -> None:
-        """Put text over the upper rows, which alone go to OpenGL and back."""
+        """Write text over the upper rows, the only ones that are uploaded again."""
         height, width = self._pixels.shape[:2]
         start = max(0, height - self._line * (len(lines) + 1))
         upper, rect = (
             self._pixels[start:],
             mujoco.MjrRect(0, start, width, height - start),
         )
-        # MuJoCo's font has no signs beyond Latin letters.
+        # MuJoCo's font has only Latin-1 characters.
         text = "\n".join(lines).encode("ascii", "replace").decode()
         font = mujoco.mjtFont.mjFONT_NORMAL
         corner = mujoco.mjtGridPos.mjGRID_TOPLEFT
@@ -159,7 +162,7 @@ class Canvas:
 
 
 def _fill(pixels: np.ndarray, bare: np.ndarray, sky: np.ndarray) -> None:
-    """Put a sky where nothing was drawn, between the first such row and the last."""
+    """Fill empty pixels with a sky, from the first row with one to the last."""
     rows = np.flatnonzero(bare.any(axis=1))
     if not rows.size:
         return
@@ -172,12 +175,12 @@ def _fill(pixels: np.ndarray, bare: np.ndarray, sky: np.ndarray) -> None:
 
 
 def _light(model: mujoco.MjModel, data: mujoco.MjData, lookat: np.ndarray) -> None:
-    """Have light, and its shadows, where the camera looks."""
+    """Move lights and their shadow maps to the point the camera looks at."""
     if model.nlight == 0:
         model.vis.headlight.ambient[:] = 0.35
         model.vis.headlight.diffuse[:] = 0.6
-    # A light from afar comes from the same direction everywhere, but MuJoCo draws
-    # shadows only in front of its position, and the farther away the coarser.
+    # A directional light has the same direction everywhere, but MuJoCo renders shadows
+    # only in front of its position, with a resolution that decreases with distance.
     afar = model.light_type == mujoco.mjtLightType.mjLIGHT_DIRECTIONAL.value
     away = 0.4 * model.stat.extent
     data.light_xpos[afar] = lookat - away * data.light_xdir[afar]
@@ -188,10 +191,10 @@ def _has_sky(model: mujoco.MjModel) -> bool:
 
 
 def sky_gradient(height: int, width: int) -> np.ndarray:
-    """Return a sky, bottom row first, shape (height, width, 3), uint8.
+    """Return a sky gradient, bottom row first, shape (height, width, 3), uint8.
 
-    It has one colour up to where cameras that look down a little see the horizon, so
-    that haze fades into it.
+    It is uniform up to the horizon of slightly downward cameras, so that haze fades
+    into it.
     """
     share = np.linspace(-3.0, 1.0, height).clip(min=0.0)[:, None]
     rows = (1.0 - share) * np.array(_HORIZON) + share * np.array(_ZENITH)
@@ -204,24 +207,23 @@ def _free(gl: object, context: mujoco.MjrContext) -> None:
     gl.free()  # pyright: ignore[reportAttributeAccessIssue]
 
 
-# Muscles in the colour of their activation.
+# Muscles coloured by activation.
 
 _IDLE, _HALF, _FULL = (0.12, 0.38, 0.88), (0.98, 0.74, 0.55), (0.93, 0.05, 0.07)
 
 
 def has_muscles(model: mujoco.MjModel) -> bool:
-    """Return whether there is anything that `color_muscles` would change."""
+    """Return whether `color_muscles` would change anything."""
     return bool(len(_muscles(model)))
 
 
 def color_muscles(model: mujoco.MjModel, data: mujoco.MjData) -> None:
-    """Give the tendon of every muscle the colour of its activation.
+    """Colour the tendon of every muscle by its activation.
 
-    Blue is idle, red is all it can. Muscles without dynamics have their control as
-    activation.
+    Blue is 0, red is 1. Muscles without dynamics use their control as activation.
 
     Args:
-        model: A copy, for drawing: its tendons change their colours.
+        model: A copy for rendering; its tendon colours are modified.
         data: Its state.
     """
     for actuator in _muscles(model):
@@ -232,8 +234,8 @@ def color_muscles(model: mujoco.MjModel, data: mujoco.MjData) -> None:
 
 
 def activation_color(activation: float) -> tuple[float, float, float]:
-    """Return blue for 0, sand for a quarter, red for 1."""
-    # By the root, since most muscles work far below what they can.
+    """Return blue for 0, sand for 0.25, red for 1."""
+    # The square root spreads low values, since most muscles work far below 1.
     share = 2.0 * float(np.sqrt(np.clip(activation, 0.0, 1.0)))
     first, second = (_IDLE, _HALF) if share < 1.0 else (_HALF, _FULL)
     share -= share >= 1.0
@@ -244,7 +246,7 @@ def activation_color(activation: float) -> tuple[float, float, float]:
 
 
 def _muscles(model: mujoco.MjModel) -> np.ndarray:
-    """Return the actuators that are muscles along a tendon."""
+    """Return the muscle actuators on tendons."""
     is_muscle = model.actuator_gaintype == mujoco.mjtGain.mjGAIN_MUSCLE.value
     along = model.actuator_trntype == mujoco.mjtTrn.mjTRN_TENDON.value
     return np.flatnonzero(is_muscle & along)

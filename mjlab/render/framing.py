@@ -1,4 +1,4 @@
-"""How far a camera is from its subject, and how it follows it."""
+"""Camera distance that fits a subject, and smooth following."""
 
 import math
 
@@ -6,34 +6,36 @@ import mujoco
 import numpy as np
 
 _HEIGHT = 0.68
-"""Share of the picture's height that the subject takes when it is first seen."""
+"""Fraction of the image height that the subject fills at first."""
 
 _WIDTH = 0.7
-"""Largest share of the picture's width."""
+"""Maximum fraction of the image width."""
 
 _ABOVE = 0.06
-"""Height of the picture's middle above the subject's, as a share of the picture."""
+"""Height of the image centre above that of the subject, as a fraction of the image
+height."""
 
 _SMOOTHING = 0.88
-"""Share of an error that is left after a frame: a third of a second at 25 frames."""
+"""Fraction of the error that remains after a frame: 1/3 s time constant at 25
+frames/s."""
 
 _JUMP = 1.0
-"""Distance between two frames from which on the camera jumps as well, m."""
+"""Distance between two frames above which the camera jumps too, m."""
 
 _NEAREST = 0.3
-"""Shortest distance of a camera, m."""
+"""Minimum distance of a camera, m."""
 
 
 class Subject:
-    """Geoms that a camera shows: those of an entity, or all that can move."""
+    """Geoms that a camera shows: those of an entity, or all movable ones."""
 
     def __init__(self, model: mujoco.MjModel, prefix: str = "") -> None:
-        """Choose the geoms.
+        """Select the geoms.
 
         Args:
             model: The compiled model.
-            prefix: Prefix of the entity's bodies. An empty one takes everything that
-                can move, and in a scene where nothing can, everything.
+            prefix: Prefix of the entity's bodies. An empty prefix selects all movable
+                geoms, or all geoms in a fixed scene.
         """
         bodies = np.arange(model.nbody)
         if prefix:
@@ -41,15 +43,15 @@ class Subject:
             chosen = bodies[[name.startswith(prefix) for name in names]]
         else:
             chosen = bodies[model.body_weldid != 0]
-        has_end = model.geom_rbound > 0.0  # A plane has no size.
+        has_end = model.geom_rbound > 0.0  # Planes have no finite size.
         geoms = np.flatnonzero(np.isin(model.geom_bodyid, chosen) & has_end)
         self.geoms = geoms if len(geoms) else np.flatnonzero(has_end)
-        """Numbers of the geoms."""
+        """Ids of the geoms."""
 
     def box(
         self, model: mujoco.MjModel, data: mujoco.MjData
     ) -> tuple[np.ndarray, np.ndarray]:
-        """Return the lowest and highest corner of the geoms, world frame, m."""
+        """Return lowest and highest corner of the geoms, world frame, m."""
         if not len(self.geoms):
             return np.full(3, -0.5), np.full(3, 0.5)
         turned = data.geom_xmat[self.geoms].reshape(-1, 3, 3)
@@ -64,17 +66,17 @@ class Subject:
 def fitting_distance(
     model: mujoco.MjModel, low: np.ndarray, high: np.ndarray, aspect: float
 ) -> float:
-    """Return the distance from which a box takes its share of the picture's height, m.
+    """Return the camera distance at which a box fills its fraction of the image, m.
 
-    It takes it halfway between its near side and its middle, from whichever direction
-    it is seen. The distance is longer where the diagonal of the box would be wider than
-    the picture.
+    The height is measured halfway between the near side and the centre of the box, for
+    any direction. The distance is increased if the diagonal of the box would exceed the
+    width.
 
     Args:
         model: The model, for its field of view.
         low: Lowest corner of the box, world frame, m.
         high: Highest corner, m.
-        aspect: Width of the picture over its height.
+        aspect: Width of the image over its height.
     """
     size = high - low
     across = math.hypot(size[0], size[1])
@@ -84,26 +86,26 @@ def fitting_distance(
 
 
 class Follower:
-    """A point that follows another smoothly, without lag at a constant velocity.
+    """Smoothed point that follows a target, without lag at a constant velocity.
 
     This is a g-h filter with two equal real poles.
     """
 
     def __init__(self) -> None:
-        """Start with the first point."""
+        """Create the filter, which starts at its first target."""
         self.place = np.full(3, np.nan)
-        """Where it is, m."""
+        """Filtered position, m."""
         self._step = np.zeros(3)
 
     def follow(self, target: np.ndarray) -> bool:
-        """Move on by a frame, and return whether it jumped.
+        """Advance by one frame, and return whether the point jumped.
 
         Args:
-            target: What is followed, m, shape (3,).
+            target: Position of the target, m, shape (3,).
         """
         expected = self.place + self._step
         error = target - expected
-        if not np.linalg.norm(error) < _JUMP:  # Also for the first point.
+        if not np.linalg.norm(error) < _JUMP:  # True for the first target too.
             self.place, self._step = target.copy(), np.zeros(3)
             return True
         self.place = expected + (1.0 - _SMOOTHING**2) * error
@@ -112,7 +114,7 @@ class Follower:
 
 
 class FollowingCamera:
-    """Camera of one world, which follows a body and keeps its distance."""
+    """Camera of one world that follows a body at a constant distance."""
 
     def __init__(
         self,
@@ -123,15 +125,15 @@ class FollowingCamera:
         distance: float | None,
         aspect: float,
     ) -> None:
-        """Take what to show.
+        """Store the settings of the camera.
 
         Args:
             subject: The geoms to show.
-            body: The body to follow. None leaves the camera where it looks.
-            camera: Direction of the camera. If it follows a body, its azimuth is from
-                the heading that the body has when it is first seen, or after a jump.
-            distance: Distance, m. None fits the subject into the picture.
-            aspect: Width of the picture over its height.
+            body: The body to follow. None keeps the camera fixed.
+            camera: Direction of the camera. If it follows a body, its azimuth is
+                relative to the heading of the body in the first frame, or after a jump.
+            distance: Distance, m. None fits the subject into the image.
+            aspect: Width of the image over its height.
         """
         self._subject, self._body, self._camera = subject, body, camera
         self._azimuth = camera.azimuth
@@ -156,7 +158,7 @@ class FollowingCamera:
         return shown
 
     def _place(self, model: mujoco.MjModel, data: mujoco.MjData) -> None:
-        """Choose distance, direction and the point to look at anew."""
+        """Reset distance, direction and look-at point."""
         camera = self._camera
         low, high = self._subject.box(model, data)
         camera.distance = self._distance or fitting_distance(
@@ -169,7 +171,8 @@ class FollowingCamera:
         heading = math.degrees(math.atan2(forward[1], forward[0]))
         is_level = math.hypot(forward[0], forward[1]) > 0.5
         camera.azimuth = self._azimuth + (heading if is_level else 0.0)
-        # Sideways the body is the middle: limbs and lengths are not.
+        # Horizontally, centre the body instead of the bounding box, which moves with
+        # limbs.
         middle = 0.5 * (low[2] + high[2]) - data.xpos[self._body, 2]
         angle = math.radians(model.vis.global_.fovy)
         height = 2.0 * camera.distance * math.tan(0.5 * angle)

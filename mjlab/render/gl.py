@@ -1,4 +1,4 @@
-"""The way to OpenGL: a window system where there is one, else EGL or OSMesa."""
+"""OpenGL backend: a window system if available, otherwise EGL or OSMesa."""
 
 import ctypes
 import importlib
@@ -10,27 +10,27 @@ from typing import Any, TypeVar
 from mjlab.opengl import load_triton
 
 VARIABLE = "MUJOCO_GL"
-"""The environment variable by which MuJoCo is told."""
+"""Environment variable that selects MuJoCo's backend."""
 
-# What draws without a display, and the library that it needs.
+# Offscreen backends, with their libraries.
 _HEADLESS = {"egl": "libEGL.so.1", "osmesa": "libOSMesa.so.8"}
 _DEBIAN = "apt-get install libegl1 libgl1-mesa-dri, or libosmesa6"
 
 _CONTEXTS = "mujoco.rendering.classic.gl_context"
-"""The module in which MuJoCo's renderer looks for a way to OpenGL."""
+"""Module in which MuJoCo's renderer looks up the backend."""
 
 Filled = TypeVar("Filled")
 
 
 class GlError(RuntimeError):
-    """Pictures cannot be drawn here."""
+    """Rendering is impossible on this machine."""
 
 
 def prepare_gl() -> str | None:
-    """Choose how MuJoCo draws without a window; return the choice, None for its own.
+    """Select the backend for offscreen rendering; return it, None for MuJoCo's default.
 
-    MuJoCo's own renderer follows it too, also where MuJoCo has read the variable, which
-    it does once, when it is imported. What the user set is kept.
+    The selection also applies to MuJoCo's own renderer if MuJoCo is already imported,
+    which reads the variable once at import. A value set by the user is kept.
     """
     if VARIABLE not in os.environ and sys.platform.startswith("linux"):
         found = (name for name, library in _HEADLESS.items() if _loads(library))
@@ -45,24 +45,24 @@ def prepare_gl() -> str | None:
 def open_context(
     width: int, height: int, fill: Callable[[], Filled]
 ) -> tuple[Any, Filled]:
-    """Return a context to draw in, made current, and what was made in it.
+    """Return a current OpenGL context, and the objects that `fill` created in it.
 
     Args:
-        width: Width of what is drawn, in pixels.
-        height: Height of what is drawn, in pixels.
-        fill: Makes MuJoCo's part.
+        width: Width of the framebuffer, in pixels.
+        height: Height of the framebuffer, in pixels.
+        fill: Creates MuJoCo's objects.
 
     Raises:
-        GlError: Where nothing can be drawn, with the reason.
+        GlError: If rendering is impossible, with the reason.
     """
     chosen = prepare_gl()
     load_triton()
     try:
         context = _context_class(chosen)(width, height)
         context.make_current()
-        # GLFW only warns when there is no display; MuJoCo's part then fails.
+        # GLFW only warns without a display; then MuJoCo's part fails.
         return context, fill()
-    except Exception as error:  # Each binding of OpenGL raises errors of its own.
+    except Exception as error:  # Each OpenGL binding has its own exception types.
         raise GlError(_explain(chosen, error)) from error
 
 

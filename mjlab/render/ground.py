@@ -1,17 +1,17 @@
-"""Infinite planes, drawn as a few large squares.
+"""Infinite planes, rendered as a few large squares.
 
-MuJoCo draws an infinite plane as 200 by 200 squares, three times where there are
-shadows: a third of the time of a film's frame went into their corners.
+MuJoCo renders an infinite plane as 200 by 200 squares, three times with shadows; their
+vertices took a third of the time of a video frame.
 """
 
 import mujoco
 import numpy as np
 
 _SQUARES = 40
-"""Squares along each side of a plane: light is computed at their corners."""
+"""Squares along each side of a plane: lighting is computed at their corners."""
 
 _BEYOND = 1.5
-"""Half of a plane's side, as a multiple of how far the camera sees."""
+"""Half of a plane's side, as a multiple of the far plane's distance."""
 
 _PLANE = mujoco.mjtGeom.mjGEOM_PLANE.value
 _DIRECTIONAL = mujoco.mjtLightType.mjLIGHT_DIRECTIONAL.value
@@ -21,18 +21,18 @@ _COLOR = mujoco.mjtTextureRole.mjTEXROLE_RGB.value
 
 
 class EndingPlanes:
-    """The infinite planes of a model that look the same when they end out of sight."""
+    """Infinite planes of a model that can be replaced by large finite planes."""
 
     def __init__(self, model: mujoco.MjModel) -> None:
-        """Have them end in the model that a context of OpenGL is made from.
+        """Resize the planes in the model from which an OpenGL context is created.
 
         Args:
-            model: A copy. The sizes of planes are written to.
+            model: A copy. The sizes of planes are modified.
         """
         self._reach = _BEYOND * model.vis.map.zfar * model.stat.extent
         is_endless = (model.geom_type == _PLANE) & ~model.geom_size[:, :2].any(axis=1)
-        # A large square has the light of its corners, which a lamp nearby would not
-        # reach, and MuJoCo has only what is infinite fade into a sky.
+        # Lighting at the corners of a large square would miss a lamp nearby, and MuJoCo
+        # fades only infinite planes into a sky.
         has_lamp = (model.light_type != _DIRECTIONAL).any()
         may_end = not has_lamp and not (model.tex_type == _SKY).any()
         self._planes = [
@@ -45,14 +45,14 @@ class EndingPlanes:
     def put_under(
         self, model: mujoco.MjModel, data: mujoco.MjData, lookat: np.ndarray
     ) -> None:
-        """Have them end in the model of a world, far from where the camera looks.
+        """Resize the planes in the model of a world, and centre them below the camera.
 
-        They move by whole periods of their textures, which nobody can see.
+        They are moved by whole periods of their textures, which is invisible.
 
         Args:
-            model: A copy of the world's model. The sizes of planes are written to.
-            data: A copy of its state. The positions of planes are written to.
-            lookat: Where the camera looks, world frame, m.
+            model: A copy of the world's model. The sizes of planes are modified.
+            data: A copy of its state. The positions of planes are modified.
+            lookat: Look-at point of the camera, world frame, m.
         """
         self._end(model)
         for plane in self._planes:
@@ -71,7 +71,7 @@ def _is_plain(model: mujoco.MjModel, material: int) -> bool:
 
 
 def _repeats(model: mujoco.MjModel, material: int) -> bool:
-    """Return whether what a plane shows is the same again after some m."""
+    """Return whether the appearance of a plane is periodic."""
     if _is_plain(model, material):
         return True
     texture = model.mat_texid[material, _COLOR]
@@ -81,7 +81,8 @@ def _repeats(model: mujoco.MjModel, material: int) -> bool:
 
 
 def _period(model: mujoco.MjModel, material: int) -> np.ndarray:
-    """Return after how many m along its axes what a plane shows is the same again."""
+    """Return the period of a plane's appearance along its axes, m."""
     if _is_plain(model, material):
         return np.ones(2)
-    return 2.0 / model.mat_texrepeat[material]  # MuJoCo counts per half of a size.
+    # MuJoCo's texrepeat refers to half sizes.
+    return 2.0 / model.mat_texrepeat[material]

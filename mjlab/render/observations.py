@@ -1,4 +1,4 @@
-"""Observations of pictures, besides `mdp.camera_image`."""
+"""Image observations, in addition to `mdp.camera_image`."""
 
 import torch
 
@@ -10,38 +10,39 @@ from mjlab.sensor.vision import NEAR
 
 
 def camera_bytes(env: ManagedEnv, sensor_name: str) -> torch.Tensor:
-    """Return colours as they are drawn, uint8, shape (num_envs, 3, height, width)."""
+    """Return raw colour images, uint8, shape (num_envs, 3, height, width)."""
     return pictures(env, sensor_name).rgb.permute(0, 3, 1, 2)
 
 
 def camera_depth(
     env: ManagedEnv, sensor_name: str, cutoff: float, as_bytes: bool = False
 ) -> torch.Tensor:
-    """Return depth as a share of `cutoff`, 1 beyond it, (num_envs, 1, height, width).
+    """Return depth over `cutoff`, at most 1, shape (num_envs, 1, height, width).
 
     Args:
         env: The environment.
         sensor_name: The camera.
-        cutoff: Depth beyond which nothing is told apart, m.
-        as_bytes: Whether to return 255 times as much, rounded to uint8.
+        cutoff: Depth that maps to 1, in metres; larger depths are clipped.
+        as_bytes: Return the values times 255, rounded to uint8.
     """
     seen = pictures(env, sensor_name)
-    # What a curriculum holds is a tensor, which is not read back.
+    # A cutoff set by a curriculum is a tensor; reading it would synchronise.
     if isinstance(cutoff, float) and not NEAR < cutoff <= seen.max_distance:
         raise TermError(
-            f"camera_depth: cutoff={cutoff} has to be above {NEAR}, where cameras see "
-            f"first, and at most max_distance={seen.max_distance} of {sensor_name!r}."
+            f"camera_depth: cutoff={cutoff} has to be above {NEAR}, the near plane of "
+            f"cameras, and at most max_distance={seen.max_distance} of "
+            f"{sensor_name!r}."
         )
     share = (seen.depth.permute(0, 3, 1, 2).clamp(min=NEAR) / cutoff).clamp(max=1.0)
     return (255.0 * share).round().to(torch.uint8) if as_bytes else share
 
 
 class camera_mask(ManagerTermBase):
-    """The pixels of a camera at which chosen geoms are seen, such as a target's."""
+    """Mask of the pixels that show selected geoms, such as those of a target."""
 
     def __init__(self, cfg: TermCfg, env: ManagedEnv) -> None:
         super().__init__(cfg, env)
-        # The last row is of what is no geom, whose id is -1.
+        # The last row is for pixels without a geom, whose id is -1.
         rows = env.sim.mj_model.ngeom + 1
         self._marked = torch.zeros(rows, dtype=torch.uint8, device=env.device)
         geoms: SceneEntityCfg = cfg.params["asset_cfg"]
@@ -54,7 +55,7 @@ class camera_mask(ManagerTermBase):
         asset_cfg: Selection,
         as_bytes: bool = False,
     ) -> torch.Tensor:
-        """Return 1 there, or 255 as uint8, shape (num_envs, 1, height, width)."""
+        """Return the mask, 1 or 255 as uint8, shape (num_envs, 1, height, width)."""
         seen = pictures(env, sensor_name).segmentation[..., 0].long()
         mask = self._marked[seen].unsqueeze(1)
         return mask * 255 if as_bytes else mask.float()

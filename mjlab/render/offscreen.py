@@ -2,25 +2,24 @@
 
 import math
 from collections.abc import Callable, Sequence
-from typing import NamedTuple, Protocol
+from typing import NamedTuple, Protocol, Self
 
 import mujoco
 import numpy as np
 
 from mjlab.names import UnknownNameError, suggest
 from mjlab.render.canvas import Canvas, color_muscles
-from mjlab.render.closing import Closing
 from mjlab.render.framing import FollowingCamera, Subject, fitting_distance
 from mjlab.render.overlays import Marks, add_contacts
 from mjlab.scene import Scene
 from mjlab.sim import Simulation
 
 _GAP = 2
-"""Pixels between the pictures of a grid."""
+"""Pixels between the images of a grid."""
 
 
 class OrbitView(Protocol):
-    """A camera and the size of its pictures. An environment's `cfg.viewer` is one."""
+    """Camera and image size. An environment's `cfg.viewer` has this interface."""
 
     width: int
     height: int
@@ -33,11 +32,11 @@ class OrbitView(Protocol):
     world: int
 
 
-class Offscreen(Closing):
-    """Draws frames without a window.
+class Offscreen:
+    """Renders frames without a window.
 
-    Every world is drawn with its own values of the model. All that is drawn are copies:
-    drawing changes nothing in the simulation.
+    Every world is rendered with its own values of the model. Rendering uses copies and
+    does not modify the simulation.
     """
 
     def __init__(
@@ -53,17 +52,18 @@ class Offscreen(Closing):
 
         Args:
             sim: The simulation.
-            scene: What is in it, to find what the camera follows.
-            view: Where frames look from, and how large the picture of one world is.
-            worlds: Worlds to draw, each a picture of the grid. None draws the view's.
-            contacts: Whether contacts are drawn with their forces, which takes a
-                forward pass of a copy of each world.
+            scene: Its scene, to look up the body that the camera follows.
+            view: Camera, and image size of one world.
+            worlds: Worlds to render, each an image of the grid. None renders the view's
+                world.
+            contacts: Draw contacts with their forces, which takes a forward pass on a
+                copy of each world.
 
         Raises:
-            GlError: Where nothing can be drawn.
+            GlError: If rendering is impossible.
         """
         self.worlds = tuple(worlds) if worlds is not None else (view.world,)
-        """The worlds that are drawn."""
+        """The rendered worlds."""
         _check_worlds(self.worlds, sim.num_envs)
         self._sim = sim
         self._contacts = contacts
@@ -86,11 +86,11 @@ class Offscreen(Closing):
         marks: Marks | None = None,
         lines: Callable[[int], Sequence[str]] | None = None,
     ) -> np.ndarray:
-        """Draw the present, and return a picture, shape (height, width, 3), uint8.
+        """Render the present state; return an image, uint8, (height, width, 3).
 
         Args:
-            marks: What is drawn besides, as `env.debug_vis` collects it.
-            lines: Gives the text of a world, by its number.
+            marks: Overlays, as collected by `env.debug_vis`.
+            lines: Returns the text of a world, by its index.
         """
         return join(self.pictures(marks=marks, lines=lines))
 
@@ -100,7 +100,7 @@ class Offscreen(Closing):
         marks: Marks | None = None,
         lines: Callable[[int], Sequence[str]] | None = None,
     ) -> list[np.ndarray]:
-        """Draw the present, and return a picture of each world; see `frame`."""
+        """Render the present state, and return one image per world; see `frame`."""
         return self.draw(self.take(marks=marks, lines=lines))
 
     def take(
@@ -109,9 +109,10 @@ class Offscreen(Closing):
         marks: Marks | None = None,
         lines: Callable[[int], Sequence[str]] | None = None,
     ) -> list["Shot"]:
-        """Return copies of what the present looks like, to be drawn later.
+        """Return copies of the present state, to be rendered later.
 
-        They may be drawn while the worlds go on, by the thread that made this object.
+        The thread that created this object can render them while the worlds are
+        stepped.
         """
         marks = Marks(self.worlds) if marks is None else marks
         return [
@@ -120,7 +121,7 @@ class Offscreen(Closing):
         ]
 
     def draw(self, shots: Sequence["Shot"]) -> list[np.ndarray]:
-        """Return a picture of each world."""
+        """Return one image per world."""
         return [
             self._canvas.draw(
                 shot.model,
@@ -134,12 +135,18 @@ class Offscreen(Closing):
         ]
 
     def close(self) -> None:
-        """Let OpenGL go."""
+        """Release OpenGL."""
         self._canvas.close()
 
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
     def _take(self, world: int, marks: Marks, lines: Sequence[str]) -> "Shot":
-        # Taken anew for each frame, since randomisation may have changed it: 0.4 ms
-        # for a quadruped, against 40 ms that software needs to draw.
+        # Copied for each frame, since randomisation can change it: 0.4 ms for a
+        # quadruped, compared with 40 ms of software rendering.
         model = self._sim.engine.mj_model_of(world)
         data = self._sim.engine.mj_data_of(world)
         if self._contacts:
@@ -152,7 +159,7 @@ class Offscreen(Closing):
 
 
 class Shot(NamedTuple):
-    """Copies of what one world looks like."""
+    """Copies of model and state of one world, for rendering."""
 
     world: int
     model: mujoco.MjModel
@@ -163,25 +170,25 @@ class Shot(NamedTuple):
 
 
 def join(pictures: Sequence[np.ndarray]) -> np.ndarray:
-    """Return the picture of one world, or a grid of those of many."""
+    """Return the image of one world, or a grid of several."""
     return pictures[0] if len(pictures) == 1 else tile(pictures)
 
 
 def grid(number: int) -> tuple[int, int, int]:
-    """Return rows, columns and pixels between the pictures of a grid."""
+    """Return rows, columns and gap in pixels of a grid."""
     columns = math.ceil(math.sqrt(number))
     return math.ceil(number / columns), columns, _GAP
 
 
 def tile(frames: Sequence[np.ndarray], *, gap: int = _GAP) -> np.ndarray:
-    """Put pictures of one size into a grid as square as it can be; the rest is black.
+    """Arrange images of equal size in a nearly square grid; unused cells are black.
 
     Args:
-        frames: Pictures, each of shape (height, width, 3), uint8.
-        gap: Pixels between pictures.
+        frames: Images, each of shape (height, width, 3), uint8.
+        gap: Pixels between images.
     """
     if not frames:
-        raise ValueError("A grid of 0 pictures shows nothing.")
+        raise ValueError("The grid has 0 images; it needs at least one.")
     rows, columns, _ = grid(len(frames))
     height, width = frames[0].shape[:2]
     size = (rows * (height + gap) - gap, columns * (width + gap) - gap, 3)
@@ -194,7 +201,7 @@ def tile(frames: Sequence[np.ndarray], *, gap: int = _GAP) -> np.ndarray:
 
 
 def make_camera(view: OrbitView) -> mujoco.MjvCamera:
-    """Return MuJoCo's camera of a view, before it follows anything."""
+    """Return MuJoCo's camera of a view, before following."""
     camera = mujoco.MjvCamera()
     camera.type = mujoco.mjtCamera.mjCAMERA_FREE.value
     aim(camera, view)
@@ -202,7 +209,7 @@ def make_camera(view: OrbitView) -> mujoco.MjvCamera:
 
 
 def aim(camera: mujoco.MjvCamera, view: OrbitView) -> None:
-    """Have a camera look from where a view says."""
+    """Set direction, distance and look-at point of a camera from a view."""
     camera.lookat[:] = view.lookat
     camera.distance = view.distance or camera.distance
     camera.azimuth = view.azimuth
@@ -210,7 +217,7 @@ def aim(camera: mujoco.MjvCamera, view: OrbitView) -> None:
 
 
 def followed_body(model: mujoco.MjModel, scene: Scene, view: OrbitView) -> int | None:
-    """Return the body of the compiled model that a view follows, None for none."""
+    """Return the id of the body that a view follows, None if fixed."""
     if view.entity is None:
         return None
     entity = scene.entity(view.entity)
@@ -224,7 +231,7 @@ def followed_body(model: mujoco.MjModel, scene: Scene, view: OrbitView) -> int |
 
 
 def find_subject(model: mujoco.MjModel, scene: Scene, view: OrbitView) -> Subject:
-    """Return what a view shows: the entity that it follows, or all that can move."""
+    """Return the geoms that a view shows: those of its entity, or all movable ones."""
     if view.entity is None:
         return Subject(model)
     return Subject(model, scene.entity(view.entity).index.prefix)
@@ -233,16 +240,16 @@ def find_subject(model: mujoco.MjModel, scene: Scene, view: OrbitView) -> Subjec
 def view_distance(
     model: mujoco.MjModel, data: mujoco.MjData, scene: Scene, view: OrbitView
 ) -> float:
-    """Return the distance of a view, m; one of None fits the picture."""
+    """Return the distance of a view, m; if None, the distance that fits the subject."""
     low, high = find_subject(model, scene, view).box(model, data)
     return view.distance or fitting_distance(model, low, high, view.width / view.height)
 
 
 def brighten(model: mujoco.MjModel) -> None:
-    """Give a model's copy more light, unless the model sets a headlight of its own.
+    """Brighten the headlight of a model's copy, unless the model defines a headlight.
 
-    Light from the camera reaches upright surfaces more than the ground, which it meets
-    at a small angle, so a robot stands out.
+    A headlight brightens upright surfaces more than the ground, which it meets at a
+    grazing angle, so robots stand out.
     """
     light = model.vis.headlight
     is_default = np.allclose((light.ambient, light.diffuse), ((0.1,) * 3, (0.4,) * 3))
@@ -252,9 +259,9 @@ def brighten(model: mujoco.MjModel) -> None:
 
 def _check_worlds(worlds: Sequence[int], num_envs: int) -> None:
     if not worlds:
-        raise ValueError("There are no worlds to draw.")
+        raise ValueError("The list of worlds to render is empty.")
     outside = [world for world in worlds if not 0 <= world < num_envs]
     if outside:
         raise ValueError(
-            f"Worlds {outside} cannot be drawn: they are numbered 0 to {num_envs - 1}."
+            f"Worlds {outside} do not exist: indices are 0 to {num_envs - 1}."
         )

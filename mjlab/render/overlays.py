@@ -1,7 +1,7 @@
-"""Arrows, spheres and labels that are drawn into a world besides the world.
+"""Overlays: arrows, spheres and labels in the scene.
 
-A collection of these is what a term's `debug_vis` receives. It knows nothing of how it
-is drawn: frames put it into MuJoCo's scene, the web viewer into the browser's.
+A term's `debug_vis` adds overlays to a `Marks` object, which is independent of the
+renderer: frames add them to MuJoCo's scene, the web viewer to the browser's.
 """
 
 from collections.abc import Iterable, Sequence
@@ -12,7 +12,7 @@ import numpy as np
 import torch
 
 Vector = Sequence[float] | np.ndarray | torch.Tensor
-"""Three numbers: a place or a direction in the frame of the world, m."""
+"""Position or direction in the world frame, m, 3 numbers."""
 
 Color = tuple[float, float, float, float]
 """Red, green, blue and opacity, each from 0 to 1."""
@@ -23,7 +23,7 @@ CONTACT_COLOR: Color = (0.95, 0.6, 0.1, 1.0)
 """Colour of contacts."""
 
 _WEIGHT_LENGTH = 0.3
-"""Length of an arrow that carries everything that moves, m."""
+"""Length of a force arrow that equals the weight of all movable bodies, m."""
 
 _SHORTEST = 1e-4
 _IDENTITY = np.eye(3).flatten()
@@ -31,7 +31,7 @@ _IDENTITY = np.eye(3).flatten()
 
 @dataclass(frozen=True, eq=False)
 class Arrow:
-    """An arrow from a place to another."""
+    """Arrow between two points."""
 
     start: np.ndarray
     """Start, world frame, m, shape (3,)."""
@@ -53,10 +53,10 @@ class Arrow:
 
 @dataclass(frozen=True, eq=False)
 class Sphere:
-    """A ball at a place, with or without words."""
+    """Sphere, optionally with a label."""
 
     center: np.ndarray
-    """Its place, world frame, m, shape (3,)."""
+    """Its position, world frame, m, shape (3,)."""
 
     radius: float
     """Its radius, m."""
@@ -65,24 +65,24 @@ class Sphere:
     """Its colour."""
 
     text: str
-    """Words beside it, if any."""
+    """Label, or empty."""
 
 
 class Marks:
-    """Arrows and spheres of the worlds that are shown.
+    """Overlays of the displayed worlds.
 
-    What is added for a world that is not shown is left out, so that a term need not
-    ask; one that has much to compute looks at `worlds` first.
+    Overlays of other worlds are ignored, so terms need not check; an expensive term
+    should test `worlds` first.
     """
 
     def __init__(self, worlds: Iterable[int]) -> None:
-        """Start with nothing.
+        """Create an empty collection.
 
         Args:
-            worlds: The worlds that are shown.
+            worlds: The displayed worlds.
         """
         self.worlds = tuple(worlds)
-        """The worlds that are shown."""
+        """The displayed worlds."""
         self.arrows: dict[int, list[Arrow]] = {world: [] for world in self.worlds}
         """Arrows by world."""
         self.spheres: dict[int, list[Sphere]] = {world: [] for world in self.worlds}
@@ -97,12 +97,12 @@ class Marks:
         color: Color = WHITE,
         width: float = 0.015,
     ) -> None:
-        """Draw an arrow; one without length is left out.
+        """Add an arrow; an arrow of zero length is ignored.
 
         Args:
-            world: The world that it belongs to.
-            start: Where it starts, world frame, m.
-            end: Where its head ends, world frame, m.
+            world: Its world.
+            start: Its start, world frame, m.
+            end: Its tip, world frame, m.
             color: Its colour.
             width: Radius of its shaft, m.
         """
@@ -121,21 +121,21 @@ class Marks:
         color: Color = WHITE,
         text: str = "",
     ) -> None:
-        """Draw a sphere, such as a goal.
+        """Add a sphere, such as a goal.
 
         Args:
-            world: The world that it belongs to.
-            center: Where it is, world frame, m.
+            world: Its world.
+            center: Its position, world frame, m.
             radius: Its radius, m.
             color: Its colour.
-            text: What is written beside it.
+            text: Its label.
         """
         if world in self.spheres:
             sphere = Sphere(_vector(center), radius, color, text)
             self.spheres[world].append(sphere)
 
     def put_into(self, scene: mujoco.MjvScene, world: int) -> int:
-        """Add those of one world to MuJoCo's scene, and return how many found room."""
+        """Add a world's overlays to MuJoCo's scene, and return how many fitted."""
         before = scene.ngeom
         for arrow in self.arrows.get(world, ()):
             _put_arrow(scene, arrow)
@@ -150,13 +150,13 @@ def add_contacts(
     model: mujoco.MjModel,
     data: mujoco.MjData,
 ) -> None:
-    """Draw the contacts of a world: where they are, and how hard they push.
+    """Add positions and forces of a world's contacts.
 
     Args:
-        marks: Where to draw them.
-        world: The world that `data` is of.
+        marks: The collection.
+        world: The world of `data`.
         model: Its model.
-        data: Its state after `mj_forward`, so that forces are there.
+        data: Its state after `mj_forward`, which computes contact forces.
     """
     weight = float(model.body_mass.sum() * np.linalg.norm(model.opt.gravity))
     scale = _WEIGHT_LENGTH / weight if weight > 0.0 else 0.0
@@ -164,9 +164,9 @@ def add_contacts(
     for index in range(data.ncon):
         contact = data.contact[index]
         if contact.efc_address < 0:
-            continue  # Near, but without force.
+            continue  # Inside the margin, but without force.
         mujoco.mj_contactForce(model, data, index, wrench)
-        # Rows of the contact's frame are its axes; the force is on the second geom.
+        # The rows of the contact frame are its axes; the force acts on the second geom.
         force = contact.frame.reshape(3, 3).T @ wrench[:3]
         tip = contact.pos + scale * force
         marks.add_sphere(world, contact.pos, 0.012, color=CONTACT_COLOR)
@@ -185,7 +185,7 @@ def _put_sphere(scene: mujoco.MjvScene, sphere: Sphere) -> None:
     size = np.full(3, sphere.radius)
     geom = _next_geom(scene, kind, size, sphere.center, sphere.color)
     if geom is not None and sphere.text:
-        geom.label = sphere.text[:99]  # MuJoCo has room for 100 characters.
+        geom.label = sphere.text[:99]  # MuJoCo limits labels to 100 characters.
 
 
 def _next_geom(
@@ -195,7 +195,7 @@ def _next_geom(
     center: np.ndarray,
     color: Color,
 ) -> mujoco.MjvGeom | None:
-    """Return the next free place of the scene, None if it is full."""
+    """Return the next free geom of the scene, None if it is full."""
     if scene.ngeom >= scene.maxgeom:
         return None
     geom = scene.geoms[scene.ngeom]

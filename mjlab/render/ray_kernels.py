@@ -2,10 +2,10 @@
 # pyright: reportInvalidTypeForm=false, reportCallIssue=false, reportOperatorIssue=false
 # pyright: reportArgumentType=false, reportAssignmentType=false, reportIndexIssue=false
 # pyright: reportGeneralTypeIssues=false, reportReturnType=false
-"""Kernels that draw pictures by rays: for each geom the pixels that it may cover.
+"""Ray casting kernels for images: for each geom, the pixels that it can cover.
 
-Only what faces the camera is seen, and only from `near` on, as in OpenGL with back
-faces culled: a camera inside of a geom sees through it.
+Only surfaces that face the camera, beyond `near`, are visible, as in OpenGL with back
+face culling: a camera inside a geom sees through it.
 """
 
 import warp as wp
@@ -31,7 +31,7 @@ from mjlab.render.surface_kernels import (
     slabs_of,
 )
 
-# Unrolled loops, and gradients that nobody asks for, take a minute to compile.
+# Unrolled loops and adjoint code, which is not needed, take a minute to compile.
 wp.set_module_options({"enable_backward": False, "max_unroll": 1})
 
 PLANE, HFIELD, SPHERE, CAPSULE, ELLIPSOID, CYLINDER, BOX, MESH = range(8)
@@ -46,7 +46,7 @@ _matrices = wp.array2d(dtype=wp.mat33)
 
 @wp.struct
 class Shapes:
-    """Geoms that are drawn. Arrays of two dimensions have a row a world, or one row."""
+    """Rendered geoms. 2D arrays have one row per world, or a single row."""
 
     shown: wp.array(dtype=wp.int32)  # type: ignore
     body: wp.array(dtype=wp.int32)  # type: ignore
@@ -69,7 +69,7 @@ class Shapes:
 
 @wp.struct
 class Lights:
-    """The lights of the scene, and the one on the camera."""
+    """Lights of the scene, and the headlight."""
 
     kind: _ints  # type: ignore
     active: _ints  # type: ignore
@@ -86,9 +86,9 @@ class Lights:
 
 @wp.struct
 class Pixels:
-    """Outputs, and the nearest surface so far; what is not drawn has no rows.
+    """Outputs, and the nearest surface so far; unused outputs have no rows.
 
-    Where depth alone is drawn, `nearest` is the picture.
+    If only depth is rendered, `nearest` is the image.
     """
 
     nearest: _floats  # type: ignore
@@ -129,7 +129,7 @@ def _hit(
 
 @wp.func
 def _half(kind: int, size: wp.vec3) -> wp.vec3:
-    """Return half of the extents of a geom that is no mesh and no height field."""
+    """Return the half extents of a primitive geom."""
     if kind == SPHERE:
         return wp.vec3(size[0], size[0], size[0])
     if kind == CAPSULE:
@@ -146,7 +146,7 @@ def _half(kind: int, size: wp.vec3) -> wp.vec3:
 
 @wp.func
 def _color(shapes: Shapes, world: int, geom: int) -> wp.vec4:
-    """Return a geom's colour; MuJoCo's default gives way to its material's."""
+    """Return a geom's colour; if it is MuJoCo's default, that of its material."""
     rgba = shapes.rgba[row_of(shapes.rgba.shape[0], world), geom]
     material = shapes.material[row_of(shapes.material.shape[0], world), geom]
     if material >= 0 and rgba == wp.vec4(0.5, 0.5, 0.5, 1.0):
@@ -213,7 +213,7 @@ def _draw_geom(
     body_mat = cam_mat * shapes.body_mat[world, body]
     offset = shapes.body_pos[world, body] - eye.pos[world, eye.index]
     pos = cam_mat * offset + body_mat * local
-    # About the geom's own origin, which needs no rotation to be known.
+    # A bounding sphere at the geom's origin does not depend on its rotation.
     if not may_show(pos, wp.length(middle) + wp.length(half), window, eye.near):
         return
     if _color(shapes, world, geom)[3] == 0.0:
@@ -226,7 +226,7 @@ def _draw_geom(
         rays.right = int(wp.floor(bounds[1]))
         rays.top = int(wp.ceil(bounds[2]))
         rays.bottom = int(wp.floor(bounds[3]))
-    # Boxes have a loop of their own, which takes a third less than one for all kinds.
+    # A separate loop for boxes takes a third less time than one loop for all types.
     if kind == BOX:
         _draw_box(world, geom, half, rays, axes, eye, out)
         return
@@ -240,7 +240,7 @@ def _draw_geom(
 
 @wp.func
 def _light(lights: Lights, world: int, i: int, p: wp.vec3, n: wp.vec3) -> wp.vec3:
-    """Return the light of one source at a point of a surface, as OpenGL has it."""
+    """Return the light of one source at a surface point, by OpenGL's lighting model."""
     if lights.active[row_of(lights.active.shape[0], world), i] == 0:
         return wp.vec3(0.0, 0.0, 0.0)
     kind = lights.kind[row_of(lights.kind.shape[0], world), i]
@@ -281,7 +281,7 @@ def _shade(
     if geom >= 0:
         rgba = _color(shapes, world, geom)
         n = out.normal[world, pixel]
-        # The camera's own light shines along its axis.
+        # The headlight points along the camera axis.
         light = lights.head_ambient + wp.max(0.0, n[2]) * lights.head_diffuse
         x = (float(pixel % eye.width) + 0.5) / float(eye.width)
         y = (float(pixel // eye.width) + 0.5) / float(eye.height)
@@ -320,7 +320,7 @@ def draw(
     eye: Eye,
     out: Pixels,
 ) -> None:
-    """Draw one camera of one world, if that is due."""
+    """Render one camera of one world, if it is due."""
     world = first + wp.tid()
     if not due[world]:
         return

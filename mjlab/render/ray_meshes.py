@@ -1,4 +1,4 @@
-"""Triangles of meshes and height fields, for rays."""
+"""Triangles of meshes and height fields for ray casting."""
 
 import mujoco
 import numpy as np
@@ -6,10 +6,10 @@ import warp as wp
 
 
 class Surfaces:
-    """Trees of triangles: those of the model's meshes, then its height fields."""
+    """Bounding volume hierarchies of the model's meshes, then of its height fields."""
 
     def __init__(self, model: mujoco.MjModel) -> None:
-        """Build the trees."""
+        """Build the hierarchies."""
         parts = [_mesh(model, i) for i in range(model.nmesh)]
         parts += [_height_field(model, i) for i in range(model.nhfield)]
         self._meshes = [
@@ -30,11 +30,11 @@ class Surfaces:
             )
         )
         self.handles = wp.array(np.array(handles, np.uint64), device="cpu")
-        """Names of the trees in kernels."""
+        """Handles of the hierarchies in kernels."""
         self.centers = wp.array(sums / 2, dtype=wp.vec3, device="cpu")
-        """Middles of their bounding boxes, in the frame of the geom, m."""
+        """Centres of their bounding boxes, in the geom frame, m."""
         self.halves = wp.array(spans / 2, dtype=wp.vec3, device="cpu")
-        """Half of the extents of these boxes, m."""
+        """Half extents of these boxes, m."""
 
 
 def _mesh(model: mujoco.MjModel, index: int) -> tuple[np.ndarray, np.ndarray]:
@@ -44,7 +44,7 @@ def _mesh(model: mujoco.MjModel, index: int) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _height_field(model: mujoco.MjModel, index: int) -> tuple[np.ndarray, np.ndarray]:
-    """Return the surface, and walls and a bottom as MuJoCo draws them."""
+    """Return vertices and triangles: surface, side walls and bottom, as in MuJoCo."""
     rows, columns = int(model.hfield_nrow[index]), int(model.hfield_ncol[index])
     first = int(model.hfield_adr[index])
     data = model.hfield_data[first : first + rows * columns].reshape(rows, columns)
@@ -66,6 +66,6 @@ def _height_field(model: mujoco.MjModel, index: int) -> tuple[np.ndarray, np.nda
 
 
 def _quads(a: np.ndarray, b: np.ndarray, c: np.ndarray, d: np.ndarray) -> np.ndarray:
-    """Return two triangles for each quad, cut from `a` to `c` as MuJoCo cuts them."""
+    """Return two triangles per quad, split along `a` to `c` as in MuJoCo."""
     a, b, c, d = (np.ravel(corner) for corner in (a, b, c, d))
     return np.concatenate((np.stack((a, b, c), 1), np.stack((a, c, d), 1)))

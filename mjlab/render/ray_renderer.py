@@ -1,4 +1,4 @@
-"""Pictures of the native engine's worlds by rays, with kernels of Warp on threads."""
+"""Ray casting of the native engine's worlds, with Warp kernels on CPU threads."""
 
 from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
@@ -16,8 +16,8 @@ from mjlab.sensor.vision import NEAR, CameraView, DrawCamera, Images, VisionErro
 from mjlab.sim import Simulation
 
 _DRAWN = (
-    "drawn by rays: flat colours without textures, gloss, shadows, haze or sky. "
-    "Films are drawn by MuJoCo's renderer."
+    "rendered by ray casting: flat colours without textures, gloss, shadows, haze or "
+    "sky. Videos use MuJoCo's renderer."
 )
 _TYPES: dict[Any, torch.dtype] = {wp.int32: torch.int32}
 
@@ -50,31 +50,31 @@ _EYE = {
 
 
 class RayRenderer:
-    """Draws cameras of all worlds, each thread those of its own worlds.
+    """Renders cameras of all worlds; each thread renders its own worlds.
 
-    A world's pictures follow from its own fields alone, so they are the same to the
-    last bit at any number of threads.
+    The images of a world depend on its own fields only, so they are bit-identical for
+    any number of threads.
     """
 
     notes: tuple[str, ...] = (_DRAWN,)
 
     def __init__(self, sim: Simulation) -> None:
-        """Open the threads."""
+        """Start the threads."""
         self._sim = sim
         batch = sim.engine.batch
-        assert batch is not None, "Warp draws its own worlds."
+        assert batch is not None, "Warp has its own renderer."
         self._num_threads = max(1, min(batch.nthread, sim.num_envs))
         self._pool = ThreadPoolExecutor(self._num_threads)
 
     def add_camera(self, view: CameraView, images: Images) -> DrawCamera:
-        """Return what draws a camera into `images`."""
+        """Return a function that renders a camera into `images`."""
         _refuse_view(self._sim.mj_model, view)
-        wp.load_module(kernels, device="cpu")  # Here, not in each thread.
+        wp.load_module(kernels, device="cpu")  # Loaded here once, not in each thread.
         surfaces = Surfaces(self._sim.mj_model)
         return _Camera(self._sim, view, images, surfaces, self._run).draw
 
     def _run(self, launch: Callable[[int, int], None]) -> None:
-        """Launch for every thread's worlds; the first in the thread that calls."""
+        """Launch for every thread's worlds; the calling thread runs the first part."""
         num_envs = self._sim.num_envs
         ends = [num_envs * i // self._num_threads for i in range(self._num_threads + 1)]
         parts = list(pairwise(ends))
@@ -85,7 +85,7 @@ class RayRenderer:
 
 
 class _Camera:
-    """One camera of all worlds, with everything that its kernel reads and writes."""
+    """One camera of all worlds, with the arrays that its kernel reads and writes."""
 
     def __init__(
         self,
@@ -96,7 +96,7 @@ class _Camera:
         run: Callable[[Callable[[int, int], None]], None],
     ) -> None:
         self._run, self._view = run, view
-        self._kept = surfaces  # The kernel holds no more than their addresses.
+        self._kept = surfaces  # Kernels store only the addresses of these tensors.
         self._fields = _Fields(sim)
         self._due = torch.ones(sim.num_envs, dtype=torch.bool)
         self._due_worlds = wp.from_torch(self._due)
@@ -107,7 +107,7 @@ class _Camera:
         self._images = images
 
     def draw(self, due: torch.Tensor) -> None:
-        """Draw the worlds that are due."""
+        """Render the worlds that are due."""
         self._fields.bring(self._shapes, _SHAPES)
         self._fields.bring(self._lights, _LIGHTS)
         self._fields.bring(self._eye, _EYE)
@@ -155,16 +155,16 @@ class _Camera:
         eye.mat = _live(sim.data.cam_xmat, wp.mat33)
         eye.width, eye.height = view.width, view.height
         eye.near, eye.limit = NEAR, view.max_distance
-        # As far as `model_for_drawing` has MuJoCo's renderer see.
+        # The far plane that `model_for_drawing` sets for MuJoCo's renderer.
         farthest = model.vis.map.zfar * model.stat.extent
         eye.far = max(farthest, 1.1 * view.max_distance)
         if view.data_types == ("depth",):
-            eye.far = view.max_distance  # `nearest` is the picture.
+            eye.far = view.max_distance  # `nearest` is the image.
         return eye
 
 
 class _Fields:
-    """The model's fields as kernels read them: a row for each world, or one for all."""
+    """Model fields as kernel arrays: one row per world, or a single row."""
 
     def __init__(self, sim: Simulation) -> None:
         self.model = sim.mj_model
@@ -184,7 +184,7 @@ class _Fields:
         return self._shared[name]
 
     def bring(self, struct: Any, table: Mapping[str, tuple[str, Any]]) -> None:
-        """Have a kernel's struct show the present values, by its names of them."""
+        """Set the fields of a kernel's struct to the present values, by name."""
         for name, (field, dtype) in table.items():
             source = self.tensor(field)
             held = self._held.get(field)
@@ -197,7 +197,7 @@ class _Fields:
 
 
 def _live(tensor: torch.Tensor, dtype: Any) -> wp.array:
-    """Return an array of Warp over a tensor's memory, shape (rows, elements)."""
+    """Return a Warp array on a tensor's memory, shape (rows, elements)."""
     rows, elements = tensor.shape[:2]
     if elements == 0:
         return wp.zeros((rows, 0), dtype=dtype, device="cpu")
@@ -233,22 +233,23 @@ def _refuse_view(model: mujoco.MjModel, view: CameraView) -> None:
     where = f"Camera sensor {view.name!r}"
     if model.nflex:
         raise VisionError(
-            f"{where}: RayRendererCfg draws no flexes, of which the scene has "
-            f"{model.nflex}: set renderer=None for MuJoCo's own."
+            f"{where}: RayRendererCfg does not support flexes, and the scene has "
+            f"{model.nflex}: set renderer=None for MuJoCo's renderer."
         )
     if view.use_shadows:
         raise VisionError(
-            f"{where}: RayRendererCfg draws no shadows: set use_shadows=False, or "
-            "renderer=None for MuJoCo's own."
+            f"{where}: RayRendererCfg does not support shadows: set "
+            "use_shadows=False, or renderer=None for MuJoCo's renderer."
         )
     if model.cam_projection[view.camera_id] != mujoco.mjtProjection.mjPROJ_PERSPECTIVE:
         raise VisionError(
-            f"{where}: RayRendererCfg draws perspective, and this camera is "
-            "orthographic: set renderer=None for MuJoCo's own."
+            f"{where}: RayRendererCfg does not support orthographic cameras: set "
+            "renderer=None for MuJoCo's renderer."
         )
     shown = np.isin(model.geom_group, view.geom_groups)
     if (model.geom_type[shown] == mujoco.mjtGeom.mjGEOM_SDF).any():
         raise VisionError(
-            f"{where}: RayRendererCfg draws no geoms of type sdf: leave their group "
-            "out of geom_groups, or set renderer=None for MuJoCo's own."
+            f"{where}: RayRendererCfg does not support geoms of type sdf: exclude "
+            "their group from geom_groups, or set renderer=None for MuJoCo's "
+            "renderer."
         )

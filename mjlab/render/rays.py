@@ -1,20 +1,20 @@
-"""Drawing of cameras on the native engine by rays, all worlds in one call."""
+"""Configuration of the ray casting renderer of the native engine."""
 
 from mjlab.sensor import CameraRenderer, CameraRendererCfg
 from mjlab.sim import Simulation
 
 
 class RayRendererCfg(CameraRendererCfg):
-    """Draws cameras of the native engine by one ray per pixel, with its threads.
+    """Renders cameras of the native engine with one ray per pixel, on its threads.
 
-    Depth and segmentation are those of MuJoCo's renderer. Colours are flat: those of
-    geoms and materials in the light of the scene, without textures, gloss, shadows,
-    haze or sky. For small pictures of many worlds; on Warp its own renderer draws.
+    Depth and segmentation equal those of MuJoCo's renderer. Colours are flat: geom and
+    material colours in the light of the scene, without textures, gloss, shadows, haze
+    or sky. Meant for small images of many worlds. On Warp, its own renderer is used.
     """
 
     def open(self, sim: Simulation) -> CameraRenderer:
-        """Return what draws the cameras of a simulation."""
-        # Imported only here: it compiles kernels of Warp.
+        """Return the renderer of a simulation's cameras."""
+        # Imported here because it compiles Warp kernels.
         from mjlab.render.ray_renderer import RayRenderer
 
         return RayRenderer(sim)

@@ -2,10 +2,10 @@
 # pyright: reportInvalidTypeForm=false, reportCallIssue=false, reportOperatorIssue=false
 # pyright: reportArgumentType=false, reportAssignmentType=false, reportIndexIssue=false
 # pyright: reportGeneralTypeIssues=false
-"""Meetings of rays and surfaces: functions of Warp's kernels.
+"""Ray-surface intersections: functions for Warp kernels.
 
-A ray starts at `o` and goes along `d`, both in the frame of the geom. Each function
-returns the normal and where along the ray the surface is entered, -1 for a miss.
+A ray starts at `o` and goes along `d`, both in the geom frame. Each function returns
+the normal and the ray parameter at which the surface is entered, -1 for a miss.
 """
 
 import warp as wp
@@ -13,13 +13,13 @@ import warp as wp
 _MISS = wp.constant(wp.vec4(0.0, 0.0, 0.0, -1.0))
 _TINY = wp.constant(1e-12)
 FARTHEST = wp.constant(1e10)
-"""Stands for no end."""
+"""Ray parameter that represents infinity."""
 _BACK_FACES = wp.constant(8)
 
 
 @wp.func
 def _least(a: float, b: float, c: float) -> float:
-    """Return the least of three; `wp.min` looks for NaN too, in twice the time."""
+    """Return the minimum of three; `wp.min` also checks for NaN, in twice the time."""
     less = wp.where(b < c, b, c)
     return wp.where(a < less, a, less)
 
@@ -37,7 +37,7 @@ def _away_from_zero(x: float) -> float:
 
 @wp.func
 def hit_plane(o: wp.vec3, d: wp.vec3, size: wp.vec3) -> wp.vec4:
-    """Return it for a plane, which is seen from above only; of size 0, without end."""
+    """Intersect a plane, which is visible from above only; size 0 means infinite."""
     if o[2] <= 0.0 or d[2] >= 0.0:
         return _MISS
     t = -o[2] / d[2]
@@ -50,10 +50,11 @@ def hit_plane(o: wp.vec3, d: wp.vec3, size: wp.vec3) -> wp.vec4:
 
 @wp.func
 def hit_sphere(o: wp.vec3, d: wp.vec3, radius: float) -> wp.vec4:
-    """Return it for a sphere."""
+    """Intersect a sphere."""
     dd = wp.dot(d, d)
     b = wp.dot(o, d) / dd
-    # From the point of the ray that is nearest, or float32 loses what is far away.
+    # Relative to the closest point of the ray, because float32 loses precision far
+    # away.
     nearest = o - b * d
     left = radius * radius - wp.dot(nearest, nearest)
     if left < 0.0:
@@ -65,7 +66,7 @@ def hit_sphere(o: wp.vec3, d: wp.vec3, radius: float) -> wp.vec4:
 
 @wp.func
 def _side(o: wp.vec3, d: wp.vec3, radius: float) -> wp.vec2:
-    """Return where a ray enters and leaves an endless cylinder along z."""
+    """Return the parameters at which a ray enters and leaves an infinite z cylinder."""
     a = d[0] * d[0] + d[1] * d[1]
     if a < _TINY:
         inside = o[0] * o[0] + o[1] * o[1] <= radius * radius
@@ -82,7 +83,7 @@ def _side(o: wp.vec3, d: wp.vec3, radius: float) -> wp.vec2:
 
 @wp.func
 def hit_capsule(o: wp.vec3, d: wp.vec3, radius: float, half: float) -> wp.vec4:
-    """Return it for a capsule along z."""
+    """Intersect a capsule along z."""
     side = _side(o, d, radius)
     if side[0] > side[1]:
         return _MISS
@@ -90,14 +91,14 @@ def hit_capsule(o: wp.vec3, d: wp.vec3, radius: float, half: float) -> wp.vec4:
     z = o[2] + t * d[2]
     if wp.abs(z) <= half:
         return wp.vec4((o[0] + t * d[0]) / radius, (o[1] + t * d[1]) / radius, 0.0, t)
-    # What enters the cylinder beyond an end can reach the rest through that end only.
+    # A ray that enters the cylinder beyond an end can hit the capsule at that end only.
     end = wp.where(z > 0.0, half, -half)
     return hit_sphere(wp.vec3(o[0], o[1], o[2] - end), d, radius)
 
 
 @wp.func
 def hit_cylinder(o: wp.vec3, d: wp.vec3, radius: float, half: float) -> wp.vec4:
-    """Return it for a cylinder along z."""
+    """Intersect a cylinder along z."""
     side = _side(o, d, radius)
     dz = _away_from_zero(d[2])
     sign = wp.where(dz < 0.0, 1.0, -1.0)
@@ -113,10 +114,10 @@ def hit_cylinder(o: wp.vec3, d: wp.vec3, radius: float, half: float) -> wp.vec4:
 
 @wp.struct
 class Slabs:
-    """A box as it is seen from where a camera's rays start.
+    """Box, prepared for rays from one camera position.
 
-    A face is met at c / d[axis] along a ray, so the inverse of that is a product, and
-    the last face that is entered has the least inverse of all that can be.
+    A face is hit at c / d[axis] along a ray, so the inverse is a product, and the last
+    entered face has the smallest inverse of all candidates.
     """
 
     entered: wp.vec3
@@ -128,14 +129,15 @@ class Slabs:
 
 @wp.func
 def slabs_of(o: wp.vec3, half: wp.vec3) -> Slabs:
-    """Return a box for rays from `o`."""
+    """Prepare a box for rays from `o`."""
     slabs = Slabs()
     for i in range(3):
         side = wp.where(o[i] < 0.0, -1.0, 1.0)
         near = 1.0 / _away_from_zero(side * half[i] - o[i])
         far = 1.0 / _away_from_zero(-side * half[i] - o[i])
         within = wp.abs(o[i]) < half[i]
-        # Between two faces nothing is entered, and either may be the one to leave by.
+        # Between two opposite faces no face is entered, and the ray can leave through
+        # either.
         slabs.entered[i] = wp.where(within, 0.0, near)
         slabs.inside[i] = wp.where(within, FARTHEST, 0.0)
         slabs.left[i] = far
@@ -146,7 +148,7 @@ def slabs_of(o: wp.vec3, half: wp.vec3) -> Slabs:
 
 @wp.func
 def hit_box(slabs: Slabs, d: wp.vec3) -> wp.vec4:
-    """Return it for a box."""
+    """Intersect a box."""
     enter = wp.cw_mul(slabs.entered, d) + slabs.inside
     left = wp.cw_mul(slabs.left, d)
     other = wp.cw_mul(slabs.other, d)
@@ -166,7 +168,7 @@ def hit_box(slabs: Slabs, d: wp.vec3) -> wp.vec4:
 
 @wp.func
 def hit_ellipsoid(o: wp.vec3, d: wp.vec3, size: wp.vec3) -> wp.vec4:
-    """Return it for an ellipsoid."""
+    """Intersect an ellipsoid."""
     hit = hit_sphere(wp.cw_div(o, size), wp.cw_div(d, size), 1.0)
     n = wp.normalize(wp.vec3(hit[0] / size[0], hit[1] / size[1], hit[2] / size[2]))
     return wp.vec4(n[0], n[1], n[2], hit[3])
@@ -176,7 +178,7 @@ def hit_ellipsoid(o: wp.vec3, d: wp.vec3, size: wp.vec3) -> wp.vec4:
 def hit_surface(
     surface: wp.uint64, o: wp.vec3, d: wp.vec3, near: float, far: float
 ) -> wp.vec4:
-    """Return the first triangle that faces the camera, passing those that do not."""
+    """Return the first triangle that faces the camera, skipping back faces."""
     begin = near
     for _ in range(_BACK_FACES):
         query = wp.mesh_query_ray(surface, o + begin * d, d, far - begin)

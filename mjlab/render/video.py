@@ -1,50 +1,55 @@
-"""Videos: frames that go to a file one by one, through ffmpeg."""
+"""Video files, encoded frame by frame by ffmpeg, and videos of worlds."""
 
 import contextlib
 import re
 import subprocess
 import tempfile
+from collections.abc import Callable, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
-from typing import IO, Any
+from typing import IO, Any, Self
 
 import numpy as np
 
 from mjlab.extras import missing
 from mjlab.files import make_folders, move_durably, saying_why, temporary_beside
-from mjlab.render.closing import Closing
+from mjlab.render.offscreen import Offscreen, OrbitView, Shot, join
+from mjlab.render.overlays import Marks
+from mjlab.scene import Scene
+from mjlab.sim import Simulation
 
 SUFFIXES = (".mp4", ".mkv", ".mov")
-"""Kinds of files that can be written."""
+"""Supported file suffixes."""
 
 _QUALITY = 21
-"""Coarseness of x264, from 0, which is exact, to 51, which is small."""
+"""Constant rate factor of x264: 0 is lossless, 51 is the lowest quality."""
 
 
 class VideoError(RuntimeError):
-    """A video that cannot be written."""
+    """Video that cannot be written."""
 
 
-class Video(Closing):
-    """A video file.
+class Video:
+    """Video file.
 
-    Frames are handed on as they come, so that a video of any length takes the memory of
-    one frame. The file has its name only when it is whole.
+    Frames are encoded as they arrive, so the memory use is one frame. The file is
+    written under a temporary name and renamed when complete.
     """
 
     def __init__(self, path: Path, fps: float) -> None:
-        """Look for ffmpeg; the file is opened with the first frame.
+        """Look up ffmpeg; the file is opened with the first frame.
 
         Args:
-            path: The file, whose folder is made if it is not there.
-            fps: Frames in a second.
+            path: The file; its folder is created if necessary.
+            fps: Frame rate, in Hz.
 
         Raises:
-            VideoError: If the extra `video` is not installed, or the suffix unknown.
+            VideoError: If the extra `video` is not installed, or the suffix is unknown.
         """
         self.path = Path(path)
         """The file."""
         self.num_frames = 0
-        """Frames so far."""
+        """Number of frames so far."""
         if self.path.suffix not in SUFFIXES:
             raise VideoError(
                 f"{self.path} ends in {self.path.suffix!r}. "
@@ -54,7 +59,7 @@ class Video(Closing):
             raise VideoError(f"fps={fps} has to be above 0.")
         self._ffmpeg = _require_ffmpeg()
         self._fps = fps
-        # ffmpeg tells the kind of a file by its suffix.
+        # ffmpeg derives the container format from the suffix.
         name = temporary_beside(self.path).name
         self._part = self.path.with_name(f".{name}{self.path.suffix}")
         self._sink: subprocess.Popen[bytes] | None = None
@@ -65,7 +70,7 @@ class Video(Closing):
         """Append a frame.
 
         Args:
-            frame: Shape (height, width, 3), uint8, the same for all.
+            frame: Shape (height, width, 3), uint8, equal for all frames.
         """
         even = _even(frame)
         if self._sink is None:
@@ -73,18 +78,18 @@ class Video(Closing):
             self._sink = self._open(even.shape)
         if even.shape != self._shape:
             raise VideoError(
-                f"{self.path}: frame {self.num_frames} has shape {frame.shape}, the "
-                f"first was as {self._shape}."
+                f"{self.path}: frame {self.num_frames} has shape {frame.shape}, and "
+                f"the first frame {self._shape}. All frames must have the same shape."
             )
         assert self._sink.stdin is not None
         try:
             self._sink.stdin.write(np.ascontiguousarray(even).data)
         except BrokenPipeError:
-            self.close()  # It says what ffmpeg ended with.
+            self.close()  # `close` raises the error of ffmpeg.
         self.num_frames += 1
 
     def close(self) -> None:
-        """Finish the file. Without a frame there is none."""
+        """Finish the file. Without frames no file is written."""
         if self._sink is not None:
             assert self._sink.stdin is not None
             with contextlib.suppress(BrokenPipeError):
@@ -98,14 +103,21 @@ class Video(Closing):
                 raise VideoError(f"{self.path} cannot be written: {reason}.")
             move_durably(self._part, self.path)
 
-    def _open(self, shape: tuple[int, ...]) -> subprocess.Popen[bytes]:
-        """Start ffmpeg, in a process group of its own, which Ctrl-C does not reach.
+    def __enter__(self) -> Self:
+        return self
 
-        imageio-ffmpeg would start it with a `preexec_fn`, for which Python has to fork
-        instead of vfork; beside thousands of worlds, whose memory is mostly virtual,
-        the system refuses that.
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def _open(self, shape: tuple[int, ...]) -> subprocess.Popen[bytes]:
+        """Start ffmpeg in a separate process group, which Ctrl-C does not reach.
+
+        imageio-ffmpeg would use a `preexec_fn`, which makes Python call fork instead of
+        vfork. With thousands of worlds, whose memory is mostly virtual, the system
+        refuses a fork.
         """
-        # ffmpeg's own words would be several lines, and come when all is simulated.
+        # Create the file here: ffmpeg would report a failure late, and in several
+        # lines.
         with saying_why(self.path):
             make_folders(self.path.parent)
             self._part.touch(exist_ok=False)
@@ -122,8 +134,95 @@ class Video(Closing):
         )
 
 
+class WorldVideo:
+    """Video of selected worlds.
+
+    A separate thread renders and encodes each frame while the worlds take their next
+    step, so the total time is that of the slower of both.
+    """
+
+    def __init__(
+        self,
+        path: Path,
+        fps: float,
+        sim: Simulation,
+        scene: Scene,
+        view: OrbitView,
+        *,
+        worlds: Sequence[int] | None = None,
+        contacts: bool = False,
+    ) -> None:
+        """Open the file and the renderer.
+
+        Args:
+            path: Path of the file, as in `Video`.
+            fps: Frame rate, in Hz.
+            sim: The simulation, as in `Offscreen`.
+            scene: Its scene.
+            view: Camera, and image size of one world.
+            worlds: Worlds to show side by side. None shows the view's world.
+            contacts: Draw contacts with their forces.
+        """
+        self.num_frames = 0
+        """Number of frames so far."""
+        self._video = Video(path, fps)
+        self._thread = ThreadPoolExecutor(1, "video")
+        self._last: Future[None] | None = None
+        # An OpenGL context belongs to the thread that opens it.
+        opening = self._thread.submit(
+            Offscreen, sim, scene, view, worlds=worlds, contacts=contacts
+        )
+        try:
+            self._camera = opening.result()
+        except BaseException:
+            self._thread.shutdown()
+            raise
+
+    @property
+    def worlds(self) -> tuple[int, ...]:
+        """Worlds in the video."""
+        return self._camera.worlds
+
+    def add(
+        self,
+        *,
+        marks: Marks | None = None,
+        lines: Callable[[int], Sequence[str]] | None = None,
+    ) -> None:
+        """Append the present state as a frame; see `Offscreen.frame`.
+
+        Returns when the previous frame is written, and raises its errors.
+        """
+        shots = self._camera.take(marks=marks, lines=lines)
+        self._wait()
+        self._last = self._thread.submit(self._draw, shots)
+        self.num_frames += 1
+
+    def close(self) -> None:
+        """Finish the file, also after an error: the frames so far are kept."""
+        with contextlib.ExitStack() as ending:
+            ending.callback(self._video.close)
+            ending.callback(self._thread.shutdown)
+            ending.callback(lambda: self._thread.submit(self._camera.close).result())
+            self._wait()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def _draw(self, shots: Sequence[Shot]) -> None:
+        self._video.add(join(self._camera.draw(shots)))
+
+    def _wait(self) -> None:
+        last, self._last = self._last, None
+        if last is not None:
+            last.result()
+
+
 def _require_ffmpeg() -> Any:
-    """Return the module that knows where ffmpeg is."""
+    """Return the module that locates ffmpeg."""
     try:
         import imageio_ffmpeg
     except ImportError as error:
@@ -136,14 +235,14 @@ def _require_ffmpeg() -> Any:
 
 
 def _first_line(said: IO[bytes]) -> str:
-    """Return the first of what ffmpeg said, the cause, without its part that did."""
+    """Return the first line of ffmpeg's messages, without the component's name."""
     said.seek(0)
     first = said.read().decode(errors="replace").strip().split("\n")[0]
     return re.sub(r"^\[.*?\] ", "", first).rstrip(".") or "ffmpeg gave no reason"
 
 
 def _even(frame: np.ndarray) -> np.ndarray:
-    """Return the frame with an even width and height, as the usual encoding needs."""
+    """Return the frame with even width and height, which the usual encoding needs."""
     height, width = frame.shape[:2]
     grown = np.pad(frame, ((0, height % 2), (0, width % 2), (0, 0)), mode="edge")
     return np.ascontiguousarray(grown)

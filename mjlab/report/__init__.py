@@ -1,7 +1,7 @@
-"""The report of a run: one HTML page that needs nothing but itself.
+"""Report of a run: one self-contained HTML page.
 
-It is made from the files of a run's folder alone, so that it can be made of a run that
-is still going, that failed, or that somebody else sent. Nothing here imports torch.
+It reads only the files of the run's folder, so it works for a run that is in progress,
+that failed, or that another person sent. Nothing here imports torch.
 """
 
 from mjlab.report.page import REPORT as REPORT

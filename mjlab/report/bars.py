@@ -1,29 +1,47 @@
-"""Bars: numbers with names, the largest first."""
+"""Horizontal bar charts of named numbers, the largest first."""
 
 from collections.abc import Mapping
-
-from mjlab.report.markup import Html, element
-from mjlab.report.words import number
-
-_ABOVE, _BELOW = 0, 1
-"""Colours of numbers above and below zero."""
+from dataclasses import dataclass
 
 
-def bars(values: Mapping[str, float], caption: str) -> Html:
-    """Return a bar for each number, from zero on, and the number beside it."""
+@dataclass(frozen=True)
+class Bar:
+    """Bar from zero to a value; positions are in percent of the width."""
+
+    name: str
+    """Name of the value."""
+
+    value: float
+    """The value."""
+
+    left: float
+    """Position of the left end."""
+
+    width: float
+    """Length."""
+
+
+@dataclass(frozen=True)
+class Bars:
+    """Bar chart."""
+
+    caption: str
+    """Text above the bars."""
+
+    zero: float
+    """Position of zero in percent of the width."""
+
+    bars: list[Bar]
+    """The bars, from top to bottom."""
+
+
+def bars(values: Mapping[str, float], caption: str) -> Bars:
+    """Return a bar for each value, the largest value first."""
     low, high = min(0.0, *values.values()), max(0.0, *values.values())
     percent = 100.0 / ((high - low) or 1.0)
-    rows: list[Html] = []
-    for name in sorted(values, key=lambda name: -values[name]):
-        value = values[name]
-        begin, size = percent * (min(value, 0.0) - low), percent * abs(value)
-        colour = f"c{_BELOW if value < 0 else _ABOVE}"
-        place = f"left:{begin:.2f}%;width:{size:.2f}%"
-        bar = element("i", class_=colour, style=place)
-        rows += [
-            element("span", name, class_="name"),
-            element("span", bar, class_="bar", style=f"--at:{-percent * low:.2f}%"),
-            element("span", number(value, 3), class_="value"),
-        ]
-    whole = element("div", *rows, class_="bars")
-    return element("figure", element("figcaption", caption), whole, class_="balance")
+    ordered = sorted(values.items(), key=lambda pair: -pair[1])
+    found = [
+        Bar(name, value, percent * (min(value, 0.0) - low), percent * abs(value))
+        for name, value in ordered
+    ]
+    return Bars(caption, -percent * low, found)

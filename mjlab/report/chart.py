@@ -1,9 +1,10 @@
-"""Line charts as SVG: for a page, and as files of their own.
+"""Line charts: positions of curves and ticks.
 
-In a page the drawing is stretched to the room that it gets, lines keeping their width,
-so that a chart has any size while its text, which is HTML, has one. It needs no script;
-with one, the numbers under the pointer are read back from the curve itself, by the
-scales that it carries. A file has the same drawing with its text around it.
+`templates/parts.html` draws a chart in a page, `templates/charts.svg` in a file. In a
+page the drawing is stretched to the available space with constant line width; the text
+is HTML and keeps its size. No script is required; the optional script reads the values
+under the pointer from the path data, with the scales stored in the chart. A file
+contains the same drawing with SVG text around it.
 """
 
 from collections.abc import Callable, Sequence
@@ -12,30 +13,72 @@ from pathlib import Path
 from typing import Literal
 
 from mjlab.files import write_text
-from mjlab.report.markup import Html, element, joined
 from mjlab.report.scale import Kind, Scale, scale_for
+from mjlab.report.template import templates
 
 WIDTH, HEIGHT = 1000, 400
-"""Size of the drawing in its own units, which stretch."""
+"""Size of the drawing in its own units, before stretching."""
 
 DOTS_UP_TO = 40
-"""Points that are shown as dots besides the line."""
-
-STYLE = Path(__file__).with_name("chart.css")
-"""The look of the drawing, in a page and in a file."""
+"""Maximum number of points that are also drawn as dots."""
 
 _COLOURS = 11
 
 
+@dataclass(frozen=True)
+class Outline:
+    """Path of a drawing."""
+
+    classes: str
+    """CSS classes."""
+
+    data: str
+    """Path data."""
+
+    name: str = ""
+    """Name of the figure whose values the page shows under the pointer."""
+
+
+@dataclass(frozen=True)
+class Tick:
+    """Labelled position on an axis."""
+
+    place: float
+    """Position from 0 to 1."""
+
+    text: str
+    """Label."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Drawing:
+    """Positions of a chart's curves and ticks."""
+
+    across: Scale
+    """Horizontal scale."""
+
+    up: Scale
+    """Vertical scale."""
+
+    rows: list[Tick]
+    """Ticks of the vertical axis."""
+
+    columns: list[Tick]
+    """Ticks of the horizontal axis."""
+
+    outlines: list[Outline]
+    """Paths, from back to front."""
+
+
 @dataclass(frozen=True, kw_only=True)
 class ChartLine:
-    """A curve."""
+    """Curve of a chart."""
 
     x: Sequence[float]
-    """Places, ascending."""
+    """Horizontal coordinates, ascending."""
 
     y: Sequence[float | None]
-    """Value at each place. None breaks the line."""
+    """Value at each coordinate. None breaks the line."""
 
     low: Sequence[float | None] | None = None
     """Lower end of the spread of each value."""
@@ -44,66 +87,67 @@ class ChartLine:
     """Upper end of the spread of each value."""
 
     label: str = ""
-    """Its name beside other curves."""
+    """Label in the legend."""
 
     value: str = ""
-    """Its newest number, for a page."""
+    """Newest value as text, for a page."""
 
     said: str = ""
-    """The curve in words, for a reader who does not see it."""
+    """Description of the curve, for screen readers."""
 
     name: str = ""
-    """Name of the figure that it shows. In a page, the numbers under the pointer are of
-    lines that have one."""
+    """Name of the figure. In a page, only named lines show their values under the
+    pointer."""
 
     gaps: Sequence[float] = ()
-    """Places at which there was no finite value."""
+    """Coordinates without a finite value."""
 
     colour: int = 0
-    """Number of its colour."""
+    """Index of the colour."""
 
     dashed: bool = False
-    """Break the line into dashes."""
+    """Draw a dashed line."""
 
     @property
     def numbers(self) -> list[float]:
-        """All that is drawn, values and ends of spreads."""
+        """All numbers of the drawing: values and ends of spreads."""
         columns = (self.y, self.low or (), self.high or ())
         return [v for column in columns for v in column if v is not None]
 
     @property
     def classes(self) -> str:
-        """Its colour, for the style."""
+        """CSS classes of the colour."""
         return f"c{self.colour % _COLOURS}{' dashed' if self.dashed else ''}"
 
-    def paths(self, across: "_Place", up: "_Place") -> list[Html]:
-        """Return its spread, the line, dots where there are few, and gaps."""
+    def outlines(self, across: "_Place", up: "_Place") -> list[Outline]:
+        """Return spread, line, dots of a short series, and gap markers."""
         places = [across(place) for place in self.x]
         heights = [_maybe(up, value) for value in self.y]
-        found: list[Html] = []
+        found: list[Outline] = []
         if self.low is not None and self.high is not None:
             lows = [_maybe(up, value) for value in self.low]
             highs = [_maybe(up, value) for value in self.high]
             band = _band(places, lows, highs)
-            found.append(_path(f"band {self.classes}", band))
+            found.append(Outline(f"band {self.classes}", band))
         line = _line(places, heights)
-        found.append(_path(f"line {self.classes}", line, data_name=self.name or None))
+        found.append(Outline(f"line {self.classes}", line, self.name))
         there = [i for i, height in enumerate(heights) if height is not None]
         if len(there) > DOTS_UP_TO:
             padded = [None, *heights, None]
             there = [i for i in there if padded[i] is None and padded[i + 2] is None]
         if there:
             dots = "".join(f"M{places[i]} {heights[i]}h0" for i in there)
-            found.append(_path(f"dots c{self.colour % _COLOURS}", dots))
+            found.append(Outline(f"dots c{self.colour % _COLOURS}", dots))
         if self.gaps:
             marks = dict.fromkeys(across(place) for place in self.gaps)
-            found.append(_path("bad", "".join(f"M{x} {HEIGHT}v-14" for x in marks)))
+            data = "".join(f"M{x} {HEIGHT}v-14" for x in marks)
+            found.append(Outline("bad", data))
         return found
 
 
 @dataclass(frozen=True, kw_only=True)
 class Chart:
-    """Curves with axes and names."""
+    """Curves with axes and labels."""
 
     title: str
     """Its heading."""
@@ -118,96 +162,81 @@ class Chart:
     """Name and unit of the horizontal axis, for a file."""
 
     note: str = ""
-    """A word below the title, such as a weight."""
+    """Text below the title, such as a weight."""
 
     is_term: bool = False
-    """Write the title as code is written."""
+    """Set the title in a code font."""
 
     wide: bool = False
-    """Take the whole width of the page."""
+    """Use the full width of the page."""
 
     with_zero: bool = False
-    """Have zero on the vertical scale, wherever the values are."""
+    """Always include zero on the vertical axis."""
 
     share: bool = False
-    """Have all of 0 to 1 on the vertical scale."""
+    """Fix the vertical axis to include 0 to 1."""
 
     log_up: Literal["no", "decades", "yes"] = "no"
-    """Draw by ratios, always or where the values cover decades."""
+    """Logarithmic vertical axis: never, if the values cover decades, or always."""
 
     log_across: bool = False
-    """Draw the horizontal axis by ratios."""
+    """Logarithmic horizontal axis."""
 
     whole: tuple[int, int] | None = None
-    """First and last place, of which whole ones are named. None fits the lines."""
+    """First and last value of the horizontal axis, with integer ticks. None fits the
+    lines."""
 
     marks: Sequence[float] = ()
-    """Places of dashed vertical lines."""
+    """Positions of dashed vertical lines."""
 
-    def figure(self) -> Html:
-        """Return the chart for a page that has the style."""
-        scales = self._scales()
-        if scales is None:
-            bad = any(line.gaps for line in self.lines)
-            why = "never a finite value" if bad else "no value yet"
-            return self.empty(why)
-        across, up = scales
-        rows, columns = self._ticks(across, up)
-        body = element(
-            "div",
-            _labels("up", "bottom", rows, up),
-            self._drawing(across, up, rows),
-            _labels("across", "left", columns, across),
-            class_="plot",
-        )
-        return element("figure", self._caption(up), body, class_=self._kind)
+    missing: str = ""
+    """Reason why there are no values, shown in place of the drawing."""
 
-    def empty(self, why: str) -> Html:
-        """Return a chart of which there is nothing yet."""
-        head = element("figcaption", self._name(), _below([self.note]))
-        nothing = element("div", element("span", why), class_="nothing")
-        return element("figure", head, nothing, class_=self._kind)
+    @property
+    def why_empty(self) -> str:
+        """Text in place of the drawing."""
+        is_bad = any(line.gaps for line in self.lines)
+        return self.missing or ("never a finite value" if is_bad else "no value yet")
+
+    @property
+    def legend(self) -> list[ChartLine]:
+        """Curves with a label."""
+        return [line for line in self.lines if line.label]
+
+    @property
+    def legend_width(self) -> int:
+        """Width of the legend in a file, in pixels."""
+        return 44 + 7 * max((len(line.label) for line in self.legend), default=-4)
+
+    @property
+    def said(self) -> str:
+        """Description of the drawing, for screen readers."""
+        lines = "; ".join(line.said or line.label for line in self.lines)
+        return f"{self.title}: {lines}"
 
     def save(self, path: Path, *, width: int = 960, height: int = 520) -> Path:
-        """Write it into an SVG file of a size in pixels."""
+        """Write the chart into an SVG file of a size in pixels."""
         path.parent.mkdir(parents=True, exist_ok=True)
         write_text(path, svg([self], width=width, height=height))
         return path
 
-    def part(self, left: float, width: int, height: int) -> Html:
-        """Return the chart with its text, as a part of a file."""
+    def drawing(self) -> Drawing | None:
+        """Return the positions of curves and ticks; None without data."""
         scales = self._scales()
-        title = _text(16, 24, self.title, "title")
         if scales is None:
-            return element("svg", title, x=left, width=width, height=height)
-        keys = [line for line in self.lines if line.label]
-        room = 44 + 7 * max((len(line.label) for line in keys), default=-4)
-        x, y, wide, high = 64, 56, width - 64 - room, height - 56 - 48
+            return None
         across, up = scales
         rows, columns = self._ticks(across, up)
-        parts = [title, _text(16, 42, ", ".join(filter(None, [self.note, self.up])))]
-        for value, text in rows:
-            at = y + high * (1.0 - up.place(value)) + 4
-            parts.append(_text(x - 8, at, text, "end"))
-        for value, text in columns:
-            at = x + wide * across.place(value)
-            parts.append(_text(at, y + high + 18, text, "middle"))
-        parts.append(_text(x + wide / 2, height - 10, self.across, "middle"))
-        for index, line in enumerate(keys):
-            at = y + 8 + 20 * index
-            key = _path(f"line {line.classes}", f"M{x + wide + 16} {at}h18")
-            parts += [key, _text(x + wide + 40, at + 4, line.label)]
-        drawing = self._drawing(
-            across, up, rows, x=x, y=y, width=wide, height=high, overflow="visible"
+        return Drawing(
+            across=across,
+            up=up,
+            rows=[Tick(up.place(value), text) for value, text in rows],
+            columns=[Tick(across.place(value), text) for value, text in columns],
+            outlines=self._outlines(across, up, rows),
         )
-        return element("svg", *parts, drawing, x=left, width=width, height=height)
-
-    @property
-    def _kind(self) -> str:
-        return "chart wide" if self.wide else "chart"
 
     def _scales(self) -> tuple[Scale, Scale] | None:
-        """Return the horizontal and the vertical scale; None if nothing is drawn."""
+        """Return the horizontal and the vertical scale; None without data."""
         numbers = [value for line in self.lines for value in line.numbers]
         if not numbers:
             return None
@@ -221,7 +250,7 @@ class Chart:
             up = Scale(0.0, 1.0)
         if self.whole is not None:
             first, last = self.whole
-            # A single place is in the middle.
+            # Centre a single point.
             ends = (first, last) if last > first else (first - 1, first + 1)
             return Scale(*ends), up
         places = [place for line in self.lines for place in line.x]
@@ -229,7 +258,7 @@ class Chart:
         return scale_for(min(places), max(places), kind=kind), up
 
     def _ticks(self, across: Scale, up: Scale) -> tuple["_Ticks", "_Ticks"]:
-        """Return the rows and the columns that are named."""
+        """Return the horizontal and vertical tick marks."""
         rows = up.ticks(5 if self.wide or self.whole is None else 4)
         if self.whole is None:
             return rows, across.ticks(8)
@@ -238,59 +267,23 @@ class Chart:
         columns = [t for t in columns if t[0] == round(t[0]) and first <= t[0] <= last]
         return rows, columns
 
-    def _caption(self, up: Scale) -> Html:
-        below = _below([self.note, self.up, "log" if up.kind == "log" else ""])
-        if not any(line.label for line in self.lines):
-            value = element("output", self.lines[0].value, class_="value")
-            return element("figcaption", self._name(), below, value)
-        entries = [
-            element(
-                "span",
-                element("i", class_=f"key {line.classes}"),
-                f" {line.label} ",
-                element("output", line.value, class_="value") if line.name else None,
-                class_="entry",
-            )
-            for line in self.lines
-            if line.label
-        ]
-        legend = element("span", *entries, class_="legend")
-        return element("figcaption", self._name(), below, legend, class_="several")
-
-    def _name(self) -> Html:
-        kind = "name term" if self.is_term else "name"
-        return element("span", self.title, class_=kind)
-
-    def _drawing(
-        self, across: Scale, up: Scale, rows: "_Ticks", **place: str | float
-    ) -> Html:
+    def _outlines(self, across: Scale, up: Scale, rows: "_Ticks") -> list[Outline]:
         def x(value: float) -> str:
             return f"{WIDTH * across.place(value):.1f}".removesuffix(".0")
 
         def y(value: float) -> str:
             return f"{HEIGHT * (1.0 - up.place(value)):.1f}".removesuffix(".0")
 
-        parts = [_path("grid", "".join(f"M0 {y(v)}H{WIDTH}" for v, _ in rows))]
+        grid = "".join(f"M0 {y(value)}H{WIDTH}" for value, _ in rows)
+        found = [Outline("grid", grid)]
         if up.kind == "linear" and up.low <= 0.0 <= up.high:
-            parts.append(_path("zero", f"M0 {y(0.0)}H{WIDTH}"))
+            found.append(Outline("zero", f"M0 {y(0.0)}H{WIDTH}"))
         if self.marks:
             where = "".join(f"M{x(mark)} 0V{HEIGHT}" for mark in self.marks)
-            parts.append(_path("resumed", where))
+            found.append(Outline("resumed", where))
         for line in self.lines:
-            parts += line.paths(x, y)
-        said = "; ".join(line.said or line.label for line in self.lines)
-        return element(
-            "svg",
-            *parts,
-            viewBox=f"0 0 {WIDTH} {HEIGHT}",
-            preserveAspectRatio="none",
-            role="img",
-            aria_label=f"{self.title}: {said}",
-            data_x=f"{across.low!r} {across.high!r}",
-            data_y=f"{up.low!r} {up.high!r}",
-            data_log="true" if up.kind == "log" else None,
-            **place,
-        )
+            found += line.outlines(x, y)
+        return found
 
 
 _Ticks = list[tuple[float, str]]
@@ -299,18 +292,8 @@ _Place = Callable[[float], str]
 
 def svg(charts: Sequence[Chart], *, width: int = 960, height: int = 520) -> str:
     """Return a file with charts side by side, each of a size in pixels."""
-    size = {"width": width * len(charts), "height": height}
-    picture = element(
-        "svg",
-        element("style", Html(STYLE.read_text("utf-8"))),
-        element("rect", width="100%", height="100%", class_="paper"),
-        *(chart.part(width * i, width, height) for i, chart in enumerate(charts)),
-        xmlns="http://www.w3.org/2000/svg",
-        viewBox=f"0 0 {size['width']} {size['height']}",
-        class_="sheet",
-        **size,
-    )
-    return f"{picture}\n"
+    template = templates().get_template("charts.svg")
+    return template.render(charts=charts, width=width, height=height)
 
 
 def _maybe(place: _Place, value: float | None) -> str | None:
@@ -318,7 +301,7 @@ def _maybe(place: _Place, value: float | None) -> str | None:
 
 
 def _line(places: Sequence[str], heights: Sequence[str | None]) -> str:
-    """Return a line through points, broken where there is none."""
+    """Return the path of a line, broken at missing values."""
     parts: list[str] = []
     pen = "M"
     for place, height in zip(places, heights, strict=True):
@@ -333,7 +316,7 @@ def _line(places: Sequence[str], heights: Sequence[str | None]) -> str:
 def _band(
     places: Sequence[str], lows: Sequence[str | None], highs: Sequence[str | None]
 ) -> str:
-    """Return the area between two lines, in pieces where there is none."""
+    """Return the path of the area between two lines, broken at missing values."""
     pieces: list[list[tuple[str, str, str]]] = [[]]
     for place, low, high in zip(places, lows, highs, strict=True):
         if low is None or high is None:
@@ -347,23 +330,3 @@ def _band(
         if piece
     ]
     return "".join(f"M{'L'.join(outline)}Z" for outline in outlines)
-
-
-def _path(kind: str, outline: str, **more: str | None) -> Html:
-    return element("path", class_=kind, d=outline, **more)
-
-
-def _labels(kind: str, side: str, ticks: _Ticks, scale: Scale) -> Html:
-    labels = [
-        element("span", text, style=f"{side}:{100 * scale.place(value):.2f}%")
-        for value, text in ticks
-    ]
-    return element("div", *labels, class_=kind, aria_hidden="true")
-
-
-def _below(parts: Sequence[str]) -> Html:
-    return element("span", ", ".join(filter(None, parts)), class_="below")
-
-
-def _text(x: float, y: float, text: str, kind: str = "") -> Html:
-    return element("text", joined(text), x=f"{x:g}", y=f"{y:g}", class_=kind or None)

@@ -1,25 +1,26 @@
-"""The sections with curves: learning, the reward's terms, ends of episodes, goals."""
+"""Sections with curves: learning, reward terms, terminations and metrics."""
 
 import itertools
 import math
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from typing import Any
 
-from mjlab.report.bars import bars
+from mjlab.report.bars import Bars, bars
 from mjlab.report.chart import Chart, ChartLine
-from mjlab.report.markup import Html, Section, element, grid, section
 from mjlab.report.record import Record
 from mjlab.report.words import DASH, TIMES, Title, counted, number, title_of
 from mjlab.runs.metrics import Series
 
 MOST_POINTS = 480
-"""Points that a curve draws one by one."""
+"""Maximum number of points of a curve drawn without aggregation."""
 
 STRETCHES = 240
-"""Parts of the run that a longer curve is drawn in. Each is about two pixels wide."""
+"""Number of intervals to which a longer curve is reduced. Each is about two pixels
+wide."""
 
 TAIL = 0.1
-"""Share of the run, at its end, that the comparison of terms is a mean of."""
+"""Final fraction of the run over which the comparison of reward terms is averaged."""
 
 _BLUE, _RED = 0, 1
 _TIMES = {"Perf/collect_s": "acting", "Perf/learn_s": "learning"}
@@ -29,8 +30,9 @@ _MAIN = {
 }
 _TRAINING = ("Train/mean_episode_length", "Train/mean_step_reward", "Train/episodes")
 _SPEED = "Perf/steps_per_s"
+_NO_EPISODE = "no finished episode yet"
 _ELSEWHERE = ("Perf/seconds", "Train/env_steps")
-"""Totals, which the head of the page tells."""
+"""Totals that are shown at the top of the page instead."""
 
 
 def curves(
@@ -41,23 +43,23 @@ def curves(
     labels: Sequence[str] | None = None,
     colour: int = _BLUE,
     **look: Any,
-) -> Html:
+) -> Chart:
     """Return a chart of series over iterations.
 
     Args:
-        series: The series. Without a `title` the first one gives it.
+        series: The series. Without a `title` the first one names the chart.
         record: The run.
         title: The title of the chart.
-        labels: The name of each series, if there are several.
-        colour: The colour of the first.
-        look: More about the chart.
+        labels: The label of each series, if there are several.
+        colour: Colour index of the first series.
+        look: Further arguments of `Chart`.
     """
     names = labels or [""] * len(series)
     lines = [
         _line(one, label, colour + index)
         for index, (one, label) in enumerate(zip(series, names, strict=True))
     ]
-    return _chart(record, title or title_of(series[0].name), lines, **look).figure()
+    return _chart(record, title or title_of(series[0].name), lines, **look)
 
 
 def _chart(
@@ -76,9 +78,9 @@ def _chart(
 
 
 def _line(series: Series, label: str, colour: int) -> ChartLine:
-    """Return a series as it is, or where it is long, by stretches of iterations.
+    """Return the line of a series; a long series is reduced to intervals.
 
-    No extreme is lost: the range of a stretch holds all its values.
+    Extremes are kept: the spread of an interval covers all its values.
     """
     columns: dict[str, Any] = {"x": series.iterations, "y": series.values}
     if len(series.iterations) > MOST_POINTS:
@@ -110,7 +112,7 @@ def _stretches(series: Series) -> dict[str, Any]:
 
 
 def _said(series: Series) -> str:
-    """Return a series in words, for a reader who does not see the chart."""
+    """Return a description of a series for screen readers."""
     numbers = series.finite
     gaps = f", {counted(len(series.bad), 'value')} not finite" if series.bad else ""
     if not numbers:
@@ -122,8 +124,8 @@ def _said(series: Series) -> str:
     )
 
 
-def learning(record: Record) -> Section:
-    """Reward, length, losses, and speed."""
+def learning(record: Record) -> list[Chart]:
+    """Reward, episode length, losses, and speed."""
     metrics, series = record.metrics, record.metrics.series
     charts = [_main_chart(record)]
     charts += [curves([series[n]], record) for n in _TRAINING if n in series]
@@ -133,42 +135,45 @@ def learning(record: Record) -> Section:
         charts.append(curves([series[_SPEED]], record))
     times = {label: series[name] for name, label in _TIMES.items() if name in series}
     if times:
-        title = Title("Time of an iteration", "s")
+        title = Title("Time per iteration", "s")
         found, labels = list(times.values()), list(times)
         charts.append(curves(found, record, title=title, labels=labels, with_zero=True))
-    lead = (
-        "Everything is drawn over iterations. Where the run is long, the line is the "
-        "mean of a stretch and the shade its whole range. Red strokes below mark "
-        "values that were not finite."
-    )
-    if record.span.resumed:
-        lead += " Dashed lines stand where the run was resumed."
-    return section("learning", "Learning", grid(charts), lead=lead)
+    return charts
 
 
-def _main_chart(record: Record) -> Html:
+def _main_chart(record: Record) -> Chart:
     there = record.metrics.series
     found = {label: there[name] for name, label in _MAIN.items() if name in there}
     window = record.setting("agent.logging.window")
     latest = f", mean of the latest {window} or more" if window else ""
     title = Title("Reward of an episode", f"sum over the episode{latest}")
     if not found:
-        chart = _chart(record, title, [], wide=True)
-        return chart.empty("no episode has ended yet")
+        return _chart(record, title, [], wide=True, missing=_NO_EPISODE)
     series, labels = list(found.values()), list(found)
     return curves(series, record, title=title, labels=labels, wide=True)
 
 
-# The reward.
+# Reward terms.
 
 
-def rewards(record: Record) -> Section | None:
-    """A curve for every term of the reward, and what they amount to."""
+@dataclass(frozen=True)
+class Rewards:
+    """Reward terms."""
+
+    balance: Bars | None
+    """Recent contributions."""
+
+    charts: list[Chart]
+    """Curve of each term."""
+
+
+def rewards(record: Record) -> Rewards | None:
+    """Curve of every reward term, and bars of their contributions."""
     weights = _weights(record)
     series = {
         s.name.partition("/")[2]: s for s in record.metrics.group("Episode_Reward")
     }
-    # In the order of the configuration; what it does not know comes last.
+    # In configuration order, followed by terms that the configuration lacks.
     names = [*weights, *(name for name in series if name not in weights)]
     if not names:
         return None
@@ -176,14 +181,7 @@ def rewards(record: Record) -> Section | None:
         _reward_chart(name, series.get(name), weights.get(name), record)
         for name in names
     ]
-    lead = (
-        "What each term adds to the reward: its weighted sum over an episode, divided "
-        "by the seconds of a full episode, so that falling early shows as less. Blue "
-        "terms have a weight above zero, red ones below. Mind that each has a scale of "
-        "its own; zero is on all of them."
-    )
-    balance = _balance(names, series, record)
-    return section("rewards", "Terms of the reward", balance, grid(charts), lead=lead)
+    return Rewards(_balance(names, series, record), charts)
 
 
 def _weights(record: Record) -> dict[str, float | None]:
@@ -194,11 +192,11 @@ def _weights(record: Record) -> dict[str, float | None]:
 
 def _reward_chart(
     name: str, series: Series | None, weight: float | None, record: Record
-) -> Html:
+) -> Chart:
     note = "" if weight is None else f"{TIMES} {number(weight)}"
     title = Title(name, "", is_term=True)
     if series is None:
-        return _chart(record, title, [], note=note).empty("no episode has ended yet")
+        return _chart(record, title, [], note=note, missing=_NO_EPISODE)
     colour = _RED if weight is not None and weight < 0.0 else _BLUE
     look = {"note": note, "with_zero": True}
     return curves([series], record, title=title, colour=colour, **look)
@@ -206,8 +204,8 @@ def _reward_chart(
 
 def _balance(
     names: Iterable[str], series: dict[str, Series], record: Record
-) -> Html | None:
-    """Return the terms by what they added lately, the largest first."""
+) -> Bars | None:
+    """Return bars of the terms' recent contributions, the largest first."""
     first, last = record.span.first, record.span.last
     start = last - int(TAIL * (last - first))
     found = {name: series[name].tail_mean(start) for name in names if name in series}
@@ -216,45 +214,38 @@ def _balance(
         return None
     when = f"Iterations {start}{DASH}{last}" if start < last else f"Iteration {last}"
     total = number(sum(means.values()), 3)
-    return bars(means, f"{when}: together {total} a second of a full episode")
+    return bars(means, f"{when}: {total} per second of a full episode in total")
 
 
-# Ends of episodes, goals, and the rest.
+# Terminations, metrics, and other figures.
 
 
-def terminations(record: Record) -> Section | None:
-    """Causes of the ends of episodes."""
+def terminations(record: Record) -> Chart | None:
+    """Causes of episode ends."""
     found = record.metrics.group("Episode_Termination")
     if not found:
         return None
     labels = [one.name.partition("/")[2] for one in found]
-    title = Title("What held at the end", "share of the episodes that ended")
-    chart = curves(found, record, title=title, labels=labels, share=True, wide=True)
-    lead = "Of the episodes that ended in an iteration, the share that each term ended."
-    return section("terminations", "Ends of episodes", grid([chart]), lead=lead)
+    title = Title("Terminations", "fraction of ended episodes")
+    return curves(found, record, title=title, labels=labels, share=True, wide=True)
 
 
-def goals(record: Record) -> Section | None:
-    """Figures of commands and metrics, and what the curriculum set."""
-    parts: list[Html] = []
+def goals(record: Record) -> dict[str, list[Chart]]:
+    """Figures of commands, metrics and curricula, by heading."""
     kinds = {"Commands and metrics": "Metrics", "Curriculum": "Curriculum"}
-    for title, kind in kinds.items():
-        found = [curves([one], record) for one in record.metrics.group(kind)]
-        if found:
-            parts += [element("h3", title), grid(found)]
-    return section("goals", "Goals", *parts) if parts else None
+    found = {title: record.metrics.group(kind) for title, kind in kinds.items()}
+    return {t: [curves([one], record) for one in s] for t, s in found.items() if s}
 
 
 _KNOWN = ("Loss", "Policy", "Eval", "Health", "Metrics", "Curriculum")
 _KNOWN += ("Episode_Reward", "Episode_Termination")
 
 
-def others(record: Record) -> Section | None:
-    """Figures of which nothing is known but the name."""
+def others(record: Record) -> list[Chart]:
+    """Figures of unknown groups."""
     shown = {*_MAIN, *_TRAINING, *_TIMES, *_ELSEWHERE, _SPEED}
-    charts = [
+    return [
         curves([one], record)
         for one in record.metrics.series.values()
         if one.name.split("/")[0] not in _KNOWN and one.name not in shown
     ]
-    return section("others", "Other figures", grid(charts)) if charts else None

@@ -1,47 +1,26 @@
-"""The sections after the curves: evaluation, health, videos, files."""
+"""Data of the sections around the curves: evaluations, health, videos, files."""
 
 import base64
+import statistics
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from mjlab.gait.limits import ERRORS, failures
-from mjlab.gait.table import gait_rows, gait_tables, tracking_table, verdict
+from mjlab.gait.table import Table, gait_rows, gait_tables, tracking_table, verdict
+from mjlab.report.chart import Chart
 from mjlab.report.curves import curves
-from mjlab.report.markup import (
-    Html,
-    Section,
-    address,
-    code,
-    element,
-    fold,
-    grid,
-    joined,
-    link,
-    section,
-    table,
-)
 from mjlab.report.record import REPORT, Record
-from mjlab.report.words import (
-    SHARES,
-    SPREADS,
-    counted,
-    file_size,
-    moment,
-    number,
-    share,
-)
+from mjlab.report.template import address
+from mjlab.report.words import SHARES, SPREADS, number
 from mjlab.runs.metrics import Series
 
 EMBEDDED = 8_000_000
-"""Bytes of video that go into the page itself. What is beyond is linked."""
-
-ROWS = 12
-"""Rows of a table that are shown without asking."""
+"""Maximum bytes of video embedded in the page. Larger videos are linked."""
 
 _KINDS = {".mp4": "video/mp4", ".webm": "video/webm", ".gif": "image/gif"}
 
-
-_OF_CLIPS = {
+CLIPS = {
     "episodes": "episodes",
     "success": "success",
     "pos": "bodies, m",
@@ -50,123 +29,154 @@ _OF_CLIPS = {
     "global_ori": "in the world, rad",
     "joint_vel_rms": "joints, rad/s",
 }
-"""Figures of a clip that is followed; the first of each two are re-anchored."""
+"""Figures of tracked clips; the first of each pair is re-anchored."""
 
 
-# Evaluation.
+# Scores.
 
 
-def evaluation(record: Record) -> Section | None:
-    """Scores without exploration, the best checkpoint, and `evaluate.py`'s tables."""
-    found = _evaluated(record)
-    if not found and not record.evaluations and not record.best:
-        return None
-    charts = [curves([one], record, share="finished" in one.name) for one in found]
-    parts: list[Html | None] = [grid(charts) if charts else None, _scores(record)]
-    for name, data in record.evaluations.items():
-        parts.append(_evaluation_table(record.folder / name, data, record))
-    return section("evaluation", "Evaluation", *parts, lead=_best(record))
+def best_score(record: Record) -> tuple[float | None, str]:
+    """Return the best score of the run, and a description of its source."""
+    chosen = record.setting("agent.stop.metric")
+    names = [chosen] if chosen else list(_SOURCES)
+    name = next((name for name in names if name in record.metrics.series), None)
+    told = _SOURCES.get(name, name) if name else ""
+    score = record.best.get("score")
+    if isinstance(score, int | float):
+        return score, f"{told}, iteration {record.best.get('iteration')}"
+    found = record.metrics.series[name].best() if name else None
+    if found is None:
+        return None, "no score yet"
+    return found[1], f"{told}, iteration {found[0]}"
 
 
-def _evaluated(record: Record) -> list[Series]:
-    """Return the figures of evaluations, the reward first."""
+_SOURCES = {"Eval/mean_reward": "evaluation", "Train/mean_reward": "training"}
+
+
+@dataclass(frozen=True)
+class TrainingScores:
+    """Evaluations during training, the reward first."""
+
+    charts: list[Chart]
+    """Curve of each figure."""
+
+    columns: list[str]
+    """Head of the table."""
+
+    rows: list[list[str]]
+    """Figures of each evaluation."""
+
+
+def scores(record: Record) -> TrainingScores | None:
+    """Return the evaluations during training."""
     found = record.metrics.group("Eval")
-    return sorted(found, key=lambda one: one.name != "Eval/mean_reward")
-
-
-def _best(record: Record) -> str:
-    best = record.best
-    if not best:
-        return ""
-    score = best.get("score")
-    valued = f"scored {number(score)}" if isinstance(score, int | float) else "is"
-    return (
-        f"The best checkpoint {valued} at iteration {best.get('iteration')}: "
-        "checkpoints/best.pt."
-    )
-
-
-def _scores(record: Record) -> Html | None:
-    """Return each evaluation as a row."""
-    found = _evaluated(record)
-    iterations = sorted({i for one in found for i in one.iterations})
-    if not iterations:
-        return None
-    values = [dict(zip(one.iterations, one.values, strict=True)) for one in found]
+    found.sort(key=lambda one: one.name != "Eval/mean_reward")
+    columns = [dict(zip(one.iterations, one.values, strict=True)) for one in found]
     rows = [
-        [str(i), *(number(by[i]) if i in by else "" for by in values)]
-        for i in iterations
+        [str(i), *(number(column[i]) if i in column else "" for column in columns)]
+        for i in sorted({i for column in columns for i in column})
     ]
     names = [one.name.partition("/")[2].replace("_", " ") for one in found]
-    whole = table(["iteration", *names], rows)
-    if len(rows) <= ROWS:
-        return whole
-    return fold(f"All {len(rows)} evaluations", whole)
+    charts = [curves([one], record, share="finished" in one.name) for one in found]
+    return TrainingScores(charts, ["iteration", *names], rows) if found else None
 
 
-def _evaluation_table(file: Path, data: dict[str, Any], record: Record) -> Html:
+def typical_speed(record: Record) -> float | None:
+    """Return the median of steps per second; None without figures."""
+    found = record.metrics.series.get("Perf/steps_per_s")
+    return statistics.median_high(found.finite) if found and found.finite else None
+
+
+# Evaluations by `evaluate.py`.
+
+
+@dataclass(frozen=True)
+class GaitResult:
+    """Gait measures of a walking policy."""
+
+    tables: list[Table]
+    """Measures and tracking errors."""
+
+    verdict: str
+    """Sentence that says whether the gait is natural."""
+
+    failures: list[str]
+    """Measures beyond their limits."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class EvaluationResult:
+    """Result of `evaluate.py`. Entries of another type than expected are left out."""
+
+    file: str
+    """Path relative to the page."""
+
+    data: dict[str, Any]
+    """Content of the file."""
+
+    spreads: dict[str, dict[str, Any]]
+    """Statistics of the episodes, by name."""
+
+    shares: dict[str, float]
+    """Fractions of the episodes, by name."""
+
+    ended_by: dict[str, Any]
+    """Number of episodes by termination term."""
+
+    clips: dict[str, dict[str, Any]]
+    """Tracking errors by clip."""
+
+    gait: GaitResult | None
+    """Gait measures of a walking policy."""
+
+    @property
+    def policy(self) -> str:
+        """File name of the policy."""
+        return Path(str(self.data.get("policy", "unknown"))).name
+
+    @property
+    def settings(self) -> list[str]:
+        """Differences between the evaluated environment and that of the run."""
+        settings = self.data.get("settings") or {}
+        changed = [f"{k} {' '.join(map(str, v))}" for k, v in settings.items()]
+        return [*changed, *(f"no {name}" for name in self.data.get("disabled") or [])]
+
+
+def evaluations(record: Record) -> list[EvaluationResult]:
     """Return the results of `evaluate.py`."""
-    summary = data["summary"] if isinstance(data["summary"], dict) else {}
-    rows = [
-        _spread_row(said, summary[name])
-        for name, said in SPREADS.items()
-        if isinstance(summary.get(name), dict)
-    ]
-    figures = summary.get("figures")
-    if isinstance(figures, dict):
-        rows += [_spread_row(k, v) for k, v in figures.items() if isinstance(v, dict)]
-    shares = [
-        f"{said} {share(summary[name])}"
-        for name, said in SHARES.items()
-        if isinstance(summary.get(name), int | float)
-    ]
-    ends = summary.get("ended_by") or {}
-    if ends:
-        told = ", ".join(f"{name} {count}" for name, count in ends.items())
-        shares.append(f"ended by {told}")
-    policy = str(data.get("policy", "unknown"))
-    title = joined(
-        f"{counted(summary.get('episodes', 0), 'episode')} of ",
-        Path(policy).name,
-        f", seeds from {data.get('seed')} (",
-        link(file, record.folder),
-        ")",
-    )
-    settings = _settings(data)
-    return joined(
-        element("h3", title),
-        element("p", f"{'; '.join(shares)}.") if shares else None,
-        element("p", f"With {settings}.") if settings else None,
-        table(["", "mean", "deviation", "least", "most"], rows),
-        _clip_table(data.get("clips")),
-        _gait(data.get("gait")),
+    return [_evaluation(name, data) for name, data in record.evaluations.items()]
+
+
+def _evaluation(file: str, data: dict[str, Any]) -> EvaluationResult:
+    summary = _mapping(data["summary"])
+    spreads = {said: summary.get(name) for name, said in SPREADS.items()}
+    spreads |= _mapping(summary.get("figures"))
+    shares = {said: summary.get(name) for name, said in SHARES.items()}
+    return EvaluationResult(
+        file=file,
+        data={**data, "episodes": summary.get("episodes", 0)},
+        spreads={k: v for k, v in spreads.items() if isinstance(v, dict)},
+        shares={k: v for k, v in shares.items() if isinstance(v, int | float)},
+        ended_by=summary.get("ended_by") or {},
+        clips={
+            name: found
+            for name, found in _mapping(data.get("clips")).items()
+            if isinstance(found, dict)
+        },
+        gait=_gait(data.get("gait")),
     )
 
 
-def _clip_table(clips: Any) -> Html | None:
-    """Return how each clip was followed, if clips were."""
-    if not isinstance(clips, dict):
-        return None
-    rows = [
-        [name, *(number(found.get(key)) for key in _OF_CLIPS)]
-        for name, found in clips.items()
-        if isinstance(found, dict)
-    ]
-    return table(["clip", *_OF_CLIPS.values()], rows) if rows else None
+def _mapping(value: Any) -> dict[str, Any]:
+    return value if isinstance(value, dict) else {}
 
 
-def _gait(worlds: Any) -> Html | None:
-    """Return the gait measures of a walking policy, with their verdict."""
+def _gait(worlds: Any) -> GaitResult | None:
     if not _is_gait(worlds):
         return None
     tables = [*gait_tables(gait_rows(worlds)), tracking_table(worlds)]
     said, *failed = verdict(failures(worlds)).splitlines()
-    return joined(
-        element("h3", "Gait"),
-        *(table(head, rows) for head, *rows in tables),
-        element("p", f"{said[:1].upper()}{said[1:]}{':' if failed else '.'}"),
-        element("ul", *(element("li", line) for line in failed)) if failed else None,
-    )
+    return GaitResult(tables, f"{said[:1].upper()}{said[1:]}", failed)
 
 
 def _is_gait(worlds: Any) -> bool:
@@ -182,166 +192,92 @@ def _is_gait(worlds: Any) -> bool:
     )
 
 
-def _spread_row(name: str, spread: dict[str, Any]) -> list[str]:
-    keys = ("mean", "deviation", "least", "most")
-    return [name, *(number(spread.get(key)) for key in keys)]
-
-
-def _settings(data: dict[str, Any]) -> str:
-    """Return the differences between the environment and that of the run."""
-    settings = data.get("settings") or {}
-    changed = [f"{k} {' '.join(map(str, v))}" for k, v in settings.items()]
-    return ", ".join([*changed, *(f"no {name}" for name in data.get("disabled") or [])])
-
-
-# Findings.
-
-
-def findings(record: Record) -> Section | None:
-    """Findings of the doctor, the surest first."""
-    listed = record.findings.get("findings")
-    if not isinstance(listed, list):
-        return None
-    where = f"Looked for in {record.findings.get('looked_at')}."
-    if not listed:
-        return section("doctor", "Doctor", lead=f"Nothing found. {where}")
-    rows = [
-        [
-            str(one.get("degree")),
-            str(one.get("what")),
-            joined(
-                str(one.get("advice")),
-                *(
-                    code(f" --{name} {value}")
-                    for name, value in (one.get("settings") or {}).items()
-                ),
-            ),
-        ]
-        for one in listed
-        if isinstance(one, dict)
-    ]
-    return section("doctor", "Doctor", table(["", "found", "try"], rows), lead=where)
-
-
 # Health.
 
 
-def health(record: Record) -> Section:
-    """Faults, or that there were none."""
+@dataclass(frozen=True, kw_only=True)
+class Faults:
+    """Faults in the run."""
+
+    charts: list[Chart]
+    """Counters of faults that are not zero."""
+
+    bad: list[Series]
+    """Figures with non-finite values."""
+
+    dumps: dict[str, int]
+    """Sizes of world dumps, by path relative to the page."""
+
+    is_well: bool
+    """True if no fault was recorded."""
+
+
+def health(record: Record) -> Faults:
+    """Return the faults in the run."""
     metrics = record.metrics
     counters = [one for one in metrics.group("Health") if any(one.finite)]
-    charts = [curves([one], record, with_zero=True) for one in counters]
     bad = [one for one in metrics.series.values() if one.bad]
-    rows = [[one.name, str(len(one.bad)), str(one.bad[0])] for one in bad]
-    lines = [f"{fault} could not be read." for fault in record.faults]
-    if metrics.damaged:
-        torn = counted(metrics.damaged, "line")
-        lines.append(f"{torn} of metrics.jsonl could not be read and are left out.")
-    is_well = not (charts or rows or lines or record.dumps or record.error)
-    return section(
-        "health",
-        "Health",
-        *(element("p", line, class_="warning") for line in lines),
-        _error(record),
-        grid(charts) if charts else None,
-        table(["figure", "times not finite", "first in iteration"], rows)
-        if rows
-        else None,
-        _dumps(record),
-        lead=_well(record) if is_well else "",
+    dumps = {_inside(dump, record): _size(dump) for dump in record.dumps}
+    faults = (counters, bad, dumps, record.faults, metrics.damaged, record.error)
+    return Faults(
+        charts=[curves([one], record, with_zero=True) for one in counters],
+        bad=bad,
+        dumps=dumps,
+        is_well=not any(faults),
     )
-
-
-def _well(record: Record) -> str:
-    done = counted(len(record.metrics.iterations), "recorded iteration")
-    return (
-        f"In {done}, every number was finite, no contact or constraint lacked room, "
-        "and no world was dumped."
-    )
-
-
-def _error(record: Record) -> Html | None:
-    if not record.error:
-        return None
-    failed = record.info.get("status") == "failed"
-    return fold(
-        "Traceback" if failed else "Traceback of an earlier end",
-        element("pre", record.error),
-        is_open=failed,
-    )
-
-
-def _dumps(record: Record) -> Html | None:
-    if not record.dumps:
-        return None
-    entries = [
-        element("li", link(dump, record.folder), f" ({file_size(_size(dump))})")
-        for dump in record.dumps
-    ]
-    said = f"{counted(len(entries), 'dump')} of worlds that went wrong:"
-    return joined(element("p", said, class_="warning"), element("ul", *entries))
 
 
 # Videos and files.
 
 
-def videos(record: Record) -> Section | None:
-    """Films of the policy, the newest first."""
+@dataclass(frozen=True)
+class VideoEntry:
+    """Video of the policy."""
+
+    file: str
+    """Path relative to the page."""
+
+    size: int
+    """Size in bytes."""
+
+    source: str
+    """Address of the video, or its content as a data URL."""
+
+    is_image: bool
+    """True for an animated image."""
+
+
+def videos(record: Record) -> list[VideoEntry]:
+    """Videos of the policy, newest first."""
     left = EMBEDDED
-    shown: list[Html] = []
+    found: list[VideoEntry] = []
     for file in record.videos:
-        size = file.stat().st_size
+        inside, size = _inside(file, record), file.stat().st_size
         is_embedded = size <= left
         left -= size if is_embedded else 0
-        shown.append(_video(file, record.folder, is_embedded))
-    if not shown:
-        return None
-    return section("videos", "Videos", element("div", *shown, class_="films"))
-
-
-def _video(file: Path, folder: Path, is_embedded: bool) -> Html:
-    kind = _KINDS[file.suffix.lower()]
-    name = link(file, folder)
-    about = f" {file_size(file.stat().st_size)}"
-    if is_embedded:
-        data = base64.b64encode(file.read_bytes()).decode()
-        source = f"data:{kind};base64,{data}"
-        where = element("figcaption", name, about)
-    else:
-        source = address(file, folder)
-        where = element("figcaption", name, f"{about}, beside this page")
-    if kind.startswith("image/"):
-        film = element("img", src=source, alt=file.name)
-    else:
-        film = element(
-            "video", src=source, controls=True, loop=True, preload="metadata"
+        kind, source = _KINDS[file.suffix.lower()], address(inside)
+        if is_embedded:
+            data = base64.b64encode(file.read_bytes()).decode()
+            source = f"data:{kind};base64,{data}"
+        is_image = kind.startswith("image/")
+        found.append(
+            VideoEntry(file=inside, size=size, source=source, is_image=is_image)
         )
-    return element("figure", film, where)
+    return found
 
 
-def files(record: Record) -> Section:
-    """The other files in the folder."""
-    folder = record.folder
-    rows: list[list[str]] = []
-    for file in sorted(folder.rglob("*")):
-        inside = file.relative_to(folder).as_posix()
-        is_plain = file.is_file() and not file.is_symlink()
-        if is_plain and inside != REPORT and not inside.endswith(".tmp"):
-            rows.append([link(file, folder), file_size(file.stat().st_size)])
-    exports = [row for row in rows if "./export/" in row[0]]
-    listed = table(["file", "size"], rows, class_="files")
-    told = [counted(len(rows), "file")]
-    started = record.info.get("started")
-    if started:
-        told.append(f"begun {moment(started)}")
-    return section(
-        "files",
-        "Files",
-        joined(element("h3", "Exported policy"), table(["file", "size"], exports))
-        if exports
-        else None,
-        listed if len(rows) <= ROWS else fold(f"All {told[0]}", listed),
-    )
+def files(record: Record) -> dict[str, int]:
+    """Return the sizes of the other files in the folder, by relative path."""
+    found = {
+        _inside(file, record): file.stat().st_size
+        for file in sorted(record.folder.rglob("*"))
+        if file.is_file() and not file.is_symlink()
+    }
+    return {k: v for k, v in found.items() if k != REPORT and not k.endswith(".tmp")}
+
+
+def _inside(file: Path, record: Record) -> str:
+    return file.relative_to(record.folder).as_posix()
 
 
 def _size(entry: Path) -> int:

@@ -1,24 +1,15 @@
-"""The page as a whole."""
+"""The complete page: data for `templates/report.html`."""
 
-import base64
-import datetime
-import hashlib
-import string
 import time
 from pathlib import Path
 
 from mjlab.files import write_text
 from mjlab.report import curves, outcome
-from mjlab.report.chart import STYLE
-from mjlab.report.head import head
-from mjlab.report.markup import Html, element, escaped, joined
 from mjlab.report.record import REPORT as REPORT
 from mjlab.report.record import read_record
-from mjlab.report.settings import settings
-from mjlab.report.words import moment
+from mjlab.report.settings import configuration
+from mjlab.report.template import render_page
 from mjlab.settings.file import Settings
-
-_HERE = Path(__file__).parent
 
 
 def write_report(folder: Path, defaults: Settings | None = None) -> Path:
@@ -26,14 +17,13 @@ def write_report(folder: Path, defaults: Settings | None = None) -> Path:
 
     Args:
         folder: The run's folder.
-        defaults: The task's settings, for a run that did not keep
-            those that it began from.
+        defaults: The task's settings, for a run that did not store its own defaults.
 
     Returns:
         The file.
     """
     file = folder / REPORT
-    # Who looks at the page while it is written sees the old one.
+    # Written atomically: readers see the old page or the new one.
     write_text(file, render(folder, defaults))
     return file
 
@@ -42,52 +32,24 @@ def render(folder: Path, defaults: Settings | None = None) -> str:
     """Return the report of a run as HTML; see `write_report`."""
     start = time.perf_counter()
     record = read_record(folder, defaults)
-    sections = [
-        curves.learning(record),
-        curves.rewards(record),
-        curves.terminations(record),
-        curves.goals(record),
-        curves.others(record),
-        outcome.evaluation(record),
-        outcome.findings(record),
-        outcome.videos(record),
-        outcome.health(record),
-        settings(record),
-        outcome.files(record),
-    ]
-    shown = [section for section in sections if section is not None]
-    links = [element("a", part.title, href=f"#{part.name}") for part in shown]
-    bodies = [part.html for part in shown]
-    body = joined(head(record), element("nav", *links), *bodies)
-    title = f"{record.info.get('task', 'A run')}, {record.folder.name}"
-    return whole_page(title, body, time.perf_counter() - start)
-
-
-def whole_page(title: str, body: Html, seconds: float) -> str:
-    """Return a page with the look and the script of all reports.
-
-    Args:
-        title: Its title, for the browser.
-        body: All that it shows.
-        seconds: Time that making the body took.
-    """
-    script = Html((_HERE / "page.js").read_text("utf-8"))
-    styles = (STYLE, _HERE / "page.css")
-    style = Html("".join(file.read_text("utf-8") for file in styles))
-    now = datetime.datetime.now().astimezone().isoformat(timespec="seconds")
-    closing = (
-        f"Written {moment(now)} in {seconds:.2f} s, from this folder's files alone."
-    )
-    parts = {"policy": _policy(script), "title": title, "closing": closing}
-    shown = {name: escaped(text) for name, text in parts.items()}
-    page = string.Template((_HERE / "page.html").read_text("utf-8"))
-    return page.substitute(shown, style=style, body=body, script=script)
-
-
-def _policy(script: str) -> str:
-    """Return the policy of loading: this page's own script, and films beside it."""
-    digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
-    return (
-        "default-src 'none'; style-src 'unsafe-inline'; img-src data: 'self' file:; "
-        f"media-src data: 'self' file:; script-src 'sha256-{digest}'"
+    files = outcome.files(record)
+    return render_page(
+        "report.html",
+        start=start,
+        record=record,
+        best_score=outcome.best_score(record),
+        typical_speed=outcome.typical_speed(record),
+        learning=curves.learning(record),
+        rewards=curves.rewards(record),
+        terminations=curves.terminations(record),
+        goals=curves.goals(record),
+        others=curves.others(record),
+        scores=outcome.scores(record),
+        evaluations=outcome.evaluations(record),
+        clip_figures=outcome.CLIPS,
+        videos=outcome.videos(record),
+        health=outcome.health(record),
+        configuration=configuration(record),
+        files=files,
+        exports={k: v for k, v in files.items() if k.startswith("export/")},
     )

@@ -1,4 +1,4 @@
-"""The files of a run's folder, read without trusting that all of them are there."""
+"""Reader of a run's folder that tolerates missing and damaged files."""
 
 import datetime
 import json
@@ -14,89 +14,98 @@ from mjlab.runs.run import KEPT_DEFAULTS
 from mjlab.settings.file import Settings, SettingsFileError, parse_settings
 
 REPORT = "report.html"
-"""Name of the report in a run's folder."""
+"""File name of the report in a run's folder."""
 
 FINDINGS = "doctor.json"
-"""Name of the file of the doctor's findings."""
+"""File name of the doctor's findings."""
+
+QUIET = 120.0
+"""Seconds without new figures after which a running run is reported as possibly
+dead."""
 
 VIDEOS = (".mp4", ".webm", ".gif")
 
 _FAULTS = ("dumps", "nan")
-"""Folders for what went wrong."""
+"""Folders of world dumps."""
 
 
 @dataclass(frozen=True)
 class Span:
-    """The iterations of a run."""
+    """Range of the recorded iterations of a run."""
 
     first: int
-    """The first that there are figures of."""
+    """First iteration with figures."""
 
     last: int
-    """The last."""
+    """Last iteration with figures."""
 
     resumed: tuple[int, ...] = ()
-    """Iterations after which it was taken up again."""
+    """Iterations after which the run was resumed."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Record:
-    """A run, as its folder tells of it."""
+    """Contents of a run's folder."""
 
     folder: Path
     """The folder."""
 
     info: dict[str, Any]
     """`run.json`: task, command, versions, status and its reason. The status is "died"
-    where it says that the run is going, and its process has gone."""
+    if the file says "running" and the process no longer exists."""
 
     metrics: Metrics
-    """`metrics.jsonl`: the figures of training."""
+    """`metrics.jsonl`: the training figures."""
 
     age: float | None
-    """Seconds since figures were written last."""
+    """Seconds since the last figures were written."""
 
     config: Settings | None
     """Settings in `config.json`; None if it is missing or damaged."""
 
     defaults: Settings | None = None
-    """Settings of the task before the user changed any; None if unknown."""
+    """Settings of the task before the user's changes; None if unknown."""
 
     defaults_from: str = ""
-    """The source of the defaults, in words."""
+    """Description of the source of the defaults."""
 
     evaluations: dict[str, dict[str, Any]]
-    """The results of `evaluate.py`, by file."""
+    """Results of `evaluate.py`, by file."""
 
     findings: dict[str, Any]
-    """The doctor's findings, empty if nobody asked."""
+    """Findings of the doctor, empty if it did not run."""
 
     error: str
-    """The traceback of a run that failed."""
+    """Traceback of a failed run."""
 
     best: dict[str, Any]
-    """The record of the best checkpoint, empty if there is none."""
+    """Manifest of the best checkpoint, empty without one."""
 
     videos: list[Path]
-    """Films in the folder, the newest first."""
+    """Videos in the folder, newest first."""
 
     dumps: list[Path]
-    """Dumps of worlds that went wrong."""
+    """Dumps of worlds with faults."""
 
     faults: list[str]
-    """Files that are there and could not be read."""
+    """Files that exist but could not be read."""
 
     @property
     def span(self) -> Span:
-        """The iterations that there are figures of."""
+        """Range of the recorded iterations."""
         found = self.metrics.iterations
         first, last = (found[0], found[-1]) if found else (0, 0)
         noted = [entry.get("iteration") for entry in self.info.get("resumed", [])]
         joins = {i for i in (*noted, *self.metrics.joins) if isinstance(i, int)}
         return Span(first, last, tuple(sorted(i for i in joins if first <= i < last)))
 
+    @property
+    def is_quiet(self) -> bool:
+        """True without new figures for `QUIET` seconds: the process can be dead."""
+        return self.age is not None and self.age > QUIET
+
     def setting(self, path: str) -> Any:
-        """Return a value of the configuration by its path; None if it has none."""
+        """Return a value of the configuration by its path; None if missing."""
         return self.config and self.config.values.get(path)
 
 
@@ -105,8 +114,7 @@ def read_record(folder: Path, defaults: Settings | None = None) -> Record:
 
     Args:
         folder: The folder.
-        defaults: The task's settings, for a run that did not keep those that it began
-            from.
+        defaults: The task's settings, for a run that did not store its own defaults.
     """
     faults: list[str] = []
     check_contained(folder, RunError)
@@ -115,9 +123,9 @@ def read_record(folder: Path, defaults: Settings | None = None) -> Record:
     if info.get("status") == "running" and is_abandoned(folder):
         info = {**info, "status": "died"}
     kept = _read_settings(folder / KEPT_DEFAULTS, faults)
-    told = "the task, as it was when the run began" if kept else ""
+    told = "the task at the start of the run" if kept else ""
     if not kept and defaults:
-        told = "the task as it is today, because the run kept no defaults of its own"
+        told = "the present task, because the run stored no defaults"
     videos = [
         file
         for place in (folder, folder / "videos")
@@ -149,13 +157,13 @@ def read_record(folder: Path, defaults: Settings | None = None) -> Record:
 
 
 def _read(path: Path, faults: list[str]) -> dict[str, Any]:
-    """Return the object in a JSON file, empty if there is no such file."""
+    """Return the object in a JSON file, empty if the file is missing."""
     if not path.is_file():
         return {}
     try:
         data = json.loads(path.read_text("utf-8"))
         if not isinstance(data, dict):
-            raise ValueError("it is no object")
+            raise ValueError("not a JSON object")
         return data
     except (ValueError, RecursionError) as error:
         faults.append(f"{path.name}: {error}")
@@ -163,7 +171,7 @@ def _read(path: Path, faults: list[str]) -> dict[str, Any]:
 
 
 def _read_settings(path: Path, faults: list[str]) -> Settings | None:
-    """Return the settings in a file, None if there is no such file."""
+    """Return the settings in a file, None if the file is missing."""
     if not path.is_file():
         return None
     try:

@@ -1,4 +1,4 @@
-"""From values to places on paper, with round numbers beside them."""
+"""Axis scales: positions of values, and round tick values."""
 
 import math
 from dataclasses import dataclass
@@ -11,26 +11,26 @@ Kind = Literal["linear", "log"]
 
 @dataclass(frozen=True)
 class Scale:
-    """A stretch of numbers, with round ones among them."""
+    """Linear or logarithmic range of values."""
 
     low: float
-    """The number at the near end."""
+    """Value at position 0."""
 
     high: float
-    """The number at the far end, which is larger."""
+    """Value at position 1, greater than `low`."""
 
     kind: Kind = "linear"
-    """Equal lengths are equal differences, or equal ratios."""
+    """Linear or logarithmic."""
 
     def place(self, value: float) -> float:
-        """Return the place of a value, from 0 at the near end to 1 at the far end."""
+        """Return the position of a value, from 0 at `low` to 1 at `high`."""
         if self.kind == "linear":
             return (value - self.low) / (self.high - self.low)
         low, high = math.log(self.low), math.log(self.high)
         return (math.log(value) - low) / (high - low)
 
     def ticks(self, most: int) -> list[tuple[float, str]]:
-        """Return round numbers on it, with their texts."""
+        """Return at most `most` round tick values, with their labels."""
         if self.kind == "log":
             return [(value, number(value)) for value in self._round_ratios(most)]
         step = _round_step((self.high - self.low) / most)
@@ -39,7 +39,7 @@ class Scale:
         return [(i * step, _tick(i * step, step)) for i in range(first, last + 1)]
 
     def _round_ratios(self, most: int) -> list[float]:
-        """Return powers of ten, or where those are few, also their 2 and 5 fold."""
+        """Return powers of ten, or also their multiples by 2 and 5 if those are few."""
         first, last = math.ceil(math.log10(self.low)), math.floor(math.log10(self.high))
         if last - first >= 2:
             every = -(-(last - first + 1) // most)
@@ -51,10 +51,10 @@ class Scale:
 def scale_for(
     low: float, high: float, *, kind: Kind = "linear", with_zero: bool = False
 ) -> Scale:
-    """Return a scale with a little room around what is on it.
+    """Return a scale with a margin around the values.
 
-    Zero is on it where it is near enough that the values stay readable, and always if
-    `with_zero`.
+    Zero is included if it is close enough for the values to stay readable, and always
+    with `with_zero`.
     """
     if kind == "log":
         return Scale(low / 1.2, high * 1.2, "log")
@@ -64,13 +64,13 @@ def scale_for(
         room = abs(low) * 0.5 or 1.0
         return Scale(low - room, high + room)
     room = 0.06 * (high - low)
-    # What ends at zero has its axis there.
+    # No margin beyond a bound of zero.
     low, high = low - room if low else 0.0, high + room if high else 0.0
     return Scale(low, high) if math.isfinite(high - low) else Scale(low / 2, high / 2)
 
 
 def _round_step(least: float) -> float:
-    """Return the next number of 1, 2, 5, 10, 20 and so on."""
+    """Return the smallest of 1, 2, 5, 10, 20 and so on that is at least `least`."""
     power = 10.0 ** math.floor(math.log10(least))
     return next(n * power for n in (1, 2, 5, 10) if n * power >= least * (1 - 1e-9))
 

@@ -1,67 +1,52 @@
-"""The configuration: what the user changed, and all of it."""
+"""Configuration section: the user's changes, and all settings."""
 
 import json
 from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import Any
 
-from mjlab.report.markup import (
-    Html,
-    Section,
-    code,
-    element,
-    fold,
-    joined,
-    section,
-    table,
-)
 from mjlab.report.record import Record
-from mjlab.report.words import counted
 from mjlab.settings.file import Settings
 
-SHOWN = 120
-"""Characters of a value that a table shows."""
-
 Difference = tuple[str, str, str]
-"""Path, the default and the run's value, in words."""
+"""Path, default and value of the run, as text."""
 
 
-def settings(record: Record) -> Section:
-    """Differences from the task's defaults, then the complete configuration."""
+@dataclass(frozen=True)
+class Configuration:
+    """Settings of a run."""
+
+    rows: dict[str, str]
+    """Values as text, by path."""
+
+    differences: list[Difference]
+    """Differences from the defaults."""
+
+    @property
+    def changed(self) -> set[str]:
+        """Paths of the differences."""
+        return {path for path, _, _ in self.differences}
+
+    @property
+    def roots(self) -> dict[str, dict[str, str]]:
+        """Rows by the first part of their path."""
+        found: dict[str, dict[str, str]] = {}
+        for path, text in self.rows.items():
+            found.setdefault(_root(path), {})[path] = text
+        return found
+
+
+def configuration(record: Record) -> Configuration | None:
+    """Return the settings of a run; None if they are unknown."""
     if record.config is None:
-        lead = "config.json is missing or damaged, so that nothing is known of it."
-        return section("configuration", "Configuration", lead=lead)
-    found: list[Difference] = []
-    if record.defaults is not None:
-        found = list(differences(record.defaults, record.config))
-        lead = f"Compared with {record.defaults_from}."
-    else:
-        lead = "The defaults of the task are not known, so there is nothing to compare."
-    changed = {path for path, _, _ in found}
-    rows = _rows(record.config)
-    wholes = [
-        fold(f"All of {root}", _lines(rows, root, changed))
-        for root in dict.fromkeys(map(_root, rows))
-    ]
-    return section(
-        "configuration", "Configuration", _table(found, record), *wholes, lead=lead
-    )
-
-
-def _table(found: list[Difference], record: Record) -> Html | None:
-    if record.defaults is None:
         return None
-    if not found:
-        return element("p", "Nothing was changed.")
-    rows = [
-        [code(path), shown(default), element("b", shown(present))]
-        for path, default, present in found
-    ]
-    count = counted(len(rows), "difference")
-    return table([count, "default", "this run"], rows, class_="differences")
+    defaults = record.defaults
+    found = () if defaults is None else differences(defaults, record.config)
+    return Configuration(_rows(record.config), list(found))
 
 
 def differences(default: Settings, present: Settings) -> Iterator[Difference]:
-    """Yield every path that differs; of a part that is absent, the part alone."""
+    """Yield every path that differs; a missing part is listed without its contents."""
     before, after = _rows(default), _rows(present)
     differing = [
         path
@@ -77,13 +62,13 @@ def differences(default: Settings, present: Settings) -> Iterator[Difference]:
 
 
 def _are_equal(one: Any, other: Any) -> bool:
-    """Return True for equal numbers, such as 1 and 1.0, whose words differ."""
+    """Return True for equal numbers with different text, such as 1 and 1.0."""
     are_numbers = all(type(value) in (int, float) for value in (one, other))
     return are_numbers and one == other
 
 
 def _rows(settings: Settings) -> dict[str, str]:
-    """Return names and values in words, root by root and sorted by path."""
+    """Return paths and values as text, sorted by path within each root."""
     values = {path: words(value) for path, value in settings.values.items()}
     rows = {**settings.names, **values}
     roots = list(dict.fromkeys(map(_root, rows)))
@@ -95,24 +80,8 @@ def _root(path: str) -> str:
     return path.partition(".")[0]
 
 
-def _lines(rows: dict[str, str], root: str, changed: set[str]) -> Html:
-    """Return a line for each path below a root; those that changed are marked."""
-    found = [
-        element("mark", f"{path}: {text}") if path in changed else f"{path}: {text}"
-        for path, text in rows.items()
-        if _root(path) == root
-    ]
-    return element("pre", joined(*found, between="\n"), class_="outline")
-
-
-def shown(text: str) -> str:
-    """Return a value on one line, cut if it is long."""
-    is_short = len(text) <= SHOWN
-    return text if is_short else f"{text[:SHOWN].rstrip()}\N{HORIZONTAL ELLIPSIS}"
-
-
 def words(value: Any) -> str:
-    """Return a value of a settings file in words."""
+    """Return a value of a settings file as text."""
     if isinstance(value, list):
         inside = ", ".join(map(words, value))
         return f"({inside},)" if len(value) == 1 else f"({inside})"

@@ -1,7 +1,8 @@
-"""Numbers, times and names as people read them."""
+"""Formatting of numbers, times and names for readers."""
 
 import datetime
 import math
+import shlex
 from dataclasses import dataclass
 
 MINUS = "\N{MINUS SIGN}"
@@ -10,7 +11,7 @@ DASH = "\N{EN DASH}"
 
 
 def number(value: float | None, digits: int = 4) -> str:
-    """Return a number with so many digits that count, and a visible sign."""
+    """Return a number with `digits` significant digits and a real minus sign."""
     if value is None or not math.isfinite(value):
         return "not finite"
     size = abs(value)
@@ -29,12 +30,12 @@ def number(value: float | None, digits: int = 4) -> str:
 
 
 def whole(value: float) -> str:
-    """Return a whole number with thin gaps between thousands."""
+    """Return an integer with thin spaces between groups of thousands."""
     return f"{value:,.0f}".replace(",", "\N{NARROW NO-BREAK SPACE}")
 
 
 def share(value: float | None) -> str:
-    """Return a share in percent."""
+    """Return a fraction in percent."""
     return "unknown" if value is None else f"{value:.1%}".replace(".0%", "%")
 
 
@@ -52,7 +53,7 @@ def duration(seconds: float) -> str:
 
 
 def file_size(size: int) -> str:
-    """Return the size of a file in words."""
+    """Return the size of a file with its unit."""
     for unit in ("bytes", "kB", "MB"):
         if size < 1000:
             return f"{size:.3g} {unit}"
@@ -61,7 +62,7 @@ def file_size(size: int) -> str:
 
 
 def moment(text: str | None) -> str:
-    """Return a moment, as `run.json` writes it, for people."""
+    """Return a timestamp of `run.json` for readers."""
     try:
         when = datetime.datetime.fromisoformat(text or "")
     except ValueError:
@@ -70,75 +71,86 @@ def moment(text: str | None) -> str:
 
 
 def counted(count: int, one: str, many: str = "") -> str:
-    """Return a number of things in words."""
+    """Return a count with its noun."""
     return f"{whole(count)} {one if count == 1 else many or one + 's'}"
+
+
+def command_lines(command: str) -> str:
+    """Return a command line with one option per line, for a shell."""
+    try:
+        words = shlex.split(command)
+    except ValueError:
+        return command
+    broken = (" \\\n  " if word.startswith("--") else " " for word in words[1:])
+    pieces = zip(broken, words[1:], strict=True)
+    return "".join([*words[:1], *(gap + shlex.quote(word) for gap, word in pieces)])
 
 
 def _trimmed(digits: str) -> str:
     return digits.rstrip("0").rstrip(".") if "." in digits else digits
 
 
-# What figures are called.
+# Names of figures.
 
 SPREADS = {
     "return": "return",
     "length_steps": "length, steps",
     "length_s": "length, s",
 }
-"""Figures of an evaluation's episodes, by their names in its file."""
+"""Figures of an evaluation's episodes, by key in its file."""
 
 SHARES = {
     "falls": "falls",
     "success_once": "success once",
     "success_at_end": "success at end",
 }
-"""Shares of an evaluation's episodes."""
+"""Fractions of an evaluation's episodes, by key."""
 
 
 @dataclass(frozen=True)
 class Title:
-    """The name of a figure for people."""
+    """Displayed name of a figure."""
 
     text: str
     """Its name."""
 
     unit: str
-    """The unit of its numbers."""
+    """Unit of its values."""
 
     is_term: bool = False
-    """True if it has the name of a term in the configuration."""
+    """True if it is the name of a term in the configuration."""
 
 
 _TITLES = {
-    "Train/mean_reward": Title("Reward of an episode", "sum over the episode"),
-    "Train/mean_episode_length": Title("Length of an episode", "steps"),
-    "Train/mean_step_reward": Title("Reward of a step", "mean of all steps"),
-    "Train/episodes": Title("Episodes that ended", "episodes an iteration"),
+    "Train/mean_reward": Title("Episode reward", "sum over the episode"),
+    "Train/mean_episode_length": Title("Episode length", "steps"),
+    "Train/mean_step_reward": Title("Reward per step", "mean of all steps"),
+    "Train/episodes": Title("Finished episodes", "episodes per iteration"),
     "Loss/value": Title("Value loss", "reward\N{SUPERSCRIPT TWO}"),
     "Loss/surrogate": Title("Surrogate loss", "in standardised advantages"),
-    "Loss/entropy": Title("Entropy of the actions", "nats"),
+    "Loss/entropy": Title("Action entropy", "nats"),
     "Policy/mean_std": Title("Action noise", "standard deviation, action units"),
     "Policy/learning_rate": Title("Learning rate", "of the optimiser"),
-    "Perf/steps_per_s": Title("Speed", "world steps a second"),
+    "Perf/steps_per_s": Title("Speed", "world steps per second"),
     "Perf/collect_s": Title("acting", "s"),
     "Perf/learn_s": Title("learning", "s"),
-    "Eval/mean_reward": Title("Reward of an episode", "sum over the episode"),
-    "Eval/mean_episode_length": Title("Length of an episode", "steps"),
-    "Eval/finished": Title("Episodes that ended in time", "share"),
-    "Health/nonfinite": Title("Not finite", "world steps an iteration"),
+    "Eval/mean_reward": Title("Episode reward", "sum over the episode"),
+    "Eval/mean_episode_length": Title("Episode length", "steps"),
+    "Eval/finished": Title("Episodes that timed out", "share"),
+    "Health/nonfinite": Title("Non-finite values", "world steps per iteration"),
     "Health/overflow": Title("Overflow", "events so far"),
 }
 _UNITS = {
     "Loss": "no unit",
-    "Episode_Reward": "reward a second",
-    "Episode_Termination": "share of episodes",
+    "Episode_Reward": "reward per second",
+    "Episode_Termination": "fraction of episodes",
     "Metrics": "mean over episodes",
-    "Curriculum": "value in force",
+    "Curriculum": "current value",
 }
 
 
 def title_of(name: str) -> Title:
-    """Return the title of a figure, by its name in `metrics.jsonl`."""
+    """Return the displayed name of a figure of `metrics.jsonl`."""
     if name in _TITLES:
         return _TITLES[name]
     group, _, rest = name.partition("/")

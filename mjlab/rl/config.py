@@ -123,7 +123,7 @@ class AgentCfg(Config):
     num_steps_per_env: Annotated[int, at_least(1)] = 24
     """Steps per world in an iteration."""
 
-    max_iterations: Annotated[int, at_least(0)] = 1500
+    max_iterations: Annotated[int, at_least(0)] = 300
     """Iterations of the whole run."""
 
     obs_groups: dict[str, tuple[str, ...]] = {}

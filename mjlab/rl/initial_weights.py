@@ -259,7 +259,7 @@ def _begin_normaliser(network: Any, sees: _Match, worlds: RslRlVecEnv) -> None:
 
     The other columns keep their statistics and sample count, because the policy depends
     on the normalised observations. With statistics that moved halfway to the new task
-    within an iteration, a walking humanoid fell within a second (docs/decisions.md).
+    within an iteration, a walking humanoid fell within a second (docs/decisions/0023).
     """
     if not network.obs_normalization:
         return

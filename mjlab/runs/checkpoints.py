@@ -1,6 +1,6 @@
-"""The checkpoint files of a run, found and checked without torch.
+"""Checkpoint files of a run: find, check and delete them without importing torch.
 
-A checkpoint is three kinds of files. `model_000100.pt` has the networks, the optimiser,
+A checkpoint consists of three files. `model_000100.pt` has the networks, the optimiser,
 their layout, and the SHA-256 of the run's settings. `model_000100.rank0.pt` has the
 worlds and random streams of process 0, for an exact resume. `model_000100.json`, the
 manifest, is written last and holds the checksums; without it the other files are
@@ -21,9 +21,9 @@ BEST = "best"
 """Name of the best checkpoint."""
 
 COMING = ".next.json"
-"""End of the name of a manifest whose file is being written."""
+"""Suffix of a manifest that is being written."""
 
-REMEDY = "Take another checkpoint of its run, or copy the run's folder once more."
+REMEDY = "Use another checkpoint of the run, or copy the run's folder again."
 """Advice for a damaged checkpoint."""
 
 _NAME = re.compile(r"model_(\d+)\.json")
@@ -31,18 +31,18 @@ _MANIFEST = {"format": int, "iteration": int, "files": dict[str, str]}
 
 
 class CheckpointError(ValueError):
-    """A checkpoint that is absent, damaged, unsafe, or of something else."""
+    """Checkpoint that is missing, damaged, unsafe, or not a checkpoint."""
 
 
 class Checkpoints:
-    """The checkpoints in a folder."""
+    """Checkpoints in a folder."""
 
     def __init__(self, folder: Path, *, keep: int = 3) -> None:
-        """Look at a folder, which need not exist yet.
+        """Open a folder, which need not exist yet.
 
         Args:
             folder: Folder of the checkpoints.
-            keep: Newest checkpoints that `prune` keeps. 0 keeps all.
+            keep: Number of newest checkpoints that `prune` keeps. 0 keeps all.
         """
         self.folder = Path(folder)
         self._keep = keep
@@ -52,52 +52,52 @@ class Checkpoints:
         return self.folder / f"model_{iteration:06d}.pt"
 
     def iterations(self) -> list[int]:
-        """Iterations that have a manifest, the newest first."""
+        """Return the iterations with a manifest, newest first."""
         if not self.folder.is_dir():
             return []
         found = (_NAME.fullmatch(file.name) for file in self.folder.iterdir())
         return sorted((int(match[1]) for match in found if match), reverse=True)
 
     def names(self) -> list[str]:
-        """Names of the checkpoints that can be played, newest first; best is last."""
+        """Return the names of playable checkpoints, newest first, best last."""
         names = [self.path(iteration).stem for iteration in self.iterations()]
         has_best = (self.folder / f"{BEST}.json").is_file()
         return [*names, BEST] if has_best else names
 
     def newest(self) -> Path | None:
-        """The newest complete checkpoint, None if there is none."""
+        """Return the newest complete checkpoint, None if there is none."""
         for iteration in self.iterations():
             path = self.path(iteration)
             fault = find_fault(path)
             if fault is None:
                 return path
-            _log.warning("%s is passed over: %s.", path, fault)
+            _log.warning("%s is skipped: %s.", path, fault)
         return None
 
     def best(self) -> Path | None:
-        """The best checkpoint, None if there is none or it is damaged."""
+        """Return the best checkpoint, None if it is missing or damaged."""
         path = self.folder / f"{BEST}.pt"
         return path if find_fault(path) is None else None
 
     def prune(self) -> None:
-        """Delete old checkpoints, the manifest first, so that no half is left."""
+        """Delete old checkpoints, manifest first, so that none is listed in part."""
         for iteration in self.iterations()[self._keep or None :] if self._keep else []:
             self.path(iteration).with_suffix(".json").unlink(missing_ok=True)
             for file in self.folder.glob(f"model_{iteration:06d}.*pt"):
                 file.unlink(missing_ok=True)
 
     def sweep(self) -> None:
-        """Delete unfinished files of a killed process."""
+        """Delete unfinished files of a process that was killed."""
         for file in self.folder.glob(f"*{TEMPORARY}"):
             file.unlink(missing_ok=True)
 
 
 def find_checkpoint(place: Path, *, best: bool = False) -> Path:
-    """Return the file of a checkpoint, given itself, its folder, or its run's folder.
+    """Return a checkpoint file, given the file, its folder, or its run's folder.
 
     Args:
         place: The file or folder.
-        best: Take the best checkpoint of a folder, if it has one, before its newest.
+        best: Prefer the best checkpoint of a folder over the newest.
     """
     place = Path(place)
     if place.is_file():
@@ -106,12 +106,12 @@ def find_checkpoint(place: Path, *, best: bool = False) -> Path:
     checkpoints = Checkpoints(folder)
     found = (checkpoints.best() if best else None) or checkpoints.newest()
     if found is None:
-        raise CheckpointError(f"There is no whole checkpoint in {folder}.")
+        raise CheckpointError(f"No complete checkpoint in {folder}.")
     return found
 
 
 def find_fault(path: Path) -> str | None:
-    """Return the fault of a checkpoint by its manifest, None if it has none."""
+    """Return a description of a checkpoint's fault by its manifest, None if intact."""
     try:
         manifest = read_manifest(path)
     except CheckpointError:
@@ -120,7 +120,7 @@ def find_fault(path: Path) -> str | None:
         return "it has no manifest"
     files: dict[str, str] = manifest["files"]
     if path.name not in files:
-        return "its manifest does not name it"
+        return "its manifest does not list it"
     for name, digest in files.items():
         file = path.parent / Path(name).name
         if not file.is_file():

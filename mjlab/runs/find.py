@@ -5,7 +5,7 @@ TASK, TASK/latest           the newest run of a task, else the one that ships wi
 2026-01-31_12-00-00_walk    a run by its name, of any task
 logs/TASK/NAME              a run's folder, a folder inside it, or any file in it
 .../model_000100.pt         a checkpoint in its run
-policy.onnx                 a policy in a file, of no run
+policy.onnx                 an ONNX policy, outside of any run
 wandb:ENTITY/PROJECT/NAME   any of these from Weights & Biases
 """
 
@@ -23,18 +23,18 @@ from mjlab.runs.run import INFO, LATEST, Run, RunError, shipped_with
 _log = logging.getLogger(__name__)
 
 LOGS = Path("logs")
-"""Folder of all runs, unless --logs names another."""
+"""Default folder of all runs (--logs)."""
 
 WANDB = "wandb:"
-"""Start of a place that is an artifact of Weights & Biases."""
+"""Prefix of a Weights & Biases artifact."""
 
 
 @dataclass(frozen=True)
 class Found:
-    """A run, possibly with one of its checkpoints, or an ONNX file."""
+    """Run, run with one of its checkpoints, or ONNX file."""
 
     place: Path
-    """The checkpoint that was named, the ONNX file, or the run's folder."""
+    """The named checkpoint, the ONNX file, or the run's folder."""
 
     @property
     def file(self) -> Path | None:
@@ -43,7 +43,7 @@ class Found:
 
     @property
     def checkpoint(self) -> Path | None:
-        """The checkpoint that was named, None if a run was."""
+        """The named checkpoint, None if a run was named."""
         return self.place if self.place.suffix == ".pt" else None
 
     @property
@@ -55,15 +55,15 @@ class Found:
         """
         if self.file is not None:
             raise RunError(
-                f"{self.file} is an ONNX file and in no run. Name a run, or give the "
-                "file to play.py, evaluate.py or record.py."
+                f"{self.file} is an ONNX file outside of any run. Name a run, or pass "
+                "the file to play.py, evaluate.py or record.py."
             )
         folder = _folder_of(self.place)
         assert folder is not None
         return Run(folder.resolve())
 
     def choose_checkpoint(self, *, best: bool = False) -> Path:
-        """Return the checkpoint that was named, or the run's best or newest."""
+        """Return the named checkpoint, or the run's best or newest."""
         return find_checkpoint(self.checkpoint or self.run.path, best=best)
 
 
@@ -78,15 +78,15 @@ def find(
     """Find the run, checkpoint or file that a user names; see the module for forms.
 
     Args:
-        place: The words of the user.
+        place: Argument of the user.
         logs: Folder of all runs.
         task: Find runs of this task only.
-        shipped: Take the run that ships with a task, where the user has none.
+        shipped: Use the run that ships with a task if the user has no run of it.
         advice: End of the sentence about training a run, such as ", or ...".
 
     Raises:
-        RunError: If it names nothing, a run of another task, a file outside of any run,
-            or a run with a link that leads out of its folder.
+        RunError: If nothing is found, the run is of another task, the file is not in a
+            run, or the run has a link that leads out of its folder.
     """
     if str(place).startswith(WANDB):
         from mjlab.runs.wandb import fetch
@@ -105,7 +105,7 @@ def find(
     if run is None:
         raise _nothing(str(place), logs, task, advice)
     _log.warning(
-        "There is no run of %s in %s: this is the policy that ships with it.",
+        "No run of %s in %s: using the policy that ships with the task.",
         run.task,
         logs,
     )
@@ -113,7 +113,7 @@ def find(
 
 
 def _starts(place: str, logs: Path, task: str | None) -> Iterator[Path]:
-    """Yield the paths that the words of the user can mean, the likeliest first."""
+    """Yield the paths that the user's argument can mean, the most likely first."""
     if task is not None:
         yield logs / task / place
     if task is None or place != LATEST:
@@ -122,12 +122,14 @@ def _starts(place: str, logs: Path, task: str | None) -> Iterator[Path]:
         named = [folder for folder in _runs(logs) if folder.name == place]
         if len(named) > 1:
             listed = ", ".join(map(str, named))
-            raise RunError(f"{place!r} names several runs: {listed}. Name one of them.")
+            raise RunError(
+                f"{place!r} matches several runs: {listed}. Name one of them."
+            )
         yield from named
 
 
 def _folder_of(place: Path) -> Path | None:
-    """Return the folder of a run, given itself, a part of it, or a folder of runs."""
+    """Return a run's folder, given the folder, a part of it, or a folder of runs."""
     if place.is_file():
         candidates = place.absolute().parents[:2]
     elif place.is_dir():
@@ -146,7 +148,7 @@ def _checked(start: Path, folder: Path, task: str | None) -> Found:
 
 
 def _nothing(place: str, logs: Path, task: str | None, advice: str) -> RunError:
-    """Return the error for words that name no run."""
+    """Return the error for an argument that matches no run."""
     path, named = Path(place), _task_in(place)
     if place == LATEST or named in entries():
         wanted = task if place == LATEST else named
@@ -157,8 +159,8 @@ def _nothing(place: str, logs: Path, task: str | None, advice: str) -> RunError:
         )
     if path.is_file():
         return RunError(
-            f"{path} is in no run's folder. Keep a checkpoint in its run's folder, "
-            "beside the run's configuration, and name it there."
+            f"{path} is not in a run's folder. Keep the checkpoint in the folder of "
+            "its run, next to the run's configuration, and name it there."
         )
     if path.is_dir():
         return RunError(f"There is no run in {path}: {INFO} is missing.")
@@ -182,7 +184,7 @@ def _task_in(place: str) -> str:
 
 
 def _names_beside(file: Path) -> str:
-    """Return a sentence with the policies in the folder of a file that is missing."""
+    """Return a sentence that lists the policies in the folder of a missing file."""
     names = [f"{name}.pt" for name in Checkpoints(file.parent).names()]
     if file.suffix != ".pt":
         names = sorted(each.name for each in file.parent.glob(f"*{file.suffix}"))

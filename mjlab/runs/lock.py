@@ -1,4 +1,4 @@
-"""The lock of a folder: one process at a time trains in a run."""
+"""Lock of a folder: only one process at a time trains in a run."""
 
 import contextlib
 from collections.abc import Callable, Iterator
@@ -7,20 +7,20 @@ from pathlib import Path
 from mjlab.files import saying_why
 
 LOCK = ".lock"
-"""Name of the file that the process of a run keeps locked while it trains."""
+"""Name of the file that a training process keeps locked."""
 
 
 @contextlib.contextmanager
 def locked(folder: Path, refusal: Callable[[], Exception]) -> Iterator[None]:
-    """Keep other processes out of a folder, until this block or this process ends.
+    """Lock a folder against other processes, until the block or this process ends.
 
     Args:
         folder: The folder.
-        refusal: Makes the error if another process holds the lock.
+        refusal: Returns the error to raise if another process holds the lock.
     """
     try:
         import fcntl
-    except ImportError:  # Windows has no such locks.
+    except ImportError:  # Windows has no file locks of this kind.
         yield
         return
     with saying_why(folder):
@@ -34,12 +34,13 @@ def locked(folder: Path, refusal: Callable[[], Exception]) -> Iterator[None]:
 
 
 def is_abandoned(folder: Path) -> bool:
-    """Return True if a process locked the folder and has ended since."""
+    """Return True if the process that locked the folder has ended."""
     try:
         import fcntl
 
         with (folder / LOCK).open("rb") as file:
             fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
-    except (ImportError, OSError):  # No such locks, no such file, or it is locked.
+    # Locks are not supported, the file is missing, or it is locked.
+    except (ImportError, OSError):
         return False
     return True

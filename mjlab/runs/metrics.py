@@ -1,4 +1,4 @@
-"""The figures of training, read from `metrics.jsonl`."""
+"""Training figures, read from `metrics.jsonl`."""
 
 import json
 import math
@@ -7,46 +7,46 @@ from pathlib import Path
 from typing import Any
 
 METRICS = "metrics.jsonl"
-"""Name of the file, with one line an iteration."""
+"""Name of the file, with one line per iteration."""
 
 
 @dataclass(frozen=True)
 class Series:
-    """A figure over the run. It need not have a value in every iteration."""
+    """Figure over the iterations of a run. Some iterations can lack a value."""
 
     name: str
-    """As in the file, such as "Train/mean_reward"."""
+    """Name in the file, such as "Train/mean_reward"."""
 
     iterations: list[int]
-    """Iterations in which it was written, ascending."""
+    """Iterations with a value, ascending."""
 
     values: list[float | None]
-    """Its value in each; None where it was not finite."""
+    """Values, None for non-finite values."""
 
     @property
     def finite(self) -> list[float]:
-        """The values that are numbers."""
+        """Finite values."""
         return [value for value in self.values if value is not None]
 
     @property
     def bad(self) -> list[int]:
-        """Iterations in which it was not finite."""
+        """Iterations with non-finite values."""
         pairs = zip(self.iterations, self.values, strict=True)
         return [iteration for iteration, value in pairs if value is None]
 
     @property
     def last(self) -> float | None:
-        """The newest value, which may be None; so is what never had one."""
+        """Newest value; None if it is not finite or the series is empty."""
         return self.values[-1] if self.values else None
 
     def tail_mean(self, start: int) -> float | None:
-        """Return the mean of the numbers from an iteration on."""
+        """Return the mean of the finite values from an iteration on."""
         pairs = zip(self.iterations, self.values, strict=True)
         chosen = [v for i, v in pairs if i >= start and v is not None]
         return math.fsum(chosen) / len(chosen) if chosen else None
 
     def best(self) -> tuple[int, float] | None:
-        """Return iteration and value of the largest number, the first of equal ones."""
+        """Return iteration and value of the maximum, the first of equal ones."""
         pairs = zip(self.iterations, self.values, strict=True)
         found = [(i, value) for i, value in pairs if value is not None]
         return max(found, key=lambda pair: pair[1], default=None)
@@ -54,34 +54,34 @@ class Series:
 
 @dataclass(frozen=True)
 class Metrics:
-    """All figures of a run."""
+    """All training figures of a run."""
 
     series: dict[str, Series]
-    """By name, in the order in which they first came."""
+    """Series by name, in the order of first appearance."""
 
     iterations: list[int]
-    """Iterations that are in the file, ascending."""
+    """Iterations in the file, ascending."""
 
     joins: list[int]
-    """Iterations after which the run was done again from there, as the file shows."""
+    """Iterations after which the run was resumed and later lines were superseded."""
 
     damaged: int
-    """Lines that are no figures of an iteration, a torn last one not counted."""
+    """Number of invalid lines, without an incomplete last line."""
 
     def group(self, *prefixes: str) -> list[Series]:
-        """Return the figures of groups, which is what precedes the slash."""
+        """Return the series of groups; the group is the name up to the slash."""
         return [s for s in self.series.values() if s.name.split("/")[0] in prefixes]
 
     def last(self, name: str) -> float | None:
-        """Return the newest value of a figure; None if there is none."""
+        """Return the newest value of a figure; None without one."""
         return self.series[name].last if name in self.series else None
 
 
 def read_metrics(path: Path) -> Metrics:
-    """Read the file, which may be absent, or be written at this moment.
+    """Read the file, which can be missing or being written.
 
-    What an iteration says when it is done again, after a resume, takes the place of
-    what it and the later ones said before.
+    If iterations were repeated after a resume, the repeated lines replace the earlier
+    lines of the same and of later iterations.
     """
     lines, damaged = _lines(path)
     kept: list[dict[str, Any]] = []
@@ -104,14 +104,15 @@ def read_metrics(path: Path) -> Metrics:
 
 
 def _lines(path: Path) -> tuple[list[dict[str, Any]], int]:
-    """Return the figures of each line, and the number of lines that have none."""
+    """Return the figures of each valid line, and the number of invalid lines."""
     if not path.is_file():
         return [], 0
     text = path.read_text("utf-8", errors="replace")
     found: list[dict[str, Any]] = []
     damaged = 0
     rows = text.split("\n")
-    for row in rows[:-1]:  # After the last newline is nothing, or a torn line.
+    # The text after the last newline is empty or an incomplete line.
+    for row in rows[:-1]:
         try:
             data = json.loads(row)
         except (ValueError, RecursionError):

@@ -1,9 +1,9 @@
-"""A run: a task, its settings, and all results, in one folder.
+"""Run: a task, its settings, and all results, in one folder.
 
     logs/<task>/<time>_<name>/
         run.json        command, git, versions, hardware, seed, status and its reason
         config.json     the task's id, and the values of environment and learner
-        metrics.jsonl   figures, one line an iteration
+        metrics.jsonl   figures, one line per iteration
         checkpoints/ videos/ export/ dumps/ report.html
 
 `logs/latest` and `logs/<task>/latest` are links to the newest run.
@@ -48,10 +48,10 @@ LATEST = "latest"
 """Name of the link to the newest run."""
 
 INFO = "run.json"
-"""Name of the file that makes a folder a run's."""
+"""File that marks a folder as a run."""
 
 KEPT_DEFAULTS = "defaults.json"
-"""Name of the file with the task's configurations before the user changed any."""
+"""File with the task's configurations before the user's changes."""
 
 RUN_ENTRIES = {
     "name": str,
@@ -66,20 +66,20 @@ RUN_ENTRIES = {
     "hardware": {"gpus": list[str], "cores": int | None},
     "resumed": list[dict[str, Any]],
 }
-"""Annotations of what `run.json` may say besides its task."""
+"""Types of the optional entries of `run.json`."""
 
-RUN_REMEDY = "Copy it once more from where the run was, or name another run."
+RUN_REMEDY = "Copy the run's folder again, or name another run."
 
 
 class RunError(ValueError):
-    """A run that cannot be found, or whose files are not those of a run."""
+    """Run that cannot be found, or folder that is not a run."""
 
 
 class Run:
-    """A task and its settings, with a folder of checkpoints, metrics and reports."""
+    """Task and settings, with a folder of checkpoints, metrics and reports."""
 
     def __init__(self, path: Path) -> None:
-        """Take the folder of a run; `mjlab.runs.find` finds it by any other name."""
+        """Open the folder of a run; `mjlab.runs.find` accepts other names too."""
         self.path = Path(path)
         """The folder."""
 
@@ -93,12 +93,12 @@ class Run:
         configs: Mapping[str, Any],
         seed: int,
     ) -> "Run":
-        """Make a folder for a new run.
+        """Create a folder for a new run.
 
         Args:
             root: The folder of all runs, such as "logs".
-            task: Task's id.
-            name: What the user calls the run, if anything.
+            task: Task id.
+            name: Optional name, chosen by the user.
             configs: Configurations by name, for `config.json`. They can differ from an
                 installed task in values only.
             seed: The seed in use.
@@ -128,7 +128,7 @@ class Run:
 
     @property
     def task(self) -> str:
-        """The task's id."""
+        """Task id."""
         return self.info()["task"]
 
     @property
@@ -138,12 +138,12 @@ class Run:
 
     @property
     def is_shipped(self) -> bool:
-        """True if the run came with a task: nothing is written into its folder."""
+        """True if the run ships with a task. Its folder is read-only."""
         shipped = shipped_with(self.task)
         return shipped is not None and shipped.path.resolve() == self.path.resolve()
 
     def metrics(self) -> Metrics:
-        """Return the figures of training."""
+        """Return the training figures."""
         return read_metrics(self.path / METRICS)
 
     def info(self) -> dict[str, Any]:
@@ -167,7 +167,7 @@ class Run:
 
         Args:
             task: Configurations of a task that is not installed.
-            accept_changes: Take the task as it is now where more than values differ.
+            accept_changes: Use the present task where terms or classes differ.
         """
         where = str(self.path / "config.json")
         text = self._config_text()
@@ -182,24 +182,24 @@ class Run:
         try:
             return file.read_text("utf-8")
         except UnicodeDecodeError as error:
-            raise SettingsFileError(f"{file} is no text: {error}.") from error
+            raise SettingsFileError(f"{file} is not valid text: {error}.") from error
 
     def saved_config(self, digest: str) -> str:
-        """Return the text of a configuration that the run has or had.
+        """Return the text of the run's present or an earlier configuration.
 
         Args:
-            digest: Its SHA-256, as a checkpoint holds it.
+            digest: Its SHA-256, as stored in a checkpoint.
 
         Raises:
-            RunError: If it is in none of the run's files.
+            RunError: If no file of the run has this digest.
         """
         for file in (self.path / "config.json", *self.path.glob("config_until_*.json")):
             if file.is_file() and sha256(file) == digest:
                 return file.read_text("utf-8")
         raise RunError(
-            f"{self.path} does not have the configuration of this checkpoint: "
-            "config.json was changed or is missing. Copy the run's folder once more; "
-            "to change a setting, give it as an option when you resume."
+            f"{self.path} lacks the configuration of this checkpoint: config.json was "
+            "changed or is missing. Copy the run's folder again; to change a "
+            "setting, pass it as an option when you resume."
         )
 
     def update(self, **changes: Any) -> None:
@@ -214,12 +214,12 @@ class Run:
         seed: int | None = None,
         changes: Sequence[str] = (),
     ) -> None:
-        """Note that the run goes on after an iteration, since when, and by what.
+        """Record that the run is resumed: iteration, time and command.
 
         Args:
-            iteration: Iterations that are done.
-            config: The configuration from now on, as text. One that was another stays
-                as `config_until_<iteration>.json`.
+            iteration: Number of finished iterations.
+            config: The configuration from now on, as text. A different earlier one is
+                kept as `config_until_<iteration>.json`.
             seed: The seed in use from now on. None keeps the seed.
             changes: Settings that changed, each as "path before -> after".
         """
@@ -243,27 +243,28 @@ class Run:
         self.point_latest()
 
     def point_latest(self) -> None:
-        """Have the links called "latest" lead here."""
+        """Point the links called "latest" to this run."""
         for folder in (self.path.parent, self.path.parent.parent):
             link = temporary_beside(folder / f".{LATEST}")
-            with contextlib.suppress(OSError):  # Where there are no links, do without.
+            # Links are optional: some file systems have none.
+            with contextlib.suppress(OSError):
                 link.symlink_to(os.path.relpath(self.path, folder))
                 os.replace(link, folder / LATEST)
             link.unlink(missing_ok=True)
 
     def lock(self) -> contextlib.AbstractContextManager[None]:
-        """Keep other processes out, until this block or this process ends."""
+        """Lock the folder against other processes until the block or process ends."""
         return locked(
             self.path,
             lambda: RunError(
-                f"Process {self.info().get('pid')} is training in {self.path}. "
-                "Stop it first, or wait for its end."
+                f"Process {self.info().get('pid')} is training in {self.path}. Stop "
+                "it, or wait until it ends."
             ),
         )
 
     @contextlib.contextmanager
     def recording(self) -> Iterator[None]:
-        """Note how the work inside ends, if it ends badly."""
+        """Record status and reason if the block raises an error."""
         try:
             yield
         except BaseException as error:
@@ -272,14 +273,14 @@ class Run:
             status = "stopped" if was_asked else "failed"
             reason = "".join(traceback.format_exception_only(error)).strip()
             text = "".join(traceback.format_exception(error))
-            # A disk that is full hides no error, least of all its own.
+            # If the disk is full, the original error must still be raised.
             with contextlib.suppress(CannotWriteError):
                 self.finish(status, without_places(reason))
                 write_text(self.path / "error.txt", without_places(text))
             raise
 
     def finish(self, status: str, reason: str) -> None:
-        """Note that the run is over: "finished", "stopped" or "failed", and why."""
+        """Record status ("finished", "stopped" or "failed") and reason of the end."""
         now = datetime.datetime.now().astimezone().isoformat(timespec="seconds")
         self.update(status=status, reason=reason, finished=now)
 
@@ -294,14 +295,14 @@ def shipped_with(task: str) -> Run | None:
 
 
 def make_folder(parent: Path, now: datetime.datetime, name: str) -> Path:
-    """Make a new folder, named after the time and `name`; never take an old one."""
+    """Create a folder named after the time and `name`; never reuse an existing one."""
     stem = now.strftime("%Y-%m-%d_%H-%M-%S") + (f"_{plain_name(name)}" if name else "")
     root = parent.parent
     try:
         with saying_why(root):
             make_folders(parent)
     except CannotWriteError as error:
-        raise CannotWriteError(f"{error} --logs names another folder.") from error
+        raise CannotWriteError(f"{error} Choose another folder with --logs.") from error
     number = 1
     while True:
         path = parent / (stem if number == 1 else f"{stem}-{number}")
@@ -314,7 +315,7 @@ def make_folder(parent: Path, now: datetime.datetime, name: str) -> Path:
 
 
 def _git(folder: Path) -> dict[str, Any]:
-    """Return commit and uncommitted changes of our own source and of the user's."""
+    """Return commit and uncommitted changes of our source and of the user's."""
     found: dict[str, Any] = {}
     for place in (Path(__file__).parent, Path.cwd()):
         repository = git_state(place)

@@ -105,20 +105,20 @@ def read_task(
 def _check_source(
     task_id: str, file: TaskFile | None, where: str, accept_changes: bool
 ) -> None:
-    """Raise unless the task is here, from the file that it was saved from, if any.
+    """Raise unless the task is available, from the file that it was saved from, if any.
 
-    The name of the file comes from another person's run: it is shown, and not opened.
+    The file's name comes from another person's run: it is printed, never opened.
     """
     table = entries()
     entry = table.get(task_id)
     if file is not None and (entry is None or entry.file is None):
         raise SettingsFileError(
-            f"{where} is of the task {task_id!r} in a file, which is not imported from "
-            f"a run. Name the file: --task path/to/{file.name}"
+            f"{where} uses task {task_id!r} from a file. Files named in a run are "
+            f"never imported: pass it yourself with --task path/to/{file.name}"
         )
     if entry is None:
         raise UnknownNameError(
-            f"{where} is of the task {task_id!r}, which is not installed. "
+            f"{where} uses task {task_id!r}, which is not installed. "
             f"{suggest(task_id, list(table))}"
         )
     if entry.file is None or accept_changes:
@@ -126,7 +126,7 @@ def _check_source(
     if file is None or entry.file.sha256 != file.sha256:
         raise SettingsFileError(
             f"{entry.file.name} differs from the file that {where} was saved with "
-            f"(SHA-256). --accept-changes goes on with the file as it is now."
+            "(SHA-256). Pass --accept-changes to use the present file."
         )
 
 
@@ -153,8 +153,8 @@ def _makers(task_id: str, name: str) -> list[Callable[[], Any]]:
     makers = {"env": [task.env, task.play], "agent": agents}.get(name)
     if not makers:
         raise SettingsFileError(
-            f"The task {task_id!r} has no {name!r}. A task has an 'env' and, if it "
-            "gives Task.rl, an 'agent'."
+            f"Task {task_id!r} has no {name!r}. A task has an 'env' and, if Task.rl "
+            "is set, an 'agent'."
         )
     return makers
 

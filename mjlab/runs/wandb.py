@@ -1,7 +1,7 @@
-"""Weights & Biases: runs and files as artifacts, sent and fetched.
+"""Weights & Biases: upload and download runs and files as artifacts.
 
-Nothing is sent unless a configuration or `upload.py` asks for it. The files of a run's
-folder are sent; names of the machine and of its user are not.
+Nothing is uploaded unless a configuration or `upload.py` requests it. Uploads contain
+the files of a run's folder, but no host name and no user name.
 """
 
 import base64
@@ -19,7 +19,7 @@ from mjlab.runs.run import INFO, Run, RunError
 from mjlab.safe_names import name_fault, plain_name
 
 Mode = Literal["online", "offline"] | None
-"""Send at once, keep for `wandb sync`, or what wandb's own settings say."""
+"""Upload now, keep for `wandb sync`, or None for wandb's own settings."""
 
 KINDS = {
     ".npz": "motion",
@@ -29,7 +29,7 @@ KINDS = {
     ".h5": "recording",
     ".hdf5": "recording",
 }
-"""Types of artifacts, by the ending of a file; a run's folder is a "model"."""
+"""Artifact types by file suffix; a run's folder is a "model"."""
 
 _FILES = (INFO, "config.json", "defaults.json", "metrics.jsonl")
 _FILES += ("report.html", "evaluation.json", "export/*", "videos/*")
@@ -40,7 +40,7 @@ _LOG_IN = (
 
 
 class WandbError(RunError):
-    """An artifact that Weights & Biases lacks or refuses, or that was changed."""
+    """Artifact that is missing or refused on Weights & Biases, or changed locally."""
 
 
 def import_wandb() -> Any:
@@ -61,19 +61,20 @@ def open_run(
     name: str | None = None,
     **more: Any,
 ) -> Any:
-    """Open a run there.
+    """Open a run on Weights & Biases.
 
     Args:
-        folder: Where wandb keeps its own files.
+        folder: Folder of wandb's own files.
         project: The project.
         entity: User or team. None is the account's own.
-        mode: Whether it is sent.
+        mode: Upload mode.
         offline: Option that keeps everything local, for the error without a login.
         name: Run to continue if it exists. None starts a new one.
-        more: What else `wandb.init` takes.
+        more: Further arguments of `wandb.init`.
     """
     wandb = import_wandb()
-    # Console, code, packages and machine hold names of folders, hosts and users.
+    # Console output, code, packages and machine data contain names of folders, hosts
+    # and users.
     settings = wandb.Settings(
         console="off",
         disable_git=True,
@@ -112,10 +113,10 @@ def artifact_of(path: Path) -> Any:
     if motions:
         return _artifact(path.name, "motion", motions, {})
     if not path.exists():
-        raise WandbError(f"There is no {path} to be sent.")
+        raise WandbError(f"{path} does not exist, so it cannot be uploaded.")
     raise WandbError(
-        f"{path} is none of what can be sent: a run's folder, a folder of motions, or "
-        f"a file that ends in {', '.join(KINDS)}."
+        f"{path} cannot be uploaded. Valid: a run's folder, a folder of motions, or a "
+        f"file that ends in {', '.join(KINDS)}."
     )
 
 
@@ -135,7 +136,7 @@ def _artifact(
         plain_name(name), type=kind, metadata=dict(about)
     )
     for inside, file in files.items():
-        # A copy is sent, since a checkpoint gives way to newer ones.
+        # A copy is uploaded, because newer checkpoints replace older ones.
         artifact.add_file(str(file), name=inside)
     return artifact
 
@@ -143,9 +144,9 @@ def _artifact(
 def fetch(place: str, logs: Path) -> Path:
     """Return the local path of `wandb:ENTITY/PROJECT/NAME[:VERSION]`.
 
-    A run comes to `logs/TASK/NAME-VERSION`, and goes on as one of that name; anything
-    else to `logs/wandb/ENTITY/PROJECT/NAME-VERSION`, of which a single file is
-    returned itself. What has come before is not sent for again.
+    A run is downloaded to `logs/TASK/NAME-VERSION` and is used under that name. Other
+    artifacts go to `logs/wandb/ENTITY/PROJECT/NAME-VERSION`; if there is a single file,
+    its path is returned. Existing downloads are reused.
 
     Args:
         place: The artifact. Without a version it is the latest.
@@ -154,8 +155,8 @@ def fetch(place: str, logs: Path) -> Path:
     match = _PLACE.fullmatch(place)
     if match is None or any(name_fault(part) for part in match[1].split("/")):
         raise WandbError(
-            f"{place!r} is no artifact: wandb:ENTITY/PROJECT/NAME, and :VERSION "
-            "behind it for one that is not the latest."
+            f"{place!r} is not an artifact. Valid: wandb:ENTITY/PROJECT/NAME, or "
+            "wandb:ENTITY/PROJECT/NAME:VERSION for an older version."
         )
     path, name, version = match.groups()
     wandb = import_wandb()
@@ -163,7 +164,9 @@ def fetch(place: str, logs: Path) -> Path:
         artifact = wandb.Api().artifact(f"{path}:{version or 'latest'}")
         digests = {key: e.digest for key, e in artifact.manifest.entries.items()}
         if any(name_fault(part) for key in digests for part in key.split("/")):
-            raise WandbError(f"{place} is refused: a file in it leads elsewhere.")
+            raise WandbError(
+                f"{place} is refused: a file in it is a link out of its folder."
+            )
         task = artifact.metadata.get("task")
         above = f"wandb/{Path(path).parent}" if task is None else plain_name(task)
         home = logs / above / plain_name(f"{name}-{artifact.version}")
@@ -174,22 +177,23 @@ def fetch(place: str, logs: Path) -> Path:
                 move_durably(arrived, home)
     except (wandb.errors.Error, OSError) as error:
         raise WandbError(
-            f"{place} cannot be had: {error} Log in with `wandb login`. A run is there "
-            "if it was trained with --agent.logging.wandb-artifacts True, or sent by "
-            "upload.py."
+            f"{place} cannot be downloaded: {error} Log in with `wandb login`. Runs "
+            "are uploaded by training with --agent.logging.wandb-artifacts True, or "
+            "by upload.py."
         ) from error
-    # What a run has made of itself since says so in its run.json.
+    # A resumed run records its changes in run.json.
     _check(home, digests if task is None else {INFO: digests.get(INFO, "")})
     return home / next(iter(digests)) if len(digests) == 1 else home
 
 
 def _check(folder: Path, digests: Mapping[str, str]) -> None:
-    """Raise if a file is not the one that was sent."""
+    """Raise if a file differs from the uploaded one."""
     for name, digest in digests.items():
         file = folder / name
         data = file.read_bytes() if file.is_file() else b""
         if base64.b64encode(hashlib.md5(data).digest()).decode() != digest:
             raise WandbError(
-                f"{file} is not what was sent: it is damaged, or has been changed "
-                f"here. Name {folder} itself, or move it away to fetch it anew."
+                f"{file} differs from the upload: it is damaged or was changed here. "
+                f"Name {folder} itself to use it, or move it away to download it "
+                "again."
             )

@@ -36,19 +36,20 @@ class CameraSensorCfg(SensorCfg):
     parent: ObjRef | None = None
     """Body that an added camera is fixed to. None fixes it to the world."""
 
-    pos: Vec3 = (0.0, 0.0, 0.0)
+    pos: Vec3 = (0.0, 0.0, 1.0)
     """Position of an added camera in the frame of its parent, in m."""
 
     quat: tuple[float, float, float, float] = (1.0, 0.0, 0.0, 0.0)
     """Rotation of an added camera, wxyz. It looks along its -z axis, with y up."""
 
-    fovy: float = 45.0
-    """Vertical angle of view of an added camera, in degrees."""
+    fovy: float | None = None
+    """Vertical angle of view of an added camera, in degrees. None uses MuJoCo's
+    default, 45."""
 
-    width: int = 64
+    width: int = 160
     """Image width, pixels."""
 
-    height: int = 64
+    height: int = 120
     """Image height, pixels."""
 
     data_types: tuple[DataType, ...] = ("rgb",)
@@ -89,7 +90,9 @@ class CameraSensorCfg(SensorCfg):
         if self.parent is not None:
             require_object(spec, self.parent, self.name)
             body = spec.body(self.parent.full_name)
-        body.add_camera(name=self.name, pos=self.pos, quat=self.quat, fovy=self.fovy)
+        camera = body.add_camera(name=self.name, pos=self.pos, quat=self.quat)
+        if self.fovy is not None:
+            camera.fovy = self.fovy
 
     def bind(self, context: SensorContext) -> "CameraSensor":
         """Make the sensor."""

@@ -22,6 +22,7 @@ from mjlab.sim import Stage
 
 MatchMode = Literal["geom", "body", "subtree"]
 Reduction = Literal["none", "mindist", "maxforce", "netforce"]
+SecondaryPolicy = Literal["first", "any", "error"]
 
 _WRENCH: tuple[ContactField, ...] = ("force", "torque")
 _AXES: tuple[ContactField, ...] = ("normal", "tangent")
@@ -82,13 +83,17 @@ class ContactSensorCfg(SensorCfg):
     """Elements whose contacts are measured, each match separately."""
 
     secondary: ContactMatch | None = None
-    """Other side of the contact, exactly one match. None means any geom."""
+    """Other side of the contact. None means any geom."""
+
+    secondary_policy: SecondaryPolicy = "error"
+    """Use of a secondary with several matches: an error, the first match (`first`), or
+    any geom (`any`)."""
 
     fields: tuple[ContactField, ...] = ("found", "force")
     """Measured quantities. Without force, torque and a reduction by force, the sensor
     needs no constraint solver, so reading it in an observation costs less."""
 
-    reduce: Reduction = "none"
+    reduce: Reduction = "maxforce"
     """Contacts that fill the slots if there are more contacts than slots: the first in
     MuJoCo's order (`none`), the deepest (`mindist`) or the strongest (`maxforce`).
     `netforce` reports the sum of all contacts as one contact."""
@@ -121,7 +126,7 @@ class ContactSensorCfg(SensorCfg):
                 objname=primary,
                 intprm=[data, reduce, self.num_slots],
             )
-            if self.secondary is not None:
+            if self.secondary is not None and secondary:
                 sensor.reftype = _MATCH_TYPES[self.secondary.mode][1]
                 sensor.refname = secondary
 
@@ -159,14 +164,16 @@ class ContactSensorCfg(SensorCfg):
         return self.global_frame and self.reduce != "netforce"
 
     def _secondary_name(self, spec: mujoco.MjSpec) -> str:
-        if self.secondary is None:
+        """Return the full name of the other side, empty for any geom."""
+        if self.secondary is None or self.secondary_policy == "any":
             return ""
         names = self.secondary.names(spec, self.name)
-        if len(names) > 1:
+        if len(names) > 1 and self.secondary_policy == "error":
             raise SensorError(
                 f"Sensor {self.name!r}: secondary matches {len(names)} names, "
                 f"{', '.join(map(repr, names[:8]))}; it has to match one. Match a body "
-                "or a subtree that holds them all, or leave the secondary out."
+                "or a subtree that holds them all, leave the secondary out, or set "
+                "secondary_policy to 'first' or 'any'."
             )
         return names[0]
 
@@ -174,6 +181,8 @@ class ContactSensorCfg(SensorCfg):
         for name in self.fields:
             self._check_choice("fields", name, FIELD_SIZES)
         self._check_choice("reduce", self.reduce, get_args(Reduction))
+        policies = get_args(SecondaryPolicy)
+        self._check_choice("secondary_policy", self.secondary_policy, policies)
         if not self.fields:
             self._complain("fields is empty.")
         if self.num_slots < 1:

@@ -26,7 +26,7 @@ class PatternCfg(Config, ABC):
 class GridPatternCfg(PatternCfg):
     """Parallel rays from a rectangular grid around the frame, x varying fastest."""
 
-    size: tuple[float, float] = (1.6, 1.0)
+    size: tuple[float, float] = (1.0, 1.0)
     """Extent along x and y."""
 
     resolution: float = 0.1
@@ -77,10 +77,10 @@ class RingPatternCfg(PatternCfg):
 class PinholePatternCfg(PatternCfg):
     """One ray through the centre of each pixel, row by row from the upper left."""
 
-    width: int = 64
+    width: int = 16
     """Image width, pixels."""
 
-    height: int = 48
+    height: int = 12
     """Image height, pixels."""
 
     fovy: float = 45.0

@@ -38,7 +38,7 @@ class RayCastSensorCfg(SensorCfg):
     pattern: PatternCfg = GridPatternCfg()
     """Starts and directions of the rays."""
 
-    ray_alignment: Alignment = "yaw"
+    ray_alignment: Alignment = "base"
     """Part of the frame's rotation that the pattern follows: all of it (`base`), only
     the heading of the frame's x axis (`yaw`), or none of it (`world`)."""
 
@@ -52,7 +52,7 @@ class RayCastSensorCfg(SensorCfg):
     exclude_parent_body: bool = True
     """Whether rays ignore the geoms of the body that their frame is fixed to."""
 
-    include_geom_groups: tuple[int, ...] | None = (0,)
+    include_geom_groups: tuple[int, ...] | None = (0, 1, 2)
     """Geom groups that rays can hit; None means all groups. Exclude visual meshes: on
     the native engine they cost twenty times the rest."""
 

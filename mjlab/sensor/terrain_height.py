@@ -8,7 +8,7 @@ import torch
 
 from mjlab.names import suggest
 from mjlab.sensor.objects import ObjRef, SensorError
-from mjlab.sensor.patterns import PatternCfg, RingPatternCfg
+from mjlab.sensor.patterns import GridPatternCfg, PatternCfg
 from mjlab.sensor.rays import RayCastSensor, RayCastSensorCfg
 from mjlab.sensor.sensor import Sensor, SensorCfg, SensorContext
 from mjlab.sim import SensePass
@@ -22,9 +22,9 @@ class TerrainHeightSensorCfg(SensorCfg):
     frame: ObjRef | tuple[ObjRef, ...]
     """Bodies, sites, geoms or cameras whose height is measured."""
 
-    pattern: PatternCfg = RingPatternCfg(rings=())
+    pattern: PatternCfg = GridPatternCfg()
     """Sample points around each frame, rotated with its heading. All rays must point
-    down. The default is one ray below the frame."""
+    down. `RingPatternCfg(rings=())` is one ray below the frame."""
 
     reduction: Reduction = "min"
     """Reduction of the heights around a frame: the height above the highest terrain
@@ -41,7 +41,7 @@ class TerrainHeightSensorCfg(SensorCfg):
     exclude_parent_body: bool = True
     """Whether rays ignore the geoms of the body that their frame is fixed to."""
 
-    include_geom_groups: tuple[int, ...] | None = (0,)
+    include_geom_groups: tuple[int, ...] | None = (0, 1, 2)
     """Geom groups that count as terrain; None means all groups."""
 
     def edit_spec(self, spec: mujoco.MjSpec) -> None:

@@ -1,3 +1,3 @@
-"""Configurations: the base class, their values by path, words and files."""
+"""Configurations: base class, values by path, conversion from text, and files."""
 
 from mjlab.settings.config import Config as Config

@@ -7,24 +7,24 @@ from functools import cache
 from typing import Annotated, Any
 
 from mjlab.settings.tree import Part, SettingError, parts_of
-from mjlab.settings.types import is_record, union_members
+from mjlab.settings.types import field_types, is_record, union_members
 
 
 @dataclass(frozen=True)
 class Bound:
-    """A range of numbers."""
+    """Range of numbers."""
 
     low: float
-    """The lowest number that is accepted."""
+    """Lower bound."""
 
     high: float | None = None
-    """The highest one. None sets no upper bound."""
+    """Upper bound. None means unbounded."""
 
     is_open: bool = False
-    """Whether `low` itself is refused."""
+    """Exclude `low` itself."""
 
     def check(self, value: Any, path: str) -> None:
-        """Raise if a number is outside. None and other values that are no number pass.
+        """Raise if a number is out of range. None and values of other types pass.
 
         Args:
             value: The value.
@@ -79,10 +79,7 @@ def check_bounds(record: Any, path: str) -> None:
 @cache
 def bounds_of(cls: type) -> dict[str, Bound]:
     """Return the bounds that the fields of a dataclass declare."""
-    try:
-        hints = typing.get_type_hints(cls, include_extras=True)
-    except NameError:  # A type that is imported only for type checkers.
-        return {}
+    hints = field_types(cls, include_extras=True)
     return {name: bound for name, hint in hints.items() for bound in _bounds(hint)}
 
 

@@ -13,13 +13,13 @@ from mjlab.settings.types import is_record, union_members
 
 @dataclass(frozen=True)
 class Setting:
-    """An option with the words after it."""
+    """Option with its values."""
 
     option: str
     """The option as typed, without the two dashes."""
 
     values: Sequence[str]
-    """The words after it."""
+    """The words after the option."""
 
     @property
     def name(self) -> str:
@@ -36,7 +36,7 @@ def apply(root: Any, settings: Sequence[Setting], disabled: Sequence[str] = ()) 
     Args:
         root: A dataclass, or a dictionary of them by name.
         settings: Values, by dotted names.
-        disabled: Terms to switch off, by dotted names; "env." may be left out.
+        disabled: Terms to disable, by dotted names; "env." can be omitted.
     """
     changed: list[tuple[str, ...]] = []
     for name in disabled:
@@ -57,10 +57,10 @@ def find_part(root: Any, name: str) -> Part:
 
 
 def _find(root: Any, name: str, option: str) -> tuple[list[tuple[str, Part]], Part]:
-    """Walk down a dotted name, whose keys may hold dots themselves.
+    """Walk down a dotted name, whose keys can contain dots themselves.
 
     Returns:
-        Each step with the part that it was taken in, and the part that they lead to.
+        Each name with the part that contains it, and the final part.
     """
     part, rest = Part(root, Any), name
     trail: list[tuple[str, Part]] = []
@@ -75,7 +75,7 @@ def _find(root: Any, name: str, option: str) -> tuple[list[tuple[str, Part]], Pa
 
 
 def _first(below: Mapping[str, Part], rest: str) -> str | None:
-    """Return the longest name that `rest` begins with."""
+    """Return the longest name that is a prefix of `rest`."""
     fitting = [
         name for name in below if f"{_plain(rest)}.".startswith(f"{_plain(name)}.")
     ]
@@ -111,8 +111,8 @@ def _full_name(root: Any, name: str) -> str:
 def _check_optional(name: str, part: Part) -> None:
     if type(None) not in union_members(part.annotation):
         raise SettingError(
-            f"--disable {name}: it cannot be switched off. What can is a term, such as "
-            "rewards.NAME, or another part that may be None."
+            f"--disable {name}: this part cannot be disabled. Valid: a term, such as "
+            "rewards.NAME, or a part that can be None."
         )
 
 

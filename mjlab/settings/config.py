@@ -23,9 +23,9 @@ _DESCRIPTORS = (property, staticmethod, classmethod, functools.cached_property)
 
 
 class _ConfigType(ABCMeta):
-    """Makes a dataclass of each subclass when it is first used, and copies defaults.
+    """Turns each subclass into a dataclass at its first use, and copies defaults.
 
-    That is not when it is defined, because `@dataclass` may stand above it.
+    Class creation would be too early, because `@dataclass` can follow it.
     """
 
     def __getattribute__(cls, name: str) -> Any:
@@ -38,7 +38,7 @@ class _ConfigType(ABCMeta):
         return value
 
     def __getattr__(cls, name: str) -> Any:
-        """Return a new value of a default that is made for each instance."""
+        """Return a new value of a default that is created per instance."""
         is_made = _FIELDS in vars(cls)
         known = _fields(cls) if is_made else _inherited(cls)
         is_own = not is_made and name in inspect.get_annotations(cls)
@@ -48,7 +48,7 @@ class _ConfigType(ABCMeta):
         return factory()
 
     def __call__(cls, *args: Any, **settings: Any) -> Any:
-        """Make a configuration."""
+        """Create a configuration."""
         _make_dataclass(cls)
         for name in settings:
             if name not in _fields(cls):
@@ -58,17 +58,17 @@ class _ConfigType(ABCMeta):
 
 @dataclass_transform(kw_only_default=True, field_specifiers=(field,))
 class Config(metaclass=_ConfigType):
-    """A keyword-only dataclass that has the fields it declares and no others.
+    """Keyword-only dataclass that accepts only the fields it declares.
 
     A class attribute without an annotation is a new default of an inherited field.
     Mutable defaults (dictionaries, lists, configurations) are copied for each instance.
     Read from the class, as in `{**Base.rewards}`, they are copies too, so writing into
-    `Base.rewards` changes nothing. `__post_init__` may change fields. It runs again
-    when `dataclasses.replace` makes a changed copy, and has to bear that.
+    `Base.rewards` changes nothing. `__post_init__` can change fields. It must tolerate
+    to run again, because `dataclasses.replace` calls it on each changed copy.
     """
 
     def __init_subclass__(cls, **more: Any) -> None:
-        """Check the class attributes, and note which are defaults."""
+        """Check the class attributes, and collect new defaults."""
         super().__init_subclass__(**more)
         inherited = _inherited(cls)
         own = inspect.get_annotations(cls)
@@ -81,8 +81,8 @@ class Config(metaclass=_ConfigType):
             elif not _is_no_field(cls, name, value):
                 raise TypeError(_unknown(cls, name, inherited))
         if defaults:
-            # For `dataclass`; `_make_dataclass` takes them back, because an inherited
-            # annotation may name what only the base's module imports.
+            # For `dataclass`; `_make_dataclass` removes them again, because an
+            # inherited annotation can use names that only the base's module imports.
             setattr(cls, _OWN_ANNOTATIONS, own)
             cls.__annotations__ = own | defaults
 
@@ -95,7 +95,7 @@ class Config(metaclass=_ConfigType):
 
 
 def _make_dataclass(cls: Any) -> None:
-    """Make a dataclass of a subclass that is not decorated as one."""
+    """Turn a subclass without the decorator into a dataclass."""
     known = vars(cls)
     if _FIELDS not in known:
         for name in inspect.get_annotations(cls):
@@ -112,7 +112,7 @@ def _copied(value: Any) -> Any:
 
 
 def _is_mutable(value: Any) -> bool:
-    """Return True for a value that `dataclass` does not take as a default."""
+    """Return True for a value that `dataclass` refuses as a default."""
     return type(value).__hash__ is None
 
 
@@ -134,12 +134,18 @@ def _inherited(cls: type) -> dict[str, Field]:
 
 
 def _fields(cls: Any) -> dict[str, Field]:
-    """Return the fields of a dataclass by name; class variables are none."""
+    """Return the fields of a dataclass by name, without class variables."""
     if not dataclasses.is_dataclass(cls):
         return {}
     return {each.name: each for each in dataclasses.fields(cls)}
 
 
 def _unknown(cls: type, name: str, known: Any = None) -> str:
+    # Imported here: only errors need the tables.
+    from mjlab.settings.mjlab_fields import replacement
+
+    row = replacement([base.__name__ for base in cls.__mro__], name)
+    if row is not None:
+        return f"{cls.__name__} has no field {name!r} of mjlab 1.6: {row.text()}."
     fields = _fields(cls) if known is None else known
     return f"{cls.__name__} has no field {name!r}. {suggest(name, sorted(fields))}"

@@ -60,14 +60,14 @@ class TaskChangedError(SettingsFileError):
         if len(differences) > SHOWN:
             self.listed += f" And {len(differences) - SHOWN} more."
         super().__init__(
-            f"The task has changed since this was saved. {self.listed} "
-            "--accept-changes goes on with the task as it is now."
+            f"The task has changed since this was saved. {self.listed} Pass "
+            "--accept-changes to use the present task."
         )
 
 
 @dataclass(frozen=True)
 class TaskFile:
-    """A Python file that defines a task. It is named for the user, never imported."""
+    """Python file that defines a task. Its name is only printed, never imported."""
 
     name: str
     """File and class without a folder, such as "my_env.py:MyTaskCfg"."""
@@ -157,15 +157,15 @@ def check_savable(task: Mapping[str, Any], configs: Mapping[str, Any]) -> Settin
     except SettingsFileError as error:
         reason = error.listed if isinstance(error, TaskChangedError) else error
         raise SettingsFileError(
-            "The configuration has terms or classes that its task does not have, so a "
-            "run's file cannot represent it. Put the change into a configuration class "
-            f"and train that class. ({reason})"
+            "The configuration has terms or classes that its task does not have, and "
+            "a run's file stores values only. Put the change into a configuration "
+            f"class and train that class. ({reason})"
         ) from error
     return said
 
 
 def _roots(task: Mapping[str, Any]) -> dict[str, Part]:
-    """Return configurations as parts; an agent may be any class of agents."""
+    """Return configurations as parts; an agent can be of any agent class."""
     roots = {name: Part(value, Any) for name, value in task.items()}
     if "agent" in roots:
         agent = task["agent"]
@@ -283,7 +283,7 @@ class _Reader:
         # A missing record is listed without its fields.
         tops = [p for p in gone if p.rpartition(".")[0] not in gone]
         return [
-            f"{_printable(path)}: in the file, but not in the task now."
+            f"{_printable(path)}: in the file, but not in the present task."
             for path in sorted(tops)
         ]
 
@@ -329,7 +329,7 @@ class _Reader:
             raise SettingsFileError(f"{path} cannot be {name}: {error}") from error
 
     def _differ(self, path: str, saved: str, now: str) -> None:
-        said = f"{path}: {saved} in the file, {now} in the task now."
+        said = f"{path}: {saved} in the file, {now} in the present task."
         self.differences[path] = said
 
 
@@ -357,7 +357,7 @@ def to_leaf(value: Any, path: str) -> Any:
         if isinstance(value, kind):
             return write(value, path)
     raise SettingsFileError(
-        f"{path} is a {type(value).__name__}, which a run's file cannot hold. Use "
+        f"{path} is a {type(value).__name__}, which a run's file cannot store. Use "
         "numbers, text, paths, tuples and dictionaries, or put it into a class."
     )
 
@@ -454,7 +454,7 @@ def _enum_of(data: dict[str, Any], part: Part, path: str) -> enum.Enum:
     for kind in members:
         if isinstance(kind, type) and issubclass(kind, enum.Enum):
             return kind[data["$enum"]]
-    raise SettingsFileError(f"{path} is no choice of an enumeration.")
+    raise SettingsFileError(f"{path} is not a member of an enumeration.")
 
 
 def _array_of(data: dict[str, Any], part: Part, path: str) -> Any:

@@ -1,4 +1,4 @@
-"""Objects in JSON files, checked when they are read."""
+"""JSON files with one object, validated on reading."""
 
 import json
 from collections.abc import Mapping
@@ -20,11 +20,11 @@ def read_object(
 
     Args:
         path: The file.
-        kinds: Annotations of the entries that it has to have. Those of an object within
-            it, by name, are of what that may have.
-        error: Is raised, with one line, for a file that holds anything else.
-        remedy: What the user can do then.
-        optional: Annotations of the entries that it may have. Others are not looked at.
+        kinds: Types of the required entries. The entries of a nested dictionary are
+            optional entries of that object.
+        error: Exception to raise, with one line, for an invalid file.
+        remedy: Advice for the user.
+        optional: Types of optional entries. Other entries are ignored.
     """
     try:
         text = path.read_text("utf-8")

@@ -68,7 +68,7 @@ def _new_record(option: str, cls: type, before: Any) -> Any:
         return cls(**shared)
     except TypeError as error:
         raise SettingError(
-            f"--{option}: a {cls.__name__} cannot be made on the command line "
+            f"--{option}: a {cls.__name__} cannot be created on the command line "
             f"({error}). Subclass the configuration instead."
         ) from error
 
@@ -93,7 +93,7 @@ def _is_of(kind: Any, value: Any) -> bool:
 
 def _parse_one(kind: Any, texts: Sequence[str]) -> Any:
     if kind is str and len(texts) == 1:
-        return texts[0]  # As it is, whatever it begins with.
+        return texts[0]  # Any text is valid, also with a leading dash.
     if kind is type(None):
         return _as_kind(kind, None if list(texts) == ["None"] else texts)
     if typing.get_args(kind) and not is_literal(kind):
@@ -237,7 +237,7 @@ def _unreadable(
     )
 
 
-# The kinds of values that text can give.
+# Types that text can represent.
 
 _SCALARS = (bool, int, float, str, Path, type(None))
 _SEQUENCES = (
@@ -330,7 +330,7 @@ def is_literal(kind: Any) -> bool:
     return typing.get_origin(kind) is Literal
 
 
-# In words.
+# Descriptions.
 
 _WORDS = {
     float: ("number", "numbers"),

@@ -24,14 +24,14 @@ _GIVEN = ("self", "env", "mask", "env_ids")
 
 @dataclass(frozen=True)
 class Parameters:
-    """The function whose signature is the annotation of a term's `params`."""
+    """Function whose signature defines the types of a term's `params`."""
 
     func: Callable[..., Any]
 
 
 @dataclass(frozen=True)
 class Part:
-    """A part of a configuration."""
+    """Part of a configuration."""
 
     value: Any
     """The present value."""

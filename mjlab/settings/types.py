@@ -15,15 +15,20 @@ class WrongTypeError(TypeError):
 
 
 @cache
-def field_types(cls: type) -> dict[str, Any]:
+def field_types(cls: type, *, include_extras: bool = False) -> dict[str, Any]:
     """Return the annotations of the fields of a dataclass or named tuple.
 
     An annotation with a name that is imported only for type checkers counts as Any.
+
+    Args:
+        cls: The class.
+        include_extras: Keep `Annotated` and its metadata.
     """
     try:
-        return typing.get_type_hints(cls)
+        return typing.get_type_hints(cls, include_extras=include_extras)
     except NameError:
-        return {name: _evaluated(cls, name) for name in field_names(cls)}
+        names = field_names(cls)
+        return {name: _evaluated(cls, name, include_extras) for name in names}
 
 
 def is_record(value: Any) -> bool:
@@ -45,7 +50,7 @@ def field_names(cls: type) -> tuple[str, ...]:
     return getattr(cls, "_fields", ())
 
 
-def _evaluated(cls: type, name: str) -> Any:
+def _evaluated(cls: type, name: str, include_extras: bool) -> Any:
     for owner in cls.__mro__:
         annotation = inspect.get_annotations(owner).get(name)
         if annotation is None:
@@ -53,7 +58,7 @@ def _evaluated(cls: type, name: str) -> Any:
         holder = type("holder", (), {"__annotations__": {name: annotation}})
         holder.__module__ = owner.__module__
         try:
-            return typing.get_type_hints(holder)[name]
+            return typing.get_type_hints(holder, include_extras=include_extras)[name]
         except NameError:
             return Any
     return Any
@@ -62,7 +67,7 @@ def _evaluated(cls: type, name: str) -> Any:
 def check_type(value: Any, annotation: Any, path: str) -> None:
     """Raise with the path of the first value that does not match its annotation.
 
-    Whole numbers pass for floats, and lists for tuples, as Python's users expect.
+    Integers pass for floats, and lists for tuples.
     """
     origin = typing.get_origin(annotation)
     if annotation is Any or isinstance(annotation, typing.TypeVar):
@@ -86,7 +91,7 @@ def _check_union(value: Any, annotation: Any, path: str) -> None:
             return check_type(value, option, path)
         except WrongTypeError as error:
             errors.append((option, error))
-    # Where only one option has the right shape, its own complaint says more.
+    # If only one member has the right shape, its error message is more specific.
     for option, error in errors:
         origin = typing.get_origin(option)
         if isinstance(origin, type) and _has_shape(value, origin) and _is_inside(error):
@@ -148,7 +153,7 @@ def _is_instance(value: Any, kind: Any) -> bool:
     if kind is collections.abc.Callable or kind is typing.Callable:
         return callable(value)
     if not isinstance(kind, type) or getattr(kind, "_is_protocol", False):
-        return True  # Nothing that can be told here.
+        return True  # Other annotations are not checked.
     return isinstance(value, kind)
 
 

@@ -52,7 +52,7 @@ class MujocoCfg(Config):
     noslip_tolerance: float = 1e-6
     """Improvement below which the noslip solver stops."""
 
-    ccd_iterations: int = 35
+    ccd_iterations: int = 50
     """Maximum number of iterations of the convex collision detector."""
 
     ccd_tolerance: float = 1e-6
@@ -185,8 +185,14 @@ class SimulationCfg(Config):
     contact_sensor_maxmatch: int = 64
     """Warp: maximum contacts that one contact sensor can match."""
 
-    broadphase: Literal["nxn", "sap_tile", "sap_segmented"] = "nxn"
-    """Warp: broad-phase algorithm."""
+    broadphase: Literal["nxn", "sap_tile", "sap_segmented"] | None = None
+    """Warp: broad-phase algorithm. None uses the default of MuJoCo Warp."""
+
+    broadphase_filter: tuple[Literal["plane", "sphere", "aabb", "obb"], ...] | None = (
+        None
+    )
+    """Warp: bounding volumes that the broad phase tests. None uses the default of
+    MuJoCo Warp."""
 
     graphs: bool = True
     """Warp: capture each engine method as a graph on first use."""

@@ -211,7 +211,11 @@ def _no_garbage_collection() -> Iterator[None]:
 
 @contextmanager
 def on_torch_stream(device: str) -> Iterator[None]:
-    """Launch Warp's kernels on torch's current stream, in order with its operations."""
+    """Launch Warp's kernels on torch's current stream, in order with its operations.
+
+    Warp 1.19 frees memory in the order of its default stream. A caller with a stream of
+    its own must make it wait for the default stream first.
+    """
     announce_launches()
     with wp.ScopedDevice(device) as scoped:
         if not scoped.is_cuda:

@@ -131,6 +131,8 @@ class NativeEngine:
         self._collect()
         is_seen = after_each is not None and "sensordata" in self._derived
         is_read = is_seen and number > 1
+        # `Batch.step` records no readings. `Batch.rollout` does, but recomputes the
+        # stages that `forward()` has computed, so the first timestep is a `step`.
         first = 1 if is_read else number
         self._advance(self.batch.step, nstep=first, stage=int(Stage.NONE))
         self._mark_diverged()

@@ -112,6 +112,7 @@ def least_data_size(model: mujoco.MjModel) -> int:
 def choose_sizes(model: mujoco.MjModel, cfg: SimulationCfg) -> Sizes:
     """Return the sizes of `cfg`, with missing values taken from a calibration."""
     nconmax, njmax = cfg.nconmax, cfg.njmax
+    # Warp's own heuristic gives a standing G1 64 constraint rows; it needs up to 120.
     if nconmax is None or njmax is None:
         proposed = calibrate(model).sizes
         nconmax = proposed.nconmax if nconmax is None else nconmax

@@ -1,4 +1,8 @@
-"""Compilation of Warp kernels for CUDA, on machines without a GPU."""
+"""Compilation of Warp kernels for CUDA, on machines without a GPU.
+
+Two modules depend on the number of worlds: the broad phase contains the number of rows
+of per-world fields as a constant (mujoco-warp 4.0.0).
+"""
 
 import importlib
 import time

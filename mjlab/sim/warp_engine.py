@@ -29,7 +29,11 @@ _OVERFLOWS = {
 
 
 class WarpEngine:
-    """Worlds of one model in MuJoCo Warp, with zero-copy torch views."""
+    """Worlds of one model in MuJoCo Warp, with zero-copy torch views.
+
+    A world has the same bits for any number of worlds from four on. Below that, Warp
+    sums a world's Hessian in parts (4.0.0, `solver._jtdaj_groups_per_world`).
+    """
 
     name = "warp"
     batch = None

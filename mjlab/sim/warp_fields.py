@@ -2,6 +2,8 @@
 
 import copy
 import dataclasses
+import functools
+import operator
 from collections.abc import Collection, Iterable, Mapping
 from typing import Any
 
@@ -10,7 +12,7 @@ import mujoco_warp as mjw
 import numpy as np
 import torch
 import warp as wp
-from mujoco_warp._src.types import BroadphaseType
+from mujoco_warp._src.types import BroadphaseFilter, BroadphaseType
 
 from mjlab.sim.config import SimulationCfg
 from mjlab.sim.fields import STATE_FIELDS, model_value, place_of, surface_shape
@@ -28,6 +30,13 @@ _BROADPHASES = {
     "sap_tile": BroadphaseType.SAP_TILE,
     "sap_segmented": BroadphaseType.SAP_SEGMENTED,
 }
+_FILTERS = {
+    "plane": BroadphaseFilter.PLANE,
+    "sphere": BroadphaseFilter.SPHERE,
+    "aabb": BroadphaseFilter.AABB,
+    "obb": BroadphaseFilter.OBB,
+}
+_NO_FILTER = BroadphaseFilter(0)
 
 
 class WarpFields:
@@ -172,7 +181,13 @@ class WarpFields:
             setattr(*place_of(shown, name), array)
         option = shown.opt
         option.warn_overflow = 0
-        option.broadphase = _BROADPHASES[self._cfg.broadphase]
+        if self._cfg.broadphase is not None:
+            option.broadphase = _BROADPHASES[self._cfg.broadphase]
+        if self._cfg.broadphase_filter is not None:
+            volumes = [_FILTERS[name] for name in self._cfg.broadphase_filter]
+            option.broadphase_filter = functools.reduce(
+                operator.or_, volumes, _NO_FILTER
+            )
         option.contact_sensor_maxmatch = self._cfg.contact_sensor_maxmatch
         option.graph_conditional = _has_conditional_graphs(self.device)
         return shown

@@ -1,6 +1,6 @@
-"""Edits of MjSpec: load, attach, keyframes, contacts, looks, export.
+"""Edits of MjSpec: load, attach, keyframes, contacts, appearance, export.
 
-Knows MuJoCo and names, and nothing of tensors or worlds.
+Depends on MuJoCo and on names, not on tensors or worlds.
 """
 
 from mjlab.spec.compare import AttachedModel as AttachedModel
@@ -9,7 +9,6 @@ from mjlab.spec.contacts import GeomCfg as GeomCfg
 from mjlab.spec.edit import SpecEditCfg as SpecEditCfg
 from mjlab.spec.edit import SpecPart as SpecPart
 from mjlab.spec.edit import apply_edits as apply_edits
-from mjlab.spec.edit import body_as_unsimple as body_as_unsimple
 from mjlab.spec.files import MissingAssetError as MissingAssetError
 from mjlab.spec.files import SpecSource as SpecSource
 from mjlab.spec.files import asset_files as asset_files

@@ -1,8 +1,8 @@
-"""A model compiled alone, against the part of a scene that it became.
+"""Comparison of a separately compiled model with its copy in a scene.
 
-Everything in `MjModel` that belongs to an element with a name is compared. Attaching
-renumbers, so ids are compared by what they stand for; what only numbers the elements of
-a whole model is left out.
+Compares everything in `MjModel` that belongs to a named element. Attaching renumbers
+elements, so ids are compared by the elements they refer to; fields that only index the
+complete model are ignored.
 """
 
 import math
@@ -29,11 +29,11 @@ _RUNS = {
     "mesh_face": ("mesh_faceadr", "mesh_facenum"),
     "flex_vert": ("flex_vertadr", "flex_vertnum"),
 }
-"""Fields of which an element has several rows, by the beginnings of their names: where
-its rows begin, and how many there are."""
+"""Fields with several rows per element, by prefix of their name: the fields with the
+first row and the number of rows."""
 
 _BLOCKS = {"tex": ("height", "width", "nchannel"), "hfield": ("nrow", "ncol")}
-"""Sizes of an element's block of `tex_data` and `hfield_data`."""
+"""Size fields of an element's block in `tex_data` and `hfield_data`."""
 
 _REFERS = {
     **dict.fromkeys(("bodyid", "body_parentid", "rootid", "weldid"), ("body",)),
@@ -42,13 +42,13 @@ _REFERS = {
     **{"dof_parentid": ("dof",), "jntid": ("jnt",), "matid": ("mat",)},
     **{"texid": ("tex",), "actuatorid": ("actuator",), "dataid": ("mesh", "hfield")},
 }
-"""Kinds of elements that a field may number, by the end of its name."""
+"""Kinds of elements that a field can refer to, by suffix of its name."""
 _NUMBERS = tuple(_REFERS)
 
-# Addresses and trees of a whole model, short cuts of its compiler, bounding volumes,
-# and what follows from the scene's own `visual`. Cameras and lights of a file's world
-# are so far from the centre of mass of all that the scene has (`poscom0`).
-# Filters of contacts: `_touching` has their sum.
+# Ignored: addresses and trees of the complete model, compiler optimisations, bounding
+# volumes, and values that depend on the scene's `visual`. Cameras and lights of the
+# file's world body store their offset from the centre of mass of the complete scene
+# (`poscom0`). Contact filters are compared by their result in `_touching`.
 _LEFT_OUT = tuple(
     "adr treeid treenum simple simplenum sameframe signature mocapid plugin bvhnum "
     "octnum rownnz colind cam_intrinsic poscom0".split()
@@ -58,18 +58,18 @@ _RELATIVE, _ABSOLUTE = 1e-9, 1e-12
 
 
 class AttachedModel:
-    """A model compiled alone, and where its elements are in a scene."""
+    """Separately compiled model, with the ids of its elements in a scene."""
 
     def __init__(
         self, file: mujoco.MjModel, scene: mujoco.MjModel, prefix: str, base: str
     ) -> None:
-        """Find the elements of a file in a scene.
+        """Look up the elements of a file in a scene.
 
         Args:
-            file: The model compiled alone.
+            file: The separately compiled model.
             scene: The compiled scene.
-            prefix: Put before the names of the model when it was attached.
-            base: Name of the body that stands for the file's world, if there is one.
+            prefix: Prefix of the model's names in the scene.
+            base: Name of the body that represents the file's world body, if any.
         """
         self.file, self.scene, self.prefix, self.base = file, scene, prefix, base
         self.names = {kind: names_of(file, kind) for kind in KINDS}
@@ -78,13 +78,13 @@ class AttachedModel:
             kind: np.array([self.places[kind].get(name, -1) for name in names], int)
             for kind, names in self.names.items()
         }
-        """Rows in the scene of the file's elements, -1 for those not found."""
+        """Rows in the scene of the file's elements, -1 for missing ones."""
         self.places["body"]["world"] = self.places["body"].get(base, 0)
         self.rows["body"][0] = self.places["body"]["world"]
         self.found = {
             kind: np.flatnonzero(rows >= 0) for kind, rows in self.rows.items()
         }
-        """Elements of the file that are in the scene; the world is no element."""
+        """Elements of the file that are in the scene, without the world body."""
         self.found["body"] = self.found["body"][1:]
         self.rows["dof"] = np.full(file.nv, -1)
         dofs, there, _ = self.runs("body_dofadr", "body_dofnum")
@@ -92,12 +92,12 @@ class AttachedModel:
         self.runs = cache(self.runs)
 
     def differences(self) -> Iterator[str]:
-        """Yield what is in the scene not as it is in the file."""
+        """Yield the differences between scene and file."""
         for kind, names in self.names.items():
             lost = [name for name in names if name and name not in self.places[kind]]
             yield from (f"the {_word(kind)} {name!r} is missing" for name in lost)
             if kind == "pair" or not self.prefix:
-                continue  # Pairs are compared by what touches.
+                continue  # Contact pairs are compared by their result.
             new = self.places[kind].keys() - {*names, self.base}
             yield from (f"the {_word(kind)} {name!r} is new" for name in sorted(new))
         for (adr, num), fields in _fields().items():
@@ -108,7 +108,7 @@ class AttachedModel:
             for field in fields if rows[0].size else ():
                 a, b = _array(self.file, field), _array(self.scene, field)
                 if not num and len(a) != len(self.names[kind]):
-                    continue  # Edges and the like, which follow from the others.
+                    continue  # Edges and other derived elements.
                 a, b = a[here], b[there]
                 if field.endswith(_NUMBERS) or a.tobytes() != b.tobytes():
                     yield from self._differing(kind, field, a, b, rows[2])
@@ -116,7 +116,7 @@ class AttachedModel:
         yield from self._differing_contacts()
 
     def runs(self, adr: str, num: str) -> tuple[np.ndarray, ...]:
-        """Return rows in the file, rows in the scene, and elements that they are of."""
+        """Return rows in the file, rows in the scene, and ids of their elements."""
         kind = adr.split("_")[0]
         own = self.found[kind]
         counts = getattr(self.file, num)[own]
@@ -128,7 +128,7 @@ class AttachedModel:
         return here, there, np.repeat(own, counts)
 
     def state(self) -> dict[str, tuple[np.ndarray, ...]]:
-        """Return places of the state's vectors in the file, and in the scene."""
+        """Return indices of the state vectors in the file, and in the scene."""
         own = self.found["jnt"]
         widths = np.array([7, 4, 1, 1])[self.file.jnt_type[own]]
         new = self.rows["jnt"][own]
@@ -162,10 +162,10 @@ class AttachedModel:
         for rows in (self.rows[kind] for kind in refers if len(self.rows[kind])):
             known = (a >= 0) & (a < len(rows))
             found = rows[np.where(known, a, 0)]
-            # Pictures may have no name, and are not found.
+            # Textures without a name cannot be matched.
             equal |= known & ((found == b) | ((found < 0) & (refers[0] in _PICTURES)))
         if field in ("body_weldid", "body_rootid"):
-            # A base that can be placed is welded to nothing but itself.
+            # A base that can be placed is welded to itself only.
             equal |= self.scene.body_mocapid[b] >= 0
         return ~equal
 
@@ -174,7 +174,7 @@ class AttachedModel:
             for row in self.found[kind].tolist():
                 here = _data(self.file, kind, row)
                 if here != _data(self.scene, kind, self.rows[kind][row]):
-                    yield f"{kind}_data of {self.names[kind][row]!r} is another"
+                    yield f"{kind}_data of {self.names[kind][row]!r} differs"
 
     def _differing_contacts(self) -> Iterator[str]:
         own = self.found["geom"]
@@ -192,9 +192,9 @@ class AttachedModel:
 
 
 def _touching(model: mujoco.MjModel, geoms: np.ndarray) -> np.ndarray:
-    """Return which geoms MuJoCo lets touch each other, shape (geoms, geoms).
+    """Return which geoms MuJoCo lets collide, shape (geoms, geoms).
 
-    The filters of `mj_collision` (4.0.0), and the pairs that are named.
+    Applies the filters of `mj_collision` (4.0.0), and explicit pairs.
     """
     body = model.geom_bodyid[geoms]
     types, affinities = model.geom_contype[geoms], model.geom_conaffinity[geoms]
@@ -217,12 +217,12 @@ def _touching(model: mujoco.MjModel, geoms: np.ndarray) -> np.ndarray:
 
 @cache
 def _reference(field: str) -> tuple[str, ...]:
-    """Return the kinds of elements that a field may number."""
+    """Return the kinds of elements that a field can refer to."""
     return next((kinds for end, kinds in _REFERS.items() if field.endswith(end)), ())
 
 
 def _block(rows: np.ndarray) -> np.ndarray | slice:
-    """Return rows that follow each other as a slice, which needs no copy."""
+    """Return contiguous rows as a slice, which needs no copy."""
     if rows.size and np.array_equal(rows, np.arange(rows[0], rows[0] + rows.size)):
         return slice(int(rows[0]), int(rows[-1]) + 1)
     return rows
@@ -230,7 +230,7 @@ def _block(rows: np.ndarray) -> np.ndarray | slice:
 
 @cache
 def _fields() -> dict[tuple[str, str], list[str]]:
-    """Return the arrays of MjModel that are compared, by where their rows are."""
+    """Return the compared arrays of MjModel, by the fields that define their rows."""
     plain = mujoco.MjModel.from_xml_string("<mujoco/>")
     found: dict[tuple[str, str], list[str]] = {}
     for name in dir(plain):
@@ -248,7 +248,7 @@ def _fields() -> dict[tuple[str, str], list[str]]:
 
 
 def _data(model: mujoco.MjModel, kind: str, row: int) -> bytes:
-    """Return the block of an element as it lies in memory."""
+    """Return the bytes of an element's data block."""
     start = getattr(model, f"{kind}_adr")[row]
     sizes = [int(getattr(model, f"{kind}_{size}")[row]) for size in _BLOCKS[kind]]
     return getattr(model, f"{kind}_data")[start : start + math.prod(sizes)].tobytes()

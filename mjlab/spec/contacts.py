@@ -1,4 +1,4 @@
-"""Edits of what collides with what, and how."""
+"""Edits of contact parameters and collision filters."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar
@@ -21,36 +21,38 @@ VectorValue = float | tuple[float, ...] | dict[str, float | tuple[float, ...]]
 
 
 class _ContactParameters(SpecEditCfg):
-    """The contact parameters that may be left as they are."""
+    """Contact parameters that can be left unchanged."""
 
     geom_names: Patterns
-    """Patterns of the geoms that are edited. A geom without a name is called ""."""
+    """Patterns of the edited geoms. A geom without a name is called ""."""
 
     friction: VectorValue | None = None
-    """Sliding, torsional and rolling friction, or the first of them; None leaves it."""
+    """Sliding, torsional and rolling friction, or the first of them; None leaves it
+    unchanged."""
 
     solref: VectorValue | None = None
-    """Reference of the constraint: (timeconst, dampratio); None leaves it."""
+    """Reference of the constraint: (timeconst, dampratio); None leaves it unchanged."""
 
     solimp: VectorValue | None = None
-    """Impedance of the constraint: (dmin, dmax, width, midpoint, power); None leaves
-    it."""
+    """Impedance of the constraint: (dmin, dmax, width, midpoint, power); None leaves it
+    unchanged."""
 
     margin: FloatValue | None = None
-    """Distance below which contacts are detected, in metres; None leaves it."""
+    """Distance below which contacts are detected, in metres; None leaves it
+    unchanged."""
 
     gap: FloatValue | None = None
-    """Part of the margin in which contacts exert no force, in metres; None leaves
-    it."""
+    """Part of the margin in which contacts exert no force, in metres; None leaves it
+    unchanged."""
 
     solmix: FloatValue | None = None
-    """Weight in the mixing of two geoms' parameters; None leaves it."""
+    """Weight in the mixing of two geoms' parameters; None leaves it unchanged."""
 
     _covering: ClassVar[tuple[str, ...]] = ()
-    """Attributes of which a dictionary has to name every geom that is edited."""
+    """Attributes for which a dictionary must cover every edited geom."""
 
     def _write(self, spec: mujoco.MjSpec, geoms: Sequence[Any], name: str) -> None:
-        """Write what is given for an attribute to geoms of the spec."""
+        """Write the configured attributes to geoms of the spec."""
         values = getattr(self, name)
         if values is None:
             return
@@ -72,26 +74,26 @@ _MASKS = ("contype", "conaffinity", "condim", "priority")
 
 
 class CollisionCfg(_ContactParameters):
-    """Sets the collision structure of a model: which geoms collide, and as what.
+    """Sets which geoms of a model collide, and with which parameters.
 
-    A dictionary gives values by pattern, of the geoms' names. Those of `contype`,
-    `conaffinity`, `condim` and `priority` cover every geom that is edited.
+    A dictionary gives values by pattern of geom names. For `contype`, `conaffinity`,
+    `condim` and `priority` the patterns must cover every edited geom.
     """
 
     contype: IntValue = 1
-    """Bits of the contact types of the geom."""
+    """Bit mask of the geom's contact types."""
 
     conaffinity: IntValue = 1
-    """Bits of the contact types that the geom collides with."""
+    """Bit mask of the contact types with which the geom collides."""
 
     condim: IntValue = 3
     """Dimension of the contact: 1, 3, 4 or 6."""
 
     priority: IntValue = 0
-    """The geom of higher priority decides the contact's parameters."""
+    """The parameters of the geom with the higher priority are used."""
 
     disable_other_geoms: bool = True
-    """Keep all geoms that are not edited from colliding."""
+    """Disable collisions of all other geoms."""
 
     _covering = _MASKS
 
@@ -109,28 +111,30 @@ class CollisionCfg(_ContactParameters):
 
 
 class GeomCfg(_ContactParameters):
-    """Changes single parameters of some geoms and leaves all others as they are.
+    """Changes single contact parameters of some geoms.
 
-    A dictionary gives values by pattern, of the geoms' names.
+    A dictionary gives values by pattern of geom names.
     """
 
     contype: IntValue | None = None
-    """Bits of the contact types of the geom; None leaves them."""
+    """Bit mask of the geom's contact types; None leaves it unchanged."""
 
     conaffinity: IntValue | None = None
-    """Bits of the contact types that the geom collides with; None leaves them."""
+    """Bit mask of the contact types with which the geom collides; None leaves it
+    unchanged."""
 
     condim: IntValue | None = None
-    """Dimension of the contact, 1, 3, 4 or 6; None leaves it."""
+    """Dimension of the contact, 1, 3, 4 or 6; None leaves it unchanged."""
 
     priority: IntValue | None = None
-    """The geom of higher priority decides the contact's parameters; None leaves it."""
+    """The parameters of the geom with the higher priority are used; None leaves it
+    unchanged."""
 
     group: IntValue | None = None
-    """Group of the geom, for rays and rendering; None leaves it."""
+    """Group of the geom, for rays and rendering; None leaves it unchanged."""
 
     rgba: tuple[float, ...] | dict[str, tuple[float, ...]] | None = None
-    """Colour of the geom; None leaves it."""
+    """Colour of the geom; None leaves it unchanged."""
 
     def edit(self, spec: mujoco.MjSpec) -> None:
         """Edit `spec` in place."""

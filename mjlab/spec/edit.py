@@ -1,4 +1,4 @@
-"""The base of every edit of a spec."""
+"""Base class of spec edits."""
 
 import abc
 from collections.abc import Sequence
@@ -10,13 +10,13 @@ from mjlab.names import find_name, match_names
 from mjlab.settings import Config
 
 Patterns = str | tuple[str, ...]
-"""One or several regular expressions, each matching whole names."""
+"""One or several regular expressions that must match complete names."""
 
 _IN_BODIES = ("body", "joint", "geom", "site", "camera", "light")
 
 
 class SpecPart:
-    """What hangs in one root body of a spec, for edits that concern nothing else."""
+    """Subtree of one root body of a spec, for edits restricted to it."""
 
     def __init__(self, spec: mujoco.MjSpec, root: Any) -> None:
         self.spec, self.root = spec, root
@@ -40,7 +40,7 @@ class SpecPart:
 
 
 class SpecEditCfg(Config, abc.ABC):
-    """An edit of a spec. Where it names something, that must exist."""
+    """Edit of a spec. The elements that it names must exist."""
 
     @abc.abstractmethod
     def edit(self, spec: mujoco.MjSpec) -> None:
@@ -48,7 +48,7 @@ class SpecEditCfg(Config, abc.ABC):
 
 
 def apply_edits(spec: mujoco.MjSpec, edits: Sequence[SpecEditCfg]) -> None:
-    """Edit `spec` in place, in the order given."""
+    """Apply edits to `spec` in place, in the given order."""
     for edit in edits:
         edit.edit(spec)
 
@@ -56,10 +56,9 @@ def apply_edits(spec: mujoco.MjSpec, edits: Sequence[SpecEditCfg]) -> None:
 def match_indices(
     elements: Sequence[Any], patterns: Patterns, *, what: str, spec: mujoco.MjSpec
 ) -> list[int]:
-    """Return the places in the list of the elements whose names match.
+    """Return the list indices of the elements whose names match.
 
-    An element without a name is called "". Its `id` does not tell it from the others
-    before the spec is compiled.
+    An element without a name is called "". Before compilation, its `id` is not unique.
     """
     names = [element.name for element in elements]
     return match_names(patterns, names, what=what, owner=spec.modelname)
@@ -74,24 +73,26 @@ def match_elements(
 
 
 def find_body(spec: mujoco.MjSpec, name: str | None) -> Any:
-    """Return the body of this name, the world body for None."""
-    if name is None:
+    """Return a body by name, the world body for "world" and None."""
+    if name is None or name == "world":
         return spec.worldbody
     names = [body.name for body in spec.bodies]
     return spec.bodies[find_name(name, names, what="body", owner=spec.modelname)]
 
 
 def check_new(name: str, elements: Sequence[Any], *, what: str) -> None:
-    """Raise an error if the spec has an element of this name already."""
+    """Raise an error if the spec already has an element of this name."""
     if name in [element.name for element in elements]:
-        raise ValueError(f"There is a {what} {name!r} already; choose another name.")
+        raise ValueError(
+            f"The spec already has a {what} {name!r}; choose another name."
+        )
 
 
 def write_attribute(element: Any, attribute: str, value: Any) -> None:
     """Set one attribute of an element.
 
-    A number or a short tuple sets the leading entries of a vector; the others keep
-    their values.
+    A number or a short tuple sets the leading entries of a vector; the others are
+    unchanged.
     """
     vector = getattr(element, attribute)
     if isinstance(vector, bool | int | float | str):
@@ -100,19 +101,7 @@ def write_attribute(element: Any, attribute: str, value: Any) -> None:
     entries = (value,) if isinstance(value, int | float) else tuple(value)
     if len(entries) > len(vector):
         raise ValueError(
-            f"{attribute} has at most {len(vector)} entries, not the {len(entries)} of "
+            f"{attribute} has at most {len(vector)} entries, not {len(entries)} as in "
             f"{value}."
         )
     vector[: len(entries)] = entries
-
-
-def body_as_unsimple(spec: mujoco.MjSpec, body_names: Patterns = ".*") -> None:
-    """Keep the compiler from treating these bodies as simple ones.
-
-    MuJoCo takes the inertia of a simple body (alone on its joints, its frame at the
-    centre of mass) as diagonal for ever. A body whose centre of mass or inertia varies
-    between worlds must not be compiled so.
-    """
-    bodies = [body for body in spec.bodies if body.name != "world"]
-    for body in match_elements(bodies, body_names, what="body", spec=spec):
-        body.simple = False

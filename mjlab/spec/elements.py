@@ -1,4 +1,4 @@
-"""Elements of a compiled model: their kinds, their names, and rows of several."""
+"""Elements of a compiled model: kinds, names, and rows."""
 
 import mujoco
 import numpy as np
@@ -12,17 +12,17 @@ KINDS = {
         "numeric text tuple pair exclude"
     ).split()
 } | {"eq": _OBJ.mjOBJ_EQUALITY}
-"""Kinds of elements by the prefix of their fields, which is that of their count too."""
+"""Element kinds by the prefix of their fields, as in `nbody` and `body_mass`."""
 
 
 def names_of(model: mujoco.MjModel, kind: str) -> list[str]:
-    """Return the names of all elements of a kind; "" where there is none."""
+    """Return the names of all elements of a kind; "" for elements without a name."""
     count = getattr(model, f"n{kind}")
     return [mujoco.mj_id2name(model, KINDS[kind], i) or "" for i in range(count)]
 
 
 def places_of(model: mujoco.MjModel, kind: str, prefix: str) -> dict[str, int]:
-    """Return the rows of the elements whose names begin so, by the rest of the name."""
+    """Return the ids of elements with a name prefix, by the rest of the name."""
     return {
         name.removeprefix(prefix): row
         for row, name in enumerate(names_of(model, kind))
@@ -31,7 +31,7 @@ def places_of(model: mujoco.MjModel, kind: str, prefix: str) -> dict[str, int]:
 
 
 def rows_of_runs(starts: np.ndarray, lengths: np.ndarray | int) -> np.ndarray:
-    """Return all rows of runs that begin at `starts`, run after run."""
+    """Return all rows of consecutive ranges, range after range."""
     lengths = np.broadcast_to(lengths, starts.shape)
     before = np.repeat(lengths.cumsum() - lengths, lengths)
     return np.repeat(starts, lengths) + np.arange(len(before)) - before

@@ -1,4 +1,4 @@
-"""Models and the files they refer to: loading, finding, writing."""
+"""Loading and writing of models and the files they refer to."""
 
 import zipfile
 from collections.abc import Callable, Iterator
@@ -21,12 +21,12 @@ _ASSETS = "assets"
 
 
 class MissingAssetError(FileNotFoundError):
-    """A model refers to a file that does not exist."""
+    """Reference of a model to a file that does not exist."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class AssetFile:
-    """One reference from an element of a spec to a file."""
+    """Reference from an element of a spec to a file."""
 
     element: Any
     """The mesh, texture, height field or skin."""
@@ -38,16 +38,16 @@ class AssetFile:
     """The reference as the spec writes it."""
 
     face: int | None
-    """The face of a cube that the file is for; None for the element's only file."""
+    """Face of a cube texture that the file is for; None for the element's only file."""
 
     @property
     def folder(self) -> str:
-        """The folder of its kind, relative to the model's, that the reference is in."""
+        """Folder of the reference, relative to the model's folder, by element kind."""
         compiler = self.element.compiler
         return compiler.texturedir if self.kind == "texture" else compiler.meshdir
 
     def write(self, file: str) -> None:
-        """Make the element refer to another file."""
+        """Refer to another file."""
         if self.face is None:
             self.element.file = file
         else:
@@ -55,10 +55,10 @@ class AssetFile:
 
 
 def load_spec(source: SpecSource) -> mujoco.MjSpec:
-    """Return a spec that the caller may edit freely.
+    """Return a spec that the caller can edit freely.
 
-    Its references to files are absolute and checked to exist, so that it can be
-    attached to and exported from any other spec.
+    References to files are made absolute and checked, so that the spec can be attached
+    to any other spec and exported from it.
 
     Args:
         source: An MJCF or URDF file, a spec (which is copied), or a function that
@@ -73,8 +73,8 @@ def load_spec(source: SpecSource) -> mujoco.MjSpec:
         spec = source.copy()
     else:
         raise TypeError(
-            f"A model is a file, an MjSpec or a function that returns one, "
-            f"not {type(source).__name__}."
+            "A model must be a file, an MjSpec or a function that returns one, not "
+            f"{type(source).__name__}."
         )
     if not isinstance(spec, mujoco.MjSpec):
         raise TypeError(
@@ -86,7 +86,7 @@ def load_spec(source: SpecSource) -> mujoco.MjSpec:
 
 
 def asset_files(spec: mujoco.MjSpec) -> Iterator[AssetFile]:
-    """Yield every reference of the spec to a file, one for each face of a cube."""
+    """Yield every file reference of the spec, one per face of a cube texture."""
     kinds = {
         "mesh": spec.meshes,
         "texture": spec.textures,
@@ -105,21 +105,22 @@ def asset_files(spec: mujoco.MjSpec) -> Iterator[AssetFile]:
 
 
 def write_spec(spec: mujoco.MjSpec, path: str | Path, *, zip: bool = False) -> Path:
-    """Write the spec as MJCF with the files it refers to, and return what was written.
+    """Write the spec as MJCF with the files it refers to, and return the path.
 
-    A folder gets `scene.xml` and `assets/`; a zip file holds the same. Nothing that
-    exists is overwritten or deleted.
+    A folder gets `scene.xml` and `assets/`; a zip file contains the same. Existing
+    files are never overwritten or deleted. MuJoCo writes seven digits, so a model
+    compiled from the file differs by up to 1e-7 of each value.
 
     Args:
-        spec: Not changed.
+        spec: Not modified.
         path: The new folder, or the new zip file.
-        zip: Whether to write a zip file.
+        zip: Write a zip file.
     """
     target = Path(path)
     if target.exists():
         raise FileExistsError(
-            f"{str(target)!r} exists already; the model is written to a new "
-            f"{'file' if zip else 'folder'} only."
+            f"{str(target)!r} already exists; choose a new "
+            f"{'file' if zip else 'folder'}."
         )
     files = _collect(spec)
     target.parent.mkdir(parents=True, exist_ok=True)
@@ -139,7 +140,7 @@ def _from_file(path: Path) -> mujoco.MjSpec:
     if not path.is_file():
         raise MissingAssetError(_missing_file("model file", path.absolute()))
     try:
-        # An absolute path, because the spec remembers it as the folder of its assets.
+        # An absolute path, because the spec stores its folder for asset lookup.
         return mujoco.MjSpec.from_file(str(path.absolute()))
     except ValueError as error:
         raise ModelFileError(
@@ -148,7 +149,7 @@ def _from_file(path: Path) -> mujoco.MjSpec:
 
 
 def _called(source: Callable[[], mujoco.MjSpec]) -> mujoco.MjSpec:
-    """Return what a function makes; what MuJoCo's parser refuses there is one line."""
+    """Return the spec from a function; errors of MuJoCo's parser are shortened."""
     try:
         return source()
     except ValueError as error:
@@ -163,7 +164,7 @@ def _called(source: Callable[[], mujoco.MjSpec]) -> mujoco.MjSpec:
 def _anchor_assets(spec: mujoco.MjSpec) -> None:
     """Make every reference to a file on disk absolute, and check that the file exists.
 
-    An attached spec forgets the folder its files were relative to.
+    An attached spec loses the folder to which its paths were relative.
     """
     in_memory = {Path(key).name for key in spec.assets}
     for asset in list(asset_files(spec)):
@@ -173,32 +174,33 @@ def _anchor_assets(spec: mujoco.MjSpec) -> None:
         if not path.is_file():
             raise MissingAssetError(_missing(asset, path))
         asset.write(str(path))
-    # With it, MuJoCo would strip the folders again.
+    # With strippath, MuJoCo would remove the folders again.
     spec.strippath = False
 
 
 def _collect(spec: mujoco.MjSpec) -> dict[str, bytes]:
-    """Return the contents of all files to write, by their path in the folder."""
+    """Return the contents of all files to write, by their relative path."""
     copy = spec.copy()
     files: dict[str, bytes] = {}
     for asset, contents in [(a, _asset_bytes(spec, a)) for a in asset_files(copy)]:
         name = _free_name(plain_name(Path(asset.file).name), contents, files)
         files[f"{_ASSETS}/{name}"] = contents
         asset.write(name)
-        # An attached element has the compiler settings of the spec that it came from.
+        # An attached element keeps the compiler settings of its original spec.
         asset.element.compiler.meshdir = asset.element.compiler.texturedir = _ASSETS
     for texture in copy.textures:
         if texture.data:
             _to_file(texture, files)
     copy.meshdir = copy.texturedir = _ASSETS
-    # MuJoCo compiles what it writes, so it must find the files under their new names.
+    # MuJoCo compiles the spec when writing, so it must find the files by their new
+    # names.
     copy.assets = files
     copy.compile()
     return {"scene.xml": copy.to_xml().encode(), **files}
 
 
 def _to_file(texture: mujoco.MjsTexture, files: dict[str, bytes]) -> None:
-    """Replace a texture's pixels, which MJCF cannot hold, by a PNG file of them."""
+    """Replace a texture's pixel buffer, which MJCF cannot store, by a PNG file."""
     shape = (texture.height, texture.width, texture.nchannel)
     pixels = np.frombuffer(texture.data, np.uint8).reshape(shape)
     contents = png(pixels.transpose(2, 0, 1))
@@ -207,12 +209,12 @@ def _to_file(texture: mujoco.MjsTexture, files: dict[str, bytes]) -> None:
     texture.file, texture.data = name, b""
     texture.compiler.meshdir = texture.compiler.texturedir = _ASSETS
     if texture.type != mujoco.mjtTexture.mjTEXTURE_2D:
-        # The faces lie one below the other, as MuJoCo keeps them.
+        # The faces are stacked vertically, as in MuJoCo's buffer.
         texture.gridsize, texture.gridlayout = (6, 1), "RLUDFB"
 
 
 def _free_name(name: str, contents: bytes, files: dict[str, bytes]) -> str:
-    """Return the file name that holds `contents`, or one that is not taken."""
+    """Return the file name of equal contents, or an unused name."""
     stem, suffix = Path(name).stem, Path(name).suffix
     candidate, count = name, 1
     while files.get(f"{_ASSETS}/{candidate}", contents) != contents:
@@ -222,7 +224,7 @@ def _free_name(name: str, contents: bytes, files: dict[str, bytes]) -> str:
 
 
 def _asset_bytes(spec: mujoco.MjSpec, asset: AssetFile) -> bytes:
-    """Return the contents of a referenced file, from the spec's memory or from disk."""
+    """Return the contents of a referenced file, from memory or from disk."""
     relative = str(Path(asset.folder, asset.file))
     for key in (relative, asset.file, Path(asset.file).name):
         if key in spec.assets:
@@ -245,7 +247,7 @@ def _missing(asset: AssetFile, path: Path) -> str:
 
 
 def _missing_file(what: str, path: Path) -> str:
-    """Return the message for a file that is not there, with the nearest that are."""
+    """Return the error message for a missing file, with similar names."""
     folder = path.parent
     while not folder.is_dir():
         folder = folder.parent
@@ -262,7 +264,7 @@ def _missing_file(what: str, path: Path) -> str:
 
 
 def _alike(path: Path, names: list[str]) -> list[str]:
-    """Files that may be meant: of the same kind, or else of the same name."""
+    """Return similar files: of the same type, otherwise of the same name."""
     kind, stem = path.suffix.lower(), path.stem.lower()
     same = [name for name in names if Path(name).suffix.lower() == kind]
     return same or [name for name in names if Path(name).stem.lower() == stem]

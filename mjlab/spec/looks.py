@@ -1,4 +1,4 @@
-"""Edits of what a model looks like: materials, textures, meshes, lights, cameras."""
+"""Edits of a model's appearance: materials, textures, meshes, lights, cameras."""
 
 from collections.abc import Sequence
 from typing import Any, Literal
@@ -28,22 +28,22 @@ class TextureCfg(SpecEditCfg):
     """Name of the new texture."""
 
     type: Literal["2d", "cube", "skybox"] = "2d"
-    """Mapping of the texture."""
+    """Type of texture mapping."""
 
     builtin: Literal["none", "flat", "gradient", "checker"] = "none"
     """Procedural pattern; "none" for a texture from files."""
 
-    rgb1: Triple = (0.8, 0.8, 0.8)
-    """First colour of the pattern."""
+    rgb1: Triple | None = None
+    """First colour of the pattern; None uses MuJoCo's default."""
 
-    rgb2: Triple = (0.5, 0.5, 0.5)
-    """Second colour of the pattern."""
+    rgb2: Triple | None = None
+    """Second colour of the pattern; None uses MuJoCo's default."""
 
-    width: int = 0
-    """Width of the pattern in pixels."""
+    width: int | None = None
+    """Width of the pattern in pixels; None for an image."""
 
-    height: int = 0
-    """Height of the pattern in pixels."""
+    height: int | None = None
+    """Height of the pattern in pixels; None for an image."""
 
     mark: Literal["none", "edge", "cross", "random"] = "none"
     """Marks drawn over the pattern."""
@@ -57,14 +57,14 @@ class TextureCfg(SpecEditCfg):
     file: str | None = None
     """Image file."""
 
-    cubefiles: tuple[str, ...] = ()
+    cubefiles: tuple[str, ...] | None = None
     """Image files of the six faces: right, left, up, down, front, back."""
 
-    gridsize: tuple[int, int] = (1, 1)
-    """Rows and columns of the faces in one image file."""
+    gridsize: tuple[int, int] | None = None
+    """Rows and columns of the faces in one image file; None for one image."""
 
-    gridlayout: str = ""
-    """Faces in the grid, by the letters R, L, U, D, F, B and '.'."""
+    gridlayout: str | None = None
+    """Faces in the grid, as the letters R, L, U, D, F, B and '.'."""
 
     nchannel: int = 3
     """Number of channels of the image."""
@@ -85,13 +85,12 @@ class TextureCfg(SpecEditCfg):
             builtin=_constant(mjtBuiltin, self.builtin, what="builtin texture"),
             mark=_constant(mjtMark, self.mark, what="texture mark"),
             file=self.file or "",
-            gridsize=self.gridsize,
         )
         plain = ("rgb1", "rgb2", "width", "height", "markrgb", "random", "nchannel")
-        _copy_attributes(self, texture, (*plain, "hflip", "vflip"))
-        for face, file in enumerate(self.cubefiles):
+        _copy_attributes(self, texture, (*plain, "gridsize", "hflip", "vflip"))
+        for face, file in enumerate(self.cubefiles or ()):
             texture.cubefiles[face] = file
-        for place, letter in enumerate(self.gridlayout):
+        for place, letter in enumerate(self.gridlayout or ""):
             texture.gridlayout[place] = letter
 
     def _check(self) -> None:
@@ -99,27 +98,29 @@ class TextureCfg(SpecEditCfg):
         if sum(sources) != 1:
             raise ValueError(
                 f"The texture {self.name!r} needs exactly one of builtin, file and "
-                f"cubefiles."
+                "cubefiles."
             )
-        if self.builtin != "none" and (self.width < 1 or self.height < 1):
+        pixels = (self.width or 0, self.height or 0)
+        if self.builtin != "none" and min(pixels) < 1:
             raise ValueError(
-                f"The builtin texture {self.name!r} needs a width and a height, not "
-                f"{self.width} by {self.height} pixels."
+                f"The builtin texture {self.name!r} needs a positive width and "
+                f"height, not {pixels[0]} by {pixels[1]} pixels."
             )
         if self.cubefiles and len(self.cubefiles) != 6:
             raise ValueError(
-                f"The texture {self.name!r} has {len(self.cubefiles)} cubefiles, not 6."
+                f"The texture {self.name!r} needs 6 cubefiles, not "
+                f"{len(self.cubefiles)}."
             )
-        rows, columns = self.gridsize
+        rows, columns = self.gridsize or (1, 1)
         if self.gridlayout and len(self.gridlayout) != rows * columns:
             raise ValueError(
-                f"The gridlayout {self.gridlayout!r} of the texture {self.name!r} has "
-                f"not one letter for each of {rows} by {columns} places."
+                f"The gridlayout {self.gridlayout!r} of the texture {self.name!r} "
+                f"needs one letter for each of {rows} by {columns} cells."
             )
 
 
 class MaterialCfg(SpecEditCfg):
-    """Adds a material and gives it to geoms."""
+    """Adds a material and assigns it to geoms."""
 
     name: str
     """Name of the new material."""
@@ -134,13 +135,13 @@ class MaterialCfg(SpecEditCfg):
     """Scale the texture in metres instead of to the object."""
 
     texrepeat: tuple[float, float] = (1.0, 1.0)
-    """Repetitions of the texture along both axes."""
+    """Number of repetitions of the texture along both axes."""
 
     reflectance: float = 0.0
-    """Share of light mirrored, 0 to 1."""
+    """Fraction of mirrored light, 0 to 1."""
 
     emission: float = 0.0
-    """Light given off, as a factor of the colour."""
+    """Emitted light, as a factor of the colour."""
 
     specular: float = 0.5
     """Strength of highlights, 0 to 1."""
@@ -149,7 +150,7 @@ class MaterialCfg(SpecEditCfg):
     """Sharpness of highlights, 0 to 1."""
 
     geom_names: Patterns = ()
-    """Patterns of the geoms that get the material."""
+    """Patterns of the geoms that use the material."""
 
     def edit(self, spec: mujoco.MjSpec) -> None:
         """Edit `spec` in place."""
@@ -166,18 +167,20 @@ class MaterialCfg(SpecEditCfg):
 
 
 class MeshCfg(SpecEditCfg):
-    """Changes how meshes are compiled."""
+    """Changes the compilation of meshes."""
 
     mesh_names: Patterns
-    """Patterns of the meshes that are edited."""
+    """Patterns of the edited meshes."""
 
-    maxhullvert: int | dict[str, int]
-    """Largest number of vertices of the convex hull, above 3, or -1 for no limit; one
-    value, or values by pattern."""
+    maxhullvert: int | dict[str, int] | None = None
+    """Maximum number of vertices of the convex hull, above 3, or -1 for no limit; one
+    value, or values by pattern. None leaves it unchanged."""
 
     def edit(self, spec: mujoco.MjSpec) -> None:
         """Edit `spec` in place."""
         meshes = match_elements(spec.meshes, self.mesh_names, what="mesh", spec=spec)
+        if self.maxhullvert is None:
+            return
         names = [mesh.name for mesh in meshes]
         values = resolve_values(
             self.maxhullvert, names, what="mesh", owner=spec.modelname
@@ -187,8 +190,8 @@ class MeshCfg(SpecEditCfg):
                 continue
             if value != -1 and value <= 3:
                 raise ValueError(
-                    f"maxhullvert of the mesh {mesh.name!r} is -1 or above 3, "
-                    f"not {value}."
+                    f"maxhullvert of the mesh {mesh.name!r} is {value}; it has to be "
+                    "-1 or above 3."
                 )
             mesh.maxhullvert = value
 
@@ -196,26 +199,26 @@ class MeshCfg(SpecEditCfg):
 class LightCfg(SpecEditCfg):
     """Adds a light."""
 
-    name: str
-    """Name of the new light."""
+    name: str | None = None
+    """Name of the new light; None for none."""
 
-    body: str | None = None
-    """Name of the body it is fixed to; None for the world."""
+    body: str = "world"
+    """Name of the body to which it is attached."""
 
     mode: Mode = "fixed"
-    """Way of following bodies."""
+    """Tracking mode."""
 
     target: str | None = None
-    """Name of the body it points to, for the modes that start with "target"."""
+    """Name of the target body, for modes that start with "target"."""
 
     type: Literal["spot", "directional", "point", "image"] = "spot"
-    """Kind of light."""
+    """Type of light."""
 
     castshadow: bool = True
     """Cast shadows."""
 
     active: bool = True
-    """Start switched on."""
+    """Switch the light on."""
 
     pos: Triple = (0.0, 0.0, 0.0)
     """Position in the body's frame, in metres."""
@@ -227,28 +230,29 @@ class LightCfg(SpecEditCfg):
     """Half the opening angle of a spot, in degrees."""
 
     exponent: float = 10.0
-    """Steepness of the fading of a spot towards its edge."""
+    """Exponent of the decrease from the axis of a spot to its edge."""
 
-    diffuse: Triple = (0.7, 0.7, 0.7)
-    """Diffuse colour."""
+    diffuse: Triple | None = None
+    """Diffuse colour; None uses MuJoCo's default."""
 
-    specular: Triple = (0.3, 0.3, 0.3)
-    """Colour of highlights."""
+    specular: Triple | None = None
+    """Colour of highlights; None uses MuJoCo's default."""
 
-    ambient: Triple = (0.0, 0.0, 0.0)
-    """Ambient colour."""
+    ambient: Triple | None = None
+    """Ambient colour; None uses MuJoCo's default."""
 
     attenuation: Triple = (1.0, 0.0, 0.0)
     """Constant, linear and quadratic attenuation with distance."""
 
     def edit(self, spec: mujoco.MjSpec) -> None:
         """Edit `spec` in place."""
-        check_new(self.name, spec.lights, what="light")
+        if self.name is not None:
+            check_new(self.name, spec.lights, what="light")
         light = find_body(spec, self.body).add_light(
-            name=self.name,
+            name=self.name or "",
             type=_constant(mjtLightType, self.type, what="light type"),
             mode=_constant(mjtCamLight, self.mode, what="light mode"),
-            targetbody=_target(spec, self.name, self.mode, self.target),
+            targetbody=_target(spec, self.name or "the light", self.mode, self.target),
         )
         plain = ("castshadow", "active", "pos", "dir", "cutoff", "exponent", "diffuse")
         _copy_attributes(self, light, (*plain, "specular", "ambient", "attenuation"))
@@ -260,14 +264,14 @@ class CameraCfg(SpecEditCfg):
     name: str
     """Name of the new camera."""
 
-    body: str | None = None
-    """Name of the body it is fixed to; None for the world."""
+    body: str = "world"
+    """Name of the body to which it is attached."""
 
     mode: Mode = "fixed"
-    """Way of following bodies."""
+    """Tracking mode."""
 
     target: str | None = None
-    """Name of the body it points to, for the modes that start with "target"."""
+    """Name of the target body, for modes that start with "target"."""
 
     fovy: float = 45.0
     """Vertical field of view, in degrees."""
@@ -276,7 +280,7 @@ class CameraCfg(SpecEditCfg):
     """Position in the body's frame, in metres."""
 
     quat: tuple[float, float, float, float] = (1.0, 0.0, 0.0, 0.0)
-    """Orientation in the body's frame, wxyz. A camera looks along its -z."""
+    """Orientation in the body's frame, wxyz. The camera looks along its -z axis."""
 
     def edit(self, spec: mujoco.MjSpec) -> None:
         """Edit `spec` in place."""
@@ -290,7 +294,7 @@ class CameraCfg(SpecEditCfg):
 
 
 def _constant(enumeration: Any, name: str, *, what: str) -> Any:
-    """Return the constant of MuJoCo's whose name, but for its prefix, is this."""
+    """Return a constant of a MuJoCo enumeration by its name without the prefix."""
     constants = {
         full.partition("_")[2].lower(): constant
         for full, constant in enumeration.__members__.items()
@@ -302,7 +306,9 @@ def _constant(enumeration: Any, name: str, *, what: str) -> Any:
 
 def _copy_attributes(cfg: Any, element: Any, attributes: Sequence[str]) -> None:
     for attribute in attributes:
-        write_attribute(element, attribute, getattr(cfg, attribute))
+        value = getattr(cfg, attribute)
+        if value is not None:
+            write_attribute(element, attribute, value)
 
 
 def _target(spec: mujoco.MjSpec, name: str, mode: str, target: str | None) -> str:

@@ -1,4 +1,4 @@
-"""Putting specs together, and their keyframes."""
+"""Attachment of specs, and merging of their keyframes."""
 
 import logging
 from collections.abc import Sequence
@@ -23,7 +23,7 @@ _SIZES = (
 
 @dataclass(frozen=True, kw_only=True)
 class Keyframe:
-    """A complete state of one model: every vector has its full length."""
+    """Complete state of one model: every vector has its full length."""
 
     name: str
     """Name of the keyframe."""
@@ -59,15 +59,15 @@ def attach_spec(
     quat: Sequence[float] = (1.0, 0.0, 0.0, 0.0),
     body: str | None = None,
 ) -> mujoco.MjsFrame:
-    """Attach all of `child` to a body of `parent` and return the frame it hangs in.
+    """Attach `child` to a body of `parent`, and return the attachment frame.
 
-    The keyframes of the child should have been taken out before: MuJoCo completes them
-    with default positions of everything else.
+    Remove the keyframes of the child before: MuJoCo would complete them with default
+    positions of all other elements.
 
     Args:
         parent: Edited in place.
-        child: Not used afterwards: MuJoCo may move its elements to the parent.
-        prefix: Put before every name of the child: "robot/".
+        child: Unusable afterwards: MuJoCo can move its elements to the parent.
+        prefix: Prefix of every name of the child, such as "robot/".
         pos: Position of the child in the body's frame, in metres.
         quat: Orientation of the child in the body's frame, wxyz.
         body: Name of the parent's body; None for the world.
@@ -83,14 +83,17 @@ def attach_spec(
 
 
 def _take_options(child: mujoco.MjSpec, parent: mujoco.MjSpec) -> None:
-    """Give `child` the options, sizes and looks of `parent`, whose own hold anyway.
+    """Give `child` the options, sizes and visual settings of `parent`.
 
-    MuJoCo would print a warning that the defaults of `parent` are kept, where they are
-    what `SimulationCfg` sets later. Room for users' numbers is the larger one.
+    The parent's values apply in any case, but MuJoCo would print a warning about the
+    difference. `SimulationCfg` sets the options later. Of user data sizes, the larger
+    value is used.
     """
     authored = child.authored
     if any(getattr(authored, name) for name in _VISUAL):
-        _log.info("%r: its <visual> is left out; the scene's holds.", child.modelname)
+        _log.info(
+            "%r: <visual> is ignored; the settings of the scene apply.", child.modelname
+        )
         child.visual = parent.visual
     for name in dir(parent.option):
         value = getattr(parent.option, name)
@@ -105,16 +108,17 @@ def _take_options(child: mujoco.MjSpec, parent: mujoco.MjSpec) -> None:
 
 
 def keep_compiled(spec: mujoco.MjSpec, model: mujoco.MjModel) -> None:
-    """Write into `spec` what its compiler's settings made of it, in place.
+    """Write the effects of compiler settings explicitly into `spec`, in place.
 
-    An attached spec loses the settings that concern a whole model.
+    An attached spec loses settings that concern a complete model.
 
     Args:
         spec: All its bodies and actuators have names.
-        model: The spec, compiled.
+        model: The compiled spec.
     """
     if spec.compiler.settotalmass > 0.0:
-        # Geoms would decide otherwise, if the file says so.
+        # Otherwise the file's inertiafromgeom setting would compute inertia from geoms
+        # again.
         spec.compiler.inertiafromgeom = mujoco.mjtInertiaFromGeom.mjINERTIAFROMGEOM_AUTO
         for body in spec.bodies[1:]:
             found = model.body(body.name)
@@ -140,7 +144,7 @@ def take_keyframes(spec: mujoco.MjSpec) -> list[Keyframe]:
 
 
 def delete_keys(spec: mujoco.MjSpec) -> None:
-    """Remove all keyframes, in place, and those that `<size nkey>` asks for."""
+    """Remove all keyframes in place, including those reserved by `<size nkey>`."""
     for key in list(spec.keys):
         spec.delete(key)
     spec.nkey = 0
@@ -155,12 +159,12 @@ def default_keyframe(model: mujoco.MjModel, name: str = "default") -> Keyframe:
 
 
 def merge_keyframes(name: str, parts: Sequence[Keyframe]) -> Keyframe:
-    """Return the keyframe of the model that the parts' models were attached to.
+    """Return the keyframe of a model from those of its attached parts.
 
     Args:
         name: Name of the new keyframe.
-        parts: One keyframe for each attached model, in the order of attachment to the
-            world, with none left out.
+        parts: One keyframe per attached model, in the order of attachment to the world,
+            without omissions.
     """
     vectors = {
         vector: np.concatenate([np.zeros(0), *(getattr(p, vector) for p in parts)])
@@ -170,7 +174,7 @@ def merge_keyframes(name: str, parts: Sequence[Keyframe]) -> Keyframe:
 
 
 def add_keyframe(spec: mujoco.MjSpec, keyframe: Keyframe) -> None:
-    """Add a keyframe to `spec`. Its vectors have the lengths of the whole model."""
+    """Add a keyframe to `spec`. Its vectors must fit the complete model."""
     vectors = {vector: getattr(keyframe, vector).tolist() for vector in VECTORS}
     spec.add_key(name=keyframe.name, time=keyframe.time, **vectors)
 

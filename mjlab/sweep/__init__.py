@@ -1,5 +1,5 @@
-"""Sweeps: many trainings of one task with settings that an optimiser chooses.
+"""Sweeps: hyperparameter search over many trainings of one task.
 
-Optuna or Ray Tune choose; a trial is an ordinary run of `train.py`, in a process and a
-folder of its own. There is no engine of ours.
+Optuna or Ray Tune choose the settings. A trial is an ordinary run of `train.py`, in a
+separate process and folder.
 """

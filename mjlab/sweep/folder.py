@@ -1,13 +1,13 @@
-"""The folder of a sweep.
+"""Folder of a sweep.
 
     logs/sweeps/<time>_<name>/
-        sweep.json      the task, what is searched and how
+        sweep.json      task, ranges and options
         study.db        Optuna's study: every trial, its values and scores
-        sweep.html      the page about it
-        output/         lines of each trial's process
+        sweep.html      results page
+        output/         console output of each trial's process
         <task>/<time>_trial-<number>/   the run of each trial
 
-It is a folder of runs as `--logs` takes it.
+It can be passed as `--logs`.
 """
 
 import contextlib
@@ -29,39 +29,39 @@ from mjlab.settings.objects import read_object
 from mjlab.sweep.ranges import Range, read_ranges
 
 SWEEPS = "sweeps"
-"""Name of the folder of all sweeps, among all runs."""
+"""Name of the folder of all sweeps, inside the folder of all runs."""
 
 INFO = "sweep.json"
-"""Name of the file."""
+"""Name of the file with task, ranges and options."""
 
 Engine = Literal["optuna", "ray"]
 
 
 class SweepError(ValueError):
-    """A sweep that cannot be found, or that is another."""
+    """Sweep that is missing, or that has other settings."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Trials:
-    """What all trials of a sweep have in common."""
+    """Settings shared by all trials of a sweep."""
 
     folder: Path
-    """The sweep's folder, which is a folder of runs."""
+    """The sweep's folder, which contains the trials' runs."""
 
     task: str
-    """Task's id."""
+    """Task id."""
 
     arguments: tuple[str, ...] = ()
-    """Options of `train.py` that are the same for all."""
+    """Options of `train.py` for all trials."""
 
     metric: str = "Eval/mean_reward"
-    """The figure that is a trial's score; the highest value counts."""
+    """Name of the figure that scores a trial; higher is better."""
 
     threads: int | None = None
-    """Threads of each trial's physics. None leaves that to the trial."""
+    """Threads of each trial's physics. None keeps the trial's default."""
 
     def find(self, name: str) -> Run | None:
-        """Return the run folder of a trial, if it got that far."""
+        """Return the run of a trial, None if its training has not started."""
         found = sorted(
             file.parent
             for file in (self.folder / plain_name(self.task)).glob("*/run.json")
@@ -83,36 +83,36 @@ class Trials:
 
 @dataclass(frozen=True, kw_only=True)
 class Search:
-    """What a sweep searches, and how."""
+    """Definition of a sweep: task, ranges, options and search."""
 
     task: str
-    """Task's id."""
+    """Task id."""
 
     ranges: tuple[Range, ...]
-    """What is drawn."""
+    """Ranges of the searched settings."""
 
     arguments: tuple[str, ...]
-    """Options of `train.py` that are the same for all trials."""
+    """Options of `train.py` for all trials."""
 
     metric: str
-    """The figure that is a trial's score; the highest value counts."""
+    """Name of the figure that scores a trial; higher is better."""
 
     seed: int
-    """Seed of what is drawn."""
+    """Seed of the sampler."""
 
     prunes: bool
-    """Give trials up that are below the median of those before them."""
+    """Prune trials that are below the median of earlier trials."""
 
     engine: Engine
-    """What chooses and runs the trials."""
+    """Library that samples and schedules the trials."""
 
     command: str = dataclasses.field(default_factory=command)
-    """The command line that began it."""
+    """Command line that started the sweep."""
 
     @classmethod
     def read(cls, folder: Path) -> "Search":
-        """Read what the folder of a sweep says."""
-        remedy = "Begin another sweep, or copy the file once more."
+        """Read the definition from a sweep's folder."""
+        remedy = "Start another sweep, or copy the file again."
         kinds = {f.name: f.type for f in dataclasses.fields(cls)}
         kinds |= {"ranges": list[str], "arguments": list[str]}
         found = read_object(folder / INFO, kinds, SweepError, remedy=remedy)
@@ -121,7 +121,7 @@ class Search:
         return cls(**{name: found[name] for name in kinds})
 
     def begin(self, root: Path, name: str) -> Path:
-        """Make a folder for it among all runs, and return that."""
+        """Create and return a folder for the sweep, inside the folder of all runs."""
         now = datetime.datetime.now().astimezone()
         folder = make_folder(root / SWEEPS, now, name)
         data: dict[str, Any] = dataclasses.asdict(self)
@@ -130,19 +130,19 @@ class Search:
         return folder
 
     def check_goes_on(self, other: "Search", folder: Path) -> None:
-        """Raise if a sweep in a folder is another than this."""
+        """Raise if the sweep in a folder has a different definition."""
         for field in dataclasses.fields(self):
             here, there = getattr(self, field.name), getattr(other, field.name)
             if field.name in ("command", "seed") or here == there:
                 continue
             raise SweepError(
-                f"The sweep in {folder} has other {_WORDS[field.name]}: "
-                f"{_said(there)}, not {_said(here)}. It goes on with the command that "
-                f"began it: {other.command}"
+                f"The sweep in {folder} has different {_WORDS[field.name]}: "
+                f"{_said(there)}, not {_said(here)}. To resume it, repeat its first "
+                f"command: {other.command}"
             )
 
     def trials(self, folder: Path, *, threads: int | None = None) -> Trials:
-        """Return what all trials have in common.
+        """Return the settings shared by all trials.
 
         Args:
             folder: The sweep's folder.
@@ -160,9 +160,9 @@ class Search:
 _WORDS = {
     "task": "tasks",
     "ranges": "ranges",
-    "arguments": "options of all trials",
+    "arguments": "options of the trials",
     "metric": "scores",
-    "prunes": "rules of pruning",
+    "prunes": "pruning rules",
     "engine": "engines",
 }
 
@@ -183,16 +183,16 @@ def find_sweep(root: Path, task: str, place: str = "latest") -> Path:
     """
     if place != "latest":
         if not (Path(place) / INFO).is_file():
-            raise SweepError(f"{place} is no folder of a sweep: {INFO} is missing.")
+            raise SweepError(f"{place} is not a sweep's folder: {INFO} is missing.")
         return Path(place)
     for file in sorted((root / SWEEPS).glob(f"*/{INFO}"), reverse=True):
         if Search.read(file.parent).task == task:
             return file.parent
-    raise SweepError(f"There is no sweep of {task} in {root / SWEEPS} to go on with.")
+    raise SweepError(f"No sweep of {task} in {root / SWEEPS} to resume.")
 
 
 def lock_sweep(folder: Path) -> contextlib.AbstractContextManager[None]:
-    """Keep other processes from going on with a sweep, until this block ends.
+    """Lock a sweep against other processes until the block ends.
 
     Raises:
         SweepError: If a link in the folder leads out of it.
@@ -201,11 +201,12 @@ def lock_sweep(folder: Path) -> contextlib.AbstractContextManager[None]:
     return locked(
         folder,
         lambda: RunError(
-            f"Another process is sweeping in {folder}. Wait for its end, or stop it."
+            f"Another process is running the sweep in {folder}. Stop it, or wait "
+            "until it ends."
         ),
     )
 
 
 def texts_of(ranges: Sequence[Range], values: dict[str, Any]) -> dict[str, str]:
-    """Return values of a trial as a command line takes them, by dotted names."""
+    """Return a trial's values as text for the command line, by dotted names."""
     return {one.path: one.text(values[one.path]) for one in ranges}

@@ -1,34 +1,20 @@
-"""The page of a sweep: what was tried, what came of it, and which settings mattered."""
+"""Results page of a sweep: trials, scores, and importance of the settings."""
 
 import os
 import shlex
 import time
-from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from mjlab.files import write_text
-from mjlab.report.bars import bars
+from mjlab.report.bars import Bars, bars
 from mjlab.report.chart import Chart, ChartLine
-from mjlab.report.head import command_lines
-from mjlab.report.markup import (
-    Html,
-    Section,
-    address,
-    cards,
-    code,
-    element,
-    facts,
-    joined,
-    section,
-    table,
-)
-from mjlab.report.page import whole_page
-from mjlab.report.parallel import Axis, AxisLine, parallel
+from mjlab.report.parallel import Axis, AxisLine, Parallel
 from mjlab.report.record import REPORT
 from mjlab.report.scale import Scale
-from mjlab.report.words import counted, duration, number
+from mjlab.report.template import render_page
+from mjlab.report.words import counted, number
 from mjlab.sweep.folder import Search, texts_of
 from mjlab.sweep.ranges import Range
 from mjlab.sweep.study import (
@@ -55,8 +41,42 @@ _TICKS = 4
 
 
 @dataclass(frozen=True)
+class Trial:
+    """Row of the table of trials."""
+
+    name: str
+    """Its name."""
+
+    state: str
+    """State in words."""
+
+    score: float | None
+    """Best score, finished or not."""
+
+    last: int | None
+    """Last iteration with a score."""
+
+    texts: dict[str, str]
+    """Value of each setting for the command line, by dotted name."""
+
+    reason: str
+    """Reason of the end."""
+
+    run: str | None
+    """Path of the run, relative to the current folder."""
+
+    report: str | None
+    """Path of the run's report, relative to the page."""
+
+    @property
+    def values(self) -> list[str]:
+        """Value of each setting with a fixed number of significant digits."""
+        return [_value(text) for text in self.texts.values()]
+
+
+@dataclass(frozen=True)
 class _Sweep:
-    """A sweep as its folder tells of it."""
+    """Contents of a sweep's folder."""
 
     folder: Path
     search: Search
@@ -64,131 +84,79 @@ class _Sweep:
     trials: list[FrozenTrial]
 
     @property
+    def complete(self) -> list[FrozenTrial]:
+        return [t for t in self.trials if t.state == TrialState.COMPLETE]
+
+    @property
     def best(self) -> FrozenTrial | None:
-        """The trial with the highest score, if any is finished."""
-        complete = [t for t in self.trials if t.state == TrialState.COMPLETE]
-        return max(complete, key=lambda trial: trial.value or 0.0, default=None)
+        """Finished trial with the highest score, None without one."""
+        return max(self.complete, key=lambda trial: trial.value or 0.0, default=None)
 
-    def run(self, trial: FrozenTrial) -> Path | None:
-        found = self.search.trials(self.folder).find(trial_name(trial))
-        return None if found is None else found.path
-
-    def texts(self, trial: FrozenTrial) -> dict[str, str]:
-        return texts_of(self.search.ranges, trial.params)
+    def row(self, trial: FrozenTrial) -> Trial:
+        run = self.search.trials(self.folder).find(trial_name(trial))
+        file = run and (run.path / REPORT).relative_to(self.folder).as_posix()
+        return Trial(
+            name=trial_name(trial),
+            state=_STATES[trial.state],
+            score=_score(trial),
+            last=trial.last_step,
+            texts=texts_of(self.search.ranges, trial.params),
+            reason=trial.user_attrs.get(REASON, ""),
+            run=run and os.path.relpath(run.path),
+            report=file,
+        )
 
 
 def write_page(folder: Path, search: Search, study: Study) -> Path:
-    """Write the page of a sweep into its folder, and return the file."""
+    """Write the results page of a sweep into its folder, and return the file."""
     start = time.perf_counter()
-    # One that was begun a moment ago may have no values yet.
+    # A trial that has just started can lack values.
     drawn = [t for t in study.get_trials() if len(t.params) == len(search.ranges)]
-    # Run folders of trials are absolute, and links are relative to this folder.
+    # Run folders of trials are absolute paths; links are relative to this folder.
     sweep = _Sweep(folder.resolve(), search, study, drawn)
-    sections = [_best(sweep), _settings(sweep), _scores(sweep), _table(sweep)]
-    links = [element("a", part.title, href=f"#{part.name}") for part in sections]
-    bodies = [part.html for part in sections]
-    body = joined(_head(sweep), element("nav", *links), *bodies)
-    title = f"Sweep of {search.task}, {folder.name}"
+    best = None if sweep.best is None else sweep.row(sweep.best)
+    page = render_page(
+        "sweep.html",
+        package="mjlab.sweep",
+        start=start,
+        folder=sweep.folder,
+        search=search,
+        names=[_short(one.path, search.ranges) for one in search.ranges],
+        best=best,
+        again=None if best is None else _command(search, best),
+        states=list(_STATES.values()),
+        seconds_trained=sum(t.duration.total_seconds() for t in drawn if t.duration),
+        parallel=_parallel(sweep),
+        importance=_importance(sweep),
+        charts=[_courses(sweep), _progress(sweep)],
+        trials=[sweep.row(trial) for trial in sorted(drawn, key=_rank)],
+    )
     file = folder / PAGE
-    write_text(file, whole_page(title, body, time.perf_counter() - start))
+    write_text(file, page)
     return file
 
 
-def _head(sweep: _Sweep) -> Html:
-    counts = Counter(_STATES[trial.state] for trial in sweep.trials)
-    told = ", ".join(f"{counts[s]} {s}" for s in _STATES.values() if counts[s])
-    best = sweep.best
-    spent = sum(
-        (trial.duration.total_seconds() for trial in sweep.trials if trial.duration),
-        start=0.0,
-    )
-    figures = [
-        (
-            "Best score",
-            "none" if best is None else number(best.value),
-            "" if best is None else trial_name(best),
-        ),
-        ("Trials", str(len(sweep.trials)), told),
-        ("Settings", str(len(sweep.search.ranges)), "searched together"),
-        ("Trained for", duration(spent), "all trials together"),
-    ]
-    about = [
-        (
-            "Command",
-            element("pre", command_lines(sweep.search.command), class_="command"),
-        ),
-        ("Score", code(sweep.search.metric)),
-        ("Ranges", element("pre", "\n".join(map(str, sweep.search.ranges)))),
-        ("Engine", f"{_ENGINES[sweep.search.engine]}, seed {sweep.search.seed}"),
-        ("Folder", code("/".join(sweep.folder.resolve().parts[-2:]))),
-    ]
-    return element(
-        "header",
-        element("p", "Sweep", class_="kicker"),
-        element("h1", sweep.search.task),
-        element("p", sweep.folder.name, class_="run"),
-        cards(figures),
-        facts(about),
-    )
+def _command(search: Search, best: Trial) -> str:
+    """Return the command that repeats a trial."""
+    given = [word for path, text in best.texts.items() for word in (f"--{path}", text)]
+    return shlex.join(["mjlab", "train", search.task, *search.arguments, *given])
 
 
-_ENGINES = {"optuna": "Optuna", "ray": "Ray Tune with Optuna's search"}
-
-
-def _best(sweep: _Sweep) -> Section:
-    best = sweep.best
-    if best is None:
-        return section("best", "The best", lead="No trial is finished yet.")
-    texts, run = sweep.texts(best), sweep.run(best)
-    rows = [[code(path), element("b", text)] for path, text in texts.items()]
-    given = [word for path, text in texts.items() for word in (f"--{path}", text)]
-    search = sweep.search
-    again = shlex.join(["mjlab", "train", search.task, *search.arguments, *given])
-    commands = [
-        ("The same again", element("pre", command_lines(again), class_="command"))
-    ]
-    if run is not None:
-        report = element("a", "its report", href=address(run / REPORT, sweep.folder))
-        watch = f"mjlab play {os.path.relpath(run)}"
-        commands += [("Watch it", code(watch)), ("More", report)]
-    lead = (
-        f"{trial_name(best)} scores {number(best.value)}: its best value of "
-        f"{search.metric}, which is that of the checkpoint that is kept as its best."
-    )
-    head = element("div", facts(commands), class_="facts")
-    values = table(["setting", "value"], rows, class_="differences")
-    return section("best", "The best", values, head, lead=lead)
-
-
-# Settings against the score.
-
-
-def _settings(sweep: _Sweep) -> Section:
-    lead = (
-        "A line is a trial: its value of each setting, and at the right its score. The "
-        "stronger the blue, the better; the best is red. Trials that were given up are "
-        "broken grey lines, at the best score they had; those that failed end before."
-    )
+def _importance(sweep: _Sweep) -> Bars | None:
+    """Return the share of each setting in the variance; None with too few trials."""
     found = importances(sweep.study)
     shares = {_short(path, sweep.search.ranges): v for path, v in found.items()}
-    done = sum(trial.state == TrialState.COMPLETE for trial in sweep.trials)
     caption = (
-        "Share of each setting in the spread of the scores, by PED-ANOVA from "
-        f"{counted(done, 'finished trial')}; from few it is a guess"
+        "Share of each setting in the variance of the scores, by PED-ANOVA from "
+        f"{counted(len(sweep.complete), 'finished trial')}; unreliable for few trials"
     )
-    weights = bars(shares, caption) if shares else None
-    none = element("p", "Which setting mattered is told from four finished trials on.")
-    return section(
-        "settings",
-        "Settings and scores",
-        _parallel(sweep),
-        element("h3", "Importance"),
-        weights or none,
-        lead=lead,
-    )
+    return bars(shares, caption) if shares else None
 
 
-def _parallel(sweep: _Sweep) -> Html:
+# Parallel coordinates of settings and score.
+
+
+def _parallel(sweep: _Sweep) -> Parallel:
     ranges, best = sweep.search.ranges, sweep.best
     scored = [score for trial in sweep.trials if (score := _score(trial)) is not None]
     low, high = (min(scored), max(scored)) if scored else (0.0, 1.0)
@@ -209,7 +177,7 @@ def _parallel(sweep: _Sweep) -> Html:
         order -= 2.0 if trial.state != TrialState.COMPLETE else 0.0
         lines.append((order, AxisLine(places, look, strength)))
     ordered = [line for _, line in sorted(lines, key=lambda pair: pair[0])]
-    return parallel(axes, ordered, f"{counted(len(lines), 'trial')}, see the table")
+    return Parallel(axes, ordered, f"{counted(len(lines), 'trial')}, see the table")
 
 
 def _look(trial: FrozenTrial, is_best: bool) -> str:
@@ -219,7 +187,7 @@ def _look(trial: FrozenTrial, is_best: bool) -> str:
 
 
 def _score(trial: FrozenTrial) -> float | None:
-    """Return the best score that a trial had, finished or not."""
+    """Return the best score of a trial, finished or not."""
     if trial.value is not None:
         return trial.value
     return max(trial.intermediate_values.values(), default=None)
@@ -244,7 +212,7 @@ def _range_ticks(one: Range) -> list[tuple[float, str]]:
 
 
 def _short(path: str, ranges: Sequence[Range]) -> str:
-    """Return the shortest end of a dotted name that no other setting has."""
+    """Return the shortest unambiguous suffix of a dotted name."""
     steps = path.split(".")
     others = [one.path for one in ranges if one.path != path]
     for count in range(1, len(steps)):
@@ -254,27 +222,21 @@ def _short(path: str, ranges: Sequence[Range]) -> str:
     return path
 
 
-# Scores over time.
+# Scores over iterations and trials.
 
 
-def _scores(sweep: _Sweep) -> Section:
-    lead = "What each trial scored while it trained, and how the best became better."
-    charts = element("div", _courses(sweep), _progress(sweep), class_="grid")
-    return section("scores", "Scores", charts, lead=lead)
-
-
-def _courses(sweep: _Sweep) -> Html:
+def _courses(sweep: _Sweep) -> Chart:
     best = sweep.best
     lines: list[ChartLine] = []
     named: set[str] = set()
-    # What is drawn last lies on top.
+    # Later lines are drawn on top.
     ordered = sorted(sweep.trials, key=lambda t: (t is best, t.state.value, -t.number))
     for trial in ordered:
         if not trial.intermediate_values:
             continue
         is_best = best is not None and trial.number == best.number
         state = _STATES[trial.state]
-        label = f"the best, {trial_name(trial)}" if is_best else state
+        label = f"best: {trial_name(trial)}" if is_best else state
         x, y = zip(*sorted(trial.intermediate_values.items()), strict=True)
         lines.append(
             ChartLine(
@@ -288,34 +250,25 @@ def _courses(sweep: _Sweep) -> Html:
         )
         named.add(label)
     up = f"{sweep.search.metric} over iterations"
-    return Chart(title="Course of each trial", lines=lines, up=up, wide=True).figure()
+    return Chart(title="Learning curve of each trial", lines=lines, up=up, wide=True)
 
 
-def _progress(sweep: _Sweep) -> Html:
-    complete = [t for t in sweep.trials if t.state == TrialState.COMPLETE]
-    values = [trial.value or 0.0 for trial in complete]
-    numbers = [float(trial.number) for trial in complete]
+def _progress(sweep: _Sweep) -> Chart:
+    values = [trial.value or 0.0 for trial in sweep.complete]
+    numbers = [float(trial.number) for trial in sweep.complete]
     best = [max(values[: i + 1]) for i in range(len(values))]
-    # Points without a line: between two of them there is nothing.
+    # Scatter plot: trials are discrete, so their scores are not connected.
     apart = [place for n in numbers for place in (n, n + 0.5)]
     points = [point for value in values for point in (value, None)]
     lines = [
-        ChartLine(x=apart, y=points, label="a trial", colour=_BLUE),
-        ChartLine(x=numbers, y=best, label="the best so far", colour=_RED),
+        ChartLine(x=apart, y=points, label="trial", colour=_BLUE),
+        ChartLine(x=numbers, y=best, label="best so far", colour=_RED),
     ]
-    up = f"{sweep.search.metric} over the numbers of trials"
-    return Chart(title="Score of each trial", lines=lines, up=up, wide=True).figure()
+    up = f"{sweep.search.metric} over trials"
+    return Chart(title="Score of each trial", lines=lines, up=up, wide=True)
 
 
-# All trials.
-
-
-def _table(sweep: _Sweep) -> Section:
-    names = [_short(one.path, sweep.search.ranges) for one in sweep.search.ranges]
-    columns = ["trial", "state", "score", "last iteration", *names, "why it ended"]
-    ordered = sorted(sweep.trials, key=_rank)
-    rows = [_row(sweep, trial) for trial in ordered]
-    return section("trials", "All trials", table(columns, rows, class_="trials"))
+# Table of trials.
 
 
 def _rank(trial: FrozenTrial) -> tuple[bool, float]:
@@ -324,24 +277,8 @@ def _rank(trial: FrozenTrial) -> tuple[bool, float]:
     return not is_done, float("inf") if score is None else -score
 
 
-def _row(sweep: _Sweep, trial: FrozenTrial) -> list[str]:
-    name, run, state = trial_name(trial), sweep.run(trial), _STATES[trial.state]
-    score, last = _score(trial), trial.last_step
-    shown = name
-    if run is not None:
-        shown = element("a", name, href=address(run / REPORT, sweep.folder))
-    return [
-        shown,
-        state,
-        "none" if score is None else number(score),
-        "none" if last is None else str(last),
-        *(_value(text) for text in sweep.texts(trial).values()),
-        trial.user_attrs.get(REASON, ""),
-    ]
-
-
 def _value(text: str) -> str:
-    """Return a value with the digits that count."""
+    """Return a value with a fixed number of significant digits."""
     try:
         return number(float(text))
     except ValueError:

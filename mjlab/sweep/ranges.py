@@ -1,9 +1,9 @@
-"""Ranges of settings, as a command line writes them.
+"""Ranges of settings on the command line.
 
-agent.algorithm.learning-rate:log:1e-5..1e-3    equal ratios equally likely
-agent.algorithm.entropy-coef:0..0.02            equal differences equally likely
-agent.num-steps-per-env:int:8..64               whole numbers, both ends included
-agent.actor.activation:choice:elu,relu,tanh     one of several
+agent.algorithm.learning-rate:log:1e-5..1e-3    log-uniform
+agent.algorithm.entropy-coef:0..0.02            uniform
+agent.num-steps-per-env:int:8..64               uniform integers, both ends included
+agent.actor.activation:choice:elu,relu,tanh     categorical
 """
 
 import math
@@ -17,38 +17,38 @@ from mjlab.names import suggest
 Kind = Literal["linear", "log", "int", "choice"]
 
 FORMS = "a..b, log:a..b, int:a..b or choice:x,y,z"
-"""Ranges that there are."""
+"""Valid forms of a range."""
 
 _KINDS: tuple[Kind, ...] = ("log", "int", "choice")
-# A choice may be a collection itself, such as (64, 64).
+# A choice can be a collection, such as (64, 64).
 _COMMA = re.compile(r",(?![^(\[]*[)\]])")
 
 
 class RangeError(ValueError):
-    """A range that cannot be understood, or that holds nothing."""
+    """Range with invalid syntax, or without values."""
 
 
 @dataclass(frozen=True)
 class Range:
-    """Values that a setting is drawn from."""
+    """Range of a setting."""
 
     path: str
     """Dotted name of the setting."""
 
     kind: Kind
-    """The way to draw."""
+    """Distribution of the values."""
 
     ends: tuple[float, float] = (0.0, 0.0)
-    """The lowest and the highest value, if they are numbers."""
+    """Lower and upper end of a numeric range."""
 
     choices: tuple[str, ...] = ()
-    """All values, if they are not."""
+    """Values of a categorical range."""
 
     @property
     def examples(self) -> list[str]:
-        """Values of it as a command line takes them: all choices, or the ends.
+        """Values for a check on the command line: all choices, or the ends.
 
-        Of numbers that need not be whole, one between them is not.
+        For real numbers also a value between the ends that is not an integer.
         """
         if self.kind == "choice":
             return list(self.choices)
@@ -57,13 +57,13 @@ class Range:
         return [self.text(value) for value in (low, high, *between)]
 
     def text(self, value: float | str) -> str:
-        """Return a value as a command line takes it."""
+        """Return a value as text for the command line."""
         if isinstance(value, str):
             return value
         return str(int(value)) if self.kind == "int" else repr(float(value))
 
     def __str__(self) -> str:
-        """Return it as a command line writes it."""
+        """Return the range in the syntax of the command line."""
         if self.kind == "choice":
             return f"{self.path}:choice:{','.join(self.choices)}"
         kind = "" if self.kind == "linear" else f"{self.kind}:"
@@ -72,12 +72,12 @@ class Range:
 
 
 def read_ranges(texts: Sequence[str]) -> list[Range]:
-    """Return the ranges that a user typed, each of a setting of its own."""
+    """Return the ranges that a user typed; each setting can have only one."""
     found = [_read_range(text) for text in texts]
     paths = [one.path.replace("-", "_") for one in found]
     twice = next((path for path in paths if paths.count(path) > 1), None)
     if twice is not None:
-        raise RangeError(f"--tune names {twice} twice: give it one range.")
+        raise RangeError(f"--tune names {twice} twice: pass one range per setting.")
     return found
 
 
@@ -85,7 +85,7 @@ def _read_range(text: str) -> Range:
     path, colon, rest = text.partition(":")
     if not path or not rest:
         raise RangeError(
-            f"--tune {text}: a setting and its range have a colon between them, as in "
+            f"--tune {text}: write setting and range with a colon between them, as in "
             f"agent.algorithm.learning-rate:log:1e-5..1e-3. A range is {FORMS}."
         )
     word, colon, inside = rest.partition(":")
@@ -94,7 +94,7 @@ def _read_range(text: str) -> Range:
     kind: Kind | None = next((kind for kind in _KINDS if kind == word), None)
     if kind is None:
         raise RangeError(
-            f"--tune {text}: there is no range {word!r}. {suggest(word, _KINDS)} "
+            f"--tune {text}: unknown kind of range {word!r}. {suggest(word, _KINDS)} "
             f"A range is {FORMS}."
         )
     if kind == "choice":
@@ -106,8 +106,8 @@ def _choices(text: str, inside: str) -> tuple[str, ...]:
     found = [choice.strip() for choice in _COMMA.split(inside)]
     if len(set(found)) < max(2, len(found)) or "" in found:
         raise RangeError(
-            f"--tune {text}: choices are two or more different values with commas "
-            "between them, as in choice:elu,relu."
+            f"--tune {text}: write two or more different choices, separated by "
+            "commas, as in choice:elu,relu."
         )
     return tuple(found)
 
@@ -117,28 +117,28 @@ def _numbers(text: str, path: str, kind: Kind, inside: str) -> Range:
     if not dots:
         hint = f" For single values write {path}:choice:{inside}." if inside else ""
         raise RangeError(
-            f"--tune {text}: a range of numbers has two dots between its ends, as in "
-            f"1e-5..1e-3.{hint}"
+            f"--tune {text}: write a numeric range with two dots between its ends, as "
+            f"in 1e-5..1e-3.{hint}"
         )
     low, high = (_number(text, end) for end in (low_text, high_text))
     head = f"{path}:" if kind == "linear" else f"{path}:{kind}:"
     if low > high:
         right = f"{head}{high_text}..{low_text}"
-        raise RangeError(f"--tune {text}: the lower end comes first: {right}.")
+        raise RangeError(f"--tune {text}: the lower end must come first: {right}.")
     if low == high:
         raise RangeError(
-            f"--tune {text}: both ends are {low_text}, so there is nothing to search. "
-            f"To set it, write --{path} {low_text}."
+            f"--tune {text}: both ends are {low_text}, so the range has one value. To "
+            f"set it, write --{path} {low_text}."
         )
     if kind == "log" and low <= 0.0:
         raise RangeError(
-            f"--tune {text}: ratios need ends above zero. Write {path}:{inside} for "
-            "equal differences, or another lower end."
+            f"--tune {text}: log needs ends above zero. Raise the lower end, or write "
+            f"{path}:{inside} for a uniform range."
         )
     if kind == "int" and not (low.is_integer() and high.is_integer()):
         raise RangeError(
-            f"--tune {text}: int needs whole ends. Write {path}:{inside} for numbers "
-            "that need not be whole."
+            f"--tune {text}: int needs integer ends. Write {path}:{inside} for real "
+            "numbers."
         )
     return Range(path, kind, (low, high))
 
@@ -150,6 +150,6 @@ def _number(text: str, end: str) -> float:
         number = math.nan
     if not math.isfinite(number):
         raise RangeError(
-            f"--tune {text}: {end!r} is no finite number. A range is {FORMS}."
+            f"--tune {text}: {end!r} is not a finite number. A range is {FORMS}."
         )
     return number

@@ -1,7 +1,7 @@
-"""The same search on Ray Tune: trials on a local cluster, chosen by Optuna's search.
+"""Sweeps on Ray Tune: trials on a local cluster, sampled by Optuna's search.
 
-Trials are the same processes with the same run folders. What came of them is written to
-the same study, of which the same page is made.
+Trials use the same processes and run folders as with Optuna. Their results are written
+to an Optuna study too, for the same results page.
 """
 
 # pyright: reportMissingImports=false
@@ -32,7 +32,7 @@ try:
     from ray.tune.search.optuna import OptunaSearch
 except ModuleNotFoundError as error:
     if (error.name or "").split(".")[0] != "ray":
-        raise  # It is there, and misses something itself.
+        raise  # The package exists, but one of its dependencies is missing.
     raise ModuleNotFoundError(
         "mjlab.sweep.ray_tune needs Ray Tune, which is not installed: "
         "pip install 'ray[tune]'.",
@@ -46,14 +46,14 @@ _FOLDER = "ray"
 
 
 class RayTrial(tune.Trainable):
-    """A trial that Ray starts, asks for scores, and may stop."""
+    """Trial that Ray starts, queries for scores, and can stop."""
 
     def setup(self, config: dict[str, Any], **shared: Any) -> None:
-        """Start the training, or go on with it.
+        """Start or resume the training.
 
         Args:
             config: Values of the trial, by setting.
-            shared: What all trials share: `trials` and `search`.
+            shared: Objects shared by all trials: `trials` and `search`.
         """
         self._reported: set[int] = set()
         trials: Trials = shared["trials"]
@@ -62,9 +62,10 @@ class RayTrial(tune.Trainable):
         self._process = TrialProcess(trials, f"trial-{self.trial_id}", texts)
 
     def step(self) -> dict[str, Any]:
-        """Return the next score, or the end."""
+        """Return the next score, or the end of the trial."""
         while True:
-            is_over = self._process.is_over()  # Before the scores are read.
+            # Checked before the scores are read, so that the last score is not missed.
+            is_over = self._process.is_over()
             scores = self._process.scores()
             new = [iteration for iteration in scores if iteration not in self._reported]
             if new:
@@ -84,7 +85,7 @@ class RayTrial(tune.Trainable):
         return {**last, "done": True}
 
     def cleanup(self) -> None:
-        """Have the training save and end."""
+        """Stop the training; it saves a checkpoint first."""
         self._process.stop()
         self._process.wait()
 
@@ -92,7 +93,7 @@ class RayTrial(tune.Trainable):
         """Save nothing: the run's folder has its own checkpoints."""
 
     def load_checkpoint(self, checkpoint: dict[str, Any] | str | None) -> None:
-        """Load nothing: `setup` goes on with the run."""
+        """Load nothing: `setup` resumes the run."""
 
 
 def search_by_ray(
@@ -102,16 +103,16 @@ def search_by_ray(
     count: int,
     processes: int,
 ) -> None:
-    """Run a sweep on a local cluster of Ray, or go on with one, and note it in a study.
+    """Start or resume a sweep on a local Ray cluster, and record it in a study.
 
     Args:
-        search: What is searched.
-        trials: What all trials share.
-        study: The study to note it in.
-        count: Trials in all.
-        processes: Trials that train at the same time.
+        search: Definition of the sweep.
+        trials: Settings shared by all trials.
+        study: The study to record it in.
+        count: Total number of trials.
+        processes: Number of trials that train in parallel.
     """
-    # Paths on the command line are seen from here.
+    # Relative paths on the command line refer to this directory.
     os.environ["RAY_CHDIR_TO_TRIAL_DIR"] = "0"
     ray.init(
         num_cpus=processes,
@@ -128,7 +129,8 @@ def search_by_ray(
     for result in results:
         place = Path(result.path)
         name = f"trial-{place.name}"
-        # A trial that failed before its first score has no other record of its values.
+        # The values of a trial that failed before its first score are recorded only
+        # here.
         params = json.loads((place / "params.json").read_text("utf-8"))
         if name not in noted:
             study.add_trial(
@@ -141,7 +143,7 @@ def search_by_ray(
 
 
 def _outcome(trials: Trials, name: str, error: Exception | None) -> dict[str, Any]:
-    """Return what came of a trial, by its run."""
+    """Return the result of a trial, from its run."""
     run, scores = trials.find(name), trials.scores(name)
     info = {} if run is None else run.info()
     state, reason = TrialState.FAIL, str(error or info.get("reason"))
@@ -158,7 +160,7 @@ def _outcome(trials: Trials, name: str, error: Exception | None) -> dict[str, An
 
 
 def _tuner(search: Search, trials: Trials, count: int, processes: int) -> tune.Tuner:
-    """Return Ray's tuner, new or as it was when the sweep was cut off."""
+    """Return a new tuner, or that of an interrupted sweep."""
     trainable = tune.with_parameters(RayTrial, trials=trials, search=search)
     place = (trials.folder / _FOLDER).resolve()
     if place.is_dir():

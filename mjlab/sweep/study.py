@@ -1,8 +1,8 @@
-"""A sweep by Optuna: which values to try next, and which trials to give up.
+"""Sweeps with Optuna, which samples values and prunes trials.
 
-Its study is a SQLite file in the sweep's folder. A trial is in there, with its values,
-before its process starts, and stays "running" until its score is told: so that whoever
-goes on with a sweep that was cut off knows every trial that was begun.
+The study is a SQLite file in the sweep's folder. A trial is stored with its values
+before its process starts, and stays "running" until its score is recorded. An
+interrupted sweep therefore knows every started trial when it is resumed.
 """
 
 # pyright: reportMissingImports=false
@@ -33,20 +33,21 @@ try:
     from sqlalchemy.exc import SQLAlchemyError
 except ModuleNotFoundError as error:
     if (error.name or "").split(".")[0] not in ("optuna", "sqlalchemy"):
-        raise  # It is there, and misses something itself.
+        raise  # The package exists, but one of its dependencies is missing.
     raise ModuleNotFoundError(
         missing("mjlab.sweep.study", "Optuna", "sweep"),
         name=error.name,
     ) from error
 
 DATABASE = "study.db"
-"""Name of the file."""
+"""Name of the study's file."""
 
 REASON, IS_PRUNED, NAME = "reason", "is_pruned", "name"
-"""Notes of a trial: why it ended, that it was given up, and a name that Ray gave it."""
+"""User attributes of a trial: reason of its end, whether it was pruned, and Ray's
+name."""
 
 BELOW = "below the median of earlier trials"
-"""The reason of a trial that was given up."""
+"""Reason of a pruned trial."""
 
 _POLL_S = 0.5
 _LOCK_S = 60.0
@@ -55,17 +56,17 @@ optuna.logging.set_verbosity(optuna.logging.WARNING)
 
 
 def trial_name(trial: optuna.Trial | FrozenTrial) -> str:
-    """Return the name of a trial, by which its run is found.
+    """Return the name of a trial, which is also the name of its run.
 
     Raises:
-        SweepError: If the study holds a name that is no safe file name.
+        SweepError: If the name in the study is not a safe file name.
     """
     name = trial.user_attrs.get(NAME, f"trial-{trial.number:03d}")
     return check_name(name, f"{DATABASE} names trial {trial.number}", SweepError)
 
 
 def distribution_of(one: Range) -> BaseDistribution:
-    """Return a range as Optuna takes it."""
+    """Return a range as an Optuna distribution."""
     if one.kind == "choice":
         return CategoricalDistribution(one.choices)
     low, high = one.ends
@@ -75,7 +76,7 @@ def distribution_of(one: Range) -> BaseDistribution:
 
 
 def _draw(trial: optuna.Trial, one: Range) -> float | str:
-    """Return the value of a trial, which is drawn unless the study has it already."""
+    """Return a trial's value, which is sampled unless the study already has it."""
     if one.kind == "choice":
         return trial.suggest_categorical(one.path, one.choices)
     low, high = one.ends
@@ -85,12 +86,12 @@ def _draw(trial: optuna.Trial, one: Range) -> float | str:
 
 
 def open_study(folder: Path, *, seed: int, prunes: bool) -> Study:
-    """Open the study of a sweep, or begin it.
+    """Create or open the study of a sweep.
 
     Args:
         folder: The sweep's folder.
-        seed: Seed of what is drawn.
-        prunes: Give trials up that are below the median of those before them.
+        seed: Seed of the sampler.
+        prunes: Prune trials that are below the median of earlier trials.
     """
     pruner = optuna.pruners.MedianPruner() if prunes else optuna.pruners.NopPruner()
     with using_database(folder):
@@ -105,7 +106,7 @@ def open_study(folder: Path, *, seed: int, prunes: bool) -> Study:
             pruner=pruner,
             load_if_exists=True,
         )
-        # A sweep that goes on draws what it has not drawn yet.
+        # A resumed sweep must not repeat earlier samples.
         study.sampler = optuna.samplers.TPESampler(seed=seed + len(study.trials))
     return study
 
@@ -120,17 +121,21 @@ def using_database(folder: Path) -> Iterator[None]:
     try:
         yield
     except (optuna.exceptions.StorageInternalError, SQLAlchemyError) as error:
-        # SQLite says what is wrong, such as a full disk; Optuna guesses at the data.
+        # SQLite reports the cause, such as a full disk, and Optuna suggests wrong data.
         found = error if isinstance(error, SQLAlchemyError) else error.__cause__
         cause = " ".join(str(getattr(found, "orig", None) or found or error).split())
         raise SweepError(
             f"{folder / DATABASE} cannot be used: {cause}. Finished trials are kept; "
-            "continue with --resume once the disk works again."
+            "resume with --resume when the disk works again."
         ) from error
 
 
 class SweepRunner:
-    """Runs trials, several at a time, until there are as many as are wanted."""
+    """Runs several trials in parallel until a total number is reached.
+
+    Only this process asks Optuna for trials. Workers that share a study need Optuna's
+    heartbeat, which mistakes a slow trial for a dead one and starts it again.
+    """
 
     def __init__(
         self,
@@ -141,14 +146,14 @@ class SweepRunner:
         say: Callable[[str], object],
         after_trial: Callable[[], object],
     ) -> None:
-        """Prepare.
+        """Prepare the runner.
 
         Args:
             study: The study.
-            trials: What all trials share.
-            ranges: What is searched.
-            say: Takes a line about each trial.
-            after_trial: Is called when one has ended.
+            trials: Settings shared by all trials.
+            ranges: Ranges of the searched settings.
+            say: Receives a line about each trial.
+            after_trial: Called when a trial has ended.
         """
         self._study, self._trials = study, trials
         self._ranges = {one.path: one for one in ranges}
@@ -156,7 +161,7 @@ class SweepRunner:
         self._running: list[tuple[optuna.Trial, TrialProcess]] = []
 
     def run(self, count: int, *, processes: int) -> None:
-        """Run trials until there are `count`, first those that were cut off."""
+        """Run trials up to a total of `count`, starting with interrupted ones."""
         with using_database(self._trials.folder), self._ending_processes():
             for trial in self._next(count):
                 self._start(trial)
@@ -172,7 +177,7 @@ class SweepRunner:
             yield self._study.ask()
 
     def _start(self, trial: optuna.Trial) -> None:
-        """Start a trial, unless only its score was not told yet."""
+        """Start a trial, or only record its score if it has finished already."""
         name = trial_name(trial)
         run = self._trials.find(name)
         info = {} if run is None else run.info()
@@ -180,19 +185,20 @@ class SweepRunner:
             self._report(trial)
             self._tell(trial, TrialEnd("finished", info.get("reason", "")))
             return
-        # What was drawn before a sweep was cut off is drawn no second time.
+        # Values of an interrupted trial are reused.
         drawn = {path: _draw(trial, one) for path, one in self._ranges.items()}
         texts = {path: one.text(drawn[path]) for path, one in self._ranges.items()}
-        verb = "starts" if run is None else "goes on"
+        verb = "starts" if run is None else "resumed"
         told = ", ".join(f"{_last(path)} {text}" for path, text in texts.items())
         self._say(f"{name} {verb}: {told}")
         self._running.append((trial, TrialProcess(self._trials, name, texts)))
 
     def _watch(self) -> None:
-        """Wait a little, then note what has come of each trial."""
+        """Wait briefly, then process the progress of each trial."""
         time.sleep(_POLL_S)
         for trial, process in tuple(self._running):
-            is_over = process.is_over()  # Before the scores are read, the last too.
+            # Checked before the scores are read, so that the last score is not missed.
+            is_over = process.is_over()
             self._report(trial)
             if is_over:
                 self._running.remove((trial, process))
@@ -209,14 +215,14 @@ class SweepRunner:
                 trial.report(score, iteration)
 
     def _tell(self, trial: optuna.Trial, ending: TrialEnd) -> None:
-        """Note how a trial ended, in the study and for who watches."""
+        """Record and report how a trial ended."""
         scores = self._frozen(trial.number).intermediate_values
         state, reason = TrialState.COMPLETE, ending.reason
-        # One that is done before it hears that it is given up is as good as any.
+        # A trial that finishes before it is stopped counts as finished.
         if IS_PRUNED in trial.user_attrs and not self._is_finished(trial):
             state, reason = TrialState.PRUNED, BELOW
         elif ending.status == "stopped":
-            # By somebody else: it stays begun, and can go on.
+            # Stopped from outside: it stays "running" and can be resumed.
             self._say(f"{trial_name(trial)} was stopped, because {reason}")
             return
         elif ending.status == "failed" or not scores:
@@ -237,7 +243,7 @@ class SweepRunner:
 
     @contextlib.contextmanager
     def _ending_processes(self) -> Iterator[None]:
-        """Have all trials save and end if the sweep is stopped; they stay begun."""
+        """Stop all trials if the sweep is stopped; they save and can be resumed."""
         try:
             yield
         finally:
@@ -262,9 +268,9 @@ def _last(path: str) -> str:
 
 
 def importances(study: Study) -> dict[str, float]:
-    """Return the share of each setting in the spread of the scores, by PED-ANOVA.
+    """Return the share of each setting in the variance of the scores, by PED-ANOVA.
 
-    Empty where too few trials are complete for that.
+    Empty if too few trials are complete.
     """
     complete = study.get_trials(deepcopy=False, states=[TrialState.COMPLETE])
     if len(complete) < 4 or len({trial.value for trial in complete}) < 2:

@@ -1,6 +1,6 @@
-"""A trial: an ordinary training in a process of its own.
+"""Trial: an ordinary training in a separate process.
 
-A trial that was cut off goes on from its last checkpoint, in the folder that it has.
+An interrupted trial is resumed from its last checkpoint, in its folder.
 """
 
 import functools
@@ -23,32 +23,32 @@ from mjlab.safe_names import check_name
 from mjlab.sweep.folder import SweepError, Trials
 
 PATIENCE_S = 120.0
-"""Time that an earlier process of a trial has to finish its iteration and save."""
+"""Time in which an earlier process of a trial must finish its iteration and save."""
 
 _OUTPUT = "output"
 
 
 @dataclass(frozen=True)
 class TrialEnd:
-    """The end of a trial's process."""
+    """End of a trial's process."""
 
     status: Literal["finished", "stopped", "failed"]
-    """How it ended; "stopped" before all its iterations were done."""
+    """Outcome; "stopped" means before the last iteration."""
 
     reason: str
-    """Why, in words."""
+    """Reason, as text."""
 
 
 class TrialProcess:
-    """The process of a trial that trains."""
+    """Training process of a trial."""
 
     def __init__(self, trials: Trials, name: str, settings: Mapping[str, str]) -> None:
-        """Start the training, or go on with it.
+        """Start or resume the training.
 
         Args:
-            trials: What it shares with others.
-            name: Its name, which its run has.
-            settings: Values of its own, by dotted names.
+            trials: Settings shared by all trials.
+            name: Name of the trial and of its run.
+            settings: Values of this trial, by dotted names.
         """
         check_name(name, "The name of a trial is", SweepError)
         self._trials, self.name = trials, name
@@ -71,12 +71,12 @@ class TrialProcess:
                 stdin=subprocess.DEVNULL,
                 stdout=output,
                 stderr=subprocess.STDOUT,
-                # A sweep that is killed leaves no training behind.
+                # If the sweep is killed, the training must end too.
                 preexec_fn=functools.partial(end_with_parent, lasting_parent()),
             )
 
     def scores(self) -> dict[int, float]:
-        """Return its scores so far, by iteration."""
+        """Return the scores so far, by iteration."""
         return self._trials.scores(self.name)
 
     def is_over(self) -> bool:
@@ -84,22 +84,22 @@ class TrialProcess:
         return self._process.poll() is not None
 
     def stop(self) -> None:
-        """Have it finish its iteration, save, and end."""
+        """Stop the training after the current iteration; it saves a checkpoint."""
         if not self.is_over():
             self._process.send_signal(signal.SIGTERM)
 
     def wait(self) -> TrialEnd:
-        """Wait for its end."""
+        """Wait until the process ends."""
         code = self._process.wait()
         run = self._trials.find(self.name)
         status = None if run is None else run.info().get("status")
-        # What comes after the training, such as an ONNX file, is no part of the score.
+        # Work after the training, such as the ONNX export, does not affect the score.
         if run is not None and status in ("finished", "stopped"):
             return TrialEnd(status, run.info()["reason"])
         return TrialEnd("failed", self._last_words(code))
 
     def _last_words(self, code: int) -> str:
-        """Return the last line that the process said, or the signal that ended it."""
+        """Return the last line of the process's output, or the signal that ended it."""
         if code < 0:
             return f"{signal.Signals(-code).name} ended it"
         said = self._output.read_text("utf-8", "replace").split("\n")
@@ -108,13 +108,13 @@ class TrialProcess:
 
 
 def _task(trials: Trials) -> str:
-    """Return the task for a command line: its id, or its file and class."""
+    """Return the task for the command line: its id, or file and class."""
     entry = entries().get(trials.task)
     return trials.task if entry is None else entry.words
 
 
 def _left(trials: Trials, name: str) -> Run | None:
-    """Return the run to go on with; one without a checkpoint makes way for another."""
+    """Return the run to resume; a run without a checkpoint is removed."""
     run = trials.find(name)
     if run is None:
         return None
@@ -126,13 +126,14 @@ def _left(trials: Trials, name: str) -> Run | None:
 
 
 def _wait_for_predecessor(run: Run) -> None:
-    """Wait for a process that was asked to end, and is still saving."""
+    """Wait for an earlier process of the trial that was stopped and is still saving."""
     if not (run.path / LOCK).exists():
         return
     limit = time.monotonic() + PATIENCE_S
     pid = run.info().get("pid")
     refusal = RunError(
-        f"Process {pid} is still training in {run.path}. Stop it, then go on."
+        f"Process {pid} is still training in {run.path}. Stop it, then resume the "
+        "sweep."
     )
     while True:
         try:
@@ -145,7 +146,7 @@ def _wait_for_predecessor(run: Run) -> None:
 
 
 def _environment(threads: int | None) -> dict[str, str]:
-    """Return the environment of a process that finds this very library."""
+    """Return the environment of a process that imports this copy of the package."""
     paths = [str(Path(__file__).parents[2]), os.environ.get("PYTHONPATH", "")]
     found = os.environ | {"PYTHONPATH": os.pathsep.join(filter(None, paths))}
     if threads is not None:

@@ -1,4 +1,4 @@
-"""Tensors of all worlds: histories, delays and noise; `math` and `masks` for terms."""
+"""Batched tensors: histories, delays, noise, rotation math, and masked writes."""
 
 from mjlab.tensors.buffers import DelayBuffer as DelayBuffer
 from mjlab.tensors.buffers import DelayCfg as DelayCfg

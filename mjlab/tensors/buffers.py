@@ -1,7 +1,7 @@
-"""Memory of past values: a history that is read whole, and a delay that is read once.
+"""Buffers of past values: a history, and a delay line.
 
-Both hold one row per world, write in place, and keep every number that changes in a
-device tensor, so that a captured CUDA graph replays them faithfully.
+Both hold one row per world, write in place, and keep all state in device tensors, so
+that a captured CUDA graph replays them correctly.
 """
 
 from collections.abc import Sequence
@@ -16,9 +16,9 @@ from mjlab.tensors.masks import fill_where, write_where
 class HistoryBuffer:
     """The last `length` values of every world.
 
-    The first value appended after a reset fills all of that world's entries, so that a
-    history never mixes an episode with zeros or with the episode before it. Between a
-    reset and that first value the world's entries are zero.
+    The first value after a reset fills all entries of its world, so a history never
+    contains zeros or values of the previous episode. Between a reset and that first
+    value the entries are zero.
     """
 
     def __init__(
@@ -36,13 +36,13 @@ class HistoryBuffer:
         Args:
             num_envs: Number of worlds.
             shape: Shape of one world's value.
-            length: Number of values remembered.
-            device: Where the history lies.
+            length: Number of stored values.
+            device: Device of the history.
             dtype: Type of the values.
             newest_first: Whether entry 0 is the newest value or the oldest.
         """
         if length < 1:
-            raise ValueError(f"A history remembers at least 1 value, not {length}.")
+            raise ValueError(f"length is {length}; a history stores at least 1 value.")
         self.length = length
         self._newest_first = newest_first
         self._values = torch.zeros(
@@ -53,20 +53,20 @@ class HistoryBuffer:
 
     @property
     def values(self) -> torch.Tensor:
-        """The remembered values, shape (num_envs, length, ...).
+        """The stored values, shape (num_envs, length, ...).
 
-        Entry 0 of dimension 1 is the newest value, or the oldest if so built. This is
-        the live buffer: the next `append` changes it.
+        Entry 0 of dimension 1 is the newest value, or the oldest without
+        `newest_first`. A live buffer: the next `append` changes it.
         """
         return self._values
 
     def append(self, value: torch.Tensor, mask: torch.Tensor | None = None) -> None:
-        """Remember `value` as the newest, and forget the oldest.
+        """Store `value` as the newest, and drop the oldest.
 
         Args:
             value: Shape (num_envs, ...).
-            mask: Shape (num_envs,), bool: the worlds that take the value; None for all
-                of them. The other worlds keep their bits.
+            mask: Shape (num_envs,), bool: the worlds to update; None for all. Other
+                worlds are unchanged.
         """
         self._check(value)
         entry = value.unsqueeze(1)
@@ -81,56 +81,54 @@ class HistoryBuffer:
         fill_where(self._empty, mask, False)
 
     def reset(self, mask: torch.Tensor) -> None:
-        """Forget the values of the worlds where `mask`, shape (num_envs,), holds."""
+        """Clear the values of the worlds in `mask`, shape (num_envs,)."""
         fill_where(self._values, mask, 0)
         fill_where(self._empty, mask, True)
 
     def state(self) -> dict[str, torch.Tensor]:
-        """Return the live tensors that change; copy into them to restore a snapshot."""
+        """Return the live state tensors; copy into them to restore a snapshot."""
         return {"values": self._values, "empty": self._empty}
 
     def _check(self, value: torch.Tensor) -> None:
         expected = (self._values.shape[0], *self._values.shape[2:])
         if value.shape != expected or value.dtype != self._values.dtype:
             raise ValueError(
-                f"This buffer takes {self._values.dtype} values of shape {expected}, "
+                f"This buffer needs {self._values.dtype} values of shape {expected}, "
                 f"not {value.dtype} of shape {tuple(value.shape)}."
             )
 
 
 class DelayCfg(Config):
-    """Age of a value, in steps, when it is read."""
+    """Delay of a value, in steps."""
 
     min_lag: int = 0
-    """Smallest lag, in steps of the caller. 0 is no delay."""
+    """Minimum lag, in steps of the caller. 0 means no delay."""
 
     max_lag: int = 0
-    """Largest lag, in steps of the caller. It may be drawn too."""
+    """Maximum lag, in steps of the caller, inclusive."""
 
     hold_prob: float = 0.0
-    """Probability that a world keeps its lag when it is due for a new one. With 1 the
-    lag that is drawn at the reset lasts for the whole episode."""
+    """Probability that a world keeps its lag at an update. With 1 the lag drawn at a
+    reset lasts for the complete episode."""
 
     update_period: int = 0
-    """Number of steps between the times at which a new lag is due. 0 and 1 both mean
-    every step."""
+    """Number of steps between updates of the lag. 0 and 1 both mean every step."""
 
     per_world_phase: bool = True
-    """Spreads the worlds' updates over the period, instead of having them due in
-    the same step after each world's reset."""
+    """Distribute the worlds' updates over the period, instead of updating all worlds
+    the same number of steps after their reset."""
 
 
 class DelayBuffer:
-    """Returns values some steps after they were appended.
+    """Returns values a number of steps after they were appended.
 
-    With lag 0, `append_and_read(x)` returns x; with lag k, what was appended k calls
-    before. Where a world has fewer values since its reset, it returns the oldest.
+    With lag 0, `append_and_read(x)` returns x; with lag k, the value appended k calls
+    before. If a world has fewer values since its reset, the oldest is returned.
 
-    A world draws a lag at each reset, uniformly in [min_lag, max_lag], and again when
-    `update_period` calls have passed, unless it holds (`hold_prob`). The draws are
+    A world draws a lag at each reset, uniformly in [min_lag, max_lag], and again after
+    every `update_period` calls, unless it keeps its lag (`hold_prob`). The draws are
     keyed by the world's seed, the world's counter, the stream and the number of the
-    call since the reset, so that several calls within one step of the environment
-    differ.
+    call since the reset, so that several calls within one environment step differ.
     """
 
     def __init__(
@@ -146,8 +144,8 @@ class DelayBuffer:
         Args:
             cfg: The delay.
             shape: Shape of one world's value.
-            rng: The worlds' random numbers.
-            stream: The name of this buffer's draws, unique within the environment.
+            rng: Random numbers of the worlds.
+            stream: Name of the random stream, unique within the environment.
             dtype: Type of the values.
         """
         _check_delay(cfg)
@@ -158,7 +156,7 @@ class DelayBuffer:
         self._rng, self._stream = rng, stream
         num_envs, device = rng.num_envs, rng.device
         self._history = HistoryBuffer(num_envs, shape, cfg.max_lag + 1, device, dtype)
-        # All of shape (num_envs,): lag in force, calls since the reset, phase in calls.
+        # All of shape (num_envs,): present lag, calls since the reset, phase in calls.
         self._lags = torch.full((num_envs,), cfg.min_lag, device=device)
         self._ticks = torch.zeros(num_envs, dtype=torch.int64, device=device)
         self._phases = torch.zeros(num_envs, dtype=torch.int64, device=device)
@@ -167,7 +165,7 @@ class DelayBuffer:
 
     @property
     def lags(self) -> torch.Tensor:
-        """The lag in force in each world, in steps, shape (num_envs,), int64."""
+        """Present lag of each world, in steps, shape (num_envs,), int64."""
         return self._lags
 
     def append_and_read(
@@ -177,8 +175,8 @@ class DelayBuffer:
 
         Args:
             value: The newest value.
-            mask: Shape (num_envs,), bool: the worlds that take part; None for all of
-                them. The others change nothing and return what they returned last.
+            mask: Shape (num_envs,), bool: the worlds to update; None for all. Other
+                worlds are unchanged and return their previous result.
         """
         self._update_lags(mask)
         self._history.append(value, mask)
@@ -190,7 +188,7 @@ class DelayBuffer:
         return self._history.values[self._worlds, self._lags]
 
     def set_lags(self, mask: torch.Tensor, lags: torch.Tensor | int) -> None:
-        """Give the worlds where `mask` holds these lags until their next update.
+        """Set the lags of the worlds in `mask` until their next update.
 
         Args:
             mask: Shape (num_envs,), bool.
@@ -200,14 +198,15 @@ class DelayBuffer:
         if isinstance(lags, int):
             if not 0 <= lags <= self._max_lag:
                 raise ValueError(
-                    f"A lag of {lags} is outside of this buffer's 0 to {self._max_lag}."
+                    f"The lag {lags} is out of range; it has to be 0 to "
+                    f"{self._max_lag}."
                 )
             fill_where(self._lags, mask, lags)
             return
         write_where(self._lags, mask, lags.clamp(0, self._max_lag))
 
     def reset(self, mask: torch.Tensor) -> None:
-        """Forget the values where `mask`, shape (num_envs,), holds; draw new lags."""
+        """Clear the values of the worlds in `mask` (num_envs,), and draw new lags."""
         self._history.reset(mask)
         fill_where(self._ticks, mask, 0)
         if self._min_lag == self._max_lag:
@@ -219,14 +218,14 @@ class DelayBuffer:
             write_where(self._phases, mask, phases)
 
     def state(self) -> dict[str, torch.Tensor]:
-        """Return the live tensors that change; copy into them to restore a snapshot."""
+        """Return the live state tensors; copy into them to restore a snapshot."""
         own = {"lags": self._lags, "ticks": self._ticks, "phases": self._phases}
         return {**self._history.state(), **own}
 
     def _update_lags(self, mask: torch.Tensor | None) -> None:
         if self._min_lag == self._max_lag or self._hold_prob == 1.0:
             return
-        # The lag drawn at the reset serves the first call.
+        # The first call uses the lag drawn at the reset.
         due = self._ticks > 0
         if self._period > 1:
             due &= (self._ticks + self._phases) % self._period == 0
@@ -251,6 +250,10 @@ def _check_delay(cfg: DelayCfg) -> None:
             f"max_lag is {cfg.max_lag}, below min_lag, which is {cfg.min_lag}."
         )
     if not 0.0 <= cfg.hold_prob <= 1.0:
-        raise ValueError(f"hold_prob is {cfg.hold_prob}; it is a probability, 0 to 1.")
+        raise ValueError(
+            f"hold_prob is {cfg.hold_prob}; it has to be a probability, 0 to 1."
+        )
     if cfg.update_period < 0:
-        raise ValueError(f"update_period is {cfg.update_period}, which is negative.")
+        raise ValueError(
+            f"update_period is {cfg.update_period}; it has to be 0 or more."
+        )

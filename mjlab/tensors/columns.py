@@ -1,4 +1,4 @@
-"""Some columns of tensors whose first dimension is the world."""
+"""Columns of tensors whose first dimension is the world."""
 
 from __future__ import annotations
 
@@ -10,26 +10,25 @@ import torch
 from mjlab.tensors.masks import write_where
 
 LocalIds = slice | torch.Tensor
-"""Some of an entity's elements: a slice, or int64 indices that lie on the device."""
+"""Local indices of an entity's elements: a slice, or int64 indices on the device."""
 
 
 @dataclass(frozen=True, eq=False)
 class Columns:
-    """Some columns (dimension 1) of tensors, each once.
+    """Columns (dimension 1) of tensors, without duplicates.
 
-    A run of neighbours is read as a view, which costs nothing and is live; anything
-    else is gathered.
+    Contiguous columns are read as a live view without a copy; others are gathered.
     """
 
     ids: torch.Tensor
     """The columns, int64, on the device."""
 
     run: slice | None
-    """The same as a slice, if they are neighbours."""
+    """The columns as a slice, None if they are not contiguous."""
 
     @classmethod
     def of(cls, ids: Sequence[int], device: torch.device | str) -> Columns:
-        """Make the columns of a list of indices."""
+        """Create the columns from a list of indices."""
         start = ids[0] if ids else 0
         neighbours = list(ids) == list(range(start, start + len(ids)))
         return cls(
@@ -49,7 +48,7 @@ class Columns:
     def write(
         self, field: torch.Tensor, mask: torch.Tensor, value: torch.Tensor | float
     ) -> None:
-        """Write the columns of `field` in the worlds where `mask` holds, in place."""
+        """Write the columns of `field` in the worlds of `mask`, in place."""
         columns = self.read(field)
         write_where(columns, mask, value)
         if self.run is None:
@@ -63,14 +62,14 @@ class Columns:
             field.index_copy_(1, self.ids, values)
 
     def move(self, source: torch.Tensor, target: torch.Tensor, places: Columns) -> None:
-        """Write these columns of `source` into the columns `places` of `target`."""
+        """Copy these columns of `source` into the columns `places` of `target`."""
         if self.run is None and places.run is not None:
             torch.index_select(source, 1, self.ids, out=target[:, places.run])
         else:
             places.write_all(target, self.read(source))
 
     def take(self, local_ids: LocalIds | None) -> Columns:
-        """Return some of these columns; None returns all."""
+        """Return a subset of these columns; None returns all."""
         if local_ids is None:
             return self
         run = None

@@ -1,7 +1,7 @@
-"""Writing where a mask of worlds holds.
+"""Writes restricted to a mask of worlds.
 
-A mask is a bool tensor of shape (num_envs,). Nothing here reads a value back to the
-host or allocates by data, so all of it can run inside a captured CUDA graph.
+A mask is a bool tensor of shape (num_envs,). All functions run inside a captured CUDA
+graph: none reads from the device or allocates memory that depends on data.
 """
 
 from collections.abc import Sequence
@@ -14,15 +14,15 @@ Scalar = bool | int | float
 def write_where(
     dest: torch.Tensor, mask: torch.Tensor, value: torch.Tensor | Scalar
 ) -> None:
-    """Write `value` into the rows of `dest` where `mask` holds, in place.
+    """Write `value` into the rows of `dest` in `mask`, in place.
 
-    Rows outside the mask keep their bits.
+    Other rows are unchanged, bit for bit.
 
     Args:
-        dest: Shape (num_envs, ...); may be a strided view.
+        dest: Shape (num_envs, ...); can be a strided view.
         mask: Shape (num_envs,), bool.
-        value: A scalar, or a tensor that broadcasts to the shape of `dest`. One row
-            without its leading dimension is written to every chosen world.
+        value: A scalar, or a tensor that broadcasts to the shape of `dest`. A value of
+            one row, without a leading dimension, is written to every row in the mask.
     """
     rows = _rows(dest, mask)
     if not isinstance(value, torch.Tensor):
@@ -31,13 +31,13 @@ def write_where(
     fits = value.dtype == dest.dtype or torch.can_cast(value.dtype, dest.dtype)
     if not fits:
         raise TypeError(f"A {value.dtype} value does not fit a {dest.dtype} tensor.")
-    # `where` with an output asks that the types agree, and expand that the shapes do.
+    # `torch.where` with `out` checks the types, and `expand_as` the shapes.
     chosen = value.to(dest.dtype).expand(dest.shape)
     torch.where(rows, chosen, dest, out=dest)
 
 
 def fill_where(dest: torch.Tensor, mask: torch.Tensor, value: Scalar) -> None:
-    """Fill the rows of `dest` where `mask` holds with one number, in place."""
+    """Fill the rows of `dest` in `mask` with one number, in place."""
     dest.masked_fill_(_rows(dest, mask), value)
 
 
@@ -46,13 +46,13 @@ def ids_to_mask(
     n: int,
     device: torch.device | str,
 ) -> torch.Tensor:
-    """Return the mask of shape (n,) that holds at `ids`.
+    """Return the mask of shape (n,) that is true at `ids`.
 
     Args:
         ids: World indices as an integer tensor, a sequence or a slice; None for all
-            worlds. Only a tensor that lies on `device` already is free of host copies.
+            worlds. Only a tensor on `device` needs no copy from the host.
         n: Number of worlds.
-        device: Where the mask lies.
+        device: Device of the mask.
     """
     if ids is None:
         return torch.ones(n, dtype=torch.bool, device=device)
@@ -63,15 +63,16 @@ def ids_to_mask(
     if not isinstance(ids, torch.Tensor):
         ids = torch.as_tensor(_checked_ids(ids, n), dtype=torch.int64, device=device)
     if ids.dtype == torch.bool:
-        raise TypeError("A bool tensor is a mask already; pass integer indices here.")
+        raise TypeError("A bool tensor is already a mask; pass integer indices here.")
     return mask.index_fill_(0, ids.to(device=device, dtype=torch.int64), True)
 
 
 def _rows(dest: torch.Tensor, mask: torch.Tensor) -> torch.Tensor:
     if mask.dtype != torch.bool or mask.shape != dest.shape[:1]:
         raise ValueError(
-            f"A mask for a tensor of shape {tuple(dest.shape)} is bool of shape "
-            f"{tuple(dest.shape[:1])}, not {mask.dtype} of shape {tuple(mask.shape)}."
+            f"A mask for a tensor of shape {tuple(dest.shape)} has to be bool of "
+            f"shape {tuple(dest.shape[:1])}, not {mask.dtype} of shape "
+            f"{tuple(mask.shape)}."
         )
     return mask.view(-1, *(1,) * (dest.ndim - 1))
 
@@ -79,5 +80,5 @@ def _rows(dest: torch.Tensor, mask: torch.Tensor) -> torch.Tensor:
 def _checked_ids(ids: Sequence[int], n: int) -> list[int]:
     for index in ids:
         if not 0 <= index < n:
-            raise IndexError(f"There is no world {index}; they are 0 to {n - 1}.")
+            raise IndexError(f"World {index} does not exist; indices are 0 to {n - 1}.")
     return list(ids)

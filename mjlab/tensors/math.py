@@ -1,12 +1,12 @@
 """Rotations, frames and angles on tensors of any leading shape.
 
 Quaternions are unit, wxyz, shape (..., 4); vectors are (..., 3); angles are in radians.
-`q` takes coordinates of the rotated frame to those of its parent: `quat_rotate(q, v_b)`
+`q` maps coordinates of the rotated frame to those of its parent: `quat_rotate(q, v_b)`
 is `v_w`.
 
-Nothing here branches on data, and the bits of a row do not depend on how many rows
-there are. That is why arc functions run in float64 and are rounded back: torch's
-vectorised float32 versions differ from the scalar ones that finish an array.
+No function branches on data, and the bits of a row do not depend on the number of rows.
+Inverse trigonometric functions therefore run in float64 and are rounded: torch's
+vectorised float32 versions differ from the scalar ones used for the end of an array.
 """
 
 import math
@@ -17,7 +17,7 @@ _EPS = 1e-12
 
 
 def wrap_to_pi(angle: torch.Tensor) -> torch.Tensor:
-    """Return the angle in [-pi, pi) that differs by whole turns."""
+    """Return the angle wrapped to [-pi, pi)."""
     return torch.remainder(angle + math.pi, 2.0 * math.pi) - math.pi
 
 
@@ -35,7 +35,7 @@ def quat_normalize(quat: torch.Tensor) -> torch.Tensor:
 
 
 def quat_positive(quat: torch.Tensor) -> torch.Tensor:
-    """Return the one of the two quaternions of a rotation whose w is not negative."""
+    """Return the equivalent quaternion with w >= 0."""
     return quat * _sign(quat[..., :1])
 
 
@@ -45,7 +45,7 @@ def quat_conjugate(quat: torch.Tensor) -> torch.Tensor:
 
 
 def quat_mul(left: torch.Tensor, right: torch.Tensor) -> torch.Tensor:
-    """Return the rotation `right` followed by the rotation `left`, in fixed axes."""
+    """Return the rotation `right` followed by `left`, both about fixed axes."""
     left_w, left_v = left[..., :1], left[..., 1:]
     right_w, right_v = right[..., :1], right[..., 1:]
     products = left * right
@@ -63,7 +63,7 @@ def quat_rotate(quat: torch.Tensor, vec: torch.Tensor) -> torch.Tensor:
 
 
 def quat_rotate_inverse(quat: torch.Tensor, vec: torch.Tensor) -> torch.Tensor:
-    """Return the vector rotated back by the quaternion: world to body coordinates."""
+    """Return the vector rotated by the inverse: world to body coordinates."""
     axis = quat[..., 1:]
     cross = torch.linalg.cross(axis, vec)
     turned = torch.addcmul(vec, quat[..., :1], cross, value=-2.0)
@@ -77,17 +77,8 @@ def quat_from_axis_angle(axis: torch.Tensor, angle: torch.Tensor) -> torch.Tenso
     return torch.cat((half.cos().expand_as(v[..., :1]), v), dim=-1)
 
 
-def quat_to_axis_angle(quat: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
-    """Return the unit axis, (..., 3), and the angle in [0, pi], (...).
-
-    The axis of the identity is zero.
-    """
-    rotvec = quat_to_rotvec(quat)
-    return normalize(rotvec), _norm(rotvec).squeeze(-1)
-
-
 def quat_from_rotvec(rotvec: torch.Tensor) -> torch.Tensor:
-    """Return the rotation about a vector by its length."""
+    """Return the rotation about a vector, by its length as the angle."""
     half = 0.5 * _norm(rotvec)
     # sinc(x) is sin(pi x) / (pi x), and 1 at 0.
     scale = 0.5 * torch.sinc(half / math.pi)
@@ -95,11 +86,11 @@ def quat_from_rotvec(rotvec: torch.Tensor) -> torch.Tensor:
 
 
 def quat_to_rotvec(quat: torch.Tensor) -> torch.Tensor:
-    """Return the vector about which, and by whose length in [0, pi], it rotates."""
+    """Return the rotation vector: the axis times an angle in [0, pi]."""
     near = quat_positive(quat)
     sine = _norm(near[..., 1:])
     angle = 2.0 * _atan2(sine, near[..., :1])
-    # For small angles the ratio of angle to sine is 2, also where both are zero.
+    # For small angles the ratio of angle to sine is 2, also at zero.
     small = sine < _EPS
     ratio = (angle / sine.clamp(min=_EPS)).masked_fill(small, 2.0)
     return ratio * near[..., 1:]
@@ -125,7 +116,7 @@ def quat_box_plus(quat: torch.Tensor, rotvec_w: torch.Tensor) -> torch.Tensor:
 def quat_slerp(
     start: torch.Tensor, end: torch.Tensor, fraction: torch.Tensor | float
 ) -> torch.Tensor:
-    """Return the orientation at a fraction, (...), of the shorter way."""
+    """Return the orientation at a fraction, (...), of the shorter rotation."""
     rotvec = quat_to_rotvec(quat_mul(quat_conjugate(start), end))
     share = fraction.unsqueeze(-1) if isinstance(fraction, torch.Tensor) else fraction
     return quat_mul(start, quat_from_rotvec(share * rotvec))
@@ -161,7 +152,7 @@ def quat_to_euler_xyz(
 
 def quat_heading(quat: torch.Tensor) -> torch.Tensor:
     """Return the yaw of the frame's x axis in the world, in [-pi, pi], shape (...)."""
-    # In float64, as the arc function has to be. Half of sine and cosine do as well.
+    # In float64, as all arc functions. Half of sine and cosine is sufficient.
     exact = quat.double()
     products = exact.unsqueeze(-1) * exact[..., 2:].unsqueeze(-2)
     sine = products[..., 0, 1] + products[..., 1, 0]
@@ -196,7 +187,7 @@ def quat_to_matrix(quat: torch.Tensor) -> torch.Tensor:
 
 
 def quat_from_matrix(matrix: torch.Tensor) -> torch.Tensor:
-    """Return the quaternion, its w not negative, of a rotation matrix, (..., 3, 3)."""
+    """Return the quaternion with w >= 0 of a rotation matrix, (..., 3, 3)."""
     m00, m01, m02, m10, m11, m12, m20, m21, m22 = matrix.flatten(-2).unbind(-1)
     # 4 q q^T: any row is the quaternion up to scale; the longest one is accurate.
     ww, xx = 1.0 + m00 + m11 + m22, 1.0 + m00 - m11 - m22
@@ -235,7 +226,7 @@ def subtract_frames(
 def transform_points(
     pos: torch.Tensor, quat: torch.Tensor, points: torch.Tensor
 ) -> torch.Tensor:
-    """Return points of the frames, (..., P, 3), in the coordinates of their parent.
+    """Return points of the frames, (..., P, 3), in parent coordinates.
 
     The frames are given by `pos`, (..., 3), and `quat`, (..., 4).
     """

@@ -1,4 +1,4 @@
-"""Noise on observations: what is drawn, and how it corrupts a value."""
+"""Observation noise: distributions and noise models."""
 
 import abc
 from collections.abc import Sequence
@@ -11,14 +11,14 @@ from mjlab.settings import Config
 from mjlab.tensors.masks import write_where
 
 Parameter = float | tuple[float, ...]
-"""One number, or one for each entry of the value's last dimension."""
+"""One number, or one per entry of the value's last dimension."""
 
 
 class NoiseCfg(Config):
-    """Noise that is drawn anew at each call."""
+    """Noise that is drawn at every call."""
 
     operation: Literal["add", "scale", "abs"] = "add"
-    """Adds the noise to the value, multiplies the value by it, or replaces it."""
+    """Add the noise to the value, multiply the value by it, or replace the value."""
 
 
 class ConstantNoiseCfg(NoiseCfg):
@@ -32,10 +32,10 @@ class UniformNoiseCfg(NoiseCfg):
     """Noise distributed uniformly."""
 
     n_min: Parameter = -1.0
-    """Smallest noise."""
+    """Lower bound."""
 
     n_max: Parameter = 1.0
-    """Largest noise."""
+    """Upper bound."""
 
 
 class GaussianNoiseCfg(NoiseCfg):
@@ -49,49 +49,49 @@ class GaussianNoiseCfg(NoiseCfg):
 
 
 class NoiseModelCfg(Config):
-    """Noise, as a model that others extend."""
+    """Noise model. Subclasses extend it."""
 
     noise_cfg: NoiseCfg
     """The noise drawn at each call."""
 
 
 class NoiseModelWithAdditiveBiasCfg(NoiseModelCfg):
-    """Noise, and a bias that lasts for an episode."""
+    """Noise, and an additive bias that is constant during an episode."""
 
     bias_noise_cfg: NoiseCfg
-    """Noise that the bias is drawn from at each reset. It is the bias itself, so its
-    operation must not be "scale"."""
+    """Distribution of the bias, drawn at each reset. Its operation must not be
+    "scale"."""
 
     sample_bias_per_component: bool = True
-    """Gives each entry of the value's last dimension a bias of its own."""
+    """Draw a separate bias for each entry of the value's last dimension."""
 
 
 class Noise(abc.ABC):
-    """Corrupts values of shape (num_envs, ...)."""
+    """Applies noise to values of shape (num_envs, ...)."""
 
     @abc.abstractmethod
     def __call__(self, value: torch.Tensor) -> torch.Tensor:
-        """Return the corrupted value; the value itself is not changed."""
+        """Return the noisy value; `value` itself is unchanged."""
 
     @abc.abstractmethod
     def reset(self, mask: torch.Tensor) -> None:
-        """Begin an episode in the worlds where `mask`, shape (num_envs,), holds."""
+        """Start an episode in the worlds of `mask`, shape (num_envs,)."""
 
     @abc.abstractmethod
     def state(self) -> dict[str, torch.Tensor]:
-        """Return the live tensors that change; copy into them to restore a snapshot."""
+        """Return the live state tensors; copy into them to restore a snapshot."""
 
 
 def build_noise(
     cfg: NoiseCfg | NoiseModelCfg, shape: Sequence[int], rng: WorldRng, stream: str
 ) -> Noise:
-    """Return the noise that a configuration describes.
+    """Return the noise of a configuration.
 
     Args:
         cfg: The noise.
         shape: Shape of one world's value.
-        rng: The worlds' random numbers.
-        stream: The name of this noise's draws, unique within the environment.
+        rng: Random numbers of the worlds.
+        stream: Name of the random stream, unique within the environment.
     """
     if isinstance(cfg, NoiseModelWithAdditiveBiasCfg):
         return _BiasedNoise(cfg, tuple(shape), rng, stream)
@@ -114,8 +114,8 @@ class _Source:
             names = ("mean", "std")
         else:
             raise TypeError(
-                f"The noise of {stream!r} is a {type(cfg).__name__}; known are "
-                f"ConstantNoiseCfg, UniformNoiseCfg and GaussianNoiseCfg."
+                f"The noise of {stream!r} is a {type(cfg).__name__}; it has to be a "
+                "ConstantNoiseCfg, UniformNoiseCfg or GaussianNoiseCfg."
             )
         self._first, self._second = (self._parameter(name) for name in names)
         _check_order(cfg, self._first, self._second, stream)
@@ -135,21 +135,22 @@ class _Source:
         if tensor.ndim > 0 and tensor.shape != self._shape[-1:]:
             raise ValueError(
                 f"{name} of the noise of {self._stream!r} has {tensor.numel()} "
-                f"entries, and one world's value has the shape {self._shape}."
+                f"entries, which do not match the shape {self._shape} of one world's "
+                "value."
             )
         return tensor
 
 
 class _FreshNoise(Noise):
-    """Noise without memory."""
+    """Noise without state."""
 
     def __init__(
         self, cfg: NoiseCfg, shape: tuple[int, ...], rng: WorldRng, stream: str
     ) -> None:
         if cfg.operation not in ("add", "scale", "abs"):
             raise ValueError(
-                f"The operation of the noise of {stream!r} is 'add', 'scale' or 'abs', "
-                f"not {cfg.operation!r}."
+                f"The operation of the noise of {stream!r} has to be 'add', 'scale' "
+                f"or 'abs', not {cfg.operation!r}."
             )
         self._operation = cfg.operation
         self._source = _Source(cfg, shape, rng, stream)
@@ -163,15 +164,15 @@ class _FreshNoise(Noise):
         return noise.clone()
 
     def reset(self, mask: torch.Tensor) -> None:
-        """Do nothing: there is nothing to forget."""
+        """Do nothing: there is no state."""
 
     def state(self) -> dict[str, torch.Tensor]:
-        """Return nothing: nothing is remembered."""
+        """Return nothing: there is no state."""
         return {}
 
 
 class _BiasedNoise(Noise):
-    """Noise, and a bias that is drawn anew, not accumulated, at each reset."""
+    """Noise, and a bias that is drawn at each reset."""
 
     def __init__(
         self,
@@ -183,7 +184,7 @@ class _BiasedNoise(Noise):
         if cfg.bias_noise_cfg.operation == "scale":
             raise ValueError(
                 f"The bias of the noise of {stream!r} has the operation 'scale', but "
-                f"there is nothing it could scale; use 'add'."
+                "a bias is additive; use 'add'."
             )
         self._noise = _FreshNoise(cfg.noise_cfg, shape, rng, stream)
         bias_shape = shape if cfg.sample_bias_per_component else (*shape[:-1], 1)
@@ -196,7 +197,7 @@ class _BiasedNoise(Noise):
         return self._noise(value) + self._bias
 
     def reset(self, mask: torch.Tensor) -> None:
-        """Draw the bias of the worlds where `mask` holds anew."""
+        """Draw the bias of the worlds in `mask`."""
         write_where(self._bias, mask, self._bias_source.draw())
 
     def state(self) -> dict[str, torch.Tensor]:
@@ -209,7 +210,7 @@ def _check_order(
 ) -> None:
     if isinstance(cfg, UniformNoiseCfg) and bool((first > second).any()):
         raise ValueError(
-            f"n_min of the noise of {stream!r} is above n_max: {cfg.n_min} and "
+            f"n_min of the noise of {stream!r} is {cfg.n_min}, above n_max, which is "
             f"{cfg.n_max}."
         )
     if isinstance(cfg, GaussianNoiseCfg) and bool((second < 0.0).any()):

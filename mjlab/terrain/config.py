@@ -82,10 +82,10 @@ class TerrainGeneratorCfg(Config):
     size: tuple[float, float] = (8.0, 8.0)
     """Extent of a tile along x and y, m, above 0."""
 
-    num_rows: int = 10
+    num_rows: int = 1
     """Number of rows, at least 1."""
 
-    num_cols: int = 20
+    num_cols: int = 1
     """Number of columns, at least the number of kinds, which share them by proportion.
     Not used with `curriculum`, which has one column per kind."""
 

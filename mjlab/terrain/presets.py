@@ -76,5 +76,9 @@ def all_terrains(*, curriculum: bool = False) -> TerrainGeneratorCfg:
 
 def _wide(curriculum: bool, **kinds: SubTerrainCfg) -> TerrainGeneratorCfg:
     return TerrainGeneratorCfg(
-        curriculum=curriculum, border_width=20.0, sub_terrains=kinds
+        num_rows=10,
+        num_cols=20,
+        curriculum=curriculum,
+        border_width=20.0,
+        sub_terrains=kinds,
     )

@@ -1,4 +1,4 @@
-"""Sky and ground of the browser's scene, as they are in films."""
+"""Sky and ground of the browser's scene, as in videos."""
 
 import mujoco
 import numpy as np
@@ -7,19 +7,20 @@ import viser
 from mjlab.render import sky_gradient
 
 _FADES_AT = 60.0
-"""Distance at which the ground is gone, m."""
+"""Distance at which the ground has faded out, m."""
 
 
 def add_backdrop(
     server: viser.ViserServer, model: mujoco.MjModel
 ) -> list[tuple[int, viser.GridHandle]]:
-    """Show a sky, and planes in their own colour, where mjviser has white.
+    """Add a sky, and planes in their own colours instead of mjviser's white.
 
-    Returns the planes with their groups, for mjviser hides no plane with its group.
+    Returns the planes with their geom groups, because mjviser does not hide planes with
+    their group.
 
     Args:
         server: The server of the page.
-        model: The model, whose fixed geoms mjviser has added already.
+        model: The model, whose fixed geoms mjviser has already added.
     """
     server.scene.set_background_image(sky_gradient(256, 4)[::-1], format="png")
     planes = []
@@ -30,7 +31,7 @@ def add_backdrop(
             continue
         color = ground_color(model, geom)
         line = np.array([0.75 * part for part in color], dtype=np.uint8)
-        # mjviser's own name of it, so that this one takes its place.
+        # The same name as in mjviser, so that it is replaced.
         name = f"/fixed_bodies/{model.body(body).name}/{model.geom(geom).name}"
         plane = server.scene.add_grid(
             name,

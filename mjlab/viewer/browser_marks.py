@@ -1,4 +1,4 @@
-"""Arrows and spheres of the chosen world in the browser's scene."""
+"""Overlays (arrows and spheres) of the selected world in the browser's scene."""
 
 from collections.abc import Callable, Sequence
 
@@ -12,26 +12,26 @@ from mjlab.render import Arrow, Marks, Sphere, add_contacts
 from mjlab.viewer.marks import collect_marks
 
 _HEAD = 0.04
-"""Length of an arrow's head, m. Arrows that are shorter are not shown."""
+"""Length of an arrow's head, m. Shorter arrows are not shown."""
 
 
 class BrowserMarks:
-    """Draws what terms have to show, and contacts."""
+    """Shows overlays of terms, and contacts."""
 
     def __init__(
         self, server: viser.ViserServer, on_change: Callable[[], None]
     ) -> None:
-        """Add the switches to the present part of the page.
+        """Add the checkboxes to the page.
 
         Args:
             server: The server of the page.
-            on_change: Is called when a switch was used.
+            on_change: Called when a checkbox was used.
         """
         self._server = server
         self.shows_terms = server.gui.add_checkbox("Commands and terms", True)
-        """Switch of commands and of what else terms draw."""
+        """Checkbox of commands and other overlays of terms."""
         self.shows_contacts = server.gui.add_checkbox("Contact forces", True)
-        """Switch of contacts."""
+        """Checkbox of contacts."""
         for switch in (self.shows_terms, self.shows_contacts):
             switch.on_update(lambda _: on_change())
         self._arrows: viser.ArrowsHandle | None = None
@@ -40,12 +40,12 @@ class BrowserMarks:
         self._ball = (np.asarray(ball.vertices), np.asarray(ball.faces))
 
     def update(self, env: ManagerBasedRlEnv, world: int, offset: np.ndarray) -> Marks:
-        """Show the present of a world, and return what is shown.
+        """Show the present overlays of a world, and return them.
 
         Args:
             env: The environment.
             world: The world.
-            offset: Where the origin of the world is in the browser, m, shape (3,).
+            offset: Position of the world's origin in the browser, m, shape (3,).
         """
         shows_terms = self.shows_terms.value
         marks = collect_marks(env, (world,)) if shows_terms else Marks((world,))
@@ -109,6 +109,6 @@ class BrowserMarks:
 
 
 def _colors(marks: Sequence[Arrow] | Sequence[Sphere]) -> np.ndarray:
-    """Return colours as viser takes them, shape (marks, 3), uint8."""
+    """Return colours in viser's format, shape (marks, 3), uint8."""
     shares = np.array([mark.color[:3] for mark in marks])
     return (255.0 * shares).round().astype(np.uint8)

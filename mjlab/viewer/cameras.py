@@ -1,4 +1,4 @@
-"""Pictures of cameras and where they look, on the page."""
+"""Camera images and camera frusta on the page."""
 
 import colorsys
 import math
@@ -13,43 +13,45 @@ from mjlab.tensors.math import quat_from_matrix
 from mjlab.viewer.panels import Page
 
 _WIDTH = 256
-"""Pixels in a row of a picture on the page, at least."""
+"""Minimum width of a displayed image, in pixels."""
 
 _SIZE = 0.1
-"""Size of a frustum, as viser takes it."""
+"""Size of a frustum, in viser's unit."""
 
 _GOLDEN = 0.618034
-"""Share of the colour circle between two neighbours: no few of them look alike."""
+"""Hue step between objects: the golden ratio keeps few objects clearly different."""
 
 _OPENCV = torch.diag(torch.tensor([1.0, -1.0, -1.0]))
-"""Axes of viser's cameras (z ahead, y down) in those of MuJoCo's (-z ahead, y up)."""
+"""Axes of viser's cameras (z forward, y down) in those of MuJoCo's (-z forward, y
+up)."""
 
 
 class CameraPanel:
-    """Pictures of the chosen world, and frusta; neither costs anything while off."""
+    """Images and frusta of the selected world; both cost nothing while switched off."""
 
     def __init__(self, page: Page) -> None:
-        """Add the switches to the present part of the page."""
+        """Add the checkboxes to the page."""
         self._page = page
         env, gui = page.player.env, page.server.gui
         self._sensors = find_camera_sensors(env)
         self.shows_frusta = gui.add_checkbox("Show camera views", False)
-        """Switch of the frusta of all cameras of the model."""
+        """Checkbox of the frusta of all cameras of the model."""
+        # viser does not report the visible tab, so images have a checkbox.
         self.shows_pictures = gui.add_checkbox("Pictures", False)
-        """Switch of what camera sensors see."""
+        """Checkbox of the camera sensors' images."""
         nothing = np.zeros((1, 1, 3), np.uint8)
         self.pictures = {
             (name, kind): gui.add_image(nothing, format="png", visible=False)
             for name, sensor in self._sensors.items()
             for kind in sensor.cfg.data_types
         }
-        """Pictures by sensor and by what is drawn."""
+        """Images by sensor and data type."""
         self.frusta: dict[str, viser.CameraFrustumHandle] = {}
-        """Frusta by name of the camera, once they were shown."""
+        """Frusta by camera name, created when first shown."""
         self.shows_frusta.on_update(lambda _: page.ask_to_draw())
 
     def update(self) -> None:
-        """Show what the cameras see, if it is asked for."""
+        """Show the images of camera sensors, if enabled."""
         shows = self.shows_pictures.value
         for (name, kind), shown in self.pictures.items():
             if shows:
@@ -60,7 +62,7 @@ class CameraPanel:
             shown.visible = shows
 
     def draw(self) -> None:
-        """Show where the cameras are, if it is asked for."""
+        """Show the frusta, if enabled."""
         if not self.shows_frusta.value:
             for frustum in self.frusta.values():
                 frustum.visible = False
@@ -84,7 +86,7 @@ class CameraPanel:
             aspects[view.camera_id] = view.width / view.height
         for camera, aspect in enumerate(aspects):
             name = model.camera(camera).name or f"camera {camera}"
-            # Within the frame that mjviser moves to keep what it follows in view.
+            # Inside the frame that mjviser moves to keep the tracked body in view.
             self.frusta[name] = self._page.server.scene.add_camera_frustum(
                 f"/fixed_bodies/cameras/{name}",
                 fov=1.0,
@@ -105,12 +107,12 @@ def find_camera_sensors(env: ManagerBasedRlEnv) -> dict[str, CameraSensor]:
 def as_colors(
     kind: str, picture: np.ndarray, max_distance: float
 ) -> tuple[np.ndarray, str]:
-    """Return a picture of a camera as colours, large enough to see, and its scale.
+    """Return a camera image as colours, enlarged, and a text about its scale.
 
     Args:
-        kind: What is drawn, as `CameraSensorCfg.data_types` names it.
+        kind: Data type, as in `CameraSensorCfg.data_types`.
         picture: Shape (height, width, channels).
-        max_distance: Depth of a miss, which is white, m.
+        max_distance: Depth without a hit, shown as white, m.
     """
     colors, scale = picture, ""
     if kind == "depth":
@@ -128,7 +130,7 @@ def as_colors(
 
 
 def _color(number: int, kind: int) -> tuple[int, int, int]:
-    """Return the colour of an object; what is none is black."""
+    """Return the colour of an object; black for none."""
     if number < 0:
         return 0, 0, 0
     hue = (number * _GOLDEN + kind / 7.0) % 1.0

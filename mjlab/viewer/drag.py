@@ -1,4 +1,4 @@
-"""Free bodies that a visitor drags by the mouse."""
+"""Free bodies that a user drags with the mouse."""
 
 import viser
 
@@ -10,27 +10,28 @@ _NOTHING = "nothing"
 
 
 class DragPanel:
-    """Handles at one entity of the chosen world, which it follows while they are held.
+    """Transform handles of one entity of the selected world.
 
-    It works while time passes and while it stands still.
+    The entity follows the handles while they are held, also while paused. viser reports
+    drags of a shape only as mouse rays, so the entity has handles instead.
     """
 
     def __init__(self, page: Page, entities: dict[str, Entity]) -> None:
-        """Add the choice of an entity to the present part of the page."""
+        """Add the selection of an entity to the page."""
         self._page, self._entities = page, entities
         self._is_held = False
         self.choice = page.server.gui.add_dropdown("Drag", (_NOTHING, *entities))
-        """The entity that has handles."""
+        """Entity with handles."""
         self.choice.on_update(lambda _: page.ask_to_draw())
-        # Within the frame that mjviser moves to keep what it follows in view.
+        # Inside the frame that mjviser moves to keep the tracked body in view.
         self.handles = page.server.scene.add_transform_controls(
             "/fixed_bodies/handles", scale=0.15, depth_test=False, visible=False
         )
-        """Handles to drag it by."""
+        """Transform handles."""
         self.handles.on_update(self._take_note)
 
     def apply(self) -> None:
-        """Put the entity, at rest, where its handles are held."""
+        """Place the entity, at rest, at the held handles."""
         entity = self._entities.get(self.choice.value)
         if entity is not None and self._is_held:
             pose = (*self.handles.position.tolist(), *self.handles.wxyz.tolist())
@@ -38,7 +39,7 @@ class DragPanel:
             self._page.ask_to_draw()
 
     def draw(self) -> None:
-        """Show the handles where the entity is, unless they are held."""
+        """Move the handles to the entity, unless they are held."""
         entity = self._entities.get(self.choice.value)
         self.handles.visible = entity is not None
         if entity is not None and not self._is_held:
@@ -46,13 +47,14 @@ class DragPanel:
             self.handles.position = data.root_pos_w[world].tolist()
             self.handles.wxyz = data.root_quat_w[world].tolist()
 
-    # viser calls what is no coroutine in threads, which may overtake each other.
+    # viser runs ordinary functions in threads, whose order is not guaranteed;
+    # coroutines stay in order.
     async def _take_note(self, event: viser.TransformControlsEvent) -> None:
         self._is_held = event.phase != "end"
 
 
 def find_free(env: ManagerBasedRlEnv) -> dict[str, Entity]:
-    """Return the entities that float, but for those that only some worlds have."""
+    """Return the floating entities, without those that only some worlds have."""
     variants = [member for v in env.scene.variants.values() for member in v.members]
     return {
         name: entity

@@ -1,4 +1,4 @@
-"""A velocity command that a hand or a schedule sets instead of chance."""
+"""Velocity commands set by a user or a schedule instead of random sampling."""
 
 from collections.abc import Callable
 
@@ -8,7 +8,7 @@ from mjlab.envs import ManagerBasedRlEnv
 from mjlab.mdp.velocity_command import UniformVelocityCommand
 
 NEVER = 2**53
-"""A step of an episode that does not come."""
+"""An episode step that is never reached."""
 
 AXES = ("lin_vel_x", "lin_vel_y", "ang_vel_z")
 """Axes of the command: forward and left velocity, m/s, yaw rate, rad/s."""
@@ -20,28 +20,28 @@ SCHEDULE = (
     (6.0, (0.0, 0.4, 0.0)),
     (8.5, (0.0, 0.0, 0.0)),
 )
-"""Commands to show a policy with: forward, turn, sideways, stop. Each has the time of
-the episode from which it holds, s, and a value for each of `AXES`."""
+"""Commands of a demonstration: forward, turn, sideways, stop. Each entry has its start
+time in the episode, s, and a value for each of `AXES`."""
 
 ROUND_S = 10.0
-"""Time after which the schedule begins again, s."""
+"""Period of the schedule, s."""
 
 
 class VelocityDrive:
     """Holds a velocity command at a target, in one world or in all."""
 
     def __init__(self, term: UniformVelocityCommand) -> None:
-        """Take a term of an environment, which goes on as it is until it is driven."""
+        """Store a command term, which is unchanged until it is driven."""
         self._term = term
         self._everyone = torch.ones(term.num_envs, dtype=torch.bool, device=term.device)
         self.limits = tuple(tuple(term.ranges[axis].tolist()) for axis in AXES)
-        """Smallest and largest value of each axis that training draws."""
+        """Lower and upper limit of each axis in training."""
         self.is_active = False
         """True while the command is held."""
         self.target = (0.0, 0.0, 0.0)
         """Forward and left velocity, m/s, and yaw rate, rad/s."""
         self.world: int | None = None
-        """The world that is driven. None drives all."""
+        """The driven world. None drives all."""
         self._seconds: Callable[[], torch.Tensor] | None = None
         device = term.device
         self._starts = torch.tensor([start for start, _ in SCHEDULE], device=device)
@@ -50,11 +50,11 @@ class VelocityDrive:
         self._scheduled = torch.clamp(commands, low, high)
 
     def present(self, world: int) -> list[float]:
-        """Return what a world is told now, in the order of the axes."""
+        """Return the present command of a world, in the order of the axes."""
         return self._term.state()["command"][world, :3].tolist()
 
     def release(self) -> None:
-        """Have chance draw the commands again, in the next step."""
+        """Sample commands again, from the next step on."""
         if self.is_active:
             self.is_active = False
             self._hold(torch.zeros_like(self._everyone))
@@ -64,7 +64,7 @@ class VelocityDrive:
 
         Args:
             target: Forward and left velocity, m/s, and yaw rate, rad/s.
-            world: The world to drive; any other goes on by itself. None drives all.
+            world: The world to drive; others sample as before. None drives all.
         """
         self.target = target
         self.world = world
@@ -72,19 +72,19 @@ class VelocityDrive:
         self._seconds = None
 
     def follow_schedule(self, seconds: Callable[[], torch.Tensor]) -> None:
-        """Hold the commands of `SCHEDULE` in all worlds, within the command's ranges.
+        """Follow `SCHEDULE` in all worlds, within the command's ranges.
 
         Args:
-            seconds: Returns each world's time in its episode, s, shape (num_envs,).
+            seconds: Returns each world's episode time, s, shape (num_envs,).
         """
         self.world = None
         self.is_active = True
         self._seconds = seconds
 
     def apply(self) -> None:
-        """Hold the command for a step, if it is driven.
+        """Write the held command for a step, if active.
 
-        A world that is reset in the step draws a command for its first observation.
+        A world that is reset in the step samples a command for its first observation.
         """
         if not self.is_active:
             return
@@ -109,7 +109,7 @@ class VelocityDrive:
         return self._scheduled[number - 1]
 
     def _hold(self, driven: torch.Tensor) -> None:
-        """Have the worlds of `driven` never draw, and others that were held draw."""
+        """Stop resampling in the worlds of `driven`; restore it in released ones."""
         ends = self._term.state()["ends"]
         ends[~driven & (ends == NEVER)] = 1
         ends[driven] = NEVER

@@ -1,6 +1,6 @@
-"""A viser server that answers pages of this machine only.
+"""viser server that answers only pages of this machine.
 
-A browser can reach 127.0.0.1 from any web page, and viser has no passwords: without a
+Any web page can send requests to 127.0.0.1, and viser has no passwords: without a
 check, a page of another site could read the scene and drive the robot.
 """
 
@@ -20,7 +20,7 @@ from websockets.http11 import Request, Response
 from mjlab.viewer.player import ViewerError
 
 HOST = "127.0.0.1"
-"""Address that the viewer listens at; from another machine, `ssh -L` leads there."""
+"""Address of the viewer; use `ssh -L` to open it from another machine."""
 
 _LOCAL = re.compile(r"(localhost|127\.0\.0\.1|\[::1\])(:\d+)?", re.IGNORECASE)
 _OPENING = threading.Lock()
@@ -31,13 +31,13 @@ Handler = Callable[[ServerConnection, Request], Answer | Awaitable[Answer]]
 
 
 class LocalServer(viser.ViserServer):
-    """A server of `HOST` that refuses other sites' pages and opens no tunnel."""
+    """Server on `HOST` that refuses other sites' requests and never opens a tunnel."""
 
     def __init__(self, *, port: int, label: str) -> None:
-        """Start to listen.
+        """Start the server.
 
         Args:
-            port: Port, or the next free one. 0 takes any.
+            port: Port, or the next free one. 0 selects any.
             label: Title of the page.
 
         Raises:
@@ -49,36 +49,37 @@ class LocalServer(viser.ViserServer):
         if not checked:
             self.stop()
             raise ViewerError(
-                f"viser {viser.__version__} does not let mjlab check who asks for the "
-                "page. Install the tested version: pip install viser==1.1.1"
+                f"viser {viser.__version__} does not allow checks of the origin of "
+                "requests. Install the tested version: pip install viser==1.1.1"
             )
 
     def request_share_url(self, verbose: bool = True) -> str | None:
-        """Refuse: viser would let any visitor open a public tunnel to this machine."""
-        _log.warning("A visitor asked for a public address, which is refused.")
+        """Refuse: any page visitor could open a public tunnel to this machine."""
+        _log.warning("Refused a request for a public share URL.")
         return None
 
 
 def refusal(hosts: list[str], origins: list[str]) -> str | None:
-    """Return why a request is refused, or None for a request of this machine.
+    """Return the reason to refuse a request, None for a request from this machine.
 
     A page of another site has another Origin. A site whose name resolves to 127.0.0.1
-    has its own name as Host. Programs that are no browsers send no Origin.
+    has its own name as Host. Programs other than browsers send no Origin.
 
     Args:
-        hosts: Values of the header Host. Its port is free, because `ssh -L` changes it.
+        hosts: Values of the header Host. Its port is not checked, because `ssh -L`
+            changes it.
         origins: Values of the header Origin.
     """
     if len(hosts) != 1 or not _LOCAL.fullmatch(hosts[0]):
         given = ", ".join(hosts) or "is missing"
         return (
-            f"Host {given}: the viewer answers to localhost, 127.0.0.1 and [::1]. "
+            f"Host {given}: the viewer accepts only localhost, 127.0.0.1 and [::1]. "
             "From another machine, use ssh -L."
         )
     own = (f"http://{hosts[0]}".lower(), f"https://{hosts[0]}".lower())
     if any(origin.lower() not in own for origin in origins):
         return (
-            f"Origin {', '.join(origins)}: the viewer answers its own page only, "
+            f"Origin {', '.join(origins)}: the viewer accepts only its own page, "
             f"http://{hosts[0]}."
         )
     return None
@@ -86,11 +87,11 @@ def refusal(hosts: list[str], origins: list[str]) -> str | None:
 
 @contextlib.contextmanager
 def _checked_requests() -> Iterator[list[Handler | None]]:
-    """Check the requests of servers that are started meanwhile.
+    """Check the requests of servers that are started in this block.
 
     viser 1.1.1 has no hook for requests. It calls `websockets.asyncio.server.serve`
-    with its own `process_request` before its constructor returns. Files and websockets
-    pass through that function alike. Yields the functions that were replaced.
+    with its own `process_request` before its constructor returns, for files and
+    websockets. Yields the functions that were replaced.
     """
     replaced: list[Handler | None] = []
 

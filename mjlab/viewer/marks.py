@@ -1,4 +1,4 @@
-"""Marks that viewers and videos draw into the worlds."""
+"""Overlays that viewers and videos draw into the worlds."""
 
 import torch
 
@@ -11,16 +11,16 @@ COMMAND_COLOR: Color = (0.15, 0.75, 0.3, 1.0)
 """Colour of a commanded velocity."""
 
 ACTUAL_COLOR: Color = (0.2, 0.45, 0.95, 1.0)
-"""Colour of the velocity that a robot has."""
+"""Colour of the measured velocity."""
 
 _ABOVE = 0.12
-"""Height of arrows above the middle of the highest geom, m."""
+"""Height of the arrows above the centre of the highest geom, m."""
 
 _SCALE = 0.6
 
 
 def collect_marks(env: ManagerBasedRlEnv, worlds: tuple[int, ...]) -> Marks:
-    """Return all that the terms of an environment have to show in some worlds."""
+    """Return the overlays of an environment's terms in some worlds."""
     marks = Marks(worlds)
     env.debug_vis(marks)
     for term in env.command_manager.terms.values():
@@ -30,10 +30,10 @@ def collect_marks(env: ManagerBasedRlEnv, worlds: tuple[int, ...]) -> Marks:
 
 
 def add_velocities(marks: Marks, term: UniformVelocityCommand) -> None:
-    """Draw commanded and actual velocity above the robot: 0.6 m for 1 m/s or 1 rad/s.
+    """Draw commanded and measured velocity above the robot: 0.6 m for 1 m/s or 1 rad/s.
 
     Args:
-        marks: Where to draw them.
+        marks: The collection of overlays.
         term: The command.
     """
     worlds = torch.tensor(marks.worlds, device=term.device)

@@ -1,4 +1,4 @@
-"""One world in MuJoCo's own window."""
+"""Viewer of one world in MuJoCo's window."""
 
 import importlib
 import os
@@ -15,7 +15,7 @@ from mjlab.viewer.player import SPEEDS, Player, ViewerError
 
 _FRAME_S = 1.0 / 60.0
 
-# Codes of GLFW.
+# GLFW key codes.
 _SPACE, _COMMA, _PERIOD, _BACKSPACE, _RIGHT = 32, 44, 46, 259, 262
 _FASTER, _SLOWER = 61, 45
 
@@ -23,29 +23,29 @@ KEYS = (
     "space: pause, right arrow: one step, backspace: reset, comma and period: another "
     "world, minus and equals: speed"
 )
-"""Keys and what they do."""
+"""Keys and their functions."""
 
 
 class NativeViewer:
     """Shows one of a player's worlds in a window.
 
-    Model and state in the window are copies, so nothing that is done there, and no
-    drawing, touches the simulation.
+    The window uses copies of model and state, so neither interaction nor rendering
+    modifies the simulation.
     """
 
     def __init__(self, player: Player, *, contacts: bool = True) -> None:
         """Open the window.
 
         Args:
-            player: The worlds and what acts in them.
-            contacts: Whether contacts are drawn with their forces.
+            player: The worlds and their policy.
+            contacts: Draw contacts with their forces.
 
         Raises:
-            ViewerError: Where there is no display.
+            ViewerError: Without a display.
         """
         require_display()
         self.player = player
-        """The worlds and what acts in them."""
+        """The worlds and their policy."""
         self.world = player.env.cfg.viewer.world
         """The world in the window."""
         self._contacts = contacts
@@ -60,10 +60,10 @@ class NativeViewer:
         self._drawn_at = 0.0
 
     def run(self, steps: int | None = None) -> None:
-        """Step and show until the window is closed.
+        """Step and render until the window is closed.
 
         Args:
-            steps: Steps after which to stop. None goes on.
+            steps: Steps after which to stop. None continues.
         """
         while self._window.is_running() and (
             steps is None or self.player.steps < steps
@@ -75,7 +75,7 @@ class NativeViewer:
             time.sleep(min(self.player.seconds_to_next, _FRAME_S))
 
     def draw(self) -> None:
-        """Show the present."""
+        """Render the present state."""
         env = self.player.env
         fresh = env.sim.engine.mj_data_of(self.world)
         mujoco.mj_forward(self._model, fresh)
@@ -90,7 +90,7 @@ class NativeViewer:
         self._window.sync()
 
     def press(self, key: int) -> None:
-        """Do what a key stands for."""
+        """Run the function of a key."""
         player = self.player
         if key == _SPACE:
             player.toggle()
@@ -109,7 +109,7 @@ class NativeViewer:
         self._window.close()
 
     def _aim(self) -> None:
-        """Look from where the configuration says."""
+        """Set the camera from the configuration."""
         env, camera = self.player.env, self._window.cam
         aim(camera, env.cfg.viewer)
         camera.distance = view_distance(
@@ -122,8 +122,8 @@ class NativeViewer:
 
 
 def require_display() -> None:
-    """Raise where no window can be opened, rather than wait for one for ever."""
-    advice = "Use --viewer web, which needs none, or --video FILE."
+    """Raise without a display, where opening a window would block forever."""
+    advice = "Use --viewer web or --video FILE, which need no display."
     is_linux = sys.platform.startswith("linux")
     if is_linux and not ({"DISPLAY", "WAYLAND_DISPLAY"} & os.environ.keys()):
         raise ViewerError(
@@ -132,12 +132,12 @@ def require_display() -> None:
     glfw = importlib.import_module("glfw")
     if not glfw.init():
         raise ViewerError(
-            f"The display {os.environ.get('DISPLAY')!r} is not there. {advice}"
+            f"The display {os.environ.get('DISPLAY')!r} cannot be opened. {advice}"
         )
 
 
 def _next_speed(speed: float, *, up: bool) -> float:
-    """Return the speed after or before one in the list."""
+    """Return the next higher or lower speed in the list."""
     if up:
         return next((choice for choice in SPEEDS if choice > speed), SPEEDS[-1])
     return next((choice for choice in reversed(SPEEDS) if choice < speed), SPEEDS[0])

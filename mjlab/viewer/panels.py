@@ -1,4 +1,4 @@
-"""Controls of the web viewer. What a click asks for is done between two steps."""
+"""Control panels of the web viewer. Clicks are processed between two steps."""
 
 import html
 import logging
@@ -23,10 +23,10 @@ _log = logging.getLogger(__name__)
 _HISTORY_S = 10.0
 _LABELS = ("Forward (m/s)", "Left (m/s)", "Turn (rad/s)")
 _NOTCH = 0.2
-"""How far a push of the joystick goes, as a share of the range."""
+"""Change of the command per press, as a fraction of the range."""
 
-# Button or key -> axis that it moves, and which way. No axis means stop. The letters
-# around W move viser's camera.
+# Button or key -> axis and direction. None stops. The letters around W move viser's
+# camera.
 _JOYSTICK = {
     "turn left": ("U", 2, 1.0),
     "forward": ("I", 0, 1.0),
@@ -38,41 +38,41 @@ _JOYSTICK = {
 }
 _ROWS = (("turn left", "forward", "turn right"), ("left", "back", "right"), ("stop",))
 
-# A move and its opposite in each row.
+# Each row has a movement and its opposite.
 _TELEOP_ROWS = (*zip(*[iter(MOVES)] * 2, strict=True), (GRIPPER,))
 _TELEOP_KEYS = dict(zip((*MOVES, GRIPPER), "IKJLUOFHTGVBN", strict=True))
 
 
 @dataclass
 class Page:
-    """What the panels of a page share."""
+    """Objects shared by the panels of a page."""
 
     server: viser.ViserServer
     """Server of the page."""
 
     player: Player
-    """The worlds and what acts in them."""
+    """The worlds and their policy."""
 
     world: int
-    """The world that panels are about."""
+    """The selected world."""
 
     ask_to_draw: Callable[[], None]
-    """Has the scene drawn anew soon."""
+    """Requests a redraw of the scene."""
 
 
 class ControlPanel:
-    """Pause, step, reset, speed, and how it goes."""
+    """Pause, step, reset, speed and status."""
 
     def __init__(self, page: Page) -> None:
-        """Add the controls to the present part of the page."""
+        """Add the controls to the page."""
         self._page = page
         player, gui = page.player, page.server.gui
         self.status = gui.add_html("")
         """Time, speed and worlds."""
         self.pause = gui.add_button("Pause / play", icon=viser.Icon.PLAYER_PAUSE)
-        """Stops time, or lets it pass."""
+        """Pauses or resumes."""
         self.step = gui.add_button("One step", icon=viser.Icon.PLAYER_TRACK_NEXT)
-        """Does one step and pauses."""
+        """Runs one step and pauses."""
         self.reset_world = gui.add_button("Reset this world", icon=viser.Icon.REFRESH)
         """Starts a new episode in the chosen world."""
         self.reset_all = gui.add_button("Reset all worlds", icon=viser.Icon.REFRESH_DOT)
@@ -82,7 +82,7 @@ class ControlPanel:
         self.speed = gui.add_dropdown(
             "Speed", options, initial_value=present if present in options else "1x"
         )
-        """Speed of time."""
+        """Playback speed."""
         self.pause.on_click(lambda _: player.toggle())
         self.step.on_click(lambda _: player.step_once())
         self.reset_world.on_click(lambda _: player.reset(page.world))
@@ -96,7 +96,7 @@ class ControlPanel:
         )
 
     def update(self) -> None:
-        """Show the present."""
+        """Show the present status."""
         player, world = self._page.player, self._page.world
         env = player.env
         seconds = float(env.episode_length_buf[world]) * env.step_dt
@@ -112,27 +112,27 @@ class ControlPanel:
 
 
 class PolicyPanel:
-    """Choice of the policy that acts, where there are several."""
+    """Selection of the policy, if there are several."""
 
     def __init__(self, page: Page, menu: PolicyMenu) -> None:
-        """Add the choice to the present part of the page."""
+        """Add the selection to the page."""
         self._page, self._menu, self._present = page, menu, menu.present
         gui = page.server.gui
         self.choice = gui.add_dropdown("Policy", (menu.present,), visible=False)
-        """The policy that acts."""
+        """The selected policy."""
         self.fault = gui.add_markdown("", visible=False)
-        """Reason why the policy that was chosen does not."""
-        # Without a visitor it is `_load` that shows what acts.
+        """Error of a policy that could not be loaded."""
+        # If no user made a selection, `_load` sets it.
         self.choice.on_update(
             lambda event: event.client and self.choose(self.choice.value)
         )
 
     def choose(self, name: str) -> None:
-        """Have another policy act from the next step on."""
+        """Use another policy from the next step on."""
         self._page.player.ask(lambda: self._load(name))
 
     def update(self) -> None:
-        """Show what there is by now."""
+        """Update the list of policies."""
         names = (*self._menu.names(),)
         if self._present not in names:
             names = (self._present, *names)
@@ -143,9 +143,10 @@ class PolicyPanel:
     def _load(self, name: str) -> None:
         try:
             policy = self._menu.load(name)
-        except Exception as error:  # A file may be wrong in any way; the page goes on.
-            _log.warning("%s is not played.", name, exc_info=error)
-            self.fault.content = f"**{name} is not played:** {error}"
+        # A policy file can fail in any way; the page must continue.
+        except Exception as error:
+            _log.warning("%s cannot be played.", name, exc_info=error)
+            self.fault.content = f"**{name} cannot be played:** {error}"
         else:
             self._page.player.rollout.policy = policy
             self._present, self.fault.content = name, ""
@@ -154,32 +155,32 @@ class PolicyPanel:
 
 
 class CommandPanel:
-    """A velocity command, by sliders, buttons or keys."""
+    """Velocity command, set with sliders, buttons or keys."""
 
     def __init__(self, page: Page, drive: VelocityDrive) -> None:
-        """Add the controls to the present part of the page."""
+        """Add the controls to the page."""
         self._page = page
         self._drive = drive
         gui = page.server.gui
         self.drives = gui.add_checkbox(
-            "Drive by hand", False, hint="Hold the command instead of drawing it."
+            "Manual control", False, hint="Hold the command instead of sampling it."
         )
-        """Switch of whether the command is held."""
+        """Checkbox that holds the command."""
         self.drives_all = gui.add_checkbox("All worlds", False)
-        """Switch between all worlds and the chosen one."""
+        """Checkbox that drives all worlds instead of the selected one."""
         self.sliders = tuple(
             gui.add_slider(label, low, high, (high - low) / 100 or 0.01, 0.0)
             for label, (low, high) in zip(_LABELS, _ranges(drive), strict=True)
         )
-        """One for each of the command's three numbers."""
+        """Sliders of the three command components."""
         for handle in (self.drives, self.drives_all, *self.sliders):
             handle.on_update(lambda _: self._tell())
         keys = {name: key for name, (key, *_) in _JOYSTICK.items()}
         self.joystick = add_buttons(gui, _ROWS, keys, self.push)
-        """Buttons that push the command a notch."""
+        """Buttons that change the command in steps."""
 
     def push(self, name: str) -> None:
-        """Push the command a notch, such as "forward", and drive by hand."""
+        """Change the command by one step, such as "forward", and hold it."""
         _, axis, sign = _JOYSTICK[name]
         for index, slider in enumerate(self.sliders):
             if axis is None:
@@ -192,14 +193,14 @@ class CommandPanel:
         self._tell()
 
     def update(self) -> None:
-        """Show what the chosen world is told, unless a hand tells it."""
+        """Show the command of the selected world, unless it is held."""
         if not self.drives.value:
             told = self._drive.present(self._page.world)
             for slider, value in zip(self.sliders, told, strict=True):
                 slider.value = round(min(max(value, slider.min), slider.max), 2)
 
     def follow(self) -> None:
-        """Drive the world that is chosen now, if it is another one."""
+        """Drive the newly selected world."""
         if self.drives.value and not self.drives_all.value:
             self._tell()
 
@@ -215,30 +216,30 @@ class CommandPanel:
 
 
 class TeleopPanel:
-    """An arm that is driven by buttons or keys."""
+    """Teleoperation of an arm with buttons or keys."""
 
     def __init__(self, page: Page, policy: TeleopPolicy) -> None:
-        """Add the controls to the present part of the page, and show the target."""
+        """Add the controls to the page, and show the target."""
         self._page, self._policy = page, policy
         gui = page.server.gui
         self.step = gui.add_slider("Step (mm)", 5, 50, 5, round(1000 * STEP))
-        """Way of a press, mm."""
+        """Distance per press, mm."""
         self.buttons = add_buttons(gui, _TELEOP_ROWS, _TELEOP_KEYS, self.push)
         """Buttons that move the target."""
-        # Within the frame that mjviser moves to keep what it follows in view.
+        # Inside the frame that mjviser moves to keep the tracked body in view.
         self.target = page.server.scene.add_frame(
             "/fixed_bodies/target", axes_length=0.06, axes_radius=0.002
         )
-        """The target of the chosen world."""
+        """Target of the selected world."""
 
     def push(self, name: str) -> None:
-        """Do what a press stands for, such as "forward", in the chosen world."""
+        """Apply a press, such as "forward", in the selected world."""
         page, step = self._page, 1e-3 * self.step.value
         page.player.ask(lambda: self._policy.push(name, page.world, step))
         page.player.ask(page.ask_to_draw)
 
     def draw(self) -> None:
-        """Show where the gripper is to go."""
+        """Show the target of the gripper."""
         world = self._page.world
         self._policy.hold()
         self.target.position = self._policy.target_pos_w[world].tolist()
@@ -246,7 +247,7 @@ class TeleopPanel:
 
 
 class TermPanel:
-    """Values of terms: now as bars, and over time."""
+    """Values of terms: present values as bars, and a plot over time."""
 
     def __init__(
         self,
@@ -255,13 +256,13 @@ class TermPanel:
         read: Callable[[int], Sequence[float]],
         total: str | None = None,
     ) -> None:
-        """Add bars and plot to the present part of the page.
+        """Add bars and plot to the page.
 
         Args:
             page: The page.
             names: Names of the terms.
-            read: Gives the values of a world in the last step, term by term.
-            total: The name of the sum of all. None shows no sum.
+            read: Returns the values of a world in the last step, term by term.
+            total: Name of the sum of all terms. None omits the sum.
         """
         self._page, self._read = page, read
         self._names = [*([] if total is None else [total]), *names]
@@ -270,9 +271,9 @@ class TermPanel:
         length = max(2, round(_HISTORY_S / page.player.env.step_dt))
         self._history: deque[tuple[float, np.ndarray]] = deque(maxlen=length)
         self.bars = gui.add_html("")
-        """Terms as bars."""
+        """Bars of the terms."""
         self.term = gui.add_dropdown("Plot", tuple(self._names))
-        """The term that is plotted."""
+        """The plotted term."""
         self.plot = gui.add_uplot(
             (np.zeros(1), np.zeros(1)),
             (uplot.Series(label="s"), uplot.Series(label="per step", stroke="#2a7de1")),
@@ -280,15 +281,15 @@ class TermPanel:
             legend=uplot.Legend(show=False),
             aspect=1.6,
         )
-        """The term over the last seconds."""
+        """Plot of the term over the last seconds."""
 
     @property
     def samples(self) -> int:
-        """Steps that are remembered."""
+        """Number of steps in the plot."""
         return len(self._history)
 
     def record(self) -> None:
-        """Take the values of the step that was just done."""
+        """Store the values of the last step."""
         player = self._page.player
         values = np.array(self._read(self._page.world), dtype=np.float64)
         if self._has_total:
@@ -296,11 +297,11 @@ class TermPanel:
         self._history.append((player.steps * player.env.step_dt, values))
 
     def clear(self) -> None:
-        """Forget, because another world is looked at."""
+        """Clear the plot, after the selection of another world."""
         self._history.clear()
 
     def update(self) -> None:
-        """Show the present."""
+        """Show the present values."""
         if not self._history:
             return
         now = self._history[-1][1].tolist()
@@ -316,7 +317,7 @@ def add_buttons(
     keys: Mapping[str, Any],
     push: Callable[[str], None],
 ) -> tuple[viser.GuiButtonGroupHandle, ...]:
-    """Add rows of buttons, and keys that do the same, by the buttons' names."""
+    """Add rows of buttons, and keyboard keys with the same functions."""
     groups = tuple(gui.add_button_group("", row) for row in rows)
     for group in groups:
         group.on_click(lambda event: push(event.target.value))
@@ -329,10 +330,11 @@ def add_buttons(
 
 
 def find_figures(env: ManagerBasedRlEnv) -> dict[str, Callable[[], torch.Tensor]]:
-    """Return what reads each figure of the running episodes, shape (num_envs,).
+    """Return readers of the running episodes' figures, shape (num_envs,).
 
-    Metrics are those of the last step; those of commands, of the episode so far. The
-    first one is plotted at first, so outcomes, which are 0 most of the time, come last.
+    Metrics are those of the last step, command figures those of the episode so far. The
+    first figure is plotted initially; outcomes, which are 0 most of the time, come
+    last.
     """
     metrics, outcomes = env.metrics_manager, env.outcome_manager
     found = {name: partial(metrics.now, name) for name in metrics.terms}
@@ -346,7 +348,7 @@ def find_figures(env: ManagerBasedRlEnv) -> dict[str, Callable[[], torch.Tensor]
 
 
 def table(rows: dict[str, str]) -> str:
-    """Return names and values as HTML."""
+    """Return names and values as an HTML table."""
     cells = "".join(
         f"<tr><td style='opacity:.6;padding-right:1em'>{html.escape(name)}</td>"
         f"<td>{html.escape(value)}</td></tr>"
@@ -376,6 +378,6 @@ def _bar(name: str, value: float, largest: float) -> str:
 
 
 def _ranges(drive: VelocityDrive) -> list[tuple[float, float]]:
-    """Return ranges of the sliders, which have to hold zero."""
+    """Return slider ranges, which must include zero."""
     assert len(drive.limits) == len(AXES)
     return [(min(low, -0.5), max(high, 0.5)) for low, high in drive.limits]

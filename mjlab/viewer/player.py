@@ -1,4 +1,4 @@
-"""Stepping of worlds that are watched, at the speed that is asked for."""
+"""Stepping of displayed worlds at a given speed."""
 
 import math
 import time
@@ -14,35 +14,35 @@ from mjlab.threads import torch_threads
 from mjlab.viewer.drive import VelocityDrive, find_drives
 
 SPEEDS = (0.1, 0.25, 0.5, 1.0, 2.0, 4.0, 8.0)
-"""Speeds to choose from, as multiples of real time."""
+"""Selectable speeds, as multiples of real time."""
 
 _BUDGET_S = 1.0 / 30.0
 _SMOOTHING = 0.9
 
 
 class ViewerError(RuntimeError):
-    """Nothing can be shown here."""
+    """Viewer that cannot be opened."""
 
 
 @dataclass(frozen=True)
 class PolicyMenu:
-    """Policies to choose from while playing, such as the checkpoints of a run."""
+    """Selectable policies, such as the checkpoints of a run."""
 
     present: str
-    """The one that acts at first."""
+    """Name of the initial policy."""
 
     names: Callable[[], Sequence[str]]
-    """Returns all that there are by now."""
+    """Returns the names of all policies at present."""
 
     load: Callable[[str], Policy]
-    """Returns one by its name, or raises."""
+    """Loads a policy by name, or raises."""
 
 
 class Player:
     """Steps worlds with a policy.
 
-    `tick` belongs to one thread. Everything else that changes something may be called
-    from any thread: it is noted, and done at the next `tick`.
+    `tick` must be called from one thread. All other methods that change something can
+    be called from any thread: the change is queued, and applied at the next `tick`.
     """
 
     def __init__(
@@ -59,24 +59,25 @@ class Player:
 
         Args:
             env: The worlds.
-            policy: What acts in them.
-            seed: Seed of the worlds' random numbers. None goes on with the present.
-            speed: How fast time passes, as a multiple of real time.
-            scheduled: Whether velocity commands follow a schedule (forward, turn,
-                sideways, stop) instead of chance, until a drive is steered or released.
-            clock: Seconds since some moment.
+            policy: The policy.
+            seed: Seed of the worlds' random numbers. None continues the present
+                sequence.
+            speed: Playback speed, as a multiple of real time.
+            scheduled: Use a schedule of velocity commands (forward, turn, sideways,
+                stop) instead of random ones, until a drive is steered or released.
+            clock: Returns a time in seconds.
         """
         self.env = env
         self.is_paused = False
-        """True while time stands still."""
+        """True while paused."""
         self.speed = _checked_speed(speed)
-        """Speed that is asked for, as a multiple of real time."""
+        """Requested speed, as a multiple of real time."""
         self.real_time_factor = 0.0
-        """Speed that is reached, as a multiple of real time."""
+        """Measured speed, as a multiple of real time."""
         self.steps = 0
-        """Steps so far."""
+        """Number of steps so far."""
         self.drives: dict[str, VelocityDrive] = find_drives(env)
-        """Velocity commands by name, to be set by hand."""
+        """Drives of the velocity commands, by name."""
         if scheduled:
             for drive in self.drives.values():
                 drive.follow_schedule(lambda: env.episode_length_buf * env.step_dt)
@@ -86,41 +87,41 @@ class Player:
         self._singles = 0
         self._last = clock()
         self.rollout = Rollout(env, policy, seed=seed)
-        """The policy in its worlds."""
+        """Rollout of the policy in the worlds."""
 
     @property
     def reward(self) -> torch.Tensor:
         """The last reward, shape (num_envs,)."""
         return self.rollout.reward
 
-    # What any thread may ask for.
+    # Requests, callable from any thread.
 
     def ask(self, request: Callable[[], None]) -> None:
-        """Have something done between two steps.
+        """Queue a function that runs between two steps.
 
         Args:
-            request: Is called by the thread that ticks.
+            request: Called by the thread of `tick`.
         """
         self._requests.put(request)
 
     def pause(self) -> None:
-        """Stop time."""
+        """Pause."""
         self.ask(lambda: self._set_paused(True))
 
     def resume(self) -> None:
-        """Let time pass."""
+        """Resume."""
         self.ask(lambda: self._set_paused(False))
 
     def toggle(self) -> None:
-        """Stop time, or let it pass."""
+        """Pause or resume."""
         self.ask(lambda: self._set_paused(not self.is_paused))
 
     def step_once(self) -> None:
-        """Do one step, and pause."""
+        """Run one step, and pause."""
         self.ask(self._add_single)
 
     def set_speed(self, speed: float) -> None:
-        """Have time pass at a multiple of real time."""
+        """Set the playback speed, as a multiple of real time."""
         speed = _checked_speed(speed)
         self.ask(lambda: setattr(self, "speed", speed))
 
@@ -133,20 +134,20 @@ class Player:
         self.ask(lambda: self._reset(world))
 
     def begin(self, world: int, write: Callable[[torch.Tensor], None]) -> None:
-        """Start a new episode from a state that is written by hand.
+        """Start a new episode from a state that `write` sets.
 
         Args:
             world: The world.
-            write: Writes the state where a mask holds, after the reset events.
+            write: Writes the state in the worlds of a mask, after the reset events.
         """
         self.ask(lambda: self._begin(world, write))
 
-    # What one thread does.
+    # Stepping, on one thread.
 
     def tick(self) -> int:
-        """Do what was asked for, and the steps that are due; return how many.
+        """Apply queued requests and run the due steps; return their number.
 
-        Steps that the machine is too slow for are left out, not put off.
+        Steps for which the machine is too slow are dropped, not postponed.
         """
         now = self._clock()
         elapsed, self._last = now - self._last, now
@@ -167,7 +168,7 @@ class Player:
         return done
 
     def answer(self) -> None:
-        """Do what was asked for."""
+        """Apply queued requests."""
         while True:
             try:
                 request = self._requests.get_nowait()
@@ -176,16 +177,16 @@ class Player:
             request()
 
     def step(self) -> None:
-        """Do one step, due or not."""
+        """Run one step, whether due or not."""
         for drive in self.drives.values():
             drive.apply()
-        # Physics uses all processors, so torch, whose work here is small, uses one.
+        # Physics uses all processors, so torch, with little work here, uses one.
         with torch_threads(1):
             self.rollout.step()
         self.steps += 1
 
     def place(self, entity: Entity, world: int, pose: Sequence[float]) -> None:
-        """Put a free entity of a world somewhere, at rest.
+        """Place a floating entity of a world, at rest.
 
         Args:
             entity: The entity.
@@ -203,7 +204,7 @@ class Player:
 
     @property
     def seconds_to_next(self) -> float:
-        """Time until a step is due, s."""
+        """Time until the next step is due, s."""
         if self.is_paused:
             return _BUDGET_S
         left = (1.0 - self._owed) * self.env.step_dt / self.speed

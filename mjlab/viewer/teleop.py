@@ -1,4 +1,4 @@
-"""An arm that is driven by hand: presses move a target, which the gripper follows."""
+"""Teleoperation of an arm: presses move a target, which the gripper tracks."""
 
 from typing import Any
 
@@ -17,9 +17,10 @@ from mjlab.tensors.math import (
 from mjlab.viewer.player import ViewerError
 
 GRIPPER = "open / close"
-"""Press that opens or closes the gripper."""
+"""Name of the press that opens or closes the gripper."""
 
-# Way and rotation vector of a press in the axes of the arm's base, as shares of a step.
+# Translation and rotation vector of a press in the arm's base frame, as multiples of
+# the step.
 MOVES = {
     "forward": (1, 0, 0, 0, 0, 0),
     "back": (-1, 0, 0, 0, 0, 0),
@@ -34,21 +35,21 @@ MOVES = {
     "roll left": (0, 0, 0, -1, 0, 0),
     "roll right": (0, 0, 0, 1, 0, 0),
 }
-"""Presses that move the target."""
+"""Motions of the target by name of the press."""
 
 STEP = 0.02
-"""Way of a press, m, where nobody says another."""
+"""Default distance per press, m."""
 
 _TURN = 0.1
 _LEAD, _LEAD_TURN = 0.1, 0.5
-"""Way, in m, and turn, in rad, that the target is ahead of the gripper at most."""
+"""Maximum distance, m, and angle, rad, of the target from the gripper."""
 
 
 class TeleopPolicy:
-    """Brings the frame of a differential IK action to a target that a hand moves."""
+    """Policy that moves the frame of a differential IK action to a user's target."""
 
     def __init__(self, env: ManagerBasedRlEnv) -> None:
-        """Hold the arms of all worlds where they are."""
+        """Set the targets of all worlds to the present poses."""
         terms = env.action_manager.terms
         arms = [
             term for term in terms.values() if isinstance(term, DifferentialIKAction)
@@ -56,24 +57,24 @@ class TeleopPolicy:
         if len(arms) != 1 or not arms[0].cfg.use_relative_mode:
             found = ", ".join(f"{n!r} ({type(t).__name__})" for n, t in terms.items())
             raise ViewerError(
-                "What is driven by hand has one action term DifferentialIKAction with "
-                "use_relative_mode, as Lift-Yam-IK has. The actions here: "
+                "Teleoperation needs exactly one action term DifferentialIKAction "
+                "with use_relative_mode, as in Lift-Yam-IK. Actions of this task: "
                 f"{found or 'none'}."
             )
         (self.arm,) = arms
-        """The action term that moves the gripper."""
+        """Action term that moves the gripper."""
         size = (env.num_envs, env.action_manager.total_action_dim)
         self._action = torch.zeros(size, device=env.device)
         parts = self._action.split(env.action_manager.action_term_dim, dim=1)
         self._parts = dict(zip(terms, parts, strict=True))
         self._grippers = [n for n, t in terms.items() if isinstance(t, BinaryAction)]
         self.target_pos_w = torch.zeros(env.num_envs, 3, device=env.device)
-        """Place for the frame in the world, shape (num_envs, 3), m."""
+        """Target position of the frame, world frame, m, shape (num_envs, 3)."""
         self.target_quat_w = torch.zeros(env.num_envs, 4, device=env.device)
-        """Orientation for it, wxyz, shape (num_envs, 4)."""
+        """Target orientation, wxyz, shape (num_envs, 4)."""
         self.closes = torch.zeros(env.num_envs, dtype=torch.bool, device=env.device)
-        """Worlds whose gripper is to be closed, shape (num_envs,)."""
-        # Worlds whose target is to be where the gripper is, as after a reset.
+        """Worlds whose gripper closes, shape (num_envs,)."""
+        # Worlds whose target must be set to the gripper's pose, as after a reset.
         self._is_new = torch.ones_like(self.closes)
 
     def __call__(self, observations: Any, /) -> torch.Tensor:
@@ -90,17 +91,17 @@ class TeleopPolicy:
         return self._action
 
     def reset(self, dones: torch.Tensor | None = None) -> None:
-        """Hold the arms where they are, with open grippers, where `dones` holds."""
+        """Hold the arms in place, with open grippers, in the worlds of `dones`."""
         self._is_new |= torch.ones_like(self._is_new) if dones is None else dones
         self.closes &= ~self._is_new
 
     def push(self, name: str, world: int, step: float = STEP) -> None:
-        """Do what a press stands for.
+        """Apply a press.
 
         Args:
             name: `GRIPPER`, or a key of `MOVES`.
             world: The world.
-            step: Way of the target, m.
+            step: Distance of the target's motion, m.
         """
         if name == GRIPPER:
             self.closes[world] = ~self.closes[world]
@@ -117,13 +118,13 @@ class TeleopPolicy:
         self.target_quat_w[world] = quat_box_plus(quat, _shortened(ahead, _LEAD_TURN))
 
     def hold(self) -> None:
-        """Have the arms that begin anew stay where they are."""
+        """Set the targets of worlds with new episodes to the gripper's pose."""
         write_where(self.target_pos_w, self._is_new, self.arm.frame.pos_w)
         write_where(self.target_quat_w, self._is_new, self.arm.frame.quat_w)
         self._is_new.zero_()
 
     def _as_commanded(self, vector: torch.Tensor) -> torch.Tensor:
-        """Return a vector of the world in the axes of the action."""
+        """Return a world frame vector in the frame of the action."""
         if self.arm.cfg.command_frame == "world":
             return vector
         return quat_rotate_inverse(self.arm.entity.data.root_quat_w, vector)

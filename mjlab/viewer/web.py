@@ -1,4 +1,4 @@
-"""The worlds in a browser of this machine."""
+"""Viewer in a browser of this machine."""
 
 import time
 from typing import Any
@@ -32,7 +32,7 @@ _PANEL_S = 1.0 / 8.0
 
 
 class WebViewer:
-    """Shows a player's worlds, with controls, on a page that only this machine sees."""
+    """Shows a player's worlds, with controls, on a page for this machine only."""
 
     def __init__(
         self,
@@ -43,38 +43,39 @@ class WebViewer:
         max_worlds: int = 64,
         policies: PolicyMenu | None = None,
     ) -> None:
-        """Start to listen.
+        """Start the server.
 
         Args:
-            player: The worlds and what acts in them.
-            port: Where to listen. If it is taken, the next that is free. 0 takes any.
-            title: What stands above the controls.
-            max_worlds: Worlds that are shown, the first ones, if there are more.
-            policies: Policies that a visitor can choose from.
+            player: The worlds and their policy.
+            port: Port, or the next free one. 0 selects any.
+            title: Title above the controls.
+            max_worlds: Maximum number of displayed worlds, starting with world 0.
+            policies: Policies to choose from.
         """
         self.player = player
-        """The worlds and what acts in them."""
+        """The worlds and their policy."""
         env = player.env
         self.num_shown = min(env.num_envs, max_worlds)
-        """Worlds that are shown."""
+        """Number of displayed worlds."""
         self.server = LocalServer(port=port, label=title)
         """The server of the page."""
         self.server.gui.configure_theme(
             show_logo=False, show_share_button=False, control_width="large"
         )
-        # A copy, and mjviser needs one: it writes to the model that it is given.
+        # A copy, because mjviser modifies the model.
         model = env.sim.engine.mj_model_of(0)
         self.scene = ViserMujocoScene(self.server, model, self.num_shown)
-        """What mjviser makes of the model."""
-        # By itself mjviser follows the first body that is not fixed, which may be a
-        # base that stays while the robot slides away (0.0.14 has no public way to say).
+        """mjviser's scene of the model."""
+        # By default mjviser tracks the first body that is not fixed, which can be a
+        # static base while the robot slides away (0.0.14 has no public option for
+        # this).
         followed = followed_body(model, env.scene, env.cfg.viewer)
         if followed is not None:
             self.scene._tracked_body_id = followed
         self._planes = add_backdrop(self.server, model)
         world = min(env.cfg.viewer.world, self.num_shown - 1)
         self.page = Page(self.server, player, world, self._ask_to_draw)
-        """What panels share: the world that they are about."""
+        """Objects shared by the panels, such as the selected world."""
         self.scene.env_idx = world
         self.scene.set_refresh_handler(self._ask_to_draw)
         self._build_page(policies)
@@ -88,17 +89,17 @@ class WebViewer:
         return f"http://{HOST}:{self.server.get_port()}"
 
     def run(self, steps: int | None = None) -> None:
-        """Step and show until it is closed.
+        """Step and show the worlds until closed.
 
         Args:
-            steps: Steps after which to stop. None goes on.
+            steps: Steps after which to stop. None continues.
         """
         while not self._closes and (steps is None or self.player.steps < steps):
             self.update()
             time.sleep(min(self.player.seconds_to_next, _FRAME_S))
 
     def update(self) -> None:
-        """Do the steps that are due, and show them if it is time to."""
+        """Run the due steps, and redraw if it is time."""
         before = self.player.steps
         self.player.tick()
         if self._closes:
@@ -124,7 +125,7 @@ class WebViewer:
                 panel.update()
 
     def draw(self) -> None:
-        """Show the present."""
+        """Draw the present state."""
         sim = self.player.env.sim
         offsets = self._offsets()[:, None]
         positions = self._shown("xpos") + offsets
@@ -136,20 +137,20 @@ class WebViewer:
         for name in ("qpos", "qvel", "ctrl"):
             arguments[name] = self._shown(name)
         if has_muscles(sim.mj_model):
-            # mjviser draws tendons of one world, with its model's colours.
+            # mjviser draws tendons of one world only, in its model's colours.
             data = sim.engine.mj_data_of(self.page.world)
             color_muscles(self.scene.mj_model, data)
         self.scene.update_from_arrays(positions, rotations, **arguments)
         for group, plane in self._planes:
             plane.visible = self.scene.geom_groups_visible[group]
-        # mjviser moves everything so that what the camera follows is at the origin.
+        # mjviser shifts the scene so that the tracked body is at the origin.
         offset = np.array(self.scene.fixed_bodies_frame.position)
         self.marks.update(self.player.env, self.page.world, offset)
         for panel in (*self.cameras, *self.hands, *self.drags):
             panel.draw()
 
     def close(self) -> None:
-        """Stop listening. Closing twice does nothing."""
+        """Stop the server. Can be called twice."""
         if not self._closes:
             self._closes = True
             self.server.stop()
@@ -162,7 +163,7 @@ class WebViewer:
             self._add_controls(policies)
         self._add_figures(tabs)
         self.cameras: list[CameraPanel] = []
-        """Pictures and places of cameras, if the scene has camera sensors."""
+        """Camera images and frusta, if the scene has camera sensors."""
         if find_camera_sensors(env):
             with tabs.add_tab("Cameras", icon=viser.Icon.CAMERA):
                 self.cameras.append(CameraPanel(self.page))
@@ -184,11 +185,11 @@ class WebViewer:
         self.controls = ControlPanel(page)
         """Pause, step, reset, speed."""
         self.policies: list[PolicyPanel] = []
-        """Choice of the policy that acts, if there is any."""
+        """Selection of the policy, if there are several."""
         if policies is not None:
             self.policies.append(PolicyPanel(page, policies))
         self.hands: list[TeleopPanel] = []
-        """Controls of an arm, if it is driven by hand."""
+        """Teleoperation of an arm, if active."""
         if isinstance(player.rollout.policy, TeleopPolicy):
             with server.gui.add_folder("Gripper"):
                 self.hands.append(TeleopPanel(page, player.rollout.policy))
@@ -198,12 +199,12 @@ class WebViewer:
             with server.gui.add_folder(f"Command: {name}"):
                 self.commands[name] = CommandPanel(page, drive)
         self.clips: list[ClipPanel] = []
-        """Clips that are followed."""
+        """Tracked clips."""
         for name, term in find_clips(player.env).items():
             with server.gui.add_folder(f"Command: {name}"):
                 self.clips.append(ClipPanel(page, term))
         self.drags: list[DragPanel] = []
-        """Handles of what floats, if anything does."""
+        """Handles of floating entities, if any."""
         if free := find_free(player.env):
             self.drags.append(DragPanel(page, free))
         with server.gui.add_folder("Arrows"):
@@ -234,7 +235,7 @@ class WebViewer:
         self._must_draw = True
 
     def _follow_choice(self) -> None:
-        """Take note of the world that was chosen on the page."""
+        """Update the world selected on the page."""
         world = int(self.scene.env_idx)
         if world != self.page.world:
             self.page.world = world
@@ -243,17 +244,17 @@ class WebViewer:
             for panel in self.commands.values():
                 panel.follow()
 
-    # What is shown.
+    # Displayed data.
 
     def _shown(self, field: str) -> np.ndarray:
-        """Return a field of the worlds that are shown, as an array."""
+        """Return a field of the displayed worlds, as an array."""
         tensor = getattr(self.player.env.sim.data, field)
         return tensor[: self.num_shown].cpu().numpy().astype(np.float64)
 
     def _offsets(self) -> np.ndarray:
-        """Return the places of worlds relative to the chosen one, shape (shown, 3).
+        """Return positions of worlds relative to the selected one, shape (shown, 3).
 
-        On a plane all worlds are at the same place; on terrain they are apart already.
+        On a plane all worlds share one origin; on terrain their origins already differ.
         """
         scene = self.player.env.scene
         origins = (

@@ -1,4 +1,4 @@
-"""Views of bodies, joints and entities, whichever a world shows, and what it has."""
+"""Views of bodies, joints and entities that can differ between worlds."""
 
 from mjlab.views.body import BodyView as BodyView
 from mjlab.views.body import JointView as JointView
@@ -10,7 +10,7 @@ from mjlab.views.pose import PoseError as PoseError
 from mjlab.views.present import PresentForces as PresentForces
 from mjlab.views.source import ContactForces as ContactForces
 from mjlab.views.variant_slots import VariantsError as VariantsError
-from mjlab.views.variant_worlds import Variants as Variants
+from mjlab.views.variants import Variants as Variants
 from mjlab.views.variants import VariantsCfg as VariantsCfg
 from mjlab.views.views import SceneViews as SceneViews
 from mjlab.views.views import of as of

@@ -1,4 +1,4 @@
-"""One body or joint of each world, whichever it is."""
+"""Views of one body or joint per world."""
 
 from collections.abc import Sequence
 from functools import cached_property
@@ -15,7 +15,7 @@ from mjlab.views.view import TouchingView, View, slow
 
 
 class JointView(View):
-    """A hinge or slide joint in each world."""
+    """View of a hinge or slide joint in each world."""
 
     def __init__(
         self,
@@ -24,9 +24,9 @@ class JointView(View):
         which: torch.Tensor | None = None,
         present: torch.Tensor | None = None,
     ) -> None:
-        """Find joints by their full names, `<entity>/<joint>`."""
+        """Look up joints by full name, `<entity>/<joint>`."""
         super().__init__(source, names, which, present)
-        # The entity of each joint, and the joint's local index.
+        # Entity and local index of each joint.
         self._places = [_find(source, name) for name in self.names]
 
     @property
@@ -43,7 +43,7 @@ class JointView(View):
 
     @property
     def pos_limits(self) -> torch.Tensor:
-        """Lower and upper limits, ±inf where there is none, shape (..., 2)."""
+        """Lower and upper limits, ±inf if unlimited, shape (..., 2)."""
         columns = [e.data.joint_pos_limits[:, i] for e, i in self._places]
         return self.choice.select(columns)
 
@@ -59,7 +59,7 @@ class JointView(View):
             where, value = self.choice.part(member, mask, vel, ())
             owner.write_joint_vel(where, _column(value), slice(column, column + 1))
 
-    # Names that other frameworks have for these.
+    # Aliases known from other frameworks.
 
     qpos = pos
     qvel = vel
@@ -76,12 +76,12 @@ def _find(source: ViewSource, name: str) -> tuple[Entity, int]:
             for joint in entity.joint_names
         ]
         find_name(name, known, what="joint", owner="scene")
-        raise ViewError(f"The joint {name!r} belongs to no entity.")
+        raise ViewError(f"The joint {name!r} does not belong to an entity.")
     local = name.removeprefix(owner.index.prefix)
     if local in owner.index.balls.names:
         raise ViewError(
-            f"{name!r} is a ball joint, which has a quaternion and not one position; "
-            "read entity.data.ball_quat."
+            f"{name!r} is a ball joint, which has a quaternion instead of a scalar "
+            "position; read entity.data.ball_quat."
         )
     return owner, find_name(local, owner.joint_names, what="joint", owner=owner.name)
 
@@ -91,10 +91,10 @@ def _column(value: torch.Tensor | float) -> torch.Tensor | float:
 
 
 class BodyView(TouchingView):
-    """A body in each world: a link of a robot, an object, or the world itself.
+    """View of a body in each world: a link of a robot, an object, or the world body.
 
-    What is read is that of the last `forward()`, or of the beginning of the last
-    `step()`: a write shows after `forward()`.
+    Values are those of the last `forward()`, or of the beginning of the last `step()`:
+    a write is visible after `forward()`.
     """
 
     def __init__(
@@ -104,7 +104,7 @@ class BodyView(TouchingView):
         which: torch.Tensor | None = None,
         present: torch.Tensor | None = None,
     ) -> None:
-        """Find bodies by their full names, `<entity>/<body>`."""
+        """Look up bodies by full name, `<entity>/<body>`."""
         super().__init__(source, names, which, present)
         self._ids = source.body_ids(self.names)
         self._roots = source.body_roots.index_select(0, self._ids)
@@ -139,17 +139,17 @@ class BodyView(TouchingView):
 
     @property
     def mass(self) -> torch.Tensor:
-        """Masses of the bodies without what hangs in them, shape (...), kg."""
+        """Masses of the bodies without their children, shape (...), kg."""
         return self.choice.column(self.source.sim.model.body_mass, self._ids)
 
     def is_static(self, lin: float = 1e-2, ang: float = 1e-1) -> torch.Tensor:
-        """Return whether it is at most this fast, in m/s and rad/s, bool, (...)."""
+        """Return whether both speeds are within the limits, m/s, rad/s, bool, (...)."""
         velocity = self.velocity
         return slow(velocity[..., :3], velocity[..., 3:], lin, ang)
 
     @cached_property
     def joint(self) -> JointView:
-        """The hinge or slide joint that holds each body."""
+        """View of the single hinge or slide joint of each body."""
         return JointView(
             self.source,
             [joint_of(self.source, name) for name in self.names],
@@ -158,9 +158,9 @@ class BodyView(TouchingView):
         )
 
     def write_pose(self, mask: torch.Tensor, pose: Pose | torch.Tensor) -> None:
-        """Place the bodies in the worlds of `mask`: poses in the world, (..., 7).
+        """Set the poses of the bodies in the worlds of `mask`, world frame, (..., 7).
 
-        Only the root body of an entity can be placed.
+        Only root bodies of entities can be placed.
         """
         raw = pose.raw if isinstance(pose, Pose) else pose
         for member, owner in enumerate(self._placed()):
@@ -169,10 +169,10 @@ class BodyView(TouchingView):
             owner.write_root_pose_w(where, value)
 
     def write_velocity(self, mask: torch.Tensor, velocity: torch.Tensor) -> None:
-        """Set the bodies in motion: linear and angular, world axes, (..., 6).
+        """Set linear and angular velocities, world axes, (..., 6).
 
-        Only a floating root body can be. The orientation counts that it has now, so
-        write its pose first.
+        Only floating root bodies accept velocities. The write uses the present
+        orientation, so write the pose first.
         """
         owners = self._placed()
         check_floating(owners)
@@ -184,7 +184,7 @@ class BodyView(TouchingView):
     def write_wrench(
         self, mask: torch.Tensor, force: torch.Tensor, torque: torch.Tensor
     ) -> None:
-        """Push the bodies at their centres of mass until something else is written.
+        """Apply a wrench at the centres of mass until it is overwritten.
 
         Args:
             mask: The worlds.
@@ -206,21 +206,21 @@ class BodyView(TouchingView):
                 slice(column, column + 1),
             )
 
-    # Names that other frameworks have for these.
+    # Aliases known from other frameworks.
 
     linear_velocity = lin_vel_w
     angular_velocity = ang_vel_w
 
     def _placed(self) -> list[Entity]:
-        """The entities whose root bodies these are."""
+        """Entities whose root bodies are in the view."""
         return [self._placed_one(name) for name in self.names]
 
     def _placed_one(self, name: str) -> Entity:
         owner = self._owner(name, "placed")
         if owner.index.root_body_id != self.source.body_index[name]:
             raise ViewError(
-                f"The body {name!r} follows from what it hangs in and cannot be placed "
-                f"by itself. Write the joints or the root pose of the entity "
+                f"The body {name!r} is not a root body, so its pose follows from its "
+                "parent. Write the joints or the root pose of the entity "
                 f"{owner.name!r}: views.of(scene).view({owner.name!r})."
             )
         return owner
@@ -229,17 +229,19 @@ class BodyView(TouchingView):
         owner = self.source.owner(name)
         if owner is None:
             raise ViewError(
-                f"The body {name!r} is a part of the scene itself and cannot be {done}."
+                f"The body {name!r} belongs to the scene, not to an entity, and "
+                f"cannot be {done}."
             )
         return owner
 
 
 def check_floating(entities: Sequence[Entity]) -> None:
-    """Raise before anything is written, if one of the roots cannot move."""
+    """Raise if a root is fixed, before anything is written."""
     fixed = [entity.name for entity in entities if entity.is_fixed_base]
     if fixed:
         raise ViewError(
-            f"The entity {fixed[0]!r} has a fixed base, and no root velocity to write."
+            f"The entity {fixed[0]!r} has a fixed base, so it has no root velocity to "
+            "write."
         )
 
 
@@ -247,7 +249,7 @@ _SCALAR = (int(mujoco.mjtJoint.mjJNT_HINGE), int(mujoco.mjtJoint.mjJNT_SLIDE))
 
 
 def joint_of(source: ViewSource, body: str) -> str:
-    """Return the full name of the one hinge or slide joint of a body."""
+    """Return the full name of the single hinge or slide joint of a body."""
     model, index = source.sim.mj_model, source.body_index[body]
     start = max(int(model.body_jntadr[index]), 0)
     ids = range(start, start + int(model.body_jntnum[index]))

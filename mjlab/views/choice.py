@@ -1,4 +1,4 @@
-"""Choosing one of several things in each world, and writing to just that one."""
+"""Selection of members per world, for reads and writes."""
 
 from collections.abc import Sequence
 
@@ -6,19 +6,19 @@ import torch
 
 
 class MergeError(ValueError):
-    """Views that cannot be merged, or a choice that means nothing."""
+    """Views that cannot be merged, or invalid `which` or `present`."""
 
 
 class ViewError(ValueError):
-    """Something was asked of a view that it does not have."""
+    """Attribute that a view does not have."""
 
 
 class MemberChoice:
-    """Members of a view that the rows of each world are.
+    """Selected members of a view in each world.
 
-    `which` and `present` are kept as they are given, not copied: whoever draws the
-    objects anew at a reset writes into them, and the view follows. Their values are
-    checked once, when the view is made.
+    `which` and `present` are stored without a copy: an event that redraws the objects
+    at a reset writes into them, and the view follows. Their values are checked once, at
+    construction.
     """
 
     def __init__(
@@ -29,35 +29,36 @@ class MemberChoice:
         which: torch.Tensor | None = None,
         present: torch.Tensor | None = None,
     ) -> None:
-        """Check a choice.
+        """Check a selection.
 
         Args:
             names: Names of the members.
             num_envs: Number of worlds.
-            device: Where `which` and `present` have to lie.
-            which: The member of each world, int64 of shape (num_envs,), or k distinct
-                members of each, (num_envs, k). None where there is one member.
-            present: Whether it is there at all, bool, of shape (num_envs,) or of that
-                of `which`. None means that it always is.
+            device: Required device of `which` and `present`.
+            which: Index of the member of each world, int64 of shape (num_envs,), or k
+                distinct members, (num_envs, k). None for a single member.
+            present: Whether the member is present, bool, of shape (num_envs,) or the
+                shape of `which`. None means always.
         """
         _check_which(names, num_envs, device, which)
         self.which = which
-        """The member of each row, int64, (num_envs,) or (num_envs, k); None where there
-        is one member."""
+        """Member of each row, int64, (num_envs,) or (num_envs, k); None for a single
+        member."""
         self.shape = torch.Size((num_envs,)) if which is None else which.shape
         """Shape of the rows: (num_envs,) or (num_envs, k)."""
         self.present = _check_present(self.shape, device, present)
-        """Presence of each row, bool; None where all of them are."""
+        """Presence of each row, bool; None if all are present."""
         only = torch.zeros(num_envs, 1, dtype=torch.int64, device=device)
         self.picks = only if which is None else which.view(num_envs, -1)
-        """The same as `which`, always of shape (num_envs, k)."""
+        """`which` with shape (num_envs, k)."""
         self._identity = torch.eye(7, device=device)[3]
 
     def select(self, values: Sequence[torch.Tensor]) -> torch.Tensor:
-        """Choose among the members' values; zero stands where nothing is present.
+        """Select from the members' values; rows that are not present are zero.
 
         Args:
-            values: One tensor of shape (num_envs, ...) for each member, all alike.
+            values: One tensor of shape (num_envs, ...) per member, all of the same
+                shape.
 
         Returns:
             A tensor of shape (num_envs, ...) or (num_envs, k, ...).
@@ -67,7 +68,7 @@ class MemberChoice:
         return self._rows(torch.stack(list(values), dim=1), self.picks)
 
     def column(self, field: torch.Tensor, ids: torch.Tensor) -> torch.Tensor:
-        """Choose among columns of a field, of which each member has one.
+        """Select from the columns of a field, one column per member.
 
         Args:
             field: Shape (num_envs, columns, ...).
@@ -82,12 +83,12 @@ class MemberChoice:
         return self._rows(field, columns)
 
     def constant(self, values: torch.Tensor) -> torch.Tensor:
-        """Choose among constants of the members, shape (members, ...)."""
+        """Select from constants of the members, shape (members, ...)."""
         everywhere = values.expand(self.shape[0], *values.shape)
         return self.select(everywhere.unbind(1))
 
     def blank(self, values: torch.Tensor) -> torch.Tensor:
-        """Put zero into the rows that are not present."""
+        """Set rows that are not present to zero."""
         if self.present is None:
             return values
         extra = values.ndim - self.present.ndim
@@ -95,7 +96,7 @@ class MemberChoice:
         return values.masked_fill(missing, 0.0)
 
     def blank_pose(self, raw: torch.Tensor) -> torch.Tensor:
-        """Put the identity, a rotation that can be computed with, where nothing is."""
+        """Set poses of rows that are not present to the identity."""
         if self.present is None:
             return raw
         return torch.where(self.present.unsqueeze(-1), raw, self._identity)
@@ -107,17 +108,19 @@ class MemberChoice:
         value: torch.Tensor | float,
         features: tuple[int, ...],
     ) -> tuple[torch.Tensor, torch.Tensor | float]:
-        """Return what a write to the rows of the worlds of `mask` means for one member.
+        """Return the part of a write that concerns one member.
 
         Args:
-            member: Which member.
+            member: Index of the member.
             mask: The worlds to write, shape (num_envs,), bool.
-            value: A number, or what broadcasts to the rows with their features.
-            features: Shape of what is written to one row.
+            value: A number, or a tensor that broadcasts to the rows with their
+                features.
+            features: Shape of the value of one row.
 
         Returns:
-            The worlds in which to write the member, and its value: a number, or one
-            of shape (num_envs, *features).
+            The worlds in which to write the member, and its value: a number, or a
+                tensor of
+            shape (num_envs, *features).
         """
         if isinstance(value, torch.Tensor):
             value = self._full(value, features)
@@ -131,7 +134,7 @@ class MemberChoice:
         where = mask & hit.any(dim=1)
         if not isinstance(value, torch.Tensor):
             return where, value
-        # Members are distinct within a world, so at most one row is this member.
+        # Members are distinct within a world, so at most one row selects this member.
         row = hit.to(torch.uint8).argmax(dim=1, keepdim=True)
         return where, take_columns(value, row).squeeze(1)
 
@@ -142,18 +145,18 @@ class MemberChoice:
         if value.ndim > len(whole) or not fits:
             raise ViewError(
                 f"A value of shape {tuple(value.shape)} does not fit the rows of this "
-                f"view, which are of shape {whole}."
+                f"view, which have shape {whole}."
             )
         return value.expand(whole)
 
     def _rows(self, values: torch.Tensor, columns: torch.Tensor) -> torch.Tensor:
-        """Take columns, (num_envs, k), in the shape of the rows."""
+        """Return columns, (num_envs, k), in the shape of the rows."""
         chosen = take_columns(values, columns)
         return self.blank(chosen.view(*self.shape, *chosen.shape[2:]))
 
 
 def take_columns(values: torch.Tensor, columns: torch.Tensor) -> torch.Tensor:
-    """Take columns, (num_envs, k), of `values`, (num_envs, any, ...)."""
+    """Return columns, (num_envs, k), of `values`, (num_envs, any, ...)."""
     extra = values.shape[2:]
     index = columns.view(*columns.shape, *(1,) * len(extra))
     return values.gather(1, index.expand(*columns.shape, *extra))
@@ -166,17 +169,17 @@ def _check_which(
     which: torch.Tensor | None,
 ) -> None:
     if not names:
-        raise MergeError("There is nothing to merge: the list of members is empty.")
+        raise MergeError("The list of members is empty, so there is nothing to merge.")
     listed = ", ".join(map(repr, names))
     repeated = [name for name in names if names.count(name) > 1]
     if repeated:
-        raise MergeError(f"The member {repeated[0]!r} is named twice in {listed}.")
+        raise MergeError(f"The member {repeated[0]!r} occurs twice in {listed}.")
     if which is None:
         if len(names) > 1:
             raise MergeError(
                 f"{len(names)} members, {listed}, need `which`: an int64 tensor of "
-                f"shape ({num_envs},) that chooses one in each world, or ({num_envs}, "
-                "k) that chooses k."
+                f"shape ({num_envs},) that selects one per world, or ({num_envs}, k) "
+                "that selects k."
             )
         return
     _check_tensor("which", which, torch.int64, device)
@@ -193,13 +196,14 @@ def _check_values(names: Sequence[str], picks: torch.Tensor) -> None:
         for pick in row:
             if not 0 <= pick < len(names):
                 raise MergeError(
-                    f"`which` is {pick} in world {world}, but there are {len(names)} "
-                    f"members, 0 to {len(names) - 1}: {', '.join(map(repr, names))}."
+                    f"`which` is {pick} in world {world}, but the view has "
+                    f"{len(names)} members, 0 to {len(names) - 1}: "
+                    f"{', '.join(map(repr, names))}."
                 )
         if len(set(row)) < len(row):
             raise MergeError(
-                f"`which` is {row} in world {world}; the members that a world shows "
-                "have to be distinct."
+                f"`which` is {row} in world {world}; the members of a world have to "
+                "be distinct."
             )
 
 
@@ -222,12 +226,12 @@ def _check_present(
 def _check_tensor(
     name: str, value: torch.Tensor, dtype: torch.dtype, device: torch.device
 ) -> None:
-    # "cuda" and "cuda:0" are one place, which only a tensor shows.
+    # "cuda" and "cuda:0" are the same device; only a tensor has the resolved name.
     device = torch.empty(0, device=device).device
     if value.dtype != dtype or value.device != device:
         raise MergeError(
             f"`{name}` is {value.dtype} on {value.device}; it has to be {dtype} on "
-            f"{device}, where the simulation is."
+            f"{device}, the simulation's device."
         )
     if not value.is_contiguous():
-        raise MergeError(f"`{name}` is a strided view; give it as `.contiguous()`.")
+        raise MergeError(f"`{name}` is a strided view; pass it as `.contiguous()`.")

@@ -1,4 +1,4 @@
-"""One entity of each world, whichever it is."""
+"""Views of one entity per world."""
 
 from collections.abc import Callable, Sequence
 
@@ -18,11 +18,11 @@ JointWriter = Callable[[Entity, torch.Tensor, torch.Tensor | float], None]
 
 
 class EntityView(TouchingView):
-    """An entity in each world, of members that may have different numbers of joints.
+    """View of an entity in each world; members can have different numbers of joints.
 
     Joints are padded to the largest number: columns beyond a row's own joints, where
-    `joint_mask` is false, read as zero and are not written. Root and joints show a
-    write at once, as `entity.data` does.
+    `joint_mask` is false, read as zero and are not written. Writes to root and joints
+    are visible immediately, as in `entity.data`.
     """
 
     def __init__(
@@ -32,7 +32,7 @@ class EntityView(TouchingView):
         which: torch.Tensor | None = None,
         present: torch.Tensor | None = None,
     ) -> None:
-        """Choose among entities."""
+        """Select among entities."""
         super().__init__(source, [entity.name for entity in members], which, present)
         self.members = tuple(members)
         """The entities."""
@@ -66,13 +66,13 @@ class EntityView(TouchingView):
 
     @property
     def mass(self) -> torch.Tensor:
-        """Masses of the whole entities, shape (...), kg."""
+        """Masses of the complete entities, shape (...), kg."""
         masses = self.source.sim.model.body_mass
         columns = [e.index.bodies.columns for e in self.members]
         return self.choice.select([c.read(masses).sum(dim=-1) for c in columns])
 
     def is_static(self, lin: float = 1e-2, ang: float = 1e-1) -> torch.Tensor:
-        """Return whether the root is at most this fast, m/s and rad/s, bool, (...)."""
+        """Return whether the root is slower than both limits, m/s, rad/s, bool."""
         return slow(self.root_lin_vel_w, self.root_ang_vel_w, lin, ang)
 
     # Joints.
@@ -99,23 +99,23 @@ class EntityView(TouchingView):
 
     @property
     def joint_pos_limits(self) -> torch.Tensor:
-        """Lower and upper limits, ±inf where there is none, (..., max_joints, 2)."""
+        """Lower and upper limits, ±inf if unlimited, shape (..., max_joints, 2)."""
         return self._padded(lambda data: data.joint_pos_limits)
 
     @property
     def soft_joint_pos_limits(self) -> torch.Tensor:
-        """The same, drawn together by each entity's soft limit factor."""
+        """Limits narrowed by each entity's soft limit factor, (..., max_joints, 2)."""
         return self._padded(lambda data: data.soft_joint_pos_limits)
 
     @property
     def default_joint_pos(self) -> torch.Tensor:
-        """Positions that a reset returns to, shape (..., max_joints)."""
+        """Default positions, to which a reset returns, shape (..., max_joints)."""
         return self._padded(lambda data: data.default_joint_pos)
 
     # Parts.
 
     def body(self, name: str) -> BodyView:
-        """Return the body of this name, which every member has, without its prefix."""
+        """Return a view of a body by local name; every member must have it."""
         for entity in self.members:
             find_name(name, entity.body_names, what="body", owner=entity.name)
         names = [f"{member}/{name}" for member in self.names]
@@ -124,7 +124,7 @@ class EntityView(TouchingView):
     # Writing.
 
     def write_root_pose(self, mask: torch.Tensor, pose: Pose | torch.Tensor) -> None:
-        """Place the roots in the worlds of `mask`: poses in the world, (..., 7)."""
+        """Set the root poses in the worlds of `mask`, world frame, (..., 7)."""
         raw = pose.raw if isinstance(pose, Pose) else pose
         self._check_placeable()
         for member, entity in enumerate(self.members):
@@ -133,9 +133,9 @@ class EntityView(TouchingView):
             entity.write_root_pose_w(where, value)
 
     def write_root_velocity(self, mask: torch.Tensor, velocity: torch.Tensor) -> None:
-        """Set the roots in motion: linear and angular, world axes, (..., 6).
+        """Set linear and angular root velocities, world axes, (..., 6).
 
-        The orientation counts that a root has now, so write its pose first.
+        The write uses the present orientation, so write the pose first.
         """
         check_floating(self.members)
         for member, entity in enumerate(self.members):
@@ -144,11 +144,11 @@ class EntityView(TouchingView):
             entity.write_root_velocity_w(where, value)
 
     def write_joint_pos(self, mask: torch.Tensor, pos: torch.Tensor | float) -> None:
-        """Write positions of joints in the worlds of `mask`, (..., max_joints)."""
+        """Write joint positions in the worlds of `mask`, (..., max_joints)."""
         self._write_joints(mask, pos, Entity.write_joint_pos)
 
     def write_joint_vel(self, mask: torch.Tensor, vel: torch.Tensor | float) -> None:
-        """Write velocities of joints in the worlds of `mask`, (..., max_joints)."""
+        """Write joint velocities in the worlds of `mask`, (..., max_joints)."""
         self._write_joints(mask, vel, Entity.write_joint_vel)
 
     def write_joint_state(
@@ -157,17 +157,17 @@ class EntityView(TouchingView):
         pos: torch.Tensor | float,
         vel: torch.Tensor | float,
     ) -> None:
-        """Write positions and velocities of joints, each (..., max_joints)."""
+        """Write joint positions and velocities, each (..., max_joints)."""
         self.write_joint_pos(mask, pos)
         self.write_joint_vel(mask, vel)
 
     def reset_to_default(self, mask: torch.Tensor) -> None:
-        """Write the default state of what the worlds of `mask` show."""
+        """Write the default state of the selected entities in the worlds of `mask`."""
         for member, entity in enumerate(self.members):
             where, _ = self.choice.part(member, mask, 0.0, ())
             entity.reset_to_default(where)
 
-    # Names that other frameworks have for these.
+    # Aliases known from other frameworks.
 
     pose = root_pose
     linear_velocity = root_lin_vel_w
@@ -205,6 +205,6 @@ class EntityView(TouchingView):
         fixed = [e.name for e in self.members if e.index.root_body_id == 0]
         if fixed:
             raise ViewError(
-                f"The entity {fixed[0]!r} is a part of the world and has no root pose "
-                "to write."
+                f"The entity {fixed[0]!r} is fixed to the world, so it has no root "
+                "pose to write."
             )

@@ -1,4 +1,4 @@
-"""Positions with orientations, as one thing that can be composed and inverted."""
+"""Poses: positions with orientations, with composition and inverse."""
 
 from __future__ import annotations
 
@@ -21,27 +21,27 @@ Index = int | slice | torch.Tensor | EllipsisType | None
 
 
 class PoseError(ValueError):
-    """Something that is no pose."""
+    """Data that are not a pose."""
 
 
 class Pose:
-    """Positions and orientations of frames, shape (..., 7).
+    """Poses of frames, shape (..., 7).
 
-    A pose takes coordinates of its own frame to those of the frame that it is given in,
-    so `A * B` is the pose B, given in the frame A, seen from where A is given. Two
-    poses broadcast as tensors do: one row goes with any number of rows.
+    A pose maps coordinates of its own frame to those of its parent frame. `A * B` is
+    pose B, given in frame A, expressed in the parent frame of A. Two poses broadcast as
+    tensors do: one row combines with any number of rows.
     """
 
     def __init__(self, raw: torch.Tensor) -> None:
-        """Take a tensor as it is, without a copy.
+        """Wrap a tensor without a copy.
 
         Args:
             raw: Position in metres and unit quaternion wxyz, shape (..., 7).
         """
         if raw.ndim < 1 or raw.shape[-1] != 7:
             raise PoseError(
-                f"A pose has 7 numbers, position and quaternion wxyz, in its last "
-                f"dimension; this tensor has shape {tuple(raw.shape)}."
+                "A pose has 7 numbers in its last dimension, position and quaternion "
+                f"wxyz; this tensor has shape {tuple(raw.shape)}."
             )
         self.raw = raw
         """Position and quaternion wxyz, shape (..., 7)."""
@@ -52,12 +52,13 @@ class Pose:
         pose: Pose | torch.Tensor | Numbers | Sequence[Pose],
         device: torch.device | str | None = None,
     ) -> Pose:
-        """Make a pose of whatever says one.
+        """Create a pose from a pose, a tensor, a nested list, or a list of poses.
 
         Args:
-            pose: A pose, which is returned as it is; a tensor or nested list of shape
-                (..., 7); or a list of poses of one shape, which become rows.
-            device: Where the pose lies. None leaves it where it is, a list on the CPU.
+            pose: A pose, which is returned unchanged; a tensor or nested list of shape
+                (..., 7); or a list of poses of equal shape, which become rows.
+            device: Target device. None keeps that of a tensor, and uses the CPU for a
+                list.
         """
         if isinstance(pose, Pose):
             return pose if device is None else pose.to(device)
@@ -76,12 +77,12 @@ class Pose:
         q: torch.Tensor | Numbers | None = None,
         device: torch.device | str | None = None,
     ) -> Pose:
-        """Make a pose of positions and orientations that broadcast to one another.
+        """Create a pose from positions and orientations that broadcast with each other.
 
         Args:
             p: Positions, shape (..., 3). None means the origin.
             q: Unit quaternions wxyz, shape (..., 4). None means no rotation.
-            device: Where the pose lies. None takes that of the tensors.
+            device: Target device. None uses that of the tensors.
         """
         place = next((v.device for v in (p, q) if isinstance(v, torch.Tensor)), None)
         pos, quat = _part(p, 3, "p", place), _part(q, 4, "q", place)
@@ -94,7 +95,7 @@ class Pose:
 
     @classmethod
     def from_transformation_matrix(cls, matrix: torch.Tensor) -> Pose:
-        """Make a pose of homogeneous matrices, shape (..., 4, 4)."""
+        """Create a pose from homogeneous matrices, shape (..., 4, 4)."""
         if matrix.shape[-2:] != (4, 4):
             raise PoseError(
                 "A transformation matrix has shape (..., 4, 4), not "
@@ -105,7 +106,7 @@ class Pose:
 
     @property
     def p(self) -> torch.Tensor:
-        """Positions, a live part of `raw`, shape (..., 3), metres."""
+        """Positions, shape (..., 3), metres; a view of `raw`."""
         return self.raw[..., :3]
 
     @p.setter
@@ -114,7 +115,7 @@ class Pose:
 
     @property
     def q(self) -> torch.Tensor:
-        """Unit quaternions wxyz, a live part of `raw`, shape (..., 4)."""
+        """Unit quaternions wxyz, shape (..., 4); a view of `raw`."""
         return self.raw[..., 3:]
 
     @q.setter
@@ -123,7 +124,7 @@ class Pose:
 
     @property
     def shape(self) -> torch.Size:
-        """Shape of the poses, without the 7 numbers of each."""
+        """Shape of the poses, without the last dimension of 7."""
         return self.raw.shape[:-1]
 
     @property
@@ -143,7 +144,7 @@ class Pose:
         return self.shape[0]
 
     def __getitem__(self, index: Index | tuple[Index, ...]) -> Pose:
-        """Choose poses as one chooses from a tensor of shape `pose.shape`."""
+        """Index as a tensor of shape `pose.shape`."""
         listed = index if isinstance(index, tuple) else (index,)
         return Pose(self.raw[(*listed, slice(None))])
 
@@ -155,7 +156,7 @@ class Pose:
         return Pose(torch.cat((pos, quat), dim=-1))
 
     def inv(self) -> Pose:
-        """Return the pose that undoes this one: `A.inv() * A` is the identity."""
+        """Return the inverse: `A.inv() * A` is the identity."""
         pos = -quat_rotate_inverse(self.q, self.p)
         return Pose(torch.cat((pos, quat_conjugate(self.q)), dim=-1))
 
@@ -167,13 +168,13 @@ class Pose:
         return torch.cat((top, bottom), dim=-2)
 
     def transform_point(self, point: torch.Tensor) -> torch.Tensor:
-        """Take one point of each frame, (..., 3), to the parent's coordinates."""
+        """Transform one point per frame, (..., 3), to the parent frame."""
         shape = torch.broadcast_shapes(self.shape, point.shape[:-1])
         quat, point = self.q.expand(*shape, 4), point.expand(*shape, 3)
         return self.p + quat_rotate(quat, point)
 
     def transform_points(self, points: torch.Tensor) -> torch.Tensor:
-        """Take the points of each frame, (..., P, 3), to the parent's coordinates."""
+        """Transform the points of each frame, (..., P, 3), to the parent frame."""
         return Pose(self.raw.unsqueeze(-2)).transform_point(points)
 
     def __repr__(self) -> str:

@@ -1,4 +1,4 @@
-"""Contact forces of the present state, between any two things, declared or not."""
+"""Contact forces of the present state, between any two bodies or entities."""
 
 from collections.abc import Sequence
 
@@ -12,14 +12,14 @@ from mjlab.views.source import ContactForces, ViewSource
 
 
 class PresentForces(ContactForces):
-    """The contacts of all worlds as MuJoCo finds them now, taken once for all pairs.
+    """Contacts of all worlds in the present state, computed once for all pairs.
 
-    It solves the present state of each world once more, on the host, and changes
-    nothing; so it is for looking between steps, and a term asks a declared pair.
+    Solves the present state of each world again in MuJoCo on the host, without changing
+    it. Meant for inspection between steps; terms use declared contact pairs.
     """
 
     def __init__(self, source: ViewSource) -> None:
-        """Look at all worlds of a scene."""
+        """Compute the contacts of all worlds of a scene."""
         super().__init__({}, {})
         self._source = source
         self._num_envs = source.sim.num_envs
@@ -32,15 +32,15 @@ class PresentForces(ContactForces):
         self._bodies = torch.from_numpy(np.concatenate([bodies for bodies, _ in found]))
         """The two bodies of each contact, shape (contacts, 2), -1 for a flex."""
         self._force = torch.from_numpy(np.concatenate([force for _, force in found]))
-        """Force on the second body from the first, in the world, (contacts, 3)."""
+        """Force on the second body from the first, world frame, N, (contacts, 3)."""
 
     def _check(self, keys: Sequence[PairKey]) -> None:
-        """Accept all things that there are."""
+        """Accept all existing bodies and entities."""
 
     def _on(self, first: str, second: str | None) -> torch.Tensor:
         here = self._are_of(first)
         there = ~here if second is None else self._are_of(second)
-        # Of a contact inside a thing nothing is left: the two sides cancel.
+        # A contact within one entity cancels: both sides belong to it.
         as_second = (here[:, 1] & there[:, 0]).double() - (
             here[:, 0] & there[:, 1]
         ).double()
@@ -49,7 +49,7 @@ class PresentForces(ContactForces):
         return total.float().to(self._source.sim.device)
 
     def _are_of(self, name: str) -> torch.Tensor:
-        """Return which bodies of contacts belong to a body or an entity, by name."""
+        """Return a mask of the contact sides on a body or an entity, by name."""
         own = [
             index
             for body, index in self._source.body_index.items()

@@ -1,4 +1,4 @@
-"""The parts of a scene that views read: its physics, all bodies, contact forces."""
+"""Data of a scene that views read: simulation, body states, and contact forces."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -14,29 +14,29 @@ from mjlab.views.choice import MemberChoice, ViewError, take_columns
 
 
 class ViewSource:
-    """The parts of a scene that views are made of.
+    """Data of a scene that views read.
 
-    Poses and velocities of bodies follow from MuJoCo's kinematics, so they are those of
-    the last `forward()`, or of the beginning of the last `step()`: a write shows in
-    them after `forward()`.
+    Body poses and velocities come from MuJoCo's kinematics, so they are those of the
+    last `forward()`, or of the beginning of the last `step()`: a write is visible after
+    `forward()`.
     """
 
     def __init__(self, scene: Scene) -> None:
         self.sim = scene.sim
-        """Physics of the scene."""
+        """Simulation of the scene."""
         self.entities: Mapping[str, Entity] = scene.entities
         """Entities by name."""
         groups = {name: list(its.members) for name, its in scene.variants.items()}
         self.forces = ContactForces(scene.pair_sensors, groups)
-        """Contact forces that the scene declares."""
+        """Contact forces between the pairs that the scene declares."""
         model = scene.sim.mj_model
         names = [model.body(i).name for i in range(model.nbody)]
         self.body_index = {name: i for i, name in enumerate(names) if name}
-        """Column of each body by its full name, `<entity>/<body>`; 0 is `world`."""
+        """Column of each body by full name, `<entity>/<body>`; 0 is `world`."""
         self.body_roots = torch.tensor(
             model.body_rootid.tolist(), device=scene.sim.device
         )
-        """First body of the tree that each body is in, int64, shape (nbody,)."""
+        """Root body of each body's kinematic tree, int64, shape (nbody,)."""
         self._packed: torch.Tensor | None = None
         scene.on_change.append(self._forget)
 
@@ -44,9 +44,8 @@ class ViewSource:
     def packed(self) -> torch.Tensor:
         """Positions, quaternions wxyz and velocities, shape (num_envs, nbody, 13).
 
-        In the world frame, of the origins of the bodies' own frames. The rows are
-        [world, body], the body as in MuJoCo's model. It is computed when first read
-        after something changed.
+        In the world frame, of the bodies' frame origins. Rows are [world, body], with
+        body ids as in MuJoCo's model. Computed at the first read after a change.
         """
         if self._packed is None:
             data = self.sim.data
@@ -63,7 +62,7 @@ class ViewSource:
         return torch.tensor(columns, dtype=torch.int64, device=self.sim.device)
 
     def owner(self, element: str) -> Entity | None:
-        """Return the entity of an element by full name; None for the scene's own."""
+        """Return the entity of an element by full name; None for scene elements."""
         return self.entities.get(element.split("/")[0]) if "/" in element else None
 
     def _forget(self) -> None:
@@ -73,11 +72,12 @@ class ViewSource:
 def point_velocity(
     twist: torch.Tensor, point: torch.Tensor, center: torch.Tensor
 ) -> torch.Tensor:
-    """Return the velocity of a point, linear before angular, shape (..., 6).
+    """Return the velocity of a point, linear then angular, shape (..., 6).
 
     Args:
-        twist: MuJoCo's: angular velocity before the linear one at `center`, (..., 6).
-        point: The point that moves with the body, world frame, m, (..., 3).
+        twist: MuJoCo's cvel: angular velocity, then linear velocity at `center`, (...,
+            6).
+        point: Point fixed to the body, world frame, m, (..., 3).
         center: Centre of mass of the body's tree, world frame, m, (..., 3).
     """
     angular = twist[..., :3]
@@ -86,17 +86,17 @@ def point_velocity(
 
 
 class Touching(Protocol):
-    """A view of things that can touch."""
+    """View of bodies or entities that can be in contact."""
 
     names: tuple[str, ...]
     choice: MemberChoice
 
 
 class ContactForces:
-    """Reads the sensors that `SceneCfg.contact_pairs` was compiled to.
+    """Reader of the sensors compiled from `SceneCfg.contact_pairs`.
 
     Rewards and terminations read the forces of the last physics step, observations
-    those of the present state, as of every sensor.
+    those of the present state, as for every sensor.
     """
 
     def __init__(
@@ -104,11 +104,11 @@ class ContactForces:
         sensors: Mapping[PairKey, ContactSensor],
         groups: Mapping[str, Sequence[str]],
     ) -> None:
-        """Take the sensors.
+        """Store the sensors.
 
         Args:
-            sensors: By the names of the two sides.
-            groups: Names that a configuration has for several entities at once.
+            sensors: Sensors by the names of the two sides.
+            groups: Entities of each configured name that stands for several.
         """
         self._sensors = dict(sensors)
         self._group_of = {name: group for group in groups for name in groups[group]}
@@ -116,13 +116,14 @@ class ContactForces:
     def between(self, first: Touching, second: Touching) -> torch.Tensor:
         """Return the force on the first from the second, N, shape (..., 3).
 
-        Row goes with row; a view of one thing per world goes with each of k rows.
+        Rows are paired; a view with one member per world is paired with each of k rows.
         """
         one, two = first.choice, second.choice
         if _wide(one)[1] != _wide(two)[1] and 1 not in (_wide(one)[1], _wide(two)[1]):
             raise ViewError(
                 f"{first!r} has rows of shape {tuple(one.shape)} and {second!r} of "
-                f"shape {tuple(two.shape)}; row goes with row."
+                f"shape {tuple(two.shape)}; rows are paired, so the shapes have to "
+                "match."
             )
         forces = self._all_pairs(first.names, second.names)
         pairs = one.picks * len(second.names) + two.picks
@@ -136,7 +137,7 @@ class ContactForces:
         return chosen.squeeze(1) if both_narrow else chosen
 
     def net(self, view: Touching) -> torch.Tensor:
-        """Return the force on a thing from all that touches it, N, shape (..., 3)."""
+        """Return the total contact force on each row of a view, N, shape (..., 3)."""
         self._check([(name, None) for name in view.names])
         return view.choice.select([self._on(name, None) for name in view.names])
 
@@ -148,15 +149,15 @@ class ContactForces:
             raise ViewError(f"{firsts[0]!r} has no contact with itself.")
         self._check(apart)
         found = {key: self._on(*key) for key in apart}
-        # Where both sides are views of the same things, no world pairs one with itself
-        # and finds a force.
+        # If both views have the same members, the pairs of a member with itself have no
+        # sensor and stay zero.
         none = torch.zeros_like(found[apart[0]])
         return torch.stack([found.get(key, none) for key in keys], dim=1)
 
     def _on(self, first: str, second: str | None) -> torch.Tensor:
         """Return the force on the first from the second, (num_envs, 3)."""
         if (first, second) in self._sensors:
-            # MuJoCo reports the force on the other side.
+            # MuJoCo reports the force with the opposite sign.
             return -_total(self._sensors[first, second].data.force)
         assert second is not None
         return _total(self._sensors[second, first].data.force)
@@ -172,14 +173,15 @@ class ContactForces:
             named = dict.fromkeys((self._named(a), self._named(b)) for a, b in missing)
             lines = "".join(f"    {_line(a or '', b)},\n" for a, b in named)
             raise ViewError(
-                f"The contact force {_words(*missing[0])} is not measured, because the "
-                "scene does not declare it. Between steps, contact_force_now needs no "
-                "declaration. For terms, add to SceneCfg:\n"
+                f"The contact force {_words(*missing[0])} is not measured, because "
+                "the scene does not declare this pair. Between steps, use "
+                "contact_force_now, which needs no declaration. For terms, add to "
+                "SceneCfg:\n"
                 f"contact_pairs=(\n{lines})"
             )
 
     def _named(self, name: str | None) -> str | None:
-        """Return the name that a configuration has for it."""
+        """Return the configured name of an entity or body."""
         return None if name is None else self._group_of.get(name, name)
 
 
@@ -189,7 +191,7 @@ def _wide(choice: MemberChoice) -> tuple[int, int]:
 
 def _total(force: torch.Tensor) -> torch.Tensor:
     """Sum over the bodies of an entity, (num_envs, bodies, 3) to (num_envs, 3)."""
-    # One after the other, so that no bit of a world depends on how many there are.
+    # In a fixed order, so that the result does not depend on the number of worlds.
     total = force[:, 0]
     for body in range(1, force.shape[1]):
         total = total + force[:, body]

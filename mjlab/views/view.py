@@ -1,4 +1,4 @@
-"""The parts that views of all kinds share."""
+"""Base classes of views."""
 
 from collections.abc import Sequence
 
@@ -9,10 +9,10 @@ from mjlab.views.source import ViewSource
 
 
 class View:
-    """Some things of a scene, one of them in each world, or k.
+    """Elements of a scene, with one or k of them selected in each world.
 
-    A row is a thing in a world. Tensors have the shape (num_envs, ...), or
-    (num_envs, k, ...) where `which` chooses k members in each world. Rows that are not
+    A row is an element in a world. Tensors have the shape (num_envs, ...), or
+    (num_envs, k, ...) if `which` selects k members in each world. Rows that are not
     present read as zero, poses as the identity, and are not written.
     """
 
@@ -23,9 +23,9 @@ class View:
         which: torch.Tensor | None = None,
         present: torch.Tensor | None = None,
     ) -> None:
-        """Choose among members; `MemberChoice` says what `which` and `present` are."""
+        """Select among members; see `MemberChoice` for `which` and `present`."""
         self.source = source
-        """The parts of the scene that are read and written."""
+        """Data of the scene."""
         self.names = tuple(names)
         """Names of the members."""
         sim = source.sim
@@ -50,13 +50,13 @@ class View:
 
 
 class TouchingView(View):
-    """A view of things that other things touch."""
+    """View of elements that can be in contact."""
 
     @property
     def net_contact_force(self) -> torch.Tensor:
-        """Force from all that touches it, world frame, N, shape (..., 3).
+        """Total contact force, world frame, N, shape (..., 3).
 
-        Of the last physics step, or in an observation of the present state. The scene
+        Of the last physics step, or of the present state in an observation. The scene
         has to declare it: `contact_pairs=(ContactPairCfg(first="<name>"),)`.
         """
         return self.source.forces.net(self)
@@ -65,6 +65,6 @@ class TouchingView(View):
 def slow(
     lin_vel: torch.Tensor, ang_vel: torch.Tensor, most_lin: float, most_ang: float
 ) -> torch.Tensor:
-    """Return whether both speeds are at most so large, shape (...)."""
+    """Return whether both speeds are at most the limits, shape (...)."""
     linear = lin_vel.square().sum(dim=-1) <= most_lin**2
     return linear & (ang_vel.square().sum(dim=-1) <= most_ang**2)

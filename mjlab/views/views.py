@@ -1,4 +1,4 @@
-"""The views of a scene, one set of them for each scene."""
+"""Access to the views of a scene."""
 
 from collections.abc import Sequence
 from typing import TypeVar
@@ -20,21 +20,21 @@ V = TypeVar("V", bound=View)
 
 
 class SceneViews:
-    """Bodies, joints and entities of a scene as views, merged or not.
+    """Views of bodies, joints and entities of a scene, merged or single.
 
-    Views are made once, where a term is bound, and read in every step. In what follows
-    `which` chooses a member of each world, int64 of shape (num_envs,), or k distinct
-    ones, (num_envs, k); `present` says where it is there at all. Both are kept, not
-    copied.
+    Views are created once, where a term is bound, and read in every step. In all
+    methods, `which` selects a member of each world, int64 of shape (num_envs,), or k
+    distinct members, (num_envs, k); `present` is false in worlds without the member.
+    Both are stored without a copy.
     """
 
     def __init__(self, scene: Scene) -> None:
-        """Follow a scene from now on; `of` does it once for each."""
+        """Create the views of a scene; use `of`, which does so once per scene."""
         self._source = ViewSource(scene)
         self._present: PresentForces | None = None
         scene.on_change.append(self._forget)
         self.views: dict[str, EntityView] = {}
-        """Entity views by name; what is put here is what `view` returns."""
+        """Entity views by name; `view` returns the entries of this dictionary."""
         for name, its in scene.variants.items():
             members = list(its.members)
             self.views[name] = self.merge_entities(members, its.which, its.present)
@@ -43,8 +43,8 @@ class SceneViews:
     def rigid_body_data(self) -> torch.Tensor:
         """Pose and velocity of every body, shape (num_envs, nbody, 13).
 
-        Position, quaternion wxyz, linear and angular velocity of the body's own frame
-        in the world. Its rows are [world, body]; `body_index` says which body is which.
+        Position, quaternion wxyz, linear and angular velocity of the body frame in the
+        world frame. Rows are [world, body]; `body_index` maps names to columns.
         """
         return self._source.packed
 
@@ -54,7 +54,7 @@ class SceneViews:
         return self._source.body_index
 
     def view(self, name: str) -> EntityView:
-        """Return the view of the entity called `name` in each world."""
+        """Return the view of an entity by name."""
         if name not in self.views:
             known = [*self._source.entities, *self.views]
             find_name(name, known, what="entity", owner="scene")
@@ -62,11 +62,11 @@ class SceneViews:
         return self.views[name]
 
     def body(self, name: str) -> BodyView:
-        """Return the view of the body of this full name, as `robot/hand`."""
+        """Return the view of a body by full name, such as `robot/hand`."""
         return self.merge_bodies([name])
 
     def joint(self, name: str) -> JointView:
-        """Return the view of the hinge or slide joint of this full name."""
+        """Return the view of a hinge or slide joint by full name."""
         return self.merge_joints([name])
 
     def merge_bodies(
@@ -75,7 +75,7 @@ class SceneViews:
         which: torch.Tensor | None = None,
         present: torch.Tensor | None = None,
     ) -> BodyView:
-        """Return one view of bodies, given as views or by full name."""
+        """Return one view of several bodies, given as views or by full name."""
         return BodyView(self._source, _names(members, BodyView), which, present)
 
     def merge_links(
@@ -84,9 +84,9 @@ class SceneViews:
         which: torch.Tensor | None = None,
         present: torch.Tensor | None = None,
     ) -> BodyView:
-        """Return one view of bodies that hang in one hinge or slide joint each.
+        """Return one view of bodies with a single hinge or slide joint each.
 
-        So its `joint` can be read and written as well.
+        The `joint` of the view can be read and written as well.
         """
         view = self.merge_bodies(members, which, present)
         for name in view.names:
@@ -99,7 +99,7 @@ class SceneViews:
         which: torch.Tensor | None = None,
         present: torch.Tensor | None = None,
     ) -> JointView:
-        """Return one view of joints, given as views or by full name."""
+        """Return one view of several joints, given as views or by full name."""
         return JointView(self._source, _names(members, JointView), which, present)
 
     def merge_entities(
@@ -108,7 +108,7 @@ class SceneViews:
         which: torch.Tensor | None = None,
         present: torch.Tensor | None = None,
     ) -> EntityView:
-        """Return one view of entities, given as such, as views or by name."""
+        """Return one view of several entities, given as objects, views or names."""
         known = self._source.entities
         names = _names(
             [m.name if isinstance(m, Entity) else m for m in members], EntityView
@@ -116,7 +116,9 @@ class SceneViews:
         for name in names:
             find_name(name, list(known), what="entity", owner="scene")
         if not names:
-            raise MergeError("There is nothing to merge: the list of members is empty.")
+            raise MergeError(
+                "The list of members is empty, so there is nothing to merge."
+            )
         return EntityView(self._source, [known[n] for n in names], which, present)
 
     def pairwise_contact_force(
@@ -124,8 +126,8 @@ class SceneViews:
     ) -> torch.Tensor:
         """Return the force on the first from the second, world frame, N, (..., 3).
 
-        It is the sum of their contacts in the last physics step, or in an observation
-        in the present state. The scene has to declare the pair in `contact_pairs`.
+        Sum of their contacts in the last physics step, or in the present state in an
+        observation. The scene has to declare the pair in `contact_pairs`.
 
         Args:
             first: A view of bodies or entities, or the name of one.
@@ -135,7 +137,7 @@ class SceneViews:
         return forces.between(self._touching(first), self._touching(second))
 
     def net_contact_force(self, thing: Touching | str) -> torch.Tensor:
-        """Return the force on a thing from all that touches it, world frame, N."""
+        """Return the total contact force on a view or name, world frame, N."""
         return self._source.forces.net(self._touching(thing))
 
     def contact_force_now(
@@ -143,11 +145,12 @@ class SceneViews:
     ) -> torch.Tensor:
         """Return the force on the first in the present state, world frame, N, (..., 3).
 
-        Nothing has to be declared. It is for looking between steps: `PresentForces`.
+        No declaration is needed. Meant for inspection between steps; see
+        `PresentForces`.
 
         Args:
             first: A view of bodies or entities, or the name of one.
-            second: The same, whose force it is. None is all that touches the first.
+            second: The source of the force, likewise. None sums over all contacts.
         """
         if self._present is None:
             self._present = PresentForces(self._source)
@@ -156,7 +159,7 @@ class SceneViews:
         return self._present.between(self._touching(first), self._touching(second))
 
     def _forget(self) -> None:
-        """Let go of the contacts of a state that is over."""
+        """Discard the contacts of an earlier state."""
         self._present = None
 
     def _touching(self, thing: Touching | str) -> Touching:
@@ -173,26 +176,26 @@ _VIEWS: WeakKeyDictionary[Scene, SceneViews] = WeakKeyDictionary()
 
 
 def of(scene: Scene) -> SceneViews:
-    """Return the views of a scene, the same ones at every call."""
+    """Return the views of a scene, the same object at every call."""
     if scene not in _VIEWS:
         _VIEWS[scene] = SceneViews(scene)
     return _VIEWS[scene]
 
 
 def _names(members: Sequence[View | str], kind: type[V]) -> list[str]:
-    """Return the names of members that are all of one kind, each of one thing."""
+    """Return the names of members, which must be unmerged views of one kind."""
     return [m if isinstance(m, str) else _name(m, kind) for m in members]
 
 
 def _name(member: View, kind: type[V]) -> str:
     if not isinstance(member, kind):
         raise MergeError(
-            f"{member!r} cannot be merged with {kind.__name__}s: the members of a view "
-            "are of one kind."
+            f"{member!r} cannot be merged with {kind.__name__}s: all members of a "
+            "view must be of one kind."
         )
     if member.choice.which is not None or member.choice.present is not None:
         raise MergeError(
-            f"{member!r} is merged already. Merge its members, "
+            f"{member!r} is already merged. Merge its members, "
             f"{', '.join(map(repr, member.names))}, with the others."
         )
     (name,) = member.names

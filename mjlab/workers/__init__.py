@@ -1,4 +1,4 @@
-"""Worlds in worker processes: many cores without threads, and no GPU in their way."""
+"""Environments in worker processes, for CPUs with many cores and for a separate GPU."""
 
 from mjlab.workers.env import WorkerEnv as WorkerEnv
 from mjlab.workers.pool import WorkerError as WorkerError

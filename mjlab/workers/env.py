@@ -1,4 +1,4 @@
-"""An environment whose worlds live in worker processes."""
+"""Environment whose worlds run in worker processes."""
 
 from __future__ import annotations
 
@@ -32,10 +32,10 @@ _LOG = "log."
 
 
 class MergedLog(EpisodeLog):
-    """Figures of episodes that ended in any worker.
+    """Log of episodes that ended in any worker.
 
-    Sums are over worlds, so that their last digits depend on how these are divided;
-    nothing that learns reads them.
+    Sums are over worlds, so their last digits depend on the division among workers;
+    learning does not read them.
     """
 
     def __init__(self, keys: Sequence[str], device: torch.device) -> None:
@@ -43,7 +43,7 @@ class MergedLog(EpisodeLog):
         self.register(keys)
 
     def add(self, sums_and_count: torch.Tensor) -> None:
-        """Take in the episodes that ended in a step, as sums and their number."""
+        """Add the episodes that ended in a step, as sums and their number."""
         if float(sums_and_count[-1]):
             sums_and_count = sums_and_count.to(self._sums_and_count.device)
             self._sums_and_count += sums_and_count
@@ -53,10 +53,10 @@ class MergedLog(EpisodeLog):
 class WorkerEnv:
     """Worlds of a task on the native engine, divided among worker processes.
 
-    It is stepped as `ManagerBasedRlEnv` is, and gives the same numbers, bit for bit,
-    whatever the number of workers: a world's future depends on its global index and on
-    nothing else. Workers never import Warp and see no GPU; what they share with this
-    process are tensors in shared memory, one a kind.
+    It has the interface of `ManagerBasedRlEnv` and returns the same numbers, bit for
+    bit, for any number of workers: the evolution of a world depends on its global index
+    only. Workers never import Warp and see no GPU; they exchange data with this process
+    through tensors in shared memory, one per quantity.
     """
 
     def __init__(
@@ -73,11 +73,11 @@ class WorkerEnv:
 
         Args:
             cfg: The environment, with all worlds.
-            num_workers: Processes.
-            device: Where the learner is: observations go there, and actions come from.
-            first_world: Global index of world 0, for a process of several.
-            timeout_s: Seconds after which a worker that was told to step, or asked for
-                anything, and has not answered, is given up.
+            num_workers: Number of processes.
+            device: Device of the learner: of observations and actions.
+            first_world: Global index of world 0, if several processes train together.
+            timeout_s: Seconds without an answer to a step or another request, after
+                which a worker is considered stuck.
             build_timeout_s: The same for building its worlds.
         """
         check_config(cfg)
@@ -89,7 +89,8 @@ class WorkerEnv:
         self.device = torch.device(device)
         sample = shard_cfg(cfg, self.shards.sample, self.seed)
         self.sample = ManagerBasedRlEnv(sample, device="cpu")
-        """An environment of the same terms, to ask about these. It is not stepped."""
+        """Environment with the same terms, for queries about them. It is never
+        stepped."""
         check_independent(self.sample, self.shards)
         self._shape = StateShape(self.sample.get_state(), self.shards.sample)
         self.max_episode_length = self.sample.max_episode_length
@@ -97,9 +98,9 @@ class WorkerEnv:
         self.single_observation_space = self.sample.single_observation_space
         self.single_action_space = self.sample.single_action_space
         self.episode_log = MergedLog(self.sample.episode_log.keys, self.device)
-        """Figures of episodes that ended, of all worlds."""
+        """Log of ended episodes, of all worlds."""
         self.memory = SharedArrays(self._specs())
-        """Memory that the workers and this process share."""
+        """Memory shared by the workers and this process."""
         self._tensors = self.memory.tensors()
         for name, part in shared_parts(self.sample):
             part.share(term_memory(self._tensors, name))
@@ -111,11 +112,11 @@ class WorkerEnv:
             build_timeout_s=build_timeout_s,
         )
 
-    # What an environment does.
+    # Interface of an environment.
 
     @property
     def episode_length_buf(self) -> torch.Tensor:
-        """Steps since each world was reset, shape (num_envs,), int64, live."""
+        """Steps since the last reset of each world, shape (num_envs,), int64, live."""
         return self._tensors["episode_length"]
 
     def choose_resets(
@@ -125,12 +126,12 @@ class WorkerEnv:
         ignore_terminations: bool = False,
         final_obs: bool | None = None,
     ) -> None:
-        """Accept resets in the same step, as they are configured, and no others."""
+        """Accept only resets in the same step, with the configured options."""
         differs = final_obs is not None and final_obs != self.cfg.final_obs
         if when != "same_step" or ignore_terminations or differs:
             raise ValueError(
-                "Worlds in worker processes that end are reset in the same step, with "
-                f"cfg.final_obs={self.cfg.final_obs}; asked for: {when!r}, "
+                "Worker processes reset finished worlds in the same step, with "
+                f"cfg.final_obs={self.cfg.final_obs}; requested: {when!r}, "
                 f"{ignore_terminations=}, {final_obs=}."
             )
 
@@ -157,7 +158,7 @@ class WorkerEnv:
         if action.shape != shared.shape:
             raise ValueError(
                 f"The action has shape {tuple(action.shape)}; it has to be "
-                f"{tuple(shared.shape)}: worlds, and numbers of the action."
+                f"{tuple(shared.shape)}: (num_envs, action_dim)."
             )
         shared.copy_(action.detach())
         self._pool.step(is_first=self._is_first_step)
@@ -176,9 +177,9 @@ class WorkerEnv:
         )
 
     def get_state(self) -> dict[str, torch.Tensor]:
-        """Everything that the future depends on, as copies.
+        """Return a copy of the complete state.
 
-        It is the state that one environment with all worlds would have.
+        It equals the state of one environment with all worlds.
         """
         parts = [
             {name: torch.from_numpy(array) for name, array in part.items()}
@@ -188,7 +189,7 @@ class WorkerEnv:
         return self._shape.merged(parts) | {_LOG + k: v.cpu().clone() for k, v in log}
 
     def set_state(self, state: dict[str, torch.Tensor]) -> None:
-        """Continue as if from the moment of `get_state`, bit for bit."""
+        """Restore a state from `get_state`, bit for bit."""
         for name, live in self.episode_log.state().items():
             live.copy_(state[_LOG + name])
         sums = f"{_LOG}sums_and_count"
@@ -198,9 +199,9 @@ class WorkerEnv:
         self._pool.call("load_state", arrays)
 
     def take_log(self) -> dict[str, float]:
-        """Means over the episodes that ended since the last call, and health counters.
+        """Return means over the episodes since the last call, and health counters.
 
-        It stops the run if too many worlds were not finite.
+        Raises if too many worlds were not finite.
         """
         figures, episodes = self.episode_log.take()
         health: dict[str, float] = {}
@@ -211,25 +212,25 @@ class WorkerEnv:
         return (figures if episodes else {}) | health
 
     def health(self) -> tuple[int, int]:
-        """Return how much was not finite, and how often there was no room."""
+        """Return the number of non-finite world steps, and of buffer overflows."""
         nonfinite, overflow = zip(*self._pool.call("health"), strict=True)
         return sum(nonfinite), sum(overflow)
 
     def begin_share(self) -> None:
-        """Count world steps for `max_nonfinite_share` from here on."""
+        """Start the count of world steps for `max_nonfinite_share`."""
         self._steps_then = self._steps
 
     def close(self) -> None:
-        """End the workers, and let go of what is shared. Twice is harmless."""
+        """Stop the workers, and release shared memory. Can be called twice."""
         self._pool.close()
         self._tensors = {}
         self.memory.close()
         self.sample.close()
 
-    # What is particular to workers.
+    # Specific to workers.
 
     def begin_rollout(self) -> None:
-        """Have workers take what the learner has given to terms, in their next step."""
+        """Make workers read the learner's data for terms in their next step."""
         self._is_first_step = True
 
     @property
@@ -238,7 +239,7 @@ class WorkerEnv:
         return self._pool.processes
 
     def startup_lines(self) -> list[str]:
-        """Return how the environment runs, as for `ManagerBasedRlEnv`."""
+        """Return lines on the configuration of the run, as for `ManagerBasedRlEnv`."""
         _, step, seed, *rest = self.sample.startup_lines()
         each = " or ".join(str(n) for n in sorted(set(self.shards.sizes)))
         return [
@@ -249,10 +250,10 @@ class WorkerEnv:
             *rest,
         ]
 
-    # Inside.
+    # Internals.
 
     def _specs(self) -> dict[str, ArraySpec]:
-        """Return the arrays that are shared."""
+        """Return the specifications of the shared arrays."""
         worlds, workers = self.num_envs, self.shards.num_workers
         output = self.sample.observation_manager.output
         kinds = ("obs", "final_obs") if self.cfg.final_obs else ("obs",)
@@ -305,7 +306,7 @@ class WorkerEnv:
         }
 
     def _require_use(self) -> None:
-        """Raise if this is closed, or in a process that was forked from its own."""
+        """Raise if this is closed, or in a forked process."""
         if self.sample.sim.process != os.getpid():
             self.sample.sim.refuse_use()
 
@@ -313,7 +314,7 @@ class WorkerEnv:
         self.episode_log.add(self._tensors["log"].sum(dim=0))
 
     def _check_nonfinite(self, health: dict[str, float]) -> None:
-        """Raise if too many world steps were not finite since the last account."""
+        """Raise if too many world steps were not finite since the last call."""
         steps = (self._steps - self._steps_then) * self.num_envs
         self.begin_share()
         start = "Health/nonfinite/"

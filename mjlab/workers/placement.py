@@ -1,4 +1,4 @@
-"""Places of the worlds and of the learner: four ways to share a machine."""
+"""Placement of simulation and learner on the machine."""
 
 from __future__ import annotations
 
@@ -24,35 +24,35 @@ _BACKENDS = {"gpu": "warp", "dual": "native", "cpu": "native", "warp-cpu": "warp
 
 
 class PlacementError(ValueError):
-    """Something that cannot be placed so on this machine."""
+    """Placement that is impossible on this machine."""
 
 
 @dataclass(frozen=True)
 class Placement:
-    """The places of a run."""
+    """Devices and processes of simulation and learner."""
 
     name: PlacementName
-    """Name for users."""
+    """Name."""
 
     device: str
     """Device of the learner."""
 
     workers: int | None
-    """Worker processes that have the worlds, None if this process has them."""
+    """Number of worker processes for the worlds, None if this process runs them."""
 
     is_chosen: bool
-    """True if the number of workers has to be that."""
+    """True if the user fixed the number of workers."""
 
     reason: str
-    """Reason for the learner's place, for the start-up report."""
+    """Reason for the learner's device, for the start-up report."""
 
     @property
     def physics(self) -> str:
-        """The device of the worlds."""
+        """Device of the simulation."""
         return self.device if self.name == "gpu" else "cpu"
 
     def for_worlds(self, num_envs: int) -> Placement:
-        """Return the placement with at most a worker for each world, unless chosen.
+        """Return the placement with at most one worker per world, unless it is fixed.
 
         Args:
             num_envs: Worlds of this process.
@@ -64,12 +64,12 @@ class Placement:
         return dataclasses.replace(self, workers=workers)
 
     def applied(self, cfg: ManagerBasedRlEnvCfg) -> ManagerBasedRlEnvCfg:
-        """Return the environment with the engine that the placement means."""
+        """Return the environment with the engine of the placement."""
         wanted, backend = cfg.sim.backend, _BACKENDS[self.name]
         if wanted not in ("auto", backend):
             raise PlacementError(
                 f"Placement {self.name!r} runs the {backend} engine, and "
-                f"env.sim.backend is {wanted!r}. Leave one of the two out."
+                f"env.sim.backend is {wanted!r}. Remove one of the two."
             )
         sim = dataclasses.replace(cfg.sim, backend=backend)
         one_graph = self.name == "gpu" and cfg.mode == "auto"
@@ -83,7 +83,7 @@ class Placement:
         first_world: int = 0,
         task: str | None = None,
     ) -> TrainingEnv:
-        """Build the environment to train in."""
+        """Build the training environment."""
         cfg = self.applied(cfg)
         workers = self.for_worlds(cfg.scene.num_envs).workers
         if workers is not None:
@@ -101,12 +101,12 @@ def find_placement(
     device: str | None = None,
     ranks: Ranks | None = None,
 ) -> Placement:
-    """Return the placement that a user means, on this machine.
+    """Return the placement of a given name, on this machine.
 
     Args:
         name: Name of the placement.
-        workers: Worker processes, for "dual". None takes one a processor.
-        cores: Processors of this process.
+        workers: Worker processes, for "dual". None starts one per processor.
+        cores: Number of processors of this process.
         device: Device of the learner. None lets the placement choose.
         ranks: This process among those that train together.
     """
@@ -115,7 +115,7 @@ def find_placement(
         raise PlacementError(f"There is no placement {name!r}. {suggest(name, known)}")
     if workers is not None and name != "dual":
         raise PlacementError(
-            f"workers={workers} is for placement 'dual'; {name!r} has none."
+            f"workers={workers} needs placement 'dual'; {name!r} has no workers."
         )
     ranks = ranks or Ranks()
     chosen, reason = _learner_device(name, device, ranks)
@@ -132,7 +132,7 @@ def find_placement(
 
 
 def placement_lines(placement: Placement, loop: TrainingLoop) -> list[str]:
-    """Return lines of the start: the placement, and the device of each tensor group."""
+    """Return start-up lines: the placement, and the device of each tensor group."""
     env, bound = loop.env, terms_of(loop.env)
     where = "this process"
     if isinstance(env, WorkerEnv):
@@ -163,24 +163,24 @@ def _learner_device(name: str, device: str | None, ranks: Ranks) -> tuple[str, s
     if name == "gpu":
         if device == "cpu":
             raise PlacementError(
-                "Placement 'gpu' is on a CUDA device, and the device is 'cpu'. Leave "
-                "one of the two out."
+                "Placement 'gpu' needs a CUDA device, and the device is 'cpu'. Remove "
+                "one of the two."
             )
         if not torch.cuda.is_available():
             raise PlacementError(
                 f"Placement 'gpu' needs a CUDA device, and {no_cuda()}. Placements "
-                "without one: 'dual', 'cpu', 'warp-cpu'."
+                "for a CPU: 'dual', 'cpu', 'warp-cpu'."
             )
-        return ranks.device(device), "the worlds are there"
+        return ranks.device(device), "the worlds are on it"
     if name == "dual":
         if device is not None:
-            return ranks.device(device), "the device was chosen"
+            return ranks.device(device), "the user chose it"
         if torch.cuda.is_available():
-            return ranks.device(None), "a CUDA device is present"
+            return ranks.device(None), "CUDA is available"
         return "cpu", no_cuda()
     if device not in (None, "cpu"):
         raise PlacementError(
-            f"Placement {name!r} is on the CPU, and the device is {device!r}. Leave "
-            "one of the two out."
+            f"Placement {name!r} runs on the CPU, and the device is {device!r}. "
+            "Remove one of the two."
         )
-    return "cpu", "the worlds are there"
+    return "cpu", "the worlds are on it"

@@ -1,4 +1,4 @@
-"""Worker processes: started, told, waited for, and ended."""
+"""Pool of worker processes: start, send requests, wait, and stop."""
 
 from __future__ import annotations
 
@@ -20,21 +20,21 @@ _ENVIRONMENT = {
     "OMP_NUM_THREADS": "1",
     "MKL_NUM_THREADS": "1",
 }
-"""Variables in the environment of workers, before they import torch."""
+"""Environment variables of workers, set before they import torch."""
 
 _HEARTBEAT_S = 1.0
-"""Seconds of waiting after which all workers are looked at."""
+"""Seconds between checks of all workers while waiting."""
 
 _GRACE_S = 5.0
-"""Seconds that a worker has for ending."""
+"""Seconds that a worker has to exit before it is killed."""
 
 
 class WorkerError(RuntimeError):
-    """A worker that failed, ended, or stands still. The run cannot go on."""
+    """Worker that failed, ended, or is stuck. The run cannot continue."""
 
 
 class _Worker:
-    """A process, as seen from here."""
+    """Worker process, on the side of the parent."""
 
     def __init__(self, spec: WorkerSpec) -> None:
         context = multiprocessing.get_context("spawn")
@@ -64,32 +64,34 @@ class _Worker:
         return f"Worker {self.index} (process {self.process.pid}, {worlds})"
 
     def end_as_text(self) -> str:
-        """Return how it ended, in words."""
+        """Return a description of how the process ended."""
         self.process.join(_GRACE_S)
         code = self.process.exitcode
         if code is not None and code < 0:
             name = signal.Signals(-code).name
-            hint = ", as when memory runs out" if name == "SIGKILL" else ""
-            return f"{self.label} was ended by {name}{hint}."
+            hint = ", possibly out of memory" if name == "SIGKILL" else ""
+            return f"{self.label} was killed by {name}{hint}."
         return f"{self.label} ended with exit code {code}."
 
 
 class Pool:
-    """The workers of an environment."""
+    """Workers of an environment."""
 
     def __init__(
         self, specs: Sequence[WorkerSpec], *, timeout_s: float, build_timeout_s: float
     ) -> None:
-        """Start them, and wait until their worlds are built.
+        """Start the workers, and wait until their worlds are built.
 
         Args:
-            specs: The worlds of each.
-            timeout_s: Seconds after which one that has not answered stands still.
+            specs: The worlds of each worker.
+            timeout_s: Seconds without an answer after which a worker is considered
+                stuck.
             build_timeout_s: The same for building its worlds.
         """
         self._timeout_s = timeout_s
         self._workers: list[_Worker] = []
-        # Also when nobody says so, before multiprocessing waits for its children.
+        # Runs also without a call of `close`, before multiprocessing waits for its
+        # children.
         self._close = util.Finalize(self, _end, (self._workers,), exitpriority=10)
         try:
             with _worker_environment(), _signals_held():
@@ -104,14 +106,14 @@ class Pool:
 
     @property
     def processes(self) -> list[int]:
-        """Their process ids."""
+        """Process ids of the workers."""
         return [worker.process.pid or 0 for worker in self._workers]
 
     def step(self, *, is_first: bool) -> None:
-        """Have all step, and wait for them.
+        """Step all workers, and wait for them.
 
         Args:
-            is_first: Whether a rollout begins with it.
+            is_first: Whether this is the first step of a rollout.
         """
         word = FIRST_STEP if is_first else STEP
         with self._closing_if_failed():
@@ -123,11 +125,11 @@ class Pool:
                     self._answer(worker, timeout)
 
     def call(self, name: str, *arguments: Sequence[Any]) -> list[Any]:
-        """Call a method of each one's shard, and return what they answer.
+        """Call a method of each worker's shard, and return the results.
 
         Args:
             name: The method.
-            arguments: Each with one value for each worker.
+            arguments: Each with one value per worker.
         """
         with self._closing_if_failed():
             rows = zip(*arguments, strict=True) if arguments else [()] * len(self)
@@ -138,7 +140,7 @@ class Pool:
             return [self._answer(worker, timeout) for worker in self._workers]
 
     def close(self) -> None:
-        """End them all. Closing twice is harmless."""
+        """Stop all workers. Can be called twice."""
         self._close()
 
     def __len__(self) -> int:
@@ -151,7 +153,7 @@ class Pool:
         try:
             yield
         except BaseException:
-            # What was interrupted in between would answer a question of before.
+            # After an interrupt, a worker would answer the earlier request.
             self.close()
             raise
 
@@ -189,17 +191,17 @@ class Pool:
         return answer
 
     def _look(self, late: _Worker, timeout: _Timeout) -> None:
-        """Raise if any worker is gone, or the one that is waited for stands still."""
+        """Raise if any worker has ended, or the awaited worker is stuck."""
         for worker in self._workers:
             if worker.process.exitcode is not None:
                 raise self._gone(worker)
         if timeout.is_over():
             raise WorkerError(
-                f"{late.label} has given no sign of life for {timeout.seconds:g} s."
+                f"{late.label} has not responded for {timeout.seconds:g} s."
             )
 
     def _gone(self, worker: _Worker) -> WorkerError:
-        """Return the error of a worker that is gone, in its words if it left any."""
+        """Return the error of an ended worker, with its own message if it sent one."""
         try:
             if worker.calls.poll():
                 _, words = pickle.loads(worker.calls.recv_bytes())
@@ -210,10 +212,10 @@ class Pool:
 
 
 class _Timeout:
-    """The time for which workers have owed an answer.
+    """Time for which workers have not answered.
 
-    Nothing counts as a heartbeat but the work itself. A pause of this process too, as
-    by Ctrl-Z, counts as one look and not as its length.
+    Only finished work resets it. A pause of this process, as by Ctrl-Z, counts as one
+    check interval.
     """
 
     def __init__(self, seconds: float) -> None:
@@ -222,7 +224,7 @@ class _Timeout:
         self._looked = time.monotonic()
 
     def is_over(self) -> bool:
-        """Return whether it is too long."""
+        """Return whether the time is over."""
         now = time.monotonic()
         self._waited += min(now - self._looked, 2.0 * _HEARTBEAT_S)
         self._looked = now
@@ -230,11 +232,11 @@ class _Timeout:
 
 
 def _end(workers: list[_Worker]) -> None:
-    """Ask workers to end, wait a little, and end those that do not."""
+    """Ask workers to exit, wait briefly, and kill the remaining ones."""
     for worker in workers:
         with contextlib.suppress(ClosedError, OSError):
             worker.handshake.tell(END)
-        # One that is not listening hears that we are gone.
+        # A closed connection also ends a worker that does not read requests.
         worker.handshake.close()
         worker.calls.close()
     deadline = time.monotonic() + _GRACE_S
@@ -248,7 +250,7 @@ def _end(workers: list[_Worker]) -> None:
 
 @contextlib.contextmanager
 def _worker_environment() -> Iterator[None]:
-    """Have processes that are started see the environment of workers."""
+    """Set the workers' environment variables for processes started in the block."""
     before = {name: os.environ.get(name) for name in _ENVIRONMENT}
     os.environ.update(_ENVIRONMENT)
     try:
@@ -263,11 +265,11 @@ def _worker_environment() -> Iterator[None]:
 
 @contextlib.contextmanager
 def _signals_held() -> Iterator[None]:
-    """Keep Ctrl-C from processes that are started and do not yet ignore it.
+    """Block Ctrl-C for processes that are starting and do not ignore it yet.
 
-    They inherit what is held back here, and do not let it through.
+    Child processes inherit the signal mask, and keep these signals blocked.
     """
-    # It lets these signals through itself when it is started.
+    # The resource tracker unblocks these signals itself when it is started.
     resource_tracker.ensure_running()
     held = {signal.SIGINT, signal.SIGTERM}
     before = signal.pthread_sigmask(signal.SIG_BLOCK, held)

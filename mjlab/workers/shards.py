@@ -1,4 +1,4 @@
-"""The division of worlds among workers, and of their states."""
+"""Division of worlds and of their states among workers."""
 
 from __future__ import annotations
 
@@ -19,16 +19,16 @@ State = dict[str, torch.Tensor]
 _COUNTS = ("nonfinite", "nonfinite_counts")
 _TOTALS = frozenset({"quarantine.worlds", "log.sums_and_count"})
 _FIGURES = frozenset({"curriculum.values", "log.latest"})
-"""Shared tensors that are shown, and that no step reads."""
+"""Shared tensors that are only displayed; no step reads them."""
 
 
 class ShardError(ValueError):
-    """Worlds that cannot be divided so."""
+    """Worlds that cannot be divided among workers."""
 
 
 @dataclass(frozen=True)
 class Shards:
-    """Worlds in as many runs of neighbours as there are workers, about equally long."""
+    """Contiguous ranges of worlds, one per worker, of about equal size."""
 
     num_envs: int
     num_workers: int
@@ -38,20 +38,20 @@ class Shards:
             raise ShardError(f"workers={self.num_workers} has to be 1 or more.")
         if self.num_workers > self.num_envs:
             raise ShardError(
-                f"There are {self.num_workers} workers for {self.num_envs} worlds, so "
-                f"that some would have none. Use at most {self.num_envs} workers, or "
-                "more worlds (env.scene.num_envs)."
+                f"{self.num_workers} workers are too many for {self.num_envs} worlds. "
+                f"Use at most {self.num_envs} workers, or more worlds "
+                "(env.scene.num_envs)."
             )
 
     @property
     def sizes(self) -> list[int]:
-        """Worlds of each worker."""
+        """Number of worlds of each worker."""
         least, more = divmod(self.num_envs, self.num_workers)
         return [least + (worker < more) for worker in range(self.num_workers)]
 
     @property
     def slices(self) -> list[slice]:
-        """Worlds of each worker, among all."""
+        """Range of worlds of each worker."""
         ends = torch.tensor(self.sizes).cumsum(0).tolist()
         return [
             slice(end - size, end) for end, size in zip(ends, self.sizes, strict=True)
@@ -59,12 +59,12 @@ class Shards:
 
     @property
     def sample(self) -> int:
-        """A small number of worlds that no worker has."""
+        """A small number of worlds that differs from every worker's number."""
         return next(n for n in (1, 2, 3) if n not in self.sizes)
 
 
 def check_independent(env: ManagerBasedRlEnv, shards: Shards) -> None:
-    """Raise if worlds of different workers would have to know of each other."""
+    """Raise if worlds of different workers depend on each other."""
     if shards.num_workers == 1:
         return
     coupling = env.curriculum_manager.couples_worlds
@@ -81,7 +81,7 @@ def check_independent(env: ManagerBasedRlEnv, shards: Shards) -> None:
     ]
     if coupled:
         raise ShardError(
-            f"By {' and '.join(coupled)}, worlds depend on each other, so that they "
+            f"Worlds depend on each other because of {' and '.join(coupled)}, so they "
             "cannot be divided among workers. Use one worker, or placement 'cpu'."
         )
 
@@ -89,27 +89,27 @@ def check_independent(env: ManagerBasedRlEnv, shards: Shards) -> None:
 def shard_cfg(
     cfg: ManagerBasedRlEnvCfg, num_envs: int, seed: int
 ) -> ManagerBasedRlEnvCfg:
-    """Return the environment of some of the worlds: native, on one thread."""
+    """Return the environment of one worker: native engine, one thread."""
     return dataclasses.replace(
         cfg,
         seed=seed,
         scene=dataclasses.replace(cfg.scene, num_envs=num_envs),
         sim=dataclasses.replace(cfg.sim, backend="native", num_threads=1),
-        # The share counts over all worlds, so that only who has all can say.
+        # The share refers to all worlds, so the parent process checks it.
         max_nonfinite_share=1.0,
     )
 
 
 class StateShape:
-    """The axis along which each tensor of an environment's state has a row a world.
+    """World axis of each tensor of an environment's state.
 
-    It is found by comparing environments of different sizes. Put together, the states
-    of workers are the state of one environment with all worlds, so that a run can go
-    on with another number of workers, or with none.
+    It is found by comparing environments of different sizes. The merged states of all
+    workers equal the state of one environment with all worlds, so a run can be resumed
+    with another number of workers, or without workers.
     """
 
     def __init__(self, sample: State, num_envs: int) -> None:
-        """Learn from an environment of another size than any worker's.
+        """Derive the axes from an environment with another size than any worker's.
 
         Args:
             sample: Its state.
@@ -119,16 +119,18 @@ class StateShape:
         self._num_envs = num_envs
 
     def merged(self, states: Sequence[State]) -> State:
-        """Return one state of those of all workers, in their order."""
+        """Return the states of all workers merged into one, in their order."""
         names = states[0]
         return {name: self._merge(name, [s[name] for s in states]) for name in names}
 
     def divided(self, state: State, shards: Shards) -> list[State]:
-        """Return the states of all workers of that of all worlds."""
+        """Return the state of all worlds divided among the workers."""
         divided: list[State] = [{} for _ in shards.sizes]
         for name, tensor in state.items():
             if name not in self._sample:
-                raise StateError(f"{name!r} in the state is of another environment.")
+                raise StateError(
+                    f"{name!r} in the state belongs to another environment."
+                )
             pieces = self._divide(name, tensor, shards)
             for part, piece in zip(divided, pieces, strict=True):
                 part[name] = piece
@@ -144,9 +146,9 @@ class StateShape:
             return torch.stack(parts).mean(dim=0)
         if any(not torch.equal(part, parts[0]) for part in parts[1:]):
             raise StateError(
-                f"{name!r} is one for all worlds, and differs between workers, so "
-                "worlds depend on each other by it. A term that couples worlds has to "
-                "say so (couples_worlds), and needs placement 'cpu'."
+                f"{name!r} has no world axis and differs between workers, so worlds "
+                "depend on each other through it. The term must set couples_worlds, "
+                "and needs placement 'cpu'."
             )
         return parts[0]
 
@@ -163,7 +165,7 @@ class StateShape:
         return [tensor] * shards.num_workers
 
     def _axis(self, name: str, tensor: torch.Tensor) -> int | None:
-        """Return the axis that counts worlds, if there is one."""
+        """Return the axis of the worlds, None without one."""
         sizes = zip(self._sample[name].shape, tensor.shape, strict=True)
         return next((i for i, (a, b) in enumerate(sizes) if a != b), None)
 

@@ -1,4 +1,4 @@
-"""A worker process: some of the worlds, on one thread, without a GPU."""
+"""Worker process: a part of the worlds, on one thread, without a GPU."""
 
 from __future__ import annotations
 
@@ -20,43 +20,42 @@ from mjlab.parallel.memory import ArraySpec, SharedArrays, spec_of
 from mjlab.parallel.process import ClosedError, Handshake, end_with_parent
 
 STEP, FIRST_STEP, CALL, END = b"s", b"f", b"c", b"q"
-"""Orders to a worker: to step, in a rollout or as its first, to answer a call, to
-end."""
+"""Requests to a worker: step, first step of a rollout, method call, exit."""
 
 DONE, FAILED = b"k", b"e"
-"""Answers of a worker."""
+"""Replies of a worker."""
 
 
 @dataclass(frozen=True)
 class WorkerSpec:
-    """The worlds of one worker."""
+    """Worlds of one worker."""
 
     index: int
-    """Number of the worker."""
+    """Index of the worker."""
 
     worlds: slice
-    """Its worlds among those of the environment."""
+    """Its range of worlds."""
 
     first_world: int
-    """Global index of the first of them."""
+    """Global index of its first world."""
 
     cfg: ManagerBasedRlEnvCfg
-    """The environment, with as many worlds as it has."""
+    """The environment, with the number of worlds of this worker."""
 
     memory: SharedArrays
-    """Memory that it shares with the learner."""
+    """Memory shared with the learner."""
 
     parent: int | None
-    """The process that it ends with; see `end_with_parent`."""
+    """Process whose end also ends the worker; see `end_with_parent`."""
 
 
 class SharedPart(Protocol):
-    """A part of a term that learns: the term has it in all processes."""
+    """Learnable part of a term, of which every process has a copy."""
 
     def fields(
         self, num_envs: int, num_workers: int
     ) -> dict[str, tuple[tuple[int, ...], torch.dtype]]:
-        """Return shape and type of the memory that is shared, by name."""
+        """Return shape and type of each field in shared memory, by name."""
         ...
 
     def share(
@@ -66,26 +65,26 @@ class SharedPart(Protocol):
         worlds: slice = ...,
         worker: int = ...,
     ) -> None:
-        """Use that memory; the learner does so for all worlds."""
+        """Use shared memory; the learner calls this for all worlds."""
         ...
 
     def begin_rollout(self) -> None:
-        """Take what the learner has given, in a worker."""
+        """Read the learner's data, in a worker."""
         ...
 
 
 @runtime_checkable
 class SharedTerm(Protocol):
-    """An action term that shares memory between processes."""
+    """Action term that shares memory between processes."""
 
     @property
     def shared(self) -> SharedPart:
-        """The part that is shared."""
+        """The shared part."""
         ...
 
 
 def shared_parts(env: ManagerBasedRlEnv) -> Iterator[tuple[str, SharedPart]]:
-    """Yield the parts that terms of an environment share, by the terms' names."""
+    """Yield the shared parts of an environment's terms, by name of the term."""
     for name in env.action_manager.active_terms:
         term = env.action_manager.term(name)
         if isinstance(term, SharedTerm):
@@ -95,7 +94,7 @@ def shared_parts(env: ManagerBasedRlEnv) -> Iterator[tuple[str, SharedPart]]:
 def term_specs(
     env: ManagerBasedRlEnv, num_envs: int, num_workers: int
 ) -> dict[str, ArraySpec]:
-    """Return the arrays that terms share, by "term/name/field"."""
+    """Return the specifications of the terms' shared arrays, by "term/name/field"."""
     return {
         f"term/{name}/{field}": spec_of(*spec)
         for name, part in shared_parts(env)
@@ -106,13 +105,13 @@ def term_specs(
 def term_memory(
     tensors: Mapping[str, torch.Tensor], name: str
 ) -> dict[str, torch.Tensor]:
-    """Return the tensors of one term, by field."""
+    """Return the shared tensors of one term, by field."""
     start = f"term/{name}/"
     return {k.removeprefix(start): t for k, t in tensors.items() if k.startswith(start)}
 
 
 class Shard:
-    """Some of the worlds, and where their numbers go."""
+    """Worlds of a worker, and the shared memory of their data."""
 
     def __init__(self, spec: WorkerSpec) -> None:
         self.env = ManagerBasedRlEnv(
@@ -131,14 +130,14 @@ class Shard:
         self._log = tensors["log"][spec.index]
 
     def begin_rollout(self) -> None:
-        """Take what the learner has given to terms; until the next one, it stays."""
+        """Pass the learner's data to terms; it is used until the next call."""
         for part in self._shared.values():
             part.begin_rollout()
 
     def step(self) -> None:
-        """Step the worlds with the actions that are there."""
+        """Step the worlds with the actions in shared memory."""
         lengths = self._rows["episode_length"]
-        # The learner may have set them.
+        # The learner can have changed episode lengths.
         self.env.episode_length_buf.copy_(lengths)
         observed, reward, terminated, truncated, extras = self.env.step(
             self._rows["action"]
@@ -152,7 +151,7 @@ class Shard:
         lengths.copy_(self.env.episode_length_buf)
 
     def reset(self, seed: int | list[int] | None, mask: Any) -> None:
-        """Begin new episodes; see the environment's own."""
+        """Start new episodes; see `ManagerBasedRlEnv.reset`."""
         chosen = None if mask is None else torch.from_numpy(mask)
         self._show("obs", self.env.reset(seed=seed, mask=chosen)[0])
         self._log.copy_(self.env.episode_log.drain())
@@ -163,18 +162,18 @@ class Shard:
         return {name: t.numpy() for name, t in self.env.get_state().items()}
 
     def load_state(self, state: dict[str, Any]) -> None:
-        """Go on from a state."""
+        """Restore a state."""
         tensors = {name: torch.from_numpy(array) for name, array in state.items()}
         self.env.set_state(tensors)
         self._rows["episode_length"].copy_(self.env.episode_length_buf)
 
     def health(self) -> tuple[int, int]:
-        """Return how much was not finite, and how often there was no room."""
+        """Return the number of non-finite world steps, and of buffer overflows."""
         nonfinite, overflow = self.env.nonfinite.totals()
         return int(nonfinite), int(overflow)
 
     def take_health(self) -> dict[str, float]:
-        """Return the full account since the last one."""
+        """Return all health counters since the last call."""
         return self.env.take_health()
 
     def _show(self, kind: str, observed: dict[str, Any]) -> None:
@@ -183,7 +182,7 @@ class Shard:
 
 
 def flat(observed: dict[str, Any]) -> dict[str, torch.Tensor]:
-    """Return observations by group, or by "group/term" where terms are apart."""
+    """Return observations by group, or by "group/term" in unconcatenated groups."""
     tensors: dict[str, torch.Tensor] = {}
     for group, value in observed.items():
         if isinstance(value, torch.Tensor):
@@ -194,15 +193,15 @@ def flat(observed: dict[str, Any]) -> dict[str, torch.Tensor]:
 
 
 def work(spec: WorkerSpec, handshake: Handshake, calls: Connection) -> None:
-    """Serve until told to end, or until the learner is gone. It does not return."""
+    """Serve requests until an exit request or the learner's end. Never returns."""
     end_with_parent(spec.parent)
-    # Who pressed Ctrl-C told the learner, which finishes its iteration with us.
+    # On Ctrl-C, the learner finishes its iteration and still needs this worker.
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, signal.SIG_IGN)
     torch.set_num_threads(1)
     with torch.no_grad(), contextlib.suppress(ClosedError, EOFError, OSError):
         _work(spec, handshake, calls)
-    # To take torch and MuJoCo apart would take seconds, and frees nothing of use.
+    # Unloading torch and MuJoCo takes seconds and releases nothing that is needed.
     sys.stdout.flush()
     sys.stderr.flush()
     os._exit(0)

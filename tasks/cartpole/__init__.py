@@ -1,4 +1,4 @@
-"""Cartpole: the first user of the environment."""
+"""Cartpole tasks: balance and swing-up."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""The cartpole on MuJoCo: balance it, or swing it up."""
+"""Cartpole on MuJoCo: balance or swing-up."""
 
 import math
 from collections.abc import Callable
@@ -26,7 +26,7 @@ JOINTS = SceneEntityCfg("cartpole", joint_names=("slider", "hinge_1"))
 
 
 def observations() -> dict[str, ObservationGroupCfg | None]:
-    """Return position, angle and velocities, for actor and critic alike."""
+    """Return position, angle and velocities, equal for actor and critic."""
     terms: dict[str, ObservationTermCfg | None] = {
         "cart_pos": ObservationTermCfg(
             func=mdp.joint_pos, params={"asset_cfg": SLIDER}
@@ -52,17 +52,17 @@ def actions() -> dict[str, ActionTermCfg | None]:
 
 
 def rewards() -> dict[str, RewardTermCfg | None]:
-    """Return the suite's smooth reward."""
+    """Return the smooth reward of the DeepMind Control Suite."""
     return {"smooth": RewardTermCfg(func=cartpole_mdp.smooth_reward, weight=1.0)}
 
 
 def terminations() -> dict[str, TerminationTermCfg | None]:
-    """Return the end of time, which alone ends an episode."""
+    """Return the time limit, the only end of an episode."""
     return {"time_out": TerminationTermCfg(func=mdp.time_out, time_out=True)}
 
 
 def outcomes(fail: Callable[..., Any]) -> dict[str, OutcomeTermCfg | None]:
-    """Return a pole that stands, and a way to fail."""
+    """Return success, a standing pole, and a failure condition."""
     return {
         "success": OutcomeTermCfg(func=cartpole_mdp.balanced),
         "fail": OutcomeTermCfg(func=fail),
@@ -70,7 +70,7 @@ def outcomes(fail: Callable[..., Any]) -> dict[str, OutcomeTermCfg | None]:
 
 
 def start(angle: float, spread: float) -> dict[str, EventTermCfg | None]:
-    """Start near the middle, the pole about `angle` from upright."""
+    """Reset near the centre, with the pole about `angle` from upright."""
     starts = {
         "reset_slider": (SLIDER, (-0.1, 0.1)),
         "reset_hinge": (HINGE, (angle - spread, angle + spread)),
@@ -90,10 +90,12 @@ def start(angle: float, spread: float) -> dict[str, EventTermCfg | None]:
 
 
 class CartpoleBalanceCfg(ManagerBasedRlEnvCfg):
-    """Keep the pole upright and the cart in the middle."""
+    """Keep the pole upright and the cart near the centre."""
 
     scene = SceneCfg(num_envs=1, env_spacing=4.0, entities={"cartpole": cartpole_cfg()})
-    sim = SimulationCfg(mujoco=MujocoCfg(timestep=0.01, disableflags=("contact",)))
+    sim = SimulationCfg(
+        mujoco=MujocoCfg(timestep=0.01, ccd_iterations=35, disableflags=("contact",))
+    )
     viewer = ViewerCfg(lookat=(0.0, 0.0, 1.0), distance=5.0)
     decimation = 5
     episode_length_s = 50.0
@@ -113,12 +115,12 @@ class CartpoleSwingupCfg(CartpoleBalanceCfg):
 
 
 class CartpoleBalancePlayCfg(CartpoleBalanceCfg):
-    """To watch balancing without end."""
+    """Configuration for play: balancing without a time limit."""
 
     episode_length_s = 1e9
 
 
 class CartpoleSwingupPlayCfg(CartpoleSwingupCfg):
-    """To watch swinging up without end."""
+    """Configuration for play: swing-up without a time limit."""
 
     episode_length_s = 1e9

@@ -1,4 +1,4 @@
-"""Learning of the cartpole, on two cores of a CPU in a quarter of a minute."""
+"""PPO settings of the cartpole, which trains in 15 seconds on two CPU cores."""
 
 from mjlab.rl import (
     CheckpointCfg,
@@ -6,6 +6,7 @@ from mjlab.rl import (
     GaussianCfg,
     MlpModelCfg,
     PpoAgentCfg,
+    PpoCfg,
 )
 
 
@@ -26,5 +27,6 @@ class CartpoleAgentCfg(PpoAgentCfg):
     max_iterations = 150
     actor = actor()
     critic = critic()
+    algorithm = PpoCfg(entropy_coef=0.01)
     checkpoint = CheckpointCfg(every=25)
     evaluation = EvaluationCfg(every=50)

@@ -1,4 +1,4 @@
-"""Reaching and lifting with an arm."""
+"""Reaching and lifting tasks with an arm."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -50,7 +50,7 @@ def _task(
     summary: str,
     **more: Any,
 ) -> Task:
-    """Return a task whose learner is the same with fewer worlds on a CPU."""
+    """Return a task that uses fewer worlds, but the same learner, on a CPU."""
     return Task(
         env=env,
         play=lambda: env().play(),

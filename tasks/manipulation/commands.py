@@ -1,4 +1,4 @@
-"""The command of manipulation: a place that something is brought to."""
+"""Goal command of manipulation tasks: a target position."""
 
 from __future__ import annotations
 
@@ -20,24 +20,24 @@ _MARK_COLOR = (0.15, 0.75, 0.3, 0.45)
 
 
 class GoalCommandCfg(CommandTermCfg):
-    """A place for the gripper, or for a thing that it brings there.
+    """Target position of the gripper, or of an object.
 
-    The command is the place in the frame of the robot's base, in metres.
+    The command is the position in the robot's base frame, in metres.
     """
 
     resampling_time_range = (float("inf"), float("inf"))
 
     object_name: str | None = None
-    """Entity that is brought to the place. None brings the gripper itself."""
+    """Entity to be moved to the goal. None means the gripper itself."""
 
     robot_name: str = "robot"
-    """The robot."""
+    """Name of the robot."""
 
     site_name: str = GRASP_SITE
     """Site of the robot between the fingertips."""
 
     x: Range = (0.3, 0.5)
-    """Range of places along x from the world's spawn origin, in m."""
+    """Range of goals along x, relative to the world's spawn origin, in m."""
 
     y: Range = (-0.2, 0.2)
     """Range along y, in m."""
@@ -46,18 +46,18 @@ class GoalCommandCfg(CommandTermCfg):
     """Range of heights above the table, in m."""
 
     radius: float = 0.03
-    """Distance that counts as there, and radius of the mark in pictures, in m."""
+    """Distance that counts as reached, and radius of the debug marker, in m."""
 
     shown_by: str | None = None
-    """Entity with a fixed base that stands at the place, for cameras to see."""
+    """Entity with a fixed base that is placed at the goal, visible to cameras."""
 
     def bind(self, name: str, env: Env) -> CommandTerm:
-        """Return the term of one environment."""
+        """Create the term for one environment."""
         return GoalCommand(name, self, env)
 
 
 class GoalCommand(CommandTerm):
-    """Draws places, and knows how far what is brought is from them."""
+    """Samples goals, and computes the distances to them."""
 
     metric_names: ClassVar[tuple[str, ...]] = ("distance", "reach_distance", "there")
 
@@ -81,42 +81,42 @@ class GoalCommand(CommandTerm):
         ranges = {"x": cfg.x, "y": cfg.y, "z": cfg.z}
         self._ranges = DrawRanges(ranges, env.device)
         self.ranges = self._ranges.by_name
-        """Live ranges by name, each of shape (2,): curricula write them."""
+        """Live ranges by name, each of shape (2,); curricula write them."""
         self._drawn = torch.zeros(env.num_envs, 3, device=env.device)
         self._command = torch.zeros(env.num_envs, 3, device=env.device)
 
     @property
     def command(self) -> torch.Tensor:
-        """The place in the frame of the robot's base, shape (num_envs, 3), m."""
+        """Goal in the robot's base frame, shape (num_envs, 3), m."""
         return self._command
 
     @property
     def goal_pos_w(self) -> torch.Tensor:
-        """The place in the world, shape (num_envs, 3), m."""
+        """Goal in the world frame, shape (num_envs, 3), m."""
         return self._drawn + self._env.scene.spawn_origins
 
     @property
     def grasp_pos_w(self) -> torch.Tensor:
-        """Point between the fingertips in the world, shape (num_envs, 3), m."""
+        """Point between the fingertips in the world frame, shape (num_envs, 3), m."""
         return self._site.pos_w
 
     @property
     def brought_pos_w(self) -> torch.Tensor:
-        """Position of what is brought in the world, shape (num_envs, 3), m."""
+        """Position of object (or gripper), world frame, shape (num_envs, 3), m."""
         if self._object is None:
             return self._site.pos_w
         return self._object.root_pose.p
 
     def distance(self) -> torch.Tensor:
-        """Return how far what is brought is from the place, shape (num_envs,), m."""
+        """Return the distance of object (or gripper) and goal, shape (num_envs,), m."""
         return _length(self.goal_pos_w - self.brought_pos_w)
 
     def reach_distance(self) -> torch.Tensor:
-        """Return how far the gripper is from what is brought, shape (num_envs,), m."""
+        """Return the distance of gripper and object, shape (num_envs,), m."""
         return _length(self.brought_pos_w - self.grasp_pos_w)
 
     def in_base(self, point_w: torch.Tensor) -> torch.Tensor:
-        """Return a direction in the world in the axes of the robot's base."""
+        """Return a world frame vector in the robot's base frame."""
         return quat_rotate_inverse(self.robot.data.root_quat_w, point_w)
 
     def state(self) -> dict[str, torch.Tensor]:
@@ -124,7 +124,7 @@ class GoalCommand(CommandTerm):
         return super().state() | own | {"command": self._command}
 
     def debug_vis(self, visualizer: Any) -> None:
-        """Draw the place."""
+        """Draw the goal."""
         goals = self.goal_pos_w
         for world in visualizer.worlds:
             visualizer.add_sphere(

@@ -1,4 +1,4 @@
-"""Grip a cube, lift it and hold it at a place in the air."""
+"""Grip a cube, lift it and hold it at a goal in the air."""
 
 import math
 
@@ -33,7 +33,7 @@ _BODY = SceneEntityCfg(OBJECT, body_names=("thing",))
 
 
 def lift_actions() -> dict[str, ActionTermCfg | None]:
-    """Return position targets; with an action of 0 the gripper takes a cube."""
+    """Return position targets; a zero action opens the gripper to a cube's width."""
     actions = joint_actions(with_gripper=True)
     targets = actions["joint_pos"]
     assert isinstance(targets, mdp.JointPositionActionCfg)
@@ -42,7 +42,7 @@ def lift_actions() -> dict[str, ActionTermCfg | None]:
 
 
 def lift_rewards() -> dict[str, RewardTermCfg | None]:
-    """Return those of the stages: reach, grip, bring what is held, hold it there."""
+    """Return rewards of the stages: reach, grip, lift to the goal, hold it there."""
     held = {"command_name": GOAL, "object_name": OBJECT}
     return {
         "reach": RewardTermCfg(
@@ -62,12 +62,12 @@ def lift_rewards() -> dict[str, RewardTermCfg | None]:
 
 
 def drop() -> dict[str, str]:
-    """Return the parameters of a drop off the table."""
+    """Return the parameters of the term that detects a dropped object."""
     return {"object_name": OBJECT}
 
 
 def place(name: str = OBJECT) -> EventTermCfg:
-    """Return a start of a thing in front of the arm."""
+    """Return the reset of an object to a pose in front of the arm."""
     return EventTermCfg(
         func=manipulation.place_object,
         mode="reset",
@@ -84,7 +84,7 @@ def place(name: str = OBJECT) -> EventTermCfg:
 
 
 def tip_friction() -> dict[str, EventTermCfg | None]:
-    """Return the friction of the fingertips, all of them alike, once for each world."""
+    """Return the randomisation of fingertip friction, equal for all tips of a world."""
     draws = {
         "sliding": ("uniform", (0.3, 1.5)),
         "torsional": ("log_uniform", (1e-4, 2e-2)),
@@ -108,7 +108,7 @@ def tip_friction() -> dict[str, EventTermCfg | None]:
 
 
 def cube_variety() -> dict[str, EventTermCfg | None]:
-    """Return mass, size and colour of the cube, once for each world."""
+    """Return the randomisation of the cube's mass, size and colour at startup."""
     return {
         "cube_mass": EventTermCfg(
             func=mdp.randomize.body_mass,
@@ -129,7 +129,7 @@ def cube_variety() -> dict[str, EventTermCfg | None]:
 
 
 def lift_events() -> dict[str, EventTermCfg | None]:
-    """Return starts, and tips and cubes that are not quite known."""
+    """Return resets, and the randomisation of fingertips and cube."""
     return {
         "reset_robot": reset_robot(),
         "place_object": place(),
@@ -139,7 +139,7 @@ def lift_events() -> dict[str, EventTermCfg | None]:
 
 
 def lift_outcomes() -> dict[str, OutcomeTermCfg | None]:
-    """Return a thing that is held at its goal, and one that has left the table."""
+    """Return success, an object held at the goal, and failure, a dropped object."""
     return {
         "success": OutcomeTermCfg(func=manipulation.held_at_goal, params=dict(HELD)),
         "fail": OutcomeTermCfg(func=manipulation.dropped, params=drop()),
@@ -147,7 +147,7 @@ def lift_outcomes() -> dict[str, OutcomeTermCfg | None]:
 
 
 def lift_terminations() -> dict[str, TerminationTermCfg | None]:
-    """Return the end of time, and a thing that has left the table."""
+    """Return time limit and dropped object."""
     return {
         **time_out(),
         "dropped": TerminationTermCfg(func=manipulation.dropped, params=drop()),
@@ -155,7 +155,7 @@ def lift_terminations() -> dict[str, TerminationTermCfg | None]:
 
 
 class LiftYamCfg(TableCfg):
-    """Grip a cube, lift it to a place in the air and hold it there."""
+    """Grip a cube, lift it to a goal in the air and hold it there."""
 
     scene = table.scene({OBJECT: thing_cfg("cube")})
     episode_length_s = 6.0

@@ -1,4 +1,4 @@
-"""Lifting by sight: a camera at the wrist shows where the cube is."""
+"""Vision-based lifting: a wrist camera shows the cube."""
 
 from mjlab.managers import ObservationGroupCfg, ObservationTermCfg
 from mjlab.scene import SceneCfg
@@ -21,14 +21,14 @@ from mjlab.tasks.manipulation.sight import (
 )
 
 FARTHEST = 0.5
-"""Depth that the wrist's camera shows as white, m."""
+"""Depth that the wrist camera shows as white, m."""
 
 BY_WRIST = f"robot/{WRIST}"
 """The camera in the compiled model."""
 
 
 def wrist_scene(sensor: CameraSensorCfg) -> SceneCfg:
-    """Return the table with a cube, and a camera."""
+    """Return the table with a cube and a camera."""
     scene = table.scene({OBJECT: thing_cfg("cube")})
     scene.sensors = (sensor,)
     return scene
@@ -37,7 +37,7 @@ def wrist_scene(sensor: CameraSensorCfg) -> SceneCfg:
 def wrist_observations(
     **pictures: ObservationTermCfg,
 ) -> dict[str, ObservationGroupCfg | None]:
-    """Return those of lifting, but pictures in place of what is known of the cube."""
+    """Return the observations of lifting, with images instead of the cube's state."""
     goal = ObservationTermCfg(
         func=manipulation.gripper_to_goal,
         params={"command_name": GOAL},
@@ -52,7 +52,7 @@ def wrist_observations(
 
 
 class LiftYamDepthCfg(LiftYamTaughtCfg):
-    """Imitate the script that knows where the cube is, by what the wrist sees."""
+    """Imitate the script, which knows the cube's pose, from depth images."""
 
     scene = wrist_scene(eye("depth", farthest=FARTHEST, camera=BY_WRIST))
     observations = wrist_observations(depth=depth(FARTHEST))
@@ -60,7 +60,7 @@ class LiftYamDepthCfg(LiftYamTaughtCfg):
 
 
 class LiftYamRgbCfg(LiftYamTaughtCfg):
-    """Imitate the script by colours, with another lamp and another cube each time."""
+    """Imitate the script from colour images, with random lamp and cube."""
 
     scene = wrist_scene(eye("rgb", camera=BY_WRIST))
     observations = wrist_observations(rgb=colors())

@@ -1,4 +1,4 @@
-"""Lifting by inverse kinematics: the action moves the gripper, not the joints."""
+"""Lifting with inverse kinematics: the action moves the gripper, not the joints."""
 
 from mjlab.envs import mdp
 from mjlab.managers import ActionTermCfg
@@ -15,11 +15,11 @@ POSITION_SCALE = 0.1
 """Displacement of the gripper per unit of action, in m."""
 
 ROTATION_SCALE = 0.5
-"""Turn of the gripper per unit of action, in rad."""
+"""Rotation of the gripper per unit of action, in rad."""
 
 
 def ik_actions() -> dict[str, ActionTermCfg | None]:
-    """Return a displacement of the gripper (6 numbers), and open or closed (1)."""
+    """Return a displacement of the gripper (6 numbers) and a binary grip action."""
     return {
         "arm": mdp.DifferentialIKActionCfg(
             joint_names=ARM_JOINTS,
@@ -30,7 +30,8 @@ def ik_actions() -> dict[str, ActionTermCfg | None]:
         ),
         "gripper": mdp.BinaryJointPositionActionCfg(
             joint_names=FINGER_JOINTS[:1],
-            # Beyond open: the loop is slow, and the joint's limit stops the finger.
+            # Beyond fully open: the position loop is slow, and the joint limit stops
+            # the finger.
             open_command=2.0 * FINGER_OPEN,
             close_command=FINGER_CLOSED,
         ),
@@ -38,7 +39,7 @@ def ik_actions() -> dict[str, ActionTermCfg | None]:
 
 
 class LiftYamIKCfg(LiftYamCfg):
-    """The same task in the space of the gripper: where it goes, and open or closed."""
+    """The same task with gripper actions: displacement, and open or close."""
 
     episode_length_s = 8.0
     actions = ik_actions()

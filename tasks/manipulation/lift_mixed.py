@@ -1,4 +1,4 @@
-"""Lifting things that are others in each world."""
+"""Lifting objects that differ between worlds."""
 
 import math
 
@@ -15,27 +15,27 @@ from mjlab.views import VariantsCfg
 _NAMES: tuple[ThingName, ...] = ("cube", "cylinder", "ball", "jar")
 
 OTHERS = ("left", "right")
-"""Names of the things beside the one that is lifted; half of the worlds lack each."""
+"""Names of the distractors next to the object; half of the worlds lack each."""
 
 
 def any_thing(*, absent: float = 0.0) -> VariantsCfg:
-    """Return a thing that is another one in each world.
+    """Return an object that differs between worlds.
 
     Args:
-        absent: Share of the worlds that it is left out of.
+        absent: Fraction of the worlds without it.
     """
     options = {name: thing_cfg(name) for name in _NAMES}
     return VariantsCfg(options=options, absent=absent)
 
 
 def mixed_scene() -> SceneCfg:
-    """Return one to three things on the table, the one in the middle to be lifted."""
+    """Return a table with one to three objects, of which the middle one is lifted."""
     others = {name: any_thing(absent=0.5) for name in OTHERS}
     return table.scene({OBJECT: any_thing(), **others})
 
 
 def mixed_events() -> dict[str, EventTermCfg | None]:
-    """Return starts apart from each other, and tips that are not quite known."""
+    """Return separate start positions, and the randomisation of fingertips."""
     sides = {OBJECT: (-0.07, 0.07), "left": (0.15, 0.25), "right": (-0.25, -0.15)}
     places = {}
     for name, side in sides.items():
@@ -47,7 +47,7 @@ def mixed_events() -> dict[str, EventTermCfg | None]:
 
 
 class LiftYamMixedCfg(LiftYamIKCfg):
-    """Lift what lies in the middle: a cube, a cylinder, a ball or a jar with a lid."""
+    """Lift the middle object: a cube, a cylinder, a ball or a jar with a lid."""
 
     scene = mixed_scene()
     events = mixed_events()

@@ -1,4 +1,4 @@
-"""Picking by sight: of three cubes the one that a mask shows."""
+"""Vision-based picking of one of three cubes, marked by a segmentation mask."""
 
 import math
 from collections.abc import Sequence
@@ -28,16 +28,16 @@ from mjlab.tasks.manipulation.sight import depth, eye, mask, wrist_variety
 from mjlab.tensors.math import quat_from_axis_angle
 
 CUBES = (OBJECT, "second", "third")
-"""Names of the cubes; the first is the one to be picked."""
+"""Names of the cubes; the first is the target."""
 
 COLORS = ((0.85, 0.2, 0.15), (0.2, 0.65, 0.25), (0.16, 0.42, 0.78))
-"""Red, green and blue, of which each cube has one, another in each world."""
+"""Red, green and blue, assigned to the cubes in a random order per world."""
 
 
 class place_in_lanes(ManagerTermBase):
-    """Puts things onto the table, at rest, each in a lane of its own drawn by lot.
+    """Places objects on the table, at rest, each in a separate lane in random order.
 
-    So nothing says which of them is which, and none lies in the way of another.
+    The position therefore does not identify an object, and no object blocks another.
     """
 
     def __init__(self, cfg: TermCfg, env: ManagedEnv) -> None:
@@ -47,8 +47,8 @@ class place_in_lanes(ManagerTermBase):
         self._up = torch.tensor([0.0, 0.0, 1.0], device=env.device)
         if not 0.0 <= cfg.params["gap"] < self._lane(cfg.params["y"]):
             raise TermError(
-                f"place_in_lanes: gap is {cfg.params['gap']}; it has to be from 0 to "
-                f"below the width of a lane, {self._lane(cfg.params['y']):g}."
+                f"place_in_lanes: gap is {cfg.params['gap']}; it has to be at least 0 "
+                f"and below the width of a lane, {self._lane(cfg.params['y']):g}."
             )
 
     def _lane(self, y: Range) -> float:
@@ -65,21 +65,21 @@ class place_in_lanes(ManagerTermBase):
         gap: float,
         stream: str = "event",
     ) -> None:
-        """Draw lanes and poses and write them where `mask` holds.
+        """Sample lanes and poses and write them in the worlds of `mask`.
 
         Args:
             env: The environment.
             mask: The worlds to write, shape (num_envs,), bool.
             object_names: The entities.
-            x: Range from the world's spawn origin, in m.
+            x: Range relative to the world's spawn origin, in m.
             y: Range that is divided into lanes, in m.
-            height: Of all things, in m.
-            gap: Width between lanes in which nothing lies, in m.
-            stream: Name of the random numbers; the event manager gives one.
+            height: Height of all objects, in m.
+            gap: Width between lanes that stays free, in m.
+            stream: Name of the random stream; the event manager sets one.
         """
         unit = env.rng.draw(stream, (len(self._objects), 4))
         lanes, lane = unit[..., 3].argsort(dim=1), self._lane(y)
-        # From the middle of a lane to both sides, as far as the gap allows.
+        # From the centre of a lane to both sides, up to the gap.
         aside = (unit[..., 1] - 0.5) * (lane - gap)
         position = torch.stack(
             (
@@ -97,15 +97,15 @@ class place_in_lanes(ManagerTermBase):
 
 
 class hues(ModelTerm, field="geom_rgba"):
-    """Paints things in a set of colours, in another order in each world."""
+    """Assigns a set of colours to objects, in random order per world."""
 
     def __init__(self, cfg: TermCfg, env: ManagedEnv) -> None:
         super().__init__(cfg, env)
         names, colors = cfg.params["object_names"], cfg.params["colors"]
         if len(names) != len(colors):
             raise TermError(
-                f"hues: there are {len(names)} things and {len(colors)} colors; each "
-                "thing needs one."
+                f"hues: {len(names)} objects and {len(colors)} colors; the numbers "
+                "have to be equal."
             )
         shapes = [SceneEntityCfg(name, geom_names=("shape",)) for name in names]
         rows = [
@@ -124,21 +124,21 @@ class hues(ModelTerm, field="geom_rgba"):
         colors: Sequence[tuple[float, float, float]],
         stream: str = "event",
     ) -> None:
-        """Draw orders and write them where `mask` holds.
+        """Sample permutations and write them in the worlds of `mask`.
 
         Args:
             env: The environment.
             mask: The worlds to write, shape (num_envs,), bool.
             object_names: The entities, each with a geom called "shape".
-            colors: Red, green and blue, 0 to 1, as many as things.
-            stream: Name of the random numbers; the event manager gives one.
+            colors: Red, green and blue, 0 to 1, one colour per object.
+            stream: Name of the random stream; the event manager sets one.
         """
         order = env.rng.draw(stream, (len(self._colors),)).argsort(dim=1)
         self._part.write(mask, self._colors[order].flatten(1))
 
 
 def pick_scene() -> SceneCfg:
-    """Return the table with three cubes, and the wrist's camera."""
+    """Return the table with three cubes, and the wrist camera."""
     scene = table.scene({name: thing_cfg("cube") for name in CUBES})
     sensor = eye("depth", "segmentation", farthest=FARTHEST, camera=BY_WRIST)
     scene.sensors = (sensor,)
@@ -146,7 +146,7 @@ def pick_scene() -> SceneCfg:
 
 
 def pick_events() -> dict[str, EventTermCfg | None]:
-    """Return starts in lanes drawn by lot, hues, tips and a camera."""
+    """Return random lanes, colours, fingertips and camera pose."""
     cubes = {"object_names": CUBES}
     lanes = {"x": (0.2, 0.4), "y": (-0.24, 0.24), "height": OBJECT_HALF + 0.005}
     return {
@@ -165,7 +165,7 @@ def pick_events() -> dict[str, EventTermCfg | None]:
 
 
 class LiftYamPickCfg(LiftYamTaughtCfg):
-    """Lift one of three cubes, which depth and a mask of the wrist's camera show."""
+    """Lift one of three cubes from depth and mask images of the wrist camera."""
 
     scene = pick_scene()
     observations = wrist_observations(depth=depth(FARTHEST), target=mask(OBJECT))

@@ -1,4 +1,4 @@
-"""Lifting, learned from the controller by hand."""
+"""Lifting learned by imitation of a scripted controller."""
 
 from mjlab.managers import ObservationGroupCfg, ObservationTermCfg
 from mjlab.tasks.manipulation.lift import LiftYamCfg
@@ -7,13 +7,13 @@ from mjlab.tasks.manipulation.script import scripted_joint_targets
 
 
 def taught_observations() -> dict[str, ObservationGroupCfg | None]:
-    """Return those of lifting, and what the script would do."""
+    """Return the observations of lifting, and the actions of the script."""
     script = ObservationTermCfg(func=scripted_joint_targets)
     groups = observations(with_object=True)
     return {**groups, "expert": ObservationGroupCfg(terms={"script": script})}
 
 
 class LiftYamTaughtCfg(LiftYamCfg):
-    """The same task with a teacher: a policy imitates the script where it errs."""
+    """The same task with a teacher: the script labels the states of the policy."""
 
     observations = taught_observations()

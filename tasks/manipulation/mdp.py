@@ -1,8 +1,8 @@
-"""The terms of manipulation, besides those that mjlab has for all tasks.
+"""MDP terms of manipulation, in addition to `mjlab.mdp`.
 
 Rewards return shape (num_envs,), float32: a rate. Penalties are returned as positive
-costs and get a negative weight. What MuJoCo derives (sites, contacts) is that of the
-last physics step, at most 5 ms before.
+costs and get a negative weight. Quantities derived by MuJoCo (sites, contacts) are
+those of the last physics step, at most 5 ms old.
 """
 
 import math
@@ -25,14 +25,14 @@ from mjlab.tensors.masks import fill_where
 from mjlab.tensors.math import quat_conjugate, quat_from_axis_angle, quat_mul
 
 FINGERS = ("robot/lf_down", "robot/rf_down")
-"""Bodies that grip."""
+"""Finger bodies."""
 
 _TOUCH = 0.05
-"""Force from which on a finger touches, in N: a tenth of the weight of a thing."""
+"""Minimum force of a touching finger, in N: a tenth of an object's weight."""
 
 
 def goal_command(env: ManagedEnv, name: str) -> GoalCommand:
-    """Return the command called `name`, which has to be a place to bring things to."""
+    """Return a goal command by name."""
     term = env.command_manager.term(name)
     if not isinstance(term, GoalCommand):
         raise TermError(
@@ -41,11 +41,11 @@ def goal_command(env: ManagedEnv, name: str) -> GoalCommand:
     return term
 
 
-# Observations, and how a robot measures them.
+# Observations.
 
 
 def _root_body(env: ManagedEnv, name: str) -> str | None:
-    """Return the body of an entity's root; None if it is another one in each world."""
+    """Return the root body of an entity; None if it differs between worlds."""
     if name not in env.scene.entities:
         return None
     return env.sim.mj_model.body(env.scene.entity(name).index.root_body_id).name
@@ -92,28 +92,28 @@ def _heading(env: ManagedEnv, params: Mapping[str, Any]) -> Recipe:
 
 @measured(_way_to_object)
 def gripper_to_object(env: ManagedEnv, command_name: str) -> torch.Tensor:
-    """Return the way from gripper to thing, axes of the base, m, (num_envs, 3)."""
+    """Return the vector from gripper to object, base axes, m, (num_envs, 3)."""
     command = goal_command(env, command_name)
     return command.in_base(command.brought_pos_w - command.grasp_pos_w)
 
 
 @measured(_way_to_goal)
 def object_to_goal(env: ManagedEnv, command_name: str) -> torch.Tensor:
-    """Return the way from what is brought to the goal, axes of the base, m."""
+    """Return the vector from object (or gripper) to goal, base axes, m."""
     command = goal_command(env, command_name)
     return command.in_base(command.goal_pos_w - command.brought_pos_w)
 
 
 @measured(_gripper_to_goal)
 def gripper_to_goal(env: ManagedEnv, command_name: str) -> torch.Tensor:
-    """Return the way from gripper to goal, axes of the base, m, (num_envs, 3)."""
+    """Return the vector from gripper to goal, base axes, m, (num_envs, 3)."""
     command = goal_command(env, command_name)
     return command.in_base(command.goal_pos_w - command.grasp_pos_w)
 
 
 @measured(_heading)
 def object_heading(env: ManagedEnv, object_name: str) -> torch.Tensor:
-    """Return how a thing of four sides is turned, alike after a quarter, (num_envs, 2).
+    """Return the yaw of an object with four equal sides, shape (num_envs, 2).
 
     Cosine and sine of four times its yaw, from the base's forward direction.
     """
@@ -128,26 +128,26 @@ def object_heading(env: ManagedEnv, object_name: str) -> torch.Tensor:
 
 
 def reach(env: ManagedEnv, command_name: str, std: float) -> torch.Tensor:
-    """Return how near the gripper is to the thing, 0 to 1.
+    """Return the closeness of gripper and object, 0 to 1.
 
     Args:
         env: The environment.
         command_name: The goal command.
-        std: Distance at which the reward is 1 less tanh(1), 0.24, in m.
+        std: Distance at which the reward is 1 - tanh(1) = 0.24, in m.
     """
     return _near(goal_command(env, command_name).reach_distance(), std)
 
 
 def bring(env: ManagedEnv, command_name: str, std: float) -> torch.Tensor:
-    """Return how near what is brought is to the goal, 0 to 1; `std` as in `reach`."""
+    """Return the closeness of object (or gripper) and goal, 0 to 1; see `reach`."""
     return _near(goal_command(env, command_name).distance(), std)
 
 
 class grip(ManagerTermBase):
-    """One while a thing is between both fingers, the more so the nearer its goal is.
+    """Returns 1 while an object is held between both fingers, scaled by goal closeness.
 
-    Only what is held counts: a thing that is pushed or thrown there is worth nothing,
-    and so is one that both fingers press onto the table.
+    Only a held object counts: pushing or throwing it to the goal gives no reward, nor
+    does pressing it onto the table with both fingers.
     """
 
     def __init__(self, cfg: TermCfg, env: ManagedEnv) -> None:
@@ -162,7 +162,7 @@ class grip(ManagerTermBase):
         object_name: str,
         std: float | None = None,
     ) -> torch.Tensor:
-        """Return 1 or 0; with `std`, times how near the goal is, as in `reach`."""
+        """Return 1 or 0; with `std`, times the closeness to the goal as in `reach`."""
         held = self._held().float()
         return held if std is None else held * _near(self._command.distance(), std)
 
@@ -170,28 +170,28 @@ class grip(ManagerTermBase):
 def joint_vel_excess(
     env: ManagedEnv, limit: float, asset_cfg: Selection = ROBOT
 ) -> torch.Tensor:
-    """Sum of squares of the chosen joints' speeds beyond `limit`, rad/s or m/s."""
+    """Sum of squares of the selected joints' speeds above `limit`, rad/s or m/s."""
     speed = asset_cfg.entity.data.joint_vel[:, asset_cfg.joint_ids].abs()
     return (speed - limit).clamp(min=0.0).square().sum(dim=1)
 
 
-# Ends and outcomes.
+# Terminations and outcomes.
 
 
 def dropped(env: ManagedEnv, object_name: str, depth: float = 0.1) -> torch.Tensor:
-    """Return whether a thing has fallen off the table, to `depth`, m, below its top."""
+    """Return whether an object fell off the table, to `depth`, m, below its top."""
     pose = views.of(env.scene).view(object_name).root_pose
     return pose.p[:, 2] - env.scene.spawn_origins[:, 2] < -depth
 
 
 class held_at_goal(ManagerTermBase):
-    """Holds once what is brought has been near its goal for a while without a break."""
+    """True after the object (or gripper) was at its goal for a continuous time."""
 
     def __init__(self, cfg: TermCfg, env: ManagedEnv) -> None:
         super().__init__(cfg, env)
         self._command = goal_command(env, cfg.params["command_name"])
         duration = cfg.params["duration"]
-        # At least as long, but for the rounding of the quotient.
+        # At least as long, except for rounding.
         self._needed = math.ceil(duration / env.step_dt - 1e-6)
         if self._needed < 1:
             raise TermError(
@@ -203,7 +203,7 @@ class held_at_goal(ManagerTermBase):
     def __call__(
         self, env: ManagedEnv, command_name: str, duration: float
     ) -> torch.Tensor:
-        """Return it, shape (num_envs,), bool; `duration` in s. Call it once a step."""
+        """Return the flag, (num_envs,), bool; `duration` in s. Call once per step."""
         near = self._command.distance() <= self._command.cfg.radius
         self._steps.add_(1).mul_(near)
         return self._steps >= self._needed
@@ -221,14 +221,14 @@ class held_at_goal(ManagerTermBase):
 def put_at_rest(
     thing: views.EntityView, mask: torch.Tensor, pose: torch.Tensor
 ) -> None:
-    """Put a thing somewhere, its own joints as they are by default."""
+    """Place an object at rest, with its own joints at their defaults."""
     thing.reset_to_default(mask)
     thing.write_root_pose(mask, pose)
     thing.write_root_velocity(mask, torch.zeros_like(pose[:, :6]))
 
 
 class place_object(ManagerTermBase):
-    """Puts a thing onto the table, at rest."""
+    """Places an object on the table, at rest."""
 
     def __init__(self, cfg: TermCfg, env: ManagedEnv) -> None:
         super().__init__(cfg, env)
@@ -253,15 +253,15 @@ class place_object(ManagerTermBase):
         pose_range: Mapping[str, Range],
         stream: str = "event",
     ) -> None:
-        """Draw a pose and write it where `mask` holds.
+        """Sample a pose and write it in the worlds of `mask`.
 
         Args:
             env: The environment.
             mask: The worlds to write, shape (num_envs,), bool.
             object_name: The entity.
-            pose_range: Ranges of x, y, z from the world's spawn origin, in m, and of
-                the yaw, in rad.
-            stream: Name of the random numbers; the event manager gives one.
+            pose_range: Ranges of x, y, z relative to the world's spawn origin, in m,
+                and of the yaw, in rad.
+            stream: Name of the random stream; the event manager sets one.
         """
         unit = env.rng.draw(stream, (4,))
         drawn = self._low + unit * (self._high - self._low)
@@ -271,7 +271,7 @@ class place_object(ManagerTermBase):
 
 
 class _Held:
-    """Finds the worlds in which both fingers press a thing against each other."""
+    """Detects the worlds in which both fingers press an object against each other."""
 
     def __init__(self, env: ManagedEnv, object_name: str) -> None:
         seen = views.of(env.scene)
@@ -280,7 +280,7 @@ class _Held:
         self._fingers = [seen.body(name) for name in FINGERS]
 
     def __call__(self) -> torch.Tensor:
-        """Return it, shape (num_envs,), bool."""
+        """Return the flag, shape (num_envs,), bool."""
         left, right = (
             self._views.pairwise_contact_force(finger, self._object)
             for finger in self._fingers

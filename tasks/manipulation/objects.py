@@ -1,4 +1,4 @@
-"""Things that lie on a table, and the table."""
+"""Objects on a table, and the table."""
 
 from typing import Literal
 
@@ -8,14 +8,14 @@ from mjlab.entity import EntityCfg, InitialStateCfg
 
 ThingName = Literal["cube", "cylinder", "ball", "jar"]
 OBJECT_HALF = 0.02
-"""Half of the edge of a cube, and the radius of what is round, in m."""
+"""Half edge length of a cube, and radius of round objects, in m."""
 
 MARK_RADIUS = 0.05
-"""Radius of a ball that shows a place, in m."""
+"""Radius of the ball that marks a goal, in m."""
 
 TABLE_CENTER = (0.3, 0.0)
 TABLE_HALF = (0.45, 0.5, 0.02)
-"""Half of the extents of the table's top, in m; its surface is at height 0."""
+"""Half extents of the table top, in m; its surface is at height 0."""
 
 _FLOOR = -0.6
 _ORANGE = (0.93, 0.45, 0.13, 1.0)
@@ -24,17 +24,17 @@ _MASS = 0.05
 
 
 def table_cfg() -> EntityCfg:
-    """Return a table with the arm's base on it, and the floor that it stands on."""
+    """Return a table that carries the arm's base, and the floor."""
     return EntityCfg(source=table_spec)
 
 
 def mark_cfg() -> EntityCfg:
-    """Return a ball that stands in the air and touches nothing."""
+    """Return a floating ball without contacts."""
     return EntityCfg(source=mark_spec)
 
 
 def thing_cfg(name: ThingName) -> EntityCfg:
-    """Return a thing that a gripper can hold, in front of the arm."""
+    """Return an object that the gripper can hold, in front of the arm."""
     return EntityCfg(
         source=_SOURCES[name],
         init_state=InitialStateCfg(pos=(0.3, 0.0, OBJECT_HALF)),
@@ -42,7 +42,7 @@ def thing_cfg(name: ThingName) -> EntityCfg:
 
 
 def table_spec() -> mujoco.MjSpec:
-    """Return a table; what falls from it lands on the floor."""
+    """Return a table; fallen objects land on the floor."""
     spec = mujoco.MjSpec()
     spec.modelname = "table"
     table = spec.worldbody.add_body(name="table", pos=[*TABLE_CENTER, 0.0])
@@ -85,7 +85,7 @@ def table_spec() -> mujoco.MjSpec:
 
 
 def mark_spec() -> mujoco.MjSpec:
-    """Return a ball of 5 cm radius that is seen and touches nothing."""
+    """Return a ball of 5 cm radius that is visible and has no contacts."""
     spec = mujoco.MjSpec()
     spec.modelname = "mark"
     spec.worldbody.add_body(name="mark").add_geom(
@@ -126,7 +126,7 @@ def thing_spec(name: ThingName) -> mujoco.MjSpec:
         size=size,
         pos=[0.0, 0.0, -0.3 * half if is_jar else 0.0],
         mass=0.8 * _MASS if is_jar else _MASS,
-        # What is round would roll off the table, were it not for this.
+        # Rolling friction keeps round objects on the table.
         condim=6 if name in ("ball", "cylinder") else 3,
         friction=[1.0, 0.005, 0.001],
         rgba=_BLUE if is_jar else _ORANGE,
@@ -151,7 +151,7 @@ def cube() -> mujoco.MjSpec:
 
 
 def cylinder() -> mujoco.MjSpec:
-    """Return a cylinder that stands."""
+    """Return a standing cylinder."""
     return thing_spec("cylinder")
 
 
@@ -161,7 +161,7 @@ def ball() -> mujoco.MjSpec:
 
 
 def jar() -> mujoco.MjSpec:
-    """Return a jar with a lid on a hinge."""
+    """Return a jar with a hinged lid."""
     return thing_spec("jar")
 
 

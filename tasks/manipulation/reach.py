@@ -1,4 +1,4 @@
-"""The first lesson: bring the gripper to a place."""
+"""Reaching: move the gripper to a target position."""
 
 import copy
 from typing import Self
@@ -23,26 +23,27 @@ GOAL = "goal"
 """Name of the command."""
 
 HELD = {"command_name": GOAL, "duration": 0.5}
-"""What success is: half a second within the command's radius, 3 cm."""
+"""Success: half a second within the command's radius, 3 cm."""
 
 _LARGEST_SCALE = 0.5
-"""Largest change of a target per unit of action, rad. The published rule, a quarter of
-the motor's effort, gives the wrist's last joint 5.5, and it would spin by chance."""
+"""Maximum change of a target per unit of action, rad. The published rule, a quarter of
+the motor's effort, gives 5.5 for the last wrist joint, which random actions would
+spin."""
 
 ARM = SceneEntityCfg("robot", joint_names=ARM_JOINTS)
 FINGER = SceneEntityCfg("robot", joint_names=FINGER_JOINTS[:1])
 
 
 def noise(size: float) -> UniformNoiseCfg:
-    """Return noise of up to `size` in both directions."""
+    """Return uniform noise between -size and size."""
     return UniformNoiseCfg(n_min=-size, n_max=size)
 
 
 def observations(*, with_object: bool) -> dict[str, ObservationGroupCfg | None]:
-    """Return joints, the way to thing and goal, and the last action.
+    """Return joint states, vectors to object and goal, and the last action.
 
     Args:
-        with_object: Whether there is a thing to be gripped and brought.
+        with_object: Whether an object is to be gripped and lifted.
     """
     places = {"command_name": GOAL}
     arm = {"asset_cfg": ARM} if with_object else {}
@@ -61,13 +62,13 @@ def observations(*, with_object: bool) -> dict[str, ObservationGroupCfg | None]:
     )
     seen["actions"] = ObservationTermCfg(func=mdp.last_action)
     return {
-        "actor": ObservationGroupCfg(terms=seen),
+        "actor": ObservationGroupCfg(terms=seen, enable_corruption=True),
         "critic": ObservationGroupCfg(terms=dict(seen), enable_corruption=False),
     }
 
 
 def _seen_of_object(places: dict[str, str]) -> dict[str, ObservationTermCfg]:
-    """Return the finger, whose whole way is 4 cm, and where the thing is and how."""
+    """Return the finger position (range 4 cm), and the object's position and yaw."""
     return {
         "finger_pos": ObservationTermCfg(
             func=mdp.joint_pos_rel, params={"asset_cfg": FINGER}, noise=noise(0.0005)
@@ -82,10 +83,10 @@ def _seen_of_object(places: dict[str, str]) -> dict[str, ObservationTermCfg]:
 
 
 def joint_actions(*, with_gripper: bool) -> dict[str, ActionTermCfg | None]:
-    """Return position targets about the home pose.
+    """Return position targets relative to the home pose.
 
     Args:
-        with_gripper: Whether the left finger is commanded too; the right one follows.
+        with_gripper: Include the left finger; the right one is coupled to it.
     """
     driven = (*ARM_JOINTS, FINGER_JOINTS[0]) if with_gripper else ARM_JOINTS
     scale = {joint: min(ACTION_SCALE[joint], _LARGEST_SCALE) for joint in driven}
@@ -93,7 +94,7 @@ def joint_actions(*, with_gripper: bool) -> dict[str, ActionTermCfg | None]:
 
 
 def reset_robot() -> EventTermCfg:
-    """Return a start near the home pose."""
+    """Return a reset near the home pose."""
     return EventTermCfg(
         func=mdp.reset_joints_by_offset,
         mode="reset",
@@ -106,7 +107,7 @@ def reset_robot() -> EventTermCfg:
 
 
 def costs() -> dict[str, RewardTermCfg | None]:
-    """Return what quick and far movements cost."""
+    """Return penalties on fast and large motions."""
     return {
         "action_rate": RewardTermCfg(func=mdp.action_rate_l2, weight=-0.01),
         "joint_pos_limits": RewardTermCfg(func=mdp.joint_pos_limits, weight=-10.0),
@@ -119,7 +120,7 @@ def costs() -> dict[str, RewardTermCfg | None]:
 
 
 def reach_rewards() -> dict[str, RewardTermCfg | None]:
-    """Return how near the gripper is to the goal, coarsely and finely, and costs."""
+    """Return a coarse and a fine reward of closeness to the goal, and penalties."""
     return {
         "bring": RewardTermCfg(
             func=manipulation.bring,
@@ -136,12 +137,12 @@ def reach_rewards() -> dict[str, RewardTermCfg | None]:
 
 
 def time_out() -> dict[str, TerminationTermCfg | None]:
-    """Return the end of time."""
+    """Return the time limit."""
     return {"time_out": TerminationTermCfg(func=mdp.time_out, time_out=True)}
 
 
 class TableCfg(ManagerBasedRlEnvCfg):
-    """The arm at a table; subclasses say what it is to do there."""
+    """Arm at a table; subclasses define the task."""
 
     scene = table.scene({})
     sim = table.simulation()
@@ -153,7 +154,7 @@ class TableCfg(ManagerBasedRlEnvCfg):
     viewer = table.viewer()
 
     def play(self) -> Self:
-        """Return the same task to be watched: without noise, a goal every 6 s."""
+        """Return the configuration for play: without noise, a new goal every 6 s."""
         watched = copy.deepcopy(self)
         for group in watched.observations.values():
             if group is not None:
@@ -162,7 +163,7 @@ class TableCfg(ManagerBasedRlEnvCfg):
 
 
 class ReachYamCfg(TableCfg):
-    """Bring the gripper to a place in front of the arm, and hold it there."""
+    """Move the gripper to a goal in front of the arm, and hold it there."""
 
     episode_length_s = 5.0
     commands = {

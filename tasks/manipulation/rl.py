@@ -1,4 +1,4 @@
-"""Learning of manipulation."""
+"""Learner settings of the manipulation tasks."""
 
 from mjlab.rl import (
     CheckpointCfg,
@@ -20,7 +20,7 @@ TAUGHT_WORLDS_ON_CPU = 64
 
 
 def manipulation_rl(*, max_iterations: int = 3000) -> PpoAgentCfg:
-    """Return PPO with perceptrons over normalised observations."""
+    """Return PPO with MLPs and observation normalisation."""
     hidden = (256, 128, 64)
     return PpoAgentCfg(
         num_steps_per_env=32,
@@ -53,17 +53,17 @@ def manipulation_rl(*, max_iterations: int = 3000) -> PpoAgentCfg:
 
 
 def reach_rl() -> PpoAgentCfg:
-    """Return settings for reaching, which is learned in minutes."""
+    """Return settings for reaching, which trains in minutes."""
     return manipulation_rl(max_iterations=250)
 
 
 def lift_rl() -> PpoAgentCfg:
-    """Return settings for lifting, which is learned in a quarter of an hour."""
+    """Return settings for lifting, which trains in a quarter of an hour."""
     return manipulation_rl(max_iterations=300)
 
 
 def taught_rl() -> DistillationAgentCfg:
-    """Return settings for imitating the script, in the states that the policy sees."""
+    """Return settings for imitating the script in the states visited by the policy."""
     return DistillationAgentCfg(
         num_steps_per_env=25,
         max_iterations=150,
@@ -82,10 +82,10 @@ def taught_rl() -> DistillationAgentCfg:
 
 
 def seeing_student() -> SpatialCnnModelCfg:
-    """Return a network that finds places in a small picture.
+    """Return a spatial-softmax CNN for small images.
 
-    The first layers' numbers are small, so the softmax is sharp; with a temperature of
-    1 it stays blurred for hundreds of updates.
+    The outputs of the first layers are small, so the softmax has a low temperature;
+    with a temperature of 1 it stays blurred for hundreds of updates.
     """
     return SpatialCnnModelCfg(
         hidden_dims=(256, 128, 64),
@@ -103,7 +103,7 @@ def seeing_student() -> SpatialCnnModelCfg:
 
 
 def reach_depth_rl() -> DistillationAgentCfg:
-    """Return settings for imitating the policy of Reach-Yam, which knows the place."""
+    """Return settings for imitating Reach-Yam's policy, which observes the goal."""
     return DistillationAgentCfg(
         num_steps_per_env=25,
         max_iterations=60,
@@ -125,7 +125,7 @@ def reach_depth_rl() -> DistillationAgentCfg:
 
 
 def lift_seeing_rl() -> DistillationAgentCfg:
-    """Return settings for imitating the script by what the wrist's camera sees."""
+    """Return settings for imitating the script from images of the wrist camera."""
     settings = taught_rl()
     settings.max_iterations = 400
     settings.obs_groups = {"student": ("actor", CAMERA), "teacher": ("expert",)}

@@ -1,4 +1,4 @@
-"""Table, things, contacts and physics of manipulation."""
+"""Table, objects, contacts and physics of the manipulation tasks."""
 
 from mjlab.entity import EntityCfg
 from mjlab.envs import ViewerCfg
@@ -10,24 +10,24 @@ from mjlab.tasks.robots.yam import yam_cfg
 from mjlab.views import VariantsCfg
 
 TIMESTEP = 0.01
-"""Duration of a physics step, in s; half of it lifts no cube more."""
+"""Physics time step, in s; half of it does not increase the success rate."""
 
 DECIMATION = 4
-"""Physics steps in a step: the policy acts 25 times a second."""
+"""Physics steps per environment step: the policy runs at 25 Hz."""
 
 OBJECT = "object"
-"""Name of the thing that is lifted."""
+"""Name of the lifted object."""
 
 
 def scene(things: dict[str, EntityCfg | VariantsCfg]) -> SceneCfg:
-    """Return the arm at a table with things on it.
+    """Return the arm at a table with objects on it.
 
-    A controller below the position loops holds the arm's weight. Their soft gains would
-    let it sag by some 10 degrees.
+    The arm's weight is compensated below the position loops. Without compensation their
+    low gains would let it sag by about 10 degrees.
 
     Args:
-        things: What lies on the table, by name. Whether fingers touch the one called
-            `object` is measured.
+        things: Objects on the table, by name. Contacts of the fingers with the one
+            called `object` are measured.
     """
     robot = yam_cfg(gravity_compensation=True)
     pair = ContactPairCfg(first=FINGERS, second=OBJECT)
@@ -41,7 +41,7 @@ def scene(things: dict[str, EntityCfg | VariantsCfg]) -> SceneCfg:
 
 
 def simulation() -> SimulationCfg:
-    """Return physics at 100 Hz, with friction that holds what is gripped."""
+    """Return physics at 100 Hz, with friction settings for stable grasps."""
     return SimulationCfg(
         mujoco=MujocoCfg(
             timestep=TIMESTEP,
@@ -49,6 +49,7 @@ def simulation() -> SimulationCfg:
             impratio=10.0,
             iterations=10,
             ls_iterations=20,
+            ccd_iterations=35,
         ),
         nconmax=55,
         njmax=600,

@@ -1,8 +1,8 @@
-"""A controller by hand that lifts: over the cube, down, grip, to the goal.
+"""Scripted lifting controller: approach, descend, grip, move to the goal.
 
-Every world is in a stage of its own, which follows from where things are; all stages
-are computed for all worlds, and a mask chooses. It makes demonstrations, says what the
-task allows, and has no memory, so that a policy without one can imitate it.
+Every world has its own stage, derived from its state; all stages are computed for all
+worlds, and a mask selects. The controller records demonstrations and shows that the
+task is feasible. It has no memory, so a policy without memory can imitate it.
 """
 
 import math
@@ -31,76 +31,77 @@ from mjlab.tensors.math import (
 _OVER, _DOWN, _GRIP, _CARRY = range(4)
 
 _CLEARANCE = 0.06
-"""Height above a cube at which the gripper turns to it, in m."""
+"""Height above a cube at which the gripper aligns with it, in m."""
 
 _BELOW_SITE = 0.012
-"""Way from the site to the middle of the fingertips along the gripper, in m."""
+"""Distance from the site to the centre of the fingertips along the gripper, in m."""
 
 _NEAR = 0.025
-"""Distance from the line over a thing at which a gripper goes down, in m."""
+"""Horizontal distance from an object below which the gripper descends, in m."""
 
 _AROUND = (0.03, 0.018)
-"""Distance at which a gripper is around a thing, closing and open, in m."""
+"""Distance at which the gripper encloses an object, closing and open, in m."""
 
 _TURNED = 0.25
-"""Angle up to which it is turned as it should be, in rad."""
+"""Maximum orientation error for descending, in rad."""
 
 _CLOSING, _GRIPPED = 0.034, 0.0255
-"""Positions of the finger below which the gripper closes, and holds a thing, in m."""
+"""Finger positions below which the gripper is closing, and holds an object, in m."""
 
 _HELD = 0.05
-"""Distance from the gripper up to which a thing is held, in m."""
+"""Maximum distance from the gripper to a held object, in m."""
 
 _LONGEST_WAY, _LARGEST_TURN = 0.2, 1.0
-"""Way, in m, and turn, in rad, that are asked for at once."""
+"""Maximum displacement, in m, and rotation, in rad, per request."""
 
 _DAMPING, _LONGEST_STEP = 0.05, 0.5
-"""Damping of the least squares, and longest step of a joint, in rad."""
+"""Damping of the least squares, and maximum step of a joint, in rad."""
 
 _IK_GAIN, _JOINT_GAIN = 1.0, 2.5
-"""Factors of ways and turns that are asked for: soft joints are late, and give way.
+"""Gains of requested displacements and rotations, which compensate for soft joints.
 
-Inverse kinematics asks anew in each physics step, and swings with more."""
+Inverse kinematics runs in every physics step, and oscillates with a higher gain.
+"""
 
 _LEAST_CARRY_GAIN = 2.0
-"""Least factor of the way to the goal, which a load lengthens."""
+"""Minimum gain of the motion to the goal, which a load slows down."""
 
 _SHOULDER_HEIGHT = 0.114
 _HAND_LENGTH = 0.2
-"""From the wrist to what is gripped, in m."""
+"""Distance from the wrist to the gripped object, in m."""
 
 _LONGEST = 0.44
-"""Distance from shoulder to wrist up to which the arm is not stretched out, in m."""
+"""Maximum distance from shoulder to wrist, in m, before the arm is stretched out."""
 
 _TILT_PER_HEIGHT = 2.6
-"""Least tilt of the gripper at a goal, in rad per m of its height."""
+"""Minimum tilt of the gripper at a goal, in rad per m of its height."""
 
 _TILTS = 10
-"""Tilts of the gripper that are tried at a goal, from vertical to horizontal."""
+"""Number of candidate tilts of the gripper at a goal, from vertical to horizontal."""
 
 
 class ScriptMove(NamedTuple):
-    """A movement that is asked of the gripper."""
+    """Requested motion of the gripper."""
 
     away: torch.Tensor
-    """Way to go in the world, shape (num_envs, 3), m."""
+    """Displacement in the world frame, shape (num_envs, 3), m."""
 
     turn: torch.Tensor
-    """Rotation vector to turn by, axes of the world, shape (num_envs, 3), rad."""
+    """Rotation vector, world axes, shape (num_envs, 3), rad."""
 
     closes: torch.Tensor
-    """Worlds in which the gripper is to close, shape (num_envs,), bool."""
+    """Worlds in which the gripper closes, shape (num_envs,), bool."""
 
 
 class LiftScript:
-    """Finds the movement of the moment in all worlds at once, from their true state."""
+    """Computes the present motion in all worlds from their true state."""
 
     def __init__(self, env: ManagedEnv, gain: float) -> None:
-        """Begin in all worlds.
+        """Create the controller.
 
         Args:
-            env: Worlds with the arm, a thing and a goal.
-            gain: Factor of the ways and turns that it asks for.
+            env: Worlds with the arm, an object and a goal.
+            gain: Gain of the requested displacements and rotations.
         """
         self._env, self._gain = env, gain
         self._carry_gain = max(_LEAST_CARRY_GAIN / gain, 1.0)
@@ -112,13 +113,13 @@ class LiftScript:
         """The point between the fingertips."""
         self._finger = self.robot.joint_names.index(FINGER_JOINTS[0])
         self.stage = torch.zeros(env.num_envs, dtype=torch.int64, device=env.device)
-        """Stage of each world: over, down, grip, carry; shape (num_envs,)."""
+        """Stage of each world: approach, descend, grip, lift; shape (num_envs,)."""
         self._down = torch.tensor([0.0, 0.0, -1.0], device=env.device)
         self._tilts = torch.linspace(0.0, 0.5 * math.pi, _TILTS, device=env.device)
         self._outward, self._downward = self._tilts.sin(), self._tilts.cos()
 
     def advance(self) -> ScriptMove:
-        """Return the movement of the moment."""
+        """Return the present motion."""
         pos, quat = self.hand.pos_w, self.hand.quat_w
         self._find_stage(pos, quat)
         target, turned = self._targets(pos, quat)
@@ -133,14 +134,15 @@ class LiftScript:
     def _targets(
         self, pos: torch.Tensor, quat: torch.Tensor
     ) -> tuple[torch.Tensor, torch.Tensor]:
-        """Return where the gripper should be, in the world, and how turned."""
+        """Return target position and orientation of the gripper, world frame."""
         thing = self._object.root_pose
         lift = torch.where(self.stage == _OVER, _CLEARANCE, 0.0).unsqueeze(1)
         over = thing.p - self._down * (lift + _BELOW_SITE)
         vertical = self._vertical(thing.p, thing.q)
         goal = self._command.goal_pos_w
         approach = self._approach(goal)
-        # The thing may have slipped, so it is the thing that is brought, not the hand.
+        # The object may have slipped, so the object is moved to the goal, not the
+        # gripper.
         carried = pos + self._carry_gain * (goal - thing.p)
         carries = (self.stage == _CARRY).unsqueeze(1)
         return (
@@ -149,10 +151,10 @@ class LiftScript:
         )
 
     def _vertical(self, pos: torch.Tensor, quat: torch.Tensor) -> torch.Tensor:
-        """Return the gripper pointing down, its fingers along the nearest faces.
+        """Return the downward orientation with fingers along the nearest faces.
 
-        Of the four ways to hold a cube, it takes the one that is least turned from
-        pointing sideways of the arm, where the wrist has most room.
+        Of the four possible orientations at a cube, the one closest to the arm's
+        sideways direction is used, where the wrist has the largest range.
         """
         w, _, _, z = quat.unbind(dim=1)
         yaw = 2.0 * torch.atan2(z, w)
@@ -166,10 +168,10 @@ class LiftScript:
         return _frame(self._down.expand_as(axis), axis)
 
     def _approach(self, goal: torch.Tensor) -> torch.Tensor:
-        """Return the direction in which the gripper points at a goal.
+        """Return the approach direction of the gripper at a goal.
 
-        The higher the goal, the more it is tilted outward, or the wrist would have to
-        bend beyond its limit; and as far as it takes to bring the wrist within reach.
+        The tilt outward increases with the height of the goal, because of the wrist's
+        limit, and further until the wrist is within reach.
         """
         local = goal - self._env.scene.spawn_origins
         radius = local[:, :2].square().sum(dim=1).sqrt()
@@ -185,10 +187,10 @@ class LiftScript:
         return torch.cat((flat, -downward.unsqueeze(1)), dim=1)
 
     def _find_stage(self, pos: torch.Tensor, quat: torch.Tensor) -> None:
-        """Find each world's stage in what can be seen, so that it can be imitated.
+        """Derive each world's stage from observable data, so that it can be imitated.
 
-        A gripper that has begun to close may be less exactly where it should be, or it
-        would open again at a touch.
+        A gripper that has started to close has larger tolerances. Otherwise it would
+        open again after a slight touch.
         """
         thing = self._object.root_pose
         away = thing.p - self._down * _BELOW_SITE - pos
@@ -205,15 +207,15 @@ class LiftScript:
 
 
 class ScriptedPolicy:
-    """Plays `Lift-Yam-IK`, and tasks with its action, by the script."""
+    """Scripted policy for `Lift-Yam-IK` and tasks with the same actions."""
 
     def __init__(self, env: ManagedEnv) -> None:
-        """Begin in all worlds of an environment."""
+        """Create the policy for all worlds of an environment."""
         self.script = LiftScript(env, _IK_GAIN)
-        """What it does, and in which stage it is."""
+        """The controller, with the stage of each world."""
 
     def __call__(self, observations: Any, /) -> torch.Tensor:
-        """Return the action of the moment, shape (num_envs, 7)."""
+        """Return the present action, shape (num_envs, 7)."""
         motion = self.script.advance()
         base = self.script.robot.data.root_quat_w
         move = quat_rotate_inverse(base, motion.away) / POSITION_SCALE
@@ -225,7 +227,7 @@ class ScriptedPolicy:
 
 
 class scripted_joint_targets(ManagerTermBase):
-    """The action of `Lift-Yam` by the script: what an observation tells a teacher."""
+    """Actions of the scripted controller for `Lift-Yam`, as a teacher's observation."""
 
     def __init__(self, cfg: TermCfg, env: ManagedEnv) -> None:
         super().__init__(cfg, env)
@@ -245,7 +247,7 @@ class scripted_joint_targets(ManagerTermBase):
         self._columns = Columns.of(local, env.device)
 
     def __call__(self, env: ManagedEnv) -> torch.Tensor:
-        """Return it, shape (num_envs, 7)."""
+        """Return the actions, shape (num_envs, 7)."""
         script = self._script
         motion = script.advance()
         jacobian = self._jacobian.at(script.hand.pos_w)
@@ -261,7 +263,7 @@ class scripted_joint_targets(ManagerTermBase):
 
 
 def _sign(closes: torch.Tensor) -> torch.Tensor:
-    """Return -1 where the gripper closes, else 1, shape (num_envs, 1)."""
+    """Return -1 in worlds that close the gripper, otherwise 1, shape (num_envs, 1)."""
     return (1.0 - 2.0 * closes).unsqueeze(1)
 
 
@@ -275,13 +277,13 @@ def _shortened(vector: torch.Tensor, longest: float) -> torch.Tensor:
 
 
 def _sideways(goal: torch.Tensor) -> torch.Tensor:
-    """Return the horizontal direction across the way from the base to a place."""
+    """Return the horizontal direction perpendicular to the vector from base to goal."""
     x, y, _ = goal.unbind(dim=1)
     across = torch.stack((-y, x, torch.zeros_like(x)), dim=1)
     return across / across.square().sum(dim=1, keepdim=True).sqrt().clamp(min=1e-6)
 
 
 def _frame(approach: torch.Tensor, closing: torch.Tensor) -> torch.Tensor:
-    """Return the quaternion whose z axis is `approach` and whose y axis `closing`."""
+    """Return the quaternion with z axis `approach` and y axis `closing`."""
     first = torch.linalg.cross(closing, approach)
     return quat_from_matrix(torch.stack((first, closing, approach), dim=-1))

@@ -1,4 +1,4 @@
-"""Cameras, and what a policy observes that sees with them."""
+"""Cameras, and observations of vision-based policies."""
 
 from collections.abc import Mapping
 
@@ -15,27 +15,27 @@ from mjlab.sensor import CameraSensorCfg
 from mjlab.sensor.camera import DataType
 
 EYE = "eye"
-"""Name of the camera as a sensor."""
+"""Name of the camera sensor."""
 
 CAMERA = "camera"
-"""Name of the group with its pictures."""
+"""Name of the observation group of its images."""
 
 PIXELS = 32
-"""Width and height of a picture."""
+"""Width and height of an image."""
 
 WRIST = "camera_d405"
-"""The arm's own camera."""
+"""Camera mounted on the arm."""
 
 
 def eye(
     *data_types: DataType, farthest: float = 20.0, **place: object
 ) -> CameraSensorCfg:
-    """Return a camera of 32 by 32 pixels.
+    """Return a camera sensor of 32 by 32 pixels.
 
     Args:
-        *data_types: What it draws.
-        farthest: Depth beyond which it sees nothing, m. The less, the more contrast.
-        **place: Fields that say where it is.
+        *data_types: Data types to render.
+        farthest: Maximum depth, m. Smaller values increase the contrast.
+        **place: Fields that define its pose.
     """
     return CameraSensorCfg(
         name=EYE,
@@ -49,18 +49,18 @@ def eye(
 
 
 def depth(farthest: float) -> ObservationTermCfg:
-    """Return depth, white at `farthest`, m."""
+    """Return a depth image, white at `farthest`, m."""
     seen = {"sensor_name": EYE, "cutoff": farthest, "as_bytes": True}
     return ObservationTermCfg(func=camera_depth, params=seen)
 
 
 def colors() -> ObservationTermCfg:
-    """Return colours."""
+    """Return a colour image."""
     return ObservationTermCfg(func=camera_bytes, params={"sensor_name": EYE})
 
 
 def mask(entity: str) -> ObservationTermCfg:
-    """Return white where an entity is seen."""
+    """Return a mask, white at an entity."""
     seen = {"sensor_name": EYE, "asset_cfg": SceneEntityCfg(entity), "as_bytes": True}
     return ObservationTermCfg(func=camera_mask, params=seen)
 
@@ -72,28 +72,29 @@ def seeing(
     instead_of: tuple[str, ...],
     **more: ObservationTermCfg,
 ) -> dict[str, ObservationGroupCfg | None]:
-    """Return groups in which the policy has pictures; the critic sees what it did.
+    """Return groups with images for the actor; the critic keeps the state terms.
 
     Args:
         groups: Groups "actor" and "critic".
-        pictures: Terms that are the channels of one picture.
-        instead_of: Terms that the policy does without.
-        **more: Terms that it has besides.
+        pictures: Terms that form the channels of one image.
+        instead_of: Terms to remove from the actor.
+        **more: Terms to add to the actor.
     """
     actor = groups["actor"]
     assert actor is not None
     kept = {name: term for name, term in actor.terms.items() if name not in instead_of}
     return {
         **groups,
-        "actor": ObservationGroupCfg(terms={**kept, **more}),
+        "actor": ObservationGroupCfg(terms={**kept, **more}, enable_corruption=True),
         CAMERA: ObservationGroupCfg(terms={**pictures}, concatenate_dim=0),
     }
 
 
 def wrist_variety() -> dict[str, EventTermCfg | None]:
-    """Return a camera that is mounted a little otherwise in each world.
+    """Return the randomisation of the camera's mounting pose.
 
-    As one that has been calibrated: a degree is half a centimetre at the cube.
+    The errors are those of a calibrated camera: a degree is half a centimetre at the
+    cube.
     """
     draws: dict[str, tuple[type, Range]] = {
         "camera_pos": (mdp.randomize.cam_pos, (-0.002, 0.002)),
@@ -110,7 +111,7 @@ def wrist_variety() -> dict[str, EventTermCfg | None]:
 
 
 def lamp_variety() -> dict[str, EventTermCfg | None]:
-    """Return a lamp that is elsewhere, and of another colour, in each world."""
+    """Return the randomisation of the lamp's position and colour."""
     draws: dict[str, tuple[type, Range]] = {
         "lamp_pos": (mdp.randomize.light_pos, (-0.3, 0.3)),
         "lamp_color": (mdp.randomize.light_diffuse, (0.4, 0.9)),

@@ -1,4 +1,4 @@
-"""Walkers and an arm that are moved by muscles."""
+"""Muscle-driven walkers and an arm."""
 
 from pathlib import Path
 

@@ -1,13 +1,12 @@
-"""The published numbers of the walkers: segments, joints and muscle paths.
+"""Published parameters of the walkers: segments, joints and muscle paths.
 
 Lengths, masses, forces and paths are those of the OpenSim models `gait10dof18musc`
 (W18) and `gait2354` (W54), which their authors (A. Seth, S. L. Delp, J. P. Loan, M. G.
 Hoy, F. E. Zajac, E. L. Topp, J. M. Rosen, D. G. Thelen, F. C. Anderson and others)
-share under CC BY 3.0, https://creativecommons.org/licenses/by/3.0/. `CHANGES` says what
-we changed.
+share under CC BY 3.0, https://creativecommons.org/licenses/by/3.0/. `CHANGES` lists our
+changes.
 
-Everything here is in OpenSim's frames: x forward, y up, z to the right; the numbers are
-those of the right side.
+All data use OpenSim's frames (x forward, y up, z to the right), for the right side.
 """
 
 from __future__ import annotations
@@ -30,7 +29,7 @@ toe joints are fixed. Contact shapes, looks and code are our own."""
 
 @dataclass(frozen=True)
 class Point:
-    """A point of a muscle's path, fixed to a segment."""
+    """Point of a muscle's path, fixed to a segment."""
 
     segment: str
     pos: Vector
@@ -39,14 +38,14 @@ class Point:
 
 @dataclass(frozen=True)
 class Wrap:
-    """The path goes over the front of the cylinder at this joint."""
+    """Path over the front of the cylinder at this joint."""
 
     joint: str
 
 
 @dataclass(frozen=True)
 class Muscle:
-    """A muscle as OpenSim describes it."""
+    """Muscle, with OpenSim's parameters."""
 
     name: str
     max_force: float
@@ -66,7 +65,7 @@ _NUMBERS = {
     "tendon": "tendon_length",
     "pennation": "pennation",
 }
-"""Attributes of `muscles.xml`, and the fields of `Muscle` that they are."""
+"""Fields of `Muscle` by attribute of `muscles.xml`."""
 
 
 @cache
@@ -100,7 +99,7 @@ def _path_part(element: ElementTree.Element) -> Point | Wrap:
 
 @dataclass(frozen=True)
 class Segment:
-    """A rigid body and where it hangs on its parent."""
+    """Rigid body, with its parent."""
 
     parent: str | None
     pos: Vector
@@ -156,14 +155,14 @@ SEGMENTS = {
         (0.0001, 0.0002, 0.0001),
     ),
 }
-"""Pelvis and torso are in the middle, the others once on either side."""
+"""Pelvis and torso are in the middle; the other segments exist on both sides."""
 
 STANDING_HEIGHT = 0.961
-"""Height of the pelvis above the ground, standing straight, in m."""
+"""Height of the pelvis above the ground in the straight standing pose, in m."""
 
 WRAPS = {
     "knee": ("femur", (-0.0045, -0.3958, 0.0), 0.025, (0.08, 0.0, 0.0)),
     "hip": ("pelvis", (-0.0707, -0.0661, 0.0835), 0.035, (0.09, -0.03, 0.0)),
 }
-"""By joint: segment, centre, radius of the cylinder, and the offset of the point that
-marks its front, in m."""
+"""By joint: segment, centre and radius of the cylinder, and the offset of the point
+that marks its front, in m."""

@@ -1,4 +1,4 @@
-"""The command to walk: a speed, and where in the stride the walker should be."""
+"""Command of a walking speed and a phase of the gait cycle."""
 
 from __future__ import annotations
 
@@ -15,25 +15,26 @@ from mjlab.tensors.masks import write_where
 
 
 class GaitCommandCfg(CommandTermCfg):
-    """A walking speed, and a phase of the gait that goes on with it.
+    """Walking speed, and a gait phase that advances with it.
 
-    An episode begins in mid-stride, at a random phase, in the pose of the gait and with
-    the speed that is asked for.
+    An episode starts in mid-stride, at a random phase, in the pose of the gait and with
+    the commanded speed.
     """
 
     resampling_time_range = (math.inf, math.inf)
 
     entity_name: str = "robot"
-    """The walker."""
+    """Name of the walker."""
 
     speed: tuple[float, float] = (1.0, 1.5)
-    """Range that speeds are drawn from, in m/s."""
+    """Sampling range of the speed, in m/s."""
 
     start_spread: float = 0.05
-    """Joint angles and speeds at the start are off by up to this, in rad and rad/s."""
+    """Maximum random deviation of joint positions and velocities at the start, in rad
+    and rad/s."""
 
     standing_share: float = 0.0
-    """Share of the episodes that begin standing still instead."""
+    """Fraction of the episodes that start standing still instead."""
 
     joint_names: tuple[str, ...] = (
         "hip_r",
@@ -43,21 +44,21 @@ class GaitCommandCfg(CommandTermCfg):
         "knee_l",
         "ankle_l",
     )
-    """The joints that are posed, in the order of the model."""
+    """The joints with a reference, in the order of the model."""
 
     forward_joint: str | None = "root_x"
-    """The joint along which the root moves forward. None for one that floats."""
+    """Joint that moves the root forward. None for a floating root."""
 
     height_joint: str | None = "root_z"
-    """The joint along which the root moves up. None for one that floats."""
+    """Joint that moves the root up. None for a floating root."""
 
     def bind(self, name: str, env: Env) -> CommandTerm:
-        """Return the term of one environment."""
+        """Create the term for one environment."""
         return GaitCommand(name, self, env)
 
 
 class GaitCommand(CommandTerm):
-    """Draws speeds, moves the phase on, and knows the pose of each phase."""
+    """Samples speeds, advances the phase, and returns the pose of each phase."""
 
     metric_names: ClassVar[tuple[str, ...]] = ("speed", "error_speed", "error_pose")
     labels = (("speed", "m/s"),)
@@ -79,16 +80,16 @@ class GaitCommand(CommandTerm):
         ids = self.entity.find_joints(cfg.joint_names, preserve_order=True)[0]
         self._joints = torch.tensor(ids, device=env.device)
         self.root: FloatingRoot | JointRoot = FloatingRoot(self.entity)
-        """Place of the walker."""
+        """Position of the walker."""
         if cfg.forward_joint is not None and cfg.height_joint is not None:
             self.root = JointRoot(self.entity, cfg.forward_joint, cfg.height_joint)
         low, high = cfg.speed
         self.speed = torch.full((env.num_envs,), 0.5 * (low + high), device=env.device)
-        """The speed to walk at, in m/s, shape (num_envs,)."""
+        """Commanded speed, in m/s, shape (num_envs,)."""
         self.phase = torch.zeros(env.num_envs, device=env.device)
-        """Phase of the stride, 0 to 1, shape (num_envs,)."""
+        """Phase of the gait cycle, 0 to 1, shape (num_envs,)."""
         self.place = torch.zeros(env.num_envs, device=env.device)
-        """Distance that the walker should have come, in m, shape (num_envs,)."""
+        """Distance that the walker should have covered, in m, shape (num_envs,)."""
         self._command = torch.zeros(env.num_envs, 3, device=env.device)
         self._update()
 
@@ -99,33 +100,33 @@ class GaitCommand(CommandTerm):
 
     @property
     def joints(self) -> torch.Tensor:
-        """The joints of the gait, local to the walker, int64."""
+        """Local indices of the joints with a reference, int64."""
         return self._joints
 
     def pose(self, ahead: float = 0.0) -> torch.Tensor:
-        """Return joint angles of the gait, in rad, shape (num_envs, joints).
+        """Return reference joint positions, in rad, shape (num_envs, joints).
 
         Args:
-            ahead: From now, in s.
+            ahead: Time from now, in s.
         """
         return _between(self._poses, self._phase(ahead))
 
     def velocity(self, ahead: float = 0.0) -> torch.Tensor:
-        """Return joint velocities of the gait, in rad/s, shape (num_envs, joints).
+        """Return reference joint velocities, in rad/s, shape (num_envs, joints).
 
         Args:
-            ahead: From now, in s.
+            ahead: Time from now, in s.
         """
         step = 0.5 * self._env.step_dt
         return (self.pose(ahead + step) - self.pose(ahead - step)) / (2.0 * step)
 
     def lag(self) -> torch.Tensor:
-        """Return how far the walker is behind, in m, shape (num_envs,)."""
+        """Return the distance that the walker is behind, in m, shape (num_envs,)."""
         return self.place - self.root.place()
 
     def advance(self, dt: float) -> None:
-        """Move the phase on, take figures, and begin the gaits that are due."""
-        # A world that begins an episode has not walked yet.
+        """Advance the phase, update metrics, and resample due commands."""
+        # A world that starts an episode has not walked yet.
         walked = (self._env.episode_length_buf > 0) * dt
         moved = self.phase + walked * gait.stride_frequency(self.speed)
         self.phase.copy_(moved - moved.floor())
@@ -172,7 +173,7 @@ class GaitCommand(CommandTerm):
         pos_spread: torch.Tensor,
         vel_spread: torch.Tensor,
     ) -> None:
-        """Put worlds into the gait where `walks` is 1; where it is 0 they stand."""
+        """Write the gait's state where `walks` is 1, and standing where it is 0."""
         data, share = self.entity.data, walks.unsqueeze(1)
         stand = data.default_joint_pos.index_select(1, self._joints)
         pose = stand + share * (self.pose() - stand) + pos_spread
@@ -188,7 +189,7 @@ class GaitCommand(CommandTerm):
 
 
 def _between(table: torch.Tensor, phase: torch.Tensor) -> torch.Tensor:
-    """Return rows of a periodic table between two of its rows, shape (n, columns)."""
+    """Interpolate a periodic table at phases, shape (n, columns)."""
     place = phase * table.shape[0]
     start = place.floor()
     share = (place - start).unsqueeze(1)

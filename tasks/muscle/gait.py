@@ -1,7 +1,7 @@
-"""The mean gait of healthy adults, as curves that a walker imitates.
+"""Mean gait of healthy adults, as reference curves for imitation.
 
-The points are read off the curves that textbooks of gait analysis agree on, rounded to
-degrees; a few harmonics go through them.
+The points follow curves common to textbooks of gait analysis, rounded to degrees; a few
+harmonics interpolate them.
 """
 
 from __future__ import annotations
@@ -27,9 +27,9 @@ CURVES: dict[str, dict[int, float]] = {
         0: 0, 7: -6, 16: 1, 30: 6, 44: 10, 53: 0, 62: -16, 70: -8, 80: 1, 90: 2,
     },
 }  # fmt: skip
-"""By joint: flexion in degrees at shares of the cycle in percent, from one heel strike
-of the leg to the next. As in the model, a knee bends backwards below 0 and an ankle
-lifts the toes above 0."""
+"""By joint: flexion in degrees at percentages of the gait cycle, from one heel strike
+of the leg to the next. As in the model, knee flexion is negative and ankle dorsiflexion
+positive."""
 
 MOVED = {
     "hip": r"(.*/)?hip(_flexion)?_[rl]",
@@ -39,23 +39,23 @@ MOVED = {
 """Patterns of the joints that follow each curve."""
 
 SPEED = 1.25
-"""The walking speed that the curves belong to, in m/s."""
+"""Walking speed of the curves, in m/s."""
 STRIDE_S = 1.1
-"""Duration of a cycle at that speed, in s."""
+"""Duration of the gait cycle at that speed, in s."""
 STRIDE_EXPONENT = 0.45
-"""Strides get shorter in time with this power of the speed; their length grows with the
-rest."""
+"""Stride frequency is proportional to this power of the speed; stride length accounts
+for the rest."""
 NUM_PHASES = 120
 
 
 def stride_frequency(speed: torch.Tensor) -> torch.Tensor:
-    """Return cycles a second at a walking speed in m/s."""
+    """Return the stride frequency at a walking speed in m/s, in Hz."""
     return (speed / SPEED) ** STRIDE_EXPONENT / STRIDE_S
 
 
 @cache
 def harmonics(joint: str) -> np.ndarray:
-    """Return mean, cosines and sines nearest to lines between a joint's points."""
+    """Return mean, cosines and sines fitted to lines between a joint's points."""
     points = CURVES[joint]
     percent = np.arange(100)
     values = np.interp(percent, list(points), list(points.values()), period=100)
@@ -68,12 +68,12 @@ def angle(joint: str, phase: np.ndarray) -> np.ndarray:
 
 
 def pose_table(model: mujoco.MjModel, joints: tuple[str, ...]) -> torch.Tensor:
-    """Return joint angles at `NUM_PHASES` phases, shape (phases, joints), in rad.
+    """Return joint positions at `NUM_PHASES` phases, shape (phases, joints), in rad.
 
     The left leg is half a cycle behind the right one. Other joints are at 0.
 
     Args:
-        model: A model with these joints, whose ranges bound the angles.
+        model: A model with these joints, whose ranges limit the angles.
         joints: Names such as "robot/hip_r".
     """
     phase = np.arange(NUM_PHASES) / NUM_PHASES
@@ -89,10 +89,10 @@ def pose_table(model: mujoco.MjModel, joints: tuple[str, ...]) -> torch.Tensor:
 def ground_heights(
     model: mujoco.MjModel, joints: tuple[str, ...], poses: torch.Tensor
 ) -> torch.Tensor:
-    """Return by how much the root has to rise so that the soles touch z = 0, in m.
+    """Return the rise of the root at which the soles touch z = 0, by phase, in m.
 
     Args:
-        model: The model, whose soles are of the class that meets the ground.
+        model: The model, with the sole geoms' class for ground contacts.
         joints: The joints of the poses.
         poses: Shape (phases, joints), in rad.
     """
@@ -121,7 +121,7 @@ def _is_sole(model: mujoco.MjModel, geom: int) -> bool:
 
 
 def _lowest(model: mujoco.MjModel, data: mujoco.MjData, geom: int) -> float:
-    """Return the lowest point of a sphere or capsule."""
+    """Return the height of the lowest point of a sphere or capsule."""
     radius, half = float(model.geom_size[geom, 0]), float(model.geom_size[geom, 1])
     tilt = abs(float(data.geom_xmat[geom, 8]))
     return float(data.geom_xpos[geom, 2]) - radius - half * tilt

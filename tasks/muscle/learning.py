@@ -1,4 +1,4 @@
-"""Learning of the muscle network, beside that of the policy."""
+"""Training of the muscle network, in parallel with the policy."""
 
 from __future__ import annotations
 
@@ -44,44 +44,44 @@ _SHOWN = {
 
 
 class MuscleHookCfg(HookCfg):
-    """The muscle network learns after each iteration, from what was asked of it."""
+    """Train the muscle network after each iteration, on the torques requested in it."""
 
     learner: MuscleLearnerCfg = MuscleLearnerCfg()
-    """How."""
+    """Settings of the training."""
 
     action: str = "muscles"
     """Name of the muscle action."""
 
     pretraining_rows: int = 12_000
-    """Random poses that it learns from before a new run."""
+    """Number of random poses for pretraining in a new run."""
 
     pretraining_updates: int = 12
-    """Updates on those. 0 begins with random weights."""
+    """Number of pretraining updates. 0 starts with random weights."""
 
     def bind(self, name: str, env: TrainingEnv) -> Hook:
-        """Return the hook of one run."""
+        """Create the hook for one run."""
         return MuscleHook(name, self, env)
 
     def equip(self, env: ManagerBasedRlEnv, state: Mapping[str, Any]) -> None:
-        """Give worlds the muscle network of a checkpoint."""
+        """Load the muscle network of a checkpoint into worlds."""
         term = muscle_action(env, self.action)
         check_state(term, state)
         term.load_network(state["learner"]["network"], int(state["version"]))
 
     def acting(self, state: Mapping[str, Any]) -> Mapping[str, Any]:
-        """Return the network without what only learning needs."""
+        """Return the network's state without the parts that only training needs."""
         return {**state, "learner": {"network": state["learner"]["network"]}}
 
 
 class MuscleHook(Hook):
-    """Fits the muscle network to what the last rollouts asked for, and publishes it.
+    """Trains the muscle network on the torques of the last rollout, and publishes it.
 
-    Before the first rollout it learns from random poses, so that a policy has muscles
-    that do about what it wants from the start.
+    Before the first rollout it is trained on random poses, so that muscles
+    approximately produce the policy's torques from the start.
     """
 
     def __init__(self, name: str, cfg: MuscleHookCfg, env: TrainingEnv) -> None:
-        """Build the learner, with a network of its own, where the training is."""
+        """Create the learner with its own network on the training device."""
         self.name = name
         self.cfg = cfg
         self._env = terms_of(env)
@@ -97,12 +97,12 @@ class MuscleHook(Hook):
             cfg.learner,
             **self._term.dynamics(device),
         )
-        """Optimiser of the network."""
+        """Network and optimiser."""
         self.version = 0
-        """Times that weights were published."""
+        """Number of published weight updates."""
 
     def before_first_iteration(self, loop: Training) -> None:
-        """Learn from random poses."""
+        """Pretrain on random poses."""
         if not self.cfg.pretraining_updates:
             return
         rows = random_rows(self._term, self.cfg.pretraining_rows, seed=self._env.seed)
@@ -111,18 +111,18 @@ class MuscleHook(Hook):
         self._publish()
 
     def equip(self, env: ManagerBasedRlEnv) -> None:
-        """Give other worlds the network."""
+        """Load the network into other worlds."""
         self.cfg.equip(env, self.state())
 
     def tensors(self) -> Mapping[str, torch.device]:
-        """Return where the network learns and where it acts."""
+        """Return the devices on which the network is trained and evaluated."""
         return {
             "muscle learner": self.learner.network.muscle_scale.device,
             "muscle network": self._term.network.muscle_scale.device,
         }
 
     def after_iteration(self, loop: Training) -> Mapping[str, Number]:
-        """Learn from the rollout, and publish."""
+        """Train on the rollout, and publish the weights."""
         found = self.learner.learn(self._term.rows())
         figures = {f"Muscle/{name}": found[key] for key, name in _SHOWN.items()}
         return figures | {
@@ -131,7 +131,7 @@ class MuscleHook(Hook):
         }
 
     def state(self) -> dict[str, Any]:
-        """Return network with its scales, the optimiser, and whose muscles they are."""
+        """Return network, scales, optimiser state, and the muscles' fingerprint."""
         return {
             "learner": self.learner.state_dict(),
             "version": self.version,
@@ -139,14 +139,14 @@ class MuscleHook(Hook):
         }
 
     def load_state(self, state: dict[str, Any]) -> None:
-        """Go on with the weights of a checkpoint."""
+        """Restore the weights of a checkpoint."""
         check_state(self._term, state)
         self.learner.load_state_dict(state["learner"])
         self.version = int(state["version"]) - 1
         self._publish()
 
     def _publish(self) -> float:
-        """Give the weights to the worlds; return how long that took, in ms."""
+        """Copy the weights to the worlds; return the time, in ms."""
         begun = time.perf_counter()
         self.version += 1
         self._term.load_network(self.learner.network.state_dict(), self.version)
@@ -154,23 +154,23 @@ class MuscleHook(Hook):
 
 
 def check_state(term: MuscleAction, state: Mapping[str, Any]) -> None:
-    """Raise unless the state of a hook is of the muscles of an action."""
+    """Raise unless a hook's state belongs to the muscles of an action."""
     if not state:
         raise WeightError("The checkpoint has no muscle network.")
     if state["map"] != term.map.fingerprint:
         raise WeightError(
-            f"The muscle network was learned for the muscles {state['map']}, and these "
-            f"are {term.map.fingerprint}: other muscles, or other joints."
+            f"The muscle network was trained for the muscles {state['map']}, and this "
+            f"model has {term.map.fingerprint}: muscles or joints differ."
         )
 
 
 def random_rows(term: MuscleAction, count: int, seed: int) -> torch.Tensor:
-    """Return rows of random poses with torques that the muscles can make or nearly so.
+    """Return rows of random poses with approximately feasible muscle torques.
 
     Args:
-        term: Whose muscles these are.
+        term: The muscle action.
         count: Number of rows.
-        seed: Of the poses.
+        seed: Seed of the poses.
     """
     model = term.sim_model
     rng = np.random.default_rng(seed)
@@ -192,14 +192,14 @@ def random_rows(term: MuscleAction, count: int, seed: int) -> torch.Tensor:
     lowest, highest = state.capacity()
     generator = torch.Generator().manual_seed(seed)
     share = 2.0 * torch.rand(lowest.shape, generator=generator) - 1.0
-    # Most torques are small beside what muscles can do.
+    # Most torques are small relative to the muscles' capacity.
     share = share * torch.rand((count, 1), generator=generator)
     torque = torch.where(share > 0.0, share * highest, -share * lowest)
     return torch.cat((state.red, torque), dim=-1).to(term.device)
 
 
 class _Poses:
-    """Fields of many states, as `MuscleState` reads them."""
+    """Fields of many states, with the interface that `MuscleState` reads."""
 
     def __init__(
         self,
@@ -213,7 +213,7 @@ class _Poses:
 
 
 class _Compiled:
-    """The muscles' parameters as compiled, the same in all rows."""
+    """The muscles' compiled parameters, equal in all rows."""
 
     def __init__(self, model: mujoco.MjModel, count: int) -> None:
         def rows(field: np.ndarray) -> torch.Tensor:

@@ -1,4 +1,4 @@
-"""Looks of the walkers, and the soles they stand on."""
+"""Visual geoms of the walkers, and their soles."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ _SHAPES: dict[str, list[tuple[str, str, str, str]]] = {
     ],
 }
 
-# Segment -> shapes that meet the ground: (name, shape, numbers, size).
+# Segment -> geoms that touch the ground: (name, shape, numbers, size).
 _SOLES = {
     "calcn": [
         ("heel", "sphere", "0.031 0 0.010", "0.035"),
@@ -68,14 +68,14 @@ def add_materials(root: ElementTree.Element) -> None:
 
 
 def add_defaults(parent: ElementTree.Element) -> None:
-    """Add the class of shapes that are only seen."""
+    """Add the default class of visual geoms."""
     visual = ElementTree.SubElement(parent, "default", {"class": "visual"})
     attributes = {"group": "2", "contype": "0", "conaffinity": "0", "mass": "0"}
     ElementTree.SubElement(visual, "geom", attributes)
 
 
 def add_segment(body: ElementTree.Element, segment: str, side: float) -> None:
-    """Add the shapes of a segment.
+    """Add the geoms of a segment.
 
     Args:
         body: The body.

@@ -1,4 +1,4 @@
-"""Terms of walking with muscles."""
+"""MDP terms of muscle-driven walking."""
 
 from __future__ import annotations
 
@@ -15,19 +15,19 @@ GAIT = "gait"
 
 
 def gait_of(env: Env) -> GaitCommand:
-    """Return the command to walk."""
+    """Return the gait command."""
     term = env.command_manager.term(GAIT)
     assert isinstance(term, GaitCommand)
     return term
 
 
 LEAD_S = 0.09
-"""By how much targets are ahead: half a step, and what the damper of the torque law
-(damping over stiffness) would otherwise let the joints stay behind, in s."""
+"""Lead of the targets: half a step, plus the delay of the torque law's damper (damping
+over stiffness), in s."""
 
 
 def gait_reference(env: Env) -> torch.Tensor:
-    """Return pose of the gait to go for in this step, rad, shape (num_envs, joints)."""
+    """Return the reference pose of this step, rad, shape (num_envs, joints)."""
     return gait_of(env).pose(LEAD_S)
 
 
@@ -35,12 +35,12 @@ def gait_reference(env: Env) -> torch.Tensor:
 
 
 def pace_lag(env: Env) -> torch.Tensor:
-    """Return the way that the walker is behind by, m, shape (num_envs, 1)."""
+    """Return the distance that the walker is behind, m, shape (num_envs, 1)."""
     return gait_of(env).lag().unsqueeze(1)
 
 
 def root_height(env: Env, asset_cfg: Selection = ROBOT) -> torch.Tensor:
-    """Return how high the root is, m, shape (num_envs, 1)."""
+    """Return the height of the root, m, shape (num_envs, 1)."""
     return asset_cfg.entity.data.root_pos_w[:, 2:3]
 
 
@@ -48,11 +48,11 @@ def root_height(env: Env, asset_cfg: Selection = ROBOT) -> torch.Tensor:
 
 
 def track_speed(env: Env, std: float) -> torch.Tensor:
-    """Return how near the speed is to the one asked for, 0 to 1.
+    """Return the closeness of the speed to the command, 0 to 1.
 
     Args:
         env: The environment.
-        std: The error that makes it 0.37, in m/s.
+        std: Error at which the reward is 0.37, in m/s.
     """
     command = gait_of(env)
     error = command.root.speed() - command.speed
@@ -62,38 +62,40 @@ def track_speed(env: Env, std: float) -> torch.Tensor:
 def walk_like_people(
     env: Env, speed_std: float, pose_std: float, pose_share: float
 ) -> torch.Tensor:
-    """Return speed times pose, 0 to 1: to stand still in a good pose is worth nothing.
+    """Return speed tracking times pose imitation, 0 to 1.
+
+    Standing still in a good pose gives no reward.
 
     Args:
         env: The environment.
-        speed_std: As of `track_speed`.
-        pose_std: As of `imitate_pose`.
-        pose_share: How much a bad pose can take away.
+        speed_std: `std` of `track_speed`.
+        pose_std: `std` of `imitate_pose`.
+        pose_share: Maximum reduction by a bad pose.
     """
     pose = imitate_pose(env, pose_std)
     return track_speed(env, speed_std) * (1.0 - pose_share + pose_share * pose)
 
 
 def imitate_pose(env: Env, std: float) -> torch.Tensor:
-    """Return how near the joints are to the gait, 0 to 1.
+    """Return the closeness of the joint positions to the gait, 0 to 1.
 
     Args:
         env: The environment.
-        std: The root of the summed squares of all errors that makes it 0.37, in rad.
+        std: Root of the sum of squared errors at which the reward is 0.37, in rad.
     """
     command = gait_of(env)
     pose = command.entity.data.joint_pos.index_select(1, command.joints)
-    # The step has ended, but the command goes on only after rewards.
+    # The step is complete, but the command advances only after rewards.
     error = pose - command.pose(env.step_dt)
     return torch.exp(-error.square().sum(dim=1) / std**2)
 
 
 def imitate_velocity(env: Env, std: float) -> torch.Tensor:
-    """Return how near the joints' velocities are to the gait's, 0 to 1.
+    """Return the closeness of the joint velocities to the gait, 0 to 1.
 
     Args:
         env: The environment.
-        std: The root of the summed squares of all errors that makes it 0.37, in rad/s.
+        std: Root of the sum of squared errors at which the reward is 0.37, in rad/s.
     """
     command = gait_of(env)
     speed = command.entity.data.joint_vel.index_select(1, command.joints)
@@ -102,11 +104,11 @@ def imitate_velocity(env: Env, std: float) -> torch.Tensor:
 
 
 def upright(env: Env, std: float, asset_cfg: Selection = ROBOT) -> torch.Tensor:
-    """Return how upright the trunk is, 0 to 1, by the joint that pitches it.
+    """Return the uprightness of the trunk, 0 to 1, from its pitch joint.
 
     Args:
         env: The environment.
-        std: The angle that makes it 0.37, in rad.
+        std: Angle at which the reward is 0.37, in rad.
         asset_cfg: The joint.
     """
     pitch = asset_cfg.entity.data.joint_pos[:, asset_cfg.joint_ids]
@@ -114,11 +116,11 @@ def upright(env: Env, std: float, asset_cfg: Selection = ROBOT) -> torch.Tensor:
 
 
 def level(env: Env, std: float, asset_cfg: Selection = ROBOT) -> torch.Tensor:
-    """Return how upright the root is, 0 to 1.
+    """Return the uprightness of the root, 0 to 1.
 
     Args:
         env: The environment.
-        std: The sine of the tilt that makes it 0.37.
+        std: Sine of the tilt at which the reward is 0.37.
         asset_cfg: The walker.
     """
     tilt = asset_cfg.entity.data.projected_gravity_b[:, :2]
@@ -126,12 +128,12 @@ def level(env: Env, std: float, asset_cfg: Selection = ROBOT) -> torch.Tensor:
 
 
 def straight(env: Env, std: float, asset_cfg: Selection = ROBOT) -> torch.Tensor:
-    """Return how straight ahead the walker goes and looks, 0 to 1.
+    """Return a reward for motion and heading straight ahead, 0 to 1.
 
     Args:
         env: The environment.
-        std: The root of the summed squares of the speed sideways, in m/s, and the sine
-            of the heading that makes it 0.37.
+        std: Root of the sum of squares of sideways speed, in m/s, and sine of the
+            heading, at which the reward is 0.37.
         asset_cfg: The walker.
     """
     data = asset_cfg.entity.data
@@ -146,21 +148,21 @@ def straight(env: Env, std: float, asset_cfg: Selection = ROBOT) -> torch.Tensor
 
 
 def off_pace(env: Env, limit: float) -> torch.Tensor:
-    """Return whether the walker is further than `limit` from where it should be, m."""
+    """Return whether the walker is more than `limit` from its reference position, m."""
     return gait_of(env).lag().abs() > limit
 
 
 def fell(env: Env, lowest: float, asset_cfg: Selection = ROBOT) -> torch.Tensor:
-    """Return whether the root is lower than `lowest`, m."""
+    """Return whether the root is below `lowest`, m."""
     return asset_cfg.entity.data.root_pos_w[:, 2] < lowest
 
 
 def beyond(env: Env, limit: float, asset_cfg: Selection = ROBOT) -> torch.Tensor:
-    """Return whether a chosen joint is further than `limit` from 0, m or rad."""
+    """Return whether a selected joint is further than `limit` from 0, m or rad."""
     position = asset_cfg.entity.data.joint_pos[:, asset_cfg.joint_ids]
     return (position.abs() > limit).any(dim=1)
 
 
 def below(env: Env, limit: float, asset_cfg: Selection = ROBOT) -> torch.Tensor:
-    """Return whether a chosen joint is below `limit`, m or rad."""
+    """Return whether a selected joint is below `limit`, m or rad."""
     return (asset_cfg.entity.data.joint_pos[:, asset_cfg.joint_ids] < limit).any(dim=1)

@@ -1,7 +1,7 @@
 """Write the walkers as MJCF: `python -m mjlab.tasks.muscle.mjcf`.
 
-The MJCF files beside this one are what is used; this is how they follow from the
-published numbers. A point (x, y, z) of OpenSim is (x, -z, y) in MuJoCo.
+The tasks use the MJCF files in this folder; this script generates them from the
+published parameters. A point (x, y, z) of OpenSim is (x, -z, y) in MuJoCo.
 """
 
 from __future__ import annotations
@@ -26,17 +26,18 @@ from mjlab.tasks.muscle.anatomy import (
 
 FOLDER = Path(__file__).parent
 TENDON_STRAIN = 0.02
-"""Tendons are longer by this share than their slack length."""
+"""Tendons are longer than their slack length by this fraction."""
 
 _MIDDLE = ("pelvis", "torso")
 _SIDES = {"r": 1.0, "l": -1.0}
-# Axes of OpenSim: a turn about z flexes, about x adducts, about y turns inwards.
+# OpenSim's axes: rotation about z is flexion, about x adduction, about y internal
+# rotation.
 _FLEXION, _ADDUCTION, _ROTATION = (0.0, 0.0, 1.0), (1.0, 0.0, 0.0), (0.0, 1.0, 0.0)
 
 
 @dataclass(frozen=True)
 class Hinge:
-    """A joint that a walker's muscles turn."""
+    """Joint that a walker's muscles actuate."""
 
     name: str
     segment: str
@@ -137,7 +138,7 @@ def _add_defaults(root: ElementTree.Element) -> None:
         mass="0",
         rgba="0.3 0.5 0.9 0.3",
     )
-    # Soles meet the ground and nothing else: legs pass each other.
+    # Soles collide with the ground only: legs pass through each other.
     sole = _add(main, "default", **{"class": "sole"})
     _add(
         sole,
@@ -204,7 +205,8 @@ def _add_hinges(
     for hinge in walker.hinges:
         if hinge.segment != segment:
             continue
-        # A left leg adducts and turns inwards the other way about the same axis.
+        # A left leg adducts and rotates inwards in the opposite direction about the
+        # same axis.
         sign = 1.0 if hinge.axis == _FLEXION else _SIDES.get(side, 1.0)
         axis = tuple(sign * a for a in _turn(hinge.axis, ""))
         _add(
@@ -256,8 +258,8 @@ def _add_actuator(actuators: ElementTree.Element, muscle: Muscle, name: str) -> 
     force = muscle.max_force * math.cos(muscle.pennation)
     fibre = muscle.fiber_length * math.cos(muscle.pennation)
     slack = muscle.tendon_length * (1.0 + TENDON_STRAIN)
-    # Operating range 0 to 1 over one fibre length: MuJoCo's length is then OpenSim's.
-    # Then lmin, lmax, vmax, fpmax and fvmax.
+    # With the operating range 0 to 1 over one fibre length, MuJoCo's length equals
+    # OpenSim's. Then lmin, lmax, vmax, fpmax and fvmax.
     parameters = f"0 1 {force:.6g} 200 0 1.8 10 0.6 1.4"
     _add(
         actuators,
@@ -276,7 +278,7 @@ def _full(name: str, side: str) -> str:
 
 
 def _turn(point: Vector, side: str) -> Vector:
-    """Turn OpenSim's axes, for the right side, to MuJoCo's for `side`."""
+    """Convert OpenSim's axes, for the right side, to MuJoCo's axes for `side`."""
     x, y, z = point
     return (x, -z * _SIDES.get(side, 1.0), y)
 

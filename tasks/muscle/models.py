@@ -1,4 +1,4 @@
-"""The muscle models as entities."""
+"""Entities of the muscle models."""
 
 from __future__ import annotations
 
@@ -16,33 +16,33 @@ W18_XML = FOLDER / "w18.xml"
 W54_XML = FOLDER / "w54.xml"
 
 TIME_CONSTANTS = (0.01, 0.04)
-"""Of rising and falling activation, in s, where muscles have dynamics."""
+"""Time constants of activation and deactivation, in s, with activation dynamics."""
 
 
 def arm6_cfg(*, has_dynamics: bool = False) -> EntityCfg:
-    """Return a fresh arm with two hinges and six muscles.
+    """Return a new arm with two hinges and six muscles.
 
     Args:
-        has_dynamics: Whether activations follow their controls late, as MuJoCo's
-            `<muscle>`, or are the controls themselves.
+        has_dynamics: Use MuJoCo's activation dynamics; otherwise activations equal the
+            controls.
     """
     return muscle_entity(arm6_with_dynamics if has_dynamics else ARM6_XML)
 
 
 def w18_cfg(*, has_dynamics: bool = False) -> EntityCfg:
-    """Return a fresh walker in the plane, with 18 muscles on hips, knees and ankles.
+    """Return a new planar walker, with 18 muscles on hips, knees and ankles.
 
     Args:
-        has_dynamics: Whether activations follow their controls late.
+        has_dynamics: Use activation dynamics.
     """
     return muscle_entity(w18_with_dynamics if has_dynamics else W18_XML)
 
 
 def w54_cfg(*, has_dynamics: bool = False) -> EntityCfg:
-    """Return a fresh walker with 54 muscles on legs and trunk.
+    """Return a new walker with 54 muscles on legs and trunk.
 
     Args:
-        has_dynamics: Whether activations follow their controls late.
+        has_dynamics: Use activation dynamics.
     """
     return muscle_entity(w54_with_dynamics if has_dynamics else W54_XML)
 
@@ -58,7 +58,7 @@ def w18_with_dynamics() -> mujoco.MjSpec:
 
 
 def w54_with_dynamics() -> mujoco.MjSpec:
-    """Return the walker in space with activation dynamics."""
+    """Return the three-dimensional walker with activation dynamics."""
     return _with_dynamics(W54_XML)
 
 
@@ -71,10 +71,10 @@ def _with_dynamics(xml: Path) -> mujoco.MjSpec:
 
 
 def muscle_entity(source: SpecSource) -> EntityCfg:
-    """Return an entity whose tendons are driven as its model says.
+    """Return an entity with the tendon actuators that its model defines.
 
     Args:
-        source: The model: a file, or what makes it.
+        source: The model: a file, or a function that returns a spec.
     """
     return EntityCfg(
         source=source,

@@ -1,6 +1,6 @@
-"""MyoLegs, a pair of legs with 80 muscles, of the package `myo-sim` (Apache-2.0).
+"""MyoLegs, a pair of legs with 80 muscles, from the package `myo-sim` (Apache-2.0).
 
-It is an extra of its own: `pip install "mjlab-fused[myo-sim]"`.
+It has a separate extra: `pip install "mjlab-fused[myo-sim]"`.
 """
 
 from __future__ import annotations
@@ -15,26 +15,27 @@ from mjlab.extras import missing
 from mjlab.tasks.muscle.models import muscle_entity
 
 TIED = (r"knee_angle_(beta_)?(translation|rotation)\d_[rl]",)
-"""Joints that equalities tie to a knee's angle, for `MuscleActionCfg.ignore`."""
+"""Joints coupled to a knee's angle by equalities, for `MuscleActionCfg.ignore`."""
 
 
 def myolegs_cfg() -> EntityCfg:
-    """Return fresh legs, which float, with activation dynamics."""
+    """Return new legs with a floating base and activation dynamics."""
     return muscle_entity(myolegs)
 
 
 def myolegs() -> mujoco.MjSpec:
-    """Return the legs without the ground and lights that they come with.
+    """Return the legs without the ground and lights of their file.
 
     Raises:
-        ImportError: Without the package.
+        ImportError: If the package is not installed.
     """
     try:
         myo_sim = importlib.import_module("myo_sim")
     except ImportError as error:
         raise ImportError(missing("MyoLegs", "myo-sim", "myo-sim")) from error
     with warnings.catch_warnings():
-        # It attaches its parts without a prefix, and MuJoCo warns of that.
+        # The package attaches its parts without a prefix, which causes a warning of
+        # MuJoCo.
         warnings.simplefilter("ignore")
         spec = myo_sim.load_spec("myolegs")
     for element in (*spec.worldbody.geoms, *spec.worldbody.lights):

@@ -1,22 +1,22 @@
-"""Learning of walking with muscles."""
+"""Learner settings of muscle-driven walking."""
 
 from mjlab.muscle.config import MuscleLearnerCfg
 from mjlab.rl import CheckpointCfg, GaussianCfg, MlpModelCfg, PpoAgentCfg, PpoCfg
 from mjlab.tasks.muscle.learning import MuscleHookCfg
 
 WORLDS_ON_CPU = 512
-"""An episode begins in mid-stride and ends where a walker loses the pace, so that small
-batches find a gait, and more of them come in an hour."""
+"""Small batches suffice, because episodes start in mid-stride and end when a walker
+loses the pace; they allow more iterations per hour."""
 
 
 def walk_rl(
     *, max_iterations: int = 3000, hidden_dims: tuple[int, ...] = (256, 128)
 ) -> PpoAgentCfg:
-    """Return PPO with perceptrons over normalised observations.
+    """Return PPO with MLPs and observation normalisation.
 
     Args:
-        max_iterations: Iterations of a whole run.
-        hidden_dims: Sizes of the layers of both networks.
+        max_iterations: Iterations of a complete training.
+        hidden_dims: Hidden layer sizes of both networks.
     """
     return PpoAgentCfg(
         num_steps_per_env=24,
@@ -49,19 +49,20 @@ def walk_rl(
 
 
 def walk_rl_on_cpu() -> PpoAgentCfg:
-    """Return settings for the cores of a laptop."""
+    """Return settings for a laptop CPU."""
     return walk_rl(max_iterations=600)
 
 
 def track_rl() -> PpoAgentCfg:
-    """Return settings for the arm, which learns in a few minutes."""
+    """Return settings for the arm, which trains in a few minutes."""
     return walk_rl(max_iterations=200, hidden_dims=(64, 64))
 
 
 def muscle_learner() -> MuscleLearnerCfg:
-    """Return how the muscle network learns beside a policy.
+    """Return settings of the muscle network's training.
 
-    The optimum teaches with few iterations, since rows come anew every time.
+    Training targets come from a solver with few iterations, since rows are new every
+    time.
     """
     return MuscleLearnerCfg(
         max_rows=8_192,

@@ -1,4 +1,4 @@
-"""Place of a walker that goes along +x: along joints, or floating."""
+"""Root state of a walker along +x: on slide joints, or floating."""
 
 from __future__ import annotations
 
@@ -8,20 +8,20 @@ from mjlab.entity import Entity
 
 
 class JointRoot:
-    """A root that two slides move."""
+    """Root on two slide joints."""
 
     def __init__(self, entity: Entity, forward: str, height: str) -> None:
-        """Find the slides."""
+        """Look up the slide joints."""
         self._entity = entity
         ids = entity.find_joints((forward, height), preserve_order=True)[0]
         self._forward, self._height = ids
 
     def place(self) -> torch.Tensor:
-        """Return how far it has come, in m, shape (num_envs,)."""
+        """Return the distance covered, in m, shape (num_envs,)."""
         return self._entity.data.joint_pos[:, self._forward]
 
     def speed(self) -> torch.Tensor:
-        """Return its speed forward, in m/s, shape (num_envs,)."""
+        """Return the forward speed, in m/s, shape (num_envs,)."""
         return self._entity.data.joint_vel[:, self._forward]
 
     def write(
@@ -31,13 +31,13 @@ class JointRoot:
         rise: torch.Tensor,
         speed: torch.Tensor,
     ) -> None:
-        """Put it at the start, relative to the default pose.
+        """Write the initial state, relative to the default pose.
 
         Args:
             mask: The worlds, shape (num_envs,), bool.
-            lift: Height above the default one, in m, shape (num_envs,).
-            rise: Rate of that, in m/s, shape (num_envs,).
-            speed: Forward, in m/s, shape (num_envs,).
+            lift: Height above the default height, in m, shape (num_envs,).
+            rise: Vertical speed, in m/s, shape (num_envs,).
+            speed: Forward speed, in m/s, shape (num_envs,).
         """
         data = self._entity.data
         pos, vel = data.default_joint_pos, data.default_joint_vel
@@ -55,15 +55,15 @@ class FloatingRoot:
     """A root with a free joint."""
 
     def __init__(self, entity: Entity) -> None:
-        """Remember the walker."""
+        """Store the walker."""
         self._entity = entity
 
     def place(self) -> torch.Tensor:
-        """Return how far it has come, in m, shape (num_envs,)."""
+        """Return the distance covered, in m, shape (num_envs,)."""
         return self._entity.data.root_pos_w[:, 0]
 
     def speed(self) -> torch.Tensor:
-        """Return its speed forward, in m/s, shape (num_envs,)."""
+        """Return the forward speed, in m/s, shape (num_envs,)."""
         return self._entity.data.root_lin_vel_w[:, 0]
 
     def write(
@@ -73,7 +73,7 @@ class FloatingRoot:
         rise: torch.Tensor,
         speed: torch.Tensor,
     ) -> None:
-        """Put it at the start, as `JointRoot.write` does."""
+        """Write the initial state, as `JointRoot.write`."""
         pose = self._entity.data.default_root_state[:, :7].clone()
         pose[:, 2] += lift
         nothing = torch.zeros_like(speed)

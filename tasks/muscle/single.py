@@ -1,4 +1,4 @@
-"""One world with muscles as a `gymnasium.Env`, for programs that have many of them."""
+"""One muscle-driven world as a `gymnasium.Env`, for external vector environments."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ from mjlab.registry import load_task
 
 
 class MuscleEnv(SingleEnv):
-    """A world whose muscle network is learned elsewhere.
+    """World whose muscle network is trained elsewhere.
 
-    The names are those of the published two-level programs, so that a vector
-    environment can call them: `envs.call("update_muscle_weights", weights)`.
+    Method names are those of published two-level programs, so that a vector environment
+    can call them: `envs.call("update_muscle_weights", weights)`.
     """
 
     def __init__(self, env: ManagerBasedRlEnv, *, action: str = "muscles") -> None:
-        """Take over the world.
+        """Wrap the world.
 
         Args:
             env: An environment of one world.
@@ -34,25 +34,25 @@ class MuscleEnv(SingleEnv):
         self._term = muscle_action(env, action)
 
     def get_muscle_map(self) -> MuscleMap:
-        """Return which muscles cross which joints, for a learner."""
+        """Return the map of muscles and the joints they cross, for a learner."""
         return self._term.map
 
     def update_muscle_weights(
         self, state_dict: Mapping[str, np.ndarray | torch.Tensor]
     ) -> None:
-        """Use other weights from now on.
+        """Load other weights.
 
         Args:
-            state_dict: Of a network of the same shape, as arrays or tensors.
+            state_dict: Weights of a network of the same shape, as arrays or tensors.
         """
         state = {name: torch.as_tensor(value) for name, value in state_dict.items()}
         self._term.load_network(state, self._term.version + 1)
 
     def get_muscle_tuples(self) -> MuscleTuples:
-        """Return one row for each step since the last call, and forget them.
+        """Return one row per step since the last call, and clear the rows.
 
-        A row is the reduced torque map and then the wanted torques, in N m. Of more
-        steps than `MuscleActionCfg.kept_steps`, the last ones are there.
+        A row is the reduced torque map, followed by the requested torques, in N m. At
+        most the last `MuscleActionCfg.kept_steps` steps are stored.
         """
         rows = self._term.rows().cpu().numpy().copy()
         self._term.buffer.clear()
@@ -65,14 +65,14 @@ def make_muscle_env(
     seed: int | None = None,
     kept_steps: int | None = None,
 ) -> MuscleEnv:
-    """Make one world of a task with muscles, on the CPU and one thread.
+    """Create one world of a muscle-driven task, on the CPU and one thread.
 
     Args:
-        task: The task's id, or a configuration.
-        seed: Seed of all chance. None draws one.
-        kept_steps: Steps of which rows are kept. None takes what the task says.
+        task: Task id, or a configuration.
+        seed: Random seed. None draws one.
+        kept_steps: Number of steps whose rows are stored. None uses the task's setting.
     """
-    # As many worlds as processors, each in a process, is how this is used.
+    # Typical use is one process per processor, each with one world.
     torch.set_num_threads(1)
     cfg: Any = load_task(task).env() if isinstance(task, str) else copy.deepcopy(task)
     cfg.scene.num_envs, cfg.final_obs, cfg.seed = 1, True, seed

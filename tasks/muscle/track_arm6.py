@@ -1,4 +1,4 @@
-"""An arm that follows joint angles with six muscles."""
+"""Arm with six muscles that tracks joint angles."""
 
 from __future__ import annotations
 
@@ -31,23 +31,23 @@ TARGET = "target"
 
 
 class JointTargetCommandCfg(CommandTermCfg):
-    """Joint angles to reach, drawn from the middle of each joint's range."""
+    """Target joint angles, sampled from the middle of each joint's range."""
 
     resampling_time_range = (1.0, 2.0)
 
     entity_name: str = "robot"
-    """The arm."""
+    """Name of the arm."""
 
     share: float = 0.8
-    """Share of a joint's range that targets are drawn from."""
+    """Fraction of a joint's range from which targets are sampled."""
 
     def bind(self, name: str, env: Env) -> CommandTerm:
-        """Return the term of one environment."""
+        """Create the term for one environment."""
         return JointTargetCommand(name, self, env)
 
 
 class JointTargetCommand(CommandTerm):
-    """Draws joint angles."""
+    """Samples target joint angles."""
 
     metric_names = ("error",)
 
@@ -63,11 +63,11 @@ class JointTargetCommand(CommandTerm):
 
     @property
     def command(self) -> torch.Tensor:
-        """The angles to reach, in rad, shape (num_envs, joints)."""
+        """Target angles, in rad, shape (num_envs, joints)."""
         return self._target
 
     def error(self) -> torch.Tensor:
-        """Return the root mean square distance to the target, in rad, (num_envs,)."""
+        """Return the RMS distance to the target, in rad, shape (num_envs,)."""
         away = self.entity.data.joint_pos - self._target
         return away.square().mean(dim=1).sqrt()
 
@@ -84,16 +84,16 @@ class JointTargetCommand(CommandTerm):
 
 
 def target_pose(env: Env) -> torch.Tensor:
-    """Return the angles to reach, which actions are added to, in rad."""
+    """Return the target angles, to which actions are added, in rad."""
     return env.command_manager.term(TARGET).command
 
 
 def reach(env: Env, std: float) -> torch.Tensor:
-    """Return how near the joints are to the target, 0 to 1.
+    """Return the closeness of the joints to the target, 0 to 1.
 
     Args:
         env: The environment.
-        std: The root mean square of the errors that makes it 0.37, in rad.
+        std: RMS error at which the reward is 0.37, in rad.
     """
     command = env.command_manager.term(TARGET)
     assert isinstance(command, JointTargetCommand)
@@ -101,7 +101,7 @@ def reach(env: Env, std: float) -> torch.Tensor:
 
 
 def observations() -> dict[str, ObservationGroupCfg | None]:
-    """Return joints, target, and what the muscles can do."""
+    """Return joint states, targets, and the muscles' torque capacity."""
     return for_both(
         {
             "joint_pos": ObservationTermCfg(func=mdp.joint_pos),
@@ -116,18 +116,18 @@ def observations() -> dict[str, ObservationGroupCfg | None]:
 
 
 MOST_ERROR = 0.07
-"""Largest mean error of an episode that follows its targets, the ways between them
-included, rad. Without a policy it is 0.08."""
+"""Maximum mean error of a successful episode, including transitions between targets,
+rad. Without a policy it is 0.08."""
 
 
 def behind(env: Env) -> torch.Tensor:
-    """Return whether time is over, and the targets were not followed."""
+    """Return whether the time limit is reached and tracking failed."""
     ends = env.termination_manager.time_outs
     return ends & (env.command_manager.term(TARGET).metrics["error"] >= MOST_ERROR)
 
 
 def outcomes() -> dict[str, OutcomeTermCfg | None]:
-    """Return following all targets of an episode, and not following them."""
+    """Return success, tracking all targets of an episode, and its failure."""
     followed = {"command_name": TARGET, "limits": {"error": MOST_ERROR}}
     return {
         "success": OutcomeTermCfg(func=mdp.lasted, params=followed),
@@ -136,10 +136,10 @@ def outcomes() -> dict[str, OutcomeTermCfg | None]:
 
 
 class TrackArm6Cfg(ManagerBasedRlEnvCfg):
-    """The arm goes to joint angles that change every one or two seconds."""
+    """The arm tracks joint angles that change every one or two seconds."""
 
     scene = SceneCfg(num_envs=2048, env_spacing=2.0, entities={"robot": arm6_cfg()})
-    sim = SimulationCfg(mujoco=MujocoCfg(timestep=TIMESTEP, integrator="implicitfast"))
+    sim = SimulationCfg(mujoco=MujocoCfg(timestep=TIMESTEP, ccd_iterations=35))
     decimation = DECIMATION
     episode_length_s = 8.0
     commands = {TARGET: JointTargetCommandCfg()}
@@ -159,7 +159,7 @@ class TrackArm6Cfg(ManagerBasedRlEnvCfg):
     )
 
     def play(self) -> Self:
-        """Return the same task to be watched, without end."""
+        """Return the configuration for play, without a time limit."""
         watched = copy.deepcopy(self)
         watched.episode_length_s = 1e9
         return watched

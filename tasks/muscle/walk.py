@@ -1,4 +1,4 @@
-"""Walking forward with muscles, at a commanded speed: in the plane and in space."""
+"""Muscle-driven walking at a commanded speed: planar and three-dimensional."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ HEIGHT = SceneEntityCfg("robot", joint_names=("root_z",))
 SEEN = SceneEntityCfg(
     "robot", joint_names=("root_z", "root_pitch", "(hip|knee|ankle)_[rl]")
 )
-"""All but how far the walker has come."""
+"""All joints except the forward position."""
 
 
 W54_JOINTS = (
@@ -49,10 +49,10 @@ W54_JOINTS = (
         for joint in ("hip_flexion", "hip_adduction", "hip_rotation", "knee", "ankle")
     ),
 )
-"""All that muscles move, in the order of the model."""
+"""All joints that muscles actuate, in the order of the model."""
 
 LOWEST = 0.7
-"""A walker whose pelvis is lower has fallen, in m."""
+"""Pelvis height below which a walker has fallen, in m."""
 
 
 def walker_scene(walker: EntityCfg) -> SceneCfg:
@@ -67,18 +67,18 @@ def walker_scene(walker: EntityCfg) -> SceneCfg:
 
 
 def simulation(*, nconmax: int = 16, njmax: int = 96) -> SimulationCfg:
-    """Return 600 physics steps a second, at each of which muscles are controlled.
+    """Return physics at 600 Hz, with muscle control at every physics step.
 
     Args:
-        nconmax: Room for contacts.
-        njmax: Room for rows of constraints.
+        nconmax: Maximum number of contacts.
+        njmax: Maximum number of constraint rows.
     """
     return SimulationCfg(
         nconmax=nconmax,
         njmax=njmax,
-        # A walker is one island of constraints: looking for islands finds nothing.
+        # A walker is one constraint island, so island discovery has no effect.
         mujoco=MujocoCfg(
-            timestep=TIMESTEP, integrator="implicitfast", disableflags=("island",)
+            timestep=TIMESTEP, ccd_iterations=35, disableflags=("island",)
         ),
     )
 
@@ -86,7 +86,7 @@ def simulation(*, nconmax: int = 16, njmax: int = 96) -> SimulationCfg:
 def for_both(
     terms: dict[str, ObservationTermCfg | None],
 ) -> dict[str, ObservationGroupCfg | None]:
-    """Return terms that actor and critic see alike."""
+    """Return observation groups with the same terms for actor and critic."""
     return {
         "actor": ObservationGroupCfg(terms=terms),
         "critic": ObservationGroupCfg(terms=dict(terms)),
@@ -106,13 +106,13 @@ def _gait_terms() -> dict[str, ObservationTermCfg | None]:
 
 
 def w18_observations() -> dict[str, ObservationGroupCfg | None]:
-    """Return joints, phase and speed of the gait, and what the muscles can do."""
+    """Return joint states, gait command and phase, and the muscles' torque capacity."""
     pose = ObservationTermCfg(func=mdp.joint_pos, params={"asset_cfg": SEEN})
     return for_both({"joint_pos": pose, **_gait_terms()})
 
 
 def w54_observations() -> dict[str, ObservationGroupCfg | None]:
-    """Return the root as well."""
+    """Return the observations of W18, and the root state."""
     return for_both(
         {
             "height": ObservationTermCfg(func=walking.root_height),
@@ -128,7 +128,7 @@ def w54_observations() -> dict[str, ObservationGroupCfg | None]:
 def actions(
     joint_names: tuple[str, ...] | None = None,
 ) -> dict[str, ActionTermCfg | None]:
-    """Return changes of the gait's pose, which the muscles go for."""
+    """Return offsets of the gait's reference pose, which the muscles track."""
     muscles = MuscleActionCfg(
         joint_names=joint_names,
         scale=0.25,
@@ -139,10 +139,10 @@ def actions(
 
 
 def rewards(*, pose_std: float = 0.5) -> dict[str, RewardTermCfg | None]:
-    """Return rewards to go as fast as asked for, as people do, with little effort.
+    """Return rewards for speed tracking, gait imitation and low effort.
 
     Args:
-        pose_std: As of `imitate_pose`.
+        pose_std: `std` of `imitate_pose`.
     """
     walk = {"speed_std": 0.4, "pose_std": pose_std, "pose_share": 0.6}
     return {
@@ -156,7 +156,7 @@ def rewards(*, pose_std: float = 0.5) -> dict[str, RewardTermCfg | None]:
 
 
 def w18_rewards() -> dict[str, RewardTermCfg | None]:
-    """Return those of walking, with an upright trunk."""
+    """Return the rewards of walking, and an upright trunk."""
     return {
         **rewards(),
         "upright": RewardTermCfg(
@@ -168,7 +168,7 @@ def w18_rewards() -> dict[str, RewardTermCfg | None]:
 
 
 def w54_rewards() -> dict[str, RewardTermCfg | None]:
-    """Return those of the planar walker; upright in all directions."""
+    """Return the rewards of the planar walker, and uprightness in all directions."""
     return {
         **rewards(pose_std=0.8),
         "upright": RewardTermCfg(func=walking.level, weight=0.3, params={"std": 0.3}),
@@ -186,7 +186,7 @@ def _late() -> dict[str, TerminationTermCfg | None]:
 
 
 def w18_terminations() -> dict[str, TerminationTermCfg | None]:
-    """Return a fall, losing the pace, or time."""
+    """Return a fall, loss of the pace, and the time limit."""
     return {
         **_late(),
         "too_low": TerminationTermCfg(
@@ -199,7 +199,7 @@ def w18_terminations() -> dict[str, TerminationTermCfg | None]:
 
 
 def w54_terminations() -> dict[str, TerminationTermCfg | None]:
-    """Return a fall, losing the pace, or time."""
+    """Return a fall, loss of the pace, and the time limit."""
     return {
         **_late(),
         "too_low": TerminationTermCfg(func=walking.fell, params={"lowest": LOWEST}),
@@ -210,7 +210,7 @@ def w54_terminations() -> dict[str, TerminationTermCfg | None]:
 
 
 def metrics() -> dict[str, MetricsTermCfg | None]:
-    """Return terms for how well muscles do what they are asked for."""
+    """Return metrics of the muscles' torque tracking."""
     return {
         "torque_residual": MetricsTermCfg(func=muscle_mdp.torque_residual),
         "effort": MetricsTermCfg(func=muscle_mdp.muscle_effort),
@@ -220,7 +220,7 @@ def metrics() -> dict[str, MetricsTermCfg | None]:
 
 
 def outcomes() -> dict[str, OutcomeTermCfg | None]:
-    """Return keeping pace to the end of time, and a fall or the loss of the pace."""
+    """Return success, keeping the pace until the time limit, and failure."""
     return {
         "success": OutcomeTermCfg(func=mdp.lasted),
         "fail": OutcomeTermCfg(func=mdp.failed),
@@ -228,7 +228,7 @@ def outcomes() -> dict[str, OutcomeTermCfg | None]:
 
 
 class WalkW18Cfg(ManagerBasedRlEnvCfg):
-    """The planar walker goes forward, imitating a mean gait."""
+    """Planar walker that walks forward, imitating a mean gait."""
 
     scene = walker_scene(w18_cfg())
     sim = simulation()
@@ -244,7 +244,7 @@ class WalkW18Cfg(ManagerBasedRlEnvCfg):
     viewer = ViewerCfg(entity="robot", azimuth=110.0, elevation=-8.0)
 
     def play(self) -> Self:
-        """Return the same task to be watched, without end, by few worlds at a time."""
+        """Return the configuration for play, without a time limit, for few worlds."""
         watched = copy.deepcopy(self)
         watched.episode_length_s = 1e9
         muscles = watched.actions["muscles"]
@@ -254,7 +254,7 @@ class WalkW18Cfg(ManagerBasedRlEnvCfg):
 
 
 class WalkW54Cfg(WalkW18Cfg):
-    """The walker goes forward in space, imitating a mean gait."""
+    """Three-dimensional walker that walks forward, imitating a mean gait."""
 
     scene = walker_scene(w54_cfg())
     sim = simulation(nconmax=24, njmax=128)

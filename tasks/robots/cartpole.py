@@ -1,4 +1,4 @@
-"""Cart and pole: one cart on a rail, one free pole on the cart."""
+"""Cart and pole: a cart on a rail, with a free pole."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ from mjlab.tasks.robots.robot import ROBOTS_DIR
 CARTPOLE_XML = ROBOTS_DIR / "cartpole.xml"
 
 SLIDER_JOINT = "slider"
-"""Position of the cart along the rail, in m; the pole's rest frame moves with it."""
+"""Joint of the cart's position along the rail, in m."""
 
 POLE_JOINT = "hinge_1"
-"""Angle of the pole, in rad; 0 is upright, positive leans towards +x."""
+"""Joint of the pole's angle, in rad; 0 is upright, positive leans towards +x."""
 
 
 def cartpole_cfg() -> EntityCfg:
-    """Return a fresh cartpole; the motor of the cart stands in the MJCF file."""
+    """Return a new cartpole; the MJCF file defines the cart's motor."""
     return EntityCfg(
         source=CARTPOLE_XML,
         articulation=ArticulationCfg(

@@ -1,4 +1,4 @@
-"""Unitree G1, 29 joints: motors, poses, contact sets and the entity made of them."""
+"""Unitree G1, 29 joints: motors, poses, contact sets and entity."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ from mjlab.tasks.robots.skin import load_with_skin
 
 G1_XML = ROBOTS_DIR / "g1.xml"
 
-# Motors, named as Unitree names them. Each is a rotor with a two-stage planetary
-# gearbox: (rotor, first carrier, second carrier) inertias and (1, ratio, ratio). A
-# planetary stage with a fixed ring gear reduces by 1 + ring teeth / sun teeth.
+# Motors, by Unitree's names. Each is a rotor with a two-stage planetary gearbox:
+# (rotor, first carrier, second carrier) inertias and (1, ratio, ratio). A planetary
+# stage with a fixed ring gear has the ratio 1 + ring teeth / sun teeth.
 MOTOR_5020 = Motor(
     armature=reflected_inertia(
         (0.139e-4, 0.017e-4, 0.169e-4), (1.0, 1.0 + 46.0 / 18.0, 1.0 + 56.0 / 16.0)
@@ -46,8 +46,9 @@ MOTOR_4010 = Motor(
     effort_limit=5.0,
     velocity_limit=22.0,
 )
-# Waist and ankles are parallel linkages: two motors share pitch and roll. Their inertia
-# at the joint varies with the pose; twice one motor is its value at the nominal pose.
+# Waist and ankles are parallel linkages: two motors drive pitch and roll together.
+# Their inertia at the joint depends on the pose; twice one motor is its value at the
+# nominal pose.
 MOTOR_5020_PAIR = MOTOR_5020.doubled()
 
 MOTORS: dict[tuple[str, ...], Motor] = {
@@ -68,7 +69,7 @@ MOTORS: dict[tuple[str, ...], Motor] = {
         ".*_ankle_roll_joint",
     ): MOTOR_5020_PAIR,
 }
-"""Which motor drives which joints; every joint matches exactly one pattern."""
+"""Motor of each joint; every joint matches exactly one pattern."""
 
 ACTION_SCALE = action_scales(MOTORS)
 """Change of the position target per unit of action, in rad, by joint pattern."""
@@ -79,7 +80,7 @@ FOOT_BODIES = ("left_ankle_roll_link", "right_ankle_roll_link")
 FOOT_SITES = ("left_foot", "right_foot")
 FOOT_GEOMS = ("left_foot[1-7]_collision", "right_foot[1-7]_collision")
 
-# Patterns of one dictionary exclude each other, so that their order cannot matter.
+# Patterns of one dictionary are disjoint, so their order does not matter.
 _FEET = "(left|right)_foot[1-7]_collision"
 _NOT_FEET = "(?!(left|right)_foot).*_collision"
 
@@ -113,7 +114,7 @@ LANDMARKS = {
         ("wrist", "wrist_yaw"),
     )
 }
-"""Bodies at the joints of a person, for recordings of people."""
+"""Bodies that correspond to the joints of a person, for retargeting."""
 
 MIRROR = Mirror(sides=(("left_", "right_"),), flipped_joints=".*_(roll|yaw)_joint")
 
@@ -153,7 +154,7 @@ POSTURE_STD_RUNNING = {
 
 
 def home() -> InitialStateCfg:
-    """Return the pose with nearly straight legs and forearms held up."""
+    """Return the pose with nearly straight legs and raised forearms."""
     return InitialStateCfg(
         pos=(0.0, 0.0, 0.783675),
         joint_pos={
@@ -169,7 +170,7 @@ def home() -> InitialStateCfg:
 
 
 def knees_bent() -> InitialStateCfg:
-    """Return the pose with bent knees, ready to step; the default of `g1_cfg`."""
+    """Return the pose with bent knees; the default of `g1_cfg`."""
     return InitialStateCfg(
         pos=(0.0, 0.0, 0.76),
         joint_pos={
@@ -185,11 +186,11 @@ def knees_bent() -> InitialStateCfg:
 
 
 def full_collision(*, self_collision: bool = True) -> CollisionCfg:
-    """Return contacts of every link with the ground, and of links with each other.
+    """Return contacts of every link with the ground, and between links.
 
-    Feet rule the friction of their contacts (priority 1) and have tangential forces;
-    the other links only push apart, which is cheaper, and enough for touches that a
-    policy is trained to avoid.
+    Feet define the friction of their contacts (priority 1) and have tangential forces;
+    contacts of other links are frictionless, which is cheaper and sufficient for
+    contacts that a policy learns to avoid.
     """
     return CollisionCfg(
         geom_names=(".*_collision",),
@@ -201,24 +202,12 @@ def full_collision(*, self_collision: bool = True) -> CollisionCfg:
     )
 
 
-def feet_only_collision() -> CollisionCfg:
-    """Return contacts of the feet with the ground, and no others."""
-    return CollisionCfg(
-        geom_names=(_FEET,),
-        contype=0,
-        conaffinity=1,
-        condim=3,
-        priority=1,
-        friction=(0.6, 0.005, 0.0001),
-    )
-
-
 def g1_cfg(*, skin: bool = False) -> EntityCfg:
-    """Return a fresh G1: knees bent, position actuators, contacts of every link.
+    """Return a new G1: bent knees, position actuators, contacts of every link.
 
     Args:
-        skin: Whether to wear the official meshes instead of primitive shapes. They
-            change no physics, and must be fetched first; see `mjlab.tasks.robots.skin`.
+        skin: Use the official meshes instead of primitive shapes. They do not affect
+            physics, and must be downloaded first; see `mjlab.tasks.robots.skin`.
     """
     return EntityCfg(
         source=partial(load_with_skin, G1_XML, "g1") if skin else G1_XML,

@@ -1,4 +1,4 @@
-"""Unitree Go1, 12 joints: motors, pose, contact sets and the entity made of them."""
+"""Unitree Go1, 12 joints: motors, pose, contact sets and entity."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ from mjlab.tasks.robots.skin import load_with_skin
 
 GO1_XML = ROBOTS_DIR / "go1.xml"
 
-# One rotor for all joints. Its gearbox reduces by 6; the calf is driven through a
-# linkage that reduces by another 1.5.
+# One rotor type for all joints. Its gearbox has the ratio 6; the calf is driven through
+# a linkage with a further ratio of 1.5.
 _ROTOR_INERTIA = 0.000111842
 _GEAR = 6.0
 _CALF_GEAR = _GEAR * 1.5
@@ -40,7 +40,7 @@ MOTORS: dict[tuple[str, ...], Motor] = {
     (".*_hip_joint", ".*_thigh_joint"): MOTOR_HIP_THIGH,
     (".*_calf_joint",): MOTOR_CALF,
 }
-"""Which motor drives which joints; every joint matches exactly one pattern."""
+"""Motor of each joint; every joint matches exactly one pattern."""
 
 ACTION_SCALE = action_scales(MOTORS)
 """Change of the position target per unit of action, in rad, by joint pattern."""
@@ -56,7 +56,7 @@ FOOT_GEOMS = (
     "RL_foot_collision",
 )
 
-# Patterns of one dictionary exclude each other, so that their order cannot matter.
+# Patterns of one dictionary are disjoint, so their order does not matter.
 _FEET = "(FR|FL|RR|RL)_foot_collision"
 _NOT_FEET = r"(?!.*_foot_).*_collision\d*"
 
@@ -85,7 +85,7 @@ POSTURE_STD_MOVING = {
 
 
 def home() -> InitialStateCfg:
-    """Return the crouched stance, feet a little outside the hips."""
+    """Return the crouched stance, with feet slightly outside the hips."""
     return InitialStateCfg(
         pos=(0.0, 0.0, 0.278),
         joint_pos={
@@ -98,10 +98,10 @@ def home() -> InitialStateCfg:
 
 
 def full_collision(*, self_collision: bool = True) -> CollisionCfg:
-    """Return contacts of every link with the ground, and of links with each other.
+    """Return contacts of every link with the ground, and between links.
 
-    The round feet rule the friction of their contacts and have torsional and rolling
-    friction too, or a foot would spin freely about its point of contact.
+    The round feet define the friction of their contacts, with torsional and rolling
+    friction, without which a foot would spin freely about its contact point.
     """
     return CollisionCfg(
         geom_names=(r".*_collision\d*",),
@@ -114,25 +114,12 @@ def full_collision(*, self_collision: bool = True) -> CollisionCfg:
     )
 
 
-def feet_only_collision() -> CollisionCfg:
-    """Return contacts of the feet with the ground, and no others."""
-    return CollisionCfg(
-        geom_names=(_FEET,),
-        contype=0,
-        conaffinity=1,
-        condim=3,
-        priority=1,
-        friction=(0.6, 0.005, 0.0001),
-        solimp=(0.9, 0.95, 0.023, 0.5, 2.0),
-    )
-
-
 def go1_cfg(*, skin: bool = False) -> EntityCfg:
-    """Return a fresh Go1: crouched, position actuators, contacts of every link.
+    """Return a new Go1: crouched, position actuators, contacts of every link.
 
     Args:
-        skin: Whether to wear the official meshes instead of primitive shapes. They
-            change no physics, and must be fetched first; see `mjlab.tasks.robots.skin`.
+        skin: Use the official meshes instead of primitive shapes. They do not affect
+            physics, and must be downloaded first; see `mjlab.tasks.robots.skin`.
     """
     return EntityCfg(
         source=partial(load_with_skin, GO1_XML, "go1") if skin else GO1_XML,

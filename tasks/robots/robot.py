@@ -1,4 +1,4 @@
-"""Facts of a robot that a task asks for, its motors, and its image in a mirror."""
+"""Description of a robot for tasks: names, motors, and left-right symmetry."""
 
 from __future__ import annotations
 
@@ -13,26 +13,26 @@ from mjlab.entity import EntityCfg
 from mjlab.names import UnknownNameError, suggest
 
 ROBOTS_DIR = Path(__file__).parent
-"""The folder that holds the MJCF files."""
+"""Folder of the MJCF files."""
 
 
 def reflected_inertia(
     rotor_inertias: Sequence[float], stage_ratios: Sequence[float]
 ) -> float:
-    """Return the inertia that a geared drive shows at its output shaft.
+    """Return the reflected inertia of a geared drive at its output shaft.
 
     Args:
         rotor_inertias: Inertia of each rotating stage about its own axis, in kg m²,
             motor side first.
-        stage_ratios: The reduction in front of each stage; 1 for the motor itself.
+        stage_ratios: Gear ratio before each stage; 1 for the motor itself.
 
-    A stage turns faster than the output by the product of all reductions that follow
-    it, and kinetic energy goes with the square of speed.
+    A stage rotates faster than the output by the product of all following ratios, and
+    kinetic energy is proportional to the square of speed.
     """
     if len(rotor_inertias) != len(stage_ratios):
         raise ValueError(
-            f"{len(rotor_inertias)} rotor inertias need as many stage ratios, "
-            f"not {len(stage_ratios)}."
+            f"rotor_inertias has {len(rotor_inertias)} entries and stage_ratios "
+            f"{len(stage_ratios)}; the numbers have to be equal."
         )
     total = 0.0
     for stage, inertia in enumerate(rotor_inertias):
@@ -43,23 +43,22 @@ def reflected_inertia(
 
 @dataclass(frozen=True, kw_only=True)
 class Motor:
-    """A motor as its joint feels it, held by a position loop of chosen stiffness.
+    """Motor at its joint, with a position loop of a given stiffness.
 
-    The loop is made to behave the same on every joint: its stiffness and damping are
-    those of a spring on the motor's own reflected inertia, or on one that is given,
-    with a natural frequency of 10 Hz, overdamped twofold. This is gentle enough for a
-    policy to learn compliance, and it leaves one rule in place of a table of hand-tuned
-    gains.
+    The loop behaves the same on every joint: its stiffness and damping are those of a
+    spring on the motor's reflected inertia, or on a given inertia, with a natural
+    frequency of 10 Hz and a damping ratio of 2. These low gains allow a compliant
+    policy, and replace a table of hand-tuned gains.
     """
 
     armature: float
     """Reflected inertia at the joint, in kg m²."""
 
     effort_limit: float
-    """Largest torque at the joint, in N m."""
+    """Maximum torque at the joint, in N m."""
 
     velocity_limit: float | None = None
-    """Largest speed of the joint, in rad/s; None where it is not published."""
+    """Maximum speed of the joint, in rad/s; None if not published."""
 
     natural_frequency: float = 10.0
     """Natural frequency of the position loop, in Hz."""
@@ -68,12 +67,12 @@ class Motor:
     """Damping ratio of the position loop."""
 
     inertia: float | None = None
-    """Inertia that the position loop is made for, in kg m². None takes the armature, as
-    if the links weighed nothing."""
+    """Inertia for the design of the position loop, in kg m². None uses the armature,
+    neglecting the links."""
 
     @property
     def loop_inertia(self) -> float:
-        """Inertia that the position loop is made for, in kg m²."""
+        """Inertia for the design of the position loop, in kg m²."""
         return self.armature if self.inertia is None else self.inertia
 
     @property
@@ -91,8 +90,8 @@ class Motor:
     def action_scale(self) -> float:
         """Change of the position target per unit of action, in rad.
 
-        One unit asks for a quarter of the largest torque from a joint at rest, so that
-        an untrained policy of unit variance seldom saturates the motor.
+        One unit requests a quarter of the maximum torque from a joint at rest, so an
+        untrained policy of unit variance seldom saturates the motor.
         """
         return 0.25 * self.effort_limit / self.stiffness
 
@@ -109,16 +108,16 @@ class Motor:
 
 @dataclass(frozen=True, kw_only=True)
 class Mirror:
-    """The reflection of a robot in its own xz plane, by the names of its parts."""
+    """Reflection of a robot in its xz plane, by the names of its parts."""
 
     sides: tuple[tuple[str, str], ...]
-    """Beginnings of names, left and right; a name with neither is in the middle."""
+    """Name prefixes, left and right; a name without a prefix is in the middle."""
 
     flipped_joints: str
-    """Pattern of joints whose position changes its sign: those that roll or yaw."""
+    """Pattern of joints whose position changes its sign: roll and yaw joints."""
 
     def other(self, name: str) -> str:
-        """Return the name of the part on the other side."""
+        """Return the name of the corresponding part on the other side."""
         for left, right in self.sides:
             for here, there in ((left, right), (right, left)):
                 if name.startswith(here):
@@ -126,44 +125,44 @@ class Mirror:
         return name
 
     def permutation(self, names: Sequence[str]) -> list[int]:
-        """Return for each name the place of its mirror image among the names."""
+        """Return the index of the mirror image of each name."""
         places = {name: place for place, name in enumerate(names)}
         images = [self.other(name) for name in names]
         for name, image in zip(names, images, strict=True):
             if image not in places:
                 raise UnknownNameError(
-                    f"{name!r} is {image!r} in the mirror, which is not among the "
-                    f"names. {suggest(image, list(names))}"
+                    f"The mirror image of {name!r} is {image!r}, which is not among "
+                    f"the names. {suggest(image, list(names))}"
                 )
         return [places[image] for image in images]
 
     def joint_signs(self, joints: Sequence[str]) -> list[float]:
-        """Return -1 for joints that turn the other way in the mirror, else 1."""
+        """Return -1 for joints with opposite sign in the mirror, otherwise 1."""
         pattern = re.compile(self.flipped_joints)
         return [-1.0 if pattern.fullmatch(name) else 1.0 for name in joints]
 
 
 @dataclass(frozen=True, kw_only=True)
 class Robot:
-    """A robot by name: its entity and the names and numbers that task terms need."""
+    """Robot: its entity, and the names and values that task terms need."""
 
     name: str
-    """Short name, as it stands in task ids (`G1`)."""
+    """Short name, as in task ids (`G1`)."""
 
     entity_cfg: Callable[[], EntityCfg]
-    """Builds a fresh entity config, which the caller may change as it likes."""
+    """Returns a new entity configuration, which the caller can change."""
 
     base_body: str
-    """The body that carries the free joint."""
+    """Body with the free joint."""
 
     torso_body: str
-    """The body whose uprightness means that the robot stands."""
+    """Body whose uprightness defines a standing robot."""
 
     foot_bodies: tuple[str, ...]
-    """The body of each foot."""
+    """Body of each foot."""
 
     foot_sites: tuple[str, ...]
-    """A site under each foot, in the order of `foot_bodies`."""
+    """Site under each foot, in the order of `foot_bodies`."""
 
     foot_geoms: tuple[str, ...]
     """Patterns of the collision geoms of each foot, in the order of `foot_bodies`."""
@@ -172,7 +171,7 @@ class Robot:
     """Change of the position target per unit of action, in rad, by joint pattern."""
 
     posture_std_standing: Mapping[str, float]
-    """Distance that joints may stray from the default pose, in rad, standing still."""
+    """Tolerance of joints around the default pose when standing, in rad."""
 
     posture_std_walking: Mapping[str, float]
     """The same at walking speed."""
@@ -181,19 +180,19 @@ class Robot:
     """The same at running speed."""
 
     motors: Mapping[tuple[str, ...], Motor]
-    """The motor of each joint, by patterns of which each joint matches one."""
+    """Motor of each joint, by patterns; each joint matches exactly one."""
 
     mirror: Mirror | None = None
-    """Mirror image of the robot; None where its sides differ."""
+    """Left-right symmetry; None for asymmetric robots."""
 
     tracking_bodies: tuple[str, ...] = ()
-    """Bodies whose motion a tracking task compares; empty where there is none."""
+    """Bodies whose motion a tracking task compares; empty without one."""
 
     landmarks: Mapping[str, str] = field(default_factory=dict)
-    """Bodies at the joints of a person; empty where the robot is not like one."""
+    """Bodies at the joints of a person; empty for non-humanoid robots."""
 
     def speed_limits(self, joints: Sequence[str]) -> list[float | None]:
-        """Return the greatest speed of each joint in rad/s, None if not published."""
+        """Return the maximum speed of each joint in rad/s, None if not published."""
         patterns = {
             name: motor for names, motor in self.motors.items() for name in names
         }
@@ -208,7 +207,7 @@ class Robot:
 def position_actuators(
     motors: Mapping[tuple[str, ...], Motor],
 ) -> tuple[PositionActuatorCfg, ...]:
-    """Return one position actuator group for each motor and the joints it drives."""
+    """Return one position actuator configuration per motor type."""
     return tuple(
         PositionActuatorCfg(
             target_names_expr=joints,

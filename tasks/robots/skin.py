@@ -1,4 +1,4 @@
-"""Official meshes of MuJoCo Menagerie as a skin over our models; looks only."""
+"""Official meshes of MuJoCo Menagerie as visual geoms of our models."""
 
 from __future__ import annotations
 
@@ -13,26 +13,26 @@ from mjlab.extras import missing
 from mjlab.names import UnknownNameError, suggest
 
 _MENAGERIE_FILES = {
-    # In order of preference: Menagerie holds several revisions of some robots.
+    # In order of preference: Menagerie has several revisions of some robots.
     "g1": ("unitree_g1", ("g1_mjlab.xml", "g1.xml")),
     "go1": ("unitree_go1", ("go1.xml",)),
     "yam": ("i2rt_yam", ("yam.xml",)),
 }
 
-_VISUAL_GROUP = 2  # Ray casters look at group 0 by default, and so never see a skin.
-_FRAME_TOLERANCE = 1e-3  # Metres, and the same number for quaternion components.
+_VISUAL_GROUP = 2  # Ray casters use group 0 by default, so they never hit a skin.
+_FRAME_TOLERANCE = 1e-3  # Metres, and dimensionless for quaternion components.
 
 
 def with_skin(spec: mujoco.MjSpec, robot: str) -> mujoco.MjSpec:
-    """Return a copy of a robot's spec that wears the official meshes.
+    """Return a copy of a robot's spec with the official meshes.
 
-    Meshes come from the folder that `MENAGERIE_ROOT` names (a Menagerie checkout), or
-    else from the package `mujoco-menagerie`, which fetches them on first use. They
-    take the place of our primitive visuals, collide with nothing and weigh nothing, so
-    that motion stays the same to the last bit.
+    Meshes come from the folder in `MENAGERIE_ROOT` (a Menagerie checkout), otherwise
+    from the package `mujoco-menagerie`, which downloads them at first use. They replace
+    our primitive visual geoms, without contacts or mass, so that the dynamics are
+    unchanged bit for bit.
 
     Args:
-        spec: The robot as it stands in our MJCF file, which is left as it was.
+        spec: The robot's spec from our MJCF file, not modified.
         robot: `g1`, `go1` or `yam`.
     """
     donor, donor_model = _matching_donor(spec, robot)
@@ -46,7 +46,7 @@ def with_skin(spec: mujoco.MjSpec, robot: str) -> mujoco.MjSpec:
 
 
 def load_with_skin(path: Path, robot: str) -> mujoco.MjSpec:
-    """Load a robot's MJCF file and put the official meshes on."""
+    """Load a robot's MJCF file and add the official meshes."""
     return with_skin(mujoco.MjSpec.from_file(str(path)), robot)
 
 
@@ -58,8 +58,8 @@ def _robot_folder(robot: str) -> Path:
         path = Path(root).expanduser() / folder
         if not path.is_dir():
             raise FileNotFoundError(
-                f"MENAGERIE_ROOT is {root!r}, which has no folder {folder!r}. "
-                "It should name a checkout of mujoco_menagerie."
+                f"MENAGERIE_ROOT is {root!r}, which has no folder {folder!r}. It has "
+                "to be a checkout of mujoco_menagerie."
             )
         return path
     try:
@@ -75,10 +75,10 @@ def _robot_folder(robot: str) -> Path:
 def _matching_donor(
     spec: mujoco.MjSpec, robot: str
 ) -> tuple[mujoco.MjSpec, mujoco.MjModel]:
-    """Return the first model of the folder whose bodies stand where ours stand.
+    """Return the first model in the folder whose body frames equal ours.
 
-    Meshes drawn for another hardware revision would sit beside the joints they belong
-    to, which looks like a bug of the simulation; so such a model is refused.
+    Meshes for another hardware revision would not align with our joints, which looks
+    like a bug of the simulation; such a model is refused.
     """
     if robot not in _MENAGERIE_FILES:
         raise UnknownNameError(
@@ -99,37 +99,40 @@ def _matching_donor(
             return donor, donor_model
         refused.append(f"{name}: {difference}")
     raise ValueError(
-        f"No model in {str(folder)!r} has the bodies of our {robot!r} "
+        f"No model in {str(folder)!r} has the same bodies as our {robot!r} "
         f"({'; '.join(refused)})."
     )
 
 
 def _first_frame_difference(ours: mujoco.MjModel, donor: mujoco.MjModel) -> str | None:
-    """Name the first body whose frame differs, or None where all agree."""
+    """Return a description of the first different body frame, None if all agree."""
     names = {ours.body(i).name for i in range(1, ours.nbody)}
     donor_names = {donor.body(i).name for i in range(1, donor.nbody)}
     if names != donor_names:
-        return f"bodies {_some(names ^ donor_names)} stand in one model only"
+        return f"bodies {_some(names ^ donor_names)} are in one model only"
     for name in sorted(names):
         a, b = ours.body(name), donor.body(name)
         if a.parentid[0] == 0:
-            continue  # The base is placed by whoever uses the robot.
+            continue  # The robot's user sets the pose of the base.
         if np.abs(a.pos - b.pos).max() > _FRAME_TOLERANCE:
             return f"body {name!r} is at {b.pos.tolist()}, ours at {a.pos.tolist()}"
-        # A quaternion and its negative are one rotation.
+        # A quaternion and its negative are the same rotation.
         if 1.0 - abs(float(a.quat @ b.quat)) > _FRAME_TOLERANCE**2:
-            return f"body {name!r} is turned {b.quat.tolist()}, ours {a.quat.tolist()}"
+            return (
+                f"body {name!r} has the orientation {b.quat.tolist()}, ours "
+                f"{a.quat.tolist()}"
+            )
     return None
 
 
 def _some(names: set[str]) -> str:
-    """List a few names, enough to tell one hardware revision from another."""
+    """List some names, sufficient to identify a hardware revision."""
     shown = sorted(names)[:4]
     return ", ".join(repr(name) for name in shown) + (" ..." if len(names) > 4 else "")
 
 
 def _visual_mesh_geoms(model: mujoco.MjModel) -> Iterator[int]:
-    """Yield the mesh geoms that are there to be seen."""
+    """Yield the visual mesh geoms."""
     for geom_id in range(model.ngeom):
         is_mesh = model.geom_type[geom_id] == mujoco.mjtGeom.mjGEOM_MESH
         collides = model.geom_contype[geom_id] or model.geom_conaffinity[geom_id]
@@ -143,13 +146,13 @@ def _dress(
     donor_model: mujoco.MjModel,
     geom_id: int,
 ) -> None:
-    """Copy one visual mesh geom of the compiled donor onto our body of that name."""
+    """Copy one visual mesh geom of the compiled donor to our body of the same name."""
     mesh_id = int(donor_model.geom_dataid[geom_id])
     source = donor.mesh(donor_model.mesh(mesh_id).name)
     name = f"skin_{source.name or Path(source.file).stem}"
     if spec.mesh(name) is None:
-        # An absolute path keeps its meaning when the robot is attached to a scene that
-        # has a mesh folder of its own.
+        # An absolute path stays valid when the robot is attached to a scene with its
+        # own mesh folder.
         file = Path(donor.modelfiledir, donor.meshdir, source.file).resolve()
         spec.add_mesh(
             name=name,
@@ -157,7 +160,7 @@ def _dress(
             scale=source.scale,
             refpos=source.refpos,
             refquat=source.refquat,
-            # The donor may hold open surfaces; a skin has no use for their volume.
+            # The donor can have open surfaces; their volume is not needed.
             inertia=mujoco.mjtMeshInertia.mjMESH_INERTIA_SHELL,
         )
     pos, quat = _authored_pose(donor_model, geom_id, mesh_id)
@@ -178,10 +181,10 @@ def _dress(
 def _authored_pose(
     model: mujoco.MjModel, geom_id: int, mesh_id: int
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Return the pose a mesh geom had before the compiler recentred its mesh.
+    """Return the pose of a mesh geom before the compiler recentred its mesh.
 
-    The compiler moves vertices to the mesh's own inertia frame and multiplies the
-    geom's pose by it; this divides it out again.
+    The compiler moves vertices to the mesh's inertia frame and multiplies the geom's
+    pose by it; this inverts the multiplication.
     """
     inverse, quat, offset = np.zeros(4), np.zeros(4), np.zeros(3)
     mujoco.mju_negQuat(inverse, model.mesh_quat[mesh_id])
@@ -191,6 +194,6 @@ def _authored_pose(
 
 
 def _colour(model: mujoco.MjModel, geom_id: int) -> np.ndarray:
-    """Return the colour a geom is drawn in: its material's, if it has one."""
+    """Return the rendered colour of a geom: its material's, if it has one."""
     material = int(model.geom_matid[geom_id])
     return model.mat_rgba[material] if material >= 0 else model.geom_rgba[geom_id]

@@ -1,4 +1,4 @@
-"""I2RT YAM, an arm of six joints with a gripper: motors, pose, contacts, entity."""
+"""I2RT YAM, a six-joint arm with a gripper: motors, pose, contacts, entity."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ from mjlab.tasks.robots.skin import with_skin
 
 YAM_XML = ROBOTS_DIR / "yam.xml"
 
-# A crank turns the gripper's motor into a slide: 0.071 m for 2.7 rad.
+# A crank converts the gripper motor's rotation into a slide: 0.071 m for 2.7 rad.
 _CRANK = 0.071 / 2.7
 _DM4310_ARMATURE, _DM4310_EFFORT = 0.0018, 10.0
 
 
 def _dm4340(inertia: float) -> Motor:
-    """Return the motor of a joint near the base, which moves `inertia`, in kg m²."""
+    """Return the motor of a joint near the base, with load inertia in kg m²."""
     return Motor(
         armature=0.032,
         effort_limit=28.0,
@@ -35,7 +35,7 @@ def _dm4340(inertia: float) -> Motor:
 
 
 def _dm4310(inertia: float) -> Motor:
-    """Return the motor of a joint of the wrist, which moves `inertia`, in kg m²."""
+    """Return the motor of a wrist joint, with load inertia in kg m²."""
     return Motor(
         armature=_DM4310_ARMATURE,
         effort_limit=_DM4310_EFFORT,
@@ -45,7 +45,7 @@ def _dm4310(inertia: float) -> Motor:
     )
 
 
-# The loops are made for the inertias that the joints move, armature included.
+# The loops are designed for the inertia at each joint, including armature.
 MOTORS: dict[tuple[str, ...], Motor] = {
     ("joint1",): _dm4340(0.123153),
     ("joint2",): _dm4340(0.277411),
@@ -53,7 +53,7 @@ MOTORS: dict[tuple[str, ...], Motor] = {
     ("joint4",): _dm4310(0.030154),
     ("joint5",): _dm4310(0.009126),
     ("joint6",): _dm4310(0.002868),
-    # Masses and forces, since the finger slides. A tenth of the motor's force keeps the
+    # Masses and forces, since the finger slides. A tenth of the motor's force keeps
     # contacts of light objects stable.
     ("left_finger",): Motor(
         armature=_DM4310_ARMATURE / _CRANK**2,
@@ -62,7 +62,7 @@ MOTORS: dict[tuple[str, ...], Motor] = {
         inertia=2.781624,
     ),
 }
-"""Motors by joint; the right finger has none, it follows the left one."""
+"""Motors by joint; the right finger has none, as it is coupled to the left one."""
 
 ACTION_SCALE = action_scales(MOTORS)
 """Change of the position target per unit of action, in rad or m, by joint."""
@@ -72,25 +72,26 @@ SOFT_JOINT_POS_LIMIT_FACTOR = 0.9
 ARM_JOINTS = ("joint1", "joint2", "joint3", "joint4", "joint5", "joint6")
 FINGER_JOINTS = ("left_finger", "right_finger")
 GRASP_SITE = "grasp_site"
-"""Between the fingertips; its z axis points out of the gripper, y along its closing."""
+"""Site between the fingertips; z points out of the gripper, y along the closing
+axis."""
 
 FINGER_OPEN = 0.0375
-"""Position of the left finger with the gripper wide open, 76 mm between the tips."""
+"""Position of the left finger with a fully open gripper, 76 mm between the tips."""
 
 FINGER_CLOSED = -0.05
-"""Target beyond closed, with which the gripper squeezes a thing of 4 cm with 7 N."""
+"""Target beyond closed, with which the gripper squeezes a 4 cm object with 7 N."""
 
 FINGERTIPS = r"(lf|rf)_down([6-9]|10|11)_collision"
-"""Pattern of the spheres that what is gripped is held by."""
+"""Pattern of the fingertip spheres that hold an object."""
 
 GRIPPER = r"(link6_\d|(lf|rf)_(rot|down)\d+)_collision"
-"""Pattern of the geoms of the gripper that touch things."""
+"""Pattern of the gripper geoms with contacts."""
 
 _NOT_TIPS = r"(link6_\d|(lf|rf)_rot\d|(lf|rf)_down[1-5])_collision"
 
 
 def home() -> InitialStateCfg:
-    """Return the pose with the gripper over the table, half open."""
+    """Return the pose with the gripper above the table, half open."""
     return InitialStateCfg(
         pos=(0.0, 0.0, 0.01),
         joint_pos={
@@ -104,11 +105,11 @@ def home() -> InitialStateCfg:
 
 
 def gripper_collision() -> CollisionCfg:
-    """Return contacts of the gripper with what is not the arm.
+    """Return contacts of the gripper with everything but the arm.
 
-    The fingertips rule the friction of their contacts, and hold against turning and
-    rolling too. Fingers stop at their joints' limits before they meet, so contacts
-    between them are not looked for: a quarter of the time of a physics step.
+    The fingertips define the friction of their contacts, with torsional and rolling
+    friction. Fingers stop at their joint limits before they meet, so contacts between
+    them are disabled: they took a quarter of the physics step.
     """
     return CollisionCfg(
         geom_names=(GRIPPER,),
@@ -121,7 +122,7 @@ def gripper_collision() -> CollisionCfg:
 
 
 def load_yam(skin: bool, gravity_compensation: bool) -> mujoco.MjSpec:
-    """Load the arm, with official meshes or without its weight if so asked."""
+    """Load the arm, optionally with official meshes or gravity compensation."""
     spec = mujoco.MjSpec.from_file(str(YAM_XML))
     if gravity_compensation:
         for body in spec.bodies[1:]:
@@ -130,18 +131,17 @@ def load_yam(skin: bool, gravity_compensation: bool) -> mujoco.MjSpec:
 
 
 def load_weightless_yam() -> mujoco.MjSpec:
-    """Load the arm without its weight."""
+    """Load the arm with gravity compensation."""
     return load_yam(skin=False, gravity_compensation=True)
 
 
 def yam_cfg(*, skin: bool = False, gravity_compensation: bool = False) -> EntityCfg:
-    """Return a fresh YAM: at home, position actuators, contacts of the gripper.
+    """Return a new YAM: home pose, position actuators, contacts of the gripper.
 
     Args:
-        skin: Whether to wear the official meshes instead of primitive shapes. They
-            change no physics, and must be fetched first; see `mjlab.tasks.robots.skin`.
-        gravity_compensation: Whether the arm's own weight is held by a controller below
-            the position loops, and so is no load for them.
+        skin: Use the official meshes instead of primitive shapes. They do not affect
+            physics, and must be downloaded first; see `mjlab.tasks.robots.skin`.
+        gravity_compensation: Compensate the arm's own weight below the position loops.
     """
     plain = load_weightless_yam if gravity_compensation else YAM_XML
     return EntityCfg(

@@ -1,4 +1,4 @@
-"""Following clips: motion imitation."""
+"""Motion tracking tasks: imitation of clips."""
 
 from pathlib import Path
 

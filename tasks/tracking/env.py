@@ -1,8 +1,8 @@
-"""Following a clip, without a robot, and how it is watched.
+"""Motion tracking environment, independent of the robot.
 
-A robot's configuration (`g1.py`, `go1.py`) is a subclass of `TrackingCfg` that fills in
-what is missing there. Yours is a subclass of one of those, or one of those with other
-clips: `--env.commands.motion.clips PATH`.
+A robot's configuration (`g1.py`, `go1.py`) is a subclass of `TrackingCfg` that defines
+the missing parts. For your own task, subclass one of those, or use one of them with
+other clips: `--env.commands.motion.clips PATH`.
 """
 
 import copy
@@ -21,7 +21,7 @@ DECIMATION = 4
 
 
 def scene(robot: Robot) -> SceneCfg:
-    """Return the robot on a plane, with its contacts with itself."""
+    """Return the robot on a plane, with self-contact sensors."""
     whole = ContactMatch(mode="subtree", pattern=robot.base_body, entity="robot")
     contact = ContactSensorCfg(
         name=terms.SELF_CONTACT,
@@ -40,10 +40,14 @@ def scene(robot: Robot) -> SceneCfg:
 
 
 def simulation() -> SimulationCfg:
-    """Return physics at 200 Hz of a robot, which is one island of constraints."""
+    """Return physics at 200 Hz; the robot is one constraint island."""
     return SimulationCfg(
         mujoco=MujocoCfg(
-            timestep=0.005, disableflags=("island",), iterations=10, ls_iterations=20
+            timestep=0.005,
+            disableflags=("island",),
+            iterations=10,
+            ls_iterations=20,
+            ccd_iterations=35,
         ),
         nconmax=64,
         njmax=300,
@@ -51,7 +55,7 @@ def simulation() -> SimulationCfg:
 
 
 def viewer(robot: Robot) -> ViewerCfg:
-    """Return a view that follows the robot's torso."""
+    """Return a camera that follows the robot's torso."""
     return ViewerCfg(
         entity="robot",
         body=robot.torso_body,
@@ -61,10 +65,10 @@ def viewer(robot: Robot) -> ViewerCfg:
 
 
 class TrackingCfg(ManagerBasedRlEnvCfg):
-    """Move as a clip does.
+    """Track the motion of a clip.
 
-    A robot's subclass fills in what is missing here: scene, command, observations,
-    actions, terminations and events.
+    A robot's subclass defines the missing parts: scene, command, observations, actions,
+    terminations and events.
     """
 
     decimation = DECIMATION
@@ -75,9 +79,10 @@ class TrackingCfg(ManagerBasedRlEnvCfg):
     outcomes = {**terms.outcomes()}
 
     def play(self) -> Self:
-        """Return the same task to be watched.
+        """Return the configuration for play.
 
-        Clips from their beginning to their end, without noise, pushes or failures.
+        Clips are played from the beginning to the end, without noise, pushes or failure
+        terminations.
         """
         watched = copy.deepcopy(self)
         watched.episode_length_s = 1e9

@@ -1,20 +1,20 @@
-"""Unitree G1 following clips."""
+"""Motion tracking with the Unitree G1."""
 
 from mjlab.tasks.robots.g1 import G1
 from mjlab.tasks.tracking import env as tracking
 from mjlab.tasks.tracking import terms
-from mjlab.tasks.tracking.clips import FOLDER
+from mjlab.tasks.tracking.clips import G1_CLIPS
 from mjlab.tasks.tracking.env import TrackingCfg
 
 LIMBS = (*G1.foot_bodies, "left_wrist_yaw_link", "right_wrist_yaw_link")
-"""Bodies that end an episode where their height is far from the clip's."""
+"""Bodies whose height error relative to the clip ends an episode."""
 
 
 class TrackingG1Cfg(TrackingCfg):
-    """One clip; by default the G1 waves."""
+    """Track one clip; the default is a wave."""
 
     scene = tracking.scene(G1)
-    commands = {**terms.commands(G1, (FOLDER / "wave.npz",))}
+    commands = {**terms.commands(G1, (G1_CLIPS / "wave.npz",))}
     observations = {**terms.observations()}
     actions = {**terms.actions(G1)}
     terminations = {**terms.terminations(LIMBS)}
@@ -23,12 +23,12 @@ class TrackingG1Cfg(TrackingCfg):
 
 
 class TrackingG1NoStateEstimationCfg(TrackingG1Cfg):
-    """The policy knows neither where it is nor how fast it moves, as on hardware."""
+    """Track a clip without observing position and linear velocity, as on hardware."""
 
     observations = terms.observations(state_estimation=False)
 
 
 class TrackingG1ClipsCfg(TrackingG1Cfg):
-    """Many clips, each of them followed by the one policy."""
+    """Track many clips with one policy."""
 
-    commands = terms.commands(G1, (FOLDER,))
+    commands = terms.commands(G1, (G1_CLIPS,))

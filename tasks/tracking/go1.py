@@ -1,21 +1,17 @@
-"""Unitree Go1 following a clip."""
-
-from pathlib import Path
+"""Motion tracking with the Unitree Go1."""
 
 from mjlab.tasks.robots.go1 import GO1
 from mjlab.tasks.tracking import env as tracking
 from mjlab.tasks.tracking import terms
+from mjlab.tasks.tracking.clips import GO1_CLIPS
 from mjlab.tasks.tracking.env import TrackingCfg
-
-CLIPS = Path(__file__).parent / "clips" / "go1"
-"""Folder of the clips of the Go1."""
 
 
 class TrackingGo1Cfg(TrackingCfg):
-    """One clip: the Go1 bows and sways on its feet."""
+    """Track one clip: the Go1 bows and sways with fixed feet."""
 
     scene = tracking.scene(GO1)
-    commands = {**terms.commands(GO1, (CLIPS / "sway.npz",))}
+    commands = {**terms.commands(GO1, (GO1_CLIPS / "sway.npz",))}
     observations = {**terms.observations()}
     actions = {**terms.actions(GO1)}
     terminations = {**terms.terminations(GO1.foot_bodies)}

@@ -1,4 +1,4 @@
-"""Learning to follow clips."""
+"""Learner settings of motion tracking."""
 
 from mjlab.rl import CheckpointCfg, GaussianCfg, MlpModelCfg, PpoAgentCfg, PpoCfg
 
@@ -14,13 +14,13 @@ def tracking_rl(
     init_std: float = 1.0,
     entropy_coef: float = 0.005,
 ) -> PpoAgentCfg:
-    """Return PPO with perceptrons over normalised observations.
+    """Return PPO with MLPs and observation normalisation.
 
     Args:
-        max_iterations: Iterations of a whole run.
-        hidden_dims: Sizes of the layers of both networks.
-        init_std: Noise of the first actions.
-        entropy_coef: Weight of noise that stays.
+        max_iterations: Iterations of a complete training.
+        hidden_dims: Hidden layer sizes of both networks.
+        init_std: Initial standard deviation of the actions.
+        entropy_coef: Entropy coefficient.
     """
     return PpoAgentCfg(
         num_steps_per_env=24,
@@ -52,7 +52,7 @@ def tracking_rl(
 
 
 def tracking_rl_on_cpu() -> PpoAgentCfg:
-    """Return settings for the cores of a laptop: fewer worlds, and less noise."""
+    """Return settings for a laptop CPU: fewer worlds, and less noise."""
     return tracking_rl(
         max_iterations=1000,
         hidden_dims=(256, 128, 64),

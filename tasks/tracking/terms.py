@@ -1,6 +1,6 @@
-"""The terms of following a clip, for any robot: each function makes those of a manager.
+"""Terms of motion tracking for any robot, one function per manager.
 
-What they return is fresh, so change it as you like.
+Each call returns new objects, which the caller can change.
 """
 
 from pathlib import Path
@@ -35,11 +35,11 @@ _KICK = {
     "pitch": (-0.52, 0.52),
     "yaw": (-0.78, 0.78),
 }
-"""Ranges of pushes, and of velocities that an episode begins with, m/s and rad/s."""
+"""Ranges of pushes, and of initial velocity errors, m/s and rad/s."""
 
 
 def commands(robot: Robot, clips: tuple[Path, ...]) -> dict[str, CommandTermCfg]:
-    """Return clips to follow, begun where they failed more often.
+    """Return the motion command, which starts more often where tracking failed.
 
     Args:
         robot: The robot.
@@ -67,11 +67,11 @@ def commands(robot: Robot, clips: tuple[Path, ...]) -> dict[str, CommandTermCfg]
 
 
 def observations(*, state_estimation: bool = True) -> dict[str, ObservationGroupCfg]:
-    """Return what the robot knows, and the truth with its bodies for the critic.
+    """Return the actor's observations, and exact ones with bodies for the critic.
 
     Args:
-        state_estimation: Whether the robot knows where it is and how fast it moves.
-            Most robots cannot measure it.
+        state_estimation: Include position and linear velocity, which most robots cannot
+            measure.
     """
     seen = {
         "command": ObservationTermCfg(
@@ -112,7 +112,7 @@ def observations(*, state_estimation: bool = True) -> dict[str, ObservationGroup
     if not state_estimation:
         del seen["motion_anchor_pos_b"], seen["base_lin_vel"]
     return {
-        "actor": ObservationGroupCfg(terms={**seen}),
+        "actor": ObservationGroupCfg(terms={**seen}, enable_corruption=True),
         "critic": ObservationGroupCfg(terms={**true}, enable_corruption=False),
     }
 
@@ -122,7 +122,7 @@ def _noise(size: float) -> UniformNoiseCfg:
 
 
 def actions(robot: Robot) -> dict[str, ActionTermCfg]:
-    """Return the position targets of all joints, about those of the clip."""
+    """Return position targets of all joints, relative to the clip."""
     return {
         "joint_pos": motion.MotionActionCfg(
             scale=dict(robot.action_scale), command_name=COMMAND
@@ -131,7 +131,7 @@ def actions(robot: Robot) -> dict[str, ActionTermCfg]:
 
 
 def rewards() -> dict[str, RewardTermCfg]:
-    """Return nearness to the clip in six ways, and costs of how it is reached."""
+    """Return six tracking rewards, and penalties on the motion."""
     kernels = {
         "motion_global_root_pos": (
             motion.mdp.motion_global_anchor_position_error_exp,
@@ -180,10 +180,10 @@ def rewards() -> dict[str, RewardTermCfg]:
 
 
 def terminations(limbs: tuple[str, ...]) -> dict[str, TerminationTermCfg]:
-    """Return time, the end of the clip, and being too far from it.
+    """Return time limit, end of the clip, and large tracking errors.
 
     Args:
-        limbs: The bodies whose height must be near that of the reference.
+        limbs: The bodies whose height must be close to the reference.
     """
     return {
         "time_out": TerminationTermCfg(func=mdp.time_out, time_out=True),
@@ -205,7 +205,7 @@ def terminations(limbs: tuple[str, ...]) -> dict[str, TerminationTermCfg]:
 
 
 def events(robot: Robot) -> dict[str, EventTermCfg]:
-    """Return pushes, and a robot that is not quite known."""
+    """Return pushes, and the randomisation of the robot."""
     return {
         "push_robot": EventTermCfg(
             func=mdp.push_by_setting_velocity,
@@ -242,7 +242,7 @@ def events(robot: Robot) -> dict[str, EventTermCfg]:
 
 
 def metrics() -> dict[str, MetricsTermCfg]:
-    """Return errors in metres, radians and their rates, and figures of sampling."""
+    """Return tracking errors in m, rad and their rates, and sampling figures."""
     errors = {
         "error_anchor_pos": motion.mdp.error_anchor_pos,
         "error_anchor_ori": motion.mdp.error_anchor_ori,

@@ -1,4 +1,4 @@
-"""Walking at a commanded velocity."""
+"""Velocity tasks: walking at a commanded velocity."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""The velocity command, and how fast it asks to move."""
+"""Velocity command with its speed."""
 
 import torch
 
@@ -9,34 +9,37 @@ from mjlab.mdp.velocity_command import UniformVelocityCommand
 
 
 class TwistCommandCfg(mdp.UniformVelocityCommandCfg):
-    """A velocity command that also knows its speed, which many rewards ask for.
+    """Velocity command that also provides its speed, which many rewards need.
 
-    The speed is that of the linear velocity (m/s) plus that of turning (rad/s).
+    The speed is the linear speed (m/s) plus the absolute yaw rate (rad/s).
     """
 
     standing_speed: float = 0.05
-    """Speed up to which a command means to stand."""
+    """Maximum speed of a standing command."""
 
     def bind(self, name: str, env: Env) -> CommandTerm:
-        """Return the term of one environment."""
+        """Create the term for one environment."""
         return TwistCommand(name, self, env)
 
 
 class TwistCommand(UniformVelocityCommand):
-    """Draws velocities, and derives their speed once a step for all rewards."""
+    """Samples velocities, and computes their speed once per step for all rewards."""
 
     def __init__(self, name: str, cfg: TwistCommandCfg, env: Env) -> None:
         super().__init__(name, cfg, env)
         if not cfg.standing_speed >= 0.0:
-            raise ValueError(f"standing_speed is {cfg.standing_speed}; it is negative.")
+            raise ValueError(
+                f"standing_speed is {cfg.standing_speed}; it has to be 0 or more."
+            )
         self._standing_speed = cfg.standing_speed
         self.speed = torch.zeros(env.num_envs, device=env.device)
-        """m/s plus rad/s, shape (num_envs,), live."""
+        """Speed, m/s plus rad/s, shape (num_envs,), live."""
         self.moving = torch.zeros(env.num_envs, device=env.device)
-        """1 where the command is faster than standing, else 0, (num_envs,), live."""
+        """1 where the command is faster than standing, otherwise 0, (num_envs,),
+        live."""
 
     def state(self) -> dict[str, torch.Tensor]:
-        """Return the live tensors that change; copy into them to restore a snapshot."""
+        """Return the live state tensors; copy into them to restore a snapshot."""
         return super().state() | {"speed": self.speed, "moving": self.moving}
 
     def _update(self) -> None:
@@ -46,25 +49,25 @@ class TwistCommand(UniformVelocityCommand):
 
 
 def speed_of(command: torch.Tensor, out: torch.Tensor | None = None) -> torch.Tensor:
-    """Return linear plus turning speed of commands (num_envs, 3), shape (num_envs,)."""
+    """Return the linear plus yaw speed of commands (num_envs, 3), shape (num_envs,)."""
     linear = torch.linalg.vector_norm(command[:, :2], dim=1, out=out)
     return linear.add_(command[:, 2].abs())
 
 
 def command_speed(env: Env, command_name: str) -> torch.Tensor:
-    """Return how fast a command asks to move, m/s plus rad/s, shape (num_envs,)."""
+    """Return the commanded speed, m/s plus rad/s, shape (num_envs,)."""
     term = env.command_manager.term(command_name)
     return term.speed if isinstance(term, TwistCommand) else speed_of(term.command)
 
 
 def moving(env: Env, command_name: str, threshold: float | None = None) -> torch.Tensor:
-    """Return 1 where a command asks to move faster than a threshold, else 0.
+    """Return 1 where the commanded speed exceeds a threshold, otherwise 0.
 
     Args:
         env: The environment.
         command_name: A velocity command.
-        threshold: Speed, m/s plus rad/s. None takes the command's own idea of standing,
-            which costs nothing.
+        threshold: Speed, m/s plus rad/s. None uses the command's `standing_speed`,
+            which needs no computation.
     """
     if threshold is None:
         term = env.command_manager.term(command_name)
@@ -72,4 +75,4 @@ def moving(env: Env, command_name: str, threshold: float | None = None) -> torch
             return term.moving
         threshold = TwistCommandCfg.standing_speed
     speed = command_speed(env, command_name)
-    return torch.gt(speed, threshold, out=torch.empty_like(speed))
+    return (speed > threshold).float()

@@ -1,8 +1,8 @@
-"""Walking at a commanded velocity, without a robot, and how it is watched.
+"""Velocity environment, independent of the robot.
 
-A robot's configuration (`g1.py`, `go1.py`) is a subclass of `VelocityCfg` that makes
-its parts with `scene.py` and `terms.py`, and changes what it wants. Yours is a subclass
-of one of those.
+A robot's configuration (`g1.py`, `go1.py`) is a subclass of `VelocityCfg` that creates
+its parts with `scene.py` and `terms.py`, and changes some of them. For your own task,
+subclass one of those.
 """
 
 import copy
@@ -17,11 +17,11 @@ from mjlab.terrain import TerrainGeneratorCfg
 
 
 def outcomes() -> dict[str, OutcomeTermCfg]:
-    """Return walking as told to the end of time, and whatever ends it before.
+    """Return success, tracking the commands until the time limit, and failure.
 
-    Errors are means over the episode of momentary ones, so that pushes, the way a body
-    sways and the time that a new command takes are in them: a rollout of the
-    shipped Go1 in 64 worlds on rough tiles had 0.2 m/s and 0.13 rad/s.
+    Errors are averages of instantaneous errors over the episode. They include pushes,
+    body sway and the response to new commands: a rollout of the shipped Go1 in 64
+    worlds on rough terrain had 0.2 m/s and 0.13 rad/s.
     """
     limits = {"error_vel_xy": 0.4, "error_vel_yaw": 0.4}
     params = {"command_name": terms.COMMAND, "limits": limits}
@@ -34,8 +34,8 @@ def outcomes() -> dict[str, OutcomeTermCfg]:
 class VelocityCfg(ManagerBasedRlEnvCfg):
     """Walk at a commanded velocity.
 
-    A robot's subclass fills in what is missing here: scene, observations, actions,
-    rewards, terminations and events.
+    A robot's subclass defines the missing parts: scene, observations, actions, rewards,
+    terminations and events.
     """
 
     decimation = DECIMATION
@@ -44,11 +44,11 @@ class VelocityCfg(ManagerBasedRlEnvCfg):
     outcomes = {**outcomes()}
 
     def play(self) -> Self:
-        """Return the same task to be watched.
+        """Return the configuration for play.
 
-        Without noise, pushes, curriculum and end of time. On a plane commands are as
-        wide as in the second stage of training; tiles are fewer, and each episode
-        starts on any of them.
+        Without noise, pushes, curriculum and time limit. On a plane, command ranges are
+        those of the second stage of training; on terrain there are fewer tiles, and
+        each episode starts on a random one.
         """
         watched = copy.deepcopy(self)
         watched.episode_length_s = 1e9
@@ -62,7 +62,7 @@ class VelocityCfg(ManagerBasedRlEnvCfg):
             terrain.generator = _fewer_tiles(terrain.generator)
             terrain.max_init_terrain_level = None
             anywhere = EventTermCfg(func=mdp.randomize_terrain, mode="reset")
-            # Before the robot is put there.
+            # Runs before the event that places the robot.
             watched.events = {"randomize_terrain": anywhere, **watched.events}
         else:
             _widen(watched.commands.get(terms.COMMAND))
@@ -70,7 +70,7 @@ class VelocityCfg(ManagerBasedRlEnvCfg):
 
 
 def _fewer_tiles(generator: TerrainGeneratorCfg) -> TerrainGeneratorCfg:
-    """Return five rows, and a column for each kind."""
+    """Return five rows, and one column per kind of terrain."""
     kinds = len(generator.sub_terrains)
     return replace(generator, num_rows=5, num_cols=kinds, border_width=10.0)
 

@@ -1,4 +1,4 @@
-"""Heights of feet above the ground, at the moment of asking."""
+"""Sensor of the present height of feet above the ground."""
 
 import torch
 
@@ -17,36 +17,40 @@ from mjlab.tensors.columns import Columns
 
 
 class FootHeightSensorCfg(RayCastSensorCfg):
-    """Measures the height of sites above the ground below them, one ray each.
+    """Measures the height of sites above the ground below them, with one ray each.
 
-    The ground below a foot is the facet that its ray met last, carried on as a plane to
-    where the foot is now. Rays are cast when observations are made, before which
-    rewards are computed. So in rewards, too, the height is of the present moment; what
-    may be one step old is which facet lies below.
+    The ground below a foot is the facet hit by its last ray, extended as a plane to the
+    foot's present position. Rays are cast when observations are computed, after
+    rewards. In rewards, too, the height is that of the present foot position; only the
+    facet can be one step old.
     """
 
     frame: ObjRef | tuple[ObjRef, ...]
     """The sites."""
 
     pattern = RingPatternCfg(rings=())
-    """One ray down."""
+    """One downward ray."""
+
+    ray_alignment = "yaw"
+
+    include_geom_groups = (0,)
 
     start_offset = (0.0, 0.0, 0.5)
-    """Height of rays' starts above the feet, so that a sunken foot finds the ground
-    too."""
+    """Offset of the rays' origins above the feet, so that feet below the surface also
+    detect it."""
 
     max_distance = 2.0
-    """Meters below the start beyond which there is no ground."""
+    """Maximum length of a ray, in metres."""
 
     def bind(self, context: SensorContext) -> "FootHeightSensor":  # type: ignore[override]
-        """Make the sensor."""
+        """Create the sensor."""
         sensor = FootHeightSensor(self, context)
         context.sim.add_sense_pass(sensor)
         return sensor
 
 
 class FootHeightSensor(Sensor, SensePass):
-    """Heights above what rays met, computed at most once between two moments."""
+    """Heights above the hit facets, computed at most once per state."""
 
     updates_from_readings = True
 
@@ -54,7 +58,7 @@ class FootHeightSensor(Sensor, SensePass):
         """Allocate rays and heights."""
         self.name, sim = cfg.name, context.sim
         self.rays = RayCastSensor(cfg, context)
-        """The rays, for drawing."""
+        """The rays, for debug visualisation."""
         self._start_height = _start_height(cfg)
         ids = [object_id(sim.mj_model, frame) for frame in cfg.frames]
         self._sites = Columns.of(ids, sim.device)
@@ -71,50 +75,50 @@ class FootHeightSensor(Sensor, SensePass):
         return self._heights
 
     def finish(self) -> None:
-        """Take the heights: the feet are still where their rays have started."""
+        """Compute the heights: the feet are still at the rays' origins."""
         distances = self.rays.data.distances
         torch.sub(distances, self._start_height, out=self._heights)
         self._is_current = True
 
     def update(self, dt: float) -> None:
-        """Take note that the feet have moved."""
+        """Mark the heights as outdated after a physics step."""
         self._is_current = False
 
     def refresh(self) -> None:
-        """Take note that the feet have moved."""
+        """Mark the heights as outdated after a write."""
         self._is_current = False
 
     def state(self) -> dict[str, torch.Tensor]:
-        """Return the live tensors that change; copy into them to restore a snapshot."""
+        """Return the live state tensors; copy into them to restore a snapshot."""
         return {**self.rays.state(), "heights": self._heights}
 
     def _compute(self) -> None:
         hit, normal = self.rays.data.hit_pos_w, self.rays.data.normals_w
         offset = self._sites.read(self._sim.data.site_xpos) - hit
-        # Of a ray that met nothing the normal is zero: its end counts as level ground.
+        # A ray without a hit has a zero normal: its end is treated as level ground.
         steepness = normal[..., 2].clamp(min=0.1)
         rise = (normal[..., :2] * offset[..., :2]).sum(dim=-1).div_(steepness)
         torch.add(rise, offset[..., 2], out=self._heights)
 
 
 def _start_height(cfg: FootHeightSensorCfg) -> float:
-    """Return how high above each site its ray starts."""
+    """Return the height of the ray origin above each site."""
     others = [frame.full_name for frame in cfg.frames if frame.type != "site"]
     starts, directions = cfg.local_rays()
     if others or len(starts) != 1:
         raise SensorError(
-            f"Sensor {cfg.name!r} measures sites, with one ray each; it has "
-            f"{len(starts)} rays, and is on {others or 'sites'}."
+            f"Sensor {cfg.name!r} needs one ray per site; it has {len(starts)} rays, "
+            f"and is attached to {others or 'sites'}."
         )
     x, y, height = (float(value) for value in starts[0])
     if (x, y) != (0.0, 0.0) or tuple(directions[0]) != (0.0, 0.0, -1.0):
         raise SensorError(
-            f"Sensor {cfg.name!r}: rays have to start right above their sites and "
-            f"point down; start_offset is {cfg.start_offset}."
+            f"Sensor {cfg.name!r}: rays have to start vertically above their sites "
+            f"and point down; start_offset is {cfg.start_offset}."
         )
     if cfg.ray_alignment == "base":
         raise SensorError(
-            f"Sensor {cfg.name!r}: ray_alignment='base' would tilt the rays; they "
-            "point down, so use 'yaw' or 'world'."
+            f"Sensor {cfg.name!r}: ray_alignment='base' would tilt the rays, which "
+            "have to point down; use 'yaw' or 'world'."
         )
     return height

@@ -1,4 +1,4 @@
-"""Unitree G1 walking at a commanded velocity."""
+"""Velocity tasks of the Unitree G1."""
 
 from typing import Self
 
@@ -19,24 +19,24 @@ from mjlab.tasks.velocity import terms as walking
 from mjlab.tasks.velocity.env import VelocityCfg
 
 SUPPORT = "support"
-"""Name of the event of the hand."""
+"""Name of the event that applies the assistive wrench."""
 
 
 def g1_simulation(*, rough: bool = True) -> SimulationCfg:
-    """Return physics with room for a G1's contacts."""
+    """Return physics with buffers for a G1's contacts."""
     nconmax, njmax = (70, 600) if rough else (64, 300)
     return grounds.simulation(rough=rough, nconmax=nconmax, njmax=njmax)
 
 
 def g1_scene(*, rough: bool = True) -> SceneCfg:
-    """Return the G1 with contacts of its feet and with itself."""
+    """Return the G1 with sensors of foot contacts and self-contacts."""
     feet = ContactMatch(mode="subtree", pattern=G1.foot_bodies, entity="robot")
     sensors = (grounds.feet_contact(feet), grounds.self_contact(G1))
     return grounds.scene(G1, rough=rough, sensors=sensors)
 
 
 def g1_rewards(*, rough: bool = True) -> dict[str, RewardTermCfg]:
-    """Return those of all robots, with a quiet upper body and limbs apart."""
+    """Return shared rewards, plus penalties on torso rotation and self-collision."""
     terms = walking.rewards(G1, rough=rough)
     terms["body_ang_vel"].weight = -0.05
     terms["angular_momentum"].weight = -0.02
@@ -45,7 +45,7 @@ def g1_rewards(*, rough: bool = True) -> dict[str, RewardTermCfg]:
 
 
 class VelocityG1Cfg(VelocityCfg):
-    """On tiles of rising difficulty, which the robot scans."""
+    """Rough terrain with increasing difficulty and a height scan."""
 
     scene = g1_scene()
     sim = g1_simulation(rough=True)
@@ -59,7 +59,7 @@ class VelocityG1Cfg(VelocityCfg):
 
 
 def g1_flat_observations() -> dict[str, ObservationGroupCfg]:
-    """Return those of the plane, and for the critic the level of the hand."""
+    """Return flat-ground observations, plus the assistance level for the critic."""
     groups = walking.observations(G1, rough=False)
     groups["critic"].terms[SUPPORT] = ObservationTermCfg(
         func=mdp.support_level, params={"event": SUPPORT}
@@ -68,10 +68,11 @@ def g1_flat_observations() -> dict[str, ObservationGroupCfg]:
 
 
 def g1_flat_rewards() -> dict[str, RewardTermCfg]:
-    """Return those of the G1, with which one that falls at first learns to walk.
+    """Return rewards with which the G1 learns to walk from falling.
 
-    Staying alive and feet in the air are worth something, velocities are tracked more
-    widely (0.8 m/s, 1.2 rad/s), and quick actions and self-contacts cost less.
+    Compared with rough terrain, being alive and feet in the air are rewarded, velocity
+    tracking is wider (0.8 m/s, 1.2 rad/s), and penalties on action rate and
+    self-contact are smaller.
     """
     terms = g1_rewards(rough=False)
     terms["alive"] = RewardTermCfg(func=walking.mdp.is_alive, weight=1.0)
@@ -84,7 +85,7 @@ def g1_flat_rewards() -> dict[str, RewardTermCfg]:
 
 
 def g1_flat_terminations() -> dict[str, TerminationTermCfg]:
-    """Return those of the plane, and a low pelvis: one may lie tilted too little."""
+    """Return flat-ground terminations, plus a low pelvis, which can have low tilt."""
     terms = walking.terminations(rough=False)
     terms["too_low"] = TerminationTermCfg(
         func=walking.mdp.root_height_below_minimum, params={"minimum_height": 0.55}
@@ -93,7 +94,7 @@ def g1_flat_terminations() -> dict[str, TerminationTermCfg]:
 
 
 def g1_flat_events() -> dict[str, EventTermCfg]:
-    """Return those of all robots, and a hand that lets go within ten seconds."""
+    """Return shared events, plus an assistive wrench that fades within ten seconds."""
     terms = walking.events(G1)
     terms[SUPPORT] = EventTermCfg(
         func=mdp.supporting_hand,
@@ -119,10 +120,10 @@ def g1_flat_events() -> dict[str, EventTermCfg]:
 
 
 class VelocityG1FlatCfg(VelocityG1Cfg):
-    """On a plane, without a scan, with a hand that lets go.
+    """Flat ground, no height scan, and an assistive wrench annealed to zero.
 
-    A fall is also a pelvis below 0.55 m. The hand holds the robot at first, lets go by
-    itself, and is absent in play; the critic sees its level.
+    A pelvis below 0.55 m ends the episode, too. The assistance depends on the policy's
+    falls, and is absent in play; the critic observes its level.
     """
 
     scene = g1_scene(rough=False)
@@ -134,7 +135,7 @@ class VelocityG1FlatCfg(VelocityG1Cfg):
     curriculum = walking.curriculum(rough=False)
 
     def play(self) -> Self:
-        """Return the same task to be watched, without the hand."""
+        """Return the configuration for play, without assistance."""
         watched = super().play()
         watched.events = {**watched.events, SUPPORT: None}
         return watched

@@ -1,4 +1,4 @@
-"""Unitree G1 walking about a clocked stepping gait."""
+"""Velocity task of the Unitree G1 with a clocked stepping gait."""
 
 import copy
 import re
@@ -28,20 +28,20 @@ _ACTED = (".*_hip_.*_joint", ".*_knee_joint", ".*_ankle_.*_joint", "waist_.*_joi
 
 
 def gait_observations(gait: Gait = GAIT) -> dict[str, ObservationGroupCfg | None]:
-    """Return those of the plane, and the clock."""
+    """Return the flat-ground observations, plus the gait clock."""
     groups = g1_flat_observations()
     for group in groups.values():
         group.terms["gait_clock"] = ObservationTermCfg(
             func=mdp.gait_clock, params={"command_name": walking.COMMAND, "gait": gait}
         )
-    # Last, as the policy that ships has it.
+    # Last, as in the shipped policy.
     critic = groups["critic"].terms
     critic[SUPPORT] = critic.pop(SUPPORT)
     return {**groups}
 
 
 def gait_actions(gait: Gait = GAIT) -> dict[str, ActionTermCfg | None]:
-    """Return positions of legs and waist about the gait; servos hold the arms."""
+    """Return targets of legs and waist relative to the gait; arms keep their pose."""
     legs = re.compile("hip|knee|ankle|waist")
     scale = {name: by for name, by in G1.action_scale.items() if legs.search(name)}
     action = GaitActionCfg(
@@ -51,7 +51,7 @@ def gait_actions(gait: Gait = GAIT) -> dict[str, ActionTermCfg | None]:
 
 
 def gait_rewards(gait: Gait = GAIT) -> dict[str, RewardTermCfg | None]:
-    """Return those of the plane, and the gait's pose and contacts for a plain one's."""
+    """Return flat-ground rewards, with pose and contacts of the gait as reference."""
     terms = g1_flat_rewards()
     del terms["pose"]
     terms["air_time"].weight = 0.0
@@ -70,14 +70,13 @@ def gait_rewards(gait: Gait = GAIT) -> dict[str, RewardTermCfg | None]:
 
 
 class VelocityG1GaitCfg(VelocityG1FlatCfg):
-    """On a plane, about a clocked stepping gait.
+    """Flat ground, with a clocked stepping gait.
 
-    What differs from `VelocityG1FlatCfg`:
+    Differences from `VelocityG1FlatCfg`:
 
-    - Actions are added to a gait (`GaitAction`) and move legs and waist alone.
-    - The policy sees the gait's clock.
-    - The pose of the gait is rewarded in place of the default pose, and its contacts in
-      place of feet in the air.
+    - Actions are added to a gait (`GaitAction`) and move legs and waist only.
+    - The policy observes the gait clock.
+    - Pose and contacts of the gait are rewarded instead of default pose and air time.
     """
 
     observations = gait_observations()
@@ -85,7 +84,7 @@ class VelocityG1GaitCfg(VelocityG1FlatCfg):
     rewards = gait_rewards()
 
     def play(self) -> Self:
-        """Return the same task to be watched, with commands no faster than trained."""
+        """Return the configuration for play, with command ranges as in training."""
         watched = super().play()
         watched.commands = copy.deepcopy(self.commands)
         return watched

@@ -1,7 +1,8 @@
-"""Unitree G1 on a plane about a clocked gait: settings under trial, not registered.
+"""Velocity task of the Unitree G1 under trial, not registered: flat, clocked gait.
 
-Trained in two parts (trials W3 and W5 in bench/results/walking/trials.json), they pass
-all quiet limits but vibration after 4 million steps; in one part they are untested.
+Trained in two parts (trials W3 and W5 in bench/results/walking/trials.json), the
+settings pass all quiet limits except vibration after 4 million steps; in one part they
+are untested.
 """
 
 import copy
@@ -32,37 +33,37 @@ from mjlab.tasks.velocity.gait import Gait
 from mjlab.tasks.velocity.push import growing_push
 
 QUICK_GAIT = Gait(period=0.66, knee=0.6, hip=0.3, sway=0.05)
-"""Three steps a second: a robot falls less far in a shorter step."""
+"""Three steps per second: a robot falls less during a shorter step."""
 
 _ITERATION = 24
-"""Steps of the environment in an iteration of the learner."""
+"""Environment steps per iteration."""
 
 
 GROWING_COSTS = {"action_rate_l2": (-0.01, -0.03), "foot_slip": (-0.1, -0.3)}
-"""Weights of costs at the start and at the end of training: large ones shorten the
-steps of a robot that learns to follow commands."""
+"""Weights of penalties at the start and at the end of training: large ones shorten the
+steps of a robot that learns to track commands."""
 
 _GROWTH = (220 * _ITERATION, 400 * _ITERATION)
-"""Steps of the environment between which they grow."""
+"""Environment steps between which the weights change."""
 
 
 class WarmUpCfg(Config):
     """Easier start of training: slow commands and no pushes.
 
-    From there they go to the values of the task in a straight line.
+    Ranges then change linearly to those of the task.
     """
 
     steps: tuple[int, int] = (80 * _ITERATION, 200 * _ITERATION)
-    """Steps of the environment at which the change begins and ends."""
+    """Environment steps at which the change starts and ends."""
 
     lin_vel_x: tuple[float, float] = (-0.4, 0.4)
-    """Range of the forward command at first, m/s."""
+    """Initial range of the forward command, m/s."""
 
     lin_vel_y: tuple[float, float] = (-0.3, 0.3)
-    """Range of the sideways command at first, m/s."""
+    """Initial range of the sideways command, m/s."""
 
     ang_vel_z: tuple[float, float] = (-0.4, 0.4)
-    """Range of the yaw rate command at first, rad/s."""
+    """Initial range of the yaw rate command, rad/s."""
 
 
 def g1_quick_simulation() -> SimulationCfg:
@@ -119,14 +120,14 @@ def g1_quick_rewards() -> dict[str, RewardTermCfg | None]:
 
 
 class VelocityG1QuickCfg(VelocityG1GaitCfg):
-    """On a plane, about a clocked gait of three steps a second.
+    """Flat ground, with a clocked gait of three steps per second.
 
-    Training differs from evaluation: physics steps take 10 ms, a supporting force is
+    Training differs from evaluation: physics steps take 10 ms, an assistive wrench is
     annealed to zero, and commands and pushes grow (`warm_up`).
     """
 
     warm_up: WarmUpCfg = WarmUpCfg()
-    """Start of training."""
+    """Settings of the start of training."""
 
     sim = g1_quick_simulation()
     commands = g1_quick_commands()
@@ -137,7 +138,7 @@ class VelocityG1QuickCfg(VelocityG1GaitCfg):
     curriculum = {}
 
     def for_training(self) -> Self:
-        """Return the training configuration with support, warm-up and its physics."""
+        """Return the training configuration: assistance, warm-up and its physics."""
         cfg = super().for_training()
         events: dict[str, EventTermCfg | None] = {**cfg.events}
         events[SUPPORT] = g1_flat_events()[SUPPORT]

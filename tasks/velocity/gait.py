@@ -1,7 +1,7 @@
-"""A stepping gait: a clock, joint targets that follow it, and rewards for keeping it.
+"""Stepping gait: a clock, joint targets that follow it, and rewards for its contacts.
 
-The gait looks at the clock and at the command, never at the robot: balance is what a
-policy adds. Where the command asks to stand, there is no gait.
+The gait depends on clock and command, not on the robot's state; the policy adds
+balance. At zero command there is no gait.
 """
 
 import math
@@ -33,18 +33,18 @@ _SIDES = ("left", "right")
 
 @dataclass(frozen=True, kw_only=True)
 class Clock:
-    """Times of a gait of two legs, or two pairs of legs, half a period apart."""
+    """Gait clock of two legs, or two pairs of legs, half a period apart."""
 
     period: float = 0.8
     """Duration of a stride, s: one step of each leg."""
 
     duty: float = 0.6
-    """Share of the period in which a foot is on the ground."""
+    """Fraction of the period in which a foot is on the ground."""
 
     def phases(self, seconds: torch.Tensor) -> torch.Tensor:
-        """Return where the left and the right leg are in their periods, 0 to 1.
+        """Return the phases of the left and the right leg, 0 to 1.
 
-        A leg stands from 0 to `duty`, and swings from there to 1.
+        A leg is in stance from 0 to `duty`, and in swing from there to 1.
 
         Args:
             seconds: Time since the episode began, shape (num_envs,).
@@ -59,29 +59,30 @@ class Clock:
 
 @dataclass(frozen=True, kw_only=True)
 class Gait(Clock):
-    """The numbers of a gait of two legs, half a period apart."""
+    """Parameters of a gait of two legs, half a period apart."""
 
     knee: float = 0.6
-    """Most that a knee bends in the middle of a swing, rad."""
+    """Maximum knee flexion in the middle of a swing, rad."""
 
     hip: float = 0.3
-    """Most that a hip lifts its leg then, rad; the ankle keeps the foot level."""
+    """Maximum hip flexion in the middle of a swing, rad; the ankle keeps the foot
+    level."""
 
     sway: float = 0.06
-    """Most that the hips roll the pelvis over the leg that stands, rad."""
+    """Maximum hip roll that moves the pelvis over the stance leg, rad."""
 
     pitch_per_m: float = 1.0 / 0.57
-    """Swing of a hip's pitch for a step of 1 m ahead, rad/m."""
+    """Amplitude of hip pitch per metre of forward step length, rad/m."""
 
     roll_per_m: float = 0.5 / 0.65
-    """Swing of a hip's roll for a step of 1 m to the side, rad/m."""
+    """Amplitude of hip roll per metre of sideways step length, rad/m."""
 
     def offsets(self, phases: torch.Tensor, command: torch.Tensor) -> torch.Tensor:
-        """Return what the gait adds to the default positions, rad.
+        """Return the gait's offsets from the default positions, rad.
 
         Args:
-            phases: Those of the legs, shape (num_envs, 2).
-            command: Velocity ahead and to the left, m/s, and yaw rate, rad/s, shape
+            phases: Phases of the legs, shape (num_envs, 2).
+            command: Forward and left velocity, m/s, and yaw rate, rad/s, shape
                 (num_envs, 3).
 
         Returns:
@@ -90,12 +91,12 @@ class Gait(Clock):
         """
         swing = ((phases - self.duty) / (1.0 - self.duty)).clamp(0.0, 1.0)
         lift = (math.pi * swing).sin().square()
-        # A foot goes back from 0.5 to -0.5 of a step while it stands, and then ahead.
+        # A foot moves from 0.5 to -0.5 of a step during stance, and back during swing.
         stood = (phases / self.duty).clamp(max=1.0)
         place = 0.5 - stood + swing.square() * (3.0 - 2.0 * swing)
         step = self.period * self.duty * place.unsqueeze(0) * command.T.unsqueeze(2)
         ahead, aside = self.pitch_per_m * step[0], self.roll_per_m * step[1]
-        # Over the left leg when that is half way through its stance.
+        # Over the left leg in the middle of its stance.
         middle = phases[:, :1] - 0.5 * self.duty
         roll = aside - self.sway * (2.0 * math.pi * middle).cos()
         joints = (
@@ -114,25 +115,25 @@ def _seconds(env: ManagedEnv) -> torch.Tensor:
 
 
 def _offsets(env: ManagedEnv, gait: Gait, command_name: str) -> torch.Tensor:
-    """Return the gait's offsets, shape (num_envs, 12); 0 where it is told to stand."""
+    """Return the gait's offsets, shape (num_envs, 12); 0 at zero command."""
     command = env.command_manager.get_command(command_name)
     offsets = gait.offsets(gait.phases(_seconds(env)), command)
     return offsets * moving(env, command_name).unsqueeze(1)
 
 
 def _columns(names: Sequence[str], device: torch.device) -> torch.Tensor:
-    """Return where the joints of the offsets are among `names`."""
+    """Return the indices of the offsets' joints in `names`."""
     wanted = [f"{side}_{joint}_joint" for joint in _JOINTS for side in _SIDES]
     return torch.tensor([names.index(name) for name in wanted], device=device)
 
 
-# In a file, which has neither an environment nor its command.
+# In an exported file, which has no environment and no command term.
 
 
 def _is_moving(env: ManagedEnv, command_name: str) -> Callable[[torch.Tensor], Any]:
-    """Return what says of a command (n, 3) by 1 or 0, (n, 1), that it asks to move."""
+    """Return a function of commands (n, 3): 1 for moving, 0 for standing, (n, 1)."""
     term = env.command_manager.term(command_name)
-    assert isinstance(term, TwistCommand), "Gaits follow the command of a velocity."
+    assert isinstance(term, TwistCommand), "A gait needs a velocity command."
     threshold = cast(TwistCommandCfg, term.cfg).standing_speed
     return lambda command: (speed_of(command) > threshold).float().unsqueeze(1)
 
@@ -150,7 +151,7 @@ def _clock_form(env: ManagedEnv, params: Mapping[str, Any]) -> TimedForm:
 def _summand_form(env: ManagedEnv, term: "GaitAction") -> TimedForm:
     gait, name = term.cfg.gait, term.cfg.command_name
     is_moving, still = _is_moving(env, name), term.still_summand()[:1].clone()
-    # Joints without a leg take a column of zeros behind those of the gait.
+    # Joints outside the legs use an additional column of zeros.
     legs = _columns(term.target_names, still.device)
     places = torch.full((still.shape[1],), len(legs))
     places[legs] = torch.arange(len(legs))
@@ -168,60 +169,60 @@ def _clock(gait: Clock, seconds: torch.Tensor) -> torch.Tensor:
     return torch.stack((turn.sin(), turn.cos()), dim=1)
 
 
-# What the policy does, and sees.
+# Actions and observations.
 
 
 class GaitActionCfg(mdp.JointPositionActionCfg):
-    """Positions of joints about those of a gait."""
+    """Joint position targets relative to a gait."""
 
     gait: Gait = Gait()
-    """The gait of the legs, all of whose joints are among those acted on."""
+    """Gait of the legs; the action must include all of their joints."""
 
     command_name: str = "twist"
-    """Command of velocity that the gait follows."""
+    """Name of the velocity command that the gait follows."""
 
     def bind(self, name: str, env: Env) -> ActionTerm:
-        """Return the term of one environment."""
+        """Create the term for one environment."""
         return GaitAction(name, self, env)
 
 
 @timed(_summand_form)
 class GaitAction(mdp.JointPositionAction):
-    """Sets position targets to a gait's, plus what the action adds."""
+    """Sets position targets to those of a gait plus the action."""
 
     cfg: GaitActionCfg
 
     def __init__(self, name: str, cfg: GaitActionCfg, env: Env) -> None:
         super().__init__(name, cfg, env)
         self._gait, self._command_name = cfg.gait, cfg.command_name
-        # Commands are bound before actions.
+        # Commands are created before actions.
         self._commanded = cast(ManagedEnv, env)
         self._legs = _columns(self.target_names, env.device)
 
     def summand(self) -> torch.Tensor:
-        """Return what is added to the scaled action, shape (num_envs, action_dim)."""
+        """Return the offset of the scaled action, shape (num_envs, action_dim)."""
         offsets = _offsets(self._commanded, self._gait, self._command_name)
         return self.still_summand().index_add(1, self._legs, offsets)
 
     def still_summand(self) -> torch.Tensor:
-        """Return what is added without a gait, shape (num_envs, action_dim)."""
+        """Return the offset without a gait, shape (num_envs, action_dim)."""
         return super().summand().expand(self.num_envs, -1)
 
 
 @timed(_clock_form)
 def gait_clock(env: ManagedEnv, command_name: str, gait: Clock) -> torch.Tensor:
-    """Return sine and cosine of the left leg's phase, 0 where it is told to stand."""
+    """Return sine and cosine of the left leg's phase, 0 at zero command."""
     return _clock(gait, _seconds(env)) * moving(env, command_name).unsqueeze(1)
 
 
-# What it is rewarded for.
+# Rewards.
 
 
 class gait_posture(ManagerTermBase):
     """Closeness of joints to the pose of the gait, 0 to 1.
 
-    exp of the negative mean square of their deviations over a width, which is another
-    one where the robot is told to stand.
+    exp of the negative mean square of deviation over width; standing has separate
+    widths.
     """
 
     def __init__(self, cfg: TermCfg, env: ManagedEnv) -> None:
@@ -232,7 +233,7 @@ class gait_posture(ManagerTermBase):
             for key in ("std_standing", "std_walking")
         ]
         std = torch.tensor(widths, dtype=torch.float32, device=env.device)
-        # The mean's division and the sign are in it.
+        # Includes the division of the mean and the sign.
         self._factors = -1.0 / (std.square() * len(names))
         self._legs = _columns(names, env.device)
 
@@ -245,13 +246,14 @@ class gait_posture(ManagerTermBase):
         std_walking: Mapping[str, float],
         asset_cfg: Selection = ROBOT,
     ) -> torch.Tensor:
-        """Return the reward; the widths were read when it was built."""
+        """Return the reward; the widths were read at construction."""
         data = asset_cfg.entity.data
         error = (data.joint_pos - data.default_joint_pos)[:, asset_cfg.joint_ids]
         offsets = _offsets(env, gait, command_name)
         error = error.index_add(1, self._legs, offsets, alpha=-1.0)
         kind = moving(env, command_name).long()
-        return (error.square() * self._factors.index_select(0, kind)).sum(dim=1).exp_()
+        scaled = error.square() * self._factors.index_select(0, kind)
+        return torch.exp(scaled.sum(dim=1))
 
 
 def gait_contact(
@@ -262,17 +264,17 @@ def gait_contact(
     legs: tuple[int, ...] = (0, 1),
     free_standing: bool = False,
 ) -> torch.Tensor:
-    """Return the share of feet that stand when they should, and swing when they should.
+    """Return the fraction of feet whose contact state matches the clock.
 
     Args:
         env: The environment.
         gait: The gait.
         sensor_name: Contact sensor of the feet.
-        command_name: Velocity command; where it asks to stand, all feet should stand.
+        command_name: Velocity command; at zero command, all feet should be in contact.
         legs: For each foot of the sensor, 0 if it steps with the left leg of the clock
             and 1 if with the right.
-        free_standing: Return 1 at zero command, whatever the feet do, so a step that
-            answers a push costs nothing.
+        free_standing: Return 1 at zero command for any contact state, so that a step
+            after a push has no cost.
     """
     down = contact_sensor(env, sensor_name).is_in_contact()
     stands = (gait.phases(_seconds(env)) < gait.duty).unbind(dim=1)

@@ -1,4 +1,4 @@
-"""Unitree Go1 walking at a commanded velocity."""
+"""Velocity tasks of the Unitree Go1."""
 
 from mjlab.envs import mdp
 from mjlab.managers import (
@@ -17,7 +17,7 @@ from mjlab.tasks.velocity.env import VelocityCfg
 
 
 def go1_scene(*, rough: bool = True) -> SceneCfg:
-    """Return the Go1 with contacts of its feet and, on tiles, unwanted ones."""
+    """Return the Go1 with sensors of foot and, on terrain, unwanted contacts."""
     feet = ContactMatch(mode="geom", pattern=GO1.foot_geoms, entity="robot")
     sensors: tuple[SensorCfg, ...] = (grounds.feet_contact(feet),)
     if rough:
@@ -26,7 +26,7 @@ def go1_scene(*, rough: bool = True) -> SceneCfg:
 
 
 def unwanted_contacts() -> tuple[ContactSensorCfg, ...]:
-    """Return contacts of the robot with itself, and of all but feet with the ground."""
+    """Return sensors of self-contacts, and of ground contacts except those of feet."""
     return (
         grounds.self_contact(GO1),
         _ground_contact("shank_contact", "geom", r".*_calf_collision\d"),
@@ -52,10 +52,10 @@ def _ground_contact(
 
 
 def go1_rewards(*, rough: bool = True) -> dict[str, RewardTermCfg]:
-    """Return those of all robots; on tiles, upright to the slope, and nothing but feet.
+    """Return shared rewards; on terrain, upright to the slope and contact penalties.
 
-    Feet in the air are worth something and quick actions cost little, so that a gait is
-    found in a few million steps, by a CPU too.
+    Air time is rewarded and the action rate penalty is small, so that a gait is found
+    in a few million steps, also on a CPU.
     """
     terms = walking.rewards(GO1, rough=rough, scan_tilts=rough)
     terms["air_time"].weight = 0.5
@@ -69,7 +69,7 @@ def go1_rewards(*, rough: bool = True) -> dict[str, RewardTermCfg]:
 
 
 def go1_terminations(*, rough: bool = True) -> dict[str, TerminationTermCfg]:
-    """Return those of all; on tiles, it may roll over, but not lean on its thighs."""
+    """Return shared terminations; on terrain, thigh contact instead of tilt."""
     terms = walking.terminations(rough=rough)
     if rough:
         del terms["fell_over"]
@@ -81,7 +81,7 @@ def go1_terminations(*, rough: bool = True) -> dict[str, TerminationTermCfg]:
 
 
 def go1_events() -> dict[str, EventTermCfg]:
-    """Return those of all robots, with round feet that also twist and roll."""
+    """Return shared events, plus torsional and rolling friction of the round feet."""
     return walking.events(GO1) | {
         "foot_friction": walking.foot_friction(GO1, "sliding", (0.3, 1.5)),
         "foot_friction_spin": walking.foot_friction(
@@ -94,9 +94,9 @@ def go1_events() -> dict[str, EventTermCfg]:
 
 
 def go1_simulation(*, rough: bool = True) -> SimulationCfg:
-    """Return elliptic cones with stiff friction, so that standing feet do not creep.
+    """Return elliptic cones with stiff friction, which prevent creep of standing feet.
 
-    With those, a fallen Go1 takes 0.75 of the time with a sparse Jacobian.
+    With elliptic cones, a sparse Jacobian reduces the time of a fallen Go1 to 0.75.
     """
     sim = grounds.simulation(rough=rough, nconmax=48, njmax=400 if rough else 200)
     sim.mujoco.cone = "elliptic"
@@ -106,7 +106,7 @@ def go1_simulation(*, rough: bool = True) -> SimulationCfg:
 
 
 class VelocityGo1Cfg(VelocityCfg):
-    """On tiles of rising difficulty, which the robot scans."""
+    """Rough terrain with increasing difficulty and a height scan."""
 
     scene = go1_scene()
     sim = go1_simulation()
@@ -120,7 +120,7 @@ class VelocityGo1Cfg(VelocityCfg):
 
 
 class VelocityGo1FlatCfg(VelocityGo1Cfg):
-    """On a plane, without a scan; a fall ends the episode."""
+    """Flat ground, no height scan; a fall ends the episode."""
 
     scene = go1_scene(rough=False)
     sim = go1_simulation(rough=False)

@@ -1,6 +1,6 @@
-"""Unitree Go1 on a plane about a clocked trot: settings under trial, not registered.
+"""Velocity task of the Unitree Go1 under trial, not registered: flat, clocked trot.
 
-Three seeds pass the quiet limits after 1.7 million steps. Pushed while told to stand,
+Three seeds pass the quiet limits after 1.7 million steps. When pushed at zero command,
 some still fall (trials Q3, Q3s2 and Q3s3 in bench/results/walking/trials.json).
 """
 
@@ -25,10 +25,10 @@ GO1_LIMBS = (r".*_(hip|thigh|calf)_collision\d*", "head_collision")
 """Collision geoms other than feet and trunk."""
 
 TROT = Clock(period=0.35, duty=0.55)
-"""Trot of 2.9 strides a second."""
+"""Trot of 2.9 strides per second."""
 
 TROT_LEGS = (1, 0, 0, 1)
-"""Leg of the clock that FR, FL, RR and RL step with: diagonal feet step together."""
+"""Clock leg of FR, FL, RR and RL: diagonal feet step together."""
 
 
 def go1_quick_observations() -> dict[str, ObservationGroupCfg]:
@@ -87,11 +87,11 @@ def go1_quick_commands() -> dict[str, CommandTermCfg]:
 
 
 def go1_quick_simulation() -> SimulationCfg:
-    """Return the physics of the plane, and cheaper physics for training.
+    """Return the physics of flat ground, with cheaper physics for training.
 
-    Training takes 2 steps of 10 ms where the judged physics has 4 of 5 ms, and only
-    feet and trunk touch anything. Its cones are elliptic too: a standing robot that is
-    pushed falls more often with them than with pyramidal ones.
+    Training uses 2 steps of 10 ms instead of 4 steps of 5 ms, and only feet and trunk
+    have contacts. Its cones are elliptic too, because a standing robot that is pushed
+    falls more often with them than with pyramidal ones.
     """
     sim = go1_simulation(rough=False)
     sim.training = TrainingPhysicsCfg(
@@ -101,10 +101,10 @@ def go1_quick_simulation() -> SimulationCfg:
 
 
 class VelocityGo1QuickCfg(VelocityGo1FlatCfg):
-    """On a plane, about a clocked trot, trained in physics steps of 10 ms.
+    """Flat ground, with a clocked trot; trained with physics steps of 10 ms.
 
-    Differences from `VelocityGo1FlatCfg`: the policy sees the clock of a trot, and is
-    rewarded for its contacts. At zero command the clock is 0.
+    Differences from `VelocityGo1FlatCfg`: the policy observes the clock of a trot, and
+    is rewarded for its contacts. At zero command the clock is 0.
     """
 
     sim = go1_quick_simulation()
@@ -114,11 +114,11 @@ class VelocityGo1QuickCfg(VelocityGo1FlatCfg):
 
 
 GO1_QUICK_WORLDS_ON_CPU = 256
-"""Batches of 6,144 steps: with a clock to step by, exploration need not find a gait."""
+"""Batches of 6,144 steps: with a clock, less exploration is needed to find a gait."""
 
 
 def go1_quick_rl() -> PpoAgentCfg:
-    """Return settings that pass the limits of a gait after 2 million steps."""
+    """Return settings that reach the gait limits after 2 million steps."""
     agent = go1_flat_rl_on_cpu()
     agent.algorithm.num_learning_epochs = 4
     return agent

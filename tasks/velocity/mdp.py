@@ -1,15 +1,15 @@
-"""The terms of walking, beside those that mjlab has for all tasks.
+"""MDP terms of walking, in addition to `mjlab.mdp`.
 
 Rewards return shape (num_envs,), float32: a rate. Penalties are returned as positive
 costs and get a negative weight.
 
-Joints and the root are those at the end of the step. What MuJoCo derives (bodies,
-sites, contacts, momentum) is that of the last physics step, all of one and the same
-moment, at most 5 ms before; contacts are none at the start of an episode. That way
-`forward()` need not solve for the forces of the present moment, which a whole step of
-physics would cost. Rays are cast when observations are made, so the ground that they
-met is that of the observation before; it stands still, and how high feet and how
-upright bodies are above it is of the moment of the reward.
+Joint and root states are those at the end of the step. Quantities derived by MuJoCo
+(bodies, sites, contacts, momentum) are those of the last physics step, all at the same
+time, at most 5 ms old; there are no contacts at the start of an episode. This avoids
+another `forward()` for the present state, which would cost a complete physics step.
+Rays are cast when observations are computed, so the ground is that of the previous
+observation; it is static, and heights and orientations relative to it are those at the
+time of the reward.
 """
 
 from collections.abc import Mapping
@@ -45,7 +45,7 @@ from mjlab.tasks.velocity.support import supporting_hand as supporting_hand
 from mjlab.tensors.math import normalize
 
 _SPEEDS = (0.05, 1.5)
-"""Speeds of the command from which on a robot walks, and runs, m/s plus rad/s."""
+"""Command speeds at which a robot starts to walk, and to run, m/s plus rad/s."""
 
 
 # Observations.
@@ -62,13 +62,12 @@ def gravity_from_sensor(env: ManagedEnv, sensor_name: str) -> torch.Tensor:
 def foot_height(
     env: ManagedEnv, sensor_name: str | None = None, asset_cfg: Selection = ROBOT
 ) -> torch.Tensor:
-    """Return heights of the feet's sites above the ground, m, shape (num_envs, feet).
+    """Return heights of the foot sites above the ground, m, shape (num_envs, feet).
 
     Args:
         env: The environment.
-        sensor_name: The sensor of the feet's heights. None: the ground is the
-            plane at height 0.
-        asset_cfg: The feet's sites, on a plane.
+        sensor_name: Sensor of the foot heights. None means a plane at height 0.
+        asset_cfg: Foot sites, on a plane.
     """
     if sensor_name is not None:
         data = env.scene.sensor(sensor_name).data
@@ -79,45 +78,51 @@ def foot_height(
 
 
 def foot_air_time(env: ManagedEnv, sensor_name: str) -> torch.Tensor:
-    """Return seconds that each foot has been in the air, 0 in contact."""
+    """Return the time that each foot has been in the air, in seconds, 0 in contact."""
     return contact_sensor(env, sensor_name).data.current_air_time
 
 
 def foot_contact(env: ManagedEnv, sensor_name: str) -> torch.Tensor:
-    """Return 1 where a foot touched in the last physics step, else 0."""
+    """Return 1 for feet in contact in the last physics step, otherwise 0."""
     return contact_sensor(env, sensor_name).data.current_contact_time.sign()
 
 
 def foot_contact_forces(env: ManagedEnv, sensor_name: str) -> torch.Tensor:
-    """Return forces f of feet in the last physics step, sign(f) log(1 + |f|), in N.
+    """Return foot contact forces f of the last physics step, sign(f) log(1 + |f|), N.
 
-    Shape (num_envs, 3 * feet). The logarithm brings steps and impacts to one scale.
+    Shape (num_envs, 3 * feet). The logarithm scales steps and impacts similarly.
     """
     force = contact_sensor(env, sensor_name).data.force_history[:, :, 0]
-    return torch.copysign(force.abs().log1p_(), force).flatten(1)
+    return torch.copysign(force.abs().log1p(), force).flatten(1)
 
 
-# Rewards for following the command.
+# Command tracking rewards.
 
 
 def track_linear_velocity(
     env: ManagedEnv, std: float, command_name: str, asset_cfg: Selection = ROBOT
 ) -> torch.Tensor:
-    """Return how well the root follows the linear velocity: a Gaussian, 0 to 1.
+    """Return the tracking of the linear velocity: a Gaussian, 0 to 1.
 
     The commanded vertical velocity is zero.
     """
-    return _gaussian(_velocity_errors(env, command_name, asset_cfg)[:, 0], std)
+    command = env.command_manager.get_command(command_name)
+    velocity = asset_cfg.entity.data.root_lin_vel_b
+    error = (command[:, :2] - velocity[:, :2]).square().sum(dim=1)
+    return _gaussian(error + velocity[:, 2].square(), std)
 
 
 def track_angular_velocity(
     env: ManagedEnv, std: float, command_name: str, asset_cfg: Selection = ROBOT
 ) -> torch.Tensor:
-    """Return how well the root follows the yaw rate: a Gaussian, 0 to 1.
+    """Return the tracking of the yaw rate: a Gaussian, 0 to 1.
 
     The commanded roll and pitch rates are zero.
     """
-    return _gaussian(_velocity_errors(env, command_name, asset_cfg)[:, 1], std)
+    command = env.command_manager.get_command(command_name)
+    velocity = asset_cfg.entity.data.root_ang_vel_b
+    error = (command[:, 2] - velocity[:, 2]).square()
+    return _gaussian(velocity[:, :2].square().sum(dim=1) + error, std)
 
 
 class track_mean_yaw_rate(ManagerTermBase):
@@ -146,7 +151,7 @@ class track_mean_yaw_rate(ManagerTermBase):
         return _gaussian(self._mean.square(), std)
 
     def reset(self, mask: torch.Tensor) -> None:
-        """Forget the errors of the worlds of `mask`."""
+        """Clear the errors of the worlds in `mask`."""
         self._mean.masked_fill_(mask, 0.0)
 
     def state(self) -> dict[str, torch.Tensor]:
@@ -154,27 +159,15 @@ class track_mean_yaw_rate(ManagerTermBase):
         return {"mean": self._mean}
 
 
-def _velocity_errors(env: ManagedEnv, name: str, of: Selection) -> torch.Tensor:
-    """Squared errors of linear and angular velocity, once for those who ask."""
-    data, key = of.entity.data, f"errors of {name}"
-    if key not in data.computed:
-        command = env.command_manager.get_command(name)
-        error = torch.cat((data.root_lin_vel_b, data.root_ang_vel_b), dim=1)
-        error[:, :2].sub_(command[:, :2])
-        error[:, 5].sub_(command[:, 2])
-        data.computed[key] = error.square_().unflatten(1, (2, 3)).sum(dim=2)
-    return data.computed[key]
-
-
-# Rewards of the posture.
+# Posture rewards.
 
 
 class upright(ManagerTermBase):
     """Uprightness of a body, 0 to 1: a Gaussian of width `std` in the sine of its tilt.
 
-    Beyond a quarter turn the measure goes on to grow, so that nothing can be gained by
-    lying on the back. With `terrain_sensor_names`, ray casters that look down, upright
-    means along the normal of the ground that they see; otherwise, along the vertical.
+    Beyond 90 degrees the error keeps growing, so lying on the back has no advantage.
+    With `terrain_sensor_names`, downward ray casters, the reference is the normal of
+    the scanned ground instead of the vertical.
     """
 
     def __init__(self, cfg: TermCfg, env: ManagedEnv) -> None:
@@ -182,7 +175,8 @@ class upright(ManagerTermBase):
         bodies = cfg.params.get("asset_cfg", ROBOT).resolve(env.scene)
         if len(bodies.body_names) != 1:
             raise TermError(
-                f"upright is about one body, but asset_cfg names {bodies.body_names}."
+                "upright needs exactly one body, but asset_cfg names "
+                f"{bodies.body_names}."
             )
         self._body = int(bodies.global_ids("body")[0])
         self._one = torch.ones((), device=env.device)
@@ -200,20 +194,21 @@ class upright(ManagerTermBase):
             cosine = up_w[:, 2]
         else:
             cosine = (up_w * ground_normal(env, *terrain_sensor_names)).sum(dim=1)
-        # The square of the sine, up to a quarter turn, without an arc function.
+        # Square of the sine up to 90 degrees, without an inverse trigonometric
+        # function.
         squared_sine = torch.addcmul(self._one, cosine, cosine.abs(), value=-1.0)
         return _gaussian(squared_sine, std)
 
 
 def ground_normal(env: ManagedEnv, *names: str) -> torch.Tensor:
-    """Return the normal of the plane that fits best, by height, what ray casters see.
+    """Return the normal of the plane fitted to the hits of ray casters, by height.
 
-    Shape (num_envs, 3), unit, in the world. Where rays met nothing it is the vertical.
+    Shape (num_envs, 3), unit, world frame. Without hits it is vertical.
 
-    The plane z = a x + b y that minimises the squared heights left solves
+    The plane z = a x + b y that minimises the sum of squared residual heights solves
     [xx xy; xy yy] (a, b) = (xz, yz), with sums over the hits about their mean. Its
-    normal (-a, -b, 1), times the determinant, is the cross product of the rows
-    (xx, xy, xz) and (xy, yy, yz).
+    normal (-a, -b, 1), times the determinant, is the cross product of the rows (xx, xy,
+    xz) and (xy, yy, yz).
     """
     seen = [ray_caster(env, name).data for name in names]
     hit, places = seen[0].hit, seen[0].hit_pos_w
@@ -226,7 +221,7 @@ def ground_normal(env: ManagedEnv, *names: str) -> torch.Tensor:
     offsets = (places - mean).mul_(counts)
     x, y = offsets[..., 0:1], offsets[..., 1:2]
     normal = torch.linalg.cross((x * offsets).sum(dim=1), (y * offsets).sum(dim=1))
-    # Decides only where all else is zero.
+    # Only relevant if all sums are zero.
     normal[:, 2].add_(1e-6)
     return normalize(normal)
 
@@ -234,9 +229,9 @@ def ground_normal(env: ManagedEnv, *names: str) -> torch.Tensor:
 class variable_posture(ManagerTermBase):
     """Closeness of joints to the default pose, 0 to 1.
 
-    exp of the negative mean square of their deviations over a width that depends on how
-    fast the command asks to move: less than the first of `speeds` is standing, from the
-    second on is running (m/s plus rad/s), and walking is in between.
+    exp of the negative mean square of deviation over width. The width depends on the
+    commanded speed: below the first of `speeds` the robot stands, from the second on it
+    runs (m/s plus rad/s), and between them it walks.
     """
 
     def __init__(self, cfg: TermCfg, env: ManagedEnv) -> None:
@@ -248,11 +243,14 @@ class variable_posture(ManagerTermBase):
             for key in ("std_standing", "std_walking", "std_running")
         ]
         std = torch.tensor(widths, dtype=torch.float32, device=env.device)
-        # One row for each kind of movement; the mean's division and the sign are in it.
+        # One row per gait; includes the division of the mean and the sign.
         self._factors = -1.0 / (std.square() * len(names))
         walking, running = cfg.params.get("speeds", _SPEEDS)
         if not walking <= running:
-            raise TermError(f"speeds={(walking, running)}: walking is above running.")
+            raise TermError(
+                f"speeds={(walking, running)}: the walking speed is above the running "
+                "speed."
+            )
         self._speeds = torch.tensor((walking, running), device=env.device)
 
     def __call__(
@@ -265,33 +263,33 @@ class variable_posture(ManagerTermBase):
         speeds: tuple[float, float] | torch.Tensor = _SPEEDS,
         asset_cfg: Selection = ROBOT,
     ) -> torch.Tensor:
-        """Return the reward; the widths were read when it was built."""
+        """Return the reward; the widths were read at construction."""
         bounds = speeds if isinstance(speeds, torch.Tensor) else self._speeds
         speed = command_speed(env, command_name)
         kind = torch.bucketize(speed, bounds, right=True)
         data = asset_cfg.entity.data
         error = (data.joint_pos - data.default_joint_pos)[:, asset_cfg.joint_ids]
         scaled = error.square() * self._factors.index_select(0, kind)
-        return scaled.sum(dim=1).exp_()
+        return torch.exp(scaled.sum(dim=1))
 
 
 def body_angular_velocity(
     env: ManagedEnv, asset_cfg: Selection = ROBOT
 ) -> torch.Tensor:
-    """Sum of squares of the chosen bodies' rates of tilting, (rad/s)².
+    """Sum of squares of the selected bodies' roll and pitch rates, (rad/s)².
 
-    Turning about the vertical is free.
+    Yaw rates are excluded.
     """
     velocity = asset_cfg.entity.data.body_ang_vel_w[:, asset_cfg.body_ids, :2]
     return velocity.square().flatten(1).sum(dim=1)
 
 
 def angular_momentum(env: ManagedEnv, sensor_name: str) -> torch.Tensor:
-    """Return square of the angular momentum about the centre of mass, (kg m²/s)²."""
+    """Return the squared angular momentum about the centre of mass, (kg m²/s)²."""
     return reading(env, sensor_name).square().sum(dim=1)
 
 
-# Rewards of feet. Where commands ask to stand, all of these are zero.
+# Foot rewards. All of them are zero at zero command.
 
 
 def feet_air_time(
@@ -302,11 +300,11 @@ def feet_air_time(
     threshold_max: float = 0.5,
     command_threshold: float | None = 0.5,
 ) -> torch.Tensor:
-    """Return how many feet have been in the air for a time within two bounds, s."""
+    """Return the number of feet whose air time is within two bounds, s."""
     time = contact_sensor(env, sensor_name).data.current_air_time
     is_swing = (time > threshold_min) & (time < threshold_max)
     number = is_swing.sum(dim=1, dtype=torch.float32)
-    return number.mul_(moving(env, command_name, command_threshold))
+    return number * moving(env, command_name, command_threshold)
 
 
 def feet_clearance(
@@ -317,26 +315,26 @@ def feet_clearance(
     command_threshold: float | None = None,
     asset_cfg: Selection = ROBOT,
 ) -> torch.Tensor:
-    """Return feet's distances from a height above the ground, times their speed, m²/s.
+    """Return the feet's deviations from a target height, times their speed, m²/s.
 
-    A foot that stands still costs nothing, so this shapes how feet swing.
+    Feet at rest have no cost, so this shapes the swing.
     """
     error = foot_height(env, height_sensor_name, asset_cfg) - target_height
     speed = torch.linalg.vector_norm(_foot_velocity_xy(asset_cfg), dim=-1)
-    cost = error.abs_().mul_(speed).sum(dim=1)
-    return cost.mul_(moving(env, command_name, command_threshold))
+    cost = (error.abs() * speed).sum(dim=1)
+    return cost * moving(env, command_name, command_threshold)
 
 
 class feet_swing_height(ManagerTermBase):
-    """Squared error of the highest point of a landing foot, relative to a target.
+    """Squared error of the peak height of a landing foot, relative to a target.
 
-    Half of the height is a cost of 0.25, and so is half as much again.
+    Half of the target height has a cost of 0.25, as has 1.5 times the height.
     """
 
     def __init__(self, cfg: TermCfg, env: ManagedEnv) -> None:
         super().__init__(cfg, env)
         feet = contact_sensor(env, cfg.params["sensor_name"]).is_in_contact()
-        # Highest point of the swing so far.
+        # Peak height of the swing so far.
         self._peak = torch.zeros_like(feet, dtype=torch.float32)
 
     def __call__(
@@ -353,14 +351,14 @@ class feet_swing_height(ManagerTermBase):
         sensor = contact_sensor(env, sensor_name)
         height = foot_height(env, height_sensor_name, asset_cfg)
         torch.maximum(self._peak, height, out=self._peak)
-        error = (self._peak / target_height).sub_(1.0).square_()
+        error = (self._peak / target_height - 1.0).square()
         landed = sensor.compute_first_contact(env.step_dt)
-        cost = error.mul_(landed).sum(dim=1)
+        cost = (error * landed).sum(dim=1)
         self._peak.masked_fill_(sensor.is_in_contact(), 0.0)
-        return cost.mul_(moving(env, command_name, command_threshold))
+        return cost * moving(env, command_name, command_threshold)
 
     def reset(self, mask: torch.Tensor) -> None:
-        """Forget the swings of the worlds of `mask`."""
+        """Clear the swings of the worlds in `mask`."""
         self._peak.masked_fill_(mask.unsqueeze(1), 0.0)
 
     def state(self) -> dict[str, torch.Tensor]:
@@ -375,11 +373,11 @@ def feet_slip(
     command_threshold: float | None = None,
     asset_cfg: Selection = ROBOT,
 ) -> torch.Tensor:
-    """Sum of squares of the horizontal velocities of feet on the ground, (m/s)²."""
+    """Sum of squares of the horizontal velocities of feet in contact, (m/s)²."""
     is_down = contact_sensor(env, sensor_name).is_in_contact()
-    sliding = _foot_velocity_xy(asset_cfg).square().mul_(is_down.unsqueeze(-1))
+    sliding = _foot_velocity_xy(asset_cfg).square() * is_down.unsqueeze(-1)
     cost = sliding.flatten(1).sum(dim=1)
-    return cost.mul_(moving(env, command_name, command_threshold))
+    return cost * moving(env, command_name, command_threshold)
 
 
 def soft_landing(
@@ -388,27 +386,27 @@ def soft_landing(
     command_name: str,
     command_threshold: float | None = None,
 ) -> torch.Tensor:
-    """Sum of the feet's contact forces when they land, N.
+    """Sum of the feet's contact forces at touchdown, N.
 
-    With a history in the sensor, a force is the largest of its physics steps, so that
-    an impact between two steps of the environment does not go unseen.
+    With a history in the sensor, a force is the maximum of its physics steps, so that
+    an impact within an environment step is included.
     """
     sensor = contact_sensor(env, sensor_name)
     force = torch.linalg.vector_norm(sensor.data.force_history, dim=-1)
     peak = force.amax(dim=-1)
-    cost = peak.mul_(sensor.compute_first_contact(env.step_dt)).sum(dim=1)
-    return cost.mul_(moving(env, command_name, command_threshold))
+    cost = (peak * sensor.compute_first_contact(env.step_dt)).sum(dim=1)
+    return cost * moving(env, command_name, command_threshold)
 
 
-# Costs of contacts that should not be.
+# Penalties on unwanted contacts.
 
 
 def contact_cost(
     env: ManagedEnv, sensor_name: str, force_threshold: float = 10.0
 ) -> torch.Tensor:
-    """Return physics steps, summed over contacts, with more than so many newtons.
+    """Count physics steps with a force above the threshold, summed over contacts.
 
-    The sensor's history should be as long as a step of the environment.
+    The sensor's history should cover an environment step. The threshold is in newtons.
     """
     force = contact_sensor(env, sensor_name).data.force_history
     is_strong = torch.linalg.vector_norm(force, dim=-1) > force_threshold
@@ -416,7 +414,7 @@ def contact_cost(
 
 
 def _gaussian(squared_error: torch.Tensor, std: float) -> torch.Tensor:
-    """Return exp(-squared_error / std²); a curriculum may have made `std` a tensor."""
+    """Return exp(-squared_error / std²); `std` can be a tensor set by a curriculum."""
     return torch.exp(squared_error / -(std * std))
 
 
@@ -424,7 +422,7 @@ def _foot_velocity_xy(feet: Selection) -> torch.Tensor:
     return feet.entity.data.site_lin_vel_w[:, feet.site_ids, :2]
 
 
-# The names of mjlab 1.6.
+# Aliases of mjlab 1.6.
 angular_momentum_penalty = angular_momentum
 body_angular_velocity_penalty = body_angular_velocity
 projected_gravity_from_sensor = gravity_from_sensor

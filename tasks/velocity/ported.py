@@ -1,4 +1,4 @@
-"""Terms of mjlab 1.6's velocity task that the tasks here do without."""
+"""Terms of mjlab 1.6's velocity task that the tasks here do not use."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -14,20 +14,22 @@ from mjlab.names import suggest
 from mjlab.scene import Selection
 
 Stage = Mapping[str, Any]
-"""The step from which on it holds, and ranges by name: {"step": 0, "lin_vel_x": ...}"""
+"""Start step and ranges by name: {"step": 0, "lin_vel_x": ...}"""
 
 
 def terrain_edge_reached(
     env: ManagedEnv, threshold_fraction: float = 0.95, asset_cfg: Selection = ROBOT
 ) -> torch.Tensor:
-    """Return whether the root is at the edge of the tile that its world spawned on.
+    """Return whether the root is at the edge of the tile on which its world spawned.
 
-    Declare it with `time_out=True`: it got across. On a plane it never holds.
+    Declare it with `time_out=True`, because the robot crossed the tile. On a plane it
+    is always false.
 
     Args:
         env: The environment.
-        threshold_fraction: Share of half a tile, along x or y, that is its edge.
-        asset_cfg: The entity that walks.
+        threshold_fraction: Fraction of half a tile, along x or y, at which the edge
+            starts.
+        asset_cfg: The walking entity.
     """
     ground = env.scene.ground
     if ground is None:
@@ -38,10 +40,10 @@ def terrain_edge_reached(
 
 
 class commands_vel(ManagerTermBase):
-    """Sets several ranges of a command by the number of steps of the environment.
+    """Sets ranges of a command by the number of environment steps.
 
-    Each entry of `velocity_stages` holds from its `step` on; a range that it does not
-    name stays as it was. Returns the upper end of the first range that any names.
+    Each entry of `velocity_stages` applies from its `step` on; ranges that it does not
+    name are unchanged. Returns the upper end of the first named range.
     """
 
     def __init__(self, cfg: TermCfg, env: ManagedEnv) -> None:
@@ -65,7 +67,7 @@ class commands_vel(ManagerTermBase):
     def __call__(
         self, env: ManagedEnv, command_name: str, velocity_stages: Sequence[Stage]
     ) -> torch.Tensor:
-        """Write the ranges of the present step; they were read when it was built."""
+        """Write the ranges of the present step; they were read at construction."""
         ends = [each(env, command_name, "", ()) for each in self._schedules]
         return ends[0]
 

@@ -1,4 +1,4 @@
-"""Pushes that grow while a policy learns."""
+"""Pushes that grow during training."""
 
 import torch
 
@@ -18,7 +18,7 @@ class growing_push(mdp.push_by_setting_velocity):
         super().__init__(cfg, env)
         first, last = cfg.params["steps"]
         if not 0 <= first < last:
-            raise TermError(f"steps={(first, last)}: give two numbers that ascend.")
+            raise TermError(f"steps={(first, last)}: the two numbers have to ascend.")
 
     def __call__(  # type: ignore[override]
         self,
@@ -28,14 +28,14 @@ class growing_push(mdp.push_by_setting_velocity):
         steps: tuple[int, int],
         stream: str = "event",
     ) -> None:
-        """Draw changes of velocity, m/s and rad/s, and add them where `mask` holds.
+        """Sample velocity changes, m/s and rad/s, and add them in the worlds of `mask`.
 
         Args:
             env: The environment.
             mask: The worlds, shape (num_envs,), bool.
             velocity_range: Changes at full size, by axis.
-            steps: Counts of environment steps at the start and the end of the growth.
-            stream: Name of the random numbers; the event manager gives one.
+            steps: Environment steps at the start and the end of the growth.
+            stream: Name of the random stream; the event manager sets one.
         """
         first, last = steps
         share = (env.common_step_counter - first).clamp(0, last - first)

@@ -1,4 +1,4 @@
-"""Learning of walking."""
+"""Learner settings of the velocity tasks."""
 
 from mjlab.rl import CheckpointCfg, GaussianCfg, MlpModelCfg, PpoAgentCfg, PpoCfg
 from mjlab.tasks.velocity.symmetry import (
@@ -10,7 +10,7 @@ from mjlab.tasks.velocity.symmetry import (
 HIDDEN_DIMS = (512, 256, 128)
 
 HIDDEN_DIMS_ON_CPU = (256, 128, 64)
-"""The learner takes a third of an iteration with these, and half with those above."""
+"""With these sizes the learner takes a third of an iteration, with those above half."""
 
 
 def velocity_rl(
@@ -19,12 +19,12 @@ def velocity_rl(
     hidden_dims: tuple[int, ...] = HIDDEN_DIMS,
     entropy_coef: float = 0.01,
 ) -> PpoAgentCfg:
-    """Return PPO with perceptrons over normalised observations.
+    """Return PPO with MLPs and observation normalisation.
 
     Args:
-        max_iterations: Iterations of a whole run.
-        hidden_dims: Sizes of the layers of both networks.
-        entropy_coef: What exploration is worth.
+        max_iterations: Iterations of a complete training.
+        hidden_dims: Hidden layer sizes of both networks.
+        entropy_coef: Entropy coefficient.
     """
     return PpoAgentCfg(
         num_steps_per_env=24,
@@ -73,14 +73,14 @@ def mirrored_rl_on_cpu(
     tied_actor: bool = False,
     tied_critic: bool = True,
 ) -> PpoAgentCfg:
-    """Return PPO with networks that are the same in a mirror, and learn from few steps.
+    """Return PPO with mirror-equivariant networks, which learn from fewer steps.
 
     Args:
         model: The networks of a robot.
-        max_iterations: Iterations of a whole run.
-        entropy_coef: What exploration is worth.
-        tied_actor: Which form the actor has; see `EquivariantModelCfg`.
-        tied_critic: Which form the critic has.
+        max_iterations: Iterations of a complete training.
+        entropy_coef: Entropy coefficient.
+        tied_actor: Form of the actor; see `EquivariantModelCfg`.
+        tied_critic: Form of the critic.
     """
     agent = velocity_rl(max_iterations=max_iterations, entropy_coef=entropy_coef)
     agent.actor = model(
@@ -103,12 +103,12 @@ def mirrored_rl_on_cpu(
 
 
 GO1_FLAT_WORLDS_ON_CPU = 512
-"""Batches of 12,288 steps. Networks without a mirror needed 2,048 worlds: with 512 they
-settled on standing still (docs/decisions.md)."""
+"""Batches of 12,288 steps. Networks without equivariance needed 2,048 worlds: with 512
+they converged to standing still (docs/decisions/0027)."""
 
 
 def go1_flat_rl_on_cpu() -> PpoAgentCfg:
-    """Return settings with which a Go1 walks as told after 2 to 3 million steps."""
+    """Return settings with which a Go1 learns to walk in 2 to 3 million steps."""
     return mirrored_rl_on_cpu(
         Go1EquivariantModelCfg, max_iterations=300, entropy_coef=0.005, tied_actor=True
     )
@@ -121,8 +121,9 @@ G1_FLAT_WORLDS_ON_CPU = 512
 def g1_flat_rl_on_cpu() -> PpoAgentCfg:
     """Return settings with which a G1 stands after 2 million steps, and then walks.
 
-    Three epochs an update, and a critic whose layers are tied: five epochs, and a mean
-    for the critic too, cost more and taught it no sooner (docs/decisions.md).
+    Three epochs per update and a critic with tied layers return 114 after 800
+    iterations. Five epochs and an averaged critic return 116, and an update takes twice
+    as long.
     """
     agent = mirrored_rl_on_cpu(
         G1EquivariantModelCfg, max_iterations=1000, entropy_coef=0.001
@@ -132,11 +133,11 @@ def g1_flat_rl_on_cpu() -> PpoAgentCfg:
 
 
 GAIT_WORLDS_ON_CPU = 256
-"""Batches of 6,144 steps: with a gait to start from, exploration need not find one."""
+"""Batches of 6,144 steps: with an initial gait, less exploration is needed."""
 
 
 def g1_gait_rl() -> PpoAgentCfg:
-    """Return settings for the G1 about its gait."""
+    """Return settings for the G1 with its gait."""
     return mirrored_rl_on_cpu(
         G1EquivariantModelCfg,
         max_iterations=1200,
@@ -146,7 +147,7 @@ def g1_gait_rl() -> PpoAgentCfg:
 
 
 ROUGH_WORLDS_ON_CPU = 256
-"""Batches of 12,288 steps, to go on from what walks on flat ground."""
+"""Batches of 12,288 steps, for policies that already walk on flat ground."""
 
 
 def rough_rl_on_cpu(
@@ -154,14 +155,15 @@ def rough_rl_on_cpu(
     *,
     tied_actor: bool = True,
 ) -> PpoAgentCfg:
-    """Return settings that teach what walks on flat ground to walk on rough ground.
+    """Return settings to continue a flat-ground policy on rough terrain.
 
-    Long rollouts of few worlds, and little exploration: with more of it the adaptive
-    rate falls to its lower bound.
+    Long rollouts of few worlds, and little exploration: with more exploration the
+    adaptive learning rate falls to its lower bound.
 
     Args:
         model: The networks of a robot.
-        tied_actor: Which form the actor has: that on flat ground, to begin with it.
+        tied_actor: Form of the actor: that of the flat-ground policy, whose weights are
+            loaded.
     """
     agent = mirrored_rl_on_cpu(
         model, max_iterations=600, entropy_coef=0.001, tied_actor=tied_actor
@@ -173,5 +175,5 @@ def rough_rl_on_cpu(
 
 
 def g1_rough_rl_on_cpu() -> PpoAgentCfg:
-    """Return those settings for the G1."""
+    """Return the settings of `rough_rl_on_cpu` for the G1."""
     return rough_rl_on_cpu(G1EquivariantModelCfg, tied_actor=False)

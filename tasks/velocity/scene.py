@@ -1,4 +1,4 @@
-"""Ground, sensors and physics of walking."""
+"""Ground, sensors and physics of the velocity tasks."""
 
 from mjlab.envs import ViewerCfg
 from mjlab.scene import SceneCfg
@@ -20,16 +20,17 @@ FEET_CONTACT = "feet_contact"
 FOOT_HEIGHT = "foot_height"
 TERRAIN_SCAN = "terrain_scan"
 SCAN_DISTANCE = 5.0
-"""Depth below the robot that the terrain scan sees, and observations count in, m."""
+"""Maximum depth of the terrain scan below the robot, and its scale in observations,
+m."""
 
 
 def scene(robot: Robot, *, rough: bool, sensors: tuple[SensorCfg, ...]) -> SceneCfg:
-    """Return the robot on generated terrain or on a plane, with sensors of its own.
+    """Return the robot on generated terrain or on a plane, with sensors.
 
     Args:
         robot: The robot.
-        rough: Whether the ground is generated terrain, which the robot scans.
-        sensors: Sensors besides those of the ground.
+        rough: Generate terrain, with a height scan.
+        sensors: Further sensors.
     """
     ground: tuple[SensorCfg, ...] = ()
     if rough:
@@ -43,7 +44,7 @@ def scene(robot: Robot, *, rough: bool, sensors: tuple[SensorCfg, ...]) -> Scene
 
 
 def rough_terrain() -> TerrainCfg:
-    """Return tiles of rising difficulty; worlds start on the easier half."""
+    """Return terrain with increasing difficulty; worlds start on the easier half."""
     return TerrainCfg(
         kind="generator",
         generator=rough_terrains(curriculum=True),
@@ -52,7 +53,7 @@ def rough_terrain() -> TerrainCfg:
 
 
 def feet_contact(feet: ContactMatch) -> ContactSensorCfg:
-    """Return the contacts of each foot with the ground, and its times in the air."""
+    """Return the sensor of each foot's ground contact and air time."""
     return ContactSensorCfg(
         name=FEET_CONTACT,
         primary=feet,
@@ -65,7 +66,7 @@ def feet_contact(feet: ContactMatch) -> ContactSensorCfg:
 
 
 def self_contact(robot: Robot) -> ContactSensorCfg:
-    """Return the strongest contact of the robot with itself in each physics step."""
+    """Return the sensor of the strongest self-contact in each physics step."""
     whole = ContactMatch(mode="subtree", pattern=robot.base_body, entity="robot")
     return ContactSensorCfg(
         name="self_contact",
@@ -78,9 +79,9 @@ def self_contact(robot: Robot) -> ContactSensorCfg:
 
 
 def terrain_scan(robot: Robot) -> RayCastSensorCfg:
-    """Return a grid of 17 by 11 rays around the robot that look down.
+    """Return a grid of 17 by 11 downward rays around the robot.
 
-    They start well above it, so that ground that is higher than the robot is seen too.
+    They start well above it, to detect ground that is higher than the robot.
     """
     above = 3.0
     return RayCastSensorCfg(
@@ -90,11 +91,12 @@ def terrain_scan(robot: Robot) -> RayCastSensorCfg:
         ray_alignment="yaw",
         start_offset=(0.0, 0.0, above),
         max_distance=above + SCAN_DISTANCE,
+        include_geom_groups=(0,),
     )
 
 
 def foot_height(robot: Robot) -> FootHeightSensorCfg:
-    """Return the height of each foot above the ground."""
+    """Return the sensor of each foot's height above the ground."""
     sites = [
         ObjRef(type="site", name=site, entity="robot") for site in robot.foot_sites
     ]
@@ -104,10 +106,10 @@ def foot_height(robot: Robot) -> FootHeightSensorCfg:
 def simulation(*, rough: bool, nconmax: int, njmax: int) -> SimulationCfg:
     """Return physics at 200 Hz.
 
-    A robot is one island of constraints, so that looking for islands finds nothing.
+    A robot is one constraint island, so island discovery has no effect.
 
     Args:
-        rough: Whether there are height fields, which need more of collision detection.
+        rough: Whether the scene has height fields, which need larger collision buffers.
         nconmax: Warp: contacts per world on average.
         njmax: Warp: constraint rows per world.
     """
@@ -126,7 +128,7 @@ def simulation(*, rough: bool, nconmax: int, njmax: int) -> SimulationCfg:
 
 
 def viewer(robot: Robot) -> ViewerCfg:
-    """Return a view that follows the robot's torso."""
+    """Return a camera that follows the robot's torso."""
     return ViewerCfg(
         entity="robot",
         body=robot.torso_body,

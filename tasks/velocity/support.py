@@ -1,4 +1,4 @@
-"""A hand that holds a robot upright, and lets go as it learns."""
+"""Assistive wrench that keeps a robot upright, and vanishes as it learns."""
 
 from typing import NamedTuple
 
@@ -12,25 +12,26 @@ from mjlab.managers.term import TermCfg, TermError
 
 
 class Hand(NamedTuple):
-    """What a hand does at its full strength."""
+    """Gains of the assistance at full strength."""
 
     spring: float
-    """Pull of the pelvis to above the feet, N/m; it reaches 0.3 m."""
+    """Stiffness towards the point above the feet, N/m; the error is limited to 0.3
+    m."""
 
     damper: float
-    """Pull to the commanded velocity, N s/m."""
+    """Damping towards the commanded velocity, N s/m."""
 
     tilt: float
-    """Turn of pelvis and torso to upright, N m for a body that lies."""
+    """Torque on pelvis and torso towards upright, N m for a horizontal body."""
 
     tilt_damper: float
-    """Brake of their rates of tilting, N m s/rad."""
+    """Damping of the roll and pitch rates, N m s/rad."""
 
     lift: float
-    """Push up of a low pelvis, N/m; it reaches 0.3 m."""
+    """Upward stiffness of a low pelvis, N/m; the error is limited to 0.3 m."""
 
     height: float
-    """Height from which on the pelvis is not low, m."""
+    """Pelvis height below which the upward force acts, m."""
 
     def force(
         self,
@@ -42,10 +43,10 @@ class Hand(NamedTuple):
         """Return the force on the pelvis in world axes, N, shape (num_envs, 3).
 
         Args:
-            position: That of the pelvis, m, shape (num_envs, 3).
-            velocity: That of the pelvis, m/s, shape (num_envs, 3).
+            position: Position of the pelvis, m, shape (num_envs, 3).
+            velocity: Velocity of the pelvis, m/s, shape (num_envs, 3).
             over: Point between the feet, m, shape (num_envs, 2).
-            wanted: Velocity that is commanded, m/s, shape (num_envs, 2).
+            wanted: Commanded velocity, m/s, shape (num_envs, 2).
         """
         off = (position[:, :2] - over).clamp(-0.3, 0.3)
         plane = self.damper * (wanted - velocity[:, :2]) - self.spring * off
@@ -60,7 +61,7 @@ class Hand(NamedTuple):
             rate: Angular velocities in world axes, rad/s, shape (num_envs, n, 3).
         """
         w, x, y, z = quaternion.unbind(dim=2)
-        # The vertical axis of a body, crossed with up.
+        # Cross product of the body's vertical axis with the world's.
         up_x, up_y = 2.0 * (x * z + w * y), 2.0 * (y * z - w * x)
         turn = self.tilt * torch.stack((up_y, -up_x), dim=2)
         turn = turn - self.tilt_damper * rate[:, :, :2]
@@ -68,11 +69,11 @@ class Hand(NamedTuple):
 
 
 class supporting_hand(ManagerTermBase):
-    """Holds the pelvis over the feet and bodies upright, less and less.
+    """Assists the robot with decreasing strength: pelvis over the feet, bodies upright.
 
-    Each world has a level of its own, the share of the hand's strength. It starts
-    anywhere between 0 and 1, falls in every step, and rises with a fall, so that each
-    world is at the edge of what the policy can do. An event of the mode "step".
+    Each world has its own level, a fraction of the full strength. It starts at a random
+    value between 0 and 1, decreases in every step, and increases at a fall, so that
+    each world stays at the limit of the policy's ability. An event of the mode "step".
     """
 
     def __init__(self, cfg: TermCfg, env: Env) -> None:
@@ -85,10 +86,10 @@ class supporting_hand(ManagerTermBase):
         self._bodies = torch.tensor(held, device=env.device)
         self._feet = torch.tensor(feet, device=env.device)
         self.level = env.rng.draw("supporting_hand", (1,))
-        """Share of the strength in each world, shape (num_envs, 1), live."""
+        """Fraction of the full strength in each world, shape (num_envs, 1), live."""
 
     def state(self) -> dict[str, torch.Tensor]:
-        """Return the live tensors that change; copy into them to restore a snapshot."""
+        """Return the live state tensors; copy into them to restore a snapshot."""
         return {"level": self.level}
 
     def __call__(
@@ -103,18 +104,18 @@ class supporting_hand(ManagerTermBase):
         last_steps: float,
         steps_per_fall: float,
     ) -> None:
-        """Move the levels, and push for the step that begins.
+        """Update the levels, and apply the wrench of the next step.
 
         Args:
             env: The environment.
             mask: The worlds, shape (num_envs,), bool.
-            pelvis: Body that is held over the feet, and upright.
-            torso: Body further up in the model that is held upright.
+            pelvis: Body that is kept over the feet, and upright.
+            torso: Body further up in the model that is kept upright.
             feet: Bodies of the feet.
-            command_name: Velocity command; the hand goes along with it.
-            hand: Strengths at level 1, by the fields of `Hand`.
-            last_steps: Steps without a fall after which a full level is 0.
-            steps_per_fall: Steps whose loss a fall gives back.
+            command_name: Velocity command; the assistance moves with it.
+            hand: Gains at level 1, by the fields of `Hand`.
+            last_steps: Steps without a fall in which the level decreases from 1 to 0.
+            steps_per_fall: Number of steps of decrease that a fall reverses.
         """
         fell = env.termination_manager.terminated.unsqueeze(1)
         self.level.sub_(1.0 / last_steps)
@@ -140,9 +141,9 @@ class supporting_hand(ManagerTermBase):
 
 
 class support_level(ManagerTermBase):
-    """Share of its strength with which a hand supports each world, 0 to 1.
+    """Share of the full assistance in each world, 0 to 1.
 
-    Shape (num_envs, 1). It is 0 where there is no such event, as in play.
+    Shape (num_envs, 1). It is 0 without the event, as in play.
     """
 
     def __init__(self, cfg: TermCfg, env: ManagedEnv) -> None:
@@ -153,14 +154,16 @@ class support_level(ManagerTermBase):
         self._level = torch.zeros(env.num_envs, 1, device=env.device)
         if hand is not None:
             if not isinstance(hand, supporting_hand):
-                raise TermError(f"event={name!r} is no event with `supporting_hand`.")
+                raise TermError(
+                    f"event={name!r} is not an event with `supporting_hand`."
+                )
             self._level = hand.level
 
     def __call__(self, env: ManagedEnv, event: str) -> torch.Tensor:
-        """Return the shares.
+        """Return the levels.
 
         Args:
             env: The environment.
-            event: Name of the event of the hand.
+            event: Name of the event of the assistance.
         """
         return self._level

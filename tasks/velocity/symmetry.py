@@ -1,7 +1,7 @@
-"""Mirror images of what walking robots see and do, for RSL-RL's symmetry.
+"""Mirror symmetry of the velocity tasks, for RSL-RL's data augmentation and networks.
 
-A term is mirrored by its name, in every group that has it; which columns that means
-follows from the names of joints, feet and rays that the term is about.
+Each term name has a mirror rule, which applies in every group; the columns follow from
+the names of joints, feet and rays of the term.
 """
 
 from collections.abc import Callable
@@ -27,14 +27,14 @@ from mjlab.tasks.robots.robot import Mirror, Robot
 
 
 class SymmetryError(ValueError):
-    """Something of which nobody has said how a mirror shows it."""
+    """Term whose mirror image is not defined."""
 
 
 Rule = Callable[[ManagerBasedRlEnv, Mirror, BoundTerm], SignedColumns]
 
 
 def _signs(*signs: float) -> Rule:
-    """Return a rule for numbers that stay where they are."""
+    """Return a rule that only changes signs."""
     columns = SignedColumns(list(range(len(signs))), list(signs))
     return lambda env, mirror, term: columns
 
@@ -68,21 +68,21 @@ def _feet(env: ManagerBasedRlEnv, mirror: Mirror, term: BoundTerm) -> SignedColu
 def _foot_forces(
     env: ManagerBasedRlEnv, mirror: Mirror, term: BoundTerm
 ) -> SignedColumns:
-    """Mirror forces in the world: the plane is upright, so y changes sign."""
+    """Mirror world frame forces: the mirror plane is vertical, so y changes sign."""
     feet = _feet(env, mirror, term).places
     places = [3 * foot + axis for foot in feet for axis in range(3)]
     return SignedColumns(places, [1.0, -1.0, 1.0] * len(feet))
 
 
 def _rays(env: ManagerBasedRlEnv, mirror: Mirror, term: BoundTerm) -> SignedColumns:
-    """Show in each ray the one that starts at its own place with y reversed."""
+    """Map each ray to the one that starts at the same position with y negated."""
     cfg = _ray_cfg(env, term.params["sensor_name"])
     starts, directions = cfg.local_rays()
     rays = np.concatenate((starts, directions), axis=1)
     images = rays * np.array((1.0, -1.0, 1.0, 1.0, -1.0, 1.0))
     distances = np.abs(images[:, None] - rays[None]).max(axis=2)
     if distances.min(axis=1).max() > 1e-6:
-        raise SymmetryError(f"The rays of {cfg.name!r} are not symmetric.")
+        raise SymmetryError(f"The ray pattern of {cfg.name!r} is not symmetric.")
     return SignedColumns(distances.argmin(axis=1).tolist(), [1.0] * len(rays))
 
 
@@ -109,7 +109,7 @@ RULES: dict[str, Rule] = {
     "foot_contact": _feet,
     "foot_contact_forces": _foot_forces,
 }
-"""Mirrors of observation terms, by their names."""
+"""Mirror rules of observation terms, by name."""
 
 
 def _joint_columns(mirror: Mirror, joints: list[str]) -> SignedColumns:
@@ -132,18 +132,18 @@ def _action_columns(
             "joint"
         }:
             raise SymmetryError(
-                f"Action term {name!r} is not one number a joint, so that its mirror "
-                "image is unknown."
+                f"Action term {name!r} does not have one number per joint, so its "
+                "mirror image is unknown."
             )
         columns = columns.then(_joint_columns(mirror, joints))
     return columns
 
 
 class Reflection:
-    """The mirror images of one environment's observations and actions."""
+    """Mirror images of an environment's observations and actions."""
 
     def __init__(self, env: ManagerBasedRlEnv, mirror: Mirror) -> None:
-        """Find the columns of all groups whose terms are concatenated."""
+        """Compute the mirrored columns of all concatenated groups."""
         manager = env.observation_manager
         groups = {
             group: self._group(env, mirror, group, terms)
@@ -151,26 +151,26 @@ class Reflection:
             if isinstance(manager.group_obs_dim[group], tuple)
         }
         self.columns = MirroredColumns(groups, _action_columns(env, mirror))
-        """Columns of each group of observations, and of actions."""
+        """Mirrored columns of each observation group, and of the actions."""
         self._groups = {
             name: _Tensors(columns, env.device) for name, columns in groups.items()
         }
         self._actions = _Tensors(self.columns.acted, env.device)
 
     def observations(self, observations: TensorDict) -> TensorDict:
-        """Return what the robot in the mirror sees."""
+        """Return the observations of the mirrored robot."""
         seen = {name: self.group(name, observations[name]) for name in self._groups}
         return TensorDict(dict(seen), batch_size=observations.batch_size)
 
     def group(self, name: str, values: torch.Tensor) -> torch.Tensor:
-        """Return the image of one group, shape (..., columns)."""
+        """Return the mirror image of one group, shape (..., columns)."""
         if name not in self._groups:
             hint = suggest(name, list(self._groups))
             raise SymmetryError(f"The group {name!r} has no mirror image. {hint}")
         return self._groups[name].image(values)
 
     def actions(self, actions: torch.Tensor) -> torch.Tensor:
-        """Return what the robot in the mirror does, shape (..., actions)."""
+        """Return the actions of the mirrored robot, shape (..., actions)."""
         return self._actions.image(actions)
 
     @staticmethod
@@ -188,7 +188,7 @@ class Reflection:
             found = RULES[name](env, mirror, term)
             if shape != (len(found.places),):
                 raise SymmetryError(
-                    f"{label} has shape {shape}; its mirror image is known for "
+                    f"{label} has shape {shape}; its mirror image is only defined for "
                     f"({len(found.places)},), without history."
                 )
             columns = columns.then(found)
@@ -215,10 +215,10 @@ def _with_images(
     obs: TensorDict | None,
     actions: torch.Tensor | None,
 ) -> tuple[TensorDict | None, torch.Tensor | None]:
-    """Append mirror images, as RSL-RL asks for it."""
+    """Append mirror images, in the format of RSL-RL."""
     if env not in _reflections:
         if robot.mirror is None:
-            raise SymmetryError(f"{robot.name} declares no mirror.")
+            raise SymmetryError(f"{robot.name} defines no mirror.")
         _reflections[env] = Reflection(terms_of(env.unwrapped), robot.mirror)
     reflection = _reflections[env]
     if obs is not None:
@@ -243,54 +243,54 @@ def mirror_go1(
 
 
 class G1SymmetryCfg(SymmetryCfg):
-    """Learning with the mirror images of a G1."""
+    """Data augmentation with the mirror images of a G1."""
 
     data_augmentation_func = mirror_g1
-    """Appends the images."""
+    """Function that appends the images."""
 
     use_data_augmentation = True
-    """Adds mirrored samples to every minibatch."""
+    """Add mirrored samples to every minibatch."""
 
 
 class Go1SymmetryCfg(SymmetryCfg):
-    """Learning with the mirror images of a Go1."""
+    """Data augmentation with the mirror images of a Go1."""
 
     data_augmentation_func = mirror_go1
-    """Appends the images."""
+    """Function that appends the images."""
 
     use_data_augmentation = True
-    """Adds mirrored samples to every minibatch."""
+    """Add mirrored samples to every minibatch."""
 
 
 class EquivariantModelCfg(MlpModelCfg):
-    """A perceptron that does in a robot's mirror what the mirror shows."""
+    """MLP that is equivariant under a robot's mirror symmetry."""
 
     class_name = "mjlab.rl.models.equivariant:EquivariantModel"
 
     mirror: ClassVar[Mirror]
-    """Mirror of the robot, which a subclass names."""
+    """Mirror of the robot, defined by a subclass."""
 
     tied: bool = False
-    """Whether its layers are tied, each by itself, so that half of the features of a
-    layer are the images of the other half. Otherwise it is the mean of a perceptron and
-    of its image, which takes twice the time."""
+    """Use equivariant layers, in which half of the features are mirror images of the
+    other half. Otherwise the output is the mean of an MLP and its mirror image, which
+    takes twice the time."""
 
     output_gain: float | None = None
-    """Factor of the last layer's first weights, whose biases then begin at 0. None
-    leaves them."""
+    """Gain of the last layer's initial weights, with zero biases. None keeps the
+    default initialisation."""
 
     def bound(self, env: ManagerBasedRlEnv) -> dict[str, Any]:
-        """Return the columns of what it sees and does."""
+        """Return the mirrored columns of its observations and actions."""
         return {"columns": Reflection(env, self.mirror).columns}
 
 
 class G1EquivariantModelCfg(EquivariantModelCfg):
-    """A perceptron that is the same in the mirror of a G1."""
+    """MLP that is equivariant under the mirror symmetry of a G1."""
 
     mirror = MIRROR
 
 
 class Go1EquivariantModelCfg(EquivariantModelCfg):
-    """A perceptron that is the same in the mirror of a Go1."""
+    """MLP that is equivariant under the mirror symmetry of a Go1."""
 
     mirror = GO1_MIRROR

@@ -1,6 +1,6 @@
-"""The terms of walking, for any robot: each function makes those of one manager.
+"""Terms of walking for any robot, one function per manager.
 
-What they return is fresh, so change it as you like.
+Each call returns new objects, which the caller can change.
 """
 
 import math
@@ -31,20 +31,20 @@ from mjlab.tensors import UniformNoiseCfg
 
 COMMAND = "twist"
 FASTER = {"lin_vel_x": (-1.5, 2.0), "ang_vel_z": (-0.7, 0.7)}
-"""Ranges of the command in the second stage of training, m/s and rad/s."""
+"""Command ranges in the second stage of training, m/s and rad/s."""
 
 _STEPS_PER_ITERATION = 24
 
 
-# What the policy and its critic see.
+# Observations.
 
 
 def observations(robot: Robot, *, rough: bool) -> dict[str, ObservationGroupCfg]:
-    """Return what the robot measures, and the truth with its feet for the critic.
+    """Return the actor's observations, and exact ones with feet for the critic.
 
     Args:
         robot: The robot.
-        rough: Whether there is a terrain scan to see.
+        rough: Include the terrain scan.
     """
     seen = _measured()
     true = dict(seen)
@@ -71,7 +71,7 @@ def observations(robot: Robot, *, rough: bool) -> dict[str, ObservationGroupCfg]
         ),
     }
     return {
-        "actor": ObservationGroupCfg(terms={**seen}),
+        "actor": ObservationGroupCfg(terms={**seen}, enable_corruption=True),
         "critic": ObservationGroupCfg(terms={**true}, enable_corruption=False),
     }
 
@@ -118,11 +118,11 @@ def torso_of(robot: Robot) -> SceneEntityCfg:
     return SceneEntityCfg("robot", body_names=robot.torso_body)
 
 
-# What the policy does.
+# Actions and commands.
 
 
 def actions(robot: Robot) -> dict[str, ActionTermCfg]:
-    """Return the position targets of all joints, around the default pose."""
+    """Return position targets of all joints, relative to the default pose."""
     return {
         "joint_pos": mdp.JointPositionActionCfg(
             scale=dict(robot.action_scale), use_default_offset=True
@@ -131,7 +131,7 @@ def actions(robot: Robot) -> dict[str, ActionTermCfg]:
 
 
 def commands() -> dict[str, CommandTermCfg]:
-    """Return a velocity that changes every few seconds; a tenth of the time, 0."""
+    """Return a velocity command that changes every few seconds; 10 % are zero."""
     return {
         COMMAND: TwistCommandCfg(
             resampling_time_range=(3.0, 8.0),
@@ -151,18 +151,18 @@ def commands() -> dict[str, CommandTermCfg]:
     }
 
 
-# What it is rewarded for.
+# Rewards.
 
 
 def rewards(
     robot: Robot, *, rough: bool, scan_tilts: bool = False
 ) -> dict[str, RewardTermCfg]:
-    """Follow the command, upright, near the default pose, with quiet feet.
+    """Return rewards for command tracking, upright posture and smooth foot motion.
 
     Args:
         robot: The robot.
-        rough: Whether the ground below the feet has to be found by rays.
-        scan_tilts: Whether upright means along the normal of the scanned ground.
+        rough: Measure foot heights with rays.
+        scan_tilts: Use the normal of the scanned ground as the upright direction.
     """
     torso = torso_of(robot)
     return {
@@ -246,7 +246,7 @@ def _feet_rewards(robot: Robot, *, rough: bool) -> dict[str, RewardTermCfg]:
 
 
 def contact_cost(sensor: SensorCfg, weight: float) -> RewardTermCfg:
-    """Return a cost for each physics step in which a contact has more than 10 N."""
+    """Return a penalty per physics step in which a contact force exceeds 10 N."""
     return RewardTermCfg(
         func=walking.contact_cost,
         weight=weight,
@@ -254,11 +254,11 @@ def contact_cost(sensor: SensorCfg, weight: float) -> RewardTermCfg:
     )
 
 
-# When it ends.
+# Terminations.
 
 
 def terminations(*, rough: bool) -> dict[str, TerminationTermCfg]:
-    """Return time, falling over, and leaving the terrain.
+    """Return time limit, fall, and leaving the terrain.
 
     Args:
         rough: Whether the terrain has an edge.
@@ -276,11 +276,11 @@ def terminations(*, rough: bool) -> dict[str, TerminationTermCfg]:
     return terms
 
 
-# What happens to it.
+# Events.
 
 
 def events(robot: Robot) -> dict[str, EventTermCfg]:
-    """Return starts near the origin, pushes, and a robot that is not quite known."""
+    """Return resets near the origin, pushes, and the randomisation of the robot."""
     return {
         "reset_base": EventTermCfg(
             func=mdp.reset_root_state_uniform,
@@ -336,13 +336,13 @@ def events(robot: Robot) -> dict[str, EventTermCfg]:
 def foot_friction(
     robot: Robot, axis: str, bounds: tuple[float, float], *, log: bool = False
 ) -> EventTermCfg:
-    """Return the friction of a robot's feet, all of them alike, once for each world.
+    """Return the randomisation of foot friction, equal for all feet of a world.
 
     Args:
         robot: The robot.
         axis: "sliding", "torsional" or "rolling".
         bounds: Smallest and largest coefficient.
-        log: Whether its logarithm is uniform, rather than the coefficient.
+        log: Sample log-uniformly.
     """
     return EventTermCfg(
         func=mdp.randomize.geom_friction,
@@ -358,14 +358,14 @@ def foot_friction(
     )
 
 
-# What changes while training.
+# Curriculum.
 
 
 def curriculum(*, rough: bool) -> dict[str, CurriculumTermCfg]:
-    """Return faster commands later and, on tiles, harder ground for those who get far.
+    """Return faster commands in a later stage and, on terrain, levels by distance.
 
     Args:
-        rough: Whether there are tiles of rising difficulty.
+        rough: Whether the terrain has levels of difficulty.
     """
     second, third = 5000 * _STEPS_PER_ITERATION, 10000 * _STEPS_PER_ITERATION
     terms = {

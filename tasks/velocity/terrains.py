@@ -1,4 +1,4 @@
-"""More kinds of tile to walk on: beams, rings, open and uneven stairs, loose boxes."""
+"""Further sub-terrains: beams, rings, open and uneven stairs, boxes, slopes."""
 
 import numpy as np
 
@@ -17,10 +17,10 @@ from mjlab.terrain.shapes import Size, centred_block, ring
 
 
 class RandomStairsCfg(StairsCfg):
-    """Stairs up to a platform, of which each step has a height of its own."""
+    """Stairs up to a platform, with a random height of each step."""
 
     def build(self, size: Size, difficulty: float, rng: Rng) -> Tile:
-        """Return the stairs. Heights are drawn up to that of the difficulty."""
+        """Return the stairs. Step heights are random up to that of the difficulty."""
         highest = at_difficulty(self.step_height_range, difficulty)
         steps = self.num_rings(size) + 1
         tops = rng.uniform(self.step_height_range[0], highest, steps).cumsum()
@@ -32,9 +32,9 @@ class RandomStairsCfg(StairsCfg):
 
 
 class OpenStairsCfg(StairsCfg):
-    """Stairs up to a platform, of treads with nothing below them.
+    """Stairs up to a platform, with open treads.
 
-    A foot can get under a tread, and a ray that starts there meets the floor.
+    A foot can get under a tread, and a ray that starts there hits the floor.
     """
 
     tread_thickness: float = 0.05
@@ -47,7 +47,7 @@ class OpenStairsCfg(StairsCfg):
 
     def build(self, size: Size, difficulty: float, rng: Rng) -> Tile:
         """Return the treads above a floor at height 0."""
-        del rng  # Stairs leave nothing to chance.
+        del rng  # Not random.
         height = at_difficulty(self.step_height_range, difficulty)
         rings = self.num_rings(size)
         blocks = [centred_block(self.inset(size, rings), (rings + 1) * height)]
@@ -60,10 +60,10 @@ class OpenStairsCfg(StairsCfg):
 
 
 class NarrowBeamsCfg(SubTerrainCfg):
-    """Beams over a pit, along x and y, that lead to a platform in the middle."""
+    """Beams over a pit, along x and y, that lead to a platform in the centre."""
 
     beam_width_range: tuple[float, float] = (0.2, 0.6)
-    """Width of a beam, m, above 0: the high end at difficulty 0, the low end at 1."""
+    """Width of a beam, m, above 0: the upper value at difficulty 0, the lower at 1."""
 
     num_beams: int = 2
     """Number of beams along each side, at least 1. They end on the platform."""
@@ -88,7 +88,7 @@ class NarrowBeamsCfg(SubTerrainCfg):
 
     def build(self, size: Size, difficulty: float, rng: Rng) -> Tile:
         """Return border, platform and beams at height 0."""
-        del rng  # Beams leave nothing to chance.
+        del rng  # Not random.
         width = at_difficulty(self.beam_width_range, 1.0 - difficulty)
         x, y = (extent / 2 - self.border_width for extent in size)
         blocks = ring((size[0] / 2, size[1] / 2), (x, y), 0.0)
@@ -103,7 +103,7 @@ class NarrowBeamsCfg(SubTerrainCfg):
 
 
 class NestedRingsCfg(SubTerrainCfg):
-    """Rings around a platform, each at a height of its own, with gaps between them."""
+    """Rings around a platform, each at a random height, with gaps between them."""
 
     ring_width: float = 0.6
     """Width of a ring, m, above 0."""
@@ -119,7 +119,8 @@ class NestedRingsCfg(SubTerrainCfg):
     """Depth of the floor in the gaps, m, above 0."""
 
     platform_width: float = 2.0
-    """Least width of the platform, m, above 0. It takes what full rings leave over."""
+    """Minimum width of the platform, m, above 0. It fills the space inside the last
+    full ring."""
 
     border_width: float = 0.5
     """Width of the flat border, m, at least 0."""
@@ -157,27 +158,27 @@ class NestedRingsCfg(SubTerrainCfg):
 
 
 class RandomBoxesCfg(SubTerrainCfg):
-    """Boxes at random places on flat ground, with exact edges, along the tile's sides.
+    """Axis-aligned boxes at random positions on flat ground, with exact edges.
 
-    `DiscreteObstaclesCfg` has them in one height field, which is quicker to collide
-    with where there are many, and pits too.
+    `DiscreteObstaclesCfg` has obstacles and pits in one height field, which collides
+    faster with many obstacles.
     """
 
     num_boxes: int = 30
-    """Number of boxes, at least 1. They may overlap; the highest counts."""
+    """Number of boxes, at least 1. They can overlap; the highest surface counts."""
 
     box_width_range: tuple[float, float] = (0.25, 1.0)
-    """Range of the random widths and lengths, m, above 0, at most what the border
-    leaves."""
+    """Range of the random widths and lengths, m, above 0, at most the space inside the
+    border."""
 
     box_height_range: tuple[float, float] = (0.02, 0.2)
-    """Largest height of a box at difficulty 0 and 1, m, each at least 0."""
+    """Maximum height of a box at difficulty 0 and 1, m, each at least 0."""
 
     platform_width: float = 2.0
-    """Width of the square in the middle that stays free, m, above 0."""
+    """Width of the free square in the centre, m, above 0."""
 
     border_width: float = 0.25
-    """Width of the border that stays free, m, at least 0."""
+    """Width of the free border, m, at least 0."""
 
     def check(self, path: str, size: Size) -> None:
         """Raise if the boxes or the platform do not fit the tile."""
@@ -198,7 +199,7 @@ class RandomBoxesCfg(SubTerrainCfg):
             room = np.array(size) / 2 - self.border_width - half
             middle = rng.uniform(-1.0, 1.0, size=2) * room
             height = float(rng.uniform(0.0, highest))
-            # The draws come first: a box's place says nothing about the others'.
+            # Drawn first, so that the position of a box does not depend on the others.
             if np.all(np.abs(middle) < free + half):
                 continue
             (x_min, y_min), (x_max, y_max) = middle - half, middle + half
@@ -207,21 +208,20 @@ class RandomBoxesCfg(SubTerrainCfg):
 
 
 class TiltedGridCfg(SubTerrainCfg):
-    """Square cells that lean to random sides, each about its own middle at height 0."""
+    """Square cells with random slopes, each with its centre at height 0."""
 
     grid_width: float = 0.8
     """Width of a cell, m, at least four vertices."""
 
     slope_range: tuple[float, float] = (0.0, 0.3)
-    """Largest rise over run along x and along y at difficulty 0 and 1, each at least
-    0."""
+    """Maximum slope along x and along y at difficulty 0 and 1, each at least 0."""
 
     horizontal_scale: float = 0.05
-    """Distance of the vertices, m, from 0.02 to a quarter of the tile. The steps
-    between cells are one such distance wide."""
+    """Distance between vertices, m, from 0.02 to a quarter of the tile. Steps between
+    cells have this width."""
 
     platform_width: float = 2.0
-    """Width of the flat square in the middle, m, above 0."""
+    """Width of the flat square in the centre, m, above 0."""
 
     border_width: float = 0.25
     """Width of the flat border, m, at least 0, but at least one vertex."""
@@ -251,19 +251,19 @@ class TiltedGridCfg(SubTerrainCfg):
         return height_field_tile(size, heights)
 
     def _vertices(self, extent: float) -> np.ndarray:
-        """Return places along one side, odd in number: one is at the centre."""
+        """Return an odd number of positions along one side, with one at the centre."""
         count = 2 * round(extent / self.horizontal_scale / 2) + 1
         return np.linspace(-extent / 2, extent / 2, count)
 
     def _cells(self, places: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Return the cell of each place, and the way from that cell's middle, m."""
+        """Return the cell of each position, and the offset from its centre, m."""
         from_edge = places - places[0]
         cell = np.floor(from_edge / self.grid_width + 1e-9).astype(int)
         return cell, from_edge - (cell + 0.5) * self.grid_width
 
 
 def walking_terrains() -> dict[str, SubTerrainCfg]:
-    """Return the kinds of this file by name, each with its defaults."""
+    """Return the sub-terrains of this file by name, with default settings."""
     return {
         "random_stairs": RandomStairsCfg(),
         "open_stairs": OpenStairsCfg(),
@@ -275,7 +275,7 @@ def walking_terrains() -> dict[str, SubTerrainCfg]:
 
 
 def __getattr__(name: str) -> object:
-    """Return `rough_terrains()` by its name elsewhere, anew for each import."""
+    """Return `rough_terrains()` under its name in mjlab 1.6, new for each import."""
     if name == "ROUGH_TERRAINS_CFG":
         return rough_terrains()
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -842,8 +842,8 @@ WRONG = {
     ),
     "no gain": (
         [servo(stiffness={"elbow": 3.0})],
-        "PositionActuatorCfg.stiffness: No pattern gives a value to the joint "
-        "'shoulder' (1 of 2 are without one). The patterns are 'elbow'.",
+        "PositionActuatorCfg.stiffness: No pattern matches the joint 'shoulder' (1 "
+        "of 2 have no value). Patterns: 'elbow'.",
     ),
     "no effort": (
         [servo(effort_limit=0.0)],

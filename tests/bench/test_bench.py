@@ -63,10 +63,13 @@ def test_measuring_goes_on_as_if_nobody_had_measured() -> None:
 @pytest.mark.parametrize(
     ("line", "message"),
     [
-        ("", "Name a task first: bench.py TASK [options]. Tasks: Cartpole-Balance"),
+        ("", "TASK is missing: bench.py TASK [options]. Tasks: Cartpole-Balance"),
         (f"{TASK} --blocks 0", "--blocks is 0; it has to be 1 or more."),
         (f"{TASK} --steps -1", "--steps is -1; it has to be 1 or more."),
-        (f"{TASK} --out /nowhere/x.json", "--out /nowhere/x.json: there is no folder"),
+        (
+            f"{TASK} --out /nowhere/x.json",
+            "--out /nowhere/x.json: folder /nowhere does",
+        ),
     ],
 )
 def test_wrong_lines_of_bench_are_answered(line: str, message: str) -> None:

@@ -662,7 +662,7 @@ def test_the_page_of_the_documentation_is_filled_between_its_marks(tmp_path):
     once = cartpole_docs.filled(text, tmp_path, ["x.svg"])
     assert "| 42 |" in once and "old" not in once
     assert once.startswith("A\n") and "\nB\n" in once
-    assert cartpole_docs.NOTHING in once and "](images/cartpole/x.svg)" in once
+    assert cartpole_docs.NOTHING in once and "](../images/cartpole/x.svg)" in once
     assert cartpole_docs.filled(once, tmp_path, ["x.svg"]) == once
 
 

@@ -304,7 +304,7 @@ def test_the_report_tells_a_run_that_is_going_from_one_that_died(tmp_path):
         assert 'class="status running">running<' in render(run.path)
     page = render(run.path)
     assert 'class="status died">died<' in page
-    assert "Its process has gone without a note" in page
+    assert "Its process ended without recording a reason" in page
     run.finish("finished", "all is done")
     assert 'class="status finished">finished<' in render(run.path)
 
@@ -316,8 +316,8 @@ def test_a_run_is_resumed_by_one_process_at_a_time(logs, tmp_path, capsys):
     with training(run, tmp_path) as child:
         said = answer(capsys, train.main, *line)
     assert said == (
-        f"error: Process {child} is training in {run.path}. Stop it first, or wait for "
-        "its end.\n"
+        f"error: Process {child} is training in {run.path}. Stop it, or wait until it "
+        "ends.\n"
     )
     run.update(**before)
 
@@ -429,8 +429,8 @@ def test_a_folder_of_runs_that_cannot_be_written_is_one_line(tmp_path, capsys):
     file.touch()
     line = small("--num-envs", "8", "--logs", str(file / "logs"))
     assert answer(capsys, train.main, *line) == (
-        f"error: Cannot write to {file / 'logs'} (not a directory). --logs names "
-        "another folder.\n"
+        f"error: Cannot write to {file / 'logs'} (not a directory). Choose "
+        "another folder with --logs.\n"
     )
 
 
@@ -440,7 +440,7 @@ def test_a_folder_that_may_only_be_read_is_said_so(tmp_path, monkeypatch):
 
     monkeypatch.setattr(os, "mkdir", refuse)
     configs = {"env": env_cfg(), "agent": CartpoleAgentCfg()}
-    said = r"Cannot write to .*/logs \(read-only file system\)\. --logs names another"
+    said = r"Cannot write to .*/logs \(read-only file system\)\. Choose another"
     with pytest.raises(CannotWriteError, match=said):
         Run.create(tmp_path / "logs", TASK, configs=configs, seed=3)
 

@@ -27,7 +27,7 @@ from mjlab.cli.list import find_summary
 from mjlab.cli.static_imports import ImportFaultError, check_imports
 from mjlab.cli.training import record_film
 from mjlab.entity import EntityCfg, build_entity
-from mjlab.motion.bvh import read_bvh
+from mjlab.motion.tools.bvh import read_bvh
 from mjlab.names import suggest
 from mjlab.registry import entries, find_entry, load_task
 from mjlab.rl import BetaCfg, MlpModelCfg, PpoAgentCfg, RndCfg, RnnModelCfg
@@ -109,11 +109,11 @@ def test_a_wrong_task_is_answered_without_torch():
 # --- Wrong command lines -------------------------------------------------------------
 
 WRONG = {
-    "": "Name a task first: train.py TASK [options]. Tasks: Cartpole-Balance, ",
+    "": "TASK is missing: train.py TASK [options]. Tasks: Cartpole-Balance, ",
     "Cartpole-Balanse": "There is no task 'Cartpole-Balanse'. Valid names, nearest "
     "first: 'Cartpole-Balance', ",
-    "--evn.decimation 4": "There is no option '--evn.decimation'. Settings begin with "
-    "--env. or --agent.",
+    "--evn.decimation 4": "Unknown option '--evn.decimation'. Settings of the task "
+    "start with --env. or --agent.",
     "--seed one": "--seed takes a whole number or None, not 'one'. It is None now.",
     "--workers 0": "--workers is 0; it has to be 1 or more.",
     "--device gpu": '--device cannot be \'gpu\'. Valid: "cpu", "cuda", '
@@ -156,8 +156,8 @@ WRONG = {
     "names, nearest first: 'position_range', ",
     "--disable rewards.smoth": "--disable rewards.smoth: env.rewards has no part "
     "'smoth'. Valid names, nearest first: 'smooth'.",
-    "--disable decimation": "--disable decimation: it cannot be switched off. "
-    "What can is a term, such as rewards.NAME, or another part that may be None.",
+    "--disable decimation": "--disable decimation: this part cannot be disabled. "
+    "Valid: a term, such as rewards.NAME, or a part that can be None.",
     "--agent.actor Rnn": "--agent.actor cannot be 'Rnn'. Valid names, nearest first: ",
     "--agent.algorithm.rnd-cfg.weight 1": "--agent.algorithm.rnd-cfg.weight: "
     "agent.algorithm.rnd_cfg is None, so that it has no part 'weight'. It can be "
@@ -439,7 +439,7 @@ def test_the_reference_shows_options_with_kind_value_and_text():
         "  --agent.checkpoint.every\n"
         "      Iterations between checkpoints. The last iteration is saved in any "
         "case.\n"
-        "      a whole number; 50 now.\n"
+        "      a whole number. Now: 50\n"
     )
 
 
@@ -706,7 +706,7 @@ def test_a_training_with_a_film_has_it_in_its_report(logs, tmp_path, capsys):
     more = ["--agent.max-iterations", "3", "--logs", str(tmp_path / "logs"), "--video"]
     assert run_program(train.main, [TASK, "--resume", "latest", *more]) == 0
     run = (tmp_path / "logs" / TASK / "latest").resolve()
-    assert f"Film {run / 'videos' / 'policy.mp4'}.\n" in capsys.readouterr().out
+    assert f"Video {run / 'videos' / 'policy.mp4'}.\n" in capsys.readouterr().out
     # The box "ftyp" is the first of an MP4 file.
     assert (run / "videos" / "policy.mp4").read_bytes()[4:8] == b"ftyp"
     assert "data:video/mp4;base64," in (run / "report.html").read_text()
@@ -716,7 +716,7 @@ def test_a_training_with_a_film_has_it_in_its_report(logs, tmp_path, capsys):
 def test_a_film_that_cannot_be_recorded_is_one_line(tmp_path):
     (tmp_path / "run.json").write_text('{"task": "Cartpole-Balance"}')
     said = record_film(Run(tmp_path))
-    assert said.startswith("No film was recorded. ")
+    assert said.startswith("No video was recorded. ")
     assert "config.json" in said and "\n" not in said
 
 
@@ -781,11 +781,11 @@ def test_falls_are_ends_before_the_time_is_over(logs, capsys):
     found = figures(logs, *line)
     assert [run["steps"] for run in found["runs"]] == [10] * 4
     assert found["summary"]["success_once"] is None
-    assert "the task does not say" in capsys.readouterr().out
+    assert "not defined by the task" in capsys.readouterr().out
 
 
 def test_a_program_without_configurations_takes_no_settings():
-    with pytest.raises(UsageError, match=r"no option '--env.decimation'"):
+    with pytest.raises(UsageError, match=r"Unknown option '--env.decimation'"):
         read_line(list_verb.ListOptions, ["--env.decimation", "4"])
 
 
@@ -793,7 +793,7 @@ def test_a_new_task_passes_the_test_that_it_comes_with(tmp_path, capsys):
     line = ["Pole-On-Ice", "--like", TASK, "--folder", str(tmp_path)]
     assert run_program(new.main, line) == 0
     assert run_program(new.main, line) == 2
-    assert "exists already; nothing was written" in capsys.readouterr().err
+    assert "already exists; nothing was written" in capsys.readouterr().err
     done = subprocess.run(
         [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider"],
         cwd=tmp_path / "pole_on_ice",
@@ -814,5 +814,5 @@ def test_a_new_task_passes_the_test_that_it_comes_with(tmp_path, capsys):
 def test_a_name_that_cannot_be_a_package_is_refused(name, tmp_path, capsys):
     line = [name, "--like", TASK, "--folder", str(tmp_path)]
     assert run_program(new.main, line) == 2
-    assert "is no name for a task" in capsys.readouterr().err
+    assert "is not a valid task name" in capsys.readouterr().err
     assert list(tmp_path.iterdir()) == []

@@ -184,5 +184,5 @@ def test_feet_that_cannot_be_measured_do_not_spoil_an_evaluation(capsys):
     line = read_line(evaluate.EvaluateOptions, [WALKER])
     assert evaluate.measure_gait(line, cfg, ZeroPolicy) == {}
     said = capsys.readouterr().out
-    assert "The gait is not measured: Contact sensor 'feet_contact' has" in said
+    assert "Gait not measured: Contact sensor 'feet_contact' has" in said
     assert "reduce='netforce'" in said

@@ -58,7 +58,7 @@ def test_a_wrong_verb_is_answered_with_the_nearest(call):
     code, _, said = call("trian", "Cartpole-Balance")
     assert code == 2
     assert said.startswith(
-        "error: There is no 'mjlab trian'. Valid names, nearest first: 'train', "
+        "error: Unknown verb 'mjlab trian'. Valid names, nearest first: 'train', "
     )
 
 

@@ -37,7 +37,7 @@ def test_what_fits_is_let_through_up_to_the_number_that_is_named(
         require(40_000, GB, monkeypatch)
     said = str(caught.value)
     assert said.startswith("40000 worlds need about ")
-    assert "and 1.0 GB are free on this machine. A world takes 0." in said
+    assert "and 1.0 GB are free on this machine. Memory per world is 0." in said
     found = re.search(r"(\d+) worlds fit: --env.scene.num-envs (\d+)\.$", said)
     assert found is not None and found[1] == found[2]
     fitting = int(found[1])
@@ -120,7 +120,7 @@ def test_too_many_worlds_in_python_are_one_line_with_how_many_fit(worlds: int) -
     with pytest.raises(MemoryError) as caught:
         ManagerBasedRlEnv(env_cfg(worlds=worlds), device="cpu")
     said = str(caught.value)
-    assert said.startswith(f"{worlds} worlds take at least ")
+    assert said.startswith(f"{worlds} worlds need at least ")
     assert said.endswith("scene.num_envs in Python, --num-envs on the command line.")
     fitting = re.search(r"enough for (\d+) at most", said)
     # Each world holds an MjData, whose size without buffers is above 160 kB.
@@ -156,7 +156,7 @@ def test_a_limit_of_the_shell_is_named_where_worlds_exceed_it() -> None:
     )
     limit, said = done.stdout.splitlines()
     assert said == (
-        f"10000 worlds do not fit into memory (ulimit -v allows {limit} GB). Take "
+        f"10000 worlds do not fit into memory (ulimit -v allows {limit} GB). Use "
         "fewer worlds: scene.num_envs in Python, --num-envs on the command line."
     )
 
@@ -191,7 +191,7 @@ def test_memory_that_runs_out_anywhere_is_one_line_of_the_command_line(
 ) -> None:
     assert run_program(lambda arguments: fail(), []) == 2
     assert capsys.readouterr().err == (
-        f"error: Out of memory{size}. Take fewer worlds: scene.num_envs in Python, "
+        f"error: Out of memory{size}. Use fewer worlds: scene.num_envs in Python, "
         "--num-envs on the command line.\n"
     )
 

@@ -19,12 +19,13 @@ from mjlab.motion import (
     load_motion,
     save_motion,
 )
-from mjlab.motion.simulate import simulated
+from mjlab.motion.tools.clips.g1 import make_clip
+from mjlab.motion.tools.simulate import simulated
 from mjlab.registry import load_task
 from mjlab.rl import load_policy
 from mjlab.runs import Run
 from mjlab.tasks.robots.g1 import g1_cfg
-from mjlab.tasks.tracking.clips import FOLDER, make_clip
+from mjlab.tasks.tracking.clips import G1_CLIPS
 from mjlab.viewer import Player
 from tests.tools.architecture import ROOT
 from tests.tools.film_reader import read_film
@@ -43,14 +44,14 @@ def test_the_overview_has_every_word_and_each_word_its_options(capsys):
 
 MISTAKES = {
     "": r"'import'.*'make'",
-    "chek a.npz": r"There is no 'motion.py chek'.*'check'",
-    "check": r"Name a PLACE",
+    "chek a.npz": r"Unknown subcommand 'motion.py chek'.*'check'",
+    "check": r"PLACE is missing",
     "check none.npz": r"There is no motion file none\.npz",
     "check . ": r"The folder \. has no motion file",
-    "cut wave.npz": r"Say which of the 421 frames: --frames FIRST LAST",
+    "cut wave.npz": r"--frames FIRST LAST, within the 421 frames",
     "cut wave.npz --frames 400 500": r"has the frames 0 to 421; 400 to 500 is no range",
-    "blend wave.npz": r"Name the motion that follows: --then FILE",
-    "mirror wave.npz --robot H1": r"There is no robot 'H1'.*'G1'",
+    "blend wave.npz": r"with --then FILE",
+    "mirror wave.npz --robot H1": r"Unknown robot 'H1'.*'G1'",
     "check wave.npz --robot Go1": r"has the joint 'left_hip_pitch_joint', and Go1 has",
     "make wav": r"'wav'.*'wave'",
     "record Cartpole-Balance": r"Cartpole-Balance has no entity 'robot'",
@@ -65,7 +66,7 @@ def test_a_mistake_is_answered_in_one_line(words, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     line = words.split()
     if "wave.npz" in line:
-        line[line.index("wave.npz")] = str(FOLDER / "wave.npz")
+        line[line.index("wave.npz")] = str(G1_CLIPS / "wave.npz")
     with pytest.raises((UsageError, ValueError), match=MISTAKES[words]) as answer:
         main(line)
     assert "\n" not in str(answer.value)
@@ -74,19 +75,19 @@ def test_a_mistake_is_answered_in_one_line(words, tmp_path, monkeypatch):
 @pytest.mark.slow
 def test_a_motion_is_shown_on_a_page_of_this_machine(capfd):
     pytest.importorskip("mjviser", reason="the extra `viewer` is not installed")
-    main(["show", str(FOLDER / "wave.npz"), "--port", "0", "--steps", "2"])
+    main(["show", str(G1_CLIPS / "wave.npz"), "--port", "0", "--steps", "2"])
     assert re.search(r"Open http://127\.0\.0\.1:\d+ in", capfd.readouterr().out)
 
 
 def test_two_clips_of_one_name_are_refused(tmp_path):
     for folder in ("a", "b"):
-        save_motion(load_motion(FOLDER / "wave.npz"), tmp_path / folder / "wave.npz")
+        save_motion(load_motion(G1_CLIPS / "wave.npz"), tmp_path / folder / "wave.npz")
     with pytest.raises(MotionError, match="Two clips are called 'wave'"):
         find_motions([tmp_path / "a", tmp_path / "b"])
 
 
 def test_a_clip_below_the_ground_ends_with_a_code(tmp_path, capsys):
-    clip = load_motion(FOLDER / "wave.npz")
+    clip = load_motion(G1_CLIPS / "wave.npz")
     low = type(clip).from_root(
         "low",
         clip.fps,
@@ -132,7 +133,7 @@ def test_what_a_policy_does_becomes_a_motion(tmp_path, capsys):
 
 
 def test_a_motion_is_simulated_and_says_what_a_hand_carried(tmp_path, capsys):
-    part = load_motion(FOLDER / "wave.npz").frames(0, 20)
+    part = load_motion(G1_CLIPS / "wave.npz").frames(0, 20)
     path = save_motion(part, tmp_path / "start.npz")
     main(["simulate", str(path), "--out", str(tmp_path / "done.npz")])
     found = load_motion(tmp_path / "done.npz")
@@ -144,7 +145,7 @@ def test_a_motion_is_simulated_and_says_what_a_hand_carried(tmp_path, capsys):
 
 @pytest.mark.slow
 def test_a_clip_that_ships_is_what_its_description_makes():
-    shipped = load_motion(FOLDER / "wave.npz")
+    shipped = load_motion(G1_CLIPS / "wave.npz")
     made = make_clip("wave", g1_robot())
     assert np.abs(made.joint_pos - shipped.joint_pos).max() < 1e-4
     assert np.abs(made.root_pos - shipped.root_pos).max() < 1e-4
@@ -154,7 +155,7 @@ def test_a_clip_that_ships_is_what_its_description_makes():
 @pytest.mark.slow
 def test_what_a_hand_carries_is_what_its_file_says():
     cfg = g1_cfg()
-    shipped = load_motion(FOLDER / "kick.npz")
+    shipped = load_motion(G1_CLIPS / "kick.npz")
     found = simulated(shipped, cfg, MotionRobot(cfg, "G1"))
     assert found.feasibility == pytest.approx(shipped.feasibility, abs=0.01)
 
@@ -169,11 +170,11 @@ def commands_of(page: str) -> list[list[str]]:
 @pytest.mark.slow
 def test_five_commands_lead_from_a_csv_to_a_film(tmp_path, monkeypatch, renderer_works):
     monkeypatch.chdir(tmp_path)
-    part = load_motion(FOLDER / "wave.npz").frames(50, 130).resampled(30.0)
+    part = load_motion(G1_CLIPS / "wave.npz").frames(50, 130).resampled(30.0)
     quats = part.root_quat[:, [1, 2, 3, 0]]
     rows = np.concatenate((part.root_pos, quats, part.joint_pos), axis=1)
     np.savetxt(tmp_path / "dance.csv", rows, delimiter=",")
-    commands = commands_of((ROOT / "docs" / "tracking.md").read_text("utf-8"))
+    commands = commands_of((ROOT / "docs/howto/motion_tracking.md").read_text("utf-8"))
     assert len(commands) == 5
     for python, script, *rest in commands:
         assert (python, script) == ("python", "scripts/motion.py")

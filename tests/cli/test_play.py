@@ -188,11 +188,11 @@ def test_a_configuration_that_has_no_form_of_its_own_is_watched_as_well():
         ("latest --num-envs 0", r"--num-envs is 0; it has to be 1 or more"),
         ("latest --speed 0", r"--speed is 0.0; it has to be above 0"),
         ("latest --seconds 0", r"--seconds is 0.0; it has to be above 0"),
-        ("latest --seconds 1 --steps 2", r"--steps and --seconds both say how long"),
+        ("latest --seconds 1 --steps 2", r"--steps and --seconds exclude each other"),
         ("latest --video a.mp4 --viewer web", r"--video cannot be combined with"),
         (
             "latest --policy teleop --video a.mp4",
-            r"teleop needs the buttons of --viewer",
+            r"teleop needs the controls of --viewer",
         ),
         ("policy.onnx", r"There is no file policy.onnx"),
     ],

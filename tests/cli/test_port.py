@@ -1,16 +1,18 @@
 """What to change in a task of others: two files in their style, line by line."""
 
+import inspect
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "docs"))
-
-from generator.sources import records
-
 from mjlab.cli.porting.reading import FIELDS, FIELDS_OF, UNKNOWN, read_task
+from mjlab.entity import EntityCfg
+from mjlab.envs import ViewerCfg
+from mjlab.rl import PpoAgentCfg  # noqa: F401 - its fields are looked at.
+from mjlab.settings import Config
+from mjlab.terrain import TerrainCfg
 
 ROOT = Path(__file__).resolve().parents[2]
 FILES = Path(__file__).with_name("ported")
@@ -56,9 +58,9 @@ def test_the_program_prints_the_list_and_does_not_run_the_file(tmp_path):
 def test_a_file_that_is_none_is_refused(tmp_path):
     (tmp_path / "task.py").write_text("def (:\n")
     for words, said in (
-        ([], "Name a file in Python, such as their_env_cfg.py."),
-        (["other.py"], "There is no file other.py."),
-        (["task.py"], "task.py is no file in Python: invalid syntax (<unknown>, line"),
+        ([], "name a Python file, such as their_env_cfg.py."),
+        (["other.py"], "File other.py does not exist."),
+        (["task.py"], "task.py is not valid Python: invalid syntax (<unknown>, line"),
     ):
         done = port(*words, cwd=tmp_path)
         assert done.returncode == 2 and said in done.stderr
@@ -94,7 +96,7 @@ def test_names_are_followed_through_aliases_and_dotted_modules():
         (1, "isaaclab.envs.mdp", "mjlab.mdp"),
         (2, "mjlab.entity.EntityArticulationInfoCfg", "mjlab.entity.ArticulationCfg"),
         (3, "isaaclab.envs.mdp.base_pos_z", "mjlab.mdp.base_height"),
-        (6, "mjlab.tasks.velocity.mdp", "a file `mdp.py` of yours"),
+        (6, "mjlab.tasks.velocity.mdp", "your own file `mdp.py`"),
     ]
 
 
@@ -138,21 +140,64 @@ def test_a_field_that_is_also_ours_elsewhere_is_found_by_its_owner():
     ]
 
 
+def test_a_field_without_a_counterpart_is_named_with_its_replacement():
+    text = (
+        "from mjlab.actuator import BuiltinPositionActuatorCfg as Motor\n"
+        "from mjlab.envs import ManagerBasedRlEnvCfg\n"
+        "from mjlab.sensor import CameraSensorCfg\n"
+        "from mjlab.rl import RslRlOnPolicyRunnerCfg\n"
+        "Motor(target_names_expr=('.*',), delay_max_lag=2)\n"
+        "ManagerBasedRlEnvCfg(auto_reset=False, decimation=4)\n"
+        "CameraSensorCfg(name='eye', camera_name='head', orthographic=True)\n"
+        "RslRlOnPolicyRunnerCfg(run_name='a', max_iterations=5)\n"
+        "other(camera_name='head')\n"
+    )
+    assert [row for row in changes(text) if row[0] > 4] == [
+        (5, "delay_max_lag", "delay"),
+        (6, "auto_reset", "no counterpart"),
+        (7, "camera_name", "camera"),
+        (7, "orthographic", "no counterpart"),
+        (8, "run_name", "no counterpart"),
+    ]
+
+
+def test_a_method_of_theirs_is_named_with_its_replacement():
+    text = (
+        "robot.write_joint_state_to_sim(pos, vel, env_ids=ids)\n"
+        "robot.data.joint_torques, env.obs_buf, self._env.extras, other.extras\n"
+    )
+    assert changes(text) == [
+        (1, ".write_joint_state_to_sim", "write_joint_state"),
+        (1, "env_ids", "mask"),
+        (2, ".extras", "take_log"),
+        (2, ".joint_torques", "qfrc_actuator"),
+        (2, ".obs_buf", "observation_manager.output"),
+    ]
+
+
 def test_each_field_by_owner_is_a_field_of_our_class():
-    ours = {"EntityCfg": "EntityCfg", "terrain": "TerrainCfg"}
+    ours = {"EntityCfg": EntityCfg, "terrain": TerrainCfg}
     for owner, rows in FIELDS_OF.items():
-        record = records()[ours.get(owner, "ViewerCfg")]
-        fields = {field.name for field in record.fields}
+        fields = fields_of(ours.get(owner, ViewerCfg))
         assert not fields & rows.keys()
         assert {name for name, _ in rows.values()} <= fields
 
 
-def test_no_field_to_change_is_one_of_ours_and_each_of_ours_is():
-    fields = {field.name for record in records().values() for field in record.fields}
+def test_renamed_fields_exist_here_and_their_old_names_do_not():
+    fields = set().union(*map(fields_of, subclasses(Config)))
     assert not fields & FIELDS.keys()
     named = {ours for ours, _ in FIELDS.values() if " " not in ours}
     assert named - {"mask", "speeds"} <= fields
     assert UNKNOWN not in named
+
+
+def subclasses(kind: type) -> set[type]:
+    below = {kind for each in kind.__subclasses__() for kind in subclasses(each)}
+    return {kind, *below}
+
+
+def fields_of(kind: type) -> set[str]:
+    return {name for each in kind.__mro__ for name in inspect.get_annotations(each)}
 
 
 if __name__ == "__main__":

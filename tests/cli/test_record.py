@@ -113,13 +113,13 @@ def test_a_controller_by_hand_is_recorded(tmp_path):
     [
         (
             ["--policy", "script"],
-            "no controller by hand .* trained, zero or random",
+            "no scripted controller .* trained, zero or random",
         ),
         (["--episodes", "0"], "has to be 1 or more"),
-        (["--out", "a.hdf5"], "has to end in .h5"),
+        (["--out", "a.hdf5"], "must end in .h5"),
         (
             ["--keep", "failed", "--disable", "outcomes.success"],
-            "does not say what success is",
+            "needs a success criterion",
         ),
     ],
 )
@@ -132,6 +132,6 @@ def test_what_cannot_be_recorded_is_refused(options, said, tmp_path, monkeypatch
 
 def test_a_file_that_is_there_stays(tmp_path):
     (tmp_path / "a.h5").write_text("mine")
-    with pytest.raises(UsageError, match="exists already"):
+    with pytest.raises(UsageError, match="already exists"):
         record.main([TASK, "--out", str(tmp_path / "a.h5")])
     assert (tmp_path / "a.h5").read_text() == "mine"

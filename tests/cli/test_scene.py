@@ -56,5 +56,5 @@ def test_mujoco_opens_the_scene_of_every_task(task: str, tmp_path: Path):
 
 
 def test_a_scene_is_asked_for_by_a_task():
-    with pytest.raises(UsageError, match=r"Name a task first: scene\.py TASK"):
+    with pytest.raises(UsageError, match=r"TASK is missing: scene\.py TASK"):
         main([])

@@ -33,7 +33,7 @@ def test_without_a_kind_all_kinds_are_listed(capsys):
 @pytest.mark.parametrize(
     ("line", "message"),
     [
-        ("open_stair", r"no kind of terrain 'open_stair'\. .*'open_stairs'"),
+        ("open_stair", r"Unknown kind of terrain 'open_stair'\. .*'open_stairs'"),
         ("flat --rows 0", r"--rows is 0; it has to be 1 or more"),
     ],
 )

@@ -159,5 +159,5 @@ def test_a_task_that_does_not_compile_fails_the_command(
 ) -> None:
     # `false` stands for a process that ended with an error.
     monkeypatch.setattr(sys, "executable", "false")
-    with pytest.raises(SystemExit, match="Not compiled: Cartpole-Balance"):
+    with pytest.raises(SystemExit, match="Failed to compile: Cartpole-Balance"):
         main(["Cartpole-Balance", "--cache", str(tmp_path)])

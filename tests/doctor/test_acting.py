@@ -54,4 +54,4 @@ def test_an_observation_at_either_bound_of_its_clip_is_found(bound: float) -> No
     given = acting(torch.zeros(20, 4, 2), observed)
     (one,) = examine_acting(given, is_normalised=True)
     assert one.kind == "clipped_observation"
-    assert "(-2.0, 1.0) in 25% of its numbers" in one.what
+    assert "(-2.0, 1.0) in 25% of its values" in one.what

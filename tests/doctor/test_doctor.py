@@ -186,7 +186,7 @@ def test_only_movement_along_the_command_follows_it(asked: Any) -> None:
     backwards, across = walking(asked, (-x, -y)), walking(asked, (-y, x))
     assert kinds(backwards) == kinds(across) == {"command_not_followed"}
     speed = (x * x + y * y) ** 0.5
-    assert f"{speed:.2f} m/s are asked for, and {-speed:.2f} m/s" in backwards[0].what
+    assert f"{speed:.2f} m/s, the measured speed {-speed:.2f} m/s" in backwards[0].what
 
 
 def test_a_robot_lies_below_six_tenths_of_its_height() -> None:
@@ -454,7 +454,7 @@ def test_a_run_that_is_set_to_few_iterations_is_early_by_its_task(
     found, looked_at = examine(Run(run), {})
     said = listing(found, looked_at)
     assert " 1. sure    Too early to judge: 5 of 300 iterations." in said
-    assert "Try: ask again after iteration 60;" in said
+    assert "Try: run the doctor again after iteration 60;" in said
 
 
 @pytest.mark.slow
@@ -468,7 +468,7 @@ def test_a_robot_that_has_begun_to_learn_gets_no_advice_on_its_walk(
     doctor.main(["latest", "--logs", str(tmp_path)])
     said = capsys.readouterr().out
     assert "Too early to judge: 3 of 300 iterations." in said
-    assert "is not followed" not in said and "lies" not in said
+    assert "is not tracked" not in said and "lies" not in said
 
 
 @pytest.mark.parametrize("scale", [0.01, 100.0])
@@ -491,16 +491,16 @@ def test_the_console_text_of_findings_is_this() -> None:
     expected = """\
 2 findings in a run: 40 recorded iterations.
 
- 1. sure    Ending at once is the best return: episodes shrank from 59.3 to 8.6 steps,
-            and a step costs 0.06.
-            Try: let action_rate_l2 cost less, which takes most; or begin with less
-            noise, such as agent.actor.distribution-cfg.init-std 0.4.
+ 1. sure    Ending early gives the best return: episodes shrank from 59.3 to 8.6 steps,
+            and the reward per step is -0.06.
+            Try: reduce the weight of action_rate_l2, the largest cost; or start with
+            less action noise, such as agent.actor.distribution-cfg.init-std 0.4.
             --env.rewards.action-rate-l2.weight -0.01
 
  2. perhaps 1 of 1 actions never change: slider.
             Try: look for a network whose units are all off."""
     assert listing(found, "a run: 40 recorded iterations") == expected
-    assert listing([], "a run") == "Nothing found in a run."
+    assert listing([], "a run") == "No findings in a run."
 
 
 def sick_agent() -> Any:
@@ -529,13 +529,13 @@ def test_a_collapse_is_said_while_training_in_the_report_and_by_the_script(
     sick: tuple[Run, Quiet], capsys: pytest.CaptureFixture[str]
 ) -> None:
     run, told = sick
-    (said,) = [line for line in told.said if line.startswith("Doctor: Ending at once")]
+    (said,) = [line for line in told.said if line.startswith("Doctor: Ending early")]
     assert said.endswith("--env.rewards.alive.weight -0.1")
-    assert told.shown[-1].findings[0].startswith("Ending at once")
-    assert "Ending at once is the best return" in render(run.path)
+    assert told.shown[-1].findings[0].startswith("Ending early")
+    assert "Ending early gives the best return" in render(run.path)
     doctor.main([str(run.path)])
     shown = capsys.readouterr().out
-    assert " 1. sure    Ending at once is the best return" in shown
+    assert " 1. sure    Ending early gives the best return" in shown
     kept = json.loads((run.path / "doctor.json").read_text("utf-8"))
     assert kept["findings"][0]["degree"] == "sure"
     assert "100 steps of 16 worlds" in render(run.path)
@@ -552,7 +552,7 @@ def test_a_remedy_is_tried_beside_none_from_the_same_checkpoint(
         settings = {"env.rewards.alive.weight": weight}
         one = Diagnosis(kind="x", certainty=1.0, what="", advice="", settings=settings)
         rows = try_remedy(run, configs, one, 2).splitlines()
-        assert rows[0].split() == "after 2 iterations as it is with the remedy".split()
+        assert rows[0].split() == "after 2 iterations unchanged with remedy".split()
         return {row.split()[0]: row.split()[1:] for row in rows[1:]}
 
     # A remedy that changes nothing makes no difference; a tenth of a cost is a tenth.

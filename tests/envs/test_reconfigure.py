@@ -311,7 +311,7 @@ def test_what_cannot_be_is_refused_with_a_reason() -> None:
         name = next(iter(selector))
         assert str(caught.value) == (
             f"options have 'reconfigure' and '{name}'. All rows share the scene, so "
-            f"only a full reset builds it anew: leave '{name}' out."
+            f"only a full reset rebuilds it: remove '{name}'."
         )
         env.reset(options={"reconfigure": False} | selector)
     with pytest.raises(TypeError) as wrong_type:
@@ -324,21 +324,21 @@ def test_what_cannot_be_is_refused_with_a_reason() -> None:
     with pytest.raises(ValueError) as wrong_key:
         SingleEnv(worlds(1)).reset(options={"env_idx": [0]})
     assert str(wrong_key.value) == (
-        "There is no reset option 'env_idx': a single environment has only "
+        "Unknown reset option 'env_idx': a single environment accepts only "
         "'reconfigure'."
     )
     for freq in (-1, 0.5, True):
         with pytest.raises(ValueError) as wrong_freq:
             torch_env(reconfiguration_freq=freq)
         assert str(wrong_freq.value) == (
-            f"reconfiguration_freq={freq!r} has to be a whole number: 0 builds the "
-            "scene once, k builds it anew in every k-th full reset."
+            f"reconfiguration_freq={freq!r} has to be an integer: 0 builds the scene "
+            "once, k rebuilds it in every k-th full reset."
         )
 
 
 PARTIAL = (
-    "reconfiguration_freq=1 builds the scene of all 2 rows anew in a full reset, but "
-    "rows are reset one by one as they end (autoreset_mode '{mode}'). Use "
+    "reconfiguration_freq=1 rebuilds the scene of all 2 rows in a full reset, but "
+    "finished rows are reset separately (autoreset_mode '{mode}'). Use "
     "autoreset_mode='disabled', or wrap the environment in VectorEnv(auto_reset=False) "
     "or VectorEnv(ignore_terminations=True)."
 )
@@ -370,8 +370,8 @@ def test_worlds_that_somebody_holds_or_that_have_no_scene_say_so() -> None:
     with pytest.raises(RuntimeError) as caught:
         env.reset(options=AGAIN)
     assert str(caught.value) == (
-        "The scene cannot be built anew: A recorder holds on to the present one. Leave "
-        "out reconfiguration, or that wrapper."
+        "The scene cannot be rebuilt, because A recorder has references to the "
+        "present one. Remove reconfiguration, or that wrapper."
     )
     assert env.worlds.env is held
     env.reset()
@@ -379,12 +379,14 @@ def test_worlds_that_somebody_holds_or_that_have_no_scene_say_so() -> None:
     other = torch_env()
     assert isinstance(other.worlds, ManagedWorlds)
     kept = other.worlds.env
-    with pytest.warns(RuntimeWarning, match=r"holds on.*Take worlds\.env anew"):
+    with pytest.warns(
+        RuntimeWarning, match=(r"still referenced.*Read worlds\.env again")
+    ):
         other.reset(options=AGAIN)
     assert other.worlds.env is not kept
     cartpoles = TensorCartpoles(ClassicCartpoleCfg(num_envs=2, autoreset=False))
     plain = TorchVectorEnv(GymWorlds(cartpoles))
-    with pytest.raises(ValueError, match="no scene that could be built anew"):
+    with pytest.raises(ValueError, match="no scene that can be rebuilt"):
         plain.reset(options=AGAIN)
 
 

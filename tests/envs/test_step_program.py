@@ -131,14 +131,6 @@ def test_every_step_does_the_same_operations_on_the_same_memory(
     assert any(ended) and not all(ended)
 
 
-def test_cartpole_takes_at_most_101_operations(monkeypatch: pytest.MonkeyPatch) -> None:
-    env = make(CartpoleBalanceCfg())
-    launches = {step.launches for step, _ in watch_steps(env, monkeypatch, 20)}
-    assert len(launches) == 1
-    print("cartpole launches", launches)
-    assert launches.pop() <= 101
-
-
 # Each watch is able to fail.
 
 

@@ -20,8 +20,8 @@ class Reach(NamedTuple):
 # The five calls of a step and its named phases are methods, and managers without terms
 # are entered and return at once.
 LIMITS = {
-    "Cartpole-Balance": Reach(files=39, functions=140, depth=14),
-    "Velocity-Go1-Flat": Reach(files=52, functions=247, depth=16),
+    "Cartpole-Balance": Reach(files=39, functions=141, depth=14),
+    "Velocity-Go1-Flat": Reach(files=52, functions=246, depth=16),
 }
 
 

@@ -13,6 +13,7 @@ import mujoco
 import numpy as np
 import pytest
 import torch
+from jsonschema import Draft202012Validator
 
 from mjlab.entity import EntityCfg
 from mjlab.envs import ManagerBasedRlEnv
@@ -29,13 +30,13 @@ from mjlab.tasks.cartpole.env import CartpoleBalanceCfg
 from mjlab.tasks.manipulation.lift_ik import LiftYamIKCfg
 from mjlab.tasks.muscle.track_arm6 import TrackArm6Cfg
 from mjlab.tasks.velocity.g1_gait import VelocityG1GaitCfg
-from tests.tools.json_schema import breaches
 from tests.worlds.export_runs import errors, record, write
 from tests.worlds.rl_runs import agent_cfg
 from tests.worlds.shipped import shipped
 
 ROOT = Path(__file__).resolve().parents[2]
 SCHEMA = json.loads((ROOT / "mjlab/export/contract.schema.json").read_text("utf-8"))
+VALIDATOR = Draft202012Validator(SCHEMA)
 TRAINED = [name for name in entries() if load_task(name).trained is not None]
 UNWRITTEN = {
     **dict.fromkeys(
@@ -72,7 +73,7 @@ def test_every_policy_that_ships_is_written_or_says_why_not(task, tmp_path):
         return
     exported = shipped(task, tmp_path)
     assert exported.error < ROUNDINGS.get(task, 1e-5)
-    assert list(breaches(exported.contract, SCHEMA)) == []
+    VALIDATOR.validate(exported.contract)
     # Nothing that a robot of theirs measures is a riddle, but what its eyes see.
     inputs = exported.contract["inputs"]
     riddles = {entry["name"] for entry in inputs if entry["measured"]["op"] == "given"}
@@ -88,7 +89,7 @@ def test_other_tasks_are_written_with_weights_by_chance_or_say_why_not(task, tmp
             write(tmp_path, cfg, agent, task)
         return
     _, exported = write(tmp_path, cfg, agent, task)
-    assert list(breaches(exported.contract, SCHEMA)) == []
+    VALIDATOR.validate(exported.contract)
 
 
 def test_the_gait_of_a_policy_is_in_its_file(tmp_path):
@@ -136,7 +137,7 @@ def test_a_frame_goes_where_the_file_sends_it(tmp_path):
     """In plain MuJoCo, in the task, and in the task driven by the file."""
     cfg = LiftYamIKCfg(seed=3)
     checkpoint, exported = write(tmp_path, cfg, agent_cfg(1, actor=small()))
-    assert list(breaches(exported.contract, SCHEMA)) == []
+    VALIDATOR.validate(exported.contract)
     policy = ContractPolicy(exported.path)
     recorded = policy.record()["qpos"]
     assert np.ptp(recorded[:21], axis=0).max() > 0.5
@@ -273,7 +274,8 @@ def test_what_a_file_cannot_say_is_refused_with_the_reason(
 
 
 def test_a_contract_is_what_its_schema_says(cartpole):
-    assert list(breaches(contract_of(cartpole), SCHEMA)) == []
+    Draft202012Validator.check_schema(SCHEMA)
+    VALIDATOR.validate(contract_of(cartpole))
     assert (
         SCHEMA["properties"]["format"]["const"] == contract_of(cartpole)["format"] == 3
     )
@@ -302,18 +304,22 @@ def shortens(contract):
 @pytest.mark.parametrize(
     ("fault", "said"),
     [
-        (forgets, "$.rates: 'decimation' is missing"),
-        (invents, "$.entities.cartpole.joints[0]: 'gains' is unknown"),
-        (misnames, "$.inputs[0].measured.op: 'joint_position' is none of"),
-        (mistakes, "$.inputs[0].elements: 'slider' is none of what it may be"),
+        (forgets, "$.rates: 'decimation' is a required property"),
+        (
+            invents,
+            "$.entities.cartpole.joints[0]: Additional properties are not allowed "
+            "('gains'",
+        ),
+        (misnames, "$.inputs[0].measured.op: 'joint_position' is not one of"),
+        (mistakes, "$.inputs[0].elements: 'slider' is not valid under any of"),
         (shortens, "$.checksum: 'sha256:12' does not match"),
     ],
 )
 def test_a_planted_fault_of_a_contract_is_found(fault, said, cartpole):
     planted = contract_of(cartpole)
     fault(planted)
-    (found,) = breaches(planted, SCHEMA)
-    assert found.startswith(said)
+    (found,) = VALIDATOR.iter_errors(planted)
+    assert f"{found.json_path}: {found.message}".startswith(said)
 
 
 def test_every_key_is_explained():
@@ -321,9 +327,6 @@ def test_every_key_is_explained():
     for kind in kinds:
         for key, value in kind["properties"].items():
             assert value["description"].endswith("."), key
-    page = (ROOT / "docs/contract.md").read_text("utf-8")
-    keys = {key for kind in kinds for key in kind["properties"]}
-    assert [key for key in sorted(keys) if f"| `{key}` |" not in page] == []
 
 
 def test_the_hash_of_the_scene_is_that_of_its_text(cartpole):

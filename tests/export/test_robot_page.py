@@ -17,7 +17,7 @@ from mjlab.export.runner import write_runner
 from mjlab.export.runner.policy import ContractPolicy
 
 ROOT = Path(__file__).resolve().parents[2]
-PAGE = (ROOT / "docs" / "robot.md").read_text("utf-8")
+PAGE = (ROOT / "docs/tutorials/policy_to_robot.md").read_text("utf-8")
 
 
 @pytest.mark.slow

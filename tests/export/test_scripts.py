@@ -138,7 +138,7 @@ def test_a_checkpoint_outside_of_its_run_is_refused_in_one_line(
     with pytest.raises(RunError) as caught:
         program.main([str(alone), "--logs", str(logs)])
     said = str(caught.value)
-    assert said.startswith(f"{alone} is in no run's folder. Keep a checkpoint in its")
+    assert said.startswith(f"{alone} is not in a run's folder. Keep the checkpoint")
     assert "\n" not in said
 
 
@@ -204,7 +204,7 @@ def test_help_comes_at_once_without_torch_and_fits_a_screen():
         ("Cartpole-Balanse", r"no run or task 'Cartpole-Balanse'.*'Cartpole-Balance'"),
         ("Muscle-Walk-W54", r"There is no run of 'Muscle-Walk-W54' in .*train.py"),
         ("latest --logs nowhere", r"There is no run in nowhere. Train one"),
-        ("latest --out policy.pt", r"--out policy.pt: its name has to end in .onnx"),
+        ("latest --out policy.pt", r"--out policy.pt must end in .onnx"),
         ("nowhere.onnx", r"There is no file nowhere\.onnx\."),
     ],
 )
@@ -217,11 +217,11 @@ def test_a_line_that_cannot_work_is_answered(arguments, answer, logs):
 
 
 def test_an_onnx_file_is_not_exported_again(file):
-    with pytest.raises(UsageError, match=r"is an ONNX file already\. Watch it with"):
+    with pytest.raises(UsageError, match=r"is already an ONNX file\. Watch it with"):
         export_script.main([str(file)])
 
 
 @pytest.mark.parametrize("program", [play, evaluate])
 def test_a_file_brings_its_own_policy(program, file):
-    with pytest.raises(UsageError, match=r"already: leave out --policy"):
+    with pytest.raises(UsageError, match=r"already a policy: leave out --policy"):
         program.main([str(file), "--policy", "zero"])

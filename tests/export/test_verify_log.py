@@ -531,4 +531,4 @@ def test_typed_it_says_the_line_and_leaves_with_the_exit_code(go1, clean, tmp_pa
         "rad.",
     ]
     done = typed(go1, "--log", tmp_path / "none.jsonl")
-    assert done.returncode == 2 and "There is no file" in done.stderr
+    assert done.returncode == 2 and "does not exist" in done.stderr

@@ -1,8 +1,7 @@
 """Differences between what is written down and what is seen, each with its name."""
 
-import difflib
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from typing import Any
 
 TOLERANCES = {"native": 5e-6, "warp": 1e-4, "policies": 1e-4, "picture": 2e-3}
@@ -45,29 +44,3 @@ def close(before: Any, after: Any, tolerance: float = TOLERANCES["native"]) -> b
     allowed = tolerance * (1.0 + scale)
     pairs = zip(before, after, strict=True)
     return all(a == b or (a != a and b != b) or abs(a - b) <= allowed for a, b in pairs)
-
-
-def operations(before: Mapping[str, Any], after: Mapping[str, Any]) -> list[str]:
-    """How many more or fewer there are of a kind, and the first that is another."""
-    old, new = before["by_kind"], after["by_kind"]
-    kinds = sorted(old.keys() | new.keys())
-    changes = {kind: new.get(kind, 0) - old.get(kind, 0) for kind in kinds}
-    found = [f"{kind}: {change:+d}" for kind, change in changes.items() if change]
-    index = first_other(before["order"].split(), after["order"].split())
-    if index is not None:
-        found.append(f"operation {index} of {after['number']} is another")
-    return found
-
-
-def first_other(before: Sequence[str], after: Sequence[str]) -> int | None:
-    """Index of the first item that is another or missing."""
-    pairs = zip(before, after, strict=False)
-    different = (index for index, (a, b) in enumerate(pairs) if a != b)
-    shorter = min(len(before), len(after))
-    return next(different, None if len(before) == len(after) else shorter)
-
-
-def lines(before: Sequence[str], after: Sequence[str]) -> list[str]:
-    """Lines that are gone or new."""
-    changed = difflib.unified_diff(before, after, "was", "is", lineterm="", n=0)
-    return list(changed)

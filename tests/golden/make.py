@@ -1,6 +1,6 @@
 """Rewrites what is written down of the project: `python -m tests.golden.make`.
 
-    python -m tests.golden.make --only operations
+    python -m tests.golden.make --only policies
     python -m tests.golden.make --only values --cases native/Velocity-G1
 
 Each part is a file of its own, so that a diff says which truth has changed.
@@ -12,44 +12,23 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
-import torch
-
 import tests.conftest  # noqa: F401  Before torch: how its threads wait.
+from tests.golden.policies import TRAINED, policy_actions
 from tests.golden.runs import CASES, observe
-from tests.golden.surface import (
-    TRAINED,
-    policy_actions,
-    public_names,
-)
 
 DATA = Path(__file__).parent / "data"
 
 
-def of_runs(part: str) -> Callable[[str], Any]:
-    """What a run shows of one part."""
-    return lambda case: getattr(observe(case), part)
-
-
 PARTS: dict[str, tuple[list[str], Callable[[str], Any]]] = {
-    "values": (CASES, of_runs("values")),
-    "names": (CASES, of_runs("names")),
-    "operations": (CASES, of_runs("operations")),
+    "values": (CASES, observe),
     "policies": (list(TRAINED), policy_actions),
-    "public": (list(public_names()), lambda package: public_names()[package]),
 }
-"""Of each part: its cases, and what is written down of one."""
-OF_TORCH = ("operations",)
-"""Parts that hold with the version of torch that made them; the file says which."""
+"""Cases of each part, and the function that observes one."""
 
 
 def recorded(part: str) -> dict[str, Any]:
     """What is written down of a part, by case."""
     return json.loads((DATA / f"{part}.json").read_text("utf-8"))
-
-
-def made_with() -> dict[str, str]:
-    """The library that decides which operations a step is made of."""
-    return {"torch": torch.__version__.partition("+")[0]}
 
 
 def written(record: dict[str, Any]) -> str:
@@ -74,12 +53,9 @@ def main(arguments: Sequence[str] | None = None) -> None:
     for part in args.only:
         cases, look = PARTS[part]
         chosen = [case for case in cases if not args.cases or case in args.cases]
-        header = {"made_with": made_with()} if part in OF_TORCH else {}
         kept = recorded(part) if args.cases else {}
-        if kept and header and kept["made_with"] != header["made_with"]:
-            parser.error(f"{part} was made with another torch: rewrite all cases.")
         found = kept | {case: look(case) for case in chosen}
-        record = header | {case: found[case] for case in cases if case in found}
+        record = {case: found[case] for case in cases if case in found}
         (DATA / f"{part}.json").write_text(written(record), "utf-8")
         print(f"{part}: {', '.join(chosen)}", flush=True)
 

@@ -24,7 +24,7 @@ def test_a_seed_reaches_only_the_rows_of_its_mask() -> None:
 
 def test_stable_baselines_uses_a_seed_for_one_reset() -> None:
     pytest.importorskip("stable_baselines3", reason="Stable-Baselines3 is missing")
-    from mjlab.gym.sb3 import Sb3VecEnv
+    from docs.examples.sb3_env import Sb3VecEnv
 
     worlds = gym_tasks.worlds(gym_tasks.cartpole(), 3)
     env = Sb3VecEnv(NumpyVectorEnv(worlds, autoreset_mode="same_step"))
@@ -39,7 +39,7 @@ def test_torchrl_is_told_bounds_where_both_are_finite() -> None:
     pytest.importorskip("torchrl", reason="TorchRL is not installed")
     from torchrl.data import Bounded, Unbounded
 
-    from mjlab.gym.torchrl import to_spec
+    from docs.examples.torchrl_env import to_spec
 
     def spec(low: list[float], high: list[float]) -> Any:
         box = spaces.Box(np.array(low, np.float32), np.array(high, np.float32))
@@ -72,7 +72,7 @@ def test_a_repeated_action_stops_at_a_time_out_as_at_a_fall(mode: str) -> None:
 
 def test_skrl_is_told_ends_and_time_outs_in_its_own_order() -> None:
     pytest.importorskip("skrl", reason="skrl is not installed")
-    from mjlab.gym.skrl import SkrlEnv
+    from docs.examples.skrl_env import SkrlEnv
 
     worlds = gym_tasks.worlds(gym_tasks.scripted(), 5)
     env = SkrlEnv(TorchVectorEnv(worlds))

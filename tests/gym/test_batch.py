@@ -52,7 +52,7 @@ def test_a_row_that_ended_waits_for_its_reset_in_the_mode_disabled() -> None:
     # It fell: what is shown is the state beyond the limit of 12 degrees.
     row = int(ended.nonzero()[0, 0])
     assert abs(float(seen[row, 2])) > 0.2094 and reward[row] == 1.0
-    with pytest.raises(EndedRowsError, match=rf"Rows \[{row}.*have ended"):
+    with pytest.raises(EndedRowsError, match=rf"Rows \[{row}.*have finished"):
         env.step(torch.ones(3, dtype=torch.int64))
     others = ~ended
     kept = seen.clone()
@@ -68,17 +68,17 @@ def test_a_row_that_ended_waits_for_its_reset_in_the_mode_disabled() -> None:
 
 def test_what_these_worlds_cannot_is_said() -> None:
     cfg = ClassicCartpoleCfg(num_envs=2)
-    with pytest.raises(ValueError, match="need worlds with autoreset=False"):
+    with pytest.raises(ValueError, match="Use autoreset=False"):
         TorchVectorEnv(GymWorlds(TensorCartpoles(cfg)))
     live = ClassicCartpoleCfg(num_envs=2, autoreset=False, results="live")
-    with pytest.raises(ValueError, match="would overwrite results='live'"):
+    with pytest.raises(ValueError, match="resets would overwrite the results"):
         TorchVectorEnv(GymWorlds(TensorCartpoles(live)))
     batch = worlds(TensorCartpoles, 2)
     with pytest.raises(ValueError, match=r"'never_again'.*'never'"):
         batch.choose_resets("never_again")  # pyright: ignore[reportArgumentType]
-    with pytest.raises(ValueError, match="ignore_terminations=True has no meaning"):
+    with pytest.raises(ValueError, match="ignore_terminations=True is not supported"):
         batch.choose_resets("same_step", ignore_terminations=True)
-    with pytest.raises(ValueError, match="a seed each, or none at all"):
+    with pytest.raises(ValueError, match="a seed, or none of them"):
         TorchVectorEnv(batch).reset(seed=[1, None])
-    with pytest.raises(NotImplementedError, match="cannot be drawn"):
+    with pytest.raises(NotImplementedError, match="cannot be rendered"):
         batch.frames()

@@ -236,12 +236,12 @@ BAD_RESETS: list[tuple[dict[str, Any], type[Exception], str]] = [
     (
         {"options": {"reset_mask": np.ones(3, bool), "env_idx": [0]}},
         ValueError,
-        "which both say which rows to reset. Give one of them",
+        "which both select rows. Pass only one of them",
     ),
     (
         {"options": {"reset_maks": np.ones(3, bool)}},
         ValueError,
-        "no reset option 'reset_maks'.*'reset_mask'",
+        "Unknown reset option 'reset_maks'.*'reset_mask'",
     ),
     (
         {"options": {"reset_mask": [True, False, False]}},
@@ -258,13 +258,17 @@ BAD_RESETS: list[tuple[dict[str, Any], type[Exception], str]] = [
         ValueError,
         r"has shape \(4,\) and type bool; it has to be bools of shape \(3,\)",
     ),
-    ({"options": {"reset_mask": np.zeros(3, bool)}}, ValueError, "holds for no row"),
-    ({"options": {"env_idx": [3]}}, ValueError, "has 3; rows are numbered 0 to 2"),
-    ({"options": {"env_idx": [-1]}}, ValueError, "has -1; rows are numbered 0 to 2"),
+    (
+        {"options": {"reset_mask": np.zeros(3, bool)}},
+        ValueError,
+        "is False in all rows",
+    ),
+    ({"options": {"env_idx": [3]}}, ValueError, "has 3; rows have indices 0 to 2"),
+    ({"options": {"env_idx": [-1]}}, ValueError, "has -1; rows have indices 0 to 2"),
     (
         {"options": {"env_idx": np.ones(3, bool)}},
         TypeError,
-        "has to be integers. Bools go into 'reset_mask'",
+        "has to be integers. Pass bools as 'reset_mask'",
     ),
 ]
 
@@ -288,7 +292,7 @@ def test_stepping_too_early_or_too_late_is_an_error() -> None:
     with pytest.raises(ResetNeeded, match=r"Call reset\(\) before the first step"):
         env.step(torch.zeros(3, 1))
     env.reset(seed=0)
-    with pytest.raises(EndedRowsError, match=r"Rows \[.*have ended.*reset_mask"):
+    with pytest.raises(EndedRowsError, match=r"Rows \[.*have finished.*reset_mask"):
         for _ in range(30):
             env.step(torch.ones(3, 1))
 
@@ -301,14 +305,14 @@ def test_what_cannot_be_made_says_what_can() -> None:
     with pytest.raises(ValueError, match="render_mode='human' is unknown"):
         cartpole(render_mode="human")
     with pytest.raises(
-        UnknownNameError, match=r"'actr'.*'actor'.*groups=None takes all"
+        UnknownNameError, match=r"'actr'.*'actor'.*groups=None selects all"
     ):
         gym_tasks.worlds(gym_tasks.cartpole(), 1, groups="actr")
     with pytest.raises(UnknownNameError, match="no task 'Cartpole-Balanse'"):
         mjlab.make("Cartpole-Balanse")
     with pytest.raises(ValueError, match="has 1 world, not 3"):
         SingleEnv(cartpole().worlds)
-    with pytest.raises(ValueError, match="no reset option 'seed'"):
+    with pytest.raises(ValueError, match="Unknown reset option 'seed'"):
         SingleEnv(gym_tasks.worlds(gym_tasks.cartpole(), 1)).reset(options={"seed": 1})
 
 
@@ -325,7 +329,9 @@ def test_an_action_of_another_shape_is_told_the_right_one() -> None:
         two.step(torch.zeros(2, 12))
     with pytest.raises(ValueError, match=r"'front' has shape \(2, 5\)"):
         two.step({"rear": torch.zeros(2, 6), "front": torch.zeros(2, 5)})
-    with pytest.raises(ValueError, match=r"\(2, 12\): .'rear': 6, 'front': 6. side by"):
+    with pytest.raises(
+        ValueError, match=(r"\(2, 12\): the concatenation of .'rear': 6, 'front': 6.")
+    ):
         FlattenActionSpace(two).step(torch.zeros(2, 11))
 
 

@@ -33,7 +33,7 @@ def test_stable_baselines_checker_finds_nothing_in_the_single_form() -> None:
 
 def test_stable_baselines_sees_the_last_observation_of_each_episode() -> None:
     sb3()
-    from mjlab.gym.sb3 import Sb3VecEnv
+    from docs.examples.sb3_env import Sb3VecEnv
 
     env, twin = Sb3VecEnv(arrays()), arrays()
     env.seed(3)
@@ -61,7 +61,7 @@ def test_stable_baselines_sees_the_last_observation_of_each_episode() -> None:
 def test_stable_baselines_bootstraps_no_row_that_falls_in_its_last_step() -> None:
     """Row i ends after 3 + i steps, and time ends it after 6: row 3 has both."""
     sb3()
-    from mjlab.gym.sb3 import Sb3VecEnv
+    from docs.examples.sb3_env import Sb3VecEnv
 
     worlds = gym_tasks.worlds(gym_tasks.scripted(), 5)
     env = Sb3VecEnv(NumpyVectorEnv(worlds, autoreset_mode="same_step"))
@@ -77,7 +77,7 @@ def test_stable_baselines_bootstraps_no_row_that_falls_in_its_last_step() -> Non
 @pytest.mark.slow
 def test_stable_baselines_learns_for_ten_iterations() -> None:
     library = sb3()
-    from mjlab.gym.sb3 import Sb3VecEnv
+    from docs.examples.sb3_env import Sb3VecEnv
 
     model = library.PPO("MlpPolicy", Sb3VecEnv(arrays()), n_steps=16, batch_size=32)
     before = [value.clone() for value in model.policy.parameters()]

@@ -1,4 +1,4 @@
-"""The examples for other libraries in docs/gymnasium.md run, where these are there."""
+"""Examples of docs/howto/gymnasium.md run where their libraries are installed."""
 
 import importlib.util
 import os
@@ -9,7 +9,8 @@ import pytest
 
 from tests.tools.architecture import ROOT
 
-PAGE = (ROOT / "docs" / "gymnasium.md").read_text("utf-8")
+PAGE = (ROOT / "docs/howto/gymnasium.md").read_text("utf-8")
+EXAMPLES = ROOT / "docs" / "examples"
 PACKAGES = {
     "Stable-Baselines3": "stable_baselines3",
     "skrl": "skrl",
@@ -31,12 +32,15 @@ def require(library: str) -> None:
 
 @pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize("library", PACKAGES)
-def test_the_example_for_a_library_runs(library: str) -> None:
+def test_the_example_for_a_library_runs(
+    library: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     require(library)
+    monkeypatch.syspath_prepend(EXAMPLES)
     text = example(library)
     assert f"from {PACKAGES[library]}" in text and "import mjlab" in text
     names: dict[str, object] = {}
-    exec(compile(text, f"docs/gymnasium.md, {library}", "exec"), names)
+    exec(compile(text, f"docs/howto/gymnasium.md, {library}", "exec"), names)
     if library == "TorchRL":
         assert names["data"].batch_size == (4, 8)  # pyright: ignore[reportAttributeAccessIssue]
     if library == "skrl":
@@ -50,7 +54,7 @@ def test_the_example_for_a_library_runs(library: str) -> None:
 def test_an_example_runs_where_nothing_was_imported_before(library: str) -> None:
     """The libraries look for Gymnasium before they import it, which once hid tasks."""
     require(library)
-    place = os.environ | {"PYTHONPATH": str(ROOT)}
+    place = os.environ | {"PYTHONPATH": f"{ROOT}{os.pathsep}{EXAMPLES}"}
     command = [sys.executable, "-c", example(library)]
     done = subprocess.run(command, capture_output=True, text=True, env=place)
     assert done.returncode == 0, done.stderr

@@ -17,7 +17,7 @@ pytest.importorskip("skrl", reason="skrl is not installed (pip install skrl)")
 
 from skrl.envs.wrappers.torch import wrap_env
 
-from mjlab.gym.skrl import SeesEnds, SkrlEnv
+from docs.examples.skrl_env import SeesEnds, SkrlEnv
 
 
 def tensors(make: Any, num_envs: int, **more: Any) -> TorchVectorEnv:

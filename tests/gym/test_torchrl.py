@@ -22,7 +22,7 @@ pytest.importorskip("torchrl", reason="TorchRL is not installed (pip install tor
 
 from torchrl.envs.utils import check_env_specs
 
-from mjlab.gym.torchrl import TorchRlEnv
+from docs.examples.torchrl_env import TorchRlEnv
 
 pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning")
 
@@ -108,7 +108,7 @@ def test_a_seed_is_that_of_gymnasium() -> None:
 
 def test_what_begins_anew_by_itself_is_refused() -> None:
     env = VectorEnv(tensors(gym_tasks.cartpole, 1))
-    with pytest.raises(TypeError, match="Hand over what VectorEnv wraps"):
+    with pytest.raises(TypeError, match="Pass the environment inside VectorEnv"):
         TorchRlEnv(env)
 
 

@@ -1,10 +1,9 @@
-"""The documentation is current, whole, true to the code, and its examples run.
+"""Links of the pages lead somewhere, names exist, and examples run.
 
-A block of Python that is marked `python runnable` is run, page by page from the top, as
-a reader would. A `text` block right below it is what it prints, or the error that it
-ends in; lines may be wrapped elsewhere. What has no such mark has to be Python, and no
-more: a sketch, or a part of a tutorial that another test runs. In the README every
-block of Python is run.
+A block marked `python runnable` is executed. The blocks of a page share one namespace.
+A `text` block below it is the expected output or error, compared up to line breaks. A
+block without the mark must be valid Python: it is a fragment, or another test runs it.
+Every Python block of the README is executed.
 """
 
 import ast
@@ -30,14 +29,8 @@ from tests.tools.dotted_names import found
 
 DOCS = ROOT / "docs"
 README = ROOT / "README.md"
-sys.path.insert(0, str(DOCS))
-
-import generate  # noqa: E402 - it stands in docs.
-from generator import performance  # noqa: E402
-from generator.pages import NOTE  # noqa: E402
-from generator.term_pages import warp_fields  # noqa: E402
-
 PAGES = [*sorted(DOCS.rglob("*.md")), README]
+PAGES = [page for page in PAGES if page.parent.name != "tables"]
 
 
 def name_of(page: Path) -> str:
@@ -91,74 +84,6 @@ def squeezed(text: str) -> str:
     return " ".join(text.split())
 
 
-# --- Current ------------------------------------------------------------------------
-
-
-def test_generated_pages_say_what_the_code_says():
-    stale = [name_of(path) for path in generate.stale()]
-    assert not stale, f"Run `python docs/generate.py`: {', '.join(stale)}."
-
-
-def test_a_changed_docstring_makes_a_page_stale(monkeypatch):
-    """The check itself is checked, with a page that says something else."""
-    page = DOCS / "terms.md"
-    found = {page: page.read_text("utf-8")}
-    monkeypatch.setattr(generate, "made", lambda: found)
-    assert page not in generate.stale()
-    found[page] += "And one more line.\n"
-    assert page in generate.stale()
-
-
-def test_fields_that_vary_on_both_engines_are_those_of_the_engines():
-    from mujoco import batch
-
-    from mjlab.sim.warp_fields import VARIABLE_FIELDS
-
-    assert set(warp_fields()) == VARIABLE_FIELDS & batch.MODEL_FIELDS
-
-
-def test_results_of_every_kind_become_tables(monkeypatch):
-    """With figures made up, in the shape in which the scripts in `bench` write them."""
-    where = {"date": "2026-01-31T00:00:00", "versions": {"mujoco": "4.0.0"}}
-    where["machine"] = dict(processor="P", cores=2, system="S", python="3", gpu="H200")
-    task = dict(env_steps_per_s=4567.8, bare_env_steps_per_s=6000.0)
-    task |= dict(share_of_bare=0.7613, share_of_bare_spread=[0.7, 0.8])
-    task |= dict(operations_per_step=312, host_reads_per_step=0)
-    gait = dict(feet=2, robots=8, falls=0, steps_per_s=9.6, step_length=0.05)
-    gait |= dict(linear_error=0.12, turning_error=0.2)
-    worlds = {"quiet": {"forward 1.0": gait, "forward 0.5": gait}}
-    mode = dict(step_ms=8.25, physics_ms=7.5, of_the_floor=1.1, memory_mb=2048.0)
-    mode |= dict(env_steps_per_s=992970.0)
-    mine = {"task": "T", "trained_s": 3600.0, "worlds": worlds}
-    walking = {"policies": {"T": mine, "other/policy": {"worlds": worlds}}}
-    point = {"num_envs": 8192, "fused": mode, "eager": {"missing": "no room"}}
-    found = {
-        "velocity": where | {"num_envs": 256, "threads": 2, "tasks": {"G1": task}},
-        "walking": where | walking,
-        "gpu": where | {"checks": {"velocity": {"G1": [point]}}},
-        "new": where | {"steps": {"a": 1234.5, "curve": [1.0] * 9}},
-    }
-    monkeypatch.setattr(performance, "results", lambda: found)
-    text = performance.performance_part("")
-    for part in (
-        "| G1 | 256 | 2 | 4,568 | 6,000 | 0.76 (0.70 to 0.80) | 312 | 0 |  |  |",
-        "forward 1.0 m/s, quiet:\n\n|  | steps 1/s | length cm |",
-        "| T | 9.6 | 5 |",
-        "| other/policy | 9.6 | 5 |",
-        "`T`, trained for 60 minutes; 16 robots quiet: not a natural gait: 18 measures",
-        "- forward 1.0, quiet: step length 5.0, at least 22 cm\n",
-        "| forward 1.0 | 0.12 | 0.20 | 0 |",
-        "| G1 | 8,192 | fused | 8.25 ms | 7.50 ms | 1.10 | 992,970 | 2,048 MB |",
-        "| G1 | 8,192 | eager | no room |  |  |  |  |",
-        "| `steps.a` | 1,234 |",
-        "- [gpu.json](../bench/results/gpu.json), 2026-01-31: P, 2 cores, H200, S",
-    ):
-        assert part in text
-    assert "`other/policy`" not in text
-    assert "curve" not in text
-    assert "not measured on a GPU" not in text
-
-
 # --- Links --------------------------------------------------------------------------
 
 _LINK = re.compile(r"!?\[[^\]]*\]\(([^)\s]+)\)|(?:src|srcset|href)=\"([^\"]+)\"")
@@ -204,22 +129,9 @@ def test_links_and_images_lead_somewhere(page):
 
 
 def test_a_broken_link_is_found():
-    planted = "[a](nowhere.md) ![b](images/none.png) [c](terms.md#none) [d](terms.md)"
-    expected = ["nowhere.md", "images/none.png", "terms.md#none"]
-    assert broken_links(DOCS / "README.md", planted) == expected
-
-
-def test_every_page_is_reached_from_the_index():
-    seen: set[Path] = set()
-    todo = [DOCS / "README.md"]
-    while todo:
-        page = todo.pop()
-        seen.add(page)
-        for link in links_of(read(page)[1]):
-            target = (page.parent / link.partition("#")[0]).resolve()
-            if target.suffix == ".md" and target.is_file() and target not in seen:
-                todo.append(target)
-    assert [name_of(page) for page in PAGES if page not in seen | {README}] == []
+    planted = "[a](nowhere.md) ![b](images/none.png) [c](index.md#none) [d](index.md)"
+    expected = ["nowhere.md", "images/none.png", "index.md#none"]
+    assert broken_links(DOCS / "index.md", planted) == expected
 
 
 # --- A stranger's questions ---------------------------------------------------------
@@ -230,7 +142,9 @@ MOST_FILES = (2, 2, 3, 4, 4)
 
 def answers_of(text: str) -> list[tuple[list[str], list[str]]]:
     """Files that each answer names, and names that stand in none of its files."""
-    part = text.partition("## Five questions")[2].partition("\n## ")[0]
+    part = text.partition("## Where to find things in the code")[2].partition("\n## ")[
+        0
+    ]
     found = []
     for row in re.findall(r"^\| .*\? \| (.*) \|$", part, re.MULTILINE):
         spans = spans_of(row)
@@ -244,7 +158,7 @@ def answers_of(text: str) -> list[tuple[list[str], list[str]]]:
 
 
 def test_five_questions_are_answered_by_few_files_that_have_what_is_named():
-    answers = answers_of((DOCS / "architecture.md").read_text("utf-8"))
+    answers = answers_of((DOCS / "explanation/architecture.md").read_text("utf-8"))
     assert len(answers) == len(MOST_FILES)
     for (files, odd), most in zip(answers, MOST_FILES, strict=True):
         assert 0 < len(files) <= most
@@ -253,7 +167,7 @@ def test_five_questions_are_answered_by_few_files_that_have_what_is_named():
 
 def test_an_answer_that_names_what_its_files_do_not_have_is_found():
     row = "| Why? | `mjlab/envs/step.py`: `advance` and `no_such_thing`. |"
-    text = f"## Five questions\n\n{row}\n\n## More"
+    text = f"## Where to find things in the code\n\n{row}\n\n## More"
     assert answers_of(text) == [(["mjlab/envs/step.py"], ["no_such_thing"])]
 
 
@@ -266,8 +180,9 @@ OUTSIDE = {
     *("Isaac", "IsaacLab", "ManiSkill", "MuJoCo", "GitHub", "TensorBoard", "PyTorch"),
     *("MuJoCo_GL", "MUJOCO_GL", "nvidia", "README"),
 }
-# Pages that name what other projects have, and what was once.
-NAMES_OF_OTHERS = {"decisions.md", "coming_from.md"}
+# Pages that name what other projects have.
+NAMES_OF_OTHERS = {"coming_from_mjlab.md", "coming_from_isaac_lab.md"}
+NAMES_OF_OTHERS |= {"coming_from_maniskill.md"}
 BUILT_IN_FLAGS = {"--help", "--check"}
 
 
@@ -431,17 +346,12 @@ def wrong_commands(text: str) -> list[str]:
     return wrong
 
 
-def is_generated(page: Path) -> bool:
-    return NOTE in page.read_text("utf-8")
-
-
 @pages
 def test_what_pages_name_exists(page):
     blocks, prose = read(page)
-    if is_generated(page):
-        return  # It is what the code says.
-    wrong = missing_files(page, prose)
+    wrong = []
     if page.name not in NAMES_OF_OTHERS:
+        wrong += missing_files(page, prose)
         wrong += unknown_names(prose, blocks)
         wrong += unknown_flags(" ".join(spans_of(prose)), None)
     for block in blocks:
@@ -457,7 +367,7 @@ def test_names_that_do_not_exist_are_found():
         "RewardTermConfig (in `RewardTermConfig`)",
         "step_all (in `env.step_all()`)",
     ]
-    page = DOCS / "README.md"
+    page = DOCS / "index.md"
     planted = "`mjlab/none.py`, `mjlab.envs.NoEnv`, `no_such.md`, `mjlab.envs.mdp`"
     expected = ["mjlab/none.py", "mjlab.envs.NoEnv", "no_such.md"]
     assert missing_files(page, planted) == expected
@@ -543,7 +453,7 @@ def test_an_example_that_says_something_else_is_found():
     text = "```python runnable\nprint(1 + 1)\n```\n\n```text\n3\n```\n"
     text += "```python runnable\n1 / 0\n```\n"
     blocks = parts_of(text)[0]
-    wrong = run_page(DOCS / "README.md", blocks, types.ModuleType("planted"))
+    wrong = run_page(DOCS / "index.md", blocks, types.ModuleType("planted"))
     assert wrong == [
         "line 2 says '2', not '3'",
         "line 9 ends in 'ZeroDivisionError: division by zero'",

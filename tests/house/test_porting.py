@@ -7,7 +7,7 @@ import pytest
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "docs"))
 
-from generator.porting import names_part
+import tables
 
 from mjlab.cli.porting.isaaclab_names import ISAAC_LAB
 from mjlab.cli.porting.mjlab_names import MJLAB
@@ -52,16 +52,12 @@ def test_no_name_is_given_twice_in_a_package():
         assert len(names) == len(set(names))
 
 
-def test_pages_hold_every_name():
-    for which, packages in (
-        ("mjlab", MJLAB.packages),
-        ("isaaclab", ISAAC_LAB.packages),
-        ("mjlab tasks", MJLAB.task_packages),
-        ("isaaclab tasks", ISAAC_LAB.task_packages),
-    ):
-        page = names_part(which)
-        for their in packages.values():
-            assert all(f"`{name}`" in page for name in their.names.split())
+def test_tables_hold_every_name():
+    for project in PROJECTS:
+        for packages in (project.packages, project.task_packages):
+            page = tables.names(project, packages)
+            for their in packages.values():
+                assert all(f"`{name}`" in page for name in their.names.split())
 
 
 def test_a_name_that_is_not_ours_is_not_found():

@@ -160,7 +160,8 @@ def test_models_policies_clips_and_pages_are_in_both(built):
         "mjlab/tasks/velocity/trained/Velocity-Go1-Flat/config.json",
         "mjlab/tasks/tracking/clips/g1/walk.npz",
         "mjlab/export/contract.schema.json",
-        "mjlab/report/chart.css",
+        "mjlab/report/templates/report.html",
+        "mjlab/sweep/templates/sweep.html",
         "mjlab/py.typed",
     } <= in_wheel & in_archive
     assert {"pyproject.toml", "README.md", "LICENSE", "PKG-INFO"} <= in_archive

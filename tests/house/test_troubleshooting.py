@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
-PAGE = ROOT / "docs" / "troubleshooting.md"
+PAGE = ROOT / "docs/howto/troubleshooting.md"
 ROW = re.compile(r"^\| `([^`]+)` \|", re.MULTILINE)
 GAP = "\0"
 

@@ -5,7 +5,6 @@ from typing import Any
 
 import pytest
 import torch
-from torch.utils._python_dispatch import TorchDispatchMode
 
 from mjlab.actuator import (
     IdealPdActuatorCfg,
@@ -488,35 +487,6 @@ def test_configurations_are_not_written_to() -> None:
 
 
 # Cost and independence.
-
-
-class Operations(TorchDispatchMode):
-    """Collects operations that are not views."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.names: list[str] = []
-
-    def __torch_dispatch__(
-        self, func: Any, types: Any, args: Any = (), kwargs: Any = None
-    ) -> Any:
-        if not func.is_view:
-            self.names.append(str(func))
-        return func(*args, **(kwargs or {}))
-
-
-def test_a_step_of_one_effort_term_costs_seven_operations() -> None:
-    env = make_env({"motor": JointEffortActionCfg(joint_names="motor")})
-    action = torch.ones(WORLDS, 1)
-    env.action_manager.process_action(action)
-    with Operations() as operations:
-        env.action_manager.process_action(action)
-        for _ in range(DECIMATION):
-            env.action_manager.apply_action()
-    assert len(operations.names) == 7, operations.names
-    with Operations() as operations:
-        env.action_manager.reset(env.mask(1))
-    assert len(operations.names) == 2, operations.names
 
 
 def test_rows_do_not_depend_on_the_number_of_worlds() -> None:

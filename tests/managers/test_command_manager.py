@@ -17,7 +17,7 @@ from mjlab.managers.term import TermError
 from mjlab.mdp.commands import PoseCommandCfg, PoseRanges, UniformVectorCommandCfg
 from mjlab.mdp.velocity_command import UniformVelocityCommandCfg, VelocityRanges
 from mjlab.names import UnknownNameError
-from tests.managers.test_action_manager import Operations
+from tests.tools.operations import Operations
 from tests.worlds.fake_env import FakeEnv
 from tests.worlds.physics_env import PhysicsEnv, from_xml
 
@@ -87,11 +87,14 @@ def velocity(
     times: tuple[float, float] = (1.0, 1.0), **fields: Any
 ) -> UniformVelocityCommandCfg:
     ranges = UniformVelocityCommandCfg.Ranges(
-        lin_vel_x=(-1.0, 2.0), lin_vel_y=(-0.5, 0.5), ang_vel_z=(-0.7, 0.7)
+        lin_vel_x=(-1.0, 2.0),
+        lin_vel_y=(-0.5, 0.5),
+        ang_vel_z=(-0.7, 0.7),
+        heading=(-math.pi, math.pi),
     )
-    return UniformVelocityCommandCfg(
-        **({"resampling_time_range": times, "ranges": ranges} | fields)
-    )
+    settings = {"resampling_time_range": times, "ranges": ranges}
+    heading = {"heading_command": True, "rel_heading_envs": 0.0}
+    return UniformVelocityCommandCfg(**(settings | heading | fields))
 
 
 # Timers.
@@ -659,21 +662,3 @@ def test_steps_with_and_without_resets_are_the_same_operations() -> None:
     assert not [n for n in recorded[0] if any(word in n for word in words)]
     after = {name: value.data_ptr() for name, value in manager.state().items()}
     assert after == addresses
-
-
-def operations_of(cfg: CommandTermCfg) -> int:
-    env = make_env({"term": cfg})
-    step(env)
-    done = env.mask(1)
-    with Operations() as operations:
-        env.command_manager.reset(done)
-        env.command_manager.write_state(env.step_dt)
-        env.command_manager.compute(env.step_dt)
-    return len(operations.names)
-
-
-def test_a_step_costs_few_operations() -> None:
-    full = {"rel_standing_envs": 0.1, "rel_heading_envs": 0.3, "rel_forward_envs": 0.2}
-    assert operations_of(vector((1.0, 2.0))) <= 11
-    assert operations_of(velocity((1.0, 2.0))) <= 35
-    assert operations_of(velocity((1.0, 2.0), **full, rel_world_envs=0.1)) <= 71

@@ -5,7 +5,6 @@ import torch
 
 from mjlab.managers.metrics import MetricsManager, MetricsTermCfg
 from mjlab.managers.term import TermError
-from tests.tools.operations import counted_operations
 from tests.worlds.fake_env import FakeEnv
 
 KINDS = ("last", "max", "mean", "sum")
@@ -111,16 +110,6 @@ def test_a_term_of_the_wrong_shape_is_an_error_when_built():
     cfg = MetricsTermCfg(func=value)
     with pytest.raises(TermError, match=r"Metrics term 'm' returned shape \(3,\)"):
         MetricsManager({"m": cfg}, FakeEnv(2, value=torch.zeros(3)))
-
-
-def test_a_step_takes_twelve_operations_and_none_without_terms():
-    _, manager = build()
-    with counted_operations() as names:
-        manager.compute()
-        manager.compute_substep()  # No term is taken there.
-    # Six to collect, one for sums and means, three for maxima and their first value,
-    # one for the last, one to count samples.
-    assert names.total() == 12, names
 
 
 def test_rows_do_not_depend_on_the_number_of_worlds():

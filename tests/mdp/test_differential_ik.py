@@ -14,7 +14,7 @@ from mjlab.managers.term import TermError
 from mjlab.mdp.differential_ik import DifferentialIKActionCfg
 from mjlab.mdp.kinematics import DampedInverse
 from mjlab.tensors.math import quat_angle
-from tests.managers.test_action_manager import Operations
+from tests.tools.operations import Operations
 from tests.worlds.physics_env import PhysicsEnv, from_xml
 
 WORLDS = 5
@@ -388,12 +388,11 @@ def test_rows_do_not_depend_on_the_number_of_worlds() -> None:
         assert run(num_envs).equal(whole[:num_envs])
 
 
-def test_a_physics_step_of_a_pose_costs_at_most_140_operations() -> None:
+def test_a_physics_step_of_a_pose_uses_operations_that_a_graph_can_hold() -> None:
     env = make_env(posture_weight=0.1)
     env.step(torch.zeros(WORLDS, 6))
     with Operations() as operations:
         env.action_manager.apply_action()
-    assert len(operations.names) <= 140
     forbidden = ("nonzero", "_local_scalar", "linalg", "lift_fresh", "index.Tensor")
     allowed = "aten.linalg_cross"
     bad = [

@@ -415,24 +415,22 @@ def test_a_patch_that_the_terrain_does_not_have_is_an_error():
 
 
 @pytest.mark.parametrize(
-    ("func", "params", "most"),
+    ("func", "params"),
     [
         (
             mdp.reset_joints_by_offset,
             {"position_range": (-0.1, 0.1), "velocity_range": (-0.1, 0.1)},
-            8,
         ),
-        (mdp.reset_root_state_uniform, {"pose_range": {"x": (-0.1, 0.1)}}, 17),
+        (mdp.reset_root_state_uniform, {"pose_range": {"x": (-0.1, 0.1)}}),
         (
             mdp.reset_root_state_uniform,
             {"pose_range": {"x": (-0.1, 0.1), "yaw": (-math.pi, math.pi)}},
-            62,
         ),
-        (mdp.push_by_setting_velocity, {"velocity_range": {"x": (-0.1, 0.1)}}, 25),
+        (mdp.push_by_setting_velocity, {"velocity_range": {"x": (-0.1, 0.1)}}),
     ],
 )
 def test_an_event_costs_as_many_operations_for_no_world_as_for_all(
-    func: Any, params: dict[str, Any], most: int
+    func: Any, params: dict[str, Any]
 ):
     env, events = bound(func, **params)
     costs = []
@@ -440,4 +438,4 @@ def test_an_event_costs_as_many_operations_for_no_world_as_for_all(
         with counted_operations() as names:
             events.term("event")(mask)
         costs.append(names.total())
-    assert costs[0] == costs[1] <= most
+    assert costs[0] == costs[1]

@@ -882,18 +882,18 @@ def test_a_selection_that_matches_nothing_is_an_error_of_the_parameter():
 
 
 @pytest.mark.parametrize(
-    ("func", "params", "most"),
+    ("func", "params"),
     [
-        (dr.geom_friction, {"ranges": (0.5, 1.0)}, 7),
-        (dr.body_mass, {"ranges": (0.5, 1.0)}, 8),
-        (dr.gravity, {"ranges": {"z": (-1.0, 1.0)}}, 5),
-        (dr.encoder_bias, {"bias_range": (-0.1, 0.1)}, 4),
-        (dr.pseudo_inertia, {"alpha_range": (-0.1, 0.1)}, 75),
-        (dr.payload, {"mass_range": (0.0, 1.0)}, 75),
+        (dr.geom_friction, {"ranges": (0.5, 1.0)}),
+        (dr.body_mass, {"ranges": (0.5, 1.0)}),
+        (dr.gravity, {"ranges": {"z": (-1.0, 1.0)}}),
+        (dr.encoder_bias, {"bias_range": (-0.1, 0.1)}),
+        (dr.pseudo_inertia, {"alpha_range": (-0.1, 0.1)}),
+        (dr.payload, {"mass_range": (0.0, 1.0)}),
     ],
 )
 def test_a_randomisation_costs_as_many_operations_for_no_world_as_for_all(
-    func: Any, params: dict[str, Any], most: int
+    func: Any, params: dict[str, Any]
 ):
     env, events = built(func, **params)
     costs = []
@@ -901,7 +901,7 @@ def test_a_randomisation_costs_as_many_operations_for_no_world_as_for_all(
         with counted_operations() as names:
             events.term("event")(mask)
         costs.append(names.total())
-    assert costs[0] == costs[1] <= most
+    assert costs[0] == costs[1]
 
 
 def test_quaternions_of_a_deformation_are_written_with_the_moments_they_belong_to():

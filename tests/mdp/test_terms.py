@@ -51,14 +51,6 @@ PARAMS: dict[str, dict[str, Any]] = {
 }
 """Parameters of the terms that have some."""
 
-OPERATIONS = {
-    # Six of them turn the velocity into the root's frame, once for all terms.
-    "track_lin_vel_xy_exp": 12,
-    # Four fields of the state, and `isfinite` is several operations.
-    "nan_detection": 22,
-}
-"""Tensor operations of the terms that need more than eight when no term ran before."""
-
 
 def _own(room: ModuleType) -> list[tuple[str, Callable[..., Any]]]:
     return [
@@ -136,7 +128,7 @@ def test_a_world_s_row_has_the_same_bits_whatever_the_number_of_worlds(worlds, n
 
 
 @pytest.mark.parametrize("name", TERMS)
-def test_a_term_waits_for_no_device_and_costs_few_operations(worlds, name, monkeypatch):
+def test_a_term_waits_for_no_device(worlds, name, monkeypatch):
     env = worlds[5]
     term = bound(name, env)
     term()
@@ -144,7 +136,6 @@ def test_a_term_waits_for_no_device_and_costs_few_operations(worlds, name, monke
     with watch(env, monkeypatch) as seen:
         term()
     assert seen.problems == []
-    assert seen.launches <= OPERATIONS.get(name, 8)
 
 
 LIVE = [

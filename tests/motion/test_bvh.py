@@ -5,13 +5,13 @@ import numpy as np
 import pytest
 
 from mjlab.motion import MotionError, load_motion
-from mjlab.motion.bvh import BvhRecording, read_bvh
-from mjlab.motion.checks import collision_geoms
-from mjlab.motion.retarget import LANDMARKS, HumanoidParts, retargeted
+from mjlab.motion.tools.bvh import BvhRecording, read_bvh
+from mjlab.motion.tools.checks import collision_geoms
+from mjlab.motion.tools.retarget import LANDMARKS, HumanoidParts, retargeted
 from mjlab.scene import SceneCfg, build_scene
 from mjlab.tasks.robots.g1 import G1, g1_cfg
 from mjlab.tasks.robots.g1 import LANDMARKS as G1_LANDMARKS
-from mjlab.tasks.tracking.clips import FOLDER
+from mjlab.tasks.tracking.clips import G1_CLIPS
 from tests.worlds.motions import g1_robot
 
 TWO_BONES = """HIERARCHY
@@ -102,7 +102,7 @@ PARTS = HumanoidParts(base="pelvis", torso="torso_link", landmarks=G1_LANDMARKS)
 
 def test_a_person_with_the_robots_limbs_is_repeated_in_any_unit():
     robot = g1_robot()
-    clip = robot.completed(load_motion(FOLDER / "box.npz").frames(80, 120))
+    clip = robot.completed(load_motion(G1_CLIPS / "box.npz").frames(80, 120))
     columns = clip.body_columns([G1_LANDMARKS[name] for name in LANDMARKS])
     usual = ("UpLeg", "Leg", "Foot", "Arm", "ForeArm", "Hand")
     names = [f"{side}{part}" for side in ("Left", "Right") for part in usual]
@@ -122,7 +122,7 @@ def test_a_person_with_the_robots_limbs_is_repeated_in_any_unit():
 def test_feet_point_where_the_hips_of_a_person_do():
     """The same pose, turned to the left by 60 degrees and to the right by 100."""
     robot = g1_robot()
-    clip = robot.completed(load_motion(FOLDER / "box.npz").frames(80, 82))
+    clip = robot.completed(load_motion(G1_CLIPS / "box.npz").frames(80, 82))
     columns = clip.body_columns([G1_LANDMARKS[name] for name in LANDMARKS])
     usual = ("UpLeg", "Leg", "Foot", "Arm", "ForeArm", "Hand")
     names = [f"{side}{part}" for side in ("Left", "Right") for part in usual]
@@ -146,7 +146,7 @@ def test_feet_point_where_the_hips_of_a_person_do():
 def test_the_lowest_point_of_a_whole_recording_is_on_the_ground():
     """A person who sinks: the first frame is not the lowest one."""
     robot = g1_robot()
-    clip = robot.completed(load_motion(FOLDER / "box.npz").frames(80, 84))
+    clip = robot.completed(load_motion(G1_CLIPS / "box.npz").frames(80, 84))
     columns = clip.body_columns([G1_LANDMARKS[name] for name in LANDMARKS])
     usual = ("UpLeg", "Leg", "Foot", "Arm", "ForeArm", "Hand")
     names = [f"{side}{part}" for side in ("Left", "Right") for part in usual]

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from mjlab.motion.channel import pendulum_path
+from mjlab.motion.tools.channel import pendulum_path
 
 
 @pytest.mark.parametrize(("height", "hertz"), [(0.7, 0.5), (0.7, 1.5), (1.4, 0.5)])

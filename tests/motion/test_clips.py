@@ -7,12 +7,15 @@ import mujoco
 import numpy as np
 import pytest
 
-from mjlab.motion import Motion, load_motion
-from mjlab.motion.sketch import Sketch
+from mjlab.motion import Motion, MotionRobot, load_motion
+from mjlab.motion.tools.clips.g1 import SKETCHES, sketch_robot
+from mjlab.motion.tools.clips.go1 import sway
+from mjlab.motion.tools.sketch import Sketch
 from mjlab.tasks.robots.g1 import FOOT_BODIES, G1_XML
-from mjlab.tasks.tracking.clips import FOLDER, SKETCHES, sketch_robot
+from mjlab.tasks.robots.go1 import GO1
+from mjlab.tasks.tracking.clips import G1_CLIPS, GO1_CLIPS
 
-FILES = sorted(FOLDER.glob("*.npz"))
+FILES = sorted(G1_CLIPS.glob("*.npz"))
 PUBLISHED_SPEEDS = {
     "(hip_pitch|hip_yaw|waist_yaw)": 32.0,
     "(hip_roll|knee)": 20.0,
@@ -143,3 +146,12 @@ def test_who_stands_on_a_foot_has_the_mass_inside_of_it_and_leans_to_it():
         inside = data.site(foot).xpos[1] - 0.015 * side
         assert data.subtree_com[trunk, :2] == pytest.approx([0.0, inside], abs=1e-4)
         assert data.xmat[trunk, 7] == pytest.approx(np.sin(-0.08 * side), abs=1e-4)
+
+
+def test_the_clip_of_the_go1_is_what_its_description_makes():
+    shipped = load_motion(GO1_CLIPS / "sway.npz")
+    made = sway(MotionRobot(GO1.entity_cfg(), "Go1"))
+    # Files hold steps of 2^-15 m and rad.
+    assert np.abs(made.joint_pos - shipped.joint_pos).max() < 1e-4
+    assert np.abs(made.root_pos - shipped.root_pos).max() < 1e-4
+    assert np.array_equal(made.contacts, shipped.contacts)

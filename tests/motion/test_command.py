@@ -15,19 +15,19 @@ from mjlab.motion import (
     MotionAction,
     MotionActionCfg,
     MotionCommandCfg,
-    errors,
     load_motion,
     motion_command,
     save_motion,
+    tracking_errors,
 )
-from mjlab.motion.edit import mirrored
 from mjlab.motion.mdp import follow_exactly
 from mjlab.motion.sampling import FailureBins
+from mjlab.motion.tools.edit import mirrored
 from mjlab.registry import load_task
 from mjlab.render import Marks
 from mjlab.tasks.robots.g1 import MIRROR
 from mjlab.tasks.tracking import TrackingG1Cfg
-from mjlab.tasks.tracking.clips import FOLDER
+from mjlab.tasks.tracking.clips import G1_CLIPS
 from tests.worlds.motions import (
     g1_robot,
     kernels,
@@ -178,7 +178,7 @@ def test_who_plays_a_clip_exactly_has_all_kernels_and_does_not_fail(task: str) -
             show(env, clip, frames)
             play(env, clip, frames)
             assert kernels(env).min() > 5.0 - 1e-4, motion.name
-            assert errors.body_squares(command)[:, 1].max() < 1e-10
+            assert tracking_errors.body_square(command, "body_pos_global").max() < 1e-10
             for name in ("anchor_pos", "anchor_ori", "limb_pos"):
                 assert not env.termination_manager.terms[name]().any(), motion.name
 
@@ -196,7 +196,7 @@ def test_a_player_who_is_a_frame_late_loses_rewards() -> None:
 
 
 def test_who_mirrors_a_clip_exactly_follows_the_mirrored_clip(tmp_path: Path) -> None:
-    clip = load_motion(FOLDER / "wave.npz")
+    clip = load_motion(G1_CLIPS / "wave.npz")
     clips = saved(tmp_path, mirrored(clip, MIRROR))
     env = tracking_env(64, clips, sampling="uniform")
     robot = env.scene.entity("robot")

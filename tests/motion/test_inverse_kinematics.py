@@ -6,8 +6,8 @@ import mujoco
 import numpy as np
 import pytest
 
-from mjlab.motion.channel import Channel, pendulum_path
-from mjlab.motion.inverse_kinematics import (
+from mjlab.motion.tools.channel import Channel, pendulum_path
+from mjlab.motion.tools.inverse_kinematics import (
     InverseKinematics,
     body_height,
     joint_positions,

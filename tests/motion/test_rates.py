@@ -7,9 +7,9 @@ import numpy as np
 import pytest
 
 from mjlab.motion import Motion, MotionInfo
-from mjlab.motion.checks import estimate_contacts
-from mjlab.motion.edit import blended
 from mjlab.motion.rates import resample_times
+from mjlab.motion.tools.checks import estimate_contacts
+from mjlab.motion.tools.edit import blended
 
 
 @pytest.mark.parametrize("new", [29, 50, 53, 60, 100, 120, 141, 200])

@@ -7,7 +7,7 @@ import pytest
 import torch
 
 from mjlab.motion import Motion, MotionError
-from mjlab.motion.simulate import STRENGTHS, _Hands, simulated
+from mjlab.motion.tools.simulate import STRENGTHS, _Hands, simulated
 from mjlab.tasks.robots.g1 import g1_cfg
 from tests.worlds.motions import g1_robot, standing
 

@@ -9,18 +9,18 @@ import pytest
 
 from mjlab.entity import EntityCfg
 from mjlab.motion import Motion, MotionError, MotionRobot, load_motion, save_motion
-from mjlab.motion.checks import (
+from mjlab.motion.tools.checks import (
     check_motion,
     collision_geoms,
     estimate_contacts,
     lowest_points,
     stances,
 )
-from mjlab.motion.edit import blended, mirrored
-from mjlab.motion.importers import read_csv, read_npz
+from mjlab.motion.tools.edit import blended, mirrored
+from mjlab.motion.tools.importers import read_csv, read_npz
 from mjlab.names import UnknownNameError
 from mjlab.tasks.robots.g1 import FOOT_BODIES, G1, G1_XML, MIRROR
-from mjlab.tasks.tracking.clips import FOLDER
+from mjlab.tasks.tracking.clips import G1_CLIPS
 from tests.worlds.motions import g1_robot
 
 SIDES = (
@@ -46,7 +46,7 @@ def robot() -> MotionRobot:
 
 @pytest.fixture(scope="module")
 def kick() -> Motion:
-    return load_motion(FOLDER / "kick.npz")
+    return load_motion(G1_CLIPS / "kick.npz")
 
 
 @pytest.fixture(scope="module")
@@ -207,7 +207,7 @@ def test_in_the_mirror_every_body_is_where_its_other_side_was_reflected(kick):
 
 
 def test_a_blend_begins_as_one_motion_and_ends_as_the_other_moved_as_a_whole(kick):
-    turn, walk = (load_motion(FOLDER / f"{n}.npz") for n in ("full_turn", "walk"))
+    turn, walk = (load_motion(G1_CLIPS / f"{n}.npz") for n in ("full_turn", "walk"))
     half = turn.frames(0, turn.num_frames // 2)
     both = blended(half, walk, 0.6)
     fade = round(0.6 * 50.0) + 1

@@ -17,7 +17,7 @@ from mjlab.muscle import (
     RefinedCoordinator,
     cascade_weights,
 )
-from tests.worlds.muscle_world import muscle_map, random_states
+from tests.worlds.muscle_world import dense, muscle_map, random_states
 
 
 def problems(name: str, count: int, size: float, seed: int = 0):
@@ -31,7 +31,7 @@ def problems(name: str, count: int, size: float, seed: int = 0):
 
 def hessian(state: MuscleState, torque: torch.Tensor, row: int):
     """The problem of one row in numpy: ½ aᵀHa − gᵀa + c, from the written objective."""
-    matrix = state.torque_map.dense(state.red)[row].numpy()
+    matrix = dense(state.torque_map, state.red)[row].numpy()
     nd, nm = matrix.shape
     t = torque[row].numpy()
     curvature = matrix.T @ matrix / (1e4 * nd) + 0.01 / nm * np.eye(nm)

@@ -21,6 +21,7 @@ from tests.worlds.muscle_world import (
     XML,
     EngineFields,
     constants,
+    dense,
     muscle_map,
     muscle_model,
     random_states,
@@ -101,10 +102,10 @@ def test_reduced_products_are_those_of_the_dense_matrix(name):
     torques, red = state.torque_map, state.red
     a = torch.rand(16, torques.num_muscles, dtype=torch.float64)
     r = torch.rand(16, torques.num_dofs, dtype=torch.float64)
-    dense = torques.dense(red)
-    expected = torch.bmm(dense, a.unsqueeze(-1)).squeeze(-1)
+    matrix = dense(torques, red)
+    expected = torch.bmm(matrix, a.unsqueeze(-1)).squeeze(-1)
     assert torch.allclose(torques.torque(red, a), expected, rtol=0, atol=1e-9)
-    expected = torch.bmm(r.unsqueeze(1), dense).squeeze(1)
+    expected = torch.bmm(r.unsqueeze(1), matrix).squeeze(1)
     assert torch.allclose(torques.pull(red, r), expected, rtol=0, atol=1e-9)
     single = torques.torque(red.float(), a.float())
     assert torch.allclose(single.double(), torques.torque(red, a), rtol=1e-5, atol=1e-4)
@@ -112,10 +113,10 @@ def test_reduced_products_are_those_of_the_dense_matrix(name):
 
 def test_capacity_adds_what_pulls_either_way():
     _, state = random_states("w18", 4)
-    dense = state.torque_map.dense(state.red)
+    matrix = dense(state.torque_map, state.red)
     low, high = state.torque_map.capacity(state.red)
-    assert torch.allclose(low, dense.clamp(max=0).sum(-1))
-    assert torch.allclose(high, dense.clamp(min=0).sum(-1))
+    assert torch.allclose(low, matrix.clamp(max=0).sum(-1))
+    assert torch.allclose(high, matrix.clamp(min=0).sum(-1))
     capacity = state.joint_capacity()
     assert torch.equal(capacity[:, :6], 0.5 * low)
     assert torch.equal(capacity[:, 12:], state.passive_torque)

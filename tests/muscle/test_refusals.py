@@ -96,8 +96,8 @@ def test_more_workers_than_walkers_are_refused(
 ) -> None:
     line = ["--placement", "dual", "--workers", "5"]
     assert complaint(line, tmp_path, capsys) == (
-        "error: There are 5 workers for 4 worlds, so that some would have none. Use at "
-        "most 4 workers, or more worlds (env.scene.num_envs).\n"
+        "error: 5 workers are too many for 4 worlds. Use at most 4 workers, or more "
+        "worlds (env.scene.num_envs).\n"
     )
 
 

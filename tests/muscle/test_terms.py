@@ -18,6 +18,7 @@ from mjlab.managers import (
 from mjlab.muscle import events, muscle_action
 from mjlab.muscle import mdp as terms
 from tests.muscle.test_action import env_cfg
+from tests.worlds.muscle_world import dense
 
 EFFORTS = {
     "plain": {"squared": False},
@@ -113,7 +114,8 @@ def test_effort_comes_in_four_forms(stepped):
 def test_residual_is_what_muscles_missed(stepped):
     env, _, _ = stepped
     term = muscle_action(env)
-    made = term.muscles.torque_map.dense(term.muscles.red) @ term.activation[..., None]
+    matrix = dense(term.muscles.torque_map, term.muscles.red)
+    made = matrix @ term.activation[..., None]
     miss = (made.squeeze(-1) - term.wanted_torque).numpy()
     expected = np.sqrt((miss**2).mean(1))
     assert np.allclose(terms.torque_residual(env).numpy(), expected, rtol=1e-4)

@@ -352,13 +352,13 @@ _FLEX = """<flexcomp name="cloth" type="grid" count="3 3 1" spacing=".1 .1 .1" d
     [
         (
             {"use_shadows": True},
-            "Camera sensor 'eye': RayRendererCfg draws no shadows: set "
-            "use_shadows=False, or renderer=None for MuJoCo's own.",
+            "Camera sensor 'eye': RayRendererCfg does not support shadows: set "
+            "use_shadows=False, or renderer=None for MuJoCo's renderer.",
         ),
         (
             {"camera": "map"},
-            "Camera sensor 'eye': RayRendererCfg draws perspective, and this camera is "
-            "orthographic: set renderer=None for MuJoCo's own.",
+            "Camera sensor 'eye': RayRendererCfg does not support orthographic "
+            "cameras: set renderer=None for MuJoCo's renderer.",
         ),
         (
             {"geom_groups": (4,)},
@@ -375,8 +375,8 @@ def test_a_picture_that_rays_cannot_draw_is_refused(settings, message):
 def test_soft_bodies_are_refused_by_rays():
     spec = mujoco.MjSpec.from_string(f"<mujoco><worldbody>{_FLEX}</worldbody></mujoco>")
     message = (
-        "Camera sensor 'eye': RayRendererCfg draws no flexes, of which the scene has "
-        "1: set renderer=None for MuJoCo's own."
+        "Camera sensor 'eye': RayRendererCfg does not support flexes, and the scene "
+        "has 1: set renderer=None for MuJoCo's renderer."
     )
     refused(spec, {}, message)
 

@@ -569,7 +569,7 @@ def test_a_dump_is_played_and_what_broke_is_said(
         "Step 7, after physics step 1 of 5: qvel[0] (body 'cartpole/cart', joint "
         "'cartpole/slider') is -inf, and 1 more of 2.",
     ]
-    assert lines[-1].startswith("Mean reward of a step, over 12 steps: ")
+    assert lines[-1].startswith("Mean reward per step, over 12 steps: ")
 
 
 def test_a_dump_is_filmed(
@@ -591,7 +591,7 @@ def test_a_dump_of_a_task_that_is_not_installed_says_so(
     dump = run.path / "dumps" / "000002_nonfinite.h5"
     assert run_program(play.main, ["--dump", str(dump), "--viewer", "none"]) == 2
     (line,) = capsys.readouterr().err.splitlines()
-    assert "is of the task 'Some-Task', which is not installed." in line
+    assert "uses task 'Some-Task', which is not installed." in line
 
 
 def test_a_place_that_is_no_dump_is_answered(

@@ -108,7 +108,9 @@ def test_a_configuration_that_cannot_be_read_says_that_the_task_can_be_named(
     path = record_by_terms(tmp_path, rewards=rewards)
     with Recording(path) as recording, pytest.raises(UsageError) as error:
         script.find_config(recording, script.ReplayOptions())
-    assert "env.rewards.own: in the file, but not in the task now." in str(error.value)
+    assert "env.rewards.own: in the file, but not in the present task." in str(
+        error.value
+    )
     assert str(error.value).endswith(
-        "With --task Cartpole-Balance, the task's own configuration is taken instead."
+        "Pass --task Cartpole-Balance to use the task's own configuration."
     )

@@ -1,17 +1,24 @@
 """Bars of a report: where each begins, and how long it is."""
 
 import re
+from typing import Any
 
 import pytest
 
 from mjlab.report.bars import bars
+from mjlab.report.template import templates
 
 Bar = tuple[float, float]
 
 
+def markup(values: dict[str, float]) -> str:
+    parts: Any = templates().get_template("parts.html").module
+    return parts.bars(bars(values, "Shares"))
+
+
 def drawn(values: dict[str, float]) -> tuple[dict[str, Bar], set[float]]:
     """Left end and width of each bar, and the places of zero, in percent."""
-    text = str(bars(values, "Shares"))
+    text = markup(values)
     names = re.findall(r"<span class=\"name\">(\w+)</span>", text)
     places = re.findall(r"left:([-\d.]+)%;width:([-\d.]+)%", text)
     zeros = {float(at) for at in re.findall(r"--at:([-\d.]+)%", text)}
@@ -39,6 +46,6 @@ def test_a_bar_reaches_from_zero_to_its_value(values, expected, zero):
 
 
 def test_costs_and_gains_have_different_colours():
-    text = str(bars({"gain": 3.0, "slip": -0.5, "cost": -1.0}, "Shares"))
+    text = markup({"gain": 3.0, "slip": -0.5, "cost": -1.0})
     colours = re.findall(r"<i class=\"(c\d)\"", text)
     assert colours[1] == colours[2] != colours[0]

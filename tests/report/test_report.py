@@ -138,6 +138,8 @@ class Page(HTMLParser):
         if last in self.raw:
             self.raw[last].append(data)
             return
+        if not data.strip() and "\n" in data:  # Line break between two elements.
+            return
         self.text += data
         if last == "figure":
             self.figures[-1].text += data
@@ -212,7 +214,7 @@ def test_every_figure_of_a_run_that_was_trained_is_drawn_or_told(tmp_path):
 
 def test_a_term_without_an_episode_says_so_rather_than_being_left_out(tmp_path):
     page = page_of(make_run(tmp_path, lines_of(1, Loss__value=lambda i: 1.0)))
-    said = [f.text for f in page.figures if "no episode has ended yet" in f.text]
+    said = [f.text for f in page.figures if "no finished episode yet" in f.text]
     assert len(said) == 3  # The reward, and its two terms.
     assert any("upright" in text for text in said)
 
@@ -285,8 +287,8 @@ def test_a_single_iteration_is_a_dot_in_the_middle(tmp_path):
 def test_the_balance_of_the_reward_is_of_the_last_tenth(tmp_path):
     lines = lines_of(101, Episode_Reward__upright=lambda i: 4.0 if i > 90 else 0.0)
     page = page_of(make_run(tmp_path, lines))
-    (balance,) = (f for f in page.figures if "together" in f.text)
-    assert balance.text.startswith("Iterations 91\N{EN DASH}101: together 4 a second")
+    (balance,) = (f for f in page.figures if "in total" in f.text)
+    assert balance.text.startswith("Iterations 91\N{EN DASH}101: 4 per second")
 
 
 @pytest.mark.parametrize(
@@ -377,7 +379,7 @@ def test_a_run_that_is_going_says_how_far_it_is_and_that_it_may_be_dead(tmp_path
     assert "killed" not in text
     old = folder.joinpath("metrics.jsonl").stat().st_mtime - 3600
     os.utime(folder / "metrics.jsonl", (old, old))
-    assert "1 h old: it may have been killed" in page_of(folder).text
+    assert "1 h old: the process may have been killed" in page_of(folder).text
 
 
 def test_a_run_without_any_figure_has_a_page(tmp_path):
@@ -425,7 +427,7 @@ def test_text_is_shown_and_never_run(tmp_path):
     assert "img" not in page.elements
     assert page.text.count("<script>alert('evil')") > 8
     (own,) = page.raw["script"]
-    assert own == (ROOT / "mjlab/report/page.js").read_text()
+    assert own == (ROOT / "mjlab/report/templates/page.js").read_text()
     digest = base64.b64encode(hashlib.sha256(own.encode()).digest()).decode()
     assert f"script-src 'sha256-{digest}'" in page.policy
     assert page.policy.startswith("default-src 'none';")
@@ -490,10 +492,10 @@ def test_only_what_the_user_changed_is_told(tmp_path):
 
 def test_a_run_as_it_comes_and_one_without_defaults_say_so(tmp_path):
     folder = make_run(tmp_path, lines_of(1, Loss__value=lambda i: 1.0))
-    assert "defaults of the task are not known" in page_of(folder).text
+    assert "defaults of the task are unknown" in page_of(folder).text
     text = page_of(folder, defaults=flat_settings(**CONFIG)).text
-    assert "Nothing was changed." in text
-    assert "as it is today" in text
+    assert "No changes." in text
+    assert "the present task" in text
 
 
 def test_tables_of_evaluations_are_shown(tmp_path):
@@ -631,7 +633,7 @@ def test_training_leaves_a_report_and_so_does_going_on(tmp_path):
     # What `env_cfg` sets.
     usual = CartpoleBalanceCfg().episode_length_s
     assert f"env.episode_length_s{usual}1.0" in page.text
-    assert "as it was when the run began" in page.text
+    assert "the task at the start of the run" in page.text
     agent = agent_cfg(3, logging=LoggingCfg(tensorboard=False))
     train(
         env_cfg(),
@@ -699,7 +701,7 @@ def test_the_script_writes_it_without_torch_where_the_run_kept_its_defaults(tmp_
     )
     assert done.returncode == 0, done.stderr
     assert done.stdout.startswith(f"{folder / 'report.html'} (")
-    assert "Nothing was changed." in folder.joinpath("report.html").read_text("utf-8")
+    assert "No changes." in folder.joinpath("report.html").read_text("utf-8")
 
 
 def test_the_script_compares_an_older_run_with_the_task_of_today(tmp_path, capsys):
@@ -708,7 +710,7 @@ def test_the_script_compares_an_older_run_with_the_task_of_today(tmp_path, capsy
     script.main([str(folder)])
     assert "report.html" in capsys.readouterr().out
     page = Page(folder.joinpath("report.html").read_text("utf-8"))
-    assert "the task as it is today" in page.text
+    assert "the present task" in page.text
     kept = json.loads((folder / "config.json").read_text())["values"]
     num_envs, default = kept["env.scene.num_envs"], CartpoleBalanceCfg().scene.num_envs
     if num_envs != default:

@@ -109,8 +109,8 @@ def test_a_run_that_was_interrupted_goes_on_in_its_folder(tmp_path):
     told = Quiet()
     first, _ = run(tmp_path, 4, make_hooks=lambda env: [Kill()], display=told)
     assert told.said[-1] == (
-        "No ONNX file was written, because the run was stopped. Its last checkpoint "
-        f"becomes one with: python scripts/export.py {first.path}"
+        "No ONNX file was written, because the run was stopped. Export its last "
+        f"checkpoint with: python scripts/export.py {first.path}"
     )
     assert first.info()["status"] == "stopped"
     assert "SIGTERM" in first.info()["reason"]
@@ -247,9 +247,9 @@ def test_a_checkpoint_outside_of_a_run_is_refused_in_one_line(tmp_path):
     with pytest.raises(RunError) as caught:
         load_policy(alone, worlds)
     said = str(caught.value)
-    assert said.startswith(f"{alone} is in no run's folder. Keep a checkpoint in its")
+    assert said.startswith(f"{alone} is not in a run's folder. Keep the checkpoint")
     assert "\n" not in said
-    with pytest.raises(RunError, match="is in no run's folder"):
+    with pytest.raises(RunError, match="is not in a run's folder"):
         find(alone)
     # With the learner's configuration, nothing of the run is needed.
     load_policy(alone, worlds, folder.configs()["agent"])

@@ -36,7 +36,7 @@ def test_a_checkpoint_is_found_by_its_file_its_folder_and_its_run(
     assert find_checkpoint(tmp_path, best=True) == best
     best.write_bytes(b"torn")
     assert find_checkpoint(tmp_path, best=True) == path
-    with pytest.raises(CheckpointError, match="no whole checkpoint"):
+    with pytest.raises(CheckpointError, match="No complete checkpoint"):
         find_checkpoint(tmp_path / "nowhere")
 
 

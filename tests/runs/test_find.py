@@ -103,7 +103,7 @@ def test_the_policy_that_ships_with_a_task_stands_in_for_a_run(
     shipped = (load_task(TASK).trained or Path()).resolve()
     for place in (TASK, f"{TASK}/latest"):
         assert find(place, tmp_path).run.path == shipped
-    assert f"There is no run of {TASK} in {tmp_path}: this is the" in caplog.text
+    assert f"No run of {TASK} in {tmp_path}: using the policy" in caplog.text
     with pytest.raises(RunError, match=rf"There is no run of '{TASK}' in .*\. Train"):
         find(TASK, tmp_path, shipped=False)
     add(tmp_path, TASK, "mine")
@@ -128,7 +128,7 @@ NOTHING = {
     f"logs/{TASK}/first/checkpoints/model_000010.pt": (
         r"no file .*model_000010\.pt\. .*'model_000100\.pt'"
     ),
-    "alone.pt": r"alone\.pt is in no run's folder\. Keep a checkpoint in its run's",
+    "alone.pt": r"alone\.pt is not in a run's folder\. Keep the checkpoint",
     "empty": r"There is no run in empty: run\.json is missing\.$",
     "Muscle-Walk-W54": r"no run of 'Muscle-Walk-W54' in logs\. Train one with train",
     "wandb:me": r"wandb:ENTITY/PROJECT/NAME",

@@ -305,5 +305,5 @@ def test_overwriting_replaces_a_recording_that_ended_in_any_way(how, tmp_path):
 
 @pytest.mark.parametrize("name", ["../a", "a/b", "..", "", ".a", "C:a", "a\\b", "a\0"])
 def test_the_name_of_a_recording_is_a_safe_file_name(name):
-    with pytest.raises(RecordingError, match="no safe file name"):
+    with pytest.raises(RecordingError, match="not a safe file name"):
         check_recording(RecordingCfg(name=name), has_success=True)

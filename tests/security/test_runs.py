@@ -91,7 +91,7 @@ def test_a_run_adds_no_recorder_to_its_task(run: Path, victim: Path) -> None:
     configs = {"env": recording_cfg(), "agent": agent_cfg(1)}
     text = settings_text(TASK, read_out(configs))
     (run / "config.json").write_text(text)
-    said = r"env\.recorders\.actions: in the file, but not in the task now\."
+    said = r"env\.recorders\.actions: in the file, but not in the present task\."
     with pytest.raises(SettingsFileError, match=said):
         Run(run).configs()
     assert Run(run).configs(accept_changes=True)["env"].recorders == {}
@@ -184,7 +184,7 @@ def pipe(run: Path, victim: Path) -> None:
 
 LINKS = [linked_film, linked_folder, linked_configuration, linked_checkpoints]
 LINKS += [relative_link, link_to_nothing, link_through_a_link, pipe]
-REFUSED = r"is a link that leaves .*theirs|error\.txt is no plain file"
+REFUSED = r"is a link that leaves .*theirs|error\.txt is not a regular file"
 
 
 @pytest.mark.parametrize("plant", LINKS)

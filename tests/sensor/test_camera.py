@@ -41,6 +41,8 @@ CFGS = (
     CameraSensorCfg(
         name="eye",
         camera="eye",
+        width=64,
+        height=64,
         data_types=("rgb", "depth", "segmentation"),
         max_distance=FAR,
         geom_groups=(0,),
@@ -285,7 +287,9 @@ def test_a_field_of_view_that_differs_between_worlds_shows(gallery):
 def test_the_native_engine_says_that_its_cameras_are_slow_or_flat(gallery, request):
     notes = gallery.sensors["eye"].notes
     if "rays" in request.node.name:
-        assert len(notes) == 1 and notes[0].startswith("drawn by rays: flat colours")
+        assert len(notes) == 1 and notes[0].startswith(
+            "rendered by ray casting: flat colours"
+        )
         return
     native = gallery.sim.engine.name == "native"
     assert notes == ((SLOW_RENDERING,) if native else ())

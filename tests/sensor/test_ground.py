@@ -11,6 +11,7 @@ from mjlab.sensor import (
     GridPatternCfg,
     ObjRef,
     RayCastSensorCfg,
+    RingPatternCfg,
     TerrainHeightSensorCfg,
 )
 from mjlab.sensor.ground_map import GroundMap
@@ -47,9 +48,19 @@ GROUND = f"""
 CEILING = '<geom name="roof" type="box" size="1 1 .1" pos="0 0 2"/>'
 PROBE = ObjRef(type="body", name="probe")
 SCAN = RayCastSensorCfg(
-    name="scan", frame=PROBE, pattern=GridPatternCfg(size=(1.6, 1.0)), max_distance=4.0
+    name="scan",
+    frame=PROBE,
+    pattern=GridPatternCfg(size=(1.6, 1.0)),
+    ray_alignment="yaw",
+    max_distance=4.0,
+    include_geom_groups=(0,),
 )
-HEIGHT = TerrainHeightSensorCfg(name="height", frame=PROBE)
+HEIGHT = TerrainHeightSensorCfg(
+    name="height",
+    frame=PROBE,
+    pattern=RingPatternCfg(rings=()),
+    include_geom_groups=(0,),
+)
 
 
 class Oracle:

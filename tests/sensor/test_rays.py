@@ -47,25 +47,44 @@ CFGS = (
         pattern=LidarPatternCfg(channels=9, elevation=(-90, 60), num_azimuths=40),
         ray_alignment="base",
         max_distance=8.0,
+        include_geom_groups=(0,),
     ),
-    RayCastSensorCfg(name="yaw", frame=PROBE, pattern=GridPatternCfg(size=(0.4, 0.2))),
+    RayCastSensorCfg(
+        name="yaw",
+        frame=PROBE,
+        pattern=GridPatternCfg(size=(0.4, 0.2)),
+        ray_alignment="yaw",
+        include_geom_groups=(0,),
+    ),
     RayCastSensorCfg(
         name="world",
         frame=(NOSE, PROBE, ObjRef(type="camera", name="eye")),
         pattern=GridPatternCfg(size=(0.2, 0.0), direction=(1.0, 0.0, -1.0)),
         ray_alignment="world",
         start_offset=(0.0, 0.0, 0.5),
+        include_geom_groups=(0,),
     ),
-    RayCastSensorCfg(name="down", frame=PROBE, pattern=DOWN, max_distance=3.0),
+    RayCastSensorCfg(
+        name="down",
+        frame=PROBE,
+        pattern=DOWN,
+        ray_alignment="yaw",
+        max_distance=3.0,
+        include_geom_groups=(0,),
+    ),
     RayCastSensorCfg(
         name="groups",
         frame=PROBE,
         pattern=DOWN,
+        ray_alignment="yaw",
         include_geom_groups=(0, 2, 3),
         exclude_parent_body=False,
     ),
     TerrainHeightSensorCfg(
-        name="height", frame=(PROBE, NOSE), include_geom_groups=(0, 2)
+        name="height",
+        frame=(PROBE, NOSE),
+        pattern=RingPatternCfg(rings=()),
+        include_geom_groups=(0, 2),
     ),
     *(
         TerrainHeightSensorCfg(
@@ -187,6 +206,7 @@ def test_rays_without_chosen_groups_meet_geoms_of_all_groups(engine):
         name="all",
         frame=PROBE,
         pattern=DOWN,
+        ray_alignment="yaw",
         start_offset=(0.0, 0.0, -0.6),
         include_geom_groups=None,
     )

@@ -380,6 +380,15 @@ def test_a_subtree_includes_its_descendants_and_a_body_does_not():
     assert sensors["tree"].data.found.tolist() == [[1.0]] * 3
 
 
+@pytest.mark.parametrize(("policy", "other"), [("first", "a/crate"), ("any", "")])
+def test_a_secondary_with_several_matches_is_used_by_the_policy(policy, other):
+    spec = scene(BOXES)
+    several = ContactMatch(mode="geom", pattern=".*", entity="a")
+    cfg = crate_contacts(secondary=several, secondary_policy=policy)
+    cfg.edit_spec(spec)
+    assert [sensor.refname for sensor in spec.sensors] == [other]
+
+
 def test_all_fields_of_a_primary_come_from_one_mujoco_sensor():
     spec = scene(BOXES)
     sim, _ = build(spec, crate_contacts(fields=tuple(FIELD_SIZES), num_slots=2))
@@ -391,7 +400,7 @@ def test_all_fields_of_a_primary_come_from_one_mujoco_sensor():
 
 
 def test_contact_stage_follows_the_fields_and_their_reading():
-    cheap = crate_contacts(fields=("found", "dist", "pos"))
+    cheap = crate_contacts(fields=("found", "dist", "pos"), reduce="none")
     sim, sensors = build(scene(BOXES), cheap)
     _ = sensors["contacts"].data.found
     assert sim.reads.needed == Stage.VELOCITY

@@ -50,3 +50,12 @@ def test_a_subclass_has_the_bounds_of_its_base() -> None:
     assert bounds_of(OtherCfg)["steps"] == at_least(1)
     with pytest.raises(SettingError):
         check_bounds(OtherCfg(steps=0), "env")
+
+
+def test_a_type_known_only_to_type_checkers_hides_no_other_bound() -> None:
+    class LateCfg(Config):
+        steps: Annotated[int, at_least(1)] = 1
+        link: "ImportedForTypeCheckers | None" = None  # noqa: F821  # pyright: ignore[reportUndefinedVariable]
+
+    with pytest.raises(SettingError, match=r"env\.steps is 0; it has to be 1 or more"):
+        check_bounds(LateCfg(steps=0), "env")

@@ -142,7 +142,7 @@ def test_an_agent_of_another_class_comes_back_and_nothing_else_is_one() -> None:
     assert read_task(text, "a run")["agent"] == agent
     data = json.loads(text)
     data["names"]["agent"] = "CartpoleBalanceCfg"
-    said = "agent: CartpoleBalanceCfg in the file, CartpoleAgentCfg in the task now"
+    said = "agent: CartpoleBalanceCfg in the file, CartpoleAgentCfg in the present task"
     with pytest.raises(SettingsFileError, match=said):
         read_task(json.dumps(data), "a run")
 
@@ -195,9 +195,13 @@ def renamed(cfg: CartpoleBalanceCfg) -> None:
 
 
 CHANGES: dict[Any, str] = {
-    without_smooth: f"{SMOOTH}: in the file, but not in the task now.",
-    with_alive: "env.rewards.alive: nothing in the file, RewardTermCfg in the task now",
-    renamed: f"{SMOOTH}.func: smooth_reward in the file, joint_acc_l2 in the task now.",
+    without_smooth: f"{SMOOTH}: in the file, but not in the present task.",
+    with_alive: (
+        "env.rewards.alive: nothing in the file, RewardTermCfg in the present task"
+    ),
+    renamed: (
+        f"{SMOOTH}.func: smooth_reward in the file, joint_acc_l2 in the present task."
+    ),
 }
 
 
@@ -241,7 +245,7 @@ def test_a_file_of_a_task_that_is_not_installed_says_so() -> None:
     with pytest.raises(UnknownNameError) as caught:
         read_task(text, "a run")
     assert str(caught.value).startswith(
-        "a run is of the task 'Cartpole-Balanse', which is not installed."
+        "a run uses task 'Cartpole-Balanse', which is not installed."
     )
 
 
@@ -265,8 +269,8 @@ def test_a_file_with_other_configurations_than_a_task_has_is_refused() -> None:
         ("x.terms.a", 1, "x.terms.a is 1 (int); it has to be InnerCfg or None."),
         ("x.colour", {"$enum": "BLUE"}, "x.colour: 'BLUE'"),
         ("x.anything", {"$oops": 1}, "x.anything has the unknown tag '$oops'."),
-        ("x.nme", 1, "x.nme: in the file, but not in the task now."),
-        ("x.n\nme", 1, r"'x.n\nme': in the file, but not in the task now."),
+        ("x.nme", 1, "x.nme: in the file, but not in the present task."),
+        ("x.n\nme", 1, r"'x.n\nme': in the file, but not in the present task."),
     ],
 )
 def test_a_mistake_in_a_file_is_named_by_its_path(

@@ -25,7 +25,6 @@ from mjlab.spec import (
     apply_edits,
     asset_files,
     attach_spec,
-    body_as_unsimple,
     default_keyframe,
     load_spec,
     merge_keyframes,
@@ -348,7 +347,7 @@ def test_patterns_match_whole_names_in_edits_too(leg, cfg):
         (
             CollisionCfg(geom_names="foot_.*", condim={"foot_left": 3}),
             UnknownNameError,
-            r"No pattern gives a value to the geom \(for condim\) 'foot_right'",
+            r"No pattern matches the geom \(for condim\) 'foot_right'",
         ),
         (
             CollisionCfg(geom_names="foot_.*", friction={"fot_left": 1.0}),
@@ -365,7 +364,7 @@ def test_patterns_match_whole_names_in_edits_too(leg, cfg):
         (
             GeomCfg(geom_names=".*", friction=(1.0,) * 4),
             ValueError,
-            "friction has at most 3 entries, not the 4",
+            "friction has at most 3 entries, not 4",
         ),
     ],
 )
@@ -440,11 +439,11 @@ def test_the_hull_of_a_mesh_is_limited(leg):
     ("edit", "message"),
     [
         (TextureCfg(name="t"), "needs exactly one of builtin, file and cubefiles"),
-        (TextureCfg(name="t", builtin="flat"), "width and a height, not 0 by 0"),
-        (TextureCfg(name="t", cubefiles=("a", "b")), "has 2 cubefiles, not 6"),
+        (TextureCfg(name="t", builtin="flat"), "width and height, not 0 by 0"),
+        (TextureCfg(name="t", cubefiles=("a", "b")), "needs 6 cubefiles, not 2"),
         (
             TextureCfg(name="t", file="x.png", gridsize=(3, 4), gridlayout="RL"),
-            "not one letter for each of 3 by 4 places",
+            "one letter for each of 3 by 4 cells",
         ),
         (
             TextureCfg(name="t", builtin="cheker", width=1, height=1),
@@ -453,7 +452,10 @@ def test_the_hull_of_a_mesh_is_limited(leg):
         (MaterialCfg(name="m", texture="gird"), "no texture 'gird'"),
         (MaterialCfg(name="m", geom_names="fot"), "No geom of 'leg' matches 'fot'"),
         (MeshCfg(mesh_names="shel", maxhullvert=9), "No mesh of 'leg' matches 'shel'"),
-        (MeshCfg(mesh_names=".*", maxhullvert=3), "'shell' is -1 or above 3, not 3"),
+        (
+            MeshCfg(mesh_names=".*", maxhullvert=3),
+            "'shell' is 3; it has to be -1 or above 3",
+        ),
         (LightCfg(name="l", body="fot"), "no body 'fot' of 'leg'.*'foot'"),
         (LightCfg(name="l", type="sopt"), "no light type 'sopt'.*first: 'spot'"),
         (CameraCfg(name="c", mode="targetbody"), "mode 'targetbody' of 'c' needs a"),
@@ -466,31 +468,20 @@ def test_a_wrong_look_is_an_error_that_says_why(leg, edit, message):
         edited(leg, edit)
 
 
+def test_a_light_needs_no_name_and_is_in_the_world_by_default(leg):
+    model = edited(leg, LightCfg(pos=(0, 0, 4)), LightCfg(diffuse=(1, 0, 0)))
+    assert [model.light(i).name for i in range(2)] == ["", ""]
+    assert model.light_bodyid.tolist() == [0, 0]
+    assert model.light_diffuse.tolist()[1] == [1, 0, 0]
+
+
 def test_a_name_that_is_taken_is_an_error(leg):
     twice = [CameraCfg(name="eye"), CameraCfg(name="eye")]
-    with pytest.raises(ValueError, match="a camera 'eye' already"):
+    with pytest.raises(ValueError, match="already has a camera 'eye'"):
         edited(leg, *twice)
 
 
 # Structure and export.
-
-
-def test_a_body_is_kept_from_being_simple():
-    def compiled(*patterns):
-        spec = mujoco.MjSpec()
-        for name in ("ball", "cube"):
-            body = spec.worldbody.add_body(name=name)
-            body.add_freejoint()
-            body.add_geom(size=[0.1, 0, 0])
-        for pattern in patterns:
-            body_as_unsimple(spec, pattern)
-        return spec.compile().body_simple.tolist()
-
-    assert compiled() == [1, 1, 1]
-    assert compiled("ball") == [1, 0, 1]
-    assert compiled(".*") == [1, 0, 0]
-    with pytest.raises(UnknownNameError, match=r"No body .*matches 'bal'"):
-        compiled("bal")
 
 
 def test_an_exported_scene_compiles_to_the_same_model_elsewhere(leg, tmp_path):
@@ -570,7 +561,7 @@ def test_nothing_that_exists_is_overwritten(leg, tmp_path, zipped):
     target = tmp_path / "mine"
     target.mkdir()
     (target / "notes.txt").write_text("keep")
-    with pytest.raises(FileExistsError, match="mine' exists already"):
+    with pytest.raises(FileExistsError, match="mine' already exists"):
         write_spec(load_spec(leg), target, zip=zipped)
     assert [path.name for path in target.iterdir()] == ["notes.txt"]
 

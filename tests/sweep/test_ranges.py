@@ -36,19 +36,22 @@ def test_a_range_is_what_was_typed_and_is_written_so_that_it_is_read_again(
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        ("a.b", "have a colon between them"),
-        ("a.b:", "have a colon between them"),
-        ("a.b:lag:1..2", "no range 'lag'. Valid names, nearest first: 'log'"),
-        ("a.b:log:1e-3..1e-5", "the lower end comes first: a.b:log:1e-5..1e-3."),
-        ("a.b:3..2", "the lower end comes first: a.b:2..3."),
-        ("a.b:log:0..1", "ends above zero. Write a.b:0..1 for equal differences"),
-        ("a.b:int:1..2.5", "Write a.b:1..2.5 for numbers that need not be whole"),
+        ("a.b", "with a colon between them"),
+        ("a.b:", "with a colon between them"),
+        (
+            "a.b:lag:1..2",
+            "unknown kind of range 'lag'. Valid names, nearest first: 'log'",
+        ),
+        ("a.b:log:1e-3..1e-5", "the lower end must come first: a.b:log:1e-5..1e-3."),
+        ("a.b:3..2", "the lower end must come first: a.b:2..3."),
+        ("a.b:log:0..1", "or write a.b:0..1 for a uniform range"),
+        ("a.b:int:1..2.5", "Write a.b:1..2.5 for real numbers"),
         ("a.b:1,2", "For single values write a.b:choice:1,2."),
-        ("a.b:1..x", "'x' is no finite number"),
-        ("a.b:1..inf", "'inf' is no finite number"),
-        ("a.b:2..2", "nothing to search. To set it, write --a.b 2."),
-        ("a.b:choice:elu", "two or more different values"),
-        ("a.b:choice:elu,elu", "two or more different values"),
+        ("a.b:1..x", "'x' is not a finite number"),
+        ("a.b:1..inf", "'inf' is not a finite number"),
+        ("a.b:2..2", "the range has one value. To set it, write --a.b 2."),
+        ("a.b:choice:elu", "two or more different choices"),
+        ("a.b:choice:elu,elu", "two or more different choices"),
     ],
 )
 def test_a_bad_range_is_answered_with_what_would_have_been_right(text, said):
@@ -120,7 +123,7 @@ def test_trials_that_no_evaluation_would_score_are_refused():
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        ([], "Say what to search: --tune "),
+        ([], "pass a setting and its range, such as --tune "),
         (
             ["--tune", "a:1..2", "--trials", "0"],
             "--trials is 0; it has to be 1 or more",

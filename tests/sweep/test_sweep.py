@@ -172,7 +172,7 @@ def test_a_trial_that_was_cut_off_while_it_was_drawn_is_drawn_to_its_end(
     study = open_study(folder, seed=1, prunes=True)
     study.ask()
     weight = study.ask().suggest_float(WEIGHT, 0.1, 10.0, log=True)
-    assert "No trial is finished yet." in write_page(folder, search, study).read_text()
+    assert "No finished trial yet." in write_page(folder, search, study).read_text()
     found = run_trials(search, folder, 3)[0].get_trials()
     assert [trial.state for trial in found] == [TrialState.COMPLETE] * 3
     assert found[1].params[WEIGHT] == weight
@@ -244,19 +244,19 @@ def test_the_newest_sweep_of_the_task_goes_on_with_the_same_command_only(tmp_pat
     assert find_sweep(tmp_path, "Some-Task") == second
     assert find_sweep(tmp_path, "Some-Task", str(first)) == first
     assert Search.read(first) == search
-    with pytest.raises(SweepError, match="There is no sweep of No-Task"):
+    with pytest.raises(SweepError, match="No sweep of No-Task"):
         find_sweep(tmp_path, "No-Task")
     with pytest.raises(SweepError, match=r"sweep\.json is missing"):
         find_sweep(tmp_path, "Some-Task", str(tmp_path))
     other = make_search(ranges=tuple(read_ranges([f"{WEIGHT}:1..2"])))
-    with pytest.raises(SweepError, match=r"other ranges: .* not \S+:1\.\.2\."):
+    with pytest.raises(SweepError, match=r"different ranges: .* not \S+:1\.\.2\."):
         other.check_goes_on(search, first)
     make_search(seed=9).check_goes_on(search, first)
 
 
 def test_two_processes_do_not_sweep_in_one_folder(tmp_path):
     with lock_sweep(tmp_path):
-        with pytest.raises(RunError, match="Another process is sweeping"):
+        with pytest.raises(RunError, match="Another process is running the sweep"):
             with lock_sweep(tmp_path):
                 pass
 
@@ -292,7 +292,7 @@ def test_the_page_of_a_sweep_without_a_finished_trial_is_there(tmp_path):
     search = make_search()
     folder = search.begin(tmp_path, "")
     study = open_study(folder, seed=1, prunes=True)
-    assert "No trial is finished yet." in write_page(folder, search, study).read_text()
+    assert "No finished trial yet." in write_page(folder, search, study).read_text()
 
 
 @pytest.mark.skipif(find_browser() is None, reason="there is no Chromium")
@@ -440,7 +440,7 @@ def test_twelve_trials_in_four_processes_are_killed_and_go_on(tmp_path):
         time.sleep(0.1)
     again = subprocess.run([*command, "--resume"], capture_output=True, text=True)
     assert again.returncode == 0, again.stdout + again.stderr
-    assert any(f"{name} goes on" in again.stdout for name in running)
+    assert any(f"{name} resumed" in again.stdout for name in running)
 
     found = open_study(folder, seed=1, prunes=True).get_trials()
     states = collections.Counter(trial.state for trial in found)

@@ -7,7 +7,6 @@ from typing import Any
 import pytest
 import torch
 
-from mjlab.managers import RewardTermCfg
 from mjlab.tasks.cartpole import mdp
 
 
@@ -44,10 +43,9 @@ def test_the_smooth_reward_is_that_of_dm_control(sign: float) -> None:
     """
     place, tilt, slide, turn, force = 1.3 * sign, 0.4 * sign, 7.0, 2.2 * sign, 0.6
     env = world([[place, tilt]], [[slide, turn]], force)
-    term = mdp.smooth_reward(RewardTermCfg(func=mdp.smooth_reward, weight=1.0), env)
     upright = (math.cos(tilt) + 1.0) / 2.0
     centered = (1.0 + 0.1 ** ((place / 2.0) ** 2)) / 2.0
     small_control = (4.0 + (1.0 - force**2)) / 5.0
     small_velocity = (1.0 + 0.1 ** ((turn / 5.0) ** 2)) / 2.0
     expected = upright * small_control * small_velocity * centered
-    assert float(term(env)) == pytest.approx(expected, rel=1e-6)
+    assert float(mdp.smooth_reward(env)) == pytest.approx(expected, rel=1e-6)

@@ -142,7 +142,7 @@ def test_lanes_without_room_and_hues_that_do_not_match_are_refused() -> None:
         make(cfg, 1)
     cfg = LiftYamPickCfg()
     cfg.events["hues"].params["colors"] = COLORS[:2]  # type: ignore[union-attr]
-    with pytest.raises(TermError, match="3 things and 2 colors"):
+    with pytest.raises(TermError, match="3 objects and 2 colors"):
         make(cfg, 1)
 
 

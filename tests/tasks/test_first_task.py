@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
-PAGE = ROOT / "docs" / "first_task.md"
+PAGE = ROOT / "docs/tutorials/first_task.md"
 FILE = re.compile(r"<!-- file: (\S+) -->\n```\w+\n(.*?)```", re.DOTALL)
 
 
@@ -101,7 +101,7 @@ def test_the_file_of_the_page_is_trained_and_played_without_a_package(tmp_path):
     assert f"--task {place}" in said
     for words in ([place], ["latest", "--task", place]):
         said = run(tmp_path, "play.py", *words, *UNSEEN)
-        assert "Mean reward of a step, over 5 steps" in said
+        assert "Mean reward per step, over 5 steps" in said
     said = run(tmp_path, "train.py", place, "--resume", "latest", *more[:1], "3")
     assert "3 of 3 iterations" in said
     (metrics,) = tmp_path.glob("logs/pendulum/2*/metrics.jsonl")
@@ -113,7 +113,7 @@ def test_the_package_of_the_page_is_trained_and_played(folder):
     more = ["--agent.max-iterations", "2", *SMALL]
     assert "2 of 2 iterations" in run(folder, "train.py", "Pendulum", *more)
     said = run(folder, "play.py", "Pendulum", *UNSEEN)
-    assert "Mean reward of a step, over 5 steps" in said
+    assert "Mean reward per step, over 5 steps" in said
 
 
 def test_the_variant_of_the_page_builds_and_steps(folder):
@@ -140,7 +140,7 @@ def test_the_variant_of_the_page_builds_and_steps(folder):
 @pytest.mark.slow
 def test_the_program_that_runs_an_exported_policy_works_as_printed(tmp_path):
     pytest.importorskip("onnxruntime")
-    page = (ROOT / "docs" / "play_and_export.md").read_text("utf-8")
+    page = (ROOT / "docs/howto/export_a_policy.md").read_text("utf-8")
     program, _ = re.findall(r"```python\n(.*?)```", page, re.DOTALL)
     program += (
         "zeros = {i['name']: np.zeros(i['shape'], i['dtype']) "
@@ -170,7 +170,7 @@ def test_the_program_that_plays_a_foreign_network_works_as_printed(
     opset = [onnx.helper.make_opsetid("", 18)]
     model = onnx.helper.make_model(graph, opset_imports=opset, ir_version=10)
     onnx.save(model, tmp_path / "foreign.onnx")
-    page = (ROOT / "docs" / "play_and_export.md").read_text("utf-8")
+    page = (ROOT / "docs/howto/export_a_policy.md").read_text("utf-8")
     _, program = re.findall(r"```python\n(.*?)```", page, re.DOTALL)
     path = {**os.environ, "PYTHONPATH": str(ROOT)}
     done = subprocess.run(

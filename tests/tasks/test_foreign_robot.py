@@ -13,12 +13,13 @@ from mjlab.sim import MujocoCfg, Simulation, SimulationCfg, compile_model
 from tests.tasks.test_first_task import installed, run
 
 DOCS = Path(__file__).resolve().parents[2] / "docs"
+PAGE = DOCS / "tutorials/your_robot.md"
 
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory) -> Path:
     pytest.importorskip("gymnasium")
-    return installed(DOCS / "foreign_robot.md", tmp_path_factory.mktemp("walker"))
+    return installed(PAGE, tmp_path_factory.mktemp("walker"))
 
 
 @pytest.mark.slow
@@ -27,11 +28,11 @@ def test_the_robot_of_the_page_is_trained_and_played(folder):
     said = run(folder, "train.py", "Walker", "--agent.max-iterations", "2", *small)
     assert "2 of 2 iterations" in said
     said = run(folder, "play.py", "Walker", "--viewer", "none", "--steps", "5")
-    assert "Mean reward of a step, over 5 steps" in said
+    assert "Mean reward per step, over 5 steps" in said
 
 
 def test_the_linkage_of_the_page_moves_as_its_file_to_the_last_bit():
-    text = (DOCS / "closed_linkage.md").read_text("utf-8")
+    text = (DOCS / "howto/closed_linkage.md").read_text("utf-8")
     (linkage,) = re.findall(r'LINKAGE = """(.*?)"""', text, re.DOTALL)
     cfg = SceneCfg(num_envs=3, source=lambda: mujoco.MjSpec.from_string(linkage))
     sim_cfg = SimulationCfg(backend="native", mujoco=MujocoCfg(timestep=0.001))

@@ -1,4 +1,4 @@
-"""Task files of mjlab 1.6.0, ported with the changes that docs/coming_from.md counts.
+"""Task files of mjlab 1.6.0, ported with the changes that a page of the docs counts.
 
 The files are fetched from the package index and read as text; nothing of that package
 is imported. Imports are replaced as a whole, fields are renamed where `port` says so,
@@ -197,8 +197,8 @@ def run_all(module: ModuleType) -> None:
 
 
 def test_the_page_counts_these_changes_and_gives_a_reason_for_each() -> None:
-    page = (ROOT / "docs/coming_from.md").read_text("utf-8")
-    part = page.split("### Two tasks, counted")[1].split("## From Isaac Lab")[0]
+    page = (ROOT / "docs/howto/coming_from_mjlab.md").read_text("utf-8")
+    part = page.split("## Two ported tasks")[1].split("## All names")[0]
     counts = re.search(r"That is (\d+) lines and (\d+);", part)
     assert counts is not None
     assert counts.groups() == (str(len(OF_CARTPOLE)), str(len(OF_GO1)))
@@ -214,7 +214,7 @@ def test_the_page_counts_these_changes_and_gives_a_reason_for_each() -> None:
 
 @pytest.mark.slow
 def test_the_page_counts_the_lines_whose_fields_port_renames(tasks: Path) -> None:
-    page = (ROOT / "docs/coming_from.md").read_text("utf-8")
+    page = (ROOT / "docs/howto/coming_from_mjlab.md").read_text("utf-8")
     counts = re.search(r"fields that `port` renames: (\d+) lines and (\d+)", page)
     assert counts is not None
     found = [

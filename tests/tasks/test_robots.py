@@ -307,7 +307,7 @@ def test_the_built_robot_has_published_constants_and_starts_in_its_keyframe(robo
 
 
 def test_reflected_inertia_refuses_stages_without_a_ratio():
-    with pytest.raises(ValueError, match="2 rotor inertias need as many stage ratios"):
+    with pytest.raises(ValueError, match="the numbers have to be equal"):
         reflected_inertia((1e-5, 1e-5), (1.0, 2.0, 3.0))
 
 
@@ -415,19 +415,6 @@ def test_go1_feet_have_rolling_friction_and_all_contacts_are_stiff():
         np.testing.assert_array_equal(geom.solref, [0.01, 1.0])
         if foot:
             np.testing.assert_array_equal(geom.friction, [1.0, 5e-3, 5e-4])
-
-
-@pytest.mark.parametrize(("module", "feet"), [(g1, 14), (go1, 4)])
-def test_feet_only_leaves_nothing_else_to_collide(module, feet):
-    spec = mujoco.MjSpec.from_file(str(XML[module.__name__.rsplit(".", 1)[1]]))
-    module.feet_only_collision().edit(spec)
-    model = spec.compile()
-    assert (model.geom_conaffinity > 0).sum() == feet
-    assert not model.geom_contype.any()
-    chosen = model.geom_conaffinity > 0
-    assert (model.geom_condim[chosen] == 3).all()
-    assert (model.geom_priority[chosen] == 1).all()
-    assert (model.geom_friction[chosen, 0] == 0.6).all()
 
 
 @pytest.mark.parametrize("record", [g1.G1, go1.GO1], ids=["g1", "go1"])

@@ -99,8 +99,7 @@ def test_without_a_run_the_shipped_policy_is_found_and_said(tmp_path, caplog):
     assert found.is_shipped and found.path == TRAINED[TASK].resolve()
     (said,) = caplog.messages
     assert said == (
-        f"There is no run of {TASK} in {tmp_path}: this is the policy that ships with "
-        "it."
+        f"No run of {TASK} in {tmp_path}: using the policy that ships with the task."
     )
 
 
@@ -114,7 +113,7 @@ def test_the_shipped_cartpole_is_played_and_balances(tmp_path, capsys, caplog):
     line = [TASK, "--logs", str(tmp_path), "--viewer", "none", "--steps", "100"]
     play.main(line)
     said = capsys.readouterr().out
-    assert "this is the policy that ships with it" in caplog.text
+    assert "using the policy that ships with the task" in caplog.text
     # A step is worth 0.05 at most: 1 a second, and 20 steps to each.
     assert float(said.split()[-1].rstrip(".")) > 0.9 * 0.05
 

@@ -328,7 +328,7 @@ def test_a_term_without_a_rule_is_an_error_with_its_name() -> None:
 
 def test_a_part_without_a_counterpart_is_an_error_with_its_name() -> None:
     mirror = Mirror(sides=(("left_", "right_"),), flipped_joints="")
-    with pytest.raises(ValueError, match="'left_arm' is 'right_arm' in the mirror"):
+    with pytest.raises(ValueError, match="mirror image of 'left_arm' is 'right_arm'"):
         mirror.permutation(["left_arm", "body"])
 
 

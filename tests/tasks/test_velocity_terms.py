@@ -14,7 +14,7 @@ from mjlab.managers import RewardTermCfg, SceneEntityCfg
 from mjlab.managers.term import TermError
 from mjlab.mdp import fell_over
 from mjlab.scene import Scene, SceneCfg, build_scene
-from mjlab.sensor import ObjRef, RayCastSensorCfg
+from mjlab.sensor import GridPatternCfg, ObjRef, RayCastSensorCfg
 from mjlab.sim import Simulation, SimulationCfg, compile_model
 from mjlab.tasks.velocity import VelocityGo1FlatCfg, mdp
 from mjlab.tasks.velocity.foot_height import FootHeightSensorCfg
@@ -402,7 +402,13 @@ class Hopper(FakeEnv):
             num_envs=2,
             entities={"robot": from_xml(HOPPER)},
             sensors=(
-                RayCastSensorCfg(name="scan", frame=base),
+                RayCastSensorCfg(
+                    name="scan",
+                    frame=base,
+                    pattern=GridPatternCfg(size=(1.6, 1.0)),
+                    ray_alignment="yaw",
+                    include_geom_groups=(0,),
+                ),
                 FootHeightSensorCfg(name="height", frame=tuple(sites)),
             ),
             spec_fn=ground,

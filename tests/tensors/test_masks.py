@@ -64,7 +64,7 @@ def test_a_value_larger_than_its_destination_is_an_error():
 
 @pytest.mark.parametrize("mask", [torch.tensor([True]), torch.tensor([1, 0])])
 def test_a_mask_of_the_wrong_shape_or_type_is_an_error(mask):
-    with pytest.raises(ValueError, match=r"is bool of shape \(2,\)"):
+    with pytest.raises(ValueError, match=r"has to be bool of shape \(2,\)"):
         fill_where(torch.zeros(2, 3), mask, 1.0)
 
 
@@ -84,12 +84,12 @@ def test_ids_become_a_mask(ids, expected):
 
 @pytest.mark.parametrize("world", [-1, 4])
 def test_an_id_that_does_not_exist_is_an_error(world):
-    with pytest.raises(IndexError, match=f"no world {world}; they are 0 to 3"):
+    with pytest.raises(IndexError, match=f"World {world} does not exist; indices"):
         ids_to_mask([0, world], 4, "cpu")
 
 
 def test_a_bool_tensor_is_not_taken_for_ids():
-    with pytest.raises(TypeError, match="a mask already"):
+    with pytest.raises(TypeError, match="already a mask"):
         ids_to_mask(torch.tensor([True, False]), 2, "cpu")
 
 

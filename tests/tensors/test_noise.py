@@ -134,7 +134,10 @@ def test_noise_of_a_world_does_not_depend_on_the_number_of_worlds():
     ("cfg", "message"),
     [
         (UniformNoiseCfg(n_min=(0.0, 1.0, 2.0)), r"n_min .* 3 entries.*shape \(2,\)"),
-        (UniformNoiseCfg(n_min=2.0, n_max=1.0), "n_min .*joint_pos' is above n_max"),
+        (
+            UniformNoiseCfg(n_min=2.0, n_max=1.0),
+            "n_min .*joint_pos' is 2.0, above n_max",
+        ),
         (GaussianNoiseCfg(std=-1.0), "std .*joint_pos' is negative: -1.0"),
         (ConstantNoiseCfg(operation="mul"), "'add', 'scale' or 'abs', not 'mul'"),
         (
@@ -142,7 +145,7 @@ def test_noise_of_a_world_does_not_depend_on_the_number_of_worlds():
                 noise_cfg=ConstantNoiseCfg(),
                 bias_noise_cfg=ConstantNoiseCfg(operation="scale"),
             ),
-            "nothing it could scale",
+            "a bias is additive",
         ),
     ],
 )

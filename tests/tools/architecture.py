@@ -39,7 +39,11 @@ FLOORS = {
     "mjlab.tasks.robots": 9,
     # It watches runs, and draws as reports do.
     "mjlab.sweep": 10,
+    # It builds the robots of tasks, and reports.
+    "mjlab.exam": 10,
     "mjlab.tasks.*": 10,
+    # It makes the files that tasks read, and knows the robots: no task imports it.
+    "mjlab.motion.tools": 10,
     # The front door: `mjlab.make`.
     "mjlab": 10,
     # It alone joins wings, such as a run and the task that it is of.
@@ -71,11 +75,12 @@ ONLY_IN = {
     "gymnasium": GYM,
     "h5py": ["mjlab/recording/*", *GYM],
     "wandb": ["mjlab/runs/wandb.py"],
+    "jinja2": ["mjlab/report/template.py"],
     "optuna": ["mjlab/sweep/*"],
     "ray": ["mjlab/sweep/ray_*.py"],
-    "stable_baselines3": ["mjlab/gym/sb3.py"],
-    "skrl": ["mjlab/gym/skrl.py"],
-    "torchrl": ["mjlab/gym/torchrl.py"],
+    "stable_baselines3": ["docs/examples/sb3_env.py"],
+    "skrl": ["docs/examples/skrl_env.py"],
+    "torchrl": ["docs/examples/torchrl_env.py"],
 }
 # Third-party package -> the files that must do without it.
 NOT_IN = {
@@ -154,6 +159,8 @@ def room_of(module: str) -> str:
     parts = module.split(".")
     if parts[0] in ("mjlab_fused", "scripts", "bench"):
         return parts[0]
+    if parts[:3] == ["mjlab", "motion", "tools"]:
+        return "mjlab.motion.tools"
     parts = parts[: 3 if parts[:2] == ["mjlab", "tasks"] else 2]
     # A kernel file beside a room of one file belongs to that room.
     parts[-1] = parts[-1].removesuffix("_kernels").removesuffix("_kernel")

@@ -8,6 +8,7 @@ from pathlib import Path
 from tests.tools.architecture import ROOT
 
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
+PAGES = [page for page in PAGES if page.parent.name != "tables"]
 _PROGRAMS = r"(?:python3?|mjlab|make|pip|pytest|jupyter|docker|torchrun|sbatch|eval) "
 _LINE = re.compile(rf"(?:\$ )?({_PROGRAMS}.*)")
 _PROMPTLESS = ("sh", "bash", "console", "", "text")

@@ -21,7 +21,7 @@ from mjlab.rl import load_policy
 from mjlab.runs import Run
 from mjlab.tasks.velocity import VelocityGo1FlatCfg
 from mjlab.viewer import Player
-from mjlab.viewer.film import caption
+from mjlab.viewer.policy_video import caption
 from tests.tools.film_reader import read_film
 
 FILMED = ("Velocity-Go1-Flat", "Velocity-G1-Flat", "Muscle-Walk-W18")

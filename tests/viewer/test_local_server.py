@@ -112,7 +112,7 @@ def test_the_refusal_says_what_is_wrong_and_what_is_accepted(server):
     with socket.create_connection(("127.0.0.1", server.get_port()), 30.0) as line:
         line.sendall(b"GET / HTTP/1.1\r\nHost: evil.example\r\n\r\n")
         text = line.makefile("rb").read().decode()
-    assert "Host evil.example: the viewer answers to localhost" in text
+    assert "Host evil.example: the viewer accepts only localhost" in text
 
 
 def test_viser_sends_the_scene_to_its_own_page(server):

@@ -176,7 +176,7 @@ def test_another_checkpoint_acts_from_the_next_step_on(run):
         for name, fault in (
             ("best", "best.pt is damaged"),
             ("model_000009", r"hidden_dims: \[4\], \[8\] here"),
-            ("model_000007", "no whole checkpoint"),
+            ("model_000007", "No complete checkpoint"),
         ):
             panel.choose(name)
             page.update()
@@ -404,7 +404,7 @@ def test_presses_go_by_the_axes_of_a_base_that_is_turned(base):
 
 def test_what_has_no_inverse_kinematics_is_not_driven_by_hand():
     env = ManagerBasedRlEnv(env_cfg(worlds=1))
-    fault = "use_relative_mode, as Lift-Yam-IK.* here: 'force' .AffineAction."
+    fault = "use_relative_mode, as in Lift-Yam-IK.* task: 'force' .AffineAction."
     with pytest.raises(ViewerError, match=fault):
         TeleopPolicy(env)
 

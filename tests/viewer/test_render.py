@@ -17,12 +17,12 @@ from mjlab.envs import ManagerBasedRlEnv, ViewerCfg, ZeroPolicy
 from mjlab.names import UnknownNameError
 from mjlab.render import (
     Canvas,
-    Film,
     GlError,
     Marks,
     Offscreen,
     Video,
     VideoError,
+    WorldVideo,
     add_contacts,
     color_muscles,
     has_muscles,
@@ -86,7 +86,7 @@ def test_a_grid_is_as_square_as_it_can_be_and_leaves_the_rest_black():
 
 
 def test_a_grid_of_nothing_is_refused():
-    with pytest.raises(ValueError, match="0 pictures"):
+    with pytest.raises(ValueError, match="0 images"):
         tile([])
 
 
@@ -198,7 +198,9 @@ def test_a_film_draws_while_the_worlds_go_on(renderer_works, tmp_path):
     entity, everyone = env.scene.entity("cartpole"), torch.ones(3, dtype=torch.bool)
     stills = []
     with (
-        Film(tmp_path / "film.mp4", 20.0, env.sim, env.scene, env.cfg.viewer) as film,
+        WorldVideo(
+            tmp_path / "film.mp4", 20.0, env.sim, env.scene, env.cfg.viewer
+        ) as film,
         Offscreen(env.sim, env.scene, env.cfg.viewer) as camera,
     ):
         for place in (-0.5, 0.0, 0.5):
@@ -219,7 +221,7 @@ def test_what_goes_wrong_while_a_film_is_drawn_is_raised(
 ):
     pytest.importorskip("imageio_ffmpeg")
     env = cartpoles()
-    film = Film(tmp_path / "film.mp4", 20.0, env.sim, env.scene, env.cfg.viewer)
+    film = WorldVideo(tmp_path / "film.mp4", 20.0, env.sim, env.scene, env.cfg.viewer)
     monkeypatch.setattr(film._camera, "draw", lambda shots: 1 / 0)
     film.add()
     with pytest.raises(ZeroDivisionError):
@@ -232,7 +234,7 @@ def test_what_goes_wrong_with_one_frame_is_raised_by_the_next(
 ):
     pytest.importorskip("imageio_ffmpeg")
     env = cartpoles()
-    film = Film(tmp_path / "film.mp4", 20.0, env.sim, env.scene, env.cfg.viewer)
+    film = WorldVideo(tmp_path / "film.mp4", 20.0, env.sim, env.scene, env.cfg.viewer)
     draw = film._camera.draw
     results = iter([lambda shots: 1 / 0, draw, draw])
     monkeypatch.setattr(film._camera, "draw", lambda shots: next(results)(shots))

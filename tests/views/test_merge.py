@@ -232,13 +232,13 @@ def test_merging_nothing_or_one_thing_twice_is_an_error(four: Scene):
         with pytest.raises(MergeError) as error:
             merge([])
         assert str(error.value) == (
-            "There is nothing to merge: the list of members is empty."
+            "The list of members is empty, so there is nothing to merge."
         )
     with pytest.raises(MergeError) as error:
         views.of(four).merge_entities(
             ["cube", "cube"], torch.zeros(4, dtype=torch.int64)
         )
-    assert str(error.value) == "The member 'cube' is named twice in 'cube', 'cube'."
+    assert str(error.value) == "The member 'cube' occurs twice in 'cube', 'cube'."
 
 
 def test_members_of_different_kinds_are_an_error(four: Scene):
@@ -247,8 +247,8 @@ def test_members_of_different_kinds_are_an_error(four: Scene):
             [views.of(four).body("cube/box"), views.of(four).view("cube")]
         )  # type: ignore[list-item]
     assert str(error.value) == (
-        "EntityView('cube', shape=(4,)) cannot be merged with BodyViews: the members "
-        "of a view are of one kind."
+        "EntityView('cube', shape=(4,)) cannot be merged with BodyViews: all "
+        "members of a view must be of one kind."
     )
     with pytest.raises(MergeError, match="cannot be merged with EntityViews"):
         views.of(four).merge_entities([views.of(four).joint("full/slide")])  # type: ignore[list-item]
@@ -265,8 +265,8 @@ def test_a_merged_view_is_no_member_of_another(four: Scene):
     with pytest.raises(MergeError) as error:
         views.of(four).merge_entities([merged, "brick"], torch.tensor([0, 1, 0, 1]))
     assert str(error.value) == (
-        "EntityView('cube', 'full', shape=(4,)) is merged already. Merge its members, "
-        "'cube', 'full', with the others."
+        "EntityView('cube', 'full', shape=(4,)) is already merged. Merge its "
+        "members, 'cube', 'full', with the others."
     )
 
 
@@ -279,23 +279,22 @@ def test_a_choice_that_means_nothing_is_an_error_when_the_view_is_made(four: Sce
         return str(error.value)
 
     assert complaint(None) == (
-        "2 members, 'cube', 'full', need `which`: an int64 tensor of shape (4,) that "
-        "chooses one in each world, or (4, k) that chooses k."
+        "2 members, 'cube', 'full', need `which`: an int64 tensor of shape (4,) "
+        "that selects one per world, or (4, k) that selects k."
     )
     assert complaint(torch.tensor([0, 1, 2, 0])) == (
-        "`which` is 2 in world 2, but there are 2 members, 0 to 1: 'cube', 'full'."
+        "`which` is 2 in world 2, but the view has 2 members, 0 to 1: 'cube', 'full'."
     )
     assert "`which` is -1 in world 0" in complaint(torch.tensor([-1, 1, 1, 0]))
     assert complaint(torch.tensor([[0, 1], [1, 0], [1, 1], [0, 1]])) == (
-        "`which` is [1, 1] in world 2; the members that a world shows have to be "
-        "distinct."
+        "`which` is [1, 1] in world 2; the members of a world have to be distinct."
     )
     assert complaint(torch.zeros(3, dtype=torch.int64)) == (
         "`which` has shape (3,); it has to be (4,) or (4, k)."
     )
     assert complaint(torch.zeros(4)) == (
-        "`which` is torch.float32 on cpu; it has to be torch.int64 on cpu, where the "
-        "simulation is."
+        "`which` is torch.float32 on cpu; it has to be torch.int64 on cpu, the "
+        "simulation's device."
     )
     fine = torch.zeros(4, dtype=torch.int64)
     assert complaint(fine, torch.ones(2, dtype=torch.bool)) == (

@@ -141,7 +141,7 @@ def test_what_is_no_pose_is_said():
     with pytest.raises(PoseError) as error:
         Pose(torch.zeros(4, 6))
     assert str(error.value) == (
-        "A pose has 7 numbers, position and quaternion wxyz, in its last dimension; "
+        "A pose has 7 numbers in its last dimension, position and quaternion wxyz; "
         "this tensor has shape (4, 6)."
     )
     with pytest.raises(PoseError) as error:

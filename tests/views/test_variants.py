@@ -641,16 +641,16 @@ def test_a_term_that_names_a_merged_entity_is_told_its_members() -> None:
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        ({"options": {}}, "The entity 'object' has no options to choose from."),
+        ({"options": {}}, "The entity 'object' has no options."),
         (
             {"weights": {"box": 1.0, "bal": 1.0}},
-            "The entity 'object' has a weight for 'bal', which is none of its options. "
-            "Valid names, nearest first: 'ball', 'box'.",
+            "The entity 'object' has a weight for 'bal', which is not one of its "
+            "options. Valid names, nearest first: 'ball', 'box'.",
         ),
         (
             {"weights": {"box": 1.0}},
-            "The entity 'object' has no weight for its option 'ball'. Weights are "
-            "given to all options or to none.",
+            "The entity 'object' has no weight for its option 'ball'. Give weights "
+            "to all options or to none.",
         ),
         (
             {"weights": {"box": -1.0, "ball": 2.0}},
@@ -659,13 +659,12 @@ def test_a_term_that_names_a_merged_entity_is_told_its_members() -> None:
         ),
         (
             {"weights": {"box": 0.0, "ball": 0.0}},
-            "The weights of the entity 'object' sum to 0, so that no option can be "
-            "drawn.",
+            "The weights of the entity 'object' sum to 0, so no option can be sampled.",
         ),
         (
             {"assignment": ("box", "ball", "box")},
-            "The assignment of the entity 'object' is for 3 worlds, and there are 2. "
-            "Weights are for any number of worlds.",
+            "The assignment of the entity 'object' is for 3 worlds, and the scene "
+            "has 2. Use weights for any number of worlds.",
         ),
         (
             {"assignment": ("box", "bll")},
@@ -674,18 +673,18 @@ def test_a_term_that_names_a_merged_entity_is_told_its_members() -> None:
         ),
         (
             {"assignment": ("box", "ball"), "redraw": True},
-            "The entity 'object' has an assignment, which leaves nothing to draw, and "
-            "redraw too. Leave one of the two out.",
+            "The entity 'object' has an assignment and redraw, which exclude each "
+            "other. Remove one of them.",
         ),
         (
             {"assignment": ("box", "ball"), "absent": 0.5},
-            "The entity 'object' has an assignment, which leaves nothing to draw, and "
-            "absent too. Leave one of the two out.",
+            "The entity 'object' has an assignment and absent, which exclude each "
+            "other. Remove one of them.",
         ),
         (
             {"absent": 1.0},
-            "absent=1.0 of the entity 'object' is a share of the worlds: at least 0 "
-            "and below 1.",
+            "absent=1.0 of the entity 'object' is a fraction of the worlds: it has "
+            "to be at least 0 and below 1.",
         ),
     ],
 )
@@ -709,9 +708,9 @@ def test_an_edit_of_the_scene_has_to_work_for_each_option_alone() -> None:
     with pytest.raises(SceneError) as error:
         build(VariantsCfg(options=options), 2, spec_fn=edit)
     assert str(error.value) == (
-        "scene.spec_fn has to work for each option of the entity 'object' alone, "
-        "since that is where its numbers come from; with 'ball' it raised "
-        "AttributeError: 'NoneType' object has no attribute 'friction'"
+        "scene.spec_fn has to work with each option of the entity 'object' "
+        "separately, because the option's values come from that model; with 'ball' "
+        "it raised AttributeError: 'NoneType' object has no attribute 'friction'"
     )
 
 
@@ -719,7 +718,7 @@ def test_an_option_that_cannot_be_built_is_named() -> None:
     options = {"box": free("box"), "none": EntityCfg(source=mujoco.MjSpec())}
     with pytest.raises(ValueError, match="neither a body nor a geom") as error:
         build_scene(SceneCfg(entities={"object": VariantsCfg(options=options)}))
-    assert "It was being built as the option 'none'." in error.value.__notes__
+    assert "This error occurred in the option 'none'." in error.value.__notes__
 
 
 def test_edits_of_an_option_count() -> None:
@@ -736,10 +735,10 @@ def test_edits_of_an_option_count() -> None:
 def test_the_paths_and_their_reasons_are_reported() -> None:
     fast = build(VariantsCfg(options=only("box", "sphere")), 2)
     assert fast.variants["object"].note == (
-        "2 options share one tree, and differ in numbers (fast path)"
+        "2 options share one tree, and differ in values (fast path)"
     )
     general = build(VariantsCfg(options=only("box", "cabinet")), 2)
     assert general.variants["object"].note == (
-        "2 options in 2 trees, all in every world, of which those that are not used "
-        "lie idle (general path): 'cabinet' has another tree of bodies"
+        "2 options in 2 trees, which all exist in every world; unused ones are "
+        "inactive (general path): 'cabinet' has another kinematic tree"
     )

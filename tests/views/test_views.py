@@ -289,14 +289,15 @@ def test_what_cannot_be_written_says_why(small: Scene):
     with pytest.raises(ViewError) as error:
         views.of(small).body("full/door").write_pose(mask, pose)
     assert str(error.value) == (
-        "The body 'full/door' follows from what it hangs in and cannot be placed by "
-        "itself. Write the joints or the root pose of the entity 'full': "
+        "The body 'full/door' is not a root body, so its pose follows from its "
+        "parent. Write the joints or the root pose of the entity 'full': "
         "views.of(scene).view('full')."
     )
     with pytest.raises(ViewError) as error:
         views.of(small).body("terrain").write_pose(mask, pose)
     assert str(error.value) == (
-        "The body 'terrain' is a part of the scene itself and cannot be placed."
+        "The body 'terrain' belongs to the scene, not to an entity, and cannot be "
+        "placed."
     )
     for write in (
         views.of(small).view("lamp").write_root_velocity,
@@ -305,12 +306,12 @@ def test_what_cannot_be_written_says_why(small: Scene):
         with pytest.raises(ViewError) as error:
             write(mask, velocity)
         assert str(error.value) == (
-            "The entity 'lamp' has a fixed base, and no root velocity to write."
+            "The entity 'lamp' has a fixed base, so it has no root velocity to write."
         )
     with pytest.raises(ViewError) as error:
         views.of(small).view("cube").write_root_pose(mask, torch.zeros(3, 7))
     assert str(error.value) == (
-        "A value of shape (3, 7) does not fit the rows of this view, which are of "
+        "A value of shape (3, 7) does not fit the rows of this view, which have "
         "shape (2, 7)."
     )
 

@@ -48,7 +48,7 @@ def test_the_gpu_is_asked_for_in_vain_where_there_is_none() -> None:
     message = str(caught.value)
     expected = f"Placement 'gpu' needs a CUDA device, and {why_no_cuda()}"
     assert message.startswith(expected)
-    assert message.endswith("Placements without one: 'dual', 'cpu', 'warp-cpu'.")
+    assert message.endswith("Placements for a CPU: 'dual', 'cpu', 'warp-cpu'.")
 
 
 def test_a_gpu_runs_all_of_a_step_as_one_graph(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -61,11 +61,11 @@ def test_a_gpu_runs_all_of_a_step_as_one_graph(monkeypatch: pytest.MonkeyPatch) 
     # Worlds of workers stay on the CPU, whatever the learner has.
     dual = find_placement("dual", cores=2)
     assert (dual.device, dual.physics) == ("cuda:0", "cpu")
-    assert dual.reason == "a CUDA device is present"
+    assert dual.reason == "CUDA is available"
 
 
 def test_what_contradicts_itself_is_refused() -> None:
-    with pytest.raises(PlacementError, match=r"workers=2 is for placement 'dual'; "):
+    with pytest.raises(PlacementError, match=r"workers=2 needs placement 'dual'; "):
         find_placement("cpu", workers=2)
     with pytest.raises(PlacementError) as caught:
         find_placement("duel")
@@ -76,16 +76,16 @@ def test_what_contradicts_itself_is_refused() -> None:
     with pytest.raises(PlacementError) as caught:
         find_placement("cpu", device="cuda:0")
     assert str(caught.value) == (
-        "Placement 'cpu' is on the CPU, and the device is 'cuda:0'. Leave one of the "
-        "two out."
+        "Placement 'cpu' runs on the CPU, and the device is 'cuda:0'. Remove one of "
+        "the two."
     )
     cfg = env_cfg()
     cfg.sim.backend = "warp"
     with pytest.raises(PlacementError) as caught:
         find_placement("dual", cores=2).applied(cfg)
     assert str(caught.value) == (
-        "Placement 'dual' runs the native engine, and env.sim.backend is 'warp'. Leave "
-        "one of the two out."
+        "Placement 'dual' runs the native engine, and env.sim.backend is 'warp'. "
+        "Remove one of the two."
     )
 
 
@@ -94,8 +94,8 @@ def test_more_workers_than_worlds_are_only_refused_if_they_were_chosen() -> None
     with pytest.raises(ShardError) as caught:
         find_placement("dual", workers=16).for_worlds(3)
     assert str(caught.value) == (
-        "There are 16 workers for 3 worlds, so that some would have none. Use at most "
-        "3 workers, or more worlds (env.scene.num_envs)."
+        "16 workers are too many for 3 worlds. Use at most 3 workers, or more "
+        "worlds (env.scene.num_envs)."
     )
 
 
@@ -184,8 +184,8 @@ def test_the_script_refuses_more_workers_than_worlds(tmp_path: Path) -> None:
     output, _ = process.communicate(timeout=300)
     assert process.returncode == 2
     assert output.strip() == (
-        "error: There are 9 workers for 8 worlds, so that some would have none. Use at "
-        "most 8 workers, or more worlds (env.scene.num_envs)."
+        "error: 9 workers are too many for 8 worlds. Use at most 8 workers, or more "
+        "worlds (env.scene.num_envs)."
     )
 
 
@@ -203,7 +203,7 @@ def test_killing_a_worker_ends_the_run_and_leaves_a_good_checkpoint(
     output, _ = process.communicate(timeout=60)
     assert time.monotonic() - began < 10.0
     assert process.returncode == 2
-    assert "was ended by SIGKILL, as when memory runs out." in output
+    assert "was killed by SIGKILL, possibly out of memory." in output
     assert_gone([process.pid, *workers], shared)
     (run,) = (tmp_path / "Cartpole-Balance").glob("20*")
     assert json.loads((run / "run.json").read_text())["status"] == "failed"

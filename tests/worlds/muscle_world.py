@@ -8,7 +8,7 @@ import mujoco
 import numpy as np
 import torch
 
-from mjlab.muscle import MuscleMap, MuscleState
+from mjlab.muscle import MuscleMap, MuscleState, TorqueMap
 from mjlab.sim import Simulation
 from mjlab.tasks.muscle import models
 
@@ -98,3 +98,12 @@ def random_states(
     state = MuscleState(muscle_map(name), count, dtype=torch.float64)
     state.update(fields, constants(model, count))
     return fields, state
+
+
+def dense(torques: TorqueMap, red: torch.Tensor) -> torch.Tensor:
+    """Torque per activation, shape (rows, dofs, muscles), by a plain loop."""
+    matrix = red.new_zeros(len(red), torques.num_dofs, torques.num_muscles)
+    pairs = zip(torques._dof.tolist(), torques.muscle.tolist(), strict=True)
+    for entry, (dof, muscle) in enumerate(pairs):
+        matrix[:, dof, muscle] += red[:, entry]
+    return matrix

@@ -5,6 +5,7 @@ randomised masses whose constants follow, commands, a curriculum, contact sensor
 ray casters.
 """
 
+import math
 from dataclasses import dataclass, field
 
 from mjlab.actuator import DelayCfg, IdealPdActuatorCfg
@@ -81,6 +82,7 @@ def scene() -> SceneCfg:
                 pattern=GridPatternCfg(size=(0.4, 0.2), resolution=0.2),
                 ray_alignment="yaw",
                 max_distance=5.0,
+                include_geom_groups=(0,),
             ),
         ),
     )
@@ -133,7 +135,7 @@ def observations() -> dict[str, ObservationGroupCfg | None]:
         ),
     }
     return {
-        "actor": ObservationGroupCfg(terms=terms),
+        "actor": ObservationGroupCfg(terms=terms, enable_corruption=True),
         "critic": ObservationGroupCfg(terms=dict(terms), enable_corruption=False),
     }
 
@@ -244,7 +246,11 @@ class SyntheticCfg(ManagerBasedRlEnvCfg):
             # MuJoCo Warp 4.0.0 turns the tangents of some contacts of a capsule with a
             # plane otherwise than C; a pyramid depends on that, a cone does not.
             mujoco=MujocoCfg(
-                timestep=0.005, cone="elliptic", iterations=10, ls_iterations=20
+                timestep=0.005,
+                cone="elliptic",
+                iterations=10,
+                ls_iterations=20,
+                ccd_iterations=35,
             ),
             nconmax=64,
             njmax=256,
@@ -271,6 +277,7 @@ class SyntheticCfg(ManagerBasedRlEnvCfg):
                     lin_vel_x=(-1.0, 1.0),
                     lin_vel_y=(-0.5, 0.5),
                     ang_vel_z=(-0.5, 0.5),
+                    heading=(-math.pi, math.pi),
                 ),
                 rel_standing_envs=0.1,
                 rel_heading_envs=0.3,

@@ -117,7 +117,7 @@ def contacts() -> tuple[SensorCfg, ...]:
     both = ContactMatch(mode="geom", pattern=("crate", "lid"), entity="crate")
     crate = ContactMatch(mode="geom", pattern="crate", entity="crate")
     return (
-        ContactSensorCfg(name="corners", primary=both, num_slots=5),
+        ContactSensorCfg(name="corners", primary=both, reduce="none", num_slots=5),
         ContactSensorCfg(
             name="load", primary=crate, fields=("force",), reduce="netforce"
         ),
@@ -134,7 +134,9 @@ def rays() -> RayCastSensorCfg:
         name="scan",
         frame=frames,
         pattern=GridPatternCfg(size=(0.8, 0.0), resolution=0.4),
+        ray_alignment="yaw",
         max_distance=3.0,
+        include_geom_groups=(0,),
     )
 
 

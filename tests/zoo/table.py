@@ -1,4 +1,4 @@
-"""Write docs/zoo.md, the table of foreign models: `python -m tests.zoo.table`."""
+"""Write docs/reference/foreign_models.md: `python -m tests.zoo.table`."""
 
 import logging
 from importlib.metadata import version
@@ -9,7 +9,7 @@ import numpy as np
 
 from tests.zoo import zoo
 
-PAGE = Path(__file__).resolve().parents[2] / "docs" / "zoo.md"
+PAGE = Path(__file__).resolve().parents[2] / "docs/reference/foreign_models.md"
 STEPS = 200
 
 HEAD = """# Foreign models

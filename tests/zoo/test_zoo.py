@@ -1,11 +1,10 @@
 """Untouched models of other projects against MuJoCo stepping their files alone.
 
 Each model is built once and goes through everything: a build of the larger ones takes
-seconds. `python -m tests.zoo.table` writes what loads into docs/zoo.md.
+seconds. `python -m tests.zoo.table` writes the page of the docs.
 """
 
 import copy
-from pathlib import Path
 
 import mujoco
 import numpy as np
@@ -14,6 +13,7 @@ import torch
 
 from mjlab.sim import Stage
 from tests.zoo import zoo
+from tests.zoo.table import PAGE
 
 SAMPLE = [
     "gymnasium/envs/mujoco/assets/ant.xml",
@@ -193,7 +193,7 @@ def _expansions(world: zoo.Zoo) -> None:
 def test_the_table_of_the_docs_is_of_these_files() -> None:
     if ABSENT:
         pytest.skip(f"{', '.join(ABSENT)}: not installed")
-    page = (Path(__file__).resolve().parents[2] / "docs" / "zoo.md").read_text()
+    page = PAGE.read_text("utf-8")
     assert all(f"`{file}`" in page for file in FILES)
 
 

@@ -1,4 +1,4 @@
-"""Porting a task of mjlab 1.6 or Isaac Lab: their names beside ours, and a reader.
+"""Porting a task from mjlab 1.6 or Isaac Lab: tables of names, and a reader.
 
-Nothing here imports what it names, and a user's file is read, never run.
+Nothing here imports the named projects, and a user's file is parsed, never run.
 """

@@ -1,4 +1,4 @@
-"""Names of Isaac Lab 2.3: `isaaclab.managers`, `isaaclab.envs.mdp`, and ours."""
+"""Names of Isaac Lab 2.3 (managers, environments, MDP terms) and their counterparts."""
 
 from mjlab.cli.porting.project import Package, Project
 
@@ -52,62 +52,71 @@ _OTHERWISE: dict[str, tuple[str, str]] = {
     "ManagerTermBaseCfg": ("mjlab.managers.TermCfg", ""),
     "UniformVelocityCommandCfg": (
         "mjlab.mdp.UniformVelocityCommandCfg",
-        "shares exclude each other; see below",
+        "fractions of worlds are exclusive; see below",
     ),
     # isaaclab.envs.mdp
-    "JointPositionToLimitsActionCfg": ("", "a class of actions of your own"),
-    "EMAJointPositionToLimitsActionCfg": ("", "a class of actions of your own"),
-    "NonHolonomicActionCfg": ("", "a class of actions of your own"),
+    "JointPositionToLimitsActionCfg": ("", "write an action class"),
+    "EMAJointPositionToLimitsActionCfg": ("", "write an action class"),
+    "NonHolonomicActionCfg": ("", "write an action class"),
     "DifferentialInverseKinematicsActionCfg": ("mjlab.mdp.DifferentialIKActionCfg", ""),
-    "OperationalSpaceControllerActionCfg": ("", "a class of actions of your own"),
-    "NullCommandCfg": ("", "leave the command out"),
+    "OperationalSpaceControllerActionCfg": ("", "write an action class"),
+    "NullCommandCfg": ("", "omit the command"),
     "NormalVelocityCommandCfg": ("mjlab.mdp.UniformVelocityCommandCfg", "uniform"),
     "UniformPoseCommandCfg": ("mjlab.mdp.PoseCommandCfg", ""),
     "UniformPose2dCommandCfg": ("mjlab.mdp.PoseCommandCfg", "fix the other ranges"),
-    "TerrainBasedPose2dCommandCfg": ("", "flat patches are found: `Ground`"),
-    "base_pos_z": ("mjlab.mdp.base_height", "above the spawn origin"),
-    "root_pos_w": ("mjlab.mdp.root_pos_local", "from the spawn origin"),
+    "TerrainBasedPose2dCommandCfg": ("", "see flat patches of `Ground`"),
+    "base_pos_z": ("mjlab.mdp.base_height", "relative to the spawn origin"),
+    "root_pos_w": ("mjlab.mdp.root_pos_local", "relative to the spawn origin"),
     "root_quat_w": ("mjlab.mdp.root_quat_w", "wxyz"),
-    "root_lin_vel_w": ("mjlab.entity.EntityData.root_lin_vel_w", "a line of your own"),
-    "root_ang_vel_w": ("mjlab.entity.EntityData.root_ang_vel_w", "a line of your own"),
-    "body_pose_w": ("mjlab.mdp.body_pose_local", "from the spawn origin"),
-    "body_projected_gravity_b": ("", "a line of your own"),
+    "root_lin_vel_w": (
+        "mjlab.entity.EntityData.root_lin_vel_w",
+        "write a one-line term",
+    ),
+    "root_ang_vel_w": (
+        "mjlab.entity.EntityData.root_ang_vel_w",
+        "write a one-line term",
+    ),
+    "body_pose_w": ("mjlab.mdp.body_pose_local", "relative to the spawn origin"),
+    "body_projected_gravity_b": ("", "write a one-line term"),
     "height_scan": (
         "mjlab.mdp.height_scan",
-        "`sensor_name`, and no offset but the one that you give",
+        "`sensor_name`; no offset by default",
     ),
     "body_incoming_wrench": ("mjlab.sensor.MujocoSensorCfg", "'force' and 'torque'"),
-    "imu_orientation": ("mjlab.mdp.builtin_sensor", "of a 'framequat'"),
-    "imu_ang_vel": ("mjlab.mdp.builtin_sensor", "of a 'gyro'"),
-    "imu_lin_acc": ("mjlab.mdp.builtin_sensor", "of an 'accelerometer', with gravity"),
+    "imu_orientation": ("mjlab.mdp.builtin_sensor", "of a 'framequat' sensor"),
+    "imu_ang_vel": ("mjlab.mdp.builtin_sensor", "of a 'gyro' sensor"),
+    "imu_lin_acc": (
+        "mjlab.mdp.builtin_sensor",
+        "of an 'accelerometer', includes gravity",
+    ),
     "image": ("mjlab.mdp.camera_image", ""),
-    "image_features": ("mjlab.rl.CnnModelCfg", "a network that learns them"),
-    "current_time_s": ("mjlab.mdp.episode_progress", "a share of the episode"),
-    "remaining_time_s": ("mjlab.mdp.episode_progress", "a share of the episode"),
+    "image_features": ("mjlab.rl.CnnModelCfg", "trained with the policy"),
+    "current_time_s": ("mjlab.mdp.episode_progress", "fraction of the episode"),
+    "remaining_time_s": ("mjlab.mdp.episode_progress", "fraction of the episode"),
     "is_terminated_term": ("mjlab.mdp.is_terminated", "of all terms"),
-    "body_lin_acc_l2": ("", "a line of your own"),
-    "joint_vel_l1": ("mjlab.mdp.joint_vel_l2", "the square"),
-    "joint_vel_limits": ("", "a line of your own"),
-    "applied_torque_limits": ("", "a line of your own"),
-    "desired_contacts": ("mjlab.mdp.undesired_contacts", "with the other sign"),
+    "body_lin_acc_l2": ("", "write a one-line term"),
+    "joint_vel_l1": ("mjlab.mdp.joint_vel_l2", "squared"),
+    "joint_vel_limits": ("", "write a one-line term"),
+    "applied_torque_limits": ("", "write a one-line term"),
+    "desired_contacts": ("mjlab.mdp.undesired_contacts", "with the opposite sign"),
     "contact_forces": ("mjlab.mdp.contact_force_excess", ""),
-    "command_resample": ("", "a term of your own"),
+    "command_resample": ("", "write a term"),
     "joint_pos_out_of_manual_limit": ("mjlab.mdp.joint_pos_out_of_range", ""),
     "joint_vel_out_of_limit": (
         "mjlab.mdp.joint_vel_out_of_limit",
-        "MuJoCo knows no limit of a speed: `max_velocity` says it",
+        "MuJoCo has no velocity limits: pass `max_velocity`",
     ),
     "joint_vel_out_of_manual_limit": ("mjlab.mdp.joint_vel_out_of_limit", ""),
-    "joint_effort_out_of_limit": ("", "a line of your own"),
+    "joint_effort_out_of_limit": ("", "write a one-line term"),
     "illegal_contact": (
         "mjlab.mdp.illegal_contact",
         "`force_threshold` is `threshold` in Isaac Lab",
     ),
-    "randomize_rigid_body_scale": ("mjlab.mdp.randomize.geom_size", "of primitives"),
+    "randomize_rigid_body_scale": ("mjlab.mdp.randomize.geom_size", "primitives only"),
     "randomize_rigid_body_material": ("mjlab.mdp.randomize.geom_friction", ""),
     "randomize_rigid_body_mass": (
         "mjlab.mdp.randomize.body_mass",
-        "inertia follows, by `pseudo_inertia` if you like",
+        "scaling the mass scales the inertia; see also `pseudo_inertia`",
     ),
     "randomize_rigid_body_com": ("mjlab.mdp.randomize.body_com_offset", ""),
     "randomize_rigid_body_collider_offsets": ("mjlab.mdp.randomize.geom_margin", ""),
@@ -115,29 +124,29 @@ _OTHERWISE: dict[str, tuple[str, str]] = {
     "randomize_actuator_gains": ("mjlab.mdp.randomize.pd_gains", ""),
     "randomize_joint_parameters": (
         "mjlab.mdp.randomize.joint_friction",
-        "one function a field: `joint_armature`, `joint_limits` and so on",
+        "one function per field: `joint_armature`, `joint_limits` and so on",
     ),
     "randomize_fixed_tendon_parameters": (
         "mjlab.mdp.randomize.tendon_stiffness",
-        "one function a field",
+        "one function per field",
     ),
     "randomize_visual_texture_material": ("mjlab.mdp.randomize.mat_texid", ""),
     "randomize_visual_color": ("mjlab.mdp.randomize.geom_rgba", ""),
     "reset_root_state_with_random_orientation": (
         "mjlab.mdp.reset_root_state_uniform",
-        "angles by axis, not uniform over all orientations",
+        "one range per angle, not uniform over all orientations",
     ),
     "reset_root_state_from_terrain": (
         "mjlab.mdp.reset_root_state_from_flat_patches",
         "",
     ),
-    "reset_nodal_state_uniform": ("", "no soft bodies that are reset"),
-    "modify_env_param": ("mjlab.mdp.schedule", "of a live tensor, by its name"),
-    "modify_term_cfg": ("mjlab.mdp.schedule", "of a live tensor, by its name"),
+    "reset_nodal_state_uniform": ("", "soft bodies are not supported"),
+    "modify_env_param": ("mjlab.mdp.schedule", "of a tensor, by its name"),
+    "modify_term_cfg": ("mjlab.mdp.schedule", "of a tensor, by its name"),
 }
 
 _USD = "MJCF or URDF, not USD: `EntityCfg(source=...)`"
-_GEOMETRY = "what the MJCF says, or `SceneCfg.spec_fn`"
+_GEOMETRY = "set in the MJCF or in `SceneCfg.spec_fn`"
 
 _TASK_PACKAGES = {
     "isaaclab.envs": Package(
@@ -181,15 +190,15 @@ _TASK_PACKAGES = {
 }
 _OTHERWISE |= {
     # isaaclab.envs
-    "ManagerBasedEnv": ("mjlab.envs.ManagerBasedRlEnv", "rewards may be empty"),
-    "ManagerBasedEnvCfg": ("mjlab.envs.ManagerBasedRlEnvCfg", "rewards may be empty"),
+    "ManagerBasedEnv": ("mjlab.envs.ManagerBasedRlEnv", "rewards can be empty"),
+    "ManagerBasedEnvCfg": ("mjlab.envs.ManagerBasedRlEnvCfg", "rewards can be empty"),
     "ManagerBasedRLEnv": ("mjlab.envs.ManagerBasedRlEnv", ""),
     "ManagerBasedRLEnvCfg": (
         "mjlab.envs.ManagerBasedRlEnvCfg",
         "terms are dictionaries by name, not classes: `rewards={'alive': ...}`",
     ),
-    "DirectRLEnv": ("", "a small task is a configuration of few terms"),
-    "DirectRLEnvCfg": ("", "a small task is a configuration of few terms"),
+    "DirectRLEnv": ("", "use a configuration with few terms"),
+    "DirectRLEnvCfg": ("", "use a configuration with few terms"),
     "ViewerCfg": (
         "mjlab.envs.ViewerCfg",
         "`distance`, `azimuth` and `elevation`, not `eye`",
@@ -208,7 +217,7 @@ _OTHERWISE |= {
     "RigidObjectCfg": ("mjlab.entity.EntityCfg", ""),
     "AssetBaseCfg": (
         "mjlab.scene.SceneCfg",
-        "ground is its `terrain`; lights are added by `spec_fn`",
+        "the ground is `terrain`; add lights in `spec_fn`",
     ),
     # isaaclab.actuators
     "ImplicitActuatorCfg": (
@@ -225,33 +234,36 @@ _OTHERWISE |= {
     # isaaclab.sensors
     "ContactSensorCfg": (
         "mjlab.sensor.ContactSensorCfg",
-        "names both sides, and what is kept of many contacts",
+        "names both sides, and how several contacts are reduced",
     ),
     "RayCaster": ("mjlab.sensor.RayCastSensor", ""),
-    "RayCasterCfg": ("mjlab.sensor.RayCastSensorCfg", "`frame` names what carries it"),
+    "RayCasterCfg": (
+        "mjlab.sensor.RayCastSensorCfg",
+        "`frame` names its body, site or geom",
+    ),
     "CameraCfg": ("mjlab.sensor.CameraSensorCfg", ""),
     "TiledCameraCfg": ("mjlab.sensor.CameraSensorCfg", ""),
     "ImuCfg": (
         "mjlab.sensor.MujocoSensorCfg",
-        "one sensor for each reading: 'gyro', 'accelerometer'",
+        "one sensor per quantity: 'gyro', 'accelerometer'",
     ),
     # isaaclab.terrains
     "TerrainImporterCfg": ("mjlab.terrain.TerrainCfg", ""),
     "ROUGH_TERRAINS_CFG": (
         "mjlab.tasks.velocity.terrains.ROUGH_TERRAINS_CFG",
-        "the mix of mjlab 1.6",
+        "the terrain mix of mjlab 1.6",
     ),
     # isaaclab.sim
     "SimulationCfg": (
         "mjlab.sim.SimulationCfg",
-        "the time step is `mujoco.timestep`; `render_interval` goes",
+        "the time step is `mujoco.timestep`; no `render_interval`",
     ),
     "UsdFileCfg": ("", _USD),
     "MdlFileCfg": ("", "a material of the MJCF"),
     "PreviewSurfaceCfg": ("mjlab.spec.MaterialCfg", ""),
-    "GroundPlaneCfg": ("mjlab.terrain.TerrainCfg", "a plane, as it is by default"),
-    "DomeLightCfg": ("mjlab.spec.LightCfg", "the scene has lights already"),
-    "DistantLightCfg": ("mjlab.spec.LightCfg", "the scene has lights already"),
+    "GroundPlaneCfg": ("mjlab.terrain.TerrainCfg", "a plane is the default"),
+    "DomeLightCfg": ("mjlab.spec.LightCfg", "the scene has lights by default"),
+    "DistantLightCfg": ("mjlab.spec.LightCfg", "the scene has lights by default"),
     "RigidBodyMaterialCfg": ("mjlab.spec.CollisionCfg", "`friction`"),
     "RigidBodyPropertiesCfg": ("", _GEOMETRY),
     "ArticulationRootPropertiesCfg": ("", _GEOMETRY),

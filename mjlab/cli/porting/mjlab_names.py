@@ -1,4 +1,4 @@
-"""Names of mjlab 1.6.0, as its reference pages have them, and ours."""
+"""Names of mjlab 1.6.0, from its reference pages, and their counterparts."""
 
 from mjlab.cli.porting.project import Package, Project
 
@@ -107,8 +107,8 @@ _PACKAGES = {
         "mjlab.tasks.velocity.mdp",
     ),
 }
-_NULL = "a manager without terms is one of its kind that does nothing"
-_BOUND = "what a configuration becomes is inside `Entity.actuators`"
+_NULL = "same class without terms"
+_BOUND = "bound actuators are in `Entity.actuators`"
 
 _OTHERWISE: dict[str, tuple[str, str]] = {
     # mjlab.envs
@@ -124,8 +124,8 @@ _OTHERWISE: dict[str, tuple[str, str]] = {
     "EventMode": ("mjlab.managers.event.EventMode", ""),
     "RecorderTerm": (
         "mjlab.managers.ManagerTermBase",
-        "a recorder is a term like the others; `mjlab.mdp` has some, and files are "
-        "written for you",
+        "a recorder is an ordinary term; `mjlab.mdp` has several, and the manager "
+        "writes the files",
     ),
     # mjlab.entity
     "EntityArticulationInfoCfg": ("mjlab.entity.ArticulationCfg", ""),
@@ -146,7 +146,7 @@ _OTHERWISE: dict[str, tuple[str, str]] = {
     "BuiltinPositionActuator": ("mjlab.actuator.ActuatorBinding", _BOUND),
     "BuiltinPositionActuatorCfg": (
         "mjlab.actuator.PositionActuatorCfg",
-        "gains may differ by joint: a number or values by pattern",
+        "gains are numbers, or values by pattern of joint names",
     ),
     "BuiltinVelocityActuator": ("mjlab.actuator.ActuatorBinding", _BOUND),
     "BuiltinVelocityActuatorCfg": ("mjlab.actuator.VelocityActuatorCfg", ""),
@@ -171,11 +171,6 @@ _OTHERWISE: dict[str, tuple[str, str]] = {
     # mjlab.sensor
     "BuiltinSensor": ("mjlab.sensor.MujocoSensor", ""),
     "BuiltinSensorCfg": ("mjlab.sensor.MujocoSensorCfg", ""),
-    "RayCastSensorCfg": (
-        "mjlab.sensor.RayCastSensorCfg",
-        "`include_geom_groups` is (0,) by default, not (0, 1, 2); `ray_alignment` is "
-        "'yaw', not 'base'",
-    ),
     "PinholeCameraPatternCfg": ("mjlab.sensor.PinholePatternCfg", ""),
     "CameraSensorData": ("mjlab.sensor.CameraData", ""),
     # mjlab.terrains
@@ -200,22 +195,22 @@ _OTHERWISE: dict[str, tuple[str, str]] = {
     "BoxNestedRingsTerrainCfg": ("mjlab.tasks.velocity.NestedRingsCfg", ""),
     "BoxOpenStairsTerrainCfg": (
         "mjlab.tasks.velocity.OpenStairsCfg",
-        "stairs up; none down",
+        "ascending stairs only",
     ),
     "BoxPyramidStairsTerrainCfg": ("mjlab.terrain.PyramidStairsCfg", "without holes"),
     "BoxRandomGridTerrainCfg": (
         "mjlab.terrain.RandomGridCfg",
-        "heights of `num_levels`; equal neighbours merge by themselves",
+        "heights of `num_levels`; equal neighbours are merged",
     ),
     "BoxRandomSpreadTerrainCfg": (
         "mjlab.tasks.velocity.RandomBoxesCfg",
-        "boxes along x and y, not turned",
+        "axis-aligned boxes",
     ),
     "BoxRandomStairsTerrainCfg": ("mjlab.tasks.velocity.RandomStairsCfg", ""),
     "BoxSteppingStonesTerrainCfg": ("mjlab.terrain.SteppingStonesCfg", ""),
     "BoxTiltedGridTerrainCfg": (
         "mjlab.tasks.velocity.TiltedGridCfg",
-        "a slope, not degrees; one height field, so that steps between cells are a "
+        "slope instead of degrees; one height field, so steps between cells are one "
         "vertex wide",
     ),
     # mjlab.viewer
@@ -223,7 +218,7 @@ _OTHERWISE: dict[str, tuple[str, str]] = {
         "mjlab.envs.ViewerCfg",
         "no `origin_type`: a camera with an `entity` follows it",
     ),
-    "BaseViewer": ("mjlab.viewer.Player", "what steps; viewers show it"),
+    "BaseViewer": ("mjlab.viewer.Player", "steps the environment; viewers show it"),
     "NativeMujocoViewer": ("mjlab.viewer.NativeViewer", ""),
     "ViserPlayViewer": ("mjlab.viewer.WebViewer", ""),
     "OffscreenRenderer": ("mjlab.render.Offscreen", ""),
@@ -238,13 +233,13 @@ _OTHERWISE: dict[str, tuple[str, str]] = {
     "RslRlVecEnvWrapper": ("mjlab.rl.RslRlVecEnv", ""),
     "RslRlOnPolicyRunnerCfg": (
         "mjlab.rl.RslRlOnPolicyRunnerCfg",
-        "no `experiment_name` nor `save_interval`: runs are named by task and time, "
-        "and saved as `checkpoint` says",
+        "no `experiment_name` or `save_interval`: runs are named by task and time, and "
+        "saved as set in `checkpoint`",
     ),
     "RslRlModelCfg": (
         "mjlab.rl.RslRlModelCfg",
-        "other networks are classes of their own; `distribution_cfg` takes RSL-RL's "
-        "dictionary too",
+        "other networks have their own classes; `distribution_cfg` also takes RSL-RL's "
+        "dictionary",
     ),
     # mjlab.envs.mdp
     "projected_gravity_from_sensor": (
@@ -264,7 +259,7 @@ _OTHERWISE: dict[str, tuple[str, str]] = {
     "jnt_stiffness": ("mjlab.mdp.randomize.joint_stiffness", ""),
     "joint_limits": (
         "mjlab.mdp.randomize.joint_limits",
-        "`Entity.data` and what reads limits follow",
+        "also updates `Entity.data` and terms that read limits",
     ),
     "qpos0": ("mjlab.mdp.randomize.joint_default_pos", ""),
     "tendon_frictionloss": ("mjlab.mdp.randomize.tendon_friction", ""),
@@ -274,15 +269,15 @@ _OTHERWISE: dict[str, tuple[str, str]] = {
     "UniformVelocityCommand": ("mjlab.mdp.UniformVelocityCommand", ""),
     "UniformVelocityCommandCfg": (
         "mjlab.mdp.UniformVelocityCommandCfg",
-        "shares exclude each other; see below",
+        "fractions of worlds are exclusive; see below",
     ),
     "foot_height": (
         "mjlab.tasks.velocity.mdp.foot_height",
-        "without a sensor, of sites on a plane",
+        "without a sensor: heights of sites above a plane",
     ),
     "foot_contact_forces": (
         "mjlab.tasks.velocity.mdp.foot_contact_forces",
-        "of the last physics step, not of a fresh `forward()`",
+        "of the last physics step, without another `forward()`",
     ),
     "track_linear_velocity": (
         "mjlab.tasks.velocity.mdp.track_linear_velocity",
@@ -294,23 +289,23 @@ _OTHERWISE: dict[str, tuple[str, str]] = {
     ),
     "upright": (
         "mjlab.tasks.velocity.mdp.upright",
-        "goes on to fall beyond 90 degrees",
+        "keeps decreasing beyond 90 degrees",
     ),
     "self_collision_cost": (
         "mjlab.tasks.velocity.mdp.self_collision_cost",
-        "all contacts count, not the first; see below",
+        "counts all contacts, not only the first; see below",
     ),
     "feet_clearance": (
         "mjlab.tasks.velocity.mdp.feet_clearance",
-        "height of now, not of one step before; see below",
+        "current height, not that of the previous step; see below",
     ),
     "feet_swing_height": (
         "mjlab.tasks.velocity.mdp.feet_swing_height",
-        "height of now, not of one step before; see below",
+        "current height, not that of the previous step; see below",
     ),
     "soft_landing": (
         "mjlab.tasks.velocity.mdp.soft_landing",
-        "the largest force of the physics steps: up to 3e-3 more",
+        "largest force of the physics steps: up to 3e-3 more",
     ),
     "variable_posture": (
         "mjlab.tasks.velocity.mdp.variable_posture",
@@ -323,7 +318,7 @@ _OTHERWISE: dict[str, tuple[str, str]] = {
     ),
     "height_scan": (
         "mjlab.mdp.height_scan",
-        "`sensor_name`, and no offset but the one that you give",
+        "`sensor_name`; no offset by default",
     ),
 }
 
@@ -333,13 +328,98 @@ _TASK_PACKAGES = {
         "NoiseModelWithAdditiveBiasCfg UniformNoiseCfg",
         "mjlab.tensors",
     ),
-    "mjlab.utils.spec_config": Package("CollisionCfg", "mjlab.spec"),
+    "mjlab.utils.spec_config": Package(
+        "CollisionCfg GeomCfg MaterialCfg MeshCfg TextureCfg LightCfg CameraCfg "
+        "SpecCfg",
+        "mjlab.spec",
+    ),
+    "mjlab.utils.lab_api.math": Package(
+        "axis_angle_from_quat combine_frame_transforms copysign default_orientation "
+        "euler_xyz_from_quat matrix_from_quat normalize quat_apply quat_apply_inverse "
+        "quat_apply_yaw quat_box_minus quat_box_plus quat_conjugate "
+        "quat_error_magnitude quat_from_angle_axis quat_from_euler_xyz "
+        "quat_from_matrix quat_inv quat_mul quat_slerp quat_unique random_orientation "
+        "random_yaw_orientation sample_gaussian sample_log_uniform sample_uniform "
+        "saturate scale_transform subtract_frame_transforms transform_points "
+        "unscale_transform wrap_to_pi yaw_quat",
+        "mjlab.tensors.math",
+    ),
+    "mjlab.managers.event_manager": Package(
+        "requires_model_fields RecomputeLevel", "mjlab.managers"
+    ),
+    "mjlab.tasks.tracking.mdp": Package(
+        "MotionCommand MotionCommandCfg motion_anchor_pos_b motion_anchor_ori_b "
+        "robot_body_pos_b robot_body_ori_b motion_global_anchor_position_error_exp "
+        "motion_global_anchor_orientation_error_exp "
+        "motion_relative_body_position_error_exp "
+        "motion_relative_body_orientation_error_exp "
+        "motion_global_body_linear_velocity_error_exp "
+        "motion_global_body_angular_velocity_error_exp self_collision_cost "
+        "bad_anchor_pos bad_anchor_pos_z_only bad_anchor_ori bad_motion_body_pos "
+        "bad_motion_body_pos_z_only",
+        "mjlab.motion.mdp",
+    ),
     "mjlab.terrains.config": Package(
         "ROUGH_TERRAINS_CFG", "mjlab.tasks.velocity.terrains"
     ),
     "mjlab.tasks.registry": Package("register_mjlab_task", "mjlab.registry"),
 }
+_DRAWS = "draw from `env.rng`, which has a stream for each world"
+_MATH = "mjlab.tensors.math"
 _OTHERWISE |= {
+    # mjlab.utils.spec_config
+    "SpecCfg": ("mjlab.spec.SpecEditCfg", ""),
+    # mjlab.utils.lab_api.math
+    "axis_angle_from_quat": (f"{_MATH}.quat_to_rotvec", ""),
+    "combine_frame_transforms": (
+        f"{_MATH}.combine_frames",
+        "all four arguments are needed",
+    ),
+    "copysign": ("", "`torch.copysign`"),
+    "default_orientation": ("", "a tensor of (1, 0, 0, 0)"),
+    "euler_xyz_from_quat": (f"{_MATH}.quat_to_euler_xyz", ""),
+    "matrix_from_quat": (f"{_MATH}.quat_to_matrix", ""),
+    "quat_apply": (f"{_MATH}.quat_rotate", ""),
+    "quat_apply_inverse": (f"{_MATH}.quat_rotate_inverse", ""),
+    "quat_apply_yaw": (f"{_MATH}.quat_rotate", "of `quat_yaw(quat)`"),
+    "quat_box_plus": (f"{_MATH}.quat_box_plus", "w can be negative"),
+    "quat_error_magnitude": (f"{_MATH}.quat_angle", ""),
+    "quat_from_angle_axis": (
+        f"{_MATH}.quat_from_axis_angle",
+        "the axis is the first argument",
+    ),
+    "quat_inv": (f"{_MATH}.quat_conjugate", "of a unit quaternion"),
+    "quat_unique": (f"{_MATH}.quat_positive", ""),
+    "random_orientation": ("", _DRAWS),
+    "random_yaw_orientation": ("", _DRAWS),
+    "sample_gaussian": ("", _DRAWS),
+    "sample_log_uniform": ("", _DRAWS),
+    "sample_uniform": ("", _DRAWS),
+    "saturate": ("", "`torch.clamp`"),
+    "scale_transform": ("", "`2 * (x - (low + high) / 2) / (high - low)`"),
+    "subtract_frame_transforms": (
+        f"{_MATH}.subtract_frames",
+        "all four arguments are needed",
+    ),
+    "transform_points": (
+        f"{_MATH}.transform_points",
+        "`pos` and `quat` are the first arguments",
+    ),
+    "unscale_transform": ("", "`(low + high) / 2 + x * (high - low) / 2`"),
+    "yaw_quat": (f"{_MATH}.quat_yaw", ""),
+    # mjlab.managers.event_manager
+    "requires_model_fields": (
+        "mjlab.mdp.randomize.fields.ModelTerm",
+        "`class my_term(ModelTerm, field='body_mass')`",
+    ),
+    "RecomputeLevel": (
+        "mjlab.mdp.randomize.fields.ModelTerm",
+        "derived constants follow from the field",
+    ),
+    # mjlab.tasks.tracking.mdp
+    "MotionCommand": ("mjlab.motion.MotionCommand", ""),
+    "MotionCommandCfg": ("mjlab.motion.MotionCommandCfg", ""),
+    # mjlab.tasks
     "register_mjlab_task": (
         "mjlab.registry.Task",
         "an entry point `mjlab.tasks` of your package names one; so does `new`",

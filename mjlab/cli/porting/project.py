@@ -1,4 +1,4 @@
-"""A project of others: its packages, and ours for each of their names."""
+"""Another project: its packages, and the counterparts of their names."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -6,63 +6,64 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Package:
-    """A package of theirs."""
+    """Package of the other project."""
 
     names: str
-    """All that its reference page names, or as far as task files import them."""
+    """Names on its reference page, as far as task files import them."""
 
     ours: str
-    """The package here that has most of them."""
+    """Package here that has most of the counterparts."""
 
 
 @dataclass(frozen=True)
 class Counterpart:
-    """A name of theirs, and ours."""
+    """Name of the other project, and its counterpart."""
 
     theirs: str
-    """Their dotted name."""
+    """Dotted name in the other project."""
 
     ours: str
-    """Our dotted name; empty where there is no counterpart."""
+    """Dotted name here; empty if it has no counterpart."""
 
     differs: str
-    """The difference, in words; empty for none."""
+    """Difference, in words; empty for none."""
 
     @property
     def is_same(self) -> bool:
-        """True if nothing is to be done, wherever the name is imported from."""
+        """True if no change is needed, wherever the name is imported from."""
         return self.theirs == self.ours and not self.differs
 
 
 @dataclass(frozen=True)
 class Project:
-    """A framework whose tasks can be ported."""
+    """Framework whose tasks can be ported."""
 
     title: str
-    """What it is called."""
+    """Its name."""
 
     roots: tuple[str, ...]
-    """The packages at its top, and those that have its tasks."""
+    """Top-level packages, of the framework and of its tasks."""
 
     packages: Mapping[str, Package]
     """Packages of its reference pages, by dotted name."""
 
     task_packages: Mapping[str, Package]
-    """Packages that task files import from besides."""
+    """Further packages that task files import from."""
 
     otherwise: Mapping[str, tuple[str, str]]
-    """Ours and what differs, of each name that is not the same in `Package.ours`."""
+    """Counterpart and difference of each name that is not the same in
+    `Package.ours`."""
 
     def all_packages(self) -> dict[str, Package]:
         """Return all packages by dotted name."""
         return {**self.packages, **self.task_packages}
 
     def has(self, module: str) -> bool:
-        """Return whether a module is of this project."""
+        """Return whether a module belongs to this project."""
         return module.partition(".")[0] in self.roots
 
     def row(self, module: str, name: str) -> Counterpart | None:
-        """Return the row of a name that stands in a module, None if there is none."""
+        """Return the row of a module's name, None if it has none."""
         packages = self.all_packages()
         for package in self._candidates(module):
             if package in packages and name in packages[package].names.split():
@@ -72,9 +73,10 @@ class Project:
         return None
 
     def _candidates(self, module: str) -> Iterator[str]:
-        """Yield packages that may have what a module has, the nearest first.
+        """Yield packages that can contain a module's names, the most specific first.
 
-        A term that is not of a task's own `mdp` is of the library, which it imports.
+        A term that a task's own `mdp` does not define comes from the library, which it
+        imports.
         """
         parts = module.split(".")
         yield from (".".join(parts[:cut]) for cut in range(len(parts), 0, -1))

@@ -1,18 +1,20 @@
-"""What to change in a task file of others, line by line; the file is never run."""
+"""Changes that a task file of another project needs, by line; the file is never run."""
 
 import ast
 from collections.abc import Iterator
 from dataclasses import dataclass
 
 from mjlab.cli.porting.isaaclab_names import ISAAC_LAB
+from mjlab.cli.porting.mjlab_members import ENV_MEMBERS, MEMBERS
 from mjlab.cli.porting.mjlab_names import MJLAB
 from mjlab.cli.porting.project import Counterpart, Project
+from mjlab.settings.mjlab_fields import REPLACED
 
 PROJECTS = (MJLAB, ISAAC_LAB)
 
 UNKNOWN = "unknown"
 NONE = "no counterpart"
-LEAVE_OUT = "leave it out"
+LEAVE_OUT = "omit it"
 
 _OF_TERRAIN = {
     "terrain_type": ("kind", ""),
@@ -23,20 +25,21 @@ FIELDS = {
     **_OF_TERRAIN,
     "origin_type": (LEAVE_OUT, "a camera with an `entity` follows it"),
     "experiment_name": (LEAVE_OUT, "runs are named by task and time"),
-    "save_interval": (LEAVE_OUT, "runs are saved as `checkpoint` says"),
-    "walking_threshold": ("speeds", "one pair of rising numbers"),
-    "running_threshold": ("speeds", "one pair of rising numbers"),
-    "eye": ("distance", "with `azimuth` and `elevation`, around what it looks at"),
-    "render_interval": (LEAVE_OUT, "viewers draw when they like"),
-    "replicate_physics": (LEAVE_OUT, "worlds are of one model"),
+    "save_interval": (LEAVE_OUT, "set in `checkpoint`"),
+    "walking_threshold": ("speeds", "one ascending pair"),
+    "running_threshold": ("speeds", "one ascending pair"),
+    "eye": ("distance", "with `azimuth` and `elevation`, around the look-at point"),
+    "render_interval": (LEAVE_OUT, "viewers render at their own rate"),
+    "replicate_physics": (LEAVE_OUT, "all worlds have the same model"),
     "spawn": ("source", "a path to MJCF or URDF"),
-    "prim_path": (LEAVE_OUT, "entities and sensors are called by their keys"),
+    "prim_path": (LEAVE_OUT, "entities and sensors are named by their keys"),
     "env_ids": (
         "mask",
-        "a bool tensor of shape (num_envs,); `env_ids` works, and costs the graph",
+        "a bool tensor of shape (num_envs,); `env_ids` works, but breaks the CUDA "
+        "graph",
     ),
 }
-"""Fields and parameters of theirs, by name: ours, and why."""
+"""Fields and parameters of the other projects by name: counterpart and reason."""
 
 _OF_MJLAB_VIEWER = {
     "entity_name": ("entity", ""),
@@ -49,58 +52,70 @@ _OF_ISAAC_LAB_VIEWER = {
     "env_index": ("world", ""),
 }
 FIELDS_OF = {
-    "EntityCfg": {
-        "spec_fn": ("source", "a function that returns an MjSpec, an MjSpec or a file")
-    },
     "ViewerConfig": _OF_MJLAB_VIEWER,
     "ViewerCfg": _OF_ISAAC_LAB_VIEWER,
     "terrain": _OF_TERRAIN,
     "viewer": _OF_MJLAB_VIEWER | _OF_ISAAC_LAB_VIEWER,
 }
-"""Fields by the class or the attribute that has them: ours, and why. They are found
-where they are read, too."""
+"""Fields by the class or attribute that has them: counterpart and reason. Reads of them
+are found too."""
+
+_BASES = {
+    "ActuatorCfg": "ActuatorCfg",
+    "ActionCfg": "DrivenActionCfg",
+    "TerrainCfg": "SubTerrainCfg",
+}
+"""Base class here, by the ending of the names of mjlab's classes."""
+
+_OF_RSL_RL = {
+    "RslRlBaseRunnerCfg": "AgentCfg",
+    "RslRlOnPolicyRunnerCfg": "AgentCfg",
+    "RslRlModelCfg": "MlpModelCfg",
+    "RslRlPpoAlgorithmCfg": "PpoCfg",
+}
+"""Class here with the rows of mjlab's classes that keep their name."""
 
 _WAITS = {
-    "item": "waits for the device: keep a tensor, or use `torch.where`",
-    "nonzero": "waits for the device: use a mask, and `torch.where`",
+    "item": "synchronises with the device: keep a tensor, or use `torch.where`",
+    "nonzero": "synchronises with the device: use a mask, and `torch.where`",
 }
-"""Methods that a step cannot call, and why."""
+"""Methods that a term must not call, with the reason."""
 
 _HERE_TOO = "mjlab.envs.mdp"
-"""The package of theirs whose path is also ours."""
+"""Package of the other project whose path also exists here."""
 
 
 @dataclass(frozen=True, order=True)
 class Change:
-    """Something to change in a file."""
+    """Change that a file needs."""
 
     line: int
-    """Where it stands, from 1."""
+    """Line number, from 1."""
 
     theirs: str
-    """What stands there."""
+    """Text in the file."""
 
     ours: str
-    """What should, or `UNKNOWN`."""
+    """Replacement, or `UNKNOWN`."""
 
     differs: str = ""
-    """The difference in meaning, or the reason."""
+    """Difference in meaning, or the reason."""
 
     def text(self, path: str) -> str:
-        """Return it as a line for the user."""
+        """Return the change as a line for the user."""
         more = f" ({self.differs})" if self.differs else ""
         return f"{path}:{self.line}: {self.theirs} -> {self.ours}{more}"
 
 
 @dataclass(frozen=True)
 class Reading:
-    """A file, read."""
+    """Result of reading a file."""
 
     changes: tuple[Change, ...]
-    """What is to be changed, and what is unknown, in the order of lines."""
+    """Changes and unknown names, by line."""
 
     def text(self, path: str) -> str:
-        """Return it for the user, with a count at the end."""
+        """Return all lines for the user, with a count at the end."""
         unknown = {c.theirs for c in self.changes if c.ours == UNKNOWN}
         lines = {c.line for c in self.changes if c.ours != UNKNOWN}
         said = [change.text(path) for change in self.changes]
@@ -112,7 +127,7 @@ class Reading:
 
 
 def read_task(text: str) -> Reading:
-    """Read a task file of mjlab 1.6 or Isaac Lab; raise SyntaxError if it is none."""
+    """Read a task file of mjlab 1.6 or Isaac Lab; SyntaxError if it is invalid."""
     tree = ast.parse(text)
     imports = {name: dotted for name, dotted, _ in _imports(tree)}
     found = {*_of_imports(tree), *_of_uses(tree, imports), *_of_fields(tree, imports)}
@@ -120,7 +135,7 @@ def read_task(text: str) -> Reading:
 
 
 def _imports(tree: ast.Module) -> Iterator[tuple[str, str, ast.stmt]]:
-    """Yield what each import of theirs is called here, what it is, and its place."""
+    """Yield local name, dotted name and statement of each import of theirs."""
     for node in ast.walk(tree):
         if isinstance(node, ast.Import):
             of_them = [alias for alias in node.names if _project(alias.name)]
@@ -133,12 +148,12 @@ def _imports(tree: ast.Module) -> Iterator[tuple[str, str, ast.stmt]]:
 
 
 def _source(node: ast.ImportFrom) -> str:
-    """Return the module that names are imported from, unless it is the file's own."""
+    """Return the module of an import; empty for relative imports."""
     return "" if node.level or node.module is None else node.module
 
 
 def _of_imports(tree: ast.Module) -> Iterator[Change]:
-    """Yield what changes in the imports themselves."""
+    """Yield changes of the import statements."""
     for _, dotted, node in _imports(tree):
         module, _, name = dotted.rpartition(".")
         if isinstance(node, ast.Import):
@@ -151,15 +166,15 @@ def _of_imports(tree: ast.Module) -> Iterator[Change]:
 
 
 def _of_module(module: str, line: int) -> Iterator[Change]:
-    """Yield what changes where a module is imported as a whole."""
+    """Yield changes of a module imported as a whole."""
     project = _project(module)
-    assert project is not None, "Others were left out."
+    assert project is not None, "Only names of supported projects are passed."
     package = project.all_packages().get(module)
     is_library = module.startswith(f"{project.roots[0]}.envs")
     if "mdp" in module.split(".") and not is_library:
-        own = f"`from {package.ours} import *`" if package else "the task's own terms"
+        own = f"`from {package.ours} import *`" if package else ("the task's own terms")
         text = f"with `from mjlab.mdp import *` and {own}"
-        yield Change(line, module, "a file `mdp.py` of yours", text)
+        yield Change(line, module, "your own file `mdp.py`", text)
     elif package is None:
         yield Change(line, module, UNKNOWN)
     elif package.ours != module and not module.startswith(_HERE_TOO):
@@ -167,10 +182,10 @@ def _of_module(module: str, line: int) -> Iterator[Change]:
 
 
 def _of_name(module: str, name: str, line: int) -> Iterator[Change]:
-    """Yield what changes where a name is imported from a module."""
+    """Yield changes of a name imported from a module."""
     dotted = f"{module}.{name}"
     project, row = _project(module), _row(module, name)
-    assert project is not None, "Others were left out."
+    assert project is not None, "Only names of supported projects are passed."
     if dotted in project.all_packages() or name == "mdp":
         yield from _of_module(dotted, line)
     elif row is None:
@@ -180,7 +195,7 @@ def _of_name(module: str, name: str, line: int) -> Iterator[Change]:
 
 
 def _of_uses(tree: ast.Module, imports: dict[str, str]) -> Iterator[Change]:
-    """Yield what changes where a name is used."""
+    """Yield changes where a name is used."""
     inner = {id(n.value) for n in ast.walk(tree) if isinstance(n, ast.Attribute)}
     for node in ast.walk(tree):
         if isinstance(node, ast.Attribute | ast.Name) and id(node) not in inner:
@@ -191,12 +206,12 @@ def _of_uses(tree: ast.Module, imports: dict[str, str]) -> Iterator[Change]:
 
 
 def _of_use(dotted: str, bound: str, rest: list[str], line: int) -> Iterator[Change]:
-    """Yield what changes in one use of what was imported as `bound`."""
+    """Yield changes in one use of a name that was imported as `bound`."""
     module, _, name = dotted.rpartition(".")
     row = _row(module, name) if module else None
     if row is not None and not _is_package(dotted):
         ours = row.ours.rpartition(".")[2]
-        # What was imported under a name of the file's own keeps it.
+        # A name imported under an alias keeps the alias.
         if ours != name and bound == name:
             yield Change(line, name, ours or NONE)
         return
@@ -215,14 +230,18 @@ def _of_use(dotted: str, bound: str, rest: list[str], line: int) -> Iterator[Cha
 
 
 def _of_fields(tree: ast.Module, imports: dict[str, str]) -> Iterator[Change]:
-    """Yield fields, parameters and methods that are called or treated otherwise."""
+    """Yield changes of fields, parameters and methods."""
     for node in ast.walk(tree):
         for owner, name, line in _fields_in(node):
-            known = imports.get(owner, owner).rpartition(".")[2]
+            dotted = imports.get(owner, owner)
+            known = dotted.rpartition(".")[2]
             row = FIELDS_OF.get(known, {}).get(name) or FIELDS.get(name)
             if row is not None:
                 yield Change(line, name, *row)
+            elif owner in imports:
+                yield from _of_replaced(dotted, name, line)
         if isinstance(node, ast.Attribute):
+            yield from _of_member(node)
             row = FIELDS_OF.get(_last_name(node.value), {}).get(node.attr)
             if row is not None:
                 yield Change(node.lineno, node.attr, *row)
@@ -230,8 +249,36 @@ def _of_fields(tree: ast.Module, imports: dict[str, str]) -> Iterator[Change]:
             yield from _of_waits(node)
 
 
+def _of_replaced(dotted: str, field: str, line: int) -> Iterator[Change]:
+    """Yield the replacement of a field of one of mjlab's classes."""
+    rows = (REPLACED.get(cls, {}).get(field) for cls in _ours(dotted))
+    row = next((row for row in rows if row is not None), None)
+    if row is not None:
+        yield Change(line, field, row.ours or NONE, row.note)
+
+
+def _ours(dotted: str) -> list[str]:
+    """Return the names of our class for one of mjlab's, and of its bases with rows."""
+    module, _, name = dotted.rpartition(".")
+    row = MJLAB.row(module, name) if MJLAB.has(module) else None
+    if row is None:
+        return []
+    ours = row.ours.rpartition(".")[2]
+    bases = [base for ending, base in _BASES.items() if name.endswith(ending)]
+    return [_OF_RSL_RL.get(name, ours), *bases]
+
+
+def _of_member(node: ast.Attribute) -> Iterator[Change]:
+    """Yield the replacement of a method or an attribute."""
+    row = MEMBERS.get(node.attr)
+    if row is None and _last_name(node.value) in ("env", "_env"):
+        row = ENV_MEMBERS.get(node.attr)
+    if row is not None:
+        yield Change(node.lineno, f".{node.attr}", row[0] or NONE, row[1])
+
+
 def _of_waits(term: ast.FunctionDef) -> Iterator[Change]:
-    """Yield calls that make a term wait for the device."""
+    """Yield calls in a term that synchronise with the device."""
     for node in ast.walk(term):
         called = node.func if isinstance(node, ast.Call) else None
         if isinstance(called, ast.Attribute) and called.attr in _WAITS:
@@ -240,7 +287,7 @@ def _of_waits(term: ast.FunctionDef) -> Iterator[Change]:
 
 
 def _fields_in(node: ast.AST) -> Iterator[tuple[str, str, int]]:
-    """Yield owner, name and line of each field or parameter that a node itself sets.
+    """Yield owner, name and line of each field or parameter that a node sets.
 
     The owner is the class or attribute whose field is set, without its module.
     """
@@ -284,7 +331,7 @@ def _is_package(dotted: str) -> bool:
 
 
 def _row(module: str, name: str) -> Counterpart | None:
-    """Return the row of a name; the path that is also ours counts as ours."""
+    """Return the row of a name; a path that also exists here counts as ours."""
     project = _project(module)
     row = None if project is None else project.row(module, name)
     if row is None or not row.theirs.startswith(f"{_HERE_TOO}."):
@@ -295,7 +342,7 @@ def _row(module: str, name: str) -> Counterpart | None:
 
 
 def _change(row: Counterpart, line: int, theirs: str, ours: str) -> Change:
-    text = row.differs.replace("see below", "see coming_from.md")
+    text = row.differs.replace("see below", "see coming_from_mjlab.md")
     return Change(line, theirs, ours or NONE, text)
 
 

@@ -131,7 +131,7 @@ class PpoCfg(PartCfg):
     value_loss_coef: float = 1.0
     """Weight of the value loss."""
 
-    entropy_coef: float = 0.01
+    entropy_coef: float = 0.005
     """Weight of the entropy bonus."""
 
     learning_rate: Annotated[float, at_least(0)] = 1e-3

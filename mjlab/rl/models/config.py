@@ -123,7 +123,7 @@ class MlpModelCfg(PartCfg):
 
     class_name = "rsl_rl.models:MLPModel"
 
-    hidden_dims: tuple[int, ...] = (256, 256, 256)
+    hidden_dims: tuple[int, ...] = (128, 128, 128)
     """Widths of the hidden layers."""
 
     activation: Activation = "elu"

@@ -74,6 +74,7 @@ class SpatialCnnModel(CNNModel):
         if cnns is None:
             each = all(isinstance(value, dict) for value in cnn_cfg.values())
             encoders = {
+                # RSL-RL's own CNN (5.5) does not accept bytes.
                 group: SpatialEncoder(
                     obs[group].shape[1:],
                     scale=1.0 / 255.0 if obs[group].dtype == torch.uint8 else 1.0,

@@ -1,4 +1,4 @@
-"""The classic cartpole, as tensors and as one kernel, for the study of throughput."""
+"""Classic cartpole, as tensor operations and as one kernel, for throughput studies."""
 
 from mjlab.tasks.cartpole.classic.equations import (
     ClassicCartpoleCfg as ClassicCartpoleCfg,

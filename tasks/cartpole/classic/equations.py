@@ -1,11 +1,11 @@
-"""The classic cartpole: its constants, and how far its arithmetic can be trusted.
+"""Constants of the classic cartpole, and the accuracy of its arithmetic.
 
-The equations are those of Barto, Sutton and Anderson (1983) without friction, as R. V.
-Florian wrote them out (2007), and as Gymnasium's `CartPole-v1` computes them. Both ways
-of computing them here, tensors and kernel, do the same float32 operations in the same
-order, sine and cosine included, so that they agree bit for bit on every device. The
-angle is small as long as an episode lasts (12 degrees and one step more), so a short
-Taylor series is as exact as float32 is.
+The equations are those of Barto, Sutton and Anderson (1983) without friction, as
+derived by R. V. Florian (2007) and computed by Gymnasium's `CartPole-v1`. Both
+implementations here, tensors and kernel, use the same float32 operations in the same
+order, including sine and cosine, so that they agree bit for bit on every device. During
+an episode the angle is small (12 degrees plus one step), so a short Taylor series has
+float32 accuracy.
 """
 
 import math
@@ -24,34 +24,34 @@ POLE_MASS = 0.1
 HALF_LENGTH = 0.5
 FORCE = 10.0
 TAU = 0.02
-"""Seconds in a step."""
+"""Time step, in seconds."""
 
 MAX_POSITION = 2.4
-"""Metres from the middle at which an episode ends."""
+"""Distance from the centre at which an episode ends, in metres."""
 
 MAX_ANGLE = 12 * 2 * math.pi / 360
-"""Radians from upright at which an episode ends."""
+"""Angle from upright at which an episode ends, in radians."""
 
 SPREAD = 0.05
-"""Starts are uniform between minus and plus this, in all four numbers."""
+"""Initial values are uniform in [-SPREAD, SPREAD], for all four state variables."""
 
 MAX_STEPS = 500
 """Steps after which an episode is truncated."""
 
 STREAM = "cartpole/start"
-"""Name of the random numbers that starts are drawn from."""
+"""Random stream of the initial states."""
 
 TOTAL_MASS = CART_MASS + POLE_MASS
 
-# What the operations multiply by, each rounded to float32 where it is used.
+# Factors of the operations, each rounded to float32 where it is used.
 PUSH = FORCE / TOTAL_MASS
 POLE_SHARE = POLE_MASS * HALF_LENGTH / TOTAL_MASS
 INERTIA = HALF_LENGTH * 4.0 / 3.0
 INERTIA_COS = -HALF_LENGTH * POLE_MASS / TOTAL_MASS
 SIN = (-1.0 / 6.0, 1.0 / 120.0, -1.0 / 5040.0)
-"""Coefficients of angle**3, **5 and **7. The first one left out is worth 1e-9."""
+"""Coefficients of angle**3, **5 and **7. The next term is below 1e-9."""
 COS = (-1.0 / 2.0, 1.0 / 24.0, -1.0 / 720.0, 1.0 / 40320.0)
-"""Coefficients of angle**2 to **8. The first one left out is worth 5e-11."""
+"""Coefficients of angle**2 to **8. The next term is below 5e-11."""
 
 OBSERVATION_SPACE = Box(
     (4,),
@@ -65,41 +65,41 @@ ACTION_SPACE = Discrete(2)
 
 
 class ClassicCartpoleError(ValueError):
-    """Worlds of the classic cartpole that cannot be made or used as asked."""
+    """Classic cartpole with invalid settings, or used in an unsupported way."""
 
 
 class ClassicCartpoleCfg(Config):
-    """Choices about the classic cartpole."""
+    """Settings of the classic cartpole."""
 
     num_envs: int = 1
     """Number of worlds."""
 
     seed: int = 0
-    """Seed of all starts. World i draws the same ones whatever `num_envs` is."""
+    """Seed of all initial states. Those of world i do not depend on `num_envs`."""
 
     integrator: Integrator = "euler"
     """"euler" moves with the old velocities, "semi_implicit" with the new ones."""
 
     autoreset: bool = True
-    """Begins a new episode in the same step when a world ends. Without, it
-    stands still, with a reward of 0, until it is reset."""
+    """Reset a finished world in the same step. Otherwise it stays in place, with a
+    reward of 0, until it is reset."""
 
     final_observations: bool = False
-    """Has steps also return what was observed before a new episode began."""
+    """Also return the terminal observations of finished episodes."""
 
     results: Results = "copied"
     """"live" returns the worlds' own tensors, which the next step overwrites; "copied"
-    returns tensors that nothing changes later; "host" returns them on the CPU."""
+    returns copies; "host" returns copies on the CPU."""
 
     max_steps: int = MAX_STEPS
     """Steps after which an episode is truncated."""
 
     threads_per_block: int = 256
-    """Worlds that share a block of the kernel on a CUDA device, 1 to 1024."""
+    """Threads per block of the kernel on a CUDA device, 1 to 1024."""
 
 
 def check(cfg: ClassicCartpoleCfg) -> None:
-    """Raise for what has no meaning."""
+    """Raise for invalid settings."""
     for name in ("num_envs", "max_steps"):
         value = getattr(cfg, name)
         if value < 1:

@@ -1,4 +1,4 @@
-"""The classic cartpole as one kernel a step, on a CUDA device or on the CPU."""
+"""Classic cartpole with one kernel per step, on a CUDA device or the CPU."""
 
 from typing import TYPE_CHECKING
 
@@ -16,16 +16,16 @@ if TYPE_CHECKING:
 
 
 class KernelCartpoles(ClassicWorlds):
-    """Worlds that are stepped, ended, reset and drawn by one launch.
+    """Worlds that are stepped, terminated and reset by one launch.
 
-    With the seed of `TensorCartpoles` they live through the same episodes, bit by bit.
+    With the seed of `TensorCartpoles` they produce the same episodes, bit for bit.
     """
 
     def __init__(
         self, cfg: ClassicCartpoleCfg, device: torch.device | str = "cpu"
     ) -> None:
-        """Allocate, compile, and begin the first episodes."""
-        # Warp is imported by whoever wants these worlds, and by nobody else.
+        """Allocate, compile, and start the first episodes."""
+        # Warp is imported only when these worlds are created.
         from mjlab.tasks.cartpole.classic.step_kernel import StepKernel
 
         super().__init__(cfg, device)
@@ -45,16 +45,16 @@ class KernelCartpoles(ClassicWorlds):
         self.reset()
 
     def set_state(self, state: torch.Tensor, steps: torch.Tensor | None = None) -> None:
-        """Put all worlds into a state; see `ClassicWorlds.set_state`."""
+        """Set the state of all worlds; see `ClassicWorlds.set_state`."""
         super().set_state(state, steps)
         if self._over is not None:
             self._over.zero_()
 
     def record(self, steps: int) -> "RecordedSteps":
-        """Prepare several steps that run as one: a CUDA graph, or a loop on the CPU.
+        """Prepare several steps that run together: a CUDA graph, or a loop on the CPU.
 
         Args:
-            steps: How many.
+            steps: Number of steps.
         """
         if steps < 1:
             raise ClassicCartpoleError(f"steps={steps} has to be 1 or more.")
@@ -68,7 +68,7 @@ class KernelCartpoles(ClassicWorlds):
 
 
 class RecordedSteps:
-    """A number of steps of all worlds, run as one from actions that lie ready."""
+    """Several steps of all worlds, run together from prepared actions."""
 
     def __init__(self, worlds: KernelCartpoles, steps: int) -> None:
         from mjlab.tasks.cartpole.classic.step_kernel import KernelRollout
@@ -76,17 +76,17 @@ class RecordedSteps:
         self.rollout: KernelRollout = KernelRollout.of(
             steps, worlds.num_envs, worlds.device
         )
-        """The actions, to be written before a run, and what came of them."""
+        """The actions, to be written before a run, and the results."""
         self._worlds = worlds
         self._recording = worlds._kernel.record(self.rollout)
 
     def run(self) -> "KernelRollout":
-        """Do the steps; what comes of them is overwritten by the next run."""
+        """Run the steps; the next run overwrites the results."""
         self._recording.run()
         return self.rollout
 
     def last(self) -> Step[torch.Tensor]:
-        """Return what the last step gave back, live."""
+        """Return the results of the last step, live."""
         rollout = self.rollout
         return Step(
             rollout.observations[-1],

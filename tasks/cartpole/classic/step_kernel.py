@@ -2,9 +2,9 @@
 # pyright: reportInvalidTypeForm=false, reportCallIssue=false, reportOperatorIssue=false
 # pyright: reportArgumentType=false, reportAssignmentType=false, reportIndexIssue=false
 # pyright: reportGeneralTypeIssues=false
-"""The classic cartpole as one kernel, which steps, ends, resets and draws.
+"""Classic cartpole as one kernel: step, termination, reset and random initial states.
 
-Imports Warp, so it is imported only when such worlds are made.
+Imports Warp, so it is imported only when such worlds are created.
 """
 
 import gc
@@ -23,7 +23,7 @@ from mjlab.tasks.cartpole.classic.worlds import WorldTensors
 from mjlab.warp_stream import current_warp_stream, warp_stream
 
 wp.init()
-# A fused multiply-add rounds once where torch rounds twice.
+# A fused multiply-add rounds once, torch rounds twice.
 wp.set_module_options({"enable_backward": False, "fuse_fp": False, "fast_math": False})
 
 _PUSH = wp.constant(wp.float32(eq.PUSH))
@@ -48,7 +48,7 @@ _COS_8 = wp.constant(wp.float32(eq.COS[3]))
 
 @wp.func
 def _start(seed: wp.int64, counter: wp.int64) -> wp.vec4:
-    """Return the start of a world's episode."""
+    """Return the initial state of a world's episode."""
     return wp.vec4(
         uniform(seed, counter, _STREAM, 0) * _SPAN + _LOW,
         uniform(seed, counter, _STREAM, 1) * _SPAN + _LOW,
@@ -59,7 +59,7 @@ def _start(seed: wp.int64, counter: wp.int64) -> wp.vec4:
 
 @wp.func
 def _moved(state: wp.vec4, push: wp.float32, semi_implicit: wp.int32) -> wp.vec4:
-    """Return the state after a step: the operations of `tensors.moved`, in order."""
+    """Return the state after a step, by the operations of `tensors.moved` in order."""
     velocity = state[1]
     angle = state[2]
     turning = state[3]
@@ -100,7 +100,7 @@ def _step(
 ) -> None:
     world = wp.tid()
     if over:
-        # Without automatic resets, a world that has ended stands still.
+        # Without automatic resets, a finished world stays in place.
         how = over[world]
         if how != wp.uint8(0):
             observations[world] = state[world]
@@ -165,10 +165,10 @@ def _reset(
 
 @dataclass(frozen=True)
 class KernelRollout:
-    """Several steps of all worlds, one row a step."""
+    """Data of several steps of all worlds, one row per step."""
 
     actions: torch.Tensor
-    """Actions to take, shape (steps, num_envs), int64; write it before a run."""
+    """Actions, shape (steps, num_envs), int64; write them before a run."""
 
     observations: torch.Tensor
     """Shape (steps, num_envs, 4)."""
@@ -184,7 +184,7 @@ class KernelRollout:
 
     @classmethod
     def of(cls, steps: int, num_envs: int, device: torch.device) -> "KernelRollout":
-        """Return memory for a number of steps."""
+        """Allocate memory for a number of steps."""
         size = (steps, num_envs)
         bools = {"dtype": torch.bool, "device": device}
         return cls(
@@ -197,9 +197,9 @@ class KernelRollout:
 
 
 class StepKernel:
-    """The kernels over one memory, prepared so that a launch costs little.
+    """Kernels with prepared arguments, so that a launch costs little.
 
-    Warp's CPU device runs a kernel in one thread, a world after another.
+    Warp's CPU device runs a kernel in one thread, one world after another.
     """
 
     def __init__(
@@ -212,16 +212,16 @@ class StepKernel:
         semi_implicit: bool,
         threads_per_block: int,
     ) -> None:
-        """Compile and prepare.
+        """Compile and prepare the kernels.
 
         Args:
             memory: The worlds' tensors.
             rng: Their seeds and counters.
-            over: How a world has ended, shape (num_envs,), uint8: 1 for terminated plus
-                2 for truncated. None resets such worlds at once.
+            over: End of each world, shape (num_envs,), uint8: 1 for terminated plus 2
+                for truncated. None resets finished worlds in the same step.
             max_steps: Steps after which an episode is truncated.
             semi_implicit: Whether positions move with the new velocities.
-            threads_per_block: Worlds in a block on a CUDA device.
+            threads_per_block: Threads per block on a CUDA device.
         """
         self._torch_device = memory.state.device
         self._device = wp.device_from_torch(self._torch_device)
@@ -255,19 +255,19 @@ class StepKernel:
         )
 
     def step(self, actions: torch.Tensor) -> None:
-        """Advance all worlds: one launch, into the worlds' own memory."""
+        """Step all worlds with one launch, in their own memory."""
         self._step.set_param_at_index_from_ctype(0, self._actions_type(actions))
         self._launch(self._step)
 
     def reset(self, mask: torch.Tensor) -> None:
-        """Begin new episodes in the worlds of `mask`: one launch."""
+        """Reset the worlds of `mask` with one launch."""
         mask = mask.contiguous()
         array = wp.from_torch(mask, dtype=wp.bool, return_ctype=True)
         self._reset.set_param_at_index_from_ctype(0, array)
         self._launch(self._reset)
 
     def record(self, rollout: KernelRollout) -> "LaunchSequence":
-        """Prepare the steps of a rollout: as one CUDA graph, or as launches."""
+        """Prepare the steps of a rollout, as one CUDA graph or as launches."""
         launches = [
             self._prepared(
                 _step,
@@ -319,7 +319,7 @@ class StepKernel:
 
 
 class LaunchSequence:
-    """Steps that are replayed: one graph on CUDA, a loop of launches elsewhere."""
+    """Prepared steps: one graph on CUDA, a loop of launches elsewhere."""
 
     def __init__(self, launches: list[Any], device: torch.device) -> None:
         self._launches = launches
@@ -327,7 +327,7 @@ class LaunchSequence:
         self._graph = self._recorded() if device.type == "cuda" else None
 
     def run(self) -> None:
-        """Do all the steps."""
+        """Run all steps."""
         if self._graph is not None:
             stream = current_warp_stream(self._device)
             wp.capture_launch(self._graph, stream=stream)
@@ -336,7 +336,7 @@ class LaunchSequence:
             launch.launch()
 
     def _recorded(self) -> Any:
-        # The default stream cannot be captured, so recording has a stream of its own.
+        # The default stream cannot be captured, so recording uses a separate stream.
         stream = torch.cuda.Stream(self._device)
         stream.wait_stream(torch.cuda.current_stream(self._device))
         device = wp.device_from_torch(self._device)
@@ -351,7 +351,7 @@ class LaunchSequence:
 
 @contextmanager
 def _nothing_freed() -> Iterator[None]:
-    """Hold the garbage collector, since nothing may be freed during a capture."""
+    """Disable the garbage collector: nothing may be freed during a capture."""
     collects = gc.isenabled()
     gc.disable()
     try:

@@ -1,4 +1,4 @@
-"""The classic cartpole as operations on tensors."""
+"""Classic cartpole as tensor operations."""
 
 import torch
 
@@ -21,19 +21,20 @@ from mjlab.tasks.cartpole.classic.worlds import ClassicWorlds
 
 
 class TensorCartpoles(ClassicWorlds):
-    """Worlds that are stepped by some sixty operations of torch, on any device.
+    """Worlds that are stepped by about sixty torch operations, on any device.
 
-    Nothing branches on data, so a step can be captured in a CUDA graph.
+    No operation branches on data, so a step can be captured in a CUDA graph.
     """
 
     def __init__(
         self, cfg: ClassicCartpoleCfg, device: torch.device | str = "cpu"
     ) -> None:
-        """Allocate, and begin the first episodes."""
+        """Allocate, and start the first episodes."""
         super().__init__(cfg, device)
         self._right = torch.tensor(PUSH, device=self.device)
         self._left = torch.tensor(-PUSH, device=self.device)
-        # Rows of one number each, which lie closer together than the columns of state.
+        # One contiguous row per state variable, for faster access than columns of the
+        # state.
         self._rows = torch.zeros(4, cfg.num_envs, device=self.device)
         self.reset()
 
@@ -71,7 +72,7 @@ class TensorCartpoles(ClassicWorlds):
         memory.steps.masked_fill_(ended, 0)
 
     def _settle(self, rows: torch.Tensor) -> None:
-        """Take over what moved, but for worlds that had ended before."""
+        """Store the new state, except in worlds that had already finished."""
         memory = self.memory
         over = memory.terminated | memory.truncated
         goes_on = ~over
@@ -90,11 +91,11 @@ def moved(
 ) -> torch.Tensor:
     """Return the state after one step, shape (4, num_envs).
 
-    `step_kernel.py` does the same operations in the same order.
+    `step_kernel.py` uses the same operations in the same order.
 
     Args:
         rows: Position, velocity, angle and angular velocity, shape (4, num_envs).
-        push: Force by total mass, shape (num_envs,), m/s².
+        push: Force divided by the total mass, shape (num_envs,), m/s².
         semi_implicit: Whether positions move with the new velocities.
     """
     position, velocity, angle, turning = rows

@@ -1,4 +1,4 @@
-"""Memory, seeds, resets and results, which both ways of computing share."""
+"""Memory, seeds, resets and results, shared by both implementations."""
 
 from typing import Any
 
@@ -21,28 +21,28 @@ from mjlab.tasks.cartpole.classic.equations import (
 
 
 class WorldTensors:
-    """The tensors of a number of worlds. They are written in place, never exchanged."""
+    """Tensors of a number of worlds, updated in place."""
 
     def __init__(self, cfg: ClassicCartpoleCfg, device: torch.device) -> None:
         num = cfg.num_envs
         bools = {"dtype": torch.bool, "device": device}
         self.state = torch.zeros(num, 4, device=device)
-        """Position, velocity, angle, angular velocity, shape (num_envs, 4); it is also
-        what is observed."""
+        """Position, velocity, angle, angular velocity, shape (num_envs, 4); also the
+        observation."""
         self.steps = torch.zeros(num, dtype=torch.int32, device=device)
         """Steps of the present episode, shape (num_envs,)."""
         self.reward = torch.zeros(num, device=device)
-        """Of the last step, shape (num_envs,)."""
+        """Reward of the last step, shape (num_envs,)."""
         self.terminated = torch.zeros(num, **bools)
-        """Of the last step, shape (num_envs,)."""
+        """Termination in the last step, shape (num_envs,)."""
         self.truncated = torch.zeros(num, **bools)
-        """Of the last step, shape (num_envs,)."""
+        """Truncation in the last step, shape (num_envs,)."""
         self.final = torch.zeros(num if cfg.final_observations else 0, 4, device=device)
-        """Observation before a new episode began, shape (num_envs or 0, 4)."""
+        """Terminal observation, shape (num_envs or 0, 4)."""
 
 
 class ClassicWorlds:
-    """Worlds of the classic cartpole, but for how a step and a reset are computed."""
+    """Base class of classic cartpoles; subclasses implement step and reset."""
 
     single_observation_space = OBSERVATION_SPACE
     single_action_space = ACTION_SPACE
@@ -51,11 +51,11 @@ class ClassicWorlds:
     def __init__(
         self, cfg: ClassicCartpoleCfg, device: torch.device | str = "cpu"
     ) -> None:
-        """Allocate; a subclass then resets all worlds.
+        """Allocate memory; a subclass then resets all worlds.
 
         Args:
-            cfg: The worlds. It is never written to.
-            device: Where they are.
+            cfg: The worlds. Not modified.
+            device: Their device.
         """
         check(cfg)
         self.cfg = cfg
@@ -63,16 +63,16 @@ class ClassicWorlds:
         self.device = torch.device(device)
         self.max_episode_length = cfg.max_steps
         self.rng = WorldRng(cfg.num_envs, cfg.seed, self.device)
-        """Each world's seed, and its counter, which counts its episodes."""
+        """Seed of each world, and its counter, which counts its episodes."""
         self.memory = WorldTensors(cfg, self.device)
         self.everyone = torch.ones(cfg.num_envs, dtype=torch.bool, device=self.device)
-        self._resets: When = "never"  # Besides those of the computation itself.
+        self._resets: When = "never"  # In addition to those of the implementation.
 
-    # The interface.
+    # Interface.
 
     @property
     def episode_length_buf(self) -> torch.Tensor:
-        """Steps since each world was reset, shape (num_envs,), int32, live."""
+        """Steps since the last reset of each world, shape (num_envs,), int32, live."""
         return self.memory.steps
 
     def choose_resets(
@@ -82,31 +82,32 @@ class ClassicWorlds:
         ignore_terminations: bool = False,
         final_obs: bool | None = None,
     ) -> None:
-        """Choose when worlds that end are reset; see `mjlab.envs.Worlds`."""
+        """Choose when finished worlds are reset; see `mjlab.envs.Worlds`."""
         check_when(when)
         if ignore_terminations:
             raise ClassicCartpoleError(
-                "These worlds stand still once they have ended, so "
-                "ignore_terminations=True has no meaning for them."
+                "Finished worlds stay in place, so ignore_terminations=True is not "
+                "supported."
             )
         cfg = self.cfg
         lacks_final = final_obs and not cfg.final_observations
         if cfg.autoreset and (when != "same_step" or lacks_final):
             raise ClassicCartpoleError(
-                "Worlds with autoreset=True begin anew by themselves, in the same "
-                "step; other modes, and last observations without "
-                "final_observations=True, need worlds with autoreset=False."
+                "Worlds with autoreset=True are reset in the same step. Use "
+                "autoreset=False for other modes, and for terminal observations "
+                "without final_observations=True."
             )
         if cfg.results == "live" and not cfg.autoreset and when != "never":
             raise ClassicCartpoleError(
-                "Resets would overwrite results='live' of the step; take 'copied'."
+                "With results='live' resets would overwrite the results of the step; "
+                "use 'copied'."
             )
         self._resets = "never" if cfg.autoreset else when
 
     def reset(
         self, *, seed: int | list[int] | None = None, mask: torch.Tensor | None = None
     ) -> tuple[torch.Tensor, dict[str, Any]]:
-        """Begin new episodes; see `mjlab.envs.Worlds`."""
+        """Start new episodes; see `mjlab.envs.Worlds`."""
         mask = self.everyone if mask is None else self._checked_mask(mask)
         if seed is not None:
             self.rng.reseed(mask, self._world_seeds(seed))
@@ -131,19 +132,20 @@ class ClassicWorlds:
         return reset_ended(self._results(), self._resets, held_back, self._begun)
 
     def set_state(self, state: torch.Tensor, steps: torch.Tensor | None = None) -> None:
-        """Put all worlds into a state, from which their episodes go on.
+        """Set the state of all worlds, from which their episodes continue.
 
-        This waits for the device, to see whether the state is one that can be observed.
+        Synchronises with the device, to check that the state is within the observation
+        space.
 
         Args:
             state: Shape (num_envs, 4), as in `WorldTensors.state`.
-            steps: Steps that the episodes have had, shape (num_envs,). None means 0.
+            steps: Steps of the episodes so far, shape (num_envs,). None means 0.
         """
         largest = state[:, [0, 2]].abs().amax(dim=0).tolist()
         if not (largest[0] <= 2 * MAX_POSITION and largest[1] <= 2 * MAX_ANGLE):
             raise ClassicCartpoleError(
-                f"The state reaches a position of {largest[0]:.3g} m and an angle of "
-                f"{largest[1]:.3g} rad; what can be observed ends at "
+                f"The state has a position of {largest[0]:.3g} m and an angle of "
+                f"{largest[1]:.3g} rad; the observation space ends at "
                 f"{2 * MAX_POSITION} m and {2 * MAX_ANGLE:.3g} rad."
             )
         self.memory.state.copy_(state)
@@ -155,9 +157,9 @@ class ClassicWorlds:
             self.memory.steps.copy_(steps)
 
     def close(self) -> None:
-        """Nothing outlives the tensors."""
+        """Do nothing: the tensors own all resources."""
 
-    # What a way of computing adds.
+    # Implemented by subclasses.
 
     def _reset(self, mask: torch.Tensor) -> None:
         raise NotImplementedError
@@ -165,7 +167,7 @@ class ClassicWorlds:
     def _step(self, actions: torch.Tensor) -> None:
         raise NotImplementedError
 
-    # What is given out.
+    # Results.
 
     def _begun(self, mask: torch.Tensor) -> torch.Tensor:
         self._reset(mask)

@@ -1,0 +1,367 @@
+"""Write the tables of the pages that follow from data.
+
+Sphinx calls this before it reads the pages, which include the tables:
+names of other projects, the keys of a policy's contract, fields that vary per world,
+and measured figures from `bench/results`.
+"""
+
+import ast
+import json
+from collections.abc import Callable, Iterable, Mapping
+from pathlib import Path
+from types import FunctionType, ModuleType
+from typing import Any
+
+from mujoco import batch
+
+from mjlab.cli.porting.isaaclab_names import ISAAC_LAB
+from mjlab.cli.porting.mjlab_names import MJLAB
+from mjlab.cli.porting.project import Package, Project
+from mjlab.cli.verbs import VERBS
+from mjlab.gait.limits import AS_TRAINED, FAST, QUIET, SLOW, failures
+from mjlab.gait.table import gait_tables, tracking_table, verdict
+from mjlab.sim.warp_fields import VARIABLE_FIELDS
+
+ROOT = Path(__file__).resolve().parents[1]
+
+Rows = Iterable[Iterable[str]]
+
+
+def write(folder: Path) -> None:
+    """Write all tables, one file each."""
+    folder.mkdir(exist_ok=True)
+    for name, text in made().items():
+        (folder / f"{name}.md").write_text(text + "\n", "utf-8")
+
+
+def made() -> dict[str, str]:
+    """Return the text of each table by the name of its file."""
+    return {
+        "commands": commands(),
+        "mjlab_names": names(MJLAB, MJLAB.packages),
+        "mjlab_task_names": names(MJLAB, MJLAB.task_packages),
+        "isaaclab_names": names(ISAAC_LAB, ISAAC_LAB.packages),
+        "isaaclab_task_names": names(ISAAC_LAB, ISAAC_LAB.task_packages),
+        "contract": contract(),
+        "fields_of_both_engines": fields_of_both_engines(),
+        "performance": performance(results()),
+    }
+
+
+def table(head: Iterable[str], rows: Rows) -> str:
+    """Return a Markdown table."""
+    head = list(head)
+    lines = [head, ["---"] * len(head), *rows]
+    return "\n".join(f"| {' | '.join(map(cell, line))} |" for line in lines)
+
+
+def cell(text: str) -> str:
+    """Return a text for one cell of a table."""
+    return " ".join(text.split()).replace("|", r"\|")
+
+
+# Public names.
+
+
+def packages() -> list[str]:
+    """Return the packages of mjlab."""
+    found = sorted((ROOT / "mjlab").rglob("__init__.py"))
+    folders = [path.parent.relative_to(ROOT) for path in found]
+    return [".".join(folder.parts) for folder in folders if "tasks" not in folder.parts]
+
+
+def public_names(package: str) -> list[str]:
+    """Return the names that a package exports (`as`) or defines."""
+    source = ROOT.joinpath(*package.split("."), "__init__.py")
+    names = []
+    for node in ast.walk(ast.parse(source.read_text("utf-8"))):
+        if isinstance(node, ast.ImportFrom):
+            names += [each.name for each in node.names if each.asname == each.name]
+        elif isinstance(node, ast.ClassDef | ast.FunctionDef) and node.col_offset == 0:
+            names.append(node.name)
+    return [name for name in names if not name.startswith("_")]
+
+
+def listed(module: ModuleType) -> list[str]:
+    """Return the classes and functions that a module exports, or else defines."""
+    own = [name for name, value in vars(module).items() if _is_of(value, module)]
+    names = getattr(module, "__all__", own)
+    found = {name: getattr(module, name) for name in names if not name.startswith("_")}
+    return [name for name, value in found.items() if _is_documented(value)]
+
+
+def _is_of(value: object, module: ModuleType) -> bool:
+    return getattr(value, "__module__", None) == module.__name__
+
+
+def _is_documented(value: object) -> bool:
+    return isinstance(value, type | FunctionType) and "mjlab" in value.__module__
+
+
+# Commands.
+
+
+def commands() -> str:
+    """Return the commands of `mjlab` with the script that does the same."""
+    rows = [
+        [f"`mjlab {name}`", f"`scripts/{verb.script or name}.py`", verb.text]
+        for name, verb in VERBS.items()
+    ]
+    return table(["Command", "In a clone", "Purpose"], rows)
+
+
+# Names of other projects.
+
+
+def names(project: Project, packages: Mapping[str, Package]) -> str:
+    """Return tables of a project's names beside ours, one for each package."""
+    parts = []
+    for package, their in packages.items():
+        all_names = their.names.split()
+        same = [f"`{name}`" for name in all_names if name not in project.otherwise]
+        parts.append(f"**{package}**\n")
+        if same:
+            parts.append(f"Same name in `{their.ours}`: {', '.join(same)}.\n")
+        rows = [
+            [f"`{name}`", f"`{ours}`" if ours else "none", _with_link(differs)]
+            for name in all_names
+            if name in project.otherwise
+            for ours, differs in [project.otherwise[name]]
+        ]
+        if rows:
+            parts.append(table(["Theirs", "Here", "Difference"], rows) + "\n")
+    return "\n".join(parts)
+
+
+def _with_link(text: str) -> str:
+    place = "coming_from_mjlab.md#differences-in-behaviour"
+    return text.replace("see below", f"see [Differences]({place})")
+
+
+# The contract of a policy file.
+
+
+def contract() -> str:
+    """Return a table of each kind of object in a contract."""
+    path = ROOT / "mjlab" / "export" / "contract.schema.json"
+    schema = json.loads(path.read_text("utf-8"))
+    parts = ["### contract\n", _keys(schema)]
+    for name, kind in schema["$defs"].items():
+        parts += [f"\n### {name}\n", kind["description"] + "\n", _keys(kind)]
+    return "\n".join(parts)
+
+
+def _keys(kind: dict[str, Any]) -> str:
+    optional = kind["properties"].keys() - kind["required"]
+    rows = [
+        [f"`{key}`" + " (optional)" * (key in optional), _type(v), v["description"]]
+        for key, v in kind["properties"].items()
+    ]
+    return table(["Key", "Type", "Meaning"], rows)
+
+
+def _type(value: dict[str, Any]) -> str:
+    if "$ref" in value:
+        name = value["$ref"].rpartition("/")[2]
+        return f"[{name}](#{name})"
+    if "anyOf" in value:
+        return " or ".join(map(_type, value["anyOf"]))
+    if "enum" in value or "const" in value:
+        choices = value.get("enum", [value.get("const")])
+        return ", ".join(f"`{choice}`" for choice in choices)
+    if value["type"] == "array":
+        return f"list of {_type(value['items'])}"
+    if isinstance(more := value.get("additionalProperties"), dict):
+        return f"{_type(more)} by name"
+    kinds = value["type"]
+    return kinds if isinstance(kinds, str) else " or ".join(kinds)
+
+
+# Fields.
+
+
+def fields_of_both_engines() -> str:
+    """Return the model fields that both engines can vary per world, by element."""
+    kinds: dict[str, list[str]] = {}
+    for name in sorted(VARIABLE_FIELDS & batch.MODEL_FIELDS):
+        kind = name.removeprefix("opt.") if name.startswith("opt.") else name
+        kind = "options" if name.startswith("opt.") else kind.split("_")[0]
+        kinds.setdefault(kind, []).append(f"`{name}`")
+    return "\n".join(f"- {', '.join(fields)}" for fields in kinds.values())
+
+
+# Measured figures.
+
+Result = dict[str, Any]
+Columns = Mapping[str, Callable[[Result], str]]
+
+
+def results() -> dict[str, Result]:
+    """Return the results with a machine, by file, without quick trials."""
+    found = {
+        path.stem: json.loads(path.read_text("utf-8"))
+        for path in sorted((ROOT / "bench" / "results").glob("*.json"))
+    }
+    return {
+        name: result
+        for name, result in found.items()
+        if "machine" in result and not result.get("quick")
+    }
+
+
+def performance(found: dict[str, Result]) -> str:
+    """Return the tables of figures, then the machine and date of every result."""
+    sections = {
+        "Physics compared with the bare engine": physics,
+        "Environment step and managers": steps,
+        "Velocity tasks on a CPU": velocity,
+        "Tasks on a GPU": gpu,
+        "Cartpole-Balance, trained": cartpole,
+        "Gait of walking policies": walking,
+    }
+    made = {title: make(found) for title, make in sections.items()}
+    parts = [f"## {title}\n\n{text}\n" for title, text in made.items() if text]
+    return "\n".join([*parts, "## Conditions\n", conditions(found)])
+
+
+def conditions(found: dict[str, Result]) -> str:
+    """Return the machine, date and versions of each result."""
+    rows = []
+    for name, result in found.items():
+        machine, versions = result["machine"], result["versions"]
+        packages = ", ".join(f"{package} {v}" for package, v in versions.items())
+        gpu = machine["gpu"] or "no GPU"
+        hardware = f"{machine['processor']}, {machine['cores']} cores, {gpu}"
+        rows.append([f"`{name}.json`", result["date"][:10], hardware, packages])
+    return table(["File", "Date", "Machine", "Versions"], rows)
+
+
+def _table(columns: Columns, rows: list[Result]) -> str:
+    lines = [[make(row) for make in columns.values()] for row in rows]
+    return table(columns, lines) if rows else ""
+
+
+def _starting(found: dict[str, Result], prefix: str) -> list[Result]:
+    return [result for name, result in found.items() if name.startswith(prefix)]
+
+
+def physics(found: dict[str, Result]) -> str:
+    """Return the rates of the engine, of files `sim_*`."""
+    columns: Columns = {
+        "Robot": lambda r: r["robot"].upper(),
+        "Worlds": lambda r: f"{r['num_envs']:,}",
+        "Engine": lambda r: r["engine"],
+        "Physics steps/s": lambda r: f"{r['steps_per_s']:,.0f}",
+        "Bare engine": lambda r: f"{r['bare_steps_per_s']:,.0f}",
+        "Fraction of bare engine": lambda r: _with_spread(r, "share_of_bare"),
+    }
+    return _table(columns, _starting(found, "sim_"))
+
+
+def steps(found: dict[str, Result]) -> str:
+    """Return the times of a whole step, of files `env_*`."""
+    columns: Columns = {
+        "Task": lambda r: r["task"],
+        "Worlds": lambda r: f"{r['num_envs']:,}",
+        "Engine": lambda r: r["engine"],
+        "Step": lambda r: f"{r['step_ms']:.1f} ms",
+        "Physics": lambda r: f"{r['physics_ms']:.1f} ms",
+        "Env steps/s": lambda r: f"{r['env_steps_per_s']:,.0f}",
+        "Fraction for managers": lambda r: _with_spread(r, "share_of_managers"),
+    }
+    return _table(columns, _starting(found, "env_"))
+
+
+def velocity(found: dict[str, Result]) -> str:
+    """Return the rates of the velocity tasks."""
+    columns: Columns = {
+        "Task": lambda r: r["task"],
+        "Worlds": lambda r: f"{r['num_envs']:,}",
+        "Threads": lambda r: str(r["threads"]),
+        "Env steps/s": lambda r: f"{r['env_steps_per_s']:,.0f}",
+        "Bare engine": lambda r: f"{r['bare_env_steps_per_s']:,.0f}",
+        "Fraction of bare engine": lambda r: _with_spread(r, "share_of_bare"),
+        "Operations per step": lambda r: str(r["operations_per_step"]),
+        "Host reads per step": lambda r: str(r["host_reads_per_step"]),
+        "Training steps/s": lambda r: f"{r.get('training_steps_per_s', 0):,.0f}",
+    }
+    rows = [
+        {**result, **task, "task": name}
+        for result in _starting(found, "velocity")
+        for name, task in result["tasks"].items()
+    ]
+    return _table(columns, rows)
+
+
+def gpu(found: dict[str, Result]) -> str:
+    """Return the step times of each mode on a GPU."""
+    columns: Columns = {
+        "Task": lambda r: r["task"],
+        "Worlds": lambda r: f"{r['num_envs']:,}",
+        "Mode": lambda r: r["mode"],
+        "Step": lambda r: f"{r['step_ms']:.2f} ms",
+        "Physics": lambda r: f"{r['physics_ms']:.2f} ms",
+        "Env steps/s": lambda r: f"{r['env_steps_per_s']:,.0f}",
+        "Memory": lambda r: f"{r['memory_mb']:,.0f} MB",
+    }
+    rows = [
+        {**point[mode], "task": task, "mode": mode, "num_envs": point["num_envs"]}
+        for result in _starting(found, "gpu")
+        for part in ("step_times", "velocity")
+        for task, points in result["checks"].get(part, {}).items()
+        for point in (points if isinstance(points, list) else [])
+        for mode in ("fused", "segmented", "eager")
+        if "step_ms" in point.get(mode, {})
+    ]
+    return _table(columns, rows)
+
+
+def cartpole(found: dict[str, Result]) -> str:
+    """Return the trainings of Cartpole-Balance, one row for each seed."""
+    columns: Columns = {
+        "Seed": lambda r: str(r["seed"]),
+        "Solved": lambda r: "yes" if r["solved"] else "no",
+        "Time": lambda r: f"{r['seconds']:.0f} s",
+        "Env steps": lambda r: f"{r['env_steps']:,}",
+        "Env steps/s": lambda r: f"{r['steps_per_s']:,.0f}",
+        "Return without noise": lambda r: f"{r['evaluation']:.1f}",
+        "Maximum return": lambda r: f"{r['most']:.0f}",
+    }
+    files = _starting(found, "cartpole_train")
+    return _table(columns, [run for result in files for run in result["runs"]])
+
+
+def walking(found: dict[str, Result]) -> str:
+    """Return gait measures of all policies, then the tracking errors of ours."""
+    parts = []
+    for result in _starting(found, "walking"):
+        policies = result["policies"]
+        for world in (QUIET, AS_TRAINED):
+            for command in (SLOW, FAST):
+                rows = {
+                    name: policy["worlds"][world][command]
+                    for name, policy in policies.items()
+                    if world in policy["worlds"]
+                }
+                for head, *body in gait_tables(rows):
+                    parts += [f"Command {command} m/s, {world}:", table(head, body)]
+        for name, policy in policies.items():
+            if "task" in policy:
+                parts += _tracking(name, policy)
+    return "\n\n".join(parts)
+
+
+def _tracking(name: str, policy: Result) -> list[str]:
+    worlds, seconds = policy["worlds"], policy["trained_s"]
+    time = "" if seconds is None else f", trained for {seconds / 60:.0f} minutes"
+    result, *failed = verdict(failures(worlds)).splitlines()
+    head, *body = tracking_table(worlds)
+    parts = [f"`{name}`{time}: {result}{':' if failed else '.'}"]
+    if failed:
+        parts.append("\n".join(f"- {line.strip()}" for line in failed))
+    return [*parts, table(head, body)]
+
+
+def _with_spread(result: Result, name: str) -> str:
+    low, high = result[f"{name}_spread"]
+    return f"{result[name]:.2f} ({low:.2f} to {high:.2f})"

@@ -1,0 +1,85 @@
+"""Causes of falls: the last punch by joint, direction, gait phase and impulse."""
+
+import math
+from collections.abc import Callable, Sequence
+
+import numpy as np
+
+from mjlab.exam.results import Punch, RunResult
+
+WITHOUT_PUNCH = "no punch"
+"""Cause of falls in runs without punches."""
+
+_IMPULSE_STEP = 10.0
+"""Width of the classes of impulses, N s."""
+
+Counts = dict[str, tuple[int, int]]
+"""Falls, and punches, by class."""
+
+
+def part_of(punch: Punch) -> str:
+    """Part of the body: the joint's name without its side and its ending."""
+    name = punch.joint.removesuffix("_joint")
+    for side in ("left_", "right_", "FL_", "FR_", "RL_", "RR_"):
+        name = name.removeprefix(side)
+    return name.replace("_", " ")
+
+
+def side_of(punch: Punch) -> str:
+    """Side that the force comes from, seen from the robot."""
+    ahead, left, up = punch.direction
+    if abs(up) > math.sqrt(0.5):
+        return "above" if up < 0.0 else "below"
+    if abs(ahead) >= abs(left):
+        return "behind" if ahead > 0.0 else "the front"
+    return "the right" if left > 0.0 else "the left"
+
+
+def phase_of(punch: Punch) -> str:
+    """Phase of the gait at the begin of the punch."""
+    down = sum(punch.feet)
+    if len(punch.feet) == 2:
+        return ("flight", "single support", "double support")[down]
+    return "flight" if down == 0 else f"{down} of {len(punch.feet)} feet down"
+
+
+def impulse_of(punch: Punch) -> str:
+    """Class of the impulse."""
+    low = _IMPULSE_STEP * (punch.impulse // _IMPULSE_STEP)
+    return f"{low:.0f}-{low + _IMPULSE_STEP:.0f} N s"
+
+
+KINDS: dict[str, Callable[[Punch], str]] = {
+    "joint": part_of,
+    "side": side_of,
+    "phase": phase_of,
+    "impulse": impulse_of,
+}
+"""Classes of punches by name."""
+
+
+def counts(runs: Sequence[RunResult], kind: Callable[[Punch], str]) -> Counts:
+    """Count falls after punches of each class, and the punches of that class."""
+    found: Counts = {}
+    for run in runs:
+        for punch in run.punches:
+            name = kind(punch)
+            falls, punches = found.get(name, (0, 0))
+            found[name] = falls + (punch is run.last_punch), punches + 1
+    return dict(sorted(found.items()))
+
+
+def causes(runs: Sequence[RunResult]) -> dict[str, Counts]:
+    """Count falls and punches by every kind of class, as [falls, punches]."""
+    found = {name: counts(runs, kind) for name, kind in KINDS.items()}
+    unpunched = sum(not run.completed and not run.punches for run in runs)
+    return found | {WITHOUT_PUNCH: {"falls": (unpunched, unpunched)}}
+
+
+def survival_curve(
+    runs: Sequence[RunResult], seconds: float, points: int = 181
+) -> tuple[list[float], list[float]]:
+    """Return times, s, and the share of runs that have not fallen by then."""
+    times = np.linspace(0.0, seconds, points)
+    falls = np.array([math.inf if r.completed else r.survival for r in runs])
+    return times.tolist(), [float((falls > time).mean()) for time in times]

@@ -1,0 +1,99 @@
+"""Results of runs."""
+
+from dataclasses import dataclass, field
+
+import numpy as np
+
+
+@dataclass(frozen=True)
+class Punch:
+    """A punch, and the gait at its begin."""
+
+    target: int
+    """Number of the target."""
+
+    joint: str
+    """Joint at whose anchor it acts."""
+
+    impulse: float
+    """Force times duration, N s."""
+
+    direction: tuple[float, float, float]
+    """Direction of the force at its begin: forward, left, up, by the base's yaw."""
+
+    feet: tuple[bool, ...]
+    """Feet on the ground."""
+
+    seconds: float
+    """Time of its begin, s."""
+
+
+@dataclass(frozen=True)
+class TargetResult:
+    """Errors at the end of a target, or at the fall."""
+
+    distance: float
+    """Distance, m."""
+
+    heading: float
+    """Absolute heading error, rad."""
+
+    reached: bool
+    """Whether place and heading were reached together at any time."""
+
+
+@dataclass
+class RunResult:
+    """A run."""
+
+    run: int
+    """Run id."""
+
+    survival: float = 0.0
+    """Time to the fall, or the duration of the run, s."""
+
+    completed: bool = False
+    """Whether the robot did not fall."""
+
+    targets: list[TargetResult] = field(default_factory=list)
+    """Targets that were begun."""
+
+    punches: list[Punch] = field(default_factory=list)
+    """Punches that were begun."""
+
+    energy: float = 0.0
+    """Sum of |torque x velocity| over joints and time, kJ."""
+
+    vibration: float = 0.0
+    """Sum of changes of joint acceleration over joints and control steps,
+    10^6 rad/s^2."""
+
+    touchdown_speed: float = np.nan
+    """Mean downward speed of feet at touchdown, m/s."""
+
+    peak_force: float = np.nan
+    """Mean over stances of the largest force of a foot, body weights."""
+
+    @property
+    def reached(self) -> int:
+        """Number of targets reached."""
+        return sum(target.reached for target in self.targets)
+
+    @property
+    def last_punch(self) -> Punch | None:
+        """Punch before the fall, None for a completed run or a fall without one."""
+        return self.punches[-1] if self.punches and not self.completed else None
+
+
+@dataclass(frozen=True)
+class LevelResults:
+    """Runs of a level."""
+
+    level: str
+    """Letter of the level."""
+
+    runs: list[RunResult]
+    """Runs by id."""
+
+    poses: dict[int, np.ndarray]
+    """Recorded positions by run id, each of shape (frames, nq), float32."""

@@ -1,0 +1,236 @@
+"""Rules of an exam as numbers: robot, schedule, targets, punches, arms and payload."""
+
+from dataclasses import dataclass
+
+from mjlab.tasks.robots.robot import Robot
+
+Vector = tuple[float, float, float]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Targets:
+    """Targets of the route, one after the other, reached or not."""
+
+    number: int = 18
+    """Number of targets."""
+
+    seconds: float = 5.0
+    """Duration of each target, s."""
+
+    centre: tuple[float, float] = (0.3, 0.0)
+    """Centre of the disc of targets, m, in the frame of the first control step."""
+
+    radius: float = 0.75
+    """Radius of the disc, m."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Punches:
+    """External forces, one for each target, at the anchor of a random joint."""
+
+    begin_s: float = 0.10
+    """Begin after the begin of the target, s."""
+
+    end_s: float = 0.18
+    """End after the begin of the target, s."""
+
+    ceiling: float = 500.0
+    """Largest force, N."""
+
+    least: float = 0.5
+    """Smallest force as a share of the ceiling of its time."""
+
+    first: float = 1.0 / 3.0
+    """Share of the ceiling at the begin of the run."""
+
+    growth_s: float = 60.0
+    """Time at which the ceiling stops growing, s."""
+
+    def ceiling_at(self, seconds: float) -> float:
+        """Largest force of a target that begins at a time, N."""
+        grown = min(seconds / self.growth_s, 1.0)
+        return self.ceiling * (self.first + (1.0 - self.first) * grown)
+
+
+@dataclass(frozen=True, kw_only=True)
+class HandBox:
+    """Bounding box of a hand, in the frame of a body."""
+
+    body: str
+    low: Vector
+    high: Vector
+
+
+@dataclass(frozen=True, kw_only=True)
+class Arms:
+    """Random walk of the arms' targets; the right arm mirrors the left one."""
+
+    left: tuple[str, ...]
+    """Joints of the left arm."""
+
+    right: tuple[str, ...]
+    """Joints of the right arm, in the same order."""
+
+    mirror: tuple[float, ...]
+    """Sign of each right joint's target relative to the left joint's."""
+
+    torso: str
+    """Body in whose frame hands must stay in front and low."""
+
+    hands: tuple[HandBox, HandBox]
+    """Left and right hand."""
+
+    chin_joint: str
+    """Joint whose anchor hands can exceed by `chin_height`."""
+
+    chin_height: float = 0.033
+    """Largest height of a hand above `chin_joint`, m."""
+
+    goal_s: float = 0.5
+    """Time between goals, s."""
+
+    steps: int = 25
+    """Random steps from one goal to the next."""
+
+    step_size: float = 0.06
+    """Largest size of a random step, rad."""
+
+    attempts: int = 8
+    """Largest number of draws of a goal. If all fail, the arm keeps the old goal."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Payload:
+    """Box on the robot's back whose mass and place change with each target."""
+
+    mass: tuple[float, float]
+    """Range of masses, kg."""
+
+    centre: Vector
+    """Centre of the box in the frame of the base, m."""
+
+    offset: tuple[float, float]
+    """Largest offset forward and to the left, m."""
+
+    half_size: Vector
+    """Half sizes of the box, m, for its inertia. It has no contacts."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Exam:
+    """A robot exam."""
+
+    name: str
+    """Name for the command line."""
+
+    robot: Robot
+    """Default robot."""
+
+    joints: tuple[str, ...]
+    """Actuated joints, in the order of punches and targets."""
+
+    stance: tuple[float, ...]
+    """Joint positions on the crane, rad."""
+
+    base: str
+    """Body with the free joint."""
+
+    imu: str
+    """Site of the inertial sensors."""
+
+    feet: tuple[str, ...]
+    """Bodies of the feet."""
+
+    crane_height: float
+    """Height of the base on the crane, m."""
+
+    fall_height: float
+    """Height of the base below which the robot has fallen, m."""
+
+    foot_loads: tuple[float, float]
+    """Force above which a foot touches down, and below which it lifts off, N."""
+
+    targets: Targets = Targets()
+    punches: Punches = Punches()
+    arms: Arms | None = None
+    payload: Payload | None = None
+
+    crane_s: float = 3.0
+    """Time on the crane, s."""
+
+    control_s: float = 0.02
+    """Time between actions, s."""
+
+    physics_s: float = 0.002
+    """Physics timestep, s."""
+
+    hold_hz: float = 10.0
+    """Natural frequency of joints that the policy does not control, Hz."""
+
+    hold_damping: float = 2.0
+    """Damping ratio of joints that the policy does not control."""
+
+    joint_damping: float = 0.01
+    """Damping of the joints of the default robot, N m s/rad."""
+
+    joint_friction: float = 0.01
+    """Friction loss of the joints of the default robot, N m."""
+
+    @property
+    def substeps(self) -> int:
+        """Physics steps per control step."""
+        return round(self.control_s / self.physics_s)
+
+    @property
+    def target_steps(self) -> int:
+        """Control steps per target."""
+        return round(self.targets.seconds / self.control_s)
+
+    @property
+    def steps(self) -> int:
+        """Control steps of a run."""
+        return self.targets.number * self.target_steps
+
+    @property
+    def seconds(self) -> float:
+        """Duration of a run without the crane, s."""
+        return self.targets.number * self.targets.seconds
+
+
+@dataclass(frozen=True, kw_only=True)
+class Level:
+    """Parts of an exam that a run includes; all have the route."""
+
+    name: str
+    punches: bool
+    load: bool
+    """Whether arms are moved by others, or the payload changes."""
+
+
+LEVELS = {
+    level.name: level
+    for level in (
+        Level(name="A", punches=False, load=False),
+        Level(name="B", punches=True, load=False),
+        Level(name="N", punches=False, load=True),
+        Level(name="C", punches=True, load=True),
+    )
+}
+"""Levels by name."""
+
+
+def describe(exam: Exam, level: Level) -> str:
+    """Return the parts of a level in words."""
+    parts = ["route"]
+    if level.punches:
+        parts.append("punches")
+    if level.load and exam.arms is not None:
+        parts.append("arms moved by others")
+    if level.load and exam.payload is not None:
+        parts.append("changing payload")
+    return ", ".join(parts)
+
+
+def mirrored(left: tuple[str, ...]) -> tuple[str, ...]:
+    """Return the names of the joints on the right side."""
+    return tuple(name.replace("left_", "right_", 1) for name in left)

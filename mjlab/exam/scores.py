@@ -1,0 +1,189 @@
+"""Scores of a level, their 95% intervals, and the table of all levels."""
+
+import math
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import numpy as np
+
+from mjlab.exam.falls import causes
+from mjlab.exam.results import LevelResults, RunResult
+
+_Z = 1.959964
+"""Normal quantile of a 95% interval."""
+
+LEAST_COMPLETED = 0.2
+"""Share of completed runs below which costs are left out."""
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """A mean with its 95% interval. NaN without values."""
+
+    mean: float
+    low: float
+    high: float
+
+
+@dataclass(frozen=True)
+class LevelScores:
+    """Scores of a level."""
+
+    runs: int
+    completed: Estimate
+    """Share of runs without a fall, with Wilson's interval."""
+    survival: Estimate
+    """Time to the fall or the end, s."""
+    position: Estimate
+    """Distance at the end of begun targets, m."""
+    heading: Estimate
+    """Heading error at the end of begun targets, degrees."""
+    reached: Estimate
+    """Targets per run whose place and heading were reached."""
+    energy: Estimate
+    """Energy of completed runs, kJ."""
+    vibration: Estimate
+    """Vibration of completed runs, 10^6 rad/s^2."""
+    touchdown_speed: Estimate
+    """Touchdown speed of completed runs, m/s."""
+    peak_force: Estimate
+    """Peak force of completed runs, body weights."""
+
+
+def wilson(successes: int, number: int) -> Estimate:
+    """Return a share with Wilson's 95% interval."""
+    if number == 0:
+        return Estimate(math.nan, math.nan, math.nan)
+    share, z2 = successes / number, _Z * _Z
+    centre = (share + z2 / (2 * number)) / (1 + z2 / number)
+    spread = share * (1 - share) / number + z2 / (4 * number * number)
+    half = _Z * math.sqrt(spread) / (1 + z2 / number)
+    return Estimate(share, max(0.0, centre - half), min(1.0, centre + half))
+
+
+def mean_of(values: Sequence[float]) -> Estimate:
+    """Return a mean with its 95% interval by the normal distribution.
+
+    No measure is negative, so the interval ends at zero.
+    """
+    known = np.array([v for v in values if math.isfinite(v)], float)
+    if not len(known):
+        return Estimate(math.nan, math.nan, math.nan)
+    mean = float(known.mean())
+    if len(known) == 1:
+        return Estimate(mean, math.nan, math.nan)
+    half = _Z * float(known.std(ddof=1)) / math.sqrt(len(known))
+    return Estimate(mean, max(0.0, mean - half), mean + half)
+
+
+def weighted_mean(runs: Sequence[Sequence[float]]) -> Estimate:
+    """Return the mean of all values, with an interval that takes runs as clusters."""
+    clusters = [values for values in runs if len(values)]
+    counts = np.array([len(values) for values in clusters], float)
+    if not len(counts):
+        return Estimate(math.nan, math.nan, math.nan)
+    sums = np.array([sum(values) for values in clusters])
+    mean = float(sums.sum() / counts.sum())
+    number = len(counts)
+    if number == 1:
+        return Estimate(mean, math.nan, math.nan)
+    residuals = sums - mean * counts
+    spread = float((residuals**2).sum()) * number / (number - 1)
+    half = _Z * math.sqrt(spread) / float(counts.sum())
+    return Estimate(mean, max(0.0, mean - half), mean + half)
+
+
+def score(runs: Sequence[RunResult]) -> LevelScores:
+    """Return the scores of runs."""
+    done = [run for run in runs if run.completed]
+    costs = done if len(done) >= LEAST_COMPLETED * len(runs) else []
+    return LevelScores(
+        runs=len(runs),
+        completed=wilson(len(done), len(runs)),
+        survival=mean_of([run.survival for run in runs]),
+        position=weighted_mean([[t.distance for t in run.targets] for run in runs]),
+        heading=weighted_mean(
+            [[math.degrees(t.heading) for t in run.targets] for run in runs]
+        ),
+        reached=mean_of([float(run.reached) for run in runs]),
+        energy=mean_of([run.energy for run in costs]),
+        vibration=mean_of([run.vibration for run in costs]),
+        touchdown_speed=mean_of([run.touchdown_speed for run in costs]),
+        peak_force=mean_of([run.peak_force for run in costs]),
+    )
+
+
+# Tables and files.
+
+_COLUMNS: tuple[tuple[str, str, float, int], ...] = (
+    ("completed %", "completed", 100.0, 0),
+    ("survival s", "survival", 1.0, 1),
+    ("position cm", "position", 100.0, 0),
+    ("heading deg", "heading", 1.0, 0),
+    ("reached", "reached", 1.0, 1),
+    ("energy kJ", "energy", 1.0, 1),
+    ("vibration", "vibration", 1.0, 2),
+    ("touchdown m/s", "touchdown_speed", 1.0, 2),
+    ("peak BW", "peak_force", 1.0, 2),
+)
+
+
+def table(levels: Sequence[LevelResults]) -> list[list[str]]:
+    """Return rows of cells, the head first: a row for each level."""
+    rows = [["level", "runs", *(heading for heading, *_ in _COLUMNS)]]
+    for level in levels:
+        scores = score(level.runs)
+        cells = [
+            _cell(getattr(scores, name), factor, digits)
+            for _, name, factor, digits in _COLUMNS
+        ]
+        rows.append([level.level, str(scores.runs), *cells])
+    return rows
+
+
+def text(rows: Sequence[Sequence[str]]) -> str:
+    """Return a table for the screen."""
+    widths = [max(len(cell) for cell in column) for column in zip(*rows, strict=True)]
+    return "\n".join(
+        "  ".join(
+            [row[0].ljust(widths[0])]
+            + [cell.rjust(w) for cell, w in zip(row[1:], widths[1:], strict=True)]
+        ).rstrip()
+        for row in rows
+    )
+
+
+def as_json(levels: Sequence[LevelResults]) -> dict[str, Any]:
+    """Return scores, causes of falls and runs by level, for a JSON file."""
+    return {
+        level.level: finite(
+            {
+                "scores": asdict(score(level.runs)),
+                "falls": causes(level.runs),
+                "runs": [asdict(run) for run in level.runs],
+            }
+        )
+        for level in levels
+    }
+
+
+def finite(value: Any) -> Any:
+    """Return a value with None for numbers that are not finite."""
+    if isinstance(value, dict):
+        return {key: finite(item) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [finite(item) for item in value]
+    if isinstance(value, float) and not math.isfinite(value):
+        return None
+    return value
+
+
+def _cell(estimate: Estimate, factor: float, digits: int) -> str:
+    mean, low, high = (factor * v for v in (estimate.mean, estimate.low, estimate.high))
+    if not math.isfinite(mean):
+        return "-"
+    shown = f"{mean:.{digits}f}"
+    if not math.isfinite(low):
+        return shown
+    return f"{shown} ({low:.{digits}f}-{high:.{digits}f})"

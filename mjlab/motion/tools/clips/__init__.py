@@ -1,0 +1,1 @@
+"""Descriptions of the clips that ship with the tracking tasks."""

@@ -1,0 +1,11 @@
+"""Takes a policy through an exam: `python scripts/exam.py Velocity-G1-Gait`."""
+
+import sys
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+
+from mjlab.cli.main import run
+
+if __name__ == "__main__":
+    sys.exit(run("exam"))
