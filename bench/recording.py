@@ -114,9 +114,7 @@ def take_turns(
     """Blocks of steps without and with recording, from random actions."""
     trajectories = recorded._trajectories
     assert trajectories is not None, "Trajectories are on."
-    recording = trajectories.recording
-    writer = recording.writer_pid
-    assert writer is not None, "The writer runs."
+    recorder = trajectories.recorder
     random = torch.Generator().manual_seed(0)
     shape = plain.action_space.shape
     assert shape is not None, "The task has one action term."
@@ -128,10 +126,10 @@ def take_turns(
             return turns
         turns.spent_s.append(run(recorded, actions))
         start = time.perf_counter()
-        recording.show()
+        recorder.save()
         turns.waits_s.append(time.perf_counter() - start)
         turns.own_bytes.append(resident("self"))
-        turns.writer_bytes.append(resident(str(writer)))
+        turns.writer_bytes.append(resident(str(recorder.writer.pid)))
     return turns
 
 

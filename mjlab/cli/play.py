@@ -65,8 +65,10 @@ class PlayOptions(TaskOptions, RunOptions):
     """Video file to write, such as out.mp4. Needs no display."""
 
     dump: Path | None = None
-    """Replay a fault that a run saved in its folder `dumps`: the dump's folder, or the
-    file of one of its worlds."""
+    """Replay a fault that a run kept in its folder `dumps`: a file there."""
+
+    dump_world: int | None = None
+    """World of the dump. Default: the one with the first fault."""
 
     steps: Annotated[int | None, at_least(1)] = None
     """Environment steps to run. Default: until stopped, or 10 s for a video."""
@@ -240,11 +242,14 @@ def replay(line: Line[PlayOptions], place: Path, viewer: str) -> None:
     """Replay a dump, print its fault, and show it."""
     from mjlab.replay.dump_replay import DumpReplay, build_env, open_dump
 
-    world, cfg = open_dump(place, accept_changes=line.options.accept_changes)
+    options = line.options
+    world, cfg = open_dump(
+        place, options.dump_world, accept_changes=options.accept_changes
+    )
     cfg = line.apply({"env": cfg})["env"]
     again = DumpReplay(build_env(cfg, world), world)
     print(*again.run().lines(world), sep="\n", flush=True)
-    options = dataclasses.replace(line.options, commands="random")
+    options = dataclasses.replace(options, commands="random")
     if viewer != "web" and options.steps is options.seconds is None:
         options = dataclasses.replace(options, steps=world.length)
     show(place.name, again.env, again, options, viewer)

@@ -3,6 +3,7 @@
 import contextlib
 import dataclasses
 import math
+import tempfile
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
     from mjlab.recording.reader import Recording
     from mjlab.replay.replay import Replay, Watch
     from mjlab.replay.replay_report import ReplayReport
+    from mjlab.replay.replayed_file import ReplayedFile
 
 NOT_EXACT = 1
 """Exit code if episodes that must be reproduced exactly differ."""
@@ -204,10 +206,10 @@ def replay(
             watch=watch,
         )
         account = ReplayReport(again)
-        files = stack.enter_context(writing(again, options))
+        file = stack.enter_context(writing(again, options))
         for replayed in again.run(options.episodes):
             account.add(replayed)
-            for file in files:
+            if file is not None:
                 file.add(replayed)
     env.close()
     return account
@@ -221,30 +223,36 @@ def changes_observations(line: Line[ReplayOptions]) -> bool:
 
 
 @contextlib.contextmanager
-def writing(again: "Replay", options: ReplayOptions) -> Iterator[list[Any]]:
-    """Open the output files; an error removes them."""
+def writing(again: "Replay", options: ReplayOptions) -> "Iterator[ReplayedFile | None]":
+    """Open the output recording, and convert it at the end; an error removes it."""
+    from mjlab.recording import Recording
     from mjlab.replay.lerobot import LeRobotFolder
-    from mjlab.replay.replay_files import ReplayedFile, RobomimicFile
+    from mjlab.replay.replayed_file import ReplayedFile
+    from mjlab.replay.robomimic import RobomimicFile
 
-    kinds: list[tuple[Any, Path | None]] = [
-        (ReplayedFile, options.save),
-        (RobomimicFile, options.robomimic),
-        (LeRobotFolder, options.lerobot),
-    ]
-    files = [
-        kind(path, again, groups=options.groups)
-        for kind, path in kinds
-        if path is not None
-    ]
-    try:
-        yield files
-    except BaseException:
-        for file in files:
+    converters: list[RobomimicFile | LeRobotFolder] = []
+    if options.robomimic is not None:
+        converters.append(RobomimicFile(options.robomimic))
+    if options.lerobot is not None:
+        converters.append(LeRobotFolder(options.lerobot))
+    if options.save is None and not converters:
+        yield None
+        return
+    with tempfile.TemporaryDirectory() as folder:
+        path = options.save or Path(folder, "replayed.h5")
+        file = ReplayedFile(path, again, groups=options.groups)
+        try:
+            yield file
+        except BaseException:
             file.drop()
-        raise
-    for file in files:
+            raise
         file.close()
-        print(f"Wrote {file.path}.")
+        with Recording(path) as recording:
+            for converter in converters:
+                converter.write(recording)
+    for written in (options.save, *(converter.path for converter in converters)):
+        if written is not None:
+            print(f"Wrote {written}.")
 
 
 @contextlib.contextmanager

@@ -28,7 +28,7 @@ from mjlab.export import NEEDS, ExportError, is_installed
 from mjlab.files import CannotWriteError, make_folders, saying_why, write_text
 from mjlab.provenance import versions
 from mjlab.registry import entries
-from mjlab.replay.dump_files import DumpFolder
+from mjlab.replay.dumps import DumpFolder
 from mjlab.replay.flight_recorder import FlightRecorder
 from mjlab.report import REPORT, write_report
 from mjlab.rl.check import check_agent, groups_of
@@ -337,8 +337,9 @@ def _recorder(
     folder = DumpFolder(
         run.path / "dumps" if ranks.is_alone else run.path / f"dumps/rank{ranks.index}",
         cfg,
+        task=task,
         config_text=text,
-        about={"task": task, "run": run.path.name, "versions": versions()},
+        about={"run": run.path.name, "versions": versions()},
         first_world=ranks.index * env.num_envs,
         say=_log.warning if display is None else display.say,
     )

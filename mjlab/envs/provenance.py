@@ -43,11 +43,12 @@ def describe(
         env_kwargs: Arguments that the environment was built with.
         env_cfg: Task and settings as text. None generates them, if the task is known.
     """
-    attributes: dict[str, str | int] = {}
+    attributes: dict[str, str | int | float] = {}
     if env is not None:
         env_id = env_id or env.task
         env_cfg = _text_of(env, env_id) if env_cfg is None else env_cfg
         attributes = {"backend": env.sim.backend.engine, "seed": env.seed}
+        attributes["step_dt"] = env.step_dt
     attributes["env_id"] = env_id or ""
     if env_cfg:
         attributes["env_cfg"] = env_cfg

@@ -13,13 +13,14 @@ from mjlab.managers.termination import TerminationManager
 from mjlab.names import suggest
 from mjlab.recording import RecordingCfg
 from mjlab.recording.config import check_recording
+from mjlab.recording.layout import Role, field_of, recording_layout
 
 if TYPE_CHECKING:
-    from mjlab.recording import EpisodeRecording
+    from mjlab.recording import Recorder
 
 RecordWhen = Literal["pre_step", "post_step", "state", "pre_reset", "post_reset"]
 _WHENS: tuple[RecordWhen, ...] = get_args(RecordWhen)
-_ROLES = {
+_ROLES: dict[str, Role] = {
     "pre_step": "step",
     "post_step": "step",
     "state": "state",
@@ -46,7 +47,7 @@ class JudgedEnv(Env, Protocol):
 class Provenance(NamedTuple):
     """Origin of recorded episodes, sufficient to rebuild the environment."""
 
-    attributes: dict[str, str | int]
+    attributes: dict[str, str | int | float]
     """Attributes of the files: the task's id, engine, seed and configuration."""
 
     env_info: dict[str, Any]
@@ -69,7 +70,7 @@ class RecorderTermCfg(TermCfg):
 
 
 class RecorderManager(Manager[BoundTerm]):
-    """Manager of the recorder terms: writes episodes in the layout of `RecordEpisode`.
+    """Manager of the recorder terms, which is a source of a `Recorder`.
 
     Rewards, termination flags and outcomes are always recorded. Steps before the first
     reset belong to no episode and are not recorded.
@@ -109,22 +110,22 @@ class RecorderManager(Manager[BoundTerm]):
         self._stepped = torch.zeros_like(self._begun)
         self._seen: Values = {}
         self._last: Values | None = None
-        self._recording = None
+        self._recorder = None
         if self.terms:
             check_recording(recording, "success" in env.outcome_manager.terms)
         if self.terms and recording.export != "none":
-            self._recording = self._begin(recording, provenance())
+            self._recorder = self._begin(recording, provenance())
 
     @property
     def files(self) -> list[str]:
         """Paths of the written files."""
-        if self._recording is None:
+        if self._recorder is None:
             return []
-        return [str(path) for path in self._recording.files.values()]
+        return [str(path) for path in self._recorder.files.values()]
 
     def pre_step(self) -> None:
         """Collect the "pre_step" terms."""
-        if self._recording is not None:
+        if self._recorder is not None:
             self._seen |= self._look("pre_step")
 
     def post_step(self, held_back: torch.Tensor) -> None:
@@ -133,24 +134,24 @@ class RecorderManager(Manager[BoundTerm]):
         Args:
             held_back: Worlds that were reset instead of stepped, shape (num_envs,).
         """
-        if self._recording is None:
+        if self._recorder is None:
             return
         torch.logical_not(held_back, out=self._stepped)
         self._seen |= self._look("post_step", "state") | self._judged()
 
     def pre_reset(self) -> None:
         """Collect the "pre_reset" terms."""
-        if self._recording is not None:
+        if self._recorder is not None:
             self._last = self._look("pre_reset")
 
     def reset(self, mask: torch.Tensor) -> None:
         super().reset(mask)
-        if self._recording is not None:
+        if self._recorder is not None:
             self._begun.logical_or_(mask)
 
     def record(self) -> None:
         """Store the collected values."""
-        if self._recording is None:
+        if self._recorder is None:
             return
         # Without a reset in the step, collect the final values now.
         last = self._look("pre_reset") if self._last is None else self._last
@@ -158,12 +159,12 @@ class RecorderManager(Manager[BoundTerm]):
             self._seen = self._look("pre_step", "post_step", "state") | self._judged()
         row = {
             "stepped": self._stepped,
-            "ending": self._begun,  # True is `Ending.KEPT`.
+            "ending": self._begun,  # True is `Ending.WRITTEN`.
             "begins": self._begun,
             **self._seen,
             **last,
         }
-        self._recording.write(row, self._begun, self._beginning)
+        self._recorder.write(row, self._begun, self._beginning)
         self.abandon()
 
     def abandon(self) -> None:
@@ -174,50 +175,47 @@ class RecorderManager(Manager[BoundTerm]):
 
     def commit(self) -> None:
         """Mark the stored values as an executed step or reset."""
-        if self._recording is not None:
-            self._recording.commit()
+        if self._recorder is not None:
+            self._recorder.commit()
 
     def close(self) -> None:
         """Close the files; unfinished episodes are written up to the last step."""
-        if self._recording is not None:
-            recording, self._recording = self._recording, None
-            recording.close()
+        if self._recorder is not None:
+            recorder, self._recorder = self._recorder, None
+            recorder.close()
 
     def rows(self) -> list[tuple[str, ...]]:
         return list(self._whens.items())
 
-    def _begin(
-        self, recording: RecordingCfg, provenance: Provenance
-    ) -> "EpisodeRecording":
+    def _begin(self, recording: RecordingCfg, provenance: Provenance) -> "Recorder":
         # Imported here because only recording needs its dependencies.
-        from mjlab.recording.episode_recording import EpisodeRecording, field_of
+        from mjlab.recording.recorder import Recorder
 
         n, env = self.num_envs, self._env
         steps = [
             field_of(name, value, n, "step") for name, value in self._judged().items()
         ]
-        beginning = [field_of("episode_seed", env.rng.world_seed, n, "")]
+        beginning = [field_of("episode_seed", env.rng.world_seed, n, "attribute")]
         for when, role in _ROLES.items():
             fields = [field_of(k, v, n, role) for k, v in self._look(when).items()]
             steps += fields if role != "start" else []
             beginning += fields if role in ("start", "state") else []
         try:
-            return EpisodeRecording(
-                recording,
-                n,
-                env.device,
-                steps=steps,
-                beginning=beginning,
-                shared=[],
-                attributes=provenance.attributes,
-                about={
-                    "env_info": provenance.env_info,
-                    "source_type": "recorders",
-                    "source_desc": ", ".join(self.terms),
-                },
-            )
+            layout = recording_layout(steps, beginning)
         except ValueError as error:
             raise TermError(f"recorders: {error}") from error
+        return Recorder(
+            recording,
+            n,
+            env.device,
+            layout,
+            attributes=provenance.attributes,
+            about={
+                "env_info": provenance.env_info,
+                "source_type": "recorders",
+                "source_desc": ", ".join(self.terms),
+            },
+        )
 
     def _beginning(self) -> tuple[Values, Values]:
         seeds = {"episode_seed": self._env.rng.world_seed}

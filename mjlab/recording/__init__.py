@@ -1,7 +1,8 @@
-"""Episodes in files: rows on the device, a writer beside, HDF5 that a kill spares.
+"""Recording of episodes: one recorder, one HDF5 layout, and its reader.
 
-What needs torch or h5py is imported when it is first used, so that the process that
-writes starts quickly.
+`Recorder` takes steps from a source (recorder terms, the wrapper `RecordEpisode`) and
+writes the episodes that a trigger selects. `Recording` reads them. Parts are imported
+when they are first used, since configurations need neither torch nor h5py.
 """
 
 import importlib
@@ -10,16 +11,18 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from mjlab.recording.config import RecordingCfg as RecordingCfg
     from mjlab.recording.config import RecordingError as RecordingError
-    from mjlab.recording.episode_recording import EpisodeRecording as EpisodeRecording
-    from mjlab.recording.episode_store import merge as merge
-    from mjlab.recording.episode_store import read_index as read_index
+    from mjlab.recording.files import merge as merge
+    from mjlab.recording.files import read_index as read_index
+    from mjlab.recording.reader import Recording as Recording
+    from mjlab.recording.recorder import Recorder as Recorder
 
 _LAZY = {
     "RecordingCfg": "config",
     "RecordingError": "config",
-    "merge": "episode_store",
-    "read_index": "episode_store",
-    "EpisodeRecording": "episode_recording",
+    "merge": "files",
+    "read_index": "files",
+    "Recording": "reader",
+    "Recorder": "recorder",
 }
 
 

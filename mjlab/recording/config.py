@@ -1,4 +1,4 @@
-"""Settings of a recording: the place of its files, and the choice of episodes."""
+"""Settings of a recording: its output path, and the episodes to write."""
 
 import datetime
 import itertools
@@ -12,34 +12,34 @@ from mjlab.settings import Config
 Export = Literal["none", "all", "succeeded", "failed", "separate"]
 EXPORTS: tuple[Export, ...] = get_args(Export)
 SORTED: tuple[Export, ...] = ("succeeded", "failed", "separate")
-"""Choices for which the task has to declare success."""
+"""Selections that require the task to declare success."""
 
 
 class RecordingError(RuntimeError):
-    """Episodes that cannot be recorded."""
+    """Error of a recording that cannot be written or read."""
 
 
 class RecordingCfg(Config):
-    """Place and choice of recorded episodes."""
+    """Output path and selection of recorded episodes."""
 
     folder: str = "recordings"
-    """Folder of the files. It is made if it is not there."""
+    """Folder of the files, created if missing."""
 
     name: str | None = None
-    """Name of the files, without a suffix. None takes the date and the time."""
+    """Name of the files, without suffix. None uses the date and the time."""
 
     overwrite: bool = False
-    """Replace a recording of this name. Other files of this name are never replaced.
-    Without it, a number is added to the name where any file has it."""
+    """Replace a recording of this name, but never other files. If False, a number is
+    added to a name that is taken."""
 
     export: Export = "all"
-    """Which episodes are written: "none", "all", those that "succeeded", those that
-    "failed", or both in files of their own ("separate"). An episode succeeded if the
-    task's outcome "success" held in its last step."""
+    """Episodes to write: "none", "all", those that "succeeded", those that "failed", or
+    both in two files ("separate"). An episode succeeded if the task's outcome "success"
+    held in its last step."""
 
 
 def check_recording(cfg: RecordingCfg, has_success: bool) -> None:
-    """Raise for what cannot be recorded.
+    """Raise for settings that cannot be used.
 
     Args:
         cfg: The settings.
@@ -51,7 +51,7 @@ def check_recording(cfg: RecordingCfg, has_success: bool) -> None:
         )
     if cfg.export in SORTED and not has_success:
         raise RecordingError(
-            f"export={cfg.export!r} goes by the outcome 'success', which the task does "
+            f"export={cfg.export!r} needs the outcome 'success', which the task does "
             "not declare. Add OutcomeTermCfg(func=...) to cfg.outcomes['success'], or "
             "use export='all'."
         )
@@ -60,7 +60,7 @@ def check_recording(cfg: RecordingCfg, has_success: bool) -> None:
 
 
 def files_of(cfg: RecordingCfg) -> dict[str, Path]:
-    """Return the files by which episodes they get: "all", "succeeded" or "failed"."""
+    """Return the files by the episodes in them: "all", "succeeded" or "failed"."""
     now = datetime.datetime.now().strftime("%Y%m%d_%H%M%S")
     folder, name = Path(cfg.folder).resolve(), cfg.name or now
     if cfg.export == "none":
@@ -77,6 +77,6 @@ def files_of(cfg: RecordingCfg) -> dict[str, Path]:
 
 
 def _is_taken(file: Path) -> bool:
-    """Return whether anything lies in a place of the recording."""
-    suffixes = (".h5", ".json", ".jsonl", ".parts")
+    """Return whether a recording or any other file has this name."""
+    suffixes = (".h5", ".json", ".parts")
     return any(file.with_suffix(suffix).exists() for suffix in suffixes)

@@ -1,24 +1,36 @@
 """Recorded episodes, read back: each tensor when it is asked for."""
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections import OrderedDict
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from functools import cached_property
 from pathlib import Path
 from typing import Any, Self
 
+import numpy as np
 import torch
 
 from mjlab import files
 from mjlab.names import UnknownNameError, suggest
 from mjlab.recording.config import RecordingError
-from mjlab.recording.episode_store import REMEDY, read_index
 from mjlab.recording.hdf5 import (
     FORMAT,
     FORMAT_VERSION,
+    REMEDY,
+    check_dataset,
+    episode_name,
+    episode_numbers,
     open_episode,
+    part_files,
     read_attributes,
     require_h5py,
 )
+from mjlab.settings.objects import check_object
+
+_MOST_OPEN = 32
+"""Largest number of parts that are open at a time."""
+
+_ABOUT = {"env_info": {"env_id": str | None, "env_kwargs": dict[str, Any] | None}}
 
 Tree = torch.Tensor | dict[str, "Tree"]
 """One tensor, or several by name."""
@@ -30,29 +42,37 @@ def reading(place: str) -> AbstractContextManager[None]:
 
 
 class RecordedEpisode:
-    """One episode of a file. Its tensors are by their path, such as "obs/actor"."""
+    """One episode of a recording. Its tensors have paths such as "obs/actor"."""
 
-    def __init__(self, group: Any) -> None:
-        """Take over a group of a file that stays open.
+    def __init__(self, recording: "Recording", number: int) -> None:
+        """Read the attributes of an episode.
 
         Args:
-            group: h5py's group `traj_<number>`.
+            recording: The recording, which stays open.
+            number: The episode's number.
         """
-        self._group = group
+        self._recording = recording
         self._records: dict[str, Any] = {}
-        attributes = group.attrs
-        self.number = int(attributes["episode_id"])
-        """The episode's number in the file."""
-        self.length = int(attributes["elapsed_steps"])
-        """Steps."""
-        self.world = int(attributes["world"])
-        """The world that it was recorded in."""
-        self.seed: int | None = _optional(attributes, "episode_seed", int)
-        """The seed of the world's random numbers. None where none was recorded."""
-        self.success: bool | None = _optional(attributes, "success", bool)
-        """Success of the episode. None where the task does not say."""
-        self.fail: bool | None = _optional(attributes, "fail", bool)
-        """Failure of the episode. None where the task does not say."""
+        self.number = number
+        """Number in the file."""
+        with self._reading("its attributes"):
+            found = read_attributes(self._group)
+            self.attributes: dict[str, Any] = found
+            """All attributes, as in the list of episodes."""
+            self.length = int(found["elapsed_steps"])
+            """Number of steps."""
+            self.world = int(found["world"])
+            """World in which it was recorded."""
+            self.seed: int | None = _optional(found, "episode_seed", int)
+            """Seed of the world's random numbers. None if it was not recorded."""
+            self.success: bool | None = _optional(found, "success", bool)
+            """Success of the episode. None if the task does not define it."""
+            self.fail: bool | None = _optional(found, "fail", bool)
+            """Failure of the episode. None if the task does not define it."""
+
+    @property
+    def _group(self) -> Any:
+        return self._recording.group(self.number)
 
     @cached_property
     def names(self) -> list[str]:
@@ -98,17 +118,42 @@ class RecordedEpisode:
         with self._reading(path):
             return self._tree(self._group[path], path)
 
-    def copy_to(self, group: Any, *, without: Collection[str] = ()) -> None:
-        """Copy tensors and attributes into a group of another file.
+    def actions(self) -> torch.Tensor:
+        """Return the actions, shape (length, width)."""
+        found = self.read_tree("actions")
+        if isinstance(found, torch.Tensor):
+            return found
+        raise RecordingError(
+            f"{self} has actions by term. Replay it with --save to join them."
+        )
 
-        Args:
-            group: h5py's group.
-            without: Parts that are left out, by the first part of their path.
+    def observations(self) -> dict[str, torch.Tensor]:
+        """Return observations by "<group>", or "<group>/<term>" for separate terms.
+
+        The names of the groups come from the settings of the recorded environment.
         """
-        for name in self._group:
-            if name not in without:
-                self._group.copy(name, group)
-        group.attrs.update(self._group.attrs)
+        if "obs" not in self:
+            return {}
+        found = self.read_tree("obs")
+        group = self._recording.group_name
+        if isinstance(found, torch.Tensor):
+            return {group or "actor": found}
+        parts = self.read_all("obs")
+        if group is None or group in found:
+            return parts
+        return {f"{group}/{name}": value for name, value in parts.items()}
+
+    def arrays(self) -> dict[str, np.ndarray]:
+        """Return the arrays and records of the episode by path, as they are stored."""
+        found: dict[str, np.ndarray] = {}
+
+        def note(path: str, item: Any) -> None:
+            if not _is_group(item):
+                found[path] = item[()]
+
+        with self._reading("its arrays"):
+            self._group.visititems(note)
+        return {path: np.asarray(value) for path, value in found.items()}
 
     def _reading(self, place: str) -> AbstractContextManager[None]:
         return reading(f"{self}, {place},")
@@ -117,7 +162,8 @@ class RecordedEpisode:
         """Return a part of a record, None where there is none of that name."""
         folder, _, name = path.partition("/")
         if folder not in self._records:
-            item = self._group[folder] if folder in self._group else self._group
+            group = self._group
+            item = group[folder] if folder in group else group
             is_record = not _is_group(item) and item.dtype.names
             # Damage is raised each time, and never remembered as nothing.
             self._records[folder] = item[()] if is_record else None
@@ -132,65 +178,111 @@ class RecordedEpisode:
         return {name: self._tree(part, f"{path}/{name}") for name, part in item.items()}
 
     def __str__(self) -> str:
-        return f"Episode {self.number} of {self._group.file.filename}"
+        return f"Episode {self.number} of {self._recording.path}"
 
 
 class Recording(Sequence[RecordedEpisode]):
-    """A file of episodes. One that was interrupted is read as far as it got."""
+    """A recording, finished or not.
+
+    Of one that is being written, or that was interrupted, it reads the episodes that
+    are on disk when it is opened.
+    """
 
     def __init__(self, path: str | Path) -> None:
-        """Open a file; `close`, or leaving a `with` block, closes it.
+        """Open a recording; `close`, or leaving a `with` block, closes it.
 
         Args:
             path: The file, `<folder>/<name>.h5`.
 
         Raises:
-            RecordingError: For a file that is not there, or is no recording.
+            RecordingError: For a file that is missing, or is not a recording.
         """
         self.path = Path(path)
         """The file."""
-        if not self.path.is_file():
-            raise RecordingError(f"There is no recording {self.path}.")
-        try:
-            self._file = require_h5py().File(self.path, "r", locking=False)
-        except OSError as error:
-            raise RecordingError(
-                f"{self.path} is no recording: it is not an HDF5 file ({error})."
-            ) from error
+        self._open: OrderedDict[Path, Any] = OrderedDict()
+        self._checked: dict[Path, set[int]] = {}
+        files = [self.path] if self.path.is_file() else part_files(self.path)
+        self._files: dict[int, Path] = {}
         try:
             with reading(str(self.path)):
-                self.attributes: dict[str, Any] = read_attributes(self._file)
+                self.attributes: dict[str, Any] = read_attributes(self._file(files[0]))
                 """Attributes of the file."""
                 self._check_format()
-                self.numbers = _numbers(self._file)
-                """Numbers of the episodes that there are."""
+                self.about: dict[str, Any] = self._read_about()
+                """Origin of the episodes, as in the JSON file."""
+                for file in files:
+                    numbers = episode_numbers(self._file(file))
+                    self._files |= dict.fromkeys(numbers, file)
         except BaseException:
             # HDF5 reads an open file from its cache, even if the disk changed.
             self.close()
             raise
 
+    @property
+    def numbers(self) -> list[int]:
+        """Numbers of the episodes."""
+        return list(self._files)
+
+    def group(self, number: int) -> Any:
+        """Return h5py's group of an episode, for use before the next call."""
+        path = self._files[number]
+        file = self._file(path)
+        if number not in self._checked[path]:
+            open_episode(file, number, path)
+            self._checked[path].add(number)
+        return file[episode_name(number)]
+
+    def array(self, name: str) -> np.ndarray:
+        """Return an array of the file that belongs to no episode."""
+        file = self._file(next(iter(self._files.values()), self.path))
+        with reading(f"{self.path}, {name},"):
+            if not isinstance(file.get(name, getlink=True), require_h5py().HardLink):
+                raise RecordingError(f"{self.path} has no array {name!r}.")
+            check_dataset(file[name].id, self.path)
+            return np.asarray(file[name][()])
+
+    def _file(self, path: Path) -> Any:
+        """Return an open file; few are open at a time, however many parts there are."""
+        if path not in self._open:
+            if len(self._open) == _MOST_OPEN:
+                self._close_file(next(iter(self._open)))
+            try:
+                self._open[path] = require_h5py().File(path, "r", locking=False)
+            except OSError as error:
+                raise RecordingError(
+                    f"{path} is no recording: it is not an HDF5 file ({error})."
+                ) from error
+            self._checked[path] = set()
+        self._open.move_to_end(path)
+        return self._open[path]
+
+    def _close_file(self, path: Path) -> None:
+        self._open.pop(path).close()
+        del self._checked[path]
+
     def _check_format(self) -> None:
         given = self.attributes.get("format")
-        version = int(self.attributes.get("format_version", 0))
-        if given == FORMAT and version <= FORMAT_VERSION:
-            return
-        if given == FORMAT:
+        if given != FORMAT:
             raise RecordingError(
-                f"{self.path} is of version {version} of its format; this program "
-                f"reads up to {FORMAT_VERSION}."
+                f"{self.path} is no recording of episodes: its attribute 'format' is "
+                f"{given!r} and has to be {FORMAT!r}."
             )
-        raise RecordingError(
-            f"{self.path} is no recording of episodes: its attribute 'format' is "
-            f"{given!r} and has to be {FORMAT!r}."
-        )
+        version = int(self.attributes.get("format_version", 0))
+        if version != FORMAT_VERSION:
+            raise RecordingError(
+                f"{self.path} has version {version} of the format; this program reads "
+                f"version {FORMAT_VERSION} only. Record it again."
+            )
 
-    @cached_property
-    def about(self) -> dict[str, Any]:
-        """Content of the sidecar, or of the notes of an interrupted recording."""
-        beside = [self.path.with_suffix(suffix) for suffix in (".json", ".jsonl")]
-        if any(path.is_file() for path in beside):
-            return read_index(self.path)
-        return {"env_info": {"env_id": self.attributes.get("env_id")}, "episodes": []}
+    def _read_about(self) -> dict[str, Any]:
+        return check_object(
+            str(self.attributes.get("about", "{}")),
+            f"{self.path}, its attribute 'about',",
+            {},
+            RecordingError,
+            remedy=REMEDY,
+            optional=_ABOUT,
+        )
 
     @property
     def env_id(self) -> str | None:
@@ -202,6 +294,18 @@ class Recording(Sequence[RecordedEpisode]):
     def env_kwargs(self) -> Mapping[str, Any]:
         """Settings that the environment was made with."""
         return self._env_info().get("env_kwargs") or {}
+
+    @property
+    def group_name(self) -> str | None:
+        """Observation group of the policy, None if several groups were recorded."""
+        given = self.env_kwargs.get("groups", "actor")
+        return given if isinstance(given, str) else None
+
+    @property
+    def step_dt(self) -> float:
+        """Duration of a step, s."""
+        with reading(f"{self.path}, its attribute 'step_dt',"):
+            return float(self.attributes["step_dt"])
 
     @property
     def backend(self) -> str | None:
@@ -238,14 +342,12 @@ class Recording(Sequence[RecordedEpisode]):
             raise UnknownNameError(
                 f"{self.path} has no episode {number}. {self._range()}"
             )
-        with reading(f"{self.path}, episode {number},"):
-            return RecordedEpisode(
-                open_episode(self._file, f"traj_{number}", self.path)
-            )
+        return RecordedEpisode(self, number)
 
     def close(self) -> None:
-        """Close the file. Closing twice is harmless."""
-        self._file.close()
+        """Close all files. Closing twice is harmless."""
+        for path in list(self._open):
+            self._close_file(path)
 
     def __enter__(self) -> Self:
         return self
@@ -261,11 +363,6 @@ class Recording(Sequence[RecordedEpisode]):
 
     def _env_info(self) -> Mapping[str, Any]:
         return self.about.get("env_info") or {}
-
-
-def _numbers(file: Any) -> list[int]:
-    names = [name.removeprefix("traj_") for name in file if name.startswith("traj_")]
-    return sorted(int(name) for name in names if name.isdigit())
 
 
 def _optional(attributes: Mapping[str, Any], name: str, kind: Any) -> Any:

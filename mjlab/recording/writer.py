@@ -1,181 +1,165 @@
 """The process that writes episodes, beside the one that steps.
 
-It shares memory with the process that started it, which puts steps there and says so by
-messages; its own are dictionaries. It takes what the machine has left over, and needs
-no torch, so that it starts quickly.
+HDF5 needs Python's interpreter lock most of the time, and so does stepping: in a thread
+of the stepping process, the same work made recorded steps up to a third slower.
+The process runs at low priority, imports no torch, and outlives a killed learner to
+write what had finished.
 """
 
 import contextlib
 import os
 import sys
 import traceback
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from multiprocessing.connection import Connection
+from pathlib import Path
+from typing import Any, Literal, NamedTuple
 
-import numpy as np
-
-from mjlab.parallel.memory import SharedArrays
-from mjlab.recording.episode_store import EpisodeFile
-from mjlab.recording.hdf5 import EpisodeEncoder, RawEpisode
-from mjlab.recording.layout import CONTROL, Chunk, Ending, Layout, WriterPlan
-
-POLL_S = 1.0
-"""A step is looked at this long after it was done, at the latest, s."""
-
-HEAD = len(CONTROL)
-_STEPPED, _ENDING, _BEGINS = range(HEAD)
+from mjlab.parallel.memory import ArraySpec, SharedArrays
+from mjlab.recording.episodes import (
+    Episode,
+    EpisodeCutter,
+    Steps,
+    episode_arrays,
+    episode_attributes,
+)
+from mjlab.recording.files import EpisodeFile
+from mjlab.recording.layout import RecordingLayout
 
 
-class Cutter:
-    """Collects the steps of each world until its episode is over.
+@dataclass(frozen=True)
+class WriterPlan:
+    """Contents and place of a recording."""
 
-    Steps before a world's first beginning belong to no episode, and are left out.
-    """
+    layout: RecordingLayout
+    """Layouts of the recorded fields."""
 
-    def __init__(self, num_envs: int, steps: Layout) -> None:
-        """Begin with no episode."""
-        self.num_held_dropped = 0
-        """Episodes that waited to be asked for, and were not."""
-        self._empty = np.zeros((0, steps.row_bytes), np.uint8)
-        self._running: list[RawEpisode | None] = [None] * num_envs
-        self._held: list[RawEpisode | None] = [None] * num_envs
+    num_envs: int
+    """Number of worlds."""
 
-    def cut(
-        self, rows: np.ndarray, beginnings: np.ndarray, shared: np.ndarray
-    ) -> list[RawEpisode]:
-        """Take steps in; return the episodes to be written, in their order.
+    rows: int
+    """Steps in a block of shared memory."""
 
-        Args:
-            rows: Rows of all worlds, shape (steps, num_envs, bytes).
-            beginnings: Rows of the episodes that begin, by step, then by world.
-            shared: What worlds share at each step, shape (steps, bytes).
+    blocks: int
+    """Blocks of shared memory."""
+
+    files: Mapping[str, Path]
+    """Files by the episodes in them: "all", "succeeded" or "failed"."""
+
+    attributes: Mapping[str, Any]
+    """Attributes of the files."""
+
+    about: Mapping[str, Any]
+    """Contents of the JSON files besides the episodes."""
+
+    clean: bool
+    """Whether to omit episodes without steps when the files are finished."""
+
+    def memory(self, file: int | None = None) -> SharedArrays:
+        """Allocate the shared memory, or map that of an inherited descriptor.
+
+        A block has room for a beginning in each row. Pages that are never written take
+        no memory.
         """
-        control = np.ascontiguousarray(rows[:, :, :HEAD])
-        stepped = control[:, :, _STEPPED].astype(bool)
-        ending, begins = control[:, :, _ENDING], control[:, :, _BEGINS].astype(bool)
-        # The place of each beginning in their list.
-        places = (np.cumsum(begins) - 1).reshape(begins.shape)
-        happens = (ending != Ending.GOES_ON) | begins
-        over: list[tuple[int, int, RawEpisode]] = []
-        for world in range(rows.shape[1]):
-            first = 0
-            for step in np.flatnonzero(happens[:, world]).tolist():
-                self._add(world, rows[first : step + 1], stepped[first : step + 1])
-                first = step + 1
-                begin = None
-                if begins[step, world]:
-                    begin = beginnings[places[step, world]].copy()
-                fate = int(ending[step, world])
-                for episode in self._turn(world, fate, begin, shared[step]):
-                    over.append((step, world, episode))
-            self._add(world, rows[first:], stepped[first:])
-        return [episode for _, _, episode in sorted(over, key=lambda item: item[:2])]
+        n, k, layout = self.num_envs, self.rows, self.layout
+        shapes = {
+            "rows": (k, n, layout.step.row_bytes),
+            "beginnings": (k * n, layout.beginning.row_bytes),
+            "shared": (k, layout.shared.row_bytes),
+        }
+        specs = {
+            f"{block}/{name}": ArraySpec(shape, "uint8")
+            for block in range(self.blocks)
+            for name, shape in shapes.items()
+        }
+        return SharedArrays(specs, file)
 
-    def finish(self, *, keep: bool) -> list[RawEpisode]:
-        """Return the episodes that go on, if they are to be kept; then none does."""
-        episodes = [e for e in self._running if keep and e is not None and e.num_steps]
-        self.num_held_dropped += sum(each is not None for each in self._held)
-        self._running = [None] * len(self._running)
-        self._held = [None] * len(self._held)
-        return episodes
 
-    def _add(self, world: int, rows: np.ndarray, stepped: np.ndarray) -> None:
-        episode, is_step = self._running[world], stepped[:, world]
-        if episode is not None and is_step.any():
-            episode.parts.append(rows[:, world][is_step])
+def steps_of(memory: SharedArrays, block: int) -> Steps:
+    """Return a block of shared memory as steps."""
+    return Steps(*(memory[f"{block}/{name}"] for name in Steps._fields))
 
-    def _turn(
-        self, world: int, ending: int, begin: np.ndarray | None, shared: np.ndarray
-    ) -> Iterator[RawEpisode]:
-        """End the episode of a world as it is said, and begin the next."""
-        running = self._running[world]
-        if ending == Ending.ASKED:
-            held = self._held[world]
-            self._held[world] = None
-            if held is not None:
-                yield held
-                return
-            ending = Ending.KEPT
-        if ending != Ending.GOES_ON:
-            self._running[world] = None
-        if running is not None:
-            if ending == Ending.HELD:
-                self.num_held_dropped += self._held[world] is not None
-                self._held[world] = running
-            is_kept = ending == Ending.KEPT and running.num_steps > 0
-            if is_kept or ending == Ending.KEPT_EMPTY:
-                running.parts = running.parts or [self._empty]
-                yield running
-        if begin is not None:
-            self._running[world] = RawEpisode(world, begin, shared.copy())
+
+class Sent(NamedTuple):
+    """Message about steps that are in shared memory."""
+
+    block: int
+    """The block."""
+
+    steps: slice
+    """Steps of the block."""
+
+    beginnings: slice
+    """Their beginnings in the block."""
+
+    is_last: bool
+    """Whether the block is full, so that it can be used again."""
+
+
+Order = Sent | Literal["save", "finish", "drop"]
+"""Message to the process. "finish" writes unfinished episodes, "drop" does not."""
 
 
 class StreamWriter:
-    """Reads chunks of steps, and writes episodes."""
+    """Cuts steps into episodes, and writes those that are selected."""
 
     def __init__(
         self, plan: WriterPlan, memory: SharedArrays, tell: Callable[..., None]
     ) -> None:
-        """Open the files.
+        """Start the files.
 
         Args:
-            plan: Content and place of the recording.
-            memory: The memory that is shared.
+            plan: Contents and place of the recording.
+            memory: Shared memory with the steps.
             tell: Sends a message to the process that steps.
         """
-        self._steps = plan.layouts[0]
-        self._chunks = [Chunk(memory, i) for i in range(plan.sizes.chunks)]
-        self._cutter = Cutter(plan.sizes.num_envs, self._steps)
-        encoder = EpisodeEncoder(*plan.layouts)
+        self._layout, self._clean, self._tell = plan.layout, plan.clean, tell
+        self._blocks = [steps_of(memory, block) for block in range(plan.blocks)]
+        self._cutter = EpisodeCutter(plan.num_envs, plan.layout.step.row_bytes)
         self._files = {
-            key: EpisodeFile(
+            selection: EpisodeFile(
                 path,
-                encoder,
                 attributes=plan.attributes,
                 about=plan.about,
                 say=lambda text: tell(said=text),
             )
-            for key, path in plan.files.items()
+            for selection, path in plan.files.items()
         }
-        self._clean = plan.clean
-        self._tell = tell
-        self._place = 0
-        self._taken = 0
 
-    def look(self) -> None:
-        """Take in the steps that were done since the last time."""
-        chunk = self._chunks[self._place]
-        number = chunk.num_rows
-        if number > self._taken:
-            rows = slice(self._taken, number)
-            # Only the beginnings of these rows come after those of the rows before.
-            begun = int(chunk.rows[: self._taken, :, _BEGINS].sum())
-            episodes = self._cutter.cut(
-                chunk.rows[rows], chunk.beginnings[begun:], chunk.shared[rows]
-            )
-            self._taken = number
-            self._add(episodes)
+    @property
+    def seconds_left(self) -> float | None:
+        """Time until episodes have to be saved, s. None if there are none."""
+        left = [file.seconds_left for file in self._files.values()]
+        return min((each for each in left if each is not None), default=None)
+
+    def obey(self, order: Order) -> bool:
+        """Follow an order; return False after the last one."""
+        if isinstance(order, Sent):
+            block = self._blocks[order.block]
+            self._add(self._cutter.add(block.part(order.steps, order.beginnings)))
+            if order.is_last:
+                self._tell(freed=order.block)
+        elif order == "save":
+            self.save()
+            self._tell(saved=True)
+        else:
+            self._finish(keep=order == "finish")
+            return False
+        return True
+
+    def save(self) -> None:
+        """Write all finished episodes to the disk."""
         for file in self._files.values():
-            file.publish_when_due()
+            file.save()
 
-    def next_chunk(self) -> None:
-        """Take in the rest of a chunk, and give it back."""
-        self.look()
-        self._chunks[self._place].num_rows = 0
-        self._taken = 0
-        self._place = (self._place + 1) % len(self._chunks)
-        self._tell(free=True)
-
-    def show(self) -> None:
-        """Make everything that is over readable now."""
-        self.look()
+    def leave(self) -> None:
+        """Stop without finishing the files, since nothing more can come."""
         for file in self._files.values():
-            file.publish()
-        self._tell(shown=True)
+            file.leave()
 
-    def close(self, *, keep: bool) -> None:
-        """Make whole files; write episodes that are not over if they are to be kept."""
-        self.look()
+    def _finish(self, *, keep: bool) -> None:
+        """Finish the files, and write unfinished episodes if they are to be kept."""
         self._add(self._cutter.finish(keep=keep))
         files = self._files.values()
         for file in files:
@@ -184,62 +168,47 @@ class StreamWriter:
             totals={
                 "episodes": sum(file.num_episodes for file in files),
                 "lost": sum(file.num_lost for file in files),
-                "unasked": self._cutter.num_held_dropped,
+                "unasked": self._cutter.num_unrequested,
             }
         )
 
-    def leave(self) -> None:
-        """Write what is over: the process that could say more is gone."""
-        self.look()
-        for file in self._files.values():
-            file.leave()
-
-    def _add(self, episodes: list[RawEpisode]) -> None:
-        for key, file in self._files.items():
-            chosen = [e for e in episodes if key == "all" or key == self._sort(e)]
-            if chosen:
-                file.add(chosen)
-
-    def _sort(self, episode: RawEpisode) -> str:
-        """Return the sort of an episode: whether success held in its last step."""
-        if not episode.num_steps:
-            return "failed"
-        last = self._steps.read(episode.parts[-1][-1:])
-        return "succeeded" if bool(last["success"][0]) else "failed"
+    def _add(self, episodes: list[Episode]) -> None:
+        for episode in episodes:
+            attributes = episode_attributes(self._layout, episode)
+            selection = "succeeded" if attributes.get("success") else "failed"
+            for file in (self._files.get(each) for each in ("all", selection)):
+                if file is not None:
+                    file.add(episode_arrays(self._layout, episode), attributes)
 
 
 def serve(connection: Connection, file: int, tell: Callable[..., None]) -> None:
-    """Write until it is said to stop, or the process that steps is gone."""
+    """Write until the recording is finished, or the process that steps has ended."""
     plan: WriterPlan = connection.recv()
-    writer = StreamWriter(plan, SharedArrays(plan.sizes.specs(), file), tell)
-    while True:
-        if not connection.poll(POLL_S):
-            writer.look()
+    writer = StreamWriter(plan, plan.memory(file), tell)
+    goes_on = True
+    while goes_on:
+        left = writer.seconds_left
+        if left == 0.0 or not connection.poll(left):
+            writer.save()
             continue
         try:
             order = connection.recv()
         except (EOFError, ConnectionResetError):
             writer.leave()
             return
-        if order == "chunk":
-            writer.next_chunk()
-        elif order == "show":
-            writer.show()
-        else:
-            writer.close(keep=order == "close keep")
-            return
+        goes_on = writer.obey(order)
 
 
 def main() -> None:
-    """Serve, and tell of what goes wrong.
+    """Serve, and report errors.
 
-    The descriptors of the connection and of the memory are the arguments.
+    The arguments are the descriptors of the connection and of the shared memory.
     """
-    os.nice(10)  # Who steps comes first.
+    os.nice(10)  # Stepping comes first.
     connection, file = Connection(int(sys.argv[1])), int(sys.argv[2])
 
     def tell(**message: object) -> None:
-        with contextlib.suppress(OSError):  # That nobody listens does no harm.
+        with contextlib.suppress(OSError):  # The process that steps has ended.
             connection.send(message)
 
     code = 0
@@ -248,5 +217,5 @@ def main() -> None:
     except Exception:
         tell(failed=traceback.format_exc())
         code = 1
-    # A file that HDF5 could not write would be tried again on the way out.
+    # Otherwise HDF5 tries again to write a file that it could not write.
     os._exit(code)

@@ -1,7 +1,7 @@
-"""Recording of episodes, and replay of what was recorded.
+"""Recording with a wrapper, dumps of faults, replay, and conversion of recordings.
 
-`RecordEpisode` is a wrapper of Gymnasium's, which a training does without, and is
-imported when it is first used.
+`RecordEpisode` needs Gymnasium, which training does not, so it is imported when it is
+first used.
 """
 
 import importlib

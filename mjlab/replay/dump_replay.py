@@ -1,4 +1,4 @@
-"""A dumped world, done again on the native engine, and looked into while it runs."""
+"""Replay of a dumped world on the native engine, and search for the fault."""
 
 import dataclasses
 from collections.abc import Iterator, Mapping
@@ -12,55 +12,60 @@ import torch
 
 from mjlab.envs import ManagerBasedRlEnv, ManagerBasedRlEnvCfg
 from mjlab.envs.runner import StepObserver
-from mjlab.replay.dump_files import Arrays, DumpedWorld, DumpError, load_dump
+from mjlab.envs.state import StateError, world_row
+from mjlab.replay.dumps import DumpedWorld, DumpError, load_dump
 from mjlab.replay.flight_recorder import STATE
+from mjlab.replay.replay import start_row
 from mjlab.runs.settings import read_task
 from mjlab.sim.fields import STATE_FIELDS, Stage
+
+Arrays = Mapping[str, np.ndarray]
 
 _LARGEST = torch.finfo(torch.float32).max
 
 
 def open_dump(
-    place: Path, *, accept_changes: bool = False
+    path: Path, world: int | None = None, *, accept_changes: bool = False
 ) -> tuple[DumpedWorld, ManagerBasedRlEnvCfg]:
-    """Read a world of a dump, and the environment that its run trained in.
+    """Read a world of a dump, and the training environment of its run.
 
     Args:
-        place: A dump's folder, or the file of a world in it.
-        accept_changes: Take the task as it is now where more than values differ.
+        path: The dump.
+        world: Index of the world in its run. None takes the one with the first fault.
+        accept_changes: Use the task as it is now if more than values differ.
     """
-    world = load_dump(place)
-    where = str(world.path / "config.json")
-    configs = read_task(world.config_text, where, accept_changes=accept_changes)
-    return world, configs["env"].for_training()
+    dumped = load_dump(path, world)
+    text = str(dumped.attributes["env_cfg"])
+    configs = read_task(text, str(path), accept_changes=accept_changes)
+    return dumped, configs["env"].for_training()
 
 
 def build_env(cfg: ManagerBasedRlEnvCfg, world: DumpedWorld) -> ManagerBasedRlEnv:
-    """Build the world alone, on the native engine, by its number among all worlds."""
+    """Build the world alone, on the native engine, with its index among all worlds."""
     cfg = dataclasses.replace(
         cfg,
         scene=dataclasses.replace(cfg.scene, num_envs=1),
         sim=dataclasses.replace(cfg.sim, backend="native"),
-        seed=world.record["seed"],
+        seed=world.attributes["seed"],
         recorders={},
         mode="auto",
     )
-    first_world = world.about["global_world"]
+    first_world = world.attributes["global_world"]
     return ManagerBasedRlEnv(cfg, device="cpu", first_world=first_world)
 
 
 @dataclass(frozen=True)
 class Finding:
-    """A number of a state that diverged, or that is not finite."""
+    """A value that diverged or is not finite."""
 
     step: int
     """The recorded step."""
 
     moment: str
-    """Moment of the step, in words."""
+    """Phase of the step, in words."""
 
     what: str
-    """Which number of which part, and its value."""
+    """The element, the part that it belongs to, and its value."""
 
     def __str__(self) -> str:
         return f"Step {self.step}, {self.moment}: {self.what}."
@@ -68,25 +73,24 @@ class Finding:
 
 @dataclass(kw_only=True)
 class DumpReport:
-    """Course of the recorded steps this time."""
+    """Comparison of the replay with the dump, and the faults that it found."""
 
     findings: list[Finding] = field(default_factory=list)
-    """Numbers that diverged, the first of each step."""
+    """Values that diverged, the first of each step."""
 
     equal: int = 0
-    """Steps from the first on that begin as they were recorded, bit for bit."""
+    """Leading steps that begin with the recorded state, bit for bit."""
 
     differences: dict[str, float] = field(
         default_factory=lambda: dict.fromkeys(STATE, 0.0)
     )
-    """Largest difference from the record, by field, over all steps in which both are
-    finite."""
+    """Largest difference from the dump by field, over finite values."""
 
     worst: tuple[str, int] | None = None
     """Field and step of the first difference, None if there is none."""
 
     def compare(self, step: int, here: Arrays, there: Arrays) -> None:
-        """Take in the state of one step, as it is and as it was recorded."""
+        """Compare the state before a step with the recorded one."""
         for name in STATE:
             if np.array_equal(here[name], there[name], equal_nan=True):
                 continue
@@ -98,29 +102,30 @@ class DumpReport:
         self.equal += self.worst is None
 
     def lines(self, world: DumpedWorld) -> Iterator[str]:
-        """Yield what a user is told."""
-        record = world.record
+        """Yield the lines of the report."""
+        about = world.about
         yield (
-            f"{world.path}: {record['what']}, in iteration {record['iteration']}, on "
-            f"{record['when']}."
+            f"{world.path}: {about['what']}, in iteration {about['iteration']}, on "
+            f"{about['when']}."
         )
         yield (
-            f"World {world.about['world']} of {record['num_envs']} on "
-            f"{record['engine']}, {world.length} steps from step {record['steps'][0]} "
-            "of its run on, done again on the native engine."
+            f"World {world.attributes['world']} of {about['num_envs']} on "
+            f"{world.attributes['backend']}, {world.length} steps from step "
+            f"{about['first_step']} of its run on, replayed on the native engine."
         )
         yield self._comparison(world.length)
         yield from map(str, self.findings)
         if not self.findings:
             yield "No number diverged in the replay."
-        for fault in world.about["faults"]:
+        for fault in world.faults:
             step = fault["step"]
             when = "in one of these steps" if step is None else f"in step {step}"
             yield f"Recorded: {fault['kind']}, {when}."
-        yield from record["advice"]
-        files = [other["file"] for other in record["worlds"] if other != world.about]
-        if files:
-            yield f"Also kept, to be named instead: {', '.join(files)}."
+        yield from about["advice"]
+        others = [each for each in world.worlds if each != world.attributes["world"]]
+        if others:
+            listed = ", ".join(map(str, others))
+            yield f"Also kept, for --dump-world: {listed}."
 
     def _comparison(self, length: int) -> str:
         if self.worst is None:
@@ -135,20 +140,20 @@ class DumpReport:
 
 
 class DumpReplay:
-    """Does recorded steps again, as a policy that acts as was recorded.
+    """Policy that takes the recorded actions.
 
     After the last one it goes back to the first.
     """
 
     def __init__(self, env: ManagerBasedRlEnv, world: DumpedWorld) -> None:
-        """Take an environment of `build_env`."""
+        """Take an environment from `build_env`."""
         self.env = env
         """The world."""
         self.world = world
-        """Its record."""
+        """Its dump."""
         self.step = 0
-        """The recorded step that comes next."""
-        self._actions = torch.from_numpy(world.steps["action"]).unsqueeze(1)
+        """The next recorded step."""
+        self._actions = torch.from_numpy(world.steps["actions"]).unsqueeze(1)
         width = env.action_manager.total_action_dim
         if self._actions.shape[1:] != (1, width):
             raise DumpError(
@@ -168,7 +173,7 @@ class DumpReplay:
         return self._actions[self.step - 1]
 
     def reset(self, dones: torch.Tensor | None = None) -> None:
-        """Do nothing: what was recorded goes on after an episode's end."""
+        """Do nothing: the recorded steps continue after the end of an episode."""
 
     def restart(self) -> None:
         """Put the world into the state before the first step."""
@@ -176,7 +181,7 @@ class DumpReplay:
         self.step = 0
 
     def run(self) -> DumpReport:
-        """Do all steps unseen, look for what went wrong, and compare."""
+        """Replay all steps, search for the fault, and compare."""
         self.restart()
         report = DumpReport()
         search = _NonfiniteSearch(self.env, report.findings)
@@ -197,13 +202,13 @@ class DumpReplay:
 
 
 class _NonfiniteSearch(StepObserver):
-    """Looks for numbers that are not finite, or beyond MuJoCo's limit of a state."""
+    """Searches for values that are not finite, or beyond MuJoCo's limit of a state."""
 
     def __init__(self, env: ManagerBasedRlEnv, findings: list[Finding]) -> None:
         self._env = env
         self._findings = findings
         self.step = 0
-        """The recorded step that is under way."""
+        """The current recorded step."""
         self._physics = 0
 
     def before_step(self) -> None:
@@ -241,19 +246,19 @@ class _NonfiniteSearch(StepObserver):
             return
 
     def _find(self, moment: str, what: str) -> None:
-        """Keep the first finding of a step; what follows comes from it."""
+        """Keep the first finding of a step, which the others follow from."""
         if not self._findings or self._findings[-1].step < self.step:
             self._findings.append(Finding(self.step, moment, what))
 
 
 def _bad(values: torch.Tensor, limit: float = _LARGEST) -> tuple[int, float] | None:
-    """Return the first number that is NaN or beyond the limit, with its value."""
+    """Return the first index that is NaN or beyond the limit, with its value."""
     places = (~(values.abs() <= limit)).nonzero().flatten().tolist()
     return (places[0], float(values[places[0]])) if places else None
 
 
 def element_name(model: mujoco.MjModel, name: str, index: int) -> str:
-    """Return the part of a number of a state, such as "body 'a', joint 'b'".
+    """Return the part that an element of a state belongs to: "body 'a', joint 'b'".
 
     Args:
         model: The model.
@@ -280,37 +285,27 @@ def element_name(model: mujoco.MjModel, name: str, index: int) -> str:
 
 
 def _start_state(env: ManagerBasedRlEnv, world: DumpedWorld) -> dict[str, torch.Tensor]:
-    """Return the recorded state, in the layout of an environment with one world."""
-    live = env.state.live()
-    state = {name: _fitting(name, tensor, world) for name, tensor in live.items()}
-    if world.record["engine"] != env.sim.backend.engine:
-        return state | _converted_physics(env, world.rows)
-    physics = {k: v for k, v in world.rows.items() if k.startswith("sim.")}
-    return state | {name: torch.from_numpy(rows) for name, rows in physics.items()}
+    """Return the recorded state as that of an environment with one world."""
+    is_same_engine = world.attributes["backend"] == env.sim.backend.engine
+    own = world_row(env.get_state(), 0)
+    foreign = () if is_same_engine else ("sim.",)
+    try:
+        env.put_rows({0: start_row(world.start, own, foreign)}, shared=True)
+    except StateError as error:
+        raise DumpError(f"{world.path}: the task has changed since. {error}") from error
+    if not is_same_engine:
+        _convert_physics(env, world.start)
+    return env.get_state()
 
 
-def _fitting(name: str, live: torch.Tensor, world: DumpedWorld) -> torch.Tensor:
-    """Return a recorded tensor, this world's part or the whole, whichever fits."""
-    for kept in (world.rows, world.wholes):
-        if name in kept and kept[name].shape == tuple(live.shape):
-            return torch.from_numpy(kept[name])
-    raise DumpError(
-        f"{world.path} has no {name!r} of shape {tuple(live.shape)}: the task has "
-        "changed since."
-    )
-
-
-def _converted_physics(
-    env: ManagerBasedRlEnv, rows: Mapping[str, np.ndarray]
-) -> dict[str, torch.Tensor]:
-    """Return the state of this engine with the fields that another one recorded."""
+def _convert_physics(env: ManagerBasedRlEnv, row: Mapping[str, torch.Tensor]) -> None:
+    """Write the fields that another engine recorded, and what follows from them."""
     engine = env.sim.engine
-    fields = [k.removeprefix("sim.model.") for k in rows if k.startswith("sim.model.")]
+    fields = [k.removeprefix("sim.model.") for k in row if k.startswith("sim.model.")]
     env.sim.expand(*(name for name in fields if name in engine.variable_fields))
     places = {f"sim.model.{name}": engine.model(name) for name in fields}
     places |= {f"sim.data.{name}": engine.data(name) for name in STATE_FIELDS}
     for path, live in places.items():
-        if live is not None and path in rows:
-            live.copy_(torch.from_numpy(rows[path]).reshape(live.shape))
+        if live is not None and path in row:
+            live.copy_(row[path].reshape(live.shape))
     env.sim.forward(Stage.ACCELERATION)
-    return {f"sim.{name}": tensor for name, tensor in env.sim.snapshot().items()}

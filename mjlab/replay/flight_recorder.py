@@ -1,4 +1,4 @@
-"""A ring of the last steps of all worlds, for when something goes wrong in one."""
+"""Recording of the last steps of all worlds, dumped when a world has a fault."""
 
 import logging
 from collections.abc import Callable
@@ -8,7 +8,7 @@ import torch
 
 from mjlab.envs import ManagerBasedRlEnv
 from mjlab.envs.runner import StepObserver
-from mjlab.replay.dump_files import (
+from mjlab.replay.dumps import (
     ENGINE,
     NONFINITE,
     DumpFolder,
@@ -21,16 +21,14 @@ from mjlab.sim.engine import EngineError
 _log = logging.getLogger(__name__)
 
 STATE = ("qpos", "qvel", "act", "ctrl")
-"""Fields that are recorded of each step: the state in which it begins, and the control
-that was set last."""
+"""Recorded fields: the state before each step, and the last control."""
 
 
 class FlightRecorder(StepObserver):
-    """Keeps the last steps of an environment.
+    """Keeps the last steps of an environment in a ring buffer.
 
-    It watches from outside of what a CUDA graph holds, so that the step itself stays as
-    it is. The ring has its memory from the start, and nothing is read back to the host
-    until something is known to be wrong.
+    It observes from outside the CUDA graph, so the step is unchanged. Memory is
+    allocated once, and nothing is read back to the host before a fault is known.
     """
 
     def __init__(
@@ -41,14 +39,14 @@ class FlightRecorder(StepObserver):
         steps: int,
         iteration: Callable[[], int] = lambda: 0,
     ) -> None:
-        """Begin to record, until `detach`.
+        """Record until `detach`.
 
         Args:
             env: The environment.
-            folder: Where dumps go.
-            steps: Steps that are kept before a fault. Faults have to be looked for
-                (`env.take_log`) at least as often.
-            iteration: Says which iteration it is.
+            folder: Writes the dumps.
+            steps: Steps to keep before a fault. `env.take_log` has to be called at
+                least as often.
+            iteration: Returns the number of the iteration.
         """
         self._env = env
         self._folder = folder
@@ -57,13 +55,13 @@ class FlightRecorder(StepObserver):
         self._live: State = {
             **{name: env.sim.engine.data(name) for name in STATE},
             "episode_length": env.episode_length_buf,
-            "action": env.action_manager.incoming,
+            "actions": env.action_manager.incoming,
         }
         self._ring: State = {
             name: live.new_zeros((2 * steps, *live.shape))
             for name, live in self._live.items()
         }
-        self._wrong = torch.zeros(
+        self._nonfinite = torch.zeros(
             (2 * steps, env.num_envs), dtype=torch.bool, device=env.device
         )
         self._clear()
@@ -72,74 +70,73 @@ class FlightRecorder(StepObserver):
     def _clear(self) -> None:
         self._count = 0
         self._keyframes: list[tuple[int, State]] = []
-        """Steps with the whole state in which each began, from which to go on."""
+        """Steps with the complete state before each, where a replay can start."""
         self._mark_examined()
 
     def __enter__(self) -> Self:
-        """Begin what may fail because of a fault."""
+        """Enter a block whose errors can follow from a fault."""
         return self
 
     def __exit__(
         self, kind: object, error: BaseException | None, *rest: object
     ) -> None:
-        """Look for faults if it failed: what is not finite fails sooner or later."""
+        """Look for faults after an error, which values that are not finite cause."""
         if isinstance(error, Exception):
             try:
                 self.examine()
             except Exception:
-                # The error that ends the run is the one to tell.
+                # The error that ends the run is the one to report.
                 _log.exception("The last steps were not dumped.")
 
     def detach(self) -> None:
-        """Stop recording, and leave the environment as it was."""
+        """Stop recording."""
         self._env.observers.remove(self)
 
     # As an observer.
 
     def before_step(self) -> None:
         if self._count % self._period == 0:
-            # The older one goes first, so that there are never three of them.
+            # Dropped first, so that there are never three in memory.
             self._keyframes = self._keyframes[-1:]
             self._keyframes.append((self._count, self._env.get_state()))
         for name, live in self._live.items():
             self._ring[name][self._place].copy_(live)
 
     def step_failed(self, error: EngineError) -> None:
-        self._wrong[self._place].zero_()
+        self._nonfinite[self._place].zero_()
         faults = [Fault(ENGINE, world, self._count) for world in error.worlds]
         self._count += 1
         self._dump(faults)
 
     def after_step(self) -> None:
-        wrong = self._wrong[self._place]
-        torch.logical_or(self._env.nonfinite.diverged, self._unseeable(), out=wrong)
+        wrong = self._nonfinite[self._place]
+        torch.logical_or(
+            self._env.nonfinite.diverged, self._bad_observations(), out=wrong
+        )
         self._count += 1
 
     def interrupted(self) -> None:
-        # Worlds are no longer where the last step left them.
+        # The worlds are not in the state after the last step any more.
         self._clear()
 
     def before_counts(self) -> None:
         self.examine()
 
-    # As a record.
+    # Faults.
 
     def examine(self) -> None:
-        """Look for what went wrong since the last time, and dump it.
-
-        This waits for the device.
-        """
-        faults = [*self._nonfinite(), *self._overflows()]
+        """Look for faults since the last call, and dump them. Waits for the device."""
+        faults = [*self._nonfinite_faults(), *self._overflows()]
         self._mark_examined()
         if self._keyframes:
             self._dump(faults)
 
     def window(self) -> StepWindow:
-        """Return all steps that can be gone through again."""
+        """Return all steps that can be replayed."""
         first, state = self._keyframes[0]
         places = self._places(first)
         steps = {name: ring[places] for name, ring in self._ring.items()}
-        steps["wrong"] = self._wrong[places]
+        steps["nonfinite"] = self._nonfinite[places]
         return StepWindow(first=first, steps=steps, start=state)
 
     @property
@@ -150,7 +147,7 @@ class FlightRecorder(StepObserver):
         return [step % (2 * self._period) for step in range(first, self._count)]
 
     def _mark_examined(self) -> None:
-        """Remember what is known by now, so that a fault is told once."""
+        """Note the known faults, so that each is reported once."""
         self._examined = self._count
         overflow = self._env.sim.engine.overflow()
         self._overflow = {kind: counts.clone() for kind, counts in overflow.items()}
@@ -159,25 +156,25 @@ class FlightRecorder(StepObserver):
         if faults:
             self._folder.add(self._iteration(), faults, self.window(), self._env)
 
-    def _nonfinite(self) -> list[Fault]:
-        """Return worlds that were not finite, by the first step of each."""
+    def _nonfinite_faults(self) -> list[Fault]:
+        """Return worlds with values that were not finite, with the first step."""
         if not self._keyframes:
             return []
         first = max(self._keyframes[0][0], self._examined)
         found: dict[int, Fault] = {}
-        for step, world in self._wrong[self._places(first)].nonzero().tolist():
+        for step, world in self._nonfinite[self._places(first)].nonzero().tolist():
             found.setdefault(world, Fault(NONFINITE, world, first + step))
         return list(found.values())
 
     def _overflows(self) -> list[Fault]:
-        """Return worlds in which something found no room, in a step not known."""
+        """Return worlds with a full buffer, in an unknown step."""
         return [
             Fault(kind, world, None)
             for kind, counts in self._env.sim.engine.overflow().items()
             for world in (counts > self._overflow[kind]).nonzero().flatten().tolist()
         ]
 
-    def _unseeable(self) -> torch.Tensor:
+    def _bad_observations(self) -> torch.Tensor:
         """Return worlds with an observation that is not finite, shape (num_envs,)."""
         outputs = [
             tensor

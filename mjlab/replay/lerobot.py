@@ -1,8 +1,7 @@
-"""Replayed episodes as a dataset of LeRobot, version 3.0 of its layout."""
+"""Conversion of recordings to datasets of LeRobot, version 3.0 of its layout."""
 
 import importlib
 import json
-import shutil
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -10,10 +9,10 @@ from typing import Any
 import numpy as np
 
 from mjlab.extras import missing
-from mjlab.files import move_durably, temporary_beside, write_text
-from mjlab.names import UnknownNameError, suggest
+from mjlab.files import folder_beside, move_durably, write_text
 from mjlab.png import png
-from mjlab.replay.replay import Replay, Replayed, ReplayError
+from mjlab.recording.reader import RecordedEpisode, Recording
+from mjlab.replay.replay import ReplayError
 
 LEROBOT_VERSION = "v3.0"
 
@@ -24,10 +23,11 @@ _FILE = "chunk-{chunk_index:03d}/file-{file_index:03d}"
 _FIRST = _FILE.format(chunk_index=0, file_index=0)
 
 Rows = dict[str, np.ndarray]
+"""Steps of an episode by feature."""
 
 
 class LeRobotFolder:
-    """A folder that LeRobot reads. It has its name once it is whole.
+    """A dataset that LeRobot reads, renamed when it is complete.
 
         meta/info.json, meta/stats.json, meta/tasks.parquet
         meta/episodes/chunk-000/file-000.parquet    a row for each episode
@@ -39,54 +39,58 @@ class LeRobotFolder:
     the task declares it, `next.success`.
     """
 
-    def __init__(
-        self, path: str | Path, replay: Replay, *, groups: tuple[str, ...] | None = None
-    ) -> None:
-        """Begin a folder.
-
-        Args:
-            path: The folder, which must not exist yet.
-            replay: The replay that gives the episodes.
-            groups: Observation groups to write. None writes all.
-        """
+    def __init__(self, path: str | Path) -> None:
+        """Choose a folder, which must not exist."""
         self.path = Path(path)
         """The folder."""
         if self.path.exists():
-            raise ReplayError(f"{path} is there already. Name a folder that is not.")
-        present = tuple(replay.env.observation_manager.groups)
-        for name in groups or ():
-            if name not in present:
-                raise UnknownNameError(
-                    f"There is no observation group {name!r}. {suggest(name, present)}"
-                )
+            raise ReplayError(f"{path} exists already. Name a folder that does not.")
         self._arrow = _require("pyarrow")
         self._parquet = _require("pyarrow.parquet")
-        self._replay = replay
-        self._groups = groups or present
-        self._draft = temporary_beside(self.path)
         self._features: dict[str, Any] = {}
-        self._writer: Any = None
         self._episodes: list[dict[str, Any]] = []
         self._steps = 0
 
-    def add(self, replayed: Replayed) -> None:
-        """Write an episode. Episodes are numbered as they come."""
-        rows = self._rows(replayed)
-        if self._writer is None:
-            self._features = {name: _feature(value) for name, value in rows.items()}
-            file = self._draft / "data" / f"{_FIRST}.parquet"
-            file.parent.mkdir(parents=True)
-            self._writer = self._parquet.ParquetWriter(file, self._schema())
-        columns = {name: _column(value) for name, value in rows.items()}
-        table = self._arrow.Table.from_pydict(columns, schema=self._schema())
-        self._writer.write_table(table)
-        count, start = replayed.episode.length, self._steps
+    def write(self, recording: Recording) -> None:
+        """Convert all episodes of a recording."""
+        if not len(recording):
+            raise ReplayError(f"{recording.path} has no episodes.")
+        with folder_beside(self.path) as draft:
+            self._write_steps(draft / "data" / f"{_FIRST}.parquet", recording)
+            meta, task = draft / "meta", recording.env_id or "recorded"
+            episodes = meta / "episodes" / f"{_FIRST}.parquet"
+            episodes.parent.mkdir(parents=True)
+            table = self._arrow.Table.from_pylist(self._episodes)
+            self._parquet.write_table(table, episodes)
+            self._write_task(meta / "tasks.parquet", task)
+            contents = {"stats": self._all_stats(), "info": self._info(recording)}
+            for name, content in contents.items():
+                write_text(meta / f"{name}.json", json.dumps(content, indent=1) + "\n")
+            move_durably(draft, self.path)
+
+    def _write_steps(self, path: Path, recording: Recording) -> None:
+        """Write the steps of all episodes, and note the episodes."""
+        path.parent.mkdir(parents=True)
+        first = self._rows(recording[0], recording.step_dt)
+        self._features = {name: _feature(value) for name, value in first.items()}
+        with self._parquet.ParquetWriter(path, self._schema()) as writer:
+            for episode in recording:
+                rows = self._rows(episode, recording.step_dt)
+                columns = {name: _column(value) for name, value in rows.items()}
+                writer.write_table(
+                    self._arrow.Table.from_pydict(columns, schema=self._schema())
+                )
+                self._note(rows, episode.length, recording.env_id or "recorded")
+
+    def _note(self, rows: Rows, count: int, task: str) -> None:
+        """Note an episode and its statistics."""
+        start = self._steps
         self._steps += count
         stats = {name: _stats(value) for name, value in rows.items()}
         self._episodes.append(
             {
                 "episode_index": len(self._episodes),
-                "tasks": [self._task()],
+                "tasks": [task],
                 "length": count,
                 "dataset_from_index": start,
                 "dataset_to_index": self._steps,
@@ -102,45 +106,21 @@ class LeRobotFolder:
             }
         )
 
-    def close(self) -> None:
-        """Finish the folder."""
-        if self._writer is None:
-            raise ReplayError("There are no episodes to write.")
-        self._writer.close()
-        meta = self._draft / "meta"
-        episodes = meta / "episodes" / f"{_FIRST}.parquet"
-        episodes.parent.mkdir(parents=True)
-        table = self._arrow.Table.from_pylist(self._episodes)
-        self._parquet.write_table(table, episodes)
-        self._write_task(meta / "tasks.parquet")
-        write_text(meta / "stats.json", json.dumps(self._all_stats(), indent=1) + "\n")
-        write_text(meta / "info.json", json.dumps(self._info(), indent=1) + "\n")
-        move_durably(self._draft, self.path)
-
-    def drop(self) -> None:
-        """Leave no folder."""
-        if self._writer is not None:
-            self._writer.close()
-        shutil.rmtree(self._draft, ignore_errors=True)
-
-    def _rows(self, replayed: Replayed) -> Rows:
+    def _rows(self, episode: RecordedEpisode, step_dt: float) -> Rows:
         """Return the steps of an episode by LeRobot's names of features."""
-        values, count = replayed.values, replayed.episode.length
-        rows: Rows = {}
-        for path, value in values.items():
-            first, _, name = path.partition("/")
-            if first == "obs" and name.split("/")[0] in self._groups:
-                place = f"observation.{name.replace('/', '.')}"
-                rows[STATE if name == "actor" else place] = value[:count].numpy()
+        count, rows = episode.length, Rows()
+        for name, value in episode.observations().items():
+            place = f"observation.{name.replace('/', '.')}"
+            rows[STATE if name == "actor" else place] = value[:count].numpy()
         steps = np.arange(count)
-        done = values["terminated"] | values["truncated"]
-        ended = {"next.reward": values["rewards"], "next.done": done}
-        if "success" in values:
-            ended["next.success"] = values["success"]
-        rows["action"] = values["actions"].numpy()
-        rows |= {name: value.numpy() for name, value in ended.items()}
+        rows["action"] = episode.actions().numpy()
+        rows["next.reward"] = episode.read("rewards").numpy()
+        ended = episode.read("terminated") | episode.read("truncated")
+        rows["next.done"] = ended.numpy()
+        if "success" in episode:
+            rows["next.success"] = episode.read("success").numpy()
         return rows | {
-            "timestamp": (steps * self._replay.env.step_dt).astype(np.float32),
+            "timestamp": (steps * step_dt).astype(np.float32),
             "frame_index": steps,
             "episode_index": np.full(count, len(self._episodes)),
             "index": self._steps + steps,
@@ -162,7 +142,7 @@ class LeRobotFolder:
             kind = arrow.list_(kind)
         return kind
 
-    def _write_task(self, path: Path) -> None:
+    def _write_task(self, path: Path, task: str) -> None:
         """Write the one task; pandas finds its words as the index."""
         column = {
             "name": "task",
@@ -175,16 +155,11 @@ class LeRobotFolder:
         number |= {"pandas_type": "int64", "numpy_type": "int64"}
         pandas = {"index_columns": ["task"], "columns": [number, column]}
         pandas |= {"column_indexes": [], "pandas_version": "2.0.0"}
-        table = self._arrow.Table.from_pydict(
-            {"task_index": [0], "task": [self._task()]}
-        )
+        table = self._arrow.Table.from_pydict({"task_index": [0], "task": [task]})
         table = table.replace_schema_metadata({"pandas": json.dumps(pandas)})
         self._parquet.write_table(table, path)
 
-    def _task(self) -> str:
-        return self._replay.recording.env_id or "recorded"
-
-    def _info(self) -> dict[str, Any]:
+    def _info(self, recording: Recording) -> dict[str, Any]:
         return {
             "codebase_version": LEROBOT_VERSION,
             "robot_type": None,
@@ -194,7 +169,7 @@ class LeRobotFolder:
             "chunks_size": 1000,
             "data_files_size_in_mb": 100,
             "video_files_size_in_mb": 200,
-            "fps": round(1.0 / self._replay.env.step_dt),
+            "fps": round(1.0 / recording.step_dt),
             "splits": {"train": f"0:{len(self._episodes)}"},
             "data_path": f"data/{_FILE}.parquet",
             "video_path": None,

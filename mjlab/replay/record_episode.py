@@ -1,4 +1,4 @@
-"""Recording of worlds: trajectories and videos."""
+"""`RecordEpisode`: a wrapper that records trajectories and videos."""
 
 import logging
 from collections.abc import Callable, Mapping, Sequence
@@ -24,13 +24,12 @@ _log = logging.getLogger(__name__)
 
 
 class RecordEpisode(TensorWrapper):
-    """Writes episodes to `<output_dir>/<trajectory_name>.h5`, and draws videos.
+    """Records episodes to `<output_dir>/<trajectory_name>.h5`, and draws videos.
 
-    It records as it sees: observations after the wrappers inside
-    of it, actions as it is given them. The last observation and state of an episode are
-    those before the reset, in every mode.
+    Observations are those that this wrapper returns, actions those that it is given.
+    The last observation and state of an episode are the terminal ones in every mode.
 
-    An episode is written when it ends by itself, or is reset; in the mode DISABLED only
+    An episode is written when it ends by itself or is reset; in the mode DISABLED only
     when it is reset. `reset(options={"save": False})` drops the episodes that it ends.
     """
 
@@ -59,36 +58,36 @@ class RecordEpisode(TensorWrapper):
         env_kwargs: Mapping[str, Any] | None = None,
         env_cfg: str | None = None,
     ) -> None:
-        """Begin to record.
+        """Start to record.
 
         Args:
             env: The environment.
-            output_dir: Folder of the files. It is made if it is not there.
-            save_trajectory: Whether trajectories are written.
-            trajectory_name: Name of their files, without suffix. None takes the date
-                and the time.
-            save_video: Whether videos of all worlds are written.
-            video_fps: Frames in a second of a video.
-            info_on_video: Whether reward and infos are written over each picture.
-            save_on_reset: Whether an episode that ends is written. If not, it waits for
-                `flush_trajectory` until the next one of its row ends.
-            save_video_trigger: Says by the number of steps so far whether the next step
-                is drawn. None draws all.
-            max_steps_per_video: Steps of a video. There has to be a number where there
-                are several rows, since their episodes end at different times.
-            clean_on_close: Whether, in the end, trajectories without steps are left out
-                and the others numbered anew.
-            record_reward: Whether rewards are recorded.
-            record_env_state: Whether the states of entities are recorded.
-            record_physics: Whether the engine's own state is, for exact replay.
-            avoid_overwriting_video: Whether videos that are there are kept.
+            output_dir: Folder of the files, created if missing.
+            save_trajectory: Whether to write trajectories.
+            trajectory_name: Name of their file, without suffix. None uses the date and
+                the time.
+            save_video: Whether to write videos of all worlds.
+            video_fps: Frames per second of a video.
+            info_on_video: Whether to write reward and infos over each frame.
+            save_on_reset: Whether to write an episode when it ends. If False, it waits
+                for `flush_trajectory` until the next one of its row ends.
+            save_video_trigger: Returns, given the number of steps so far, whether to
+                draw the next step. None draws all.
+            max_steps_per_video: Steps of a video. Required for several rows, since
+                their episodes end at different times.
+            clean_on_close: Whether `close` omits trajectories without steps, and
+                renumbers the others.
+            record_reward: Whether to record rewards.
+            record_env_state: Whether to record the states of entities.
+            record_physics: Whether to record the engine's own state, for exact replay.
+            avoid_overwriting_video: Whether to keep existing videos.
             source_type: Source of the actions, such as "rl" or "human".
-            source_desc: More about it.
-            export: Episodes that are written; see `RecordingCfg`.
-            env_id: The task's id. None takes that of the environment's `spec`.
-            env_kwargs: Settings that it was made with. None takes those of the `spec`.
-            env_cfg: Its task and settings as text (`task_text`). None writes them, if
-                the task is known.
+            source_desc: Description of the source.
+            export: Episodes to write; see `RecordingCfg`.
+            env_id: The task's id. None uses that of the environment's `spec`.
+            env_kwargs: Arguments of the environment. None uses those of the `spec`.
+            env_cfg: Task and settings as text (`task_text`). None generates it, if the
+                task is known.
         """
         super().__init__(env)
         self.output_dir = Path(output_dir)
@@ -103,7 +102,7 @@ class RecordEpisode(TensorWrapper):
             if self.num_envs > 1 and max_steps_per_video is None:
                 raise ValueError(
                     f"There are {self.num_envs} rows, whose episodes end at different "
-                    "times: max_steps_per_video has to say where a video ends. "
+                    "times: max_steps_per_video has to be the length of a video. "
                     "save_video=False records trajectories alone."
                 )
             self._videos = VideoRecorder(
@@ -152,18 +151,14 @@ class RecordEpisode(TensorWrapper):
         """The files of trajectories."""
         if self._trajectories is None:
             return []
-        return list(self._trajectories.recording.files.values())
+        return list(self._trajectories.recorder.files.values())
 
     @property
     def totals(self) -> dict[str, int]:
-        """Fates of the episodes, known once this is closed.
-
-        "episodes" were written, "lost" found no room, and "unasked" were over with
-        `save_on_reset=False` without being asked for.
-        """
+        """Numbers of episodes, known once this is closed; see `Recorder.totals`."""
         if self._trajectories is None:
             return {}
-        return self._trajectories.recording.totals
+        return self._trajectories.recorder.totals
 
     def use_autoreset(
         self,
@@ -172,7 +167,7 @@ class RecordEpisode(TensorWrapper):
         ignore_terminations: bool = False,
         goes_on: bool = False,
     ) -> None:
-        """Choose anew when rows that end begin anew; see `TorchVectorEnv`."""
+        """Choose when finished rows are reset; see `TorchVectorEnv`."""
         super().use_autoreset(
             mode, ignore_terminations=ignore_terminations, goes_on=goes_on
         )
@@ -181,12 +176,12 @@ class RecordEpisode(TensorWrapper):
     def reset(
         self, *, seed: Any = None, options: dict[str, Any] | None = None
     ) -> tuple[Tree, Info]:
-        """Begin new episodes.
+        """Start new episodes.
 
         Args:
             seed: Seeds of the rows; see `TorchVectorEnv.reset`.
-            options: Those of `TorchVectorEnv.reset`, and "save": whether the episodes
-                that are ended by this are written.
+            options: Options of `TorchVectorEnv.reset`, and "save": whether to write the
+                episodes that this ends.
         """
         given = dict(options or {})
         is_saved = bool(given.pop("save", True))
@@ -227,22 +222,22 @@ class RecordEpisode(TensorWrapper):
         env_idxs_to_flush: Sequence[int] | None = None,
         save: bool = True,
     ) -> None:
-        """Write episodes now: those that wait, or the present ones as far as they got.
+        """Write waiting episodes, or the current ones up to their last step.
 
-        What follows of a present episode is a trajectory of its own.
+        The remaining steps of a current episode become another trajectory.
 
         Args:
-            verbose: Whether this is logged.
-            ignore_empty_transition: Whether trajectories without steps are left out.
+            verbose: Whether to log the file.
+            ignore_empty_transition: Whether to omit trajectories without steps.
             env_idxs_to_flush: The rows. None means all.
-            save: Whether they are written. If not, the present ones are dropped.
+            save: Whether to write. If False, the current episodes are dropped.
         """
         if self._trajectories is None or self._observations is None:
             return
         options = None if env_idxs_to_flush is None else {"env_idx": env_idxs_to_flush}
-        ending = Ending.ASKED if save else Ending.DROPPED
+        ending = Ending.REQUESTED if save else Ending.DROPPED
         if save and not ignore_empty_transition:
-            ending = Ending.KEPT_EMPTY
+            ending = Ending.WRITTEN_EMPTY
         self._trajectories.turn(self.rows_of(options), ending, self._observations)
         if verbose:
             _log.info("Trajectories go to %s.", ", ".join(map(str, self.files)))
@@ -256,14 +251,14 @@ class RecordEpisode(TensorWrapper):
         ignore_empty_transition: bool = True,
         save: bool = True,
     ) -> Path | None:
-        """Finish the present video, and begin another with the next step.
+        """Finish the current video, and start another with the next step.
 
         Args:
-            name: Its name without suffix. None takes the next number.
-            suffix: What is added to the number.
-            verbose: Whether this is logged.
-            ignore_empty_transition: Whether a video of a single frame is left out.
-            save: Whether it is kept.
+            name: Its name without suffix. None uses the next number.
+            suffix: Added to the number.
+            verbose: Whether to log the file.
+            ignore_empty_transition: Whether to omit a video of a single frame.
+            save: Whether to keep it.
 
         Returns:
             The file, if there is one.
@@ -287,11 +282,11 @@ class RecordEpisode(TensorWrapper):
         super().close(**kwargs)
 
     @property
-    def _ending(self) -> int:
-        return Ending.KEPT if self._saves_on_reset else Ending.HELD
+    def _ending(self) -> Ending:
+        return Ending.WRITTEN if self._saves_on_reset else Ending.HELD
 
     def _film(self, reward: torch.Tensor, ended: torch.Tensor, info: Info) -> None:
-        assert self._videos is not None, "Only called where there are videos."
+        assert self._videos is not None, "Called with videos only."
         figures = {"reward": reward} | {
             name: value
             for name, value in info.items()
@@ -299,7 +294,7 @@ class RecordEpisode(TensorWrapper):
             and value.ndim == 1
             and not name.startswith("_")
         }
-        # A single row that begins anew within the step shows the next episode already.
+        # After a reset in the same step, a single row shows the next episode.
         begins = self.autoreset_mode is AutoresetMode.SAME_STEP and self.num_envs == 1
         is_over = begins and bool(ended.any())
         self._videos.after_step(figures, draws=not is_over)
@@ -308,9 +303,9 @@ class RecordEpisode(TensorWrapper):
 
 
 def _managed(env: TensorEnv) -> ManagerBasedRlEnv | None:
-    """Return the environment of managers below all wrappers, if there is one."""
+    """Return the manager-based environment below all wrappers, if there is one."""
     base = env.unwrapped
-    assert isinstance(base, TorchVectorEnv), "Below all wrappers is such a form."
+    assert isinstance(base, TorchVectorEnv), "The innermost environment."
     worlds = base.worlds
     if not isinstance(worlds, ManagedWorlds):
         return None
@@ -328,7 +323,7 @@ def _drawable(base: ManagerBasedRlEnv | None) -> ManagerBasedRlEnv:
 
 
 def _settings(spec: EnvSpec | None) -> dict[str, Any]:
-    """Return the settings of an environment that a sidecar can hold."""
+    """Return the arguments of an environment that JSON can represent."""
     given = {} if spec is None else spec.kwargs
     kinds = (bool, int, float, str, list, tuple)
     return {k: v for k, v in given.items() if v is None or isinstance(v, kinds)}

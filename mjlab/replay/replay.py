@@ -1,4 +1,4 @@
-"""Replay of recorded episodes: by their actions, or by forcing their states."""
+"""Replay of recorded episodes, by their actions or by their states."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -25,38 +25,38 @@ Watch = Callable[[Sequence[RecordedEpisode], int], None]
 _START, _PHYSICS, _STATES = "start", "physics", "env_states"
 _COUNTS = ("log.", "quarantine.")
 _SEEN = ("command.", "observation.")
-"""State that `observe` moves on, and that is taken back before a second call."""
+"""State that an observation changes, restored before a second observation."""
 
 
 class ReplayError(RuntimeError):
-    """A recording that cannot be done again here."""
+    """Error of a recording that cannot be replayed or converted."""
 
 
 @dataclass(frozen=True)
 class Replayed:
-    """An episode as it went this time."""
+    """A replayed episode."""
 
     episode: RecordedEpisode
-    """The record."""
+    """The recorded episode."""
 
     values: Values
-    """By path, as in the file; observations as "obs/<group>", or "obs/<group>/<term>"
-    where terms are apart. There is one more of what belongs to states than of steps."""
+    """Tensors by path, as in the file, with observations as "obs/<group>", or
+    "obs/<group>/<term>" for separate terms. T rows, or T + 1 rows of states."""
 
     start: Values
-    """The world's row of the whole state before the first step."""
+    """The world's row of the complete state before the first step."""
 
 
 class Replay:
-    """Does recorded episodes again, as many at once as there are worlds.
+    """Replays recorded episodes, as many at once as there are worlds.
 
-    By actions, a world is put into the recorded state of its episode's beginning, with
-    all that its future depends on, and takes the recorded actions. On the engine that
-    recorded it, the native one, everything comes out the same bit for bit.
+    By actions, a world starts from the complete recorded state at the beginning of its
+    episode, and takes the recorded actions. On the native engine, the replay of what it
+    recorded is equal bit for bit.
 
-    By states, each step ends by putting the world into the recorded state, and then
-    observes: the observation before action t is of the state before action t. Worlds
-    that would part ways, since another engine computes them, stay together.
+    By states, the recorded state is also written after each step, before observations:
+    the observation before action t is of the state before action t. This keeps an
+    engine that computes other digits on the recorded path.
     """
 
     def __init__(
@@ -65,30 +65,25 @@ class Replay:
         recording: Recording,
         *,
         by: By = "actions",
-        groups: str | Sequence[str] | None = None,
         other_observations: bool = False,
         watch: Watch = lambda batch, step: None,
     ) -> None:
-        """Get ready. From here on, the environment resets no world by itself.
+        """Prepare. From now on, the environment resets no world by itself.
 
         Args:
-            env: An environment of the recorded task. Its number of worlds is free.
+            env: An environment of the recorded task, with any number of worlds.
             recording: The recording.
-            by: What is forced.
-            groups: The observation group that was recorded, or several. None takes what
-                the recording says, or "actor".
-            other_observations: Whether the environment's observations may be others
-                than those of the recording. Their memories start empty then.
-            watch: Is called at the beginning, and after each step, with the episodes
-                in the worlds and the number of steps so far.
+            by: Whether to take recorded actions only, or also to write recorded states.
+            other_observations: Whether the environment's observations differ from those
+                of the recording. Their histories start empty then.
+            watch: Called at the beginning and after each step, with the episodes in the
+                worlds and the number of steps so far.
         """
         if by not in BYS:
             raise ReplayError(f"by={by!r} is unknown. {suggest(str(by), BYS)}")
         self.env = env
         self.recording = recording
         self.by: By = by
-        given = recording.env_kwargs.get("groups", "actor")
-        self.groups = groups if groups is not None else given
         self._other_observations = other_observations
         self._watch = watch
         self._everyone = torch.ones(env.num_envs, dtype=torch.bool, device=env.device)
@@ -96,18 +91,18 @@ class Replay:
 
     @property
     def is_same_engine(self) -> bool:
-        """True if the physics of the recording are those of this engine."""
+        """True if this engine recorded the physics."""
         return self.recording.backend in (None, self.env.sim.backend.engine)
 
     def claims_exact(self, episode: RecordedEpisode) -> bool:
-        """Return whether an episode has to come out as recorded, bit for bit."""
+        """Return whether the replay of an episode has to be equal bit for bit."""
         needed = _START if self.by == "actions" else _PHYSICS
-        # An engine that runs as kernels adds up in another order each time.
+        # On a GPU, the order of additions differs from run to run.
         is_repeatable = self.is_same_engine and not self.env.sim.needs_graphs
         return is_repeatable and _START in episode and needed in episode
 
     def run(self, numbers: Sequence[int] | None = None) -> Iterator[Replayed]:
-        """Do episodes again, in their order.
+        """Replay episodes, in order.
 
         Args:
             numbers: Numbers of the episodes. None means all.
@@ -143,7 +138,7 @@ class Replay:
         return [
             Replayed(
                 episode,
-                # Steps have no value for the beginning, which states have.
+                # States have one row more than steps.
                 {
                     name: _of_world(values, world, episode.length + len(values) - steps)
                     for name, values in trace.items()
@@ -154,12 +149,12 @@ class Replay:
         ]
 
     def _begin(self, batch: Sequence[RecordedEpisode]) -> list[Values]:
-        """Put the worlds into the first states of episodes."""
+        """Put the worlds into the initial states of episodes."""
         env = self.env
         missing = next((each for each in batch if _START not in each), None)
         if missing is not None:
             raise ReplayError(
-                f"{missing} has no {_START!r}, from which it could be done again: "
+                f"{missing} has no {_START!r}, which a replay starts from: "
                 "record with record_physics=True."
             )
         state = env.get_state()
@@ -174,22 +169,18 @@ class Replay:
         return [world_row(state, world) for world in range(len(batch))]
 
     def _move_curricula(self) -> None:
-        """Have curricula look, as they do in every step that may reset worlds."""
+        """Update curricula, as in every step that can reset worlds."""
         env = self.env
         if env.curriculum_manager.terms:
             with env.sim.reads.allow_late():
                 env.curriculum_manager.compute(~self._everyone)
 
     def _start_row(self, episode: RecordedEpisode, own: Values) -> Values:
-        """Return a row to start from, with what is not recorded as it is here."""
-        # A file has no tensors of no size, and a state has.
-        row = {k: v for k, v in own.items() if not v.numel()}
-        row |= episode.read_all(_START)
+        """Return the state to start from; see `start_row`."""
         foreign = () if self.is_same_engine else ("sim.",)
         if self._other_observations:
             foreign += ("observation.",)
-        row = {k: v for k, v in row.items() if not k.startswith(foreign)}
-        return row | {k: v for k, v in own.items() if k.startswith(foreign)}
+        return start_row(episode.read_all(_START), own, foreign)
 
     def _observe_first(self) -> None:
         """Observe as at the beginning of an episode."""
@@ -203,7 +194,7 @@ class Replay:
         env.runner.mark_fresh()
 
     def _actions_of(self, episode: RecordedEpisode, steps: int) -> torch.Tensor:
-        """Return actions, shape (steps, total_action_dim), zeros after the end."""
+        """Return actions, shape (steps, total_action_dim), with zeros after the end."""
         manager = self.env.action_manager
         given = episode.read_tree("actions")
         if isinstance(given, dict):
@@ -226,16 +217,16 @@ class Replay:
         return padded.to(self.env.device)
 
     def _padded(self, batch: Sequence[RecordedEpisode]) -> list[RecordedEpisode]:
-        """Return one episode for each world: worlds left over repeat the last."""
+        """Return one episode for each world; the remaining worlds repeat the last."""
         return [*batch, *[batch[-1]] * (self.env.num_envs - len(batch))]
 
     def _batches(
         self, episodes: Sequence[RecordedEpisode]
     ) -> Iterator[list[RecordedEpisode]]:
-        """Yield episodes that run side by side.
+        """Yield episodes that are replayed side by side.
 
-        What worlds share is of one moment. Where curricula depend on it, only episodes
-        that began in the same moment are side by side.
+        Worlds share the state of curricula, so with curricula only episodes that began
+        with the same shared state are side by side.
         """
         batch: list[RecordedEpisode] = []
         shares: Values = {}
@@ -260,13 +251,13 @@ class Replay:
     # Forcing.
 
     def _forced_states(self, episode: RecordedEpisode) -> Values:
-        """Return states of an episode, by name as they are put into worlds."""
+        """Return the states of an episode by name."""
         kind = _PHYSICS if self.is_same_engine and _PHYSICS in episode else _STATES
         states = episode.read_all(kind)
         if not states:
             raise ReplayError(
-                f"{episode} has neither {_PHYSICS!r} nor {_STATES!r}, which its states "
-                "could be forced by. It can be done again by actions."
+                f"{episode} has neither {_PHYSICS!r} nor {_STATES!r}, so it cannot be "
+                "replayed by states. Replay it by actions."
             )
         return {f"{kind}/{name}": value for name, value in states.items()}
 
@@ -275,7 +266,7 @@ class Replay:
         return {k: v.clone() for k, v in live.items() if k.startswith(_SEEN)}
 
     def _force(self, tracks: Sequence[Values], step: int, seen: Values) -> None:
-        """Put worlds into recorded states, and observe these instead of their own."""
+        """Write recorded states to the worlds, and observe those instead."""
         env = self.env
         live = env.state.live()
         for name, value in seen.items():
@@ -299,10 +290,10 @@ class Replay:
         env.program.compute_observations(env.step_dt)
         env.runner.mark_fresh()
 
-    # Looking.
+    # Values to compare.
 
     def _now(self) -> Values:
-        """Return all of the present state, by path, as copies."""
+        """Return the current observations and states by path, as copies."""
         env = self.env
         values: Values = {}
         for group, shown in env.observation_manager.output.items():
@@ -320,8 +311,21 @@ class Replay:
         return {name: outcomes.now(name).clone() for name in outcomes.active_terms}
 
 
-def recorded_values(replay: Replay, episode: RecordedEpisode) -> Values:
-    """Return the record of an episode, by the paths of `Replayed.values`."""
+def start_row(recorded: Values, own: Values, foreign: tuple[str, ...] = ()) -> Values:
+    """Return the row of a state from which to replay.
+
+    Args:
+        recorded: The recorded row.
+        own: The environment's own row, used for what was not recorded.
+        foreign: Prefixes of the names that are not taken from the recording.
+    """
+    # A file does not contain empty tensors.
+    row = {k: v for k, v in own.items() if not v.numel() or k.startswith(foreign)}
+    return row | {k: v for k, v in recorded.items() if not k.startswith(foreign)}
+
+
+def recorded_values(episode: RecordedEpisode) -> Values:
+    """Return the recorded values of an episode, by the paths of `Replayed.values`."""
     values: Values = {}
     for path in ("rewards", "terminated", "truncated", "success", "fail"):
         if path in episode:
@@ -329,15 +333,8 @@ def recorded_values(replay: Replay, episode: RecordedEpisode) -> Values:
     for kind in (_STATES, _PHYSICS):
         below = episode.read_all(kind)
         values |= {f"{kind}/{name}": value for name, value in below.items()}
-    if "obs" not in episode:
-        return values
-    seen = episode.read_tree("obs")
-    if isinstance(seen, torch.Tensor):
-        return values | {f"obs/{replay.groups}": seen}
-    known = set(replay.env.observation_manager.groups)
-    prefix = "obs" if set(seen) <= known else f"obs/{replay.groups}"
-    below = episode.read_all("obs")
-    return values | {f"{prefix}/{name}": value for name, value in below.items()}
+    below = episode.observations()
+    return values | {f"obs/{name}": value for name, value in below.items()}
 
 
 def _of_world(values: Sequence[torch.Tensor], world: int, length: int) -> torch.Tensor:
@@ -347,7 +344,7 @@ def _of_world(values: Sequence[torch.Tensor], world: int, length: int) -> torch.
 def _stacked(
     rows: Sequence[Mapping[str, torch.Tensor]], step: int, env: ManagerBasedRlEnv
 ) -> Values:
-    """Return one step of several episodes, the last of those that ended."""
+    """Return a step of several episodes, or the last one of shorter episodes."""
     return {
         name: torch.stack(
             [row[name][min(step, len(row[name]) - 1)] for row in rows]

@@ -1,4 +1,4 @@
-"""The comparison of replayed episodes with their records."""
+"""Comparison of replayed episodes with the recording."""
 
 from dataclasses import dataclass, field
 
@@ -9,56 +9,56 @@ from mjlab.replay.replay import Replay, Replayed, recorded_values
 
 @dataclass
 class QuantityTally:
-    """The comparison of one quantity, over all episodes."""
+    """Comparison of one quantity over all episodes."""
 
     rows: int = 0
-    """Steps, or states, that were compared."""
+    """Compared rows."""
 
     unequal: int = 0
-    """Those that are not equal bit for bit."""
+    """Rows that are not equal bit for bit."""
 
     largest: float = 0.0
-    """Largest difference of a number."""
+    """Largest difference of an element."""
 
     first: tuple[int, int] | None = None
-    """The first that is not equal: the episode's number, and which row of it."""
+    """Episode number and row of the first difference."""
 
 
 @dataclass
 class ReplayReport:
-    """The comparison of a replay with its recording."""
+    """Comparison of a replay with its recording."""
 
     replay: Replay
     """The replay."""
 
     episodes: int = 0
-    """Episodes that were done again."""
+    """Replayed episodes."""
 
     steps: int = 0
-    """Their steps."""
+    """Steps of these episodes."""
 
     claimed: int = 0
     """Episodes that have to be exact."""
 
     broken: list[int] = field(default_factory=list)
-    """Numbers of those that are not."""
+    """Numbers of the episodes that had to be exact and are not."""
 
     tallies: dict[str, QuantityTally] = field(default_factory=dict)
     """Comparisons by path."""
 
     left_out: dict[str, str] = field(default_factory=dict)
-    """Paths that were recorded and could not be compared, with the reason."""
+    """Recorded paths that could not be compared, with the reason."""
 
     def add(self, replayed: Replayed) -> None:
-        """Compare an episode with its record."""
+        """Compare an episode with the recording."""
         episode = replayed.episode
         self.episodes += 1
         self.steps += episode.length
         is_equal = True
-        for name, expected in recorded_values(self.replay, episode).items():
+        for name, expected in recorded_values(episode).items():
             value = replayed.values.get(name)
             if name.startswith("physics/") and value is None:
-                continue  # The states of entities say it on any engine.
+                continue  # Compared by the states of entities on another engine.
             if value is None or value.shape != expected.shape:
                 self.left_out.setdefault(name, _why_not(value, expected))
                 continue
@@ -74,11 +74,11 @@ class ReplayReport:
         return not self.broken
 
     def lines(self) -> list[str]:
-        """Return what a user is told."""
+        """Return the lines of the report."""
         engine = self.replay.env.sim.backend.engine
         lines = [
             f"{self.replay.recording.path}: {self.episodes} episodes of {self.steps} "
-            f"steps, done again by {self.replay.by} on the {engine} engine."
+            f"steps, replayed by {self.replay.by} on the {engine} engine."
         ]
         lines += [_said(name, tally) for name, tally in self.tallies.items()]
         lines += [f"{name}: not compared, {why}" for name, why in self.left_out.items()]
@@ -122,14 +122,14 @@ class ReplayReport:
         return (
             f"{self.claimed} of {self.episodes} episodes had to be exact. Only the "
             "native engine repeats itself bit for bit, from a recorded start; this was "
-            f"recorded on {recorded} and done again on {engine}."
+            f"recorded on {recorded} and replayed on {engine}."
         )
 
 
 def _said(name: str, tally: QuantityTally) -> str:
     if not tally.unequal:
         return f"{name}: equal bit for bit, {tally.rows} of {tally.rows}."
-    assert tally.first is not None, "What is unequal has a first."
+    assert tally.first is not None, "Set with the first difference."
     episode, row = tally.first
     return (
         f"{name}: {tally.unequal} of {tally.rows} differ, by {tally.largest:.3g} at "

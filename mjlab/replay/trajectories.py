@@ -1,4 +1,4 @@
-"""Trajectories of a vector environment, as seen at one place among its wrappers."""
+"""Trajectories of a vector environment, as seen by one of its wrappers."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -13,24 +13,27 @@ from mjlab.envs.state import is_per_world, state_dict_tensors
 from mjlab.gym.worlds import Tree
 from mjlab.gym.wrappers import Stepped, TensorEnv
 from mjlab.recording.config import RecordingCfg, RecordingError, check_recording
-from mjlab.recording.episode_recording import (
-    EpisodeRecording,
+from mjlab.recording.layout import (
+    Ending,
+    RecordedField,
+    Role,
     field_of,
-    whole_field_of,
+    recording_layout,
+    shared_field_of,
 )
-from mjlab.recording.layout import RecordedField
+from mjlab.recording.recorder import Recorder
 
 OUTCOMES = ("success", "fail")
-"""Outcomes that are recorded where the task declares them."""
+"""Outcomes that are recorded if the task declares them."""
 
 Values = dict[str, torch.Tensor]
 
 _CONSTANT = "model."
-"""Physics that is written down once, when an episode begins."""
+"""Prefix of physics that is recorded once, when an episode begins."""
 
 
 class Trajectories:
-    """Puts each step, and each beginning, into a recording."""
+    """Source of a recorder: the steps and beginnings of a wrapped environment."""
 
     def __init__(
         self,
@@ -45,18 +48,18 @@ class Trajectories:
         about: Mapping[str, Any],
         clean: bool,
     ) -> None:
-        """Begin to record.
+        """Start to record.
 
         Args:
-            env: The environment that is recorded.
-            base: The environment that has the state. None where there is none.
-            cfg: Place and choice of episodes.
-            reward: Whether rewards are recorded.
-            env_state: Whether the states of entities are.
-            physics: Whether the engine's own state is.
+            env: The environment to record.
+            base: The environment with the state. None for worlds without a state.
+            cfg: Output path and selection of episodes.
+            reward: Whether to record rewards.
+            env_state: Whether to record the states of entities.
+            physics: Whether to record the engine's own state.
             attributes: Attributes of the files.
-            about: Content of the sidecars besides the episodes.
-            clean: Whether episodes without steps are left out in the end.
+            about: Contents of the JSON files besides the episodes.
+            clean: Whether `close` omits episodes without steps.
         """
         self._env = env
         self._records_reward = reward
@@ -74,19 +77,16 @@ class Trajectories:
         self._actions = _fields_of("actions", env.single_action_space, "step")
         self._no_rows = torch.zeros(env.num_envs, dtype=torch.bool, device=env.device)
         steps = self._step_fields()
-        beginning, shared = self._beginning_fields(steps)
-        self.recording = EpisodeRecording(
+        self.recorder = Recorder(
             cfg,
             env.num_envs,
             env.device,
-            steps=steps,
-            beginning=beginning,
-            shared=shared,
+            recording_layout(steps, *self._beginning_fields(steps)),
             attributes=attributes,
             about=about,
             clean=clean,
         )
-        """The recording that takes everything."""
+        """The recorder of all steps."""
         self._blank: Values = {
             field.name: torch.zeros(
                 (env.num_envs, *field.shape),
@@ -98,31 +98,31 @@ class Trajectories:
         if self._state is not None:
             self._state.watch_resets()
 
-    def turn(self, rows: torch.Tensor, ending: int, observations: Tree) -> None:
-        """Note that episodes end and others begin, outside of a step.
+    def turn(self, rows: torch.Tensor, ending: Ending, observations: Tree) -> None:
+        """End the episodes of rows outside of a step, and start others.
 
         Args:
             rows: The rows, shape (num_envs,), bool.
-            ending: Fate of the episodes that they were in; see `Ending`.
-            observations: Observations of all rows now.
+            ending: What happens to their current episodes.
+            observations: Current observations of all rows.
         """
         values = self._blank | {
             "stepped": self._no_rows,
-            "ending": rows.to(torch.uint8) * ending,
+            "ending": rows.to(torch.uint8) * int(ending),
             "begins": rows,
         }
         self._write(values, rows, observations)
 
     def step(
-        self, actions: Any, result: Stepped, waiting: torch.Tensor, ending: int
+        self, actions: Any, result: Stepped, waiting: torch.Tensor, ending: Ending
     ) -> None:
-        """Take in a step.
+        """Record a step.
 
         Args:
-            actions: Actions as they were given.
+            actions: Actions as given.
             result: Result of the step.
-            waiting: Rows that began anew in place of a step, shape (num_envs,), bool.
-            ending: Fate of episodes that end by themselves; see `Ending`.
+            waiting: Rows that were reset instead of stepped, shape (num_envs,), bool.
+            ending: What happens to episodes that end by themselves.
         """
         observations, reward, terminated, truncated, info = result
         mode = self._env.autoreset_mode
@@ -131,11 +131,11 @@ class Trajectories:
         ended = terminated | truncated
         begins = ended if is_same else waiting
         if mode is AutoresetMode.DISABLED:
-            ended = self._no_rows  # A reset by hand says what becomes of them.
+            ended = self._no_rows  # A reset by hand ends them.
         facts = info["final_info"] if is_same else info
         values: Values = {
             "stepped": ~waiting,
-            "ending": ended.to(torch.uint8) * ending,
+            "ending": ended.to(torch.uint8) * int(ending),
             "begins": begins,
             "terminated": terminated,
             "truncated": truncated,
@@ -153,19 +153,19 @@ class Trajectories:
         """Finish the files.
 
         Args:
-            keep: Whether episodes that are not over are written as far as they got.
+            keep: Whether to write unfinished episodes up to their last step.
         """
         if self._state is not None:
             self._state.stop_watching()
-        self.recording.close(keep=keep)
+        self.recorder.close(keep=keep)
 
     def _write(self, values: Values, begins: torch.Tensor, observations: Tree) -> None:
         def beginning() -> tuple[Values, Values]:
             own, shared = ({}, {}) if self._state is None else self._state.beginning()
             return _paths("obs", observations) | own, shared
 
-        self.recording.write(values, begins, beginning)
-        self.recording.commit()
+        self.recorder.write(values, begins, beginning)
+        self.recorder.commit()
 
     def _named_actions(self, actions: Any) -> Values:
         named: Values = {}
@@ -175,7 +175,7 @@ class Trajectories:
             tensor = torch.as_tensor(
                 value, dtype=getattr(torch, field.dtype), device=self._env.device
             )
-            # One row may be given without a batch.
+            # A single row can be given without a batch dimension.
             shape = (self._env.num_envs, *field.shape)
             named[field.name] = tensor.detach().reshape(shape)
         return named
@@ -194,28 +194,28 @@ class Trajectories:
     def _beginning_fields(
         self, steps: list[RecordedField]
     ) -> tuple[list[RecordedField], list[RecordedField]]:
-        """Return the fields of each world's beginning, and of what worlds share."""
+        """Return the fields of a beginning: of each world, and shared by all."""
         fields = [field for field in steps if field.role == "state"]
         if self._state is None:
             return fields, []
         own, shared = self._state.beginning()
         starts = {k: v for k, v in own.items() if k.startswith("start/")}
-        fields += self._rows_of({"episode_seed": own["episode_seed"]}, "")
+        fields += self._rows_of({"episode_seed": own["episode_seed"]}, "attribute")
         fields += self._rows_of(starts, "start")
-        return fields, [whole_field_of(name, value) for name, value in shared.items()]
+        return fields, [shared_field_of(name, value) for name, value in shared.items()]
 
-    def _rows_of(self, values: Values, role: str) -> list[RecordedField]:
+    def _rows_of(self, values: Values, role: Role) -> list[RecordedField]:
         n = self._env.num_envs
         return [field_of(name, value, n, role) for name, value in values.items()]
 
 
 class RecordedState:
-    """The state of worlds by its path in the file, also of before their resets."""
+    """State of the worlds by path in the file, now and before the last resets."""
 
     def __init__(
         self, env: ManagerBasedRlEnv, *, entities: bool, physics: bool
     ) -> None:
-        """Take the states of entities, the engine's own state, or both."""
+        """Choose the states of entities, the engine's own state, or both."""
         self._env = env
         self._has_entities, self._has_physics = entities, physics
         n = env.num_envs
@@ -226,15 +226,11 @@ class RecordedState:
         """The state before the resets of the last step."""
 
     def now(self) -> Values:
-        """Return the state at present, as tensors of the caller's own."""
+        """Return the current state, as copies."""
         return self._values(self._env.sim.snapshot(model=False))
 
     def beginning(self) -> tuple[Values, Values]:
-        """Return everything that worlds go on from, live.
-
-        Returns:
-            Values of each world, and those that they share.
-        """
+        """Return the complete state: values of each world, and shared ones."""
         engine = self._env.sim.snapshot(model=self._varies)
         values = self._values(engine) | {"episode_seed": self._env.rng.world_seed}
         whole = {f"sim.{name}": value for name, value in engine.items()}
@@ -246,7 +242,7 @@ class RecordedState:
         return values, shared
 
     def watch_resets(self) -> None:
-        """Have every step keep the state before its resets."""
+        """Keep the state before the resets of each step."""
         self._env.program.before_resets.append(self._keep)
         self._record_anew()
 
@@ -261,17 +257,17 @@ class RecordedState:
         if self._env.mode == "eager":
             self.before_resets = now
             return
-        # In place: a graph that is replayed fills the memory it was recorded with.
+        # In place, since a captured graph writes to the memory of its capture.
         for name, value in now.items():
             self.before_resets[name].copy_(value)
 
     def _record_anew(self) -> None:
-        """Have a step that is recorded as a graph take notice."""
+        """Capture the step again, if it runs as a graph."""
         if self._env.mode == "fused":
             self._env.record_anew()
 
     def _values(self, engine: Values) -> Values:
-        """Return the values of every step."""
+        """Return the recorded values of a step."""
         values: Values = {}
         if self._has_entities:
             entities = state_dict_tensors(self._env.scene).items()
@@ -296,8 +292,8 @@ def _paths(path: str, tree: Tree) -> Values:
     }
 
 
-def _fields_of(path: str, space: Space, role: str) -> list[RecordedField]:
-    """Return the fields of the values of a space."""
+def _fields_of(path: str, space: Space, role: Role) -> list[RecordedField]:
+    """Return the fields of a space."""
     if isinstance(space, spaces.Dict):
         return [
             field

@@ -18,7 +18,7 @@ from mjlab.envs import ManagerBasedRlEnv, ManagerBasedRlEnvCfg, mdp
 from mjlab.envs.worlds import When
 from mjlab.managers import RecorderTermCfg
 from mjlab.recording import RecordingCfg
-from mjlab.recording.step_store import CopyStream
+from mjlab.recording.buffers import CopyStream
 from mjlab.registry import OURS, entries, load_task
 from mjlab.rl import TrainingLoop
 from tests.tools.cuda_stand_in import StandIn, StandInError, stand_in

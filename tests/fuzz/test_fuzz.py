@@ -32,7 +32,7 @@ from mjlab.runs import Checkpoints, Run
 from mjlab.runs.checkpoints import find_fault
 from mjlab.tasks.robots.cartpole import CARTPOLE_XML
 from tests.fuzz.mutate import damaged_bytes, damaged_json, damaged_lines
-from tests.recording.test_files import a_file, an_episode
+from tests.recording.test_files import a_file, add, an_episode
 from tests.tasks.test_shipped import TRAINED
 
 COUNT = 300
@@ -254,20 +254,14 @@ def _recorded(path: Path) -> Any:
 
 def recording(folder: Path) -> Format:
     file = a_file(folder / "run.h5")
-    file.add([an_episode(0, 4), an_episode(1, 700)])
-    file.finish(clean=True)
+    add(file, an_episode(0, 4), an_episode(1, 700))
+    file.finish()
     return Format(file.path, damaged_bytes, lambda: _recorded(file.path), True)
-
-
-def sidecar(folder: Path) -> Format:
-    found = recording(folder)
-    path = found.file.with_suffix(".json")
-    return found._replace(file=path, damage=damaged_json)
 
 
 FORMATS = (
     *(run_json, metrics, config, checkpoint, manifest),
-    *(recording, sidecar, motion, mjcf, onnx),
+    *(recording, motion, mjcf, onnx),
 )
 
 

@@ -10,14 +10,15 @@ import pytest
 from mjlab.cli.episodes import save
 from mjlab.envs.rollout import EpisodeResult
 from mjlab.files import write_text
-from mjlab.recording import RecordingCfg, merge
+from mjlab.recording import Recording, RecordingCfg, merge
 from mjlab.recording.config import files_of
 from mjlab.render import Video
-from mjlab.replay.replay_files import ReplayedFile, RobomimicFile
+from mjlab.replay.replayed_file import ReplayedFile
+from mjlab.replay.robomimic import RobomimicFile
 from mjlab.report.page import REPORT, write_report
 from mjlab.rl import ship
 from mjlab.runs import Run
-from tests.recording.test_files import a_file, an_episode
+from tests.recording.test_files import a_file, add, an_episode
 from tests.replay.test_faults import break_again, broken_cfg, make
 from tests.tasks.test_shipped import TRAINED
 from tests.tools.power_cut import Disk
@@ -46,13 +47,12 @@ def test_a_recording_and_its_merge_lose_nothing(
     disk = Disk(monkeypatch)
     path = tmp_path / "run.h5"
     file = a_file(path)
-    file.add([an_episode(0, 4), an_episode(1, 5)])
-    file.publish()
+    add(file, an_episode(0, 4), an_episode(1, 5))
     assert disk.unsynced(tmp_path) == []
     file.leave()
     assert merge(path)
     assert disk.unsynced(tmp_path) == disk.faults == []
-    assert disk.renames >= 5 and disk.deletions >= 3
+    assert disk.renames >= 4 and disk.deletions >= 2
 
 
 def test_a_dump_has_its_name_when_all_of_it_is_on_disk(
@@ -61,7 +61,7 @@ def test_a_dump_has_its_name_when_all_of_it_is_on_disk(
     env, _, _ = make(broken_cfg(), tmp_path)
     disk = Disk(monkeypatch)
     break_again(env, 1)
-    assert len(list(tmp_path.glob("*/dump.json"))) == 1
+    assert len(list(tmp_path.glob("*.h5"))) == 1
     assert disk.unsynced(tmp_path) == disk.faults == []
 
 
@@ -116,25 +116,43 @@ def test_a_film_has_its_name_when_it_is_on_disk(
 
 
 class Replayed:
-    """As much of a replay as a file of it asks for when it is opened and closed."""
+    """As much of a replay as a file of it needs when it is opened and closed."""
 
     def __init__(self, path: Path) -> None:
         groups = {"groups": {"actor": None}}
-        self.env = type("Env", (), {"observation_manager": type("O", (), groups)})
+        manager = type("O", (), groups)
+        self.env = type("Env", (), {"observation_manager": manager, "step_dt": 0.02})
         about = {"path": path, "about": {}, "attributes": {}, "env_kwargs": {}}
         self.recording = type("R", (), about | {"env_id": "a"})
         self.by = "test"
 
 
-@pytest.mark.parametrize("kind", [ReplayedFile, RobomimicFile])
 def test_a_replayed_file_has_its_name_when_it_is_on_disk(
-    kind: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    file = kind(tmp_path / "new.h5", Replayed(tmp_path / "old.h5"))
+    replayed: Any = Replayed(tmp_path / "old.h5")
+    file = ReplayedFile(tmp_path / "new.h5", replayed)
     disk = Disk(monkeypatch)
     file.close()
     assert disk.renames >= 1
     assert disk.unsynced(tmp_path) == disk.faults == []
+
+
+def test_a_converted_file_has_its_name_when_it_is_on_disk(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "source").mkdir()
+    file = a_file(tmp_path / "source" / "run.h5")
+    arrays, attributes = an_episode(0, 4)
+    flags = {name: np.zeros(4, bool) for name in ("terminated", "truncated")}
+    arrays |= {"actions": np.zeros((4, 1)), "env_states/a": np.zeros((5, 3))}
+    add(file, (arrays | flags, attributes))
+    file.finish()
+    disk = Disk(monkeypatch)
+    with Recording(file.path) as recording:
+        RobomimicFile(tmp_path / "out" / "demos.hdf5").write(recording)
+    assert disk.renames >= 1
+    assert disk.unsynced(tmp_path / "out") == disk.faults == []
 
 
 # --- What is deleted ------------------------------------------------------------------
@@ -164,9 +182,9 @@ def test_a_folder_of_parts_with_anything_else_in_it_stays(tmp_path: Path) -> Non
     mine.unlink()
     said: list[str] = []
     file = a_file(path, said)
-    file.add([an_episode(0, 4)])
+    add(file, an_episode(0, 4))
     mine.write_text("years")
-    file.finish(clean=True)
+    file.finish()
     assert mine.read_text() == "years"
     assert len(said) == 1 and "'thesis.tex' in it is no part" in said[0]
 

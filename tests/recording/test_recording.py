@@ -236,7 +236,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_datasets_have_a_row_for_each_step_and_states_one_more(folder: Path) -> None:
     with h5py.File(folder / "run.h5") as file:
         assert file.attrs["format"] == b"mjlab-episodes"
-        assert file.attrs["format_version"] == 1
+        assert file.attrs["format_version"] == 2
         assert file.attrs["env_id"] == b"Counter"
         assert file.attrs["backend"] == b"native"
         assert file.attrs["env_cfg"] == b"{}"
@@ -497,7 +497,7 @@ def test_episodes_are_chosen_by_success_in_their_last_step(
 def test_a_choice_by_success_needs_a_task_that_declares_it(tmp_path: Path) -> None:
     cfg = gym_tasks.scripted()
     cfg.outcomes = {}
-    with pytest.raises(RecordingError, match=r"export='failed' goes by the outcome"):
+    with pytest.raises(RecordingError, match=r"export='failed' needs the outcome"):
         recorded(cfg, tmp_path, export="failed")
 
 
@@ -536,7 +536,7 @@ def test_without_ffmpeg_a_video_is_refused_at_once(
 
 
 def test_a_video_of_several_rows_needs_a_length(tmp_path: Path) -> None:
-    with pytest.raises(ValueError, match="max_steps_per_video has to say"):
+    with pytest.raises(ValueError, match="max_steps_per_video has to be"):
         recorded(gym_tasks.scripted(), tmp_path, save_video=True)
 
 

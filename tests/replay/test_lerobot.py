@@ -21,6 +21,7 @@ from mjlab.recording import RecordingCfg
 from mjlab.recording.reader import Recording
 from mjlab.replay.lerobot import LeRobotFolder
 from mjlab.replay.replay import Replay, ReplayError
+from mjlab.replay.replayed_file import ReplayedFile
 from mjlab.tasks.manipulation import ReachYamDepthCfg
 
 EPISODES, STEPS, RATE = 3, 10, 25
@@ -58,12 +59,14 @@ def dataset(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
     cfg.recording, cfg.recorders = None, {}
     with Recording(folder / "demos.h5") as recording:
         replay = Replay(ManagerBasedRlEnv(cfg, device="cpu"), recording)
-        written = LeRobotFolder(folder / "set", replay, groups=("actor", "camera"))
+        saved = ReplayedFile(folder / "new.h5", replay, groups=("actor", "camera"))
         for replayed in replay.run():
-            written.add(replayed)
-        written.close()
-        with pytest.raises(ReplayError, match="is there already"):
-            LeRobotFolder(folder / "set", replay)
+            saved.add(replayed)
+        saved.close()
+    with Recording(saved.path) as recording:
+        LeRobotFolder(folder / "set").write(recording)
+    with pytest.raises(ReplayError, match="exists already"):
+        LeRobotFolder(folder / "set")
     return folder / "demos.h5", folder / "set"
 
 

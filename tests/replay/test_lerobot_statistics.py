@@ -1,6 +1,5 @@
 """Statistics and numbers of a LeRobot data set, against NumPy on all rows at once."""
 
-from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -35,22 +34,21 @@ def test_statistics_of_all_episodes_are_those_of_all_rows() -> None:
 
 
 def test_rows_are_numbered_through_all_episodes_and_within_their_own() -> None:
-    env = SimpleNamespace(step_dt=0.02)
-    made = folder(
-        _replay=SimpleNamespace(env=env),
-        _groups=("actor",),
-        _episodes=[{}, {}],
-        _steps=7,
-    )
+    made = folder(_episodes=[{}, {}], _steps=7)
     values = {
-        "obs/actor": torch.zeros(4, 2),
-        "actions": torch.zeros(3, 1),
         "rewards": torch.zeros(3),
         "terminated": torch.tensor([False, False, True]),
         "truncated": torch.tensor([False, False, False]),
     }
-    replayed: Any = SimpleNamespace(values=values, episode=SimpleNamespace(length=3))
-    rows = made._rows(replayed)
+    methods = {
+        "length": 3,
+        "observations": lambda self: {"actor": torch.zeros(4, 2)},
+        "actions": lambda self: torch.zeros(3, 1),
+        "read": lambda self, name: values[name],
+        "__contains__": lambda self, name: name in values,
+    }
+    episode: Any = type("Episode", (), methods)()
+    rows = made._rows(episode, 0.02)
     assert rows["index"].tolist() == [7, 8, 9]
     assert rows["frame_index"].tolist() == [0, 1, 2]
     assert rows["episode_index"].tolist() == [2, 2, 2]

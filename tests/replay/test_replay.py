@@ -1,4 +1,4 @@
-"""Recorded episodes, done again: by actions and by states, alone and side by side."""
+"""Replay of recorded episodes by actions and by states, alone and side by side."""
 
 import itertools
 import json
@@ -21,8 +21,9 @@ from mjlab.recording.config import RecordingError
 from mjlab.recording.reader import Recording
 from mjlab.replay.record_episode import RecordEpisode
 from mjlab.replay.replay import Replay, ReplayError
-from mjlab.replay.replay_files import ReplayedFile, RobomimicFile
 from mjlab.replay.replay_report import ReplayReport
+from mjlab.replay.replayed_file import ReplayedFile
+from mjlab.replay.robomimic import RobomimicFile
 from tests.tools.film_reader import read_film
 from tests.worlds.gym_tasks import cartpole, remembering, two_terms, worlds
 from tests.worlds.synthetic import SyntheticCfg
@@ -251,7 +252,7 @@ def test_a_file_with_other_observations_is_a_recording_too(
             assert isinstance(tree, dict) and list(tree) == ["memory"]
             position = first.read("obs/memory/position")
             assert position.shape == (old.length + 1, 10)
-            # And that file can be done again, with its own memories.
+            # That file can be replayed, too, with its own histories.
             again = account_of(Replay(world_of(cfg, 1), made))
             assert again.claimed == 2 and again.is_as_claimed
             assert "obs/memory/position" in again.tallies
@@ -266,10 +267,12 @@ def test_robomimics_layout_holds_what_comes_before_and_after_each_action(
     path = tmp_path / "demos.hdf5"
     with Recording(files["same_step"]) as recording:
         replay = Replay(world_of(remembering(), 4), recording)
-        file = RobomimicFile(path, replay, groups=("actor", "memory"))
+        file = ReplayedFile(tmp_path / "new.h5", replay, groups=("actor", "memory"))
         for replayed in replay.run([0, 2]):
             file.add(replayed)
         file.close()
+        with Recording(file.path) as made:
+            RobomimicFile(path).write(made)
         source = recording.episode(2)
         seen = source.read("obs/actor").numpy()
         with h5py.File(path, "r") as opened:
@@ -301,7 +304,7 @@ def test_a_file_that_failed_is_not_there(
         file = ReplayedFile(tmp_path / "new.h5", replay)
         file.drop()
         with pytest.raises(UnknownNameError, match=r"no observation group 'critics'"):
-            RobomimicFile(tmp_path / "new.hdf5", replay, groups=("critics",))
+            ReplayedFile(tmp_path / "new.h5", replay, groups=("critics",))
         with pytest.raises(ReplayError, match="is the recording that is replayed"):
             ReplayedFile(files["same_step"], replay)
     assert list(tmp_path.iterdir()) == []
@@ -313,7 +316,7 @@ def test_a_file_that_failed_is_not_there(
 def by_hand(path: Path, **attributes: Any) -> Path:
     """A recording of two episodes, without a sidecar."""
     with h5py.File(path, "w") as file:
-        file.attrs.update({"format": "mjlab-episodes", "format_version": 1})
+        file.attrs.update({"format": "mjlab-episodes", "format_version": 2})
         file.attrs.update(attributes)
         for number, length in ((0, 3), (10, 2)):
             group = file.create_group(f"traj_{number}")
@@ -358,29 +361,22 @@ def test_what_is_no_recording_says_so(tmp_path: Path) -> None:
     with pytest.raises(RecordingError, match="is None and has to be 'mjlab-episodes'"):
         h5py.File(tmp_path / "other.h5", "w").close()
         Recording(tmp_path / "other.h5")
-    with pytest.raises(RecordingError, match="version 9 of its format"):
+    with pytest.raises(RecordingError, match="has version 9 of the format"):
         Recording(by_hand(tmp_path / "new.h5", format_version=9))
 
 
 def test_a_recording_that_was_killed_is_done_again_as_far_as_it_got(
     files: dict[str, Path], tmp_path: Path
 ) -> None:
-    """Without a sidecar, with lines, and with the episodes in parts."""
-    file = files["same_step"]
-    links, parts = tmp_path / "episodes.h5", tmp_path / "episodes.parts"
+    """Its episodes are in parts, and there is no list of them."""
+    parts = tmp_path / "episodes.parts"
     parts.mkdir()
-    (parts / "0.h5").write_bytes(file.read_bytes())
-    with h5py.File(file) as source, h5py.File(links, "w") as target:
-        target.attrs.update(source.attrs)
-        for number in (0, 1):
-            name = f"traj_{number}"
-            target[name] = h5py.ExternalLink("episodes.parts/0.h5", f"/{name}")
-    about = json.loads(file.with_suffix(".json").read_text())
-    lines = [{k: v for k, v in about.items() if k != "episodes"}, *about["episodes"]]
-    text = "\n".join(json.dumps(line) for line in lines[:3])
-    links.with_suffix(".jsonl").write_text(text + '\n{"episode_id": 2, "wor')
-    with Recording(links) as recording:
-        assert len(recording.about["episodes"]) == len(recording) == 2
+    (parts / "00000000.h5").write_bytes(files["same_step"].read_bytes())
+    with h5py.File(parts / "00000000.h5", "r+") as part:
+        for name in set(part) - {"traj_0", "traj_1"}:
+            del part[name]
+    with Recording(tmp_path / "episodes.h5") as recording:
+        assert len(recording) == 2
         assert recording.env_kwargs["num_envs"] == 3
         account = account_of(Replay(world_of(remembering(), 2), recording))
     assert account.claimed == account.episodes == 2 and account.is_as_claimed
@@ -395,7 +391,7 @@ def test_what_cannot_be_done_again_says_why(
     with Recording(bare) as recording, pytest.raises(ReplayError) as caught:
         account_of(Replay(world_of(cartpole(), 1), recording))
     assert str(caught.value) == (
-        f"Episode 0 of {bare} has no 'start', from which it could be done again: "
+        f"Episode 0 of {bare} has no 'start', which a replay starts from: "
         "record with record_physics=True."
     )
     with Recording(files["same_step"]) as recording:

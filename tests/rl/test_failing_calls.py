@@ -25,7 +25,7 @@ from mjlab.runs.checkpoints import find_fault
 from mjlab.runs.metrics import read_metrics
 from mjlab.sweep.page import write_page
 from mjlab.sweep.study import open_study, using_database
-from tests.recording.test_files import a_file, an_episode
+from tests.recording.test_files import a_file, add, an_episode
 from tests.rl.test_killed_writers import ran_alone
 from tests.rl.test_power_loss import WRITERS as POWER_LOSS_WRITERS
 from tests.rl.test_power_loss import Writer, _episodes, record
@@ -114,24 +114,21 @@ def record_on(folder: Path) -> Writer:
     path = folder / "run.h5"
     said: list[str] = []
     file = a_file(path, said)
-    file.add([an_episode(0, 4)])
-    file.publish()
-    waiting = [[an_episode(1, 5)], [an_episode(2, 6)]]
+    add(file, an_episode(0, 4))
+    waiting = [an_episode(1, 5), an_episode(2, 6)]
 
     def write() -> None:
         if waiting:
             while waiting:
-                file.add(waiting.pop(0))
-                file.publish()
-            file.finish(clean=True)
-        elif path.with_suffix(".jsonl").exists():
+                add(file, waiting.pop(0))
+            file.finish()
+        else:
             merge(path)  # As for a recording whose process ended early.
 
     def read() -> Any:
         rewards, steps = _episodes(path)
         assert [0.0] in rewards
-        # The index is ahead of the links until the next publication.
-        assert len(rewards) <= len(steps)
+        assert len(rewards) == len(steps)
         assert all(one in ([0.0], [100.0], [200.0]) for one in rewards)
         assert all("\n" not in line for line in said)
         return "whole" if len(rewards) == 3 - file.num_lost else "begun"

@@ -29,7 +29,7 @@ from mjlab.rl.checkpoint import load_model, save_checkpoint
 from mjlab.runs import Checkpoints, Run
 from mjlab.runs.checkpoints import find_checkpoint
 from tests.fuzz.test_fuzz import a_policy
-from tests.recording.test_files import a_file, an_episode
+from tests.recording.test_files import a_file, add, an_episode
 from tests.tasks.test_shipped import TRAINED
 
 MOMENTS = 10
@@ -65,7 +65,7 @@ def merge_parts(folder: Path) -> Writer:
     path = folder / "run.h5"
     file = a_file(path)
     for world in range(3):
-        file.add([an_episode(world, 4 + world)])
+        add(file, an_episode(world, 4 + world))
     file.leave()
 
     def check() -> None:
@@ -74,12 +74,7 @@ def merge_parts(folder: Path) -> Writer:
         assert found == [0.0, 100.0, 200.0]
         assert [e["elapsed_steps"] for e in read_index(path)["episodes"]] == [4, 5, 6]
 
-    def write_file() -> None:
-        # Once they are gone, all is done but to delete what is of no use.
-        if path.with_suffix(".jsonl").exists():
-            merge(path)
-
-    return Writer(write_file, check)
+    return Writer(lambda: merge(path), check)
 
 
 def ship_run(folder: Path) -> Writer:

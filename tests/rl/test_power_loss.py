@@ -12,7 +12,6 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Callable
-from dataclasses import replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -21,16 +20,15 @@ import torch
 
 from mjlab import files
 from mjlab.export import OnnxPolicy, write
-from mjlab.recording import episode_store, merge
-from mjlab.recording.hdf5 import RawEpisode
-from mjlab.recording.reader import Recording
+from mjlab.recording import Recording, merge, read_index
+from mjlab.recording import files as recording_files
 from mjlab.report.page import REPORT, write_report
 from mjlab.rl import Ranks, ship
 from mjlab.rl.checkpoint import load_model, save_best, save_checkpoint
 from mjlab.runs import Checkpoints, Run
 from mjlab.runs.checkpoints import find_checkpoint, read_manifest
 from tests.fuzz.test_fuzz import a_policy
-from tests.recording.test_files import a_file, an_episode
+from tests.recording.test_files import a_file, add, an_episode
 from tests.rl.test_killed_writers import ran_alone
 from tests.tasks.test_shipped import TRAINED
 from tests.tools.power_loss import (
@@ -274,8 +272,8 @@ def first_save_best(folder: Path) -> Writer:
 def _episodes(path: Path) -> Any:
     with Recording(path) as recording:
         found = [episode.read("rewards")[:1].tolist() for episode in recording]
-        # The notes list episodes without steps until a merge writes the sidecar.
-        steps = [e["elapsed_steps"] for e in recording.about["episodes"]]
+    steps = [entry["elapsed_steps"] for entry in read_index(path)["episodes"]]
+    # Parts have the episodes without steps, which a merge omits.
     return [each for each in found if each], [each for each in steps if each]
 
 
@@ -284,42 +282,30 @@ def record(folder: Path) -> Writer:
 
     def write_file() -> None:
         file = a_file(path)
-        file.add([an_episode(0, 4)])
-        file.publish()
-        file.add([an_episode(1, 5), an_episode(2, 6)])
+        add(file, an_episode(0, 4))
+        add(file, an_episode(1, 5), an_episode(2, 6))
         file.leave()
 
     def read() -> Any:
-        if not path.exists():
+        if not any(path.with_suffix(".parts").glob("????????.h5")):
             return None
         rewards, steps = _episodes(path)
-        # Notes are ahead of the file of links, at most by what was not published yet.
         assert rewards == [[0.0], [100.0], [200.0]][: len(rewards)]
-        assert steps[: len(rewards)] == [4, 5, 6][: len(rewards)]
+        assert steps == [4, 5, 6][: len(rewards)]
         return len(rewards)
 
     return Writer(write_file, read)
-
-
-def a_beginning(world: int) -> RawEpisode:
-    episode = an_episode(world, 1)
-    return replace(episode, parts=[rows[:0] for rows in episode.parts])
 
 
 def merge_parts(folder: Path) -> Writer:
     path = folder / "run.h5"
     file = a_file(path)
     for world, steps in enumerate((4, 5, 6)):
-        file.add([an_episode(world, steps)])
-        # One without steps, which a merge leaves out.
-        file.add([a_beginning(world)])
+        add(file, an_episode(world, steps))
+        add(file, an_episode(world, 0))
     file.leave()
 
-    def write_file() -> None:
-        if path.with_suffix(".jsonl").exists():
-            merge(path)
-
-    return Writer(write_file, lambda: _episodes(path))
+    return Writer(lambda: merge(path), lambda: _episodes(path))
 
 
 def ship_run(folder: Path) -> Writer:
@@ -452,7 +438,7 @@ def test_a_power_cut_at_any_moment_loses_nothing(
 
 
 @pytest.mark.slow
-def test_a_merge_that_deletes_parts_before_lines_are_gone_is_noticed(
+def test_a_merge_that_deletes_parts_before_its_file_is_on_disk_is_noticed(
     tmp_path: Path,
     request: pytest.FixtureRequest,
     recorder: Path,
@@ -460,6 +446,5 @@ def test_a_merge_that_deletes_parts_before_lines_are_gone_is_noticed(
 ) -> None:
     if ran_alone(request, LD_PRELOAD=str(recorder)):
         return
-    monkeypatch.setattr(episode_store, "sync", lambda path: None)
-    _, lost = losses(merge_parts, tmp_path / "planted", most=1)
-    assert "found" in lost[0] and "run.jsonl" in lost[0]
+    monkeypatch.setattr(recording_files, "move_durably", os.replace)
+    assert losses(merge_parts, tmp_path / "planted", most=1)[1]

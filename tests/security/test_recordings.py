@@ -1,6 +1,5 @@
 """Recordings made to read, replace or delete files of the machine that opens them."""
 
-import json
 import os
 import time
 from collections.abc import Callable
@@ -14,7 +13,7 @@ import pytest
 from mjlab.recording import RecordingCfg, merge, read_index
 from mjlab.recording.config import RecordingError, check_recording
 from mjlab.recording.reader import Recording
-from tests.recording.test_files import a_file, an_episode
+from tests.recording.test_files import a_file, add, an_episode
 
 SECRET = b"root:x:0:0:root:/root:/bin/bash\n"
 
@@ -24,7 +23,8 @@ def written(folder: Path, add: Callable[[Any], object]) -> Path:
     path = folder / "evil.h5"
     with h5py.File(path, "w") as file:
         file.attrs["format"] = "mjlab-episodes"
-        file.attrs["format_version"] = 1
+        file.attrs["format_version"] = 2
+        file.attrs["about"] = "{}"
         group = file.create_group("traj_0")
         group.attrs.update(episode_id=0, elapsed_steps=4, world=0)
         group["rewards"] = np.arange(4.0)
@@ -135,7 +135,7 @@ ATTACKS += [dataset_for_an_episode]
 @pytest.mark.parametrize("attack", ATTACKS)
 def test_a_recording_shows_nothing_of_another_file(attack, secret, tmp_path):
     path = written(tmp_path, lambda file: attack(file, secret))
-    with pytest.raises(RecordingError, match=r"evil\.h5.*(not read|no group)"):
+    with pytest.raises(RecordingError, match=r"evil\.h5.*(not read|not a group)"):
         read_all(path)
 
 
@@ -156,37 +156,30 @@ def test_another_recording_is_not_read_through_a_link(tmp_path):
     (tmp_path / "mine").mkdir()
     private = written(tmp_path / "mine", lambda file: None)
     path = written(tmp_path / "theirs", lambda file: link_of_an_episode(file, private))
-    with pytest.raises(RecordingError, match="no part of a recording beside it"):
+    with pytest.raises(RecordingError, match="stored in another file"):
         read_all(path)
 
 
-@pytest.mark.parametrize("how", ["link", "folder", "chain", "deep"])
-def test_parts_lie_beside_their_recording(how, tmp_path):
-    """A recording that goes on links to its parts, so not all links are refused."""
+@pytest.mark.parametrize("how", ["part", "folder", "episode"])
+def test_parts_of_a_recording_are_no_links(how, tmp_path):
     (tmp_path / "mine").mkdir()
     private = written(tmp_path / "mine", lambda file: None)
     parts = tmp_path / "evil.parts"
     part = parts / "00000000.h5"
-    named = f"{parts.name}/{part.name}"
     if how == "folder":
         (tmp_path / "mine" / part.name).write_bytes(private.read_bytes())
         parts.symlink_to(tmp_path / "mine")
     else:
         parts.mkdir()
-    if how == "link":
+    if how == "part":
         part.symlink_to(private)
-    if how == "chain":
-        with h5py.File(part, "w") as file:
-            file["traj_0"] = h5py.ExternalLink(str(private), "traj_0")
-    if how == "deep":
-        named = "evil.parts/../mine/evil.h5"
-
-    def add(file: Any) -> None:
-        del file["traj_0"]
-        file["traj_0"] = h5py.ExternalLink(named, "/traj_0")
-
-    with pytest.raises(RecordingError, match="not read"):
-        read_all(written(tmp_path, add))
+    if how == "episode":
+        other = written(tmp_path, lambda file: link_of_an_episode(file, private))
+        other.rename(part)
+    path = tmp_path / "evil.h5"
+    for read in (read_all, read_index, merge):
+        with pytest.raises(RecordingError, match=r"not (read|followed)"):
+            read(path)
 
 
 def test_groups_that_contain_each_other_are_looked_at_once(tmp_path):
@@ -197,17 +190,13 @@ def test_groups_that_contain_each_other_are_looked_at_once(tmp_path):
         assert recording[0].length == 4
 
 
-@pytest.mark.parametrize("suffix", [".json", ".jsonl"])
-def test_a_sidecar_is_no_link_to_another_file(suffix, tmp_path):
-    (tmp_path / "there").mkdir()
-    token = tmp_path / "token.json"
-    token.write_text('{"token": "secret", "episodes": []}')
-    path = written(tmp_path / "there", lambda file: None)
-    path.with_suffix(suffix).symlink_to(token)
-    with pytest.raises(RecordingError, match="link that leaves the folder"):
-        read_index(path)
-    with Recording(path) as recording, pytest.raises(RecordingError):
-        _ = recording.about
+def test_the_list_of_episodes_is_not_read(tmp_path):
+    """It is written for other programs; a link in its place leads nowhere."""
+    path = written(tmp_path, lambda file: None)
+    path.with_suffix(".json").symlink_to("/dev/zero")
+    assert len(read_index(path)["episodes"]) == 1
+    with Recording(path) as recording:
+        assert recording.about == {}
 
 
 def test_a_recording_of_links_into_one_folder_is_read(tmp_path):
@@ -215,8 +204,8 @@ def test_a_recording_of_links_into_one_folder_is_read(tmp_path):
     (tmp_path / "data").mkdir()
     path = tmp_path / "data" / "run.h5"
     file = a_file(path)
-    file.add([an_episode(0, 4)])
-    file.finish(clean=True)
+    add(file, an_episode(0, 4))
+    file.finish()
     for suffix in (".h5", ".json"):
         link = (tmp_path / "run").with_suffix(suffix)
         link.symlink_to(path.with_suffix(suffix))
@@ -226,27 +215,10 @@ def test_a_recording_of_links_into_one_folder_is_read(tmp_path):
 # --- Merging parts --------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("named", ["../mine/evil.h5", "{folder}/mine/evil.h5"])
-def test_a_line_that_names_a_foreign_part_is_passed_over(named, tmp_path):
-    (tmp_path / "mine").mkdir()
-    written(tmp_path / "mine", lambda file: None)
-    path = tmp_path / "evil.h5"
-    a_file(path).leave()
-    (tmp_path / "evil.parts").mkdir()
-    entry = {"episode_id": 0, "elapsed_steps": 4}
-    entry["part"] = named.format(folder=tmp_path)
-    with path.with_suffix(".jsonl").open("a") as lines:
-        lines.write(json.dumps(entry) + "\n")
-    assert read_index(path)["episodes"] == []
-    merge(path)
-    with h5py.File(path) as file:
-        assert "traj_0" not in file
-
-
 def test_merging_copies_no_storage_of_another_file(secret, tmp_path):
     path = tmp_path / "evil.h5"
     file = a_file(path)
-    file.add([an_episode(0, 4)])
+    add(file, an_episode(0, 4))
     file.leave()
     with h5py.File(tmp_path / "evil.parts" / "00000000.h5", "a") as part:
         external_storage(part, secret)
@@ -256,7 +228,7 @@ def test_merging_copies_no_storage_of_another_file(secret, tmp_path):
 
 # --- Files that a recording replaces --------------------------------------------------
 
-FOREIGN = [".json", ".jsonl", ".h5", ".reserve"]
+FOREIGN = [".json", ".h5"]
 
 
 @pytest.mark.parametrize("suffix", FOREIGN)
@@ -287,7 +259,7 @@ def test_overwriting_replaces_no_hdf5_file_of_another_program(tmp_path):
 
 def test_overwriting_keeps_a_foreign_file_beside_a_recording(tmp_path):
     path = tmp_path / "walk.h5"
-    a_file(path).finish(clean=True)
+    a_file(path).finish()
     path.with_suffix(".json").write_text('{"name": "mine"}')
     with pytest.raises(RecordingError, match=r"walk\.json is not replaced"):
         a_file(path)
@@ -300,7 +272,7 @@ def test_overwriting_follows_no_link(suffix, tmp_path):
     path = tmp_path / "run" / "walk.h5"
     path.parent.mkdir()
     if suffix != ".h5":
-        a_file(path).leave()
+        a_file(path).finish()
     if suffix == ".parts":
         mine.mkdir()
         (mine / "00000000.h5").write_bytes(SECRET)
@@ -319,14 +291,14 @@ def test_overwriting_follows_no_link(suffix, tmp_path):
 def test_overwriting_replaces_a_recording_that_ended_in_any_way(how, tmp_path):
     path = tmp_path / "walk.h5"
     file = a_file(path)
-    file.add([an_episode(0, 4), an_episode(1, 5)])
+    add(file, an_episode(0, 4), an_episode(1, 5))
     if how == "finish":
-        file.finish(clean=True)
+        file.finish()
     elif how == "leave":
         file.leave()
     again = a_file(path)
-    again.add([an_episode(0, 3)])
-    again.finish(clean=True)
+    add(again, an_episode(0, 3))
+    again.finish()
     assert [e["elapsed_steps"] for e in read_index(path)["episodes"]] == [3]
     assert sorted(f.name for f in tmp_path.iterdir()) == ["walk.h5", "walk.json"]
 

@@ -2,11 +2,13 @@
 
 import base64
 import dataclasses
+import json
 import os
 import shutil
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
+import h5py
 import pytest
 
 from mjlab import mdp
@@ -17,9 +19,10 @@ from mjlab.cli.train import main
 from mjlab.cli.training import train
 from mjlab.envs import ManagerBasedRlEnvCfg
 from mjlab.managers import RecorderTermCfg
-from mjlab.recording import RecordingCfg
+from mjlab.recording import Recording, RecordingCfg, RecordingError
+from mjlab.recording.hdf5 import FORMAT, FORMAT_VERSION
 from mjlab.registry import Task
-from mjlab.replay.dump_files import DumpError, load_dump
+from mjlab.replay.dumps import load_dump
 from mjlab.report import write_report
 from mjlab.runs import Run, RunError, find
 from mjlab.runs.settings import task_text
@@ -253,12 +256,23 @@ def test_a_folder_of_motions_with_a_link_that_leaves_it_is_not_sent(tmp_path, vi
         artifact_of(tmp_path / "motions")
 
 
-def test_a_dump_with_a_link_that_leaves_it_is_refused(tmp_path, victim):
-    (tmp_path / "dump").mkdir()
-    (tmp_path / "dump" / "dump.json").write_text('{"format": 1, "worlds": []}')
-    (tmp_path / "dump" / "world_000000.npz").symlink_to(victim)
-    with pytest.raises(DumpError, match="is a link that leaves"):
-        load_dump(tmp_path / "dump")
+def test_a_dump_with_data_of_another_file_is_refused(tmp_path, victim):
+    path = tmp_path / "dump.h5"
+    about: dict[str, object] = {"what": "", "when": "", "iteration": 0}
+    about |= {"first_step": 0, "num_envs": 1, "advice": []}
+    storage = [(str(victim), 0, 4)]
+    with h5py.File(path, "w") as file:
+        file.attrs.update(format=FORMAT, format_version=FORMAT_VERSION)
+        file.attrs["about"] = json.dumps(about)
+        file.create_dataset("model", (4,), "u1", external=storage)
+        group = file.create_group("traj_0")
+        group.attrs.update(episode_id=0, elapsed_steps=1, world=0)
+        group.create_dataset("actions", (4,), "u1", external=storage)
+    with pytest.raises(RecordingError, match="stored in another file"):
+        load_dump(path)
+    with Recording(path) as recording:
+        with pytest.raises(RecordingError, match="stored in another file"):
+            recording.array("model")
 
 
 # --- Names ----------------------------------------------------------------------------

@@ -13,13 +13,14 @@ import torch
 from mjlab import files
 from mjlab.files import CannotWriteError, folder_beside, write_text
 from mjlab.recording import RecordingCfg, merge
-from mjlab.recording.episode_recording import EpisodeRecording
+from mjlab.recording.layout import recording_layout
+from mjlab.recording.recorder import Recorder
 from mjlab.render import Video
 from mjlab.replay.lerobot import LeRobotFolder
-from mjlab.replay.replay_files import ReplayedFile
+from mjlab.replay.replayed_file import ReplayedFile
 from mjlab.rl import PpoAgentCfg
 from mjlab.runs import Run
-from tests.recording.test_files import a_file, an_episode
+from tests.recording.test_files import a_file, add, an_episode
 from tests.recording.test_power_cut import Replayed
 from tests.worlds.rl_runs import env_cfg
 
@@ -44,7 +45,7 @@ def shared(tmp_path: Path) -> Path:
 
 def write_recording(path: Path) -> None:
     file = a_file(path)
-    file.add([an_episode(0, 4)])
+    add(file, an_episode(0, 4))
     file.leave()
     assert merge(path)
 
@@ -61,9 +62,9 @@ def write_replayed(path: Path) -> None:
 
 def write_by_a_process(path: Path) -> None:
     cfg = RecordingCfg(folder=str(path.parent), name=path.stem)
-    parts: dict[str, Any] = {"steps": [], "beginning": [], "shared": []}
     about: dict[str, Any] = {"attributes": {}, "about": {"source_type": "test"}}
-    EpisodeRecording(cfg, 1, torch.device("cpu"), **parts, **about).close()
+    layout = recording_layout([], [])
+    Recorder(cfg, 1, torch.device("cpu"), layout, **about).close()
 
 
 WRITERS: dict[str, tuple[str, str, Callable[[Path], object]]] = {
@@ -137,8 +138,7 @@ def test_a_folder_of_the_user_is_no_draft_of_a_data_set(shared):
     pytest.importorskip("pyarrow")
     (shared / "demos.tmp").mkdir()
     (shared / "demos.tmp" / "thesis.tex").write_text("years")
-    replay: Any = Replayed(shared / "old.h5")
-    LeRobotFolder(shared / "demos", replay).drop()
+    LeRobotFolder(shared / "demos")
     assert (shared / "demos.tmp" / "thesis.tex").read_text() == "years"
 
 

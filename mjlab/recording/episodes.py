@@ -1,0 +1,219 @@
+"""Episodes, cut from the rows of all worlds."""
+
+from collections import deque
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+
+from mjlab.recording.hdf5 import with_records
+from mjlab.recording.layout import CONTROL, Ending, RecordingLayout
+
+FLAGS = ("success", "fail")
+"""Outcomes whose value in the last step is an attribute of the episode."""
+
+_HEAD = len(CONTROL)
+_STEPPED, _ENDING, _BEGINS = range(_HEAD)
+
+
+BLOCK_BYTES = 8 * 2**20
+"""Size of a block of rows in host memory."""
+
+MOST_ROWS = 64
+"""Largest number of rows in a block."""
+
+
+class Steps(NamedTuple):
+    """Consecutive steps of all worlds."""
+
+    rows: np.ndarray
+    """Shape (steps, num_envs, bytes)."""
+
+    beginnings: np.ndarray
+    """Beginnings in these steps, shape (episodes, bytes), by step and world."""
+
+    shared: np.ndarray
+    """Shape (steps, bytes). Rows of steps in which no episode begins are undefined."""
+
+    def part(self, steps: slice, beginnings: slice) -> "Steps":
+        """Return some of the steps, as views."""
+        return Steps(self.rows[steps], self.beginnings[beginnings], self.shared[steps])
+
+
+@dataclass
+class Beginning:
+    """Beginning of a world's episode."""
+
+    row: int
+    """Number of its first row, counted from the start of the recording."""
+
+    own: np.ndarray
+    """Values of the world, shape (bytes,)."""
+
+    shared: np.ndarray
+    """Values that all worlds shared, shape (bytes,)."""
+
+
+class Episode(NamedTuple):
+    """A finished episode."""
+
+    world: int
+    """The world."""
+
+    begin: Beginning
+    """Its beginning."""
+
+    rows: np.ndarray
+    """Its steps, shape (steps, bytes)."""
+
+
+class EpisodeCutter:
+    """Keeps the rows of all worlds until the episodes in them have ended.
+
+    The rows of a world are collected once, when its episode ends. Rows before the first
+    beginning of a world belong to no episode.
+    """
+
+    def __init__(self, num_envs: int, row_bytes: int) -> None:
+        """Start without episodes.
+
+        Args:
+            num_envs: Number of worlds.
+            row_bytes: Size of a row.
+        """
+        self.num_unrequested = 0
+        """Episodes that waited, and were not requested."""
+        self._shape = (num_envs, row_bytes)
+        self._block_rows = rows_within(BLOCK_BYTES, num_envs * row_bytes)
+        self._blocks: deque[np.ndarray] = deque()
+        self._first = 0  # Row at which the first block starts.
+        self._end = 0  # Row after the last one.
+        self._running: list[Beginning | None] = [None] * num_envs
+        self._held: list[Episode | None] = [None] * num_envs
+
+    def add(self, steps: Steps) -> list[Episode]:
+        """Copy steps; return the episodes to write, in the order in which they end."""
+        first, found = self._end, []
+        self._store(steps.rows)
+        endings = steps.rows[:, :, _ENDING]
+        begins = steps.rows[:, :, _BEGINS].astype(bool)
+        beginnings = iter(steps.beginnings)
+        for step, world in np.argwhere((endings != Ending.CONTINUES) | begins).tolist():
+            begin = None
+            if begins[step, world]:
+                own, shared = next(beginnings).copy(), steps.shared[step].copy()
+                begin = Beginning(first + step + 1, own, shared)
+            ending = Ending(int(endings[step, world]))
+            found += self._turn(world, ending, first + step + 1, begin)
+        self._forget()
+        return found
+
+    def finish(self, *, keep: bool) -> list[Episode]:
+        """End all episodes; return the running ones that have a step, if `keep`."""
+        ending = Ending.WRITTEN if keep else Ending.DROPPED
+        found: list[Episode] = []
+        for world in range(len(self._running)):
+            found += self._turn(world, ending, self._end, None)
+        self.num_unrequested += sum(each is not None for each in self._held)
+        self._held = [None] * len(self._held)
+        return found
+
+    def _turn(
+        self, world: int, ending: Ending, end: int, begin: Beginning | None
+    ) -> list[Episode]:
+        """End an episode before row `end`, and begin another; return those to write."""
+        held = self._held[world]
+        if ending is Ending.REQUESTED and held is not None:
+            self._held[world] = None
+            return [held]  # The current episode continues.
+        running = self._running[world]
+        if ending is not Ending.CONTINUES or begin is not None:
+            self._running[world] = begin
+        if running is None or ending in (Ending.CONTINUES, Ending.DROPPED):
+            return []
+        episode = Episode(world, running, self._rows(world, running.row, end))
+        if ending is Ending.HELD:
+            self.num_unrequested += held is not None
+            self._held[world] = episode
+            return []
+        is_written = len(episode.rows) > 0 or ending is Ending.WRITTEN_EMPTY
+        return [episode] if is_written else []
+
+    def _store(self, rows: np.ndarray) -> None:
+        """Append rows to the last block, and to new ones when it is full."""
+        while len(rows):
+            place = (self._end - self._first) % self._block_rows
+            if place == 0:
+                self._blocks.append(
+                    np.empty((self._block_rows, *self._shape), np.uint8)
+                )
+            block = self._blocks[-1][place:][: len(rows)]
+            block[:] = rows[: len(block)]
+            self._end += len(block)
+            rows = rows[len(block) :]
+
+    def _rows(self, world: int, begin: int, end: int) -> np.ndarray:
+        """Return the steps of a world from row `begin` to before row `end`."""
+        begin, end = begin - self._first, end - self._first
+        size = self._block_rows
+        parts = [
+            self._blocks[number][
+                max(0, begin - number * size) : end - number * size, world
+            ]
+            for number in range(begin // size, -(-end // size))
+        ]
+        if not parts:
+            return np.zeros((0, self._shape[1]), np.uint8)
+        found = np.concatenate(parts)
+        stepped = found[:, _STEPPED].astype(bool)
+        return found if stepped.all() else found[stepped]
+
+    def _forget(self) -> None:
+        """Drop the blocks before the first row of all running episodes."""
+        begun = [begin.row for begin in self._running if begin is not None]
+        oldest = min(begun, default=self._end)
+        while self._first + self._block_rows <= oldest:
+            self._blocks.popleft()
+            self._first += self._block_rows
+
+
+def rows_within(size: int, row_bytes: int) -> int:
+    """Return the rows of a block of about `size` bytes, at most `MOST_ROWS`."""
+    return max(1, min(MOST_ROWS, size // max(1, row_bytes)))
+
+
+def episode_arrays(layout: RecordingLayout, episode: Episode) -> dict[str, np.ndarray]:
+    """Return the arrays of an episode by path."""
+    steps = layout.step.read(episode.rows)
+    own = layout.beginning.read(episode.begin.own)
+    shared = layout.shared.read(episode.begin.shared)
+    arrays: dict[str, np.ndarray] = {}
+    for field in layout.step.fields[_HEAD:]:
+        values = steps[field.name]
+        if field.role == "state":
+            values = np.concatenate((own[field.name][None], values))
+        if field.role != "last":
+            arrays[field.name] = values
+        elif len(values):
+            arrays[field.name] = values[-1]
+    starts = {f.name: own[f.name] for f in layout.beginning.fields if f.role == "start"}
+    starts |= {f.name: shared[f.name] for f in layout.shared.fields}
+    return arrays | with_records(starts)
+
+
+def episode_attributes(
+    layout: RecordingLayout, episode: Episode
+) -> dict[str, int | bool]:
+    """Return the attributes of an episode."""
+    own = layout.beginning.read(episode.begin.own)
+    attributes: dict[str, int | bool] = {
+        f.name: int(own[f.name])
+        for f in layout.beginning.fields
+        if f.role == "attribute"
+    }
+    attributes |= {"world": episode.world, "elapsed_steps": len(episode.rows)}
+    last = layout.step.read(episode.rows[-1:])
+    for flag in FLAGS:
+        if flag in layout.step.names:
+            attributes[flag] = bool(len(last) and last[flag][0])
+    return attributes

@@ -1,0 +1,229 @@
+"""The recorder: collects steps of all worlds, and has their episodes written."""
+
+import json
+import logging
+import os
+import subprocess
+import sys
+from collections.abc import Mapping
+from multiprocessing import Pipe
+from pathlib import Path
+from typing import Any
+
+import torch
+
+from mjlab.recording.buffers import (
+    BeginningSource,
+    CopyStream,
+    DeviceBuffer,
+    HostBuffer,
+    StepBuffer,
+    Values,
+    device_rows,
+    host_rows,
+)
+from mjlab.recording.config import RecordingCfg, RecordingError, files_of
+from mjlab.recording.files import check_writable
+from mjlab.recording.hdf5 import Attributes, require_h5py
+from mjlab.recording.layout import RecordingLayout
+from mjlab.recording.writer import Order, Sent, WriterPlan
+
+_log = logging.getLogger(__name__)
+
+_BLOCKS = 3
+_FINISH_S = 3600.0
+
+
+class Recorder:
+    """Takes the steps of all worlds, and has the episodes in them written.
+
+    A source calls `write` with the values of a step, and `commit` when the step was
+    executed. A second process cuts the steps into episodes, and writes those that
+    `cfg.export` selects. Memory is allocated once; if the writer is behind, `commit`
+    waits for it.
+    """
+
+    def __init__(
+        self,
+        cfg: RecordingCfg,
+        num_envs: int,
+        device: torch.device,
+        layout: RecordingLayout,
+        *,
+        attributes: Attributes,
+        about: Mapping[str, Any],
+        clean: bool = True,
+    ) -> None:
+        """Start to record.
+
+        Args:
+            cfg: Output path and selection of episodes. "none" writes no file.
+            num_envs: Number of worlds.
+            device: Device of the tensors.
+            layout: Layouts of the recorded fields.
+            attributes: Attributes of the files.
+            about: Contents of the JSON files besides the episodes.
+            clean: Whether to omit episodes without steps when the files are finished.
+        """
+        require_h5py()
+        self.files = files_of(cfg)
+        """Files by the episodes in them: "all", "succeeded" or "failed"."""
+        for path in self.files.values():
+            check_writable(path)
+        is_host = device.type == "cpu"
+        plan = WriterPlan(
+            layout=layout,
+            num_envs=num_envs,
+            rows=(host_rows if is_host else device_rows)(layout, num_envs),
+            blocks=_BLOCKS,
+            files=self.files,
+            attributes=dict(attributes),
+            about=json.loads(json.dumps(about)),
+            clean=clean,
+        )
+        memory = plan.memory()
+        self.writer = WriterProcess(plan, memory.file)
+        """The process that writes."""
+        self._buffer: StepBuffer
+        if is_host:
+            self._buffer = HostBuffer(plan, memory, self.writer)
+        else:
+            stream = CopyStream(device)
+            stream.pin(torch.from_numpy(memory.memory))
+            self._buffer = DeviceBuffer(plan, memory, self.writer, device, stream)
+        os.close(memory.file)
+        self._is_open = True
+
+    @property
+    def totals(self) -> dict[str, int]:
+        """Numbers of episodes, known once the recorder is closed.
+
+        "episodes" were written, "lost" found the disk full, and "unasked" waited and
+        were not requested.
+        """
+        return self.writer.totals
+
+    def write(
+        self, row: Values, begins: torch.Tensor, beginning: BeginningSource
+    ) -> None:
+        """Store a step; see `StepBuffer.write`."""
+        self._buffer.write(row, begins, beginning)
+
+    def commit(self) -> None:
+        """Mark the step that was written last as executed."""
+        if self._is_open and not self.writer.has_ended:
+            self._buffer.commit()
+
+    def save(self) -> None:
+        """Wait until all finished episodes are on disk."""
+        if self._is_open and not self.writer.has_ended:
+            self._buffer.flush()
+            self.writer.save()
+
+    def close(self, *, keep: bool = True) -> None:
+        """Write the remaining episodes, and finish the files.
+
+        Args:
+            keep: Whether to write unfinished episodes up to their last step.
+        """
+        if not self._is_open:
+            return
+        if not self.writer.has_ended:
+            self._buffer.flush()
+        self._is_open = False
+        self.writer.finish(keep=keep)
+
+
+class WriterProcess:
+    """The process that writes, seen from the one that steps."""
+
+    def __init__(self, plan: WriterPlan, memory: int) -> None:
+        """Start the process.
+
+        Args:
+            plan: Contents and place of the recording.
+            memory: Descriptor of the shared memory.
+        """
+        self.totals: dict[str, int] = {}
+        """Numbers of episodes, once the files are finished."""
+        self.has_ended = False
+        """True if the process has ended."""
+        self._failure = ""
+        self._has_saved = False
+        self._free = set(range(plan.blocks))
+        root = str(Path(__file__).resolve().parents[2])
+        paths = [root, *filter(None, [os.environ.get("PYTHONPATH")])]
+        self._connection, theirs = Pipe()
+        inherited = theirs.fileno(), memory
+        code = "from mjlab.recording.writer import main; main()"
+        # A process group of its own is not interrupted by Ctrl-C.
+        self._process = subprocess.Popen(
+            [sys.executable, "-c", code, *map(str, inherited)],
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+            pass_fds=inherited,
+            process_group=0,
+            env={**os.environ, "PYTHONPATH": os.pathsep.join(paths)},
+        )
+        theirs.close()
+        self._send(plan)
+
+    @property
+    def pid(self) -> int:
+        """Process id."""
+        return self._process.pid
+
+    def take_block(self, block: int) -> None:
+        """Wait until a block of shared memory is free, and take it."""
+        while block not in self._free and not self.has_ended:
+            self._receive()
+        self._free.discard(block)
+
+    def send(self, steps: Sent) -> None:
+        """Have steps in a block written, and read answers."""
+        self._send(steps)
+        while not self.has_ended and self._connection.poll():
+            self._receive()
+
+    def save(self) -> None:
+        """Have all finished episodes written to the disk, and wait for that."""
+        self._has_saved = False
+        self._send("save")
+        while not self._has_saved and not self.has_ended:
+            self._receive()
+
+    def finish(self, *, keep: bool) -> None:
+        """Have the files finished, and wait for that."""
+        self._send("finish" if keep else "drop")
+        while not self.has_ended:
+            self._receive()
+        self._process.wait(_FINISH_S)
+        self._connection.close()
+        if not self.totals:
+            raise RecordingError(
+                "The process that writes episodes has failed; the episodes in its "
+                f"parts can be read. Its error was: {self._failure or 'unknown'}"
+            )
+
+    def _send(self, message: WriterPlan | Order) -> None:
+        try:
+            self._connection.send(message)
+        except OSError:
+            pass  # The process has ended, which `_receive` notices.
+
+    def _receive(self) -> None:
+        """Wait for a message, and handle it."""
+        try:
+            message: Mapping[str, Any] = self._connection.recv()
+        except (EOFError, OSError):
+            self.has_ended = True
+            if not self.totals:
+                _log.error("Nothing is recorded any more. %s", self._failure)
+            return
+        if "freed" in message:
+            self._free.add(message["freed"])
+        if "said" in message:
+            _log.warning("%s", message["said"])
+        self._has_saved |= "saved" in message
+        self._failure = message.get("failed", self._failure)
+        self.totals = message.get("totals", self.totals)

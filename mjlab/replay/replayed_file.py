@@ -1,0 +1,96 @@
+"""Recordings of replayed episodes."""
+
+from pathlib import Path
+from typing import NoReturn
+
+from mjlab.names import UnknownNameError, suggest
+from mjlab.recording.files import EpisodeFile
+from mjlab.recording.hdf5 import as_record
+from mjlab.replay.replay import Replay, Replayed, ReplayError
+
+_OF_FILE = ("format", "format_version", "about")
+_RESULTS = ("rewards", "terminated", "truncated")
+
+
+class ReplayedFile:
+    """A recording of replayed episodes, with the observations of the replay.
+
+    The initial state and the observations come from the replay, everything else from
+    the recording, or from the replay if it was not recorded.
+    """
+
+    def __init__(
+        self, path: str | Path, replay: Replay, *, groups: tuple[str, ...] | None = None
+    ) -> None:
+        """Start a file.
+
+        Args:
+            path: The file, `<folder>/<name>.h5`.
+            replay: The replay that provides the episodes.
+            groups: Observation groups to write. None writes all.
+        """
+        self.path = Path(path)
+        """The file."""
+        recording = replay.recording
+        present = tuple(replay.env.observation_manager.groups)
+        for name in groups or ():
+            if name not in present:
+                raise UnknownNameError(
+                    f"There is no observation group {name!r}. {suggest(name, present)}"
+                )
+        if self.path.resolve() == recording.path.resolve():
+            raise ReplayError(
+                f"{path} is the recording that is replayed. Name another."
+            )
+        self.groups = groups or present
+        """Observation groups in the file."""
+        info = dict(recording.about.get("env_info") or {})
+        info["env_kwargs"] = {**recording.env_kwargs, "groups": list(self.groups)}
+        attributes = {
+            key: value
+            for key, value in recording.attributes.items()
+            if key not in _OF_FILE
+        }
+        self._file = EpisodeFile(
+            self.path,
+            attributes=attributes | {"step_dt": replay.env.step_dt},
+            about=recording.about
+            | {
+                "env_info": info,
+                "source_type": "replay",
+                "source_desc": f"{recording.path}, by {replay.by}",
+            },
+            say=_refuse,
+        )
+
+    def add(self, replayed: Replayed) -> None:
+        """Write an episode. Episodes are numbered in the order in which they come."""
+        recorded, values = replayed.episode.arrays(), replayed.values
+        arrays = {
+            path: value
+            for path, value in recorded.items()
+            if path.partition("/")[0] not in ("obs", "start", "actions")
+        }
+        for path, value in values.items():
+            kind, _, name = path.partition("/")
+            is_observed = kind == "obs" and name.split("/")[0] in self.groups
+            is_missing = kind in _RESULTS and kind not in recorded
+            if is_observed or is_missing or kind == "actions":
+                arrays[path] = value.cpu().numpy()
+        starts = {name: value.cpu().numpy() for name, value in replayed.start.items()}
+        arrays["start"] = as_record(starts)
+        attributes = dict(replayed.episode.attributes)
+        del attributes["episode_id"]
+        self._file.add(arrays, attributes)
+
+    def close(self) -> None:
+        """Finish the file."""
+        self._file.finish()
+
+    def drop(self) -> None:
+        """Delete the file."""
+        self._file.drop()
+
+
+def _refuse(text: str) -> NoReturn:
+    raise ReplayError(text)
