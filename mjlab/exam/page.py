@@ -12,20 +12,7 @@ from mjlab.exam.rules import LEVELS, Exam, describe
 from mjlab.exam.scores import score, table, wilson
 from mjlab.files import write_text
 from mjlab.report.chart import Chart, ChartLine
-from mjlab.report.markup import (
-    Html,
-    Section,
-    address,
-    cards,
-    code,
-    element,
-    facts,
-    joined,
-    section,
-)
-from mjlab.report.markup import table as html_table
-from mjlab.report.page import whole_page
-from mjlab.report.words import counted, number
+from mjlab.report.template import render_page
 
 _HEADINGS = {
     "joint": "Joint",
@@ -56,68 +43,57 @@ class ExamRecord:
     """Films by their titles, in the page's folder or below."""
 
 
+@dataclass(frozen=True)
+class LevelFalls:
+    """Falls of a level by cause."""
+
+    name: str
+    """Name of the level."""
+
+    runs: int
+    """Number of runs."""
+
+    falls: int
+    """Number of falls."""
+
+    delay: float
+    """Median time from the last punch to the fall, s."""
+
+    causes: list[tuple[list[str], list[list[str]]]]
+    """Columns and rows of the table of each kind of cause."""
+
+
 def write_page(file: Path, record: ExamRecord) -> Path:
     """Write the page of an exam, and return the file."""
     start = time.perf_counter()
-    sections = [
-        _scores(record),
-        _survival(record),
-        *_falls(record),
-        *_films(record, file.parent),
-    ]
-    links = [element("a", part.title, href=f"#{part.name}") for part in sections]
-    bodies = [part.html for part in sections]
-    body = joined(_head(record), element("nav", *links), *bodies)
-    title = f"{record.exam.name} exam of {record.policy}"
-    write_text(file, whole_page(title, body, time.perf_counter() - start))
+    last = record.levels[-1]
+    ids = [run.run for run in last.runs]
+    page = render_page(
+        "exam.html",
+        package="mjlab.exam",
+        start=start,
+        record=record,
+        exam=record.exam,
+        last=last,
+        scores=score(last.runs),
+        first_run=min(ids),
+        last_run=max(ids),
+        rules={
+            one.level: describe(record.exam, LEVELS[one.level]) for one in record.levels
+        },
+        table=table(record.levels),
+        survival=_survival(record),
+        falls=_falls(record),
+        films={
+            title: film.relative_to(file.parent).as_posix()
+            for title, film in record.films.items()
+        },
+    )
+    write_text(file, page)
     return file
 
 
-def _head(record: ExamRecord) -> Html:
-    last = record.levels[-1]
-    scores = score(last.runs)
-    ids = [run.run for run in last.runs]
-    figures = [
-        (
-            f"Completed, level {last.level}",
-            f"{scores.completed.mean:.0%}",
-            f"95% interval {scores.completed.low:.0%} to {scores.completed.high:.0%}",
-        ),
-        ("Survival", f"{number(scores.survival.mean, 3)} s", "mean time to the fall"),
-        (
-            "Targets reached",
-            number(scores.reached.mean, 3),
-            f"of {record.exam.targets.number} in a run",
-        ),
-        ("Runs", str(scores.runs), f"ids {min(ids)} to {max(ids)}"),
-    ]
-    about = [
-        ("Policy", code(record.policy)),
-        ("Robot", code(record.robot)),
-        *(
-            (name.replace("_", " "), str(value))
-            for name, value in record.settings.items()
-            if value is not None
-        ),
-    ]
-    heading = element("h1", f"{record.exam.robot.name} exam")
-    return element("header", heading, cards(figures), facts(about))
-
-
-def _scores(record: ExamRecord) -> Section:
-    head, *rows = table(record.levels)
-    told = "; ".join(
-        f"{level.level}: {describe(record.exam, LEVELS[level.level])}"
-        for level in record.levels
-    )
-    lead = (
-        f"Means with 95% intervals. {told}. Costs are means of completed runs, left "
-        "out where fewer than a fifth completed."
-    )
-    return section("scores", "Scores", html_table(head, rows), lead=lead)
-
-
-def _survival(record: ExamRecord) -> Section:
+def _survival(record: ExamRecord) -> Chart:
     lines = []
     for index, level in enumerate(record.levels):
         times, shares = survival_curve(level.runs, record.exam.seconds)
@@ -132,7 +108,7 @@ def _survival(record: ExamRecord) -> Section:
                 colour=index,
             )
         )
-    chart = Chart(
+    return Chart(
         title="Runs without a fall",
         up="share of runs",
         across="seconds",
@@ -141,36 +117,32 @@ def _survival(record: ExamRecord) -> Section:
         share=True,
         wide=True,
     )
-    lead = "Share of runs that have not fallen, by time in seconds."
-    return section("survival", "Survival", chart.figure(), lead=lead)
 
 
-def _falls(record: ExamRecord) -> list[Section]:
-    """Return a section for each level with falls after punches."""
-    sections = []
+def _falls(record: ExamRecord) -> list[LevelFalls]:
+    """Return the falls of each level with falls after punches."""
+    found = []
     for level in record.levels:
         fallen = [run for run in level.runs if not run.completed]
-        if not fallen or not any(run.punches for run in fallen):
-            continue
-        parts = [_cause_table(level.runs, kind) for kind in KINDS]
         delays = sorted(
             run.survival - run.last_punch.seconds
             for run in fallen
             if run.last_punch is not None
         )
-        lead = (
-            f"{counted(len(fallen), 'fall')} in {counted(len(level.runs), 'run')}. "
-            "Each fall counts for the last punch before it. "
-            "Median time from that punch to the fall: "
-            f"{delays[len(delays) // 2]:.2f} s."
-        )
-        name = f"falls-{level.level.lower()}"
-        title = f"Falls at level {level.level}"
-        sections.append(section(name, title, *parts, lead=lead))
-    return sections
+        if delays:
+            found.append(
+                LevelFalls(
+                    name=level.level,
+                    runs=len(level.runs),
+                    falls=len(fallen),
+                    delay=delays[len(delays) // 2],
+                    causes=[_causes(level.runs, kind) for kind in KINDS],
+                )
+            )
+    return found
 
 
-def _cause_table(runs: Sequence[RunResult], kind: str) -> Html:
+def _causes(runs: Sequence[RunResult], kind: str) -> tuple[list[str], list[list[str]]]:
     rows = []
     found = counts(runs, KINDS[kind])
     order = sorted(found, key=lambda n: -found[n][0] / found[n][1])
@@ -186,23 +158,4 @@ def _cause_table(runs: Sequence[RunResult], kind: str) -> Html:
             ]
         )
     head = [_HEADINGS[kind], "punches", "falls", "falls per punch"]
-    return html_table(head, rows)
-
-
-def _films(record: ExamRecord, folder: Path) -> list[Section]:
-    if not record.films:
-        return []
-    parts = [
-        element(
-            "figure",
-            element(
-                "video", src=address(file, folder), controls=True, preload="metadata"
-            ),
-            element("figcaption", title),
-        )
-        for title, file in record.films.items()
-    ]
-    lead = "Worst and median run by survival."
-    return [
-        section("films", "Films", element("div", *parts, class_="films"), lead=lead)
-    ]
+    return head, rows
