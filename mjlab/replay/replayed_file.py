@@ -9,7 +9,7 @@ from mjlab.recording.hdf5 import as_record
 from mjlab.replay.replay import Replay, Replayed, ReplayError
 
 _OF_FILE = ("format", "format_version", "about")
-_RESULTS = ("rewards", "terminated", "truncated")
+_RESULTS = ("rewards", "terminated", "truncated", "env_states")
 
 
 class ReplayedFile:
@@ -66,6 +66,7 @@ class ReplayedFile:
     def add(self, replayed: Replayed) -> None:
         """Write an episode. Episodes are numbered in the order in which they come."""
         recorded, values = replayed.episode.arrays(), replayed.values
+        kinds = {path.partition("/")[0] for path in recorded}
         arrays = {
             path: value
             for path, value in recorded.items()
@@ -74,7 +75,7 @@ class ReplayedFile:
         for path, value in values.items():
             kind, _, name = path.partition("/")
             is_observed = kind == "obs" and name.split("/")[0] in self.groups
-            is_missing = kind in _RESULTS and kind not in recorded
+            is_missing = kind in _RESULTS and kind not in kinds
             if is_observed or is_missing or kind == "actions":
                 arrays[path] = value.cpu().numpy()
         starts = {name: value.cpu().numpy() for name, value in replayed.start.items()}

@@ -933,13 +933,15 @@ def test_bad_configuration_is_named_before_the_model_is_compiled(name):
 
 def test_motor_without_constants_is_named_with_mujocos_reason():
     cfg = DcMotorActuatorCfg(target_names_expr=("elbow",))
-    with pytest.raises(ActuatorError, match="of 'elbow' is not a motor"):
+    with pytest.raises(ActuatorError, match="of 'elbow' is not a valid DC motor"):
         cfg.add_to_spec(make_spec(), ["elbow"])
 
 
 def test_joint_that_the_file_drives_already_is_named():
     spec = make_spec('<motor name="old" joint="elbow"/>')
-    with pytest.raises(ActuatorError, match="the actuator 'old' of the file drives"):
+    with pytest.raises(
+        ActuatorError, match="the actuator 'old' of the file already drives"
+    ):
         resolve_targets([servo()], spec, "robot")
     assert resolve_targets([servo(share_targets=True)], spec) == [[*BOTH]]
 
@@ -966,4 +968,4 @@ def test_of_many_actuators_that_have_a_quantity_eight_are_named():
     with pytest.raises(UnknownNameError) as error:
         stiffness.check([10])
     shown = ", ".join(repr(name) for name in names[:8])
-    assert str(error.value).endswith(f"have one: {shown} and more.")
+    assert str(error.value).endswith(f"with one: {shown} and more.")

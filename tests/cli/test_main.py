@@ -41,8 +41,14 @@ def test_each_verb_is_a_program_that_calls_itself_so(call, word):
     code, text, _ = call(word, "--help")
     assert code == 0
     assert text.startswith(f"usage: mjlab {word}")
-    # The runner is a file that `export` writes, and `port` reads one.
-    for file in ("mjlab_runner.py", "their_env_cfg.py", "my_env.py"):
+    # Files of the user, or of `export`.
+    for file in (
+        "mjlab_runner.py",
+        "their_env_cfg.py",
+        "my_env.py",
+        "my_adapter.py",
+        "FILE.py",
+    ):
         text = text.replace(file, "")
     assert ".py" not in text
 

@@ -122,7 +122,7 @@ def test_too_many_worlds_in_python_are_one_line_with_how_many_fit(worlds: int) -
     said = str(caught.value)
     assert said.startswith(f"{worlds} worlds need at least ")
     assert said.endswith("scene.num_envs in Python, --num-envs on the command line.")
-    fitting = re.search(r"enough for (\d+) at most", said)
+    fitting = re.search(r"enough for at most (\d+)", said)
     # Each world holds an MjData, whose size without buffers is above 160 kB.
     assert fitting is not None
     assert 0 < int(fitting[1]) * 160_000 < os.sysconf("SC_PHYS_PAGES") * 2**12

@@ -513,7 +513,9 @@ def test_what_is_wrong_is_said_when_the_environment_is_built(
 def test_one_graph_for_all_of_a_step_needs_cuda() -> None:
     cfg = cartpole(mode="fused")
     cfg.sim.backend = "warp"
-    with pytest.raises(ConfigError, match=r"needs a CUDA device, and .* is 'cpu'"):
+    with pytest.raises(
+        ConfigError, match="needs a CUDA device, but the device is 'cpu'"
+    ):
         ManagerBasedRlEnv(cfg, device="cpu")
 
 
@@ -639,7 +641,7 @@ def test_a_state_of_another_task_is_refused_by_naming_what_differs() -> None:
     other = ManagerBasedRlEnv(cfg)
     with pytest.raises(StateError, match="has shape"):
         other.set_state(state)
-    with pytest.raises(StateError, match="number of worlds"):
+    with pytest.raises(StateError, match="Use the same num_envs"):
         short(10, num_envs=3).set_state(state)
 
 

@@ -49,7 +49,7 @@ def test_without_training_physics_a_configuration_stays_as_it_is() -> None:
 def test_an_entity_without_contacts_has_to_be_in_the_scene() -> None:
     cfg = VelocityGo1FlatCfg()
     cfg.sim.training = TrainingPhysicsCfg(without_contacts={"robt": ("trunk.*",)})
-    with pytest.raises(ConfigError, match=r"names 'robt'.*robot"):
+    with pytest.raises(ConfigError, match=r"'robt' is not an EntityCfg.*'robot'"):
         cfg.for_training()
 
 

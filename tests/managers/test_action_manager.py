@@ -243,7 +243,7 @@ def test_another_quantity_of_one_joint_has_to_be_asked_for() -> None:
     position = JointPositionActionCfg(joint_names="left_knee")
     effort = JointEffortActionCfg(joint_names="left_knee")
     with pytest.raises(
-        TermError, match=r"joint_pos and its joint_effort.*share_targets"
+        TermError, match=r"joint_pos, the other its joint_effort.*share_targets"
     ):
         make_env({"position": position, "effort": effort})
     effort.share_targets = True

@@ -540,9 +540,9 @@ def test_a_group_may_raise_or_warn_when_the_log_is_taken():
     env.pos[1, 0] = torch.nan
     for manager in (strict, lenient, careless):
         assert torch.isnan(observe(env, manager)[1, 0])  # The step itself goes on.
-    with pytest.raises(NonfiniteObservationError, match=r"not finite.*g/t 1"):
+    with pytest.raises(NonfiniteObservationError, match=r"NaN or infinity.*g/t 1"):
         strict.take_nonfinite()
-    with pytest.warns(RuntimeWarning, match=r"not finite.*g/t 1"):
+    with pytest.warns(RuntimeWarning, match=r"NaN or infinity.*g/t 1"):
         lenient.take_nonfinite()
     with warnings.catch_warnings():
         warnings.simplefilter("error")

@@ -249,8 +249,8 @@ def test_a_pair_that_is_not_declared_names_the_lines_to_add(world: World):
         views.of(scene).pairwise_contact_force("bowl", "cube")
     assert str(error.value) == (
         "The contact force on 'bowl' from 'cube' is not measured, because the scene "
-        "does not declare it. Between steps, contact_force_now needs no declaration. "
-        "For terms, add to SceneCfg:\n"
+        "does not declare this pair. Between steps, use contact_force_now, which needs "
+        "no declaration. For terms, add to SceneCfg:\n"
         "contact_pairs=(\n"
         "    ContactPairCfg(first='bowl', second='cube'),\n"
         ")"
@@ -382,7 +382,7 @@ def test_nobody_has_to_declare_a_pair_to_look_at_it():
     scene = world.scene
     advance(scene, 300)
     things = views.of(scene)
-    with pytest.raises(ViewError, match="contact_force_now needs no declaration"):
+    with pytest.raises(ViewError, match="use contact_force_now, which needs no decl"):
         things.pairwise_contact_force("cube", "plate")
     weight = CUBE * GRAVITY
     assert things.contact_force_now("cube", "plate").tolist() == up(*[weight] * 3)

@@ -155,8 +155,8 @@ def test_depth_is_a_share_of_the_cut_off_and_one_where_nothing_is_met():
 def test_a_cut_off_below_what_is_seen_or_beyond_it_is_refused(cutoff):
     env = pictures(depth=torch.ones(1, 1, 1, 1))
     message = (
-        f"camera_depth: cutoff={cutoff} has to be above 0.01, where cameras see first, "
-        "and at most max_distance=20.0 of 'eye'."
+        f"camera_depth: cutoff={cutoff} has to be above 0.01, the near plane of "
+        "cameras, and at most max_distance=20.0 of 'eye'."
     )
     with pytest.raises(TermError) as caught:
         value(env, camera_depth, sensor_name="eye", cutoff=cutoff)

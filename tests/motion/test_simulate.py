@@ -86,5 +86,5 @@ def test_a_hand_turns_a_root_with_no_more_than_its_strength_at_its_radius():
 def test_frames_that_are_not_whole_steps_of_physics_are_refused():
     robot = g1_robot()
     motion = replace(standing(robot, "arms", 0.4, 4.0), fps=60.0)
-    with pytest.raises(MotionError, match="60 frames a second"):
+    with pytest.raises(MotionError, match="60 fps, which does not divide"):
         simulated(motion, g1_cfg(), robot)

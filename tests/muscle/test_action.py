@@ -276,7 +276,7 @@ def test_an_entity_without_muscles_says_so():
 def test_weights_of_another_model_are_refused():
     _, term = make_env()
     arm = MuscleNetwork(12, 2, 6)
-    with pytest.raises(WeightError, match=r"'fc.0.weight' has shape \(256, 14\); in"):
+    with pytest.raises(WeightError, match=r"'fc.0.weight' has shape \(256, 14\), but"):
         term.load_network(arm.state_dict(), 1)
 
 

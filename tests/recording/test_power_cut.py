@@ -163,7 +163,9 @@ def test_a_folder_that_ship_did_not_make_is_refused_and_stays(tmp_path: Path) ->
     mine = tmp_path / "mine"
     mine.mkdir()
     (mine / "thesis.tex").write_text("years")
-    with pytest.raises(ValueError, match=r"mine is not replaced: .*thesis\.tex is no"):
+    with pytest.raises(
+        ValueError, match=r"mine is not replaced: .*thesis\.tex does not"
+    ):
         ship(run, mine)
     with pytest.raises(ValueError, match=r"thesis\.tex is not replaced"):
         ship(run, mine / "thesis.tex")

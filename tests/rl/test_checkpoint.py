@@ -125,7 +125,7 @@ def test_a_checkpoint_without_its_manifest_is_refused_in_one_line(tmp_path):
     with pytest.raises(CheckpointError) as caught:
         load_model(path)
     said = str(caught.value)
-    assert "has no manifest model_000002.json" in said and "run's folder" in said
+    assert "has no manifest model_000002.json" in said and "run folder" in said
     assert "\n" not in said
 
 

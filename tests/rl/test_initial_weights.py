@@ -162,6 +162,6 @@ def test_a_critic_that_does_not_fit_is_new_and_the_line_says_why(old):
 
 
 def test_train_takes_a_run_to_begin_with_or_to_go_on_with_not_both(tmp_path):
-    with pytest.raises(UsageError, match="take one of them"):
+    with pytest.raises(UsageError, match="pass only one of them"):
         both = ["--init-from", "latest", "--resume", "latest"]
         train.main(["Cartpole-Balance", *both, "--logs", str(tmp_path)])

@@ -158,5 +158,5 @@ def test_roots_that_do_not_fit_are_refused_by_name() -> None:
     with pytest.raises(UnknownNameError, match=r"root body 'cupp'.*'cup'"):
         build_scene(SceneCfg(entities={"mug": cup}))
     other = EntityCfg(source=lambda: source(), root="ball")
-    with pytest.raises(SceneError, match="of one file"):
+    with pytest.raises(SceneError, match="have to name one file"):
         build_scene(SceneCfg(entities=entities_from(source) | {"ball": other}))

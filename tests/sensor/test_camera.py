@@ -357,5 +357,5 @@ def test_a_renderer_without_opengl_says_what_to_set(monkeypatch):
 def test_a_camera_that_shows_no_group_of_the_scene_is_refused(renderer_works):
     gallery = build_gallery("native", [], num_envs=1)
     cfg = CameraSensorCfg(name="c", camera="eye", geom_groups=(5,))
-    with pytest.raises(VisionError, match=r"geom_groups=\(5,\) shows nothing"):
+    with pytest.raises(VisionError, match=r"geom_groups=\(5,\) matches no geom"):
         bind_sensors([cfg], gallery.sim)

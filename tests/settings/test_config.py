@@ -73,7 +73,7 @@ def test_an_unknown_argument_is_refused_with_the_nearest(kind, slip, meant):
     ],
 )
 def test_an_old_or_foreign_name_is_refused_with_the_nearest(kind, old, new):
-    with pytest.raises(TypeError, match=rf"no field '{old}'.*nearest first: '{new}'"):
+    with pytest.raises(TypeError, match=rf"no field '{old}'.*['`]{new}['`]"):
         kind(**{old: ()})
 
 

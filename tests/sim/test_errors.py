@@ -236,8 +236,8 @@ def fallen(sim: Simulation) -> None:
 @pytest.mark.parametrize(
     "sizes, kind, setting",
     [
-        ({"nconmax": 128, "njmax": 32}, "constraints", "sim.njmax higher (now 32)"),
-        ({"nconmax": 4, "njmax": 192}, "contacts", "sim.nconmax higher (now 4)"),
+        ({"nconmax": 128, "njmax": 32}, "constraints", "increase sim.njmax (now 32)"),
+        ({"nconmax": 4, "njmax": 192}, "contacts", "increase sim.nconmax (now 4)"),
     ],
 )
 def test_missing_room_on_warp_is_counted_and_names_the_number_to_set(

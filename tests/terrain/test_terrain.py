@@ -740,7 +740,7 @@ def test_a_kind_of_the_user_needs_only_check_and_build():
 
     ground = one_tile(BumpCfg())
     assert ground.height(0.9, -0.9) == pytest.approx(0.3)
-    with pytest.raises(ValueError, match=r"'kind' \(BumpCfg\) .* not finite"):
+    with pytest.raises(ValueError, match=r"'kind' \(BumpCfg\) .* NaN or infinite"):
         one_tile(BumpCfg(height=float("nan")))
 
 
