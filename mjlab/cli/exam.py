@@ -115,8 +115,8 @@ def main(arguments: "Sequence[str]") -> None:
         robot = build_robot(found.exam, options.model)
         folder = options.to or found.folder
         show_settings(found)
-        record = sit(options, found, robot, folder)
-    report(options, found, record, folder)
+        record = sit(options, found, robot)
+        report(options, found, robot, record, folder)
 
 
 @contextmanager
@@ -231,17 +231,15 @@ def settings_of(policy: "ExamPolicy") -> dict[str, Any]:
     return policy.command.described() | policy.described()
 
 
-def sit(
-    options: ExamOptions, found: Candidate, robot: "ExamRobot", folder: Path
-) -> "ExamRecord":
-    """Conduct all levels, and write the films."""
+def sit(options: ExamOptions, found: Candidate, robot: "ExamRobot") -> "ExamRecord":
+    """Conduct all levels."""
     from mjlab.exam import LEVELS, conduct
+    from mjlab.exam.film import chosen_runs
     from mjlab.exam.page import ExamRecord
     from mjlab.exam.scores import table, text
 
     runs = range(options.first_run, options.first_run + options.runs)
     levels: list[LevelResults] = []
-    films: dict[str, Path] = {}
     for letter in dict.fromkeys(options.levels):
         start = time.perf_counter()
         results = conduct(
@@ -257,13 +255,13 @@ def sit(
         memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e6
         print(f"level {letter}: {seconds:.0f} s, {memory:.1f} GB")
         print(text(table([results])), flush=True)
-        if options.films:
-            films |= write_films(robot, results, folder)
-        # Poses of 512 runs take 170 MB.
-        levels.append(replace(results, poses={}))
+        # Poses of 512 runs take 170 MB; films show two of them.
+        filmed = chosen_runs(results.runs).values() if options.films else ()
+        poses = {run: results.poses[run] for run in filmed}
+        levels.append(replace(results, poses=poses))
     model = robot.exam.robot.name if options.model is None else options.model.name
     settings = settings_of(found.policy)
-    return ExamRecord(found.exam, found.name, settings, model, levels, films)
+    return ExamRecord(found.exam, found.name, settings, model, levels, films={})
 
 
 def write_films(
@@ -290,9 +288,13 @@ def write_films(
 
 
 def report(
-    options: ExamOptions, found: Candidate, record: "ExamRecord", folder: Path
+    options: ExamOptions,
+    found: Candidate,
+    robot: "ExamRobot",
+    record: "ExamRecord",
+    folder: Path,
 ) -> None:
-    """Print the table, and write the page and the figures."""
+    """Write the figures, the films and the page, and print the table."""
     from mjlab.exam.page import write_page
     from mjlab.exam.scores import as_json, finite, table, text
 
@@ -308,7 +310,10 @@ def report(
     }
     figures = folder / "exam.json"
     write_text(figures, json.dumps(whole, indent=1, allow_nan=False) + "\n")
-    page = write_page(folder / "exam.html", record)
+    films: dict[str, Path] = {}
+    for results in record.levels if options.films else ():
+        films |= write_films(robot, results, folder)
+    page = write_page(folder / "exam.html", replace(record, films=films))
     if len(record.levels) > 1:
         print(text(table(record.levels)))
     print(f"Written to {figures} and {page}")
