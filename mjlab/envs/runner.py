@@ -275,10 +275,11 @@ def build_runner(
     fused = _try_fused(env, program, state, observers)
     if isinstance(fused, StepRunner):
         return fused
+    reason = fused.rstrip(".")
     if wanted == "fused":
-        raise ConfigError(f"mode='fused' is not possible: {fused}. Use mode='auto'.")
-    _log.warning("The step runs as several CUDA graphs, not as one: %s.", fused)
-    return eager("segmented", fused)
+        raise ConfigError(f"mode='fused' is not possible: {reason}. Use mode='auto'.")
+    _log.warning("The step runs as several CUDA graphs, not as one: %s.", reason)
+    return eager("segmented", reason)
 
 
 def rehearse(

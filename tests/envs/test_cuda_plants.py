@@ -145,7 +145,7 @@ def test_what_cannot_be_captured_is_named_and_the_step_runs_in_segments(
 ) -> None:
     env = planted(plant)
     assert env.mode == "segmented"
-    assert "could not be recorded" in env.runner.reason
+    assert "graph capture failed" in env.runner.reason
     assert "reward term 'planted'" in env.runner.reason
     assert "test_cuda_plants.py" in env.runner.reason
 
