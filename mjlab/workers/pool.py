@@ -69,7 +69,7 @@ class _Worker:
         code = self.process.exitcode
         if code is not None and code < 0:
             name = signal.Signals(-code).name
-            hint = ", possibly out of memory" if name == "SIGKILL" else ""
+            hint = ", possibly because memory ran out" if name == "SIGKILL" else ""
             return f"{self.label} was killed by {name}{hint}."
         return f"{self.label} ended with exit code {code}."
 

@@ -127,6 +127,7 @@ BY_ANOTHER_TEST = {
         "tests/cli/test_motion.py::"
         "test_a_motion_is_simulated_and_says_what_a_hand_carried"
     ),
+    "mjlab exam *": "tests/cli/test_exam.py::test_equal_calls_write_equal_files",
     "mjlab record Lift-Yam-IK *": (
         "tests/cli/test_record.py::test_a_controller_by_hand_is_recorded"
     ),
@@ -170,7 +171,17 @@ NOT_RUN = {
     "pip install skrl": "would change the environment of the tests",
     "pip install torchrl": "would change the environment of the tests",
     "pip install -e .": "would change the environment of the tests",
-    **dict.fromkeys(("mjlab train", "mjlab port"), "names the program alone"),
+    **dict.fromkeys(
+        (
+            "mjlab train",
+            "mjlab port",
+            "mjlab verify",
+            "mjlab exam",
+            "python scripts/train.py",
+            "python scripts/replay.py",
+        ),
+        "names the program alone",
+    ),
     "docker *": "there is no Docker here; tests/house/test_docker.py reads the files",
     "*YOUR-TASK*": "stands for a task of the user's",
     "*<name>*": "stands for a folder; dumps are replayed in tests/replay",

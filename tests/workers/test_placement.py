@@ -203,7 +203,7 @@ def test_killing_a_worker_ends_the_run_and_leaves_a_good_checkpoint(
     output, _ = process.communicate(timeout=60)
     assert time.monotonic() - began < 10.0
     assert process.returncode == 2
-    assert "was killed by SIGKILL, possibly out of memory." in output
+    assert "was killed by SIGKILL, possibly because memory ran out." in output
     assert_gone([process.pid, *workers], shared)
     (run,) = (tmp_path / "Cartpole-Balance").glob("20*")
     assert json.loads((run / "run.json").read_text())["status"] == "failed"
