@@ -342,7 +342,9 @@ def test_a_worker_that_dies_or_stands_still_ends_the_run_soon(
     assert (
         str(caught.value)
         == {
-            signal.SIGKILL: f"{who} was killed by SIGKILL, possibly because memory ran out.",
+            signal.SIGKILL: (
+                f"{who} was killed by SIGKILL, possibly because memory ran out."
+            ),
             signal.SIGSTOP: f"{who} has not responded for 4 s.",
         }[number]
     )
