@@ -63,7 +63,7 @@ class ExamOptions(RunOptions):
     """Adapter of a foreign policy, FILE.py:CLASS. docs/exam.md shows one."""
 
     exam: Literal["g1", "go1"] | None = None
-    """Which exam. By default that of the policy's robot; g1 with --adapter."""
+    """Exam to take. Default: the exam of the policy's robot; g1 with --adapter."""
 
     levels: tuple[Letter, ...] = ("C",)
     """Levels to run."""
@@ -219,7 +219,7 @@ def load_adapter(words: str) -> Any:
 
 
 def show_settings(found: Candidate) -> None:
-    """Print what takes the exam, and how it is commanded."""
+    """Print the policy and its command settings."""
     print(f"{found.exam.name} exam of {found.name}")
     for name, value in settings_of(found.policy).items():
         if value is not None:

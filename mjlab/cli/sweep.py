@@ -186,7 +186,7 @@ def shared_arguments(line: Line[SweepOptions]) -> tuple[str, ...]:
 
 
 def metric_of(agent: Any) -> str:
-    """Return the figure that scores a trial: the one that selects the best model."""
+    """Return the metric that scores a trial, which also selects its best checkpoint."""
     every = agent.evaluation.every
     metric = agent.stop.metric or ("Eval/mean_reward" if every else "Train/mean_reward")
     if metric.startswith("Eval/") and not 0 < every <= agent.max_iterations:

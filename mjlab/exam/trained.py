@@ -1,8 +1,8 @@
 """Policies of this framework in an exam: the managers of their own task feed them.
 
-The task's environment has the exam's state in each control step, so that observation
-and action terms of any kind, histories and clocks are those of the training. It needs
-no second description of the policy, as an exported file would.
+The task's environment has the exam's state in each control step, so the
+policy uses the same observation terms, action terms, histories and clocks as in
+training. Unlike an exported file, this needs no second description of the policy.
 """
 
 import copy

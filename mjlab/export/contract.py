@@ -139,7 +139,7 @@ def _outputs(
 def _terms(
     step: ControlStep, trained: ManagerBasedRlEnvCfg
 ) -> Iterator[dict[str, Any]]:
-    """Yield what the network observes, term by term, and what each depends on."""
+    """Yield the observation terms of the network, each with its inputs."""
     tracer = step.tracer
     for name in tracer.seen:
         group, _, only = name.partition("/")
@@ -165,7 +165,7 @@ def _terms(
 def _commands(
     env: ManagerBasedRlEnv, first: Mapping[str, list[float]]
 ) -> list[dict[str, Any]]:
-    """Return what can be commanded."""
+    """Return the commands that the policy accepts."""
     found = []
     for name, start in first.items():
         if name == TIME_STEP:

@@ -16,7 +16,7 @@ from mjlab.export.trace import ACTIONS, STEPS, Tracer
 
 @dataclass(frozen=True)
 class OnnxState:
-    """A memory of the policy: the caller brings it back at each call."""
+    """State of the policy: the caller passes the returned value to the next call."""
 
     name: str
     """The input that takes it."""

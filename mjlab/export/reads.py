@@ -154,7 +154,7 @@ def line_of(error: BaseException, code: CodeType | None) -> str:
     """Return the line of the user's code in which an error arose, for a message.
 
     It is the innermost line outside torch and mjlab; for a term of mjlab itself, the
-    line of its own function.
+    line of its function.
 
     Args:
         error: The error.

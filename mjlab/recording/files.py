@@ -254,7 +254,7 @@ def _join(path: Path, *, clean: bool) -> dict[str, Any]:
         move_durably(unfinished, path)
     except RecordingError:
         raise
-    except RuntimeError as error:  # What HDF5 raises for a full disk, among others.
+    except RuntimeError as error:  # HDF5 raises this for a full disk, among others.
         raise OSError(one_line(error)) from error
     finally:
         unfinished.unlink(missing_ok=True)

@@ -34,7 +34,7 @@ _MOST_OF_HEADER = 60_000
 """Largest size of a scalar record that is stored in its own header."""
 
 _CHUNK_BYTES = 2**24
-"""Approximate size of a chunk, which has a checksum of its own."""
+"""Approximate size of a chunk, which has its own checksum."""
 
 _PART = re.compile(r"\d+\.h5")
 
@@ -84,7 +84,7 @@ def is_recording(path: Path) -> bool:
     try:
         with require_h5py().File(path, "r", locking=False) as file:
             return read_attributes(file).get("format") == FORMAT
-    except (OSError, RuntimeError, ValueError):  # What h5py raises for damaged files.
+    except (OSError, RuntimeError, ValueError):  # h5py raises these for damaged files.
         return False
 
 

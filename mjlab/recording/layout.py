@@ -21,7 +21,7 @@ whether another episode begins after the row."""
 
 
 class Ending(IntEnum):
-    """What happens to a world's episode after a row."""
+    """Whether a world's episode goes on or ends after a row."""
 
     CONTINUES = 0
     """The episode continues."""
@@ -128,7 +128,7 @@ class RecordingLayout:
     """Of a world at the beginning of an episode."""
 
     shared: Layout
-    """Of what all worlds share when an episode begins."""
+    """Values shared by all worlds at the start of an episode."""
 
 
 def recording_layout(

@@ -156,7 +156,7 @@ class WriterProcess:
         self._connection, theirs = Pipe()
         inherited = theirs.fileno(), memory
         code = "from mjlab.recording.writer import main; main()"
-        # A process group of its own is not interrupted by Ctrl-C.
+        # Ctrl-C does not interrupt a separate process group.
         self._process = subprocess.Popen(
             [sys.executable, "-c", code, *map(str, inherited)],
             stdin=subprocess.DEVNULL,

@@ -3,7 +3,7 @@
 HDF5 needs Python's interpreter lock most of the time, and so does stepping: in a thread
 of the stepping process, the same work made recorded steps up to a third slower.
 The process runs at low priority, imports no torch, and outlives a killed learner to
-write what had finished.
+write the finished episodes.
 """
 
 import contextlib

@@ -86,7 +86,7 @@ class Offscreen:
         marks: Marks | None = None,
         lines: Callable[[int], Sequence[str]] | None = None,
     ) -> np.ndarray:
-        """Render the present state; return an image, uint8, (height, width, 3).
+        """Render the current state; return an image, uint8, (height, width, 3).
 
         Args:
             marks: Overlays, as collected by `env.debug_vis`.

@@ -103,7 +103,7 @@ class Trajectories:
 
         Args:
             rows: The rows, shape (num_envs,), bool.
-            ending: What happens to their current episodes.
+            ending: Ending of their current episodes.
             observations: Current observations of all rows.
         """
         values = self._blank | {
@@ -122,7 +122,7 @@ class Trajectories:
             actions: Actions as given.
             result: Result of the step.
             waiting: Rows that were reset instead of stepped, shape (num_envs,), bool.
-            ending: What happens to episodes that end by themselves.
+            ending: Ending of episodes that terminate or time out.
         """
         observations, reward, terminated, truncated, info = result
         mode = self._env.autoreset_mode

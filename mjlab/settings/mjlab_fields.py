@@ -15,7 +15,7 @@ class Replacement(NamedTuple):
     """Field here, empty if there is none."""
 
     note: str = ""
-    """Difference, or what to do instead."""
+    """Difference, or the replacement."""
 
     def text(self) -> str:
         """Return the replacement in words."""

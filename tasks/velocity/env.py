@@ -46,9 +46,9 @@ class VelocityCfg(ManagerBasedRlEnvCfg):
     def play(self) -> Self:
         """Return the configuration for play.
 
-        Without noise, pushes, curriculum and time limit. On a plane, command ranges are
-        those of the second stage of training; on terrain there are fewer tiles, and
-        each episode starts on a random one.
+        Without noise, pushes, curriculum and time limit. On a plane, the command ranges
+        of the second training stage are used; terrain has fewer tiles, and each episode
+        starts on a random one.
         """
         watched = copy.deepcopy(self)
         watched.episode_length_s = 1e9

@@ -672,7 +672,7 @@ class Measurer {
   }
 };
 
-// Return the policy's inputs, found in what is known.
+// Return the policy's inputs, computed from the measured values.
 inline Arrays measure(const Contract& contract, const State& state,
                       const Arrays& commands) {
   return Measurer(contract, state, commands).all();

@@ -193,7 +193,7 @@ def checked(inputs: list[dict[str, Any]], measured: Mapping[str, Any]) -> Arrays
 
 
 def first_value(state: Mapping[str, Any]) -> np.ndarray:
-    """Return what a state of the contract begins with."""
+    """Return the initial value of a state of the contract."""
     found = np.empty(state["shape"], state["dtype"])
     found.flat = state["initial"]
     return found
