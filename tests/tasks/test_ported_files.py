@@ -21,6 +21,7 @@ import torch
 
 from mjlab.cli.porting.reading import FIELDS_OF, read_task
 from mjlab.envs import ManagerBasedRlEnv
+from mjlab.settings.mjlab_fields import REPLACED
 from tests.tools.architecture import ROOT
 
 WHEEL = "mjlab==1.6.0"
@@ -51,6 +52,9 @@ from mjlab.tasks.velocity.terrains import ROUGH_TERRAINS_CFG
 from mjlab.tensors import UniformNoiseCfg as Unoise
 from mjlab.terrain import TerrainCfg as TerrainEntityCfg
 """
+RENAMED = {name for rows in (*FIELDS_OF.values(), *REPLACED.values()) for name in rows}
+"""Fields that `port` has a row for."""
+
 MDP = "from mjlab.mdp import *\nfrom mjlab.tasks.velocity.mdp import *\n"
 """A file `mdp.py` of one's own."""
 
@@ -156,9 +160,9 @@ def without_imports(text: str) -> str:
 
 def with_our_fields(text: str) -> tuple[str, int]:
     """A file with the fields that `port` renames, and how many lines that takes."""
-    renamed = {name for rows in FIELDS_OF.values() for name in rows}
     lines = text.splitlines(keepends=True)
-    changes = [c for c in read_task(text).changes if c.theirs in renamed]
+    found = [c for c in read_task(text).changes if c.theirs in RENAMED]
+    changes = [c for c in found if c.ours.isidentifier()]
     for change in changes:
         at = change.line - 1
         lines[at] = re.sub(rf"\b{change.theirs}\b", change.ours, lines[at])
