@@ -32,8 +32,6 @@ STUDIES = {
     "cartpole-learning": "cartpole_learning.py",
     "scaling": "task_scaling.py",
     "recording": "recording.py",
-    "wrappers": "wrappers.py",
-    "variants": "variants.py",
     "placement": "placement.py",
     "muscle": "muscle.py",
 }
