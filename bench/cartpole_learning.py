@@ -1,8 +1,9 @@
 """Learning at many numbers of worlds: PPO and a learner that replays.
 
     python bench/cartpole_learning.py --quick
-    python bench/cartpole_learning.py
+    python bench/cartpole_learning.py --learners ppo-fixed --counts 8 128 --seeds 0
 
+This is the second part of `cartpole_study.py`.
 More worlds give more samples a second. PPO takes all transitions of a rollout as one
 batch, so that with a fixed number of minibatches more worlds mean fewer steps of the
 optimiser for as many samples. Whether that is what more worlds cost is tested: in one
@@ -27,13 +28,11 @@ prepare_threads()
 
 import torch
 
-from bench.record import RESULTS
 from bench.study.curves import Budget, Curve, Learner, run
 from bench.study.learning_report import report
 from bench.study.ppo import EPOCHS, FIXED, HORIZON, SIZE, PpoLearner
-from bench.study.progress import Progress
 from bench.study.replay import ActingHere, ActingUnderRay, ReplayLearner
-from bench.study.store import Store
+from bench.study.store import Store, folders, show_progress, study_parser
 from mjlab.cli.answers import UsageError, run_program
 from mjlab.names import UnknownNameError, suggest
 
@@ -42,15 +41,12 @@ LEARNERS = {
     "ppo-fixed": f"PPO, {FIXED} minibatches",
     "ppo-scaled": f"PPO, minibatches of {SIZE}",
     "replay": "recurrent double DQN with prioritised replay",
-    "sb3-dqn": "DQN of Stable-Baselines3",
 }
 
 
 def parser() -> argparse.ArgumentParser:
     """The command line."""
-    found = argparse.ArgumentParser(
-        description=(__doc__ or "").partition("\n")[0],
-    )
+    found = study_parser(__doc__)
     found.add_argument("--counts", type=int, nargs="+", help="numbers of worlds")
     found.add_argument("--seeds", type=int, nargs="+", help="three by default")
     found.add_argument("--learners", nargs="+", metavar="NAME", help="who learns")
@@ -59,9 +55,6 @@ def parser() -> argparse.ArgumentParser:
     found.add_argument("--longest", type=float, help="seconds after which a run ends")
     found.add_argument("--acting", choices=("auto", "ray", "here"), default="auto")
     found.add_argument("--threads", type=int, default=1, help="of torch")
-    found.add_argument("--quick", action="store_true", help="to see that it works")
-    found.add_argument("--fresh", action="store_true", help="begin anew")
-    found.add_argument("--out", type=Path, help="folder for JSON, charts and page")
     return found
 
 
@@ -72,10 +65,9 @@ def main(arguments: Sequence[str]) -> None:
     counts = sorted(set(args.counts or ((8, 128) if args.quick else COUNTS)))
     seeds = sorted(set(args.seeds or ((0,) if args.quick else (0, 1, 2))))
     check(args, counts)
-    absent = absent_learners()
-    names = choose(args.learners, absent)
+    names = choose(args.learners)
     under_ray = acts_under_ray(args.acting)
-    out = args.out or RESULTS / ("cartpole_quick" if args.quick else "cartpole")
+    out, charts = folders(args)
     settings = {
         "samples": budget.samples,
         "seconds": budget.seconds,
@@ -90,24 +82,16 @@ def main(arguments: Sequence[str]) -> None:
     store = Store(out / "learning.json", settings, fresh=args.fresh)
     if store.resumed:
         print(f"{store.resumed} runs are there already, in {store.path}.")
-    store.record["absent"] = {
-        name: why for name, why in absent.items() if name not in names
-    }
     # Seed by seed, so that what else the machine does falls on all numbers of worlds.
     todo = [(n, count, seed) for seed in seeds for count in counts for n in names]
-    progress = Progress(len(todo))
     with torch_threads(args.threads):
         for name, count, seed in todo:
             key = f"{name}/{count}/{seed}"
-            if key in store.results:
-                progress.done(key, measured=False)
-                continue
-            progress.show(key)
-            curve = run(maker(name, count, seed, under_ray), budget, seed)
-            store.add(key, asdict(curve))
-            progress.done(f"{key}: {said(curve)}")
-    progress.close()
-    print(report(store, LEARNERS, out))
+            if key not in store.results:
+                curve = run(maker(name, count, seed, under_ray), budget, seed)
+                store.add(key, asdict(curve))
+                show_progress(f"{key}: {said(curve)}")
+    print(report(store, LEARNERS, out, charts))
 
 
 def budget_of(args: argparse.Namespace) -> Budget:
@@ -132,25 +116,13 @@ def check(args: argparse.Namespace, counts: Sequence[int]) -> None:
         raise UsageError(f"--threads {args.threads} has to be 1 or more.")
 
 
-def absent_learners() -> dict[str, str]:
-    """Return the learners that are not installed, and why."""
-    found = {}
-    for package in ("stable_baselines3", "gymnasium"):
-        if importlib.util.find_spec(package) is None:
-            found["sb3-dqn"] = f"{package} is not installed"
-    return found
-
-
-def choose(wanted: list[str] | None, absent: dict[str, str]) -> list[str]:
-    """Choose learners; an unknown name is an error, and so is one that is not there."""
+def choose(wanted: list[str] | None) -> list[str]:
+    """Return the learners of --learners, or all; an unknown name is an error."""
     for name in wanted or ():
         if name not in LEARNERS:
             hint = suggest(name, list(LEARNERS))
             raise UnknownNameError(f"There is no learner {name!r}. {hint}")
-        if name in absent:
-            raise UsageError(f"--learners {name}: {absent[name]}.")
-    # The one of Stable-Baselines3 stands in where nobody else replays.
-    return wanted or [name for name in LEARNERS if name != "sb3-dqn"]
+    return wanted or list(LEARNERS)
 
 
 def acts_under_ray(acting: str) -> bool:
@@ -166,10 +138,6 @@ def maker(name: str, count: int, seed: int, under_ray: bool) -> Callable[[], Lea
 
     def make() -> Learner:
         torch.manual_seed(seed)
-        if name == "sb3-dqn":
-            from bench.study.sb3_dqn import StableDqnLearner
-
-            return StableDqnLearner(count, seed)
         if name == "replay":
             return ReplayLearner(count, seed, under_ray=under_ray)
         return PpoLearner(count, seed, scaled=name == "ppo-scaled")

@@ -1,8 +1,9 @@
 """Cartpoles stepped in a second: worlds from 1 to 2^20, many ways.
 
     python bench/cartpole_scaling.py --quick
-    python bench/cartpole_scaling.py
     python bench/cartpole_scaling.py --only kernel gym-vector --counts 1024 16384
+
+This is the first part of `cartpole_study.py`.
 
 All ways take random actions that lie ready, and resets are part of what is timed. All
 ways are measured at one number of worlds before the next number comes, so that what
@@ -25,14 +26,11 @@ prepare_threads()
 
 import torch
 
-from bench.record import RESULTS
-from bench.study.bandwidth import bandwidth
 from bench.study.cartpole_report import report
 from bench.study.contenders import Contender, contenders
 from bench.study.memory import free_bytes, needs, refuse_if_too_large
 from bench.study.points import Point, measure
-from bench.study.progress import Progress
-from bench.study.store import Store
+from bench.study.store import Store, folders, show_progress, study_parser
 from mjlab.cli.answers import UsageError, run_program
 from mjlab.names import UnknownNameError, suggest
 
@@ -55,17 +53,13 @@ PATIENCE = 20.0
 
 def parser() -> argparse.ArgumentParser:
     """The command line."""
-    found = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
+    found = study_parser(__doc__)
     found.add_argument("--counts", type=int, nargs="+", help="numbers of worlds")
     found.add_argument("--only", nargs="+", metavar="NAME", help="ways to measure")
-    found.add_argument("--without", nargs="+", metavar="NAME", help="ways to leave out")
     found.add_argument("--threads-per-block", type=int, nargs="+", metavar="N")
     found.add_argument("--device", help='such as "cpu"; a GPU is taken if there is one')
     found.add_argument("--seconds", type=float, help="for the repeats of a point")
     found.add_argument("--repeats", type=int, default=5)
-    found.add_argument("--quick", action="store_true", help="few points, short ones")
-    found.add_argument("--fresh", action="store_true", help="begin anew")
-    found.add_argument("--out", type=Path, help="folder for JSON, table, charts, page")
     return found
 
 
@@ -73,12 +67,11 @@ def main(arguments: Sequence[str]) -> None:
     """Measure what is not measured yet, and write and print everything."""
     args = parser().parse_args(arguments)
     device = choose_device(args.device)
-    chosen = choose(contenders(device), args.only, args.without)
+    chosen = choose(contenders(device), args.only)
     counts = choose_counts(args, chosen, device)
     check(args)
     seconds = args.seconds or (0.2 if args.quick else 1.0)
-    name = "cartpole_quick" if args.quick else "cartpole"
-    out = args.out or RESULTS / name
+    out, charts = folders(args)
     settings = {"device": str(device), "seconds": seconds, "repeats": args.repeats}
     store = Store(out / "scaling.json", settings, fresh=args.fresh)
     if store.resumed:
@@ -86,10 +79,7 @@ def main(arguments: Sequence[str]) -> None:
     blocks = tuple(args.threads_per_block or (BLOCKS if device.type == "cuda" else ()))
     with torch_threads(1):
         Sweep(store, device, seconds, args.repeats).run(chosen, counts, blocks)
-    if "bandwidth" not in store.record:
-        store.record["bandwidth"] = bandwidth(device)
-        store.save()
-    print(report(store, chosen, out))
+    print(report(store, chosen, out, charts))
 
 
 def choose_device(name: str | None) -> torch.device:
@@ -105,18 +95,13 @@ def choose_device(name: str | None) -> torch.device:
     return device
 
 
-def choose(
-    known: dict[str, Contender], only: list[str] | None, without: list[str] | None
-) -> list[Contender]:
-    """The contenders that were asked for; an unknown name is an error."""
-    for name in [*(only or ()), *(without or ())]:
+def choose(known: dict[str, Contender], only: list[str] | None) -> list[Contender]:
+    """Return the contenders of --only, or all; an unknown name is an error."""
+    for name in only or ():
         if name not in known:
             hint = suggest(name, list(known))
             raise UnknownNameError(f"There is no contender {name!r}. {hint}")
-    names = [name for name in only or known if name not in (without or ())]
-    if not names:
-        raise UsageError("Nobody is left to be measured.")
-    return [known[name] for name in dict.fromkeys(names)]
+    return [known[name] for name in dict.fromkeys(only or known)]
 
 
 def choose_counts(
@@ -179,17 +164,12 @@ class Sweep:
         absent = {c.name: c.absent for c in chosen if c.absent is not None}
         self._store.record["absent"] = absent
         self._store.save()
-        progress = Progress(len(todo))
         for contender, count, threads in todo:
             key = key_of(contender.name, count, threads)
-            if key in self._store.results:
-                progress.done(key, measured=False)
-                continue
-            progress.show(key)
-            result = self._result(contender, count, threads)
-            self._store.add(key, result)
-            progress.done(f"{key}: {said(result)}")
-        progress.close()
+            if key not in self._store.results:
+                result = self._result(contender, count, threads)
+                self._store.add(key, result)
+                show_progress(f"{key}: {said(result)}")
 
     def _result(
         self, contender: Contender, count: int, threads: int | None

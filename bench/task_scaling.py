@@ -26,11 +26,10 @@ prepare_threads()
 import torch
 
 from bench.record import RESULTS
-from bench.study import page
 from bench.study.advice import Advice, Limit, advise, limit_of
 from bench.study.memory import free_bytes, needs, refuse_if_too_large
-from bench.study.progress import Progress
-from bench.study.store import Store
+from bench.study.store import Store, show_progress
+from bench.study.table import markdown
 from mjlab.cli import speed
 from mjlab.cli.answers import UsageError, run_program
 from mjlab.envs import ManagerBasedRlEnv
@@ -69,7 +68,7 @@ def parser() -> argparse.ArgumentParser:
     found.add_argument("--seconds", type=float, default=1.0, help="for one block")
     found.add_argument("--limit", type=float, default=90.0, help="seconds for a number")
     found.add_argument("--fresh", action="store_true", help="begin anew")
-    found.add_argument("--out", type=Path, help="folder for JSON, chart and page")
+    found.add_argument("--out", type=Path, help="folder for JSON and chart")
     return found
 
 
@@ -126,18 +125,12 @@ class Sweep:
 
     def run(self, counts: Sequence[int]) -> None:
         """Measure, from few worlds to many."""
-        progress = Progress(len(counts))
         for count in sorted(set(counts)):
-            key = str(count)
-            known = self._store.results.get(key)
-            if known is not None and "left_out" not in known:
-                progress.done(key, measured=False)
-                continue
-            progress.show(f"{count} worlds")
-            result = self._result(count)
-            self._store.add(key, result)
-            progress.done(f"{count} worlds: {said(result)}")
-        progress.close()
+            known = self._store.results.get(str(count))
+            if known is None or "left_out" in known:
+                result = self._result(count)
+                self._store.add(str(count), result)
+                show_progress(f"{count} worlds: {said(result)}")
 
     def _result(self, count: int) -> dict[str, Any]:
         free = free_bytes(self._device)
@@ -250,7 +243,7 @@ def sentence(advice: Advice, limit: Limit) -> str:
 
 
 def report(store: Store, out: Path) -> str:
-    """Write chart and page, and return table and conclusion."""
+    """Write the chart, and return table and conclusion."""
     settings = store.record["settings"]
     title = f"{settings['task']} on {settings['engine']} ({settings['device']})"
     head = ("worlds", "steps/s", "ms a step", "physics", "memory a world, kB")
@@ -283,21 +276,16 @@ def report(store: Store, out: Path) -> str:
         }
         store.record["conclusion"] = conclusion
         store.save()
-    about = store.about_machine()
-    parts = [page.paragraph(about), page.paragraph(said), page.table_html(head, rows)]
-    picture = draw(store, title, out)
-    if picture is not None:
-        parts.append(page.picture(picture, f"Rate and physics alone of {title}"))
-    path = page.write_page(out / "index.html", title, parts)
-    table = page.table_text(head, rows)
-    return "\n\n".join([title, about, table, said, f"Written: {store.path}, {path}"])
+    draw(store, title, out)
+    table = markdown(title, head, rows)
+    return "\n\n".join([store.about_machine(), table, said, f"Written: {out}"])
 
 
-def draw(store: Store, title: str, out: Path) -> Path | None:
+def draw(store: Store, title: str, out: Path) -> None:
     """Draw the chart, if there is anything to draw."""
     there = {int(n): r for n, r in store.results.items() if "left_out" not in r}
     if not there:
-        return None
+        return
     counts = sorted(there)
     lines = []
     for index, (label, name) in enumerate(
@@ -317,7 +305,7 @@ def draw(store: Store, title: str, out: Path) -> Path | None:
         )
     ratios: dict[str, Any] = {"log_up": "yes", "log_across": True}
     chart = Chart(title=title, across="worlds", up="steps/s", lines=lines, **ratios)
-    return chart.save(out / "rate.svg")
+    chart.save(out / "rate.svg")
 
 
 if __name__ == "__main__":

@@ -1,15 +1,14 @@
-"""The scaling study as tables, charts and a page."""
+"""The throughput study as tables and charts."""
 
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from bench.study import page
 from bench.study.advice import advise
-from bench.study.bandwidth import BYTES, against_limit
 from bench.study.contenders import Contender
 from bench.study.points import Point
 from bench.study.store import Store
+from bench.study.table import markdown
 from mjlab.report.chart import Chart, ChartLine
 
 _RATIOS: dict[str, Any] = {"log_up": "yes", "log_across": True}
@@ -24,42 +23,27 @@ AT = 2**14
 Points = dict[str, dict[int, Point]]
 
 
-def report(store: Store, chosen: Sequence[Contender], out: Path) -> str:
-    """Write charts, page and tables beside the results; return the text.
+def report(store: Store, chosen: Sequence[Contender], out: Path, charts: Path) -> str:
+    """Write tables and charts; return the text.
 
     Args:
         store: What was measured.
         chosen: Who was to be measured.
-        out: Folder for everything.
+        out: Folder for the tables.
+        charts: Folder for the charts.
     """
     points = points_of(store)
     titles = {contender.name: contender.title for contender in chosen}
     points = {name: points[name] for name in titles if points.get(name)}
     absent = [f"{titles[n]}: {why}." for n, why in store.record["absent"].items()]
     tables = [*best_table(points, titles), *fixed_table(points, titles)]
-    sentence = recommendation(points, titles)
-    text = [
-        *(part for title, head, rows in tables for part in (title, _text(head, rows))),
-        *(["Absent:", *absent] if absent else []),
-        sentence,
-    ]
-    limits = memory_limits(store, points, titles)
-    text += limits
-    pictures = draw(store, points, titles, out)
-    parts = [page.paragraph(_about(store))]
-    for title, head, rows in tables:
-        parts += [page.heading(title), page.table_html(head, rows)]
-    parts += [page.paragraph(told) for told in (sentence, *limits)]
-    parts += [page.paragraph(f"Absent: {line}") for line in absent]
-    parts += [page.picture(path, says) for path, says in pictures]
-    parts += [page.heading("All points"), page.table_html(*all_points(store, titles))]
-    path = page.write_page(out / "index.html", "Cartpole: how far it scales", parts)
-    listed = [f"**{t}**\n\n{page.table_markdown(h, r)}" for t, h, r in tables]
-    markdown = "\n\n".join([_about(store), *listed, *absent, sentence, *limits])
-    (out / "tables.md").write_text(markdown + "\n", "utf-8")
-    store.record["recommendation"] = sentence
-    store.save()
-    return "\n\n".join([*text, f"Written: {store.path}, {path}"])
+    tables += block_table(store, titles)
+    draw(points, titles, charts)
+    text = "\n\n".join(
+        [_about(store), *tables, *absent, recommendation(points, titles)]
+    )
+    (out / "tables.md").write_text(text + "\n", "utf-8")
+    return f"{text}\n\nWritten: {out}"
 
 
 def points_of(store: Store) -> Points:
@@ -72,10 +56,7 @@ def points_of(store: Store) -> Points:
     return found
 
 
-Table = tuple[str, Sequence[str], list[list[str]]]
-
-
-def best_table(points: Points, titles: dict[str, str]) -> list[Table]:
+def best_table(points: Points, titles: dict[str, str]) -> list[str]:
     """Everyone at the best number of worlds, against the others."""
     best = {name: max(by.values(), key=lambda p: p.rate) for name, by in points.items()}
     if not best:
@@ -102,10 +83,10 @@ def best_table(points: Points, titles: dict[str, str]) -> list[Table]:
         "to Gymnasium's vectorised",
         "to the fastest of single ones",
     )
-    return [("Each at its best number of worlds", head, rows)]
+    return [markdown("Each at its best number of worlds", head, rows)]
 
 
-def fixed_table(points: Points, titles: dict[str, str]) -> list[Table]:
+def fixed_table(points: Points, titles: dict[str, str]) -> list[str]:
     """Everyone at the same number of worlds, where it was measured."""
     there = {name: by[AT] for name, by in points.items() if AT in by}
     if not there:
@@ -131,31 +112,21 @@ def fixed_table(points: Points, titles: dict[str, str]) -> list[Table]:
         "to Gymnasium's vectorised",
         "to the fastest of single ones, at its best",
     )
-    return [(f"All at {AT:,} worlds", head, rows)]
+    return [markdown(f"All at {AT:,} worlds", head, rows)]
 
 
-def all_points(
-    store: Store, titles: dict[str, str]
-) -> tuple[Sequence[str], list[list[str]]]:
-    """Every result, those left out with the reason."""
+def block_table(store: Store, titles: dict[str, str]) -> list[str]:
+    """Rates by the number of threads per block, measured on CUDA devices."""
     rows = []
     for key, result in store.results.items():
         name, _, rest = key.partition("/")
-        title = titles.get(name, name)
-        if "left_out" in result:
-            rows.append([title, rest, "left out", result["left_out"], ""])
-            continue
-        point = Point.from_data(result)
-        rows.append(
-            [
-                title,
-                rest.replace("/block", ", threads a block "),
-                f"{point.rate:,.0f}",
-                f"{1e3 * point.seconds:.4g} ms",
-                f"{point.ended_share:.1%}",
-            ]
-        )
-    return ("Way", "worlds", "samples/s", "a step", "ended in a step"), rows
+        count, _, threads = rest.partition("/block")
+        if threads and "left_out" not in result and name in titles:
+            point = Point.from_data(result)
+            row = [titles[name], f"{int(count):,}", threads, f"{point.rate:,.0f}"]
+            rows.append([*row, _spread(point)])
+    head = ("Way", "worlds", "threads per block", "samples/s", "spread")
+    return [markdown("By block size", head, rows)] if rows else []
 
 
 def recommendation(points: Points, titles: dict[str, str]) -> str:
@@ -174,97 +145,38 @@ def recommendation(points: Points, titles: dict[str, str]) -> str:
     return (
         "For throughput on this machine, the fewest worlds within a tenth of the best: "
         + "; ".join(parts)
-        + ". How many are good for learning is another question: see the learning "
-        "study (bench/cartpole_learning.py)."
+        + "."
     )
 
 
-def memory_limits(store: Store, points: Points, titles: dict[str, str]) -> list[str]:
-    """Say how near the kernel comes to the memory's limit, where that was measured."""
-    rate = store.record.get("bandwidth")
-    if rate is None:
-        return []
-    return [
-        against_limit(
-            name, titles[name], max(points[name].values(), key=lambda p: p.rate), rate
-        )
-        for name in BYTES
-        if name in points
-    ]
-
-
-def draw(
-    store: Store, points: Points, titles: dict[str, str], out: Path
-) -> list[tuple[Path, str]]:
-    """The charts: path and what each shows."""
-    if not points:
-        return []
+def draw(points: Points, titles: dict[str, str], folder: Path) -> None:
+    """Draw rates and times of a step against the number of worlds."""
     order = list(titles)
     rates, times = [], []
     for name, by in points.items():
         ordered = [by[count] for count in sorted(by)]
-        counts = [point.num_envs for point in ordered]
         look: dict[str, Any] = {
             "label": titles[name],
-            "x": counts,
+            "x": [point.num_envs for point in ordered],
             "colour": order.index(name),
             "dashed": name.startswith(("gym", "sb3", "ray")),
         }
-        spreads = [point.rates for point in ordered]
         rates.append(
             ChartLine(
                 y=[point.rate for point in ordered],
-                low=[low for low, _ in spreads],
-                high=[high for _, high in spreads],
+                low=[point.rates[0] for point in ordered],
+                high=[point.rates[1] for point in ordered],
                 **look,
             )
         )
         times.append(ChartLine(y=[point.seconds for point in ordered], **look))
-    charts = [
+    for name, title, unit, lines in (
         ("rate", "Samples a second", "samples/s", rates),
         ("step", "Time of a step of all worlds", "seconds", times),
-    ]
-    found = [
-        (
-            Chart(title=title, across="worlds", up=unit, lines=lines, **_RATIOS).save(
-                out / f"{name}.svg", width=1100
-            ),
-            f"{title} against the number of worlds, both axes logarithmic",
-        )
-        for name, title, unit, lines in charts
-    ]
-    return found + draw_blocks(store, titles, out)
-
-
-def draw_blocks(
-    store: Store, titles: dict[str, str], out: Path
-) -> list[tuple[Path, str]]:
-    """The chart of block sizes, if any were measured."""
-    by: dict[str, dict[int, Point]] = {}
-    for key, result in store.results.items():
-        name, _, rest = key.partition("/")
-        count, _, threads = rest.partition("/block")
-        if threads and "left_out" not in result and name in titles:
-            by.setdefault(f"{titles[name]}, {int(count):,} worlds", {})[
-                int(threads)
-            ] = Point.from_data(result)
-    if not by:
-        return []
-    lines = [
-        ChartLine(
-            label=label,
-            x=sorted(points),
-            y=[points[threads].rate for threads in sorted(points)],
-            low=[points[threads].rates[0] for threads in sorted(points)],
-            high=[points[threads].rates[1] for threads in sorted(points)],
-            colour=index,
-        )
-        for index, (label, points) in enumerate(by.items())
-    ]
-    title = "Samples a second by block size"
-    names = {"across": "threads per block", "up": "samples/s"}
-    chart = Chart(title=title, lines=lines, **names, **_RATIOS)
-    return [(chart.save(out / "blocks.svg", width=1100), title)]
+    ):
+        if lines:
+            chart = Chart(title=title, across="worlds", up=unit, lines=lines, **_RATIOS)
+            chart.save(folder / f"{name}.svg", width=1100)
 
 
 def _about(store: Store) -> str:
@@ -277,10 +189,6 @@ def _about(store: Store) -> str:
         "when the device has finished. Gymnasium's environments spend a step of their "
         "own on each reset, which counts as a sample in their favour."
     )
-
-
-def _text(head: Sequence[str], rows: list[list[str]]) -> str:
-    return page.table_text(head, rows)
 
 
 def _spread(point: Point) -> str:

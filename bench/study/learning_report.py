@@ -1,69 +1,41 @@
-"""The learning study as tables, charts, a page, and a conclusion from its figures."""
+"""The learning study as tables and charts."""
 
 import math
 import statistics
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from bench.study import page
 from bench.study.curves import ENOUGH, SOLVED, Curve, mean_and_spread
 from bench.study.store import Store
+from bench.study.table import markdown
 from mjlab.report.chart import Chart, ChartLine
 
 Curves = dict[str, dict[int, list[Curve]]]
 """By learner and number of worlds, one for each seed."""
 
-CLEAR = 0.1
-"""Share of the best possible score by which figures have to differ to mean anything."""
 
-MOST = 500.0
-
-
-def report(store: Store, titles: Mapping[str, str], out: Path) -> str:
-    """Write charts, page and tables beside the results; return the text."""
+def report(store: Store, titles: Mapping[str, str], out: Path, charts: Path) -> str:
+    """Write tables and charts; return the tables."""
     curves = curves_of(store, titles)
     settings = store.record["settings"]
     tables = [
-        (
-            f"Score after {settings['samples']:,} samples",
-            *score_table(curves, titles, "samples", settings["samples"]),
-        ),
-        (
-            f"Score after {settings['seconds']:g} seconds",
-            *score_table(curves, titles, "seconds", settings["seconds"]),
-        ),
-        (
-            f"Seconds until a score of {SOLVED:g}, the median over seeds",
-            *solved_table(curves, titles, "seconds"),
-        ),
-        (
-            f"Samples until a score of {SOLVED:g}, the median over seeds",
-            *solved_table(curves, titles, "samples"),
-        ),
+        markdown(
+            f"Score after {settings[name]:,g} {name}",
+            *score_table(curves, titles, name, settings[name]),
+        )
+        for name in ("samples", "seconds")
     ]
-    sentences = conclude(curves, settings["samples"], settings["seconds"])
-    absent = [
-        f"Absent: {titles.get(name, name)}: {why}."
-        for name, why in store.record.get("absent", {}).items()
+    tables += [
+        markdown(
+            f"{name.capitalize()} until a score of {SOLVED:g}, the median over seeds",
+            *solved_table(curves, titles, name),
+        )
+        for name in ("seconds", "samples")
     ]
-    store.record["conclusion"] = sentences
-    store.save()
-    pictures = draw(curves, titles, settings, out)
-    about = _about(store)
-    parts = [page.paragraph(about)]
-    for title, head, rows in tables:
-        parts += [page.heading(title), page.table_html(head, rows)]
-    parts += [page.heading("What follows"), *map(page.paragraph, sentences)]
-    parts += [page.paragraph(line) for line in absent]
-    parts += [page.picture(path, says) for path, says in pictures]
-    path = page.write_page(
-        out / "learning.html", "Cartpole: what more worlds do to learning", parts
-    )
-    listed = [f"**{t}**\n\n{page.table_markdown(h, r)}" for t, h, r in tables]
-    markdown = "\n\n".join([about, *listed, *sentences, *absent])
-    (out / "learning.md").write_text(markdown + "\n", "utf-8")
-    text = [f"{t}\n\n{page.table_text(h, r)}" for t, h, r in tables]
-    return "\n\n".join([*text, *sentences, *absent, f"Written: {store.path}, {path}"])
+    draw(curves, titles, settings, charts)
+    text = "\n\n".join([_about(store), *tables])
+    (out / "learning.md").write_text(text + "\n", "utf-8")
+    return f"{text}\n\nWritten: {out}"
 
 
 def curves_of(store: Store, titles: Mapping[str, str]) -> Curves:
@@ -138,250 +110,27 @@ def _first(firsts: list[float], name: str) -> str:
     return shown if solved == len(firsts) else f"{shown} ({solved} of {len(firsts)})"
 
 
-# What follows.
-
-
-def conclude(curves: Curves, samples: int, seconds: float) -> list[str]:
-    """Sentences that the figures support, and no others."""
-    found = [*_at_equal_samples(curves, samples), *_at_equal_time(curves, seconds)]
-    found += _replay(curves, samples)
-    found.append(recommend(curves, seconds))
-    seeds = min(
-        (len(runs) for by in curves.values() for runs in by.values()), default=0
-    )
-    if seeds < 3:
-        found.append(f"Only {seeds} seed(s) a point: too few for more than a hint.")
-    return found
-
-
-def _mean_at(curves: Curves, learner: str, name: str, limit: float) -> dict[int, float]:
-    """Mean score by number of worlds, where all seeds came as far."""
-    found = {}
-    for count, runs in curves.get(learner, {}).items():
-        there = scores(runs, name, limit)
-        if there and len(there) == len(runs):
-            found[count] = statistics.fmean(there)
-    return found
-
-
-def _at_equal_samples(curves: Curves, samples: int) -> list[str]:
-    """Say whether one batch of all transitions is what more worlds cost."""
-    fixed = _mean_at(curves, "ppo-fixed", "samples", samples)
-    scaled = _mean_at(curves, "ppo-scaled", "samples", samples)
-    if len(fixed) < 2 or max(fixed) not in scaled:
-        return []
-    best, most = max(fixed, key=lambda count: fixed[count]), max(fixed)
-    lost = fixed[best] - fixed[most]
-    told = (
-        f"At {samples:,} samples, PPO with a fixed number of minibatches scores "
-        f"{fixed[best]:.0f} with {best:,} worlds and {fixed[most]:.0f} with {most:,}"
-    )
-    if lost < CLEAR * MOST:
-        return [f"{told}: more worlds cost it nothing that these figures show."]
-    back = scaled[most] - fixed[most]
-    share = back / lost
-    told += (
-        f"; with as many minibatches as there are samples for, {scaled[most]:.0f} with "
-        f"{most:,} worlds. Scaling wins back {max(share, 0.0):.0%} of what more worlds "
-        "cost, "
-    )
-    if share >= 0.75:
-        cause = (
-            "so the cause is the number of steps of the optimiser, as the study that "
-            "this one answers to guessed: all transitions make one batch, and few "
-            "large steps are taken where many small ones would be."
-        )
-    elif share >= 0.25:
-        cause = (
-            "so too few steps of the optimiser are a part of the cause, and not all of "
-            "it. No arm tests the rest; that the samples come from fewer policies is "
-            "one guess."
-        )
-    else:
-        cause = (
-            "so the number of steps of the optimiser is not the cause: as many "
-            "steps on samples of one old policy do not help."
-        )
-    return [told + cause]
-
-
-def _at_equal_time(curves: Curves, seconds: float) -> list[str]:
-    told = []
-    for learner, words in (
-        ("ppo-fixed", "a fixed number of minibatches"),
-        ("ppo-scaled", "minibatches of a fixed size"),
-    ):
-        found = _mean_at(curves, learner, "seconds", seconds)
-        if len(found) < 2:
-            continue
-        top = max(found.values())
-        near = [count for count in sorted(found) if top - found[count] < CLEAR * MOST]
-        rest = [count for count in sorted(found) if count not in near]
-        text = f"With {words}, after {seconds:g} s, "
-        if len(near) > 1:
-            text += f"{_each(found, near)} differ too little to rank"
-        else:
-            text += f"{_each(found, near)} is clearly best"
-        told.append(text + (f"; below are {_each(found, rest)}." if rest else "."))
-    return [" ".join(told)] if told else []
-
-
-def _each(found: Mapping[int, float], counts: Sequence[int]) -> str:
-    """Scores of numbers of worlds, such as "8 worlds (331), 32 worlds (377)"."""
-    return ", ".join(f"{count:,} worlds ({found[count]:.0f})" for count in counts)
-
-
-def _replay(curves: Curves, samples: int) -> list[str]:
-    """Say whether a learner that samples from a memory minds the number of worlds."""
-    told = []
-    for learner, words in (
-        ("replay", "The learner that replays"),
-        ("sb3-dqn", "The DQN of Stable-Baselines3"),
-    ):
-        found = _mean_at(curves, learner, "samples", samples)
-        if len(found) < 2:
-            continue
-        worst = min(found, key=lambda count: found[count])
-        best = max(found, key=lambda count: found[count])
-        apart = found[best] - found[worst]
-        minds = "depends" if apart >= CLEAR * MOST else "does not clearly depend"
-        told.append(
-            f"{words}, whose steps of the optimiser go with the samples, {minds} on "
-            f"the number of worlds at {samples:,} samples: {found[best]:.0f} with "
-            f"{best:,} worlds at best, {found[worst]:.0f} with {worst:,} at worst."
-        )
-    return told
-
-
-def recommend(curves: Curves, seconds: float) -> str:
-    """Recommend a number of worlds, and say whether its runs stayed solved.
-
-    Args:
-        curves: All runs.
-        seconds: Seconds after which runs are looked at again.
-    """
-    times = {
-        (learner, count): statistics.median(run.first("seconds") for run in runs)
-        for learner, by in curves.items()
-        for count, runs in by.items()
-    }
-    solved = {key: time for key, time in times.items() if math.isfinite(time)}
-    if not solved:
-        return (
-            f"No run reached a score of {SOLVED:g} in most seeds, so that there is no "
-            "recommendation."
-        )
-    learner, count = min(solved, key=lambda key: solved[key])
-    near = sorted(
-        {c for (name, c), t in solved.items() if name == learner}
-        & {c for (name, c), t in solved.items() if t <= 1.25 * solved[learner, count]}
-    )
-    others = f" ({', '.join(f'{c:,}' for c in near)} are within a quarter of it)"
-    return (
-        f"Recommended on this machine for this task: {count:,} worlds with {learner}, "
-        f"which takes {solved[learner, count]:.1f} s to a score of {SOLVED:g}"
-        + (others if len(near) > 1 else "")
-        + "."
-        + _unsteady(curves, learner, count, seconds)
-    )
-
-
-def _unsteady(curves: Curves, learner: str, count: int, seconds: float) -> str:
-    """Return a sentence on seeds that fell back, with a steady choice if any."""
-    runs = curves[learner][count]
-    later = scores(runs, "seconds", seconds)
-    bound = SOLVED - CLEAR * MOST
-    fallen = [score for score in later if score < bound]
-    if not fallen:
-        return ""
-    text = (
-        f" After {seconds:g} s, {len(fallen)} of its {len(runs)} seeds scored below "
-        f"{bound:g} (lowest {min(fallen):.0f})."
-    )
-    steady = {
-        (name, number): statistics.median(run.first("seconds") for run in each)
-        for name, by in curves.items()
-        for number, each in by.items()
-        if len(kept := scores(each, "seconds", seconds)) == len(each)
-        and min(kept) >= SOLVED
-    }
-    if not steady:
-        return text
-    name, number = min(steady, key=lambda key: steady[key])
-    return (
-        f"{text} With {number:,} worlds and {name}, which takes "
-        f"{steady[name, number]:.1f} s, no seed was below {SOLVED:g} then."
-    )
-
-
 # Charts.
 
 
 def draw(
-    curves: Curves, titles: Mapping[str, str], settings: dict[str, float], out: Path
-) -> list[tuple[Path, str]]:
-    """The charts: path and what each shows."""
-    if not curves:
-        return []
-    found = []
-    for name, unit in (("samples", "samples"), ("seconds", "seconds")):
-        for learner in curves:
-            title = f"{titles[learner]}: score by {unit}"
-            lines = _lines(curves[learner], name, counts_of(curves))
+    curves: Curves,
+    titles: Mapping[str, str],
+    settings: dict[str, float],
+    folder: Path,
+) -> None:
+    """Draw the scores by number of worlds, at equal samples and at equal seconds."""
+    for name in ("samples", "seconds"):
+        lines = _summary(curves, titles, name, settings[name])
+        if lines:
             chart = Chart(
-                title=title,
-                across=unit,
+                title=f"Score after {settings[name]:,g} {name}, by number of worlds",
+                across="worlds",
                 up="mean return without exploration",
                 lines=lines,
                 log_across=True,
             )
-            found.append((chart.save(out / f"{learner}_{name}.svg"), title))
-    for name, limit in (
-        ("samples", settings["samples"]),
-        ("seconds", settings["seconds"]),
-    ):
-        title = f"Score after {limit:,g} {name}, by number of worlds"
-        chart = Chart(
-            title=title,
-            across="worlds",
-            up="mean return without exploration",
-            lines=_summary(curves, titles, name, limit),
-            log_across=True,
-        )
-        path = chart.save(out / f"learning_{name}.svg", width=1100)
-        found.append((path, title))
-    return found
-
-
-def _lines(by: dict[int, list[Curve]], name: str, counts: list[int]) -> list[ChartLine]:
-    """A curve for each number of worlds: mean, least and largest over seeds."""
-    lines = []
-    for count in sorted(by):
-        runs = by[count]
-        end = min(getattr(run, name)[-1] for run in runs)
-        start = max(min(getattr(run, name)[1:], default=end) for run in runs)
-        if not 0 < start < end:
-            continue
-        number = 24
-        places = [start * (end / start) ** (i / number) for i in range(number + 1)]
-        values = [[_between(run, name, place) for run in runs] for place in places]
-        lines.append(
-            ChartLine(
-                label=f"{count:,} worlds",
-                x=places,
-                y=[statistics.fmean(v) for v in values],
-                low=[min(v) for v in values],
-                high=[max(v) for v in values],
-                colour=counts.index(count),
-            )
-        )
-    return lines
-
-
-def _between(run: Curve, name: str, place: float) -> float:
-    """The last score at most at a place."""
-    index = sum(p <= place * (1 + 1e-9) for p in getattr(run, name)) - 1
-    return run.scores[max(index, 0)]
+            chart.save(folder / f"learning_{name}.svg", width=1100)
 
 
 def _summary(

@@ -1,16 +1,42 @@
 """Results that are written as they come, so that an interrupted study goes on."""
 
+import argparse
 import datetime
 import json
 import os
+import sys
 from pathlib import Path
 from typing import Any
 
-from bench.record import machine, versions
+from bench.record import RESULTS, machine, versions
 from mjlab.cli.answers import UsageError
 
 BUSY = 0.25
 """Load of a core, by others, from which a machine is called busy."""
+
+IMAGES = Path(__file__).resolve().parents[2] / "docs/images/cartpole"
+
+
+def study_parser(text: str | None) -> argparse.ArgumentParser:
+    """Return a parser with the options that both parts of the cartpole study have."""
+    found = argparse.ArgumentParser(description=(text or "").partition("\n")[0])
+    found.add_argument("--quick", action="store_true", help="few points, short ones")
+    found.add_argument("--fresh", action="store_true", help="discard earlier results")
+    found.add_argument("--out", type=Path, help="folder for JSON, tables and charts")
+    return found
+
+
+def folders(args: argparse.Namespace) -> tuple[Path, Path]:
+    """Return the folder of results and the folder of charts."""
+    if args.out or args.quick:
+        out = args.out or RESULTS / "cartpole_quick"
+        return out, out
+    return RESULTS / "cartpole", IMAGES
+
+
+def show_progress(text: str) -> None:
+    """Print a line of progress to the error output."""
+    print(text, file=sys.stderr, flush=True)
 
 
 class Store:

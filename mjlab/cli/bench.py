@@ -28,8 +28,7 @@ if TYPE_CHECKING:
 
 STUDIES = {
     "velocity": "velocity.py",
-    "cartpole": "cartpole_scaling.py",
-    "cartpole-learning": "cartpole_learning.py",
+    "cartpole": "cartpole_study.py",
     "scaling": "task_scaling.py",
     "recording": "recording.py",
     "placement": "placement.py",

@@ -2,34 +2,26 @@
 
 import json
 import math
-import re
 import types
 
 import numpy as np
 import pytest
 import torch
 
-from bench import cartpole_docs, cartpole_learning, cartpole_scaling, task_scaling
-from bench.study import bandwidth, memory, page
+from bench import cartpole_learning, cartpole_scaling, cartpole_study, task_scaling
+from bench.study import memory
 from bench.study.acting import BURN_IN, LENGTH, WIDTH, Actor, Sequences
 from bench.study.advice import advise, limit_of
 from bench.study.contenders import contenders
 from bench.study.curves import Budget, Curve, Judge
-from bench.study.learning_report import conclude, score_table
+from bench.study.learning_report import score_table
 from bench.study.points import Point, measure
 from bench.study.ppo import HORIZON, SIZE, PpoLearner, minibatches
 from bench.study.replay import GAMMA, Replay, ReplayLearner
 from mjlab.cli.answers import UsageError
 from mjlab.names import UnknownNameError
-from mjlab.tasks.cartpole.classic import ClassicCartpoleCfg, KernelCartpoles
 
 CPU = torch.device("cpu")
-
-
-@pytest.fixture(autouse=True)
-def no_large_copies(monkeypatch):
-    """A quarter of a gigabyte is copied to see what memory can do; not in tests."""
-    monkeypatch.setattr("bench.study.bandwidth.COPIED", {"cpu": 2**20})
 
 
 # What is refused.
@@ -90,7 +82,6 @@ def test_unknown_contenders_learners_and_tasks_are_named_with_the_nearest(tmp_pa
         (cartpole_scaling, ["--seconds", "-1"], "--seconds -1.0"),
         (cartpole_scaling, ["--threads-per-block", "2048"], "from 1 to 1024"),
         (cartpole_scaling, ["--device", "tpu9"], "--device 'tpu9'"),
-        (cartpole_scaling, ["--only", "kernel", "--without", "kernel"], "Nobody is"),
         (cartpole_learning, ["--samples", "-1"], "--samples -1"),
         (cartpole_learning, ["--seconds", "9", "--longest", "2"], "at most `longest`"),
         (task_scaling, ["Cartpole-Balance", "--blocks", "0"], "--blocks 0"),
@@ -232,12 +223,12 @@ def test_an_interrupted_run_resumes(tmp_path, monkeypatch, capsys):
     assert list(after) == ["kernel/2", "gym-vector/2", "kernel/8", "gym-vector/8"]
     assert {key: after[key] for key in before} == before
     assert "2 results are there already" in capsys.readouterr().out
-    for file in ("index.html", "tables.md", "rate.svg", "step.svg"):
+    for file in ("tables.md", "rate.svg", "step.svg"):
         assert (tmp_path / file).stat().st_size > 200
 
 
 def test_results_of_other_settings_are_not_mixed(tmp_path):
-    first = scaling(tmp_path, "--counts", "2", "--without", "gym-vector")
+    first = scaling(tmp_path, "--counts", "2", "--only", "kernel")
     with pytest.raises(UsageError, match=r"repeats was 2 and is 3.*--fresh"):
         scaling(tmp_path, "--counts", "2", "--repeats", "3")
     fresh = scaling(
@@ -284,25 +275,6 @@ def test_a_task_is_swept_resumed_and_judged(tmp_path, capsys):
 
 
 # What follows from rates.
-
-
-def test_bytes_of_a_sample_are_those_of_the_arrays_that_a_step_touches():
-    worlds = KernelCartpoles(ClassicCartpoleCfg(num_envs=1))
-    kept, rollout = worlds.memory, worlds.record(1).rollout
-    size = {t: t.element_size() * t.numel() for t in (kept.state, kept.steps)}
-    read = rollout.actions.element_size() + sum(size.values())
-    flags = (kept.reward, kept.terminated, kept.truncated)
-    written = sum(size.values()) + sum(t.element_size() for t in flags)
-    assert bandwidth.BYTES["kernel"] == read + written
-    row = rollout.observations.element_size() * 4
-    assert bandwidth.BYTES["kernel-replay"] == read + written + row
-
-
-def test_the_share_of_the_memorys_limit_is_the_rate_by_bytes():
-    point = Point(1000, [1e-5], 1, 0.0, 0.0)  # 1e8 samples a second of 54 bytes.
-    told = bandwidth.against_limit("kernel", "It", point, 54e9)
-    assert "54 GB/s" in told and "1,000,000,000 samples/s; it reaches 10.0%" in told
-    assert 1e8 < bandwidth.bandwidth(CPU, repeats=3) < 1e13
 
 
 def test_the_recommended_number_is_the_fewest_within_a_tenth_of_the_best():
@@ -364,59 +336,6 @@ def curve(samples_score, seconds_score=None, *, solved=math.inf):
     )
 
 
-@pytest.mark.parametrize(
-    ("scaled", "said"),
-    [
-        (440.0, "Scaling wins back 85% .* the cause is the number of steps"),
-        (300.0, "Scaling wins back 50% .* part of the cause"),
-        (120.0, "Scaling wins back 5% .* is not the cause"),
-    ],
-)
-def test_the_conclusion_follows_the_figures(scaled, said):
-    curves = {
-        "ppo-fixed": {8: [curve(500.0)] * 3, 8192: [curve(100.0)] * 3},
-        "ppo-scaled": {8: [curve(500.0)] * 3, 8192: [curve(scaled)] * 3},
-    }
-    told = " ".join(conclude(curves, 1000, 10.0))
-    assert "500 with 8 worlds and 100 with 8,192" in told
-    assert re.search(said, told)
-    assert "too few for more than a hint" not in told
-
-
-def at_ten_seconds(score: float) -> Curve:
-    """A run that was solved after 3 seconds and has a score after 10."""
-    return Curve([0, 500, 1000], [0.0, 3.0, 10.0], [9.0, 480.0, score], [0, 5, 10])
-
-
-@pytest.mark.parametrize(
-    ("other", "said"),
-    [
-        (451.0, "8 worlds (500), 32 worlds (451) differ too little to rank."),
-        (449.0, "8 worlds (500) is clearly best; below are 32 worlds (449)."),
-    ],
-)
-def test_scores_less_than_a_tenth_of_the_most_apart_are_not_ranked(other, said):
-    runs = {8: [at_ten_seconds(500.0)] * 3, 32: [at_ten_seconds(other)] * 3}
-    told = " ".join(conclude({"ppo-fixed": runs}, 1000, 10.0))
-    start = "With a fixed number of minibatches, after 10 s, "
-    assert start + said in told
-
-
-def test_a_recommendation_names_seeds_that_fell_back_and_a_steady_choice():
-    slow = Curve([0, 900, 1000], [0.0, 5.0, 10.0], [9.0, 490.0, 500.0], [0, 5, 10])
-    fast = [at_ten_seconds(500.0), at_ten_seconds(500.0)]
-    curves = {
-        "ppo-fixed": {8: [*fast, at_ten_seconds(317.0)]},
-        "ppo-scaled": {8: [slow] * 3},
-    }
-    told = conclude(curves, 1000, 10.0)[-1]
-    assert "8 worlds with ppo-fixed, which takes 3.0 s" in told
-    assert "After 10 s, 1 of its 3 seeds scored below 425 (lowest 317)." in told
-    assert "With 8 worlds and ppo-scaled, which takes 5.0 s, no seed was" in told
-    steady = conclude({"ppo-fixed": {8: fast}}, 1000, 10.0)
-    assert not any("scored below" in line for line in steady)
-
-
 def test_a_table_says_of_how_many_seeds_a_figure_is():
     short = Curve(samples=[0], seconds=[0.0], scores=[9.0], updates=[0])
     runs = {8: [curve(400.0), curve(420.0)], 32: [curve(100.0), short], 128: [short]}
@@ -424,20 +343,6 @@ def test_a_table_says_of_how_many_seeds_a_figure_is():
     assert head == ["worlds", "8", "32", "128"]
     cells = ["410 (400 to 420)", "100 (100 to 100), 1 of 2 seeds", "did not get there"]
     assert rows == [["X", *cells]]
-
-
-def test_no_cause_is_named_where_nothing_was_lost():
-    curves = {
-        "ppo-fixed": {8: [curve(470.0)], 8192: [curve(460.0)]},
-        "ppo-scaled": {8192: [curve(100.0)]},
-        "replay": {8: [curve(100.0)], 8192: [curve(400.0, solved=15.0)]},
-    }
-    told = " ".join(conclude(curves, 1000, 10.0))
-    assert "more worlds cost it nothing that these figures show" in told
-    assert "cause" not in told
-    assert "depends on the number of worlds" in told
-    assert "8,192 worlds with replay, which takes 15.0 s" in told
-    assert "Only 1 seed(s)" in told
 
 
 def test_a_curve_is_read_at_a_place_that_it_reached():
@@ -624,7 +529,8 @@ def test_an_interrupted_study_of_learning_resumes(tmp_path, monkeypatch, capsys)
     assert list(after) == ["ppo-scaled/8/0", "ppo-scaled/8/1"]
     assert after["ppo-scaled/8/0"] == before["ppo-scaled/8/0"]
     assert "1 runs are there already" in capsys.readouterr().out
-    assert (tmp_path / "learning.html").stat().st_size > 1000
+    assert "Score after 512 samples" in (tmp_path / "learning.md").read_text()
+    assert (tmp_path / "learning_samples.svg").stat().st_size > 1000
 
 
 def test_runs_of_one_seed_are_the_same_run():
@@ -639,32 +545,14 @@ def test_runs_of_one_seed_are_the_same_run():
     assert scores[:2] == scores[2:]
 
 
-# Pictures and pages.
+# Both parts.
 
 
-def test_a_page_escapes_what_it_shows_and_holds_its_pictures(tmp_path):
-    picture = tmp_path / "p.svg"
-    picture.write_bytes(b"not really")
-    parts = [page.table_html(["a"], [["<b>"]]), page.picture(picture, 'says "x"')]
-    text = page.write_page(tmp_path / "i.html", "A & B", parts).read_text()
-    assert "&lt;b&gt;" in text and "A &amp; B" in text and "<b>" not in text
-    assert "data:image/svg+xml;base64,bm90IHJlYWxseQ==" in text
-    assert "http" not in text
-    assert page.table_markdown(["a", "b"], [[1, 2]]).splitlines()[1] == "| --- | ---: |"
-
-
-def test_the_page_of_the_documentation_is_filled_between_its_marks(tmp_path):
-    (tmp_path / "tables.md").write_text("| 42 |\n")
-    text = "A\n<!-- figures: scaling -->\nold\n<!-- end -->\nB\n"
-    text += (
-        "<!-- figures: learning --><!-- end -->\n<!-- picture: x.svg --><!-- end -->"
-    )
-    once = cartpole_docs.filled(text, tmp_path, ["x.svg"])
-    assert "| 42 |" in once and "old" not in once
-    assert once.startswith("A\n") and "\nB\n" in once
-    assert cartpole_docs.NOTHING in once and "](../images/cartpole/x.svg)" in once
-    assert cartpole_docs.filled(once, tmp_path, ["x.svg"]) == once
-
-
-def test_the_page_shows_the_figures_that_the_studies_left():
-    cartpole_docs.main(["--check"])
+def test_one_command_runs_both_parts_or_one(tmp_path, monkeypatch):
+    ran = []
+    parts = {name: lambda rest, n=name: ran.append((n, list(rest))) for name in "ab"}
+    monkeypatch.setattr(cartpole_study, "PARTS", parts)
+    cartpole_study.main(["--quick", "--out", str(tmp_path)])
+    cartpole_study.main(["b", "--seeds", "1"])
+    shared = ["--quick", "--out", str(tmp_path)]
+    assert ran == [("a", shared), ("b", shared), ("b", ["--seeds", "1"])]
