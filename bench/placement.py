@@ -3,9 +3,8 @@
     python bench/placement.py --task Cartpole-Balance --num-envs 1024 --workers 2
 
 Blocks of steps in worker processes take turns with blocks of the same steps in this
-process, so that what else the machine does falls on both alike. Also measured: a round
-in which all workers are told something and answer, without any worlds, by pipes and by
-semaphores; and what it takes to publish weights of a megabyte.
+process, so that what else the machine does falls on both alike. Also measured: what it
+takes to publish weights of a megabyte.
 """
 
 import argparse
@@ -13,7 +12,6 @@ import multiprocessing
 import statistics
 import sys
 import time
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -29,12 +27,9 @@ from bench.record import save
 from mjlab.envs import ManagerBasedRlEnv
 from mjlab.muscle import MuscleNetwork, WeightStore
 from mjlab.parallel.memory import ArraySpec, SharedArrays
-from mjlab.parallel.process import Handshake
 from mjlab.registry import load_task
 from mjlab.rl import TrainingEnv, terms_of
 from mjlab.workers import WorkerEnv
-
-ROUNDS = 2000
 
 
 def main() -> None:
@@ -51,18 +46,13 @@ def main() -> None:
         "num_envs": args.num_envs,
         "publish": publish_ms(),
         "placements": {},
-        "rounds": {},
     }
     for workers in args.workers:
         rates = steps_per_s(args.task, args.num_envs, workers, args.blocks, args.steps)
         figures["placements"][str(workers)] = rates
-        figures["rounds"][str(workers)] = {
-            "pipes_us": round_us(workers, pipe_pairs),
-            "semaphores_us": round_us(workers, semaphore_pairs),
-        }
     print(f"publishing 1 MB: {figures['publish']}")
     for workers, rates in figures["placements"].items():
-        print(f"{workers} workers: {rates}; a round: {figures['rounds'][workers]}")
+        print(f"{workers} workers: {rates}")
     path = save(f"placement_{args.task.lower()}_{args.num_envs}", figures)
     print(f"saved {path}")
 
@@ -122,87 +112,6 @@ def block_s(env: TrainingEnv, steps: int) -> float:
     for _ in range(steps):
         env.step(actions)
     return time.perf_counter() - begun
-
-
-# Messages.
-
-Round = Callable[[], None]
-
-
-def round_us(workers: int, pairs: Callable[[int], tuple[Round, Round]]) -> float:
-    """Median time of a round in which all are told, and answer, in microseconds."""
-    once, end = pairs(workers)
-    times = []
-    for _ in range(ROUNDS):
-        begun = time.perf_counter()
-        once()
-        times.append(time.perf_counter() - begun)
-    end()
-    return 1e6 * statistics.median(times)
-
-
-def pipe_pairs(workers: int) -> tuple[Round, Round]:
-    """Processes that answer through pipes, as those of `dual` do."""
-    here: list[Handshake] = []
-    for _ in range(workers):
-        ours, theirs = Handshake.pair()
-        spawn(answer_pipe, theirs)
-        theirs.close()
-        here.append(ours)
-
-    def once() -> None:
-        for each in here:
-            each.tell(b"s")
-        for each in here:
-            each.hear(1.0)
-
-    def end() -> None:
-        for each in here:
-            each.tell(b"q")
-
-    once()
-    return once, end
-
-
-def answer_pipe(handshake: Handshake) -> None:
-    """Answer until told to end."""
-    while handshake.hear() == b"s":
-        handshake.tell(b"k")
-
-
-def semaphore_pairs(workers: int) -> tuple[Round, Round]:
-    """Processes that answer through semaphores."""
-    context = multiprocessing.get_context("spawn")
-    pairs = [(context.Semaphore(0), context.Semaphore(0)) for _ in range(workers)]
-    ended = context.Event()
-    for go, done in pairs:
-        spawn(answer_semaphore, go, done, ended)
-
-    def once() -> None:
-        for go, _ in pairs:
-            go.release()
-        for _, done in pairs:
-            done.acquire()
-
-    def end() -> None:
-        ended.set()
-        for go, _ in pairs:
-            go.release()
-
-    once()
-    return once, end
-
-
-def answer_semaphore(go: Any, done: Any, ended: Any) -> None:
-    """Answer until told to end."""
-    while go.acquire() and not ended.is_set():
-        done.release()
-
-
-def spawn(target: Callable[..., None], *arguments: Any) -> None:
-    """Start a process that ends by itself."""
-    context = multiprocessing.get_context("spawn")
-    context.Process(target=target, args=arguments, daemon=True).start()
 
 
 # Weights.
