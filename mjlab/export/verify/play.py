@@ -15,7 +15,6 @@ import numpy as np
 from mjlab.export.runner.loop import fed, follow
 from mjlab.export.runner.policy import Arrays, ContractError, ContractPolicy
 from mjlab.export.runner.robot import MujocoRobot
-from mjlab.export.verify.misread import misread
 from mjlab.export.verify.motion import wanted_targets
 from mjlab.export.verify.reasons import Departure, likeliest
 from mjlab.export.verify.same import differences, missing
@@ -86,7 +85,7 @@ def verify(path: Path, robot: Path | None = None) -> Verdict:
     record = policy.record()
     verdict.steps = len(record["qpos"])
     turns = None if policy.entity["root"]["is_fixed"] else _turns(record["qpos"])
-    _answers(policy, record, turns, verdict)
+    _answers(policy, record, verdict)
     _measurements(policy, chosen, record, turns, verdict)
     _motion(policy, chosen, record, verdict)
     _closed_loop(policy, chosen, record, verdict)
@@ -114,9 +113,7 @@ def _turns(qpos: np.ndarray) -> np.ndarray:
     return turns.reshape(-1, 3, 3)
 
 
-def _answers(
-    policy: ContractPolicy, record: Arrays, turns: Any, verdict: Verdict
-) -> None:
+def _answers(policy: ContractPolicy, record: Arrays, verdict: Verdict) -> None:
     """Compare what the file answers to what was recorded with what was answered."""
     rows = [answers for _, answers in fed(policy)]
     outputs = {o["name"]: o for o in policy.contract["outputs"]}
@@ -133,10 +130,8 @@ def _answers(
         departure = Departure(
             found[name], expected, _named(elements, expected), default
         )
-        # Where the network acts otherwise, it was told something else.
-        reason = likeliest(departure) if acts else misread(policy, record, turns)
-        reason = reason or likeliest(departure)
-        verdict.departures.append(_said(f"The file's output {name}", first, reason))
+        seen = f"The file's output {name}"
+        verdict.departures.append(_said(seen, first, likeliest(departure)))
 
 
 def _measurements(
