@@ -410,43 +410,6 @@ def _values(course: Course, name: str) -> list[float]:
     return [] if series is None else series.finite
 
 
-def _shares_of_time(course: Course) -> Iterator[Diagnosis]:
-    """Find an imbalance between the times of simulation and of learning."""
-    collect = course.quarter("Perf/collect_s", 3)
-    learn = course.quarter("Perf/learn_s", 3)
-    if not course.long or not collect or not learn:
-        return
-    epochs = course.setting("agent.algorithm.num_learning_epochs") or 1
-    if learn > 3.0 * collect:
-        yield Diagnosis(
-            kind="mostly_learning",
-            certainty=0.5,
-            what=(
-                f"An iteration spends {learn:.3g} s on learning and {collect:.3g} s "
-                "on the rollout."
-            ),
-            advice="use fewer epochs, smaller networks, or more worlds.",
-            settings={
-                _option("agent", "algorithm", "num_learning_epochs"): str(
-                    max(1, epochs // 2)
-                )
-            },
-        )
-    elif collect > 40.0 * learn:
-        yield Diagnosis(
-            kind="mostly_acting",
-            certainty=0.4,
-            what=(
-                f"An iteration spends {collect:.3g} s on the rollout and {learn:.3g} "
-                "s on learning."
-            ),
-            advice="learn more from each sample: more epochs, or larger networks.",
-            settings={
-                _option("agent", "algorithm", "num_learning_epochs"): str(2 * epochs)
-            },
-        )
-
-
 _CHECKS: tuple[Callable[[Course], Iterator[Diagnosis]], ...] = (
     _ending_pays,
     _dead_terms,
@@ -457,5 +420,4 @@ _CHECKS: tuple[Callable[[Course], Iterator[Diagnosis]], ...] = (
     _value_loss,
     _one_end,
     _health,
-    _shares_of_time,
 )

@@ -51,12 +51,11 @@ FAULTS = [
     "value_loss",
     "one_end",
     "nonfinite",
-    "mostly_learning",
 ]
 QUICK = ("dead_term", "sign", "one_end")
 
 # Of these, the rest of the run is as short as the fault, and says more than the fault.
-OF_SHORT_RUNS = {"noise_gone", "value_loss", "rate_at_bound", "mostly_learning"}
+OF_SHORT_RUNS = {"noise_gone", "value_loss", "rate_at_bound"}
 
 
 def kinds(findings: list[Diagnosis]) -> set[str]:
@@ -304,10 +303,9 @@ def rewarded(name: str, weight: float) -> dict[str, Any]:
     return {"env": {"rewards": {"mine": term}}}
 
 
-KL, ENTROPY, EPOCHS, WEIGHT, VALUE = (
+KL, ENTROPY, WEIGHT, VALUE = (
     "agent.algorithm.desired-kl",
     "agent.algorithm.entropy-coef",
-    "agent.algorithm.num-learning-epochs",
     "env.rewards.mine.weight",
     "agent.algorithm.value-loss-coef",
 )
@@ -356,14 +354,6 @@ ADVICE = {
         course(learner(value_loss_coef=1.0), Loss__value=100.0, **CRITIC),
         ("value_loss", {}),
     ),
-    "mostly learning": (
-        course(learner(), Perf__collect_s=1.0, Perf__learn_s=4.0),
-        ("mostly_learning", {EPOCHS: "2"}),
-    ),
-    "mostly acting": (
-        course(learner(), Perf__collect_s=50.0, Perf__learn_s=1.0),
-        ("mostly_acting", {EPOCHS: "8"}),
-    ),
 }
 
 
@@ -383,7 +373,6 @@ def test_advice_turns_the_setting_the_right_way(fault: str) -> None:
         course(rewarded("action_rate_l2", -0.1)),
         course(rewarded("track_linear_velocity", 2.0)),
         course(learner(value_loss_coef=1.0), Loss__value=1.0, **CRITIC),
-        course(learner(), Perf__collect_s=4.0, Perf__learn_s=4.0),
     ],
 )
 def test_figures_between_the_two_faults_show_nothing(quiet: Course) -> None:

@@ -63,19 +63,6 @@ def test_noise_that_explodes_is_paid_a_tenth_and_noise_that_is_gone_ten_times() 
     assert one.settings == {"agent.algorithm.entropy-coef": "0.01"}
 
 
-@pytest.mark.parametrize(
-    ("acting", "learning", "kind", "epochs"),
-    [(1.0, 4.0, "mostly_learning", "2"), (41.0, 1.0, "mostly_acting", "10")],
-)
-def test_epochs_are_halved_where_learning_takes_most_and_doubled_where_acting_does(
-    acting: float, learning: float, kind: str, epochs: str
-) -> None:
-    figures = {"Perf/collect_s": [acting] * 40, "Perf/learn_s": [learning] * 40}
-    agent = {"algorithm": {"num_learning_epochs": 5}}
-    one = found(kind, course(figures, agent=agent))
-    assert one.settings == {"agent.algorithm.num-learning-epochs": epochs}
-
-
 def test_an_episode_is_short_compared_with_its_own_control_steps() -> None:
     """Ten seconds at 0.005 s with a decimation of 4 are 500 control steps."""
     env = {

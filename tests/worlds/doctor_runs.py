@@ -124,7 +124,3 @@ def nonfinite(env: Any, agent: Any) -> None:
 def logarithm(env: Any) -> torch.Tensor:
     """No number where the cart is left of the middle."""
     return env.scene.entity("cartpole").data.joint_pos[:, 0].log()
-
-
-def mostly_learning(env: Any, agent: Any) -> None:
-    agent.algorithm.num_learning_epochs = 30
