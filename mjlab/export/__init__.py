@@ -5,7 +5,6 @@ joints. Everything in between is inside. `OnnxPolicy` reads such a file, and nee
 neither torch nor the task.
 """
 
-import importlib
 from typing import TYPE_CHECKING, Any
 
 from mjlab.export.reader import NEEDS as NEEDS
@@ -13,6 +12,7 @@ from mjlab.export.reader import ExportError as ExportError
 from mjlab.export.reader import OnnxPolicy as OnnxPolicy
 from mjlab.export.reader import is_installed as is_installed
 from mjlab.export.reader import require_installed
+from mjlab.lazy import imported_on_use, modules_by_name
 
 if TYPE_CHECKING:
     from mjlab.export.drive import FilePolicy as FilePolicy
@@ -22,19 +22,12 @@ if TYPE_CHECKING:
     from mjlab.export.write import export_policy as export_policy
     from mjlab.export.write import export_run as export_run
 
-_LAZY = {
-    "FilePolicy": "drive",
-    "driven_by": "drive",
-    "with_clips": "drive",
-    "Exported": "write",
-    "export_policy": "write",
-    "export_run": "write",
-}
+
+_import = imported_on_use(__name__, __file__)
 
 
 def __getattr__(name: str) -> Any:
     """Import a part that needs torch and ONNX, when it is first asked for."""
-    if name not in _LAZY:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    require_installed()
-    return getattr(importlib.import_module(f"{__name__}.{_LAZY[name]}"), name)
+    if name in modules_by_name(__file__):
+        require_installed()
+    return _import(name)

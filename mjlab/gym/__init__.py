@@ -9,6 +9,8 @@ import importlib
 import importlib.util
 from typing import TYPE_CHECKING, Any
 
+from mjlab.lazy import imported_on_use, modules_by_name
+
 if TYPE_CHECKING:
     from mjlab.gym.batched_env import BatchedEnv as BatchedEnv
     from mjlab.gym.build import make as make
@@ -32,28 +34,13 @@ if TYPE_CHECKING:
 if importlib.util.find_spec("gymnasium") is not None:
     from mjlab.gym import build as build
 
-_LAZY = {
-    "batched_env": ("BatchedEnv",),
-    "build": ("make", "make_worlds"),
-    "episodes": ("ActionRepeat", "ManiSkillVectorEnv", "VectorEnv"),
-    "numpy_env": ("NumpyVectorEnv", "SingleEnv"),
-    "torch_env": ("TorchVectorEnv",),
-    "worlds": ("GymWorlds", "ManagedWorlds"),
-    "wrappers": (
-        "CachedReset",
-        "FlattenActionSpace",
-        "FlattenActionSpaceWrapper",
-        "FlattenObservation",
-        "FrameStack",
-    ),
-}
+
+_import = imported_on_use(__name__, __file__)
 
 
 def __getattr__(name: str) -> Any:
     """Import a part at its first use."""
-    for module, names in _LAZY.items():
-        if name in names:
-            # Raises an error with the install command if Gymnasium is missing.
-            importlib.import_module(f"{__name__}.build")
-            return getattr(importlib.import_module(f"{__name__}.{module}"), name)
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    if name in modules_by_name(__file__):
+        # Raises an error with the install command if Gymnasium is missing.
+        importlib.import_module(f"{__name__}.build")
+    return _import(name)

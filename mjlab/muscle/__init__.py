@@ -4,9 +4,9 @@ The configuration is imported eagerly; the rest is imported on first use, becaus
 needs torch and MuJoCo.
 """
 
-import importlib
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
+from mjlab.lazy import imported_on_use
 from mjlab.muscle.config import MuscleLearnerCfg as MuscleLearnerCfg
 from mjlab.muscle.config import MuscleNetworkCfg as MuscleNetworkCfg
 from mjlab.muscle.config import TorqueLawCfg as TorqueLawCfg
@@ -50,26 +50,5 @@ if TYPE_CHECKING:
     from mjlab.muscle.store import WeightError as WeightError
     from mjlab.muscle.store import WeightStore as WeightStore
 
-_NAMES = {
-    "action": "MuscleAction MuscleActionCfg muscle_action",
-    "buffer": "MuscleTupleBuffer TupleLayout",
-    "coordinator": "BoxQp CascadeCoordinator Coordinator NetworkCoordinator"
-    " QpCoordinator RefinedCoordinator",
-    "force": "MuscleCurves inverse_excitation muscle_act_rate",
-    "law": "DiagonalStablePdLaw DirectLaw PlainPdLaw StablePdLaw TorqueLaw make_law",
-    "learner": "LearnerError MuscleRegression",
-    "map": "MuscleMap MuscleMapError",
-    "network": "MuscleCascade MuscleNetwork cascade_weights",
-    "original": "MuscleLearner MuscleTuples generating_muscle_nn load_original"
-    " to_original",
-    "state": "MuscleState TorqueMap",
-    "store": "WeightError WeightStore",
-}
-_LAZY = {name: part for part, names in _NAMES.items() for name in names.split()}
 
-
-def __getattr__(name: str) -> Any:
-    """Import a part that needs torch on first use."""
-    if name not in _LAZY:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return getattr(importlib.import_module(f"{__name__}.{_LAZY[name]}"), name)
+__getattr__ = imported_on_use(__name__, __file__)

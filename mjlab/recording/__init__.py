@@ -5,8 +5,9 @@ writes the episodes that a trigger selects. `Recording` reads them. Parts are im
 when they are first used, since configurations need neither torch nor h5py.
 """
 
-import importlib
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from mjlab.lazy import imported_on_use
 
 if TYPE_CHECKING:
     from mjlab.recording.config import RecordingCfg as RecordingCfg
@@ -16,18 +17,5 @@ if TYPE_CHECKING:
     from mjlab.recording.reader import Recording as Recording
     from mjlab.recording.recorder import Recorder as Recorder
 
-_LAZY = {
-    "RecordingCfg": "config",
-    "RecordingError": "config",
-    "merge": "files",
-    "read_index": "files",
-    "Recording": "reader",
-    "Recorder": "recorder",
-}
 
-
-def __getattr__(name: str) -> Any:
-    """Import a part when it is first used."""
-    if name not in _LAZY:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return getattr(importlib.import_module(f"{__name__}.{_LAZY[name]}"), name)
+__getattr__ = imported_on_use(__name__, __file__)

@@ -4,9 +4,9 @@ Parts that need MuJoCo are imported at first use, so that `prepare_gl` can selec
 OpenGL backend before.
 """
 
-import importlib
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
+from mjlab.lazy import imported_on_use
 from mjlab.render.gl import GlError as GlError
 from mjlab.render.gl import prepare_gl as prepare_gl
 
@@ -30,19 +30,5 @@ if TYPE_CHECKING:
     from mjlab.render.video import VideoError as VideoError
     from mjlab.render.video import WorldVideo as WorldVideo
 
-_LAZY = {
-    "canvas": ("Canvas", "color_muscles", "has_muscles", "sky_gradient"),
-    "observations": ("camera_bytes", "camera_depth", "camera_mask"),
-    "offscreen": ("OrbitView", "Offscreen", "tile"),
-    "overlays": ("Arrow", "Marks", "Sphere", "add_contacts"),
-    "rays": ("RayRendererCfg",),
-    "video": ("Video", "VideoError", "WorldVideo"),
-}
 
-
-def __getattr__(name: str) -> Any:
-    """Import a part that needs MuJoCo at its first use."""
-    for module, names in _LAZY.items():
-        if name in names:
-            return getattr(importlib.import_module(f"{__name__}.{module}"), name)
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+__getattr__ = imported_on_use(__name__, __file__)

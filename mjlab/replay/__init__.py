@@ -4,15 +4,12 @@
 first used.
 """
 
-import importlib
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from mjlab.lazy import imported_on_use
 
 if TYPE_CHECKING:
     from mjlab.replay.record_episode import RecordEpisode as RecordEpisode
 
 
-def __getattr__(name: str) -> Any:
-    """Import the wrapper, now that it is asked for."""
-    if name != "RecordEpisode":
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return importlib.import_module(f"{__name__}.record_episode").RecordEpisode
+__getattr__ = imported_on_use(__name__, __file__)

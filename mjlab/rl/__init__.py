@@ -4,9 +4,9 @@ The configuration is imported eagerly; the rest is imported on first use, becaus
 needs torch and RSL-RL.
 """
 
-import importlib
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
+from mjlab.lazy import imported_on_use
 from mjlab.rl.algorithms.config import CloningCfg as CloningCfg
 from mjlab.rl.algorithms.config import ConstantScheduleCfg as ConstantScheduleCfg
 from mjlab.rl.algorithms.config import DaggerCfg as DaggerCfg
@@ -57,24 +57,8 @@ if TYPE_CHECKING:
     from mjlab.rl.vecenv import TrainingEnv as TrainingEnv
     from mjlab.rl.vecenv import terms_of as terms_of
 
-_LAZY = {
-    "check": ("check_agent", "groups_of"),
-    "distributed": ("Ranks", "relaunch"),
-    "learners": ("Learner",),
-    "loop": ("TrainingResult", "TrainingLoop"),
-    "policy": ("load_policy",),
-    "shipping": ("ship",),
-    "vecenv": ("RslRlVecEnv", "TrainingEnv", "terms_of"),
-}
 
-
-def __getattr__(name: str) -> Any:
-    """Import a part that needs torch on first use."""
-    for module, names in _LAZY.items():
-        if name in names:
-            return getattr(importlib.import_module(f"{__name__}.{module}"), name)
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-
+__getattr__ = imported_on_use(__name__, __file__)
 
 # Names of mjlab 1.6.
 RslRlBaseRunnerCfg = AgentCfg

@@ -5,8 +5,6 @@ import json
 import os
 import shutil
 import signal
-from itertools import chain
-from types import ModuleType
 
 import pytest
 import torch
@@ -267,14 +265,6 @@ def test_a_policy_plays_where_only_what_it_does_not_see_is_different(tmp_path):
     worlds = RslRlVecEnv(ManagerBasedRlEnv(cfg), groups=["actor"])
     with pytest.raises(ValueError, match="observation/actor/cart_pos"):
         load_policy(folder.path, worlds, agent(1))
-
-
-def test_public_names_are_the_things_themselves_whatever_was_imported():
-    import mjlab.rl
-
-    for _ in range(2):
-        for name in chain.from_iterable(mjlab.rl._LAZY.values()):
-            assert not isinstance(getattr(mjlab.rl, name), ModuleType), name
 
 
 def test_worlds_of_later_processes_go_on_counting():
