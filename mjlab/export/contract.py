@@ -28,7 +28,7 @@ from mjlab.managers.observation_config import resolve_delay
 from mjlab.mdp.velocity_command import UniformVelocityCommand
 from mjlab.provenance import versions
 from mjlab.rl.config import AgentCfg
-from mjlab.settings.file import as_data
+from mjlab.settings.leaves import as_data
 
 
 def contract(
