@@ -28,10 +28,11 @@ import torch
 
 from bench.study.cartpole_report import report
 from bench.study.contenders import Contender, contenders
-from bench.study.memory import free_bytes, needs, refuse_if_too_large
+from bench.study.memory import needs, refuse_if_too_large
 from bench.study.points import Point, measure
 from bench.study.store import Store, folders, show_progress, study_parser
 from mjlab.cli.answers import UsageError, run_program
+from mjlab.cli.memory import available_memory
 from mjlab.names import UnknownNameError, suggest
 
 COUNTS = tuple(4**power for power in range(11))
@@ -117,7 +118,7 @@ def choose_counts(
             raise UsageError(f"--counts {count}: a number of worlds is 1 or more.")
         for contender in chosen:
             if contender.absent is None and not over_most(contender, count):
-                free = free_bytes(device)
+                free = available_memory(str(device))
                 each = contender.bytes_per_world
                 refuse_if_too_large(contender.name, count, each, free)
     return sorted(set(args.counts))
@@ -197,7 +198,7 @@ class Sweep:
         """Say why a point is left out, or None."""
         if over_most(contender, count):
             return f"it takes a process each, and {contender.most} is the most here"
-        free = free_bytes(self._device)
+        free = available_memory(str(self._device))
         reason = needs(contender.name, count, contender.bytes_per_world, free)
         return reason or self._too_slow(contender, count)
 

@@ -27,11 +27,12 @@ import torch
 
 from bench.record import RESULTS
 from bench.study.advice import Advice, Limit, advise, limit_of
-from bench.study.memory import free_bytes, needs, refuse_if_too_large
+from bench.study.memory import needs, refuse_if_too_large
 from bench.study.store import Store, show_progress
 from bench.study.table import markdown
 from mjlab.cli import speed
 from mjlab.cli.answers import UsageError, run_program
+from mjlab.cli.memory import available_memory
 from mjlab.envs import ManagerBasedRlEnv
 from mjlab.registry import load_task
 from mjlab.report.chart import Chart, ChartLine
@@ -119,7 +120,7 @@ class Sweep:
 
     def refuse(self, counts: Sequence[int]) -> None:
         """Raise if a number that was asked for does not fit."""
-        free = free_bytes(self._device)
+        free = available_memory(str(self._device))
         each = self._bytes_per_world(max(counts))
         refuse_if_too_large(self._args.task, max(counts), each, free)
 
@@ -133,7 +134,7 @@ class Sweep:
                 show_progress(f"{count} worlds: {said(result)}")
 
     def _result(self, count: int) -> dict[str, Any]:
-        free = free_bytes(self._device)
+        free = available_memory(str(self._device))
         reason = needs(self._args.task, count, self._bytes_per_world(count), free)
         if reason is not None:
             return {"left_out": reason, "because": "memory"}

@@ -244,67 +244,60 @@ def managed_ways(device: torch.device) -> list[Contender]:
 
 
 def gymnasium_ways() -> list[Contender]:
-    """Gymnasium's own."""
-    gym = missing("gymnasium", GYM)
+    """Gymnasium's own vector environments."""
     return [
-        Contender(
-            name="gym-vector",
-            title="Gymnasium's vectorised CartPole",
-            make=lambda n, d, t: GymnasiumRun(n, "vector_entry_point"),
-            bytes_per_world=512,
-            absent=gym,
-            is_peer=True,
+        _peer(
+            "gym-vector", "Gymnasium's vectorised CartPole", 512, "vector_entry_point"
         ),
-        Contender(
-            name="gym-sync",
-            title="Gymnasium SyncVectorEnv",
-            make=lambda n, d, t: GymnasiumRun(n, "sync"),
-            bytes_per_world=20_000,
-            absent=gym,
-            is_peer=True,
-        ),
-        Contender(
-            name="gym-async",
-            title="Gymnasium AsyncVectorEnv",
-            make=lambda n, d, t: GymnasiumRun(n, "async"),
-            bytes_per_world=60_000_000,
-            absent=gym,
-            most=32 * processors(),
-            is_peer=True,
-        ),
+        _peer("gym-sync", "Gymnasium SyncVectorEnv", 20_000, "sync"),
+        _peer("gym-async", "Gymnasium AsyncVectorEnv", 60_000_000, "async", most=32),
     ]
 
 
 def other_ways() -> list[Contender]:
-    """Gymnasium's cartpoles in the hands of others."""
-    gym = missing("gymnasium", GYM)
-    sb3 = gym or missing("stable_baselines3", "pip install stable-baselines3")
-    ray = gym or missing("ray", "pip install ray")
+    """Gymnasium's cartpoles, stepped by other libraries."""
+    sb3, dummy, subproc = "Stable-Baselines3", "DummyVecEnv", "SubprocVecEnv"
     return [
-        Contender(
-            name="sb3-dummy",
-            title="Stable-Baselines3 DummyVecEnv",
-            make=lambda n, d, t: StableBaselinesRun(n, "DummyVecEnv"),
-            bytes_per_world=20_000,
-            absent=sb3,
-            is_peer=True,
-        ),
-        Contender(
-            name="sb3-subproc",
-            title="Stable-Baselines3 SubprocVecEnv",
-            make=lambda n, d, t: StableBaselinesRun(n, "SubprocVecEnv"),
-            bytes_per_world=250_000_000,
-            absent=sb3,
-            most=8 * processors(),
-            is_peer=True,
-        ),
-        Contender(
-            name="ray",
-            title="Ray remote environments",
-            make=lambda n, d, t: RayRun(n),
-            bytes_per_world=100_000_000,
-            absent=ray,
-            most=8 * processors(),
-            is_peer=True,
-        ),
+        _peer("sb3-dummy", f"{sb3} {dummy}", 20_000, dummy),
+        _peer("sb3-subproc", f"{sb3} {subproc}", 250_000_000, subproc, most=8),
+        _peer("ray", "Ray remote environments", 100_000_000, "", most=8),
     ]
+
+
+_PACKAGES = {"sb3": "stable_baselines3", "ray": "ray"}
+
+
+def _peer(
+    name: str, title: str, bytes_per_world: int, mode: str, *, most: int | None = None
+) -> Contender:
+    """Return another library's way.
+
+    Args:
+        name: Its name: the library, then the way.
+        title: Its title.
+        bytes_per_world: Memory of a world.
+        mode: The library's name of the way.
+        most: Worlds per processor, for ways that take a process each.
+    """
+    library = name.partition("-")[0]
+    absent = missing("gymnasium", GYM)
+    if library != "gym":
+        package = _PACKAGES[library]
+        absent = absent or missing(package, f"pip install {package.replace('_', '-')}")
+
+    def make(num_envs: int, device: torch.device, threads: int) -> Run:
+        if library == "gym":
+            return GymnasiumRun(num_envs, mode)
+        if library == "sb3":
+            return StableBaselinesRun(num_envs, mode)
+        return RayRun(num_envs)
+
+    return Contender(
+        name=name,
+        title=title,
+        make=make,
+        bytes_per_world=bytes_per_world,
+        absent=absent,
+        most=None if most is None else most * processors(),
+        is_peer=True,
+    )

@@ -1,45 +1,9 @@
-"""Memory that there is, and the refusal of what would not fit."""
-
-from pathlib import Path
-
-import torch
+"""Refusal of numbers of worlds that do not fit into memory."""
 
 from mjlab.cli.answers import UsageError
 
 SHARE = 0.8
 """Share of the free memory that a measurement may take."""
-
-
-def free_bytes(device: torch.device) -> int:
-    """Memory that could still be taken: of the GPU, or of this machine."""
-    if device.type == "cuda":
-        return torch.cuda.mem_get_info(device)[0]
-    found = [_of_machine(), *_of_control_group()]
-    return min(number for number in found if number is not None)
-
-
-def _of_machine() -> int | None:
-    meminfo = Path("/proc/meminfo")
-    if not meminfo.exists():
-        # macOS does not say what is free. Half of everything is a careful guess.
-        import os
-
-        return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") // 2
-    for line in meminfo.read_text().splitlines():
-        if line.startswith("MemAvailable:"):
-            return int(line.split()[1]) * 1024
-    return None
-
-
-def _of_control_group() -> list[int]:
-    """Return what a container's limit leaves."""
-    folder = Path("/sys/fs/cgroup")
-    try:
-        most = (folder / "memory.max").read_text().strip()
-        used = int((folder / "memory.current").read_text())
-    except (OSError, ValueError):
-        return []
-    return [] if most == "max" else [max(0, int(most) - used)]
 
 
 def needs(what: str, num_envs: int, bytes_per_world: float, free: int) -> str | None:

@@ -62,7 +62,6 @@ def test_what_fits_is_four_fifths_of_what_is_free():
     )
     with pytest.raises(UsageError, match="At most 80 worlds fit"):
         memory.refuse_if_too_large("x", 81, 1e6, 100_000_000)
-    assert 2**20 < memory.free_bytes(CPU) < 2**50
 
 
 def test_unknown_contenders_learners_and_tasks_are_named_with_the_nearest(tmp_path):
