@@ -10,7 +10,6 @@ and as many of them, so that what else the machine does falls on both alike.
 import argparse
 import statistics
 import sys
-from collections.abc import Callable
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
@@ -20,6 +19,7 @@ from mjlab.threads import prepare_threads, torch_threads
 prepare_threads()
 
 from bench.record import save
+from mjlab.cli.progress import tell_progress
 from mjlab.cli.speed import measure
 from mjlab.envs import ManagerBasedRlEnv, ManagerBasedRlEnvCfg
 from mjlab.registry import load_task
@@ -39,7 +39,8 @@ def main() -> None:
     with torch_threads(1):
         env = ManagerBasedRlEnv(cfg)
         env.reset()
-        measured = measure(env, args.blocks, args.steps, show_progress(args.blocks))
+        tell = tell_progress(args.task, "block", every=1)
+        measured = measure(env, args.blocks, args.steps, tell)
     shares = measured.shares_of_managers
     figures = {
         "task": args.task,
@@ -73,17 +74,6 @@ def task_cfg(name: str) -> ManagerBasedRlEnvCfg:
 
         return SyntheticCfg()
     return load_task(name).env()
-
-
-def show_progress(blocks: int) -> Callable[[int], None]:
-    """Show on a terminal how far the measurement is."""
-
-    def show(block: int) -> None:
-        if sys.stderr.isatty():
-            end = "\n" if block == blocks else ""
-            print(f"\rblock {block}/{blocks}", end=end, file=sys.stderr, flush=True)
-
-    return show
 
 
 if __name__ == "__main__":

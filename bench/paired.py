@@ -28,6 +28,7 @@ ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT))
 
 from bench.record import save
+from mjlab.cli.progress import tell_progress
 
 WORKER = Path(__file__).with_name("paired_worker.py")
 POINTS = (
@@ -98,11 +99,12 @@ def compare(
     """Time pairs of blocks of a task in two checkouts, after a pair to warm up."""
     sides = [Side(place, point, threads) for place in (before, after)]
     times: list[list[tuple[float, float]]] = []
+    tell = tell_progress(point, "pair", every=1)
     for pair in range(pairs + 1):
         order = (0, 1) if pair % 2 else (1, 0)
         found = {index: sides[index].run(steps) for index in order}
         times.append([found[0], found[1]])
-        show_progress(point, pair, pairs)
+        tell(pair, pairs)
     for side in sides:
         side.close()
     return {
@@ -152,13 +154,6 @@ def commit_of(checkout: Path) -> dict[str, Any]:
         for arguments in (("rev-parse", "HEAD"), ("status", "--porcelain"))
     ]
     return {"commit": found[0], "changed": bool(found[1])}
-
-
-def show_progress(point: str, pair: int, pairs: int) -> None:
-    """Show on a terminal how far the measurement is."""
-    if sys.stderr.isatty():
-        end = "\n" if pair == pairs else ""
-        print(f"\r{point} {pair}/{pairs}", end=end, file=sys.stderr, flush=True)
 
 
 def main() -> None:

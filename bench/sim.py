@@ -8,7 +8,6 @@ turns, so that what else the machine does falls on both alike.
 """
 
 import argparse
-import resource
 import statistics
 import sys
 import time
@@ -27,6 +26,8 @@ import torch
 from mujoco import batch as mj_batch
 
 from bench.record import save
+from mjlab.cli.progress import tell_progress
+from mjlab.cli.speed import resident_bytes
 from mjlab.scene import SceneCfg, build_scene
 from mjlab.sim import MujocoCfg, Simulation, SimulationCfg, Stage, compile_model
 from mjlab.tasks.robots import g1, go1
@@ -147,6 +148,7 @@ def measure(
     step_bare, sync = bare
     ours: list[float] = []
     theirs: list[float] = []
+    tell = tell_progress("physics", "block", every=1)
     for block in range(blocks + 1):
         noise = torch.randn(standing.shape, generator=random, device=sim.device)
         sim.data.ctrl.copy_(standing + 0.2 * noise)
@@ -159,7 +161,7 @@ def measure(
             sync()
             if block:  # The first pair warms up.
                 times.append((time.perf_counter() - start) / steps)
-        show_progress(block, blocks)
+        tell(block, blocks)
     return ours, theirs
 
 
@@ -196,21 +198,6 @@ def report(
         f"{max(ratios):.3f}); {memory / args.num_envs / 2**20:.2f} MB resident a world"
     )
     print(f"saved {path}")
-
-
-def resident_bytes() -> int:
-    """Memory of this process that is resident now; on macOS, at most so far."""
-    statm = Path("/proc/self/statm")
-    if statm.exists():
-        return int(statm.read_text().split()[1]) * resource.getpagesize()
-    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-
-
-def show_progress(block: int, blocks: int) -> None:
-    """Show on a terminal how far the measurement is."""
-    if sys.stderr.isatty():
-        end = "\n" if block == blocks else ""
-        print(f"\rblock {block}/{blocks}", end=end, file=sys.stderr, flush=True)
 
 
 if __name__ == "__main__":

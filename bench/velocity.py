@@ -38,6 +38,7 @@ import torch
 from mujoco import batch as mj_batch
 
 from bench.record import save
+from mjlab.cli.progress import tell_progress
 from mjlab.cli.speed import random_actions
 from mjlab.envs import ManagerBasedRlEnv
 from mjlab.registry import load_task
@@ -156,6 +157,7 @@ def measure(env: ManagerBasedRlEnv, bare: Bare, blocks: int, steps: int) -> list
     random = torch.Generator().manual_seed(0)
     engine: Any = env.sim.engine
     found: list[Times] = []
+    tell = tell_progress("bare engine", "block", every=1)
     for block in range(blocks + 1):
         actions = random_actions(env, steps, random)
         bare.batch.state[...] = engine.batch.state
@@ -171,20 +173,13 @@ def measure(env: ManagerBasedRlEnv, bare: Bare, blocks: int, steps: int) -> list
         theirs = clock() - theirs
         if block:  # The first pair warms up.
             found.append(Times(*(ours / steps).tolist(), *(theirs / steps).tolist()))
-        show_progress(block, blocks)
+        tell(block, blocks)
     return found
 
 
 def clock() -> np.ndarray:
     """The time, and the processor time of all threads, s."""
     return np.array([time.perf_counter(), time.process_time()])
-
-
-def show_progress(block: int, blocks: int) -> None:
-    """Show on a terminal how far the measurement is."""
-    if sys.stderr.isatty():
-        end = "\n" if block == blocks else ""
-        print(f"\rblock {block}/{blocks}", end=end, file=sys.stderr, flush=True)
 
 
 # What a step consists of.

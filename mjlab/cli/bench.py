@@ -6,7 +6,7 @@ import json
 import statistics
 import subprocess
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -16,6 +16,7 @@ from tyro.conf import Positional
 from mjlab.cli.answers import UsageError
 from mjlab.cli.hardware import check_device, choose_worlds, processors, with_worlds
 from mjlab.cli.line import Line, TaskOptions, read_line
+from mjlab.cli.progress import tell_progress
 from mjlab.cli.tasks import need_task
 from mjlab.registry import load_task
 from mjlab.settings.bounds import at_least
@@ -138,7 +139,8 @@ def measure(line: Line[BenchOptions], env_cfg: Any) -> dict[str, Any]:
         before = speed.memory(torch.device(device))
         env = build(line, env_cfg)
         env.reset()
-        measured = speed.measure(env, blocks, steps, show_progress(blocks))
+        tell = tell_progress("measuring", "block", every=1)
+        measured = speed.measure(env, blocks, steps, tell)
         used = speed.memory(env.device) - before
         operations = speed.count_operations(env)
         profile = env.profile(steps)
@@ -161,17 +163,6 @@ def measure(line: Line[BenchOptions], env_cfg: Any) -> dict[str, Any]:
         "parts_s": profile.seconds,
         "profile": str(profile),
     }
-
-
-def show_progress(blocks: int) -> Callable[[int], None]:
-    """Return a function that shows progress, if the error output is a terminal."""
-
-    def tell(block: int) -> None:
-        if sys.stderr.isatty():
-            end = "\n" if block == blocks else ""
-            print(f"\rblock {block}/{blocks}", end=end, file=sys.stderr, flush=True)
-
-    return tell
 
 
 def show(options: BenchOptions, task: str, figures: dict[str, Any]) -> None:

@@ -60,7 +60,7 @@ def measure(
     env: ManagerBasedRlEnv,
     blocks: int,
     steps: int,
-    progress: Callable[[int], None] = lambda block: None,
+    progress: Callable[[int, int], None] = lambda block, blocks: None,
     physics: Physics | None = None,
 ) -> Speed:
     """Time blocks of environment steps, alternating with blocks of physics only.
@@ -73,7 +73,7 @@ def measure(
             actions.
         blocks: Pairs of blocks, after one pair that warms up.
         steps: Steps per block.
-        progress: Called with the number of finished pairs.
+        progress: Called with the number of finished pairs, and their total.
         physics: Runs the engine's part of some steps. None calls each engine function.
     """
     do_physics = physics or run_physics
@@ -91,7 +91,7 @@ def measure(
         if block:
             whole.append(first)
             alone.append(second)
-        progress(block)
+        progress(block, blocks)
     return Speed(env.num_envs, whole, alone)
 
 
