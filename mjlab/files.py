@@ -7,15 +7,16 @@ when the name is on disk, too, may the replaced file be deleted.
 import errno
 import hashlib
 import io
+import math
 import os
 import shutil
 import stat
 import zipfile
 import zlib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
-from typing import BinaryIO
+from typing import Any, BinaryIO
 
 TEMPORARY = ".tmp"
 """Suffix of a file that is being written. Left-over files can be deleted."""
@@ -150,6 +151,15 @@ def write_text(path: Path, text: str) -> None:
     write_atomic(path, lambda file: file.write(text.encode()))
 
 
+def finite(data: Any) -> Any:
+    """Return JSON data with None in place of numbers that are not finite."""
+    if isinstance(data, Mapping):
+        return {key: finite(item) for key, item in data.items()}
+    if isinstance(data, tuple | list):
+        return [finite(item) for item in data]
+    return None if isinstance(data, float) and not math.isfinite(data) else data
+
+
 def move_durably(unfinished: Path, path: Path) -> None:
     """Rename a complete file or folder, after it is synchronised to disk.
 
@@ -210,13 +220,6 @@ def _check_entry(path: Path, folder: Path, kind: type[Exception]) -> None:
             )
     elif not (stat.S_ISREG(mode) or stat.S_ISDIR(mode)):
         raise kind(f"{path} is not a regular file: delete it, or move it away.")
-
-
-def append_text(path: Path, text: str) -> None:
-    """Append to a text file, and synchronise it to disk."""
-    with path.open("a", encoding="utf-8") as file:
-        file.write(text)
-    sync(path)
 
 
 def sha256(path: Path) -> str:

@@ -1,7 +1,6 @@
 """Statistics over many episodes: summary, table and JSON file."""
 
 import json
-import math
 import statistics
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
@@ -9,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from mjlab.envs.rollout import EpisodeResult
-from mjlab.files import write_text
+from mjlab.files import finite, write_text
 from mjlab.report.words import SHARES, SPREADS
 
 
@@ -70,7 +69,7 @@ def save(
         "summary": figures,
         "runs": [asdict(episode) for episode in episodes],
     }
-    text = json.dumps(_finite(whole), indent=1, allow_nan=False, default=str)
+    text = json.dumps(finite(whole), indent=1, allow_nan=False, default=str)
     write_text(path, text + "\n")
     return figures
 
@@ -92,13 +91,3 @@ def _share(values: Sequence[bool | None]) -> float | None:
 def _row(name: str, values: Mapping[str, float]) -> tuple[str, ...]:
     keys = ("mean", "deviation", "least", "most")
     return (name, *(f"{values[key]:.4g}" for key in keys))
-
-
-def _finite(value: Any) -> Any:
-    if isinstance(value, Mapping):
-        return {key: _finite(item) for key, item in value.items()}
-    if isinstance(value, tuple | list):
-        return [_finite(item) for item in value]
-    if isinstance(value, float) and not math.isfinite(value):
-        return None
-    return value

@@ -17,7 +17,7 @@ from mjlab.cli.answers import UsageError
 from mjlab.cli.line import read_line
 from mjlab.cli.progress import tell_progress
 from mjlab.cli.tasks import RunOptions
-from mjlab.files import write_text
+from mjlab.files import finite, write_text
 from mjlab.names import suggest
 from mjlab.provenance import versions
 from mjlab.runs import Found
@@ -236,7 +236,8 @@ def sit(options: ExamOptions, found: Candidate, robot: "ExamRobot") -> "ExamReco
     from mjlab.exam import LEVELS, conduct
     from mjlab.exam.film import chosen_runs
     from mjlab.exam.page import ExamRecord
-    from mjlab.exam.scores import table, text
+    from mjlab.exam.scores import table
+    from mjlab.gait.table import text
 
     runs = range(options.first_run, options.first_run + options.runs)
     levels: list[LevelResults] = []
@@ -296,7 +297,8 @@ def report(
 ) -> None:
     """Write the figures, the films and the page, and print the table."""
     from mjlab.exam.page import write_page
-    from mjlab.exam.scores import as_json, finite, table, text
+    from mjlab.exam.scores import as_json, table
+    from mjlab.gait.table import text
 
     whole = {
         "exam": found.exam.name,

@@ -9,6 +9,7 @@ import numpy as np
 
 from mjlab.exam.falls import causes
 from mjlab.exam.results import LevelResults, RunResult
+from mjlab.files import finite
 
 _Z = 1.959964
 """Normal quantile of a 95% interval."""
@@ -142,18 +143,6 @@ def table(levels: Sequence[LevelResults]) -> list[list[str]]:
     return rows
 
 
-def text(rows: Sequence[Sequence[str]]) -> str:
-    """Return a table for the screen."""
-    widths = [max(len(cell) for cell in column) for column in zip(*rows, strict=True)]
-    return "\n".join(
-        "  ".join(
-            [row[0].ljust(widths[0])]
-            + [cell.rjust(w) for cell, w in zip(row[1:], widths[1:], strict=True)]
-        ).rstrip()
-        for row in rows
-    )
-
-
 def as_json(levels: Sequence[LevelResults]) -> dict[str, Any]:
     """Return scores, causes of falls and runs by level, for a JSON file."""
     return {
@@ -166,17 +155,6 @@ def as_json(levels: Sequence[LevelResults]) -> dict[str, Any]:
         )
         for level in levels
     }
-
-
-def finite(value: Any) -> Any:
-    """Return a value with None for numbers that are not finite."""
-    if isinstance(value, dict):
-        return {key: finite(item) for key, item in value.items()}
-    if isinstance(value, list | tuple):
-        return [finite(item) for item in value]
-    if isinstance(value, float) and not math.isfinite(value):
-        return None
-    return value
 
 
 def _cell(estimate: Estimate, factor: float, digits: int) -> str:
