@@ -81,25 +81,3 @@ class ExamPolicy(Protocol):
     def described(self) -> dict[str, Any]:
         """Settings of the adapter, for the results."""
         ...
-
-
-class Stander:
-    """Policy that holds the stance with the gains of joints without a policy."""
-
-    def __init__(self, stance: np.ndarray) -> None:
-        """Hold a pose, rad, shape (joints,)."""
-        self._stance = stance
-        self.command = CommandCfg()
-        self.owned = np.zeros(len(stance), bool)
-        self.kp = self.kd = np.zeros(len(stance))
-
-    def reset(self, runs: int) -> None:
-        """Do nothing."""
-
-    def act(self, seen: Readings) -> np.ndarray:
-        """Return the stance."""
-        return np.tile(self._stance, (len(seen.active), 1))
-
-    def described(self) -> dict[str, Any]:
-        """No settings."""
-        return {}

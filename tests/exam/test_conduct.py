@@ -12,7 +12,7 @@ from mjlab.exam.command import CommandCfg
 from mjlab.exam.conduct import conduct, hang
 from mjlab.exam.draws import draw_payloads, draw_punches, draw_route
 from mjlab.exam.feet import FootMeter
-from mjlab.exam.policy import Readings, Stander
+from mjlab.exam.policy import Readings
 from mjlab.exam.robot import PAYLOAD, ExamRobot, build_robot
 from mjlab.exam.rules import LEVELS, Exam
 from mjlab.exam.tables import G1_EXAM, GO1_EXAM
@@ -22,6 +22,25 @@ GAINS = 120.0, 4.0
 
 LEAN = 0.05
 """Distance of its targets from the stance, rad. Joints move at once."""
+
+
+class Stander:
+    """Policy that holds the stance with the gains of joints without a policy."""
+
+    def __init__(self, stance: np.ndarray) -> None:
+        self._stance = stance
+        self.command = CommandCfg()
+        self.owned = np.zeros(len(stance), bool)
+        self.kp = self.kd = np.zeros(len(stance))
+
+    def reset(self, runs: int) -> None:
+        pass
+
+    def act(self, seen: Readings) -> np.ndarray:
+        return np.tile(self._stance, (len(seen.active), 1))
+
+    def described(self) -> dict[str, Any]:
+        return {}
 
 
 class Listener:
