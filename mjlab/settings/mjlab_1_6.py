@@ -1,6 +1,18 @@
-"""Names of mjlab 1.6.0, from its reference pages, and their counterparts."""
+"""mjlab 1.6.0: one table of its names, fields and members, with their counterparts.
 
-from mjlab.cli.porting.project import Package, Project
+The codemod `port`, the message about an unknown field, and the documentation read it.
+A test compares it with mjlab 1.6 itself. A row is the counterpart, empty if there is
+none, and a note: the difference, or what to do instead.
+"""
+
+from typing import NamedTuple
+
+from mjlab.settings.counterparts import Package, Project, Row
+
+_To = Row
+_OMIT = "omit it"
+
+# --- Names ----------------------------------------------------------------------------
 
 _PACKAGES = {
     "mjlab.envs": Package(
@@ -246,11 +258,6 @@ _OTHERWISE: dict[str, tuple[str, str]] = {
         "mjlab.tasks.velocity.mdp.projected_gravity_from_sensor",
         "",
     ),
-    "reward_curriculum": (
-        "mjlab.mdp.schedule",
-        "`target` names a weight or a parameter, `stages` are (step, value)",
-    ),
-    "termination_curriculum": ("mjlab.mdp.schedule", "the same"),
     # mjlab.envs.mdp.dr
     "dof_armature": ("mjlab.mdp.randomize.joint_armature", ""),
     "dof_damping": ("mjlab.mdp.randomize.joint_damping", ""),
@@ -363,6 +370,21 @@ _TASK_PACKAGES = {
         "ROUGH_TERRAINS_CFG", "mjlab.tasks.velocity.terrains"
     ),
     "mjlab.tasks.registry": Package("register_mjlab_task", "mjlab.registry"),
+    "mjlab.asset_zoo.robots": Package(
+        "G1_ACTION_SCALE GO1_ACTION_SCALE YAM_ACTION_SCALE get_g1_robot_cfg "
+        "get_go1_robot_cfg get_yam_robot_cfg",
+        "mjlab.tasks.robots",
+    ),
+    "mjlab.rl.exporter_utils": Package(
+        "attach_metadata_to_onnx get_base_metadata", "mjlab.export"
+    ),
+    "mjlab.utils.lab_api.string": Package(
+        "resolve_matching_names resolve_matching_names_values", "mjlab.names"
+    ),
+    "mjlab.utils.lab_api.tasks.importer": Package("import_packages", "mjlab.registry"),
+    "mjlab.utils.os": Package("get_wandb_checkpoint_path", "mjlab.runs"),
+    "mjlab.utils.torch": Package("configure_torch_backends", "mjlab.rl"),
+    "mjlab.viewer.debug_visualizer": Package("DebugVisualizer", "mjlab.render"),
 }
 _DRAWS = "draw from `env.rng`, which has a stream for each world"
 _MATH = "mjlab.tensors.math"
@@ -419,6 +441,31 @@ _OTHERWISE |= {
     # mjlab.tasks.tracking.mdp
     "MotionCommand": ("mjlab.motion.MotionCommand", ""),
     "MotionCommandCfg": ("mjlab.motion.MotionCommandCfg", ""),
+    # mjlab.asset_zoo.robots
+    **{
+        name: (f"mjlab.tasks.robots.{robot}.{ours}", "")
+        for robot in ("g1", "go1", "yam")
+        for name, ours in {
+            f"{robot.upper()}_ACTION_SCALE": "ACTION_SCALE",
+            f"get_{robot}_robot_cfg": f"{robot}_cfg",
+        }.items()
+    },
+    # mjlab.rl.exporter_utils
+    "attach_metadata_to_onnx": ("", "`mjlab export` writes the metadata"),
+    "get_base_metadata": ("", "`mjlab export` writes the metadata"),
+    # mjlab.utils
+    "resolve_matching_names": (
+        "mjlab.names.match_names",
+        "returns indices only, and needs `what`",
+    ),
+    "resolve_matching_names_values": ("mjlab.names.match_values", ""),
+    "import_packages": ("", "omit it: tasks are found by their entry points"),
+    "get_wandb_checkpoint_path": ("", "commands take a run as `wandb:...`"),
+    "configure_torch_backends": ("", "omit it"),
+    "DebugVisualizer": (
+        "mjlab.render.overlays.Marks",
+        "`add_arrow(world, start, end)`, for the worlds in `worlds`",
+    ),
     # mjlab.tasks
     "register_mjlab_task": (
         "mjlab.registry.Task",
@@ -426,5 +473,403 @@ _OTHERWISE |= {
     ),
 }
 
-MJLAB = Project("mjlab 1.6", ("mjlab",), _PACKAGES, _TASK_PACKAGES, _OTHERWISE)
+CALLS: dict[str, tuple[str, str]] = {
+    "resolve_matching_names_values": (
+        "data list_of_strings",
+        "match_values({data}, {list_of_strings})",
+    ),
+    "copysign": ("mag other", "torch.copysign({mag}, {other})"),
+    "saturate": ("x lower upper", "torch.clamp({x}, {lower}, {upper})"),
+    "quat_apply_yaw": ("quat vec", "quat_rotate(quat_yaw({quat}), {vec})"),
+    "quat_from_angle_axis": ("angle axis", "quat_from_axis_angle({axis}, {angle})"),
+    "transform_points": (
+        "points pos quat",
+        "transform_points({pos}, {quat}, {points})",
+    ),
+    "default_orientation": (
+        "num device",
+        "torch.tensor([1.0, 0.0, 0.0, 0.0], device={device}).repeat({num}, 1)",
+    ),
+    "scale_transform": (
+        "x lower upper",
+        "(2.0 * {x} - ({lower} + {upper})) / ({upper} - {lower})",
+    ),
+    "unscale_transform": (
+        "x lower upper",
+        "({lower} + {upper}) / 2.0 + {x} * ({upper} - {lower}) / 2.0",
+    ),
+    "sample_uniform": (
+        "lower upper size device",
+        "({lower}) + (({upper}) - ({lower})) * torch.rand({size}, device={device})",
+    ),
+    "sample_log_uniform": (
+        "lower upper size device",
+        "({lower}) * (({upper}) / ({lower})) ** torch.rand({size}, device={device})",
+    ),
+    "sample_gaussian": (
+        "mean std size device",
+        "({mean}) + ({std}) * torch.randn({size}, device={device})",
+    ),
+    "random_orientation": (
+        "num device",
+        "quat_normalize(torch.randn({num}, 4, device={device}))",
+    ),
+    "random_yaw_orientation": (
+        "num device",
+        "quat_from_rotvec(torch.pi * torch.nn.functional.pad("
+        "2.0 * torch.rand({num}, 1, device={device}) - 1.0, (2, 0)))",
+    ),
+}
+"""Parameters of functions of `mjlab.utils.lab_api`, and the same value here, with
+functions of `mjlab.tensors.math` and `mjlab.names`."""
+
+# --- Fields -------------------------------------------------------------------------
+
+_LAGS = {
+    "delay_min_lag": _To("delay", "`DelayCfg(min_lag=...)`"),
+    "delay_max_lag": _To("delay", "`DelayCfg(max_lag=...)`"),
+    "delay_hold_prob": _To("delay", "`DelayCfg(hold_prob=...)`"),
+    "delay_update_period": _To("delay", "`DelayCfg(update_period=...)`"),
+    "delay_per_env_phase": _To("delay", "`DelayCfg(per_world_phase=...)`"),
+}
+_DRAWN = {
+    "debug_vis": _To("", f"{_OMIT}: viewers draw no rays"),
+    "viz": _To("", f"{_OMIT}: viewers draw no rays"),
+}
+_SELECTED = "read it from the `Selection` that a term receives"
+
+_FIELDS: dict[str, dict[str, Row]] = {
+    # Physics.
+    "SimulationCfg": {
+        "nan_guard": _To("", "set `dumps` of the agent"),
+        "ls_parallel": _To("", f"{_OMIT}: MuJoCo Warp ignores it"),
+    },
+    # Entities, models and actuators.
+    "EntityCfg": {
+        "spec_fn": _To("source", "the same value, an MjSpec or a file"),
+        "sort_actuators": _To("", f"{_OMIT}: actuators have the order of the joints"),
+    },
+    "ActuatorCfg": {
+        "transmission_type": _To("transmission", "'joint', 'tendon' or 'site'"),
+        **_LAGS,
+    },
+    "XmlActuatorCfg": {"command_field": _To("command")},
+    "MuscleActuatorCfg": {"range": _To("operating_range")},
+    "LearnedActuatorCfg": {
+        "stiffness": _To("", f"{_OMIT}: the network computes the effort"),
+        "damping": _To("", f"{_OMIT}: the network computes the effort"),
+        "history_length": _To("input_idx", "the past steps that the network reads"),
+    },
+    "DcMotorActuatorCfg": {
+        "motor_params": _To("", "set their fields, such as `resistance`, directly"),
+        "mode": _To("inputs"),
+        "lugre": _To("friction"),
+    },
+    "CollisionCfg": {"geom_names_expr": _To("geom_names")},
+    "GeomCfg": {"geom_names_expr": _To("geom_names")},
+    "MaterialCfg": {"geom_names_expr": _To("geom_names", "the same value")},
+    "MeshCfg": {"mesh_names_expr": _To("mesh_names")},
+    # Terrain.
+    "TerrainCfg": {
+        "terrain_type": _To("kind"),
+        "terrain_generator": _To("generator"),
+        "num_envs": _To("", f"{_OMIT}: the scene has it"),
+        "env_spacing": _To("", f"{_OMIT}: the scene has it"),
+        "debug_vis": _To("", f"{_OMIT}: origins are not drawn"),
+        "textures": _To("plane_checker"),
+        "materials": _To("rgba"),
+        "lights": _To("light"),
+        **{
+            name: _To("", f"{_OMIT}: the ground is no entity")
+            for name in (
+                "init_state",
+                "spec_fn",
+                "articulation",
+                "sort_actuators",
+                "cameras",
+                "meshes",
+                "geoms",
+                "collisions",
+            )
+        },
+    },
+    "TerrainGeneratorCfg": {
+        "border_height": _To("base_thickness"),
+        "add_lights": _To("", "set `light` of `TerrainCfg`"),
+    },
+    "SubTerrainCfg": {
+        "size": _To("", "set `size` of `TerrainGeneratorCfg`, for all tiles"),
+    },
+    # Sensors.
+    "CameraSensorCfg": {
+        "camera_name": _To("camera"),
+        "parent_body": _To("parent", "an `ObjRef`"),
+        "enabled_geom_groups": _To("geom_groups"),
+        "orthographic": _To("", f"{_OMIT}: added cameras are perspective"),
+        "clone_data": _To("", "clone the image where a term writes to it"),
+    },
+    "ContactSensorCfg": {
+        "debug": _To("", "`mjlab scene` lists the sensors of a scene"),
+    },
+    "RayCastSensorCfg": _DRAWN,
+    "TerrainHeightSensorCfg": {
+        "ray_alignment": _To("", f"{_OMIT}: its rays are vertical"),
+        **_DRAWN,
+    },
+    # Managers.
+    "ManagerBasedRlEnvCfg": {
+        "auto_reset": _To("", "call `env.choose_resets('never')`"),
+    },
+    "ActionTermCfg": {
+        "clip": _To("", "a field of `JointPositionActionCfg` and similar actions"),
+    },
+    "ObservationGroupCfg": {
+        "nan_check_per_term": _To("", f"{_OMIT}: values are always counted by term"),
+    },
+    "ObservationTermCfg": {
+        **{name: row for name, row in _LAGS.items() if "lag" not in name},
+        "delay_per_env": _To("", f"{_OMIT}: each world has its own lag"),
+    },
+    "SceneEntityCfg": {
+        f"{kind}_ids": _To("", _SELECTED)
+        for kind in (
+            "joint body geom site actuator tendon camera light material texture pair"
+        ).split()
+    },
+    # Terms.
+    "DrivenActionCfg": {
+        "transmission_type": _To("", f"{_OMIT}: the class defines it"),
+    },
+    "JointVelocityActionCfg": {
+        "use_default_offset": _To("offset", "default velocities are not added"),
+    },
+    "DifferentialIKActionCfg": {
+        "delta_pos_scale": _To("position_scale"),
+        "delta_ori_scale": _To("rotation_scale"),
+        "max_dq": _To("max_joint_step"),
+        "joint_limit_weight": _To("use_soft_limits", "limits are hard constraints"),
+        "posture_target": _To("posture"),
+    },
+    "UniformVelocityCommandCfg": {"viz": _To("", _OMIT)},
+    "MotionCommandCfg": {
+        "motion_file": _To("clips", "`(...,)`, files and folders"),
+        "anchor_body_name": _To("anchor_body"),
+        "joint_position_range": _To("joint_range"),
+        "sampling_mode": _To("sampling"),
+        "adaptive_kernel_size": _To("adaptive", "`AdaptiveSampling(kernel=...)`"),
+        "adaptive_lambda": _To("adaptive", "`AdaptiveSampling(decay=...)`"),
+        "adaptive_uniform_ratio": _To("adaptive", "`AdaptiveSampling(uniform=...)`"),
+        "adaptive_alpha": _To("adaptive", "`AdaptiveSampling(rate=...)`"),
+        "viz": _To("", _OMIT),
+    },
+    "variable_posture": {
+        "walking_threshold": _To("speeds", "one ascending pair"),
+        "running_threshold": _To("speeds", "one ascending pair"),
+    },
+    # Viewers.
+    "ViewerCfg": {
+        "origin_type": _To("", f"{_OMIT}: a camera with an `entity` follows it"),
+        "entity_name": _To("entity"),
+        "body_name": _To("body"),
+        "env_idx": _To("world"),
+        **{
+            name: _To("", f"{_OMIT}: viewers have a switch or no counterpart")
+            for name in (
+                "enable_reflections",
+                "enable_shadows",
+                "geom_group",
+                "site_group",
+                "max_extra_envs",
+                "reward_bar_max_terms",
+                "fovy",
+            )
+        },
+    },
+    # Learning.
+    "AgentCfg": {
+        "seed": _To("", "set `--seed`, or `seed` of the environment"),
+        "save_interval": _To("checkpoint", "`CheckpointCfg(every=...)`"),
+        "experiment_name": _To("", f"{_OMIT}: runs are named by task and time"),
+        "run_name": _To("", "name the run with `--name`"),
+        "logger": _To("logging", "`LoggingCfg(tensorboard=..., wandb=...)`"),
+        "wandb_project": _To("logging", "`LoggingCfg(wandb_project=...)`"),
+        "wandb_tags": _To("logging", "tags are not written"),
+        "upload_model": _To("logging", "`LoggingCfg(wandb_artifacts=...)`"),
+        "resume": _To("", "give `--resume RUN`"),
+        "load_run": _To("", "give `--resume RUN`"),
+        "load_checkpoint": _To("", "give `--resume RUN/model_*.pt`"),
+        "class_name": _To("", f"{_OMIT}: the class of the configuration decides"),
+    },
+    "MlpModelCfg": {
+        "cnn_cfg": _To("", "use `CnnModelCfg`"),
+        "rnn_type": _To("", "use `RnnModelCfg`"),
+        "rnn_hidden_dim": _To("", "use `RnnModelCfg`"),
+        "rnn_num_layers": _To("", "use `RnnModelCfg`"),
+        "class_name": _To("", f"{_OMIT}: the class of the configuration decides"),
+    },
+    "PpoCfg": {
+        "class_name": _To("", f"{_OMIT}: the class of the configuration decides"),
+    },
+}
+"""Fields that do not exist here, by our class."""
+
+# --- Members of objects -------------------------------------------------------------
+
+_MEMBERS: dict[str, Row] = {
+    # Entity.
+    "find_joints_by_actuator_names": _To("find_joints", "by names of joints"),
+    "write_data_to_sim": _To("apply", "the environment calls it"),
+    "is_mocap": _To("index.mocap_body_id", "None without a mocap body"),
+    # EntityData.
+    "gravity_vec_w": _To("down_w", "the direction of gravity in each world"),
+    "joint_torques": _To("qfrc_actuator", "effort of the actuators in the joints"),
+    "joint_pos_target": _To("targets.joint_pos"),
+    "joint_vel_target": _To("targets.joint_vel"),
+    "joint_effort_target": _To("targets.joint_effort"),
+    "tendon_len_target": _To("targets.tendon_len"),
+    "tendon_vel_target": _To("targets.tendon_vel"),
+    "tendon_effort_target": _To("targets.tendon_effort"),
+    "site_effort_target": _To("targets.site_effort"),
+    "qfrc_external": _To("qfrc_applied"),
+    # Environment and managers.
+    "obs_buf": _To("observation_manager.output"),
+    "reward_buf": _To("reward_manager.reward"),
+    "reset_buf": _To("termination_manager.dones"),
+    "reset_terminated": _To("termination_manager.terminated"),
+    "reset_time_outs": _To("termination_manager.time_outs"),
+    "get_observations": _To(
+        "observation_manager.output", "without a call; after a reset or a step"
+    ),
+    "get_term_cfg": _To("get_term", "weights are in `reward_manager.set_weight`"),
+    "get_active_iterable_terms": _To("term", "by name, or `terms` for all"),
+    "vel_command_b": _To("command", "the terms of all commands have it"),
+    "is_standing_env": _To("is_standing"),
+    "is_heading_env": _To("is_heading"),
+    "is_forward_env": _To("is_forward"),
+    "is_world_env": _To("is_world"),
+    # Simulation.
+    "expand_model_fields": _To("expand", "event terms declare their fields instead"),
+    "get_default_field": _To("default"),
+    "create_graph": _To("", "graphs are captured on first use"),
+    "wp_model": _To("model", "tensors; `engine` has Warp's arrays"),
+    "wp_data": _To("data", "tensors; `engine` has Warp's arrays"),
+    # Sensors.
+    "prefixed_name": _To("full_name", "without a call"),
+    "env.render": _To("", "`mjlab.gym` environments have `render`"),
+    "env.scene.terrain": _To("scene.ground", "None on a plane"),
+    "env_origins": _To("spawn_origins", "zero on a plane"),
+    "terrain_origins": _To("tile_origins"),
+    "terrain_levels": _To("levels"),
+    "terrain_types": _To("columns"),
+    "indexing": _To("index"),
+    "indexing.free_joint_q_adr": _To("", "`sim.mj_model.jnt_qposadr` has addresses"),
+    "indexing.free_joint_v_adr": _To("", "`sim.mj_model.jnt_dofadr` has addresses"),
+    **{
+        f"indexing.{theirs}": _To(f"index.{ours}")
+        for theirs, ours in {
+            "body_ids": "bodies.ids",
+            "geom_ids": "geoms.ids",
+            "site_ids": "sites.ids",
+            "joint_ids": "joints.ids",
+            "tendon_ids": "tendons.ids",
+            "ctrl_ids": "controls.ids",
+            "joint_q_adr": "joint_qpos.ids",
+            "joint_v_adr": "joint_dofs.ids",
+        }.items()
+    },
+}
+"""Methods and attributes. An owner in the key is the name of the variable."""
+
+# --- Other defaults and meanings --------------------------------------------------
+
+
+class OtherDefault(NamedTuple):
+    """Default of mjlab 1.6 that is another one here."""
+
+    theirs: str
+    """Default there, as Python text."""
+
+    reason: str
+    """Reason for ours."""
+
+
+_SAME_LIMIT = OtherDefault("inf", "None is no limit too")
+
+DEFAULTS: dict[str, dict[str, OtherDefault]] = {
+    "ManagerBasedRlEnvCfg": {
+        "episode_length_s": OtherDefault("0.0", "episodes of no step are an error"),
+    },
+    "EntityCfg": {
+        "articulation": OtherDefault("None", "the default has no actuators either"),
+    },
+    "ContactSensorCfg": {
+        "secondary_policy": OtherDefault(
+            "'first'", "the first match depends on the order of the model"
+        ),
+    },
+    "IdealPdActuatorCfg": {"effort_limit": _SAME_LIMIT},
+    "LearnedActuatorCfg": {"effort_limit": _SAME_LIMIT},
+    "DcPdActuatorCfg": {"effort_limit": _SAME_LIMIT},
+    "NoiseModelWithAdditiveBiasCfg": {
+        "bias_noise_cfg": OtherDefault("None", "None is an error in mjlab too"),
+    },
+    "FlatPatchCfg": {
+        "grid_resolution": OtherDefault(
+            "None", "height fields are sampled at their vertices in both"
+        ),
+    },
+    "SubTerrainCfg": {
+        "flat_patch_sampling": OtherDefault("None", "an empty dictionary is the same"),
+    },
+    "AgentCfg": {
+        "obs_groups": OtherDefault(
+            "{'actor': ('actor',), 'critic': ('critic',)}",
+            "`PpoAgentCfg` has it; other agents have other networks",
+        ),
+    },
+    "ViewerCfg": {
+        "width": OtherDefault("320", "films for people, not for a log"),
+        "height": OtherDefault("240", "films for people, not for a log"),
+        "distance": OtherDefault("5.0", "None fits the entity into the image"),
+        "azimuth": OtherDefault("90.0", "the front is visible too"),
+        "elevation": OtherDefault("-45.0", "feet are visible"),
+    },
+    "MuscleActuatorCfg": {
+        "length_range": OtherDefault("(0.0, 0.0)", "None lets MuJoCo compute it too"),
+        "force": OtherDefault("-1.0", "None lets MuJoCo compute it too"),
+    },
+}
+"""Fields with the same meaning and another default here."""
+
+MEANINGS: dict[str, dict[str, str]] = {
+    "UniformVelocityCommandCfg": {
+        "rel_standing_envs": "fractions are exclusive and sum to 1 at most; mjlab "
+        "draws each class independently",
+        "rel_forward_envs": "the velocity is drawn from the positive part of its "
+        "range; "
+        "mjlab takes the absolute value, at least 0.3 m/s",
+    },
+    "JointPositionActionCfg": {
+        "use_default_offset": "`offset` is added to the default; mjlab ignores it then",
+    },
+    "TerrainGeneratorCfg": {
+        "num_cols": "a column has one kind of tile, by proportion; mjlab draws "
+        "each tile",
+    },
+    "RayCastData": {
+        "distances": "`max_distance` for a miss, and `hit` is False; mjlab has -1",
+    },
+    "TerrainHeightSensorCfg": {
+        "reduction": "rays without a hit are left out; mjlab counts them as "
+        "`max_distance`",
+    },
+    "ContactSensorCfg": {
+        "num_slots": "more than 1 is an error with `netforce`; mjlab ignores it",
+    },
+}
+"""Fields with the same name and another meaning of some values."""
+
+MJLAB = Project(
+    "mjlab 1.6", ("mjlab",), _PACKAGES, _TASK_PACKAGES, _OTHERWISE, _FIELDS, _MEMBERS
+)
 """mjlab 1.6."""

@@ -1,6 +1,6 @@
 """Names of Isaac Lab 2.3 (managers, environments, MDP terms) and their counterparts."""
 
-from mjlab.cli.porting.project import Package, Project
+from mjlab.settings.counterparts import Package, Project, Row
 
 _PACKAGES = {
     "isaaclab.managers": Package(
@@ -275,11 +275,35 @@ _OTHERWISE |= {
     "AdditiveGaussianNoiseCfg": ("mjlab.tensors.GaussianNoiseCfg", ""),
 }
 
+_OMIT = "omit it: "
+_FIELDS = {
+    "": {
+        "asset_name": Row("entity_name"),
+        "eye": Row(
+            "distance", "with `azimuth` and `elevation`, around the look-at point"
+        ),
+        "render_interval": Row("", _OMIT + "viewers render at their own rate"),
+        "replicate_physics": Row("", _OMIT + "all worlds have the same model"),
+        "spawn": Row("source", "a path to MJCF or URDF"),
+        "prim_path": Row("", _OMIT + "entities and sensors are named by their keys"),
+    },
+    "ViewerCfg": {
+        "asset_name": Row("entity"),
+        "body_name": Row("body"),
+        "env_index": Row("world"),
+    },
+    "TerrainCfg": {
+        "terrain_type": Row("kind"),
+        "terrain_generator": Row("generator"),
+    },
+}
+
 ISAAC_LAB = Project(
     "Isaac Lab 2.3",
     ("isaaclab", "isaaclab_tasks", "isaaclab_assets", "isaaclab_rl"),
     _PACKAGES,
     _TASK_PACKAGES,
     _OTHERWISE,
+    _FIELDS,
 )
 """Isaac Lab 2.3."""
