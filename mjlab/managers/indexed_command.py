@@ -1,6 +1,8 @@
 """Command terms whose methods take world indices, as in mjlab 1.6 and Isaac Lab."""
 
 from abc import abstractmethod
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import torch
@@ -31,8 +33,8 @@ class IndexedCommandTerm(CommandTerm):
     `_update_command` has to call `sim.forward()`.
 
     The indices cost a copy to the host in each step, so such a term excludes the step
-    as one CUDA graph; a `CommandTerm` does not. Draws usually come from PyTorch's
-    generator, which all worlds share.
+    as one CUDA graph; a `CommandTerm` does not. Draws from PyTorch's generator follow
+    from the seed of the environment, but all worlds share them.
     """
 
     needs_ids = True
@@ -83,7 +85,8 @@ class IndexedCommandTerm(CommandTerm):
 
     def update(self) -> None:
         if self._scope is None or len(self._scope) > 0:
-            self.compute(self._dt, self._scope)
+            with self._seeded("update"):
+                self.compute(self._dt, self._scope)
             self._env.scene.invalidate()
 
     def compute(self, dt: float, env_ids: torch.Tensor | None = None) -> None:
@@ -139,5 +142,15 @@ class IndexedCommandTerm(CommandTerm):
         low, high = self.cfg.resampling_time_range
         unit = self._env.rng.draw(f"{self.stream}/time", ())[env_ids]
         self._time_left[env_ids] = low + unit * (high - low) if high > low else low
-        self._resample_command(env_ids)
+        with self._seeded("resample"):
+            self._resample_command(env_ids)
         self.command_counter[env_ids] += 1
+
+    @contextmanager
+    def _seeded(self, purpose: str) -> Iterator[None]:
+        """Seed PyTorch's generator within the block, from world 0."""
+        unit = self._env.rng.draw(f"{self.stream}/{purpose}", ())[0]
+        gpus = [self.device] if self.device.type == "cuda" else []
+        with torch.random.fork_rng(gpus):
+            torch.manual_seed(int(unit * 2**24))
+            yield
