@@ -14,12 +14,12 @@ from typing import Any
 
 from mujoco import batch
 
-from mjlab.cli.porting.isaaclab_names import ISAAC_LAB
-from mjlab.cli.porting.mjlab_names import MJLAB
-from mjlab.cli.porting.project import Package, Project
+from mjlab.cli.porting.isaaclab_2_3 import ISAAC_LAB
 from mjlab.cli.verbs import VERBS
 from mjlab.gait.limits import AS_TRAINED, FAST, QUIET, SLOW, failures
 from mjlab.gait.table import gait_tables, tracking_table, verdict
+from mjlab.settings.counterparts import Package, Project
+from mjlab.settings.mjlab_1_6 import MJLAB
 from mjlab.sim.warp_fields import VARIABLE_FIELDS
 
 ROOT = Path(__file__).resolve().parents[1]
