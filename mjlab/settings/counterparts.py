@@ -123,5 +123,7 @@ class Project:
         """
         parts = module.split(".")
         yield from (".".join(parts[:cut]) for cut in range(len(parts), 0, -1))
-        if "mdp" in parts:
+        if parts[-1] == "dr":
+            yield f"{self.roots[0]}.envs.mdp.dr"
+        elif "mdp" in parts:
             yield f"{self.roots[0]}.envs.mdp"

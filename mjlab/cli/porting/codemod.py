@@ -19,6 +19,8 @@ from mjlab.settings.mjlab_1_6 import CALLS, MJLAB
 NONE = "no counterpart"
 UNKNOWN = "unknown"
 
+_OMIT = "omit it"
+
 MARK = "# TODO(port):"
 """Start of a comment that asks a person to decide."""
 
@@ -78,6 +80,10 @@ _WAITS = {
 }
 """Methods that a term should not call, with the reason."""
 
+_ENV_IDS = (
+    "a bool tensor of shape (num_envs,); `env_ids` works, but excludes a CUDA graph"
+)
+
 _INDEXED = {
     "CommandTerm": "mjlab.managers.IndexedCommandTerm",
     "CommandTermCfg": "mjlab.managers.IndexedCommandTermCfg",
@@ -106,7 +112,7 @@ class Change:
 
     def text(self, path: str) -> str:
         """Return the change as a line for the user."""
-        more = f" ({self.note})" if self.note else ""
+        more = f" ({self.note})" if self.note and self.ours != UNKNOWN else ""
         return f"{path}:{self.line}: {self.theirs} -> {self.ours}{more}"
 
 
@@ -171,6 +177,9 @@ class _Porter(cst.CSTTransformer):
     def _note(
         self, node: cst.CSTNode, theirs: str, ours: str, note: str = ""
     ) -> None:
+        note = note.replace("see below", "see coming_from_mjlab.md")
+        if ours == NONE and note.startswith(_OMIT):
+            ours, note = _OMIT, note.removeprefix(_OMIT).removeprefix(": ")
         self.changes.append(Change(self._line(node), theirs, ours, note))
 
     def _decide(
@@ -310,7 +319,7 @@ class _Porter(cst.CSTTransformer):
             elif not row.ours and name in CALLS:
                 continue
             elif not row.ours:
-                if row.differs.startswith("omit it"):
+                if row.differs.startswith(_OMIT):
                     self._note(alias, f"{module}.{name}", NONE, row.differs)
                 else:
                     self._decide(alias, f"{module}.{name}", row.differs)
@@ -449,6 +458,9 @@ class _Porter(cst.CSTTransformer):
             found = self._use(dotted)
             if found is not None and found[0] == dotted:
                 return self._module_member(original_node, updated_node, *found)
+            if found is None and self._is_unknown(dotted):
+                self._decide(original_node, dotted, "unknown name", UNKNOWN)
+                return updated_node
         name = original_node.attr.value
         if name in _WAITS:
             self._note(original_node.attr, f".{name}()", NONE, _WAITS[name])
@@ -467,6 +479,13 @@ class _Porter(cst.CSTTransformer):
                 new = new.partition(".")[2]
             return _dotted(value, new)
         return self._field_read(original_node, updated_node)
+
+    def _is_unknown(self, use: str) -> bool:
+        """Return True for a name of a module of theirs that has no row."""
+        first, _, name = use.partition(".")
+        dotted = f"{self._imports[first]}.{name}"
+        is_name = first in self._modules and "." not in name
+        return is_name and not self._is_module(dotted)
 
     def _module_member(
         self, original: cst.Attribute, updated: cst.Attribute, use: str, row: Counterpart
@@ -595,7 +614,7 @@ class _Porter(cst.CSTTransformer):
         if found is None or _is_rename(found[1]):
             return None
         row = found[1]
-        if row.note.startswith("omit it"):
+        if row.note.startswith(_OMIT):
             self._note(target, name, NONE, row.note)
         else:
             self._decide(target, name, row.note, row.ours or NONE)
@@ -623,7 +642,8 @@ class _Porter(cst.CSTTransformer):
         owners = self._owners(dotted)
         if name == "dict" and not owners:
             return self._of_dict(original_node, updated_node)
-        if owners:
+        if owners or ("" in self._project.fields and name):
+            owners = owners or [""]
             updated_node = self._with_fields(original_node, updated_node, owners)
         return self._with_params(original_node, updated_node)
 
@@ -694,7 +714,7 @@ class _Porter(cst.CSTTransformer):
                 if row.ours not in made:
                     args.append(arg.with_changes(keyword=cst.Name(row.ours)))
                 made.setdefault(row.ours, []).append(text)
-            elif row.note.startswith("omit it"):
+            elif row.note.startswith(_OMIT):
                 self._note(old, name, NONE, row.note)
                 self._drop(old)
             else:
@@ -784,7 +804,7 @@ class _Porter(cst.CSTTransformer):
             return None
         if name == "register_mjlab_task":
             return self._registered(original, updated, call)
-        if not row.ours and row.differs.startswith("omit it"):
+        if not row.ours and row.differs.startswith(_OMIT):
             self._lift_comments()
             self._drop(original)
             return cst.RemoveFromParent()
@@ -905,6 +925,9 @@ class _Porter(cst.CSTTransformer):
         self, original_node: cst.FunctionDef, updated_node: cst.FunctionDef
     ) -> Any:
         self._types.pop()
+        named = {p.name.value: p for p in original_node.params.params}
+        if {"env", "env_ids"} <= named.keys():
+            self._note(named["env_ids"], "env_ids", "mask", _ENV_IDS)
         if self._command_depth and original_node.name.value == "reset":
             self._note(original_node, "reset(env_ids)", "reset_ids(env_ids)")
             updated_node = updated_node.with_changes(name=cst.Name("reset_ids"))
