@@ -47,7 +47,7 @@ TASKS = {
 Values = dict[str, np.ndarray]
 
 
-# --- Both sides: they run without this package's imports, in its place mjlab's ---------
+# --- Both sides. With mjlab's Python, `mjlab` is the other package. ------------------
 
 
 def quiet(cfg: Any) -> None:
@@ -263,8 +263,12 @@ def states(env: Any) -> Values:
     env.reset()
     size = env.action_manager.total_action_dim
     for _ in range(8):
-        env.step(torch.as_tensor(rng.normal(0, 0.3, (WORLDS, size)), dtype=torch.float32))
-    given = {name: getattr(env.sim.data, name).numpy().copy() for name in ("qpos", "qvel")}
+        env.step(
+            torch.as_tensor(rng.normal(0, 0.3, (WORLDS, size)), dtype=torch.float32)
+        )
+    given = {
+        name: getattr(env.sim.data, name).numpy().copy() for name in ("qpos", "qvel")
+    }
     for name in ("action", "prev_action", "next_action"):
         given[name] = rng.normal(0, 0.5, (WORLDS, size)).astype(np.float32)
     given["vel_command_b"] = rng.uniform(-1, 1, (WORLDS, 3)).astype(np.float32)
@@ -326,7 +330,7 @@ np.savez(sys.argv[2], **arrays)
 """Writes a motion file of mjlab from a clip, with mjlab's own robot."""
 
 
-# --- The comparison ---------------------------------------------------------------------
+# --- The comparison -----------------------------------------------------------------
 
 
 def call(python: str, folder: Path, *words: str, site: str = "") -> None:
@@ -368,7 +372,9 @@ def compare(folder: Path, task: str) -> dict[str, dict[str, float]]:
 def main() -> None:
     """Port, measure both sides, and write the figures."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("peer", nargs="?", help="Python of an environment with mjlab 1.6")
+    parser.add_argument(
+        "peer", nargs="?", help="Python of an environment with mjlab 1.6"
+    )
     parser.add_argument("--tasks", nargs="*", default=list(TASKS))
     parser.add_argument("--out", help="name of the result, such as agreement")
     parser.add_argument("--folder", help="keep the intermediate files here")

@@ -85,7 +85,7 @@ def _figure(term: BoundTerm, value: Any, num_envs: int) -> torch.Tensor:
     if not isinstance(value, torch.Tensor) or value.shape not in ((), (num_envs,)):
         shown = tuple(value.shape) if isinstance(value, torch.Tensor) else repr(value)
         raise TermError(
-            f"{term.label} returned {shown}; it has to return None, figures by name, or a tensor of "
-            f"shape () or ({num_envs},)."
+            f"{term.label} returned {shown}; it has to return None, figures by "
+            f"name, or a tensor of shape () or ({num_envs},)."
         )
     return value if value.ndim == 0 else value.float().mean()

@@ -80,7 +80,8 @@ _PACKAGES = {
         "mjlab.rl",
     ),
     "mjlab.envs.mdp": Package(
-        "JointPositionActionCfg RelativeJointPositionActionCfg JointVelocityActionCfg "
+        "JointPositionAction JointPositionActionCfg RelativeJointPositionActionCfg "
+        "JointVelocityActionCfg "
         "JointEffortActionCfg TendonLengthActionCfg TendonVelocityActionCfg "
         "TendonEffortActionCfg SiteEffortActionCfg DifferentialIKActionCfg "
         "base_lin_vel base_ang_vel projected_gravity joint_pos_rel joint_vel_rel "
@@ -369,7 +370,16 @@ _TASK_PACKAGES = {
     "mjlab.terrains.config": Package(
         "ROUGH_TERRAINS_CFG", "mjlab.tasks.velocity.terrains"
     ),
-    "mjlab.tasks.registry": Package("register_mjlab_task", "mjlab.registry"),
+    "mjlab.tasks.registry": Package(
+        "register_mjlab_task list_tasks load_env_cfg load_rl_cfg load_runner_cls",
+        "mjlab.registry",
+    ),
+    "mjlab.actuator.actuator": Package("TransmissionType", "mjlab.actuator"),
+    "mjlab.utils.actuator": Package(
+        "ElectricActuator reflected_inertia reflected_inertia_from_two_stage_planetary "
+        "rpm_to_rad",
+        "mjlab.tasks.robots.robot",
+    ),
     "mjlab.asset_zoo.robots": Package(
         "G1_ACTION_SCALE GO1_ACTION_SCALE YAM_ACTION_SCALE get_g1_robot_cfg "
         "get_go1_robot_cfg get_yam_robot_cfg",
@@ -466,7 +476,24 @@ _OTHERWISE |= {
         "mjlab.render.overlays.Marks",
         "`add_arrow(world, start, end)`, for the worlds in `worlds`",
     ),
+    # mjlab.actuator.actuator
+    "TransmissionType": ("", "'joint', 'tendon' or 'site'"),
+    # mjlab.utils.actuator
+    "ElectricActuator": ("mjlab.tasks.robots.robot.Motor", "has the gains too"),
+    "reflected_inertia": (
+        "mjlab.tasks.robots.robot.reflected_inertia",
+        "of several stages",
+    ),
+    "reflected_inertia_from_two_stage_planetary": (
+        "mjlab.tasks.robots.robot.reflected_inertia",
+        "of any number of stages",
+    ),
+    "rpm_to_rad": ("", "multiply by pi / 30"),
     # mjlab.tasks
+    "list_tasks": ("mjlab.registry.entries", "a dictionary by id"),
+    "load_env_cfg": ("mjlab.registry.load_task", "a `Task` with `env`, `play`, `rl`"),
+    "load_rl_cfg": ("mjlab.registry.load_task", "a `Task` with `env`, `play`, `rl`"),
+    "load_runner_cls": ("", "`mjlab.rl.TrainingLoop` trains all tasks"),
     "register_mjlab_task": (
         "mjlab.registry.Task",
         "an entry point `mjlab.tasks` of your package names one; so does `new`",
@@ -474,6 +501,18 @@ _OTHERWISE |= {
 }
 
 CALLS: dict[str, tuple[str, str]] = {
+    "list_tasks": ("", "list(entries())"),
+    "reflected_inertia": (
+        "rotor_inertia gear_ratio",
+        "({rotor_inertia}) * ({gear_ratio}) ** 2",
+    ),
+    "reflected_inertia_from_two_stage_planetary": (
+        "rotor_inertia gear_ratio",
+        "reflected_inertia({rotor_inertia}, {gear_ratio})",
+    ),
+    "rpm_to_rad": ("rpm", "({rpm}) * torch.pi / 30.0"),
+    "load_env_cfg": ("task_name", "load_task({task_name}).env()"),
+    "load_rl_cfg": ("task_name", "load_task({task_name}).rl()"),
     "resolve_matching_names_values": (
         "data list_of_strings",
         "match_values({data}, {list_of_strings})",
@@ -520,8 +559,8 @@ CALLS: dict[str, tuple[str, str]] = {
         "2.0 * torch.rand({num}, 1, device={device}) - 1.0, (2, 0)))",
     ),
 }
-"""Parameters of functions of `mjlab.utils.lab_api`, and the same value here, with
-functions of `mjlab.tensors.math` and `mjlab.names`."""
+"""Parameters of functions, and the same value here, with functions of
+`mjlab.tensors.math`, `mjlab.names` and `mjlab.registry`."""
 
 # --- Fields -------------------------------------------------------------------------
 

@@ -24,7 +24,9 @@ def ported(text: str) -> Ported:
 def new(text: str) -> str:
     """The rewritten text, without lines that only import."""
     lines = ported(text).text.splitlines()
-    return "\n".join(line for line in lines if not line.startswith(("from ", "import ")))
+    return "\n".join(
+        line for line in lines if not line.startswith(("from ", "import "))
+    )
 
 
 def imports(text: str) -> set[str]:
@@ -111,8 +113,8 @@ def test_without_libcst_one_line_says_what_to_install(tmp_path):
     (tmp_path / "task.py").write_text("")
     (tmp_path / "run.py").write_text(
         "import importlib.util, sys\n"
-        "find = importlib.util.find_spec\n"
-        "importlib.util.find_spec = lambda n, *a: None if n == 'libcst' else find(n, *a)\n"
+        "find = (have := importlib.util).find_spec\n"
+        "have.find_spec = lambda n, *a: None if n == 'libcst' else find(n, *a)\n"
         "from mjlab.cli.main import run\n"
         "sys.argv = ['port.py', 'task.py']\n"
         "sys.exit(run('port'))\n"
@@ -120,7 +122,9 @@ def test_without_libcst_one_line_says_what_to_install(tmp_path):
     line = [sys.executable, "run.py"]
     done = subprocess.run(line, cwd=tmp_path, capture_output=True, text=True)
     assert done.returncode == 2
-    assert 'port needs libcst, which is not installed: pip install "mjlab' in done.stderr
+    assert (
+        'port needs libcst, which is not installed: pip install "mjlab' in done.stderr
+    )
 
 
 # --- Names ----------------------------------------------------------------------------
@@ -219,8 +223,14 @@ def test_functions_of_mathematics_keep_their_value_with_other_arguments():
     space: dict[str, Any] = {"angle": angle, "axis": axis, "vec": vec, "quat": quat}
     exec(ported(text).text, space)
     close = torch.testing.assert_close
-    close(space["turn"], torch.tensor([[0.5, 0, 0, 0.5]]).div(2).cos().mul(
-        torch.tensor([[1.0, 0, 0, 0]])) + torch.tensor([[0, 0, 0, 0.25]]).sin())
+    close(
+        space["turn"],
+        torch.tensor([[0.5, 0, 0, 0.5]])
+        .div(2)
+        .cos()
+        .mul(torch.tensor([[1.0, 0, 0, 0]]))
+        + torch.tensor([[0, 0, 0, 0.25]]).sin(),
+    )
     close(space["yawed"], ours.quat_rotate(space["turn"], vec))
     close(space["cut"], torch.tensor([[0.3, -0.5, 0.5]]))
     close(space["wide"], 1.0 + 3.0 * vec)
@@ -375,7 +385,9 @@ def test_a_registered_task_becomes_an_entry_point():
     assert found.tasks == {"My-Task": "task:MY_TASK"}
     assert "MY_TASK = Task(\n    env=make,\n" in found.text
     assert "    play=lambda: make(play=True),\n    rl=ppo,\n)" in found.text
-    assert "import ppo\n" in found.text and "TODO(port): runner_cls=Runner" in found.text
+    assert (
+        "import ppo\n" in found.text and "TODO(port): runner_cls=Runner" in found.text
+    )
 
 
 def test_an_isaac_lab_file_is_rewritten_too():

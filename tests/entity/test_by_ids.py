@@ -6,8 +6,8 @@ import torch
 
 from mjlab.actuator import PositionActuatorCfg
 from mjlab.entity import ArticulationCfg, Entity, EntityCfg
-from mjlab.scene import Scene, SceneCfg, build_scene
 from mjlab.random import WorldRng
+from mjlab.scene import Scene, SceneCfg, build_scene
 from mjlab.sim import Simulation, SimulationCfg
 
 ARM = """
@@ -24,7 +24,9 @@ OTHERS = [0, 2]
 
 @pytest.fixture
 def robot() -> Entity:
-    motors = (PositionActuatorCfg(target_names_expr=(".*",), stiffness=1.0, damping=0.1),)
+    motors = (
+        PositionActuatorCfg(target_names_expr=(".*",), stiffness=1.0, damping=0.1),
+    )
     entity = EntityCfg(
         source=lambda: mujoco.MjSpec.from_string(ARM),
         articulation=ArticulationCfg(actuators=motors),

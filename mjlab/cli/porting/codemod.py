@@ -68,6 +68,14 @@ _CONSTRUCTORS = {
 }
 """Module of the records that notes of the table name."""
 
+_HOMES = {
+    "entries": "mjlab.registry",
+    "load_task": "mjlab.registry",
+    "match_values": "mjlab.names",
+    "reflected_inertia": "mjlab.tasks.robots.robot",
+}
+"""Module of functions in rewritten calls that are not of `mjlab.tensors.math`."""
+
 _CHECKS = {
     ("TerrainGeneratorCfg", "num_cols"): "without `curriculum`, at least the number of "
     "`sub_terrains`: a column has one kind of tile"
@@ -174,9 +182,7 @@ class _Porter(cst.CSTTransformer):
 
     # --- Statements and comments ---
 
-    def _note(
-        self, node: cst.CSTNode, theirs: str, ours: str, note: str = ""
-    ) -> None:
+    def _note(self, node: cst.CSTNode, theirs: str, ours: str, note: str = "") -> None:
         note = note.replace("see below", "see coming_from_mjlab.md")
         if ours == NONE and note.startswith(_OMIT):
             ours, note = _OMIT, note.removeprefix(_OMIT).removeprefix(": ")
@@ -361,7 +367,7 @@ class _Porter(cst.CSTTransformer):
             module = alias.evaluated_name
             project = project_of(module)
             package = project.all_packages().get(module) if project else None
-            if project is None or self._sources.is_own(module):
+            if project is None or self._sources.is_own(module) or module == "mjlab":
                 names.append(alias)
             elif package is None and "mdp" not in module.split("."):
                 self._decide(alias, module, "unknown module", UNKNOWN)
@@ -488,7 +494,11 @@ class _Porter(cst.CSTTransformer):
         return is_name and not self._is_module(dotted)
 
     def _module_member(
-        self, original: cst.Attribute, updated: cst.Attribute, use: str, row: Counterpart
+        self,
+        original: cst.Attribute,
+        updated: cst.Attribute,
+        use: str,
+        row: Counterpart,
     ) -> Any:
         package, _, last = row.ours.rpartition(".")
         if not row.ours:
@@ -674,8 +684,8 @@ class _Porter(cst.CSTTransformer):
             self._decide(original, f"{name}(...)", note)
             return updated
         for used in re.findall(r"(?<![.\w])([a-z]\w+)\(", template):
-            home = "mjlab.names" if used == "match_values" else "mjlab.tensors.math"
-            self._need(f"{home}.{used}")
+            if used not in ("list",):
+                self._need(f"{_HOMES.get(used, 'mjlab.tensors.math')}.{used}")
         if "torch." in template and "torch" not in self._source.text:
             self._need("torch")
         self._note(original, f"{name}(...)", template.format(**{n: n for n in names}))
@@ -826,11 +836,13 @@ class _Porter(cst.CSTTransformer):
         name = re.sub(r"\W", "_", task_id).upper()
         new = updated.body[0]
         assert isinstance(new, cst.Expr) and isinstance(new.value, cst.Call)
-        values = {
-            arg.keyword.value: arg.value for arg in new.value.args if arg.keyword
-        }
+        values = {arg.keyword.value: arg.value for arg in new.value.args if arg.keyword}
         lines = [f"{name} = Task("]
-        for theirs, ours in (("env_cfg", "env"), ("play_env_cfg", "play"), ("rl_cfg", "rl")):
+        for theirs, ours in (
+            ("env_cfg", "env"),
+            ("play_env_cfg", "play"),
+            ("rl_cfg", "rl"),
+        ):
             if theirs in values:
                 lines.append(f"    {ours}={_factory(values[theirs])},")
         lines.append(")")
@@ -891,7 +903,11 @@ class _Porter(cst.CSTTransformer):
         return self._with_comments(updated_node)
 
     def _is_command(self, node: cst.ClassDef) -> bool:
-        names = {each.name.value for each in node.body.body if isinstance(each, cst.FunctionDef)}
+        names = {
+            each.name.value
+            for each in node.body.body
+            if isinstance(each, cst.FunctionDef)
+        }
         return "_resample_command" in names
 
     def _as_term(
@@ -1112,9 +1128,7 @@ def _annotated(source: Source) -> Iterator[tuple[str, str]]:
                 yield ast.unparse(node.target), dotted
 
 
-def _of_class(
-    node: cst.ClassDef, imports: dict[str, str]
-) -> Iterator[tuple[str, str]]:
+def _of_class(node: cst.ClassDef, imports: dict[str, str]) -> Iterator[tuple[str, str]]:
     """Yield `self.field` with the class of each annotated field."""
     for line in node.body.body:
         first = line.body[0] if isinstance(line, cst.SimpleStatementLine) else None

@@ -37,9 +37,7 @@ class Porting:
             for file in self.files
             for change in file.changes
         ]
-        changes = [
-            (file.source.path, c) for file in self.files for c in file.changes
-        ]
+        changes = [(file.source.path, c) for file in self.files for c in file.changes]
         unknown = {c.theirs for _, c in changes if c.ours == UNKNOWN}
         changed = {(path, c.line) for path, c in changes if c.ours != UNKNOWN}
         lines.append(
@@ -65,7 +63,10 @@ class Porting:
             removed += sum(line.startswith("-") for line in lines)
             added += sum(line.startswith("+") for line in lines)
         decide = [
-            (file.source.place, c) for file in self.files for c in file.changes if c.decide
+            (file.source.place, c)
+            for file in self.files
+            for c in file.changes
+            if c.decide
         ]
         said = [
             f"{_count(len(self.files), 'file')}, {_count(removed, 'line')} replaced by "
@@ -110,7 +111,9 @@ class Porting:
 
 def _module_of(porting: Porting) -> str:
     """Return the dotted name of a folder, empty if it is no package."""
-    found = [f.source.module for f in porting.files if f.source.place == Path("__init__.py")]
+    found = [
+        f.source.module for f in porting.files if f.source.place == Path("__init__.py")
+    ]
     return found[0] if found else ""
 
 

@@ -133,7 +133,9 @@ class Sources:
             if isinstance(node, ast.ClassDef | ast.FunctionDef):
                 yield node.name
             elif isinstance(node, ast.Assign | ast.AnnAssign):
-                targets = node.targets if isinstance(node, ast.Assign) else [node.target]
+                targets = (
+                    node.targets if isinstance(node, ast.Assign) else [node.target]
+                )
                 yield from (t.id for t in targets if isinstance(t, ast.Name))
             elif isinstance(node, ast.ImportFrom):
                 module = source.absolute(node.module or "", node.level)
