@@ -74,7 +74,8 @@ class IndexedCommandTerm(CommandTerm):
             self._scope = None
             self._time_left.sub_(dt)
             self._time_left[fresh] += dt  # The command began after this step.
-            due = (self._time_left <= 0.0).nonzero().squeeze(-1)
+            # Rounding must not add a step.
+            due = (self._time_left < 0.5 * dt).nonzero().squeeze(-1)
             if len(due) > 0:
                 self._draw(due)
         else:
