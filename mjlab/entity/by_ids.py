@@ -3,21 +3,73 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import Protocol
 
 import torch
 
-from mjlab.tensors.columns import Columns
+from mjlab.entity.data import EntityData
+from mjlab.entity.index import EntityIndex
+from mjlab.tensors.columns import Columns, LocalIds
 from mjlab.tensors.masks import ids_to_mask
-
-if TYPE_CHECKING:
-    from mjlab.entity.entity import Entity
 
 EnvIds = torch.Tensor | slice | None
 """World indices, int64, or a slice. None means all worlds."""
 
 ElementIds = torch.Tensor | Sequence[int] | slice | None
 """Local indices of joints, bodies and so on. None means all."""
+
+
+class WritersByMask(Protocol):
+    """An entity, as the writers with indices use it."""
+
+    data: EntityData
+    """State and derived quantities."""
+
+    index: EntityIndex
+    """Names, ids and addresses in the model."""
+
+    def reset(self, mask: torch.Tensor) -> None:
+        """Reset targets and the memory of actuators."""
+
+    def write_root_pose_w(self, mask: torch.Tensor, pose: torch.Tensor) -> None:
+        """Write the pose of the root link."""
+
+    def write_root_velocity_w(self, mask: torch.Tensor, velocity: torch.Tensor) -> None:
+        """Write the velocity of the root link in world axes."""
+
+    def write_root_velocity_b(self, mask: torch.Tensor, velocity: torch.Tensor) -> None:
+        """Write the velocity of the root link in its own axes."""
+
+    def write_root_state(self, mask: torch.Tensor, state: torch.Tensor) -> None:
+        """Write pose and velocity."""
+
+    def write_mocap_pose(self, mask: torch.Tensor, pose: torch.Tensor) -> None:
+        """Write the mocap pose of a fixed base."""
+
+    def write_joint_pos(
+        self,
+        mask: torch.Tensor,
+        pos: torch.Tensor | float,
+        joint_ids: LocalIds | None = None,
+    ) -> None:
+        """Write positions of joints."""
+
+    def write_joint_vel(
+        self,
+        mask: torch.Tensor,
+        vel: torch.Tensor | float,
+        joint_ids: LocalIds | None = None,
+    ) -> None:
+        """Write velocities of joints."""
+
+    def write_external_wrench(
+        self,
+        mask: torch.Tensor,
+        force: torch.Tensor,
+        torque: torch.Tensor,
+        body_ids: LocalIds | None = None,
+    ) -> None:
+        """Apply forces and torques to bodies."""
 
 
 class WritersByIds:
@@ -28,31 +80,31 @@ class WritersByIds:
     """
 
     def write_root_state_to_sim(
-        self: Entity, root_state: torch.Tensor, env_ids: EnvIds = None
+        self: WritersByMask, root_state: torch.Tensor, env_ids: EnvIds = None
     ) -> None:
         """Write pose and velocity, both in the world, (len(env_ids), 13)."""
         self.write_root_state(*_rows(self, root_state, env_ids))
 
     def write_root_link_pose_to_sim(
-        self: Entity, root_pose: torch.Tensor, env_ids: EnvIds = None
+        self: WritersByMask, root_pose: torch.Tensor, env_ids: EnvIds = None
     ) -> None:
         """Write the pose of the root link in the world, (len(env_ids), 7)."""
         self.write_root_pose_w(*_rows(self, root_pose, env_ids))
 
     def write_root_link_velocity_to_sim(
-        self: Entity, root_velocity: torch.Tensor, env_ids: EnvIds = None
+        self: WritersByMask, root_velocity: torch.Tensor, env_ids: EnvIds = None
     ) -> None:
         """Write the velocity of the link's origin in the world, (len(env_ids), 6)."""
         self.write_root_velocity_w(*_rows(self, root_velocity, env_ids))
 
     def write_root_link_velocity_b_to_sim(
-        self: Entity, root_velocity_b: torch.Tensor, env_ids: EnvIds = None
+        self: WritersByMask, root_velocity_b: torch.Tensor, env_ids: EnvIds = None
     ) -> None:
         """Write the velocity of the link's origin in its axes, (len(env_ids), 6)."""
         self.write_root_velocity_b(*_rows(self, root_velocity_b, env_ids))
 
     def write_root_com_velocity_to_sim(
-        self: Entity, root_velocity: torch.Tensor, env_ids: EnvIds = None
+        self: WritersByMask, root_velocity: torch.Tensor, env_ids: EnvIds = None
     ) -> None:
         """Write the velocity of the root's centre of mass, (len(env_ids), 6)."""
         mask, velocity = _rows(self, root_velocity, env_ids)
@@ -62,24 +114,26 @@ class WritersByIds:
         self.write_root_velocity_w(mask, of_link)
 
     def write_mocap_pose_to_sim(
-        self: Entity, mocap_pose: torch.Tensor, env_ids: EnvIds = None
+        self: WritersByMask, mocap_pose: torch.Tensor, env_ids: EnvIds = None
     ) -> None:
         """Write the mocap pose of a fixed base, (len(env_ids), 7)."""
         self.write_mocap_pose(*_rows(self, mocap_pose, env_ids))
 
     def write_joint_state_to_sim(
-        self: Entity,
+        self: WritersByMask,
         position: torch.Tensor,
         velocity: torch.Tensor,
         joint_ids: ElementIds = None,
         env_ids: EnvIds = None,
     ) -> None:
         """Write positions and velocities of joints, (len(env_ids), n) each."""
-        self.write_joint_position_to_sim(position, joint_ids, env_ids)
-        self.write_joint_velocity_to_sim(velocity, joint_ids, env_ids)
+        local = _local(self, joint_ids)
+        mask, pos = _rows(self, position, env_ids)
+        self.write_joint_pos(mask, pos, local)
+        self.write_joint_vel(mask, _rows(self, velocity, env_ids)[1], local)
 
     def write_joint_position_to_sim(
-        self: Entity,
+        self: WritersByMask,
         position: torch.Tensor,
         joint_ids: ElementIds = None,
         env_ids: EnvIds = None,
@@ -89,7 +143,7 @@ class WritersByIds:
         self.write_joint_pos(mask, rows, _local(self, joint_ids))
 
     def write_joint_velocity_to_sim(
-        self: Entity,
+        self: WritersByMask,
         velocity: torch.Tensor,
         joint_ids: ElementIds = None,
         env_ids: EnvIds = None,
@@ -99,7 +153,7 @@ class WritersByIds:
         self.write_joint_vel(mask, rows, _local(self, joint_ids))
 
     def write_external_wrench_to_sim(
-        self: Entity,
+        self: WritersByMask,
         forces: torch.Tensor,
         torques: torch.Tensor,
         env_ids: EnvIds = None,
@@ -111,7 +165,7 @@ class WritersByIds:
         self.write_external_wrench(mask, force, torque, _local(self, body_ids))
 
     def write_ctrl_to_sim(
-        self: Entity,
+        self: WritersByMask,
         ctrl: torch.Tensor,
         ctrl_ids: ElementIds = None,
         env_ids: EnvIds = None,
@@ -123,7 +177,7 @@ class WritersByIds:
         self.data.invalidate()
 
     def set_joint_position_target(
-        self: Entity,
+        self: WritersByMask,
         position: torch.Tensor,
         joint_ids: ElementIds = None,
         env_ids: EnvIds = None,
@@ -132,7 +186,7 @@ class WritersByIds:
         _set(self, self.data.targets.joint_pos, position, joint_ids, env_ids)
 
     def set_joint_velocity_target(
-        self: Entity,
+        self: WritersByMask,
         velocity: torch.Tensor,
         joint_ids: ElementIds = None,
         env_ids: EnvIds = None,
@@ -141,7 +195,7 @@ class WritersByIds:
         _set(self, self.data.targets.joint_vel, velocity, joint_ids, env_ids)
 
     def set_joint_effort_target(
-        self: Entity,
+        self: WritersByMask,
         effort: torch.Tensor,
         joint_ids: ElementIds = None,
         env_ids: EnvIds = None,
@@ -150,7 +204,7 @@ class WritersByIds:
         _set(self, self.data.targets.joint_effort, effort, joint_ids, env_ids)
 
     def set_tendon_len_target(
-        self: Entity,
+        self: WritersByMask,
         length: torch.Tensor,
         tendon_ids: ElementIds = None,
         env_ids: EnvIds = None,
@@ -159,7 +213,7 @@ class WritersByIds:
         _set(self, self.data.targets.tendon_len, length, tendon_ids, env_ids)
 
     def set_tendon_vel_target(
-        self: Entity,
+        self: WritersByMask,
         velocity: torch.Tensor,
         tendon_ids: ElementIds = None,
         env_ids: EnvIds = None,
@@ -168,7 +222,7 @@ class WritersByIds:
         _set(self, self.data.targets.tendon_vel, velocity, tendon_ids, env_ids)
 
     def set_tendon_effort_target(
-        self: Entity,
+        self: WritersByMask,
         effort: torch.Tensor,
         tendon_ids: ElementIds = None,
         env_ids: EnvIds = None,
@@ -177,7 +231,7 @@ class WritersByIds:
         _set(self, self.data.targets.tendon_effort, effort, tendon_ids, env_ids)
 
     def set_site_effort_target(
-        self: Entity,
+        self: WritersByMask,
         effort: torch.Tensor,
         site_ids: ElementIds = None,
         env_ids: EnvIds = None,
@@ -185,13 +239,13 @@ class WritersByIds:
         """Set effort targets of sites, (len(env_ids), n)."""
         _set(self, self.data.targets.site_effort, effort, site_ids, env_ids)
 
-    def clear_state(self: Entity, env_ids: EnvIds = None) -> None:
+    def clear_state(self: WritersByMask, env_ids: EnvIds = None) -> None:
         """Reset targets and the memory of actuators; see `reset`."""
         self.reset(ids_to_mask(env_ids, self.data.sim.num_envs, self.data.sim.device))
 
 
 def _rows(
-    entity: Entity, values: torch.Tensor, env_ids: EnvIds
+    entity: WritersByMask, values: torch.Tensor, env_ids: EnvIds
 ) -> tuple[torch.Tensor, torch.Tensor]:
     """Return the mask of some worlds, and values with a row for every world."""
     sim = entity.data.sim
@@ -203,14 +257,14 @@ def _rows(
     return mask, rows
 
 
-def _local(entity: Entity, ids: ElementIds) -> torch.Tensor | slice | None:
+def _local(entity: WritersByMask, ids: ElementIds) -> torch.Tensor | slice | None:
     if ids is None or isinstance(ids, torch.Tensor | slice):
         return ids
     return torch.tensor(list(ids), dtype=torch.int64, device=entity.data.sim.device)
 
 
 def _set(
-    entity: Entity,
+    entity: WritersByMask,
     target: torch.Tensor,
     values: torch.Tensor,
     ids: ElementIds,

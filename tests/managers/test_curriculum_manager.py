@@ -131,9 +131,17 @@ def test_a_term_that_returns_something_else_is_an_error():
     with pytest.raises(TermError) as error:
         curriculum.compute(env.everyone)
     assert str(error.value) == (
-        "Curriculum term 'term' returned (2,); it has to return None or a tensor of "
-        "shape () or (3,)."
+        "Curriculum term 'term' returned (2,); it has to return None, figures by name, "
+        "or a tensor of shape () or (3,)."
     )
+
+
+def test_figures_by_name_are_logged_under_the_name_of_the_term():
+    env = FakeEnv(3, extras={"log": {}})
+    curriculum = bound(env, lambda env: {"low": torch.tensor(0.5), "high": 2})
+    curriculum.compute(env.everyone)
+    log = {name: float(value) for name, value in env.extras["log"].items()}
+    assert log == {"Curriculum/term/low": 0.5, "Curriculum/term/high": 2.0}
 
 
 # --- Schedules ------------------------------------------------------------------------
