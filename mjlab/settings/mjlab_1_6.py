@@ -441,13 +441,10 @@ _OTHERWISE |= {
     "yaw_quat": (f"{_MATH}.quat_yaw", ""),
     # mjlab.managers.event_manager
     "requires_model_fields": (
-        "mjlab.mdp.randomize.fields.ModelTerm",
-        "`class my_term(ModelTerm, field='body_mass')`",
+        "",
+        "omit it: `model_fields` of the function has their names",
     ),
-    "RecomputeLevel": (
-        "mjlab.mdp.randomize.fields.ModelTerm",
-        "derived constants follow from the field",
-    ),
+    "RecomputeLevel": ("", "omit it: derived constants follow from the fields"),
     # mjlab.tasks.tracking.mdp
     "MotionCommand": ("mjlab.motion.MotionCommand", ""),
     "MotionCommandCfg": ("mjlab.motion.MotionCommandCfg", ""),

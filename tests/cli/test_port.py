@@ -372,6 +372,19 @@ def test_a_command_keeps_its_methods_with_world_indices():
     assert "from mjlab.managers import CommandTermCfg" in imports(text)
 
 
+def test_model_fields_of_an_event_become_an_attribute():
+    text = (
+        "from mjlab.managers.event_manager import RecomputeLevel\n"
+        "from mjlab.managers.event_manager import requires_model_fields\n"
+        "@requires_model_fields('body_mass', recompute=RecomputeLevel.set_const)\n"
+        "def heavier(env, env_ids, factor): ...\n"
+    )
+    assert ported(text).text == (
+        "def heavier(env, env_ids, factor): ...\n"
+        "heavier.model_fields = ('body_mass',)\n"
+    )
+
+
 def test_a_registered_task_becomes_an_entry_point():
     text = (
         "from mjlab.tasks.registry import register_mjlab_task\n"

@@ -900,7 +900,7 @@ class _Porter(cst.CSTTransformer):
             self._decide(original_node, name, note, name)
         elif _is_term(original_node, methods):
             updated_node = self._as_term(original_node, updated_node, methods)
-        return self._with_comments(updated_node)
+        return self._with_model_fields(original_node, updated_node)
 
     def _is_command(self, node: cst.ClassDef) -> bool:
         names = {
@@ -950,7 +950,36 @@ class _Porter(cst.CSTTransformer):
             renamed = updated_node.visit(_SuperReset())
             assert isinstance(renamed, cst.FunctionDef)
             updated_node = renamed
-        return self._with_comments(updated_node)
+        return self._with_model_fields(original_node, updated_node)
+
+    def _with_model_fields(
+        self,
+        original: cst.FunctionDef | cst.ClassDef,
+        updated: cst.FunctionDef | cst.ClassDef,
+    ) -> Any:
+        """Return a term with the attribute that names its model fields."""
+        kept, fields = [], []
+        for decorator, new in zip(original.decorators, updated.decorators, strict=True):
+            call = decorator.decorator
+            func = call.func if isinstance(call, cst.Call) else call
+            dotted = self._dotted_of(func)
+            is_fields = dotted.endswith(".requires_model_fields")
+            if not is_fields or not isinstance(call, cst.Call):
+                kept.append(new)
+                continue
+            given = [
+                cst.Module([]).code_for_node(a.value)
+                for a in call.args
+                if a.keyword is None
+            ]
+            fields.append(", ".join(given) + ",")
+            self._note(decorator, "requires_model_fields", "model_fields")
+            self._drop(decorator)
+        updated = self._with_comments(updated.with_changes(decorators=kept))
+        if not fields:
+            return updated
+        line = f"{original.name.value}.model_fields = ({' '.join(fields)})"
+        return cst.FlattenSentinel([updated, cst.parse_statement(line)])
 
     def visit_If(self, node: cst.If) -> bool:
         self._comments.append([])
