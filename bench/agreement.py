@@ -285,10 +285,11 @@ def run_side(name: str, task: str, folder: Path) -> None:
     env = side.build(task, str(folder / "motion.npz"))
     given = folder / f"{task}.npz"
     if not given.exists():
-        np.savez(given, **states(env))
+        start: Any = states(env)
+        np.savez(given, **start)
         env = side.build(task, str(folder / "motion.npz"))
     with np.load(given) as stored:
-        found = measure(env, {key: stored[key] for key in stored}, side)
+        found: Any = measure(env, {key: stored[key] for key in stored}, side)
     np.savez(folder / f"{task}.{name}.npz", **found)
 
 

@@ -5,8 +5,8 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 
-class Row(NamedTuple):
-    """Counterpart of a name, a field or a member."""
+class Replacement(NamedTuple):
+    """Counterpart of a name, a field or a member of the other project."""
 
     ours: str
     """Counterpart here, empty if there is none."""
@@ -76,13 +76,13 @@ class Project:
     """Further packages that task files import from."""
 
     otherwise: Rows
-    """Row of each name that is not the same in `Package.ours`."""
+    """Replacement of each name that is not the same in `Package.ours`."""
 
-    fields: Mapping[str, Mapping[str, Row]] = field(default_factory=dict)
+    fields: Mapping[str, Mapping[str, Replacement]] = field(default_factory=dict)
     """Rows of fields by our class, and of parameters by the name of the function. The
     rows of a class also hold for its subclasses, those of "" for any owner."""
 
-    members: Mapping[str, Row] = field(default_factory=dict)
+    members: Mapping[str, Replacement] = field(default_factory=dict)
     """Rows of methods and attributes. A key such as `env.render` names the owner too.
     """
 
@@ -104,7 +104,7 @@ class Project:
                 return Counterpart(f"{module}.{name}", ours, differs)
         return None
 
-    def field(self, owners: Sequence[str], name: str) -> Row | None:
+    def field(self, owners: Sequence[str], name: str) -> Replacement | None:
         """Return the row of a field or a parameter, None if it has none.
 
         Args:

@@ -7,9 +7,9 @@ none, and a note: the difference, or what to do instead.
 
 from typing import NamedTuple
 
-from mjlab.settings.counterparts import Package, Project, Row
+from mjlab.settings.counterparts import Package, Project, Replacement
 
-_To = Row
+_To = Replacement
 _OMIT = "omit it"
 
 # --- Names ----------------------------------------------------------------------------
@@ -574,7 +574,7 @@ _DRAWN = {
 }
 _SELECTED = "read it from the `Selection` that a term receives"
 
-_FIELDS: dict[str, dict[str, Row]] = {
+_FIELDS: dict[str, dict[str, Replacement]] = {
     # Physics.
     "SimulationCfg": {
         "nan_guard": _To("", "set `dumps` of the agent"),
@@ -751,7 +751,7 @@ _FIELDS: dict[str, dict[str, Row]] = {
 
 # --- Members of objects -------------------------------------------------------------
 
-_MEMBERS: dict[str, Row] = {
+_MEMBERS: dict[str, Replacement] = {
     # Entity.
     "find_joints_by_actuator_names": _To("find_joints", "by names of joints"),
     "write_data_to_sim": _To("apply", "the environment calls it"),

@@ -9,7 +9,7 @@ import pytest
 
 from mjlab.cli.porting.codemod import Change, Ported, port_file
 from mjlab.cli.porting.folder import Porting
-from mjlab.cli.porting.sources import Source, Sources
+from mjlab.cli.porting.sources import ForeignFile, ForeignFiles
 
 ROOT = Path(__file__).resolve().parents[2]
 FILES = Path(__file__).with_name("ported")
@@ -17,8 +17,8 @@ NAMES = ("cartpole_of_isaaclab", "go1_of_mjlab")
 
 
 def ported(text: str) -> Ported:
-    source = Source(Path("task.py"), Path("task.py"), "task", text)
-    return port_file(source, Sources((source,)))
+    source = ForeignFile(Path("task.py"), Path("task.py"), "task", text)
+    return port_file(source, ForeignFiles((source,)))
 
 
 def new(text: str) -> str:
@@ -40,8 +40,8 @@ def changes(text: str) -> list[tuple[int, str, str]]:
 
 def listing(name: str) -> str:
     text = (FILES / f"{name}.py.txt").read_text("utf-8")
-    source = Source(Path(f"{name}.py"), Path(f"{name}.py"), name, text)
-    sources = Sources((source,))
+    source = ForeignFile(Path(f"{name}.py"), Path(f"{name}.py"), name, text)
+    sources = ForeignFiles((source,))
     return Porting(source.path, (port_file(source, sources),)).listing() + "\n"
 
 

@@ -12,8 +12,8 @@ import libcst as cst
 from libcst.helpers import get_full_name_for_node
 from libcst.metadata import MetadataWrapper, PositionProvider
 
-from mjlab.cli.porting.sources import Source, Sources, project_of
-from mjlab.settings.counterparts import Counterpart, Project, Row
+from mjlab.cli.porting.sources import ForeignFile, ForeignFiles, project_of
+from mjlab.settings.counterparts import Counterpart, Project, Replacement
 from mjlab.settings.mjlab_1_6 import CALLS, MJLAB
 
 NONE = "no counterpart"
@@ -128,7 +128,7 @@ class Change:
 class Ported:
     """A file, ported."""
 
-    source: Source
+    source: ForeignFile
     """The file."""
 
     text: str
@@ -141,7 +141,7 @@ class Ported:
     """Place of each task that the file registers, "module:name", by task id."""
 
 
-def port_file(source: Source, sources: Sources) -> Ported:
+def port_file(source: ForeignFile, sources: ForeignFiles) -> Ported:
     """Port one of several files; SyntaxError if it is invalid Python."""
     ast.parse(source.text)
     wrapper = MetadataWrapper(cst.parse_module(source.text))
@@ -157,7 +157,7 @@ class _Porter(cst.CSTTransformer):
 
     METADATA_DEPENDENCIES = (PositionProvider,)
 
-    def __init__(self, source: Source, sources: Sources) -> None:
+    def __init__(self, source: ForeignFile, sources: ForeignFiles) -> None:
         super().__init__()
         self.changes: list[Change] = []
         self.tasks: dict[str, str] = {}
@@ -519,7 +519,7 @@ class _Porter(cst.CSTTransformer):
             self._note(original, use, row.ours, row.differs)
         return updated if new == use else cst.parse_expression(new)
 
-    def _member(self, node: cst.Attribute) -> tuple[str, Row] | None:
+    def _member(self, node: cst.Attribute) -> tuple[str, Replacement] | None:
         name = node.attr.value
         dotted = get_full_name_for_node(node.value) or ""
         owners = dotted.replace("_env", "env").split(".")
@@ -566,7 +566,7 @@ class _Porter(cst.CSTTransformer):
             return found
         return _FIELD_TYPES[self._project.roots[0]].get(node.attr.value, "")
 
-    def _field(self, node: cst.Attribute) -> tuple[str, Row] | None:
+    def _field(self, node: cst.Attribute) -> tuple[str, Replacement] | None:
         """Return the class of a field that is read or set, and its row."""
         name = node.attr.value
         theirs = self._typed(node.value)
@@ -769,7 +769,7 @@ class _Porter(cst.CSTTransformer):
             return updated
         written = given["params"].value
         keys = [
-            element.key.evaluated_value
+            str(element.key.evaluated_value)
             for element in (written.elements if isinstance(written, cst.Dict) else ())
             if isinstance(element, cst.DictElement)
             and isinstance(element.key, cst.SimpleString)
@@ -1132,7 +1132,7 @@ class _SuperReset(cst.CSTTransformer):
 # --- What a node says ---
 
 
-def _imports(source: Source) -> Iterator[tuple[str, str]]:
+def _imports(source: ForeignFile) -> Iterator[tuple[str, str]]:
     """Yield local and dotted name of each import of another project."""
     for node in ast.walk(source.tree):
         if isinstance(node, ast.Import):
@@ -1147,7 +1147,7 @@ def _imports(source: Source) -> Iterator[tuple[str, str]]:
                     yield alias.asname or alias.name, f"{module}.{alias.name}"
 
 
-def _annotated(source: Source) -> Iterator[tuple[str, str]]:
+def _annotated(source: ForeignFile) -> Iterator[tuple[str, str]]:
     """Yield attributes of `self` with the class that an annotation names."""
     imports = dict(_imports(source))
     for node in ast.walk(source.tree):
@@ -1250,13 +1250,13 @@ def _factory(value: cst.BaseExpression) -> str:
     return f"lambda: {text}"
 
 
-def _template(row: Row) -> str:
+def _template(row: Replacement) -> str:
     """Return the expression of a note that makes the new value, empty for none."""
     found = re.match(r"`([^`]*\.\.\.[^`]*)`", row.note)
     return found[1] if found and found[1].count("...") == 1 and row.ours else ""
 
 
-def _is_rename(row: Row) -> bool:
+def _is_rename(row: Replacement) -> bool:
     """Return True if the value stays the same."""
     return row.ours.isidentifier() and (
         not row.note or row.note.startswith("the same value")

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from mjlab.cli.porting.codemod import UNKNOWN, Ported, port_file
-from mjlab.cli.porting.sources import Sources
+from mjlab.cli.porting.sources import ForeignFiles
 
 
 @dataclass(frozen=True)
@@ -27,7 +27,7 @@ class Porting:
         Raises:
             SyntaxError: If a file is not valid Python.
         """
-        sources = Sources.read(root)
+        sources = ForeignFiles.read(root)
         return cls(root, tuple(port_file(source, sources) for source in sources.files))
 
     def listing(self) -> str:

@@ -1,6 +1,6 @@
 """Names of Isaac Lab 2.3 (managers, environments, MDP terms) and their counterparts."""
 
-from mjlab.settings.counterparts import Package, Project, Row
+from mjlab.settings.counterparts import Package, Project, Replacement
 
 _PACKAGES = {
     "isaaclab.managers": Package(
@@ -278,23 +278,25 @@ _OTHERWISE |= {
 _OMIT = "omit it: "
 _FIELDS = {
     "": {
-        "asset_name": Row("entity_name"),
-        "eye": Row(
+        "asset_name": Replacement("entity_name"),
+        "eye": Replacement(
             "distance", "with `azimuth` and `elevation`, around the look-at point"
         ),
-        "render_interval": Row("", _OMIT + "viewers render at their own rate"),
-        "replicate_physics": Row("", _OMIT + "all worlds have the same model"),
-        "spawn": Row("source", "a path to MJCF or URDF"),
-        "prim_path": Row("", _OMIT + "entities and sensors are named by their keys"),
+        "render_interval": Replacement("", _OMIT + "viewers render at their own rate"),
+        "replicate_physics": Replacement("", _OMIT + "all worlds have the same model"),
+        "spawn": Replacement("source", "a path to MJCF or URDF"),
+        "prim_path": Replacement(
+            "", _OMIT + "entities and sensors are named by their keys"
+        ),
     },
     "ViewerCfg": {
-        "asset_name": Row("entity"),
-        "body_name": Row("body"),
-        "env_index": Row("world"),
+        "asset_name": Replacement("entity"),
+        "body_name": Replacement("body"),
+        "env_index": Replacement("world"),
     },
     "TerrainCfg": {
-        "terrain_type": Row("kind"),
-        "terrain_generator": Row("generator"),
+        "terrain_type": Replacement("kind"),
+        "terrain_generator": Replacement("generator"),
     },
 }
 

@@ -19,7 +19,7 @@ def project_of(module: str) -> Project | None:
 
 
 @dataclass(frozen=True)
-class Source:
+class ForeignFile:
     """A Python file to port."""
 
     path: Path
@@ -55,21 +55,21 @@ class Source:
 
 
 @dataclass(frozen=True)
-class Sources:
+class ForeignFiles:
     """All files to port."""
 
-    files: tuple[Source, ...]
+    files: tuple[ForeignFile, ...]
     """The files, in the order of their paths."""
 
     _defined: dict[str, set[str]] = field(default_factory=dict)
 
     @classmethod
-    def read(cls, root: Path) -> "Sources":
+    def read(cls, root: Path) -> "ForeignFiles":
         """Read a file, or all Python files of a folder."""
         found = [root] if root.is_file() else sorted(root.rglob("*.py"))
         return cls(
             tuple(
-                Source(
+                ForeignFile(
                     path,
                     Path(path.name) if path == root else path.relative_to(root),
                     ".".join(_module(path)),
@@ -81,7 +81,7 @@ class Sources:
         )
 
     @cached_property
-    def modules(self) -> dict[str, Source]:
+    def modules(self) -> dict[str, ForeignFile]:
         """Files by dotted name."""
         return {source.module: source for source in self.files}
 
@@ -123,7 +123,7 @@ class Sources:
                 self._defined[module] = set(self._names(source))
         return self._defined[module]
 
-    def _names(self, source: Source) -> Iterator[str]:
+    def _names(self, source: ForeignFile) -> Iterator[str]:
         yield from (
             file.rpartition(".")[2]
             for file in {*self.modules, *self.folders}
