@@ -14,12 +14,12 @@ from typing import Any
 
 from mujoco import batch
 
-from mjlab.cli.porting.isaaclab_names import ISAAC_LAB
-from mjlab.cli.porting.mjlab_names import MJLAB
-from mjlab.cli.porting.project import Package, Project
+from mjlab.cli.porting.isaaclab_2_3 import ISAAC_LAB
 from mjlab.cli.verbs import VERBS
 from mjlab.gait.limits import AS_TRAINED, FAST, QUIET, SLOW, failures
 from mjlab.gait.table import gait_tables, tracking_table, verdict
+from mjlab.settings.counterparts import Package, Project
+from mjlab.settings.mjlab_1_6 import MJLAB
 from mjlab.sim.warp_fields import VARIABLE_FIELDS
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -44,6 +44,7 @@ def made() -> dict[str, str]:
         "isaaclab_task_names": names(ISAAC_LAB, ISAAC_LAB.task_packages),
         "contract": contract(),
         "fields_of_both_engines": fields_of_both_engines(),
+        "agreement": agreement(results()),
         "performance": performance(results()),
     }
 
@@ -176,6 +177,26 @@ def _type(value: dict[str, Any]) -> str:
         return f"{_type(more)} by name"
     kinds = value["type"]
     return kinds if isinstance(kinds, str) else " or ".join(kinds)
+
+
+def agreement(found: dict[str, "Result"]) -> str:
+    """Return how ported tasks agree with mjlab, of the file `agreement`."""
+    rows = []
+    for task, terms in found["agreement"]["tasks"].items():
+        cells = [f"`{task}`", str(len(terms))]
+        for stage in ("state", "after"):
+            chosen = {k: v for k, v in terms.items() if k.startswith(f"{stage}/")}
+            same = [v["relative"] for v in chosen.values() if v["relative"] <= 1e-4]
+            other = [
+                f"`{key.rpartition('/')[2]}` {row['relative']:.0e}"
+                for key, row in chosen.items()
+                if row["relative"] > 1e-4
+            ]
+            cells.append(f"{len(same)} of {len(chosen)}")
+            cells.append(", ".join(dict.fromkeys(other)) or "none")
+        rows.append(cells)
+    head = ["Task", "Values", "Same state, up to 1e-4", "Others"]
+    return table([*head, "After a step, up to 1e-4", "Others"], rows)
 
 
 # Fields.

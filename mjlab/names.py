@@ -141,6 +141,24 @@ def resolve_values(
     return [None if pattern is None else values[pattern] for pattern in claimed]
 
 
+def match_values(
+    values: Mapping[str, T], names: Sequence[str], *, what: str = "name"
+) -> tuple[list[int], list[str], list[T]]:
+    """Return indices and names that a pattern matches, with their values.
+
+    Args:
+        values: Values by pattern; see `resolve_values`.
+        names: The names that exist.
+        what: Kind of element in the singular, for the messages.
+    """
+    found = [
+        (index, names[index], value)
+        for index, value in enumerate(resolve_values(values, names, what=what))
+        if value is not None
+    ]
+    return [f[0] for f in found], [f[1] for f in found], [f[2] for f in found]
+
+
 def _match_one(
     pattern: str, names: Sequence[str], *, what: str, owner: str | None
 ) -> list[int]:

@@ -1,4 +1,4 @@
-"""Lists what to change in a foreign task: `python scripts/port.py task.py`."""
+"""Rewrites a foreign task: `python scripts/port.py their_tasks --to my_tasks`."""
 
 import sys
 from pathlib import Path

@@ -9,6 +9,7 @@ import torch
 
 from mjlab.actuator import ActuatorBinding, ActuatorSet
 from mjlab.entity.build import read_actuators
+from mjlab.entity.by_ids import WritersByIds
 from mjlab.entity.config import EntityCfg
 from mjlab.entity.data import EntityData
 from mjlab.entity.defaults import Defaults
@@ -24,14 +25,15 @@ from mjlab.tensors.math import quat_rotate
 Value = torch.Tensor | float
 
 
-class Entity:
+class Entity(WritersByIds):
     """A robot or an object in every world of a simulation.
 
     Methods can run inside a captured graph, except those that look up names.
 
     Writes are in place. `mask` is a bool tensor of shape (num_envs,): rows outside it
     do not change. Values have one row per world, or one row or one number for all
-    worlds. Quantities from MuJoCo's kinematics (bodies, geoms, sites, tendons) reflect
+    worlds. Methods that take `env_ids` instead have the names and arguments of mjlab.
+    Quantities from MuJoCo's kinematics (bodies, geoms, sites, tendons) reflect
     a write after `sim.forward()`; root and joint quantities reflect it immediately.
     """
 

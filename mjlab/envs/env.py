@@ -108,6 +108,7 @@ class ManagerBasedRlEnv:
         self.step_counts, self.episode_length_buf = counts, counts[:-1]
         self.common_step_counter = counts[-1]
         self.episode_log = EpisodeLog(self.num_envs, self.device)
+        self.extras: dict[str, Any] = {"log": {}}
         self.event_manager = EventManager(cfg.events, self)
         self.command_manager = CommandManager(cfg.commands, self)
         self.action_manager = ActionManager(cfg.actions, self)
@@ -250,13 +251,15 @@ class ManagerBasedRlEnv:
     def take_log(self) -> dict[str, float]:
         """Return means over episodes ended since the last call, and health counters.
 
+        Figures that terms wrote to `extras["log"]` are the latest ones.
         Synchronises with the device, and raises if too many worlds were not finite.
         """
         parts = [self.episode_log.drain(), *self.nonfinite.totals()]
         *sums, lost, lacks = torch.cat([part.double() for part in parts]).tolist()
         figures, episodes = self.episode_log.take(sums)
         health = self.take_health() if lost or lacks else self.nonfinite.no_counts()
-        return (figures if episodes else {}) | health
+        own = {name: float(figure) for name, figure in self.extras["log"].items()}
+        return (figures if episodes else {}) | own | health
 
     def take_health(self) -> dict[str, float]:
         """Return the health counters since the last call; see `take_log`."""
@@ -305,7 +308,8 @@ class ManagerBasedRlEnv:
             ends: Whether episodes can have ended: true after a step, false after a
                 reset.
         """
-        extras: dict[str, Any] = {"log": self.episode_log.latest()}
+        own = {name: figure.clone() for name, figure in self.extras["log"].items()}
+        extras: dict[str, Any] = {"log": self.episode_log.latest() | own}
         if ends and self.program.resets.shows_ends:
             extras["final_obs"] = copied(self.program.resets.final_obs)
         return copied(self.observation_manager.output), extras

@@ -94,7 +94,7 @@ def startup_lines(env: ManagedEnv, physics: str, mode: str, seed: int) -> list[s
     if sim.device.type == "cuda":
         used = torch.cuda.memory_allocated(sim.device) / 2**20
         lines.append(f"Device memory allocated by PyTorch: {used:,.0f} MB.")
-    outside = [term.label for term in env.managers.bound_terms() if term.needs_ids]
+    outside = env.managers.with_ids()
     if outside:
         listed = ", ".join(outside)
         lines.append(f"Terms with env_ids, which copy masks to the host: {listed}")
@@ -160,7 +160,8 @@ def no_writes_after_forward(env: ManagedEnv) -> Iterator[None]:
         patches.callback(_then(env.observation_manager, "compute", guard.disarm))
         for name, command in env.command_manager.terms.items():
             check = partial(guard.check, "Command", name)
-            for method in ("advance", "update"):
+            # A term with world indices calls `forward()` itself.
+            for method in () if command.needs_ids else ("advance", "update"):
                 patches.callback(_then(command, method, check))
         for name, term in env.observation_manager.terms.items():
             check = partial(guard.check, "Observation", name)

@@ -313,7 +313,7 @@ def _try_fused(
     observers: list[StepObserver],
 ) -> StepRunner | str:
     """Return the runner of the step as one graph, or the reason why that fails."""
-    with_ids = [t.label for t in env.managers.bound_terms() if t.needs_ids]
+    with_ids = env.managers.with_ids()
     if with_ids:
         return f"terms with env_ids: {', '.join(with_ids)}"
     found = ""

@@ -13,6 +13,10 @@ from mjlab.managers.env import EpisodeLog as EpisodeLog
 from mjlab.managers.event import EventManager as EventManager
 from mjlab.managers.event import EventTermCfg as EventTermCfg
 from mjlab.managers.event import required_fields as required_fields
+from mjlab.managers.indexed_command import IndexedCommandTerm as IndexedCommandTerm
+from mjlab.managers.indexed_command import (
+    IndexedCommandTermCfg as IndexedCommandTermCfg,
+)
 from mjlab.managers.managed_env import ManagedEnv as ManagedEnv
 from mjlab.managers.managed_env import Managers as Managers
 from mjlab.managers.metrics import MetricsManager as MetricsManager

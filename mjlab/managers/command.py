@@ -54,6 +54,9 @@ class CommandTerm(TermObject, ABC):
     """True if `_resample` writes the physics state. It then runs before `forward()`,
     when derived quantities still lag behind the state."""
 
+    needs_ids: bool = False
+    """True for a term that takes world indices, which needs a host read."""
+
     couples_worlds: bool = False
     """True if a world's draw depends on the history of other worlds."""
 

@@ -54,7 +54,11 @@ class CurriculumManager(Manager[BoundTerm]):
         """
         for index, term in enumerate(self.terms.values()):
             value = term(mask)
-            if value is not None:
+            if isinstance(value, Mapping):
+                for key, figure in value.items():
+                    name = f"{self._keys[index]}/{key}"
+                    self._env.extras["log"][name] = torch.as_tensor(figure)
+            elif value is not None:
                 self._values[index].copy_(_figure(term, value, self._env.num_envs))
 
     def reset(self, mask: torch.Tensor) -> None:
@@ -81,7 +85,7 @@ def _figure(term: BoundTerm, value: Any, num_envs: int) -> torch.Tensor:
     if not isinstance(value, torch.Tensor) or value.shape not in ((), (num_envs,)):
         shown = tuple(value.shape) if isinstance(value, torch.Tensor) else repr(value)
         raise TermError(
-            f"{term.label} returned {shown}; it has to return None or a tensor of "
-            f"shape () or ({num_envs},)."
+            f"{term.label} returned {shown}; it has to return None, figures by "
+            f"name, or a tensor of shape () or ({num_envs},)."
         )
     return value if value.ndim == 0 else value.float().mean()

@@ -1,7 +1,7 @@
 """Interface of the environment for managers, and the episode log."""
 
 from collections.abc import Sequence
-from typing import Protocol
+from typing import Any, Protocol
 
 import torch
 
@@ -132,6 +132,10 @@ class Env(Protocol):
 
     episode_log: EpisodeLog
     """Log of finished episodes."""
+
+    extras: dict[str, Any]
+    """Figures of terms: `extras["log"][name]` is a scalar tensor that a step returns in
+    its log, until the term writes it again."""
 
     @property
     def action_manager(self) -> ActionParts:

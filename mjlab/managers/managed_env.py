@@ -13,7 +13,7 @@ from mjlab.managers.metrics import MetricsManager, OutcomeManager
 from mjlab.managers.observation import ObservationManager
 from mjlab.managers.recorder import RecorderManager
 from mjlab.managers.reward import RewardManager
-from mjlab.managers.term import BoundTerm
+from mjlab.managers.term import BoundTerm, label_of
 from mjlab.managers.termination import TerminationManager
 
 
@@ -35,6 +35,13 @@ class Managers(NamedTuple):
         """Return all terms declared by a function or class with parameters."""
         found = [term for manager in self for term in manager.terms.values()]
         return [term for term in found if isinstance(term, BoundTerm)]
+
+    def with_ids(self) -> list[str]:
+        """Return the labels of terms that take world indices instead of a mask."""
+        terms = self.bound_terms()
+        found = [term.label for term in terms if term.needs_ids or term.resets_ids]
+        commands = self.command.terms.items()
+        return found + [label_of("command", n) for n, t in commands if t.needs_ids]
 
 
 class ManagedEnv(Env, Protocol):

@@ -101,8 +101,12 @@ class BoundTerm:
         """Arguments of the function. A live parameter is stored as a tensor."""
         self.instance: ManagerTermBase | None = None
         """Instance of a stateful term, or None."""
+        self.resets_ids = False
+        """True for a class whose `reset` takes `env_ids`, which needs a host read."""
         if isinstance(cfg.func, type):
             self.instance = self._construct(cfg.func, cfg)
+            reset = inspect.signature(self.instance.reset)
+            self.resets_ids = "env_ids" in reset.parameters
         self.function: Callable[..., Any] = (
             cfg.func if self.instance is None else self.instance
         )
@@ -124,8 +128,10 @@ class BoundTerm:
 
     def reset(self, mask: torch.Tensor) -> None:
         """Reset the term in the worlds of `mask`."""
-        if self.instance is not None:
-            self.instance.reset(mask)
+        if self.instance is None:
+            return
+        ids = mask.nonzero().squeeze(-1) if self.resets_ids else mask
+        self.instance.reset(ids)
 
     def state(self) -> dict[str, torch.Tensor]:
         """Return the live tensors of the term, including its live parameters."""

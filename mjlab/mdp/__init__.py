@@ -34,8 +34,10 @@ from mjlab.mdp.commands import UniformVectorCommandCfg as UniformVectorCommandCf
 from mjlab.mdp.curriculums import adaptive as adaptive
 from mjlab.mdp.curriculums import command_range_schedule as command_range_schedule
 from mjlab.mdp.curriculums import modify_reward_weight as modify_reward_weight
+from mjlab.mdp.curriculums import reward_curriculum as reward_curriculum
 from mjlab.mdp.curriculums import reward_weight_schedule as reward_weight_schedule
 from mjlab.mdp.curriculums import schedule as schedule
+from mjlab.mdp.curriculums import termination_curriculum as termination_curriculum
 from mjlab.mdp.curriculums import terrain_levels as terrain_levels
 from mjlab.mdp.differential_ik import DifferentialIKAction as DifferentialIKAction
 from mjlab.mdp.differential_ik import DifferentialIKActionCfg as DifferentialIKActionCfg

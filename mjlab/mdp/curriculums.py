@@ -222,6 +222,75 @@ class modify_reward_weight(schedule):
         return self._follow()
 
 
+class reward_curriculum(ManagerTermBase):
+    """Set weight and parameters of a reward, depending on the number of steps.
+
+    Each stage is a dictionary with a `step`, and with a `weight`, with `params` or with
+    both: {"step": 12000, "weight": -0.1, "params": {"max_vel": 1.0}}. Returns the
+    current values by name.
+    """
+
+    kind = "reward"
+    """Kind of the terms whose parameters change."""
+
+    def __init__(self, cfg: TermCfg, env: ManagedEnv) -> None:
+        super().__init__(cfg, env)
+        name, stages = cfg.params[f"{self.kind}_name"], cfg.params["stages"]
+        values: dict[str, list[tuple[int, Value]]] = {}
+        for stage in stages:
+            fields = {**stage, **stage.get("params", {})}
+            for key in fields.keys() - {"step", "params"}:
+                values.setdefault(key, []).append((stage["step"], fields[key]))
+        if not values:
+            raise ValueError(f"No stage changes {name!r}: set its weight or params.")
+        self._schedules = {
+            key: schedule(
+                TermCfg(
+                    func=schedule,
+                    params={"target": f"{self.kind}/{name}/{key}", "stages": steps},
+                ),
+                env,
+            )
+            for key, steps in sorted(values.items())
+        }
+
+    def __call__(
+        self,
+        env: ManagedEnv,
+        reward_name: str,
+        stages: Sequence[Mapping[str, Any]],
+    ) -> dict[str, torch.Tensor]:
+        """Write the values of the current step.
+
+        Args:
+            env: The environment.
+            reward_name: Name of the reward term.
+            stages: Steps in ascending order, each with the values from that step on.
+        """
+        return self._follow()
+
+    def _follow(self) -> dict[str, torch.Tensor]:
+        return {key: each._follow() for key, each in self._schedules.items()}
+
+
+class termination_curriculum(reward_curriculum):
+    """Set parameters of a termination, depending on the number of steps.
+
+    Stages are those of `reward_curriculum`, without weights.
+    """
+
+    kind = "termination"
+
+    def __call__(  # type: ignore[override]
+        self,
+        env: ManagedEnv,
+        termination_name: str,
+        stages: Sequence[Mapping[str, Any]],
+    ) -> dict[str, torch.Tensor]:
+        """Write the values of the current step; see `reward_curriculum`."""
+        return self._follow()
+
+
 # Schedules by performance.
 
 

@@ -367,18 +367,16 @@ class apply_body_impulse(apply_external_force_torque):
 class randomize_terrain(ManagerTermBase):
     """Move worlds to a random terrain tile, of any level and any type.
 
-    Declare it before the events that reset entities at the spawn origin.
+    Declare it before the events that reset entities at the spawn origin. On a plane,
+    which is one tile, it changes nothing.
     """
-
-    def __init__(self, cfg: TermCfg, env: ManagedEnv) -> None:
-        super().__init__(cfg, env)
-        self._ground = ground_of(env, "randomize_terrain")
 
     def __call__(
         self, env: ManagedEnv, mask: torch.Tensor, stream: str = "event"
     ) -> None:
         """Draw tiles for the worlds of `mask`, shape (num_envs,), bool."""
-        self._ground.place_anywhere(mask, stream)
+        if env.scene.ground is not None:
+            env.scene.ground.place_anywhere(mask, stream)
 
 
 def _box(name: str, box: Box) -> list[Any]:

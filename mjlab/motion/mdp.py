@@ -148,7 +148,7 @@ def self_collisions(
     The contact sensor detects self-collisions of the robot, with a history of the
     physics steps of an environment step.
     """
-    force = contact_sensor(env, sensor_name).data.force_history
+    force = contact_sensor(env, sensor_name).data.history("force")
     is_strong = force.square().sum(dim=-1) > force_threshold**2
     return is_strong.flatten(1).sum(dim=1, dtype=torch.float32)
 

@@ -16,7 +16,7 @@ from mjlab.sensor import ContactSensor, Sensor, bind_sensors
 from mjlab.sim import Simulation
 from mjlab.sim.engine import Engine
 from mjlab.tensors.masks import write_where
-from mjlab.terrain import Terrain
+from mjlab.terrain import Terrain, TerrainCfg
 
 
 class Ground:
@@ -27,15 +27,18 @@ class Ground:
     changes with the curriculum.
     """
 
-    def __init__(
-        self, terrain: Terrain, rng: WorldRng, max_init_level: int | None
-    ) -> None:
+    def __init__(self, terrain: Terrain, rng: WorldRng, cfg: TerrainCfg) -> None:
+        self.cfg = cfg
+        """Configuration of the terrain."""
+        max_init_level = cfg.max_init_terrain_level
         self.terrain = terrain
         """The terrain, with `size`, `bounds` and `column_kinds`."""
         device = rng.device
-        self._origins = torch.as_tensor(
+        self.tile_origins = torch.as_tensor(
             terrain.origins, dtype=torch.float32, device=device
-        ).flatten(0, 1)
+        )
+        """Spawn origin of each tile, world frame, m, shape (rows, columns, 3)."""
+        self._origins = self.tile_origins.flatten(0, 1)
         self._patches = {
             name: torch.as_tensor(p, dtype=torch.float32, device=device).flatten(0, 1)
             for name, p in terrain.patches.items()
@@ -72,6 +75,21 @@ class Ground:
         moved = torch.where(moved >= rows, anywhere, moved.clamp_(min=0))
         self.levels.copy_(moved)
         self._update_origins()
+
+    def update_env_origins(
+        self, env_ids: torch.Tensor, move_up: torch.Tensor, move_down: torch.Tensor
+    ) -> None:
+        """Move worlds to harder or easier rows, as `move` does.
+
+        Args:
+            env_ids: World indices, int64.
+            move_up: For each index, whether to move to the next row, bool.
+            move_down: For each index, whether to move to the row before, bool.
+        """
+        up = torch.zeros_like(self.levels, dtype=torch.bool)
+        down = torch.zeros_like(up)
+        up[env_ids], down[env_ids] = move_up, move_down
+        self.move(up, down, "terrain_level/moved")
 
     def place_anywhere(self, mask: torch.Tensor, stream: str) -> None:
         """Draw a new row and column for the worlds of `mask`."""
@@ -158,8 +176,7 @@ class Scene:
         """Terrain tiles of the worlds, None without generated terrain."""
         if cfg.terrain is not None and cfg.terrain.kind == "generator":
             assert built.terrain is not None, "`built` belongs to another scene."
-            level = cfg.terrain.max_init_terrain_level
-            self.ground = Ground(built.terrain, rng, level)
+            self.ground = Ground(built.terrain, rng, cfg.terrain)
         self._zero_origins = torch.zeros(self.num_envs, 3, device=sim.device)
         self._grid = _square_grid(self.num_envs, cfg.env_spacing, sim.device)
 

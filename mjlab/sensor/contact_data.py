@@ -177,9 +177,12 @@ class ContactData:
         return self._past[name]
 
     @property
-    def force_history(self) -> torch.Tensor:
-        """The history of `force`, shape (num_envs, P * S, history_length, 3)."""
-        return self.history("force")
+    def force_history(self) -> torch.Tensor | None:
+        """The history of `force`, shape (num_envs, P * S, history_length, 3).
+
+        None without one, as in mjlab; `history("force")` raises then.
+        """
+        return self._past.get("force")
 
     current_air_time = _Tensor(attrgetter("times.current_air_time"))
     """Seconds since contact was lost, 0 in contact, shape (num_envs, P)."""

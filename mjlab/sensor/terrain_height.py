@@ -108,7 +108,9 @@ class TerrainHeightSensor(Sensor, SensePass):
         self._start_height = cfg.start_height
         self._max_distance = cfg.max_distance
         sim = context.sim
-        shape = (sim.num_envs, len(cfg.ray_cfg.frames), self.rays.num_rays_per_frame)
+        self.num_frames = len(cfg.ray_cfg.frames)
+        """Number of frames."""
+        shape = (sim.num_envs, self.num_frames, self.rays.num_rays_per_frame)
         self._heights = torch.zeros(shape, device=sim.device)
         self._hit = torch.zeros(shape, dtype=torch.bool, device=sim.device)
         is_reduced = cfg.reduction != "none"

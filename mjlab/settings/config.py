@@ -142,9 +142,9 @@ def _fields(cls: Any) -> dict[str, Field]:
 
 def _unknown(cls: type, name: str, known: Any = None) -> str:
     # Imported here: only errors need the tables.
-    from mjlab.settings.mjlab_fields import replacement
+    from mjlab.settings.mjlab_1_6 import MJLAB
 
-    row = replacement([base.__name__ for base in cls.__mro__], name)
+    row = MJLAB.field([base.__name__ for base in cls.__mro__], name)
     if row is not None:
         return f"{cls.__name__} has no field {name!r} of mjlab 1.6: {row.text()}."
     fields = _fields(cls) if known is None else known

@@ -88,7 +88,7 @@ def foot_contact_forces(env: ManagedEnv, sensor_name: str) -> torch.Tensor:
 
     Shape (num_envs, 3 * feet). The logarithm scales steps and impacts similarly.
     """
-    force = contact_sensor(env, sensor_name).data.force_history[:, :, 0]
+    force = contact_sensor(env, sensor_name).data.history("force")[:, :, 0]
     return torch.copysign(force.abs().log1p(), force).flatten(1)
 
 
@@ -388,7 +388,7 @@ def soft_landing(
     an impact within an environment step is included.
     """
     sensor = contact_sensor(env, sensor_name)
-    force = torch.linalg.vector_norm(sensor.data.force_history, dim=-1)
+    force = torch.linalg.vector_norm(sensor.data.history("force"), dim=-1)
     peak = force.amax(dim=-1)
     cost = (peak * sensor.compute_first_contact(env.step_dt)).sum(dim=1)
     return cost * moving(env, command_name, command_threshold)
@@ -404,7 +404,7 @@ def contact_cost(
 
     The sensor's history should cover an environment step. The threshold is in newtons.
     """
-    force = contact_sensor(env, sensor_name).data.force_history
+    force = contact_sensor(env, sensor_name).data.history("force")
     is_strong = torch.linalg.vector_norm(force, dim=-1) > force_threshold
     return is_strong.flatten(1).sum(dim=1, dtype=torch.float32)
 

@@ -9,8 +9,8 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "docs"))
 
 import tables
 
-from mjlab.cli.porting.isaaclab_names import ISAAC_LAB
-from mjlab.cli.porting.mjlab_names import MJLAB
+from mjlab.cli.porting.isaaclab_2_3 import ISAAC_LAB
+from mjlab.settings.mjlab_1_6 import MJLAB
 from tests.tools.dotted_names import found
 
 PROJECTS = (MJLAB, ISAAC_LAB)

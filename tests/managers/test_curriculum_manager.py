@@ -131,9 +131,17 @@ def test_a_term_that_returns_something_else_is_an_error():
     with pytest.raises(TermError) as error:
         curriculum.compute(env.everyone)
     assert str(error.value) == (
-        "Curriculum term 'term' returned (2,); it has to return None or a tensor of "
-        "shape () or (3,)."
+        "Curriculum term 'term' returned (2,); it has to return None, figures by name, "
+        "or a tensor of shape () or (3,)."
     )
+
+
+def test_figures_by_name_are_logged_under_the_name_of_the_term():
+    env = FakeEnv(3, extras={"log": {}})
+    curriculum = bound(env, lambda env: {"low": torch.tensor(0.5), "high": 2})
+    curriculum.compute(env.everyone)
+    log = {name: float(value) for name, value in env.extras["log"].items()}
+    assert log == {"Curriculum/term/low": 0.5, "Curriculum/term/high": 2.0}
 
 
 # --- Schedules ------------------------------------------------------------------------
@@ -176,6 +184,32 @@ def test_a_number_can_move_in_a_straight_line_between_its_stages():
     env.common_step_counter.fill_(15)
     curriculum.compute(env.mask())
     assert env.reward_manager.compute(1.0).tolist() == pytest.approx([-2.0] * 4)
+
+
+def test_stages_of_mjlab_set_weight_and_parameters_of_a_reward():
+    """Values by hand: each stage holds from its step on, whatever others set."""
+    env: Any = world()
+    env.extras = {"log": {}}
+    stages = [
+        {"step": 0, "weight": -1.0},
+        {"step": 10, "weight": -2.0, "params": {"std": 0.25}},
+        {"step": 20, "params": {"std": 2.0}},
+    ]
+    curriculum = bound(env, mdp.reward_curriculum, reward_name="rate", stages=stages)
+    seen = []
+    for step in (0, 9, 10, 20, 99):
+        env.common_step_counter.fill_(step)
+        curriculum.compute(env.mask())
+        log = env.extras["log"]
+        names = ("weight", "std")
+        seen.append([float(log[f"Curriculum/term/{name}"]) for name in names])
+    assert seen == [[-1, 0.5], [-1, 0.5], [-2, 0.25], [-2, 2], [-2, 2]]
+
+
+def test_stages_that_change_nothing_are_an_error():
+    env: Any = world()
+    with pytest.raises(ValueError, match="No stage changes 'rate'"):
+        bound(env, mdp.reward_curriculum, reward_name="rate", stages=[{"step": 0}])
 
 
 def test_a_range_of_a_command_follows_its_stages():

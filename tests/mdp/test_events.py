@@ -346,6 +346,12 @@ def test_worlds_move_to_any_tile_and_others_stay():
     torch.testing.assert_close(ground.origins, torch.tensor(tile).float())
 
 
+def test_worlds_on_a_plane_stay_on_it() -> None:
+    env, events = bound(mdp.randomize_terrain, 4)
+    reset(env, events, *range(4))
+    assert env.scene.ground is None and not env.scene.spawn_origins.any()
+
+
 # --- Errors ---------------------------------------------------------------------------
 
 
@@ -368,12 +374,6 @@ def test_worlds_move_to_any_tile_and_others_stay():
             mdp.reset_joints_by_offset,
             {"position_range": {"knee": (0, 1)}, "velocity_range": (0, 0)},
             "Event term 'event': No joint matches 'knee'. Valid names: ",
-        ),
-        (
-            mdp.randomize_terrain,
-            {},
-            "Event term 'event': randomize_terrain needs generated terrain: set "
-            "scene.terrain to a TerrainCfg with kind='generator'.",
         ),
         (
             mdp.apply_body_impulse,

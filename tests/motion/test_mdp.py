@@ -19,7 +19,7 @@ def test_a_self_collision_counts_from_the_force_and_not_from_its_square(
     )
     way = torch.tensor([0.6, 0.0, -0.8])
     force = threshold * shares.unsqueeze(-1) * way
-    sensor = SimpleNamespace(data=SimpleNamespace(force_history=force))
+    sensor = SimpleNamespace(data=SimpleNamespace(history=lambda name: force))
     monkeypatch.setattr(mdp, "contact_sensor", lambda env, name: sensor)
     env: Any = None
     found = mdp.self_collisions(env, "self", force_threshold=threshold)

@@ -435,7 +435,9 @@ def test_worlds_start_on_all_levels_up_to_the_hardest_allowed_one(most) -> None:
     cfg = SceneCfg(num_envs=1, terrain=terrain, entities=toy())
     built = build_scene(cfg)
     assert built.terrain is not None
-    ground = Ground(built.terrain, WorldRng(1000, 0, "cpu"), most)
+    ground = Ground(
+        built.terrain, WorldRng(1000, 0, "cpu"), TerrainCfg(max_init_terrain_level=most)
+    )
     last = 3 if most is None else min(most, 3)
     counts = torch.bincount(ground.levels, minlength=4).tolist()
     # Of 1,000 draws each level has its share, to within five standard deviations.
@@ -453,7 +455,9 @@ def test_worlds_that_are_placed_anywhere_change_their_row_and_their_column() -> 
         )
     )
     assert built.terrain is not None
-    ground = Ground(built.terrain, WorldRng(2000, 0, "cpu"), 0)
+    ground = Ground(
+        built.terrain, WorldRng(2000, 0, "cpu"), TerrainCfg(max_init_terrain_level=0)
+    )
     rows, columns = built.terrain.num_rows, built.terrain.num_cols
     before = ground.levels.clone(), ground.columns.clone()
     mask = torch.arange(2000) % 2 == 0

@@ -765,7 +765,8 @@ def test_reading_a_field_that_is_not_measured_names_those_that_are():
     with pytest.raises(ContactFieldError, match="set track_air_time=True"):
         _ = data.last_air_time
     with pytest.raises(ContactFieldError, match="history of 'force'"):
-        _ = data.force_history
+        data.history("force")
+    assert data.force_history is None
 
 
 def test_a_sensor_whose_spec_was_not_edited_says_so():

@@ -70,6 +70,7 @@ ONLY_IN = {
     "mujoco_warp": WARP_FILES + KERNEL_FILES,
     "rsl_rl": ["mjlab/rl/*", "mjlab/export/*"],
     "tyro": ["scripts/*", "mjlab/cli/*", "mjlab/cli.py"],
+    "libcst": ["mjlab/cli/porting/*"],
     "viser": VIEWER,
     "mjviser": VIEWER,
     "gymnasium": GYM,

@@ -1,4 +1,4 @@
-"""Porting a task from mjlab 1.6 or Isaac Lab: tables of names, and a reader.
+"""The codemod `port`: tasks for mjlab 1.6 or Isaac Lab, rewritten for this package.
 
 Nothing here imports the named projects, and a user's file is parsed, never run.
 """

@@ -1,7 +1,32 @@
-"""Another project: its packages, and the counterparts of their names."""
+"""Another project: its names, fields and members, and their counterparts here."""
 
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+
+class Replacement(NamedTuple):
+    """Counterpart of a name, a field or a member of the other project."""
+
+    ours: str
+    """Counterpart here, empty if there is none."""
+
+    note: str = ""
+    """Difference, or what to do instead.
+
+    A note that starts with an expression such as `` `DelayCfg(min_lag=...)` `` gives
+    the new value, with the old one in place of the dots. A note that starts with "omit
+    it" needs no replacement.
+    """
+
+    def text(self) -> str:
+        """Return the row in words."""
+        if not self.ours:
+            return self.note
+        return f"use `{self.ours}`" + (f" ({self.note})" if self.note else "")
+
+
+Rows = Mapping[str, tuple[str, str]]
 
 
 @dataclass(frozen=True)
@@ -50,9 +75,16 @@ class Project:
     task_packages: Mapping[str, Package]
     """Further packages that task files import from."""
 
-    otherwise: Mapping[str, tuple[str, str]]
-    """Counterpart and difference of each name that is not the same in
-    `Package.ours`."""
+    otherwise: Rows
+    """Replacement of each name that is not the same in `Package.ours`."""
+
+    fields: Mapping[str, Mapping[str, Replacement]] = field(default_factory=dict)
+    """Rows of fields by our class, and of parameters by the name of the function. The
+    rows of a class also hold for its subclasses, those of "" for any owner."""
+
+    members: Mapping[str, Replacement] = field(default_factory=dict)
+    """Rows of methods and attributes. A key such as `env.render` names the owner too.
+    """
 
     def all_packages(self) -> dict[str, Package]:
         """Return all packages by dotted name."""
@@ -72,6 +104,17 @@ class Project:
                 return Counterpart(f"{module}.{name}", ours, differs)
         return None
 
+    def field(self, owners: Sequence[str], name: str) -> Replacement | None:
+        """Return the row of a field or a parameter, None if it has none.
+
+        Args:
+            owners: Names of the class and of its bases here, the class first, or the
+                name of the function.
+            name: Name of the field or the parameter.
+        """
+        rows = (self.fields.get(owner, {}).get(name) for owner in (*owners, ""))
+        return next((row for row in rows if row is not None), None)
+
     def _candidates(self, module: str) -> Iterator[str]:
         """Yield packages that can contain a module's names, the most specific first.
 
@@ -80,5 +123,7 @@ class Project:
         """
         parts = module.split(".")
         yield from (".".join(parts[:cut]) for cut in range(len(parts), 0, -1))
-        if "mdp" in parts:
+        if parts[-1] == "dr":
+            yield f"{self.roots[0]}.envs.mdp.dr"
+        elif "mdp" in parts:
             yield f"{self.roots[0]}.envs.mdp"

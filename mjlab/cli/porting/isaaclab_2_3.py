@@ -1,6 +1,6 @@
 """Names of Isaac Lab 2.3 (managers, environments, MDP terms) and their counterparts."""
 
-from mjlab.cli.porting.project import Package, Project
+from mjlab.settings.counterparts import Package, Project, Replacement
 
 _PACKAGES = {
     "isaaclab.managers": Package(
@@ -275,11 +275,37 @@ _OTHERWISE |= {
     "AdditiveGaussianNoiseCfg": ("mjlab.tensors.GaussianNoiseCfg", ""),
 }
 
+_OMIT = "omit it: "
+_FIELDS = {
+    "": {
+        "asset_name": Replacement("entity_name"),
+        "eye": Replacement(
+            "distance", "with `azimuth` and `elevation`, around the look-at point"
+        ),
+        "render_interval": Replacement("", _OMIT + "viewers render at their own rate"),
+        "replicate_physics": Replacement("", _OMIT + "all worlds have the same model"),
+        "spawn": Replacement("source", "a path to MJCF or URDF"),
+        "prim_path": Replacement(
+            "", _OMIT + "entities and sensors are named by their keys"
+        ),
+    },
+    "ViewerCfg": {
+        "asset_name": Replacement("entity"),
+        "body_name": Replacement("body"),
+        "env_index": Replacement("world"),
+    },
+    "TerrainCfg": {
+        "terrain_type": Replacement("kind"),
+        "terrain_generator": Replacement("generator"),
+    },
+}
+
 ISAAC_LAB = Project(
     "Isaac Lab 2.3",
     ("isaaclab", "isaaclab_tasks", "isaaclab_assets", "isaaclab_rl"),
     _PACKAGES,
     _TASK_PACKAGES,
     _OTHERWISE,
+    _FIELDS,
 )
 """Isaac Lab 2.3."""
