@@ -43,7 +43,8 @@ def main(arguments: Sequence[str]) -> None:
         return
     IMAGES.mkdir(parents=True, exist_ok=True)
     for picture in pictures:
-        shutil.copyfile(picture, IMAGES / picture.name)
+        if f"images/cartpole/{picture.name}" in after:
+            shutil.copyfile(picture, IMAGES / picture.name)
     PAGE.write_text(after, "utf-8")
     print(f"Written: {PAGE}")
 

@@ -134,6 +134,17 @@ def test_a_broken_link_is_found():
     assert broken_links(DOCS / "index.md", planted) == expected
 
 
+def test_every_image_is_small_and_on_a_page():
+    shown = {
+        (page.parent / link).resolve()
+        for page in PAGES
+        for link in links_of(read(page)[1])
+    }
+    images = [file for file in (DOCS / "images").rglob("*") if file.is_file()]
+    assert [name_of(image) for image in images if image not in shown] == []
+    assert max(image.stat().st_size for image in images) <= 2_000_000
+
+
 # --- A stranger's questions ---------------------------------------------------------
 
 # The most files that the answers may take, in the order of the page.
