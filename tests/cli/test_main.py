@@ -68,6 +68,14 @@ def test_a_wrong_verb_is_answered_with_the_nearest(call):
     )
 
 
+def test_a_python_without_the_packages_is_told_what_to_activate():
+    line = [sys.executable, "-I", "-S", str(ROOT / "scripts/train.py"), "--help"]
+    done = subprocess.run(line, capture_output=True, text=True)
+    assert done.returncode == 2
+    assert "has no package 'tyro'. Activate the environment" in done.stderr
+    assert "Traceback" not in done.stderr
+
+
 def test_every_program_of_the_folder_has_a_verb():
     programs = {file.stem for file in (ROOT / "scripts").glob("[!_]*.py")}
     named = {verb.script or name for name, verb in VERBS.items()}

@@ -60,6 +60,9 @@ BY_ANOTHER_TEST = {
     "python docs/examples/ppo_hierarchical.py *": (
         "tests/muscle/test_places.py::test_the_original_programme_reads_a_file_of_scalars"
     ),
+    "python docs/examples/ppo.py": (
+        "tests/gym/test_examples.py::test_a_learner_in_one_file_solves_cartpole"
+    ),
     "python scripts/bench.py cartpole*": (
         f"{BENCH}test_cartpole_scaling.py::test_an_interrupted_run_resumes"
     ),
