@@ -138,6 +138,10 @@ BY_ANOTHER_TEST = {
     "python scripts/motion.py make": (
         "tests/cli/test_motion.py::test_a_clip_that_ships_is_what_its_description_makes"
     ),
+    "python scripts/motion.py import old.npz *": (
+        "tests/cli/test_motion.py::"
+        "test_a_file_without_names_is_imported_beside_its_source"
+    ),
     "python scripts/motion.py simulate dance.npz": (
         "tests/cli/test_motion.py::"
         "test_a_motion_is_simulated_and_says_what_a_hand_carried"
@@ -190,7 +194,6 @@ NOT_RUN = {
     "*--view --gamepad": "opens a window, and needs a gamepad",
     "*--view --keyboard": "opens a window and waits for keys",
     "*--gpus 0,1,2,3": "needs four GPUs",
-    "python scripts/motion.py import old.npz *": _OF_A_USER,
     "python scripts/motion.py import person.bvh *": _OF_A_USER,
     "python docs/render_motions.py": "draws again the pictures that are kept",
     "python -m tests.zoo.table": "writes a page again, which tests/zoo compares",
