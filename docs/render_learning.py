@@ -1,4 +1,4 @@
-"""Draws docs/images/*_learning.svg: how robots, and a walker with muscles, learned.
+"""Draw the learning curves of shipped policies and `off_policy.svg` in docs/images.
 
 python docs/render_learning.py
 """
@@ -13,19 +13,10 @@ sys.path.insert(0, str(ROOT))
 
 from mjlab.report.chart import Chart, ChartLine, svg
 
-GO1 = ROOT / "tasks/velocity/trained/Velocity-Go1-Flat/metrics.jsonl"
-GO1_ROUGH = ROOT / "tasks/velocity/trained/Velocity-Go1/metrics.jsonl"
-G1 = ROOT / "tasks/velocity/trained/Velocity-G1-Flat/metrics.jsonl"
-G1_ROUGH = ROOT / "tasks/velocity/trained/Velocity-G1/metrics.jsonl"
 OFF_POLICY = ROOT / "bench/results/off_policy.json"
 IMAGES = ROOT / "docs/images"
 
 Rows = list[dict[str, float]]
-
-W18 = ROOT / "tasks/muscle/trained/Muscle-Walk-W18/metrics.jsonl"
-
-WAVE = ROOT / "tasks/tracking/trained/Tracking-G1/metrics.jsonl"
-CLIPS = ROOT / "tasks/tracking/trained/Tracking-G1-Clips/metrics.jsonl"
 
 Panel = tuple[str, str, float, int]
 """Title, figure, factor, number of the colour."""
@@ -47,10 +38,6 @@ ROUGH: tuple[Panel, ...] = (
         7,
     ),
 )
-HUMANOID_ROUGH: tuple[Panel, ...] = (
-    *ROUGH[:3],
-    ("Falls, % of episodes", "Episode_Termination/fell_over", 100, 7),
-)
 MUSCLES: tuple[Panel, ...] = (
     ("Length of an episode, s", "Train/mean_episode_length", 1 / 30, 0),
     ("Error of speed, m/s", "Metrics/gait/error_speed", 1.0, 1),
@@ -65,25 +52,36 @@ TRACKING: tuple[Panel, ...] = (
 )
 
 
+RUNS: dict[str, tuple[str, tuple[Panel, ...]]] = {
+    "go1_learning": ("velocity/trained/Velocity-Go1-Flat", ROBOT),
+    "go1_rough_learning": ("velocity/trained/Velocity-Go1", ROUGH),
+    "g1_learning": ("velocity/trained/Velocity-G1-Flat", ROBOT),
+    "w18_learning": ("muscle/trained/Muscle-Walk-W18", MUSCLES),
+    "tracking_learning": ("tracking/trained/Tracking-G1", TRACKING),
+    "clips_learning": ("tracking/trained/Tracking-G1-Clips", TRACKING),
+}
+"""Run folder in `tasks` and panels, by the name of the picture."""
+
+
 def main() -> None:
     """Draw all."""
-    draw(read_metrics(GO1), ROBOT, IMAGES / "go1_learning.svg")
-    draw(read_metrics(GO1_ROUGH), ROUGH, IMAGES / "go1_rough_learning.svg")
-    draw(read_metrics(G1_ROUGH), HUMANOID_ROUGH, IMAGES / "g1_rough_learning.svg")
-    draw(read_metrics(G1), ROBOT, IMAGES / "g1_learning.svg")
-    draw(read_metrics(W18), MUSCLES, IMAGES / "w18_learning.svg")
-    draw(read_metrics(WAVE), TRACKING, IMAGES / "tracking_learning.svg")
-    draw(read_metrics(CLIPS), TRACKING, IMAGES / "clips_learning.svg")
-    draw_off_policy(IMAGES / "off_policy.svg")
+    for name, text in made().items():
+        (IMAGES / f"{name}.svg").write_text(text, "utf-8")
+        print(f"Wrote docs/images/{name}.svg")
 
 
-def read_metrics(path: Path) -> Rows:
-    """The rows that a run kept."""
-    return [json.loads(line) for line in path.read_text("utf-8").splitlines()]
+def made() -> dict[str, str]:
+    """Return all pictures, SVG, by name."""
+    runs = {
+        name: curves(ROOT / "tasks" / folder / "metrics.jsonl", panels)
+        for name, (folder, panels) in RUNS.items()
+    }
+    return {**runs, "off_policy": off_policy()}
 
 
-def draw(rows: Rows, panels: Sequence[Panel], to: Path) -> None:
-    """Write one picture."""
+def curves(metrics: Path, panels: Sequence[Panel]) -> str:
+    """Return the learning curves of a run, one panel beside the other."""
+    rows: Rows = [json.loads(row) for row in metrics.read_text("utf-8").splitlines()]
     charts = []
     for title, name, factor, colour in panels:
         points = [
@@ -94,12 +92,11 @@ def draw(rows: Rows, panels: Sequence[Panel], to: Path) -> None:
         )
         chart = Chart(title=title, lines=[line], across="minutes", with_zero=True)
         charts.append(chart)
-    to.write_text(svg(charts, width=300, height=230), "utf-8")
-    print(f"Wrote {to}")
+    return svg(charts, width=300, height=230)
 
 
-def draw_off_policy(to: Path) -> None:
-    """Write the curves of the off-policy attempts beside PPO's, over samples."""
+def off_policy() -> str:
+    """Return the curves of the off-policy attempts and of PPO, over samples."""
     study = json.loads(OFF_POLICY.read_text("utf-8"))
     curves: dict[str, Rows] = {}
     for name, run in {"PPO": study["ppo"], **study["runs"]}.items():
@@ -123,8 +120,7 @@ def draw_off_policy(to: Path) -> None:
         charts.append(
             Chart(title=title, lines=lines, across="million samples", with_zero=True)
         )
-    to.write_text(svg(charts, width=400, height=300), "utf-8")
-    print(f"Wrote {to}")
+    return svg(charts, width=400, height=300)
 
 
 if __name__ == "__main__":

@@ -1,7 +1,9 @@
-"""Ways to run many worlds, each a function of a task's id.
+"""Four ways to run many worlds, each a function of a task id.
 
-They start from the same lines: make the worlds, flatten their actions if an environment
-has several action terms, and say outermost when episodes begin anew.
+All start with the same lines: create the worlds, flatten the actions of several action
+terms, and choose in the outermost wrapper how episodes end.
+
+    python docs/examples/episodes.py    # evaluates a hand-written policy
 """
 
 from collections.abc import Callable
@@ -13,6 +15,7 @@ import torch
 import mjlab
 from mjlab.gym import FlattenActionSpace, VectorEnv
 from mjlab.replay import RecordEpisode
+from mjlab.report.chart import Chart, ChartLine, svg
 
 Policy = Callable[[Any], torch.Tensor]
 
@@ -20,7 +23,7 @@ Policy = Callable[[Any], torch.Tensor]
 def wrapped(
     task: str, num_envs: int, settings: dict[str, Any], **kind: Any
 ) -> VectorEnv:
-    """The worlds of a task, wrapped."""
+    """Return the worlds of a task, wrapped."""
     env = mjlab.make(task, num_envs=num_envs, **settings)
     return VectorEnv(FlattenActionSpace(env), **kind)  # pyright: ignore[reportArgumentType]
 
@@ -28,10 +31,10 @@ def wrapped(
 def reinforcement_learning(
     task: str, num_envs: int, policy: Policy, steps: int, **settings: Any
 ) -> list[dict[str, torch.Tensor]]:
-    """Episodes end and begin anew; learners bootstrap from `final_observation`.
+    """Reset finished worlds; a learner bootstraps from `final_observation`.
 
     Returns:
-        The figures of the episodes that ended, one entry for each step with any.
+        Figures of finished episodes, one entry for each step with any.
     """
     env = wrapped(task, num_envs, settings, auto_reset=True, record_metrics=True)
     observations, _ = env.reset(seed=0)
@@ -48,7 +51,7 @@ def reinforcement_learning(
 def without_end(
     task: str, num_envs: int, policy: Policy, steps: int, **settings: Any
 ) -> torch.Tensor:
-    """Worlds go on whatever happens; returns the return of each so far."""
+    """Never reset; return the return of each world so far."""
     env = wrapped(task, num_envs, settings, auto_reset=False, record_metrics=True)
     observations, _ = env.reset(seed=0)
     info: dict[str, Any] = {}
@@ -60,10 +63,10 @@ def without_end(
 def evaluation(
     task: str, num_envs: int, policy: Policy, **settings: Any
 ) -> dict[str, float]:
-    """One whole episode in each world; returns means of its figures.
+    """Run one episode in each world; return the means of its figures.
 
-    Terminations are ignored, so that `success_once` and `success_at_end` both say
-    something; every episode is as long as the task allows.
+    Terminations are ignored, so all episodes have the maximum length, and
+    `success_once` and `success_at_end` can differ.
     """
     env = wrapped(
         task,
@@ -84,10 +87,10 @@ def evaluation(
 def collection(
     task: str, num_envs: int, policy: Policy, episodes: int, **settings: Any
 ) -> list[dict[str, torch.Tensor]]:
-    """Whole episodes as they were seen, the last observation among them.
+    """Collect whole episodes in memory, with their terminal observations.
 
     Returns:
-        Episodes of T steps: `observations` of T + 1, `actions` and `rewards` of T.
+        Episodes of T steps: T + 1 `observations`, T `actions` and `rewards`.
     """
     env = wrapped(task, num_envs, settings, auto_reset=True)
     observations, _ = env.reset(seed=0)
@@ -113,10 +116,10 @@ def collection(
 def recording(
     task: str, num_envs: int, policy: Policy, steps: int, folder: Path, **settings: Any
 ) -> Path:
-    """The same in a file, which a learner from demonstrations reads with h5py.
+    """Collect whole episodes in an HDF5 file, for learning from demonstrations.
 
     Returns:
-        The file. An episode T steps long has T actions and T + 1 observations.
+        The file. An episode of T steps has T actions and T + 1 observations.
     """
     env = FlattenActionSpace(mjlab.make(task, num_envs=num_envs, **settings))  # pyright: ignore[reportArgumentType]
     recorder = RecordEpisode(env, folder, save_video=False, trajectory_name="run")
@@ -126,3 +129,33 @@ def recording(
         observations, *_ = outer.step(policy(observations))
     outer.close()
     return folder / "run.h5"
+
+
+def main() -> None:
+    """Evaluate a linear policy on the cartpole, and draw where its episodes go."""
+    gains = torch.tensor([0.5, 0.0, 8.0, 0.7, 1.5])
+
+    def policy(observations: torch.Tensor) -> torch.Tensor:
+        return observations @ gains.unsqueeze(1)
+
+    figures = evaluation("Cartpole-Balance", 16, policy, max_episode_steps=200)
+    print(", ".join(f"{name} {value:.3g}" for name, value in figures.items()))
+    episode, *_ = collection("Cartpole-Balance", 1, policy, 1, max_episode_steps=200)
+    seen = episode["observations"]
+    charts = [
+        Chart(
+            title=title,
+            lines=[ChartLine(x=[0.05 * i for i in range(len(seen))], y=value.tolist())],
+            across="seconds",
+        )
+        for title, value in (
+            ("Position of the cart, m", seen[:, 0]),
+            ("Angle of the pole, rad", torch.atan2(seen[:, 2], seen[:, 1])),
+        )
+    ]
+    Path("episodes.svg").write_text(svg(charts, width=400, height=300), "utf-8")
+    print("First episode: episodes.svg")
+
+
+if __name__ == "__main__":
+    main()

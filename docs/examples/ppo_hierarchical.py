@@ -6,10 +6,11 @@
 A line of the file names an option of this program (`num_envs: 16`) or a part of the
 task's configuration (`episode_length_s: 10`, `rewards.effort.weight: 0.5`).
 
-Each world is a process of its own, and steps on the CPU with a copy of the muscle
-network. Here, on a GPU if there is one, the policy learns by proximal policy
-optimisation, and then the muscle network by regression on what the policy's joints
-asked of the muscles. Its weights go back to the worlds before the next rollout.
+Each world is a process and steps on the CPU with a copy of the muscle network. This
+process, on a GPU if there is one, trains the policy by proximal policy optimisation,
+then the muscle network by regression on the sampled joint torques. The new weights go
+to the worlds before the next rollout. At the end, the learning curves are in
+ppo_hierarchical.svg.
 """
 
 import argparse
@@ -20,7 +21,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-# Processes give the parallelism; more threads in each would only be in their way.
+# The processes use all cores; more threads in each would compete for them.
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 
 import numpy as np
@@ -32,6 +33,7 @@ from torch import nn
 
 from mjlab.muscle import MuscleLearner
 from mjlab.registry import load_task
+from mjlab.report.chart import Chart, ChartLine, svg
 from mjlab.settings.change import Setting, apply
 from mjlab.tasks.muscle.single import make_muscle_env
 
@@ -57,27 +59,27 @@ class Agent(nn.Module):
         self.log_std = nn.Parameter(torch.full((actions,), -0.7))
 
     def policy(self, seen: torch.Tensor) -> torch.distributions.Independent:
-        """What it may do."""
+        """Return the distribution of the action."""
         normal = torch.distributions.Normal(self.actor(seen), self.log_std.exp())
         return torch.distributions.Independent(normal, 1)
 
     def value(self, seen: torch.Tensor) -> torch.Tensor:
-        """What it expects of the rest of the episode."""
+        """Return the expected return of the rest of the episode."""
         return self.critic(seen).squeeze(-1)
 
 
 def read_scalars(path: Path) -> Scalars:
-    """Values by name; a safe loader makes plain values and no objects."""
+    """Read plain values by name from a YAML file."""
     if not path.is_file():
-        raise SystemExit(f"--env_file {path}: there is no such file")
+        raise SystemExit(f"--env_file {path}: no such file")
     found = yaml.safe_load(path.read_text()) or {}
     if not isinstance(found, dict):
-        raise SystemExit(f"{path}: there have to be lines of the form name: value")
+        raise SystemExit(f"{path}: lines have to have the form name: value")
     for name, value in found.items():
         if not isinstance(value, str | int | float | bool | None):
             raise SystemExit(
-                f"{path}: {name} is a {type(value).__name__}, no number, word or null; "
-                "write rewards.effort.weight: 0.5 for a part of a part"
+                f"{path}: {name} is a {type(value).__name__}; it has to be a number, a "
+                "word or null, such as rewards.effort.weight: 0.5"
             )
     return found
 
@@ -85,7 +87,7 @@ def read_scalars(path: Path) -> Scalars:
 def make_envs(
     task: str, num_envs: int, steps: int, seed: int, settings: Scalars
 ) -> AsyncVectorEnv:
-    """Worlds in processes that are started afresh, and so know no GPU of ours."""
+    """Start each world in a new process, without the CUDA context of this one."""
     given = [Setting(name, [str(value)]) for name, value in settings.items()]
     cfg = apply(load_task(task).env(), given)
     make = partial(make_muscle_env, cfg, kept_steps=steps)
@@ -97,7 +99,7 @@ def make_envs(
 
 
 def make_learner(envs: AsyncVectorEnv, device: torch.device) -> MuscleLearner:
-    """What fits the muscle network, on the device where everything learns."""
+    """Create the learner of the muscle network, on the device of the policy."""
     muscles, *_ = envs.call("get_muscle_map")
     return MuscleLearner(
         num_actuator_action=muscles.num_dofs,
@@ -112,7 +114,7 @@ def make_learner(envs: AsyncVectorEnv, device: torch.device) -> MuscleLearner:
 
 
 def last_seen(info: dict[str, Any], seen: np.ndarray) -> np.ndarray:
-    """What worlds saw before they began anew; as it is where none did."""
+    """Return the observations before any reset: `final_obs` of finished worlds."""
     if "final_obs" not in info:
         return seen
     pairs = zip(seen, info["final_obs"], strict=True)
@@ -122,7 +124,7 @@ def last_seen(info: dict[str, Any], seen: np.ndarray) -> np.ndarray:
 def roll_out(
     envs: AsyncVectorEnv, agent: Agent, seen: np.ndarray, steps: int
 ) -> tuple[list[tuple[torch.Tensor, ...]], np.ndarray]:
-    """Act; return what happened in each step, and what is seen then."""
+    """Take `steps` steps; return the transitions and the next observations."""
     device, rollout = agent.log_std.device, []
 
     def on_device(array: np.ndarray) -> torch.Tensor:
@@ -148,7 +150,7 @@ def improve(
     optimizer: torch.optim.Optimizer,
     rollout: list[tuple[torch.Tensor, ...]],
 ) -> None:
-    """One iteration of proximal policy optimisation."""
+    """Update the agent by one iteration of proximal policy optimisation."""
     advantage, advantages = torch.zeros_like(rollout[0][3]), []
     for *_, gain, goes_on, _ in reversed(rollout):
         advantage = gain + GAMMA * LAMBDA * goes_on * advantage
@@ -213,8 +215,9 @@ def train(
                     "publish_s": published,
                 }
             )
-            line = "  ".join(f"{name} {n:.4g}" for name, n in figures[-1].items())
-            print(f"{iteration + 1}/{iterations}  {line}", flush=True)
+            if iteration % 10 == 9 or iteration + 1 == iterations:
+                line = "  ".join(f"{name} {n:.4g}" for name, n in figures[-1].items())
+                print(f"{iteration + 1}/{iterations}  {line}", flush=True)
         return figures
     finally:
         envs.close()
@@ -235,7 +238,22 @@ def main() -> None:
     parser.set_defaults(**{n: settings.pop(n) for n in options & settings.keys()})
     args = vars(parser.parse_args())
     del args["env_file"]
-    train(**args, settings=settings)
+    draw(train(**args, settings=settings), Path("ppo_hierarchical.svg"))
+
+
+def draw(figures: list[dict[str, float]], to: Path) -> None:
+    """Write the learning curves of both levels."""
+    charts = [
+        Chart(
+            title=title,
+            lines=[
+                ChartLine(x=range(1, len(figures) + 1), y=[f[name] for f in figures])
+            ],
+            across="iterations",
+        )
+        for title, name in (("Reward", "reward"), ("Muscle loss", "muscle_loss"))
+    ]
+    to.write_text(svg(charts, width=400, height=300), "utf-8")
 
 
 if __name__ == "__main__":

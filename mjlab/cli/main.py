@@ -28,7 +28,22 @@ def run(name: str, arguments: list[str] | None = None) -> int:
         name: The verb.
         arguments: The words after it. None takes those of this process.
     """
-    return run_program(load_verb(name), arguments)
+    try:
+        verb = load_verb(name)
+    except ModuleNotFoundError as error:
+        package = (error.name or "").partition(".")[0]
+        if package in ("", "mjlab"):
+            raise
+        return run_program(lambda _: _without(package), [])
+    return run_program(verb, arguments)
+
+
+def _without(package: str) -> None:
+    """Report a Python without the packages that mjlab needs."""
+    raise UsageError(
+        f"{sys.executable} has no package {package!r}. Activate the environment in "
+        "which mjlab is installed; in a clone: make setup && . .venv/bin/activate"
+    )
 
 
 def _answer(word: str) -> None:

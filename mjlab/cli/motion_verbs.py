@@ -46,6 +46,9 @@ ROBOTS = {robot.name: robot for robot in (G1, GO1)}
 def import_file(options: ImportOptions) -> None:
     """Read a file of another format and write a motion file."""
     path = _need(options.file, "FILE")
+    out = options.out or Path(f"{path.stem}.npz")
+    if out.resolve() == path.resolve():
+        raise UsageError(f"{path} would be overwritten. Name a new file with --out.")
     facts = _robot(options.robot)
     robot = MotionRobot(facts.entity_cfg(), facts.name)
     motion = _read(path, robot, facts, options)
@@ -58,7 +61,7 @@ def import_file(options: ImportOptions) -> None:
     motion = robot.completed(motion.resampled(options.fps))
     if motion.contacts is None:
         motion = _with_contacts(motion, facts)
-    out = save_motion(motion, options.out or Path(f"{path.stem}.npz"))
+    out = save_motion(motion, out)
     _say(f"{out}: {_summary(motion)}")
     _say(_report(motion, robot, facts)[0])
 

@@ -68,9 +68,19 @@ def test_a_wrong_verb_is_answered_with_the_nearest(call):
     )
 
 
+def test_a_python_without_the_packages_is_told_what_to_activate():
+    line = [sys.executable, "-I", "-S", str(ROOT / "scripts/train.py"), "--help"]
+    done = subprocess.run(line, capture_output=True, text=True)
+    assert done.returncode == 2
+    assert "has no package 'tyro'. Activate the environment" in done.stderr
+    assert "Traceback" not in done.stderr
+
+
 def test_every_program_of_the_folder_has_a_verb():
     programs = {file.stem for file in (ROOT / "scripts").glob("[!_]*.py")}
-    assert programs == {verb.script or name for name, verb in VERBS.items()}
+    named = {verb.script or name for name, verb in VERBS.items()}
+    assert sorted(named - programs) == [], "verbs without a file scripts/NAME.py"
+    assert sorted(programs - named) == [], "scripts without a line in cli/verbs.py"
 
 
 def test_importing_a_program_leaves_the_path_alone():

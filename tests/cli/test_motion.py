@@ -27,6 +27,7 @@ from mjlab.runs import Run
 from mjlab.tasks.robots.g1 import g1_cfg
 from mjlab.tasks.tracking.clips import G1_CLIPS
 from mjlab.viewer import Player
+from tests.motion.test_tools import BEYOND_MIMIC, foreign
 from tests.tools.architecture import ROOT
 from tests.tools.film_reader import read_film
 from tests.worlds.motions import g1_robot
@@ -130,6 +131,21 @@ def test_what_a_policy_does_becomes_a_motion(tmp_path, capsys):
     assert found.joint_pos[-1] == pytest.approx(now.joint_pos[0].numpy(), abs=1e-4)
     height = float(now.root_pos_w[0, 2])
     assert found.root_pos[-1, 2] == pytest.approx(height, abs=1e-4)
+
+
+def test_a_file_without_names_is_imported_beside_its_source(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    part = g1_robot().completed(load_motion(G1_CLIPS / "wave.npz").frames(0, 20))
+    foreign(tmp_path / "old.npz", part, BEYOND_MIMIC)
+    before = (tmp_path / "old.npz").read_bytes()
+    page = (ROOT / "docs/howto/motion_tracking.md").read_text("utf-8")
+    (words,) = re.findall(r"motion\.py (import old\.npz .*)", page)
+    with pytest.raises(UsageError, match=r"old\.npz would be overwritten\..*--out"):
+        main(words.partition(" --out")[0].split())
+    main(words.split())
+    assert (tmp_path / "old.npz").read_bytes() == before
+    found = load_motion(tmp_path / "new.npz")
+    np.testing.assert_allclose(found.joint_pos, part.joint_pos, atol=1e-6)
 
 
 def test_a_motion_is_simulated_and_says_what_a_hand_carried(tmp_path, capsys):

@@ -84,13 +84,19 @@ def test_recorded_episodes_are_those_that_were_collected(tmp_path: Path) -> None
 
 @pytest.mark.slow
 @pytest.mark.parametrize("form", ["torch", "numpy"])
-def test_a_learner_in_one_file_solves_cartpole(form: str) -> None:
+def test_a_learner_in_one_file_solves_cartpole(form: str, tmp_path: Path) -> None:
     command = [sys.executable, str(EXAMPLES / "ppo.py"), "--form", form]
     # The project need not be installed where its tests run.
     place = os.environ | {"PYTHONPATH": str(ROOT)}
     result = subprocess.run(
-        command, capture_output=True, text=True, timeout=1800, env=place
+        command,
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        timeout=1800,
+        env=place,
     )
     assert result.returncode == 0, result.stderr
     reached = float(result.stdout.splitlines()[-1].split()[1])
     assert reached > 45.0, result.stdout
+    assert "Mean reward" in (tmp_path / "ppo.svg").read_text("utf-8")

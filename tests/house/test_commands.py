@@ -5,19 +5,20 @@ somebody adds. What another test does, and what nobody can run here, is listed w
 test or with its reason.
 """
 
-import ast
 import os
+import re
 import shlex
 import shutil
 import subprocess
 import sys
+import tomllib
 from fnmatch import fnmatch
 from pathlib import Path
 
 import pytest
 
 from tests.tools.architecture import ROOT
-from tests.tools.command_lines import command_lines, lines_of
+from tests.tools.command_lines import command_lines, is_a_test, lines_of
 
 FIRST_TASK = "tests/tasks/test_first_task.py::"
 BENCH = "tests/bench/"
@@ -58,6 +59,9 @@ BY_ANOTHER_TEST = {
     ),
     "python docs/examples/ppo_hierarchical.py *": (
         "tests/muscle/test_places.py::test_the_original_programme_reads_a_file_of_scalars"
+    ),
+    "python docs/examples/ppo.py": (
+        "tests/gym/test_examples.py::test_a_learner_in_one_file_solves_cartpole"
     ),
     "python scripts/bench.py cartpole*": (
         f"{BENCH}test_cartpole_scaling.py::test_an_interrupted_run_resumes"
@@ -115,6 +119,17 @@ BY_ANOTHER_TEST = {
         "tests/export/test_runner.py::"
         "test_a_late_packet_lets_the_robot_go_within_two_periods"
     ),
+    "*--dump *<name>*": (
+        "tests/replay/test_faults.py::test_a_dump_is_played_and_what_broke_is_said"
+    ),
+    "WARP_CACHE_PATH=*": (
+        "tests/cli/test_warm_kernels.py::"
+        "test_a_cache_that_was_carried_elsewhere_needs_no_compiler"
+    ),
+    **dict.fromkeys(
+        ("if [[] -d logs/*", "exec mjlab train *"),
+        "tests/house/test_commands.py::test_a_job_that_starts_again_resumes_its_run",
+    ),
     **dict.fromkeys(
         ("mjlab port *", "python scripts/port.py *"),
         "tests/cli/test_port.py::"
@@ -122,6 +137,10 @@ BY_ANOTHER_TEST = {
     ),
     "python scripts/motion.py make": (
         "tests/cli/test_motion.py::test_a_clip_that_ships_is_what_its_description_makes"
+    ),
+    "python scripts/motion.py import old.npz *": (
+        "tests/cli/test_motion.py::"
+        "test_a_file_without_names_is_imported_beside_its_source"
     ),
     "python scripts/motion.py simulate dance.npz": (
         "tests/cli/test_motion.py::"
@@ -162,7 +181,6 @@ _OF_FIGURES = "measures for minutes on cores of its own, and writes what is kept
 
 # Pattern of lines -> why nobody runs them here.
 NOT_RUN = {
-    "make test*": "this is what runs the tests",
     "python3 -m venv .venv*": "set-up as `make` does it; tests/house/test_skeleton.py",
     "pip install -c constraints.txt *": "set-up as `make` does it, in the same words",
     'pip install "mjlab-fused[[]*': "no index has this distribution yet",
@@ -171,25 +189,11 @@ NOT_RUN = {
     "pip install skrl": "would change the environment of the tests",
     "pip install torchrl": "would change the environment of the tests",
     "pip install -e .": "would change the environment of the tests",
-    **dict.fromkeys(
-        (
-            "mjlab train",
-            "mjlab port",
-            "mjlab verify",
-            "mjlab exam",
-            "python scripts/train.py",
-            "python scripts/replay.py",
-        ),
-        "names the program alone",
-    ),
     "docker *": "there is no Docker here; tests/house/test_docker.py reads the files",
-    "*YOUR-TASK*": "stands for a task of the user's",
-    "*<name>*": "stands for a folder; dumps are replayed in tests/replay",
     "*--viewer native*": "opens a window; tests/viewer looks into it without a display",
     "*--view --gamepad": "opens a window, and needs a gamepad",
     "*--view --keyboard": "opens a window and waits for keys",
     "*--gpus 0,1,2,3": "needs four GPUs",
-    "python scripts/motion.py import old.npz *": _OF_A_USER,
     "python scripts/motion.py import person.bvh *": _OF_A_USER,
     "python docs/render_motions.py": "draws again the pictures that are kept",
     "python -m tests.zoo.table": "writes a page again, which tests/zoo compares",
@@ -202,7 +206,20 @@ NOT_RUN = {
     "python bench/cartpole.py *": _OF_FIGURES,
     "python bench/placement.py *": _OF_FIGURES,
     "python scripts/bench.py recording": _OF_FIGURES,
-    # Prose that begins like a command.
+    "make test*": "this is what runs the tests",
+    **dict.fromkeys(
+        ("make format", "make type", "make slow", "make check", "make faults"),
+        "runs ruff, pyright or the tests",
+    ),
+    "pytest*": "this is what runs the tests",
+    ". .venv/bin/activate": "changes the shell that types it",
+    ".venv/bin/pip install *": "set-up as `make` does it",
+    "python -m tests.golden.make *": "writes values that tests/house compares",
+    "python bench/paired.py ../before .": _OF_FIGURES,
+    "python docs/render_gif.py *": "writes a picture that is kept",
+    "nohup *": "needs a terminal that closes",
+    "tmux *": "needs tmux",
+    "ssh *": "needs a second machine",
 }
 
 _SMALL = "--env.scene.num-envs 4"
@@ -214,6 +231,10 @@ SHORTER = {
     "motion record": "--after 0.1 --seconds 0.2",
 }
 """What is added to a line, by its program."""
+
+ALONE = [["mjlab", verb] for verb in ("train", "port", "verify", "exam")]
+ALONE += [["python", name] for name in ("train", "replay")]
+"""Programs that need an argument, as pages name them: they print their help."""
 
 TASK = "Cartpole-Balance"
 
@@ -255,11 +276,7 @@ def test_no_line_is_on_both_lists():
 
 @pytest.mark.parametrize("test", sorted({*BY_ANOTHER_TEST.values()}))
 def test_the_test_that_runs_a_line_is_there(test):
-    file, _, name = test.partition("::")
-    tree = ast.parse((ROOT / file).read_text("utf-8"))
-    assert name in {
-        node.name for node in ast.walk(tree) if isinstance(node, ast.FunctionDef)
-    }
+    assert is_a_test(test)
 
 
 def test_most_lines_are_run_here():
@@ -274,12 +291,33 @@ def test_lines_are_found_in_blocks_in_spans_and_indented():
         "Type `mjlab list\n--check`, or `--seed 3`.\n\n"
         "    python scripts/train.py Velocity-G1 \\\n        --seed 3   # a comment\n\n"
         "```sh\n$ mjlab demo\nls\n```\n\n```python\nmjlab .train()\n```\n"
+        "```text\nls\nmjlab list\n```\n"
     )
     assert sorted(lines_of(text)) == [
+        "ls",
         "mjlab demo",
+        "mjlab list",
         "mjlab list --check",
         "python scripts/train.py Velocity-G1 --seed 3",
     ]
+
+
+def test_lines_that_are_run_begin_with_a_program_that_is_typed_here():
+    odd = [x for lines in RUN.values() for x in lines]
+    assert [x for x in odd if x.split()[0] not in ("mjlab", "python")] == []
+
+
+def test_extras_that_pages_install_are_declared():
+    extras = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"][
+        "optional-dependencies"
+    ]
+    named = {
+        name
+        for line in LINES
+        for found in re.findall(r"mjlab-fused\[([\w,-]+)\]", line.text)
+        for name in found.split(",")
+    }
+    assert {"gym", "wandb"} <= named <= {*extras}
 
 
 # --- Running --------------------------------------------------------------------------
@@ -293,11 +331,31 @@ def shorter(line: str) -> str:
     program = "motion record" if words[1:3] == ["motion", "record"] else program
     if "--help-config" in line:
         return line
+    if words in ALONE:
+        return f"{line} --help"
     if program in ("play", "demo"):
         with_film = "--video" in line
         steps = "--seconds 0.1" if "--seconds" in line else "--steps 3"
         return f"{line} {steps}" + ("" if with_film else " --viewer none")
     return f"{line} {SHORTER.get(program, '')}".strip()
+
+
+def test_a_job_that_starts_again_resumes_its_run(tmp_path):
+    page = (ROOT / "docs/howto/resume_a_run.md").read_text("utf-8")
+    (script,) = re.findall(r"```bash\n(.*?)```", page, re.DOTALL)
+    (tmp_path / "mjlab").write_text('#!/bin/sh\necho "$@"\n')
+    (tmp_path / "mjlab").chmod(0o755)
+    place = {"PATH": f"{tmp_path}{os.pathsep}{os.environ['PATH']}"}
+
+    def said() -> str:
+        command = ["bash", "-c", script]
+        return subprocess.run(
+            command, cwd=tmp_path, env=place, capture_output=True, text=True
+        ).stdout
+
+    assert said() == "train Velocity-G1\n"
+    (tmp_path / "logs/Velocity-G1").mkdir(parents=True)
+    assert said() == "train Velocity-G1 --resume latest\n"
 
 
 def test_a_line_is_made_shorter_by_what_its_program_takes():
@@ -308,11 +366,12 @@ def test_a_line_is_made_shorter_by_what_its_program_takes():
     record = "python scripts/motion.py record Velocity-G1-Gait"
     assert shorter(record).endswith(SHORTER["motion record"])
     assert shorter(f"{train} --help-config env") == f"{train} --help-config env"
+    assert shorter("mjlab exam") == "mjlab exam --help"
 
 
 def type_line(line: str, folder: Path) -> subprocess.CompletedProcess[str]:
     """Type a line as it would be typed in the repository."""
-    program, *arguments = shlex.split(line)
+    program, *arguments = shlex.split(line.replace("YOUR-TASK", TASK))
     module = ["-m", "mjlab"] if program == "mjlab" else []
     assert program in ("mjlab", "python"), line
     return subprocess.run(

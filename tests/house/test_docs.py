@@ -1,9 +1,9 @@
 """Links of the pages lead somewhere, names exist, and examples run.
 
 A block marked `python runnable` is executed. The blocks of a page share one namespace.
-A `text` block below it is the expected output or error, compared up to line breaks. A
-block without the mark must be valid Python: it is a fragment, or another test runs it.
-Every Python block of the README is executed.
+A `text` block below it is the expected output or error, compared up to line breaks.
+`RUN_BY` names the test that runs each other block. Every Python block of the README is
+executed. Shell blocks are in `test_commands.py`.
 """
 
 import ast
@@ -25,11 +25,12 @@ import pytest
 from mjlab.cli.verbs import VERBS
 from mjlab.registry import entries, load_task
 from tests.tools.architecture import ROOT
+from tests.tools.command_lines import is_a_test
 from tests.tools.dotted_names import found
 
 DOCS = ROOT / "docs"
 README = ROOT / "README.md"
-PAGES = [*sorted(DOCS.rglob("*.md")), README]
+PAGES = [*sorted(DOCS.rglob("*.md")), README, ROOT / "CONTRIBUTING.md"]
 PAGES = [page for page in PAGES if page.parent.name != "tables"]
 
 
@@ -123,7 +124,7 @@ def broken_links(page: Path, prose: str) -> list[str]:
     return broken
 
 
-@pytest.mark.parametrize("page", [*PAGES, ROOT / "CONTRIBUTING.md"], ids=name_of)
+@pages
 def test_links_and_images_lead_somewhere(page):
     assert broken_links(page, read(page)[1]) == []
 
@@ -132,6 +133,17 @@ def test_a_broken_link_is_found():
     planted = "[a](nowhere.md) ![b](images/none.png) [c](index.md#none) [d](index.md)"
     expected = ["nowhere.md", "images/none.png", "index.md#none"]
     assert broken_links(DOCS / "index.md", planted) == expected
+
+
+def test_every_image_is_small_and_on_a_page():
+    shown = {
+        (page.parent / link).resolve()
+        for page in PAGES
+        for link in links_of(read(page)[1])
+    }
+    images = [file for file in (DOCS / "images").rglob("*") if file.is_file()]
+    assert [name_of(image) for image in images if image not in shown] == []
+    assert max(image.stat().st_size for image in images) <= 2_000_000
 
 
 # --- A stranger's questions ---------------------------------------------------------
@@ -183,6 +195,10 @@ OUTSIDE = {
 # Pages that name what other projects have.
 NAMES_OF_OTHERS = {"coming_from_mjlab.md", "coming_from_isaac_lab.md"}
 NAMES_OF_OTHERS |= {"coming_from_maniskill.md"}
+# Pages that name what the tests have.
+NAMES_OF_TESTS = {"CONTRIBUTING.md"}
+PLACEHOLDER = re.compile(r"NAME|VERB")
+"""Part of a path that stands for a name."""
 BUILT_IN_FLAGS = {"--help", "--check"}
 
 
@@ -259,6 +275,8 @@ def missing_files(page: Path, prose: str) -> list[str]:
     """Paths in spans of code, and dotted names of ours, that do not exist."""
     missing = []
     for span in map(squeezed, spans_of(prose)):
+        if PLACEHOLDER.search(span):
+            continue
         if re.fullmatch(r"[\w./*-]+", span) and span.startswith(FOLDERS):
             if not (list(ROOT.glob(span.rstrip("/"))) or (page.parent / span).exists()):
                 missing.append(span)
@@ -336,7 +354,7 @@ def wrong_commands(text: str) -> list[str]:
     for line in text.replace("\\\n", " ").splitlines():
         command = line.partition(" #")[0]
         found = re.search(r"\b(?<!tests/)((?:scripts|bench|docs)/\w+\.py)", command)
-        if found is None:
+        if found is None or PLACEHOLDER.search(found[1]):
             continue
         file = ROOT / found[1]
         if not file.is_file():
@@ -352,8 +370,10 @@ def test_what_pages_name_exists(page):
     wrong = []
     if page.name not in NAMES_OF_OTHERS:
         wrong += missing_files(page, prose)
-        wrong += unknown_names(prose, blocks)
-        wrong += unknown_flags(" ".join(spans_of(prose)), None)
+        if page.name not in NAMES_OF_TESTS:
+            wrong += unknown_names(prose, blocks)
+        spans = [span for span in spans_of(prose) if not span.startswith("python -m ")]
+        wrong += unknown_flags(" ".join(spans), None)
     for block in blocks:
         if block.info in ("sh", "bash", "", "console"):
             wrong += wrong_commands(block.text)
@@ -387,22 +407,70 @@ def is_run(page: Path, block: Block) -> bool:
     return block.info == word
 
 
-def test_marks_of_python_blocks_are_known():
-    known = {"python", "python runnable", "python sketch"}
-    unknown = [
-        f"{name_of(page)}:{block.line}: {block.info}"
-        for page in PAGES
+SHELL = ("sh", "bash")
+
+RUN_BY = {
+    "docs/howto/exam.md": (
+        "tests/cli/test_exam.py::test_adapter_of_the_page_takes_the_exam",
+    ),
+    "docs/howto/export_a_policy.md": (
+        "tests/tasks/test_first_task.py::"
+        "test_the_program_that_runs_an_exported_policy_works_as_printed",
+        "tests/tasks/test_first_task.py::"
+        "test_the_program_that_plays_a_foreign_network_works_as_printed",
+    ),
+    "docs/howto/gymnasium.md": 3
+    * ("tests/gym/test_pages.py::test_the_example_for_a_library_runs",),
+    "docs/howto/placements.md": (
+        "tests/workers/test_placement.py::test_the_program_of_the_page_trains",
+    ),
+    "docs/howto/replay.md": (
+        "tests/replay/test_replay_page.py::test_a_recording_becomes_a_file_of_robomimic",
+        "tests/replay/test_replay_page.py::"
+        "test_a_recording_becomes_a_dataset_of_lerobot",
+    ),
+    "docs/tutorials/first_task.md": (
+        "tests/tasks/test_first_task.py::"
+        "test_the_file_of_the_page_is_trained_and_played_without_a_package",
+        *2
+        * (
+            "tests/tasks/test_first_task.py::"
+            "test_the_package_of_the_page_is_trained_and_played",
+        ),
+    ),
+    "docs/tutorials/policy_to_robot.md": (
+        "tests/export/test_robot_page.py::"
+        "test_the_driver_of_the_page_has_every_method_of_the_interface",
+        "tests/export/test_robot_page.py::test_the_robot_in_mujoco_of_the_page_walks",
+        "tests/export/test_runner_cpp.py::"
+        "test_with_onnxruntime_it_answers_as_the_runner_does",
+    ),
+    "docs/tutorials/your_robot.md": 3
+    * (
+        "tests/tasks/test_foreign_robot.py::"
+        "test_the_robot_of_the_page_is_trained_and_played",
+    ),
+}
+"""Tests that run the blocks that are not run here, in the order of the page."""
+
+
+def run_elsewhere(page: Path) -> list[Block]:
+    """Blocks that are neither run here, nor commands, output or Sphinx directives."""
+    return [
+        block
         for block in read(page)[0]
-        if block.info.startswith("python") and block.info not in known
+        if not is_run(page, block)
+        and block.info not in (*SHELL, "text")
+        and not block.info.startswith("{")
     ]
-    assert unknown == []
 
 
-@pages
-def test_blocks_that_are_not_run_are_python(page):
-    for block in read(page)[0]:
-        if block.info.startswith("python") and not is_run(page, block):
-            ast.parse(block.text, f"{name_of(page)}:{block.line}")
+def test_each_block_that_is_not_run_here_names_the_test_that_runs_it():
+    blocks = {name_of(page): len(run_elsewhere(page)) for page in PAGES}
+    named = {page: len(tests) for page, tests in RUN_BY.items()}
+    assert named == {page: count for page, count in blocks.items() if count}
+    tests = {test for tests in RUN_BY.values() for test in tests}
+    assert [test for test in sorted(tests) if not is_a_test(test)] == []
 
 
 def run_page(page: Path, blocks: list[Block], module: types.ModuleType) -> list[str]:

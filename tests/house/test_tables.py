@@ -1,6 +1,7 @@
 """Tables that the site of the documentation includes."""
 
 import json
+import re
 import sys
 
 from mujoco import batch
@@ -10,6 +11,7 @@ from tests.tools.architecture import ROOT
 
 sys.path.insert(0, str(ROOT / "docs"))
 
+import render_learning
 import tables
 
 
@@ -55,3 +57,17 @@ def test_results_become_tables_with_their_conditions():
     ):
         assert row in page
     assert "Cartpole" not in page
+
+
+def test_learning_curves_of_the_pages_are_those_of_the_recorded_runs():
+    pictures = render_learning.made()
+    assert len(pictures) == 7
+    for name, text in pictures.items():
+        kept = (render_learning.IMAGES / f"{name}.svg").read_text("utf-8")
+        drawn = lines_of(text)
+        assert len(drawn) >= 3 and drawn == lines_of(kept), name
+
+
+def lines_of(svg: str) -> list[str]:
+    """The paths of the curves and axes of a picture."""
+    return re.findall(r' d="([^"]+)"', svg)

@@ -284,12 +284,17 @@ def test_the_original_programme_runs_with_sixteen_workers() -> None:
     check_example(example().train("Muscle-Walk-W18", 16, 8, 3, 1), 16 * 8)
 
 
-def run_example(*options: str) -> subprocess.CompletedProcess[str]:
+def run_example(folder: Path, *options: str) -> subprocess.CompletedProcess[str]:
     path = ROOT / "docs/examples/ppo_hierarchical.py"
     place = os.environ | {"PYTHONPATH": str(ROOT)}
     command = [sys.executable, str(path), *options]
     return subprocess.run(
-        command, capture_output=True, text=True, timeout=600, env=place
+        command,
+        cwd=folder,
+        capture_output=True,
+        text=True,
+        timeout=600,
+        env=place,
     )
 
 
@@ -300,14 +305,15 @@ def test_the_original_programme_reads_a_file_of_scalars(tmp_path: Path) -> None:
         "# Sizes.\nnum_envs: 2\nsteps: 8\niterations: 2\n"
         "episode_length_s: 0.1  # Of the task: three steps.\n"
     )
-    found = run_example("--env_file", str(path), "--iterations", "1")
+    found = run_example(tmp_path, "--env_file", str(path), "--iterations", "1")
     assert found.returncode == 0, found.stderr
     line = found.stdout.splitlines()[-1]
     # What is typed counts more than the file; two worlds of eight steps.
     assert line.startswith("1/1 ") and " tuples 16 " in line
+    assert "Muscle loss" in (tmp_path / "ppo_hierarchical.svg").read_text("utf-8")
     # A part of the configuration arrives, and one that is not there is named.
     path.write_text("episode_lenght_s: 0.1\n")
-    found = run_example("--env_file", str(path))
+    found = run_example(tmp_path, "--env_file", str(path))
     assert found.returncode != 0 and "episode_length_s" in found.stderr
 
 

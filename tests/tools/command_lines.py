@@ -1,5 +1,6 @@
-"""Command lines in the pages: what a reader is told to type."""
+"""Command lines in the pages, and the tests that they name."""
 
+import ast
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -7,11 +8,12 @@ from pathlib import Path
 
 from tests.tools.architecture import ROOT
 
-PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
+PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md"]
+PAGES += sorted((ROOT / "docs").rglob("*.md"))
 PAGES = [page for page in PAGES if page.parent.name != "tables"]
 _PROGRAMS = r"(?:python3?|mjlab|make|pip|pytest|jupyter|docker|torchrun|sbatch|eval) "
 _LINE = re.compile(rf"(?:\$ )?({_PROGRAMS}.*)")
-_PROMPTLESS = ("sh", "bash", "console", "", "text")
+_SHELL = ("sh", "bash", "console")
 
 
 @dataclass(frozen=True)
@@ -35,7 +37,11 @@ def command_lines(pages: Iterable[Path] = PAGES) -> list[CommandLine]:
 
 
 def lines_of(text: str) -> list[str]:
-    """Return the command lines of a page: in blocks, indented, and in spans of code."""
+    """Return the command lines of a page, in their order.
+
+    All lines of shell blocks and all indented lines are commands; so are lines of other
+    blocks and spans of code that begin with a known program.
+    """
     found: list[str] = []
     info: str | None = None
     prose: list[str] = []
@@ -43,8 +49,10 @@ def lines_of(text: str) -> list[str]:
         if line.lstrip().startswith("```"):
             info = line.lstrip()[3:].strip() if info is None else None
             continue
-        is_shown = info in _PROMPTLESS or (info is None and line.startswith("    "))
-        if is_shown and (match := _LINE.fullmatch(line.strip())):
+        if info in _SHELL or (info is None and line.startswith("    ")):
+            if line.strip():
+                found.append(_plain(line.strip().removeprefix("$ ")))
+        elif info in ("", "text") and (match := _LINE.fullmatch(line.strip())):
             found.append(_plain(match[1]))
         elif info is None:
             prose.append(line)
@@ -53,6 +61,13 @@ def lines_of(text: str) -> list[str]:
                 found += _spans("\n".join(prose))
                 prose.clear()
     return [*found, *_spans("\n".join(prose))]
+
+
+def is_a_test(place: str) -> bool:
+    """Return True if FILE::NAME is a test."""
+    file, _, name = place.partition("::")
+    tree = ast.parse((ROOT / file).read_text("utf-8"))
+    return name in {n.name for n in ast.walk(tree) if isinstance(n, ast.FunctionDef)}
 
 
 def _spans(text: str) -> list[str]:

@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 import torch
 
+from mjlab.registry import load_task
 from mjlab.runs.checkpoints import find_checkpoint, find_fault
 from mjlab.workers import ShardError
 from mjlab.workers.placement import PlacementError, find_placement
@@ -39,6 +40,23 @@ def why_no_cuda() -> str:
     if torch.version.cuda is None:
         return f"this PyTorch ({torch.__version__}) was built without CUDA"
     return "PyTorch sees none"
+
+
+@pytest.mark.slow
+def test_the_program_of_the_page_trains(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    page = (ROOT / "docs/howto/placements.md").read_text("utf-8")
+    (program,) = re.findall(r"```python\n(.*?)```", page, re.DOTALL)
+    task = load_task("Cartpole-Balance")
+    assert task.rl is not None
+    env, agent = task.env(), task.rl()
+    env.scene.num_envs, agent.max_iterations, agent.num_steps_per_env = 4, 1, 4
+    monkeypatch.chdir(tmp_path)
+    small = program.replace("Velocity-Go1-Flat", "Cartpole-Balance")
+    exec(small.replace("workers=8", "workers=2"), {"env_cfg": env, "agent_cfg": agent})
+    (run,) = (tmp_path / "logs" / "Cartpole-Balance").glob("20*")
+    assert find_checkpoint(run) is not None
 
 
 @without_cuda
