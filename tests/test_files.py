@@ -1,10 +1,14 @@
 """Files that are written whole or not at all."""
 
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
-from mjlab.files import folder_beside, move_durably
+from mjlab import files
+from mjlab.files import append_text, folder_beside, move_durably, write_atomic
+from mjlab.files import write_text as write
+from tests.tools.power_cut import Disk
 
 
 def test_a_folder_whose_writing_fails_leaves_nothing_beside_its_place(
@@ -20,3 +24,37 @@ def test_a_folder_whose_writing_fails_leaves_nothing_beside_its_place(
         move_durably(unfinished, place)
     assert [each.name for each in (tmp_path / "runs").iterdir()] == ["one"]
     assert (place / "whole").read_text() == "x"
+
+
+def write_folder(folder: Path) -> None:
+    with folder_beside(folder / "in" / "b") as draft:
+        (draft / "c").write_bytes(b"new")
+        move_durably(draft, folder / "in" / "b")
+
+
+WRITERS: dict[str, Callable[[Path], object]] = {
+    "write_atomic": lambda folder: write_atomic(
+        folder / "a", lambda file: file.write(b"new")
+    ),
+    "write_text": lambda folder: write(folder / "new" / "er" / "a", "new"),
+    "append_text": lambda folder: append_text(folder / "old", "new"),
+    "folder_beside": write_folder,
+}
+
+
+@pytest.mark.parametrize("name", WRITERS)
+@pytest.mark.parametrize("left_out", [None, "files", "folders"])
+def test_all_is_on_disk_unless_a_sync_is_left_out(
+    name: str, left_out: str | None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "old").write_text("old")
+    files.sync(tmp_path / "old")
+    sync, disk = files.sync, Disk(monkeypatch)
+    files.sync(tmp_path / "old")
+    if left_out is not None:
+        is_kept = {"files": Path.is_dir, "folders": Path.is_file}[left_out]
+        monkeypatch.setattr(files, "sync", lambda path: is_kept(path) and sync(path))
+    WRITERS[name](tmp_path)
+    # A line is appended to a file whose name is on disk.
+    is_whole = left_out is None or (name, left_out) == ("append_text", "folders")
+    assert (disk.unsynced(tmp_path) == disk.faults == []) is is_whole

@@ -10,17 +10,16 @@ import pytest
 import torch
 
 from bench import cartpole_docs, cartpole_learning, cartpole_scaling, task_scaling
-from bench.study import bandwidth, memory, page
+from bench.study import bandwidth, memory
 from bench.study.acting import BURN_IN, LENGTH, WIDTH, Actor, Sequences
 from bench.study.advice import advise, limit_of
 from bench.study.contenders import contenders
 from bench.study.curves import Budget, Curve, Judge
-from bench.study.learning_report import conclude, score_table
+from bench.study.learning_report import conclude
 from bench.study.points import Point, measure
 from bench.study.ppo import HORIZON, SIZE, PpoLearner, minibatches
 from bench.study.replay import GAMMA, Replay, ReplayLearner
 from mjlab.cli.answers import UsageError
-from mjlab.names import UnknownNameError
 from mjlab.tasks.cartpole.classic import ClassicCartpoleCfg, KernelCartpoles
 
 CPU = torch.device("cpu")
@@ -33,20 +32,6 @@ def no_large_copies(monkeypatch):
 
 
 # What is refused.
-
-
-@pytest.mark.parametrize("count", ["0", "-8"])
-@pytest.mark.parametrize(
-    ("study", "task"),
-    [
-        (cartpole_scaling, []),
-        (cartpole_learning, []),
-        (task_scaling, ["Cartpole-Balance"]),
-    ],
-)
-def test_no_worlds_and_fewer_are_refused(study, task, count, tmp_path):
-    with pytest.raises(UsageError, match=f"--counts {count}: .* is 1 or more"):
-        study.main([*task, "--counts", count, "--out", str(tmp_path)])
 
 
 def test_more_memory_than_there_is_is_predicted_and_refused_with_the_number(tmp_path):
@@ -71,35 +56,6 @@ def test_what_fits_is_four_fifths_of_what_is_free():
     with pytest.raises(UsageError, match="At most 80 worlds fit"):
         memory.refuse_if_too_large("x", 81, 1e6, 100_000_000)
     assert 2**20 < memory.free_bytes(CPU) < 2**50
-
-
-def test_unknown_contenders_learners_and_tasks_are_named_with_the_nearest(tmp_path):
-    out = ["--out", str(tmp_path)]
-    with pytest.raises(UnknownNameError, match=r"'gym-sink'.*first: 'gym-sync'"):
-        cartpole_scaling.main(["--only", "gym-sink", *out])
-    with pytest.raises(UnknownNameError, match=r"'ppo-skaled'.*first: 'ppo-scaled'"):
-        cartpole_learning.main(["--learners", "ppo-skaled", *out])
-    with pytest.raises(UnknownNameError, match="Cartpole-Balance"):
-        task_scaling.main(["Cartpole-Balence", *out])
-
-
-@pytest.mark.parametrize(
-    ("study", "arguments", "said"),
-    [
-        (cartpole_scaling, ["--repeats", "0"], "--repeats 0"),
-        (cartpole_scaling, ["--seconds", "-1"], "--seconds -1.0"),
-        (cartpole_scaling, ["--threads-per-block", "2048"], "from 1 to 1024"),
-        (cartpole_scaling, ["--device", "tpu9"], "--device 'tpu9'"),
-        (cartpole_scaling, ["--only", "kernel", "--without", "kernel"], "Nobody is"),
-        (cartpole_learning, ["--samples", "-1"], "--samples -1"),
-        (cartpole_learning, ["--seconds", "9", "--longest", "2"], "at most `longest`"),
-        (task_scaling, ["Cartpole-Balance", "--blocks", "0"], "--blocks 0"),
-        (task_scaling, ["Cartpole-Balance", "--limit", "0"], "--limit 0"),
-    ],
-)
-def test_options_that_mean_nothing_are_refused(study, arguments, said, tmp_path):
-    with pytest.raises(UsageError, match=said):
-        study.main([*arguments, "--out", str(tmp_path)])
 
 
 # Who is measured.
@@ -383,63 +339,6 @@ def test_the_conclusion_follows_the_figures(scaled, said):
     assert "too few for more than a hint" not in told
 
 
-def at_ten_seconds(score: float) -> Curve:
-    """A run that was solved after 3 seconds and has a score after 10."""
-    return Curve([0, 500, 1000], [0.0, 3.0, 10.0], [9.0, 480.0, score], [0, 5, 10])
-
-
-@pytest.mark.parametrize(
-    ("other", "said"),
-    [
-        (451.0, "8 worlds (500), 32 worlds (451) differ too little to rank."),
-        (449.0, "8 worlds (500) is clearly best; below are 32 worlds (449)."),
-    ],
-)
-def test_scores_less_than_a_tenth_of_the_most_apart_are_not_ranked(other, said):
-    runs = {8: [at_ten_seconds(500.0)] * 3, 32: [at_ten_seconds(other)] * 3}
-    told = " ".join(conclude({"ppo-fixed": runs}, 1000, 10.0))
-    start = "With a fixed number of minibatches, after 10 s, "
-    assert start + said in told
-
-
-def test_a_recommendation_names_seeds_that_fell_back_and_a_steady_choice():
-    slow = Curve([0, 900, 1000], [0.0, 5.0, 10.0], [9.0, 490.0, 500.0], [0, 5, 10])
-    fast = [at_ten_seconds(500.0), at_ten_seconds(500.0)]
-    curves = {
-        "ppo-fixed": {8: [*fast, at_ten_seconds(317.0)]},
-        "ppo-scaled": {8: [slow] * 3},
-    }
-    told = conclude(curves, 1000, 10.0)[-1]
-    assert "8 worlds with ppo-fixed, which takes 3.0 s" in told
-    assert "After 10 s, 1 of its 3 seeds scored below 425 (lowest 317)." in told
-    assert "With 8 worlds and ppo-scaled, which takes 5.0 s, no seed was" in told
-    steady = conclude({"ppo-fixed": {8: fast}}, 1000, 10.0)
-    assert not any("scored below" in line for line in steady)
-
-
-def test_a_table_says_of_how_many_seeds_a_figure_is():
-    short = Curve(samples=[0], seconds=[0.0], scores=[9.0], updates=[0])
-    runs = {8: [curve(400.0), curve(420.0)], 32: [curve(100.0), short], 128: [short]}
-    head, rows = score_table({"x": runs}, {"x": "X"}, "samples", 1000)
-    assert head == ["worlds", "8", "32", "128"]
-    cells = ["410 (400 to 420)", "100 (100 to 100), 1 of 2 seeds", "did not get there"]
-    assert rows == [["X", *cells]]
-
-
-def test_no_cause_is_named_where_nothing_was_lost():
-    curves = {
-        "ppo-fixed": {8: [curve(470.0)], 8192: [curve(460.0)]},
-        "ppo-scaled": {8192: [curve(100.0)]},
-        "replay": {8: [curve(100.0)], 8192: [curve(400.0, solved=15.0)]},
-    }
-    told = " ".join(conclude(curves, 1000, 10.0))
-    assert "more worlds cost it nothing that these figures show" in told
-    assert "cause" not in told
-    assert "depends on the number of worlds" in told
-    assert "8,192 worlds with replay, which takes 15.0 s" in told
-    assert "Only 1 seed(s)" in told
-
-
 def test_a_curve_is_read_at_a_place_that_it_reached():
     one = Curve([0, 100, 300], [0.0, 1.0, 5.0], [10.0, 480.0, 200.0], [0, 1, 2])
     assert one.at("samples", 299) == 480.0 and one.at("samples", 300) == 200.0
@@ -640,30 +539,6 @@ def test_runs_of_one_seed_are_the_same_run():
 
 
 # Pictures and pages.
-
-
-def test_a_page_escapes_what_it_shows_and_holds_its_pictures(tmp_path):
-    picture = tmp_path / "p.svg"
-    picture.write_bytes(b"not really")
-    parts = [page.table_html(["a"], [["<b>"]]), page.picture(picture, 'says "x"')]
-    text = page.write_page(tmp_path / "i.html", "A & B", parts).read_text()
-    assert "&lt;b&gt;" in text and "A &amp; B" in text and "<b>" not in text
-    assert "data:image/svg+xml;base64,bm90IHJlYWxseQ==" in text
-    assert "http" not in text
-    assert page.table_markdown(["a", "b"], [[1, 2]]).splitlines()[1] == "| --- | ---: |"
-
-
-def test_the_page_of_the_documentation_is_filled_between_its_marks(tmp_path):
-    (tmp_path / "tables.md").write_text("| 42 |\n")
-    text = "A\n<!-- figures: scaling -->\nold\n<!-- end -->\nB\n"
-    text += (
-        "<!-- figures: learning --><!-- end -->\n<!-- picture: x.svg --><!-- end -->"
-    )
-    once = cartpole_docs.filled(text, tmp_path, ["x.svg"])
-    assert "| 42 |" in once and "old" not in once
-    assert once.startswith("A\n") and "\nB\n" in once
-    assert cartpole_docs.NOTHING in once and "](../images/cartpole/x.svg)" in once
-    assert cartpole_docs.filled(once, tmp_path, ["x.svg"]) == once
 
 
 def test_the_page_shows_the_figures_that_the_studies_left():

@@ -147,7 +147,10 @@ def run_tests(
         options += [] if all_of_them else ["-x"]
         is_named = any("::" in test for test in tests)
         options += ["-m", "not gpu"] if is_named and not only_fast else []
-        options += [f"--deselect={test}" for test in without]
+        # A file that cannot be imported fails as a whole.
+        options += [
+            f"--{'deselect' if '::' in test else 'ignore'}={test}" for test in without
+        ]
         base = f"--basetemp={result.with_suffix('.tmp')}"
         code = pytest.main([*options, base, *tests], plugins=[Failures(result)])
         os._exit(int(code))
@@ -182,7 +185,7 @@ class Judge:
         self._files = files
         self.project = copy_project(folder / "project", root)
         self._result = folder / "result"
-        self._failing_anyway: set[str] = set()
+        self.unsound: set[str] = set()
 
     def _failing(self, fault: Fault, tests: list[str], **options: Any) -> list[str]:
         path = self.project / fault["file"]
@@ -213,22 +216,17 @@ class Judge:
         "?" means that the time was up. The test known to find the fault is run first.
         """
         tests = room_tests(fault, self.project)
+        orders = [tests]
         known = fault.get("killed_by", "")
-        file = known.partition("::")[0]
+        file, _, name = known.partition("::")
         is_here = any(file == test or file.startswith(f"{test}/") for test in tests)
-        order = [[known]] if is_here and (self.project / file).is_file() else []
-        order.append(tests)
-        for chosen in order:
-            while True:
-                failed = self._failing(
-                    fault, chosen, only_fast=True, without=self._failing_anyway
-                )
-                # A test that fails anyway says nothing, nor does one of another name.
-                if not failed or failed[0] in self._failing_anyway:
-                    break
-                if failed == ["?"] or not self.failing_without(failed):
-                    return failed[0]
-                self._failing_anyway.add(failed[0])
+        path = self.project / file
+        if is_here and path.is_file() and name.split("[")[0] in path.read_text():
+            orders.insert(0, [known])
+        for order in orders:
+            failed = self._failing(fault, order, only_fast=True, without=self.unsound)
+            if failed:
+                return failed[0]
         return ""
 
     def judge(self, fault: Fault) -> str:
@@ -312,21 +310,34 @@ def compare(arguments: argparse.Namespace) -> int:
     if not arguments.ids:
         chosen = random.Random(arguments.seed).sample(faults, arguments.sample)
         faults = sorted(chosen, key=lambda fault: fault["id"])
-    found: dict[str, list[str]] = {}
+    found: dict[str, dict[str, str]] = {}
     for place in (arguments.only,) if arguments.only else roots:
         with tempfile.TemporaryDirectory() as folder:
             judge = Judge(Path(folder), root=roots[place])
-            for fault in faults:
-                began = time.monotonic()
-                test = judge.found_by(fault)
-                took = f"{time.monotonic() - began:.0f} s"
-                found.setdefault(place, []).append(test)
-                print(f"{place:5} {fault['id']:40} {test or '-'}  {took}", flush=True)
-    for place, tests in found.items():
-        many, late = sum(map(bool, tests)), tests.count("?")
+            found[place] = tests = find_all(judge, faults)
+        many, late = sum(map(bool, tests.values())), [*tests.values()].count("?")
+        for name, test in tests.items():
+            print(f"{place:5} {name:40} {test or 'not found'}")
         print(f"{place}: {many - late} of {len(tests)} found, {late} not in time")
-    missed = [sum(not test for test in tests) for tests in found.values()]
+    missed = [sum(not test for test in tests.values()) for tests in found.values()]
     return int(len(missed) == 2 and missed[1] > missed[0])
+
+
+def find_all(judge: Judge, faults: list[Fault]) -> dict[str, str]:
+    """Return the test that finds each fault; a test that always fails finds none."""
+    found: dict[str, str] = {}
+    waiting = faults
+    while waiting:
+        for fault in waiting:
+            began = time.monotonic()
+            found[fault["id"]] = test = judge.found_by(fault)
+            took = time.monotonic() - began
+            print(f"  {fault['id']}: {test or 'not found'}, {took:.0f} s", flush=True)
+        tests = sorted({found[fault["id"]] for fault in waiting} - {"", "?"})
+        unsound = set(judge.failing_without(tests)) - judge.unsound
+        judge.unsound |= unsound
+        waiting = [fault for fault in waiting if found[fault["id"]] in unsound]
+    return found
 
 
 def main() -> int:
