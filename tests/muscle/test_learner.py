@@ -26,7 +26,7 @@ from mjlab.muscle import (
     to_original,
 )
 from mjlab.muscle.network import cascade_term
-from tests.worlds.muscle_world import dense, muscle_map, random_states
+from tests.muscle.world import dense, muscle_map, random_states
 
 W18 = TupleLayout(24, 6, 18)
 
