@@ -52,7 +52,7 @@ def by_step(taken: dict[str, list[list[float]]]) -> dict[str, list[float]]:
 
 
 @pytest.mark.parametrize("part", PARTS)
-def test_every_task_and_policy_has_stored_values(part: str) -> None:
+def test_every_case_and_policy_has_stored_values(part: str) -> None:
     assert recorded(part).keys() == set(PARTS[part][0])
 
 
