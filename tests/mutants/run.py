@@ -37,7 +37,7 @@ from typing import Any
 ROOT = Path(__file__).parents[2]
 DATA = Path(__file__).with_name("mutants.jsonl")
 PASS_SHARE = 0.95
-TEST_S, FAULT_S = 100, 420
+TEST_S, FAULT_S = 300, 900
 """Seconds after which a test hangs, which notices a fault, and a fault is left."""
 
 Fault = dict[str, Any]
