@@ -1,6 +1,6 @@
 """How far one environment step wanders.
 
-`python -m tests.tools.step_trace Cartpole-Balance`
+`python -m bench.step_trace Cartpole-Balance`
 
 Prints every call of a function of ours in its order, indented by how deep it lies.
 """
