@@ -1,7 +1,7 @@
 """Every model field that can differ between worlds, on both engines, against MuJoCo C.
 
 A field is written in one world of a model that has one of everything
-(tests/every_element.xml). That world must then take the step that MuJoCo C takes with
+(tests/sim/every_element.xml). That world must then take the step that MuJoCo C takes with
 the field changed in its MjModel, and no bit of another world may change.
 """
 
