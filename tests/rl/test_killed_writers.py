@@ -91,6 +91,7 @@ def test_a_writer_may_die_before_any_call_of_the_disk(
 ) -> None:
     if ran_alone(request):
         return
+    place = 0
     for place in range(200):
         folder = tmp_path / str(place)
         folder.mkdir()
