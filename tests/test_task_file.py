@@ -160,33 +160,6 @@ def test_a_run_stores_the_name_and_the_hash_of_the_file(file: Path) -> None:
     assert read_task(text, "it")["env"].decimation == 3
 
 
-def test_a_run_is_not_read_before_the_user_names_its_file(file: Path) -> None:
-    text = saved(file)
-    registry._ADDED.clear()
-    del sys.modules["hanging"]
-    with pytest.raises(
-        SettingsFileError,
-        match=(
-            r"'HangingPole' from a file.* --task path/to/hanging\.py:HangingPoleCfg$"
-        ),
-    ):
-        read_task(text, "config.json", accept_changes=True)
-    assert "hanging" not in sys.modules
-
-
-def test_a_file_that_changed_is_told_and_goes_on_only_when_accepted(file: Path) -> None:
-    text = saved(file)
-    file.write_text(CODE.replace("2.0", "5.0"))
-    typed_task(f"{file}:HangingPoleCfg")
-    with pytest.raises(
-        SettingsFileError,
-        match=r"^hanging\.py:HangingPoleCfg differs from the file .*--accept-changes",
-    ):
-        read_task(text, "config.json")
-    env = read_task(text, "config.json", accept_changes=True)["env"]
-    assert env.decimation == 3 and env.episode_length_s == 2.0
-
-
 # --- Attacks: a run folder names a file, and nothing imports it -----------------------
 
 MARK = "import pathlib; pathlib.Path(r'{0}').touch()\n"

@@ -31,7 +31,7 @@ from mjlab.actuator import (
 from mjlab.actuator.gains import ActuatorQuantity, TensorParameter
 from mjlab.names import UnknownNameError
 from mjlab.sim import SharedFieldError
-from tests.worlds.actuator_world import PREFIX, World, compile_actuators, make_spec
+from tests.actuator.world import PREFIX, World, compile_actuators, make_spec
 
 BOTH = ("shoulder", "elbow")
 ALL = (".*",)

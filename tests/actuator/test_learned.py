@@ -18,7 +18,7 @@ from mjlab.actuator import (
     PdActuatorCfg,
     PositionActuatorCfg,
 )
-from tests.worlds.actuator_world import World, make_spec
+from tests.actuator.world import World, make_spec
 
 ALL = (".*",)
 

@@ -19,26 +19,11 @@ from bench.study.points import Point, measure
 from bench.study.ppo import HORIZON, SIZE, PpoLearner, minibatches
 from bench.study.replay import GAMMA, Replay, ReplayLearner
 from mjlab.cli.answers import UsageError
-from mjlab.names import UnknownNameError
 
 CPU = torch.device("cpu")
 
 
 # What is refused.
-
-
-@pytest.mark.parametrize("count", ["0", "-8"])
-@pytest.mark.parametrize(
-    ("study", "task"),
-    [
-        (cartpole_scaling, []),
-        (cartpole_learning, []),
-        (task_scaling, ["Cartpole-Balance"]),
-    ],
-)
-def test_no_worlds_and_fewer_are_refused(study, task, count, tmp_path):
-    with pytest.raises(UsageError, match=f"--counts {count}: .* is 1 or more"):
-        study.main([*task, "--counts", count, "--out", str(tmp_path)])
 
 
 def test_more_memory_than_there_is_is_predicted_and_refused_with_the_number(tmp_path):
@@ -62,34 +47,6 @@ def test_what_fits_is_four_fifths_of_what_is_free():
     )
     with pytest.raises(UsageError, match="At most 80 worlds fit"):
         memory.refuse_if_too_large("x", 81, 1e6, 100_000_000)
-
-
-def test_unknown_contenders_learners_and_tasks_are_named_with_the_nearest(tmp_path):
-    out = ["--out", str(tmp_path)]
-    with pytest.raises(UnknownNameError, match=r"'gym-sink'.*first: 'gym-sync'"):
-        cartpole_scaling.main(["--only", "gym-sink", *out])
-    with pytest.raises(UnknownNameError, match=r"'ppo-skaled'.*first: 'ppo-scaled'"):
-        cartpole_learning.main(["--learners", "ppo-skaled", *out])
-    with pytest.raises(UnknownNameError, match="Cartpole-Balance"):
-        task_scaling.main(["Cartpole-Balence", *out])
-
-
-@pytest.mark.parametrize(
-    ("study", "arguments", "said"),
-    [
-        (cartpole_scaling, ["--repeats", "0"], "--repeats 0"),
-        (cartpole_scaling, ["--seconds", "-1"], "--seconds -1.0"),
-        (cartpole_scaling, ["--threads-per-block", "2048"], "from 1 to 1024"),
-        (cartpole_scaling, ["--device", "tpu9"], "--device 'tpu9'"),
-        (cartpole_learning, ["--samples", "-1"], "--samples -1"),
-        (cartpole_learning, ["--seconds", "9", "--longest", "2"], "at most `longest`"),
-        (task_scaling, ["Cartpole-Balance", "--blocks", "0"], "--blocks 0"),
-        (task_scaling, ["Cartpole-Balance", "--limit", "0"], "--limit 0"),
-    ],
-)
-def test_options_that_mean_nothing_are_refused(study, arguments, said, tmp_path):
-    with pytest.raises(UsageError, match=said):
-        study.main([*arguments, "--out", str(tmp_path)])
 
 
 # Who is measured.

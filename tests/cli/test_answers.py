@@ -5,7 +5,6 @@ import errno
 import os
 import pty
 import re
-import shutil
 import signal
 import socket
 import subprocess
@@ -320,47 +319,6 @@ def test_a_run_is_resumed_by_one_process_at_a_time(logs, tmp_path, capsys):
         "ends.\n"
     )
     run.update(**before)
-
-
-def test_a_run_resumed_with_other_worlds_names_the_way_out(logs, capsys):
-    line = [*small(), "--resume", "latest", "--logs", str(logs), "--num-envs", "4"]
-    said = answer(capsys, train.main, *line)
-    assert said == (
-        "error: env.scene.num_envs 8 -> 4 cannot change in an exact resume. --no-exact "
-        "(in Python exact=False) starts new episodes with the new value.\n"
-    )
-    assert run_program(train.main, [*line, "--no-exact"]) == 0
-
-
-def test_a_learning_rate_that_is_typed_wins_over_the_checkpoint(tmp_path, capsys):
-    line = [*small(), "--logs", str(tmp_path), "--agent.max-iterations"]
-    worlds = ["--num-envs", "8"]
-    assert run_program(train.main, [*line, "1", *worlds]) == 0
-    capsys.readouterr()
-    line += ["2", "--resume", "latest", "--agent.algorithm.schedule", "fixed"]
-    line += ["--agent.algorithm.learning-rate", "3e-4"]
-    assert run_program(train.main, line) == 0
-    said = r"Changed: .*agent\.algorithm\.learning_rate \S+ -> 0\.0003"
-    assert re.search(said, capsys.readouterr().out)
-    run = find(TASK, tmp_path).run
-    assert run.settings().values["agent.algorithm.learning_rate"] == 3e-4
-    checkpoint = torch.load(run.path / "checkpoints" / "model_000002.pt")
-    optimizer = checkpoint["learner"]["algorithm"]["optimizer_state_dict"]
-    assert optimizer["param_groups"][0]["lr"] == 3e-4
-    (resumed,) = run.info()["resumed"]
-    assert any(each.endswith(" -> 0.0003") for each in resumed["changes"])
-
-
-def test_another_seed_is_refused_on_an_exact_resume(logs, tmp_path, capsys):
-    shutil.copytree(logs, tmp_path / "logs")
-    before = find(TASK, tmp_path / "logs").run.info()["seed"]
-    line = [*small(), "--resume", "latest", "--logs", str(tmp_path / "logs")]
-    line += ["--seed", "5"]
-    said = answer(capsys, train.main, *line)
-    assert said.startswith(f"error: env.seed {before} -> 5 cannot change in an exact")
-    assert said.count("\n") == 1 and "--no-exact" in said
-    assert run_program(train.main, [*line, "--no-exact"]) == 0
-    assert find(TASK, tmp_path / "logs").run.info()["seed"] == 5
 
 
 # --- Devices, disks and folders ------------------------------------------------------

@@ -1,7 +1,5 @@
 """What `play.py` plays, where it shows it, and what it answers to mistakes."""
 
-import subprocess
-import sys
 from pathlib import Path
 
 import numpy as np
@@ -20,19 +18,8 @@ from mjlab.watched import watched as play_of
 from tests.tools.film_reader import read_film
 from tests.worlds.rl_runs import agent_cfg, env_cfg
 
-ROOT = Path(__file__).resolve().parents[2]
 TASK = "Cartpole-Balance"
 SMALL = ("--env.viewer.width", "96", "--env.viewer.height", "64")
-WITHOUT_TORCH = """
-import runpy, sys
-class Refused:
-    def find_spec(self, name, path=None, target=None):
-        if name in ("torch", "warp", "mujoco", "mujoco_warp", "rsl_rl", "viser"):
-            raise ImportError(name)
-sys.meta_path.insert(0, Refused())
-sys.argv = sys.argv[1:]
-runpy.run_path(sys.argv[0], run_name="__main__")
-"""
 
 
 @pytest.fixture(scope="module")
@@ -218,14 +205,3 @@ def test_a_window_without_a_display_is_refused_before_anything_is_built(monkeypa
 def test_what_can_be_set_is_explained(logs):
     with pytest.raises(Answer, match=r"--env.viewer.distance"):
         play.main(["latest", "--logs", str(logs), "--help-config", "env.viewer"])
-
-
-def test_help_comes_without_torch_and_fits_a_screen():
-    done = subprocess.run(
-        [sys.executable, "-c", WITHOUT_TORCH, "scripts/play.py", "--help"],
-        cwd=ROOT,
-        capture_output=True,
-        text=True,
-    )
-    assert done.returncode == 0, done.stderr
-    assert "--video" in done.stdout and len(done.stdout.splitlines()) < 80

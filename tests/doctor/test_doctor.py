@@ -32,12 +32,12 @@ from mjlab.rl.logging import JsonlWriter
 from mjlab.runs import Run
 from mjlab.runs.metrics import METRICS, Metrics, Series, read_metrics
 from mjlab.settings.file import settings_text
+from tests.doctor import runs as doctor_runs
+from tests.doctor.runs import Does, planted, train_course
 from tests.report.test_report import make_run
 from tests.rl.test_train import Quiet
 from tests.tools.flat import flat_settings
 from tests.tools.registered import registered
-from tests.worlds import doctor_runs
-from tests.worlds.doctor_runs import Does, planted, train_course
 from tests.worlds.rl_runs import env_cfg
 
 FAULTS = [

@@ -8,7 +8,7 @@ import mujoco
 import pytest
 import torch
 
-from mjlab.envs import Box, ConfigError, ManagerBasedRlEnv, ManagerBasedRlEnvCfg, mdp
+from mjlab.envs import Box, ConfigError, ManagerBasedRlEnv, mdp
 from mjlab.envs.nonfinite import TooManyNonfiniteError
 from mjlab.envs.runner import self_test
 from mjlab.envs.state import StateError
@@ -125,40 +125,6 @@ def test_a_term_may_draw() -> None:
 
 
 # Terminal observations.
-
-
-def finals(
-    cfg: ManagerBasedRlEnvCfg, steps: int
-) -> tuple[list[Any], ManagerBasedRlEnv]:
-    env = ManagerBasedRlEnv(cfg)
-    env.reset()
-    random = torch.Generator().manual_seed(4)
-    size = (env.num_envs, env.action_manager.total_action_dim)
-    outputs = [env.step(torch.randn(size, generator=random)) for _ in range(steps)]
-    return outputs, env
-
-
-def test_asking_for_final_observations_changes_no_trajectory() -> None:
-    runs = []
-    for final_obs in (False, True):
-        cfg = SyntheticCfg(seed=5, final_obs=final_obs)
-        runs.append(finals(cfg, 40)[0])
-    for plain, asked in zip(*runs, strict=True):
-        assert torch.equal(plain[0]["actor"], asked[0]["actor"])
-        assert torch.equal(plain[1], asked[1])
-        assert "final_obs" not in plain[4]
-
-
-def test_the_final_observation_is_of_the_moment_before_the_reset() -> None:
-    """An episode that is not cut short would have shown the same at that step."""
-    long = cartpole(episode_length_s=100.0)
-    cut = cartpole(episode_length_s=5 * 0.05, final_obs=True)
-    whole, _ = finals(long, 5)
-    parts, _ = finals(cut, 5)
-    assert parts[4][3].all()
-    # The step's own observation comes after `forward()`, and joints are state.
-    assert torch.equal(parts[4][4]["final_obs"]["actor"], whole[4][0]["actor"])
-    assert not torch.equal(parts[4][0]["actor"], whole[4][0]["actor"])
 
 
 def test_final_observations_stay_in_their_place() -> None:

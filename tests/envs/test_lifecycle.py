@@ -7,7 +7,6 @@ from typing import Any, ClassVar
 
 import pytest
 import torch
-from torch.utils._python_dispatch import TorchDispatchMode
 
 from mjlab.envs import ManagerBasedRlEnv, ManagerBasedRlEnvCfg
 from mjlab.envs.manual import STEP as STEP_PHASES
@@ -25,6 +24,7 @@ from mjlab.managers import (
 )
 from mjlab.mdp import UniformVectorCommandCfg
 from mjlab.tasks.cartpole import CartpoleBalanceCfg
+from tests.tools.operations import counted_operations
 
 
 class Journal:
@@ -311,7 +311,7 @@ def test_managers_without_terms_compute_nothing() -> None:
     m, mask = env.managers, torch.ones(env.num_envs, dtype=torch.bool)
     idle = (m.command, m.curriculum, m.metrics, m.recorder)
     assert not any(manager.terms for manager in idle)
-    with Operations() as operations:
+    with counted_operations() as operations:
         m.recorder.pre_step()
         m.curriculum.compute(mask)
         m.metrics.compute_substep()
@@ -323,18 +323,4 @@ def test_managers_without_terms_compute_nothing() -> None:
         m.command.write_state(0.0)
         m.command.compute(0.0)
         m.recorder.record()
-    assert operations.names == []
-
-
-class Operations(TorchDispatchMode):
-    """Names of all torch operations."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.names: list[str] = []
-
-    def __torch_dispatch__(
-        self, func: Any, types: Any, args: Any = (), kwargs: Any = None
-    ) -> Any:
-        self.names.append(str(func))
-        return func(*args, **(kwargs or {}))
+    assert not operations

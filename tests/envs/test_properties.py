@@ -272,19 +272,3 @@ def test_two_resets_in_a_row_begin_differently_in_the_worlds_asked_for() -> None
         begun.append((joints.clone(), env.sim.model.body_mass.clone()))
     for first, second in zip(*begun, strict=True):
         assert (first != second).any(dim=1).equal(mask)
-
-
-def test_a_partial_reset_leaves_the_other_worlds_where_they_are() -> None:
-    env = make("synthetic", 4)
-    for action in actions(env, 9):
-        observations, *_ = env.step(action)
-    before = rows(env)
-    mask = torch.tensor([False, True, False, True])
-    fresh, _ = env.reset(mask=mask)
-    after = rows(env)
-    assert torch.equal(fresh["actor"][~mask], observations["actor"][~mask])
-    assert not torch.equal(fresh["actor"][mask], observations["actor"][mask])
-    derived = {f"data.{name}" for name, stage in STAGE_OF.items() if stage}
-    for key in before.keys() - derived:
-        assert torch.equal(before[key][~mask], after[key][~mask]), key
-    assert (env.episode_length_buf[mask] == 0).all()

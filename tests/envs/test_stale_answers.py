@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 import torch
 
+from mjlab import views
 from mjlab.entity import EntityCfg
 from mjlab.envs import ManagerBasedRlEnv, ManagerBasedRlEnvCfg, mdp
 from mjlab.envs.runner import GraphRunner
@@ -170,6 +171,21 @@ def test_what_muscles_can_do_after_a_replay_is_of_the_present_state(
         np.testing.assert_allclose(length, in_c(env).actuator_length, atol=1e-6)
         seen.append(length)
     assert np.abs(seen[2] - seen[1]).max() > 1e-5, "muscles move"
+
+
+def test_views_and_entity_data_after_a_replay_are_of_the_present_state(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    env = replayed(ball(), ball(), monkeypatch)
+    seen, data = views.of(env.scene), env.scene.entity("ball").data
+    speeds = []
+    for _ in range(3):
+        idle(env)
+        c = in_c(env)
+        np.testing.assert_allclose(seen.rigid_body_data[0, 1, :3], c.xpos[1], atol=1e-6)
+        np.testing.assert_allclose(data.root_lin_vel_b[0], c.qvel[:3], atol=1e-6)
+        speeds.append(float(data.root_lin_vel_b[0, 2]))
+    assert speeds[2] < speeds[1] < speeds[0], "the ball falls"
 
 
 # --- After a state was put back -----------------------------------------------------

@@ -12,7 +12,7 @@ from mjlab.envs import Step
 from mjlab.envs.autoreset import AutoReset, reset_ended
 from mjlab.envs.nonfinite import NonfiniteGuard, TooManyNonfiniteError
 from mjlab.envs.runner import EagerRunner, StaleStateCheck, StepObserver
-from mjlab.envs.state import EnvState, StateError, world_row
+from mjlab.envs.state import EnvState
 from mjlab.sim import EngineError
 from mjlab.sim.fields import FORWARD_FIELDS
 
@@ -214,39 +214,6 @@ def worlds(num_envs: int) -> tuple[Any, Owner, Owner, EnvState, list[str]]:
         EnvState(sim, scene, {"episode_length": length}, owners),
         forgets,
     )
-
-
-def test_a_state_of_some_worlds_touches_neither_the_others_nor_what_all_share() -> None:
-    physics, term, log, state, forgets = worlds(3)
-    for tensor in (physics.numbers, term.memory, log.memory):
-        tensor.copy_(torch.tensor([1.0, 2.0, 3.0]))
-    before = state.take()
-    for tensor in (physics.numbers, term.memory, log.memory):
-        tensor.zero_()
-    state.restore(before, torch.tensor([False, True, False]))
-    assert physics.numbers.tolist() == [0.0, 2.0, 0.0]
-    assert term.memory.tolist() == [0.0, 2.0, 0.0]
-    assert log.memory.tolist() == [0.0, 0.0, 0.0], "a log is of all worlds"
-    assert forgets == ["scene"]
-
-
-def test_a_row_goes_on_in_another_world_of_another_number_of_worlds() -> None:
-    physics, term, _, state, _ = worlds(3)
-    physics.numbers[2], term.memory[2] = 5.0, 6.0
-    row = world_row(state.take(), 2)
-    away, other, _, elsewhere, _ = worlds(2)
-    row |= {name: t for name, t in elsewhere.live().items() if name.startswith("log.")}
-    elsewhere.put_rows({1: row})
-    assert away.numbers.tolist() == [0.0, 5.0]
-    assert other.memory.tolist() == [0.0, 6.0]
-
-
-def test_a_state_of_other_terms_is_refused_by_name() -> None:
-    *_, state, _ = worlds(2)
-    given = state.take()
-    given["term.past"] = given.pop("term.memory")
-    with pytest.raises(StateError, match=r"term\.memory, term\.past"):
-        state.restore(given)
 
 
 # --- Running --------------------------------------------------------------------------

@@ -30,7 +30,6 @@ from mjlab.rl import GaussianCfg, MlpModelCfg
 from mjlab.tasks.velocity import VelocityGo1FlatCfg
 from tests.worlds.export_runs import write
 from tests.worlds.rl_runs import agent_cfg
-from tests.worlds.shipped import shipped
 
 ALONE = """
 import importlib.util, json, sys
@@ -121,16 +120,6 @@ def test_alone_it_does_what_torch_and_the_environment_did(
     # The robot moved, or nothing would be shown.
     assert np.ptp(policy.record()["qpos"][:20, 7:], axis=0).max() > 0.1
     check_alone(go1, tmp_path, record_property)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize(
-    "task",
-    "Cartpole-Swingup Lift-Yam-Taught Reach-Yam Tracking-G1 Velocity-G1-Gait".split(),
-)
-def test_every_policy_that_ships_runs_alone(task, tmp_path, record_property):
-    path = shipped(task, tmp_path).path
-    check_alone(path, tmp_path, record_property)
 
 
 def test_the_record_is_what_the_physics_of_its_scene_does(policy):

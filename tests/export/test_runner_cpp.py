@@ -144,13 +144,6 @@ def test_memory_begins_as_the_contract_says(driver, tmp_path):
     check_steps(driver, exported.path)
 
 
-@needs_compiler
-@pytest.mark.slow
-@pytest.mark.parametrize("task", ["Cartpole-Swingup", "Lift-Yam-Taught", "Reach-Yam"])
-def test_shipped_policies_are_fed_the_same(driver, task, tmp_path):
-    check_steps(driver, shipped(task, tmp_path).path)
-
-
 def state_of(robot: MujocoRobot) -> dict[str, Any]:
     """Return what MuJoCo knows of its model, as JSON."""
     model, data = robot.model, robot.data

@@ -1,10 +1,8 @@
 """`export.py`, and ONNX files in `play.py`, in `evaluate.py` and after training."""
 
 import json
-import resource
 import shutil
 import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -19,16 +17,6 @@ from tests.worlds.rl_runs import agent_cfg, env_cfg
 
 ROOT = Path(__file__).resolve().parents[2]
 TASK = "Cartpole-Balance"
-WITHOUT_TORCH = """
-import runpy, sys
-class Refused:
-    def find_spec(self, name, path=None, target=None):
-        if name in ("torch", "warp", "mujoco", "rsl_rl", "onnx", "numpy"):
-            raise ImportError(name)
-sys.meta_path.insert(0, Refused())
-sys.argv = sys.argv[1:]
-runpy.run_path(sys.argv[0], run_name="__main__")
-"""
 
 
 class Said:
@@ -180,22 +168,6 @@ def test_an_evaluation_agrees_with_that_of_the_checkpoint(logs, file, tmp_path, 
 
 
 # --- Answers --------------------------------------------------------------------------
-
-
-def test_help_comes_at_once_without_torch_and_fits_a_screen():
-    before = resource.getrusage(resource.RUSAGE_CHILDREN)
-    done = subprocess.run(
-        [sys.executable, "-c", WITHOUT_TORCH, "scripts/export.py", "--help"],
-        cwd=ROOT,
-        capture_output=True,
-        text=True,
-    )
-    after = resource.getrusage(resource.RUSAGE_CHILDREN)
-    assert done.returncode == 0, done.stderr
-    assert done.stdout.startswith("usage: export.py [-h]")
-    assert "--out" in done.stdout and len(done.stdout.splitlines()) < 80
-    used = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
-    assert used < 0.5
 
 
 @pytest.mark.parametrize(

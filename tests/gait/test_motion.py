@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from mjlab.gait.motion import LeggedMotion, fill_gaps, measure
-from tests.worlds.hand_made_gait import Walk, biped, quadruped
+from tests.gait.hand_made_gait import Walk, biped, quadruped
 
 WEIGHT = 300.0
 DT, STEP_DT = 0.002, 0.02

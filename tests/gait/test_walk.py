@@ -24,8 +24,8 @@ from mjlab.managers import EventTermCfg, TerminationTermCfg
 from mjlab.managers.managed_env import ManagedEnv
 from mjlab.tasks.cartpole.env import CartpoleBalanceCfg
 from mjlab.tasks.velocity import VelocityG1Cfg, VelocityG1FlatCfg, VelocityGo1FlatCfg
-from tests.worlds.hand_made_gait import Foot, Walk, biped, quadruped
-from tests.worlds.kinematic_walker import DEPTH, KinematicCfg, feet_sensor
+from tests.gait.hand_made_gait import Foot, Walk, biped, quadruped
+from tests.gait.kinematic_walker import DEPTH, KinematicCfg, feet_sensor
 
 SECONDS = 7.0
 """Three seconds of start, and five strides of 0.8 s."""

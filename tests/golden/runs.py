@@ -38,7 +38,13 @@ RESETS: dict[str, dict[str, Any]] = {
 }
 """Ways to reset worlds that end, beside the usual one."""
 
-CASES = [f"native/{name}" for name in TASKS]
+KINDS = (
+    *("synthetic", "Cartpole-Balance", "Lift-Yam-Depth", "Lift-Yam-IK"),
+    *("Muscle-Walk-W18", "Tracking-G1", "Velocity-G1", "Velocity-Go1-Flat"),
+)
+"""A task of each kind. Actions of all policies that ship are stored besides."""
+
+CASES = [f"native/{name}" for name in KINDS]
 CASES += [f"native/synthetic/{resets}" for resets in RESETS]
 CASES += ["warp/Cartpole-Balance", "warp/synthetic"]
 """Engine, task, and how worlds that end are reset."""

@@ -68,16 +68,3 @@ def test_a_repeated_action_stops_at_a_time_out_as_at_a_fall(mode: str) -> None:
     assert truncated[3:].tolist() == [True, True]
     assert reward[3:].tolist() == [11.0, 11.0]
     assert last[3:, 0].tolist() == [6.0, 6.0]
-
-
-def test_skrl_is_told_ends_and_time_outs_in_its_own_order() -> None:
-    pytest.importorskip("skrl", reason="skrl is not installed")
-    from docs.examples.skrl_env import SkrlEnv
-
-    worlds = gym_tasks.worlds(gym_tasks.scripted(), 5)
-    env = SkrlEnv(TorchVectorEnv(worlds))
-    env.reset()
-    for _ in range(6):
-        _, _, terminated, truncated, _ = env.step(torch.zeros(5, 1))
-    assert terminated.flatten().tolist() == [True, False, False, True, False]
-    assert truncated.flatten().tolist() == [False, False, False, True, True]

@@ -6,6 +6,7 @@ import pytest
 import torch
 from gymnasium.vector import AutoresetMode
 
+from docs.examples.check_vector_env import check_vector_env
 from mjlab.gym import GymWorlds, SingleEnv, TorchVectorEnv
 from mjlab.gym.torch_env import EndedRowsError
 from mjlab.tasks.cartpole.classic import (
@@ -13,7 +14,6 @@ from mjlab.tasks.cartpole.classic import (
     KernelCartpoles,
     TensorCartpoles,
 )
-from tests.tools.conformance import check_vector_env
 
 WAYS = [TensorCartpoles, KernelCartpoles]
 ALL_MODES = [pytest.param(mode, id=mode.name) for mode in AutoresetMode]

@@ -7,9 +7,9 @@ from typing import Any
 import pytest
 from gymnasium.vector import AutoresetMode
 
+from docs.examples.check_vector_env import check_vector_env
 from mjlab.envs import ManagerBasedRlEnvCfg
 from mjlab.gym import NumpyVectorEnv, SingleEnv, TorchVectorEnv
-from tests.tools.conformance import check_vector_env
 from tests.worlds import gym_tasks
 
 Form = type[NumpyVectorEnv] | type[TorchVectorEnv]

@@ -3,7 +3,6 @@
 import subprocess
 import sys
 import warnings
-from functools import partial
 from typing import Any
 
 import gymnasium
@@ -13,9 +12,8 @@ import torch
 from gymnasium.envs.registration import EnvSpec
 from gymnasium.error import ResetNeeded
 from gymnasium.utils.env_checker import check_env, data_equivalence
-from gymnasium.vector import AutoresetMode, SyncVectorEnv
+from gymnasium.vector import AutoresetMode
 from gymnasium.wrappers import TimeAwareObservation
-from gymnasium.wrappers import vector as their_wrappers
 
 import mjlab
 from mjlab.gym import (
@@ -67,52 +65,6 @@ def test_the_checker_of_every_step_finds_nothing() -> None:
                 ends += 1
                 env.reset()
     assert ends == 2
-
-
-@pytest.mark.parametrize("mode", ["next_step", "same_step"])
-def test_their_statistics_of_episodes_are_those_of_single_environments(
-    mode: str,
-) -> None:
-    arrays = NumpyVectorEnv(
-        gym_tasks.worlds(gym_tasks.cartpole(), 3), autoreset_mode=mode
-    )
-    rows = [
-        partial(
-            lambda row: SingleEnv(
-                gym_tasks.worlds(gym_tasks.cartpole(), 1, first_world=row)
-            ),
-            row,
-        )
-        for row in range(3)
-    ]
-    singles = SyncVectorEnv(rows, autoreset_mode=arrays.metadata["autoreset_mode"])
-    ours, theirs = (
-        their_wrappers.ClipReward(their_wrappers.RecordEpisodeStatistics(env), 0.0, 0.9)
-        for env in (arrays, singles)
-    )
-    ours.reset(seed=2), theirs.reset(seed=2)
-    ours.action_space.seed(0)
-    ends = 0
-    for _ in range(60):
-        action = ours.action_space.sample()
-        (*seen, info), (*others, other_info) = ours.step(action), theirs.step(action)
-        assert data_equivalence(seen, others, exact=True)
-        for each in (info, other_info):
-            for part in (each, each.get("final_info", {})):
-                part.get("episode", {}).pop("t", None)  # The time of day.
-        assert data_equivalence(info, other_info, exact=True)
-        ends += int((seen[2] | seen[3]).sum())
-    assert ends >= 6
-
-
-def test_their_normaliser_takes_the_form_with_arrays() -> None:
-    arrays = NumpyVectorEnv(gym_tasks.worlds(gym_tasks.cartpole(), 3))
-    assert arrays.metadata["autoreset_mode"] is AutoresetMode.NEXT_STEP
-    env = their_wrappers.NormalizeObservation(arrays)
-    env.reset(seed=0)
-    for _ in range(30):
-        seen, *_ = env.step(np.zeros((3, 1), np.float32))
-    assert np.abs(seen).max() < 20.0 and env.obs_rms.count > 90.0
 
 
 # Registration.
@@ -198,17 +150,6 @@ def test_a_seed_of_none_in_a_list_leaves_that_row_its_numbers() -> None:
     going_on, _ = other.reset()
     assert torch.equal(mixed[[0, 2]], first[[0, 2]])
     assert torch.equal(mixed[1], going_on[1])
-
-
-def test_a_row_is_the_same_whatever_their_number() -> None:
-    seen = []
-    for num_envs in (1, 4, 16):
-        env = cartpole(num_envs)
-        env.reset(seed=3)
-        for _ in range(40):
-            observations, *_ = env.step(torch.full((num_envs, 1), 0.3))
-        seen.append(observations[0])
-    assert torch.equal(seen[0], seen[1]) and torch.equal(seen[1], seen[2])
 
 
 @pytest.mark.parametrize("rows", [[1], np.array([1]), torch.tensor([1]), slice(1, 2)])

@@ -79,35 +79,6 @@ def test_training(tmp_path: Path) -> None:
     env.close()
 
 
-def test_infinite_horizon(tmp_path: Path) -> None:
-    info: dict[str, Any] = {}
-    env = make(tmp_path, auto_reset=False, record_metrics=True)
-    env.reset(seed=0)
-    total = torch.zeros(N)
-    for step in range(1, 2 * STEPS + 1):
-        _, reward, _, _, info = env.step(torch.zeros(N, 1))
-        total += reward.cpu()
-        assert info["elapsed_steps"].tolist() == [step] * N  # Nothing begins anew.
-        assert "final_info" not in info
-    torch.testing.assert_close(info["episode"]["return"].cpu(), total)
-    env.close()
-
-
-def test_evaluation(tmp_path: Path) -> None:
-    info: dict[str, Any] = {}
-    env = make(tmp_path, auto_reset=True, ignore_terminations=True, record_metrics=True)
-    env.reset(seed=0)
-    for _ in range(STEPS):
-        _, _, terminated, _, info = env.step(torch.zeros(N, 1))
-        assert not terminated.any()
-    assert info["_final_info"].all()
-    figures = info["final_info"]["episode"]
-    assert figures["episode_len"].tolist() == [STEPS] * N
-    mean = figures["return"] / STEPS
-    torch.testing.assert_close(figures["reward"], mean)
-    env.close()
-
-
 def test_trajectories(tmp_path: Path) -> None:
     env = make(tmp_path, auto_reset=True)
     observations, _ = env.reset(seed=0)

@@ -55,20 +55,6 @@ def test_a_row_lives_the_same_life_among_any_number_of_others() -> None:
 
 
 @pytest.mark.parametrize("num_envs", [4, 16])
-def test_resets_of_other_rows_do_not_matter(num_envs: int) -> None:
-    """T-19."""
-    calm, rough = stacked(num_envs), stacked(num_envs)
-    calm.reset(seed=3)
-    rough.reset(seed=3)
-    for step, action in enumerate(draw(num_envs)):
-        ours, theirs = calm.step(action), rough.step(action)
-        for row in (0, 2):
-            assert told(ours, row) == told(theirs, row), f"step {step}"
-        if step % 3 == 1:
-            rough.reset(options={"env_idx": [1, 3]}, seed=step if step % 2 else None)
-
-
-@pytest.mark.parametrize("num_envs", [4, 16])
 @pytest.mark.parametrize("how", ["thrown", "lost"])
 def test_what_happens_to_one_row_shows_in_no_other(how: str, num_envs: int) -> None:
     """T-13. One is 1 km away, or is no number any more."""

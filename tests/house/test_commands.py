@@ -279,13 +279,6 @@ def test_the_test_that_runs_a_line_is_there(test):
     assert is_a_test(test)
 
 
-def test_most_lines_are_run_here():
-    """A list that grew to hold everything would say nothing."""
-    lines = {each.text for each in LINES}
-    listed = {line for line in lines if places_of(NOT_RUN, line)}
-    assert len(listed) < len(lines) / 3
-
-
 def test_lines_are_found_in_blocks_in_spans_and_indented():
     text = (
         "Type `mjlab list\n--check`, or `--seed 3`.\n\n"

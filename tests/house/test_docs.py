@@ -146,43 +146,6 @@ def test_every_image_is_small_and_on_a_page():
     assert max(image.stat().st_size for image in images) <= 2_000_000
 
 
-# --- A stranger's questions ---------------------------------------------------------
-
-# The most files that the answers may take, in the order of the page.
-MOST_FILES = (2, 2, 3, 4, 4)
-
-
-def answers_of(text: str) -> list[tuple[list[str], list[str]]]:
-    """Files that each answer names, and names that stand in none of its files."""
-    part = text.partition("## Where to find things in the code")[2].partition("\n## ")[
-        0
-    ]
-    found = []
-    for row in re.findall(r"^\| .*\? \| (.*) \|$", part, re.MULTILINE):
-        spans = spans_of(row)
-        files = [span for span in spans if span.startswith("mjlab/")]
-        sources = " ".join((ROOT / file).read_text("utf-8") for file in files)
-        words = set(re.findall(r"\w+", sources))
-        names = [span for span in spans if re.fullmatch(r"\w+", span)]
-        odd = [name for name in names if name not in words]
-        found.append((files, odd))
-    return found
-
-
-def test_five_questions_are_answered_by_few_files_that_have_what_is_named():
-    answers = answers_of((DOCS / "explanation/architecture.md").read_text("utf-8"))
-    assert len(answers) == len(MOST_FILES)
-    for (files, odd), most in zip(answers, MOST_FILES, strict=True):
-        assert 0 < len(files) <= most
-        assert odd == []
-
-
-def test_an_answer_that_names_what_its_files_do_not_have_is_found():
-    row = "| Why? | `mjlab/envs/step.py`: `advance` and `no_such_thing`. |"
-    text = f"## Where to find things in the code\n\n{row}\n\n## More"
-    assert answers_of(text) == [(["mjlab/envs/step.py"], ["no_such_thing"])]
-
-
 # --- Names --------------------------------------------------------------------------
 
 FOLDERS = ("mjlab/", "tasks/", "scripts/", "bench/", "tests/", "docs/")

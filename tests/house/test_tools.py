@@ -8,7 +8,6 @@ from pathlib import Path
 
 import pytest
 
-from tests.tools.coverage_by_room import by_room, table
 from tests.tools.slow_share import TURNS, rotated
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -99,21 +98,3 @@ def test_two_workers_compile_a_module_once(tmp_path) -> None:
     assert [worker.returncode for worker in workers] == [0, 0], said
     assert sum("(compiled)" in text for text in said) == 1
     assert sum("(cached)" in text for text in said) == 1
-
-
-def test_coverage_is_summed_by_room_with_the_most_missed_first() -> None:
-    def file(*numbers: int) -> dict[str, int]:
-        words = ("covered_lines", "num_statements", "covered_branches", "num_branches")
-        return dict(zip(words, numbers, strict=True))
-
-    rooms = by_room(
-        {
-            "mjlab/names.py": file(3, 3, 0, 0),
-            "mjlab/rl/loop.py": file(10, 20, 1, 4),
-            "mjlab/rl/ppo.py": file(10, 20, 2, 6),
-        }
-    )
-    assert [line.split() for line in table(rooms).splitlines()[1:]] == [
-        ["mjlab/rl", "20/40", "50%", "3/10", "30%"],
-        ["mjlab/names.py", "3/3", "100%", "none"],
-    ]

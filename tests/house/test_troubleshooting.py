@@ -52,11 +52,6 @@ def test_a_message_of_the_page_is_in_the_source(message):
     assert is_said(message, said())
 
 
-def test_the_page_has_many_messages_and_each_once():
-    found = messages(PAGE.read_text("utf-8"))
-    assert len(found) > 20 and len(found) == len(set(found))
-
-
 def test_a_message_that_nothing_says_is_found():
     assert not is_said("There is no tusk ...", said())
     assert not is_said("There is no task called ... here", said())

@@ -5,7 +5,7 @@ from typing import Any
 import torch
 
 from mjlab.managers import IndexedCommandTerm, IndexedCommandTermCfg
-from tests.managers.test_command_manager import make_env, reset, step
+from tests.managers.test_command import make_env, reset, step
 
 
 class Count(IndexedCommandTerm):

@@ -13,7 +13,6 @@ from mjlab.managers.event import EventManager, EventTermCfg
 from mjlab.managers.term import TermError
 from mjlab.scene import SceneEntityCfg
 from mjlab.terrain import FlatCfg, FlatPatchCfg, TerrainCfg, TerrainGeneratorCfg
-from tests.tools.operations import counted_operations
 from tests.worlds.fake_env import FakeEnv
 from tests.worlds.small_world import rows_equal, small_world
 
@@ -412,30 +411,3 @@ def test_a_patch_that_the_terrain_does_not_have_is_an_error():
 
 
 # --- Cost -----------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize(
-    ("func", "params"),
-    [
-        (
-            mdp.reset_joints_by_offset,
-            {"position_range": (-0.1, 0.1), "velocity_range": (-0.1, 0.1)},
-        ),
-        (mdp.reset_root_state_uniform, {"pose_range": {"x": (-0.1, 0.1)}}),
-        (
-            mdp.reset_root_state_uniform,
-            {"pose_range": {"x": (-0.1, 0.1), "yaw": (-math.pi, math.pi)}},
-        ),
-        (mdp.push_by_setting_velocity, {"velocity_range": {"x": (-0.1, 0.1)}}),
-    ],
-)
-def test_an_event_costs_as_many_operations_for_no_world_as_for_all(
-    func: Any, params: dict[str, Any]
-):
-    env, events = bound(func, **params)
-    costs = []
-    for mask in (env.mask(), env.everyone):
-        with counted_operations() as names:
-            events.term("event")(mask)
-        costs.append(names.total())
-    assert costs[0] == costs[1]

@@ -16,7 +16,6 @@ from mjlab.mdp import randomize as dr
 from mjlab.mdp.randomize.inertia import principal_axes
 from mjlab.scene import SceneEntityCfg
 from mjlab.tensors.math import quat_to_matrix
-from tests.tools.operations import counted_operations
 from tests.worlds.fake_env import FakeEnv
 from tests.worlds.small_world import BODIES, row, rows_equal, small_world
 
@@ -877,29 +876,6 @@ def test_a_selection_that_matches_nothing_is_an_error_of_the_parameter():
 
 
 # --- Cost -----------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize(
-    ("func", "params"),
-    [
-        (dr.geom_friction, {"ranges": (0.5, 1.0)}),
-        (dr.body_mass, {"ranges": (0.5, 1.0)}),
-        (dr.gravity, {"ranges": {"z": (-1.0, 1.0)}}),
-        (dr.encoder_bias, {"bias_range": (-0.1, 0.1)}),
-        (dr.pseudo_inertia, {"alpha_range": (-0.1, 0.1)}),
-        (dr.payload, {"mass_range": (0.0, 1.0)}),
-    ],
-)
-def test_a_randomisation_costs_as_many_operations_for_no_world_as_for_all(
-    func: Any, params: dict[str, Any]
-):
-    env, events = built(func, **params)
-    costs = []
-    for mask in (env.mask(), env.everyone):
-        with counted_operations() as names:
-            events.term("event")(mask)
-        costs.append(names.total())
-    assert costs[0] == costs[1]
 
 
 def test_quaternions_of_a_deformation_are_written_with_the_moments_they_belong_to():

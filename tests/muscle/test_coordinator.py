@@ -17,7 +17,7 @@ from mjlab.muscle import (
     RefinedCoordinator,
     cascade_weights,
 )
-from tests.worlds.muscle_world import dense, muscle_map, random_states
+from tests.muscle.world import dense, muscle_map, random_states
 
 
 def problems(name: str, count: int, size: float, seed: int = 0):

@@ -17,7 +17,7 @@ from mjlab.muscle import (
 )
 from mjlab.sim import Simulation, SimulationCfg
 from mjlab.sim.fields import Stage
-from tests.worlds.muscle_world import (
+from tests.muscle.world import (
     XML,
     EngineFields,
     constants,

@@ -16,7 +16,7 @@ from mjlab.muscle import (
 )
 from mjlab.muscle.law import clip_to_capacity, solve_positive
 from mjlab.tasks.muscle import models
-from tests.worlds.muscle_world import gather, muscle_map, muscle_model, random_states
+from tests.muscle.world import gather, muscle_map, muscle_model, random_states
 
 NAMES = ("arm6", "w18", "w54")
 

@@ -1,11 +1,6 @@
 """The tuple buffer, the learner, the weight store and the original format."""
 
 import math
-import subprocess
-import sys
-import threading
-from multiprocessing import shared_memory
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -31,9 +26,8 @@ from mjlab.muscle import (
     to_original,
 )
 from mjlab.muscle.network import cascade_term
-from tests.worlds.muscle_world import dense, muscle_map, random_states
+from tests.muscle.world import dense, muscle_map, random_states
 
-ROOT = Path(__file__).parents[2]
 W18 = TupleLayout(24, 6, 18)
 
 
@@ -307,96 +301,6 @@ def test_publishing_while_nobody_fetches_leaves_the_last_weights_whole():
         assert store.publish(network.state_dict()) == version
     target = MuscleNetwork(3, 2, 4, hidden=(8,))
     assert store.fetch(target) == 5 and same(network, target)
-
-
-def test_a_reader_never_sees_half_of_two_weights():
-    network = MuscleNetwork(24, 6, 18, hidden=(32,))
-    block = shared_memory.SharedMemory(
-        create=True, size=WeightStore.nbytes_for(network)
-    )
-    try:
-        _publish_and_fetch(network, block.buf)
-    finally:
-        block.close()
-        block.unlink()
-
-
-def _publish_and_fetch(network: MuscleNetwork, memory: memoryview) -> None:
-    # Tensors into shared memory have to be gone before it can be closed.
-    writer, reader = WeightStore(network, memory), WeightStore(network, memory)
-    target = MuscleNetwork(24, 6, 18, hidden=(32,))
-    done = threading.Event()
-
-    def publish() -> None:
-        state = {k: v.clone() for k, v in network.state_dict().items()}
-        for version in range(1, 10001):
-            for tensor in state.values():
-                tensor.fill_(float(version))
-            writer.publish(state)
-        done.set()
-
-    thread = threading.Thread(target=publish)
-    thread.start()
-    last = 0
-    while not done.is_set():
-        version = reader.fetch(target)
-        assert version >= last
-        last = version
-        values = torch.cat([t.reshape(-1) for t in target.state_dict().values()])
-        if version:
-            assert (values == float(version)).all()
-    thread.join()
-    assert reader.fetch(target) == 10000
-
-
-PUBLISHER = """
-import sys
-from multiprocessing import resource_tracker, shared_memory
-
-from mjlab.muscle import MuscleNetwork, WeightStore
-
-block = shared_memory.SharedMemory(name=sys.argv[1])
-resource_tracker.unregister(block._name, "shared_memory")
-network = MuscleNetwork(24, 6, 18, hidden=(32,))
-store = WeightStore(network, block.buf)
-state = network.state_dict()
-for version in range(1, 10001):
-    for tensor in state.values():
-        tensor.fill_(float(version))
-    store.publish(state)
-assert not any(name.split(".")[0] == "warp" for name in sys.modules)
-del store
-block.close()
-"""
-
-
-@pytest.mark.slow
-def test_a_reader_in_another_process_never_sees_half_of_two_weights():
-    target = MuscleNetwork(24, 6, 18, hidden=(32,))
-    block = shared_memory.SharedMemory(create=True, size=WeightStore.nbytes_for(target))
-    try:
-        assert _fetch_from_process(target, block) > 10
-    finally:
-        block.close()
-        block.unlink()
-
-
-def _fetch_from_process(
-    target: MuscleNetwork, block: shared_memory.SharedMemory
-) -> int:
-    """Return how many different versions arrived while another process published."""
-    reader, seen = WeightStore(target, block.buf), {0}
-    command = [sys.executable, "-c", PUBLISHER, block.name]
-    with subprocess.Popen(command, cwd=ROOT) as child:
-        while child.poll() is None:
-            version = reader.fetch(target)
-            assert version >= max(seen)
-            seen.add(version)
-            for tensor in target.state_dict().values():
-                assert not version or (tensor == float(version)).all()
-    assert child.returncode == 0
-    assert reader.fetch(target) == 10000
-    return len(seen)
 
 
 def test_weights_of_another_muscle_count_are_refused():

@@ -10,7 +10,7 @@ from mjlab.muscle import MuscleState
 from mjlab.scene import Scene, SceneCfg, build_scene
 from mjlab.sim import Simulation, SimulationCfg, compile_model
 from mjlab.tasks.muscle import models
-from tests.worlds.muscle_world import (
+from tests.muscle.world import (
     bend,
     constants,
     gather,

@@ -27,7 +27,7 @@ from mjlab.muscle import (
 )
 from mjlab.sim import Simulation, SimulationCfg
 from mjlab.tasks.muscle import models
-from tests.worlds.muscle_world import EngineFields, random_states
+from tests.muscle.world import EngineFields, random_states
 
 WORLDS, SUBSTEPS = 16, 20
 SWING = torch.tensor([23.0, 26.0, 9.0] * 2) * math.pi / 180.0

@@ -3,6 +3,11 @@
     python tests/mutants/run.py --sample 20      # some, drawn anew each day
     python tests/mutants/run.py --all            # all, with a score by room
     python tests/mutants/run.py sim-0 hand-3     # these
+    python tests/mutants/run.py --against ../before --sample 40 --seed 33
+
+`--against` compares two checkouts of the project: faults whose lines stand in both are
+planted in each, and shown to the fast tests of their own room there. With ids, these
+are compared. `--only here` or `--only there` runs one half of the comparison.
 
 Each line of `mutants.jsonl` is a fault: the lines before and after, and the test files
 that it is shown to. Once killed it names its test (`killed_by`), which is tried first
@@ -25,13 +30,14 @@ import sys
 import tempfile
 import time
 from collections import defaultdict
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
 ROOT = Path(__file__).parents[2]
 DATA = Path(__file__).with_name("mutants.jsonl")
 PASS_SHARE = 0.95
-TEST_S, FAULT_S = 100, 420
+TEST_S, FAULT_S = 300, 900
 """Seconds after which a test hangs, which notices a fault, and a fault is left."""
 
 Fault = dict[str, Any]
@@ -48,6 +54,14 @@ def room_of(fault: Fault) -> str:
     return parts[1] if len(parts) > 2 else "mjlab"
 
 
+def room_tests(fault: Fault, project: Path) -> list[str]:
+    """Return the tests of the room that a fault is in."""
+    room = "tasks" if fault["file"].startswith("tasks/") else room_of(fault)
+    if room == "mjlab" or room.endswith(".py"):
+        return sorted(str(p.relative_to(project)) for p in project.glob("tests/*.py"))
+    return [f"tests/{room}"]
+
+
 def planted(fault: Fault, source: str) -> str | None:
     """Return a file's text with its fault, None if its lines are no longer there."""
     if source.count(fault["old"]) != 1:
@@ -55,17 +69,17 @@ def planted(fault: Fault, source: str) -> str | None:
     return source.replace(fault["old"], fault["new"])
 
 
-def copy_project(folder: Path) -> Path:
-    """Copy what git knows, and what is new, to a folder."""
+def copy_project(folder: Path, root: Path = ROOT) -> Path:
+    """Copy the tracked and the new files of a checkout to a folder."""
     listed = subprocess.run(
         ["git", "ls-files", "-co", "--exclude-standard"],
-        cwd=ROOT,
+        cwd=root,
         check=True,
         capture_output=True,
         text=True,
     ).stdout.splitlines()
     for name in listed:
-        source, target = ROOT / name, folder / name
+        source, target = root / name, folder / name
         if source.is_file() or source.is_symlink():
             target.parent.mkdir(parents=True, exist_ok=True)
             shutil.copy2(source, target, follow_symlinks=False)
@@ -100,11 +114,18 @@ class Failures:
 
 
 def run_tests(
-    project: Path, tests: list[str], result: Path, *, all_of_them: bool = False
+    project: Path,
+    tests: list[str],
+    result: Path,
+    *,
+    all_of_them: bool = False,
+    only_fast: bool = False,
+    without: Iterable[str] = (),
 ) -> list[str]:
     """Run tests in a process of their own; return what failed: one, or all of them.
 
     The process is forked from this one, which has third parties imported already.
+    A slow test that is named is run, unless `only_fast`. Tests in `without` are not.
     """
     for file in (result, *map(result.with_suffix, (".now", ".skipped"))):
         file.unlink(missing_ok=True)
@@ -124,8 +145,12 @@ def run_tests(
 
         options = ["-q", "-p", "no:cacheprovider", "-p", "no:xdist"]
         options += [] if all_of_them else ["-x"]
-        # A test that is named is run, however long it takes.
-        options += ["-m", "not gpu"] if any("::" in test for test in tests) else []
+        is_named = any("::" in test for test in tests)
+        options += ["-m", "not gpu"] if is_named and not only_fast else []
+        # A file that cannot be imported fails as a whole.
+        options += [
+            f"--{'deselect' if '::' in test else 'ignore'}={test}" for test in without
+        ]
         base = f"--basetemp={result.with_suffix('.tmp')}"
         code = pytest.main([*options, base, *tests], plugins=[Failures(result)])
         os._exit(int(code))
@@ -154,19 +179,22 @@ def run_tests(
 class Judge:
     """A copy of the project in which faults are planted one after the other."""
 
-    def __init__(self, folder: Path, files: int | None = None) -> None:
+    def __init__(
+        self, folder: Path, files: int | None = None, root: Path = ROOT
+    ) -> None:
         self._files = files
-        self.project = copy_project(folder / "project")
+        self.project = copy_project(folder / "project", root)
         self._result = folder / "result"
+        self.unsound: set[str] = set()
 
-    def _failing(self, fault: Fault, tests: list[str]) -> list[str]:
+    def _failing(self, fault: Fault, tests: list[str], **options: Any) -> list[str]:
         path = self.project / fault["file"]
         source = path.read_text()
         text = planted(fault, source)
         assert text is not None
         self._write(path, text)
         try:
-            return run_tests(self.project, tests, self._result)
+            return run_tests(self.project, tests, self._result, **options)
         finally:
             self._write(path, source)
 
@@ -181,6 +209,25 @@ class Judge:
         if not tests:
             return []
         return run_tests(self.project, tests, self._result, all_of_them=True)
+
+    def found_by(self, fault: Fault) -> str:
+        """Return the fast test of a fault's own room that fails with it, or "".
+
+        "?" means that the time was up. The test known to find the fault is run first.
+        """
+        tests = room_tests(fault, self.project)
+        orders = [tests]
+        known = fault.get("killed_by", "")
+        file, _, name = known.partition("::")
+        is_here = any(file == test or file.startswith(f"{test}/") for test in tests)
+        path = self.project / file
+        if is_here and path.is_file() and name.split("[")[0] in path.read_text():
+            orders.insert(0, [known])
+        for order in orders:
+            failed = self._failing(fault, order, only_fast=True, without=self.unsound)
+            if failed:
+                return failed[0]
+        return ""
 
     def judge(self, fault: Fault) -> str:
         """Return killed, survived, equivalent, stale (the lines changed) or unclear."""
@@ -244,9 +291,59 @@ def choose(arguments: argparse.Namespace) -> list[Fault]:
     return random.Random(day).sample(faults, arguments.sample)
 
 
+def stands_in(fault: Fault, project: Path) -> bool:
+    """Return whether the lines of a fault are in a checkout."""
+    path = project / fault["file"]
+    return path.is_file() and planted(fault, path.read_text()) is not None
+
+
+def compare(arguments: argparse.Namespace) -> int:
+    """Print, for each fault, the test of its room that finds it in each checkout."""
+    roots = {"there": Path(arguments.against).resolve(), "here": ROOT}
+    faults = [
+        fault
+        for fault in read_faults()
+        if "equivalent" not in fault
+        and all(stands_in(fault, root) for root in roots.values())
+        and (not arguments.ids or fault["id"] in arguments.ids)
+    ]
+    if not arguments.ids:
+        chosen = random.Random(arguments.seed).sample(faults, arguments.sample)
+        faults = sorted(chosen, key=lambda fault: fault["id"])
+    found: dict[str, dict[str, str]] = {}
+    for place in (arguments.only,) if arguments.only else roots:
+        with tempfile.TemporaryDirectory() as folder:
+            judge = Judge(Path(folder), root=roots[place])
+            found[place] = tests = find_all(judge, faults)
+        many, late = sum(map(bool, tests.values())), [*tests.values()].count("?")
+        for name, test in tests.items():
+            print(f"{place:5} {name:40} {test or 'not found'}")
+        print(f"{place}: {many - late} of {len(tests)} found, {late} not in time")
+    missed = [sum(not test for test in tests.values()) for tests in found.values()]
+    return int(len(missed) == 2 and missed[1] > missed[0])
+
+
+def find_all(judge: Judge, faults: list[Fault]) -> dict[str, str]:
+    """Return the test that finds each fault; a test that always fails finds none."""
+    found: dict[str, str] = {}
+    waiting = faults
+    while waiting:
+        for fault in waiting:
+            began = time.monotonic()
+            found[fault["id"]] = test = judge.found_by(fault)
+            took = time.monotonic() - began
+            print(f"  {fault['id']}: {test or 'not found'}, {took:.0f} s", flush=True)
+        tests = {found[fault["id"]] for fault in waiting} - {"", "?"} - judge.unsound
+        # One at a time: a test that hangs would end the others with it.
+        unsound = {test for test in tests if judge.failing_without([test])}
+        judge.unsound |= unsound
+        waiting = [fault for fault in waiting if found[fault["id"]] in unsound]
+    return found
+
+
 def main() -> int:
     """Judge faults and print the score."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("ids", nargs="*", help="ids of faults")
     parser.add_argument("--sample", type=int, default=20, help="how many are drawn")
     parser.add_argument("--seed", type=int, help="of the sample; the day if not given")
@@ -255,10 +352,14 @@ def main() -> int:
     parser.add_argument("--minutes", type=float, help="after which none is begun")
     parser.add_argument("--files", type=int, help="test files tried; all if not given")
     parser.add_argument("--save", action="store_true", help="write what was found")
+    parser.add_argument("--against", help="another checkout, to compare with this one")
+    parser.add_argument("--only", choices=("here", "there"), help="half of it")
     arguments = parser.parse_args()
     os.environ.setdefault("OMP_NUM_THREADS", "1")
     for name in ("torch", "mujoco", "tensordict", "rsl_rl", "h5py", "hypothesis"):
         __import__(name)
+    if arguments.against is not None:
+        return compare(arguments)
     faults, results = choose(arguments), {}
     noticed = {fault["id"] for fault in faults if "killed_by" in fault}
     ends = time.monotonic() + 60.0 * (arguments.minutes or math.inf)

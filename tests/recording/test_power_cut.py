@@ -19,7 +19,7 @@ from mjlab.report.page import REPORT, write_report
 from mjlab.rl import ship
 from mjlab.runs import Run
 from tests.recording.test_files import a_file, add, an_episode
-from tests.replay.test_faults import break_again, broken_cfg, make
+from tests.replay.test_flight_recorder import break_again, broken_cfg, make
 from tests.tasks.test_shipped import TRAINED
 from tests.tools.power_cut import Disk
 

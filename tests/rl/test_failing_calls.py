@@ -27,11 +27,11 @@ from mjlab.sweep.page import write_page
 from mjlab.sweep.study import open_study, using_database
 from tests.recording.test_files import a_file, add, an_episode
 from tests.rl.test_killed_writers import ran_alone
-from tests.rl.test_power_loss import WRITERS as POWER_LOSS_WRITERS
-from tests.rl.test_power_loss import Writer, _episodes, record
 from tests.sweep.test_sweep import WEIGHT, make_search
 from tests.tools.failing_calls import SOURCE, failing
 from tests.tools.preload import build_library
+from tests.worlds.writers import WRITERS as ALL_WRITERS
+from tests.worlds.writers import Writer, episodes_in, record
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -126,7 +126,7 @@ def record_on(folder: Path) -> Writer:
             merge(path)  # As for a recording whose process ended early.
 
     def read() -> Any:
-        rewards, steps = _episodes(path)
+        rewards, steps = episodes_in(path)
         assert [0.0] in rewards
         assert len(rewards) == len(steps)
         assert all(one in ([0.0], [100.0], [200.0]) for one in rewards)
@@ -137,7 +137,7 @@ def record_on(folder: Path) -> Writer:
 
 
 WRITERS = [
-    *(make for make in POWER_LOSS_WRITERS if make is not record),
+    *(make for make in ALL_WRITERS if make is not record),
     *(record_on, metrics, sweep),
 ]
 

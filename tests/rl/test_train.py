@@ -3,7 +3,6 @@
 import hashlib
 import json
 import os
-import shutil
 import signal
 
 import pytest
@@ -233,24 +232,6 @@ def test_a_policy_is_loaded_with_the_learner_that_its_folder_names(tmp_path):
     expected = load_policy(folder.path, worlds, folder.configs()["agent"])(seen)
     for place in (folder.path, outcome.checkpoint):
         assert torch.equal(load_policy(place, worlds)(seen), expected)
-
-
-def test_a_checkpoint_outside_of_a_run_is_refused_in_one_line(tmp_path):
-    folder, outcome = run(tmp_path, iterations=1)
-    alone = tmp_path / "elsewhere" / "checkpoints" / outcome.checkpoint.name
-    alone.parent.mkdir(parents=True)
-    for file in (outcome.checkpoint, outcome.checkpoint.with_suffix(".json")):
-        shutil.copy(file, alone.parent)
-    worlds = RslRlVecEnv(make_env())
-    with pytest.raises(RunError) as caught:
-        load_policy(alone, worlds)
-    said = str(caught.value)
-    assert said.startswith(f"{alone} is not in a run's folder. Keep the checkpoint")
-    assert "\n" not in said
-    with pytest.raises(RunError, match="is not in a run's folder"):
-        find(alone)
-    # With the learner's configuration, nothing of the run is needed.
-    load_policy(alone, worlds, folder.configs()["agent"])
 
 
 def test_a_policy_plays_where_only_what_it_does_not_see_is_different(tmp_path):

@@ -21,8 +21,8 @@ from mjlab.rl.check import AgentError, check_agent, groups_of
 from mjlab.rl.logging import read_rows
 from mjlab.runs import Run
 from mjlab.runs.wandb import WandbError, artifact_of, fetch, open_run
+from tests.rl.wandb_file import records_below
 from tests.tools.architecture import ROOT
-from tests.tools.wandb_file import records_below
 from tests.worlds.rl_runs import agent_cfg, env_cfg
 
 TASK = "Cartpole-Balance"

@@ -3,7 +3,6 @@
 import logging
 import subprocess
 import sys
-import time
 from collections.abc import Callable
 from pathlib import Path
 
@@ -12,13 +11,11 @@ import numpy as np
 import pytest
 
 from mjlab.actuator import MotorActuatorCfg
-from mjlab.entity import ArticulationCfg, EntityCfg, InitialStateCfg, RootError
-from mjlab.envs import ManagerBasedRlEnv
+from mjlab.entity import ArticulationCfg, EntityCfg, InitialStateCfg
 from mjlab.random import WorldRng
 from mjlab.scene import ChangedModelError, Scene, SceneCfg, build_scene, check_models
 from mjlab.sim import MujocoCfg, Simulation, SimulationCfg, compile_model
 from mjlab.spec import GeomCfg
-from mjlab.tasks.velocity import VelocityGo1FlatCfg
 
 CART = """
 <mujoco><worldbody>
@@ -133,18 +130,6 @@ def test_a_flexible_part_on_a_fixed_base_moves_as_in_its_file() -> None:
     np.testing.assert_array_equal(ours.qpos, theirs.qpos)
 
 
-def test_the_refusal_of_several_roots_is_short() -> None:
-    bodies = "".join(
-        f'<body pos="{i} 0 0"><geom size=".1"/></body>' for i in range(100)
-    )
-    text = f"<mujoco><worldbody>{bodies}</worldbody></mujoco>"
-    with pytest.raises(
-        RootError, match=r"100 root bodies: 'body_1', 'body_2', "
-    ) as error:
-        scene_of(EntityCfg(source=of(text)))
-    assert len(str(error.value)) < 300
-
-
 def read_options(model: mujoco.MjModel) -> MujocoCfg:
     """The file's options where these tests set them."""
     return MujocoCfg(timestep=model.opt.timestep, integrator="euler")
@@ -174,24 +159,6 @@ def test_native_moves_a_model_as_mujoco_moves_its_file(text: str) -> None:
     assert np.abs(data.qvel).max() > 0.1
     for world in range(2):
         np.testing.assert_array_equal(sim.engine.batch.qpos[world], data.qpos)
-
-
-@pytest.mark.slow
-def test_warp_moves_the_cart_pole_as_mujoco_moves_its_file() -> None:
-    file = mujoco.MjModel.from_xml_string(CART)
-    file.opt.integrator = mujoco.mjtIntegrator.mjINT_EULER
-    scene = SceneCfg(entities={"it": EntityCfg(source=of(CART))})
-    cfg = SimulationCfg(backend="warp", mujoco=read_options(file))
-    model = compile_model(build_scene(scene).spec, cfg)
-    sim = Simulation(model, 2, cfg, device="cpu")
-    data = mujoco.MjData(file)
-    data.qpos[-1] = 0.125
-    sim.data.qpos.copy_(sim.data.qpos.new_tensor(data.qpos))
-    for _ in range(100):
-        sim.step()
-        mujoco.mj_step(file, data)
-    assert np.abs(data.qvel).max() > 0.1
-    np.testing.assert_allclose(sim.data.qpos[1].numpy(), data.qpos, atol=1e-5)
 
 
 # --- The check ----------------------------------------------------------------------
@@ -400,31 +367,6 @@ def test_what_attaching_must_change_is_one_line(
         "'it' has a mocap root body, so that it can be placed; 1 contact pairs "
         "are added for that."
     ]
-
-
-@pytest.mark.parametrize("make", [VelocityGo1FlatCfg])
-def test_the_check_takes_at_most_a_tenth_of_the_build(
-    make: Callable, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    from mjlab.scene import scene
-
-    spent, original = [], scene.check_models
-
-    def timed(*args: object) -> None:
-        begin = time.process_time()
-        original(*args)
-        spent[-1] += time.process_time() - begin
-
-    monkeypatch.setattr(scene, "check_models", timed)
-    builds = []
-    for _ in range(5):
-        cfg = make(seed=0)
-        cfg.scene.num_envs = 4
-        spent.append(0.0)
-        begin = time.process_time()
-        ManagerBasedRlEnv(cfg)
-        builds.append(time.process_time() - begin)
-    assert min(spent) <= 0.1 * min(builds), (spent, builds)
 
 
 # --- Options and warnings -----------------------------------------------------------

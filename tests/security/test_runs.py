@@ -243,12 +243,6 @@ def test_a_link_for_the_folder_of_wandb_is_refused(run, victim):
         find(run)
 
 
-def test_a_run_is_found_through_a_link_to_its_folder(run, tmp_path):
-    (tmp_path / "shortcut").symlink_to(run)
-    assert find(tmp_path / "shortcut").run.path == run
-    write_report(tmp_path / "shortcut")
-
-
 def test_a_folder_of_motions_with_a_link_that_leaves_it_is_not_sent(tmp_path, victim):
     (tmp_path / "motions").mkdir()
     (tmp_path / "motions" / "walk.npz").symlink_to(victim)

@@ -1,8 +1,8 @@
 """Every model field that can differ between worlds, on both engines, against MuJoCo C.
 
 A field is written in one world of a model that has one of everything
-(tests/every_element.xml). That world must then take the step that MuJoCo C takes with
-the field changed in its MjModel, and no bit of another world may change.
+(tests/sim/every_element.xml). That world must then take the step that MuJoCo C takes
+with the field changed in its MjModel, and no bit of another world may change.
 """
 
 import copy
@@ -22,8 +22,8 @@ from mjlab.envs.runner import StaleStateCheck
 from mjlab.sim import Simulation, Stage
 from mjlab.sim.config import BackendName
 from mjlab.sim.fields import STAGE_OF, STATE_FIELDS
-from tests.tools.field_values import field_of, other_value, set_field
-from tests.worlds.every_element import compile_every_element, make_cfg, start_state
+from tests.sim.every_element import compile_every_element, make_cfg, start_state
+from tests.sim.field_values import field_of, other_value, set_field
 
 ENGINES: tuple[BackendName, ...] = ("native", "warp")
 SIZES = (1, 4, 16)

@@ -288,13 +288,6 @@ def test_a_trial_goes_on_where_it_has_a_checkpoint_and_begins_anew_elsewhere(
 # --- The page -------------------------------------------------------------------------
 
 
-def test_the_page_of_a_sweep_without_a_finished_trial_is_there(tmp_path):
-    search = make_search()
-    folder = search.begin(tmp_path, "")
-    study = open_study(folder, seed=1, prunes=True)
-    assert "No finished trial yet." in write_page(folder, search, study).read_text()
-
-
 @pytest.mark.skipif(find_browser() is None, reason="there is no Chromium")
 def test_a_browser_shows_every_trial_and_asks_for_nothing(tmp_path, stand_in):
     stand_in.fails = {"trial-002"}
@@ -392,20 +385,6 @@ def trained(folder: Path) -> dict[str, Path]:
 
 def is_running(run: Path) -> bool:
     return Run(run).info()["status"] == "running"
-
-
-@pytest.mark.slow
-def test_three_trials_train_in_the_logs_folder_of_the_current_folder(tmp_path):
-    command = sweep_command("--trials", "3", "--processes", "3")
-    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True)
-    assert done.returncode == 0, done.stdout + done.stderr
-    (page,) = tmp_path.glob("logs/sweeps/*/sweep.html")
-    runs = {run.resolve() for run in trained(page.parent).values()}
-    assert len(runs) == 3
-    links, played = places_on(page)
-    assert {link.parent.resolve() for link in links} == runs
-    assert (tmp_path / played).resolve() in runs
-    assert Run(tmp_path / played).info()["status"] == "finished"
 
 
 @pytest.mark.slow

@@ -470,48 +470,6 @@ def test_a_categorical_distribution_is_that_of_torch():
     torch.testing.assert_close(shares, theirs.probs[0], atol=0.015, rtol=0.0)
 
 
-@pytest.mark.parametrize("mode", ["NEXT_STEP", "SAME_STEP"])
-def test_as_a_gymnasium_vector_it_is_gymnasiums_vector_of_single_ones(mode):
-    from gymnasium.vector import AutoresetMode, SyncVectorEnv
-
-    from mjlab.gym import GymWorlds, TorchVectorEnv
-
-    ours = TorchVectorEnv(GymWorlds(standing(KernelCartpoles, 5)), autoreset_mode=mode)
-    make = functools.partial(gymnasium.make, "CartPole-v1", disable_env_checker=True)
-    theirs = SyncVectorEnv([make] * 5, autoreset_mode=AutoresetMode[mode])
-    assert ours.single_observation_space == theirs.single_observation_space
-    assert ours.action_space == theirs.action_space
-    ours.reset(seed=1)
-    theirs.reset(seed=1)
-    ends, random = 0, np.random.default_rng(0)
-
-    def same_state():
-        for row, env in enumerate(theirs.envs):
-            state = ours.worlds.env.memory.state[row].numpy()
-            env.unwrapped.state = state.astype(np.float64)
-
-    same_state()
-    for _ in range(120):
-        actions = random.integers(0, 2, 5)
-        mine, expected = ours.step(actions), theirs.step(actions)
-        for name, index in (("reward", 1), ("terminated", 2), ("truncated", 3)):
-            assert mine[index].tolist() == expected[index].tolist(), name
-        ended = expected[2] | expected[3]
-        if mode == "SAME_STEP" and ended.any():
-            final = np.stack(expected[4]["final_obs"][ended])
-            seen = mine[4]["final_obs"].numpy()[ended]
-            np.testing.assert_allclose(seen, final, atol=1e-5)
-        goes_on = mine[4]["elapsed_steps"].numpy() > 0
-        seen = mine[0].numpy()[goes_on]
-        np.testing.assert_allclose(seen, expected[0][goes_on], atol=1e-5)
-        # Each draws its own starts, so that theirs are given ours.
-        ends += int(ended.sum())
-        same_state()
-    assert ends > 15
-    ours.close()
-    theirs.close()
-
-
 @pytest.mark.gpu
 def test_episodes_on_a_gpu_are_those_on_a_cpu_bit_by_bit():
     cfg = ClassicCartpoleCfg(num_envs=500, seed=4)

@@ -1,12 +1,9 @@
 """The pages about the first own task and about export, done as they say."""
 
-import ast
-import io
 import os
 import re
 import subprocess
 import sys
-import tokenize
 import tomllib
 from pathlib import Path
 
@@ -73,19 +70,6 @@ def test_the_files_of_the_page_make_a_task_that_is_listed(folder):
         "pendulum",
         "Swing a pendulum up.",
     ]
-
-
-def test_the_file_of_the_page_is_short():
-    """Code lines: without comments, empty lines and docstrings."""
-    text = files_of(PAGE)["pendulum.py"]
-    lines: set[int] = set()
-    for token in tokenize.generate_tokens(io.StringIO(text).readline):
-        if token.type in (tokenize.NAME, tokenize.OP, tokenize.NUMBER, tokenize.STRING):
-            lines |= {*range(token.start[0], token.end[0] + 1)}
-    for node in ast.walk(ast.parse(text)):
-        if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant):
-            lines -= {*range(node.lineno, (node.end_lineno or 0) + 1)}
-    assert len(lines) <= 65
 
 
 SMALL = ["--env.scene.num-envs", "64", "--agent.evaluation.every", "0"]

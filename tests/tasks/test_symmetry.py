@@ -32,7 +32,7 @@ from mjlab.tasks.velocity.symmetry import (
     Reflection,
     SymmetryError,
 )
-from tests.worlds.mirrored_robots import symmetric, turned
+from tests.tasks.mirrored_robots import symmetric, turned
 
 STEPS = 20
 ROBOTS = pytest.mark.parametrize("robot", [G1, GO1], ids=lambda robot: robot.name)

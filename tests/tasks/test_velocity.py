@@ -25,7 +25,6 @@ from mjlab.tasks.velocity import (
 )
 from mjlab.tasks.velocity.commands import TwistCommandCfg
 from mjlab.tasks.velocity.terms import commands
-from tests.tools.step_watch import watch
 
 TASKS = ("Velocity-G1", "Velocity-G1-Flat", "Velocity-Go1", "Velocity-Go1-Flat")
 ROBOTS = {"G1": G1, "Go1": GO1}
@@ -146,23 +145,6 @@ def test_steps_are_finite_and_need_no_second_solve(
     nonfinite = {k: v for k, v in figures.items() if k.startswith("Health") and v}
     assert nonfinite == {}
     assert bool(env.reward_manager.values.isfinite().all())
-
-
-@pytest.mark.parametrize("name", ["G1-Flat", "G1"])
-def test_a_step_takes_the_same_operations_each_time(
-    name: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    env = make(load_task(f"Velocity-{name}").env())
-    action = torch.zeros(4, 29)
-    launches = set()
-    for _ in range(3):
-        env.episode_length_buf[0] = env.max_episode_length - 1
-        with watch(env, monkeypatch) as step:
-            env.step(action)
-        assert bool(env.termination_manager.dones[0])
-        launches.add(step.launches)
-        assert step.problems == []
-    assert len(launches) == 1
 
 
 # To be watched.

@@ -4,17 +4,12 @@ import pytest
 import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from torch.utils._python_dispatch import TorchDispatchMode
 
 from mjlab.random import WorldRng
 from mjlab.tensors import (
     DelayBuffer,
     DelayCfg,
-    GaussianNoiseCfg,
     HistoryBuffer,
-    NoiseModelWithAdditiveBiasCfg,
-    UniformNoiseCfg,
-    build_noise,
 )
 
 # What happens at one step to three worlds: which reset first, which append.
@@ -263,40 +258,3 @@ def test_a_restored_state_repeats_the_same_outputs():
         tensor.copy_(saved[name])
     second = [buffer.append_and_read(value) for value in values[6:]]
     assert all(torch.equal(a, b) for a, b in zip(first, second, strict=True))
-
-
-class _Operations(TorchDispatchMode):
-    def __init__(self):
-        super().__init__()
-        self.names = []
-
-    def __torch_dispatch__(self, func, types, args=(), kwargs=None):
-        self.names.append(func.name())
-        return func(*args, **(kwargs or {}))
-
-
-def test_delay_history_and_noise_use_no_operation_that_a_graph_cannot_hold():
-    rng = WorldRng(4, 0, "cpu")
-    cfg = DelayCfg(max_lag=3, update_period=2, hold_prob=0.5)
-    delay = DelayBuffer(cfg, (2,), rng, "d")
-    history = HistoryBuffer(4, (2,), 3, "cpu")
-    noise_cfg = NoiseModelWithAdditiveBiasCfg(
-        noise_cfg=GaussianNoiseCfg(std=(0.1, 0.2)), bias_noise_cfg=UniformNoiseCfg()
-    )
-    noise = build_noise(noise_cfg, (2,), rng, "n")
-    value, mask = torch.ones(4, 2), torch.tensor([True, False, True, False])
-    lags = torch.tensor([0, 1, 2, 9])
-    with _Operations() as operations:
-        for part in (delay, history, noise):
-            part.reset(mask)
-        history.append(noise(delay.append_and_read(value)))
-        history.append(value, mask)
-        delay.append_and_read(value, mask)
-        delay.set_lags(mask, lags)
-        rng.integers(0, 5, 2, "i")
-        rng.bernoulli(0.5, 2, "b")
-        rng.advance(mask)
-        rng.reseed(mask, rng.world_seed)
-    forbidden = ("nonzero", "lift", "_local_scalar_dense", "index_put", "masked_select")
-    assert not [n for n in operations.names if any(word in n for word in forbidden)]
-    assert "mjlab::draw_normal" in operations.names

@@ -5,7 +5,6 @@ import pytest
 import torch
 from hypothesis import given
 from hypothesis import strategies as st
-from torch.utils._python_dispatch import TorchDispatchMode
 
 from mjlab.tensors.masks import fill_where, ids_to_mask, write_where
 
@@ -91,26 +90,3 @@ def test_an_id_that_does_not_exist_is_an_error(world):
 def test_a_bool_tensor_is_not_taken_for_ids():
     with pytest.raises(TypeError, match="already a mask"):
         ids_to_mask(torch.tensor([True, False]), 2, "cpu")
-
-
-class _Operations(TorchDispatchMode):
-    def __init__(self):
-        super().__init__()
-        self.names = set()
-
-    def __torch_dispatch__(self, func, types, args=(), kwargs=None):
-        self.names.add(func.name())
-        return func(*args, **(kwargs or {}))
-
-
-def test_masked_writes_use_no_operation_that_a_graph_cannot_hold():
-    dest, mask, row = torch.zeros(4, 3), torch.tensor([True] * 4), torch.ones(3)
-    ids = torch.tensor([1])
-    with _Operations() as operations:
-        write_where(dest, mask, row)
-        write_where(dest, mask, 1.0)
-        fill_where(dest, mask, 2.0)
-        ids_to_mask(ids, 4, "cpu")
-    forbidden = ("nonzero", "lift", "_local_scalar_dense", "index_put", "masked_select")
-    assert not [n for n in operations.names if any(word in n for word in forbidden)]
-    assert operations.names

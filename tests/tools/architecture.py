@@ -54,9 +54,6 @@ FLOORS = {
 # (file, room it may import though the floors forbid it) -> why.
 ALLOWED: dict[tuple[str, str], str] = {}
 
-# Files that may still import each other in a circle. This list only grows shorter.
-CIRCLES: list[set[str]] = []
-
 # Files that hold Warp kernels, beside the room that launches them.
 KERNEL_FILES = ["*/kernels.py", "*_kernel.py", "*_kernels.py"]
 WARP_FILES = ["mjlab/sim/warp_*.py", "mjlab/sim/graphs.py", "mjlab/sensor/*"]
@@ -284,16 +281,11 @@ def find_circles(graph: dict[str, dict[str, int]]) -> set[frozenset[str]]:
     }
 
 
-def circle_faults(sources: list[Source], listed: list[set[str]]) -> list[str]:
-    """Return the circles that are not listed, and the listed ones that are gone."""
+def circle_faults(sources: list[Source]) -> list[str]:
+    """Return the circles, with the lines of their imports."""
     graph = import_graph(sources)
-    found = find_circles(graph)
-    faults = [
-        f"not a circle any more, take it off the list: {', '.join(sorted(circle))}"
-        for circle in listed
-        if circle not in found
-    ]
-    for circle in found - {frozenset(circle) for circle in listed}:
+    faults = []
+    for circle in find_circles(graph):
         faults.append(f"a circle of {len(circle)} files:")
         faults += [
             f"    {module} line {line} imports {target}"

@@ -29,18 +29,3 @@ def counted_operations() -> Iterator[Counter[str]]:
     """Count operations that are neither views nor allocations, by name."""
     with _Counting() as counting:
         yield counting.names
-
-
-class Operations(TorchDispatchMode):
-    """Collects operations that are not views."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.names: list[str] = []
-
-    def __torch_dispatch__(
-        self, func: Any, types: Any, args: Any = (), kwargs: Any = None
-    ) -> Any:
-        if not func.is_view:
-            self.names.append(str(func))
-        return func(*args, **(kwargs or {}))

@@ -9,6 +9,8 @@ from typing import Any
 
 import pytest
 
+from mjlab.files import TEMPORARY
+
 
 class Disk:
     """Watches renames, syncs and deletions of a program.
@@ -29,14 +31,18 @@ class Disk:
             "rename": self._rename,
             "unlink": self._delete,
             "remove": self._delete,
+            "mkdir": self._make,
         }
         for name, note in watched.items():
             monkeypatch.setattr(os, name, _watched(getattr(os, name), note))
 
     def unsynced(self, folder: Path) -> list[str]:
-        """Files below a folder that are not on disk as they are."""
+        """Files and names below a folder that are not on disk as they are."""
         files = [file for file in folder.rglob("*") if file.is_file()]
-        return sorted(file.name for file in files if not self._is_on_disk(file))
+        folders = [folder, *(each for each in folder.rglob("*") if each.is_dir())]
+        names = {n for each in folders for n in self._pending[each.stat().st_ino]}
+        names |= {file.name for file in files if not self._is_on_disk(file)}
+        return sorted(names)
 
     def _is_on_disk(self, file: Path) -> bool:
         found = file.stat()
@@ -58,6 +64,12 @@ class Disk:
         self.faults += [f"{name} is renamed before it is on disk" for name in late]
         self._pending[target.parent.stat().st_ino].append(target.name)
         self.renames += 1
+
+    def _make(self, path: Any, *_: Any, **__: Any) -> None:
+        folder = Path(path)
+        is_new = folder.parent.is_dir() and not folder.exists()
+        if is_new and not folder.name.endswith(TEMPORARY):
+            self._pending[folder.parent.stat().st_ino].append(folder.name)
 
     def _delete(self, path: Any, *, dir_fd: int | None = None) -> None:
         try:

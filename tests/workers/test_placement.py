@@ -197,17 +197,6 @@ def test_the_script_says_the_placement_and_every_tensors_device(
 
 
 @pytest.mark.slow
-def test_the_script_refuses_more_workers_than_worlds(tmp_path: Path) -> None:
-    process = start(tmp_path, "--placement", "dual", "--workers", "9")
-    output, _ = process.communicate(timeout=300)
-    assert process.returncode == 2
-    assert output.strip() == (
-        "error: 9 workers are too many for 8 worlds. Use at most 8 workers, or more "
-        "worlds (env.scene.num_envs)."
-    )
-
-
-@pytest.mark.slow
 def test_killing_a_worker_ends_the_run_and_leaves_a_good_checkpoint(
     tmp_path: Path,
 ) -> None:
@@ -256,15 +245,3 @@ def test_a_signal_to_all_processes_finishes_the_iteration_and_saves(
     assert_gone([process.pid, *workers], shared)
     (run,) = (tmp_path / "Cartpole-Balance").glob("20*")
     assert find_fault(find_checkpoint(run)) is None
-
-
-@pytest.mark.slow
-def test_workers_end_when_the_learner_is_killed(tmp_path: Path) -> None:
-    process = start(tmp_path, "--placement", "dual", "--workers", "2")
-    read_until(process, r"^2/")
-    workers = children_of(process.pid)
-    shared = shared_files([process.pid, *workers])
-    assert len(workers) == 2
-    process.kill()
-    process.communicate(timeout=60)
-    assert_gone([process.pid, *workers], shared)

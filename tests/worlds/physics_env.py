@@ -1,11 +1,15 @@
 """An environment of a real scene, and no managers but those a test hangs onto it."""
 
+from typing import Any
+
 import mujoco
 import torch
 
 from mjlab.entity import EntityCfg
 from mjlab.scene import Scene, SceneCfg, build_scene
+from mjlab.sensor import SensorCfg
 from mjlab.sim import MujocoCfg, Simulation, SimulationCfg, compile_model
+from mjlab.terrain import TerrainCfg
 from tests.worlds.fake_env import FakeEnv
 
 DECIMATION = 4
@@ -21,9 +25,14 @@ class PhysicsEnv(FakeEnv):
         *,
         seed: int = 7,
         gravity: float = -9.81,
+        terrain: TerrainCfg | None = None,
+        sensors: tuple[SensorCfg, ...] = (),
+        **extras: Any,
     ) -> None:
-        super().__init__(num_envs, seed=seed)
-        scene_cfg = SceneCfg(num_envs=num_envs, entities=entities)
+        super().__init__(num_envs, seed=seed, **extras)
+        scene_cfg = SceneCfg(
+            num_envs=num_envs, terrain=terrain, entities=entities, sensors=sensors
+        )
         options = MujocoCfg(timestep=0.005, gravity=(0.0, 0.0, gravity))
         sim_cfg = SimulationCfg(backend="native", num_threads=1, mujoco=options)
         built = build_scene(scene_cfg)

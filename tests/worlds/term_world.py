@@ -14,7 +14,6 @@ import torch
 from mjlab.entity import ArticulationCfg, EntityCfg, InitialStateCfg
 from mjlab.managers.action import ActionManager, ActionTarget, ActionTerm, ActionTermCfg
 from mjlab.managers.term import BoundTerm, TermCfg
-from mjlab.scene import Scene, SceneCfg, build_scene
 from mjlab.sensor import (
     ContactMatch,
     ContactSensorCfg,
@@ -23,10 +22,9 @@ from mjlab.sensor import (
     RayCastSensorCfg,
     SensorCfg,
 )
-from mjlab.sim import MujocoCfg, Simulation, SimulationCfg, compile_model
 from mjlab.terrain import FlatCfg, TerrainCfg, TerrainGeneratorCfg
 from tests.worlds.fake_env import FakeEnv
-from tests.worlds.physics_env import from_xml
+from tests.worlds.physics_env import PhysicsEnv, from_xml
 
 ROBOT_XML = """
 <mujoco>
@@ -154,8 +152,8 @@ def tiles() -> TerrainCfg:
     )
 
 
-class TermWorld(FakeEnv):
-    """What terms read of an environment: a real scene on the native engine."""
+class TermWorld(PhysicsEnv):
+    """The robot, and the crate where there are sensors."""
 
     def __init__(
         self,
@@ -165,36 +163,18 @@ class TermWorld(FakeEnv):
         sensors: tuple[SensorCfg, ...] = (),
         **extras: Any,
     ) -> None:
-        super().__init__(num_envs, **extras)
-        ground = TerrainCfg(light=False) if terrain is None else terrain
         entities = {"robot": robot()}
         if sensors:
             state = InitialStateCfg(pos=(3.0, 0.0, 0.1))
             entities["crate"] = from_xml(CRATE_XML, init_state=state)
-        cfg = SceneCfg(
-            num_envs=num_envs, terrain=ground, entities=entities, sensors=sensors
-        )
-        options = MujocoCfg(timestep=0.005, gravity=(0.0, 0.0, -GRAVITY))
-        sim_cfg = SimulationCfg(backend="native", num_threads=1, mujoco=options)
-        built = build_scene(cfg)
-        self.sim = Simulation(compile_model(built.spec, sim_cfg), num_envs, sim_cfg)
-        self.scene: Scene = Scene(cfg, built, self.sim, self.rng)
+        ground = TerrainCfg(light=False) if terrain is None else terrain
+        super().__init__(entities, num_envs, terrain=ground, sensors=sensors, **extras)
         self.robot = self.scene.entity("robot")
-        for entity in self.scene.entities.values():
-            entity.reset_to_default(self.everyone)
-        self.forward()
-
-    def forward(self) -> None:
-        """Make derived quantities current."""
-        self.sim.forward()
-        self.scene.refresh()
 
     def substeps(self, count: int) -> None:
         """Advance physics."""
         for _ in range(count):
-            self.scene.apply()
-            self.sim.step()
-            self.scene.update(self.sim.timestep)
+            self.substep()
 
     def scatter(self) -> None:
         """Put each world into a state of its own, which no other number repeats."""

@@ -23,7 +23,7 @@ SAMPLE = [
     "gymnasium/envs/mujoco/assets/reacher.xml",
     "dm_control/suite/ball_in_cup.xml",
     "robosuite/models/assets/grippers/panda_gripper.xml",
-    "own/tests/worlds/every_element.xml",
+    "own/tests/sim/every_element.xml",
 ]
 ON_WARP = {
     "gymnasium/envs/mujoco/assets/half_cheetah.xml": 2e-4,

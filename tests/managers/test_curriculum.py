@@ -15,7 +15,6 @@ from mjlab.mdp import curriculums as mdp
 from mjlab.mdp.events import push_by_setting_velocity
 from mjlab.mdp.velocity_command import UniformVelocityCommandCfg, VelocityRanges
 from tests.mdp.test_events import hills
-from tests.tools.operations import counted_operations
 from tests.worlds.fake_env import FakeEnv
 from tests.worlds.small_world import small_world
 
@@ -407,17 +406,3 @@ def test_a_curriculum_without_meaning_is_an_error(
         bound(world(2), func, **params)
     text = str(error.value).removeprefix("Curriculum term 'term': ")
     assert text.startswith(message)
-
-
-def test_a_stage_costs_as_many_operations_before_as_after():
-    env: Any = world()
-    curriculum = bound(
-        env, mdp.reward_weight_schedule, reward_name="rate", stages=[(10, 2.0)]
-    )
-    costs = []
-    for step in (0, 10):
-        env.common_step_counter.fill_(step)
-        with counted_operations() as names:
-            curriculum.compute(env.mask())
-        costs.append(names.total())
-    assert costs[0] == costs[1]

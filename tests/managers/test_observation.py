@@ -21,7 +21,6 @@ from mjlab.tensors import (
     NoiseModelWithAdditiveBiasCfg,
     UniformNoiseCfg,
 )
-from tests.tools.operations import counted_operations
 from tests.worlds.fake_env import FakeEnv
 
 
@@ -646,18 +645,6 @@ def test_a_group_that_is_none_is_left_out():
 
 
 # Cost, independence, snapshots.
-
-
-def test_a_reset_costs_the_same_whoever_is_reset():
-    env = fake()
-    manager = everything(env)
-    counts = []
-    for mask in (env.mask(), env.mask(1), env.everyone):
-        with counted_operations() as names:
-            manager.reset(mask)
-            manager.compute()
-        counts.append(names)
-    assert counts[0] == counts[1] == counts[2]
 
 
 def test_rows_do_not_depend_on_the_number_of_worlds_nor_on_resets_of_others():

@@ -110,9 +110,3 @@ def test_resetting_by_hand_is_resetting_in_the_step() -> None:
         for row in range(inside.num_envs):
             pairs = zip(flat(observations, row), flat(seen, row), strict=True)
             assert all(torch.equal(a, b) for a, b in pairs)
-
-
-def test_a_choice_of_resets_that_is_unknown_names_the_others() -> None:
-    env = ManagerBasedRlEnv(gym_tasks.scripted())
-    with pytest.raises(ValueError, match="nearest first: 'next_step'"):
-        env.choose_resets("next_stop")  # pyright: ignore[reportArgumentType]

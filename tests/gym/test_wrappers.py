@@ -4,7 +4,6 @@ from typing import Any
 
 import pytest
 import torch
-from gymnasium import spaces
 from gymnasium.vector import AutoresetMode
 
 import mjlab
@@ -50,30 +49,6 @@ def run(env: Any, steps: int) -> list[tuple[Any, ...]]:
 # The modes, by hand.
 
 
-def test_same_step_shows_the_new_episode_and_keeps_the_old_end() -> None:
-    outputs = run(counter(), 5)
-    assert [each[0] for each in outputs] == [[1, 1], [2, 2], [0, 3], [1, 0], [2, 1]]
-    assert [each[1] for each in outputs] == [[1, 1], [2, 2], [3, 3], [1, 4], [2, 1]]
-    ends = [[False] * 2, [False] * 2, [True, False], [False, True], [False] * 2]
-    assert [each[2] for each in outputs] == ends
-    for (*_, info), ended in zip(outputs, ends, strict=True):
-        assert info["_final_obs"].tolist() == info["_final_info"].tolist() == ended
-    assert outputs[2][3]["final_obs"][0].item() == 3.0
-    assert outputs[3][3]["final_obs"][1].item() == 4.0
-    assert outputs[2][3]["final_info"]["elapsed_steps"][0].item() == 3
-    assert outputs[2][3]["elapsed_steps"].tolist() == [0, 3]
-
-
-def test_next_step_shows_the_end_first_and_then_begins_without_reward() -> None:
-    outputs = run(counter(mode=NEXT), 6)
-    rows = [[1, 1], [2, 2], [3, 3], [0, 4], [1, 0], [2, 1]]
-    assert [each[0] for each in outputs] == rows
-    assert [each[1] for each in outputs] == rows
-    ends = [[False] * 2, [False] * 2, [True, False], [False, True], *[[False] * 2] * 2]
-    assert [each[2] for each in outputs] == ends
-    assert all("final_obs" not in each[3] for each in outputs)
-
-
 def test_next_step_logs_episodes_without_the_step_that_resets() -> None:
     env = counter(mode=NEXT)
     manager = env.worlds.env  # pyright: ignore[reportAttributeAccessIssue]
@@ -85,17 +60,6 @@ def test_next_step_logs_episodes_without_the_step_that_resets() -> None:
     assert log["Metrics/success_once"] == 1.0
     assert log["Metrics/fail_once"] == log["Metrics/fail_at_end"] == 0.5
     assert manager.termination_manager.last_episode("over").tolist() == [True, True]
-
-
-def test_disabled_leaves_the_reset_to_the_caller() -> None:
-    env = counter(mode=DISABLED)
-    outputs = run(env, 3)
-    assert outputs[-1][0] == [3, 3] and outputs[-1][2] == [True, False]
-    mask = torch.tensor([True, False])
-    observations, info = env.reset(options={"reset_mask": mask})
-    assert observations[:, 0].tolist() == [0, 3]
-    assert info["_elapsed_steps"].tolist() == [True, False]
-    assert env.step(still(env))[0][:, 0].tolist() == [1, 4]
 
 
 # The outermost wrapper.
@@ -126,23 +90,6 @@ def test_figures_of_episodes_are_there_on_every_step() -> None:
     assert infos[3]["final_info"]["fail"].tolist() == [False, True]
 
 
-def test_ignored_terminations_leave_only_time_to_end_an_episode() -> None:
-    env = VectorEnv(counter(), ignore_terminations=True, record_metrics=True)
-    env.reset(seed=0)
-    for step in range(1, 13):
-        observations, _, terminated, truncated, info = env.step(still(env))
-        assert not terminated.any()
-        assert truncated.tolist() == [step % 6 == 0] * 2
-        assert observations[:, 0].tolist() == [step % 6] * 2
-        episode = info["episode"]
-        number = (step - 1) % 6 + 1
-        assert episode["success_once"].tolist() == [number >= 2] * 2
-        assert episode["success_at_end"].tolist() == [number == 2] * 2
-        assert episode["fail_once"].tolist() == [number >= 4] * 2
-        assert episode["fail_at_end"].tolist() == [number >= 4] * 2
-        assert episode["episode_len"].tolist() == [number] * 2
-
-
 def test_a_world_that_is_not_finite_ends_though_terminations_are_ignored() -> None:
     env = VectorEnv(counter(), ignore_terminations=True)
     env.reset(seed=0)
@@ -166,29 +113,6 @@ def test_without_automatic_resets_rows_go_on() -> None:
 
 
 # Dict actions, from the four-line program on.
-
-
-def test_the_four_line_program_runs_with_several_action_terms() -> None:
-    env = TorchVectorEnv(gym_tasks.worlds(gym_tasks.two_terms(), 8))
-    assert isinstance(env.single_action_space, spaces.Dict)
-    assert list(env.single_action_space.spaces) == ["rear", "front"]
-    flat = FlattenActionSpace(env)
-    assert flat.action_space.shape == (8, 12)
-    outer = VectorEnv(
-        flat, auto_reset=True, ignore_terminations=False, record_metrics=True
-    )
-    outer.reset(seed=1)
-    keys: set[frozenset[str]] = set()
-    for _ in range(12):  # Two episodes of six steps.
-        action = torch.as_tensor(outer.action_space.sample())
-        observations, reward, terminated, truncated, info = outer.step(action)
-        keys.add(frozenset(info))
-        assert observations.shape == (8, *outer.single_observation_space.shape)
-        assert reward.shape == terminated.shape == truncated.shape == (8,)
-        figures = info["final_info"]["episode"]
-        assert {"return", "episode_len", "reward"} <= figures.keys()
-    assert info["_final_info"].all() and len(keys) == 1
-    assert figures["episode_len"].tolist() == [6] * 8
 
 
 def test_flat_actions_reach_the_terms_they_are_for() -> None:

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from gymnasium.vector import AutoresetMode, SyncVectorEnv, VectorEnv, VectorWrapper
 
-from tests.tools.conformance import (
+from docs.examples.check_vector_env import (
     MODES,
     ConformanceError,
     InconclusiveError,
@@ -219,7 +219,7 @@ def test_it_imports_nothing_of_ours() -> None:
     import ast
     from pathlib import Path
 
-    import tests.tools.conformance as checker
+    import docs.examples.check_vector_env as checker
 
     assert checker.__file__ is not None
     tree = ast.parse(Path(checker.__file__).read_text("utf-8"))

@@ -9,7 +9,6 @@ import h5py
 import numpy as np
 import pytest
 import torch
-from gymnasium.vector import AutoresetMode
 
 from mjlab.envs import ManagerBasedRlEnv, ManagerBasedRlEnvCfg, Step
 from mjlab.envs.autoreset import reset_ended
@@ -607,11 +606,3 @@ class Line:
 
     def close(self) -> None:
         pass
-
-
-def test_modes_are_gymnasiums() -> None:
-    assert {mode.name for mode in AutoresetMode} == {
-        "SAME_STEP",
-        "NEXT_STEP",
-        "DISABLED",
-    }

@@ -7,7 +7,6 @@ import torch
 
 from mjlab.managers.event import EventManager, EventTermCfg, required_fields
 from mjlab.managers.term import ManagerTermBase, TermError
-from tests.tools.operations import counted_operations
 from tests.worlds.fake_env import FakeEnv
 from tests.worlds.small_world import small_world
 
@@ -406,22 +405,3 @@ def test_an_error_of_a_term_that_is_built_names_the_term():
 
 
 # --- Cost -----------------------------------------------------------------------------
-
-
-def test_many_intervals_cost_as_many_operations_as_one_and_none_cost_nothing():
-    def nothing(env: Any, mask: torch.Tensor) -> None: ...
-
-    def cost(number: int, due: bool) -> int:
-        env = FakeEnv(4)
-        time = 0.02 if due else 5.0
-        cfg = EventTermCfg(
-            func=nothing, mode="interval", interval_range_s=(time, time + 1.0)
-        )
-        events = manager(env, **{f"t{i}": cfg for i in range(number)})
-        with counted_operations() as names:
-            events.apply("step")
-            events.apply("interval", env.step_dt)
-        return names.total()
-
-    assert cost(0, due=True) == 0
-    assert cost(1, due=True) == cost(1, due=False) == cost(9, due=True)

@@ -17,7 +17,6 @@ from mjlab.managers.term import TermError
 from mjlab.mdp.commands import PoseCommandCfg, PoseRanges, UniformVectorCommandCfg
 from mjlab.mdp.velocity_command import UniformVelocityCommandCfg, VelocityRanges
 from mjlab.names import UnknownNameError
-from tests.tools.operations import Operations
 from tests.worlds.fake_env import FakeEnv
 from tests.worlds.physics_env import PhysicsEnv, from_xml
 
@@ -637,28 +636,3 @@ def test_worlds_do_not_depend_on_others_or_on_their_number() -> None:
             assert two[name][1:].equal(value[1:]), name
             assert three[name][:4].equal(value), name
     assert not calm[-1]["twist.drawn"][0].equal(disturbed[-1]["twist.drawn"][0])
-
-
-def test_steps_with_and_without_resets_are_the_same_operations() -> None:
-    env = make_env(all_terms())
-    manager = env.command_manager
-    addresses = {name: value.data_ptr() for name, value in manager.state().items()}
-    recorded = []
-    for index in range(6):
-        env.rng.advance()
-        env.episode_length_buf += 1
-        with Operations() as operations:
-            done = env.mask(*range(index % 3))
-            manager.reset(done)
-            manager.write_state(env.step_dt)
-        env.episode_length_buf.masked_fill_(done, 0)
-        env.forward()
-        with operations:
-            manager.compute(env.step_dt)
-        recorded.append(operations.names)
-    # The masks themselves are made by the test.
-    assert all(names == recorded[0] for names in recorded)
-    words = ("nonzero", "_local_scalar", "index.Tensor", "masked_select", "unique")
-    assert not [n for n in recorded[0] if any(word in n for word in words)]
-    after = {name: value.data_ptr() for name, value in manager.state().items()}
-    assert after == addresses

@@ -1,6 +1,6 @@
 """How far one environment step wanders.
 
-`python -m tests.tools.step_trace Cartpole-Balance`
+`python -m bench.step_trace Cartpole-Balance`
 
 Prints every call of a function of ours in its order, indented by how deep it lies.
 """
@@ -92,6 +92,7 @@ def trace_step(task: str) -> StepTrace:
 
 
 def main() -> None:
+    """Print the calls of one step."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition(":")[0])
     parser.add_argument("task")
     trace = trace_step(parser.parse_args().task)

@@ -26,7 +26,7 @@ from mjlab.scene import SceneCfg
 from mjlab.sensor import ContactMatch, ContactSensorCfg
 from mjlab.sim import MujocoCfg, SimulationCfg
 from mjlab.terrain import TerrainCfg
-from tests.worlds.hand_made_gait import Walk, biped
+from tests.gait.hand_made_gait import Walk, biped
 from tests.worlds.physics_env import from_xml
 
 HEIGHT = 0.6

@@ -18,7 +18,7 @@ from mjlab.managers import (
 from mjlab.muscle import events, muscle_action
 from mjlab.muscle import mdp as terms
 from tests.muscle.test_action import env_cfg
-from tests.worlds.muscle_world import dense
+from tests.muscle.world import dense
 
 EFFORTS = {
     "plain": {"squared": False},

@@ -10,7 +10,7 @@ import torch
 
 from mjlab.envs import ManagerBasedRlEnv, ManagerBasedRlEnvCfg, mdp
 from mjlab.managers import RecorderTermCfg, TermError
-from mjlab.recording import RecordingCfg, RecordingError, read_index
+from mjlab.recording import RecordingCfg, RecordingError
 from tests.worlds import gym_tasks
 
 ENDS = [(0, 3), (1, 4), (2, 5)]
@@ -174,43 +174,6 @@ def test_recording_changes_nothing_of_the_run(tmp_path: Path) -> None:
         assert torch.equal(ours[0]["actor"], theirs[0]["actor"])
         assert torch.equal(ours[1], theirs[1])
     env.close()
-
-
-def test_without_success_and_with_a_choice_by_it_nothing_is_built(
-    tmp_path: Path,
-) -> None:
-    cfg = gym_tasks.scripted()
-    cfg.outcomes = {}
-    with pytest.raises(RecordingError, match="'success', which the task does not"):
-        build(cfg, tmp_path, export="succeeded")
-
-
-def test_episodes_are_chosen_by_success(tmp_path: Path) -> None:
-    cfg = gym_tasks.scripted()
-    cfg.outcomes = {"success": gym_tasks.OutcomeTermCfg(func=gym_tasks.fails)}
-    env = build(cfg, tmp_path, export="separate")
-    env.reset(seed=0)
-    for _ in range(5):
-        env.step(torch.zeros(3, 1))
-    env.close()
-    found = {
-        name: [
-            (entry["world"], entry["elapsed_steps"])
-            for entry in read_index(tmp_path / f"run_{name}.h5")["episodes"]
-        ]
-        for name in ("succeeded", "failed")
-    }
-    # Success holds from the fourth step on; the last two are not over.
-    assert found == {"succeeded": [(1, 4), (2, 5)], "failed": [(0, 3), (0, 2), (1, 1)]}
-
-
-def test_where_nothing_is_wanted_nothing_is_written(tmp_path: Path) -> None:
-    env = build(gym_tasks.scripted(), tmp_path, export="none")
-    env.reset(seed=0)
-    env.step(torch.zeros(3, 1))
-    env.close()
-    assert not list(tmp_path.iterdir())
-    assert env.recorder_manager.files == []
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,6 @@ import torch
 from mjlab.managers.term import TermError
 from mjlab.managers.termination import TerminationManager, TerminationTermCfg
 from mjlab.names import UnknownNameError
-from tests.tools.operations import counted_operations
 from tests.worlds.fake_env import FakeEnv
 
 
@@ -112,16 +111,6 @@ def test_an_unknown_term_is_an_error_that_suggests_one():
     _, manager = build()
     with pytest.raises(UnknownNameError, match=r"no termination term 'fel'.*'fell'"):
         manager.get_term("fel")
-
-
-def test_a_step_takes_the_same_operations_whether_worlds_end_or_not():
-    env, manager = build()
-    with counted_operations() as quiet:
-        manager.compute()
-    env.flags.fill_(True)
-    with counted_operations() as ended:
-        manager.compute()
-    assert quiet == ended
 
 
 def test_tensors_stay_where_they_are():
