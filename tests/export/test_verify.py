@@ -167,23 +167,23 @@ IN_THE_FILE = {
     "sign of an input": (
         on_input("imu_ang_vel", ("Mul", numbers(-1.0))),
         None,
-        r"joint_pos_target departs at step 1.* sign: it takes the negative, in its "
+        r"joint_pos_target differs from step 1.* sign: the policy expects the negative, in its "
         r"input imu_ang_vel",
     ),
     "degrees of an input": (
         on_input("joint_vel", ("Mul", numbers(DEGREES))),
         None,
-        r"joint_pos_target dep.*degrees: it takes degrees for radians, in its input jo",
+        r"joint_pos_target dif.*degrees: the policy expects degrees instead of radians, in",
     ),
     "default offset of an input": (
         on_input("joint_pos", ("Add", DEFAULT)),
         None,
-        r"default offset: it does not take the default away, in its input joint_pos",
+        r"default offset: the policy does not subtract the default, in its input joint",
     ),
     "order of an input": (
         on_input("joint_vel", ("Gather", np.arange(12)[::-1].copy())),
         None,
-        r"order: it takes joints in another order, reversed, in its input joint_vel",
+        r"order: the policy expects joints in another order, reversed, in its input jo",
     ),
     "frame of an input": (
         on_input(
@@ -192,12 +192,12 @@ IN_THE_FILE = {
             ("Mul", numbers(-1.0, 1.0, 1.0)),
         ),
         None,
-        r"frame: it takes axes that are turned by 90 degrees about z, in its input im",
+        r"frame: the policy expects axes rotated by 90 degrees about z, in its input im",
     ),
     "default offset of targets": (
         on_output("joint_pos_target", ("Sub", DEFAULT)),
         None,
-        r"output joint_pos_target departs at step 0, by up to .*default offset: the "
+        r"output joint_pos_target differs from step 0 on, by up to .*default offset: the "
         r"default position is missing",
     ),
     "scale of targets": (
@@ -208,12 +208,12 @@ IN_THE_FILE = {
             ("Add", DEFAULT),
         ),
         None,
-        r"output joint_pos_target departs.*scale: it is 0.5 times",
+        r"output joint_pos_target differs.*scale: found 0.5 times",
     ),
     "degrees of targets": (
         on_output("joint_pos_target", ("Mul", numbers(1.0 / DEGREES))),
         None,
-        r"output joint_pos_target departs.*degrees were found for radians",
+        r"output joint_pos_target differs.*degrees: found degrees instead of rad",
     ),
     "sign of a target": (
         on_output(
@@ -223,22 +223,22 @@ IN_THE_FILE = {
             ("Add", DEFAULT),
         ),
         None,
-        r"output joint_pos_target departs.*sign: the negative was found \(FR_hip_joint",
+        r"output joint_pos_target differs.*sign: found the negative \(FR_hip_joint",
     ),
     "delay of targets": (
         late,
         say_late,
-        r"output joint_pos_target departs at step 0.*delay: it is 1 control step late",
+        r"output joint_pos_target differs from step 0.*delay: it is 1 control step late",
     ),
     "order of what is measured": (
         None,
         swaps_measured,
-        r"measured joint_pos departs at step 0.*order: FL_thigh_joint is where FR_",
+        r"measured joint_pos differs from step 0.*order: FL_thigh_joint is where FR_",
     ),
     "order of targets": (
         None,
         swaps_targets,
-        r"motion after the recorded targets .* departs at step 0.*order: RR_thigh_"
+        r"motion after the recorded targets .* differs from step 0.*order: RR_thigh_"
         r"joint is where FR_thigh_joint should be",
     ),
     "gains": (
@@ -251,8 +251,8 @@ IN_THE_FILE = {
         None,
         measures_at_the_trunk,
         # The site of the IMU is at (-0.01592, -0.06659, -0.00617) in the trunk.
-        r"measured imu_lin_vel departs.*lever arm: it is measured 0.0687 m away from "
-        r"its place, by \(0.016, 0.067, 0.006\) m in the axes of the root",
+        r"measured imu_lin_vel differs.*lever arm: measured 0.0687 m away from "
+        r"the expected point, by \(0.016, 0.067, 0.006\) m in the axes of the root",
     ),
 }
 
@@ -358,24 +358,24 @@ def brakes_no_joint(spec):
 
 
 IN_THE_ROBOT: dict[Callable, str] = {
-    softens: r"^gains of FL_calf_joint: stiffness is .* in the model, and .* in th",
-    weakens: r"^gains of RL_hip_joint: effort_limit is 10 in the model, and 23.7 in",
-    slows: r"^rate: the model steps by 0.002 s, and the contract says 0.005 s, 4 times",
-    turns_imu: r"^frame of imu_ang_vel: it is in axes that are turned by 90 degrees",
-    turns_axis: r"^sign of RR_calf_joint: its axis points the other way",
+    softens: r"^gains of FL_calf_joint: stiffness is .* in the model, but .* in th",
+    weakens: r"^gains of RL_hip_joint: effort_limit is 10 in the model, but 23.7 in",
+    slows: r"^rate: the model steps by 0.002 s, but the contract by 0.005 s, 4 times",
+    turns_imu: r"^frame of imu_ang_vel: its axes are rotated by 90 degrees",
+    turns_axis: r"^sign of RR_calf_joint: its axis points in the opposite direction",
     renames: r"^joint FL_hip_joint: the model has none of this name",
-    narrows: r"^joint FR_thigh_joint: its limits are -0.686 to 2 in the model, and ",
+    narrows: r"^joint FR_thigh_joint: limits -0.686 to 2 in the model, but ",
     adds_joint: r"^joint tail: the contract has none of this name",
-    delays: r"motion after .*delay: targets do nothing in their own control step",
-    adds_mass: r"^mass of trunk: it is 7.204 kg in the model, and 5.204 kg in the rec",
-    shifts_mass: r"^centre of mass of FL_thigh: it is 20 mm from its place in the rec",
-    widens_mass: r"^inertia of trunk: it is \(0.02522, 0.09452, 0.1075\) kg m\^2 abou",
-    slips: r"^sliding friction of FR_calf on the ground: it is 0.05 to 1 in the mod",
-    flies_to_mars: r"^gravity: it is \(0, 0, -3.7\) m/s\^2 in the model, and \(0, 0, -",
-    moves_imu: r"^lever arm of imu_lin_vel: the sensor is 0.19 m from its place .* by "
+    delays: r"motion after .*delay: targets have no effect in their own contr",
+    adds_mass: r"^mass of trunk: 7.204 kg in the model, but 5.204 kg in the rec",
+    shifts_mass: r"^centre of mass of FL_thigh: 20 mm from its position in the rec",
+    widens_mass: r"^inertia of trunk: \(0.02522, 0.09452, 0.1075\) kg m\^2 abou",
+    slips: r"^sliding friction of FR_calf on the ground: 0.05 to 1 in the mod",
+    flies_to_mars: r"^gravity: \(0, 0, -3.7\) m/s\^2 in the model, but \(0, 0, -",
+    moves_imu: r"^lever arm of imu_lin_vel: the sensor is 0.19 m from its position .* by "
     r"\(0.19, 0, 0\) m in the axes of the root",
     carries_imu_on_a_leg: r"^input imu_lin_vel: the sensor is on another link than ",
-    brakes_no_joint: r"^gains of RR_calf_joint: damping is 0 in the model, and 2.277",
+    brakes_no_joint: r"^gains of RR_calf_joint: damping is 0 in the model, but 2.277",
 }
 ALONE = {adds_mass, shifts_mass, widens_mass, slips, flies_to_mars, moves_imu}
 """Differences that are one line."""
@@ -452,7 +452,10 @@ def test_a_quaternion_that_is_read_in_another_order_is_named(tmp_path):
     change = on_input("anchor_quat_w", ("Gather", np.array([1, 2, 3, 0])))
     verdict = verify(planted(path, tmp_path / "planted.onnx", change))
     (said,) = verdict.departures
-    assert "quaternion: it takes xyzw for wxyz, in its input anchor_quat_w" in said
+    assert (
+        "quaternion: the policy expects xyzw instead of wxyz, in its input anchor_quat_w"
+        in said
+    )
 
 
 # --- Reasons by hand ------------------------------------------------------------------
@@ -479,23 +482,33 @@ NAMES = ["quat_w", "quat_x", "quat_y", "quat_z"]
             "abc",
             "order: b is where c should be, as are",
         ),
-        (NUMBERS * [1, -1, 1], NUMBERS, "abc", "sign: the negative was found (b)"),
-        (NUMBERS * 180 / np.pi, NUMBERS, "abc", "degrees were found for radians"),
-        (NUMBERS * np.pi / 180, NUMBERS, "abc", "radians were taken for degrees"),
-        (NUMBERS * 0.05, NUMBERS, "abc", "scale: it is 0.05 times what it should be"),
-        (NUMBERS * [0.5, 1, 3], NUMBERS, "abc", "scale: it is 0.5 to 3 times"),
+        (NUMBERS * [1, -1, 1], NUMBERS, "abc", "sign: found the negative (b)"),
+        (
+            NUMBERS * 180 / np.pi,
+            NUMBERS,
+            "abc",
+            "degrees: found degrees instead of radians",
+        ),
+        (
+            NUMBERS * np.pi / 180,
+            NUMBERS,
+            "abc",
+            "degrees: radians were interpreted as degrees",
+        ),
+        (NUMBERS * 0.05, NUMBERS, "abc", "scale: found 0.05 times the expected value"),
+        (NUMBERS * [0.5, 1, 3], NUMBERS, "abc", "scale: found 0.5 to 3 times"),
         (
             np.roll(NUMBERS, 2, axis=0),
             NUMBERS,
             "abc",
             "delay: it is 2 control steps la",
         ),
-        (NUMBERS + 0.3, NUMBERS, "abc", "offset: it is off by 0.3, always the same"),
+        (NUMBERS + 0.3, NUMBERS, "abc", "offset: constant error of 0.3"),
         (
             NUMBERS @ np.diag([-1, -1, 1]),
             NUMBERS,
             "abc",
-            "sign: the negative was found",
+            "sign: found the negative",
         ),
     ],
 )
@@ -506,7 +519,7 @@ def test_a_reason_is_told_from_the_others(found, expected, names, said):
 def test_a_frame_is_told_by_its_turn():
     turn = np.array([[0.0, -1.0, 0.0], [1.0, 0.0, 0.0], [0.0, 0.0, 1.0]])
     said = likeliest(Departure(NUMBERS @ turn.T, NUMBERS, list("xyz")))
-    assert said == "frame: it is in axes that are turned by 90 degrees"
+    assert said == "frame: found axes rotated by 90 degrees"
     angles = np.linspace(0.0, 2.0, 50)
     turns = np.array(
         [
@@ -516,7 +529,7 @@ def test_a_frame_is_told_by_its_turn():
     )
     world = np.einsum("tij,tj->ti", turns, NUMBERS)
     said = likeliest(Departure(world, NUMBERS, list("xyz"), turns=turns))
-    assert said == "frame: it is in the axes of the world, not of the robot"
+    assert said == "frame: found world axes instead of the robot's axes"
 
 
 def test_a_scale_that_explains_a_small_part_of_the_error_is_not_named():
@@ -540,7 +553,7 @@ def test_a_lever_arm_is_told_by_the_speed_that_turning_adds():
     )
     said = likeliest(Departure(NUMBERS + added, NUMBERS, list("xyz"), spin=spin))
     assert said == (
-        "lever arm: it is measured 0.229 m away from its place, by (0.100, -0.200, "
+        "lever arm: measured 0.229 m away from the expected point, by (0.100, -0.200, "
         "0.050) m in the axes of the root"
     )
 
@@ -577,5 +590,5 @@ def test_the_exit_code_says_equal_departs_or_cannot_be_read(cartpole, tmp_path):
     broken = tmp_path / "broken.onnx"
     broken.write_bytes(cartpole.read_bytes()[:-100])
     done = typed(broken)
-    assert done.returncode == 2 and "is damaged: its bytes are not" in done.stderr
+    assert done.returncode == 2 and "is damaged: its content does not" in done.stderr
     assert typed(tmp_path / "none.onnx").returncode == 2

@@ -1,4 +1,4 @@
-"""Inputs that a file reads otherwise than it should: each convention is tried."""
+"""Inputs that a file misinterprets: each convention is tried."""
 
 import math
 from collections.abc import Callable, Iterator
@@ -9,21 +9,21 @@ import numpy as np
 from mjlab.export.runner.policy import Arrays, ContractPolicy
 
 _STEPS = 25
-"""Steps that are tried."""
+"""Number of steps to try."""
 
 _SHARE = 0.02
-"""Share of the departure that the right convention may leave."""
+"""Maximum remaining fraction of the difference with the correct convention."""
 
 DEGREES = 180.0 / math.pi
 
 
 def misread(policy: ContractPolicy, record: Arrays, turns: Any) -> str | None:
-    """Return the convention by which one input explains other answers, in words.
+    """Describe the convention of one input that explains different outputs.
 
     Args:
-        policy: The policy, which answers otherwise than recorded.
+        policy: The policy, whose outputs differ from the record.
         record: The record.
-        turns: Orientations of the root, shape (steps, 3, 3), if it has one.
+        turns: Orientations of the root, shape (steps, 3, 3), None without a root.
     """
     plain = _error(policy, record, "", lambda values: values)
     best: tuple[float, str] = (_SHARE * plain, "")
@@ -42,7 +42,7 @@ def _error(
     changed: str,
     change: Callable[[np.ndarray], np.ndarray],
 ) -> float:
-    """Return how far the actions are off when one input is changed."""
+    """Return the action errors with one input changed."""
     names = [entry["name"] for entry in policy.contract["inputs"]]
     inputs = {name: record[f"input {name}"].astype(float) for name in names}
     if changed:
@@ -54,7 +54,7 @@ def _error(
     for step in range(steps):
         answer = policy({name: values[step] for name, values in inputs.items()})
         if "state_last_action" in policy.state:
-            # The past is the recorded one, or errors would feed themselves.
+            # States are taken from the record, otherwise errors would accumulate.
             policy.state["state_last_action"] = expected[step]
         worst = max(worst, float(np.abs(answer["action"] - expected[step]).max()))
     return worst
@@ -63,17 +63,24 @@ def _error(
 def _conventions(
     policy: ContractPolicy, entry: dict[str, Any], record: Arrays, turns: Any
 ) -> Iterator[tuple[str, Callable[[np.ndarray], np.ndarray]]]:
-    """Yield conventions, and what undoes them."""
-    yield "sign: it takes the negative", lambda values: -values
-    yield "degrees: it takes degrees for radians", lambda values: values * DEGREES
-    yield "degrees: it takes radians for degrees", lambda values: values / DEGREES
+    """Yield conventions, with their inverse."""
+    yield "sign: the policy expects the negative", lambda values: -values
+    yield (
+        ("degrees: the policy expects degrees instead of radians"),
+        lambda values: values * DEGREES,
+    )
+    yield (
+        ("degrees: the policy expects radians instead of degrees"),
+        lambda values: values / DEGREES,
+    )
     for late in (1, 2):
         yield (
-            f"delay: it takes what was {late} control step{'s' * (late > 1)} before",
+            f"delay: the policy expects the value of {late} control "
+            f"step{'s' * (late > 1)} before",
             lambda values, late=late: _later(values, -late),
         )
         yield (
-            f"delay: it is {late} control step{'s' * (late > 1)} behind",
+            f"delay: the input is {late} control step{'s' * (late > 1)} late",
             lambda values, late=late: _later(values, late),
         )
     elements = entry["elements"] or []
@@ -82,16 +89,16 @@ def _conventions(
         start = last.index("w")
         for shift in (-1, 1):
             yield (
-                "order of a quaternion: it takes xyzw for wxyz",
+                "order of a quaternion: the policy expects xyzw instead of wxyz",
                 lambda values, shift=shift: _rolled(values, start, shift),
             )
     if turns is not None and len(elements) == 3 and set(elements) == set("xyz"):
         yield (
-            "frame: it takes the axes of the world",
+            "frame: the policy expects world axes",
             lambda values: np.einsum("tij,tj->ti", turns, values),
         )
         yield (
-            "frame: it takes the axes of the robot",
+            "frame: the policy expects the robot's axes",
             lambda values: np.einsum("tji,tj->ti", turns, values),
         )
     if len(elements) == 3 and set(elements) == set("xyz"):
@@ -101,7 +108,7 @@ def _conventions(
 
 
 def _turned() -> Iterator[tuple[str, Callable[[np.ndarray], np.ndarray]]]:
-    """Yield quarter and half turns about each axis."""
+    """Yield rotations by 90 and 180 degrees about each axis."""
     for axis, name in enumerate("xyz"):
         first, second = (axis + 1) % 3, (axis + 2) % 3
         quarter = np.zeros((3, 3))
@@ -110,8 +117,8 @@ def _turned() -> Iterator[tuple[str, Callable[[np.ndarray], np.ndarray]]]:
         for times in (1, 2, 3):
             turn = np.linalg.matrix_power(quarter, times)
             yield (
-                f"frame: it takes axes that are turned by {90 * times} degrees about "
-                f"{name}",
+                f"frame: the policy expects axes rotated by {90 * times} degrees "
+                f"about {name}",
                 lambda values, turn=turn: values @ turn,
             )
 
@@ -125,16 +132,16 @@ def _of_joints(
     default = np.array([joints[name] for name in elements])
     if entry["measured"]["kind"] == "joint_pos" and default.any():
         yield (
-            "default offset: it does not take the default away",
+            "default offset: the policy does not subtract the default",
             lambda values: values - default,
         )
         yield (
-            "default offset: it takes the default away twice",
+            "default offset: the policy subtracts the default twice",
             lambda values: values + default,
         )
     driven = [a["target"] for a in policy.entity["actuators"]]
     orders = {
-        "that of the actuators": driven,
+        "order of the actuators": driven,
         "alphabetical": sorted(elements),
         "reversed": elements[::-1],
     }
@@ -144,7 +151,7 @@ def _of_joints(
         places = [elements.index(each) for each in order]
         back = [order.index(each) for each in elements]
         yield (
-            f"order: it takes joints in another order, {name}",
+            f"order: the policy expects joints in another order, {name}",
             lambda values, places=places: values[:, places],
         )
         yield (
@@ -162,13 +169,13 @@ def _scales(
             known |= {term["scale"], 1.0 / term["scale"]}
     for factor in sorted(known):
         yield (
-            f"scale: it takes {1.0 / factor:g} times as much",
+            f"scale: the policy expects {1.0 / factor:g} times the value",
             lambda values, factor=factor: values * factor,
         )
 
 
 def _later(values: np.ndarray, steps: int) -> np.ndarray:
-    """Return values of some steps later, and the last, or the first, at the end."""
+    """Return values shifted by some steps; the first or last value is repeated."""
     places = np.clip(np.arange(len(values)) + steps, 0, len(values) - 1)
     return values[places]
 
