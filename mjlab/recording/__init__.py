@@ -2,7 +2,7 @@
 
 `Recorder` takes steps from a source (recorder terms, the wrapper `RecordEpisode`) and
 writes the episodes that a trigger selects. `Recording` reads them. Parts are imported
-when they are first used, since configurations need neither torch nor h5py.
+at their first use, because configurations need neither torch nor h5py.
 """
 
 import importlib
@@ -27,7 +27,7 @@ _LAZY = {
 
 
 def __getattr__(name: str) -> Any:
-    """Import a part when it is first used."""
+    """Import a part at its first use."""
     if name not in _LAZY:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     return getattr(importlib.import_module(f"{__name__}.{_LAZY[name]}"), name)

@@ -1,7 +1,7 @@
 """Recording with a wrapper, dumps of faults, replay, and conversion of recordings.
 
-`RecordEpisode` needs Gymnasium, which training does not, so it is imported when it is
-first used.
+`RecordEpisode` needs Gymnasium, which training does not need, so it is imported at its
+first use.
 """
 
 import importlib
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 
 def __getattr__(name: str) -> Any:
-    """Import the wrapper, now that it is asked for."""
+    """Import the wrapper at its first use."""
     if name != "RecordEpisode":
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     return importlib.import_module(f"{__name__}.record_episode").RecordEpisode

@@ -30,7 +30,7 @@ def test_a_recording_of_another_version_is_refused_in_one_line(tmp_path: Path) -
     with pytest.raises(RecordingError) as refused:
         Recording(path)
     assert str(refused.value) == (
-        f"{path} has version 1 of the format; this program reads version 2 only. "
+        f"{path} has format version 1; this program supports only version 2. "
         "Record it again."
     )
 

@@ -374,9 +374,9 @@ def test_a_replay_equals_the_record_and_says_what_broke_where(dump: Path) -> Non
     assert account.worst is None
     text = "\n".join(account.lines(recording))
     assert "World 5 of 8 on native, 14 steps from step 0 of its run on" in text
-    assert "All 14 steps begin as they were recorded, bit for bit." in text
+    assert "All 14 steps start from the recorded state, bit for bit." in text
     assert (
-        "Step 7, when it begins, so that something wrote it in the step before: "
+        "Step 7, at its start, so it was written in the previous step: "
         "qvel[1] (body 'cartpole/pole_1', joint 'cartpole/hinge_1') is inf." in text
     )
     assert len(account.findings) == 1
@@ -565,7 +565,7 @@ def test_a_dump_is_played_and_what_broke_is_said(
     play_dump(broken_run[0], "--viewer", "none")
     lines = capsys.readouterr().out.splitlines()
     assert lines[2:4] == [
-        "All 12 steps begin as they were recorded, bit for bit.",
+        "All 12 steps start from the recorded state, bit for bit.",
         "Step 7, after physics step 1 of 5: qvel[0] (body 'cartpole/cart', joint "
         "'cartpole/slider') is -inf, and 1 more of 2.",
     ]
@@ -599,7 +599,9 @@ def test_a_place_that_is_no_dump_is_answered(
 ) -> None:
     line = ["--dump", str(tmp_path), "--viewer", "none"]
     assert run_program(play.main, line) == 2
-    assert capsys.readouterr().err == (f"error: There is no recording {tmp_path}.\n")
+    assert capsys.readouterr().err == (
+        f"error: The recording {tmp_path} does not exist.\n"
+    )
 
 
 # --- Small parts ----------------------------------------------------------------------

@@ -353,7 +353,7 @@ def test_tensors_are_read_by_their_paths(tmp_path: Path) -> None:
 
 
 def test_what_is_no_recording_says_so(tmp_path: Path) -> None:
-    with pytest.raises(RecordingError, match=r"There is no recording .*b\.h5"):
+    with pytest.raises(RecordingError, match=r"The recording .*b\.h5 does not exist"):
         Recording(tmp_path / "b.h5")
     (tmp_path / "text.h5").write_text("no")
     with pytest.raises(RecordingError, match="is not an HDF5 file"):
@@ -391,7 +391,7 @@ def test_what_cannot_be_done_again_says_why(
     with Recording(bare) as recording, pytest.raises(ReplayError) as caught:
         account_of(Replay(world_of(cartpole(), 1), recording))
     assert str(caught.value) == (
-        f"Episode 0 of {bare} has no 'start', which a replay starts from: "
+        f"Episode 0 of {bare} has no 'start', the initial state of a replay: "
         "record with record_physics=True."
     )
     with Recording(files["same_step"]) as recording:
@@ -446,7 +446,9 @@ def test_the_script_draws_writes_and_tells_what_is_not_exact(
         opened["traj_1/rewards"][2] = 7.0
     done = script(str(file))
     assert done.returncode == 1
-    assert "NOT EXACT: episodes 1 had to be equal" in done.stdout
+    assert "NOT EXACT: episodes 1 should be bit-identical" in done.stdout
     done = script(str(tmp_path / "none.h5"))
     assert done.returncode == 2
-    assert done.stderr == f"error: There is no recording {tmp_path / 'none.h5'}.\n"
+    assert (
+        done.stderr == f"error: The recording {tmp_path / 'none.h5'} does not exist.\n"
+    )
