@@ -41,7 +41,7 @@ class ExamOptions(RunOptions):
     """Take a walking policy through an exam.
 
     Runs of 90 s with 18 targets. Level A is the route alone, B adds punches, N adds
-    arms moved by others (G1) or a changing payload (Go1), and C has all of it. Level C
+    arms moved by the exam (G1) or a changing payload (Go1), and C has all of it. Level C
     of the G1 is the public exam of rhoyn/teleop-walking-benchmark, with its random
     numbers. Prints a table, and writes exam.json, exam.html and films of the worst and
     the median run.
