@@ -12,7 +12,7 @@ class Replacement(NamedTuple):
     """Counterpart of a field that does not exist here."""
 
     ours: str
-    """Field here, empty if there is none."""
+    """Field of this project, empty if there is none."""
 
     note: str = ""
     """Difference, or the replacement."""
@@ -215,10 +215,10 @@ REPLACED: dict[str, dict[str, Replacement]] = {
 
 
 class OtherDefault(NamedTuple):
-    """Default of mjlab 1.6 that is another one here."""
+    """Default value that differs from mjlab 1.6."""
 
     theirs: str
-    """Default there, as Python text."""
+    """Default of mjlab 1.6, as Python text."""
 
     reason: str
     """Reason for ours."""
@@ -270,7 +270,7 @@ DEFAULTS: dict[str, dict[str, OtherDefault]] = {
         "force": OtherDefault("-1.0", "None lets MuJoCo compute it too"),
     },
 }
-"""Fields with the same meaning and another default here."""
+"""Fields with the same meaning and a different default."""
 
 MEANINGS: dict[str, dict[str, str]] = {
     "UniformVelocityCommandCfg": {
@@ -298,7 +298,7 @@ MEANINGS: dict[str, dict[str, str]] = {
         "num_slots": "more than 1 is an error with `netforce`; mjlab ignores it",
     },
 }
-"""Fields with the same name and another meaning of some values."""
+"""Fields with the same name, in which some values have a different meaning."""
 
 
 def replacement(classes: list[str], field: str) -> Replacement | None:

@@ -162,7 +162,7 @@ def _scalar(kind: Any, text: str) -> Any:
 
 
 def _is_nested(kind: Any) -> bool:
-    """Return True where a flat row of tokens is ambiguous: nested open lengths."""
+    """Return True for nested collections of open length, whose tokens are ambiguous."""
     arguments = typing.get_args(kind)
     inside = [member for a in arguments for member in union_members(a)]
     return Ellipsis in arguments and any(Ellipsis in typing.get_args(m) for m in inside)
@@ -264,7 +264,7 @@ def _is_enum(annotation: Any) -> bool:
 
 
 def _plain(annotation: Any) -> Any:
-    """Return the part of an annotation that text can give, or None."""
+    """Return the part of an annotation that text can represent, or None."""
     origin, arguments = typing.get_origin(annotation), typing.get_args(annotation)
     if annotation in (collections.abc.Callable, typing.Callable, Any):
         return None
