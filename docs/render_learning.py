@@ -1,4 +1,4 @@
-"""Draws docs/images/*_learning.svg: how robots, and a walker with muscles, learned.
+"""Draws the learning curves docs/images/*_learning.svg.
 
 python docs/render_learning.py
 """
@@ -28,7 +28,7 @@ WAVE = ROOT / "tasks/tracking/trained/Tracking-G1/metrics.jsonl"
 CLIPS = ROOT / "tasks/tracking/trained/Tracking-G1-Clips/metrics.jsonl"
 
 Panel = tuple[str, str, float, int]
-"""Title, figure, factor, number of the colour."""
+"""Title, figure, factor, and index of the colour."""
 
 ROBOT: tuple[Panel, ...] = (
     ("Return of an episode", "Train/mean_reward", 1.0, 0),
@@ -38,7 +38,7 @@ ROBOT: tuple[Panel, ...] = (
 )
 ROUGH: tuple[Panel, ...] = (
     ("Return of an episode", "Train/mean_reward", 1.0, 0),
-    ("Row of the tiles, of 0 to 9", "Curriculum/terrain_levels", 1.0, 4),
+    ("Terrain row, from 0 to 9", "Curriculum/terrain_levels", 1.0, 4),
     ("Episodes with success, %", "Metrics/success_once", 100, 1),
     (
         "Thighs on the ground, % of episodes",
@@ -54,14 +54,19 @@ HUMANOID_ROUGH: tuple[Panel, ...] = (
 MUSCLES: tuple[Panel, ...] = (
     ("Length of an episode, s", "Train/mean_episode_length", 1 / 30, 0),
     ("Error of speed, m/s", "Metrics/gait/error_speed", 1.0, 1),
-    ("Torque that muscles miss, N m", "Muscle/rms_torque", 1.0, 4),
+    ("Missing muscle torque, N m", "Muscle/rms_torque", 1.0, 4),
     ("Mean squared activation", "Muscle/mean_square", 1.0, 4),
 )
 TRACKING: tuple[Panel, ...] = (
     ("Return of an episode", "Train/mean_reward", 1.0, 0),
     ("Episodes to the end of the clip, %", "Episode_Termination/motion_ends", 100, 1),
-    ("Error of bodies, re-anchored, cm", "Metrics/error_body_pos", 100, 4),
-    ("Limbs too far off, % of episodes", "Episode_Termination/limb_pos", 100, 7),
+    ("Body error, re-anchored, cm", "Metrics/error_body_pos", 100, 4),
+    (
+        "Limb errors above the limit, % of episodes",
+        "Episode_Termination/limb_pos",
+        100,
+        7,
+    ),
 )
 
 
@@ -78,7 +83,7 @@ def main() -> None:
 
 
 def read_metrics(path: Path) -> Rows:
-    """The rows that a run kept."""
+    """Return the figures of a run by iteration."""
     return [json.loads(line) for line in path.read_text("utf-8").splitlines()]
 
 
@@ -99,7 +104,7 @@ def draw(rows: Rows, panels: Sequence[Panel], to: Path) -> None:
 
 
 def draw_off_policy(to: Path) -> None:
-    """Write the curves of the off-policy attempts beside PPO's, over samples."""
+    """Write the curves of the off-policy variants and of PPO, over samples."""
     study = json.loads(OFF_POLICY.read_text("utf-8"))
     curves: dict[str, Rows] = {}
     for name, run in {"PPO": study["ppo"], **study["runs"]}.items():

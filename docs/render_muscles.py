@@ -1,6 +1,6 @@
 """Make docs/images/muscle_w18.png: `python docs/render_muscles.py`.
 
-W18 takes a step on its own muscles' optimum; each muscle has the colour of its
+W18 in a stride, with optimal muscle activations; the colour of a muscle shows its
 activation, from blue over sand to red. Without a display, set MUJOCO_GL=egl or
 MUJOCO_GL=osmesa.
 """
@@ -37,11 +37,11 @@ TORQUES = {
     "knee_l": -12.0,
     "ankle_l": 14.0,
 }
-"""What the joints make in this moment of a stride, in N m."""
+"""Joint torques in this moment of a stride, in N m."""
 
 
 def activations(model: mujoco.MjModel, data: mujoco.MjData) -> np.ndarray:
-    """Return the activations that make `TORQUES` with the least effort."""
+    """Return the activations that produce `TORQUES` with minimum effort."""
     muscles = MuscleMap.from_model(model)
     state = MuscleState(muscles, 1, dtype=torch.float64)
     names = ("ten_J", "actuator_length", "actuator_velocity")

@@ -23,7 +23,7 @@ WIDTH, HEIGHT = 720, 540
 
 @dataclass(frozen=True, kw_only=True)
 class Picture:
-    """A robot in a pose, and where it is seen from."""
+    """Robot in a pose, with its camera."""
 
     name: str
     xml: Path
@@ -88,7 +88,7 @@ def studio(xml: Path) -> mujoco.MjSpec:
 
 
 def strike_pose(model: mujoco.MjModel, data: mujoco.MjData, picture: Picture) -> None:
-    """Put the base at its position and each joint at the value of its pattern."""
+    """Set the base position, and each joint to the value of its pattern."""
     for joint_id in range(model.njnt):
         joint = model.joint(joint_id)
         start = int(joint.qposadr[0])
@@ -102,7 +102,7 @@ def strike_pose(model: mujoco.MjModel, data: mujoco.MjData, picture: Picture) ->
 
 
 def shoot(picture: Picture) -> np.ndarray:
-    """Return a picture's pixels, averaged from twice the size for smooth edges."""
+    """Return an image, downsampled from twice the size for smooth edges."""
     model = studio(picture.xml).compile()
     data = mujoco.MjData(model)
     strike_pose(model, data, picture)
@@ -119,7 +119,7 @@ def shoot(picture: Picture) -> np.ndarray:
 
 
 def pictures() -> tuple[Picture, ...]:
-    """Return the pictures that the documentation shows."""
+    """Return the images of the documentation."""
     g1_pose, go1_pose = g1.knees_bent(), go1.home()
     return (
         Picture(
@@ -155,7 +155,7 @@ def pictures() -> tuple[Picture, ...]:
 
 
 def main() -> None:
-    """Write every picture to docs/images."""
+    """Write all images to docs/images."""
     IMAGES.mkdir(exist_ok=True)
     for picture in pictures():
         path = IMAGES / f"{picture.name}.png"

@@ -1,7 +1,7 @@
-"""Ways to run many worlds, each a function of a task's id.
+"""Ways to run many worlds, each a function of a task id.
 
-They start from the same lines: make the worlds, flatten their actions if an environment
-has several action terms, and say outermost when episodes begin anew.
+All create the worlds in the same way, flatten their actions if an environment has
+several action terms, and set the reset mode in the outermost wrapper.
 """
 
 from collections.abc import Callable
@@ -20,7 +20,7 @@ Policy = Callable[[Any], torch.Tensor]
 def wrapped(
     task: str, num_envs: int, settings: dict[str, Any], **kind: Any
 ) -> VectorEnv:
-    """The worlds of a task, wrapped."""
+    """Return the wrapped worlds of a task."""
     env = mjlab.make(task, num_envs=num_envs, **settings)
     return VectorEnv(FlattenActionSpace(env), **kind)  # pyright: ignore[reportArgumentType]
 
@@ -28,7 +28,10 @@ def wrapped(
 def reinforcement_learning(
     task: str, num_envs: int, policy: Policy, steps: int, **settings: Any
 ) -> list[dict[str, torch.Tensor]]:
-    """Episodes end and begin anew; learners bootstrap from `final_observation`.
+    """Run with automatic resets; learners bootstrap from `final_observation`.
+
+    Returns:
+        Figures of finished episodes, one entry per step with any.
 
     Returns:
         The figures of the episodes that ended, one entry for each step with any.
@@ -48,7 +51,7 @@ def reinforcement_learning(
 def without_end(
     task: str, num_envs: int, policy: Policy, steps: int, **settings: Any
 ) -> torch.Tensor:
-    """Worlds go on whatever happens; returns the return of each so far."""
+    """Run without resets; return the return of each world so far."""
     env = wrapped(task, num_envs, settings, auto_reset=False, record_metrics=True)
     observations, _ = env.reset(seed=0)
     info: dict[str, Any] = {}
@@ -60,10 +63,10 @@ def without_end(
 def evaluation(
     task: str, num_envs: int, policy: Policy, **settings: Any
 ) -> dict[str, float]:
-    """One whole episode in each world; returns means of its figures.
+    """Run one complete episode in each world; return means of its figures.
 
-    Terminations are ignored, so that `success_once` and `success_at_end` both say
-    something; every episode is as long as the task allows.
+    Terminations are ignored, so `success_once` and `success_at_end` differ, and every
+    episode has the maximum length.
     """
     env = wrapped(
         task,
@@ -84,7 +87,10 @@ def evaluation(
 def collection(
     task: str, num_envs: int, policy: Policy, episodes: int, **settings: Any
 ) -> list[dict[str, torch.Tensor]]:
-    """Whole episodes as they were seen, the last observation among them.
+    """Collect complete episodes in memory, with their terminal observations.
+
+    Returns:
+        Episodes of T steps: `observations` of T + 1, `actions` and `rewards` of T.
 
     Returns:
         Episodes of T steps: `observations` of T + 1, `actions` and `rewards` of T.
@@ -113,7 +119,10 @@ def collection(
 def recording(
     task: str, num_envs: int, policy: Policy, steps: int, folder: Path, **settings: Any
 ) -> Path:
-    """The same in a file, which a learner from demonstrations reads with h5py.
+    """Record the same data to a file, readable with h5py.
+
+    Returns:
+        The file. An episode of T steps has T actions and T + 1 observations.
 
     Returns:
         The file. An episode T steps long has T actions and T + 1 observations.

@@ -36,26 +36,27 @@ class Agent(nn.Module):
         self.log_std = nn.Parameter(torch.zeros(actions))
 
     def policy(self, seen: torch.Tensor) -> torch.distributions.Independent:
-        """What it may do."""
+        """Number of actions."""
         normal = torch.distributions.Normal(self.actor(seen), self.log_std.exp())
         return torch.distributions.Independent(normal, 1)
 
     def value(self, seen: torch.Tensor) -> torch.Tensor:
-        """What it expects of the rest of the episode."""
+        """Value estimate of an observation."""
         return self.critic(seen).squeeze(-1)
 
 
 def last_seen(info: dict[str, Any], seen: torch.Tensor) -> torch.Tensor:
-    """What rows saw before they began anew; as it is where none did."""
+    """Observations before a reset; the present observations in other rows."""
     final = info.get("final_obs")
-    if isinstance(final, np.ndarray):  # Of objects, None where no row ended.
+    # An array of objects, None for rows that have not finished.
+    if isinstance(final, np.ndarray):
         pairs = zip(seen.numpy(), final, strict=True)
         return torch.as_tensor(np.stack([a if b is None else b for a, b in pairs]))
     return seen if final is None else final
 
 
 def train(form: str, iterations: int, seed: int) -> float:
-    """Train; return the mean return of whole episodes without exploration."""
+    """Train; return the mean return of complete episodes without exploration."""
     torch.manual_seed(seed)
     env = gymnasium.make_vec(
         "mjlab/Cartpole-Balance-v0",
@@ -115,7 +116,7 @@ def train(form: str, iterations: int, seed: int) -> float:
             now, past = float(reward.mean()) / 0.05, float(returns.nanmean())
             print(f"{iteration + 1}: reward {now:.2f} of 1, return {past:.1f} of 50")
     seen, total, cut = torch.as_tensor(env.reset(seed=seed)[0]), 0.0, np.zeros(ENVS)
-    while not cut.any():  # Only time ends an episode of this task.
+    while not cut.any():  # Episodes of this task end only by the time limit.
         with torch.no_grad():
             action = agent.actor(seen)
         seen, reward, _, cut, _ = env.step(

@@ -20,7 +20,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-# Processes give the parallelism; more threads in each would only be in their way.
+# Worlds run in parallel processes; more threads per process would slow them down.
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 
 import numpy as np
@@ -39,11 +39,11 @@ EPOCHS, BATCHES = 4, 8
 GAMMA, LAMBDA, CLIP, RATE = 0.99, 0.95, 0.2, 3e-4
 
 Scalars = Mapping[str, Any]
-"""Values by dotted names."""
+"""Return values by dotted names."""
 
 
 def mlp(inputs: int, outputs: int) -> nn.Sequential:
-    """A network of two hidden layers."""
+    """Return a network with two hidden layers."""
     layers = [nn.Linear(inputs, 256), nn.ELU(), nn.Linear(256, 256), nn.ELU()]
     return nn.Sequential(*layers, nn.Linear(256, outputs))
 
@@ -67,17 +67,17 @@ class Agent(nn.Module):
 
 
 def read_scalars(path: Path) -> Scalars:
-    """Values by name; a safe loader makes plain values and no objects."""
+    """Return values by name; the safe loader creates plain values only."""
     if not path.is_file():
-        raise SystemExit(f"--env_file {path}: there is no such file")
+        raise SystemExit(f"--env_file {path} does not exist")
     found = yaml.safe_load(path.read_text()) or {}
     if not isinstance(found, dict):
-        raise SystemExit(f"{path}: there have to be lines of the form name: value")
+        raise SystemExit(f"{path}: write lines of the form name: value")
     for name, value in found.items():
         if not isinstance(value, str | int | float | bool | None):
             raise SystemExit(
-                f"{path}: {name} is a {type(value).__name__}, no number, word or null; "
-                "write rewards.effort.weight: 0.5 for a part of a part"
+                f"{path}: {name} is a {type(value).__name__}; it has to be a number, a "
+                "word or null. Write rewards.effort.weight: 0.5 for a nested setting"
             )
     return found
 
@@ -85,7 +85,7 @@ def read_scalars(path: Path) -> Scalars:
 def make_envs(
     task: str, num_envs: int, steps: int, seed: int, settings: Scalars
 ) -> AsyncVectorEnv:
-    """Worlds in processes that are started afresh, and so know no GPU of ours."""
+    """Create worlds in spawned processes, without access to the GPU."""
     given = [Setting(name, [str(value)]) for name, value in settings.items()]
     cfg = apply(load_task(task).env(), given)
     make = partial(make_muscle_env, cfg, kept_steps=steps)
@@ -97,7 +97,7 @@ def make_envs(
 
 
 def make_learner(envs: AsyncVectorEnv, device: torch.device) -> MuscleLearner:
-    """What fits the muscle network, on the device where everything learns."""
+    """Return the learner of the muscle network, on the training device."""
     muscles, *_ = envs.call("get_muscle_map")
     return MuscleLearner(
         num_actuator_action=muscles.num_dofs,
@@ -112,7 +112,7 @@ def make_learner(envs: AsyncVectorEnv, device: torch.device) -> MuscleLearner:
 
 
 def last_seen(info: dict[str, Any], seen: np.ndarray) -> np.ndarray:
-    """What worlds saw before they began anew; as it is where none did."""
+    """Observations before a reset; the present observations in other rows."""
     if "final_obs" not in info:
         return seen
     pairs = zip(seen, info["final_obs"], strict=True)
@@ -122,7 +122,7 @@ def last_seen(info: dict[str, Any], seen: np.ndarray) -> np.ndarray:
 def roll_out(
     envs: AsyncVectorEnv, agent: Agent, seen: np.ndarray, steps: int
 ) -> tuple[list[tuple[torch.Tensor, ...]], np.ndarray]:
-    """Act; return what happened in each step, and what is seen then."""
+    """Collect a rollout; return its data and the last observations."""
     device, rollout = agent.log_std.device, []
 
     def on_device(array: np.ndarray) -> torch.Tensor:
@@ -148,7 +148,7 @@ def improve(
     optimizer: torch.optim.Optimizer,
     rollout: list[tuple[torch.Tensor, ...]],
 ) -> None:
-    """One iteration of proximal policy optimisation."""
+    """Run one iteration of proximal policy optimisation."""
     advantage, advantages = torch.zeros_like(rollout[0][3]), []
     for *_, gain, goes_on, _ in reversed(rollout):
         advantage = gain + GAMMA * LAMBDA * goes_on * advantage
@@ -221,7 +221,7 @@ def train(
 
 
 def main() -> None:
-    """Read the command line, and train."""
+    """Parse the command line, and train."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--env_file", type=Path, metavar="FILE.yaml")
     parser.add_argument("--task", default="Muscle-Walk-W18")
