@@ -112,8 +112,8 @@ class ReplayReport:
             return (
                 f"NOT EXACT: episodes {listed}"
                 + (f" and {more} more" if more > 0 else "")
-                + " should be bit-identical, but differ. Check that task, configuration "
-                "and version are the same."
+                + " should be bit-identical, but differ. Check that task, "
+                "configuration and version are the same."
             )
         if self.claimed == self.episodes:
             what = " in what was compared" if self.left_out else ""

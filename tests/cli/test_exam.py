@@ -81,7 +81,7 @@ def test_first_run_and_levels_are_chosen(line: list[str], tmp_path: Path) -> Non
     ("adapter", "message"),
     [
         ("other.py", "needs FILE.py:CLASS"),
-        ("nowhere.py:Standing", "no file nowhere.py"),
+        ("nowhere.py:Standing", "nowhere.py does not exist"),
     ],
 )
 def test_adapter_that_cannot_be_loaded_is_told(

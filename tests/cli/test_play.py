@@ -194,7 +194,7 @@ def test_a_configuration_that_has_no_form_of_its_own_is_watched_as_well():
             "latest --policy teleop --video a.mp4",
             r"teleop needs the controls of --viewer",
         ),
-        ("policy.onnx", r"There is no file policy.onnx"),
+        ("policy.onnx", r"policy.onnx does not exist"),
     ],
 )
 def test_a_line_that_cannot_work_is_answered(arguments, answer, logs, monkeypatch):

@@ -205,7 +205,7 @@ def test_help_comes_at_once_without_torch_and_fits_a_screen():
         ("Muscle-Walk-W54", r"There is no run of 'Muscle-Walk-W54' in .*train.py"),
         ("latest --logs nowhere", r"There is no run in nowhere. Train one"),
         ("latest --out policy.pt", r"--out policy.pt must end in .onnx"),
-        ("nowhere.onnx", r"There is no file nowhere\.onnx\."),
+        ("nowhere.onnx", r"nowhere\.onnx does not exist\."),
     ],
 )
 def test_a_line_that_cannot_work_is_answered(arguments, answer, logs):

@@ -314,7 +314,7 @@ def test_the_original_programme_reads_a_file_of_scalars(tmp_path: Path) -> None:
 def test_a_file_of_scalars_that_is_not_there_is_named_in_one_line() -> None:
     with pytest.raises(SystemExit) as caught:
         example().read_scalars(Path("missing.yaml"))
-    assert str(caught.value) == "--env_file missing.yaml: there is no such file"
+    assert str(caught.value) == "--env_file missing.yaml does not exist"
 
 
 def test_no_file_of_scalars_makes_an_object(tmp_path: Path) -> None:

@@ -124,9 +124,9 @@ NOTHING = {
     "secnd_walk": r"no run or task 'secnd_walk'\. .*nearest first: 'second_walk'",
     "zzzzzz": r"no run or task 'zzzzzz'\. list_tasks\.py lists the tasks\.$",
     "Velocity-Go1/first": r"no run or task 'Velocity-Go1/first'\.",
-    "nowhere/policy.onnx": r"no file nowhere/policy\.onnx\.$",
+    "nowhere/policy.onnx": r"nowhere/policy\.onnx does not exist\.$",
     f"logs/{TASK}/first/checkpoints/model_000010.pt": (
-        r"no file .*model_000010\.pt\. .*'model_000100\.pt'"
+        r".*model_000010\.pt does not exist\. .*'model_000100\.pt'"
     ),
     "alone.pt": r"alone\.pt is not in a run's folder\. Keep the checkpoint",
     "empty": r"There is no run in empty: run\.json is missing\.$",
