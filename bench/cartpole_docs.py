@@ -1,9 +1,9 @@
-"""Puts the figures of the cartpole study into its page of the documentation.
+"""Write the figures of the cartpole study into its documentation page.
 
     python bench/cartpole_docs.py          # after the studies
     python bench/cartpole_docs.py --check  # whether the page is up to date
 
-Text stands in the page itself; what lies between a pair of marks comes from here.
+Text is written in the page; the content between a pair of marks is generated here.
 """
 
 import argparse
@@ -24,22 +24,22 @@ IMAGES = ROOT / "docs" / "images" / "cartpole"
 RESULT = RESULTS / "cartpole"
 
 TABLES = {"scaling": "tables.md", "learning": "learning.md"}
-"""Files of figures by the name of their marks."""
+"""Result files by the name of their marks."""
 
-NOTHING = "Not measured yet: see the command above."
+NOTHING = "Not measured yet: run the command above."
 
 
 def main(arguments: Sequence[str]) -> None:
-    """Write the page, or say that it is old."""
+    """Write the page, or report that it is out of date."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
-    parser.add_argument("--check", action="store_true", help="write nothing")
+    parser.add_argument("--check", action="store_true", help="only check the page")
     args = parser.parse_args(arguments)
     before = PAGE.read_text("utf-8")
     pictures = sorted(RESULT.glob("*.svg")) if RESULT.is_dir() else []
     after = filled(before, RESULT, [picture.name for picture in pictures])
     if args.check:
         if after != before:
-            raise UsageError(f"{PAGE} is old: run bench/cartpole_docs.py.")
+            raise UsageError(f"{PAGE} is out of date: run bench/cartpole_docs.py.")
         return
     IMAGES.mkdir(parents=True, exist_ok=True)
     for picture in pictures:
@@ -49,13 +49,13 @@ def main(arguments: Sequence[str]) -> None:
 
 
 def filled(page: str, folder: Path, pictures: Sequence[str]) -> str:
-    """The page with what stands between its marks made anew.
+    """Return the page with the content between its marks regenerated.
 
     Args:
         page: The page, with marks such as `<!-- figures: scaling -->` and
             `<!-- end -->`.
-        folder: Where the studies wrote their tables.
-        pictures: Names of the pictures that there are.
+        folder: Folder with the tables of the studies.
+        pictures: Names of existing pictures.
     """
 
     def made(found: re.Match[str]) -> str:

@@ -1,15 +1,15 @@
-"""Learning at many numbers of worlds: PPO and a learner that replays.
+"""Learning with different numbers of worlds: PPO and an off-policy learner.
 
     python bench/cartpole_learning.py --quick
     python bench/cartpole_learning.py
 
-More worlds give more samples a second. PPO takes all transitions of a rollout as one
-batch, so that with a fixed number of minibatches more worlds mean fewer steps of the
-optimiser for as many samples. Whether that is what more worlds cost is tested: in one
-arm the number of minibatches is fixed, in the other their size is. Beside them learns
-one that draws from a memory, whose steps of the optimiser go with the samples anyhow.
-Runs are compared at equal samples and at equal seconds of acting and learning. What is
-learned is kept at once: the same command goes on where it was interrupted.
+More worlds give more samples per second. PPO uses all transitions of a rollout as one
+    batch, so with a fixed number of minibatches, more worlds mean fewer optimiser steps
+    for the same samples. Two arms test whether this explains poorer learning: a fixed
+    number of minibatches, and a fixed size. An off-policy learner, whose optimiser
+    steps are proportional to samples, is a third arm. Runs are compared at equal
+    samples and at equal seconds of acting and learning. Results are saved after each
+    run, so the same command resumes an interrupted study.
 """
 
 import argparse
@@ -53,20 +53,22 @@ def parser() -> argparse.ArgumentParser:
     )
     found.add_argument("--counts", type=int, nargs="+", help="numbers of worlds")
     found.add_argument("--seeds", type=int, nargs="+", help="three by default")
-    found.add_argument("--learners", nargs="+", metavar="NAME", help="who learns")
-    found.add_argument("--samples", type=int, help="at which runs are compared")
-    found.add_argument("--seconds", type=float, help="at which runs are compared")
+    found.add_argument(
+        "--learners", nargs="+", metavar="NAME", help="learners to train"
+    )
+    found.add_argument("--samples", type=int, help="point of comparison")
+    found.add_argument("--seconds", type=float, help="point of comparison")
     found.add_argument("--longest", type=float, help="seconds after which a run ends")
     found.add_argument("--acting", choices=("auto", "ray", "here"), default="auto")
-    found.add_argument("--threads", type=int, default=1, help="of torch")
-    found.add_argument("--quick", action="store_true", help="to see that it works")
-    found.add_argument("--fresh", action="store_true", help="begin anew")
+    found.add_argument("--threads", type=int, default=1, help="torch threads")
+    found.add_argument("--quick", action="store_true", help="short test run")
+    found.add_argument("--fresh", action="store_true", help="replace earlier results")
     found.add_argument("--out", type=Path, help="folder for JSON, charts and page")
     return found
 
 
 def main(arguments: Sequence[str]) -> None:
-    """Learn what is not learned yet, and say what follows."""
+    """Train the missing runs, and print conclusions."""
     args = parser().parse_args(arguments)
     budget = budget_of(args)
     counts = sorted(set(args.counts or ((8, 128) if args.quick else COUNTS)))
@@ -89,11 +91,11 @@ def main(arguments: Sequence[str]) -> None:
     }
     store = Store(out / "learning.json", settings, fresh=args.fresh)
     if store.resumed:
-        print(f"{store.resumed} runs are there already, in {store.path}.")
+        print(f"{store.resumed} runs already exist in {store.path}.")
     store.record["absent"] = {
         name: why for name, why in absent.items() if name not in names
     }
-    # Seed by seed, so that what else the machine does falls on all numbers of worlds.
+    # Seed by seed, so that other load on the machine affects all numbers of worlds.
     todo = [(n, count, seed) for seed in seeds for count in counts for n in names]
     progress = Progress(len(todo))
     with torch_threads(args.threads):
@@ -117,23 +119,25 @@ def budget_of(args: argparse.Namespace) -> Budget:
     longest = args.longest or 4.0 * seconds
     if samples < 1 or not 0 < seconds <= longest:
         raise UsageError(
-            f"--samples {samples}, --seconds {seconds:g}, --longest {longest:g}: there "
-            "have to be some samples, and more than 0 and at most `longest` seconds."
+            f"--samples {samples}, --seconds {seconds:g}, --longest {longest:g}: "
+            "samples have to be 1 or more, and seconds above 0 and at most `longest`."
         )
     return Budget(samples, seconds, longest)
 
 
 def check(args: argparse.Namespace, counts: Sequence[int]) -> None:
-    """Refuse what cannot be learned with."""
+    """Raise for invalid options."""
     for count in counts:
         if count < 1:
-            raise UsageError(f"--counts {count}: a number of worlds is 1 or more.")
+            raise UsageError(
+                f"--counts {count}: the number of worlds has to be 1 or more."
+            )
     if args.threads < 1:
         raise UsageError(f"--threads {args.threads} has to be 1 or more.")
 
 
 def absent_learners() -> dict[str, str]:
-    """Return the learners that are not installed, and why."""
+    """Return the learners that are not installed, with the reason."""
     found = {}
     for package in ("stable_baselines3", "gymnasium"):
         if importlib.util.find_spec(package) is None:
@@ -142,19 +146,19 @@ def absent_learners() -> dict[str, str]:
 
 
 def choose(wanted: list[str] | None, absent: dict[str, str]) -> list[str]:
-    """Choose learners; an unknown name is an error, and so is one that is not there."""
+    """Select learners; raise for unknown and missing ones."""
     for name in wanted or ():
         if name not in LEARNERS:
             hint = suggest(name, list(LEARNERS))
             raise UnknownNameError(f"There is no learner {name!r}. {hint}")
         if name in absent:
             raise UsageError(f"--learners {name}: {absent[name]}.")
-    # The one of Stable-Baselines3 stands in where nobody else replays.
+    # The DQN of Stable-Baselines3 is used only without the other off-policy learner.
     return wanted or [name for name in LEARNERS if name != "sb3-dqn"]
 
 
 def acts_under_ray(acting: str) -> bool:
-    """Return whether processes of Ray act for the learner that replays."""
+    """Return whether Ray processes act for the off-policy learner."""
     installed = importlib.util.find_spec("ray") is not None
     if acting == "ray" and not installed:
         raise UsageError("--acting ray: ray is not installed. Use --acting here.")
@@ -178,7 +182,7 @@ def maker(name: str, count: int, seed: int, under_ray: bool) -> Callable[[], Lea
 
 
 def said(curve: Curve) -> str:
-    """A run in a few words."""
+    """Return a summary of a run."""
     return (
         f"{curve.samples[-1]:,} samples and {curve.updates[-1]:,} updates in "
         f"{curve.seconds[-1]:.0f} s, score {curve.scores[-1]:.0f}, best "

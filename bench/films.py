@@ -1,7 +1,7 @@
 """Time of a film, paired with another checkout: `python bench/films.py --other FOLDER`.
 
-Both write the same film of the same policy by turns, each in a process of its own: all
-that a user waits for counts, imports among it.
+Both write the same film of the same policy in alternation, each in a separate process.
+The time includes everything that a user waits for, such as imports.
 """
 
 import argparse
@@ -45,7 +45,7 @@ def main() -> None:
 
 
 def film(folder: Path, task: str, frames: int) -> float:
-    """Return the seconds that a checkout takes for a film."""
+    """Return the time in seconds that a checkout needs for a film."""
     with tempfile.TemporaryDirectory() as place:
         video = Path(place) / "film.mp4"
         line = [sys.executable, "scripts/play.py", task, "--video", str(video)]

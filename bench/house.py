@@ -1,10 +1,9 @@
-"""Size of the house: files and code lines, by room.
+"""Number of files and code lines, by room.
 
     python bench/house.py            a table by room
     python bench/house.py mjlab/rl   the files of one room, largest first
 
-A code line carries a token of the program: docstrings, comments and blank lines do not
-count, so that a comment is never cut to meet a limit.
+Only lines with program tokens count, not docstrings, comments and blank lines.
 """
 
 import ast
@@ -17,7 +16,7 @@ ROOT = Path(__file__).resolve().parents[1]
 IGNORED = {tokenize.COMMENT, tokenize.NL, tokenize.NEWLINE, tokenize.INDENT}
 IGNORED |= {tokenize.DEDENT, tokenize.ENCODING, tokenize.ENDMARKER}
 
-# Rooms of floors 0 to 7. What stands beside them in `mjlab/` is a wing.
+# Rooms of floors 0 to 7. Other rooms in `mjlab/` are wings.
 CORE = ("names", "tensors", "random", "settings", "parallel", "files", "warp_stream")
 CORE += ("mujoco_log",)
 CORE += ("spec", "sim", "actuator", "terrain", "entity", "sensor", "scene")
@@ -25,7 +24,7 @@ CORE += ("recording", "managers", "mdp", "envs")
 
 
 def code_lines(file: Path) -> int:
-    """Return how many lines of a file carry a token that is no docstring."""
+    """Return the number of lines with a token that is not a docstring."""
     with tokenize.open(file) as stream:
         text = stream.read()
     lines = set()
@@ -37,7 +36,7 @@ def code_lines(file: Path) -> int:
 
 
 def docstring_lines(tree: ast.Module) -> set[int]:
-    """Return the lines of every string that stands as a statement."""
+    """Return the lines of all strings that are statements."""
     found: set[int] = set()
     for node in ast.walk(tree):
         if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant):
@@ -52,7 +51,7 @@ def room_of(file: Path) -> str:
 
 
 def files_of(folder: Path) -> list[Path]:
-    """Return the Python files under a folder, but for those that are linked in."""
+    """Return the Python files in a folder, without links."""
     return sorted(folder.rglob("*.py"))
 
 
@@ -76,7 +75,7 @@ def house() -> dict[str, tuple[int, int]]:
 
 
 def is_core(room: str) -> bool:
-    """Return whether a room is of the core, and not a wing."""
+    """Return whether a room belongs to the core."""
     return room in CORE
 
 

@@ -1,11 +1,11 @@
-"""Cost of worlds in worker processes: `dual` against `cpu`, in turns.
+"""Cost of worlds in worker processes: `dual` compared with `cpu`.
 
     python bench/placement.py --task Cartpole-Balance --num-envs 1024 --workers 2
 
-Blocks of steps in worker processes take turns with blocks of the same steps in this
-process, so that what else the machine does falls on both alike. Also measured: a round
-in which all workers are told something and answer, without any worlds, by pipes and by
-semaphores; and what it takes to publish weights of a megabyte.
+Blocks of steps in worker processes alternate with blocks of the same steps in this
+process, so that other load on the machine affects both alike. The script also measures
+a request to all workers with an answer but without worlds, through pipes and through
+semaphores, and the time to publish 1 MB of weights.
 """
 
 import argparse
@@ -73,9 +73,9 @@ def main() -> None:
 def steps_per_s(
     task: str, num_envs: int, workers: int, blocks: int, steps: int
 ) -> dict[str, float]:
-    """Env steps a second of both placements, medians of blocks, and their ratio.
+    """Return the env steps per second of both placements, and their ratio.
 
-    Also how long workers took to start, and the memory of each.
+    Also returns start times and memory of the workers.
     """
     cfg: Any = load_task(task).env()
     cfg.scene.num_envs, cfg.seed, cfg.sim.backend = num_envs, 0, "native"
@@ -97,7 +97,7 @@ def steps_per_s(
     finally:
         for env in envs.values():
             env.close()
-    # The first block of each pays for what is done once.
+    # The first block includes one-time costs.
     rounds = rounds[1:]
     rates = {
         name: num_envs * steps / statistics.median(times[name] for times in rounds)
@@ -108,14 +108,14 @@ def steps_per_s(
 
 
 def own_bytes(pid: int | None) -> int:
-    """Memory of a process, with its share of what it shares."""
+    """Return the proportional memory of a process."""
     lines = Path(f"/proc/{pid}/smaps_rollup").read_text("utf-8").splitlines()
     (kilobytes,) = (line.split()[1] for line in lines if line.startswith("Pss:"))
     return 1024 * int(kilobytes)
 
 
 def block_s(env: TrainingEnv, steps: int) -> float:
-    """Time of some steps with random actions."""
+    """Return the time of steps with random actions."""
     size = terms_of(env).action_manager.total_action_dim
     actions = torch.rand(env.num_envs, size) * 2.0 - 1.0
     begun = time.perf_counter()
@@ -130,7 +130,7 @@ Round = Callable[[], None]
 
 
 def round_us(workers: int, pairs: Callable[[int], tuple[Round, Round]]) -> float:
-    """Median time of a round in which all are told, and answer, in microseconds."""
+    """Return the median time of a request to all workers, in microseconds."""
     once, end = pairs(workers)
     times = []
     for _ in range(ROUNDS):
@@ -142,7 +142,7 @@ def round_us(workers: int, pairs: Callable[[int], tuple[Round, Round]]) -> float
 
 
 def pipe_pairs(workers: int) -> tuple[Round, Round]:
-    """Processes that answer through pipes, as those of `dual` do."""
+    """Processes that answer through pipes, as in `dual`."""
     here: list[Handshake] = []
     for _ in range(workers):
         ours, theirs = Handshake.pair()
@@ -165,7 +165,7 @@ def pipe_pairs(workers: int) -> tuple[Round, Round]:
 
 
 def answer_pipe(handshake: Handshake) -> None:
-    """Answer until told to end."""
+    """Answer until an exit request."""
     while handshake.hear() == b"s":
         handshake.tell(b"k")
 
@@ -200,7 +200,7 @@ def answer_semaphore(go: Any, done: Any, ended: Any) -> None:
 
 
 def spawn(target: Callable[..., None], *arguments: Any) -> None:
-    """Start a process that ends by itself."""
+    """Start a process that ends with this one."""
     context = multiprocessing.get_context("spawn")
     context.Process(target=target, args=arguments, daemon=True).start()
 
@@ -209,7 +209,7 @@ def spawn(target: Callable[..., None], *arguments: Any) -> None:
 
 
 def publish_ms() -> dict[str, float]:
-    """Time to publish weights of a megabyte, and to fetch them."""
+    """Return the time to publish 1 MB of weights, and to fetch it."""
     network = MuscleNetwork(72, 13, 54, hidden=(420, 340, 256))
     nbytes = WeightStore.nbytes_for(network)
     block = SharedArrays({"weights": ArraySpec((nbytes,), "uint8")})

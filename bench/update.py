@@ -1,11 +1,11 @@
-"""Time of an update of PPO, and what it learns, in float32 and in bfloat16.
+"""Time and result of a PPO update, in float32 and in bfloat16.
 
     python bench/update.py
     python bench/update.py --task Velocity-Go1-Flat --num-envs 512
 
-All forms begin with the same weights and the same rollout, and take turns. What an
-update has learned is judged in float32: the gain of the clipped objective, and how far
-the policy has gone from the one that acted.
+All variants start from the same weights and the same rollout, and alternate. The result
+    of an update is evaluated in float32: the gain of the clipped objective, and the KL
+    divergence from the acting policy.
 """
 
 import argparse
@@ -68,7 +68,7 @@ def main() -> None:
 
 
 def rollout(task_id: str, num_envs: int, num_steps: int) -> tuple[float, PPO]:
-    """Return the seconds of a rollout, and an algorithm that holds it."""
+    """Return the time of a rollout in seconds, and an algorithm with its data."""
     task = load_task(task_id)
     cfg, agent = task.env(), task.on_cpu.rl()  # type: ignore[union-attr]
     assert isinstance(agent, PpoAgentCfg)
@@ -102,7 +102,7 @@ def autocast(algorithm: PPO) -> PPO:
 
 
 def mixed(algorithm: PPO) -> PPO:
-    """Return a copy with ours."""
+    """Return a copy with the mixed precision of this project."""
     own = copy.deepcopy(algorithm)
     round_layers(own.actor.mlp, outputs=False)
     round_layers(own.critic.mlp, outputs=True)
@@ -110,10 +110,10 @@ def mixed(algorithm: PPO) -> PPO:
 
 
 def judged(form: PPO, seed: int) -> dict[str, float]:
-    """Return the seconds of an update, and what it learned."""
+    """Return the time of an update in seconds, and its result."""
     own = copy.deepcopy(form)
     torch.manual_seed(seed)
-    # The statistics of observations would move, and hide what the weights have done.
+    # Updates of the observation statistics would hide the effect of the weights.
     for network in (own.actor, own.critic):
         network.update_normalization = lambda observations: None  # type: ignore
     began, used = time.perf_counter(), time.process_time()

@@ -1,11 +1,11 @@
-"""Cost of a step when worlds have different objects, against one object.
+"""Cost of a step with different objects per world, compared with one object.
 
     python bench/variants.py
     python bench/variants.py --engine warp --num-envs 64
 
 Five objects: a box, a sphere, a capsule, a mesh, and a cabinet of two joints. The first
-four share a tree (fast path); with the cabinet there are two (general path). Every side
-throws the same objects from the same states and steps in blocks that take turns.
+four share a tree (fast path); with the cabinet there are two (general path). All scenes
+throw the same objects from the same states and are stepped in alternating blocks.
 """
 
 import argparse
@@ -57,7 +57,7 @@ def main() -> None:
     parser.add_argument("--engine", choices=["native", "warp"], default="native")
     parser.add_argument("--blocks", type=int, default=41, help="rounds of blocks")
     parser.add_argument("--steps", type=int, default=50, help="steps of a block")
-    parser.add_argument("--threads", type=int, default=None, help="of the engine")
+    parser.add_argument("--threads", type=int, default=None, help="engine threads")
     args = parser.parse_args()
 
     everything = objects()
@@ -84,14 +84,14 @@ def objects() -> dict[str, EntityCfg]:
 
 
 def in_turns(options: dict[str, EntityCfg], num_envs: int) -> VariantsCfg:
-    """Each option in as many worlds as any other, as their mean counts them."""
+    """Assign each option to the same number of worlds, for comparison with the mean."""
     names = list(options)
     listed = tuple(names[world % len(names)] for world in range(num_envs))
     return VariantsCfg(options=options, assignment=listed)
 
 
 def scene(entity: EntityCfg | VariantsCfg, args: argparse.Namespace) -> Scene:
-    """A plane and one entity."""
+    """Return a scene with a plane and one entity."""
     cfg = SceneCfg(
         num_envs=args.num_envs, terrain=TerrainCfg(), entities={"object": entity}
     )
@@ -112,7 +112,7 @@ def scene(entity: EntityCfg | VariantsCfg, args: argparse.Namespace) -> Scene:
 
 
 def throw(scene: Scene, seed: int) -> None:
-    """Put the objects in the air with random velocities; what lies idle stays idle."""
+    """Place objects in the air with random velocities; inactive parts stay at rest."""
     everyone = torch.ones(scene.num_envs, dtype=torch.bool, device=scene.sim.device)
     random = torch.Generator().manual_seed(seed)
     scene.sim.reset()
@@ -133,7 +133,7 @@ def throw(scene: Scene, seed: int) -> None:
 def measure(
     scenes: dict[str, Scene], blocks: int, steps: int
 ) -> dict[str, list[float]]:
-    """Seconds a step of each scene, block by block in turns."""
+    """Return seconds per step of each scene, by block."""
     times: dict[str, list[float]] = {name: [] for name in scenes}
     for block in range(blocks + 1):
         order = list(scenes)
@@ -145,13 +145,13 @@ def measure(
             for _ in range(steps):
                 scenes[name].sim.step()
             synchronize(scenes[name])
-            if block:  # The first round warms up.
+            if block:  # The first round is warm-up.
                 times[name].append((time.perf_counter() - start) / steps)
     return times
 
 
 def synchronize(scene: Scene) -> None:
-    """Wait until the device has done its work."""
+    """Wait until the device has finished."""
     if scene.sim.device.type == "cuda":
         torch.cuda.synchronize()
 
@@ -173,8 +173,8 @@ def report(
         "us_per_step": {n: 1e6 * statistics.median(t) for n, t in times.items()},
     }
     spread: dict[str, list[float]] = {}
-    # Against the mean of the scenes of one object in the same round. The fast path has
-    # no cabinet, but is held against the mean of all five too.
+    # Relative to the mean of the single-object scenes in the same round. The fast path
+    # has no cabinet, but is compared with the mean of all five as well.
     ratios = {
         "fast_to_its_four": paired(times, "fast", free),
         "fast_to_all_five": paired(times, "fast", everything),
@@ -194,7 +194,7 @@ def report(
 
 
 def paired(times: dict[str, list[float]], name: str, alone: list[str]) -> list[float]:
-    """Ratio of a scene to the mean of the scenes of one object, round by round."""
+    """Return the ratio of a scene to the mean of the single-object scenes, by round."""
     return [
         own / statistics.fmean(times[other][block] for other in alone)
         for block, own in enumerate(times[name])

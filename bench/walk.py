@@ -1,10 +1,10 @@
-"""The files and functions that a training enters before its first iteration.
+"""List the files and functions that a training enters before its first iteration.
 
     python bench/walk.py Velocity-G1 --num-envs 8
 
-Prints each file in the order in which it is entered, with the number of functions that
-are called in it and the first line of its docstring. The words after the script are
-those of `train.py`; the run goes to a temporary folder.
+Prints each file in the order of its first call, with the number of called functions and
+the first line of its docstring. Arguments are those of `train.py`; the run is written
+to a temporary folder.
 """
 
 import ast
@@ -21,7 +21,7 @@ ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT))
 
 ENDS_AT = ("mjlab/rl/loop.py", "_iterate")
-"""File and function at which the walk ends: the first iteration."""
+"""File and function at which the listing ends: the first iteration."""
 
 
 class EndOfWalk(BaseException):
@@ -29,13 +29,13 @@ class EndOfWalk(BaseException):
 
 
 class Walk:
-    """Functions of this repository in the order in which they are first entered."""
+    """Functions of this repository in the order of their first call."""
 
     def __init__(self) -> None:
         self._codes: dict[CodeType, str] = {}
 
     def __call__(self, frame: FrameType, event: str, argument: Any) -> None:
-        """Note a call; see `sys.setprofile`."""
+        """Record a call; see `sys.setprofile`."""
         code = frame.f_code
         if event != "call" or code in self._codes:
             return
@@ -45,17 +45,17 @@ class Walk:
             raise EndOfWalk
 
     def files(self) -> dict[str, int]:
-        """Return the number of functions entered, by file."""
+        """Return the number of called functions, by file."""
         counts: dict[str, int] = {}
         for code, file in self._codes.items():
-            # Bodies of classes and modules run when they are imported.
+            # Bodies of classes and modules run at import.
             if file and code.co_flags & inspect.CO_OPTIMIZED:
                 counts[file] = counts.get(file, 0) + 1
         return counts
 
 
 def _inside(file: str) -> str:
-    """Return a file's path in this repository; empty for one of another package."""
+    """Return a file's path in this repository; empty for files of other packages."""
     path = Path(file).resolve()
     is_ours = path.is_relative_to(ROOT) and path.is_file() and ".venv" not in path.parts
     return path.relative_to(ROOT).as_posix() if is_ours else ""
@@ -68,7 +68,7 @@ def purpose(file: str) -> str:
 
 
 def main(arguments: Sequence[str]) -> None:
-    """Begin a training, and print the files that it enters."""
+    """Start a training, and print the files that it enters."""
     from mjlab.cli.main import run
 
     walk = Walk()

@@ -1,12 +1,12 @@
-"""Cost of Gymnasium's form and the wrappers, beside `env.step` itself.
+"""Cost of the Gymnasium environment and its wrappers, relative to `env.step`.
 
     python bench/wrappers.py --task Velocity-Go1-Flat --num-envs 256
 
-The step of the environment is timed inside the step of what is wrapped around it, so
-that both are of the same moment. What asking for last observations costs is measured
-apart, in blocks of steps with and without it that take turns from the same state.
-Gymnasium's own benchmark of vector environments gives a figure from outside, beside the
-protocol of ManiSkill: uniform actions, and a reset of all worlds every 200 steps.
+The environment's step is timed inside the step of the wrapper, so that both times
+belong to the same step. The cost of terminal observations is measured separately, in
+alternating blocks with and without them, from the same state. Two external figures are
+Gymnasium's own benchmark of vector environments, and the protocol of ManiSkill: uniform
+actions, and a reset of all worlds every 200 steps.
 """
 
 import argparse
@@ -43,7 +43,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--task", default="Velocity-Go1-Flat")
     parser.add_argument("--num-envs", type=int, default=256)
-    parser.add_argument("--steps", type=int, default=200, help="steps of each form")
+    parser.add_argument("--steps", type=int, default=200, help="steps per form")
     parser.add_argument("--pairs", type=int, default=10, help="pairs of blocks")
     args = parser.parse_args()
     with torch_threads(1):
@@ -88,14 +88,16 @@ def main() -> None:
         above = figures["above_ms"][name]
         print(f"{name}: {above:.3f} ms, {share:.2%} of env.step")
     print(f"env.step: {figures['env_step_ms']:.1f} ms")
-    print(f"last observations: {figures['last_observations_share']:.2%} of env.step")
+    print(
+        f"terminal observations: {figures['last_observations_share']:.2%} of env.step"
+    )
     for name, value in outside.items():
         print(f"{name}: {value:,.0f}")
     print(f"saved {path}")
 
 
 def build(task: str, num_envs: int) -> ManagerBasedRlEnv:
-    """Worlds at different moments of their episodes, so that some end in most steps."""
+    """Return worlds at different steps of their episodes, so some end in most steps."""
     cfg = load_task(task).env()
     cfg.scene.num_envs, cfg.seed = num_envs, 0
     cfg.final_obs = True
@@ -111,7 +113,7 @@ def time_above(
     outer: TorchVectorEnv | NumpyVectorEnv | VectorEnv,
     steps: int,
 ) -> list[tuple[float, float]]:
-    """Seconds of each step that are not the environment's own, and those that are."""
+    """Return seconds per step outside and inside the environment's own step."""
     spent = [0.0]
     original = env.step
 
@@ -138,7 +140,7 @@ def time_above(
 def cost_of_last_observations(
     env: ManagerBasedRlEnv, pairs: int, steps: int
 ) -> list[float]:
-    """Ratio of blocks with last observations to blocks without, less 1, by pair."""
+    """Return the relative cost of blocks with terminal observations, by pair."""
     size = (env.num_envs, env.action_manager.total_action_dim)
     action = torch.zeros(size, device=env.device)
     state = env.get_state()
@@ -160,13 +162,13 @@ def cost_of_last_observations(
 def throughput(
     env: ManagerBasedRlEnv, tensors: TorchVectorEnv, arrays: NumpyVectorEnv, steps: int
 ) -> dict[str, float]:
-    """World steps a second as others count them, and the memory at the end.
+    """Return world steps per second by external protocols, and the memory at the end.
 
     Args:
-        env: The environment itself.
-        tensors: Its form with tensors.
-        arrays: Its form with arrays, which Gymnasium's benchmark can take.
-        steps: How many steps ManiSkill's protocol takes; its own number is 1000.
+        env: The environment.
+        tensors: Its vector form with tensors.
+        arrays: Its vector form with arrays, for Gymnasium's benchmark.
+        steps: Number of steps in ManiSkill's protocol, originally 1000.
     """
     size = tuple(tensors.action_space.shape or ())
     random = torch.Generator(device=env.device).manual_seed(0)
@@ -190,14 +192,14 @@ def throughput(
 
 
 def _memory_mb(env: ManagerBasedRlEnv) -> float:
-    """The most that was held: by torch on a CUDA device, by the process elsewhere."""
+    """Return the peak memory: of torch on a CUDA device, otherwise of the process."""
     if env.device.type == "cuda":
         return torch.cuda.max_memory_allocated(env.device) / 1e6
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e3
 
 
 def now(env: ManagerBasedRlEnv) -> float:
-    """Seconds, once the device has done what it was given."""
+    """Return the time in seconds after the device has finished."""
     if env.device.type == "cuda":
         torch.cuda.synchronize(env.device)
     return time.perf_counter()

@@ -1,4 +1,4 @@
-"""Draw `docs/images/vision.png` and `docs/images/sight.png`: camera images by ray casting.
+"""Draw `docs/images/vision.png` and `docs/images/sight.png`: ray-cast camera images.
 
     python docs/render_vision.py
 

@@ -1,4 +1,4 @@
-"""Bandwidth of the kernel, against what the memory allows."""
+"""Memory bandwidth of the kernel, compared with the machine's limit."""
 
 import statistics
 import time
@@ -10,17 +10,17 @@ from bench.study.points import Point
 BYTES = {
     # Actions, state, steps; then state, reward, two flags, steps.
     "kernel": (8 + 16 + 4) + (16 + 4 + 2 + 4),
-    # The same, and the row of observations that a rollout keeps.
+    # The same, plus the row of observations that a rollout stores.
     "kernel-replay": (8 + 16 + 4) + (16 + 4 + 2 + 4) + 16,
 }
-"""Bytes that a sample reads and writes, where no episode ends."""
+"""Bytes read and written per sample, without resets."""
 
 COPIED = {"cuda": 2**30, "cpu": 2**28}
-"""Bytes of the copy that shows what the memory can do, far beyond its caches."""
+"""Size of the copy that measures the bandwidth, far beyond the caches."""
 
 
 def bandwidth(device: torch.device, *, repeats: int = 7) -> float:
-    """Bytes a second that a large copy reads and writes."""
+    """Return the bandwidth of a large copy, in bytes per second."""
     source = torch.zeros(COPIED[device.type], dtype=torch.uint8, device=device)
     target = torch.zeros_like(source)
     times = []
@@ -34,19 +34,20 @@ def bandwidth(device: torch.device, *, repeats: int = 7) -> float:
 
 
 def against_limit(name: str, title: str, point: Point, rate: float) -> str:
-    """Say which share of the limit a point reaches.
+    """Return a sentence on the fraction of the limit that a point reaches.
 
     Args:
-        name: Who, of `BYTES`.
-        title: What it is called.
-        point: What was measured.
-        rate: Bytes a second that the memory can do.
+        name: Key of `BYTES`.
+        title: Displayed name.
+        point: The measurement.
+        rate: Memory bandwidth, in bytes per second.
     """
     limit = rate / BYTES[name]
     return (
-        f"{title} moves {BYTES[name]} bytes a sample. A large copy reaches "
-        f"{rate / 1e9:,.0f} GB/s here, which would be {limit:,.0f} samples/s; it "
-        f"reaches {point.rate / limit:.1%} of that at {point.num_envs:,} worlds."
+        f"{title} moves {BYTES[name]} bytes per sample. A large copy reaches "
+        f"{rate / 1e9:,.0f} GB/s on this machine, equivalent to {limit:,.0f} "
+        f"samples/s; the kernel reaches {point.rate / limit:.1%} of it at "
+        f"{point.num_envs:,} worlds."
     )
 
 

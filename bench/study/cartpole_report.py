@@ -15,7 +15,7 @@ from mjlab.report.chart import Chart, ChartLine
 _RATIOS: dict[str, Any] = {"log_up": "yes", "log_across": True}
 
 PROCESS_WAYS = ("gym-sync", "gym-async", "sb3-dummy", "sb3-subproc")
-"""Ways to step single environments of Python."""
+"""Implementations that step single Python environments."""
 
 VECTORISED = "gym-vector"
 AT = 2**14
@@ -25,12 +25,12 @@ Points = dict[str, dict[int, Point]]
 
 
 def report(store: Store, chosen: Sequence[Contender], out: Path) -> str:
-    """Write charts, page and tables beside the results; return the text.
+    """Write charts, page and tables into the folder of the results; return the text.
 
     Args:
-        store: What was measured.
-        chosen: Who was to be measured.
-        out: Folder for everything.
+        store: The results.
+        chosen: The selected contenders.
+        out: Folder of the files.
     """
     points = points_of(store)
     titles = {contender.name: contender.title for contender in chosen}
@@ -53,7 +53,9 @@ def report(store: Store, chosen: Sequence[Contender], out: Path) -> str:
     parts += [page.paragraph(f"Absent: {line}") for line in absent]
     parts += [page.picture(path, says) for path, says in pictures]
     parts += [page.heading("All points"), page.table_html(*all_points(store, titles))]
-    path = page.write_page(out / "index.html", "Cartpole: how far it scales", parts)
+    path = page.write_page(
+        out / "index.html", "Cartpole: scaling with the number of worlds", parts
+    )
     listed = [f"**{t}**\n\n{page.table_markdown(h, r)}" for t, h, r in tables]
     markdown = "\n\n".join([_about(store), *listed, *absent, sentence, *limits])
     (out / "tables.md").write_text(markdown + "\n", "utf-8")
@@ -63,7 +65,7 @@ def report(store: Store, chosen: Sequence[Contender], out: Path) -> str:
 
 
 def points_of(store: Store) -> Points:
-    """Points by contender and number of worlds, without those of block sizes."""
+    """Return points by contender and number of worlds, without block size trials."""
     found: Points = {}
     for key, result in store.results.items():
         name, _, rest = key.partition("/")
@@ -76,7 +78,7 @@ Table = tuple[str, Sequence[str], list[list[str]]]
 
 
 def best_table(points: Points, titles: dict[str, str]) -> list[Table]:
-    """Everyone at the best number of worlds, against the others."""
+    """Return a table of all contenders at their best number of worlds."""
     best = {name: max(by.values(), key=lambda p: p.rate) for name, by in points.items()}
     if not best:
         return []
@@ -95,18 +97,18 @@ def best_table(points: Points, titles: dict[str, str]) -> list[Table]:
         for name, point in sorted(best.items(), key=lambda item: -item[1].rate)
     ]
     head = (
-        "Way",
+        "Implementation",
         "worlds",
         "samples/s",
         "spread",
-        "to Gymnasium's vectorised",
-        "to the fastest of single ones",
+        "relative to Gymnasium's vectorised",
+        "relative to the fastest single",
     )
     return [("Each at its best number of worlds", head, rows)]
 
 
 def fixed_table(points: Points, titles: dict[str, str]) -> list[Table]:
-    """Everyone at the same number of worlds, where it was measured."""
+    """Return a table of all contenders at the same number of worlds."""
     there = {name: by[AT] for name, by in points.items() if AT in by}
     if not there:
         return []
@@ -124,12 +126,12 @@ def fixed_table(points: Points, titles: dict[str, str]) -> list[Table]:
         for name, point in sorted(there.items(), key=lambda item: -item[1].rate)
     ]
     head = (
-        "Way",
-        "ms a step",
+        "Implementation",
+        "ms per step",
         "samples/s",
         "spread",
-        "to Gymnasium's vectorised",
-        "to the fastest of single ones, at its best",
+        "relative to Gymnasium's vectorised",
+        "relative to the best of the fastest single",
     )
     return [(f"All at {AT:,} worlds", head, rows)]
 
@@ -137,29 +139,35 @@ def fixed_table(points: Points, titles: dict[str, str]) -> list[Table]:
 def all_points(
     store: Store, titles: dict[str, str]
 ) -> tuple[Sequence[str], list[list[str]]]:
-    """Every result, those left out with the reason."""
+    """Return a table of all results, including omitted ones with the reason."""
     rows = []
     for key, result in store.results.items():
         name, _, rest = key.partition("/")
         title = titles.get(name, name)
         if "left_out" in result:
-            rows.append([title, rest, "left out", result["left_out"], ""])
+            rows.append([title, rest, "omitted", result["left_out"], ""])
             continue
         point = Point.from_data(result)
         rows.append(
             [
                 title,
-                rest.replace("/block", ", threads a block "),
+                rest.replace("/block", ", threads per block "),
                 f"{point.rate:,.0f}",
                 f"{1e3 * point.seconds:.4g} ms",
                 f"{point.ended_share:.1%}",
             ]
         )
-    return ("Way", "worlds", "samples/s", "a step", "ended in a step"), rows
+    return (
+        "Implementation",
+        "worlds",
+        "samples/s",
+        "per step",
+        "ended in a step",
+    ), rows
 
 
 def recommendation(points: Points, titles: dict[str, str]) -> str:
-    """Recommend a number of worlds here, for each of ours."""
+    """Return the recommended number of worlds for each implementation here."""
     parts = []
     for name, by in points.items():
         if name.startswith(("gym", "sb3", "ray")) or len(by) < 2:
@@ -167,20 +175,20 @@ def recommendation(points: Points, titles: dict[str, str]) -> str:
         advice = advise({count: point.rate for count, point in by.items()})
         parts.append(
             f"{titles[name]}: {advice.worlds:,} worlds ({advice.rate:,.0f} samples/s; "
-            f"the best of {advice.best_rate:,.0f} takes {advice.best:,})"
+            f"the best rate of {advice.best_rate:,.0f} needs {advice.best:,})"
         )
     if not parts:
         return "Too few points for a recommendation."
     return (
-        "For throughput on this machine, the fewest worlds within a tenth of the best: "
+        "Recommended for throughput on this machine, the smallest number within a "
+        "tenth of the best rate: "
         + "; ".join(parts)
-        + ". How many are good for learning is another question: see the learning "
-        "study (bench/cartpole_learning.py)."
+        + ". The learning study (bench/cartpole_learning.py) covers learning."
     )
 
 
 def memory_limits(store: Store, points: Points, titles: dict[str, str]) -> list[str]:
-    """Say how near the kernel comes to the memory's limit, where that was measured."""
+    """Return the kernel's fraction of the memory bandwidth, where measured."""
     rate = store.record.get("bandwidth")
     if rate is None:
         return []
@@ -196,7 +204,7 @@ def memory_limits(store: Store, points: Points, titles: dict[str, str]) -> list[
 def draw(
     store: Store, points: Points, titles: dict[str, str], out: Path
 ) -> list[tuple[Path, str]]:
-    """The charts: path and what each shows."""
+    """Return the charts: path and description."""
     if not points:
         return []
     order = list(titles)
@@ -221,7 +229,7 @@ def draw(
         )
         times.append(ChartLine(y=[point.seconds for point in ordered], **look))
     charts = [
-        ("rate", "Samples a second", "samples/s", rates),
+        ("rate", "Samples per second", "samples/s", rates),
         ("step", "Time of a step of all worlds", "seconds", times),
     ]
     found = [
@@ -239,7 +247,7 @@ def draw(
 def draw_blocks(
     store: Store, titles: dict[str, str], out: Path
 ) -> list[tuple[Path, str]]:
-    """The chart of block sizes, if any were measured."""
+    """Return the chart of block sizes, if measured."""
     by: dict[str, dict[int, Point]] = {}
     for key, result in store.results.items():
         name, _, rest = key.partition("/")
@@ -261,7 +269,7 @@ def draw_blocks(
         )
         for index, (label, points) in enumerate(by.items())
     ]
-    title = "Samples a second by block size"
+    title = "Samples per second by block size"
     names = {"across": "threads per block", "up": "samples/s"}
     chart = Chart(title=title, lines=lines, **names, **_RATIOS)
     return [(chart.save(out / "blocks.svg", width=1100), title)]
@@ -273,9 +281,9 @@ def _about(store: Store) -> str:
         f"{store.about_machine()} Each point is the "
         f"median of {settings['repeats']} repeats of about "
         f"{settings['seconds'] / settings['repeats']:.2g} s; the spread is from the "
-        "slowest to the fastest. Resets are part of what is timed, and the clock stops "
-        "when the device has finished. Gymnasium's environments spend a step of their "
-        "own on each reset, which counts as a sample in their favour."
+        "slowest to the fastest repeat. The time includes resets, and ends when the "
+        "device has finished. Gymnasium's environments use an additional step for each "
+        "reset, which counts as a sample in their favour."
     )
 
 

@@ -1,4 +1,4 @@
-"""The learning study as tables, charts, a page, and a conclusion from its figures."""
+"""The learning study as tables, charts, a page, and conclusions from its figures."""
 
 import math
 import statistics
@@ -11,16 +11,16 @@ from bench.study.store import Store
 from mjlab.report.chart import Chart, ChartLine
 
 Curves = dict[str, dict[int, list[Curve]]]
-"""By learner and number of worlds, one for each seed."""
+"""Curves by learner and number of worlds, one per seed."""
 
 CLEAR = 0.1
-"""Share of the best possible score by which figures have to differ to mean anything."""
+"""Minimum significant difference, as a fraction of the maximum score."""
 
 MOST = 500.0
 
 
 def report(store: Store, titles: Mapping[str, str], out: Path) -> str:
-    """Write charts, page and tables beside the results; return the text."""
+    """Write charts, page and tables into the folder of the results; return the text."""
     curves = curves_of(store, titles)
     settings = store.record["settings"]
     tables = [
@@ -57,7 +57,9 @@ def report(store: Store, titles: Mapping[str, str], out: Path) -> str:
     parts += [page.paragraph(line) for line in absent]
     parts += [page.picture(path, says) for path, says in pictures]
     path = page.write_page(
-        out / "learning.html", "Cartpole: what more worlds do to learning", parts
+        out / "learning.html",
+        "Cartpole: effect of the number of worlds on learning",
+        parts,
     )
     listed = [f"**{t}**\n\n{page.table_markdown(h, r)}" for t, h, r in tables]
     markdown = "\n\n".join([about, *listed, *sentences, *absent])
@@ -67,7 +69,7 @@ def report(store: Store, titles: Mapping[str, str], out: Path) -> str:
 
 
 def curves_of(store: Store, titles: Mapping[str, str]) -> Curves:
-    """All runs that are there."""
+    """Return all stored runs."""
     found: Curves = {}
     for key, data in store.results.items():
         name, count, _ = key.split("/")
@@ -77,12 +79,12 @@ def curves_of(store: Store, titles: Mapping[str, str]) -> Curves:
 
 
 def counts_of(curves: Curves) -> list[int]:
-    """All numbers of worlds."""
+    """Return all numbers of worlds."""
     return sorted({count for by in curves.values() for count in by})
 
 
 def scores(runs: Sequence[Curve], name: str, limit: float) -> list[float]:
-    """Scores of the seeds that came as far as `limit` samples or seconds."""
+    """Return scores of the seeds that reached `limit` samples or seconds."""
     return [score for run in runs if (score := run.at(name, limit)) is not None]
 
 
@@ -92,7 +94,7 @@ Rows = list[list[str]]
 def score_table(
     curves: Curves, titles: Mapping[str, str], name: str, limit: float
 ) -> tuple[list[str], Rows]:
-    """Scores by learner and number of worlds: mean, least and largest over seeds."""
+    """Return a table of scores: mean, minimum and maximum over seeds."""
     counts = counts_of(curves)
     rows = []
     for learner, by in curves.items():
@@ -100,7 +102,7 @@ def score_table(
         for count in counts:
             found = scores(by.get(count, []), name, limit)
             if not found:
-                cells.append("did not get there" if by.get(count) else "")
+                cells.append("not reached" if by.get(count) else "")
                 continue
             cells.append(_spread(found, of=len(by[count])))
         rows.append(cells)
@@ -108,7 +110,7 @@ def score_table(
 
 
 def _spread(found: Sequence[float], *, of: int) -> str:
-    """Mean, least and largest, and how many of all seeds they are of, if not all."""
+    """Format mean, minimum and maximum; name the number of seeds if incomplete."""
     spread = mean_and_spread(found)
     text = f"{spread['mean']:.0f} ({spread['low']:.0f} to {spread['high']:.0f})"
     return text if len(found) == of else f"{text}, {len(found)} of {of} seeds"
@@ -117,7 +119,7 @@ def _spread(found: Sequence[float], *, of: int) -> str:
 def solved_table(
     curves: Curves, titles: Mapping[str, str], name: str
 ) -> tuple[list[str], Rows]:
-    """Tabulate when runs were first solved."""
+    """Return a table of the samples or seconds until runs were solved."""
     counts = counts_of(curves)
     rows = []
     for learner, by in curves.items():
@@ -142,7 +144,7 @@ def _first(firsts: list[float], name: str) -> str:
 
 
 def conclude(curves: Curves, samples: int, seconds: float) -> list[str]:
-    """Sentences that the figures support, and no others."""
+    """Return the conclusions that the figures support."""
     found = [*_at_equal_samples(curves, samples), *_at_equal_time(curves, seconds)]
     found += _replay(curves, samples)
     found.append(recommend(curves, seconds))
@@ -150,12 +152,14 @@ def conclude(curves: Curves, samples: int, seconds: float) -> list[str]:
         (len(runs) for by in curves.values() for runs in by.values()), default=0
     )
     if seeds < 3:
-        found.append(f"Only {seeds} seed(s) a point: too few for more than a hint.")
+        found.append(
+            f"Only {seeds} seed(s) per point: too few for reliable conclusions."
+        )
     return found
 
 
 def _mean_at(curves: Curves, learner: str, name: str, limit: float) -> dict[int, float]:
-    """Mean score by number of worlds, where all seeds came as far."""
+    """Return the mean score by number of worlds, where all seeds have one."""
     found = {}
     for count, runs in curves.get(learner, {}).items():
         there = scores(runs, name, limit)
@@ -165,7 +169,7 @@ def _mean_at(curves: Curves, learner: str, name: str, limit: float) -> dict[int,
 
 
 def _at_equal_samples(curves: Curves, samples: int) -> list[str]:
-    """Say whether one batch of all transitions is what more worlds cost."""
+    """Return whether the single batch of all transitions explains the loss."""
     fixed = _mean_at(curves, "ppo-fixed", "samples", samples)
     scaled = _mean_at(curves, "ppo-scaled", "samples", samples)
     if len(fixed) < 2 or max(fixed) not in scaled:
@@ -177,30 +181,29 @@ def _at_equal_samples(curves: Curves, samples: int) -> list[str]:
         f"{fixed[best]:.0f} with {best:,} worlds and {fixed[most]:.0f} with {most:,}"
     )
     if lost < CLEAR * MOST:
-        return [f"{told}: more worlds cost it nothing that these figures show."]
+        return [f"{told}: these figures show no loss from more worlds."]
     back = scaled[most] - fixed[most]
     share = back / lost
     told += (
-        f"; with as many minibatches as there are samples for, {scaled[most]:.0f} with "
-        f"{most:,} worlds. Scaling wins back {max(share, 0.0):.0%} of what more worlds "
-        "cost, "
+        f"; with minibatches of a fixed size, {scaled[most]:.0f} with {most:,} worlds. "
+        f"Scaling recovers {max(share, 0.0):.0%} of the loss, "
     )
     if share >= 0.75:
         cause = (
-            "so the cause is the number of steps of the optimiser, as the study that "
-            "this one answers to guessed: all transitions make one batch, and few "
-            "large steps are taken where many small ones would be."
+            "so the smaller number of optimiser steps explains the loss: all "
+            "transitions form one batch, with few large steps instead of many small "
+            "ones."
         )
     elif share >= 0.25:
         cause = (
-            "so too few steps of the optimiser are a part of the cause, and not all of "
-            "it. No arm tests the rest; that the samples come from fewer policies is "
-            "one guess."
+            "so the smaller number of optimiser steps is a part of the cause. No arm "
+            "tests the rest; a possible cause is that the samples come from fewer "
+            "policies."
         )
     else:
         cause = (
-            "so the number of steps of the optimiser is not the cause: as many "
-            "steps on samples of one old policy do not help."
+            "so the number of optimiser steps is not the cause: the same number of "
+            "steps on samples of one old policy does not help."
         )
     return [told + cause]
 
@@ -227,15 +230,15 @@ def _at_equal_time(curves: Curves, seconds: float) -> list[str]:
 
 
 def _each(found: Mapping[int, float], counts: Sequence[int]) -> str:
-    """Scores of numbers of worlds, such as "8 worlds (331), 32 worlds (377)"."""
+    """Format scores by number of worlds, such as "8 worlds (331), 32 worlds (377)"."""
     return ", ".join(f"{count:,} worlds ({found[count]:.0f})" for count in counts)
 
 
 def _replay(curves: Curves, samples: int) -> list[str]:
-    """Say whether a learner that samples from a memory minds the number of worlds."""
+    """Return whether the off-policy learner depends on the number of worlds."""
     told = []
     for learner, words in (
-        ("replay", "The learner that replays"),
+        ("replay", "The off-policy learner"),
         ("sb3-dqn", "The DQN of Stable-Baselines3"),
     ):
         found = _mean_at(curves, learner, "samples", samples)
@@ -246,7 +249,7 @@ def _replay(curves: Curves, samples: int) -> list[str]:
         apart = found[best] - found[worst]
         minds = "depends" if apart >= CLEAR * MOST else "does not clearly depend"
         told.append(
-            f"{words}, whose steps of the optimiser go with the samples, {minds} on "
+            f"{words}, whose optimiser steps are proportional to samples, {minds} on "
             f"the number of worlds at {samples:,} samples: {found[best]:.0f} with "
             f"{best:,} worlds at best, {found[worst]:.0f} with {worst:,} at worst."
         )
@@ -254,11 +257,11 @@ def _replay(curves: Curves, samples: int) -> list[str]:
 
 
 def recommend(curves: Curves, seconds: float) -> str:
-    """Recommend a number of worlds, and say whether its runs stayed solved.
+    """Return the recommended number of worlds, and whether its runs stayed solved.
 
     Args:
         curves: All runs.
-        seconds: Seconds after which runs are looked at again.
+        seconds: Seconds of the second check of the runs.
     """
     times = {
         (learner, count): statistics.median(run.first("seconds") for run in runs)
@@ -268,8 +271,8 @@ def recommend(curves: Curves, seconds: float) -> str:
     solved = {key: time for key, time in times.items() if math.isfinite(time)}
     if not solved:
         return (
-            f"No run reached a score of {SOLVED:g} in most seeds, so that there is no "
-            "recommendation."
+            f"No number of worlds reached a score of {SOLVED:g} in most seeds, so "
+            "there is no recommendation."
         )
     learner, count = min(solved, key=lambda key: solved[key])
     near = sorted(
@@ -279,7 +282,7 @@ def recommend(curves: Curves, seconds: float) -> str:
     others = f" ({', '.join(f'{c:,}' for c in near)} are within a quarter of it)"
     return (
         f"Recommended on this machine for this task: {count:,} worlds with {learner}, "
-        f"which takes {solved[learner, count]:.1f} s to a score of {SOLVED:g}"
+        f"which reaches a score of {SOLVED:g} after {solved[learner, count]:.1f} s"
         + (others if len(near) > 1 else "")
         + "."
         + _unsteady(curves, learner, count, seconds)
@@ -287,7 +290,7 @@ def recommend(curves: Curves, seconds: float) -> str:
 
 
 def _unsteady(curves: Curves, learner: str, count: int, seconds: float) -> str:
-    """Return a sentence on seeds that fell back, with a steady choice if any."""
+    """Return a sentence on seeds that got worse, with a stable alternative if any."""
     runs = curves[learner][count]
     later = scores(runs, "seconds", seconds)
     bound = SOLVED - CLEAR * MOST
@@ -309,7 +312,7 @@ def _unsteady(curves: Curves, learner: str, count: int, seconds: float) -> str:
         return text
     name, number = min(steady, key=lambda key: steady[key])
     return (
-        f"{text} With {number:,} worlds and {name}, which takes "
+        f"{text} With {number:,} worlds and {name}, which needs "
         f"{steady[name, number]:.1f} s, no seed was below {SOLVED:g} then."
     )
 
@@ -320,7 +323,7 @@ def _unsteady(curves: Curves, learner: str, count: int, seconds: float) -> str:
 def draw(
     curves: Curves, titles: Mapping[str, str], settings: dict[str, float], out: Path
 ) -> list[tuple[Path, str]]:
-    """The charts: path and what each shows."""
+    """Return the charts: path and description."""
     if not curves:
         return []
     found = []
@@ -354,7 +357,7 @@ def draw(
 
 
 def _lines(by: dict[int, list[Curve]], name: str, counts: list[int]) -> list[ChartLine]:
-    """A curve for each number of worlds: mean, least and largest over seeds."""
+    """Return a curve per number of worlds: mean, minimum and maximum over seeds."""
     lines = []
     for count in sorted(by):
         runs = by[count]
@@ -379,7 +382,7 @@ def _lines(by: dict[int, list[Curve]], name: str, counts: list[int]) -> list[Cha
 
 
 def _between(run: Curve, name: str, place: float) -> float:
-    """The last score at most at a place."""
+    """Return the last score up to a position."""
     index = sum(p <= place * (1 + 1e-9) for p in getattr(run, name)) - 1
     return run.scores[max(index, 0)]
 
@@ -411,11 +414,11 @@ def _about(store: Store) -> str:
     settings = store.record["settings"]
     return (
         f"{store.about_machine()} Torch with {settings['threads']} thread(s). PPO "
-        f"rolls out {settings['horizon']} steps of each world and goes over them "
-        f"{settings['epochs']} times; minibatches are {settings['minibatches']} in one "
-        f"arm and of {settings['minibatch_size']} samples in the other. The learner "
-        f"that replays acts {settings['acting']}. A score is the mean return of 32 "
-        "episodes without exploration, in worlds of their own; seconds are those of "
-        f"acting and learning. A run that ended early counts from {ENOUGH:.0%} of the "
-        "samples or seconds on, with its last score."
+        f"uses rollouts of {settings['horizon']} steps per world and "
+        f"{settings['epochs']} epochs, with {settings['minibatches']} minibatches in "
+        f"one arm and minibatches of {settings['minibatch_size']} samples in the "
+        f"other. The off-policy learner acts {settings['acting']}. A score is the mean "
+        "return of 32 episodes without exploration, in separate worlds; seconds "
+        "include acting and learning, not evaluation. A run that ended early is "
+        f"included from {ENOUGH:.0%} of the samples or seconds on, with its last score."
     )

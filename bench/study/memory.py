@@ -1,4 +1,4 @@
-"""Memory that there is, and the refusal of what would not fit."""
+"""Free memory, and errors for measurements that do not fit."""
 
 from pathlib import Path
 
@@ -7,11 +7,11 @@ import torch
 from mjlab.cli.answers import UsageError
 
 SHARE = 0.8
-"""Share of the free memory that a measurement may take."""
+"""Maximum fraction of the free memory that a measurement uses."""
 
 
 def free_bytes(device: torch.device) -> int:
-    """Memory that could still be taken: of the GPU, or of this machine."""
+    """Return the free memory of the GPU, or of this machine."""
     if device.type == "cuda":
         return torch.cuda.mem_get_info(device)[0]
     found = [_of_machine(), *_of_control_group()]
@@ -21,7 +21,7 @@ def free_bytes(device: torch.device) -> int:
 def _of_machine() -> int | None:
     meminfo = Path("/proc/meminfo")
     if not meminfo.exists():
-        # macOS does not say what is free. Half of everything is a careful guess.
+        # macOS does not report free memory; half of the total is a safe estimate.
         import os
 
         return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") // 2
@@ -32,7 +32,7 @@ def _of_machine() -> int | None:
 
 
 def _of_control_group() -> list[int]:
-    """Return what a container's limit leaves."""
+    """Return the free memory within a container's limit."""
     folder = Path("/sys/fs/cgroup")
     try:
         most = (folder / "memory.max").read_text().strip()
@@ -43,27 +43,27 @@ def _of_control_group() -> list[int]:
 
 
 def needs(what: str, num_envs: int, bytes_per_world: float, free: int) -> str | None:
-    """Return why so many worlds do not fit, or None if they do.
+    """Return the reason if worlds do not fit, or None if they do.
 
     Args:
-        what: Whose worlds.
-        num_envs: How many.
-        bytes_per_world: What one of them takes.
-        free: What is free.
+        what: Name of the worlds.
+        num_envs: Number of worlds.
+        bytes_per_world: Memory of one world.
+        free: Free memory.
     """
     wanted = num_envs * bytes_per_world
     if wanted <= SHARE * free:
         return None
     return (
         f"{num_envs:,} worlds of {what} need about {readable(wanted)}, and "
-        f"{readable(free)} are free, of which {SHARE:.0%} may be taken"
+        f"{readable(free)} are free, of which {SHARE:.0%} can be used"
     )
 
 
 def refuse_if_too_large(
     what: str, num_envs: int, bytes_per_world: float, free: int
 ) -> None:
-    """Raise an error with both numbers if so many worlds do not fit."""
+    """Raise with the needed and the free memory if the worlds do not fit."""
     reason = needs(what, num_envs, bytes_per_world, free)
     if reason is not None:
         most = int(SHARE * free / bytes_per_world)
@@ -71,7 +71,7 @@ def refuse_if_too_large(
 
 
 def readable(number: float) -> str:
-    """Bytes as a person reads them."""
+    """Format bytes for readers."""
     for unit in ("B", "kB", "MB", "GB"):
         if number < 1000:
             return f"{number:.3g} {unit}"

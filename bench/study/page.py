@@ -1,4 +1,4 @@
-"""One HTML page that holds tables and pictures, and loads nothing."""
+"""A self-contained HTML page with tables and pictures."""
 
 import base64
 import html
@@ -40,7 +40,7 @@ def table_markdown(head: Row, rows: Sequence[Row]) -> str:
 
 
 def table_html(head: Row, rows: Sequence[Row]) -> str:
-    """A table for the page."""
+    """Return a table of the page."""
 
     def row(kind: str, cells: Row) -> str:
         inner = "".join(f"<{kind}>{html.escape(str(c))}</{kind}>" for c in cells)
@@ -51,14 +51,14 @@ def table_html(head: Row, rows: Sequence[Row]) -> str:
 
 
 def picture(path: Path, says: str) -> str:
-    """Return an SVG file within the page; `says` is for who does not see it."""
+    """Return an SVG file embedded in the page; `says` is for screen readers."""
     data = base64.b64encode(path.read_bytes()).decode()
     source = f"data:image/svg+xml;base64,{data}"
     return f'<p><img src="{source}" alt="{html.escape(says)}"></p>'
 
 
 def paragraph(text: str) -> str:
-    """A paragraph of plain text."""
+    """Return a paragraph of plain text."""
     return f"<p>{html.escape(text)}</p>"
 
 
@@ -72,8 +72,8 @@ def write_page(path: Path, title: str, parts: Sequence[str]) -> Path:
 
     Args:
         path: The file.
-        title: Its title, as plain text.
-        parts: HTML, from the functions above.
+        title: Title as plain text.
+        parts: HTML from the functions above.
     """
     shown = html.escape(title)
     path.write_text(

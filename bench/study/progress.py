@@ -7,13 +7,13 @@ _WIDTH = 30
 
 
 class Progress:
-    """A bar on a terminal; a line a result where there is none."""
+    """Progress bar on a terminal; otherwise one line per result."""
 
     def __init__(self, total: int) -> None:
-        """Begin.
+        """Start the bar.
 
         Args:
-            total: Things to do.
+            total: Total number of items.
         """
         self._total = max(total, 1)
         self._done = 0
@@ -21,16 +21,16 @@ class Progress:
         self._measured = 0
 
     def show(self, what: str) -> None:
-        """Say what is being done."""
+        """Show the current item."""
         if sys.stderr.isatty():
             self._bar(what)
 
     def done(self, what: str, *, measured: bool = True) -> None:
-        """Count a thing that is done.
+        """Count a finished item.
 
         Args:
-            what: What came of it.
-            measured: Whether it took time, rather than being there already.
+            what: Summary of its result.
+            measured: False for an item that already existed.
         """
         self._done += 1
         self._measured += measured
@@ -40,7 +40,7 @@ class Progress:
             print(f"[{self._done}/{self._total}] {what}", file=sys.stderr, flush=True)
 
     def close(self) -> None:
-        """End the bar's line."""
+        """Finish the line of the bar."""
         if sys.stderr.isatty():
             print(file=sys.stderr, flush=True)
 

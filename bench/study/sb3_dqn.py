@@ -1,4 +1,4 @@
-"""Stable-Baselines3's DQN on the classic cartpole, for the study of learning."""
+"""Stable-Baselines3's DQN on the classic cartpole, for the learning study."""
 
 import time
 from typing import Any
@@ -10,13 +10,13 @@ from bench.study.curves import Policy
 from mjlab.tasks.cartpole.classic import ClassicCartpoleCfg, KernelCartpoles
 
 CHUNK = 2048
-"""Samples between two looks at the clock."""
+"""Samples between two checks of the time."""
 
 REPLAYED = 4.0
 """Times that a sample is learned from, on average, whatever the number of worlds."""
 
 ROWS = 64
-"""Samples of a step of the optimiser."""
+"""Samples per optimiser step."""
 
 
 def vec_env(num_envs: int, seed: int) -> Any:
@@ -28,7 +28,7 @@ def vec_env(num_envs: int, seed: int) -> Any:
 
 
 class Cartpoles:
-    """Cartpoles as SB3 asks for them, in NumPy."""
+    """Cartpoles in the interface of SB3, with NumPy arrays."""
 
     def __init__(self, num_envs: int, seed: int) -> None:
         from gymnasium.spaces import Box, Discrete
@@ -69,18 +69,18 @@ class Cartpoles:
         """Nothing outlives the tensors."""
 
     def get_attr(self, attr_name: str, indices: Any = None) -> list[Any]:
-        """The one attribute that SB3 asks for: these worlds cannot be drawn."""
+        """Return the only attribute that SB3 reads: these worlds cannot be rendered."""
         if attr_name != "render_mode":
             raise AttributeError(attr_name)
         return [None] * self._num_envs
 
     def set_attr(self, attr_name: str, value: Any, indices: Any = None) -> None:
-        """There is nothing to set."""
-        raise NotImplementedError("These worlds have no attributes of their own.")
+        """Raise: no attribute can be set."""
+        raise NotImplementedError("These worlds have no attributes.")
 
     def env_method(self, method_name: str, *args: Any, **more: Any) -> list[Any]:
-        """There is nothing to call."""
-        raise NotImplementedError("These worlds have no methods of their own.")
+        """Raise: there are no methods."""
+        raise NotImplementedError("These worlds have no methods.")
 
     def env_is_wrapped(self, wrapper_class: Any, indices: Any = None) -> list[bool]:
         """Nobody wraps these."""
@@ -88,7 +88,7 @@ class Cartpoles:
 
 
 class StableDqnLearner:
-    """DQN, with as many updates a sample at any number of worlds."""
+    """DQN with the same number of updates per sample for any number of worlds."""
 
     def __init__(self, num_envs: int, seed: int) -> None:
         from stable_baselines3 import DQN  # pyright: ignore
@@ -109,7 +109,7 @@ class StableDqnLearner:
             seed=seed,
             device="cpu",
         )
-        # The plan of exploration needs an end, which nobody waits for.
+        # The exploration schedule needs an end, which is never reached.
         self._dqn._setup_learn(500_000)
         self._dqn.set_logger(_silent())
         self.policy: Policy = _Greedy(self._dqn)
@@ -125,7 +125,7 @@ class StableDqnLearner:
         return self._dqn._n_updates
 
     def advance(self) -> float:
-        """Act and learn for a while."""
+        """Act and learn for some time."""
         start = time.perf_counter()
         self._dqn.learn(CHUNK, reset_num_timesteps=False, log_interval=None)
         return time.perf_counter() - start

@@ -90,7 +90,11 @@ def test_unknown_contenders_learners_and_tasks_are_named_with_the_nearest(tmp_pa
         (cartpole_scaling, ["--seconds", "-1"], "--seconds -1.0"),
         (cartpole_scaling, ["--threads-per-block", "2048"], "from 1 to 1024"),
         (cartpole_scaling, ["--device", "tpu9"], "--device 'tpu9'"),
-        (cartpole_scaling, ["--only", "kernel", "--without", "kernel"], "Nobody is"),
+        (
+            cartpole_scaling,
+            ["--only", "kernel", "--without", "kernel"],
+            "No contender is left",
+        ),
         (cartpole_learning, ["--samples", "-1"], "--samples -1"),
         (cartpole_learning, ["--seconds", "9", "--longest", "2"], "at most `longest`"),
         (task_scaling, ["Cartpole-Balance", "--blocks", "0"], "--blocks 0"),
@@ -247,7 +251,7 @@ def test_results_of_other_settings_are_not_mixed(tmp_path):
         "kernel/4"
     ]
     (tmp_path / "scaling.json").write_text("not JSON")
-    with pytest.raises(UsageError, match="is no file of results"):
+    with pytest.raises(UsageError, match="is not a file of results"):
         scaling(tmp_path, "--counts", "2")
 
 
@@ -367,9 +371,9 @@ def curve(samples_score, seconds_score=None, *, solved=math.inf):
 @pytest.mark.parametrize(
     ("scaled", "said"),
     [
-        (440.0, "Scaling wins back 85% .* the cause is the number of steps"),
-        (300.0, "Scaling wins back 50% .* part of the cause"),
-        (120.0, "Scaling wins back 5% .* is not the cause"),
+        (440.0, "Scaling recovers 85% .* explains the loss"),
+        (300.0, "Scaling recovers 50% .* part of the cause"),
+        (120.0, "Scaling recovers 5% .* is not the cause"),
     ],
 )
 def test_the_conclusion_follows_the_figures(scaled, said):
@@ -422,7 +426,7 @@ def test_a_table_says_of_how_many_seeds_a_figure_is():
     runs = {8: [curve(400.0), curve(420.0)], 32: [curve(100.0), short], 128: [short]}
     head, rows = score_table({"x": runs}, {"x": "X"}, "samples", 1000)
     assert head == ["worlds", "8", "32", "128"]
-    cells = ["410 (400 to 420)", "100 (100 to 100), 1 of 2 seeds", "did not get there"]
+    cells = ["410 (400 to 420)", "100 (100 to 100), 1 of 2 seeds", "not reached"]
     assert rows == [["X", *cells]]
 
 

@@ -56,7 +56,7 @@ def test_an_update_is_timed_whose_batch_is_that_of_the_worlds() -> None:
 def test_a_side_with_code_from_elsewhere_is_an_error(
     tmp_path: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
-    with pytest.raises(RuntimeError, match=r"A side ended with 1\."):
+    with pytest.raises(RuntimeError, match=r"A worker process ended with 1\."):
         compare(tmp_path, tmp_path, "Cartpole-Balance:4", pairs=1, steps=1)
     assert f"not from {tmp_path}" in capfd.readouterr().err
 
