@@ -1,4 +1,4 @@
-"""Names and patterns, against hand-made answers."""
+"""Names and patterns, compared with manual results."""
 
 import re
 
@@ -68,7 +68,7 @@ def test_names_that_are_not_alike_are_not_called_near():
     names = ["name", "seed", "device", "resume"]
     assert suggest("xyz", names) == ("Valid names: 'name', 'seed', 'device', 'resume'.")
     assert suggest("xyz", names, otherwise="See --help.") == "See --help."
-    # Dashes that all options begin with make nothing alike.
+    # The dashes of options do not count as similarity.
     options = [f"--{name}" for name in (*names, "disable")]
     assert suggest("--wandb", options, otherwise="See --help.") == "See --help."
     assert suggest("--sed", options, otherwise="no").startswith(

@@ -1,4 +1,4 @@
-"""A run says what was run, on what, and nothing of whose machine that was."""
+"""Provenance: command and environment of a run, without personal data."""
 
 import json
 import os
@@ -22,7 +22,7 @@ ROOT = Path(__file__).resolve().parents[1]
 
 @pytest.fixture
 def place(tmp_path, monkeypatch) -> Path:
-    """A home folder with a repository in it, where one works."""
+    """A home folder with a repository, as the working directory."""
     monkeypatch.setenv("HOME", "/home/ann smith")
     monkeypatch.setattr(Path, "cwd", lambda: Path("/home/ann smith/robots/walker"))
     return tmp_path
@@ -101,7 +101,7 @@ def test_nothing_in_the_folder_of_a_run_leads_back_to_its_machine(
 
 
 def test_asking_for_the_state_of_a_repository_writes_nothing_to_it(tmp_path):
-    """A run that is killed while git refreshes its index would leave that locked."""
+    """A run killed while git refreshes its index would leave the index locked."""
 
     def git(*words: str) -> None:
         subprocess.run(["git", "-C", str(tmp_path), *words], check=True)
@@ -112,7 +112,7 @@ def test_asking_for_the_state_of_a_repository_writes_nothing_to_it(tmp_path):
     git("add", "a.txt")
     git("-c", "user.name=a", "-c", "user.email=a@b.c", "commit", "-qm", "one")
     index = (tmp_path / ".git/index").read_bytes()
-    os.utime(file, (1, 1))  # Git's own note of the file is stale now.
+    os.utime(file, (1, 1))  # Git's cached file status is stale now.
     state = git_state(tmp_path)
     assert state is not None and not state[1]["changed"]
     assert (tmp_path / ".git/index").read_bytes() == index

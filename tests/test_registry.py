@@ -1,4 +1,4 @@
-"""Tasks and what they fill in by themselves."""
+"""Tasks and their default factories."""
 
 from dataclasses import dataclass
 from typing import Self

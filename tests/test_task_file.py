@@ -1,4 +1,4 @@
-"""A task from a Python file: its id, its errors, and what a run's file can reach."""
+"""A task from a Python file: its id, errors, and the limits of a run's file."""
 
 import hashlib
 import json
@@ -44,7 +44,7 @@ QUICK = Task(env=HangingPoleCfg, rl=agent)
 
 @pytest.fixture
 def file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
-    """A file with a task, which this process forgets after the test."""
+    """A file with a task, which this process unregisters after the test."""
     monkeypatch.setattr(registry, "_ADDED", {})
     monkeypatch.setattr(sys, "path", [*sys.path])
     before = set(sys.modules)
@@ -82,7 +82,7 @@ def test_words_without_a_file_are_handed_back() -> None:
 def test_the_code_that_runs_is_the_code_that_was_hashed(
     file: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Python caches bytecode by seconds and size, which a quick edit can keep."""
+    """Python caches bytecode by seconds and size, which a quick edit can preserve."""
     monkeypatch.setattr(sys, "dont_write_bytecode", False)
     os.utime(file, (1e9, 1e9))
     typed_task(f"{file}:HangingPoleCfg")
@@ -144,7 +144,7 @@ def test_a_class_with_the_id_of_an_installed_task_is_refused(
 
 
 def saved(file: Path) -> str:
-    """The settings of a run of the file's task, as its config.json has them."""
+    """The settings of a run of the file's task, as in its config.json."""
     task = load_task(typed_task(f"{file}:HangingPoleCfg"))
     env: Any = task.env()
     env.decimation = 3
@@ -187,7 +187,8 @@ def test_a_file_that_changed_is_told_and_goes_on_only_when_accepted(file: Path) 
     assert env.decimation == 3 and env.episode_length_s == 2.0
 
 
-# --- Attacks: a run folder names a file, and nothing imports it -----------------------
+# --- Attacks: a run folder names a file, which must not be imported
+# --------------------
 
 MARK = "import pathlib; pathlib.Path(r'{0}').touch()\n"
 

@@ -1,4 +1,4 @@
-"""The studies of throughput and of learning: what they refuse, keep and conclude."""
+"""Studies of throughput and learning: refused options, stored results, conclusions."""
 
 import json
 import math
@@ -28,11 +28,11 @@ CPU = torch.device("cpu")
 
 @pytest.fixture(autouse=True)
 def no_large_copies(monkeypatch):
-    """A quarter of a gigabyte is copied to see what memory can do; not in tests."""
+    """The bandwidth measurement copies a quarter of a gigabyte, which tests skip."""
     monkeypatch.setattr("bench.study.bandwidth.COPIED", {"cpu": 2**20})
 
 
-# What is refused.
+# Refused options.
 
 
 @pytest.mark.parametrize("count", ["0", "-8"])
@@ -106,7 +106,7 @@ def test_options_that_mean_nothing_are_refused(study, arguments, said, tmp_path)
         study.main([*arguments, "--out", str(tmp_path)])
 
 
-# Who is measured.
+# Contenders.
 
 
 def test_whoever_is_not_installed_is_listed_with_the_reason(
@@ -152,7 +152,7 @@ def test_every_way_steps_its_worlds_and_resets_them(name, count):
     point = measure(run, count, seconds=0.01, repeats=3)
     run.close()
     assert len(point.step_s) == 3 and min(point.step_s) > 0
-    # A random episode lasts 22 steps, so that 1 in 22 ends in a step.
+    # A random episode lasts 22 steps, so 1 in 22 ends per step.
     if count > 100:
         assert 0.01 < point.ended_share < 0.12
 
@@ -169,7 +169,7 @@ def test_every_way_with_processes_steps_its_worlds(name):
 
 
 class Sleeping:
-    """Worlds whose step takes as long as a clock of our own says."""
+    """Worlds with a step duration set by a fake clock."""
 
     steps = 2
 
@@ -193,7 +193,7 @@ def test_the_clock_stops_when_the_device_has_finished(monkeypatch):
     monkeypatch.setattr("bench.study.points.time.perf_counter", lambda: clock[0])
     run = Sleeping(clock)
     point = measure(run, 10, seconds=4.0, repeats=4)
-    # 13 calls to mix worlds take 1.32 s, so that 10 fill a repeat of 1 s.
+    # 13 warm-up calls take 1.32 s, so 10 calls fill a repeat of 1 s.
     assert point.steps == 20
     assert point.step_s == pytest.approx([(10 * 0.1 + 0.02) / 20] * 4)
     assert point.rate == pytest.approx(10 / 0.051)
@@ -207,7 +207,7 @@ def test_a_point_is_the_median_with_its_spread():
     assert Point.from_data(json.loads(json.dumps(point.to_data()))) == point
 
 
-# What is kept.
+# Stored results.
 
 
 def scaling(tmp_path, *more):
@@ -232,7 +232,7 @@ def test_an_interrupted_run_resumes(tmp_path, monkeypatch, capsys):
     before = json.loads((tmp_path / "scaling.json").read_text())["results"]
     assert list(before) == ["kernel/2", "gym-vector/2"]
     after = scaling(tmp_path, "--counts", "2", "8")["results"]
-    assert calls == [2, 2, 8, 8, 8]  # Those of 2 were not measured again.
+    assert calls == [2, 2, 8, 8, 8]  # Points with 2 worlds were not measured again.
     assert list(after) == ["kernel/2", "gym-vector/2", "kernel/8", "gym-vector/8"]
     assert {key: after[key] for key in before} == before
     assert "2 results are there already" in capsys.readouterr().out
@@ -287,7 +287,7 @@ def test_a_task_is_swept_resumed_and_judged(tmp_path, capsys):
     assert first["conclusion"]["best_worlds"] in (1, 4)
 
 
-# What follows from rates.
+# Conclusions from rates.
 
 
 def test_bytes_of_a_sample_are_those_of_the_arrays_that_a_step_touches():
@@ -303,7 +303,7 @@ def test_bytes_of_a_sample_are_those_of_the_arrays_that_a_step_touches():
 
 
 def test_the_share_of_the_memorys_limit_is_the_rate_by_bytes():
-    point = Point(1000, [1e-5], 1, 0.0, 0.0)  # 1e8 samples a second of 54 bytes.
+    point = Point(1000, [1e-5], 1, 0.0, 0.0)  # 1e8 samples per second of 54 bytes.
     told = bandwidth.against_limit("kernel", "It", point, 54e9)
     assert "54 GB/s" in told and "1,000,000,000 samples/s; it reaches 10.0%" in told
     assert 1e8 < bandwidth.bandwidth(CPU, repeats=3) < 1e13
@@ -358,7 +358,7 @@ def test_the_limit_is_what_stands_in_the_way_at_the_best_number(results, limit, 
 
 
 def curve(samples_score, seconds_score=None, *, solved=math.inf):
-    """A run that has a score at 1000 samples and 10 seconds."""
+    """Run with a score at 1000 samples and 10 seconds."""
     best = 500.0 if math.isfinite(solved) else samples_score
     return Curve(
         samples=[0, 1000, 2000],
@@ -388,7 +388,7 @@ def test_the_conclusion_follows_the_figures(scaled, said):
 
 
 def at_ten_seconds(score: float) -> Curve:
-    """A run that was solved after 3 seconds and has a score after 10."""
+    """Run that was solved after 3 seconds and has a score after 10."""
     return Curve([0, 500, 1000], [0.0, 3.0, 10.0], [9.0, 480.0, score], [0, 5, 10])
 
 
@@ -494,7 +494,7 @@ def test_a_score_is_the_mean_return_of_gymnasiums_episodes():
 
 
 def rolled(rows, lengths, *, ended):
-    """Sequences of one number each, for arithmetic by hand."""
+    """Sequences of one number each, for hand arithmetic."""
     valid = (torch.arange(LENGTH)[None] < torch.tensor(lengths)[:, None]).float()
     over = torch.zeros(rows, LENGTH)
     for row, (length, is_end) in enumerate(zip(lengths, ended, strict=True)):
@@ -516,11 +516,12 @@ def test_targets_are_three_rewards_and_a_value_unless_the_episode_ended():
     targets = ReplayLearner._targets(found, later)
     three = 1 + GAMMA + GAMMA**2
     assert targets[0, 0] == pytest.approx(three + GAMMA**3 * 30, rel=1e-5)
-    # Two steps before the end of what is known: two rewards, then its last state.
+    # Two steps before the end of the sequence: two rewards, then the value of its last
+    # state.
     assert targets[0, LENGTH - 2] == pytest.approx(
         1 + GAMMA + GAMMA**2 * 10 * LENGTH, rel=1e-5
     )
-    # Three steps of five are left: three rewards, and nothing after the end.
+    # Three of five steps are left: three rewards, and nothing after the end.
     assert targets[1, 2] == pytest.approx(three, rel=1e-5)
     assert targets[1, 4] == pytest.approx(1.0)
     assert targets[2, 4] == pytest.approx(1 + GAMMA * 50, rel=1e-5)
@@ -538,15 +539,15 @@ def test_sequences_are_pieces_of_single_episodes():
     assert sum(int((piece.burn_in == BURN_IN).sum()) for piece in found) > 10
     for piece in found:
         seen, valid = piece.observations, piece.valid.bool()
-        # Positions follow from velocities: nothing jumps into another episode.
+        # Positions follow from velocities, so no sequence contains two episodes.
         moved = seen[:, :-1, 0] + 0.02 * seen[:, :-1, 1]
         torch.testing.assert_close(moved[valid], seen[:, 1:, 0][valid])
-        # What begins an episode lies near the middle, with nothing remembered.
+        # The start of an episode is near the centre, with a zero recurrent state.
         fresh = piece.burn_in == 0
         assert (seen[fresh, 0].abs() <= 0.05).all()
         assert (piece.hidden[fresh] == 0).all()
         assert (piece.hidden[~fresh] != 0).any(dim=1).all()
-        # A task that ends does so in the last step of a piece.
+        # A terminated episode ends in the last step of a sequence.
         ends = piece.ended.bool()
         assert (ends.float().sum(dim=1) <= 1).all()
         last = piece.valid.sum(dim=1).long() - 1
@@ -590,14 +591,14 @@ def test_replay_forgets_the_oldest_and_draws_what_was_wrong():
     replay.judge(torch.arange(4), torch.tensor([0.0, 0.0, 9.0, 0.0]))
     found, places, weight = replay.draw(400)
     often = (places == 2).float().mean()
-    # By priorities of 9 and 1e-3, to the power of 0.9, once in some 1,000 draws.
+    # With priorities 9 and 1e-3 to the power of 0.9, about once in 1,000 draws.
     assert often > 0.98 and weight[places == 2].max() <= weight.max()
 
 
 def test_the_learner_that_replays_takes_its_updates_by_samples():
     few, many = (ReplayLearner(n, 0, under_ray=False) for n in (16, 128))
     for learner, calls in ((few, 16), (many, 2)):
-        learner._replay.size = 256  # As if it were full enough to learn from.
+        learner._replay.size = 256  # As if the buffer were full enough for learning.
         for _ in range(calls):
             learner.advance()
     assert few.samples == many.samples == 4096
@@ -643,7 +644,7 @@ def test_runs_of_one_seed_are_the_same_run():
     assert scores[:2] == scores[2:]
 
 
-# Pictures and pages.
+# Charts and pages.
 
 
 def test_a_page_escapes_what_it_shows_and_holds_its_pictures(tmp_path):

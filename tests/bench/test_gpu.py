@@ -1,4 +1,4 @@
-"""The checks of `bench/gpu.py`, as far as they run without a GPU."""
+"""Checks of `bench/gpu.py`, as far as they run without a GPU."""
 
 import dataclasses
 import json
@@ -20,7 +20,7 @@ REHEARSED += ["speed.Velocity-G1-Flat.4096"]
 def test_a_difference_is_counted_by_worlds_and_against_the_scale_of_the_tensor():
     expected = torch.tensor([[100.0, 1.0], [2.0, 3.0], [4.0, 5.0], [6.0, 7.0]])
     value = expected.clone()
-    value[1, 1] += 0.09  # Less than a thousandth of 100.
+    value[1, 1] += 0.09  # Less than 1/1000 of 100.
     assert gpu_worlds.share_of_rows(value, expected) == 0.0
     value[2] += 0.2
     assert gpu_worlds.share_of_rows(value, expected) == 0.25
@@ -39,7 +39,7 @@ def test_a_verdict_allows_what_two_eager_runs_differ_by_and_little_more():
     assert gpu_worlds.verdict(calm, calm)["passed"]
     assert not gpu_worlds.verdict({"qpos": 0.02, "qvel": 0.0}, calm)["passed"]
     assert gpu_worlds.verdict({"qpos": 0.0, "qvel": 0.3}, wild)["passed"]
-    # That velocities are noisy says nothing of positions.
+    # Noise in velocities does not affect positions.
     assert not gpu_worlds.verdict({"qpos": 0.02, "qvel": 0.0}, wild)["passed"]
     assert gpu_checks.verdicts(
         {"a": [{"passed": True}], "b": {"c": {"passed": False}}}
@@ -79,7 +79,7 @@ def test_a_check_that_crashes_hangs_or_faults_costs_no_other_its_verdict(
     assert "SIGSEGV" in found["crash"]["reason"]
     assert "illegal memory access" in found["fault"]["reason"]
     assert "budget" in found["dear"]["reason"]
-    # The child of what hung is gone too, but for its row until somebody waits for it.
+    # The child of the hung process is gone too, except for its zombie entry.
     stat = Path(f"/proc/{note.read_text()}/stat")
     assert not stat.exists() or stat.read_text().rpartition(")")[2].split()[0] == "Z"
     table = capsys.readouterr().out
@@ -89,7 +89,7 @@ def test_a_check_that_crashes_hangs_or_faults_costs_no_other_its_verdict(
     )
     log = (tmp_path / "out" / "log.txt").read_text()
     assert "--- crash" in log and "Traceback" in log
-    # Where it was, of what said nothing by itself.
+    # The stack of the hung process, which printed nothing else.
     assert "Fatal Python error: Segmentation fault" in log
     hung = log.partition("--- hang")[2].partition("--- ")[0]
     assert "in hang" in hung and "gpu_disasters.py" in hung

@@ -1,4 +1,4 @@
-"""`bench/paired.py`: two checkouts, stepped in turns."""
+"""`bench/paired.py`: two checkouts, stepped in alternation."""
 
 import subprocess
 from pathlib import Path
@@ -19,7 +19,7 @@ class SyntheticCfg(CartpoleBalanceCfg):
 
 
 def checkout(folder: Path, decimation: int) -> Path:
-    """This project, but for a task that takes so many physics steps."""
+    """This project, with a task of a given number of physics steps."""
     (folder / "tests/worlds").mkdir(parents=True)
     for name in ("mjlab",):
         (folder / name).symlink_to(ROOT / name)
@@ -33,7 +33,7 @@ def checkout(folder: Path, decimation: int) -> Path:
 
 @pytest.mark.slow
 def test_each_side_steps_the_code_of_its_own_checkout(tmp_path: Path) -> None:
-    """Fifty physics steps take longer than one does, whatever else happens here."""
+    """Fifty physics steps take longer than one under any load."""
     quick, slow = checkout(tmp_path / "quick", 1), checkout(tmp_path / "slow", 50)
     found = compare(quick, slow, "synthetic:64", pairs=3, steps=5, threads=1)
     for name in ("speed", "speed_by_processor_time"):

@@ -1,4 +1,4 @@
-"""`bench/walking.py`: its table and file, and disturbances in place of a task's own."""
+"""`bench/walking.py`: table, file, and other disturbances than the task's."""
 
 import json
 import sys

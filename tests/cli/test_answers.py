@@ -1,4 +1,4 @@
-"""Answers to what goes wrong beyond the line: signals, disks, slips of typing."""
+"""Messages for signals, disks, and mistakes in Python code."""
 
 import contextlib
 import errno
@@ -60,7 +60,7 @@ def small(*more: str) -> list[str]:
 
 @pytest.fixture(scope="module")
 def logs(tmp_path_factory) -> Path:
-    """A run of one iteration with 8 worlds."""
+    """Run of one iteration with 8 worlds."""
     root = tmp_path_factory.mktemp("logs")
     line = small("--num-envs", "8", "--agent.max-iterations", "1")
     assert run_program(train.main, [*line, "--logs", str(root)]) == 0
@@ -68,13 +68,13 @@ def logs(tmp_path_factory) -> Path:
 
 
 def answer(capsys: pytest.CaptureFixture, main: Callable, *line: str) -> str:
-    """What a program says when it refuses."""
+    """Return the message of a program that refuses its arguments."""
     assert run_program(main, line) == 2
     return capsys.readouterr().err
 
 
 def forked(work: Callable[[], object]) -> int:
-    """Start a child that works and ends with code 0; return its process id."""
+    """Start a child process that ends with code 0; return its process id."""
     child = os.fork()
     if child == 0:
         try:
@@ -98,9 +98,9 @@ def wait_for(is_so: Callable[[], bool], seconds: float = 20.0) -> None:
 
 
 def test_a_closed_terminal_ends_training_like_sigterm(tmp_path):
-    """The kernel hangs up on a process whose terminal is closed, and fails its output.
+    """A closed terminal sends SIGHUP and makes output fail.
 
-    What saves after the hangup writes to both streams, as an iteration does.
+    Like an iteration, the program writes to both streams after the signal.
     """
     ready, saved = tmp_path / "ready", tmp_path / "saved"
     child, terminal = pty.fork()
@@ -167,7 +167,7 @@ def test_a_program_that_is_ended_cleans_up(tmp_path, number):
 
 
 def test_a_closed_pipe_asks_training_to_end_and_drops_its_output(tmp_path):
-    """The kernel fails each write to a pipe that nobody reads."""
+    """The kernel fails each write to a pipe without a reader."""
     saved, (reader, writer) = tmp_path / "saved", os.pipe()
 
     def work() -> None:
@@ -177,7 +177,7 @@ def test_a_closed_pipe_asks_training_to_end_and_drops_its_output(tmp_path):
             display.say("before")
             assert not interrupts.received
             os.close(reader)
-            wait_for(lambda: _is_closed(1))  # The parent has the reader too.
+            wait_for(lambda: _is_closed(1))  # The parent also has the read end.
             display.say("during")
             assert interrupts.received == signal.SIGPIPE
             display.say("after")
@@ -273,12 +273,12 @@ def test_a_reader_that_has_enough_ends_a_program_without_a_traceback():
     assert process.returncode == 128 + signal.SIGPIPE
 
 
-# --- Runs that are going, and that have gone -----------------------------------------
+# --- Running and finished processes -------------------------------------------------
 
 
 @contextlib.contextmanager
 def training(run: Run, tmp_path: Path) -> Iterator[int]:
-    """A process that trains in a run's folder, killed at the end."""
+    """Process that trains in a run's folder, killed at the end."""
     ready = tmp_path / "ready"
 
     def work() -> None:
@@ -389,7 +389,7 @@ def test_a_gpu_beyond_the_last_is_one_line(capsys, monkeypatch, tmp_path):
 def test_a_full_disk_is_one_line_that_names_folder_and_space(
     tmp_path, capsys, monkeypatch
 ):
-    """The kernel refuses what is written to /dev/full as a full disk does."""
+    """Writes to /dev/full fail as on a full disk."""
     path = tmp_path / "model_000004.pt"
     create = files.create_beside
 
@@ -445,7 +445,8 @@ def test_a_folder_that_may_only_be_read_is_said_so(tmp_path, monkeypatch):
         Run.create(tmp_path / "logs", TASK, configs=configs, seed=3)
 
 
-# --- Slips in Python -----------------------------------------------------------------
+# --- Mistakes in Python
+# -----------------------------------------------------------------
 
 
 @pytest.mark.parametrize("name", sorted(entries()))
@@ -512,7 +513,7 @@ def test_an_error_inside_a_term_names_the_term(capsys):
     assert said.endswith(" Raised by reward term 'bad'.\n")
 
 
-# --- Short forms and near names ------------------------------------------------------
+# --- Short forms and similar names ---------------------------------------------------
 
 
 @pytest.mark.parametrize(

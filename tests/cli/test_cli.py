@@ -1,4 +1,4 @@
-"""The command line: what it understands, what it answers, and how soon."""
+"""Command line: parsing, messages, and start-up time."""
 
 import copy
 import importlib
@@ -62,7 +62,8 @@ def cartpole(text: str, disabled: tuple[str, ...] = ()):
     return apply(configs, settings(text), disabled)
 
 
-# --- At once, and without what takes seconds to import -------------------------------
+# --- Start-up without slow imports
+# ------------------------------------------------------
 
 
 def blocked(*command: str) -> tuple[subprocess.CompletedProcess, float]:
@@ -444,21 +445,21 @@ def test_the_reference_shows_options_with_kind_value_and_text():
 
 
 def typed(value) -> list[str]:
-    """A value as a user types it."""
+    """Return a value as text on the command line."""
     if isinstance(value, tuple | list):
         return [text for item in value for text in typed(item)] or ["()"]
     return [str(value)]
 
 
 def listed(value):
-    """A value with lists for tuples."""
+    """Return a value with lists replaced by tuples."""
     if isinstance(value, dict):
         return {key: listed(item) for key, item in value.items()}
     return [listed(x) for x in value] if isinstance(value, tuple | list) else value
 
 
 def is_nested(value) -> bool:
-    """Whether values in a row would not say where one collection ends."""
+    """Return whether a flat row of values is ambiguous."""
     return isinstance(value, dict | tuple | list) and any(
         isinstance(item, tuple | list) for item in value
     )
@@ -478,7 +479,7 @@ def test_every_option_of_the_reference_can_be_set_to_what_it_is(name):
     ]
     found = apply(configs, line)
     after = {name: find_part(found, name).value for name in options}
-    # A list in a configuration may come back as a tuple, which says the same.
+    # A list in a configuration can come back as a tuple, which is equivalent.
     changed = [n for n in options if listed(after[n]) != listed(before[n])]
     assert changed == []
 
@@ -561,7 +562,8 @@ def test_an_import_that_is_certain_to_fail_is_found_without_it(
     (package / "__init__.py").write_text(f"{line}\n{task}")
     with pytest.raises(ImportFaultError, match=FAULTS[line]):
         check_imports("own", "TASK")
-    with pytest.raises((ImportError, SyntaxError, AttributeError)):  # As Python says.
+    # As formatted by Python.
+    with pytest.raises((ImportError, SyntaxError, AttributeError)):
         _ = importlib.import_module("own").TASK
 
 
@@ -641,7 +643,8 @@ def test_settings_of_the_learner_suit_the_device(line, hidden, monkeypatch):
         train.main(arguments.split())
 
 
-# --- From the line to the run --------------------------------------------------------
+# --- From the command line to the run
+# --------------------------------------------------
 
 SMALL = (
     "--env.scene.num-envs 8 --env.episode-length-s 1.0 --agent.num-steps-per-env 4 "
@@ -707,7 +710,7 @@ def test_a_training_with_a_film_has_it_in_its_report(logs, tmp_path, capsys):
     assert run_program(train.main, [TASK, "--resume", "latest", *more]) == 0
     run = (tmp_path / "logs" / TASK / "latest").resolve()
     assert f"Video {run / 'videos' / 'policy.mp4'}.\n" in capsys.readouterr().out
-    # The box "ftyp" is the first of an MP4 file.
+    # An MP4 file starts with the box "ftyp".
     assert (run / "videos" / "policy.mp4").read_bytes()[4:8] == b"ftyp"
     assert "data:video/mp4;base64," in (run / "report.html").read_text()
 
@@ -775,7 +778,7 @@ def test_the_trained_policy_acts_unlike_zeros(logs):
 
 
 def test_falls_are_ends_before_the_time_is_over(logs, capsys):
-    """A pole that starts within the bound falls out of it under a constant push."""
+    """A pole that starts within the bound leaves it under a constant push."""
     line = ["--episodes", "4", "--policy", "random", "--env.episode-length-s", "0.5"]
     line += ["--disable", "outcomes.success", "--disable", "outcomes.fail"]
     found = figures(logs, *line)

@@ -39,7 +39,7 @@ path_note = "holds the stance"
 
 @pytest.fixture
 def line(tmp_path: Path) -> list[str]:
-    """Return the words of an exam of a policy that falls soon."""
+    """Return arguments of an exam with a policy that falls soon."""
     adapter, policy = tmp_path / "standing.py", tmp_path / "policy.bin"
     adapter.write_text(ADAPTER, "utf-8")
     policy.write_bytes(b"")
@@ -60,7 +60,7 @@ def test_equal_calls_write_equal_files(
     assert [run["run"] for run in runs] == [0, 1, 2]
     assert whole["settings"]["speed"] == 0.4
     assert whole["settings"]["note"] == "holds the stance"
-    # It holds no balance: all fall, in 1 to 3 s.
+    # The policy does not balance: all robots fall after 1 to 3 s.
     assert all(not run["completed"] and run["survival"] < 5.0 for run in runs)
     shown = capsys.readouterr().out
     assert "completed %" in shown and "speed: 0.4" in shown

@@ -1,4 +1,4 @@
-"""The command `mjlab`: its verbs, and how answers name programs under it."""
+"""The command `mjlab`: its verbs, and program names in messages."""
 
 import subprocess
 import sys
@@ -21,14 +21,14 @@ SCHEDULED = ("--commands", "scheduled")
 
 @pytest.fixture
 def call(monkeypatch, capsys):
-    """Type a line after `mjlab`; return exit code, output and errors."""
+    """Run `mjlab` with arguments; return exit code, output and errors."""
     monkeypatch.setattr(answers, "_CALLED", {})
 
     def typed(*line: str) -> tuple[int, str, str]:
         monkeypatch.setattr(sys, "argv", ["mjlab", *line])
         try:
             code = main()
-        except SystemExit as ended:  # tyro's, after a help
+        except SystemExit as ended:  # tyro's output, after a help text
             code = int(ended.code or 0)
         said = capsys.readouterr()
         return code, said.out, said.err
@@ -41,7 +41,7 @@ def test_each_verb_is_a_program_that_calls_itself_so(call, word):
     code, text, _ = call(word, "--help")
     assert code == 0
     assert text.startswith(f"usage: mjlab {word}")
-    # Files of the user, or of `export`.
+    # Files of the user, or written by `export`.
     for file in (
         "mjlab_runner.py",
         "their_env_cfg.py",
@@ -74,7 +74,7 @@ def test_every_program_of_the_folder_has_a_verb():
 
 
 def test_importing_a_program_leaves_the_path_alone():
-    """Installed, what is beside a program is the package, and not the repository."""
+    """In an installation, the package is next to the program, not the repository."""
     code = (
         "import importlib, sys; before = [*sys.path]\n"
         f"for name in {[*VERBS]}:\n"
@@ -102,7 +102,7 @@ def test_answers_name_programs_as_the_user_calls_them(call, tmp_path):
 
 @pytest.fixture
 def played(monkeypatch):
-    """Lines that `play` is called with."""
+    """Arguments of `play`."""
     seen = []
     monkeypatch.setattr("mjlab.cli.play.main", seen.append)
     return seen

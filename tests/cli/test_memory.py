@@ -1,4 +1,4 @@
-"""Worlds that do not fit into memory are refused before they are built."""
+"""Worlds that exceed the memory are refused before they are built."""
 
 import ctypes
 import os
@@ -98,7 +98,7 @@ def test_the_missions_own_line_fits_into_a_machine_of_16_gb() -> None:
     assert task.rl is not None
     need = measure(task.env(), task.rl(), "cpu")
     assert 3 * GB < need.total(4096) < 12 * GB
-    # What is collected, by hand: 24 steps of observations, actions, and seven numbers.
+    # Rollout storage by hand: 24 steps of observations, actions, and seven numbers.
     observed, actions = 286 + 298, 29
     assert need.rollout == 24 * 4 * (observed + 3 * actions + 7)
 
@@ -123,7 +123,7 @@ def test_too_many_worlds_in_python_are_one_line_with_how_many_fit(worlds: int) -
     assert said.startswith(f"{worlds} worlds need at least ")
     assert said.endswith("scene.num_envs in Python, --num-envs on the command line.")
     fitting = re.search(r"enough for at most (\d+)", said)
-    # Each world holds an MjData, whose size without buffers is above 160 kB.
+    # Each world has an MjData, whose size without buffers is above 160 kB.
     assert fitting is not None
     assert 0 < int(fitting[1]) * 160_000 < os.sysconf("SC_PHYS_PAGES") * 2**12
 
@@ -244,7 +244,7 @@ print("PEAK", re.search(r"VmHWM:\\s+(\\d+)", Path("/proc/self/status").read_text
 @pytest.mark.slow
 @pytest.mark.parametrize("name", ["Velocity-Go1-Flat", "Velocity-G1"])
 def test_the_estimate_is_what_a_run_really_takes(name: str, tmp_path: Path) -> None:
-    """Against the peak that the system saw, of two runs that differ in worlds only."""
+    """Compared with the peak memory of two runs that differ only in their worlds."""
     peaks = []
     for worlds in (64, 320):
         command = [sys.executable, "-c", GROWTH, name, str(worlds), str(tmp_path)]
@@ -269,7 +269,7 @@ def test_a_record_takes_two_keyframes_and_the_rows_of_two_roll_outs() -> None:
         for steps in (10, 30):
             agent.num_steps_per_env = steps
             takes[enabled, steps] = measure(cfg, agent, "cpu").managers
-    # Of the cart and its pole: two positions, two velocities and one control.
+    # Of cart and pole: two positions, two velocities and one control.
     rows = [takes[True, n] - takes[False, n] for n in (10, 30)]
     assert rows[1] - rows[0] == 2 * 20 * 4 * (2 + 2 + 1)
     assert takes[False, 10] == takes[False, 30]

@@ -1,4 +1,4 @@
-"""The program of motion files: its words, its answers, and the page that shows it."""
+"""Program of motion files: options, messages, and its documentation page."""
 
 import re
 import shlex
@@ -114,7 +114,7 @@ def test_what_a_policy_does_becomes_a_motion(tmp_path, capsys):
     assert found.num_frames == 21 and found.fps == 50.0 and found.info.robot == "Go1"
     assert "simulated policy: Velocity-Go1-Flat" in found.info.source
     assert "share of motor speed limit" in capsys.readouterr().out
-    # The same by hand.
+    # The same by hand arithmetic.
     task = load_task("Velocity-Go1-Flat")
     run = Run(task.trained)
     configs = run.configs(None)
@@ -161,7 +161,7 @@ def test_what_a_hand_carries_is_what_its_file_says():
 
 
 def commands_of(page: str) -> list[list[str]]:
-    """Commands of the first shell block of a page."""
+    """Return the commands of the first shell block of a page."""
     block = re.search(r"```sh\n(.*?)```", page, re.DOTALL)
     assert block is not None
     return [shlex.split(line) for line in block[1].splitlines()]
@@ -181,11 +181,11 @@ def test_five_commands_lead_from_a_csv_to_a_film(tmp_path, monkeypatch, renderer
         small = ["--width", "160", "--height", "120"] if rest[0] == "show" else []
         main([*rest, *small])
     imported = load_motion(tmp_path / "dance.npz")
-    # The last frame of the grid may be a little before the last row.
+    # The last frame of the grid can be slightly before the last row.
     again = imported.resampled(30.0)
     rows_left = part.joint_pos[: again.num_frames]
     assert part.num_frames - again.num_frames <= 1
-    # Straight lines between rows cut corners: 36 rad/s² / (30 Hz)² / 8 is 5e-3.
+    # Linear interpolation cuts corners: 36 rad/s² / (30 Hz)² / 8 is 5e-3.
     assert np.abs(again.joint_pos - rows_left).max() < 6e-3
     assert imported.info.licence == "CC BY 4.0" and imported.contacts.all()
     turn, other = (load_motion(tmp_path / f"{n}.npz") for n in ("turn", "other_turn"))

@@ -1,4 +1,4 @@
-"""What `play.py` plays, where it shows it, and what it answers to mistakes."""
+"""`play.py`: sources of policies, viewers, and messages."""
 
 import subprocess
 import sys
@@ -37,13 +37,13 @@ runpy.run_path(sys.argv[0], run_name="__main__")
 
 @pytest.fixture(scope="module")
 def logs(tmp_path_factory) -> Path:
-    """A folder of runs with one run of two iterations."""
+    """Folder of runs with one run of two iterations."""
     root = tmp_path_factory.mktemp("logs")
     train(env_cfg(), agent_cfg(2), task=TASK, root=root, device="cpu")
     return root
 
 
-# Where nobody trained.
+# No run exists.
 
 
 def test_a_video_of_random_actions_is_written_and_its_frames_move(
@@ -56,7 +56,7 @@ def test_a_video_of_random_actions_is_written_and_its_frames_move(
     frames = read_film(path).frames
     assert frames.shape == (12, 64 * 96 * 3)
     moved = np.abs(np.diff(frames.astype(int), axis=0)).max(axis=1)
-    assert (moved > 10).all()  # A pole that moves little changes few pixels.
+    assert (moved > 10).all()  # A slow pole changes few pixels.
     assert capsys.readouterr().out.endswith(f"Wrote {path}: 12 frames, 0.6 s.\n")
 
 
@@ -82,7 +82,7 @@ def test_nothing_is_shown_where_nothing_is_asked_for(capsys):
     play.main([*arguments, "--num-envs", "2", "--seed", "7"])
     first, second = capsys.readouterr().out.splitlines()
     assert first == f"{TASK}, zero actions: 2 worlds, seed 7."
-    # Upright, centred, calm and without force is worth nearly 1 a second.
+    # Upright, centred and at rest without force earns nearly 1 per second.
     assert 0.04 < float(second.rpartition(" ")[2].rstrip(".")) <= 0.05
 
 
@@ -102,7 +102,7 @@ def test_a_hand_drives_one_arm_without_an_end_of_time(monkeypatch, capsys):
     assert "Lift-Yam-IK, teleoperated: 1 world, seed 0." in capsys.readouterr().out
 
 
-# What was trained.
+# The trained configuration.
 
 
 def play_unseen(place: str, logs: Path, *more: str) -> None:
@@ -152,7 +152,7 @@ def test_the_policy_of_a_run_acts_as_its_network_does(logs):
     assert actions.shape == (4, 1) and actions.abs().max() > 0
 
 
-# The form in which one watches.
+# The configuration for play.
 
 
 def test_to_watch_is_without_noise_pushes_and_end_of_time():
@@ -198,7 +198,7 @@ def test_a_configuration_that_has_no_form_of_its_own_is_watched_as_well():
     ],
 )
 def test_a_line_that_cannot_work_is_answered(arguments, answer, logs, monkeypatch):
-    monkeypatch.setattr(play, "show", None)  # a page would be served for ever
+    monkeypatch.setattr(play, "show", None)  # the page would be served until stopped
     words = arguments.split()
     if "--logs" not in words:
         words += ["--logs", str(logs)]

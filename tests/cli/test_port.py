@@ -1,4 +1,4 @@
-"""What to change in a task of others: two files in their style, line by line."""
+"""`port`: differences listed for two files in the style of other projects."""
 
 import inspect
 import subprocess
@@ -30,7 +30,7 @@ def port(*words: str, cwd: Path) -> subprocess.CompletedProcess[str]:
 
 @pytest.mark.parametrize("name", NAMES)
 def test_each_line_to_change_is_named_with_what_it_becomes(name):
-    """`python -m tests.cli.test_port` writes the lists anew; read them then."""
+    """`python -m tests.cli.test_port` rewrites the lists; check them afterwards."""
     expected = (FILES / f"{name}.txt").read_text("utf-8")
     assert read_task(source(name)).text(f"{name}.py") + "\n" == expected
 

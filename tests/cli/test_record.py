@@ -1,4 +1,4 @@
-"""Episodes that a line records, by the files that it leaves."""
+"""Recorded episodes, tested by the written files."""
 
 import json
 from collections import Counter
@@ -56,7 +56,7 @@ def test_worlds_are_seeded_by_the_line_and_not_by_the_training(tmp_path):
 
 
 class Counting:
-    """A policy with memory: its action is a tenth of the steps that it remembers."""
+    """Policy with memory: its action is a tenth of the number of remembered steps."""
 
     def __init__(self, num_envs: int, remembered: float) -> None:
         self._steps = torch.full((num_envs, 1), remembered)
@@ -85,7 +85,7 @@ def test_a_policy_with_memory_starts_each_episode_without_it(tmp_path):
 
 
 def test_episodes_that_are_not_to_be_kept_are_run_and_not_written(tmp_path, capsys):
-    # Hanging, the pole neither stands nor is up in the end: nothing succeeds.
+    # A hanging pole is never upright, so no episode succeeds.
     line = ("--policy", "zero", "--episodes", "3", *SHORT)
     file = recorded(tmp_path, "--keep", "failed", *line, task="Cartpole-Swingup")
     with h5py.File(file) as found:

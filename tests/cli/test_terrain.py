@@ -1,4 +1,4 @@
-"""`terrain.py`: pictures of kinds of terrain, and answers to mistakes."""
+"""`terrain.py`: pictures of terrain kinds, and messages."""
 
 import numpy as np
 import pytest

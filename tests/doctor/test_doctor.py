@@ -1,4 +1,4 @@
-"""Each fault is found where it is planted, and none where a training went well."""
+"""Each planted fault is found, and good trainings have no findings."""
 
 import json
 from collections.abc import Iterator
@@ -55,7 +55,8 @@ FAULTS = [
 ]
 QUICK = ("dead_term", "sign", "one_end")
 
-# Of these, the rest of the run is as short as the fault, and says more than the fault.
+# For these kinds, the rest of the run is as short as the fault and has a stronger
+# finding.
 OF_SHORT_RUNS = {"noise_gone", "value_loss", "rate_at_bound", "mostly_learning"}
 
 
@@ -74,7 +75,7 @@ def test_a_fault_planted_in_a_small_training_is_found(
     found = examine_training(course)
     assert kind in kinds(found)
     (one,) = [one for one in found if one.kind == kind]
-    # What is proposed names parts that there are.
+    # Suggested settings exist.
     env, agent = planted(getattr(doctor_runs, kind))
     for name in one.settings:
         part: Any = {"env": env, "agent": agent}
@@ -208,7 +209,7 @@ def test_a_robot_that_stands_still_or_lies_or_is_told_nothing_is_found() -> None
     env = go1()
     (stands,) = seen(env, Does(*[0.0] * 12), is_normalised=True)
     assert stands.kind == "stands_still"
-    # Thighs ahead and calves folded: the trunk lies on the ground.
+    # Thighs forward and calves folded: the trunk lies on the ground.
     folded = Does(*[0.0, 3.0, -3.0] * 4)
     assert kinds(seen(env, folded, steps=90, is_normalised=True)) >= {"lies"}
     (untold,) = [
@@ -233,7 +234,7 @@ def test_weights_that_are_not_finite_and_what_never_changed_are_found() -> None:
     assert "actor/b" in found[1].what
 
 
-# What is said, and where.
+# Text and file of the findings.
 
 
 def test_beside_a_training_the_figures_are_those_that_its_file_has(
@@ -250,7 +251,7 @@ def test_beside_a_training_the_figures_are_those_that_its_file_has(
 
 
 def collapse() -> Course:
-    """Episodes of a G1 that learned to fall, as they were: 62 to 8.6 steps."""
+    """Episode lengths of a G1 that learned to fall: 62 to 8.6 steps."""
     lengths = [62.0 - 53.4 * min(i, 30) / 30 for i in range(40)]
     figures = {
         "Train/mean_episode_length": lengths,
@@ -267,7 +268,7 @@ def collapse() -> Course:
 
 
 def earned(**rates: float) -> Course:
-    """A course in which each reward gave as much a second all the time."""
+    """Training figures with a constant rate of each reward."""
     iterations = list(range(1, 41))
     series = {
         f"Episode_Reward/{name}": Series(f"Episode_Reward/{name}", iterations, [r] * 40)
@@ -280,7 +281,7 @@ def earned(**rates: float) -> Course:
 
 
 def course(config: Any, count: int = 40, **figures: Any) -> Course:
-    """A course of figures, each a number or a function of the share done so far.
+    """Training figures; each is a number or a function of the fraction done.
 
     In their names, "__" stands for "/".
     """
@@ -315,7 +316,7 @@ ADAPTIVE = learner(schedule="adaptive")
 GROWING, FADING = (lambda share: 0.5 + 2.0 * share), (lambda share: 0.04 - 0.03 * share)
 CRITIC = {"Train__mean_step_reward": 1.0, "Train__mean_episode_length": 100.0}
 ADVICE = {
-    # RSL-RL lowers the rate where the policy moves by more than desired_kl.
+    # RSL-RL reduces the rate if the KL divergence exceeds desired_kl.
     "rate at its lower bound": (
         course(ADAPTIVE, Policy__learning_rate=1e-5),
         ("rate_at_bound", {KL: "0.02"}),
@@ -400,7 +401,7 @@ SCRATCH = ["Velocity-Go1-Flat", "Velocity-G1-Flat", "Velocity-G1-Gait"]
 def test_a_policy_is_judged_after_it_tracks_40_percent_as_well_as_in_the_end(
     task: str,
 ) -> None:
-    """By the 50 iterations that a shipped run keeps."""
+    """Tested with the first 50 iterations of shipped runs."""
     shipped = course_of(Run(TASKS / "velocity/trained" / task))
     tracked = shipped.metrics.series["Episode_Reward/track_linear_velocity"]
     pairs = [*zip(tracked.iterations, tracked.finite, strict=True)]
@@ -505,12 +506,12 @@ def test_the_console_text_of_findings_is_this() -> None:
 
 def sick_agent() -> Any:
     agent = planted(doctor_runs.ending_pays)[1]
-    agent.max_iterations = 0  # A run of any length is a whole one.
+    agent.max_iterations = 0  # A run of any length counts as complete.
     return agent
 
 
 SICK = Task(env=lambda: planted(doctor_runs.ending_pays)[0], rl=sick_agent)
-"""The task of the run below."""
+"""Task of the run below."""
 
 
 @pytest.fixture
@@ -555,7 +556,7 @@ def test_a_remedy_is_tried_beside_none_from_the_same_checkpoint(
         assert rows[0].split() == "after 2 iterations unchanged with remedy".split()
         return {row.split()[0]: row.split()[1:] for row in rows[1:]}
 
-    # A remedy that changes nothing makes no difference; a tenth of a cost is a tenth.
+    # A remedy without effect makes no difference; a tenth of a cost is a tenth.
     assert all(here == there for here, there in tried("-1.0").values())
     before, after = tried("-0.1")["Episode_Reward/alive"]
     assert float(after) / float(before) == pytest.approx(0.1, rel=0.2)

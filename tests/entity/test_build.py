@@ -1,4 +1,4 @@
-"""Building an entity's spec, against MuJoCo's own compiler and dynamics."""
+"""Building an entity's spec, compared with MuJoCo's compiler and dynamics."""
 
 import copy
 from pathlib import Path
@@ -97,7 +97,7 @@ def in_scene(spec: mujoco.MjSpec, name: str) -> mujoco.MjModel:
 
 
 def run(model: mujoco.MjModel, steps: int) -> tuple[np.ndarray, np.ndarray]:
-    """Return the joint positions and the contact counts of a run from keyframe 0."""
+    """Return the joint positions and contact counts of a rollout from keyframe 0."""
     data = mujoco.MjData(model)
     if model.nkey:
         mujoco.mj_resetDataKeyframe(model, data, 0)
@@ -200,7 +200,7 @@ def test_contacts_with_a_placed_base_have_the_parameters_of_the_plain_file():
     found = []
     for model in (built, plain):
         data = mujoco.MjData(model)
-        # Close enough that all pairs touch, so that all mixing rules are seen.
+        # All pairs are in contact, so that all mixing rules are tested.
         data.qpos[:] = [np.pi / 2 + 0.05, 1, 0, 0, 0]
         mujoco.mj_forward(model, data)
         found.append(contact_parameters(model, data))
@@ -213,7 +213,7 @@ def test_contacts_with_a_placed_base_have_the_parameters_of_the_plain_file():
 def contact_parameters(
     model: mujoco.MjModel, data: mujoco.MjData
 ) -> dict[str, np.ndarray]:
-    # Names differ in geoms that the file leaves unnamed; ids do not.
+    # Names differ for geoms without a name in the file; ids do not.
     return {
         str(sorted(contact.geom)): np.hstack(
             [
@@ -321,7 +321,7 @@ def test_empty_model_is_refused():
         build_entity(EntityCfg(source=mujoco.MjSpec), "void")
 
 
-# --- The initial state --------------------------------------------------------------
+# --- Initial state --------------------------------------------------------------------
 
 
 def key_of(

@@ -1,7 +1,7 @@
-"""Answers asked from outside after a replay, which runs no Python, against a twin's.
+"""Values read after a replay, compared with a twin.
 
-Whatever computes on request must forget it when a graph has moved the worlds. What can
-be asked is found in the objects, and what keeps its answers in the source.
+A replay runs no Python, so cached values must be invalidated after it. Readable values
+are found in the objects, and caching functions in the source.
 """
 
 from collections import Counter
@@ -20,9 +20,9 @@ from tests.tools.questions import answers, entered, questions
 
 NUM_ENVS, STEPS, LENGTH = 4, 300, 40
 TASKS = (
-    "Velocity-G1-Flat",  # Contacts, air times, a command that is drawn.
-    "Velocity-Go1",  # Rays, heights of feet.
-    "Tracking-G1",  # A motion, which is compared with once for many terms.
+    "Velocity-G1-Flat",  # Contacts, air times, a sampled command.
+    "Velocity-Go1",  # Rays, foot heights.
+    "Tracking-G1",  # A motion, whose comparison is cached for several terms.
     "Muscle-Walk-W18",
     "Lift-Yam-Depth",  # A camera.
 )
@@ -33,12 +33,12 @@ OTHERS = {
     "mjlab.muscle.original.MuscleLearner.learn": "belongs to a learner",
     "mjlab.tasks.velocity.env.VelocityCfg.play": "makes a configuration",
 }
-"""Functions that are found and are no answers of an environment, and why."""
+"""Caching functions that no environment can read, with the reason."""
 
 FOUND = keepers_of([*(f"mjlab/{room}" for room in ROOMS), "tasks"])
 KEEPERS = [keeper for keeper in FOUND if str(keeper) not in OTHERS]
 ASKED: dict[str, set[str]] = {}
-"""Functions that ran when an environment of a task was asked everything."""
+"""Functions that ran when all values of a task's environment were read."""
 
 
 def make(name: str, mode: str) -> ManagerBasedRlEnv:
@@ -53,21 +53,21 @@ def make(name: str, mode: str) -> ManagerBasedRlEnv:
 
 @dataclass
 class Found:
-    """Comparison of what a pair of environments answers."""
+    """Comparison of the values of a pair of environments."""
 
     ran: set[str]
-    """Functions that ran when everything was asked."""
+    """Functions that ran when all values were read."""
     wrong: Counter[str] = field(default_factory=Counter)
-    """Steps after which an answer was another, by question."""
+    """Steps after which a value differed, by name."""
     count: int = 0
-    """Number of answers."""
+    """Number of values."""
 
 
 def compare(fused: ManagerBasedRlEnv, eager: ManagerBasedRlEnv, steps: int) -> Found:
-    """Take the same steps in both, and ask both after each.
+    """Take the same steps in both, and compare values after each.
 
-    Another third of the questions is asked after each step, so that no answer always
-    comes after one that would make it fresh.
+    A third of the values is read after each step, so no value always follows a read
+    that refreshes it.
     """
     random = torch.Generator().manual_seed(0)
     with fused.sim.reads.allow_late(), eager.sim.reads.allow_late():
@@ -75,7 +75,7 @@ def compare(fused: ManagerBasedRlEnv, eager: ManagerBasedRlEnv, steps: int) -> F
             of_eager = questions(eager, KEEPERS)
             answers(of_eager)
         of_fused = questions(fused, KEEPERS)
-        answers(of_fused)  # An answer may have the solver run once more.
+        answers(of_fused)  # A read can run the solver again.
     assert of_fused.keys() == of_eager.keys()
     found = Found(ran)
     for step in range(steps):
@@ -98,7 +98,7 @@ def compare(fused: ManagerBasedRlEnv, eager: ManagerBasedRlEnv, steps: int) -> F
 def twins(
     name: str, use: Callable[[ManagerBasedRlEnv, ManagerBasedRlEnv], Found]
 ) -> Found:
-    """Use a pair of environments, one graph and as written, on the device."""
+    """Use a pair of environments, one fused and one eager, on the device."""
     try:
         with stand_in():
             return use(make(name, "fused"), make(name, "segmented"))
@@ -131,7 +131,7 @@ def test_no_function_is_excepted_that_is_not_there() -> None:
 
 
 class Kept:
-    """Places of the joints, taken when they are first asked for."""
+    """Joint positions, cached at the first read."""
 
     def __init__(self, env: ManagerBasedRlEnv) -> None:
         self._env = env
@@ -164,7 +164,7 @@ def test_a_scene_that_is_not_told_of_a_replay_is_found() -> None:
     def plant(fused: Any, eager: Any) -> Found:
         eager.scene.invalidate = eager.scene.invalidate
         fused.scene.invalidate = list  # Does nothing.
-        return compare(fused, eager, 30)  # Each is asked in a third of the steps.
+        return compare(fused, eager, 30)  # Each value is read in a third of the steps.
 
     wrong = " ".join(twins("Velocity-G1-Flat", plant).wrong)
     for part in ("entities[robot].data.", "is_in_contact()", "views.", "marks"):

@@ -1,4 +1,4 @@
-"""Terms that a CUDA graph cannot hold, on a device that is not there: each is found."""
+"""Terms that cannot be captured, on the CUDA stand-in: each is found."""
 
 import random
 from collections.abc import Callable, Iterator
@@ -102,7 +102,7 @@ REFUSED = (mixes_devices, forgets_the_device, asks_numpy)
 
 @pytest.fixture(scope="module")
 def device() -> Iterator[StandIn]:
-    """What happens on the device; skips where torch does not let one be stood in."""
+    """Record of the device; skips if torch cannot be patched."""
     try:
         with stand_in() as device:
             yield device
@@ -122,7 +122,7 @@ def world(device: StandIn) -> ManagerBasedRlEnv:
 
 @pytest.fixture
 def planted(world: ManagerBasedRlEnv) -> Iterator[Callable[[Plant], ManagerBasedRlEnv]]:
-    """Puts another function in the place of a reward; it is taken away in the end."""
+    """Replaces the function of a reward; restored at the end."""
     term = world.reward_manager.term("planted")
     MEMORY.clear()
 
@@ -208,7 +208,7 @@ def test_a_replay_needs_the_modules_that_warps_part_of_the_graph_keeps_loaded(
 
 
 def judged(again: dict[str, Any], replayed: dict[str, Any]) -> list[str]:
-    """Names that the self-test finds where eager steps give zeros in 64 worlds."""
+    """Return the names that the self-test finds if eager steps give zeros."""
     zeros = {name: torch.zeros_like(value) for name, value in replayed.items()}
     ends = iter([zeros, zeros, zeros | again, zeros | replayed])
     env: Any = SimpleNamespace(
@@ -226,13 +226,13 @@ def test_what_worlds_share_is_judged_only_where_no_world_parted_ways() -> None:
     one_world = torch.arange(64) == 5
     count, same = torch.tensor(1), torch.tensor(0)
     calm = {"x": torch.zeros(64, dtype=torch.bool), "log.count": count}
-    # Two eager runs part ways in one world, which one of them then counts.
+    # Two eager runs differ in one world, which one of them counts as non-finite.
     assert (
         judged({"x": one_world, "log.count": count}, calm | {"log.count": same}) == []
     )
-    # A replay does, and counts it.
+    # A replay does the same, and counts it.
     assert judged({}, {"x": one_world, "log.count": count}) == []
-    # Worlds agree, so nothing explains another count.
+    # Worlds agree, so no world explains a different count.
     assert judged({}, calm) == ["log.count"]
     half = torch.arange(64) < 32
     assert judged({}, {"x": half, "log.count": count}) == ["x"]

@@ -1,4 +1,4 @@
-"""The environment's own behaviour: logs, final observations, quarantine, errors."""
+"""The environment: logs, terminal observations, diverged worlds, errors."""
 
 import copy
 from collections.abc import Callable
@@ -36,7 +36,7 @@ def cartpole(num_envs: int = 4, **changes: Any) -> CartpoleBalanceCfg:
 
 
 def short(steps: int, num_envs: int = 4) -> ManagerBasedRlEnv:
-    """A cartpole whose episodes last so many steps."""
+    """Cartpole with a given episode length in steps."""
     env = ManagerBasedRlEnv(cartpole(num_envs, episode_length_s=steps * 0.05))
     env.reset()
     return env
@@ -107,7 +107,7 @@ def test_spaces_are_plain_records() -> None:
 
 
 class drawing(ManagerTermBase):
-    """A reward that can show itself."""
+    """Reward with a debug visualisation."""
 
     def __call__(self, env: Any) -> torch.Tensor:
         return torch.zeros(env.num_envs)
@@ -150,19 +150,19 @@ def test_asking_for_final_observations_changes_no_trajectory() -> None:
 
 
 def test_the_final_observation_is_of_the_moment_before_the_reset() -> None:
-    """An episode that is not cut short would have shown the same at that step."""
+    """An uninterrupted episode has the same observation at that step."""
     long = cartpole(episode_length_s=100.0)
     cut = cartpole(episode_length_s=5 * 0.05, final_obs=True)
     whole, _ = finals(long, 5)
     parts, _ = finals(cut, 5)
     assert parts[4][3].all()
-    # The step's own observation comes after `forward()`, and joints are state.
+    # The step's observation follows `forward()`, and joints are state.
     assert torch.equal(parts[4][4]["final_obs"]["actor"], whole[4][0]["actor"])
     assert not torch.equal(parts[4][0]["actor"], whole[4][0]["actor"])
 
 
 def test_final_observations_stay_in_their_place() -> None:
-    """A replay writes to the memory that it was recorded with, and nowhere else."""
+    """A replay writes only to the memory of its capture."""
     env = ManagerBasedRlEnv(SyntheticCfg(seed=5, final_obs=True))
     env.reset()
     places = []
@@ -173,7 +173,7 @@ def test_final_observations_stay_in_their_place() -> None:
     assert places[0] == places[1] == places[2]
 
 
-# Worlds that are not finite.
+# Non-finite worlds.
 
 
 def test_a_world_that_is_not_finite_ends_is_counted_and_goes_on() -> None:
@@ -186,7 +186,7 @@ def test_a_world_that_is_not_finite_ends_is_counted_and_goes_on() -> None:
     assert observations["actor"].isfinite().all()
     observations, reward, terminated, *_ = env.step(still(env))
     assert not terminated.any() and observations["actor"].isfinite().all()
-    # One in twelve is far above the share that is put up with.
+    # One in twelve exceeds the allowed fraction.
     with pytest.raises(TooManyNonfiniteError, match="1 of 12 world steps"):
         env.take_log()
 
@@ -235,7 +235,7 @@ def test_a_diverged_world_that_is_not_reset_yet_is_observed_as_zeros(
 def test_the_share_of_diverged_worlds_is_counted_since_the_last_log(
     lost_before: int,
 ) -> None:
-    """Half of the worlds diverge in the one step after 100 good ones."""
+    """Half of the worlds diverge in one step after 100 good ones."""
     env = short(10_000)
     env.sim.data.qvel[:lost_before, 0] = float("nan")
     for _ in range(100):
@@ -262,7 +262,7 @@ def test_nothing_of_a_step_that_ended_in_nan_enters_the_sums_of_the_episode() ->
     _, reward, terminated, *_ = env.step(still(env))
     assert terminated.tolist() == [False, False, True, False]
     assert reward[2] == 0.0 and reward[0] >= env.step_dt
-    # Three steps count, though the term was 1 in the fourth as well.
+    # Three steps count, although the term was also 1 in the fourth.
     rate = 3 * env.step_dt / env.max_episode_length_s
     assert env.take_log()["Episode_Reward/one"] == pytest.approx(rate)
 
@@ -342,7 +342,7 @@ def test_an_action_of_the_wrong_kind_is_an_error(
         env.step(action)
 
 
-# Errors when the environment is built, before any physics.
+# Errors at build time, before any physics.
 
 
 def broken(**changes: Any) -> CartpoleBalanceCfg:
@@ -520,7 +520,7 @@ def test_one_graph_for_all_of_a_step_needs_cuda() -> None:
 
 
 class late_reader(ManagerTermBase):
-    """Reads an acceleration only once it has been called often enough."""
+    """Reads an acceleration only after a number of calls."""
 
     def __init__(self, cfg: Any, env: Any) -> None:
         super().__init__(cfg, env)
@@ -647,7 +647,7 @@ def test_a_state_of_another_task_is_refused_by_naming_what_differs() -> None:
 
 @pytest.mark.parametrize("engine", ["native", "warp"])
 def test_what_nobody_has_read_before_is_of_the_state_too(engine: str) -> None:
-    """Neither the rehearsal nor what was before `set_state` shows in any field."""
+    """Neither the rehearsal nor the state before `set_state` affects any field."""
     cfg = SyntheticCfg(seed=1)
     cfg.sim.backend = engine
     env = ManagerBasedRlEnv(cfg, device="cpu")
@@ -663,7 +663,7 @@ def test_what_nobody_has_read_before_is_of_the_state_too(engine: str) -> None:
     assert torch.allclose(second, env.sim.data.subtree_com, atol=1e-6)
 
 
-# Old terms, and how a step runs.
+# Terms with env_ids, and step modes.
 
 
 def push_by_ids(env: Any, env_ids: torch.Tensor, speed: float) -> None:
@@ -682,7 +682,7 @@ def test_a_term_that_takes_env_ids_runs_and_is_named_in_the_report() -> None:
 
 
 class frozen_counter(ManagerTermBase):
-    """A Python counter, which a recording would freeze."""
+    """A Python counter, which a capture would freeze."""
 
     def __init__(self, cfg: Any, env: Any) -> None:
         super().__init__(cfg, env)
@@ -742,7 +742,7 @@ def test_profile_gives_the_cost_of_every_term_and_verb_and_changes_nothing() -> 
     assert "engine: step" in profile.seconds and "reward/lin" in profile.seconds
     assert "event/push" in profile.seconds
     assert "action/joints" in profile.seconds and "command/twist" in profile.seconds
-    # No clock stays behind.
+    # All counters are restored.
     term = env.command_manager.term("twist")
     assert "update" not in vars(term) and "step" not in vars(env.sim.engine)
     assert sum(profile.seconds.values()) == pytest.approx(profile.total, rel=0.05)

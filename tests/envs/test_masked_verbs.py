@@ -1,4 +1,4 @@
-"""Worlds that a mask leaves out are left alone, with every buffer, on both engines."""
+"""Worlds outside a mask are unchanged, with every buffer, on both engines."""
 
 import pytest
 import torch
@@ -56,7 +56,7 @@ def test_the_rows_that_are_compared_are_those_that_matter(
 def test_explicit_servos_in_the_step_equal_those_before_it(
     env: ManagerBasedRlEnv,
 ) -> None:
-    """`step(control=)` runs where positions and velocities are still the step's own."""
+    """`step(control=)` runs before positions and velocities are integrated."""
     ends = []
     for inside in (False, True):
         env.reset(seed=3)

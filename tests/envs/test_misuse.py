@@ -1,4 +1,4 @@
-"""Environments in forked processes, after `close`, in threads, and with bad numbers."""
+"""Environments in forked processes, after `close`, in threads; invalid numbers."""
 
 import copy
 import multiprocessing
@@ -39,7 +39,7 @@ def env() -> ManagerBasedRlEnv:
 
 
 def answer_of(call: Any) -> str:
-    """What a call raises, as a line."""
+    """Return the error of a call, as one line."""
     try:
         call()
     except RuntimeError as error:
@@ -49,7 +49,7 @@ def answer_of(call: Any) -> str:
 
 @pytest.mark.filterwarnings("ignore:.*fork.*:DeprecationWarning")
 def test_a_forked_child_that_steps_is_told_to_spawn(env: ManagerBasedRlEnv) -> None:
-    """A child that hangs is ended by the alarm, and has said nothing."""
+    """A child process that hangs is ended by the alarm and prints nothing."""
     calls = (
         lambda: env.step(torch.zeros(4, 1)),
         env.reset,
@@ -78,7 +78,7 @@ def test_a_forked_child_that_steps_is_told_to_spawn(env: ManagerBasedRlEnv) -> N
 def test_a_step_that_is_one_graph_looks_at_the_process_too(
     env: ManagerBasedRlEnv, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A replay calls no verb of the simulation, which would refuse as well."""
+    """A replay calls no method of the simulation, which would also raise."""
     replays: list[int] = []
     monkeypatch.setattr(env.runner, "run", lambda: replays.append(1))
     env.step(torch.zeros(4, 1))
@@ -141,7 +141,7 @@ def test_gymnasium_forms_are_not_stepped_after_close(numpy: bool) -> None:
 
 
 def test_a_second_thread_that_steps_is_refused() -> None:
-    """The first thread is inside its step, in a reward, until the second was told."""
+    """The first thread stays in its step until the second one has finished."""
     entered, told = threading.Event(), threading.Event()
 
     def waiting(env: Any) -> torch.Tensor:

@@ -1,4 +1,4 @@
-"""Episodes that are counted: their seeds, their ends, and the actions by chance."""
+"""Counted episodes: seeds, endings, and random actions."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""State by entity: what the numbers mean, in MuJoCo's own words, and writing them."""
+"""State by entity: meaning of the numbers, by MuJoCo, and writing them."""
 
 from typing import Any
 
@@ -51,7 +51,7 @@ TABLE = """
 
 
 def cfg(num_envs: int) -> ManagerBasedRlEnvCfg:
-    """Something that floats and has every joint, and a table that is only placed."""
+    """Floating entity with every joint type, and a table that is placed."""
     return ManagerBasedRlEnvCfg(
         scene=SceneCfg(
             num_envs=num_envs,
@@ -69,7 +69,7 @@ def env() -> ManagerBasedRlEnv:
 
 
 def random_state(env: ManagerBasedRlEnv, seed: int) -> dict[str, torch.Tensor]:
-    """Numbers that a state may have: quaternions of unit length, a table at rest."""
+    """Return valid state numbers: unit quaternions, a table at rest."""
     generator = torch.Generator().manual_seed(seed)
     state = {}
     for name, layout in state_layout(env.scene).items():

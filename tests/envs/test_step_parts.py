@@ -1,4 +1,4 @@
-"""The parts around a step, each by itself: none of them needs an environment."""
+"""Parts of a step, tested without an environment."""
 
 import warnings
 from collections.abc import Callable
@@ -18,7 +18,7 @@ from mjlab.sim.fields import FORWARD_FIELDS
 
 
 def flags(*ended: bool) -> Any:
-    """Terminations of worlds, which can be taken back and added."""
+    """Terminations of worlds that can be removed and added."""
     dones = torch.tensor(ended)
     terminated, time_outs = dones.clone(), torch.zeros_like(dones)
 
@@ -115,7 +115,7 @@ def test_an_unknown_moment_of_resets_names_the_known_ones() -> None:
         AutoReset(flags(True), rewards(0.0), "later")  # type: ignore[arg-type]
 
 
-# --- Numbers that are not finite ------------------------------------------------------
+# --- Non-finite numbers ---------------------------------------------------------------
 
 
 def guard(
@@ -132,7 +132,7 @@ def test_a_lost_world_ends_and_is_counted_by_term() -> None:
     ended = flags(False, False, False)
     found = guard(ended, torch.tensor([False, True, False]), share=0.2)
     found.detect()
-    found.diverged[2] = True  # As the reward manager adds its own.
+    found.diverged[2] = True  # As added by the reward manager.
     found.end_episodes()
     assert ended.dones.tolist() == [False, True, True]
     assert found.take_counts() == {
@@ -171,7 +171,7 @@ def test_too_many_lost_worlds_stop_the_run_with_their_share_and_terms() -> None:
 
 
 class Physics:
-    """Worlds whose only state is a number each."""
+    """Worlds with one number as their state."""
 
     def __init__(self, num_envs: int) -> None:
         self.num_envs, self.device = num_envs, torch.device("cpu")

@@ -1,4 +1,4 @@
-"""Files, functions and frames of ours that one environment step passes through."""
+"""Files, functions and frames of this project in one environment step."""
 
 from typing import Any, NamedTuple
 
@@ -10,15 +10,15 @@ from tests.tools.step_trace import StepTrace, trace_step
 
 
 class Reach(NamedTuple):
-    """Reach of a step."""
+    """Extent of a step."""
 
     files: int
     functions: int
     depth: int
 
 
-# The five calls of a step and its named phases are methods, and managers without terms
-# are entered and return at once.
+# The five calls of a step and its named phases are methods; managers without terms
+# return immediately.
 LIMITS = {
     "Cartpole-Balance": Reach(files=39, functions=141, depth=14),
     "Velocity-Go1-Flat": Reach(files=52, functions=247, depth=16),

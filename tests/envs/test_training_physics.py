@@ -1,4 +1,4 @@
-"""Physics of training beside the physics in which a policy is judged."""
+"""Physics for training, and the finer physics for evaluation."""
 
 import mujoco
 import pytest

@@ -1,4 +1,4 @@
-"""ONNX files: that they act as the network does, and say what a robot must know."""
+"""ONNX files: outputs equal the network's, and contents of the contract."""
 
 import json
 import subprocess
@@ -53,7 +53,7 @@ def recurrent(**more) -> RnnModelCfg:
 
 
 def go1() -> VelocityGo1FlatCfg:
-    """The robot as it is trained, with encoders that are off, but without noise."""
+    """The robot as in training, with encoder bias but without noise."""
     cfg = VelocityGo1FlatCfg(seed=1, episode_length_s=1.0)
     actor = cfg.observations["actor"]
     assert actor is not None
@@ -66,11 +66,11 @@ def go1() -> VelocityGo1FlatCfg:
     return cfg
 
 
-# --- It acts as the network does -----------------------------------------------------
+# --- Outputs equal the network's ------------------------------------------------------
 
 
 class Gated(MLPModel):
-    """A custom network: what it sees weighs itself before the perceptron."""
+    """Custom network: a gate on its input before the perceptron."""
 
     def get_latent(self, obs, masks=None, hidden_state=None):
         return gated(super().get_latent(obs, masks, hidden_state))
@@ -91,7 +91,7 @@ def gated(seen: torch.Tensor) -> torch.Tensor:
 
 
 class Forgetful(Gated):
-    """Its form for ONNX is that of a network without the gate."""
+    """Its export form lacks the gate."""
 
     as_onnx = MLPModel.as_onnx
 
@@ -131,7 +131,7 @@ def test_the_file_does_what_torch_did_in_200_recorded_steps(kind, tmp_path):
     moments = record(
         checkpoint, cfg, agent, file.contract, entity="cartpole", steps=200
     )
-    assert sum(moment.ends.sum() for moment in moments) >= 8  # Of both worlds.
+    assert sum(moment.ends.sum() for moment in moments) >= 8  # Both worlds.
     actions = np.stack([moment.action for moment in moments])
     assert np.ptp(actions) > 0.1
     assert max(errors(file, moments)) < 1e-5
@@ -151,7 +151,7 @@ def test_a_robot_with_twelve_joints_is_told_what_torch_told_it(tmp_path):
     moments = record(checkpoint, cfg, agent, file.contract, entity="robot", steps=200)
     assert sum(moment.ends.sum() for moment in moments) >= 6
     assert max(errors(file, moments)) < 1e-5
-    # A history, a delay or a clip that is left out would be seen.
+    # A missing history, delay or clip would be detected.
     without = [replace(m, begins=np.ones(2, bool)) for m in moments]
     assert errors(file, without)[0] > 1e-3
     check_contract_of_go1(exported.contract)
@@ -159,10 +159,10 @@ def test_a_robot_with_twelve_joints_is_told_what_torch_told_it(tmp_path):
 
 
 def check_ways_to_play(checkpoint, agent, file, cfg):
-    """The file moves the worlds as the network does, whatever scales they have."""
+    """The file moves the worlds like the network, for any scales of the environment."""
     cfg = replace(cfg, scene=replace(cfg.scene, num_envs=2))
     worlds = ManagerBasedRlEnv(cfg, device="cpu")
-    other = go1()  # What the file does by itself, the task may say otherwise.
+    other = go1()  # Settings that the file contains can differ in the task.
     terms = other.observations["actor"].terms
     terms["joint_vel"] = replace(terms["joint_vel"], scale=9.0, history_length=0)
     terms["base_ang_vel"] = replace(terms["base_ang_vel"], clip=None)
@@ -190,7 +190,7 @@ def check_ways_to_play(checkpoint, agent, file, cfg):
 def session_of(
     models: dict[str, MLPModel], seen: TensorDict
 ) -> onnxruntime.InferenceSession:
-    """Networks in one file, each with an output of its own name."""
+    """Networks in one file, each with its own output name."""
     networks = {name: Network.of(model) for name, model in models.items()}
 
     def act(given: dict[str, torch.Tensor]) -> dict[str, torch.Tensor]:
@@ -247,7 +247,7 @@ def check_images(shapes, encoders):
         stir(model)
         for layer in model.modules():
             if isinstance(layer, torch.nn.LayerNorm | torch.nn.BatchNorm2d):
-                layer.eps = 0.1  # Not ONNX's default.
+                layer.eps = 0.1  # Different from ONNX's default.
         models[f"out{number}"] = model
     fed = {name: seen[name].numpy() for name in shapes}
     found = session_of(models, seen).run(list(models), fed)
@@ -304,11 +304,11 @@ def test_other_kinds_of_actions_say_what_they_mean(tmp_path):
     assert len(seen) == 2
 
 
-# --- What it says ---------------------------------------------------------------------
+# --- Contents of the contract ---------------------------------------------------------
 
 
 def check_contract_of_go1(contract):
-    """Every number, against the compiled model and the task."""
+    """Every number, compared with the compiled model and the task."""
     model = ManagerBasedRlEnv(VelocityGo1FlatCfg(), device="cpu").sim.mj_model
     robot = contract["entities"]["robot"]
     assert contract["rates"] == pytest.approx(
@@ -385,7 +385,7 @@ def check_inputs_of_go1(contract, names):
 
 @pytest.fixture(scope="module")
 def written(tmp_path_factory):
-    """A file with all kinds of state, and the recording of what torch did."""
+    """A file with all kinds of state, and the recorded outputs of torch."""
     folder = tmp_path_factory.mktemp("written")
     cfg, agent = cartpole(), agent_cfg(1, actor=recurrent(rnn_type="gru"))
     checkpoint, exported = write(folder, cfg, agent, "Cartpole-Balance")
@@ -411,7 +411,7 @@ def test_the_file_is_valid_for_one_world_and_carries_its_contract(written):
         said |= {state["name"]: state["shape"], state["next"]: state["shape"]}
     assert shapes == said
     assert shapes["joint_pos"] == [2] and shapes["joint_vel"] == [2]
-    # The position of the cart in four steps.
+    # Position of the cart in four steps.
     assert shapes["state_actor_history_4_values"] == [4, 1]
     assert shapes["state_hidden"] == [2, 6]
 
@@ -488,7 +488,7 @@ def test_our_own_reader_needs_no_torch_either(written):
     assert "'joint_pos', 'joint_vel'" in done.stdout, done.stderr
 
 
-# --- What it is told ------------------------------------------------------------------
+# --- Inputs ---------------------------------------------------------------------------
 
 
 def told(file: OnnxPolicy) -> dict[str, np.ndarray]:
@@ -539,7 +539,7 @@ def test_files_of_others_are_refused(tmp_path, written):
         OnnxPolicy(path)
 
 
-# --- What cannot be written, or driven ------------------------------------------------
+# --- Unsupported policies and files ---------------------------------------------------
 
 
 def test_a_file_that_acts_differently_is_not_written(tmp_path):

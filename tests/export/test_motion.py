@@ -1,4 +1,4 @@
-"""Policies that follow a clip, in a file that brings the clip."""
+"""Policies that track a clip, in a file that contains the clip."""
 
 import json
 from pathlib import Path
@@ -28,7 +28,7 @@ TASK = "Tracking-G1"
 
 
 def config(cfg: Any, clips: tuple[Path, ...] | None = None) -> Any:
-    """The task from the first frame, with nothing drawn."""
+    """The task from the first frame, without randomness."""
     watched = cfg.play()
     watched.scene.num_envs = 1
     watched.sim.num_threads = 1
@@ -43,7 +43,7 @@ def config(cfg: Any, clips: tuple[Path, ...] | None = None) -> Any:
 
 @pytest.fixture(scope="module")
 def files(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
-    """A policy by chance of both tasks, each of a clip that the task does not know."""
+    """Random policy of both tasks, each with a clip that the task does not have."""
     folder = tmp_path_factory.mktemp("files")
     clips = saved(folder, standing(g1_robot(), "arms", 5.0, 3.0))
     written = {}
@@ -56,7 +56,7 @@ def files(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
         made = config(cfg, clips)
         written[name] = write(place, made, tracking_rl_on_cpu(), name)[1].path
     for clip in clips:
-        clip.unlink()  # The file is to be enough.
+        clip.unlink()  # The file must be sufficient.
     return written
 
 
@@ -108,13 +108,13 @@ def test_a_file_of_one_task_is_refused_by_the_other_by_the_names_of_terms(
         driven_by(TrackingG1Cfg(), blind)
 
 
-# Without the environment: onnxruntime and MuJoCo C alone.
+# Without the environment: only onnxruntime and MuJoCo C.
 
 
 def measured(
     model: mujoco.MjModel, data: mujoco.MjData, row: int
 ) -> dict[str, np.ndarray]:
-    """What the file takes, read from MuJoCo by the names of the contract."""
+    """Return the file's inputs, read from MuJoCo by the names of the contract."""
     torso = model.body("robot/torso_link").id
 
     def sensor(name: str) -> np.ndarray:

@@ -1,4 +1,4 @@
-"""The runner: the file's policy without mjlab, and a robot that is let go in time."""
+"""The runner: policy without mjlab, and stops for safety."""
 
 import io
 import json
@@ -66,7 +66,7 @@ print(json.dumps({"answers": answers, "joints": joints, "names": names}))
 
 
 def alone(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
-    """Run the runner, copied into a folder, where mjlab cannot be imported."""
+    """Run the runner, copied into a folder where mjlab cannot be imported."""
     path = write_runner(folder / "policy.onnx")
     return subprocess.run(
         [sys.executable, "-I", "-c", ALONE, str(path), *arguments],
@@ -92,7 +92,8 @@ def begun(policy: ContractPolicy, kind: type[MujocoRobot] = MujocoRobot) -> Mujo
     return robot
 
 
-# --- It does what the environment did -------------------------------------------------
+# --- Same behaviour as the environment
+# -------------------------------------------------
 
 
 def check_alone(path: Path, folder: Path, record_property) -> None:
@@ -118,7 +119,7 @@ def test_alone_it_does_what_torch_and_the_environment_did(
 ):
     policy = ContractPolicy(go1)
     assert policy.contract["record"]["steps"] == 200
-    # The robot moved, or nothing would be shown.
+    # The robot must move, or the test shows nothing.
     assert np.ptp(policy.record()["qpos"][:20, 7:], axis=0).max() > 0.1
     check_alone(go1, tmp_path, record_property)
 
@@ -134,7 +135,7 @@ def test_every_policy_that_ships_runs_alone(task, tmp_path, record_property):
 
 
 def test_the_record_is_what_the_physics_of_its_scene_does(policy):
-    """The state that the recorded targets lead to in MuJoCo, by a loop of its own."""
+    """Return the states after the recorded targets, by a separate MuJoCo loop."""
     record = policy.record()
     model = mujoco.MjModel.from_xml_string(text_of(policy))
     data = mujoco.MjData(model)
@@ -147,7 +148,7 @@ def test_the_record_is_what_the_physics_of_its_scene_does(policy):
         data.ctrl[order] = record["output joint_pos_target"][step]
         mujoco.mj_step(model, data, 4)
         assert np.abs(data.qpos - record["qpos"][step + 1]).max() < 1e-5
-    # A quarter of a turn from the world's axes, so that no frame is taken for another.
+    # Rotated by 90 degrees from the world's axes, so that frames cannot be confused.
     assert abs(record["qpos"][0][6]) > 0.1
 
 
@@ -172,7 +173,7 @@ def test_servos_whose_effort_is_computed_are_computed_here_too(tmp_path):
     assert policy.contract["record"]["steps"] > 10
     recorded = policy.record()["qpos"]
     for step, found in follow(policy, MujocoRobot(policy)):
-        # Weights by chance throw it about, and apart soon.
+        # Random weights cause large motions, which diverge soon.
         assert step > 5 or np.abs(found["qpos"] - recorded[step]).max() < 5e-6
     assert np.ptp(recorded[:6], axis=0).max() > 0.5
     robot = begun(policy)
@@ -200,7 +201,7 @@ def test_it_is_one_file_that_needs_little(tmp_path):
     text = runner_text()
     assert "mjlab." not in text and text.count("import numpy as np") == 1
     compile(text, "mjlab_runner.py", "exec")
-    # What a reader sees first is how to use it.
+    # The file starts with its usage.
     assert text.splitlines()[2].strip().startswith("python mjlab_runner.py")
 
 
@@ -217,14 +218,14 @@ def test_typed_it_runs_checks_and_logs(go1, tmp_path):
     assert done.returncode == 0 and "in 200 recorded steps" in done.stdout
 
 
-# --- Let go in time -------------------------------------------------------------------
+# --- Stops --------------------------------------------------------------------------
 
 FAULT = 5
-"""Period in which something goes wrong."""
+"""Period of the injected fault."""
 
 
 class Faulty(MujocoRobot):
-    """Counts its periods, and notes when it was let go."""
+    """Robot that counts periods, and records when it was stopped."""
 
     period = -1
     damped: int | None = None
@@ -245,7 +246,7 @@ class Faulty(MujocoRobot):
 class SeesNothing(Faulty):
     def read(self, commands):
         found = super().read(commands)
-        if self.period == FAULT:  # In one period alone: it stays let go.
+        if self.period == FAULT:  # In one period only: the robot stays stopped.
             found["joint_vel"][3] = np.nan
         return found
 
@@ -254,7 +255,7 @@ class BendsTooFar(Faulty):
     def read(self, commands):
         found = super().read(commands)
         if self.is_faulty:
-            self.data.qpos[self.joints[2][0]] = 0.0  # A calf ends at -0.888.
+            self.data.qpos[self.joints[2][0]] = 0.0  # The limit of a calf is -0.888.
         return found
 
 
@@ -301,11 +302,12 @@ def test_what_goes_wrong_lets_the_robot_go_within_two_periods(kind, reason, poli
     assert not any(row["targets"] for row in rows[robot.damped :])
 
 
-# --- Readings that cannot be right ----------------------------------------------------
+# --- Invalid readings
+# -------------------------------------------------------------------
 
 
 def misread(change: Callable[[dict], dict | None]) -> type[Faulty]:
-    """Return a robot whose driver changes what it reads."""
+    """Return a robot whose driver changes its readings."""
 
     class Misread(Faulty):
         def read(self, commands):
@@ -320,7 +322,7 @@ def scaled(name: str, factor: float) -> type[Faulty]:
 
 
 def other_joints(change: Callable[[np.ndarray], np.ndarray]) -> type[Faulty]:
-    """Return a robot whose driver changes what `joint_pos` says."""
+    """Return a robot whose driver changes `joint_pos`."""
 
     class Other(Faulty):
         def joint_pos(self):
@@ -330,7 +332,7 @@ def other_joints(change: Callable[[np.ndarray], np.ndarray]) -> type[Faulty]:
 
 
 class Forgets(Faulty):
-    """Begins anew in each period."""
+    """Restarts in each period."""
 
     policy: ContractPolicy
 
@@ -344,7 +346,7 @@ THIRD_IS_NAN = np.array([0.0, 0.0, np.nan] + [0.0] * 9)
 MISREAD = {
     "joint positions in degrees": (
         scaled("joint_pos", PER_RADIAN),
-        # The first joint stands at 0.1 rad.
+        # The first joint is at 0.1 rad.
         r"joint_pos of FR_hip_joint is 5.73, beyond its limits -0.863 to 0.863 rad; 5\."
         r"73 degrees are 0.1 rad",
         0,
@@ -457,7 +459,7 @@ def test_a_missing_reading_is_named_by_the_policy_too(policy):
 
 
 def test_a_slide_is_let_go_a_centimetre_beyond_its_limit(cartpole):
-    """A hinge has ten times that, in rad."""
+    """A hinge has a tolerance ten times larger, in rad."""
     policy = ContractPolicy(cartpole)
     limit = policy.entity["joints"][0]["limits"][1]
     assert policy.entity["joints"][0]["unit"] == "m"
@@ -473,10 +475,10 @@ def test_a_slide_is_let_go_a_centimetre_beyond_its_limit(cartpole):
 
 
 def test_a_mounting_of_the_imu_is_part_of_the_tilt(policy):
-    """The vector of an upright root is that of the contract, in the axes of the IMU."""
+    """The vector of an upright root is the contract's, in the axes of the IMU."""
     entry = next(e for e in policy.contract["inputs"] if e["name"] == "imu_upvector")
     assert entry["upright"] == [0.0, 0.0, 1.0]
-    # Turned by a quarter about x, where up is along -y.
+    # Rotated by 90 degrees about x, so that up is along -y.
     entry["upright"] = [0.0, -1.0, 0.0]
 
     def turned(found):
@@ -552,7 +554,7 @@ def test_a_late_packet_lets_the_robot_go_within_two_periods(policy):
     assert reason == "the newest command is 0.04 s old"
     assert FAULT < robot.damped <= FAULT + 2
     rows = [json.loads(row) for row in log.getvalue().splitlines()]
-    # What came is used, as far as it was trained.
+    # Received commands are applied, within the range of training.
     assert rows[3]["commands"]["twist"] == pytest.approx([0.2, 1.0, 0.0])
 
 
@@ -602,7 +604,7 @@ def test_keys_change_commands_and_x_stops(policy, monkeypatch):
     assert source.values["twist"] == pytest.approx([0.2, 0.1, 0.1])
     os.write(writing, b"s" * 30)
     source.read()
-    assert source.values["twist"][0] == -1.0  # As far as it was trained.
+    assert source.values["twist"][0] == -1.0  # Within the range of training.
     os.write(writing, b" ")
     source.read()
     assert not source.values["twist"].any()
@@ -620,13 +622,13 @@ def test_a_key_lets_the_robot_go(policy, monkeypatch):
 
 
 class Pad:
-    """A gamepad as evdev has it: what its sticks show, and presses that wait."""
+    """Fake evdev gamepad: stick positions, and pending button presses."""
 
     name = "Pad"
 
     def __init__(self, path="", buttons=(0x130, 0x131)):
         self.buttons = list(buttons)
-        # Sticks of makers differ in where they begin and end.
+        # Sticks of different makers have different ranges.
         self.ends = {0: (-32768, 32767), 1: (0, 255), 3: (-128, 127), 9: (0, 1)}
         self.shares = dict.fromkeys(self.ends, 0.0)
         self.events, self.held, self.is_gone = [], [], False
@@ -658,17 +660,17 @@ def test_sticks_command_what_was_trained_and_their_middle_nothing(policy):
     pad = Pad()
     source = GamepadSource(policy.contract, pad)
     assert source.read() == 0.0
-    # A turn of 0 is below its range.
+    # A yaw rate of 0 is below its range.
     assert source.values["twist"] == pytest.approx([0.0, 0.0, 0.2])
     pad.shares |= {1: -1.0, 0: -1.0, 3: -1.0}  # Forward and to the left.
-    # A button that was let go of is none that is pressed.
+    # Releasing a button is not a press.
     pad.events = [event(3, 1, 0), event(0, 0, 0), event(1, 0x130, 0)]
     assert source.read() == 0.0 and pad.events == []
     assert source.values["twist"] == pytest.approx([1.0, 0.4, 1.5])
     pad.shares |= {1: 1.0, 0: 1.0, 3: 1.0}
     source.read()
     assert source.values["twist"] == pytest.approx([-0.5, -0.4, 0.2])
-    # Half of the way, of which the dead zone is a tenth.
+    # Half of the stick's range, a tenth of which is the dead zone.
     pad.shares |= {1: -0.55, 0: 0.09, 3: -0.55}
     source.read()
     assert source.values["twist"] == pytest.approx([0.5, 0.0, 0.75], abs=0.01)
@@ -751,7 +753,7 @@ def test_a_command_that_is_none_is_refused(policy):
 
 
 def test_packets_come_from_this_machine_alone(policy):
-    """127.0.0.2 is another address of this machine, as that of its network is."""
+    """127.0.0.2 is another address of this machine, like its network address."""
     source = UdpSource(policy.contract, 0, lambda: 0.0)
     sender = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
     packet = json.dumps({"twist": [0.5, 0.0, 0.0]}).encode()

@@ -1,6 +1,6 @@
-"""The header for C++: the same inputs, targets and faults as the runner's.
+"""C++ header: the same inputs, targets and faults as the Python runner.
 
-What the Python runner saw and answered is recorded, and played to a program that is
+Inputs and outputs of the Python runner are recorded, and replayed in a program that is
 compiled here (`runner_driver.cpp`).
 """
 
@@ -55,7 +55,7 @@ def driver(tmp_path_factory) -> Path:
 
 
 def driven(driver: Path, *words: Any, moments: list[Any] | None = None) -> list[str]:
-    """Return the lines that the program prints about moments."""
+    """Return the output lines of the program for a list of states."""
     told = "\n".join(json.dumps(moment) for moment in moments or [])
     line = [str(driver), *map(str, words)]
     done = subprocess.run(line, input=told, capture_output=True, text=True, timeout=60)
@@ -75,11 +75,11 @@ def contract_beside(path: Path) -> Path:
     return path.with_suffix(".contract.json")
 
 
-# --- Against the runner ---------------------------------------------------------------
+# --- Compared with the Python runner ------------------------------------------------
 
 
 def inputs_of(policy: ContractPolicy) -> list[dict[str, np.ndarray]]:
-    """Return recorded inputs, and as many by chance as are missing."""
+    """Return recorded inputs, with random values for missing ones."""
     record, chance = policy.record(), np.random.default_rng(0)
     entries = policy.contract["inputs"]
     steps = min(STEPS, policy.contract["record"]["steps"])
@@ -98,7 +98,7 @@ def inputs_of(policy: ContractPolicy) -> list[dict[str, np.ndarray]]:
 
 
 def check_steps(driver: Path, path: Path) -> None:
-    """Compare what the file is fed, and the targets, of 200 steps."""
+    """Compare the file's inputs, and the targets, of 200 steps."""
     policy, moments, targets, fed = ContractPolicy(path), [], [], []
     names = [term["output"] for term in policy.contract["actions"]]
     for step, inputs in enumerate(inputs_of(policy)):
@@ -152,7 +152,7 @@ def test_shipped_policies_are_fed_the_same(driver, task, tmp_path):
 
 
 def state_of(robot: MujocoRobot) -> dict[str, Any]:
-    """Return what MuJoCo knows of its model, as JSON."""
+    """Return the state of MuJoCo's model, as JSON."""
     model, data = robot.model, robot.data
     bodies, velocity = {}, np.zeros(6)
     for index in range(model.nbody):
@@ -167,7 +167,7 @@ def state_of(robot: MujocoRobot) -> dict[str, Any]:
     joints = zip(robot.entity["joints"], robot.joints, strict=True)
     sensors = [model.sensor(i).name for i in range(model.nsensor)]
     return {
-        # Without the prefix, which a robot's driver need not know.
+        # Without the prefix, which a robot's driver can omit.
         "joints": {j["name"]: [data.qpos[p], data.qvel[v]] for j, (p, v) in joints},
         "bodies": bodies,
         "sensors": {name: data.sensor(name).data.tolist() for name in sensors},
@@ -246,14 +246,14 @@ def test_each_kind_of_input_is_measured_as_the_runner_measures_it(
     )
 
 
-# --- Let go in time -------------------------------------------------------------------
+# --- Stops ----------------------------------------------------------------------------
 
 FAULT = 5
 
 
 @cache
 def standing(path: Path) -> list[dict[str, Any]]:
-    """Return moments of a robot that stands upright in its default pose."""
+    """Return states of an upright robot in its default pose."""
     policy = ContractPolicy(path)
     inputs = {e["name"]: np.zeros(e["shape"]) for e in policy.contract["inputs"]}
     inputs["joint_pos"][:] = [j["default_pos"] for j in policy.entity["joints"]]
@@ -326,10 +326,10 @@ def test_what_goes_wrong_lets_the_robot_go(driver, go1, fault, reason, within):
         return
     period = FAULT + within
     assert said["damped"] == str(period)
-    # Nothing is sent any more, and the robot is braked until the end.
+    # No more targets are sent, and the robot is damped until the end.
     is_error = reason.startswith("error")
     assert acts == ["write 12"] * period + ["damp"] * (1 if is_error else 10 - period)
-    # Commands are taken as far as they were trained.
+    # Commands are limited to the range of training.
     commands = [numbers(r.partition(" ")[2]) for r in rows if r.startswith("commands")]
     if fault != "key" and period > 3:
         assert commands[3] == pytest.approx([0.2, 1.0, 0.0])
@@ -369,7 +369,7 @@ def test_other_gains_are_refused_before_the_first_period(driver, go1, fault, sai
 
 @needs_compiler
 def test_its_log_is_verified_as_that_of_the_runner(driver, go1, tmp_path):
-    """Of a walk in plain MuJoCo, read and answered again."""
+    """Log of a walk in plain MuJoCo, read and computed again."""
     policy = ContractPolicy(go1)
     robot, record, moments = MujocoRobot(policy), policy.record(), []
     robot.start(record["qpos"][0], record["qvel"][0])
@@ -390,7 +390,7 @@ def test_its_log_is_verified_as_that_of_the_runner(driver, go1, tmp_path):
     assert row["time"] == pytest.approx(0.14) and row["damped"] is None
     for name, values in moments[7]["inputs"].items():
         assert np.array_equal(np.float32(row["measured"][name]), np.float32(values))
-    # A reading that cannot be right is in its line, with the reason.
+    # An invalid reading is in its line, with the reason.
     moments[20]["inputs"]["joint_pos"][2] = 0.0
     lines = driven(driver, "log", contract_beside(go1), moments=moments)
     log.write_text("\n".join(lines))
@@ -400,7 +400,7 @@ def test_its_log_is_verified_as_that_of_the_runner(driver, go1, tmp_path):
     assert verdict.departures == [f"line 21: {said}"] and verdict.let_go == (21, said)
 
 
-# --- What it does not know ------------------------------------------------------------
+# --- Unsupported contracts ------------------------------------------------------------
 
 
 def changed(contract: dict[str, Any], place: str, value: Any) -> str:
@@ -536,7 +536,7 @@ HEADERS = Path(os.environ.get("ONNXRUNTIME_INCLUDE", "/usr/include/onnxruntime")
 def test_with_onnxruntime_it_answers_as_the_runner_does(go1, tmp_path):
     folder = Path(onnxruntime.__file__).parent / "capi"
     (library,) = folder.glob("libonnxruntime.so.*")
-    # A wheel has the library under another name than programs ask for.
+    # The library in a wheel has another name than the linker expects.
     (tmp_path / "libonnxruntime.so.1").symlink_to(library)
     more = ["-DMJLAB_ONNXRUNTIME", "-I", str(HEADERS), str(library)]
     driver = compiled(tmp_path / "driver", *more, f"-Wl,-rpath,{tmp_path}")

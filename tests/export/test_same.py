@@ -1,4 +1,4 @@
-"""What a robot's model has to have in common with the recorded scene."""
+"""Properties in which a robot model must agree with the recorded scene."""
 
 from types import SimpleNamespace
 from typing import Any
@@ -52,7 +52,7 @@ def test_a_joint_about_the_same_axis_has_no_difference() -> None:
 
 
 def test_an_axis_that_points_the_other_way_is_a_wrong_sign() -> None:
-    # The second joint goes along with the first one, by twice 0.2 rad.
+    # The second joint moves with the first one, by twice 0.2 rad.
     first, second = _axes(robot("0 0 -1"), robot())
     assert first == "sign of a: its axis points in the opposite direction"
     assert second == "frame of b: its axis is rotated by 22.9 degrees"

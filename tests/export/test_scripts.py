@@ -32,7 +32,7 @@ runpy.run_path(sys.argv[0], run_name="__main__")
 
 
 class Said:
-    """A display that keeps what it is told."""
+    """Display that stores its messages."""
 
     def __init__(self):
         self.lines = []
@@ -59,7 +59,7 @@ def trained(root: Path) -> tuple[Run, list[str]]:
 
 @pytest.fixture(scope="module")
 def logs(tmp_path_factory) -> Path:
-    """A folder of runs with one run of one iteration."""
+    """Folder of runs with one run of one iteration."""
     root = tmp_path_factory.mktemp("logs")
     trained(root)
     return root
@@ -67,7 +67,7 @@ def logs(tmp_path_factory) -> Path:
 
 @pytest.fixture(scope="module")
 def file(logs) -> Path:
-    """The file that training wrote."""
+    """The file written by training."""
     return find("latest", logs).run.path / "export" / f"{TASK}.onnx"
 
 

@@ -1,4 +1,4 @@
-"""Terms of users in exported policies: traced as they are, or refused by their line."""
+"""User-defined terms in exported policies: traced, or refused with their line."""
 
 import math
 from collections.abc import Callable
@@ -30,7 +30,7 @@ from mjlab.tasks.velocity import VelocityGo1FlatCfg
 from tests.worlds.export_runs import errors, record, write
 from tests.worlds.rl_runs import agent_cfg
 
-# --- Terms as users write them --------------------------------------------------------
+# --- User-defined terms ---------------------------------------------------------------
 
 
 def phase_clock(env):
@@ -39,7 +39,7 @@ def phase_clock(env):
 
 
 class FilteredJointVel(ManagerTermBase):
-    """An exponential mean, which begins at a value of its own."""
+    """Exponential mean with its own initial value."""
 
     def __init__(self, cfg, env):
         super().__init__(cfg, env)
@@ -58,7 +58,7 @@ class FilteredJointVel(ManagerTermBase):
 
 
 class ReboundMean(FilteredJointVel):
-    """The same, in a new tensor each time."""
+    """The same, with a new tensor in each call."""
 
     def __call__(self, env):
         self._past = 0.7 * self._past + 0.3 * self._data.joint_vel
@@ -96,7 +96,7 @@ class EmaActionCfg(mdp.JointPositionActionCfg):
 
 
 class EmaAction(mdp.JointPositionAction):
-    """Filters the action before it is scaled."""
+    """Filters the action before scaling."""
 
     def __init__(self, name, cfg, env):
         super().__init__(name, cfg, env)
@@ -161,7 +161,7 @@ def test_terms_of_a_user_are_exported_without_a_second_description(tmp_path):
     moments = record(checkpoint, cfg, small(), file.contract, entity="robot", steps=80)
     assert sum(moment.ends.sum() for moment in moments) >= 4
     assert max(errors(file, moments)) < 1e-5
-    # Memory that is not reset would be seen.
+    # A missing reset of memory would be detected.
     running = [replace(m, begins=np.array([n == 0] * 2)) for n, m in enumerate(moments)]
     assert min(errors(file, running)) > 1e-4
     inputs = {e["name"]: e for e in file.contract["inputs"]}
@@ -177,7 +177,7 @@ def test_terms_of_a_user_are_exported_without_a_second_description(tmp_path):
     assert used["actor/sum"] == ["imu_ang_vel", "imu_lin_vel"]
 
 
-# --- Terms that are refused -----------------------------------------------------------
+# --- Refused terms --------------------------------------------------------------------
 
 
 def reads_a_body(env):
@@ -243,7 +243,7 @@ class Counter(ManagerTermBase):
 
 
 class ByNumpy(ManagerTermBase):
-    """Reads the engine's memory by NumPy."""
+    """Reads the engine's memory through NumPy."""
 
     def __init__(self, cfg, env):
         super().__init__(cfg, env)
@@ -278,7 +278,7 @@ def test_memory_in_a_new_tensor_is_memory_too():
 
 
 def test_tracing_leaves_the_environment_as_it_was():
-    """The same steps with and without a trace between them."""
+    """The same steps with and without a trace in between."""
     found = []
     for traces in (False, True):
         env = ManagerBasedRlEnv(nominal(go1(**TERMS)), device="cpu")

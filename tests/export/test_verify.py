@@ -1,4 +1,4 @@
-"""`verify.py`: what ships is equal, and every planted convention is named."""
+"""`verify.py`: shipped policies match, and every planted convention is named."""
 
 import json
 import re
@@ -31,7 +31,7 @@ def planted(
     graph: Callable[[onnx.GraphProto], None] | None = None,
     contract: Callable[[dict[str, Any]], None] | None = None,
 ) -> Path:
-    """Write a copy with a fault in its graph, or in its contract; it is whole."""
+    """Write a copy with a fault in its graph or contract, with a valid checksum."""
     model = onnx.load(path)
     if graph is not None:
         graph(model.graph)
@@ -47,7 +47,7 @@ def planted(
 
 
 def on_input(name: str, *operations: tuple[str, Any]) -> Callable:
-    """Change an input inside the file, before all else."""
+    """Change an input inside the file, before all other operations."""
 
     def change(graph: onnx.GraphProto) -> None:
         last = name
@@ -71,7 +71,7 @@ def on_input(name: str, *operations: tuple[str, Any]) -> Callable:
 
 
 def on_output(name: str, *operations: tuple[str, Any]) -> Callable:
-    """Change an output inside the file, after all else."""
+    """Change an output inside the file, after all other operations."""
 
     def change(graph: onnx.GraphProto) -> None:
         last = renamed_output(graph, name, f"plain_{name}")
@@ -89,7 +89,7 @@ def on_output(name: str, *operations: tuple[str, Any]) -> Callable:
 
 
 def renamed_output(graph: onnx.GraphProto, name: str, new: str) -> str:
-    """Give the value of an output another name, and return that."""
+    """Rename the value of an output, and return the new name."""
     node = next(node for node in graph.node if name in node.output)
     node.output[list(node.output).index(name)] = new
     for other in graph.node:
@@ -100,7 +100,7 @@ def renamed_output(graph: onnx.GraphProto, name: str, new: str) -> str:
 
 
 def late(graph: onnx.GraphProto) -> None:
-    """Answer the targets of the call before."""
+    """Return the targets of the previous call."""
     fresh = renamed_output(graph, "joint_pos_target", "fresh_target")
     info = onnx.TensorProto.FLOAT
     graph.input.append(helper.make_tensor_value_info("state_late", info, [12]))
@@ -167,13 +167,13 @@ IN_THE_FILE = {
     "sign of an input": (
         on_input("imu_ang_vel", ("Mul", numbers(-1.0))),
         None,
-        r"joint_pos_target differs from step 1.* sign: the policy expects the negative, in its "
-        r"input imu_ang_vel",
+        r"joint_pos_target differs from step 1.* sign: the policy expects the "
+        r"negative, in its input imu_ang_vel",
     ),
     "degrees of an input": (
         on_input("joint_vel", ("Mul", numbers(DEGREES))),
         None,
-        r"joint_pos_target dif.*degrees: the policy expects degrees instead of radians, in",
+        r"joint_pos_target dif.*degrees: the policy expects degrees instead of rad",
     ),
     "default offset of an input": (
         on_input("joint_pos", ("Add", DEFAULT)),
@@ -192,13 +192,13 @@ IN_THE_FILE = {
             ("Mul", numbers(-1.0, 1.0, 1.0)),
         ),
         None,
-        r"frame: the policy expects axes rotated by 90 degrees about z, in its input im",
+        r"frame: the policy expects axes rotated by 90 degrees about z, in its in",
     ),
     "default offset of targets": (
         on_output("joint_pos_target", ("Sub", DEFAULT)),
         None,
-        r"output joint_pos_target differs from step 0 on, by up to .*default offset: the "
-        r"default position is missing",
+        r"output joint_pos_target differs from step 0 on, by up to .*default offset: "
+        r"the default position is missing",
     ),
     "scale of targets": (
         on_output(
@@ -228,7 +228,7 @@ IN_THE_FILE = {
     "delay of targets": (
         late,
         say_late,
-        r"output joint_pos_target differs from step 0.*delay: it is 1 control step late",
+        r"output joint_pos_target differs from step 0.*delay: it is 1 control step",
     ),
     "order of what is measured": (
         None,
@@ -261,7 +261,7 @@ SLOW = {
     *("order of an input", "degrees of targets", "frame of an input", "narrows"),
     *("default offset of an input", "sign of a target", "weakens", "adds_mass"),
 }
-"""Kinds of which a like one is planted in the quick tests."""
+"""Kinds of faults of which a similar one is in the quick tests."""
 
 
 def kinds_of(names):
@@ -278,7 +278,8 @@ def test_a_convention_that_is_planted_in_the_file_is_named(kind, go1, tmp_path):
     assert any(re.search(said, each) for each in verdict.departures), verdict.text
 
 
-# --- In the robot's model -------------------------------------------------------------
+# --- Faults in the robot's model
+# --------------------------------------------------------
 
 
 def softens(spec):
@@ -372,17 +373,17 @@ IN_THE_ROBOT: dict[Callable, str] = {
     widens_mass: r"^inertia of trunk: \(0.02522, 0.09452, 0.1075\) kg m\^2 abou",
     slips: r"^sliding friction of FR_calf on the ground: 0.05 to 1 in the mod",
     flies_to_mars: r"^gravity: \(0, 0, -3.7\) m/s\^2 in the model, but \(0, 0, -",
-    moves_imu: r"^lever arm of imu_lin_vel: the sensor is 0.19 m from its position .* by "
-    r"\(0.19, 0, 0\) m in the axes of the root",
+    moves_imu: r"^lever arm of imu_lin_vel: the sensor is 0.19 m from its position .* "
+    r"by \(0.19, 0, 0\) m in the axes of the root",
     carries_imu_on_a_leg: r"^input imu_lin_vel: the sensor is on another link than ",
     brakes_no_joint: r"^gains of RR_calf_joint: damping is 0 in the model, but 2.277",
 }
 ALONE = {adds_mass, shifts_mass, widens_mass, slips, flies_to_mars, moves_imu}
-"""Differences that are one line."""
+"""Faults that cause exactly one line."""
 
 
 def test_unexplained_motion_is_reported_as_undetermined(go1, tmp_path, monkeypatch):
-    """As for a property that no comparison by number covers."""
+    """For a property that no numerical comparison covers."""
     monkeypatch.setattr("mjlab.export.verify.play.differences", lambda *robots: [])
     spec = mujoco.MjSpec.from_string(scene_of(go1))
     flies_to_mars(spec)
@@ -417,7 +418,7 @@ def test_the_recorded_scene_without_the_prefix_of_its_names_is_the_same_robot(
 ):
     robot = tmp_path / "robot.xml"
     text = scene_of(go1)
-    # Classes of defaults keep theirs, or one would be there twice.
+    # Default classes keep theirs, which would otherwise exist twice.
     robot.write_text(re.sub(r'(?<!class=)"robot/', '"', text))
     assert verify(go1, robot).departures == []
 
@@ -452,13 +453,10 @@ def test_a_quaternion_that_is_read_in_another_order_is_named(tmp_path):
     change = on_input("anchor_quat_w", ("Gather", np.array([1, 2, 3, 0])))
     verdict = verify(planted(path, tmp_path / "planted.onnx", change))
     (said,) = verdict.departures
-    assert (
-        "quaternion: the policy expects xyzw instead of wxyz, in its input anchor_quat_w"
-        in said
-    )
+    assert "the policy expects xyzw instead of wxyz, in its input anchor_quat_w" in said
 
 
-# --- Reasons by hand ------------------------------------------------------------------
+# --- Reasons by hand arithmetic -------------------------------------------------------
 
 
 CHANCE = np.random.default_rng(0)
@@ -541,7 +539,7 @@ def test_a_scale_that_explains_a_small_part_of_the_error_is_not_named():
 def test_a_lever_arm_is_told_by_the_speed_that_turning_adds():
     spin = CHANCE.normal(size=(50, 3))
     away = [0.1, -0.2, 0.05]
-    # By hand, component by component.
+    # By hand arithmetic, component by component.
     x, y, z = spin.T
     added = np.stack(
         (

@@ -1,7 +1,7 @@
-"""`verify.py --log`: a clean log passes, and a planted mistake is named with its line.
+"""`verify.py --log`: a clean log passes, and a planted fault is named with its line.
 
-Logs are written by the runner with a robot in plain MuJoCo. A mistake is planted in its
-driver, in its model, or in the lines themselves, as another program might write them.
+Logs are written by the runner with a robot in plain MuJoCo. A fault is planted in its
+driver, in its model, or in the lines themselves, as from another program.
 """
 
 import io
@@ -33,7 +33,7 @@ Change = Callable[[dict[str, Any]], dict[str, Any] | None]
 
 
 class Driver(MujocoRobot):
-    """A robot whose driver changes what it reads, and what it sends."""
+    """Robot whose driver changes its readings and its targets."""
 
     policy: ContractPolicy
     reads: Change = staticmethod(lambda found: found)
@@ -57,11 +57,11 @@ class Driver(MujocoRobot):
 def logged(
     path: Path, change: Callable[[Any], None] | None = None, **driver: Any
 ) -> list[Row]:
-    """Return the lines that the runner writes.
+    """Return the lines of the runner's log.
 
     Args:
         path: The policy.
-        change: What is changed in the model.
+        change: Changes the model.
         driver: Attributes of `Driver`.
     """
     policy = ContractPolicy(path)
@@ -82,7 +82,7 @@ def logged(
     try:
         run(policy, robot, source, Safety(policy), steps=STEPS, log=log)
     except ContractError:
-        pass  # The line is there.
+        pass  # The line exists.
     return [json.loads(line) for line in log.getvalue().splitlines()]
 
 
@@ -104,7 +104,7 @@ def clean(go1) -> str:
 def test_a_clean_log_passes(go1, clean, tmp_path):
     rows = json.loads(clean)
     assert len(rows) == STEPS and departures(go1, rows, tmp_path) == []
-    # It walked, or nothing would be shown.
+    # The robot must walk, or the test shows nothing.
     assert np.ptp([row["measured"]["joint_pos"] for row in rows], axis=0).max() > 0.2
 
 
@@ -138,7 +138,8 @@ def test_a_robot_that_was_let_go_is_no_mismatch(go1, clean, tmp_path):
     )
 
 
-# --- In the driver --------------------------------------------------------------------
+# --- Faults in the driver
+# ---------------------------------------------------------------
 
 
 def scaled(name: str, factor: float) -> dict[str, Any]:
@@ -146,7 +147,7 @@ def scaled(name: str, factor: float) -> dict[str, Any]:
 
 
 def reordered(order: list[int], *, targets: bool = False) -> dict[str, Any]:
-    """Return a driver whose joints are in another order."""
+    """Return a driver with joints in another order."""
     names = ("joint_pos", "joint_vel")
     told: dict[str, Any] = {
         "reads": lambda found: found | {name: found[name][order] for name in names},
@@ -159,7 +160,7 @@ def reordered(order: list[int], *, targets: bool = False) -> dict[str, Any]:
 
 
 def signed(place: int) -> dict[str, Any]:
-    """Return a driver that reads the negative of a joint."""
+    """Return a driver that reads a joint with the wrong sign."""
     sign = np.where(np.arange(12) == place, -1.0, 1.0)
     names = ("joint_pos", "joint_vel")
     return {
@@ -169,7 +170,7 @@ def signed(place: int) -> dict[str, Any]:
 
 
 def turned(*names: str) -> dict[str, Any]:
-    """Return a driver with sensors in axes turned by a quarter about z."""
+    """Return a driver with sensor axes rotated by 90 degrees about z."""
 
     def reads(found):
         return found | {
@@ -185,7 +186,7 @@ def late_nan(found: dict[str, Any]) -> None:
 
 
 class Sticks:
-    """An encoder that shows its 40th value from then on."""
+    """An encoder that is stuck at its 40th value."""
 
     def __init__(self) -> None:
         self.shown: list[float] = []
@@ -196,7 +197,7 @@ class Sticks:
 
 
 def clipped(found: dict[str, Any]) -> None:
-    """Have the gyro end at a small rate about x."""
+    """Saturate the gyro at a small rate about x."""
     found["imu_ang_vel"][0] = min(found["imu_ang_vel"][0], -0.05)
 
 
@@ -295,7 +296,8 @@ def test_a_mistake_of_the_driver_is_the_first_that_is_named(kind, go1, tmp_path)
     assert found and re.match(said, found[0]), found
 
 
-# --- In the model ---------------------------------------------------------------------
+# --- Faults in the model
+# ----------------------------------------------------------------
 
 
 def turns_axis(spec):
@@ -355,7 +357,8 @@ def test_what_a_log_cannot_show_is_not_taken_for_something_else(change, go1, tmp
     assert departures(go1, logged(go1, change), tmp_path) == []
 
 
-# --- In the lines ---------------------------------------------------------------------
+# --- Faults in the lines
+# ----------------------------------------------------------------
 
 
 def sent(row: Row) -> np.ndarray:
@@ -463,7 +466,7 @@ def test_efforts_beyond_the_limit_in_most_lines_are_named(go1, clean, tmp_path):
         values[2] += 2.0
         set_sent(row, values)
     found = departures(go1, rows, tmp_path)
-    # By hand, from the gains and the readings of the first line.
+    # By hand arithmetic, from the gains and the readings of the first line.
     row = rows[0]
     calf = next(
         a
@@ -483,7 +486,7 @@ def test_efforts_beyond_the_limit_in_most_lines_are_named(go1, clean, tmp_path):
 def test_a_state_that_another_program_forgets_is_told_by_its_targets(
     go1, clean, tmp_path
 ):
-    """As a driver writes that calls the network itself, and no `last_action`."""
+    """As written by a driver that runs the network itself, without `last_action`."""
     rows, policy = json.loads(clean), ContractPolicy(go1)
     for row in rows:
         policy.reset()

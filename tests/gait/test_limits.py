@@ -25,7 +25,7 @@ NATURAL: dict[str, Any] = {
     "mean_linear_error": 0.06,
     "mean_turning_error": 0.03,
 }
-"""A published G1 policy (holosoma's FastSAC), with errors that are allowed."""
+"""Published G1 policy (holosoma's FastSAC), with allowed errors."""
 
 SHUFFLE = NATURAL | {
     "steps_per_s": 9.6,
@@ -44,7 +44,7 @@ STANDING = NATURAL | {"steps_per_s": 0.0, "foot_drift": 0.01, "step_length": Non
 
 
 def worlds(**changed: dict[str, Any]) -> dict[str, Any]:
-    """Return measures of a natural gait, but those of some commands when quiet."""
+    """Return measures of a natural gait, with changes for some quiet commands."""
     quiet = {name: dict(NATURAL) for name in COMMANDS} | {"stand": dict(STANDING)}
     for name, figures in changed.items():
         quiet[name.replace("_", " ")] |= figures

@@ -1,4 +1,4 @@
-"""The checker of vector environments: it passes Gymnasium's own and finds faults."""
+"""Checker of vector environments: Gymnasium's own pass, and faults are found."""
 
 from collections.abc import Callable
 from typing import Any
@@ -23,7 +23,7 @@ SAME, NEXT, DISABLED = (
 
 
 class Walk(gymnasium.Env):
-    """A random walk that ends by chance, or after nine steps."""
+    """Random walk that ends randomly, or after nine steps."""
 
     observation_space = gymnasium.spaces.Box(-1e6, 1e6, (2,), np.float32)
     action_space = gymnasium.spaces.Box(-1.0, 1.0, (1,), np.float32)
@@ -69,7 +69,7 @@ def test_episodes_that_never_end_are_no_proof() -> None:
 
 
 class Planted(VectorWrapper):
-    """A vector environment with a fault."""
+    """Vector environment with a fault."""
 
     def __init__(self, env: VectorEnv) -> None:
         super().__init__(env)
@@ -137,7 +137,7 @@ class SharedMemory(Planted):
 
 
 class SharedTensor(Planted):
-    """As above, in memory that `np.shares_memory` would not look into."""
+    """As above, in memory that `np.shares_memory` does not detect."""
 
     def plant(self, obs: Any, reward: Any, ended: Any, cut: Any, info: Any) -> Any:
         import torch
@@ -204,7 +204,7 @@ def test_a_planted_fault_is_found(
 
 
 def test_a_mask_taken_out_of_the_options_is_a_fault_when_asked_for() -> None:
-    """Gymnasium 1.4 does so itself, which a wrapper around it then misreads."""
+    """Gymnasium 1.4 does so itself, which wrappers around it misinterpret."""
     with pytest.raises(ConformanceError, match="reset changed the options"):
         check_vector_env(
             sync, lambda index: Walk(), modes=(SAME,), steps=60, allow_popped_mask=False

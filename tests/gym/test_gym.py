@@ -1,4 +1,4 @@
-"""What Gymnasium's own tools say of our environments, and what bad input is told."""
+"""Gymnasium's own checkers, and messages for invalid input."""
 
 import subprocess
 import sys
@@ -39,7 +39,7 @@ def cartpole(num_envs: int = 3, **settings: Any) -> TorchVectorEnv:
     return TorchVectorEnv(worlds, **settings)
 
 
-# The outside checkers.
+# External checkers.
 
 
 @pytest.mark.usefixtures("renderer_works")

@@ -1,7 +1,7 @@
-"""Programs of ManiSkill's users, by exactly the names that they type.
+"""ManiSkill programs, with exactly ManiSkill's names.
 
-What each use has to show is the table in ManiSkill's documentation; the numbers are
-those of the task: 0.05 of reward a step at best, and five steps an episode.
+The expected results are in the table of ManiSkill's documentation; numbers are those of
+the task: at most 0.05 of reward per step, and five steps per episode.
 """
 
 from pathlib import Path
@@ -87,7 +87,7 @@ def test_infinite_horizon(tmp_path: Path) -> None:
     for step in range(1, 2 * STEPS + 1):
         _, reward, _, _, info = env.step(torch.zeros(N, 1))
         total += reward.cpu()
-        assert info["elapsed_steps"].tolist() == [step] * N  # Nothing begins anew.
+        assert info["elapsed_steps"].tolist() == [step] * N  # No automatic resets.
         assert "final_info" not in info
     torch.testing.assert_close(info["episode"]["return"].cpu(), total)
     env.close()

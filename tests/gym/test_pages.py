@@ -1,4 +1,4 @@
-"""Examples of docs/howto/gymnasium.md run where their libraries are installed."""
+"""Examples of docs/howto/gymnasium.md, where their libraries are installed."""
 
 import importlib.util
 import os
@@ -24,7 +24,7 @@ def example(library: str) -> str:
 
 
 def require(library: str) -> None:
-    """Skip where a library is absent; in CI, for which `make` installs it, fail."""
+    """Skip without a library; fail in CI, where `make` installs it."""
     if importlib.util.find_spec(PACKAGES[library]) is None:
         is_ci = os.environ.get("CI") == "true"
         (pytest.fail if is_ci else pytest.skip)(f"{library} is not installed")

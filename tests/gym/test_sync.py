@@ -1,4 +1,4 @@
-"""Our vector environment beside Gymnasium's vector of our single ones (T-03)."""
+"""The vector environment, compared with Gymnasium's vector of single ones (T-03)."""
 
 from typing import Any
 
@@ -13,7 +13,7 @@ from mjlab.gym.build import make_single
 
 
 def beside(task: str, mode: AutoresetMode, steps_each: int) -> tuple[Any, Any]:
-    """Three rows of a task in the mode, ours and theirs."""
+    """Return three rows of a task in the mode, in both vector environments."""
     made: dict[str, Any] = {
         "backend": "native",
         "seed": 4,
@@ -24,8 +24,8 @@ def beside(task: str, mode: AutoresetMode, steps_each: int) -> tuple[Any, Any]:
         name, num_envs=3, numpy=True, autoreset_mode=mode.value, **made
     )
     singles = [
-        # `gymnasium.make` would give the steps to its wrapper TimeLimit, and the task
-        # would not know that its time is over, which some outcomes ask for.
+        # With `gymnasium.make`, the wrapper TimeLimit would count the steps, and the
+        # task's time limit, which some outcomes read, would not.
         lambda row=row: make_single(task, first_world=row, **made)
         for row in range(3)
     ]
@@ -45,10 +45,10 @@ def same_run(task: str, mode: AutoresetMode, seed: Any, steps: int, each: int) -
         ended = mine[2] | mine[3]
         ends += ended
         if mode is AutoresetMode.DISABLED and step in (2, 30):
-            # Rows that have not ended are reset as well, so that rows differ in age.
+            # Rows that have not ended are also reset, so that rows differ in age.
             ended = ended | (np.arange(3) == step % 4)
         if mode is AutoresetMode.DISABLED and ended.any():
-            # Gymnasium takes the mask out of its options.
+            # Gymnasium removes the mask from its options.
             pair = [env.reset(options={"reset_mask": ended}) for env in (ours, theirs)]
             assert data_equivalence(*pair, exact=True), f"reset after {step}"
     assert (ends >= 2).all()

@@ -1,4 +1,4 @@
-"""Shared memory and child processes, as the kernel sees them."""
+"""Shared memory and child processes, checked through the kernel."""
 
 import multiprocessing
 import os
@@ -38,7 +38,7 @@ def test_shared_arrays_have_no_name_anywhere() -> None:
 
 
 def fill(memory: SharedArrays, handshake: Handshake) -> None:
-    """Wait for a turn, and write to the arrays."""
+    """Wait for a byte, and write to the arrays."""
     assert handshake.hear() == b"s"
     memory["a"][:] = [1, -2, 3]
     memory["c"][1] = True

@@ -1,4 +1,4 @@
-"""What replaces or deletes a file has the new one on disk first, whoever writes it."""
+"""Replacements and deletions happen after the new file is on disk, for all writers."""
 
 import json
 from pathlib import Path
@@ -116,7 +116,7 @@ def test_a_film_has_its_name_when_it_is_on_disk(
 
 
 class Replayed:
-    """As much of a replay as a file of it needs when it is opened and closed."""
+    """Parts of a replay that a file needs when it is opened and closed."""
 
     def __init__(self, path: Path) -> None:
         groups = {"groups": {"actor": None}}
@@ -155,7 +155,7 @@ def test_a_converted_file_has_its_name_when_it_is_on_disk(
     assert disk.unsynced(tmp_path / "out") == disk.faults == []
 
 
-# --- What is deleted ------------------------------------------------------------------
+# --- Deletion -----------------------------------------------------------------------
 
 
 def test_a_folder_that_ship_did_not_make_is_refused_and_stays(tmp_path: Path) -> None:

@@ -1,4 +1,4 @@
-"""Reading of recordings: damaged files, and files of another version."""
+"""Reading of recordings: damaged files, and files of other versions."""
 
 from pathlib import Path
 
@@ -16,7 +16,7 @@ def test_a_recording_that_is_refused_is_not_left_open(tmp_path: Path) -> None:
         file.attrs["format"], file.attrs["format_version"] = hdf5.FORMAT, "none"
     files = (h5py.h5f.OBJ_ALL, h5py.h5f.OBJ_FILE)
     before = h5py.h5f.get_obj_count(*files)
-    # The error keeps what it came from alive.
+    # The error keeps its cause alive.
     with pytest.raises(RecordingError, match="is damaged") as refused:
         Recording(path)
     assert refused.tb is not None

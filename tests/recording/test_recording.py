@@ -1,4 +1,4 @@
-"""What `RecordEpisode` writes, read with h5py alone, against loops written by hand."""
+"""Files of `RecordEpisode`, read with h5py alone, compared with manual loops."""
 
 import json
 import sys
@@ -42,7 +42,7 @@ def draw_actions(num_envs: int, steps: int = STEPS, width: int = 1) -> torch.Ten
 
 
 def load(path: Path) -> list[dict[str, Any]]:
-    """All episodes of a file as plain dictionaries."""
+    """Return all episodes of a file as plain dictionaries."""
     episodes = []
     with h5py.File(path) as file:
         for index in range(len(file)):
@@ -62,17 +62,17 @@ def load(path: Path) -> list[dict[str, Any]]:
     return episodes
 
 
-# --- The same run, written down by hand -----------------------------------------------
+# --- The same run in a manual loop --------------------------------------------------
 
 
 def is_own(name: str) -> bool:
-    """Whether a tensor of this name has a row for each world."""
+    """Return whether a tensor of this name has one row per world."""
     parts = ("sim", "rng", "scene", "action", "observation", "outcome", "termination")
     return name.split(".")[0] in parts or name == "episode_length"
 
 
 class Hand:
-    """A loop over the environment itself that resets by hand and lists what it sees."""
+    """Loop over the environment that resets manually and stores its data."""
 
     def __init__(self, cfg: ManagerBasedRlEnvCfg, num_envs: int) -> None:
         cfg.scene.num_envs, cfg.final_obs = num_envs, True
@@ -136,7 +136,7 @@ def by_hand(cfg: ManagerBasedRlEnvCfg, num_envs: int) -> list[dict[str, Any]]:
         ended = hand.step(action)
         if ended.any():
             hand.reset(ended)
-    hand.end(everyone)  # `close` writes what is not over.
+    hand.end(everyone)  # `close` writes unfinished episodes.
     return [each for each in hand.episodes if "actions" in each["lists"]]
 
 
@@ -148,7 +148,7 @@ def equal(ours: list[dict[str, Any]], theirs: list[dict[str, Any]]) -> None:
             np.testing.assert_array_equal(one[name], np.stack(values), err_msg=name)
             assert one[name].dtype == values[0].dtype, name
         for name, value in other["start"].items():
-            if np.asarray(value).nbytes:  # A record has no room for what is empty.
+            if np.asarray(value).nbytes:  # A record does not store empty arrays.
                 np.testing.assert_array_equal(one[f"start/{name}"], value, err_msg=name)
 
 
@@ -167,7 +167,7 @@ def test_what_is_recorded_is_what_a_loop_by_hand_sees(
     env.close()
     theirs = by_hand(gym_tasks.cartpole(), num_envs)
     ours = load(tmp_path / "run.h5")
-    # What is not over when it closes comes last, by row, in both.
+    # Unfinished episodes come last, by row, in both.
     equal(ours, theirs)
 
 
@@ -215,7 +215,7 @@ def test_in_the_mode_next_step_the_step_of_the_reset_is_no_part_of_an_episode(
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A counter's episodes: world i has 3 + i steps, at most 6, over 12 steps."""
+    """Episodes of a counter: world i has 3 + i steps, at most 6, over 12 steps."""
     path = tmp_path_factory.mktemp("scripted")
     env = recorded(
         gym_tasks.scripted(),
@@ -354,11 +354,11 @@ def test_states_can_be_left_out(tmp_path: Path) -> None:
     assert "start/sim.state" in names
 
 
-# --- Resets by hand -------------------------------------------------------------------
+# --- Manual resets --------------------------------------------------------------------
 
 
 def lengths(path: Path) -> list[tuple[int, int]]:
-    """World and steps of each episode."""
+    """Return world and steps of each episode."""
     return [
         (entry["world"], entry["elapsed_steps"])
         for entry in read_index(path)["episodes"]
@@ -441,7 +441,7 @@ def test_without_save_on_reset_an_episode_waits_until_it_is_asked_for(
 ) -> None:
     env = recorded(gym_tasks.scripted(), tmp_path, num_envs=1, save_on_reset=False)
     env.reset(seed=0)
-    steps(env, 3)  # An episode that is not asked for in time.
+    steps(env, 3)  # An episode that was not requested in time.
     steps(env, 3)
     env.flush_trajectory()
     steps(env, 1)
@@ -451,11 +451,11 @@ def test_without_save_on_reset_an_episode_waits_until_it_is_asked_for(
     assert load(tmp_path / "run.h5")[0]["start/step_counter"] == 3
 
 
-# --- Which episodes are written -------------------------------------------------------
+# --- Selection of episodes ------------------------------------------------------------
 
 
 def ending_in_the_second_step() -> ManagerBasedRlEnvCfg:
-    """World i ends after 3 + i steps, success holds in step 4 alone."""
+    """World i ends after 3 + i steps; success holds only in step 4."""
     cfg = gym_tasks.scripted()
     cfg.outcomes = {
         "success": gym_tasks.OutcomeTermCfg(
@@ -491,7 +491,7 @@ def test_episodes_are_chosen_by_success_in_their_last_step(
     assert found == expected
 
 
-# --- What cannot be done --------------------------------------------------------------
+# --- Invalid use ----------------------------------------------------------------------
 
 
 def test_a_choice_by_success_needs_a_task_that_declares_it(tmp_path: Path) -> None:
@@ -573,7 +573,7 @@ def test_worlds_without_a_state_say_what_to_leave_out(tmp_path: Path) -> None:
 
 
 class Line:
-    """Two points that walk three steps."""
+    """Two points that move three steps."""
 
     num_envs, device, max_episode_length = 2, torch.device("cpu"), 3
     step_dt = 0.02

@@ -1,4 +1,4 @@
-"""Faults seen: recorded as they happen, kept in files, and found again by replaying."""
+"""Faults: recorded when they occur, stored in files, and reproduced by replay."""
 
 import dataclasses
 import errno
@@ -45,20 +45,20 @@ from tests.tools.registered import registered
 from tests.worlds.rl_runs import agent_cfg, env_cfg
 
 WORLD = 5
-"""The world in which something goes wrong."""
+"""Index of the world with the fault."""
 
 
 def break_joint(env: Any, mask: torch.Tensor, seed: int, step: int) -> None:
     """Set a joint's velocity to infinity in one world, in one step of its episode.
 
-    Which world is told by its seed, so that it is that world wherever it is simulated.
+    The world is identified by its seed, so it is the same in every simulation.
     """
     is_due = (env.rng.world_seed == seed) & (env.episode_length_buf == step)
     env.sim.data.qvel[:, 1].masked_fill_(is_due & mask, torch.inf)
 
 
 def push_joint(env: Any, mask: torch.Tensor, seed: int, step: int) -> None:
-    """Apply a force without end instead, which only the next physics step shows."""
+    """Apply an infinite force instead, which has an effect in the next physics step."""
     is_due = (env.rng.world_seed == seed) & (env.episode_length_buf == step)
     env.sim.data.qfrc_applied[:, 1].masked_fill_(is_due & mask, torch.inf)
 
@@ -95,7 +95,7 @@ def walk(env: ManagerBasedRlEnv, steps: int, seed: int = 0) -> None:
 
 @pytest.fixture(scope="module")
 def dump(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A dump of a world that broke after its seventh step."""
+    """A dump of a world that failed after its seventh step."""
     folder = tmp_path_factory.mktemp("dumps")
     env, _, _ = make(broken_cfg(), folder)
     walk(env, 14)
@@ -119,7 +119,7 @@ def test_a_world_that_is_not_finite_is_dumped_as_a_recording(dump: Path) -> None
         assert recording[0].length == 14
     with h5py.File(dump) as file:
         group = file["traj_0"]
-        # Written at the end of the seventh step, number 6, where it is observed.
+        # Written at the end of the seventh step, number 6, where it is detected.
         faults = json.loads(group.attrs["faults"])
         assert faults == [{"kind": "nonfinite", "step": 6}]
         assert np.flatnonzero(group["nonfinite"]).tolist() == [6, 7]
@@ -148,7 +148,7 @@ def test_a_dumped_model_names_its_meshes_without_their_folder(tmp_path: Path) ->
 
 
 def test_mujoco_alone_steps_from_one_record_to_the_next(dump: Path) -> None:
-    """The model and the rows are whole: MuJoCo C gets from each row to the next."""
+    """MuJoCo C reproduces each row of a dump from the previous one."""
     recording = load_dump(dump)
     model = recording.model()
     data = mujoco.MjData(model)
@@ -170,7 +170,7 @@ def test_all_that_happened_since_the_last_iteration_but_one_is_kept(
     env, _, said = make(broken_cfg(step=3), tmp_path, steps=4)
     walk(env, 13)
     env.take_log()
-    # Broken in steps 3 and, after a reset there, in others; the last 4 to 8 are there.
+    # Failed in step 3 and, after a reset, in later ones; the last 4 to 8 are stored.
     recording = load_dump(tmp_path / "000003_nonfinite.h5")
     assert recording.about["first_step"] == 8
     assert recording.length == 5
@@ -247,7 +247,7 @@ def test_a_later_fault_is_counted_from_the_first_step_that_is_kept(
 def test_missing_room_is_dumped_with_what_to_set(
     kinds: tuple[str, str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Counters by kind and world, as those of either engine."""
+    """Counters by kind and world, as on either engine."""
     env = ManagerBasedRlEnv(env_cfg())
     env.reset()
     counts = {kind: torch.zeros(8, dtype=torch.int64) for kind in kinds}
@@ -271,7 +271,7 @@ def test_missing_room_is_dumped_with_what_to_set(
 
 
 def test_an_engine_that_cannot_go_on_leaves_a_dump(tmp_path: Path) -> None:
-    """An error that names its worlds, as that of a world without memory does."""
+    """Error with its worlds, as for a world without memory."""
     from mjlab.sim.engine import EngineError
 
     env, _, _ = make(env_cfg(), tmp_path)
@@ -330,7 +330,8 @@ def test_a_full_disk_ends_no_run_and_leaves_no_half_of_a_dump(
     assert len(said) == 1 and "No space left on device" in said[0]
 
 
-# --- Cheap and harmless ---------------------------------------------------------------
+# --- Cost and side effects
+# --------------------------------------------------------------
 
 
 def test_a_run_with_a_record_is_the_run_without_it() -> None:
@@ -383,7 +384,7 @@ def test_a_replay_equals_the_record_and_says_what_broke_where(dump: Path) -> Non
 
 
 def test_a_replay_from_the_middle_of_a_run_equals_the_record(tmp_path: Path) -> None:
-    """World 5 alone, from step 8 on, does what it did among eight worlds."""
+    """World 5 alone, from step 8 on, behaves as among eight worlds."""
     env, _, _ = make(broken_cfg(step=3), tmp_path, steps=4)
     walk(env, 13)
     env.take_log()
@@ -503,7 +504,7 @@ def test_a_dump_that_is_damaged_is_refused_by_name(
 def train_broken(
     root: Path, func: Any = push_joint, task: str = "Some-Task", **dumps: Any
 ) -> tuple[Run, list[str]]:
-    """A run of two iterations of six steps, whose world 5 breaks in the second."""
+    """A run of two iterations of six steps, whose world 5 fails in the second."""
     display = Quiet()
     cfg = agent_cfg(2, dumps=DumpCfg(**dumps), init_at_random_ep_len=False)
     run, _ = train(broken_cfg(func=func), cfg, task=task, root=root, display=display)
@@ -511,7 +512,7 @@ def train_broken(
 
 
 BROKEN = Task(env=lambda: broken_cfg(func=push_joint), rl=agent_cfg)
-"""Task of the run; reading its dumps builds it."""
+"""Task of the run, needed to read its dumps."""
 
 
 @pytest.fixture(scope="module")
@@ -535,12 +536,12 @@ def test_a_run_keeps_its_faults_and_says_where(
     assert recording.attributes["env_cfg"] == (run.path / "config.json").read_text()
     assert recording.attributes["env_id"] == "Broken-Cartpole"
     assert recording.about["versions"]["mujoco"] == mujoco.__version__
-    # Six steps before the iteration in which it broke, and those six.
+    # Six steps before the failed iteration, and its six steps.
     assert (recording.about["first_step"], recording.length) == (0, 12)
 
 
 def test_a_run_that_ends_for_a_fault_keeps_it(tmp_path: Path) -> None:
-    """What is observed and not finite makes the policy's numbers not finite."""
+    """Non-finite observations make the policy's outputs non-finite."""
     with pytest.raises(RuntimeError, match=r"not finite \(.*surrogate"):
         train_broken(tmp_path, func=break_joint)
     run = find("latest", tmp_path).run

@@ -1,7 +1,7 @@
 """Recordings as datasets of LeRobot, version 3.0 of its layout.
 
-What is written is compared with the record, read by pyarrow, and where the package
-`lerobot` is installed, by that.
+The files are compared with the recording, read by pyarrow and, if installed, by
+`lerobot`.
 """
 
 import io
@@ -39,7 +39,7 @@ def test_a_picture_written_as_png_is_read_as_it_was(channels: int) -> None:
 
 @pytest.fixture(scope="module")
 def dataset(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
-    """A recording of an arm with a camera, and the same as a dataset."""
+    """A recording of an arm with a camera, and its dataset."""
     pytest.importorskip("pyarrow")
     folder = tmp_path_factory.mktemp("lerobot")
     cfg = ReachYamDepthCfg(seed=0, episode_length_s=STEPS / RATE)

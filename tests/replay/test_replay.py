@@ -1,4 +1,4 @@
-"""Replay of recorded episodes by actions and by states, alone and side by side."""
+"""Replay of recorded episodes by actions and by states, alone and in parallel."""
 
 import itertools
 import json
@@ -145,7 +145,7 @@ def test_what_is_kept_of_a_state_is_forgotten_when_another_is_forced(
 
         seen: list[bool] = []
         look, actions = replay._outcomes, replay._actions_of
-        # Without its actions a world comes elsewhere, until it is forced.
+        # Without its actions a world reaches another state, unless states are written.
         monkeypatch.setattr(replay, "_actions_of", lambda *of: 0.0 * actions(*of))
         monkeypatch.setattr(replay, "_outcomes", lambda: (kept_positions(), look())[1])
         monkeypatch.setattr(
@@ -178,7 +178,7 @@ def test_actions_by_term_and_one_group_are_understood(tmp_path: Path) -> None:
 def test_the_observation_before_an_action_is_of_the_state_before_it(
     files: dict[str, Path],
 ) -> None:
-    """By states, in a world where gravity pulls elsewhere: states say where it is."""
+    """By states, in a world with another gravity: states determine the trajectory."""
     cfg = remembering()
     cfg.sim.mujoco.gravity = (3.0, 0.0, -2.0)
     with Recording(files["same_step"]) as recording:
@@ -186,7 +186,8 @@ def test_the_observation_before_an_action_is_of_the_state_before_it(
         replay = Replay(world_of(cfg, 4), recording, by="states")
         held = account_of(replay)
         for replayed in replay.run([0, 5]):
-            # The actor sees the cart, the sine and cosine of the pole, and velocities.
+            # The actor observes the cart, the sine and cosine of the pole, and
+            # velocities.
             states = replayed.episode.read("physics/sim.state").float()
             seen = replayed.values["obs/actor"]
             assert torch.equal(seen[:, 0], states[:, 1])
@@ -211,7 +212,7 @@ def test_a_broken_claim_is_told(files: dict[str, Path], tmp_path: Path) -> None:
 
 
 def _changed(file: Path, folder: Path) -> Path:
-    """A copy in which one reward of episode 3 is another."""
+    """A copy with a changed reward in episode 3."""
     copy = folder / "changed.h5"
     copy.write_bytes(file.read_bytes())
     with h5py.File(copy, "r+") as opened:
@@ -252,7 +253,7 @@ def test_a_file_with_other_observations_is_a_recording_too(
             assert isinstance(tree, dict) and list(tree) == ["memory"]
             position = first.read("obs/memory/position")
             assert position.shape == (old.length + 1, 10)
-            # That file can be replayed, too, with its own histories.
+            # That file can be replayed too, with its own histories.
             again = account_of(Replay(world_of(cfg, 1), made))
             assert again.claimed == 2 and again.is_as_claimed
             assert "obs/memory/position" in again.tallies
@@ -314,7 +315,7 @@ def test_a_file_that_failed_is_not_there(
 
 
 def by_hand(path: Path, **attributes: Any) -> Path:
-    """A recording of two episodes, without a sidecar."""
+    """A recording of two episodes, without its JSON file."""
     with h5py.File(path, "w") as file:
         file.attrs.update({"format": "mjlab-episodes", "format_version": 2})
         file.attrs.update(attributes)
@@ -368,7 +369,7 @@ def test_what_is_no_recording_says_so(tmp_path: Path) -> None:
 def test_a_recording_that_was_killed_is_done_again_as_far_as_it_got(
     files: dict[str, Path], tmp_path: Path
 ) -> None:
-    """Its episodes are in parts, and there is no list of them."""
+    """Its episodes are in parts, without a list."""
     parts = tmp_path / "episodes.parts"
     parts.mkdir()
     (parts / "00000000.h5").write_bytes(files["same_step"].read_bytes())

@@ -1,4 +1,4 @@
-"""Parts of a report's page by hand: bands, ticks, words, films and differences."""
+"""Parts of a report's page: bands, ticks, words, videos and differences."""
 
 import itertools
 from pathlib import Path
@@ -42,7 +42,7 @@ def test_a_duration_is_told_in_its_two_largest_units() -> None:
 def test_films_share_the_room_of_a_page(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Of 1,000 bytes, films of 600, 500 and 300: the second one is beside the page."""
+    """Of videos of 600, 500 and 300 of 1,000 bytes, the second one is linked."""
     monkeypatch.setattr(outcome, "EMBEDDED", 1000)
     files = []
     for name, size in (("a", 600), ("b", 500), ("c", 300)):

@@ -1,4 +1,4 @@
-"""The page about a run: what it draws, what it says, and what it never does."""
+"""The report of a run: drawings, text, and security."""
 
 import base64
 import hashlib
@@ -54,7 +54,7 @@ def text_of(config: dict[str, Any]) -> str:
     return settings_text("Some-Task", flat_settings(**config))
 
 
-# --- A page, taken apart by Python's own parser ---------------------------------------
+# --- Page, parsed by Python's own parser ----------------------------------------------
 
 
 @dataclass
@@ -68,12 +68,12 @@ class Figure:
     paths: list[dict[str, str]] = field(default_factory=list)
 
     def outline(self, kind: str) -> str:
-        """The one path of a kind."""
+        """Return the only path of a kind."""
         (found,) = (p["d"] for p in self.paths if kind in p["class"].split())
         return found
 
     def points(self, kind: str = "line") -> list[tuple[float, float]]:
-        """Corners of a path as iterations and values, by the chart's own scales."""
+        """Return corners of a path as iterations and values, by the chart's scales."""
         pairs = re.findall(r"[ML]([\d.-]+) ([\d.-]+)", self.outline(kind))
         (x0, x1), (y0, y1) = self.x, self.y
         found = []
@@ -85,7 +85,7 @@ class Figure:
 
     @property
     def error(self) -> float:
-        """What a coordinate with one decimal cannot tell, in values."""
+        """Resolution of a coordinate with one decimal, in values."""
         return 0.051 / 400.0 * (self.y[1] - self.y[0])
 
 
@@ -121,7 +121,7 @@ class Page(HTMLParser):
         elif tag == "path":
             self.figures[-1].paths.append(values)
             if "data-name" in values:
-                # A figure may be drawn twice; the first is the one of its own.
+                # A figure can be drawn twice; the first is its own chart.
                 self.charts.setdefault(values["data-name"], self.figures[-1])
         if tag in ("script", "style", "figure"):
             self._open.append(tag)
@@ -151,7 +151,7 @@ def _pair(text: str) -> tuple[float, float]:
 
 
 def make_run(folder: Path, lines: list[Any], **info: Any) -> Path:
-    """A run's folder with figures, of which a text stays as it is."""
+    """A run's folder with figures; text is written unchanged."""
     folder.mkdir(parents=True, exist_ok=True)
     whole = {"task": "Some-Task", "name": "", "status": "finished", "reason": "done"}
     folder.joinpath("run.json").write_text(json.dumps(whole | info))
@@ -203,8 +203,8 @@ def test_every_figure_of_a_run_that_was_trained_is_drawn_or_told(tmp_path):
     lines = [json.loads(row) for row in (folder / "metrics.jsonl").open()]
     names = {name for line in lines for name in line} - {"iteration"}
     page = page_of(folder)
-    told = {"Perf/seconds", "Train/env_steps"}  # The head says how much.
-    told |= {"Health/nonfinite", "Health/overflow"}  # Nothing went wrong.
+    told = {"Perf/seconds", "Train/env_steps"}  # The heading has the number.
+    told |= {"Health/nonfinite", "Health/overflow"}  # No faults.
     assert names - set(page.charts) == told
     assert "every number was finite" in page.text
     reward = page.charts["Episode_Reward/smooth"]
@@ -241,7 +241,7 @@ def test_a_gap_breaks_the_line_and_is_marked_and_absence_does_neither(tmp_path):
     ]
     assert "Loss/never" not in page.charts
     assert "never a finite value" in page.text
-    # The table of what was not finite: how often, and since when.
+    # The table of non-finite values: their number, and the first iteration.
     assert "Loss/value38" in page.text and "Loss/never201" in page.text
 
 
@@ -252,7 +252,7 @@ def test_a_long_run_keeps_its_extremes_and_means_its_stretches(tmp_path):
     chart = page_of(make_run(tmp_path, lines)).charts["Loss/value"]
     line = chart.points()
     assert len(line) == STRETCHES
-    # Stretches of ten: 1 to 10, whose values are 1 to 9 and 0, and so on.
+    # Intervals of ten: 1 to 10, whose values are 1 to 9 and 0, and so on.
     assert line[0] == pytest.approx((5.5, 4.5), abs=2 * chart.error + 0.2)
     assert line[123][1] == pytest.approx((45 - 4 + 50) / 10, abs=chart.error)
     band = chart.points("band")
@@ -332,17 +332,17 @@ def test_a_chart_in_a_file_has_its_curve_where_its_numbers_are(tmp_path):
     # The first is the key of the legend.
     points = [p.split() for p in re.split("[ML]", outlines[-1])[1:]]
     (x0, y0), (x1, y1), (x2, y2) = [(float(x), float(y)) for x, y in points]
-    # A straight line up, on both scales of ratios, from margin to margin.
+    # A straight line on both logarithmic scales, from margin to margin.
     assert x1 - x0 == pytest.approx(x2 - x1, abs=0.2) and x2 - x0 > 900
     assert y0 - y1 == pytest.approx(y1 - y2, abs=0.2) and y0 - y2 > 350
     texts = list(root.iter("{http://www.w3.org/2000/svg}text"))
     assert "<b>" in [text.text for text in texts]
-    # What is across is told below the ticks, and in the picture.
+    # The horizontal axis is labelled below the ticks, and in the picture.
     below = {text.text: float(text.get("y", "")) for text in texts}
     assert y0 + 18 < below["iteration"] < 520
 
 
-# --- Files as they are found ----------------------------------------------------------
+# --- Missing and damaged files --------------------------------------------------------
 
 
 def test_a_torn_last_line_is_left_out_and_a_damaged_one_is_counted(tmp_path):
@@ -399,7 +399,7 @@ def test_a_folder_that_is_no_run_is_refused(tmp_path):
         render(tmp_path)
 
 
-# --- A page that needs nothing and trusts nobody --------------------------------------
+# --- Self-contained page, untrusted content -------------------------------------------
 
 
 def evil_run(folder: Path) -> Path:
@@ -465,10 +465,10 @@ def test_a_film_is_in_the_page_up_to_a_size_and_beside_it_beyond(tmp_path):
     page = page_of(folder)
     (embedded,) = (a for a in page.addresses if a.startswith("data:video/mp4;base64,"))
     assert base64.b64decode(embedded.partition(",")[2]) == b"film" * 100
-    assert page.addresses.count("./videos/large%20%231.mp4") >= 2  # Film and link.
+    assert page.addresses.count("./videos/large%20%231.mp4") >= 2  # Video and link.
 
 
-# --- Configuration, evaluation, words -------------------------------------------------
+# --- Configuration, evaluation, formatting --------------------------------------------
 
 
 def test_only_what_the_user_changed_is_told(tmp_path):
@@ -590,11 +590,12 @@ def test_durations_and_sizes_are_short():
     ]
 
 
-# --- Who writes it --------------------------------------------------------------------
+# --- Writers of the page
+# ----------------------------------------------------------------
 
 
 class Quiet:
-    """A display that shows nothing."""
+    """Display that shows nothing."""
 
     def __enter__(self):
         return self
@@ -630,7 +631,7 @@ def test_training_leaves_a_report_and_so_does_going_on(tmp_path):
     page = Page(folder.path.joinpath("report.html").read_text("utf-8"))
     assert "finished" in page.text and "2 of 2 iterations" in page.text
     assert len(page.charts["Loss/value"].points()) == 2
-    # What `env_cfg` sets.
+    # Settings of `env_cfg`.
     usual = CartpoleBalanceCfg().episode_length_s
     assert f"env.episode_length_s{usual}1.0" in page.text
     assert "the task at the start of the run" in page.text
@@ -728,7 +729,7 @@ def test_the_script_does_without_the_defaults_of_a_task_that_is_gone(tmp_path, c
 
 
 class Listening(Browser):
-    """A page that keeps what its console says."""
+    """Page that stores its console messages."""
 
     def __init__(self, url: str, **more: Any) -> None:
         self.complaints: list[Any] = []
@@ -765,7 +766,7 @@ def test_a_browser_shows_every_term_and_follows_the_pointer(tmp_path):
         )
         assert {f"Episode_Reward/{n}" for n in ("upright", "effort")} < sizes.keys()
         assert min(sizes.values()) > 100
-        # Where iteration 20 is, of 1 to 50.
+        # Position of iteration 20, of 1 to 50.
         browser.run("document.querySelector('svg').scrollIntoView()")
         x, y = browser.run(
             "(r => [r.x + r.width * 19 / 49, r.y + r.height / 2])"

@@ -1,4 +1,4 @@
-"""Checkpoints: whole or passed over, safe to open, and of the right layout."""
+"""Checkpoints: complete or ignored, safe to open, and with the right layout."""
 
 import contextlib
 import copy
@@ -60,7 +60,7 @@ def value_of(path):
     return load_model(path)["learner"]["weights"][0].item()
 
 
-# --- Whole or absent -----------------------------------------------------------------
+# --- Complete or absent -------------------------------------------------------------
 
 
 def test_the_newest_checkpoint_wins_and_old_ones_go(tmp_path):
@@ -100,13 +100,13 @@ def test_a_damaged_checkpoint_is_passed_over(tmp_path, damage, ending):
     save(checkpoints, 2)
     damage(tmp_path / f"model_000002{ending}")
     assert checkpoints.newest() == tmp_path / "model_000001.pt"
-    # The next save of that iteration makes it whole again.
+    # The next save of that iteration makes it complete again.
     save(checkpoints, 2)
     assert value_of(checkpoints.newest()) == 2.0
 
 
 def flip_a_weight(path):
-    """One bit of a number, where only a checksum can see it."""
+    """One bit of a number, which only a checksum detects."""
     data = bytearray(path.read_bytes())
     data[data.index(np.full(2, 2.0, np.float32).tobytes()) + 3] ^= 1
     path.write_bytes(data)
@@ -146,14 +146,14 @@ def test_a_checkpoint_that_its_manifest_does_not_name_is_passed_over(tmp_path):
 
 
 class Killed(BaseException):
-    """Stands for a process that ends here and does nothing more."""
+    """Simulates a process that ends here."""
 
 
 @pytest.mark.parametrize("place", range(16))
 def test_a_save_that_ends_anywhere_leaves_a_checkpoint_that_loads(
     tmp_path, monkeypatch, place
 ):
-    """Every write, sync and rename of a save is a place where the process may die."""
+    """Every write, sync and rename of a save is a possible time of death."""
     checkpoints = Checkpoints(tmp_path, keep=1)
     save(checkpoints, 1)
     calls = 0
@@ -171,7 +171,7 @@ def test_a_save_that_ends_anywhere_leaves_a_checkpoint_that_loads(
     with monkeypatch.context() as patch:
         for name in ("fsync", "replace"):
             patch.setattr(files.os, name, dying(getattr(os, name)))
-        # A dead process cleans nothing up.
+        # A dead process does not clean up.
         patch.setattr(files.Path, "unlink", dying(files.Path.unlink))
         try:
             save(checkpoints, 2)
@@ -263,7 +263,7 @@ def attack_files():
 
 
 def vouch_for(path):
-    """Write a manifest with the checksum of a file, as an attacker can."""
+    """Write a manifest with the checksum of a file, as an attacker could."""
     files = {path.name: hashlib.sha256(path.read_bytes()).hexdigest()}
     manifest = {"format": 2, "iteration": 1, "files": files}
     path.with_suffix(".json").write_text(json.dumps(manifest))
@@ -305,7 +305,7 @@ def test_a_run_checkpoint_holds_tensors_and_plain_values_only(tmp_path):
         torch.load(file, weights_only=True)
 
 
-# --- Of the right layout -------------------------------------------------------------
+# --- Layout ---------------------------------------------------------------------------
 
 
 @pytest.fixture(scope="module")

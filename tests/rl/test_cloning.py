@@ -1,4 +1,4 @@
-"""Cloning of recorded behaviour, and what begins with it."""
+"""Cloning of recorded behaviour, and training that starts from it."""
 
 from pathlib import Path
 
@@ -26,13 +26,13 @@ STEPS = 60
 
 
 def controller(seen: torch.Tensor) -> torch.Tensor:
-    """A controller by hand that a perceptron can do."""
+    """Controller that a perceptron can represent."""
     return torch.tanh(seen @ GAINS).unsqueeze(1)
 
 
 @pytest.fixture(scope="module")
 def demos(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """What the controller did in 16 worlds, in three episodes of 20 steps each."""
+    """Actions of the controller in 16 worlds, in three episodes of 20 steps each."""
     folder = tmp_path_factory.mktemp("demos")
     cfg = env_cfg(worlds=16)
     cfg.recording = RecordingCfg(folder=str(folder), name="demos")
@@ -131,7 +131,7 @@ def test_what_critics_learn_first_the_policy_does_not() -> None:
         moments = algorithm.optimizer.state  # type: ignore[union-attr]
         kept = [weights in moments for weights in algorithm.actor.parameters()]  # type: ignore
         assert set(kept) == {name == "free"}
-    # What comes next begins with the smallest of steps.
+    # Training then starts with the smallest learning rate.
     assert held.learner.learning_rate == 1e-5 < free.learner.learning_rate
     assert states["held"] == {"actor": True, "critic": False}
     assert states["free"] == {"actor": False, "critic": False}
@@ -140,7 +140,7 @@ def test_what_critics_learn_first_the_policy_does_not() -> None:
 def test_a_student_begins_where_another_runs_policy_ended(
     run: Run, tmp_path: Path
 ) -> None:
-    """By the role of the network that acts, and not by its name."""
+    """By the role of the acting network, not by its name."""
     agent = DistillationAgentCfg(
         num_steps_per_env=1,
         max_iterations=0,
@@ -174,7 +174,7 @@ def test_what_was_normalised_by_demonstrations_stays_so(demos: Path) -> None:
     torch.testing.assert_close(normaliser.mean, before, rtol=0, atol=1e-4)
 
 
-# What makes no sense.
+# Invalid configurations.
 
 
 def test_what_a_recording_does_not_hold_is_named(demos: Path) -> None:

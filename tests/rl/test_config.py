@@ -1,4 +1,4 @@
-"""Learners' configurations, against RSL-RL's constructors and its own complaints."""
+"""Learner configurations, compared with RSL-RL's constructors and its own errors."""
 
 import dataclasses
 import inspect
@@ -48,7 +48,7 @@ from mjlab.rl.vecenv import RslRlVecEnv
 from mjlab.settings.file import read_out
 from tests.worlds.rl_runs import agent_cfg, env_cfg, make_env, make_loop, network
 
-# What RSL-RL gets from elsewhere than the configuration.
+# Arguments that RSL-RL gets from elsewhere than the configuration.
 MODEL = {"obs", "obs_groups", "obs_set", "output_dim"}
 ALGORITHM = {"storage", "device", "multi_gpu_cfg"}
 CASES = [
@@ -59,7 +59,7 @@ CASES = [
     (RnnModelCfg(), None, MODEL, set()),
     (CnnModelCfg(), None, MODEL | {"cnns"}, set()),
     (SpatialCnnModelCfg(), CNNModel, MODEL | {"cnns"}, {"temperature"}),
-    # `construct_algorithm` takes this one out before it calls the constructor.
+    # `construct_algorithm` removes this one before it calls the constructor.
     (PpoCfg(), PPO, ALGORITHM | {"actor", "critic"}, {"share_cnn_encoders"}),
     (DistillationCfg(), None, ALGORITHM | {"student", "teacher", "kwargs"}, set()),
     (CnnCfg(), CNN, {"input_dim", "input_channels"}, set()),
@@ -84,7 +84,7 @@ def test_fields_and_defaults_are_those_of_rsl_rl(cfg, built, injected, extra):
     for name in fields - extra:
         default = signature[name].default
         if default is inspect.Parameter.empty or default is None:
-            continue  # RSL-RL leaves the choice to us.
+            continue  # RSL-RL leaves the choice to the user.
         if name in ("hidden_dims", "entropy_coef"):
             continue  # As in mjlab: tests/house/test_mjlab_fields.py compares them.
         assert getattr(cfg, name) == default, name
@@ -170,7 +170,7 @@ def test_parts_reach_rsl_rl_by_type():
 
 
 def mirrored(env, obs, actions):
-    """The cartpole's left is its right: all but the cosine of the angle change sign."""
+    """The cartpole is symmetric: all but the cosine of the angle change sign."""
     if obs is not None:
         sign = torch.tensor([-1.0, 1.0, -1.0, -1.0, -1.0])
         flipped = obs.clone()
@@ -210,7 +210,7 @@ def test_an_unknown_kind_of_agent_is_refused_by_name():
         Learner(worlds, AgentCfg(), Ranks())
 
 
-# --- What is said before anything is built --------------------------------------------
+# --- Errors before anything is built --------------------------------------------------
 
 GROUPS = ["actor", "critic", "camera"]
 POLICY = MlpModelCfg(distribution_cfg=GaussianCfg())

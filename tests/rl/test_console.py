@@ -1,4 +1,4 @@
-"""The display of a training in a terminal or in a file."""
+"""Display of a training in a terminal or in a file."""
 
 import builtins
 import io

@@ -1,4 +1,4 @@
-"""Figures of a training by hand: patience, files of figures, and rates that decay."""
+"""Training figures: patience, files of figures, and decaying rates."""
 
 import json
 from pathlib import Path
@@ -76,7 +76,7 @@ def test_the_rate_of_a_student_halves_with_so_many_samples() -> None:
 
     learner = Learner()
     with pytest.raises(ZeroDivisionError):
-        learner.update()  # Of no updates there is no mean.
+        learner.update()  # Without updates there is no mean.
     assert learner.learning_rate == pytest.approx(0.2)
     assert learner.optimizer.param_groups[0]["lr"] == pytest.approx(0.2)
 
@@ -107,7 +107,7 @@ def test_the_window_holds_just_enough_of_the_latest_episodes() -> None:
     # Nine episodes are too few, so all of them count.
     assert window.means()["Train/mean_reward"] == pytest.approx(140 / 9)
     window.add(6.0, 12.0, 6.0)
-    # The last two iterations have ten, so the first goes.
+    # The last two iterations have ten, so the first is dropped.
     assert window.means()["Train/mean_reward"] == pytest.approx(46 / 10)
     assert window.means()["Train/mean_episode_length"] == pytest.approx(42 / 10)
     other = Window(10)

@@ -1,7 +1,7 @@
-"""Writers that are killed: nothing finished is lost, nothing half is taken for whole.
+"""Killed writers: finished data are not lost, and incomplete data are not accepted.
 
-A forked child dies by SIGKILL before its first call of the disk, then before its
-second, and so on until it gets through; another test kills at moments drawn by chance.
+A forked child is killed by SIGKILL before its first disk call, then before its second,
+and so on until it succeeds; another test kills at random times.
 """
 
 import json
@@ -37,7 +37,7 @@ CALLS = ("fsync", "replace", "rename", "unlink", "rmdir", "mkdir", "open", "trun
 
 
 class Writer(NamedTuple):
-    """What is written, and what has to hold whenever it dies."""
+    """A write, and the required state after a kill at any time."""
 
     write: Callable[[], object]
     check: Callable[[], None]
@@ -81,7 +81,8 @@ def ship_run(folder: Path) -> Writer:
     run, to = Run(TRAINED["Cartpole-Balance"]), folder / "trained"
 
     def check() -> None:
-        # A kill between two renames leaves the old one aside, where `ship` finds it.
+        # A kill between two renames leaves the old one under another name, which `ship`
+        # finds.
         places = [to] if to.exists() else list(folder.glob("trained.*.old"))
         assert len(places) == 1
         assert Run(places[0]).info() == run.info()
@@ -137,7 +138,7 @@ def ends(process: int) -> int:
 
 
 def dying_at(work: Callable[[], object], place: int) -> Callable[[], object]:
-    """Work that dies before a call of the disk."""
+    """Work that dies before a disk call."""
     left = iter(range(place))
 
     def dying(call: Callable[..., Any]) -> Callable[..., Any]:
@@ -162,16 +163,15 @@ def moments(number: int, longest: float) -> Iterator[float]:
 
 
 ALONE = "MJLAB_TEST_ALONE"
-"""Set in the process of its own in which a test runs."""
+"""Set in the separate process in which a test runs."""
 
 
 def ran_alone(request: pytest.FixtureRequest, **more: str) -> bool:
-    """Run a test in a new process, unless this is the one; it has to pass there.
+    """Run a test in a new process, unless this is the new process; it must pass there.
 
-    The process has what is named in its environment besides.
-
-    After other tests a worker can be too large to be copied, since `fork` has no memory
-    for it, and a copy waits forever for a lock that another of its threads had.
+    The given variables are added to its environment. After other tests a worker can be
+    too large for `fork`, and a forked copy can wait forever for a lock of another
+    thread.
     """
     if ALONE in os.environ:
         return False

@@ -84,7 +84,7 @@ def test_writers_are_closed_whichever_of_them_fails(tmp_path, monkeypatch):
     ):
         pass
     assert closed == [("tensorboard", False), ("jsonl", True)]
-    # One that cannot be opened leaves none of the others open.
+    # If one cannot be opened, none of the others stays open.
     closed.clear()
     monkeypatch.setattr("mjlab.rl.logging.WandbWriter", lambda *args: 1 / 0)
     with (

@@ -1,9 +1,9 @@
-"""Power that goes at any moment: nothing finished is lost, nothing half is taken whole.
+"""Power loss at any time: finished data are not lost, incomplete data are not accepted.
 
-Each writer runs once while the calls that it makes of the disk are recorded. A model of
-a disk says what a power cut may leave after each of them; all of that is laid out, and
-read by the house's own readers. They have to find what was there before or what is new,
-and when the writer is through what is new.
+Each writer runs once while its disk calls are recorded. A disk model gives the possible
+states after a power cut at each call; each state is created, and read by the project's
+readers. They must find the old or the new state, and after the writer has finished the
+new state.
 """
 
 import json
@@ -44,7 +44,7 @@ from tests.tools.power_loss import (
 )
 from tests.tools.preload import build_library
 
-# --- The model, and what every writer uses --------------------------------------------
+# --- The model, and shared functions of the writers -----------------------------------
 
 NEW = b"new and longer"
 
@@ -95,7 +95,7 @@ PLANTS = {
 def cuts(
     folder: Path, recorder: Path, work: str, plant: str = ""
 ) -> tuple[list[Tree], list[Tree]]:
-    """What may be left of a folder in which a process of its own did some work."""
+    """Return the possible states of a folder after work of a separate process."""
     before, log = read_tree(folder), folder.with_suffix(".log")
     code = WRITE.format(work=work, plant=plant)
     preloaded = os.environ | {"LD_PRELOAD": str(recorder)}
@@ -104,7 +104,7 @@ def cuts(
 
 
 def named(trees: list[Tree]) -> list[Tree]:
-    """Trees without what is being written, which may be half."""
+    """Return trees without files that are being written, which can be incomplete."""
     return [
         {path: data for path, data in tree.items() if files.TEMPORARY not in path}
         for tree in trees
@@ -117,7 +117,7 @@ def recorder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def left(*calls: Call) -> list[Tree]:
-    """What a cut leaves after calls, by the model, of a file `a` that was there."""
+    """Return the possible states of an existing file `a` after calls, by the model."""
     disk = ModelDisk({"a": b"old"})
     for call in calls:
         disk.call(call)
@@ -168,7 +168,7 @@ def test_a_file_or_folder_is_whole_whenever_the_power_goes(
     lay_out(folder, before)
     at_any, at_end = cuts(folder, recorder, work)
     assert named(at_end) == [after]
-    if name != "append_text":  # Of a line that is added, a part may be there.
+    if name != "append_text":  # An added line can be partly written.
         contents = [list(filter(None, tree.values())) for tree in named(at_any)]
         old = list(before.values())
         assert all(content in (old, [NEW]) for content in contents)
@@ -195,7 +195,7 @@ def test_a_sync_that_is_left_out_is_noticed(
 
 
 class Writer(NamedTuple):
-    """What is written, and what a reader finds then."""
+    """A write, and the result of a reader."""
 
     write: Callable[[], object]
     read: Callable[[], Any]
@@ -221,7 +221,7 @@ def save(folder: Path) -> Writer:
 
 
 def first_save(folder: Path) -> Writer:
-    """The first of a run: there is none before, and its folder is new."""
+    """The first of a run: no earlier one exists, and its folder is new."""
     checkpoints = Checkpoints(folder / "run" / "checkpoints")
 
     def write_one() -> None:
@@ -235,7 +235,7 @@ def first_save(folder: Path) -> Writer:
 
 
 def replace_best(folder: Path) -> Writer:
-    """One file takes the place of another, and its manifest that of the other's."""
+    """One file replaces another, and its manifest the other's."""
     checkpoints = Checkpoints(folder / "checkpoints")
 
     def write_one(number: int) -> None:
@@ -273,7 +273,7 @@ def _episodes(path: Path) -> Any:
     with Recording(path) as recording:
         found = [episode.read("rewards")[:1].tolist() for episode in recording]
     steps = [entry["elapsed_steps"] for entry in read_index(path)["episodes"]]
-    # Parts have the episodes without steps, which a merge omits.
+    # Parts contain episodes without steps, which a merge omits.
     return [each for each in found if each], [each for each in steps if each]
 
 
@@ -313,7 +313,8 @@ def ship_run(folder: Path) -> Writer:
     old, new = (Run(TRAINED[f"Cartpole-{n}"]) for n in ("Balance", "Swingup"))
 
     def read() -> Any:
-        # A cut between two renames leaves the old one aside, where `ship` finds it.
+        # A cut between two renames leaves the old one under another name, which `ship`
+        # finds.
         places = [to] if to.exists() else list(to.parent.glob("Task.*.old"))
         assert len(places) == 1
         model = load_model(find_checkpoint(places[0]))
@@ -323,7 +324,7 @@ def ship_run(folder: Path) -> Writer:
         return Run(places[0]).task, model["progress"], configs, steps
 
     ship(old, to)
-    # Building a task allocates more than the calls that can fail are counted to.
+    # Building a task allocates more than the counted calls.
     agent = new.configs()["agent"]
     return Writer(lambda: ship(new, to, agent=agent), read)
 
@@ -384,7 +385,7 @@ WRITERS = [
 def losses(
     make: Callable[[Path], Writer], folder: Path, *, most: int = 5
 ) -> tuple[int, list[str]]:
-    """Record a writer; return how many outcomes there are, and what they lose."""
+    """Record a writer; return the number of outcomes, and their losses."""
     folder.mkdir()
     writer = make(folder)
     before, found_before = read_tree(folder), writer.read()
@@ -397,7 +398,7 @@ def losses(
     for tree in at_any:
         valid = [found_after]
         if tree not in at_end:
-            # A recording has been readable with no episode and with the first, too.
+            # The recording was readable with no episode, and with the first one, too.
             valid += [found_before, *((0, 1) if make is record else ())]
         lay_out(folder, tree)
         for when in ("after the cut", "when it was written again"):
@@ -431,7 +432,7 @@ def test_a_power_cut_at_any_moment_loses_nothing(
     assert not lost, "\n".join(lost)
     assert number > 5
     record_property("summary", f"{make.__name__}: {number} outcomes of power cuts")
-    # The same without a sync of files has to be noticed.
+    # Without file syncs, losses must be detected.
     sync = files.sync
     monkeypatch.setattr(files, "sync", lambda path: path.is_dir() and sync(path))
     assert losses(make, tmp_path / "planted", most=1)[1]

@@ -1,4 +1,4 @@
-"""A whole run: from configurations to a folder, to a policy that plays."""
+"""A complete run: from configurations to a folder, and a policy for play."""
 
 import hashlib
 import json
@@ -24,7 +24,7 @@ from tests.worlds.rl_runs import agent_cfg, env_cfg, make_env
 
 
 class Quiet:
-    """A display that keeps what it is told."""
+    """Display that stores its messages."""
 
     def __init__(self):
         self.said = []
@@ -77,7 +77,7 @@ def test_a_run_leaves_everything_in_its_folder_and_its_policy_plays(tmp_path):
     actions = policy(worlds.get_observations())
     weights = load_model(outcome.checkpoint)["learner"]["algorithm"]["actor_state_dict"]
     seen = worlds.get_observations()["actor"]
-    # The network, written down: normalise, a hidden layer of ELU, and the mean.
+    # The network in plain torch: normalisation, a hidden layer of ELU, and the mean.
     mean, std = weights["obs_normalizer._mean"], weights["obs_normalizer._std"]
     hidden = torch.nn.functional.elu(
         (seen - mean) / (std + 0.01) @ weights["mlp.0.weight"].T + weights["mlp.0.bias"]
@@ -162,7 +162,7 @@ def test_what_is_set_when_a_run_goes_on_is_its_configuration_from_then_on(tmp_pa
     assert configs["agent"].algorithm.entropy_coef == 0.125
     until = folder.path / "config_until_000002.json"
     assert read_task(until.read_text(), str(until)) == before
-    # The new checkpoint refers to the new one, and an older one to the old.
+    # The new checkpoint refers to the new configuration, an older one to the old.
     assert outcome.checkpoint is not None
     assert load_model(outcome.checkpoint)["config"] == digest(folder)
     older = load_model(folder.path / "checkpoints" / "model_000002.pt")["config"]
@@ -251,7 +251,7 @@ def test_a_checkpoint_outside_of_a_run_is_refused_in_one_line(tmp_path):
     assert "\n" not in said
     with pytest.raises(RunError, match="is not in a run's folder"):
         find(alone)
-    # With the learner's configuration, nothing of the run is needed.
+    # With the learner's configuration, the run is not needed.
     load_policy(alone, worlds, folder.configs()["agent"])
 
 

@@ -1,4 +1,4 @@
-"""Weights & Biases, by the files that it writes where it sends nothing."""
+"""Weights & Biases, tested by its offline files."""
 
 import base64
 import hashlib
@@ -31,7 +31,7 @@ CLIP = ROOT / "tasks/tracking/clips/g1/wave.npz"
 
 @pytest.fixture
 def offline(tmp_path, monkeypatch):
-    """The package, which sends nothing and writes nowhere else."""
+    """The wandb package, offline, with all files in one folder."""
     wandb = pytest.importorskip("wandb", reason="wandb is not installed")
     for name in ("DATA", "CACHE", "CONFIG", "ARTIFACT"):
         monkeypatch.setenv(f"WANDB_{name}_DIR", str(tmp_path / "wandb_own"))
@@ -57,7 +57,7 @@ def md5(path: Path) -> str:
 
 
 class Server:
-    """Has the artifacts that were written, as wandb's server would have them."""
+    """Fake server with the written artifacts."""
 
     def __init__(self, records) -> None:
         self.versions: dict[str, list] = {}
@@ -88,7 +88,7 @@ class Server:
 
 @pytest.fixture
 def trained(offline, tmp_path, monkeypatch):
-    """A run, the records of it, and a server that has them."""
+    """A run, its records, and a fake server."""
     run, _ = run_training(tmp_path / "first")
     records = records_below(run.path)
     server = Server(records)
@@ -96,7 +96,7 @@ def trained(offline, tmp_path, monkeypatch):
     return SimpleNamespace(run=run, records=records, server=server)
 
 
-# --- What is sent --------------------------------------------------------------------
+# --- Uploads --------------------------------------------------------------------------
 
 
 def test_figures_and_configuration_are_those_of_the_run(trained):
@@ -181,7 +181,7 @@ def test_a_motion_is_sent_and_comes_back_as_its_file(offline, tmp_path, monkeypa
     assert md5(Path(setting.values[0])) == md5(CLIP)
 
 
-# --- What comes back -----------------------------------------------------------------
+# --- Downloads ------------------------------------------------------------------------
 
 
 def test_a_run_comes_back_once_is_evaluated_and_goes_on(trained, tmp_path, capsys):
@@ -201,7 +201,7 @@ def test_a_run_comes_back_once_is_evaluated_and_goes_on(trained, tmp_path, capsy
     assert [line["iteration"] for line in read_rows(home / "metrics.jsonl")] == [
         *range(1, 6)
     ]
-    # What has gone on here is not what is there.
+    # A continued run differs from the uploaded one.
     assert run_program(evaluate.main, [place, *there]) == 2
     assert "was changed here" in capsys.readouterr().err
 
@@ -228,7 +228,7 @@ def test_what_is_damaged_on_its_way_or_leads_elsewhere_is_refused(trained, tmp_p
     assert not [file for file in (tmp_path / "a").rglob("*") if file.is_file()]
 
 
-# --- What the user is told -----------------------------------------------------------
+# --- Messages -------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("place", ["wandb:run", "wandb:a/b/c/d", "wandb:me/mjlab/x:"])

@@ -1,4 +1,4 @@
-"""Every form in which a user names a run, a checkpoint or a policy file."""
+"""All forms in which a user names a run, a checkpoint or a policy file."""
 
 import json
 import os
@@ -14,7 +14,7 @@ OWN = "My-Own-Task"
 
 
 def add(logs: Path, task: str, name: str) -> Path:
-    """Write the files of a run by which it is found, and point the links to it."""
+    """Write the identifying files of a run, and point the links to it."""
     folder = logs / task / name
     (folder / "checkpoints").mkdir(parents=True)
     (folder / "run.json").write_text(json.dumps({"task": task}))

@@ -1,4 +1,4 @@
-"""A run's folder: its files, its name, and its status."""
+"""A run's folder: its files, name, and status."""
 
 import shutil
 import subprocess

@@ -1,4 +1,4 @@
-"""A model in a scene against its file compiled alone, and the check that says so."""
+"""A model in a scene compared with its file compiled alone, and the check itself."""
 
 import logging
 import subprocess
@@ -85,7 +85,7 @@ def scene_of(cfg: EntityCfg, **more: object) -> tuple[SceneCfg, mujoco.MjModel]:
     return scene, model
 
 
-# --- What the review found ----------------------------------------------------------
+# --- Findings of the review -----------------------------------------------------------
 
 
 def test_the_total_mass_that_a_file_sets_is_that_of_the_entity() -> None:
@@ -198,7 +198,7 @@ def test_warp_moves_the_cart_pole_as_mujoco_moves_its_file() -> None:
 
 
 def plant_contact_pairs(patch: pytest.MonkeyPatch) -> None:
-    """The fault of the review: a root with a joint counts as a part of its base."""
+    """The fault of the review: a root with a joint treated as part of its base."""
     from mjlab.entity import base
 
     original = base.restore_contacts
@@ -229,7 +229,7 @@ def plant_lost_keyframe(patch: pytest.MonkeyPatch) -> None:
 
 
 def plant_attached(change: Callable[[mujoco.MjSpec], None]):
-    """Change a model when it has been attached."""
+    """Change a model after it was attached."""
 
     def plant(patch: pytest.MonkeyPatch) -> None:
         from mjlab.scene import build
@@ -346,7 +346,7 @@ def test_what_the_configuration_asks_for_is_no_fault() -> None:
 
 
 def test_pictures_heights_and_meshes_of_several_models_are_told_apart() -> None:
-    """Each begins in the scene where those of the model before end."""
+    """Elements of each model follow those of the previous one."""
     entities = {
         name: EntityCfg(source=of(PAINTED.format(one, two)))
         for name, one, two in (("a", 1, 2), ("b", 3, 5))
@@ -357,7 +357,7 @@ def test_pictures_heights_and_meshes_of_several_models_are_told_apart() -> None:
 
 
 def test_a_camera_that_stands_in_the_world_may_stand_beside_others() -> None:
-    """It is from the world's centre of mass, which others move, as far as that is."""
+    """`poscom0` is relative to the scene's centre of mass, which other models move."""
     watched = """<mujoco><worldbody><camera name="eye" pos="1 0 1"/><body name="ball">
       <freejoint/><geom size=".1"/></body></worldbody></mujoco>"""
     ball = EntityCfg(source=of(watched))

@@ -1,4 +1,4 @@
-"""Files of several root bodies, against MuJoCo stepping the file alone."""
+"""Files of several root bodies, compared with MuJoCo stepping the file alone."""
 
 import mujoco
 import numpy as np
@@ -122,7 +122,7 @@ def test_a_configuration_changes_its_own_root_alone() -> None:
     mug, ball = scene.entities["mug"], scene.entities["ball"]
     for entity in (mug, ball):
         entity.reset_to_default(everywhere)
-    # "up" of the file, but for what the configuration says.
+    # "up" of the file, except for values in the configuration.
     torch.testing.assert_close(mug.data.joint_pos[0], torch.tensor([0.1, 0.125, 0.2]))
     assert ball.data.root_pos_w[0].tolist() == [0.0, 0.0, 0.75]
     assert ball.data.root_ang_vel_w[0].tolist() == [0.0, 0.0, 2.0]

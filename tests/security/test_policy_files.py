@@ -1,4 +1,4 @@
-"""Policy files made to write, replace or read files of the machine that opens them."""
+"""Malicious policy files that try to write, replace or read the user's files."""
 
 import hashlib
 import io
@@ -39,7 +39,7 @@ def resigned(
     digest: str = "",
     change: Callable[[dict[str, Any]], object] = lambda contract: None,
 ) -> Path:
-    """Copy a policy file with another scene or contract, and with valid checksums."""
+    """Copy a policy file with another scene or contract, and valid checksums."""
     model = onnx.load(path)
     texts = {entry.key: entry for entry in model.metadata_props}
     contract = json.loads(texts["contract"].value)
@@ -49,7 +49,7 @@ def resigned(
     change(contract)
     old, blank = contract["checksum"], f"sha256:{0:064}"
     contract["checksum"] = blank
-    # The writer's spelling, by which the checksum is found.
+    # Formatted as by the writer, by which the checksum is found.
     text = json.dumps(contract, indent=1)
     assert f'"checksum": "{blank}"' in text and old != blank
     texts["contract"].value = text
@@ -60,15 +60,15 @@ def resigned(
 
 
 def packed(entries: Entries) -> tuple[bytes, str]:
-    """A zip file of entries, and the digest that the contract would hold.
+    """A zip file of entries, and its digest for the contract.
 
-    The character 1 in a name stands for 0.
+    The character 1 in a name represents 0.
     """
     content = io.BytesIO()
     with zipfile.ZipFile(content, "w", zipfile.ZIP_DEFLATED) as archive:
         for name, data in entries:
             archive.writestr(name, data)
-    # `zipfile` writes no NUL into a name.
+    # `zipfile` cannot write a NUL in a name.
     content = io.BytesIO(content.getvalue().replace(b"txt\1.stl", b"txt\0.stl"))
     with zipfile.ZipFile(content) as archive:
         files = {name: archive.read(name) for name in archive.namelist()}
@@ -102,7 +102,7 @@ def listing(folder: Path) -> dict[str, bytes]:
 
 
 def test_a_copy_with_the_same_scene_still_plays(honest, scene, tmp_path):
-    """The files below are refused for what they hold, not for how they are made."""
+    """The files below are refused for their contents, not for their form."""
     path = evil(honest, tmp_path, [("scene.xml", scene)])
     place = tmp_path / "out" / "mine.xml"
     assert main([str(path), "--seconds", "0.1", "--scene", str(place)]) == 0
@@ -138,7 +138,7 @@ NAMES: dict[str, list[zipfile.ZipInfo | str]] = {
 
 
 def refused(capsys: Any, said: str, *arguments: str | Path) -> None:
-    """Have the runner refuse a command line, by a line that matches."""
+    """Run the runner, and expect an error line that matches."""
     assert main([*map(str, arguments)]) == 2
     (line,) = capsys.readouterr().err.splitlines()
     assert re.search(said, line), line

@@ -1,4 +1,4 @@
-"""The map of the ground against MuJoCo's own rays, edges and all."""
+"""Ground map compared with MuJoCo's rays, including edges."""
 
 import mujoco
 import numpy as np
@@ -90,7 +90,7 @@ class Oracle:
 
 
 def places(model: mujoco.MjModel) -> np.ndarray:
-    """Places anywhere, and exactly on edges, corners, vertices and diagonals."""
+    """Random positions, and positions on edges, corners, vertices and diagonals."""
     random = np.random.default_rng(1).uniform(-6.0, 6.0, (4000, 2))
     lines = np.arange(-24, 25) * 0.25
     on_lines = np.stack(np.meshgrid(lines, lines), axis=-1).reshape(-1, 2)
@@ -110,7 +110,7 @@ def test_the_map_is_what_rays_of_mujoco_meet() -> None:
     for i in range(len(x)):
         distance, geom, normal = oracle.look(np.array([x[i], y[i], 5.0]))
         assert 5.0 - found.height[i] == pytest.approx(distance, abs=1e-9), (x[i], y[i])
-        # Where two surfaces meet at one height, either may be named.
+        # Where two surfaces have the same height, either can be reported.
         top = found.height[i]
         if found.geom[i] == geom:
             met.add(model.geom(geom).name)
@@ -139,7 +139,7 @@ def test_the_map_of_generated_terrain_is_what_rays_of_mujoco_meet() -> None:
     ]
     expected = np.array([9.0 - d if d >= 0 else -np.inf for d in distances])
     differs = np.abs(found.height - expected) > 1e-5
-    # Where a place lies on an edge within rounding, either side is right.
+    # At an edge, within rounding, either side is valid.
     for i in np.flatnonzero(differs):
         around = [
             9.0 - oracle.look(np.array([x[i] + dx, y[i] + dy, 9.0]))[0]
@@ -151,7 +151,7 @@ def test_the_map_of_generated_terrain_is_what_rays_of_mujoco_meet() -> None:
 
 
 def below_probe(gallery: Gallery, oracles: list[Oracle], sensor: str = "scan") -> None:
-    """Check a sensor's rays against MuJoCo's, in all worlds."""
+    """Compare a sensor's rays with MuJoCo's, in all worlds."""
     rays = gallery.sensors[sensor].data
     for world, oracle in enumerate(oracles):
         starts = rays.starts_w[world].double().numpy()
@@ -176,7 +176,7 @@ def put(gallery: Gallery, *places: tuple[float, float, float]) -> None:
 
 
 def asked(monkeypatch: pytest.MonkeyPatch) -> list[object]:
-    """Which worlds MuJoCo is asked about, from now on."""
+    """Record the worlds for which MuJoCo casts rays."""
     worlds: list[object] = []
     original = NativeRays._ask_mujoco
 

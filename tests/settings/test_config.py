@@ -1,4 +1,4 @@
-"""Configurations: defaults, copies, and errors that name the nearest field."""
+"""Configurations: defaults, copies, and errors with the nearest field."""
 
 import copy
 import inspect
@@ -41,7 +41,7 @@ MJLAB_PARAMETERS = [
     (foot_height, "sensor_name"),
     (geom_friction.__call__, "shared_random"),
 ]
-"""Parameters of terms of mjlab 1.6.0, likewise."""
+"""The same for parameters of terms of mjlab 1.6.0."""
 
 
 @pytest.mark.parametrize(
@@ -106,7 +106,7 @@ def test_an_attribute_that_there_is_not_cannot_be_set():
     assert cfg.num_envs == 3 and "num_env" not in vars(cfg)
 
 
-# A small hierarchy, in the style of this project and in that of mjlab and Isaac Lab.
+# A small hierarchy, in the style of this project and of mjlab and Isaac Lab.
 
 
 class Term(Config):
@@ -231,7 +231,7 @@ def test_a_post_init_may_change_fields_and_runs_again_in_a_copy():
 
 def test_a_subclass_with_nothing_new_needs_no_decorator():
     class Mine(SceneCfg):
-        """The same by another name."""
+        """The same under another name."""
 
         WORDS: ClassVar[int] = 3
 

@@ -1,4 +1,4 @@
-"""A run's settings as a task and leaves: whole, compared, and unable to run code."""
+"""Settings of a run as a task and leaves: complete, compared, and without code."""
 
 import copy
 import dataclasses
@@ -66,7 +66,7 @@ def cartpole() -> dict[str, Any]:
 
 
 def saved(**changes: Any) -> Settings:
-    """What a file says of a cartpole, with other values."""
+    """Contents of a cartpole's file, with other values."""
     found = read_out(cartpole())
     return Settings(found.values | changes, found.names)
 
@@ -321,7 +321,7 @@ SOURCE = "env.scene.entities.cartpole.source"
 
 
 def read_without_imports(settings: Settings) -> dict[str, Any]:
-    """Read a file twice, and see that no module was imported and no code was named."""
+    """Read a file twice; no module may be imported, and no named code called."""
     before = set(sys.modules)
     task = cartpole()
     kept = copy.deepcopy(read_out(task).names)
@@ -401,7 +401,7 @@ def test_a_tag_that_is_unknown_or_wrong_is_refused(value: Any) -> None:
 
 
 def test_an_array_of_objects_holds_no_code() -> None:
-    """NumPy makes one of plain JSON, without a pickle."""
+    """NumPy creates one from plain JSON, without pickle."""
     data = {"$array": ["os:system"], "dtype": "object"}
     found = from_leaf(data, Part(None, Any), "x")
     assert found.tolist() == ["os:system"]

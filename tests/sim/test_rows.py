@@ -1,4 +1,4 @@
-"""Operations on rows that are launched together, against torch, on the CPU."""
+"""Row operations that are launched together, compared with torch, on the CPU."""
 
 from collections.abc import Callable
 from typing import Any
@@ -14,7 +14,7 @@ CPU = torch.device("cpu")
 
 
 def numbers(*shape: int) -> torch.Tensor:
-    """Some numbers between -2 and 2, that of the first world not finite."""
+    """Numbers between -2 and 2, with the first world not finite."""
     values = torch.rand(WORLDS, *shape, generator=torch.Generator().manual_seed(3))
     values = 4.0 * values - 2.0
     values.view(WORLDS, -1)[0, 0] = float("nan")
@@ -23,7 +23,7 @@ def numbers(*shape: int) -> torch.Tensor:
 
 
 def each_operation() -> dict[str, Any]:
-    """Do every operation that is written down, on numbers of several shapes."""
+    """Run every supported operation, on numbers of several shapes."""
     x, y, z = numbers(4, 3), numbers(4, 3).flip(0), numbers(1)
     mask, table = torch.arange(WORLDS) % 2 == 0, torch.tensor([[0.5, 2.0], [1.0, 3.0]])
     ints, ids = torch.arange(WORLDS * 3).view(WORLDS, 3), torch.tensor([2, 0, 3])
@@ -132,7 +132,7 @@ def test_what_follows_each_other_is_one_launch_and_what_mixes_worlds_parts_it() 
         rows.compile()
         joined(rows, lambda mixes=mixes: step(mixes))
         assert rows.launches == launches
-        # By hand: 1, 2 and 3, 6; or 1, 2 less a sum of 5, and -2, -4 less one of -10.
+        # By hand: 1, 2 and 3, 6; or 1, 2 minus a sum of 5, and -2, -4 minus one of -10.
         assert state.unique().tolist() == [6.0]
 
 

@@ -1,4 +1,4 @@
-"""One object of Warp for each of torch's streams, without a CUDA device."""
+"""One Warp object per torch stream, without a CUDA device."""
 
 from types import SimpleNamespace
 from typing import Any
@@ -26,6 +26,6 @@ def test_a_stream_has_one_object_however_often_it_is_asked_for(
 
 
 def test_warp_still_tells_streams_apart_by_object() -> None:
-    """The reason for all this; once it fails, `mjlab/warp_stream.py` can go."""
+    """Reason for the module; when it fails, `mjlab/warp_stream.py` can be removed."""
     assert wp.Stream.__eq__ is object.__eq__
     assert wp.Stream.__hash__ is object.__hash__

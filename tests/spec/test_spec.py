@@ -1,4 +1,4 @@
-"""Edits of MjSpec, against the models that MuJoCo compiles from them."""
+"""Edits of MjSpec, compared with models compiled by MuJoCo."""
 
 import subprocess
 import sys
@@ -193,7 +193,7 @@ def test_a_spec_attaches_to_a_body(leg):
 
 @pytest.mark.parametrize(("own", "other"), [(0, 3), (3, 0), (2, 5), (5, 2)])
 def test_user_data_of_either_model_has_room_in_the_scene(own: int, other: int) -> None:
-    """As many numbers a geom as the one with more has, each with its own."""
+    """As many numbers per geom as the one with more, each with its own."""
     text = (
         "<mujoco><size nuser_geom='{0}'/><worldbody><body name='b'>"
         "<geom name='g' size='.1' mass='1' user='{1}'/></body></worldbody></mujoco>"
@@ -529,7 +529,7 @@ def test_a_zip_file_holds_the_same_scene(leg, tmp_path):
 def test_textures_in_memory_are_written_as_files_and_read_as_they_were(
     kind: str, channels: int, tmp_path: Path
 ) -> None:
-    """MJCF has no place for pixels: MuJoCo itself refuses to write such a texture."""
+    """MJCF cannot store pixels: MuJoCo itself refuses to write such a texture."""
     height, width = (5, 7) if kind == "2D" else (24, 4)
     draw = np.random.default_rng(0).integers
     spec = mujoco.MjSpec()
@@ -612,7 +612,7 @@ TOUCHING = """
 def test_geoms_that_may_touch_are_those_that_mujoco_finds_in_contact():
     model = mujoco.MjModel.from_xml_string(TOUCHING)
     data = mujoco.MjData(model)
-    mujoco.mj_forward(model, data)  # All of them are in one place.
+    mujoco.mj_forward(model, data)  # All of them are at one position.
     found = np.zeros((model.ngeom, model.ngeom), bool)
     found[tuple(data.contact.geom.T)] = True
     assert np.array_equal(_touching(model, np.arange(model.ngeom)), found | found.T)

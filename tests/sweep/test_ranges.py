@@ -1,4 +1,4 @@
-"""Ranges as a user types them, and what is said where one cannot be."""
+"""Ranges as typed by a user, and errors of invalid ones."""
 
 import dataclasses
 

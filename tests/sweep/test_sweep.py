@@ -1,7 +1,7 @@
-"""Trials of a sweep: none is lost, none is run twice, and the page shows them all.
+"""Trials of a sweep: each runs exactly once, and the page shows all of them.
 
-The fast tests have a stand-in for the process of a trial, which writes a run folder.
-The slow ones train.
+Fast tests replace the process of a trial by one that writes a run folder. Slow tests
+train.
 """
 
 import collections
@@ -115,7 +115,7 @@ def stand_in(monkeypatch):
 
 
 def run_trials(search: Search, folder: Path, count: int, *, stop_after: int = 1000):
-    """Run a sweep, or the part of it until so many lines have been said."""
+    """Run a sweep, or only until a number of lines has been printed."""
     study = open_study(folder, seed=search.seed, prunes=search.prunes)
     said: list[str] = []
 
@@ -317,7 +317,7 @@ def test_a_browser_shows_every_trial_and_asks_for_nothing(tmp_path, stand_in):
         assert told["failed"] == 1 and told["pruned"] > 0 and told["finished"] > 4
         dashed = browser.run(count.format(".axes path.dashed"))
         assert dashed == told["pruned"] + told["failed"]
-        # The foot of the score's axis is the worst score, its head the best.
+        # The lower end of the score's axis is the worst score, the upper end the best.
         head, foot = browser.run(
             "(([x, y]) => [x, y])(document.querySelector('.axes .best')"
             ".getAttribute('d').match(/[\\d.]+ [\\d.]+$/)[0].split(' ').map(Number))"
@@ -333,7 +333,7 @@ def test_a_browser_shows_every_trial_and_asks_for_nothing(tmp_path, stand_in):
 
 
 def places_on(page: Path) -> tuple[set[Path], str]:
-    """Files that a page links to, and the folder in its line of `mjlab play`."""
+    """Return files linked from a page, and the folder in its line of `mjlab play`."""
     text = page.read_text()
     links = {page.parent / place for place in re.findall(r'href="\./([^"]+)"', text)}
     (played,) = re.findall(r"mjlab play ([^<]+)<", text)
@@ -419,7 +419,8 @@ def test_twelve_trials_in_four_processes_are_killed_and_go_on(tmp_path):
         )
     limit = time.monotonic() + 900
     running: dict[str, Path] = {}
-    # In the middle: some are done, and one of those that are not has a checkpoint.
+    # During the sweep: some trials have finished, and an unfinished one has a
+    # checkpoint.
     while not any([*run.glob("checkpoints/model_*.json")] for run in running.values()):
         assert first.poll() is None and time.monotonic() < limit
         time.sleep(0.1)
@@ -452,7 +453,7 @@ def test_twelve_trials_in_four_processes_are_killed_and_go_on(tmp_path):
     assert runs.keys() == {f"trial-{number:03d}" for number in range(12)}
     for trial in found:
         metrics = read_metrics(runs[f"trial-{trial.number:03d}"] / "metrics.jsonl")
-        # What an iteration said before the kill, and says again, stands there once.
+        # Lines of an iteration before the kill, which is repeated, appear once.
         assert metrics.iterations == list(range(1, metrics.iterations[-1] + 1))
         is_whole = metrics.iterations[-1] == 8
         assert is_whole or trial.state == TrialState.PRUNED

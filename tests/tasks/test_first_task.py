@@ -1,4 +1,4 @@
-"""The pages about the first own task and about export, done as they say."""
+"""The pages "Your first task" and "Export", executed as written."""
 
 import ast
 import io
@@ -29,11 +29,11 @@ def files_of(page: Path) -> dict[str, str]:
 
 
 def installed(page: Path, folder: Path) -> Path:
-    """The files of a page, installed as far as Python is concerned."""
+    """The files of a page, installed for Python."""
     for name, text in files_of(page).items():
         (folder / name).parent.mkdir(exist_ok=True)
         (folder / name).write_text(text, "utf-8")
-    # What `pip install -e` writes, which needs a network for its build tools.
+    # Files written by `pip install -e`, which would need a network for its build tools.
     project = tomllib.loads((folder / "pyproject.toml").read_text())["project"]
     info = folder / f"{project['name']}-{project['version']}.dist-info"
     info.mkdir()
@@ -50,7 +50,7 @@ def installed(page: Path, folder: Path) -> Path:
 
 
 def run(folder: Path, script: str, *arguments: str) -> str:
-    """What a script says in that folder."""
+    """Output of a script in that folder."""
     done = subprocess.run(
         [sys.executable, str(ROOT / "scripts" / script), *arguments],
         cwd=folder,
@@ -76,7 +76,7 @@ def test_the_files_of_the_page_make_a_task_that_is_listed(folder):
 
 
 def test_the_file_of_the_page_is_short():
-    """Code lines: without comments, empty lines and docstrings."""
+    """Count code lines, without comments, empty lines and docstrings."""
     text = files_of(PAGE)["pendulum.py"]
     lines: set[int] = set()
     for token in tokenize.generate_tokens(io.StringIO(text).readline):
@@ -181,7 +181,7 @@ def test_the_program_that_plays_a_foreign_network_works_as_printed(
         text=True,
     )
     assert done.returncode == 0, done.stderr
-    # The box "ftyp" is the first of an MP4 file.
+    # An MP4 file starts with the box "ftyp".
     assert (tmp_path / "foreign.mp4").read_bytes()[4:8] == b"ftyp"
 
 

@@ -1,4 +1,4 @@
-"""The tasks with muscles: what they are, how they learn, what a checkpoint holds."""
+"""Muscle tasks: configuration, learning, and checkpoints."""
 
 import dataclasses
 import math
@@ -122,7 +122,7 @@ def is_sole(model, geom):
 
 
 def bottom(model, data, geom):
-    """The lowest of many points on the shape."""
+    """Return the lowest of many points on the shape."""
     ends = [data.geom_xpos[geom]]
     if model.geom_type[geom] == mujoco.mjtGeom.mjGEOM_CAPSULE:
         axis = data.geom_xmat[geom].reshape(3, 3)[:, 2] * model.geom_size[geom, 1]
@@ -135,7 +135,7 @@ def test_the_gait_is_that_of_people():
     hip, knee, ankle = (
         np.rad2deg(gait.angle(joint, phase)) for joint in ("hip", "knee", "ankle")
     )
-    # Textbook values for walking at a comfortable speed, within a few degrees.
+    # Textbook values for comfortable walking, within a few degrees.
     assert hip.max() == pytest.approx(28, abs=6) and hip.min() == pytest.approx(
         -11, abs=4
     )
@@ -184,7 +184,8 @@ def test_every_iteration_says_how_the_muscle_network_does(trained):
     assert all(math.isfinite(figures[f"Muscle/{name}"]) for name in names)
     # Once before the run, and after each of its iterations.
     assert figures["Muscle/version"] == 3.0
-    assert figures["Muscle/rows"] == 42.0  # Of 4 worlds and 12 steps an eighth is held.
+    # Of 4 worlds and 12 steps an eighth is held out.
+    assert figures["Muscle/rows"] == 42.0
 
 
 def test_a_checkpoint_holds_network_scales_optimiser_and_whose_muscles_they_are(

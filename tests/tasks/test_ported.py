@@ -1,4 +1,4 @@
-"""Terms by the names that mjlab 1.6's velocity task has for them."""
+"""Terms under the names of mjlab 1.6's velocity task."""
 
 import math
 from typing import Any
@@ -77,7 +77,7 @@ def test_a_robot_at_the_edge_of_its_tile_has_reached_it() -> None:
     env.reset()
     robot, everyone = env.scene.entity("robot"), torch.ones(3, dtype=torch.bool)
     root = robot.data.root_pos_w.clone()
-    # Half of half a tile of 8 m is 2 m, along x or along y, from where it spawned.
+    # Half of half a tile of 8 m is 2 m, along x or along y, from the spawn position.
     spawn = env.scene.spawn_origins
     state = torch.cat((root, robot.data.root_quat_w, torch.zeros(3, 6)), dim=1)
     ways = torch.tensor([[1.9, -1.9], [2.1, 0.0], [0.0, -2.1]])
@@ -113,7 +113,7 @@ def twist(heading: Any = None, **settings: Any) -> UniformVelocityCommandCfg:
 
 
 def test_a_command_without_a_heading_needs_no_range_of_it() -> None:
-    """The same commands are drawn as with a range that nobody uses."""
+    """The same commands are drawn as with an unused range."""
     drawn = []
     for heading in (None, (-math.pi, math.pi)):
         cfg = VelocityG1FlatCfg()

@@ -1,8 +1,8 @@
-"""Task files of mjlab 1.6.0, ported with the changes that a page of the docs counts.
+"""Task files of mjlab 1.6.0, ported with the changes listed in the documentation.
 
-The files are fetched from the package index and read as text; nothing of that package
-is imported. Imports are replaced as a whole, fields are renamed where `port` says so,
-and everything else stays as it is, but for the changes below.
+The files are downloaded from the package index and read as text; that package is not
+imported. All imports are replaced, fields are renamed as listed by `port`, and
+everything else is unchanged except for the changes below.
 """
 
 import ast
@@ -53,33 +53,33 @@ from mjlab.tensors import UniformNoiseCfg as Unoise
 from mjlab.terrain import TerrainCfg as TerrainEntityCfg
 """
 RENAMED = {name for rows in (*FIELDS_OF.values(), *REPLACED.values()) for name in rows}
-"""Fields that `port` has a row for."""
+"""Fields with a row in `port`."""
 
 MDP = "from mjlab.mdp import *\nfrom mjlab.tasks.velocity.mdp import *\n"
-"""A file `mdp.py` of one's own."""
+"""A user's file `mdp.py`."""
 
 
 @dataclass(frozen=True)
 class Change:
-    """Something that has to be written otherwise."""
+    """A required change of the text."""
 
     said: str
-    """What the page calls it."""
+    """Its description on the page."""
 
     theirs: str
-    """Pattern of what is there."""
+    """Pattern of the old text."""
 
     ours: str = ""
-    """What takes its place."""
+    """The new text."""
 
     which: int = 0
-    """Which of several places it is."""
+    """Which of several matches to change."""
 
     answer: str = "has no attribute"
-    """What is said where it is left out."""
+    """Error without the change."""
 
     def span(self, text: str) -> tuple[int, int, str]:
-        """Where the text changes, and into what."""
+        """Position of the change, and the new text."""
         found = list(re.finditer(self.theirs, text, re.MULTILINE))[self.which]
         return found.start(), found.end(), self.ours
 
@@ -129,7 +129,7 @@ OF_GO1 = (
 
 @pytest.fixture(scope="module")
 def tasks(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The folder of their tasks."""
+    """Folder of their tasks."""
     folder = tmp_path_factory.mktemp("wheel")
     pip = [sys.executable, "-m", "pip", "download", "--quiet", "--no-deps"]
     done = subprocess.run(
@@ -153,13 +153,13 @@ def without_imports(text: str) -> str:
         is_ours = isinstance(node, ast.ImportFrom) and (
             node.level or str(node.module).startswith("mjlab")
         )
-        if is_ours or isinstance(node, ast.If):  # Those for a type checker.
+        if is_ours or isinstance(node, ast.If):  # Imports for type checkers.
             del lines[node.lineno - 1 : node.end_lineno]
     return "".join(lines)
 
 
 def with_our_fields(text: str) -> tuple[str, int]:
-    """A file with the fields that `port` renames, and how many lines that takes."""
+    """A file with fields renamed as by `port`, and the number of changed lines."""
     lines = text.splitlines(keepends=True)
     found = [c for c in read_task(text).changes if c.theirs in RENAMED]
     changes = [c for c in found if c.ours.isidentifier()]
@@ -170,14 +170,14 @@ def with_our_fields(text: str) -> tuple[str, int]:
 
 
 def ported(tasks: Path, files: Sequence[str], changes: Sequence[Change]) -> ModuleType:
-    """A module of theirs with our imports and with some changes."""
+    """A module of mjlab with our imports and some changes."""
     texts = [with_our_fields((tasks / file).read_text("utf-8"))[0] for file in files]
     text = "\n".join(map(without_imports, texts))
     for start, end, ours in sorted((c.span(text) for c in changes), reverse=True):
         text = text[:start] + ours + text[end:]
     module = ModuleType("ported")
     module.__file__ = str(tasks / files[0])
-    sys.modules["ported"] = module  # Where dataclasses and annotations look.
+    sys.modules["ported"] = module  # Where dataclasses and annotations look up names.
     mdp = ModuleType("mdp")
     exec(MDP, vars(mdp))
     exec(IMPORTS, vars(module))
@@ -187,7 +187,7 @@ def ported(tasks: Path, files: Sequence[str], changes: Sequence[Change]) -> Modu
 
 
 def run_all(module: ModuleType) -> None:
-    """Build and step each task of a module, to train and to watch."""
+    """Build and step each task of a module, for training and play."""
     for name in [name for name in vars(module) if name.endswith("_env_cfg")]:
         if name.startswith("make_") or name.startswith("_"):
             continue

@@ -1,4 +1,4 @@
-"""The shipped robots against published models and published motor data."""
+"""The shipped robots compared with published models and motor data."""
 
 import hashlib
 import math
@@ -43,7 +43,7 @@ def reference() -> dict[str, mujoco.MjModel]:
     scope="module", params=["stand-ins", pytest.param("archive", marks=[SLOW, NEEDS])]
 )
 def menagerie(request, tmp_path_factory) -> Path:
-    """A folder as a checkout of Menagerie: with stand-ins for meshes, or its own."""
+    """Folder like a Menagerie checkout, with stand-ins for meshes or real ones."""
     folder = tmp_path_factory.mktemp("menagerie")
     if request.param == "stand-ins":
         write_menagerie(folder)
@@ -70,7 +70,7 @@ def joint_names(model: mujoco.MjModel) -> list[str]:
 
 
 def inertia_tensor(model: mujoco.MjModel, body: str) -> np.ndarray:
-    """The inertia about the centre of mass, in the axes of the body frame."""
+    """Return the inertia about the centre of mass, in the axes of the body frame."""
     rotation = np.zeros(9)
     mujoco.mju_quat2Mat(rotation, model.body(body).iquat)
     rotation = rotation.reshape(3, 3)
@@ -183,7 +183,7 @@ def test_sensors_are_published(robot, ours):
 
 
 def named(model: mujoco.MjModel, kind: int, number: int) -> list[str | None]:
-    """Kind and name of an object that a sensor refers to."""
+    """Return kind and name of the object that a sensor refers to."""
     if number < 0:
         return [None, None]
     return [mujoco.mju_type2Str(kind), mujoco.mj_id2name(model, kind, number)]
@@ -196,11 +196,11 @@ def test_what_is_seen_collides_with_nothing_and_hides_from_rays(robot, ours):
     assert seen.sum() > 20
     assert not model.geom_contype[seen].any()
     assert not model.geom_conaffinity[seen].any()
-    assert set(model.geom_group) == {2, 3}  # Ray casters look at group 0.
+    assert set(model.geom_group) == {2, 3}  # Ray casters use group 0.
     assert model.nmesh == model.nu == model.nkey == 0
 
 
-# ---------------------------------------------------------------- motors and gains
+# ------------------------------------------------------------------ motors and gains
 
 OMEGA = 2.0 * math.pi * 10.0
 
@@ -466,7 +466,7 @@ def test_cartpole_accelerates_as_the_textbook_says():
     data.joint(cartpole.POLE_JOINT).qvel = rate
     data.ctrl[0] = force / 10.0  # The motor's gear is 10.
     mujoco.mj_forward(model, data)
-    # A capsule of uniform density: a cylinder of length 1 and two half balls.
+    # A capsule of uniform density: a cylinder of length 1 and two half spheres.
     radius, length, cart, pole, gravity = 0.045, 1.0, 1.0, 0.1, 9.81
     cylinder = math.pi * radius**2 * length
     ball = 4.0 / 3.0 * math.pi * radius**3
@@ -510,7 +510,7 @@ def test_the_built_cartpole_is_driven_by_the_motor_of_its_file():
 
 
 def trajectory(spec: mujoco.MjSpec, robot: str) -> np.ndarray:
-    """A hundred steps from a fall onto the ground, motors off."""
+    """A hundred steps from a fall onto the ground, with motors off."""
     spec.worldbody.add_geom(type=mujoco.mjtGeom.mjGEOM_PLANE, size=[0, 0, 1])
     model = spec.compile()
     data = mujoco.MjData(model)

@@ -1,4 +1,4 @@
-"""The policies that ship with tasks, and how a run is made small enough to ship."""
+"""Policies that ship with tasks, and the reduction of a run's size for shipping."""
 
 import itertools
 import json
@@ -20,7 +20,7 @@ from tests.worlds.rl_runs import agent_cfg, env_cfg
 TASK = "Cartpole-Balance"
 TRAINED = {name: trained for name in entries() if (trained := load_task(name).trained)}
 MOST_BYTES = 1_000_000
-"""A package that is installed to be looked at should not be large."""
+"""An installed package should be small."""
 
 
 @pytest.fixture(scope="module")
@@ -32,7 +32,7 @@ def run(tmp_path_factory) -> Run:
 
 
 def act(run: Run) -> torch.Tensor:
-    """Actions of a run's policy in the first observations of the small worlds."""
+    """Actions of a run's policy for the first observations of the small worlds."""
     configs = run.configs()
     env = ManagerBasedRlEnv(env_cfg())
     worlds = RslRlVecEnv(env, groups=("actor", "critic"))
@@ -114,7 +114,7 @@ def test_the_shipped_cartpole_is_played_and_balances(tmp_path, capsys, caplog):
     play.main(line)
     said = capsys.readouterr().out
     assert "using the policy that ships with the task" in caplog.text
-    # A step is worth 0.05 at most: 1 a second, and 20 steps to each.
+    # A step earns at most 0.05: 1 per second, with 20 steps per second.
     assert float(said.split()[-1].rstrip(".")) > 0.9 * 0.05
 
 

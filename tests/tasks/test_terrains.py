@@ -1,4 +1,4 @@
-"""Tiles of the velocity tasks, by MuJoCo's rays against arithmetic done here."""
+"""Tiles of the velocity tasks, by MuJoCo's rays compared with arithmetic."""
 
 from dataclasses import dataclass
 
@@ -52,7 +52,7 @@ def test_tiles_meet_at_height_zero_and_have_no_hole(difficulty):
 
 @dataclass(kw_only=True)
 class FixedCfg(SubTerrainCfg):
-    """A tile that is there already."""
+    """An existing tile."""
 
     tile: Tile
 

@@ -1,4 +1,4 @@
-"""The YAM arm against its published model and published motor data."""
+"""The YAM arm compared with its published model and motor data."""
 
 import math
 
@@ -15,7 +15,7 @@ from tests.worlds.published import facts, published_spec
 __all__ = ["menagerie"]  # A fixture.
 
 MOTORS = {
-    # Inertia of the loop, armature, natural frequency in Hz, largest force or torque.
+    # Design inertia, armature, natural frequency in Hz, maximum force or torque.
     "joint1": (0.123153, 0.032, 2.0, 28.0),
     "joint2": (0.277411, 0.032, 2.0, 28.0),
     "joint3": (0.232763, 0.032, 2.0, 28.0),

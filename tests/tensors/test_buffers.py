@@ -1,4 +1,4 @@
-"""History and delay, against plain Python lists that keep everything."""
+"""History and delay, compared with plain Python lists."""
 
 import pytest
 import torch
@@ -17,7 +17,7 @@ from mjlab.tensors import (
     build_noise,
 )
 
-# What happens at one step to three worlds: which reset first, which append.
+# Events of one step for three worlds: first resets, then appends.
 STEPS = st.lists(
     st.tuples(
         st.lists(st.booleans(), min_size=3, max_size=3),
@@ -152,7 +152,7 @@ def test_lags_are_uniform_over_their_range():
         buffer.append_and_read(torch.zeros(2000))
         counts += torch.bincount(buffer.lags, minlength=5)
     assert counts[0] == 0
-    # 20000 draws of 4 equal chances: a standard deviation is 61.
+    # 20000 draws of 4 equal probabilities: the standard deviation is 61.
     assert (counts[1:] - 5000).abs().max() < 5 * 61
 
 
@@ -201,7 +201,7 @@ def test_hold_probability_is_the_share_of_updates_that_keep_the_lag():
     before = buffer.lags.clone()
     buffer.append_and_read(torch.zeros(4000))
     kept = (buffer.lags == before).float().mean().item()
-    # A standard deviation is 0.007; one update in 1000 draws the old lag again.
+    # The standard deviation is 0.007; one update in 1000 draws the old lag again.
     assert kept == pytest.approx(0.7, abs=0.03)
 
 
@@ -219,7 +219,7 @@ def test_updates_come_once_a_period_and_spread_over_it_by_the_phase(spread):
         buffer.append_and_read(torch.zeros(400))
         changed.append((buffer.lags != before).float().mean().item())
     if spread:
-        # Of 400 worlds a quarter is due at each call but the first.
+        # Of 400 worlds a quarter is due at each call except the first.
         assert all(0.12 < share < 0.38 for share in changed[1:])
     else:
         due = [share > 0.9 for share in changed]

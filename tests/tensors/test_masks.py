@@ -1,4 +1,4 @@
-"""Masked writes, against numpy's boolean assignment."""
+"""Masked writes, compared with NumPy's boolean assignment."""
 
 import numpy as np
 import pytest

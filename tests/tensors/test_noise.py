@@ -1,4 +1,4 @@
-"""Noise on observations, against hand arithmetic and probability."""
+"""Observation noise, compared with hand arithmetic and probability."""
 
 import pytest
 import torch
@@ -102,7 +102,7 @@ def test_a_bias_is_drawn_anew_and_is_no_random_walk(operation):
     for _ in range(50):
         rng.advance()
         noise.reset(everyone)
-    # A walk of 50 steps would have a standard deviation of 4.
+    # A random walk of 50 steps would have a standard deviation of 4.
     out = noise(torch.zeros(500, 2))
     assert out.abs().max() <= 1.0
     assert out.std().item() == pytest.approx(3**-0.5, rel=0.1)

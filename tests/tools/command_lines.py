@@ -1,4 +1,4 @@
-"""Command lines in the pages: what a reader is told to type."""
+"""Command lines in the pages."""
 
 import re
 from collections.abc import Iterable
@@ -16,17 +16,17 @@ _PROMPTLESS = ("sh", "bash", "console", "", "text")
 
 @dataclass(frozen=True)
 class CommandLine:
-    """A line to be typed."""
+    """A command line."""
 
     text: str
-    """The line, without comment and in one piece."""
+    """The line, without comment and continuation."""
 
     page: str
-    """The page that it is on, relative to the repository."""
+    """Its page, relative to the repository."""
 
 
 def command_lines(pages: Iterable[Path] = PAGES) -> list[CommandLine]:
-    """Return all command lines, page by page and in their order."""
+    """Return all command lines, by page and in order."""
     return [
         CommandLine(text, page.relative_to(ROOT).as_posix())
         for page in pages
@@ -35,7 +35,7 @@ def command_lines(pages: Iterable[Path] = PAGES) -> list[CommandLine]:
 
 
 def lines_of(text: str) -> list[str]:
-    """Return the command lines of a page: in blocks, indented, and in spans of code."""
+    """Return the command lines of a page: in blocks, indented, and in code spans."""
     found: list[str] = []
     info: str | None = None
     prose: list[str] = []

@@ -2,9 +2,9 @@
 
     python -m tests.tools.coverage_by_room tests/settings tests/random
 
-The fast tests of these places run under `coverage`, and the rooms that they mirror are
-printed; without a place it is all of both. Nothing else needs `coverage`, so no extra
-installs it: `pip install coverage`.
+Runs the fast tests of the given folders under `coverage`, and prints the rooms that
+they test; without arguments, all of them. No extra installs `coverage`: `pip install
+coverage`.
 """
 
 import importlib.util
@@ -25,7 +25,7 @@ def run(tests: Iterable[str], rooms: Iterable[str]) -> dict[str, Any]:
     """Run fast tests under `coverage`; return its summary of each file.
 
     Raises:
-        RuntimeError: If a test fails, since its lines would be missed.
+        RuntimeError: If a test fails, because its lines would be missed.
     """
     with tempfile.TemporaryDirectory() as folder:
         data, found = f"--data-file={folder}/data", Path(folder) / "found.json"
@@ -45,7 +45,7 @@ def run(tests: Iterable[str], rooms: Iterable[str]) -> dict[str, Any]:
 
 
 def by_room(files: Mapping[str, Mapping[str, int]]) -> dict[str, Counter[str]]:
-    """Return sums of the files of each room."""
+    """Return the sums over the files of each room."""
     rooms: dict[str, Counter[str]] = {}
     for path, summary in files.items():
         room = "/".join(Path(path).parts[:2])
@@ -55,7 +55,7 @@ def by_room(files: Mapping[str, Mapping[str, int]]) -> dict[str, Counter[str]]:
 
 
 def table(rooms: Mapping[str, Mapping[str, int]]) -> str:
-    """Return rooms as a table, the one with the most branches missed first."""
+    """Return rooms as a table, sorted by missed branches."""
     lines = [f"{'room':24}{'lines':>18}{'branches':>18}"]
     for room, sums in sorted(rooms.items(), key=lambda item: -_missed(item[1])):
         shares = (_share(sums[a], sums[b]) for a, b in (WORDS[:2], WORDS[2:]))

@@ -1,7 +1,7 @@
-"""Functions of classes that keep what they compute, found in the source.
+"""Caching functions of classes, found in the source.
 
-One computes where a condition asks for something that it writes itself, as in
-`if self._x is None: self._x = ...`, and returns a value; or a decorator keeps it.
+Such a function returns a value, and computes it under a condition on an attribute that
+it writes, as in `if self._x is None: self._x = ...`; or a decorator caches it.
 """
 
 import ast
@@ -16,22 +16,22 @@ DECORATORS = ("cached_property", "cache", "lru_cache")
 
 @dataclass(frozen=True)
 class Keeper:
-    """A function that keeps what it computes."""
+    """A caching function."""
 
     owner: str
     """Its class, as `mjlab.views.source.ViewSource`."""
     name: str
     callers: tuple[str, ...]
-    """Public functions of the class that call it by `self`, itself among them."""
+    """Public functions of the class that call it through `self`, including itself."""
     stores: frozenset[str]
-    """Attributes in which it keeps what it computes."""
+    """Attributes that store the cached value."""
 
     def __str__(self) -> str:
         return f"{self.owner}.{self.name}"
 
 
 def keepers_of(packages: Iterable[str]) -> list[Keeper]:
-    """Return all keepers in packages of the repository."""
+    """Return all caching functions in packages of the repository."""
     found: list[Keeper] = []
     for package in packages:
         for file in sorted((ROOT / package).rglob("*.py")):
@@ -43,7 +43,7 @@ def keepers_of(packages: Iterable[str]) -> list[Keeper]:
 
 
 def keepers_in(source: str, module: str) -> list[Keeper]:
-    """Return the keepers in the source of a module."""
+    """Return the caching functions in the source of a module."""
     classes = (n for n in ast.walk(ast.parse(source)) if isinstance(n, ast.ClassDef))
     return [keeper for each in classes for keeper in _in_class(each, module)]
 
@@ -64,7 +64,7 @@ def _in_class(node: ast.ClassDef, module: str) -> Iterator[Keeper]:
 
 
 def _stores(function: ast.FunctionDef) -> frozenset[str]:
-    """Return the attributes in which a function keeps what it returns, if it does."""
+    """Return the attributes in which a function caches its result, if it does."""
     named = {
         text.split("(")[0].split(".")[-1]
         for text in map(ast.unparse, function.decorator_list)
@@ -84,7 +84,7 @@ def _stores(function: ast.FunctionDef) -> frozenset[str]:
 
 
 def _written(nodes: Iterable[ast.AST]) -> set[str]:
-    """Return attributes that are assigned to, or to an item of which is."""
+    """Return attributes that are assigned, or whose items are assigned."""
     found: set[str] = set()
     for node in nodes:
         if not isinstance(node, ast.Assign | ast.AnnAssign | ast.AugAssign):

@@ -1,7 +1,8 @@
-"""A model of a disk that loses its power: what may lie there, call by call.
+"""Model of power loss: the possible states of a disk after each call.
 
-`disk_recorder.c` notes what a process does to a folder. From these calls the model says
-what a power cut may leave after each of them. It is of a file system without a journal:
+`disk_recorder.c` records the calls of a process on a folder. From these the model
+derives the possible states after a power cut at each call, for a file system without a
+journal:
 
 - Of a file, what was written since its last sync may be there, or not, or in part, or
   its length may be there with zeros for what was written.
@@ -22,15 +23,15 @@ from typing import NamedTuple
 SOURCE = Path(__file__).with_name("disk_recorder.c")
 
 Tree = dict[str, bytes | None]
-"""Content of the files below a folder by their path; None for a folder."""
+"""Contents of the files below a folder by their path; None for a folder."""
 
 MOST_SUBSETS = 5
-"""Names that may wait for a sync until not all subsets of them are tried."""
+"""Maximum number of unsynced names for which all subsets are tried."""
 
 
 @contextlib.contextmanager
 def recording_disk(folder: Path, log: Path) -> Iterator[None]:
-    """Note what this process, which has the recorder, does below a folder."""
+    """Record the calls of this process, which preloads the recorder, on a folder."""
     record = ctypes.CDLL(None).record_disk
     record(str(folder).encode(), str(log).encode())
     try:
@@ -40,7 +41,7 @@ def recording_disk(folder: Path, log: Path) -> Iterator[None]:
 
 
 class Call(NamedTuple):
-    """A call of the disk."""
+    """A disk call."""
 
     kind: str
     path: str
@@ -61,7 +62,7 @@ def read_log(log: Path) -> list[Call]:
 
 
 def read_tree(folder: Path) -> Tree:
-    """Return what lies below a folder."""
+    """Return the contents of a folder."""
     return {
         each.relative_to(folder).as_posix(): each.read_bytes()
         if each.is_file()
@@ -71,7 +72,7 @@ def read_tree(folder: Path) -> Tree:
 
 
 def lay_out(folder: Path, tree: Tree) -> None:
-    """Have nothing but a tree below a folder."""
+    """Replace the contents of a folder by a tree."""
     shutil.rmtree(folder)
     folder.mkdir(parents=True)
     for path, data in tree.items():
@@ -138,10 +139,10 @@ def _changed(
 
 
 class ModelDisk:
-    """A disk on which everything lies, and then calls are made."""
+    """A disk with initial contents, on which calls are made."""
 
     def __init__(self, tree: Tree) -> None:
-        """Begin with what lies there."""
+        """Start with the initial contents."""
         self._root = _Folder()
         for path, data in tree.items():
             node = _Folder() if data is None else _File(bytearray(data), data)
@@ -149,7 +150,7 @@ class ModelDisk:
             folder.now[name] = folder.disk[name] = node
 
     def call(self, call: Call) -> None:
-        """Do what was done."""
+        """Apply a call."""
         if call.path.endswith(" (deleted)"):
             return
         if call.kind in ("write", "truncate", "sync"):
@@ -168,11 +169,11 @@ class ModelDisk:
             folder.change({name: None, new: folder.now[name]})
 
     def tree(self) -> Tree:
-        """What a process sees."""
+        """Return the contents that a process sees."""
         return _tree(self._root, {}, {})
 
     def after_power_cut(self) -> Iterator[Tree]:
-        """What may be there if the power goes now."""
+        """Return the possible contents after power loss now."""
         nodes = list(_all(self._root, set()))
         folders = [each for each in nodes if isinstance(each, _Folder) and each.waiting]
         files = [each for each in nodes if isinstance(each, _File)]
@@ -211,7 +212,7 @@ class ModelDisk:
 
 
 def _all(folder: _Folder, seen: "set[_File | _Folder]") -> "Iterator[_File | _Folder]":
-    """Every file and folder that may be reached, whatever is on disk."""
+    """Return every file and folder that can exist on disk."""
     if folder in seen:
         return
     seen.add(folder)
@@ -226,7 +227,7 @@ def _all(folder: _Folder, seen: "set[_File | _Folder]") -> "Iterator[_File | _Fo
 
 
 def _outcomes(files: list[_File]) -> Iterator[dict[_File, bytes]]:
-    """Fates of files: the same for all, or another for one of them."""
+    """Return states of files: the same for all, or another one for one of them."""
     for kinds in zip(*(each.outcomes() for each in files), strict=True):
         yield dict(zip(files, kinds, strict=True))
     if len(files) > 1:
@@ -263,13 +264,11 @@ def _tree(
 def after_power_cuts(
     before: Tree, calls: Sequence[Call], after: Tree
 ) -> tuple[list[Tree], list[Tree]]:
-    """Return what a cut leaves at any moment, and what one at the end leaves.
+    """Return the possible states after a cut at any time, and after the last call.
 
-    Args:
-        before: What lay there at the start, on disk.
-        calls: What was done then.
-        after: What is seen there since. The model has to see the same: a call that the
-            recorder does not know would be missed otherwise.
+    Args: before: Initial contents, on disk. calls: The recorded calls. after: Final
+    contents as seen by the process. The model must agree; otherwise the recorder has
+    missed a call.
     """
     disk = ModelDisk(before)
     at_any: dict[int, Tree] = {}

@@ -1,4 +1,4 @@
-"""The rules of names and docstrings, and what reads whether a file keeps them.
+"""Rules of names and docstrings, and their checks.
 
 Like `architecture.py`, everything is read with `ast`.
 """
@@ -13,14 +13,14 @@ from tests.tools.architecture import Source
 
 @dataclass(frozen=True)
 class Class:
-    """One public class, and the methods and bases that its text shows."""
+    """A public class, with its own methods and bases."""
 
     path: str
     node: ast.ClassDef
 
     @property
     def bases(self) -> list[str]:
-        """Names of its bases, without what they are subscripted by."""
+        """Names of its bases, without subscripts."""
         return [
             ast.unparse(base).partition("[")[0].rpartition(".")[2]
             for base in self.node.bases
@@ -34,7 +34,7 @@ class Class:
 
 
 def classes(sources: Iterable[Source]) -> dict[str, list[Class]]:
-    """Return the classes of each name, those within classes and functions left out."""
+    """Return the classes by name, except nested ones."""
     found = defaultdict(list)
     for source in sources:
         for node in source.tree.body:
@@ -44,7 +44,7 @@ def classes(sources: Iterable[Source]) -> dict[str, list[Class]]:
 
 
 def defined_twice(sources: Iterable[Source]) -> list[str]:
-    """Return the public class names that stand for more than one thing."""
+    """Return public class names with more than one meaning."""
     return [
         f"{name}: {', '.join(each.path for each in found)}"
         for name, found in sorted(classes(sources).items())
@@ -53,7 +53,7 @@ def defined_twice(sources: Iterable[Source]) -> list[str]:
 
 
 def overrides(name: str, one: Class, known: dict[str, list[Class]]) -> bool:
-    """Return whether a base has this method; one that is not ours may have any."""
+    """Return whether a base has this method; foreign bases can have any."""
     return any(
         base not in known
         or any(
@@ -66,7 +66,7 @@ def overrides(name: str, one: Class, known: dict[str, list[Class]]) -> bool:
 
 
 def undocumented(sources: Iterable[Source]) -> list[str]:
-    """Return public methods without a docstring that no base could hand on to them."""
+    """Return public methods without a docstring, also in their bases."""
     known = classes(sources)
     return [
         f"{one.path}::{name}.{method}"

@@ -1,7 +1,7 @@
-"""Everything that can be asked of an environment, found in its objects.
+"""Readable values of an environment, found in its objects.
 
-A question is a public attribute or property of an object of ours that is reached from
-the environment through others, or a function that keeps what it computes.
+A value is a public attribute or property of an object of this project that is reachable
+from the environment, or a caching function.
 """
 
 import inspect
@@ -26,11 +26,11 @@ Question = Callable[[], Any]
 
 OURS = ("mjlab", "tests")
 REFUSALS = (AttributeError, ValueError, NotImplementedError)
-"""Errors of a thing that has no such property in this configuration."""
+"""Errors of properties that do not exist in this configuration."""
 
 
 def questions(env: ManagerBasedRlEnv, keepers: Iterable[Keeper]) -> dict[str, Question]:
-    """Return what can be asked of an environment between two steps, by path."""
+    """Return the readable values of an environment between two steps, by path."""
     seen = views.of(env.scene)
     entity = next(iter(env.scene.entities))
     body = _body_with_joint(env)
@@ -53,13 +53,13 @@ def questions(env: ManagerBasedRlEnv, keepers: Iterable[Keeper]) -> dict[str, Qu
 
 
 def answers(asked: Mapping[str, Question]) -> dict[str, Any]:
-    """Ask; return what each answer holds, bit for bit."""
+    """Read the values; return their contents, bit for bit."""
     return {path: question() for path, question in asked.items()}
 
 
 @contextmanager
 def entered() -> Iterator[set[str]]:
-    """Note the functions of ours that run, as `module.Class.function`."""
+    """Record functions of this project that run, as `module.Class.function`."""
     found: set[Any] = set()
     names: set[str] = set()
 
@@ -77,7 +77,7 @@ def entered() -> Iterator[set[str]]:
 
 
 def _body_with_joint(env: ManagerBasedRlEnv) -> str:
-    """Return the full name of a body that hangs in one hinge or slide joint."""
+    """Return the full name of a body with exactly one hinge or slide joint."""
     model = env.sim.mj_model
     kinds = (int(mujoco.mjtJoint.mjJNT_HINGE), int(mujoco.mjtJoint.mjJNT_SLIDE))
     joints = (j for j in range(model.njnt) if int(model.jnt_type[j]) in kinds)
@@ -91,22 +91,23 @@ def _marks(env: ManagerBasedRlEnv) -> str:
 
 
 class _Walk:
-    """Goes from object to object by public names."""
+    """Traverses objects by public names."""
 
     def __init__(self, keepers: Iterable[Keeper], arguments: Mapping[str, Any]) -> None:
         self.found: dict[str, Question] = {}
         self._functions: dict[str, list[str]] = {}
-        # Which answers happen to be kept already is no answer.
+        # Internal caches are not values.
         self._stores: set[str] = set()
         for keeper in keepers:
             self._functions.setdefault(keeper.owner, []).extend(keeper.callers)
             self._stores |= keeper.stores - {keeper.name}
         self._arguments = arguments
         self._seen: set[int] = set()
-        self._kept: list[Any] = []  # So that no new object takes the place of one.
+        # So that no new object reuses the id of another one.
+        self._kept: list[Any] = []
 
     def visit(self, owner: Any, path: str) -> None:
-        """Note all questions of an object, and of those that are its answers."""
+        """Record all values of an object, and of the objects among them."""
         if id(owner) in self._seen:
             return
         self._seen.add(id(owner))
@@ -120,7 +121,7 @@ class _Walk:
                 first, again = question(), question()
             except REFUSALS:
                 continue
-            if first is again:  # Otherwise its content is asked each time.
+            if first is again:  # Otherwise its contents are read each time.
                 self._enter(first, f"{path}.{name}")
         for kind in type(owner).__mro__:
             place = f"{kind.__module__}.{kind.__qualname__}"
@@ -153,7 +154,7 @@ class _Walk:
             return type(error).__name__
 
     def _content(self, value: Any, depth: int) -> Any:
-        """Return bits of tensors, and numbers; of objects that are visited, nothing."""
+        """Return bits of tensors, and numbers; nothing for visited objects."""
         if isinstance(value, torch.Tensor):
             return bits(value)
         if isinstance(value, int | float):
@@ -171,7 +172,7 @@ class _Walk:
 
 
 def is_ours(value: Any) -> bool:
-    """Return whether a value is an object of ours that can be walked."""
+    """Return whether a value is an object of this project to traverse."""
     is_leaf = isinstance(value, type | Config | torch.Tensor)
     return type(value).__module__.startswith(OURS) and not is_leaf
 
@@ -185,6 +186,6 @@ def public_names(owner: Any) -> list[str]:
 
 
 def _computes(value: Any) -> bool:
-    """Return whether a class has a property in it, of whatever kind."""
+    """Return whether a class defines any kind of property."""
     is_method = isinstance(value, FunctionType | staticmethod | classmethod | type)
     return not is_method and getattr(type(value), "__get__", None) is not None

@@ -1,6 +1,6 @@
-"""The viewer's server answers pages of this machine, and refuses those of other sites.
+"""Viewer server: accepts pages of this machine, and refuses those of other sites.
 
-Requests are written by hand to a real server, so that every header is the test's own.
+Requests are sent to a real server with exactly the headers of the test.
 """
 
 import socket
@@ -36,7 +36,7 @@ def server() -> Iterator[LocalServer]:
 
 
 def status(server: viser.ViserServer, *headers: str) -> int:
-    """Status of the answer to a request with these headers and no others."""
+    """Return the status of a request with only these headers."""
     lines = "\r\n".join(("GET / HTTP/1.1", *headers, "", ""))
     with socket.create_connection(("127.0.0.1", server.get_port()), 30.0) as line:
         line.sendall(lines.encode())
@@ -116,7 +116,7 @@ def test_the_refusal_says_what_is_wrong_and_what_is_accepted(server):
 
 
 def test_viser_sends_the_scene_to_its_own_page(server):
-    """The whole handshake, as the page does it: messages come."""
+    """The complete handshake, as by the page: messages arrive."""
     at = f"127.0.0.1:{server.get_port()}"
     own: Any = f"http://{at}"
     name: Any = f"viser-v{viser.__version__}"
@@ -127,7 +127,7 @@ def test_viser_sends_the_scene_to_its_own_page(server):
 
 
 def test_the_servers_of_others_are_left_alone(server):
-    """What is replaced while viser starts is back, and viser's own is unchecked."""
+    """Functions replaced during viser's start are restored."""
     assert websockets.asyncio.server.serve.__module__ == "websockets.asyncio.server"
     other = viser.ViserServer(host="127.0.0.1", port=0, verbose=False)
     try:
@@ -137,7 +137,7 @@ def test_the_servers_of_others_are_left_alone(server):
 
 
 def test_a_viser_whose_requests_cannot_be_checked_serves_nothing(monkeypatch):
-    """A later viser that starts its server in another way is refused."""
+    """A later viser that starts its server differently is refused."""
     kept = websockets.asyncio.server.serve
     started = []
 

@@ -1,4 +1,4 @@
-"""Frames, grids, what is drawn into them, and videos."""
+"""Frames, grids, overlays, and videos."""
 
 import builtins
 import json
@@ -68,7 +68,7 @@ def cartpoles(num_envs: int = 3) -> ManagerBasedRlEnv:
 
 
 def redness(picture: np.ndarray) -> np.ndarray:
-    """Where a picture is red, shape (height, width), bool."""
+    """Return the red pixels of an image, shape (height, width), bool."""
     red, green, blue = (picture[..., c].astype(int) for c in range(3))
     return (red > 60) & (red > 2 * green) & (red > 2 * blue)
 
@@ -171,7 +171,7 @@ def test_a_marked_frame_differs_from_a_plain_one_only_near_the_mark(renderer_wor
 
 
 def test_edges_are_smooth_as_if_many_samples_had_been_drawn():
-    """A disc and a bar that leans, against the mean of 16 samples a pixel."""
+    """A disc and a slanted bar, compared with the mean of 16 samples per pixel."""
 
     def draw(size: int) -> np.ndarray:
         y, x = (np.mgrid[:size, :size] + 0.5) / size
@@ -192,7 +192,7 @@ def test_edges_are_smooth_as_if_many_samples_had_been_drawn():
 
 
 def test_a_film_draws_while_the_worlds_go_on(renderer_works, tmp_path):
-    """Its frames are those of the moments that were added, not of later ones."""
+    """Its frames show the states at the time of adding, not later ones."""
     pytest.importorskip("imageio_ffmpeg")
     env = cartpoles()
     entity, everyone = env.scene.entity("cartpole"), torch.ones(3, dtype=torch.bool)
@@ -290,7 +290,7 @@ def test_a_body_or_a_world_that_is_not_there_is_named():
 
 
 def test_a_machine_without_opengl_is_told_why_and_what_helps():
-    """In a process of its own: the way to OpenGL is chosen once."""
+    """In a separate process, because the OpenGL backend is selected once."""
     code = (
         "import mujoco\n"
         "from mjlab.render import Canvas, GlError\n"
@@ -311,7 +311,7 @@ def test_a_machine_without_opengl_is_told_why_and_what_helps():
 
 @pytest.mark.parametrize("first", ["import mujoco", "import mjlab, mujoco"])
 def test_cameras_need_no_variable_where_there_is_no_display(renderer_works, first):
-    """In a process of its own, as a notebook on a server is."""
+    """In a separate process, like a notebook on a server."""
     code = (
         f"{first}\n"
         "import mjlab\n"
@@ -366,7 +366,7 @@ def test_frames_of_another_size_and_files_of_another_kind_are_refused(tmp_path):
 def test_a_video_on_a_full_disk_is_one_line_and_leaves_nothing(
     tmp_path, capfd, monkeypatch
 ):
-    """The kernel refuses what is written to /dev/full as a full disk does."""
+    """Writes to /dev/full fail as on a full disk."""
     pytest.importorskip("imageio_ffmpeg")
     monkeypatch.setattr(Path, "touch", lambda part, **_: part.symlink_to("/dev/full"))
     noise = np.random.default_rng(0).integers(0, 255, (60, 480, 640, 3), np.uint8)
@@ -411,7 +411,7 @@ def test_a_video_without_ffmpeg_names_what_to_install(tmp_path, monkeypatch):
 
 
 def test_the_room_is_there_before_mujoco_is():
-    """So that it can be told how to draw before it is imported."""
+    """So that the backend can be selected before it is imported."""
     code = (
         "import json, os, sys\n"
         "from mjlab.render import prepare_gl\n"

@@ -1,4 +1,4 @@
-"""Merged views, against a loop over the worlds and the members' own views."""
+"""Merged views, compared with a loop over the worlds and the members' views."""
 
 import pytest
 import torch
@@ -41,7 +41,7 @@ def draw_two(scene: Scene) -> torch.Tensor:
 
 
 def some(scene: Scene) -> torch.Tensor:
-    """A mask of which no row is chosen by the same rule as the members."""
+    """A mask that is unrelated to the choice of members."""
     return torch.arange(scene.num_envs) % 3 != 1
 
 
@@ -220,7 +220,7 @@ def test_merged_joints_and_bodies_are_written_to_the_chosen_member(scene: Scene)
     assert (boxes.lin_vel_w[mask] == torch.tensor([1.0, 0.0, 0.0])).all()
 
 
-# What cannot be merged.
+# Invalid merges.
 
 
 def test_merging_nothing_or_one_thing_twice_is_an_error(four: Scene):

@@ -1,4 +1,4 @@
-"""Poses, against products of 4x4 matrices in numpy."""
+"""Poses, compared with products of 4x4 matrices in NumPy."""
 
 import math
 
@@ -10,7 +10,7 @@ from mjlab.views import Pose, PoseError
 
 
 def rotation(quat: np.ndarray) -> np.ndarray:
-    """Rodrigues' formula from the axis and angle that the quaternion says."""
+    """Return Rodrigues' formula from the quaternion's axis and angle."""
     w, v = quat[0], quat[1:]
     angle = 2.0 * math.atan2(np.linalg.norm(v), w)
     axis = v / np.linalg.norm(v)
@@ -123,7 +123,7 @@ def test_poses_are_chosen_as_rows_of_a_tensor_are():
     assert torch.equal(A[torch.tensor([4, 0])].raw, A.raw[[4, 0]])
     assert [len(A), len(A[1:3]), len(A[mask])] == [5, 2, 2]
     with pytest.raises(IndexError):
-        A[:, 0]  # The seven numbers are no rows.
+        A[:, 0]  # The seven numbers are not rows.
 
 
 def test_position_and_orientation_can_be_set():

@@ -1,4 +1,4 @@
-"""Views of bodies, joints and entities, against MuJoCo C and per-entity reads."""
+"""Views of bodies, joints and entities, compared with MuJoCo C and entity data."""
 
 from collections.abc import Iterator
 from types import SimpleNamespace
@@ -38,7 +38,7 @@ def small() -> Scene:
 
 
 def in_mujoco(scene: Scene, world: int) -> mujoco.MjData:
-    """The state of a world in MuJoCo C, computed there from qpos and qvel."""
+    """The state of a world in MuJoCo C, computed from qpos and qvel."""
     model = scene.sim.mj_model
     data = mujoco.MjData(model)
     for field in ("qpos", "qvel", "mocap_pos", "mocap_quat"):
@@ -51,7 +51,7 @@ def in_mujoco(scene: Scene, world: int) -> mujoco.MjData:
 def object_velocity(
     model: mujoco.MjModel, data: mujoco.MjData, body: int
 ) -> np.ndarray:
-    """MuJoCo's own velocity of a body's frame, linear before angular."""
+    """Return MuJoCo's velocity of a body's frame, linear before angular."""
     both = np.zeros(6)
     kind = mujoco.mjtObj.mjOBJ_XBODY
     mujoco.mj_objectVelocity(model, data, kind, body, both, 0)
@@ -250,7 +250,7 @@ def test_reading_and_writing_views_can_be_captured_in_a_graph(
         for value in (merged.is_static(), merged.mass, merged.qlimits, merged.dof):
             assert value.shape[0] == 2
 
-    use()  # The first read of a field makes its tensor.
+    use()  # The first read of a field creates its tensor.
     small.invalidate()
     with watch(SimpleNamespace(sim=small.sim), monkeypatch) as seen:
         use()
@@ -261,7 +261,7 @@ def test_reading_and_writing_views_can_be_captured_in_a_graph(
     assert seen.problems, "the watch itself works"
 
 
-# What cannot be.
+# Invalid names.
 
 
 def test_unknown_names_come_with_the_nearest(small: Scene):

@@ -1,4 +1,4 @@
-"""Where worlds and learner are: chosen, refused, and said."""
+"""Placement of worlds and learner: selection, errors, and report."""
 
 import json
 import os
@@ -58,7 +58,7 @@ def test_a_gpu_runs_all_of_a_step_as_one_graph(monkeypatch: pytest.MonkeyPatch) 
     assert (place.device, place.physics, place.workers) == ("cuda:0", "cuda:0", None)
     applied = place.applied(env_cfg())
     assert (applied.sim.backend, applied.mode) == ("warp", "fused")
-    # Worlds of workers stay on the CPU, whatever the learner has.
+    # Worlds of workers stay on the CPU, for any device of the learner.
     dual = find_placement("dual", cores=2)
     assert (dual.device, dual.physics) == ("cuda:0", "cpu")
     assert dual.reason == "CUDA is available"
@@ -136,7 +136,7 @@ def children_of(process: int) -> list[int]:
 
 
 def shared_files(processes: list[int]) -> set[Path]:
-    """Files of shared memory that processes have open or mapped."""
+    """Return shared memory files that processes have open or mapped."""
     found = set()
     for process in processes:
         maps = Path(f"/proc/{process}/maps").read_text()
@@ -209,7 +209,7 @@ def test_killing_a_worker_ends_the_run_and_leaves_a_good_checkpoint(
     assert json.loads((run / "run.json").read_text())["status"] == "failed"
     checkpoint = find_checkpoint(run)
     assert find_fault(checkpoint) is None
-    # And the run goes on from there, with another number of workers.
+    # And the run resumes from there, with another number of workers.
     done = int(checkpoint.stem.removeprefix("model_"))
     resumed = start(
         tmp_path,
@@ -230,7 +230,7 @@ def test_a_signal_to_all_processes_finishes_the_iteration_and_saves(
     read_until(process, r"^3/")
     workers = children_of(process.pid)
     shared = shared_files([process.pid, *workers])
-    # As a terminal does, and a scheduler.
+    # As a terminal or a scheduler does.
     os.killpg(process.pid, number)
     output, _ = process.communicate(timeout=60)
     assert process.returncode == 0, output
