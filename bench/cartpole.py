@@ -43,7 +43,7 @@ def main() -> None:
     for run in runs:
         print(
             f"seed {run['seed']}: {'solved' if run['solved'] else 'NOT SOLVED'} in "
-            f"{run['seconds']:.1f} s, {run['seconds_with_start']:.1f} s with the build; "
+            f"{run['seconds']:.1f} s, {run['seconds_with_start']:.1f} s with build; "
             f"{run['env_steps']:,} steps at {run['steps_per_s']:,.0f} per second, mean "
             f"return {run['mean_return']:.1f} of {run['most']:.0f}; without noise "
             f"{run['evaluation']:.1f}"

@@ -154,7 +154,7 @@ class Sweep:
             return {"left_out": reason, "because": "memory"}
         seconds = self._expected_seconds(count)
         if seconds > self._args.limit:
-            said = f"it would take about {seconds:,.0f} s, but --limit is"
+            said = f"it would take about {seconds:,.0f} s, but --limit is "
             return {"left_out": f"{said}{self._args.limit:g} s", "because": "time"}
         measured = self._measured(count)
         gc.collect()  # Free the previous worlds before creating the next ones.

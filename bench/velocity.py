@@ -294,7 +294,7 @@ def described(task: str, found: dict[str, Any]) -> str:
     )
     if "learner_share" in found:
         text += (
-            f"an iteration takes {found['iteration_s']:.2f} s, learner's share "
+            f"\n  an iteration takes {found['iteration_s']:.2f} s, learner's share "
             f"{found['learner_share']:.2f}, {found['training_steps_per_s']:,.0f} "
             f"steps/s; {found['host_reads_in_update']} host reads in RSL-RL's update"
         )

@@ -41,7 +41,7 @@ def driven_by(
     step = cfg.decimation * cfg.sim.mujoco.timestep
     if abs(step - contract["rates"]["control_dt"]) > 1e-9:
         raise ExportError(
-            f"The file acts every {contract['rates']['control_dt']} s, and the task "
+            f"The file acts every {contract['rates']['control_dt']} s, but the task "
             f"every {step} s (decimation times sim.mujoco.timestep)."
         )
     if "motion" in contract:

@@ -77,9 +77,11 @@ class Exported:
         state = f"\nState: {sizes['states']}" if sizes["states"] else ""
         rate = f"{self.contract['rates']['control_hz']:g} Hz"
         return (
-            f"Wrote {self.path} and {self.contract_path.name}. Inputs: "
-            f"{sizes['inputs']}{state} Outputs: {sizes['outputs']} at {rate} Maximum "
-            f"difference from the network in {CHECKED_STEPS} steps: {self.error:.1g}"
+            f"Wrote {self.path} and {self.contract_path.name}.\n"
+            f"Inputs: {sizes['inputs']}{state}\n"
+            f"Outputs: {sizes['outputs']} at {rate}\n"
+            f"Maximum difference from the network in {CHECKED_STEPS} steps: "
+            f"{self.error:.1g}"
         )
 
 

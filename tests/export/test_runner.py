@@ -192,8 +192,8 @@ def test_servos_whose_effort_is_computed_are_computed_here_too(tmp_path):
 
 
 def test_a_law_that_plain_mujoco_does_not_know_is_named(tmp_path, policy):
-    policy.entity["actuators"][2]["law"] = "the law of LearnedActuatorCfg"
-    with pytest.raises(ContractError, match=r"FL_hip_joint follows .* LearnedActuat"):
+    policy.entity["actuators"][2]["law"] = "the control law of LearnedActuatorCfg"
+    with pytest.raises(ContractError, match=r"FL_hip_joint uses .* LearnedActuator"):
         MujocoRobot(policy)
 
 
@@ -281,8 +281,8 @@ class Stalls(Faulty):
             BendsTooFar,
             "joint_pos() of FR_calf_joint is 0, beyond its limits -2.818 to -0.888 rad",
         ),
-        (Falls, "the robot fell: it leans by 70 degrees, more than 60"),
-        (Stalls, "the last step is 0.050 s ago"),
+        (Falls, "the robot fell: the tilt is 70 degrees, more than 60"),
+        (Stalls, "the last step was 0.050 s ago"),
         (Faulty, None),
     ],
 )
@@ -359,7 +359,7 @@ MISREAD = {
     ),
     "a gyro in degrees": (
         scaled("imu_ang_vel", PER_RADIAN),
-        r"imu_ang_vel is [3-6]\d.* times the turning of imu_upvector: it is in "
+        r"imu_ang_vel is [3-6]\d.* times the rotation of imu_upvector: it is in "
         r"degrees per second, expected rad/s",
         4,
     ),
@@ -370,8 +370,7 @@ MISREAD = {
     ),
     "a vertical that points down": (
         scaled("imu_upvector", -1.0),
-        r"imu_upvector says that the root leans by 180 degrees, and upright\(\) "
-        r"by 0",
+        r"imu_upvector implies a tilt of 180 degrees, and upright\(\) 0",
         0,
     ),
     "a vertical in m/s^2": (
@@ -430,16 +429,17 @@ NUMBERS_OF_JOINTS = r"12 numbers \(FR_hip_joint, FR_thigh_joint, .*\), in rad$"
     [
         (
             misread(lambda found: {n: found[n] for n in found if n != "imu_lin_vel"}),
-            r"^imu_lin_vel is missing from the readings: the policy takes 3 numbers "
+            r"^imu_lin_vel is missing from the readings: the policy expects 3 numbers "
             r"\(x, y, z\), in m/s, in the axes of robot/imu$",
         ),
         (
             misread(lambda found: found | {"joint_pos": found["joint_pos"][:11]}),
-            r"^joint_pos has the shape \(11,\): the policy takes " + NUMBERS_OF_JOINTS,
+            r"^joint_pos has the shape \(11,\): the policy expects "
+            + NUMBERS_OF_JOINTS,
         ),
         (
             other_joints(lambda found: found[:11]),
-            r"^joint_pos\(\) gives 11 numbers, and the contract has 12 joints$",
+            r"^joint_pos\(\) returns 11 numbers, but the contract has 12 joints$",
         ),
     ],
 )
@@ -490,7 +490,7 @@ def test_a_mounting_of_the_imu_is_part_of_the_tilt(policy):
     assert run(policy, robot, source, Safety(policy), steps=3) is None
     policy.reset()
     found = run(policy, begun(policy), source, Safety(policy), steps=3)
-    assert found and found.startswith("imu_upvector says that the root leans by")
+    assert found and found.startswith("imu_upvector implies a tilt of")
 
 
 # --- Gains ----------------------------------------------------------------------------
@@ -505,7 +505,7 @@ def with_stiffness(policy: ContractPolicy, factor: float) -> str:
     return spec.to_xml()
 
 
-OTHER_GAINS = "gains of FR_hip_joint: stiffness is 19.07 on the robot, and 15.9 in the "
+OTHER_GAINS = "gains of FR_hip_joint: stiffness is 19.07 on the robot, but 15.9 in the "
 
 
 def test_a_robot_with_other_gains_is_refused(policy, go1, tmp_path, capsys):
@@ -526,7 +526,7 @@ def test_gains_that_a_driver_reads_out_are_compared(policy):
             return {"FL_calf_joint": {"damping": 0.0}}
 
     robot, source = begun(policy, Told), CommandSource(policy.contract)
-    said = "gains of FL_calf_joint: damping is 0 on the robot, and 2.277 in the contra"
+    said = "gains of FL_calf_joint: damping is 0 on the robot, but 2.277 in the contra"
     with pytest.raises(ContractError, match=said):
         run(policy, robot, source, Safety(policy), steps=1)
     assert robot.damped == -1  # Before the first period.
@@ -804,7 +804,7 @@ def test_a_file_that_was_changed_is_refused(go1, tmp_path):
         ("{go1} --keyboard", "--keyboard needs a terminal as standard input"),
         ("{go1} --log {none}/a.jsonl", "{none}/a.jsonl: No such file or directory"),
         ("{go1} --robot {none}", "MuJoCo cannot load {none}: "),
-        ("{json}", "{json} is JSON, not ONNX: name the ONNX file that it belongs to, "),
+        ("{json}", "{json} is JSON, not ONNX: pass its ONNX file, such as "),
     ],
 )
 def test_an_error_of_the_command_line_is_one_line(

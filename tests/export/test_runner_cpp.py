@@ -263,7 +263,7 @@ def standing(path: Path) -> list[dict[str, Any]]:
 
 BEYOND_OF_CALF = "beyond its limits -2.818 to -0.888 rad"
 BEYOND_OF_HIP = "beyond its limits -0.863 to 0.863 rad; 5.73 degrees are 0.1 rad"
-LEANS_180 = "says that the root leans by 180 degrees, and upright() by 0"
+LEANS_180 = "implies a tilt of 180 degrees, and upright() 0"
 IN_DEGREES = "joint positions: it is in degrees per second, expected rad/s"
 GYRO_IN_DEGREES = "imu_upvector: it is in degrees per second, expected rad/s"
 FORGOTTEN = (
@@ -271,8 +271,8 @@ FORGOTTEN = (
     "its state was replaced"
 )
 MISSING = (
-    "is missing from the readings: the policy takes 3 numbers (x, y, z), in m/s, in "
-    "the axes of robot/imu"
+    "is missing from the readings: the policy expects 3 numbers (x, y, z), in m/s, "
+    "in the axes of robot/imu"
 )
 
 
@@ -285,29 +285,33 @@ MISSING = (
         ("limit", f"joint_pos() of FR_calf_joint is 0, {BEYOND_OF_CALF}", 0),
         ("input", f"joint_pos of FR_calf_joint is 0, {BEYOND_OF_CALF}", 0),
         ("degrees", f"joint_pos of FR_hip_joint is 5.73, {BEYOND_OF_HIP}", 0),
-        ("apart", "joint_pos of FR_hip_joint is 0.9, and joint_pos() says 0.1 rad", 0),
+        (
+            "apart",
+            "joint_pos of FR_hip_joint is 0.9, but joint_pos() returns 0.1 rad",
+            0,
+        ),
         ("down", f"imu_upvector {LEANS_180}", 0),
         ("long", "imu_upvector has the length 9.81, expected 1", 0),
         ("speed", f"joint_vel is 57.3 times the change of the {IN_DEGREES}", 2 - FAULT),
         ("backwards", "joint_vel is the negative of the change of the joint posi", 0),
-        ("gyro", f"imu_ang_vel is 57.3 times the turning of {GYRO_IN_DEGREES}", -3),
+        ("gyro", f"imu_ang_vel is 57.3 times the rotation of {GYRO_IN_DEGREES}", -3),
         ("forgets", FORGOTTEN, 0),
         ("stateless", FORGOTTEN, 1 - FAULT),
-        ("fall", "the robot fell: it leans by 70 degrees, more than 60", 0),
-        ("stall", "the last step is 0.050 s ago", 0),
+        ("fall", "the robot fell: the tilt is 70 degrees, more than 60", 0),
+        ("stall", "the last step was 0.050 s ago", 0),
         ("packet", "the newest command is 0.04 s old", 1),
-        ("answer", "the policy's answer is not a finite number", 0),
+        ("answer", "the policy's output is not finite", 0),
         ("key", "a key stopped it", 0),
         ("throws", "error: the bus is gone", 0),
         (
             "missing",
-            "error: joint_pos() gives 11 numbers, and the contract has 12 jo",
+            "error: joint_pos() returns 11 numbers, but the contract has 12",
             0,
         ),
         ("no_velocity", f"error: imu_lin_vel {MISSING}", 0),
         (
             "narrow",
-            "error: joint_pos has 11 numbers: the policy takes 12 numbers (FR",
+            "error: joint_pos has 11 numbers: the policy expects 12 numbers (F",
             0,
         ),
         ("none", "", None),
@@ -351,8 +355,8 @@ def test_a_slide_is_watched_to_a_tenth_of_the_way_of_a_hinge(driver, go1, tmp_pa
 @pytest.mark.parametrize(
     ("fault", "said"),
     [
-        ("gains", "damping is 0 on the robot, and 2.277 in the contract"),
-        ("weak", "effort_limit is 30 on the robot, and 35.55 in the contract"),
+        ("gains", "damping is 0 on the robot, but 2.277 in the contract"),
+        ("weak", "effort_limit is 30 on the robot, but 35.55 in the contract"),
     ],
 )
 def test_other_gains_are_refused_before_the_first_period(driver, go1, fault, said):
@@ -475,7 +479,7 @@ def test_an_input_of_another_width_is_named_with_what_it_takes(driver, go1):
     moments = [inputs | {"answer": [], "begins": True}]
     (said,) = driven(driver, "file", contract_beside(go1), moments=moments)
     assert said == (
-        "imu_lin_vel has 2 numbers: the policy takes 3 numbers (x, y, z), in m/s, in "
+        "imu_lin_vel has 2 numbers: the policy expects 3 numbers (x, y, z), in m/s, in "
         "the axes of robot/imu"
     )
 

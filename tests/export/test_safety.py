@@ -43,7 +43,7 @@ def test_a_robot_has_fallen_beyond_so_many_degrees(tilt: float) -> None:
         robot: Any = Still()
         robot.angle = angle
         found = safety(tilt=tilt).fault(robot, {}, 0.0)
-        leans = f"it leans by {angle:.0f} degrees, more than {tilt:g}"
+        leans = f"the tilt is {angle:.0f} degrees, more than {tilt:g}"
         assert found == (f"the robot fell: {leans}" if fell else None)
 
 

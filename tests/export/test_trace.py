@@ -339,7 +339,9 @@ def test_a_sensor_and_a_command_of_one_name_are_refused():
         ),
     )
     env = ManagerBasedRlEnv(nominal(cfg), device="cpu")
-    with pytest.raises(ExportError, match=r"called 'twist', as another one is: rename"):
+    with pytest.raises(
+        ExportError, match=r"input name 'twist' is already used by another"
+    ):
         Tracer(env, ("actor",))
 
 

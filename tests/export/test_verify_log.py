@@ -134,7 +134,7 @@ def test_a_robot_that_was_let_go_is_no_mismatch(go1, clean, tmp_path):
     log = tmp_path / "steps.jsonl"
     log.write_text("".join(json.dumps(row) + "\n" for row in rows))
     assert verify_log(go1, log).text == (
-        "Let go in line 41: a key stopped it.\nOK: 50 lines match the contract."
+        "Stopped in line 41: a key stopped it.\nOK: 50 lines match the contract."
     )
 
 
@@ -222,20 +222,20 @@ IN_THE_DRIVER = {
     ),
     "a vertical that points down": (
         scaled("imu_upvector", -1.0),
-        r"line 1: imu_upvector says that the root leans by 180 degrees, and "
-        r"upright\(\) by 0$",
+        r"line 1: imu_upvector implies a tilt of 180 degrees, and "
+        r"upright\(\) 0$",
     ),
     "a forgotten last action": (
         {"forgets": True},
-        r"line 2: last_action\[\d+\] is 0, expected -?\d.*, the action of the line bef",
+        r"line 2: last_action\[\d+\] is 0, expected -?\d.*, the action of the previous",
     ),
     "eleven joints": (
         {"reads": lambda found: found | {"joint_pos": found["joint_pos"][:11]}},
-        r"line 1: joint_pos has the shape \(11,\): the policy takes 12 numbers \(FR",
+        r"line 1: joint_pos has the shape \(11,\): the policy expects 12 numbers \(FR",
     ),
     "a missing input": (
         {"reads": lambda found: {n: found[n] for n in found if n != "imu_lin_vel"}},
-        r"line 1: imu_lin_vel is missing from the readings: the policy takes 3 num",
+        r"line 1: imu_lin_vel is missing from the readings: the policy expects 3 n",
     ),
     "a number that is none": (
         {"reads": late_nan},
@@ -253,32 +253,32 @@ IN_THE_DRIVER = {
     ),
     "thighs exchanged": (
         reordered(THIGHS),
-        r"line 1: order: FR_thigh_joint and FL_thigh_joint are exchanged in joint_pos "
-        r"and joint_vel: read otherwise, the targets lead to the next lines within 0.0",
+        r"line 1: order: FR_thigh_joint and FL_thigh_joint are swapped in joint_pos "
+        r"and joint_vel: with this correction, the targets lead to the next lines",
     ),
     "front legs exchanged": (
         reordered(FRONT_LEGS),
-        r"line 1: order: FR and FL are exchanged in joint_pos and joint_vel: ",
+        r"line 1: order: FR and FL are swapped in joint_pos and joint_vel: ",
     ),
     "left and right exchanged in readings and targets": (
         reordered(LEFT_AND_RIGHT, targets=True),
-        r"line 1: order: FR and FL, RR and RL are exchanged in readings and targets: ",
+        r"line 1: order: FR and FL, RR and RL are swapped in readings and targets: ",
     ),
     "a joint of the other sign": (
         signed(3),
-        r"line 1: sign: joint_pos and joint_vel of FL_hip_joint are the negative: ",
+        r"line 1: sign: joint_pos and joint_vel of FL_hip_joint are negated: ",
     ),
     "an IMU that is turned": (
         turned(*IMU),
-        r"line 1: frame: the IMU is in axes turned by 90 degrees about z: ",
+        r"line 1: frame: the IMU is in axes rotated by 90 degrees about z: ",
     ),
     "a gyro that is turned": (
         turned("imu_ang_vel"),
-        r"line 1: frame: the gyro is in axes turned by 90 degrees about z, as the vert",
+        r"line 1: frame: the gyro is in axes rotated by 90 degrees about z, compared",
     ),
     "a linear velocity that is turned": (
         turned("imu_lin_vel"),
-        r"line 1: frame: the linear velocity is in axes turned by 90 degrees about z: ",
+        r"line 1: frame: the linear velocity is in axes rotated by 90 degrees about z: ",
     ),
 }
 SLOW = {"front legs exchanged", "a linear velocity that is turned"}
@@ -335,12 +335,12 @@ def falls_slower(spec):
     [
         (
             turns_axis,
-            "line 1: sign: the axis of FL_calf_joint points the other way: read other",
+            "line 1: sign: the axis of FL_calf_joint points in the opposite direct",
         ),
         (steps_faster, "line 2: time: lines are 0.016 s apart, expected 0.02 s"),
         pytest.param(
             turns_imu,
-            "line 1: frame: the IMU is in axes turned by 90 degrees about z: read oth",
+            "line 1: frame: the IMU is in axes rotated by 90 degrees about z: with t",
             marks=pytest.mark.slow,
         ),
     ],
@@ -429,19 +429,19 @@ def is_cut(rows):
 
 
 IN_THE_LINES = {
-    strengthens: r"line 1: gains of FR_hip_joint: stiffness is 19.07 in the log, and "
+    strengthens: r"line 1: gains of FR_hip_joint: stiffness is 19.07 in the log, but "
     r"15.9 in the contract$",
-    brakes_not: r"line 1: gains of RL_calf_joint: damping is 0 in the log, and 2.277",
+    brakes_not: r"line 1: gains of RL_calf_joint: damping is 0 in the log, but 2.277",
     is_of_another_policy: r"line 1: policy is sha256:0, expected sha256:\w{64}$",
     counts_milliseconds: r"line 2: time: lines are 20 s apart, expected 0.02 s; it is "
     r"in milliseconds$",
-    misses_a_period: r"line 31: time is 0.62, 0.04 s after the line before, expected",
+    misses_a_period: r"line 31: time is 0.62, 0.04 s after the previous line, expe",
     goes_back_in_time: r"line 31: time is 0.56, expected above 0.58$",
     commands_too_much: r"line 10: command twist\[1\] is 1.5, expected -1 to 1$",
     commands_something_else: r"line 10: twist is \[0.4, 0, 0.3\], expected \[0.5, "
     r"0, 0.3\], the command$",
     sends_degrees: r"line 1: joint_pos_target of .*_joint is .*, expected .* from the "
-    r"network: degrees were found for radians",
+    r"network: degrees: found degrees instead of radians",
     sends_the_targets_before: r"line 2: joint_pos_target of .* from the network: "
     r"delay: it is 1 control step late",
     sends_another_number: r"line 37: joint_pos_target of FL_calf_joint is .*, expec",
@@ -477,7 +477,7 @@ def test_efforts_beyond_the_limit_in_most_lines_are_named(go1, clean, tmp_path):
     effort = calf["stiffness"] * (sent(row)[2] - measured["joint_pos"][2])
     effort -= calf["damping"] * measured["joint_vel"][2]
     said = (
-        f"line 1: joint_pos_target of FR_calf_joint asks for an effort of {effort:.4g}"
+        f"line 1: joint_pos_target of FR_calf_joint requests an effort of {effort:.4g}"
         f", expected up to {calf['effort_limit']:.4g}; it is saturated in 1"
     )
     assert [each for each in found if each.startswith(said)], found
@@ -494,7 +494,7 @@ def test_a_state_that_another_program_forgets_is_told_by_its_targets(
         row["targets"] = {name: answer[name].tolist() for name in answer}
         row.pop("last_action")
     found = departures(go1, rows, tmp_path)
-    said = r"line 2: joint_pos_target of .*: state_last_action was forgotten in each"
+    said = r"line 2: joint_pos_target of .*: state_last_action was reset in each"
     assert re.match(said, found[0]), found
 
 

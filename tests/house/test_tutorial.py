@@ -60,7 +60,7 @@ def test_it_runs_from_top_to_bottom(tmp_path, record_property, renderer_works):
         for out in outputs_of(done)
     )
     assert "120 of 120 iterations" in said
-    assert "Largest departures in" in said
+    assert "Maximum differences in" in said
     assert "<video" in said
     names = {file.name for file in (tmp_path / "work").iterdir()}
     assert {"learning.svg", "swing.mp4", "pendulum.onnx", "mjlab_runner.py"} <= names

@@ -522,7 +522,8 @@ def test_without_opengl_a_video_is_refused_at_once(
 
     monkeypatch.setattr("mjlab.render.gl._context_class", missing)
     with pytest.raises(
-        RecordingError, match=r"save_video=True cannot be done here: MuJoCo cannot draw"
+        RecordingError,
+        match=r"save_video=True is not possible here: MuJoCo cannot draw",
     ):
         recorded(gym_tasks.scripted(), tmp_path, save_video=True, max_steps_per_video=5)
 

@@ -65,7 +65,7 @@ def dataset(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
         saved.close()
     with Recording(saved.path) as recording:
         LeRobotFolder(folder / "set").write(recording)
-    with pytest.raises(ReplayError, match="exists already"):
+    with pytest.raises(ReplayError, match="already exists"):
         LeRobotFolder(folder / "set")
     return folder / "demos.h5", folder / "set"
 

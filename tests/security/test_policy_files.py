@@ -181,7 +181,7 @@ def test_files_that_lie_beside_the_scene_already_stay(honest, scene, tmp_path, c
     mine = tmp_path / "assets" / "a.stl"
     mine.parent.mkdir()
     mine.write_bytes(SECRET)
-    said = r"a\.stl exists with other content"
+    said = r"a\.stl exists with different content"
     refused(capsys, said, path, "--scene", tmp_path / "a.xml")
     assert mine.read_bytes() == SECRET
     assert not (tmp_path / "a.xml").exists()
@@ -248,7 +248,7 @@ def test_a_packed_scene_reads_no_file_that_it_does_not_bring(
 def test_a_packed_scene_with_entities_of_xml_is_refused(honest, scene, tmp_path):
     head = '<!DOCTYPE mujoco [<!ENTITY a SYSTEM "/etc/passwd">]>'
     path = evil(honest, tmp_path, [("scene.xml", head.encode() + scene)])
-    with pytest.raises(ContractError, match="no plain MJCF"):
+    with pytest.raises(ContractError, match="not plain MJCF"):
         ContractPolicy(path).scene()
 
 
@@ -277,7 +277,7 @@ def test_a_clip_in_a_policy_replaces_no_other_file(name, tracking, tmp_path):
         contract["motion"]["clips"][0]["name"] = evil_name
 
     path = resigned(tracking, tmp_path / "evil.onnx", change=rename)
-    with pytest.raises(ExportError, match=r"evil\.onnx names a clip"):
+    with pytest.raises(ExportError, match=r"evil\.onnx has a clip named"):
         open_file(path, as_trained=True)
     assert victim.read_bytes() == before
 

@@ -336,7 +336,7 @@ def _main(arguments: list[str] | None) -> int:
         steps = policy.contract["record"]["steps"]
         sys.stdout.write(
             f"Outputs differ by up to {by_answer:.1e} in {steps} recorded steps, "
-            f"joints by up to {by_joint:.1e} in the first 20."
+            f"joints by up to {by_joint:.1e} in the first 20.\n"
         )
         return int(not (by_answer < 1e-5 and by_joint < 1e-4))
     with contextlib.ExitStack() as stack:
@@ -386,7 +386,7 @@ def _run(
     log = None if options.log is None else stack.enter_context(options.log.open("w"))
     steps = round(options.seconds / policy.dt)
     reason = run(policy, robot, source, Safety(policy), steps=steps, log=log)
-    end = "" if reason is None else f"Stopped: {reason}."
+    end = "" if reason is None else f" Stopped: {reason}."
     sys.stdout.write(f"{steps} steps, {steps * policy.dt:g} s.{end}\n")
     return int(reason is not None)
 

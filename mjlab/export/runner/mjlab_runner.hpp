@@ -699,7 +699,7 @@ inline const Numbers& checked(const Arrays& measured, const Field& input) {
                         takes(input));
   if (found->second.size() != input.size())
     throw ContractError(input.name + " has " + std::to_string(found->second.size()) +
-                        "numbers: the policy expects " + takes(input));
+                        " numbers: the policy expects " + takes(input));
   return found->second;
 }
 
