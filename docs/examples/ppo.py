@@ -46,7 +46,7 @@ class Agent(nn.Module):
 
 
 def last_seen(info: dict[str, Any], seen: torch.Tensor) -> torch.Tensor:
-    """Observations before a reset; the present observations in other rows."""
+    """Observations before a reset; the current observations in other rows."""
     final = info.get("final_obs")
     # An array of objects, None for rows that have not finished.
     if isinstance(final, np.ndarray):

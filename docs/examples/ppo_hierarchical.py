@@ -112,7 +112,7 @@ def make_learner(envs: AsyncVectorEnv, device: torch.device) -> MuscleLearner:
 
 
 def last_seen(info: dict[str, Any], seen: np.ndarray) -> np.ndarray:
-    """Observations before a reset; the present observations in other rows."""
+    """Observations before a reset; the current observations in other rows."""
     if "final_obs" not in info:
         return seen
     pairs = zip(seen, info["final_obs"], strict=True)

@@ -75,7 +75,7 @@ class SkrlEnv(Wrapper):
         return self._env.single_action_space
 
     def reset(self) -> tuple[torch.Tensor, Info]:
-        """Reset at the first call. Later calls return the present observations."""
+        """Reset at the first call. Later calls return the current observations."""
         if self._now is None:
             observations, info = self._env.reset(seed=self._seed)
             self._now = (*self._flat(observations), info)
@@ -94,7 +94,7 @@ class SkrlEnv(Wrapper):
         return (self._now[0], *columns, info)
 
     def state(self) -> torch.Tensor | None:
-        """Return the present observations of the critic."""
+        """Return the current observations of the critic."""
         return None if self._now is None else self._now[1]
 
     def render(self, *args: Any, **kwargs: Any) -> Any:

@@ -25,7 +25,7 @@ class OnnxState:
     """Name of the output with the value for the next call."""
 
     shape: tuple[int, ...]
-    """Its shape."""
+    """Shape of the state."""
 
     dtype: str
     """NumPy name of its type."""

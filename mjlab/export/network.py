@@ -22,7 +22,7 @@ class Network:
     """
 
     form: Any
-    """The form."""
+    """RSL-RL's module for export."""
 
     groups: tuple[str, ...]
     """Observation groups that form the input vector."""

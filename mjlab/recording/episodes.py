@@ -58,10 +58,10 @@ class Episode(NamedTuple):
     """A finished episode."""
 
     world: int
-    """The world."""
+    """Index of the world."""
 
     begin: Beginning
-    """Its beginning."""
+    """Start of the episode."""
 
     rows: np.ndarray
     """Steps of the episode, shape (steps, bytes)."""

@@ -84,7 +84,7 @@ class Sent(NamedTuple):
     """Message about steps that are in shared memory."""
 
     block: int
-    """The block."""
+    """Index of the block of shared memory."""
 
     steps: slice
     """Steps of the block."""

@@ -147,9 +147,9 @@ class DumpReplay:
     def __init__(self, env: ManagerBasedRlEnv, world: DumpedWorld) -> None:
         """Store an environment made by `build_env`."""
         self.env = env
-        """The world."""
+        """Environment with one world."""
         self.world = world
-        """Its dump."""
+        """Dump of the world."""
         self.step = 0
         """The next recorded step."""
         self._actions = torch.from_numpy(world.steps["actions"]).unsqueeze(1)

@@ -224,7 +224,7 @@ class OtherDefault(NamedTuple):
     """Reason for ours."""
 
 
-_SAME_LIMIT = OtherDefault("inf", "None is no limit too")
+_SAME_LIMIT = OtherDefault("inf", "None also means no limit")
 
 DEFAULTS: dict[str, dict[str, OtherDefault]] = {
     "ManagerBasedRlEnvCfg": {

@@ -33,7 +33,7 @@ def read_value(option: str, texts: Sequence[str], part: Part) -> Any:
     Args:
         option: The option as typed, for messages.
         texts: The words after the option.
-        part: The part, with its present value.
+        part: The part, with its current value.
     """
     records = records_of(part)
     if len(texts) == 1 and records:
@@ -76,7 +76,7 @@ def _new_record(option: str, cls: type, before: Any) -> Any:
 def _parse(kind: Any, texts: Sequence[str], now: Any) -> Any:
     """Parse text as a type or a union of types.
 
-    Where several members of a union fit, the type of the present value wins.
+    Where several members of a union fit, the type of the current value wins.
     """
     members = union_members(kind)
     ordered = sorted(members, key=lambda m: (m is not type(None), not _is_of(m, now)))

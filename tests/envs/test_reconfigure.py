@@ -372,7 +372,7 @@ def test_worlds_that_somebody_holds_or_that_have_no_scene_say_so() -> None:
         env.reset(options=AGAIN)
     assert str(caught.value) == (
         "The scene cannot be rebuilt, because A recorder has references to the "
-        "present one. Remove reconfiguration, or that wrapper."
+        "current one. Remove reconfiguration, or that wrapper."
     )
     assert env.worlds.env is held
     env.reset()

@@ -278,7 +278,7 @@ IN_THE_DRIVER = {
     ),
     "a linear velocity that is turned": (
         turned("imu_lin_vel"),
-        r"line 1: frame: the linear velocity is in axes rotated by 90 degrees about z: ",
+        r"line 1: frame: the linear velocity is in axes rotated by 90 degrees about z",
     ),
 }
 SLOW = {"front legs exchanged", "a linear velocity that is turned"}

@@ -339,7 +339,7 @@ def test_the_name_of_variants_means_all_that_stand_for_them(world: World):
     assert str(error.value).endswith("(\n    ContactPairCfg(first='tool'),\n)")
 
 
-# Of the present state, between things that nobody declared.
+# Of the current state, between things that nobody declared.
 
 
 def names_of(world: World) -> list[str]:

@@ -34,7 +34,7 @@ class Disk:
             monkeypatch.setattr(os, name, _watched(getattr(os, name), note))
 
     def unsynced(self, folder: Path) -> list[str]:
-        """Return files below a folder that are not on disk in their present form."""
+        """Return files below a folder that are not on disk in their current form."""
         files = [file for file in folder.rglob("*") if file.is_file()]
         return sorted(file.name for file in files if not self._is_on_disk(file))
 

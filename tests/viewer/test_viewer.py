@@ -624,7 +624,7 @@ def test_errors_of_the_last_step_are_plotted(dancers):
             player.step_once()
             page.update()
             panel.update()
-            # The reference of the step, one frame before the present one.
+            # The reference of the step, one frame before the current one.
             term = dancers.command_manager.term("motion")
             row = term.row[0] - 1
             now = dancers.scene.entity("robot").data.joint_pos[0]

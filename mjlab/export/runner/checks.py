@@ -9,7 +9,7 @@ import numpy as np
 from mjlab.export.runner.policy import Arrays, ContractError, checked
 
 DEGREE = math.pi / 180.0
-"""Radians of a degree."""
+"""One degree, in radians."""
 APART = 0.3
 """Tolerance between two readings of a joint, beyond timing differences, rad; a tenth of
 it in m.

@@ -157,7 +157,7 @@ class UdpSource(CommandSource):
         self._socket.bind(("127.0.0.1", port))
         self._socket.setblocking(False)
         self.port: int = self._socket.getsockname()[1]
-        """Its port."""
+        """UDP port of the source."""
         self._clock, self._came = clock, clock()
 
     def read(self) -> float:
