@@ -168,7 +168,7 @@ def assert_same_model(model: mujoco.MjModel, expected: mujoco.MjModel) -> None:
 
 
 @pytest.mark.parametrize("name", NATIVE)
-def test_added_actuator_equals_the_same_one_written_by_hand(name):
+def test_an_added_actuator_equals_the_same_actuator_in_the_model_file(name):
     cfg, xml = NATIVE[name]
     model, _, _ = compile_actuators(cfg)
     expected, _, _ = compile_actuators(actuators=xml)
@@ -258,7 +258,7 @@ def test_pd_pair_is_limited_at_the_joint():
     assert torch.equal(torque, row(6.0, 6.0))
 
 
-def test_added_actuators_take_nothing_from_the_files_defaults():
+def test_added_actuators_ignore_the_defaults_of_the_file():
     extra = """<default><general ctrlrange="-.1 .1" ctrllimited="true" gear="5"
                  forcerange="-1 1" armature=".3" delay=".01" nsample="8"/></default>"""
     cfg = PositionActuatorCfg(target_names_expr=ALL, stiffness=20.0, damping=1.5)
@@ -315,7 +315,7 @@ WRAPPED = [
 ]
 
 
-def test_wrapping_finds_what_each_control_means():
+def test_wrapping_detects_the_meaning_of_each_control():
     world = World(*WRAPPED, actuators=EVERY_TYPE)
     world.targets.joint_pos.copy_(row(1.0, 2.0).expand(2, 2))
     world.targets.joint_vel.copy_(row(3.0, 4.0).expand(2, 2))
@@ -330,7 +330,7 @@ def test_wrapping_finds_what_each_control_means():
     assert torch.equal(world.sim.data.ctrl, expected.expand(2, 10))
 
 
-def test_wrapping_changes_nothing_in_the_model():
+def test_wrapping_does_not_modify_the_model():
     wrapped, _, made = compile_actuators(*WRAPPED, actuators=EVERY_TYPE)
     plain, _, _ = compile_actuators(actuators=EVERY_TYPE)
     assert_same_model(wrapped, plain)
@@ -360,7 +360,7 @@ def test_the_meaning_of_a_control_can_be_given():
         ),
     ],
 )
-def test_wrapping_tells_servos_from_others(xml, command):
+def test_wrapping_distinguishes_servos_from_other_actuators(xml, command):
     world = World(XmlActuatorCfg(target_names_expr=ALL), actuators=xml)
     getattr(world.targets, command).fill_(0.5)
     world.set.apply(world.targets)
@@ -375,7 +375,7 @@ def test_wrapped_servo_of_a_site_is_named():
         World(cfg, actuators=xml, extra=extra)
 
 
-def test_a_wrapped_actuator_without_a_name_gets_that_of_its_target():
+def test_a_wrapped_actuator_without_a_name_is_named_after_its_target():
     xml = '<position name="elbow" joint="shoulder"/><motor joint="elbow"/>'
     _, targets, made = compile_actuators(
         XmlActuatorCfg(target_names_expr=ALL), actuators=xml

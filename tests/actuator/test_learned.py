@@ -76,7 +76,7 @@ def drive(world: World, positions: list[float], targets: list[float]) -> list[fl
         ("vel_pos", [0.25, 0.5, 1.0, 2.0]),
     ],
 )
-def test_network_sees_errors_and_velocities_of_the_chosen_steps(
+def test_the_network_receives_errors_and_velocities_of_the_selected_steps(
     tmp_path, order, weights
 ):
     cfg = LearnedActuatorCfg(
@@ -127,7 +127,7 @@ def test_commanded_effort_is_added_to_the_learned_one_unscaled(tmp_path):
         assert drive(world, [0.0], [2.0]) == [3.0 * 2.0 * scale + 0.5]
 
 
-def test_each_target_of_each_world_goes_through_the_network_alone(tmp_path):
+def test_each_target_of_each_world_is_a_separate_sample_of_the_network(tmp_path):
     network = perceptron()
     cfg = LearnedActuatorCfg(
         target_names_expr=ALL,
@@ -167,7 +167,7 @@ def test_configurations_of_one_network_are_evaluated_together(tmp_path):
     assert torch.equal(world.ctrl("elbow"), one.ctrl("elbow"))
 
 
-def test_reset_forgets_the_history_of_its_worlds_only(tmp_path):
+def test_reset_clears_the_history_of_its_worlds_only(tmp_path):
     cfg = LearnedActuatorCfg(
         target_names_expr=("elbow",),
         network_file=save(Weighted([1.0, 1.0, 0.0, 0.0]), tmp_path / "net.pt"),
@@ -316,7 +316,7 @@ def every_kind(tmp_path, num_envs: int) -> World:
     )
 
 
-def test_nothing_waits_for_the_host_and_no_tensor_is_replaced(tmp_path):
+def test_no_host_synchronisation_and_no_tensor_is_replaced(tmp_path):
     world = every_kind(tmp_path, 3)
     mask = torch.tensor([True, False, True])
     ids = torch.tensor([0, 3, 5])
