@@ -49,7 +49,7 @@ def test_operations_are_those_that_a_watched_step_has(monkeypatch) -> None:
     assert count_operations(env) == step.launches > 20
 
 
-def test_measuring_goes_on_as_if_nobody_had_measured() -> None:
+def test_a_resumed_measurement_equals_an_uninterrupted_one() -> None:
     """Physics is measured from the same states, which are restored."""
     measured, stepped = cartpole(4), cartpole(4)
     random = torch.Generator().manual_seed(0)
@@ -72,7 +72,7 @@ def test_measuring_goes_on_as_if_nobody_had_measured() -> None:
         ),
     ],
 )
-def test_wrong_lines_of_bench_are_answered(line: str, message: str) -> None:
+def test_invalid_bench_command_lines_are_refused(line: str, message: str) -> None:
     with pytest.raises(ValueError) as caught:
         bench.main(line.split())
     assert str(caught.value).startswith(message)
@@ -90,7 +90,7 @@ def test_a_study_gets_its_own_arguments(study: str) -> None:
 
 
 @pytest.mark.slow
-def test_worlds_that_are_left_alone_know_nothing_of_the_trouble_beside_them():
+def test_other_worlds_are_unchanged_by_a_disturbed_world():
     from bench.soak import soak
 
     figures = soak("Cartpole-Balance", 8, minutes=1.0, seed=0)

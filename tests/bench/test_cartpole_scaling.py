@@ -63,7 +63,7 @@ def test_more_memory_than_there_is_is_predicted_and_refused_with_the_number(tmp_
     assert not [file for file in tmp_path.iterdir() if "scaling" not in file.name]
 
 
-def test_what_fits_is_four_fifths_of_what_is_free():
+def test_four_fifths_of_the_free_memory_can_be_used():
     assert memory.needs("x", 80, 1e6, 100_000_000) is None
     assert "81 worlds of x need about 81 MB" in str(
         memory.needs("x", 81, 1e6, 100_000_000)
@@ -101,7 +101,7 @@ def test_unknown_contenders_learners_and_tasks_are_named_with_the_nearest(tmp_pa
         (task_scaling, ["Cartpole-Balance", "--limit", "0"], "--limit 0"),
     ],
 )
-def test_options_that_mean_nothing_are_refused(study, arguments, said, tmp_path):
+def test_contradictory_options_are_refused(study, arguments, said, tmp_path):
     with pytest.raises(UsageError, match=said):
         study.main([*arguments, "--out", str(tmp_path)])
 
@@ -255,7 +255,7 @@ def test_results_of_other_settings_are_not_mixed(tmp_path):
         scaling(tmp_path, "--counts", "2")
 
 
-def test_what_would_take_too_long_and_too_many_processes_are_left_out_with_the_reason(
+def test_too_long_runs_and_too_many_processes_are_skipped_with_a_reason(
     tmp_path,
 ):
     def point(count, step, build):
@@ -346,7 +346,9 @@ def result(rate, physics):
         ),
     ],
 )
-def test_the_limit_is_what_stands_in_the_way_at_the_best_number(results, limit, worlds):
+def test_the_limit_is_the_bottleneck_at_the_best_number_of_worlds(
+    results, limit, worlds
+):
     found = task_scaling.conclude(results)
     assert found is not None
     assert (found[1], found[0].worlds) == (limit, worlds)
@@ -421,7 +423,7 @@ def test_a_recommendation_names_seeds_that_fell_back_and_a_steady_choice():
     assert not any("scored below" in line for line in steady)
 
 
-def test_a_table_says_of_how_many_seeds_a_figure_is():
+def test_a_table_shows_the_number_of_seeds_of_a_figure():
     short = Curve(samples=[0], seconds=[0.0], scores=[9.0], updates=[0])
     runs = {8: [curve(400.0), curve(420.0)], 32: [curve(100.0), short], 128: [short]}
     head, rows = score_table({"x": runs}, {"x": "X"}, "samples", 1000)
@@ -430,7 +432,7 @@ def test_a_table_says_of_how_many_seeds_a_figure_is():
     assert rows == [["X", *cells]]
 
 
-def test_no_cause_is_named_where_nothing_was_lost():
+def test_no_cause_is_named_without_a_loss_of_speed():
     curves = {
         "ppo-fixed": {8: [curve(470.0)], 8192: [curve(460.0)]},
         "ppo-scaled": {8192: [curve(100.0)]},
@@ -451,7 +453,7 @@ def test_a_curve_is_read_at_a_place_that_it_reached():
     assert one.first("seconds") == 1.0 and one.first("samples", 490) == math.inf
 
 
-def test_a_run_lasts_until_samples_and_seconds_are_enough_or_too_many():
+def test_a_run_lasts_until_its_samples_and_seconds_suffice_or_exceed_the_limit():
     budget = Budget(1000, 10.0, 30.0)
     assert not budget.is_over(1000, 9.0) and not budget.is_over(900, 29.0)
     assert budget.is_over(1000, 10.0) and budget.is_over(10, 30.0)
@@ -554,7 +556,7 @@ def test_sequences_are_pieces_of_single_episodes():
         assert torch.equal(ends.any(dim=1), ends[torch.arange(len(last)), last])
 
 
-def test_a_burn_in_brings_the_memory_to_where_it_was():
+def test_a_burn_in_restores_the_memory():
     actor, found = by_chance(8, 3)
     pieces = [(piece, row) for piece in found for row in range(len(piece.hidden))]
     checked = 0
@@ -577,7 +579,7 @@ def test_a_burn_in_brings_the_memory_to_where_it_was():
     assert checked > 5
 
 
-def test_replay_forgets_the_oldest_and_draws_what_was_wrong():
+def test_the_replay_buffer_drops_the_oldest_and_samples_the_wrong_ones():
     replay = Replay(4)
     for number in range(6):
         parts = rolled(1, [3], ended=[False]).tensors()
@@ -647,7 +649,7 @@ def test_runs_of_one_seed_are_the_same_run():
 # Charts and pages.
 
 
-def test_a_page_escapes_what_it_shows_and_holds_its_pictures(tmp_path):
+def test_a_page_escapes_its_texts_and_embeds_its_pictures(tmp_path):
     picture = tmp_path / "p.svg"
     picture.write_bytes(b"not really")
     parts = [page.table_html(["a"], [["<b>"]]), page.picture(picture, 'says "x"')]

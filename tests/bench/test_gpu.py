@@ -34,7 +34,7 @@ def test_a_difference_is_counted_by_worlds_and_against_the_scale_of_the_tensor()
     assert gpu_worlds.share_of_rows(rays, torch.ones(2)) == 0.5
 
 
-def test_a_verdict_allows_what_two_eager_runs_differ_by_and_little_more():
+def test_a_verdict_allows_slightly_more_than_the_difference_of_two_eager_runs():
     calm, wild = {"qpos": 0.0, "qvel": 0.0}, {"qpos": 0.0, "qvel": 0.1}
     assert gpu_worlds.verdict(calm, calm)["passed"]
     assert not gpu_worlds.verdict({"qpos": 0.02, "qvel": 0.0}, calm)["passed"]
@@ -95,7 +95,7 @@ def test_a_check_that_crashes_hangs_or_faults_costs_no_other_its_verdict(
     assert "in hang" in hung and "gpu_disasters.py" in hung
 
 
-def test_a_check_that_the_budget_ends_is_told_apart_from_a_slow_one(
+def test_a_check_that_exhausts_the_budget_is_distinguished_from_a_slow_one(
     tmp_path: Path,
 ) -> None:
     name = "tests.bench.gpu_disasters:hang"
@@ -114,7 +114,7 @@ def test_the_table_stays_short_whatever_the_reasons_are() -> None:
     assert len(gpu.table(ends)) <= gpu.TABLE
 
 
-def test_the_first_checks_are_those_that_others_stand_on() -> None:
+def test_checks_on_which_others_depend_are_first() -> None:
     names = [check.name for check in gpu.all_checks()]
     assert names[:4] == ["facts", "capture", "bits", "failed_capture"]
     assert len(set(names)) == len(names)
@@ -142,7 +142,7 @@ def test_a_rehearsal_runs_a_check_once_for_all_tasks(tmp_path: Path) -> None:
     assert other.reason.startswith("0.5 of what was asked")
 
 
-def test_a_name_that_no_check_has_is_answered_with_the_nearest(
+def test_an_unknown_check_name_suggests_the_nearest(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     line = ["gpu.py", "--out", "found", "--only", "captures"]
