@@ -130,7 +130,7 @@ def test_a_hangup_that_nohup_ignores_stays_ignored():
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP])
-def test_a_signal_that_a_program_was_told_to_ignore_stays_ignored(number):
+def test_a_signal_ignored_by_the_parent_process_stays_ignored(number):
     seen = []
 
     def main(arguments: object) -> None:
@@ -166,7 +166,7 @@ def test_a_program_that_is_ended_cleans_up(tmp_path, number):
     assert (tmp_path / "clean").exists()
 
 
-def test_a_closed_pipe_asks_training_to_end_and_drops_its_output(tmp_path):
+def test_a_closed_pipe_stops_training_and_discards_its_output(tmp_path):
     """The kernel fails each write to a pipe without a reader."""
     saved, (reader, writer) = tmp_path / "saved", os.pipe()
 
@@ -200,7 +200,7 @@ def test_a_broken_socket_does_not_end_training():
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
-def test_five_signals_at_once_interrupt_no_clean_up(tmp_path, number):
+def test_five_signals_in_a_row_do_not_interrupt_the_clean_up(tmp_path, number):
     said = tmp_path / "said"
 
     def main(arguments: object) -> None:
@@ -240,7 +240,7 @@ def test_a_run_whose_output_is_closed_counts_as_stopped(tmp_path):
 
 
 @pytest.mark.slow
-def test_a_training_in_a_closed_pipe_is_saved_and_says_so(tmp_path):
+def test_a_training_in_a_closed_pipe_is_saved_and_reports_it(tmp_path):
     line = [*small("--num-envs", "8"), "--agent.max-iterations", "100000"]
     script = [sys.executable, "scripts/train.py", *line, "--logs", str(tmp_path)]
     with subprocess.Popen(script, cwd=ROOT, stdout=subprocess.PIPE) as process:
@@ -296,7 +296,7 @@ def training(run: Run, tmp_path: Path) -> Iterator[int]:
         os.waitpid(child, 0)
 
 
-def test_the_report_tells_a_run_that_is_going_from_one_that_died(tmp_path):
+def test_the_report_distinguishes_a_running_run_from_a_dead_one(tmp_path):
     configs = {"env": env_cfg(), "agent": CartpoleAgentCfg()}
     run = Run.create(tmp_path, TASK, configs=configs, seed=3)
     assert run.info()["pid"] == os.getpid()
@@ -434,7 +434,7 @@ def test_a_folder_of_runs_that_cannot_be_written_is_one_line(tmp_path, capsys):
     )
 
 
-def test_a_folder_that_may_only_be_read_is_said_so(tmp_path, monkeypatch):
+def test_a_read_only_folder_is_reported(tmp_path, monkeypatch):
     def refuse(path: object, mode: int = 0o777) -> None:
         raise OSError(errno.EROFS, os.strerror(errno.EROFS), str(path))
 
@@ -456,7 +456,7 @@ def test_no_task_that_ships_has_a_slip(name):
     check_config(task.play())
 
 
-def test_a_function_where_a_term_belongs_says_how_to_wrap_it():
+def test_a_function_in_place_of_a_term_suggests_how_to_wrap_it():
     cfg = CartpoleBalanceCfg()
     cfg.rewards["speed"] = joint_vel_l2  # pyright: ignore[reportArgumentType]
     with pytest.raises(ConfigError) as error:
@@ -567,7 +567,7 @@ def test_none_is_no_name_to_choose(capsys):
         (doctor.main, ""),
     ],
 )
-def test_a_task_without_a_run_is_answered_alike_everywhere(
+def test_a_task_without_a_run_gives_the_same_message_everywhere(
     main, more, capsys, tmp_path
 ):
     task = next(name for name in entries() if load_task(name).trained is None)
@@ -584,7 +584,7 @@ def test_a_policy_that_ships_is_called_by_its_task_alone(tmp_path, capsys):
     assert find(ships, tmp_path).run.path.name == ships
 
 
-def test_a_run_that_is_locked_in_this_process_is_locked_too(tmp_path):
+def test_a_run_is_also_locked_within_this_process(tmp_path):
     configs = {"env": env_cfg(), "agent": CartpoleAgentCfg()}
     run = Run.create(tmp_path, TASK, configs=configs, seed=3)
     with run.lock(), pytest.raises(RunError, match=str(os.getpid())):

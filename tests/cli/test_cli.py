@@ -80,7 +80,7 @@ def blocked(*command: str) -> tuple[subprocess.CompletedProcess, float]:
 
 
 @pytest.mark.parametrize("script", SCRIPTS)
-def test_help_is_short_and_comes_at_once_without_torch(script):
+def test_help_appears_immediately_without_torch(script):
     done, seconds = blocked(f"scripts/{script}.py", "--help")
     assert done.returncode == 0, done.stderr
     lines = done.stdout.splitlines()
@@ -90,7 +90,7 @@ def test_help_is_short_and_comes_at_once_without_torch(script):
     assert seconds < 0.5
 
 
-def test_tasks_are_listed_at_once_without_torch():
+def test_tasks_are_listed_immediately_without_torch():
     done, seconds = blocked("scripts/list_tasks.py")
     assert done.returncode == 0, done.stderr
     row = r"^Velocity-G1 +mjlab-fused  Unitree G1 follows velocity commands"
@@ -98,7 +98,7 @@ def test_tasks_are_listed_at_once_without_torch():
     assert seconds < 0.5
 
 
-def test_a_wrong_task_is_answered_without_torch():
+def test_an_unknown_task_is_reported_without_torch():
     done, seconds = blocked("scripts/train.py", "Velocity-G2")
     assert done.returncode == 2
     assert "no task 'Velocity-G2'. Valid names, nearest first: 'Velocity-G1'" in (
@@ -172,7 +172,7 @@ WRONG = {
 
 
 @pytest.mark.parametrize("line", WRONG)
-def test_a_wrong_line_gets_its_answer_and_leaves_nothing(
+def test_an_invalid_command_line_prints_one_message_and_writes_no_files(
     line, capsys, tmp_path, monkeypatch
 ):
     monkeypatch.chdir(tmp_path)
@@ -202,7 +202,7 @@ BOXES = {
 
 
 @pytest.mark.parametrize("line", BOXES)
-def test_a_wrong_option_gets_one_box_of_tyro_and_leaves_nothing(
+def test_an_invalid_option_prints_one_box_and_writes_no_files(
     line, capsys, tmp_path, monkeypatch
 ):
     monkeypatch.chdir(tmp_path)
@@ -224,7 +224,7 @@ def test_a_fault_of_the_program_keeps_its_traceback():
         run_program(broken, [])
 
 
-def test_a_traceback_can_be_asked_for(monkeypatch):
+def test_a_traceback_is_printed_on_request(monkeypatch):
     with pytest.raises(UsageError):
         run_program(train.main, ["--traceback"])
     monkeypatch.setenv("MJLAB_TRACEBACK", "1")
@@ -241,7 +241,7 @@ UNWORDED: dict[str, Callable[[], object]] = {
 
 
 @pytest.mark.parametrize("fault", UNWORDED)
-def test_what_python_says_of_a_fault_is_no_answer(fault):
+def test_no_message_is_just_the_text_of_a_python_exception(fault):
     with pytest.raises(Exception):  # noqa: B017
         run_program(lambda arguments: UNWORDED[fault](), [])
 
@@ -286,7 +286,7 @@ def noise(folder: Path) -> Path:
 
 
 @pytest.mark.parametrize("fault", WORDED)
-def test_what_a_user_can_cause_is_answered_in_one_line(fault, tmp_path, capsys):
+def test_every_user_error_is_one_line(fault, tmp_path, capsys):
     work, said = WORDED[fault]
     assert run_program(lambda arguments: work(tmp_path), []) == 2
     assert capsys.readouterr().err == f"error: {said.format(folder=tmp_path)}\n"
@@ -295,7 +295,7 @@ def test_what_a_user_can_cause_is_answered_in_one_line(fault, tmp_path, capsys):
 # --- Right command lines -------------------------------------------------------------
 
 
-def test_settings_give_what_python_would():
+def test_settings_give_the_same_values_as_python():
     found = cartpole(
         "--env.decimation 4 --env.scene.num_envs=7 --env.sim.mujoco.gravity 0 0 -1.6 "
         "--env.rewards.smooth.weight -2.0 --env.final-obs --env.sim.backend native "
@@ -316,7 +316,7 @@ def test_settings_give_what_python_would():
     assert found == {"env": env, "agent": agent}
 
 
-def test_the_configuration_that_is_given_stays_as_it_is():
+def test_the_given_configuration_is_not_modified():
     configs = {"env": CartpoleBalanceCfg(), "agent": CartpoleAgentCfg()}
     before = copy.deepcopy(configs)
     line = (
@@ -363,7 +363,7 @@ def test_an_element_of_a_tuple_is_found_by_its_name():
     assert slots["self_contact"] == env.scene.sensors[1].num_slots
 
 
-def test_a_network_changes_its_type_and_keeps_what_both_have():
+def test_a_network_changes_its_type_and_keeps_the_common_fields():
     agent = cartpole(
         "--agent.actor RnnModelCfg --agent.actor.rnn-type gru "
         "--agent.actor.distribution-cfg BetaCfg --agent.algorithm.rnd-cfg RndCfg "
@@ -466,7 +466,7 @@ def is_nested(value) -> bool:
 
 
 @pytest.mark.parametrize("name", ["Velocity-G1", "Velocity-Go1-Flat", TASK])
-def test_every_option_of_the_reference_can_be_set_to_what_it_is(name):
+def test_every_option_of_the_reference_accepts_its_own_value(name):
     task = load_task(name)
     configs = {"env": task.env(), "agent": task.rl()}
     lines = "\n".join(reference(configs, part) for part in configs).splitlines()
@@ -567,7 +567,7 @@ def test_an_import_that_is_certain_to_fail_is_found_without_it(
         _ = importlib.import_module("own").TASK
 
 
-def test_what_can_be_imported_is_taken_to_be_well(tmp_path, monkeypatch):
+def test_importable_modules_count_as_working(tmp_path, monkeypatch):
     package = tmp_path / "well"
     package.mkdir()
     (package / "parts.py").write_text("from os import *\n")
@@ -618,7 +618,7 @@ def test_the_number_of_worlds_suits_the_machine(wanted, on_gpu, cores, backend, 
     assert str(number) in found.reason
 
 
-def test_a_task_that_knows_a_cpu_says_how_many_worlds():
+def test_a_task_with_a_cpu_setting_shows_its_number_of_worlds():
     found = choose_worlds(1, on_gpu=False, cores=2, on_cpu=2048)
     assert found.number == 2048 and "2048 worlds" in found.reason
     assert choose_worlds(1, on_gpu=True, cores=2, on_cpu=2048).number == 4096
@@ -661,7 +661,7 @@ def logs(tmp_path_factory) -> Path:
     return root
 
 
-def test_training_leaves_a_run_with_what_was_asked_for(logs):
+def test_training_writes_a_run_with_the_requested_settings(logs):
     run = logs / TASK / "latest"
     info = json.loads((run / "run.json").read_text())
     assert (info["status"], info["task"], info["seed"]) == ("finished", TASK, 3)
@@ -672,7 +672,7 @@ def test_training_leaves_a_run_with_what_was_asked_for(logs):
     assert (run / "checkpoints" / "model_000002.pt").exists()
 
 
-def test_a_run_goes_on_where_it_was(logs, capsys):
+def test_a_run_resumes_where_it_stopped(logs, capsys):
     more = ["--agent.max-iterations", "3", "--logs", str(logs)]
     assert run_program(train.main, [TASK, "--resume", "latest", *more]) == 0
     run = logs / TASK / "latest"
@@ -738,7 +738,7 @@ def figures(logs: Path, *more: str) -> dict:
     return json.loads(path.read_text())
 
 
-def test_evaluation_returns_what_stepping_by_hand_returns(logs, capsys):
+def test_evaluation_equals_a_manual_rollout(logs, capsys):
     import torch
 
     from mjlab.envs import ManagerBasedRlEnv

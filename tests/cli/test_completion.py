@@ -27,13 +27,13 @@ os.execvp(sys.argv[1], sys.argv[1:])
 """Gives a command its controlling terminal."""
 
 
-def test_verbs_stand_first_and_options_only_where_they_are_asked_for():
+def test_verbs_come_first_and_options_are_completed_only_on_request():
     assert next_words(["ev"]) == ["evaluate"]
     assert "train" in next_words([""]) and "--help" not in next_words([""])
     assert next_words(["--v"]) == ["--version"]
 
 
-def test_tasks_stand_where_a_program_takes_one():
+def test_tasks_are_completed_where_a_program_expects_one():
     assert next_words(["train", ""]) == sorted(entries())
     assert next_words(["evaluate", "la"]) == ["latest"]
     assert next_words(["train", "Velocity-G1", ""]) == []

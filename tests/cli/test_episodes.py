@@ -171,7 +171,7 @@ def test_an_evaluation_of_a_walker_has_its_gait(tmp_path, monkeypatch, capsys):
     assert "turn left 0.3" in said and "natural gait" in said
 
 
-def test_the_gait_is_left_out_when_asked_for_and_for_zeros(tmp_path, capsys):
+def test_the_gait_is_omitted_on_request_and_for_zero_actions(tmp_path, capsys):
     assert "gait" not in evaluated(tmp_path, "--no-gait")
     assert "gait" not in evaluated(tmp_path, "--policy", "zero")
     assert "duty" not in capsys.readouterr().out

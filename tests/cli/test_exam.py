@@ -84,7 +84,7 @@ def test_first_run_and_levels_are_chosen(line: list[str], tmp_path: Path) -> Non
         ("nowhere.py:Standing", "nowhere.py does not exist"),
     ],
 )
-def test_adapter_that_cannot_be_loaded_is_told(
+def test_an_adapter_that_cannot_be_loaded_is_reported(
     line: list[str], adapter: str, message: str
 ) -> None:
     line[2] = adapter

@@ -60,7 +60,7 @@ def test_without_a_verb_it_lists_all_of_them(call):
         assert all(f"\n  {word} " in text for word in VERBS)
 
 
-def test_a_wrong_verb_is_answered_with_the_nearest(call):
+def test_an_unknown_verb_suggests_the_nearest(call):
     code, _, said = call("trian", "Cartpole-Balance")
     assert code == 2
     assert said.startswith(
@@ -87,12 +87,12 @@ def test_importing_a_program_leaves_the_path_alone():
     assert done.returncode == 0, done.stderr
 
 
-def test_the_version_is_that_of_the_project(call):
+def test_the_version_matches_the_project_file(call):
     project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
     assert call("--version") == (0, f"mjlab-fused {project['version']}\n", "")
 
 
-def test_answers_name_programs_as_the_user_calls_them(call, tmp_path):
+def test_messages_name_programs_as_the_user_calls_them(call, tmp_path):
     _, _, said = call("evaluate", "Muscle-Walk-W54", "--logs", str(tmp_path))
     assert said.endswith("Train one with mjlab train Muscle-Walk-W54.\n")
     assert as_called("python scripts/export.py logs/x") == "mjlab export logs/x"
@@ -108,7 +108,7 @@ def played(monkeypatch):
     return seen
 
 
-def test_the_help_of_a_demo_says_what_it_does(call, played):
+def test_the_help_of_a_demo_describes_it(call, played):
     for line in (["--help"], ["Lift-Yam", "-h"]):
         code, said, _ = call("demo", *line)
         assert code == 0
@@ -118,7 +118,7 @@ def test_the_help_of_a_demo_says_what_it_does(call, played):
     assert played == []
 
 
-def test_a_demo_shows_what_ships_where_nothing_is_named(call, played):
+def test_a_demo_without_a_task_shows_a_shipped_policy(call, played):
     assert call("demo", "--viewer", "none")[0] == 0
     assert call("demo", "Muscle-Walk-W18", "--video=x.mp4")[0] == 0
     assert played == [

@@ -62,7 +62,7 @@ MISTAKES = {
 
 
 @pytest.mark.parametrize("words", MISTAKES)
-def test_a_mistake_is_answered_in_one_line(words, tmp_path, monkeypatch):
+def test_a_user_mistake_gives_one_line(words, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     line = words.split()
     if "wave.npz" in line:
@@ -106,7 +106,7 @@ def test_a_clip_below_the_ground_ends_with_a_code(tmp_path, capsys):
     assert re.search(r"ground penetration +0\.02 of +0\.005 m +TOO MUCH  .*foot", said)
 
 
-def test_what_a_policy_does_becomes_a_motion(tmp_path, capsys):
+def test_a_rollout_becomes_a_motion(tmp_path, capsys):
     out = tmp_path / "trot.npz"
     words = "record Velocity-Go1-Flat --command 0.5 0 0 --after 0.2 --seconds 0.4"
     main([*words.split(), "--out", str(out)])
@@ -132,7 +132,7 @@ def test_what_a_policy_does_becomes_a_motion(tmp_path, capsys):
     assert found.root_pos[-1, 2] == pytest.approx(height, abs=1e-4)
 
 
-def test_a_motion_is_simulated_and_says_what_a_hand_carried(tmp_path, capsys):
+def test_a_motion_is_simulated_and_the_support_force_is_reported(tmp_path, capsys):
     part = load_motion(G1_CLIPS / "wave.npz").frames(0, 20)
     path = save_motion(part, tmp_path / "start.npz")
     main(["simulate", str(path), "--out", str(tmp_path / "done.npz")])
@@ -144,7 +144,7 @@ def test_a_motion_is_simulated_and_says_what_a_hand_carried(tmp_path, capsys):
 
 
 @pytest.mark.slow
-def test_a_clip_that_ships_is_what_its_description_makes():
+def test_a_shipped_clip_equals_the_clip_built_from_its_description():
     shipped = load_motion(G1_CLIPS / "wave.npz")
     made = make_clip("wave", g1_robot())
     assert np.abs(made.joint_pos - shipped.joint_pos).max() < 1e-4
@@ -153,7 +153,7 @@ def test_a_clip_that_ships_is_what_its_description_makes():
 
 
 @pytest.mark.slow
-def test_what_a_hand_carries_is_what_its_file_says():
+def test_the_support_force_equals_the_one_in_the_clip():
     cfg = g1_cfg()
     shipped = load_motion(G1_CLIPS / "kick.npz")
     found = simulated(shipped, cfg, MotionRobot(cfg, "G1"))
@@ -199,7 +199,7 @@ def test_five_commands_lead_from_a_csv_to_a_film(tmp_path, monkeypatch, renderer
     assert "<svg" in (tmp_path / "turn.svg").read_text("utf-8")
 
 
-def test_a_person_is_told_of_every_few_frames_and_of_the_last(monkeypatch, capsys):
+def test_progress_is_reported_every_few_frames_and_at_the_end(monkeypatch, capsys):
     for is_person in (False, True):
         monkeypatch.setattr(sys.stderr, "isatty", lambda is_one=is_person: is_one)
         tell = tell_progress("walk", every=2)

@@ -60,7 +60,7 @@ def test_a_video_of_random_actions_is_written_and_its_frames_move(
     assert capsys.readouterr().out.endswith(f"Wrote {path}: 12 frames, 0.6 s.\n")
 
 
-def test_a_video_is_as_long_and_as_large_as_is_asked_for(renderer_works, tmp_path):
+def test_a_video_has_the_requested_length_and_size(renderer_works, tmp_path):
     pytest.importorskip("imageio_ffmpeg")
     path = tmp_path / "out.mp4"
     arguments = [TASK, "--policy", "zero", "--video", str(path), "--seconds", "0.35"]
@@ -77,7 +77,7 @@ def test_several_worlds_are_side_by_side_in_a_video(renderer_works, tmp_path):
     assert read_film(path).frames.shape == (1, (2 * 64 + 2) * (2 * 96 + 2) * 3)
 
 
-def test_nothing_is_shown_where_nothing_is_asked_for(capsys):
+def test_no_viewer_is_opened_unless_requested(capsys):
     arguments = [TASK, "--policy", "zero", "--viewer", "none", "--steps", "4"]
     play.main([*arguments, "--num-envs", "2", "--seed", "7"])
     first, second = capsys.readouterr().out.splitlines()
@@ -163,7 +163,7 @@ def test_to_watch_is_without_noise_pushes_and_end_of_time():
     assert watched.episode_length_s == 1e9
 
 
-def test_a_configuration_that_has_no_form_of_its_own_is_watched_as_well():
+def test_a_custom_configuration_class_is_played_as_well():
     before = CartpoleBalanceCfg()
     for group in before.observations.values():
         assert group is not None
@@ -197,7 +197,7 @@ def test_a_configuration_that_has_no_form_of_its_own_is_watched_as_well():
         ("policy.onnx", r"policy.onnx does not exist"),
     ],
 )
-def test_a_line_that_cannot_work_is_answered(arguments, answer, logs, monkeypatch):
+def test_an_invalid_command_line_is_refused(arguments, answer, logs, monkeypatch):
     monkeypatch.setattr(play, "show", None)  # the page would be served until stopped
     words = arguments.split()
     if "--logs" not in words:
@@ -215,7 +215,7 @@ def test_a_window_without_a_display_is_refused_before_anything_is_built(monkeypa
         play.main([TASK, "--policy", "zero", "--viewer", "native"])
 
 
-def test_what_can_be_set_is_explained(logs):
+def test_available_settings_are_explained(logs):
     with pytest.raises(Answer, match=r"--env.viewer.distance"):
         play.main(["latest", "--logs", str(logs), "--help-config", "env.viewer"])
 

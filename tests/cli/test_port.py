@@ -29,13 +29,13 @@ def port(*words: str, cwd: Path) -> subprocess.CompletedProcess[str]:
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_each_line_to_change_is_named_with_what_it_becomes(name):
+def test_each_line_to_change_is_shown_with_its_replacement(name):
     """`python -m tests.cli.test_port` rewrites the lists; check them afterwards."""
     expected = (FILES / f"{name}.txt").read_text("utf-8")
     assert read_task(source(name)).text(f"{name}.py") + "\n" == expected
 
 
-def test_lines_that_are_named_hold_what_is_to_change():
+def test_the_reported_lines_contain_the_code_to_change():
     for name in NAMES:
         lines = source(name).splitlines()
         for change in read_task(source(name)).changes:
@@ -70,7 +70,7 @@ def changes(text: str) -> list[tuple[int, str, str]]:
     return [(c.line, c.theirs, c.ours) for c in read_task(text).changes]
 
 
-def test_what_is_the_same_here_is_not_listed():
+def test_unchanged_names_are_not_listed():
     text = (
         "from mjlab.envs import ManagerBasedRlEnvCfg, mdp\n"
         "from mjlab.envs.mdp import dr, time_out\n"
@@ -100,7 +100,7 @@ def test_names_are_followed_through_aliases_and_dotted_modules():
     ]
 
 
-def test_what_waits_for_the_device_is_named_in_terms_alone():
+def test_host_synchronisation_is_reported_only_in_terms():
     text = "def term(env):\n    return env.x.nonzero()\ndef other(x):\n    x.item()\n"
     assert changes(text) == [(2, ".nonzero()", "no counterpart")]
 

@@ -55,6 +55,6 @@ def test_mujoco_opens_the_scene_of_every_task(task: str, tmp_path: Path):
     mujoco.mj_step(model, mujoco.MjData(model))
 
 
-def test_a_scene_is_asked_for_by_a_task():
+def test_a_scene_is_selected_by_task_id():
     with pytest.raises(UsageError, match=r"TASK is missing: scene\.py TASK"):
         main([])

@@ -102,7 +102,7 @@ def test_every_verb_opens_a_run_of_a_task_from_a_file(
 
 
 @pytest.mark.parametrize("verb", VERBS)
-def test_every_verb_says_what_to_type_and_imports_nothing(
+def test_every_verb_suggests_a_command_and_imports_nothing_heavy(
     verb: str, folder: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     mark = folder / "ran"
@@ -114,7 +114,7 @@ def test_every_verb_says_what_to_type_and_imports_nothing(
 
 
 @pytest.mark.parametrize("verb", VERBS)
-def test_a_changed_file_is_told_and_accepted(
+def test_a_changed_file_is_reported_and_accepted(
     verb: str, folder: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     (folder / "hanging.py").write_text(f"{CODE}\n# A comment.\n")

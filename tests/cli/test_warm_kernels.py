@@ -55,7 +55,7 @@ def test_a_kernel_that_does_not_compile_is_an_error_with_the_compilers_words(
     assert not list(cache.rglob("*.cubin"))
 
 
-def test_what_is_compiled_is_machine_code_of_the_architecture_with_all_kernels(
+def test_compiled_machine_code_matches_the_architecture_and_has_all_kernels(
     cache: Path,
 ) -> None:
     name = "mjlab.tasks.cartpole.classic.step_kernel"
@@ -82,15 +82,13 @@ def test_every_file_with_kernels_is_compiled() -> None:
     assert found == own | {by_each_verb, of_cpus}
 
 
-def test_an_architecture_that_warp_does_not_compile_for_is_answered_with_those() -> (
-    None
-):
+def test_an_unsupported_architecture_is_refused_with_the_supported_ones() -> None:
     with pytest.raises(CompileError, match=r"'sm_12' is unknown\. Valid: .*sm_90"):
         compile_kernels(CartpoleBalanceCfg(), "sm_12")
 
 
 @pytest.mark.slow
-def test_a_camera_and_rays_bring_the_renderers_kernels() -> None:
+def test_a_camera_and_rays_include_the_kernels_of_the_renderer() -> None:
     cfg = CartpoleBalanceCfg()
     cfg.scene.num_envs = 2
     cfg.scene.sensors = (CameraSensorCfg(name="eye", width=8, height=8),)
@@ -121,7 +119,7 @@ def test_a_cache_that_was_carried_elsewhere_needs_no_compiler(tmp_path: Path) ->
 
 
 @pytest.mark.slow
-def test_all_that_a_step_launches_on_the_stand_in_is_compiled(
+def test_all_kernels_of_a_step_on_the_stand_in_are_compiled(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     with mock.patch.object(context.Module, "_compile", return_value=False):
