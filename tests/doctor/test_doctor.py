@@ -99,13 +99,13 @@ TASKS = Path(__file__).resolve().parents[2] / "tasks"
 
 
 @pytest.mark.parametrize("place", HEALTHY)
-def test_the_figures_of_a_training_that_went_well_show_nothing(place: str) -> None:
+def test_a_successful_training_gives_no_finding(place: str) -> None:
     assert examine_training(course_of(Run(TASKS / place))) == []
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("place", HEALTHY)
-def test_nothing_is_found_in_a_run_that_went_well(place: str) -> None:
+def test_a_healthy_run_has_no_findings(place: str) -> None:
     run = Run(TASKS / place)
     assert examine(run, run.configs())[0] == []
 
@@ -174,7 +174,7 @@ def walking(asked: Any, moved: Any, height: float = 0.3) -> list[Diagnosis]:
     return [*_walks(acting)]
 
 
-def test_a_robot_may_stand_where_the_command_is_slow() -> None:
+def test_a_robot_may_stand_when_the_command_is_slow() -> None:
     assert walking((0.2, 0.0), (0.0, 0.0)) == []
     assert kinds(walking((0.4, 0.0), (0.0, 0.0))) == {"stands_still"}
 
@@ -190,7 +190,7 @@ def test_only_movement_along_the_command_follows_it(asked: Any) -> None:
     assert f"{speed:.2f} m/s, the measured speed {-speed:.2f} m/s" in backwards[0].what
 
 
-def test_a_robot_lies_below_six_tenths_of_its_height() -> None:
+def test_a_robot_below_six_tenths_of_its_height_is_lying() -> None:
     assert walking((0.8, 0.0), (0.8, 0.0), height=0.19) == []
     assert kinds(walking((0.8, 0.0), (0.8, 0.0), height=0.17)) == {"lies"}
 
@@ -205,7 +205,7 @@ def go1(**command: Any) -> ManagerBasedRlEnv:
 
 
 @pytest.mark.slow
-def test_a_robot_that_stands_still_or_lies_or_is_told_nothing_is_found() -> None:
+def test_a_robot_that_stands_lies_or_has_no_command_is_reported() -> None:
     env = go1()
     (stands,) = seen(env, Does(*[0.0] * 12), is_normalised=True)
     assert stands.kind == "stands_still"
@@ -224,7 +224,7 @@ def test_a_robot_that_stands_still_or_lies_or_is_told_nothing_is_found() -> None
     assert untold.what == "The command twist is 0 in all worlds and steps."
 
 
-def test_weights_that_are_not_finite_and_what_never_changed_are_found() -> None:
+def test_non_finite_weights_and_constant_weights_are_reported() -> None:
     weights = {
         "mlp.0.weight": torch.tensor([[1.0, float("nan")]]),
         "obs_normalizer._var": torch.tensor([[1.0, 2.0, 0.0, 0.0]]),
@@ -237,7 +237,7 @@ def test_weights_that_are_not_finite_and_what_never_changed_are_found() -> None:
 # Text and file of the findings.
 
 
-def test_beside_a_training_the_figures_are_those_that_its_file_has(
+def test_during_training_the_figures_equal_those_of_the_file(
     tmp_path: Path,
 ) -> None:
     writer = JsonlWriter(tmp_path / METRICS)
@@ -387,7 +387,7 @@ def test_advice_turns_the_setting_the_right_way(fault: str) -> None:
         course(learner(), Perf__collect_s=4.0, Perf__learn_s=4.0),
     ],
 )
-def test_figures_between_the_two_faults_show_nothing(quiet: Course) -> None:
+def test_figures_between_the_two_thresholds_give_no_finding(quiet: Course) -> None:
     assert examine_training(quiet) == []
 
 
@@ -439,7 +439,7 @@ def test_falls_are_normal_early_in_a_training(
     assert said == [f"Too early to judge: {count} of {limit} iterations."] * is_early
 
 
-def test_what_no_training_mends_is_found_early() -> None:
+def test_faults_that_training_cannot_correct_are_reported_early() -> None:
     early = course(rewarded("action_rate_l2", 0.1) | {"agent": {"max_iterations": 600}})
     assert early.early
     assert kinds(examine_training(early)) == {"sign"}
@@ -526,7 +526,7 @@ def sick(tmp_path: Path) -> Iterator[tuple[Run, Quiet]]:
 
 
 @pytest.mark.slow
-def test_a_collapse_is_said_while_training_in_the_report_and_by_the_script(
+def test_a_collapse_is_reported_during_training_in_the_report_and_by_the_script(
     sick: tuple[Run, Quiet], capsys: pytest.CaptureFixture[str]
 ) -> None:
     run, told = sick
@@ -543,7 +543,7 @@ def test_a_collapse_is_said_while_training_in_the_report_and_by_the_script(
 
 
 @pytest.mark.slow
-def test_a_remedy_is_tried_beside_none_from_the_same_checkpoint(
+def test_a_remedy_is_compared_with_no_change_from_the_same_checkpoint(
     sick: tuple[Run, Quiet],
 ) -> None:
     run, _ = sick
