@@ -112,7 +112,7 @@ def run(model: mujoco.MjModel, steps: int) -> tuple[np.ndarray, np.ndarray]:
 # --- Sources ------------------------------------------------------------------------
 
 
-def test_bare_file_gives_the_file_s_own_physics_and_stays_as_it_is(tmp_path: Path):
+def test_a_bare_file_uses_its_own_physics_and_is_unchanged(tmp_path: Path):
     file = tmp_path / "box.xml"
     motor = '<actuator><motor joint="swing"/></actuator></mujoco>'
     body = '<body name="b"><joint name="swing" axis="0 1 0"/><geom size=".1"/></body>'
@@ -240,7 +240,7 @@ def test_excluded_contacts_of_a_placed_base_stay_excluded():
     np.testing.assert_array_equal(contacts, expected)
 
 
-def test_root_body_with_joints_is_hung_with_everything_beside_it_in_a_placed_body():
+def test_a_root_with_joints_is_attached_with_its_siblings_to_a_placed_body():
     built = build_entity(EntityCfg(source=lambda: spec_of(CART)), "cart")
     model, plain = in_scene(built, "cart"), mujoco.MjModel.from_xml_string(CART)
     base = model.body("cart/mocap_base")
@@ -268,7 +268,7 @@ def test_a_wrapped_entity_keeps_the_files_it_has_in_memory():
     assert model.geom("cart/geom_2").type == mujoco.mjtGeom.mjGEOM_MESH
 
 
-def test_a_plane_beside_the_root_stays_in_the_world():
+def test_a_plane_next_to_the_root_belongs_to_the_world():
     xml = ARM.replace(
         "<worldbody>", '<worldbody><geom name="floor" type="plane" size="1 1 1"/>'
     )
@@ -277,7 +277,7 @@ def test_a_plane_beside_the_root_stays_in_the_world():
     assert model.body("base").mocapid == 0
 
 
-def test_root_with_joints_beside_a_plane_stays_a_part_of_the_world():
+def test_a_root_with_joints_next_to_a_plane_belongs_to_the_world():
     plane = '<worldbody><geom name="floor" type="plane" size="1 1 1"/>'
     xml = CART.replace("<worldbody>", plane)
     model = build_entity(EntityCfg(source=lambda: spec_of(xml)), "cart").compile()
@@ -448,7 +448,7 @@ CART_DRIVE = """
 """
 
 
-def test_actuator_that_matches_nothing_is_named():
+def test_a_pattern_that_matches_no_actuator_is_reported():
     cfg = EntityCfg(
         source=lambda: spec_of(CART),
         articulation=ArticulationCfg(actuators=(servo("hing"),)),

@@ -223,7 +223,7 @@ def test_velocities_are_those_of_mj_object_velocity(
 # --- Reading: root --------------------------------------------------------------------
 
 
-def test_root_is_the_first_body_and_its_velocity_that_of_mujoco():
+def test_root_is_the_first_body_and_its_velocity_equals_mujocos():
     sim, robot = two_robots()
     data = robot.data
     trunk = robot.index.root_body_id
@@ -417,7 +417,7 @@ def test_another_models_initial_state_leaves_the_targets_of_other_worlds():
 # --- A fixed base -------------------------------------------------------------------
 
 
-def test_fixed_base_stands_where_each_world_puts_it():
+def test_a_fixed_base_is_placed_per_world():
     sim, entities = make_scene({"robot": robot_cfg(), "crane": crane_cfg()})
     crane = entities["crane"]
     everyone = torch.ones(WORLDS, dtype=torch.bool)
@@ -547,7 +547,7 @@ def scene() -> tuple[Simulation, Entity]:
 @pytest.mark.parametrize("name", WRITES)
 @settings(max_examples=15)
 @given(mask=masks, seed=st.integers(0, 1000))
-def test_what_is_written_is_read_and_other_rows_keep_their_bits(
+def test_written_values_are_read_back_and_other_rows_are_unchanged(
     scene: tuple[Simulation, Entity], name: str, mask: list[bool], seed: int
 ):
     sim, robot = scene
@@ -563,7 +563,7 @@ def test_what_is_written_is_read_and_other_rows_keep_their_bits(
         assert torch.equal(getattr(sim.data, field)[~worlds], old[~worlds]), field
 
 
-def test_root_velocity_written_in_the_world_is_what_the_body_then_has():
+def test_root_velocity_written_in_the_world_frame_is_the_body_velocity():
     sim, robot = two_robots()
     everyone = torch.ones(WORLDS, dtype=torch.bool)
     velocity = values(6, seed=3)
@@ -651,7 +651,7 @@ def read_all(entity: Entity) -> dict[str, torch.Tensor]:
     return {name: getattr(entity.data, name) for name in QUANTITIES}
 
 
-def test_nothing_is_stale_after_a_verb_or_a_write():
+def test_derived_data_are_current_after_a_verb_or_a_write():
     sim, robot = two_robots()
     witness = Entity("robot", robot.cfg, sim, WorldRng(WORLDS, 0, sim.device))
     mask = torch.tensor([True, False, True])
