@@ -68,7 +68,7 @@ def test_every_episode_begins_from_one_of_the_rows_own_states(
 
 
 @pytest.mark.parametrize("mode", ["same_step", "next_step", "disabled"])
-def test_rows_that_begin_in_a_step_begin_from_their_states_too(
+def test_rows_that_begin_in_a_step_start_from_cached_states_too(
     made: tuple[CachedReset, torch.Tensor], mode: str
 ) -> None:
     venv, known = made
@@ -166,7 +166,7 @@ def test_a_row_begins_the_same_way_whatever_their_number() -> None:
 
 
 @pytest.mark.parametrize("engine", ["native", "warp"])
-def test_an_episode_from_a_state_goes_on_as_it_would_have(engine: str) -> None:
+def test_an_episode_from_a_state_continues_identically(engine: str) -> None:
     """The first steps after a reset equal those after restoring the same state."""
     env = make("synthetic", 4, engine=engine)
     cache = cached_states(env, 2)
@@ -185,7 +185,7 @@ def test_an_episode_from_a_state_goes_on_as_it_would_have(engine: str) -> None:
     assert all(torch.equal(one, two) for one, two in zip(first, again, strict=True))
 
 
-def test_nothing_is_read_back_to_the_host(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_no_host_read_occurs(monkeypatch: pytest.MonkeyPatch) -> None:
     env = make("synthetic", 4, engine="warp")
     cache = cached_states(env, 2)
     env.use_initial_states(cache)
@@ -197,7 +197,7 @@ def test_nothing_is_read_back_to_the_host(monkeypatch: pytest.MonkeyPatch) -> No
     assert seen.launches > 5
 
 
-def test_what_cannot_be_cached_says_why() -> None:
+def test_an_uncacheable_state_is_refused_with_the_reason() -> None:
     venv = TorchVectorEnv(worlds(cartpole(), 2))
     with pytest.raises(CacheError, match="number=0 of cached states has to be 1"):
         CachedReset(venv, 0)

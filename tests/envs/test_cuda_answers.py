@@ -108,7 +108,7 @@ def twins(
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", TASKS)
-def test_what_is_asked_after_a_replay_is_what_a_twin_answers(
+def test_reads_after_a_replay_equal_those_of_a_twin_environment(
     name: str, record_property: Any
 ) -> None:
     found = twins(name, lambda fused, eager: compare(fused, eager, STEPS))
@@ -119,7 +119,7 @@ def test_what_is_asked_after_a_replay_is_what_a_twin_answers(
 
 
 @pytest.mark.slow
-def test_all_that_keeps_an_answer_was_asked_in_one_of_the_tasks() -> None:
+def test_every_cached_function_is_covered_by_one_of_the_tasks() -> None:
     if ASKED.keys() != set(TASKS):
         pytest.skip("not all tasks were asked in this process")
     ran = set().union(*ASKED.values())
@@ -148,7 +148,7 @@ class Kept:
 
 
 @pytest.mark.slow
-def test_an_answer_that_nobody_forgets_is_found() -> None:
+def test_a_stale_cache_is_detected() -> None:
     def plant(fused: Any, eager: Any) -> Found:
         for env in (fused, eager):
             env.planted = Kept(env)
@@ -160,7 +160,7 @@ def test_an_answer_that_nobody_forgets_is_found() -> None:
 
 
 @pytest.mark.slow
-def test_a_scene_that_is_not_told_of_a_replay_is_found() -> None:
+def test_a_scene_not_notified_of_a_replay_is_detected() -> None:
     def plant(fused: Any, eager: Any) -> Found:
         eager.scene.invalidate = eager.scene.invalidate
         fused.scene.invalidate = list  # Does nothing.
@@ -206,7 +206,7 @@ class Thing:
 """
 
 
-def test_functions_that_keep_what_they_compute_are_found_in_the_source() -> None:
+def test_functions_with_caches_are_found_in_the_source() -> None:
     found = {keeper.name: keeper.callers for keeper in keepers_in(SOURCE, "m")}
     own = {name: (name,) for name in ("kept", "late", "early", "either", "by_key")}
     assert found == own | {"_kept": ("through",)}

@@ -140,7 +140,7 @@ def name_of(plant: Plant) -> str:
 
 
 @pytest.mark.parametrize("plant", UNCAPTURED, ids=name_of)
-def test_what_cannot_be_captured_is_named_and_the_step_runs_in_segments(
+def test_uncapturable_code_is_named_and_the_step_runs_in_segments(
     plant: Plant, planted: Callable[[Plant], ManagerBasedRlEnv]
 ) -> None:
     env = planted(plant)
@@ -151,7 +151,7 @@ def test_what_cannot_be_captured_is_named_and_the_step_runs_in_segments(
 
 
 @pytest.mark.parametrize("plant", DIFFERING, ids=name_of)
-def test_what_a_replay_would_freeze_is_named_and_the_step_runs_in_segments(
+def test_code_that_a_replay_would_freeze_is_named_and_the_step_runs_in_segments(
     plant: Plant, planted: Callable[[Plant], ManagerBasedRlEnv]
 ) -> None:
     env = planted(plant)
@@ -160,7 +160,7 @@ def test_what_a_replay_would_freeze_is_named_and_the_step_runs_in_segments(
 
 
 @pytest.mark.parametrize("plant", REFUSED, ids=name_of)
-def test_what_mixes_host_and_device_fails_when_it_is_built(
+def test_mixing_host_and_device_fails_when_the_environment_is_built(
     plant: Plant, planted: Callable[[Plant], ManagerBasedRlEnv]
 ) -> None:
     with pytest.raises((RuntimeError, TypeError)) as error:
@@ -222,7 +222,7 @@ def judged(again: dict[str, Any], replayed: dict[str, Any]) -> list[str]:
     return [text.partition(" ")[0] for text in found]
 
 
-def test_what_worlds_share_is_judged_only_where_no_world_parted_ways() -> None:
+def test_shared_values_are_compared_only_if_no_world_diverged() -> None:
     one_world = torch.arange(64) == 5
     count, same = torch.tensor(1), torch.tensor(0)
     calm = {"x": torch.zeros(64, dtype=torch.bool), "log.count": count}

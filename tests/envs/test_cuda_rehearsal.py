@@ -168,7 +168,7 @@ def test_memory_that_the_driver_refuses_is_an_error_with_its_number(
     assert not device.pinned
 
 
-def test_a_figure_of_memory_is_what_was_added(
+def test_a_memory_figure_equals_the_added_memory(
     device: StandIn, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     free = iter([40 << 30, 37 << 30])

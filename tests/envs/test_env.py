@@ -87,7 +87,7 @@ def test_the_log_is_a_mean_over_episodes_weighted_by_their_number() -> None:
     assert "Episode_Reward/smooth" not in env.take_log()
 
 
-def test_the_log_of_a_step_is_a_dictionary_of_its_own() -> None:
+def test_the_log_of_a_step_is_a_new_dictionary() -> None:
     env = short(2)
     env.step(still(env))
     *_, first = env.step(still(env))
@@ -176,7 +176,7 @@ def test_final_observations_stay_in_their_place() -> None:
 # Non-finite worlds.
 
 
-def test_a_world_that_is_not_finite_ends_is_counted_and_goes_on() -> None:
+def test_a_non_finite_world_ends_is_counted_and_continues() -> None:
     env = short(100)
     env.step(still(env))
     env.sim.data.qvel[2, 0] = float("nan")
@@ -251,7 +251,7 @@ def always_one(env: Any) -> torch.Tensor:
     return torch.ones(env.num_envs)
 
 
-def test_nothing_of_a_step_that_ended_in_nan_enters_the_sums_of_the_episode() -> None:
+def test_values_of_a_non_finite_step_are_excluded_from_the_episode_sums() -> None:
     cfg = cartpole(max_nonfinite_share=1.0)
     cfg.rewards["one"] = RewardTermCfg(func=always_one, weight=1.0)
     env = ManagerBasedRlEnv(cfg)
@@ -298,7 +298,7 @@ def always_nan(env: Any) -> torch.Tensor:
     return torch.full((env.num_envs,), float("nan"))
 
 
-def test_a_run_whose_rewards_are_never_finite_is_stopped() -> None:
+def test_a_run_with_only_non_finite_rewards_is_stopped() -> None:
     cfg = cartpole()
     cfg.rewards["bad"] = RewardTermCfg(func=always_nan, weight=1.0)
     env = ManagerBasedRlEnv(cfg)
@@ -502,7 +502,7 @@ CASES: list[tuple[CartpoleBalanceCfg, type[Exception], str]] = [
 
 
 @pytest.mark.parametrize("cfg, error, text", CASES)
-def test_what_is_wrong_is_said_when_the_environment_is_built(
+def test_an_invalid_configuration_is_reported_when_the_environment_is_built(
     cfg: CartpoleBalanceCfg, error: type[Exception], text: str
 ) -> None:
     with pytest.raises(error) as caught:
@@ -556,7 +556,7 @@ def walker_with_accelerometer(num_envs: int) -> ManagerBasedRlEnv:
     return env
 
 
-def test_any_sensor_is_read_between_steps_and_changes_nothing_that_follows() -> None:
+def test_any_sensor_can_be_read_between_steps_without_side_effects() -> None:
     watched, left_alone = (walker_with_accelerometer(3) for _ in range(2))
     engine = watched.sim.engine
     for _ in range(6):
@@ -608,7 +608,7 @@ def test_a_mask_of_the_wrong_kind_is_refused_before_anything_moves() -> None:
     assert all(torch.equal(before[key], after[key]) for key in before)
 
 
-def test_masses_are_derived_anew_only_in_steps_in_which_a_world_resets() -> None:
+def test_constants_are_recomputed_only_in_steps_with_a_reset() -> None:
     cfg = SyntheticCfg(seed=1, mode="eager")
     cfg.sim.backend = "warp"
     env = ManagerBasedRlEnv(cfg, device="cpu")
@@ -630,7 +630,7 @@ def test_masses_are_derived_anew_only_in_steps_in_which_a_world_resets() -> None
         assert bool(derived) == bool(env.termination_manager.dones.any())
 
 
-def test_a_state_of_another_task_is_refused_by_naming_what_differs() -> None:
+def test_a_state_of_another_task_is_refused_with_the_differences() -> None:
     state = short(10).get_state()
     cfg = cartpole()
     cfg.rewards["more"] = RewardTermCfg(func=mdp.action_l2, weight=-0.1)
@@ -646,7 +646,7 @@ def test_a_state_of_another_task_is_refused_by_naming_what_differs() -> None:
 
 
 @pytest.mark.parametrize("engine", ["native", "warp"])
-def test_what_nobody_has_read_before_is_of_the_state_too(engine: str) -> None:
+def test_unread_quantities_belong_to_the_state_too(engine: str) -> None:
     """Neither the rehearsal nor the state before `set_state` affects any field."""
     cfg = SyntheticCfg(seed=1)
     cfg.sim.backend = engine
@@ -732,7 +732,9 @@ def test_print_shows_managers_and_terms_as_tables() -> None:
     assert "4 worlds on native" in text and "Seed 1." in text
 
 
-def test_profile_gives_the_cost_of_every_term_and_verb_and_changes_nothing() -> None:
+def test_profile_shows_the_cost_of_every_term_and_engine_call_without_side_effects() -> (
+    None
+):
     env = ManagerBasedRlEnv(SyntheticCfg(seed=1))
     env.reset()
     before = env.get_state()

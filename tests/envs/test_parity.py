@@ -60,7 +60,7 @@ def test_cartpole_runs_free_on_both_engines_alike() -> None:
         assert torch.equal(ours[3], theirs[3])
 
 
-def test_a_model_field_written_between_steps_counts_at_once_on_both_engines() -> None:
+def test_a_model_field_written_between_steps_takes_effect_on_both_engines() -> None:
     native, warp = (
         make("synthetic", 4, engine=engine) for engine in ("native", "warp")
     )

@@ -191,7 +191,7 @@ def env() -> ManagerBasedRlEnv:
     return ManagerBasedRlEnv(cfg, "cpu")
 
 
-def test_terms_see_what_was_written_as_the_beginning(env: ManagerBasedRlEnv) -> None:
+def test_terms_observe_values_written_at_the_beginning(env: ManagerBasedRlEnv) -> None:
     term = env.reward_manager.term("seen").instance
     assert isinstance(term, SeesBeginnings)
     env.lifecycle.initialise(events=False)
@@ -200,7 +200,7 @@ def test_terms_see_what_was_written_as_the_beginning(env: ManagerBasedRlEnv) -> 
     assert term.start.tolist() == [0.25, -0.5]
 
 
-def test_initialise_has_reset_events_happen_unless_told_not_to(
+def test_initialise_runs_reset_events_unless_disabled(
     env: ManagerBasedRlEnv,
 ) -> None:
     env.lifecycle.initialise(events=False)
@@ -225,7 +225,7 @@ def objection(env: ManagerBasedRlEnv, name: str, *args: Any, **settings: Any) ->
     return str(caught.value)
 
 
-def test_phases_of_an_environment_at_rest_say_what_comes_first(
+def test_phases_out_of_order_name_the_required_phase(
     env: ManagerBasedRlEnv,
 ) -> None:
     assert objection(env, "apply") == (

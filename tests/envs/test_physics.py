@@ -68,7 +68,7 @@ def assert_same(ours: Any, theirs: Any) -> None:
 
 
 @pytest.mark.parametrize("memory", ["4M", "250K"])
-def test_steps_at_once_are_those_steps_and_show_each_one_s_readings(
+def test_several_steps_at_once_equal_single_steps_with_their_sensor_readings(
     memory: str,
 ) -> None:
     """Also without memory for contacts, where MuJoCo ends a rollout."""

@@ -124,7 +124,7 @@ def disturb(env: ManagerBasedRlEnv, step: int) -> None:
 
 
 @pytest.mark.parametrize("engine, name", ON_BOTH)
-def test_what_happens_to_world_0_changes_no_bit_of_another(
+def test_disturbances_of_world_0_do_not_change_other_worlds(
     engine: str, name: str
 ) -> None:
     steps = 100 if engine == "native" else 40
@@ -187,7 +187,7 @@ def fingerprint(env: ManagerBasedRlEnv, steps: int) -> str:
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_the_same_seed_gives_the_same_run_at_any_number_of_threads(name: str) -> None:
+def test_the_same_seed_gives_the_same_run_for_any_number_of_threads(name: str) -> None:
     runs = [
         fingerprint(make(name, 4, num_threads=threads, seed=seed), 200)
         for threads, seed in ((1, 1), (2, 1), (2, 2))
@@ -218,7 +218,7 @@ def test_continuing_from_a_state_is_bit_equal_to_not_stopping(
             assert torch.equal(value, other)
 
 
-def test_a_state_goes_to_another_environment_of_the_same_config() -> None:
+def test_a_state_can_be_set_in_another_environment_of_the_same_config() -> None:
     first, second = make("synthetic", 4, seed=1), make("synthetic", 4, seed=2)
     plan = actions(first, 40)
     for action in plan[:20]:
@@ -230,7 +230,7 @@ def test_a_state_goes_to_another_environment_of_the_same_config() -> None:
         assert torch.equal(ours[1], theirs[1])
 
 
-def test_what_step_returned_never_changes() -> None:
+def test_returned_values_are_never_modified() -> None:
     env = make("synthetic", 4)
     plan = actions(env, 12)
     kept = [env.step(action) for action in plan[:3]]
@@ -262,7 +262,9 @@ def test_an_explicit_seed_starts_the_same_episode_whatever_went_before() -> None
     assert not torch.equal(ours["actor"][3], other["actor"][3])
 
 
-def test_two_resets_in_a_row_begin_differently_in_the_worlds_asked_for() -> None:
+def test_two_resets_in_a_row_give_different_initial_states_in_the_selected_worlds() -> (
+    None
+):
     env = make("synthetic", 4)
     mask = torch.tensor([False, True, False, True])
     begun = []

@@ -99,7 +99,7 @@ def test_the_same_seed_gives_the_same_scenes_in_the_same_order(num_envs: int) ->
     assert ground(worlds(3, seed=5)) == runs[0][0]
 
 
-def test_a_seed_given_with_the_request_is_that_of_the_scene() -> None:
+def test_a_seed_passed_with_the_request_determines_the_scene() -> None:
     env = torch_env(seed=5)
     env.reset(options=AGAIN)
     observations, _ = env.reset(seed=7, options=AGAIN)
@@ -128,7 +128,7 @@ def test_scene_seeds_are_the_given_one_and_then_others() -> None:
     assert all(0 <= seed < 2**31 for seed in found)
 
 
-def test_the_new_scene_is_what_its_seed_alone_would_have_built() -> None:
+def test_a_rebuilt_scene_equals_one_built_from_its_seed() -> None:
     env = torch_env(4, autoreset_mode="next_step")
     env.reset(seed=3)
     space, action_space = env.observation_space, env.action_space
@@ -156,7 +156,7 @@ def test_the_new_scene_is_what_its_seed_alone_would_have_built() -> None:
 # --- When ---------------------------------------------------------------------------
 
 
-def test_without_a_request_infos_say_nothing_of_it() -> None:
+def test_without_a_request_infos_contain_no_scene() -> None:
     env = torch_env()
     before = ground(env.worlds)
     for options in (None, {"env_idx": [1]}):
@@ -186,7 +186,7 @@ def test_every_kth_full_reset_builds_a_new_scene(num_envs: int) -> None:
     assert env.reset()[1]["reconfigure"].all()
 
 
-def test_all_forms_and_wrappers_build_anew() -> None:
+def test_all_forms_and_wrappers_rebuild() -> None:
     options = copy.deepcopy(AGAIN)
     single = SingleEnv(worlds(1), reconfiguration_freq=3)
     said = [single.reset()[1]["reconfigure"] for _ in range(4)]
@@ -210,7 +210,7 @@ def test_all_forms_and_wrappers_build_anew() -> None:
     assert options == AGAIN
 
 
-def test_a_request_gives_the_infos_of_single_environments() -> None:
+def test_a_request_returns_the_infos_of_single_environments() -> None:
     arrays = NumpyVectorEnv(worlds(2), autoreset_mode="disabled")
     singles = SyncVectorEnv(
         [lambda row=row: SingleEnv(worlds(1, 5 + row)) for row in range(2)],
@@ -304,7 +304,7 @@ def test_an_automatic_reset_of_all_rows_counts_in_the_next_step(freq: int) -> No
 # --- Invalid requests ---------------------------------------------------------------
 
 
-def test_what_cannot_be_is_refused_with_a_reason() -> None:
+def test_impossible_requests_are_refused_with_a_reason() -> None:
     env = torch_env()
     for selector in ({"env_idx": [0]}, {"reset_mask": np.array([True, False])}):
         with pytest.raises(ValueError) as caught:
@@ -346,7 +346,7 @@ PARTIAL = (
 
 
 @pytest.mark.parametrize("mode", ["same_step", "next_step"])
-def test_rows_that_are_reset_one_by_one_cannot_have_scenes_built_anew(
+def test_rows_that_reset_individually_cannot_rebuild_scenes(
     mode: str,
 ) -> None:
     env = torch_env(reconfiguration_freq=1, autoreset_mode=mode)
@@ -363,7 +363,7 @@ def test_rows_that_are_reset_one_by_one_cannot_have_scenes_built_anew(
     torch_env(autoreset_mode=mode).reset(options=AGAIN)
 
 
-def test_worlds_that_somebody_holds_or_that_have_no_scene_say_so() -> None:
+def test_references_to_old_worlds_and_missing_scenes_are_reported() -> None:
     env = torch_env()
     assert isinstance(env.worlds, ManagedWorlds)
     held = env.worlds.env

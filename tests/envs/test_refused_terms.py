@@ -155,7 +155,7 @@ def test_nan_in_a_model_file_is_refused_with_file_element_and_attribute(
     ]
 
 
-def test_names_that_a_model_has_twice_are_told_in_one_line(tmp_path: Path) -> None:
+def test_duplicate_names_in_a_model_are_reported_in_one_line(tmp_path: Path) -> None:
     twice = arm().replace("<geom", '<geom name="bone" size="0.2"/><geom', 1)
     file = tmp_path / "arm.xml"
     file.write_text(twice)

@@ -76,7 +76,7 @@ MOST = {"Muscle-Walk-W18": 1e-4}
         )
     ],
 )
-def test_kernels_of_a_whole_step_compute_what_torch_does(
+def test_kernels_of_a_complete_step_match_torch(
     task: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with torch_threads(1):

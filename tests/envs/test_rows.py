@@ -77,7 +77,7 @@ def test_some_worlds_go_back_and_the_others_go_on_bit_for_bit(
 
 @pytest.mark.parametrize("name", NAMES)
 @pytest.mark.parametrize("num_envs", NUMBERS)
-def test_a_world_goes_on_in_another_environment_as_it_would_have(
+def test_a_world_continues_identically_in_another_environment(
     name: str, num_envs: int
 ) -> None:
     # With the same seed, because startup events and terrain have used it. Adaptive
@@ -119,7 +119,7 @@ def test_rows_from_several_moments_go_on_side_by_side(engine: str) -> None:
 
 @pytest.mark.parametrize("num_envs", [1, 4])
 @pytest.mark.parametrize("name", NAMES)
-def test_it_is_known_by_name_what_worlds_share(name: str, num_envs: int) -> None:
+def test_shared_tensors_are_identified_by_name(name: str, num_envs: int) -> None:
     """Identified by their shapes in environments of 2 and of 3 worlds."""
     two, three, env = (make(name, n) for n in (2, 3, num_envs))
     kinds = [e.state.live() for e in (two, three)]
@@ -133,7 +133,7 @@ def test_it_is_known_by_name_what_worlds_share(name: str, num_envs: int) -> None
 
 @pytest.mark.parametrize("num_envs", [1, 4, pytest.param(64, marks=SLOW)])
 @pytest.mark.parametrize("name", ["synthetic", "Velocity-Go1-Flat"])
-def test_a_seeded_world_is_the_same_whoever_is_beside_it(
+def test_a_seeded_world_does_not_depend_on_other_worlds(
     name: str, num_envs: int
 ) -> None:
     """Other worlds are reset repeatedly; world 0 has a separate environment."""
@@ -154,7 +154,7 @@ def test_a_seeded_world_is_the_same_whoever_is_beside_it(
 
 @pytest.mark.parametrize("num_envs", NUMBERS)
 @pytest.mark.parametrize("name", NAMES)
-def test_a_partial_reset_changes_only_the_rows_asked_for(
+def test_a_partial_reset_changes_only_the_selected_rows(
     name: str, num_envs: int
 ) -> None:
     """Engine state and model, managers, buffers, histories, random numbers."""

@@ -123,7 +123,7 @@ def idle(env: ManagerBasedRlEnv) -> None:
 # --- After a replay -----------------------------------------------------------------
 
 
-def test_contact_answers_after_a_replay_are_those_of_its_last_physics_step(
+def test_contact_results_after_a_replay_belong_to_its_last_physics_step(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     env = replayed(ball(), ball(), monkeypatch)
@@ -141,7 +141,7 @@ def test_contact_answers_after_a_replay_are_those_of_its_last_physics_step(
     assert landings == 1
 
 
-def test_a_force_read_late_is_read_anew_after_the_next_replay(
+def test_a_force_read_late_is_recomputed_after_the_next_replay(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     env = replayed(ball(), ball(), monkeypatch)
@@ -159,7 +159,7 @@ def test_a_force_read_late_is_read_anew_after_the_next_replay(
     assert expected > 1.0, "the ball lies on the ground"
 
 
-def test_what_muscles_can_do_after_a_replay_is_of_the_present_state(
+def test_muscle_capacities_after_a_replay_belong_to_the_current_state(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     env = replayed(muscles(), muscles(), monkeypatch)
@@ -175,7 +175,7 @@ def test_what_muscles_can_do_after_a_replay_is_of_the_present_state(
 # --- After restoring a state ----------------------------------------------------------
 
 
-def test_contact_answers_are_those_of_the_state_that_was_put_back() -> None:
+def test_contact_results_belong_to_the_restored_state() -> None:
     env = ball()
     sensor, start = touch_of(env), env.get_state()
     for _ in range(STEPS):
@@ -185,7 +185,7 @@ def test_contact_answers_are_those_of_the_state_that_was_put_back() -> None:
     assert not bool(sensor.is_in_contact()) and in_c(env).ncon == 0
 
 
-def test_what_muscles_can_do_is_of_the_state_that_was_put_back() -> None:
+def test_muscle_capacities_belong_to_the_restored_state() -> None:
     env = muscles()
     term, start = muscle_action(env), env.get_state()
     for _ in range(3):

@@ -54,7 +54,7 @@ NONE = torch.zeros(3, dtype=torch.bool)
 # --- Resets ---------------------------------------------------------------------------
 
 
-def test_a_world_that_is_reset_from_outside_in_place_of_a_step_gets_nothing() -> None:
+def test_a_world_that_is_reset_externally_instead_of_stepped_gets_zero_reward() -> None:
     flags_of = torch.tensor([True, True, False])
     step = Step(torch.zeros(3), torch.tensor([1.0, 2.0, 3.0]), flags_of, flags_of, {})
     held_back = torch.tensor([False, True, False])
@@ -99,7 +99,7 @@ def test_a_world_that_the_caller_resets_is_not_reset_again_in_the_next_step() ->
     assert resets.held_back.tolist() == [False, True, False]
 
 
-def test_last_observations_are_kept_and_zero_in_worlds_that_are_lost() -> None:
+def test_terminal_observations_are_kept_and_zero_in_diverged_worlds() -> None:
     ended = flags(True, True, False)
     memory = {"actor": torch.zeros(3, 1), "parts": {"a": torch.zeros(3, 2)}}
     resets = AutoReset(ended, rewards(0.0, 0.0, 0.0), final_obs=memory)
@@ -142,7 +142,7 @@ def test_a_lost_world_ends_and_is_counted_by_term() -> None:
     assert found.take_counts()["Health/nonfinite"] == 0.0, "taken once"
 
 
-def test_room_that_lacked_is_told_once_and_told_again_when_it_lacks_again() -> None:
+def test_a_full_buffer_is_reported_once_and_again_after_it_recovered() -> None:
     report = SimpleNamespace(overflow={"contacts": 3}, advice=("Give more room.",))
     found = guard(flags(False), torch.tensor([False]), share=1.0, report=report)
 
@@ -159,7 +159,7 @@ def test_room_that_lacked_is_told_once_and_told_again_when_it_lacks_again() -> N
         assert lacked() == 2.0
 
 
-def test_too_many_lost_worlds_stop_the_run_with_their_share_and_terms() -> None:
+def test_too_many_diverged_worlds_stop_the_run_with_their_share_and_terms() -> None:
     found = guard(flags(False), torch.tensor([True]), share=0.2)
     found.detect()
     found.end_episodes()
@@ -216,7 +216,7 @@ def worlds(num_envs: int) -> tuple[Any, Owner, Owner, EnvState, list[str]]:
     )
 
 
-def test_a_state_of_some_worlds_touches_neither_the_others_nor_what_all_share() -> None:
+def test_setting_some_worlds_changes_neither_the_others_nor_shared_values() -> None:
     physics, term, log, state, forgets = worlds(3)
     for tensor in (physics.numbers, term.memory, log.memory):
         tensor.copy_(torch.tensor([1.0, 2.0, 3.0]))
@@ -230,7 +230,7 @@ def test_a_state_of_some_worlds_touches_neither_the_others_nor_what_all_share() 
     assert forgets == ["scene"]
 
 
-def test_a_row_goes_on_in_another_world_of_another_number_of_worlds() -> None:
+def test_a_row_continues_in_another_world_of_an_environment_of_another_size() -> None:
     physics, term, _, state, _ = worlds(3)
     physics.numbers[2], term.memory[2] = 5.0, 6.0
     row = world_row(state.take(), 2)
@@ -286,7 +286,7 @@ def runner(lines: list[str], error: EngineError | None = None) -> EagerRunner:
     return EagerRunner(program, sim, [Watcher(lines)], mode="eager", reason="a test")
 
 
-def test_observers_look_before_after_and_between_the_phases_of_a_step() -> None:
+def test_observers_are_called_before_after_and_between_the_phases_of_a_step() -> None:
     lines: list[str] = []
     steps = runner(lines)
     steps.run()
@@ -295,7 +295,7 @@ def test_observers_look_before_after_and_between_the_phases_of_a_step() -> None:
     assert lines == expected
 
 
-def test_observers_hear_of_a_step_in_which_the_engine_failed() -> None:
+def test_observers_are_notified_of_a_failed_engine_step() -> None:
     lines: list[str] = []
     with pytest.raises(EngineError):
         runner(lines, EngineError("stuck", [0])).run()

@@ -88,7 +88,7 @@ def warnings_of(caplog: pytest.LogCaptureFixture) -> list[str]:
 
 
 @pytest.mark.parametrize("engine", ["native", "warp"])
-def test_without_events_of_its_own_a_robot_stands_at_its_initial_state(
+def test_without_custom_events_a_robot_starts_at_its_initial_state(
     engine: str, caplog: pytest.LogCaptureFixture
 ) -> None:
     env = ManagerBasedRlEnv(task(engine), device="cpu")
@@ -119,7 +119,7 @@ def test_the_trunk_falls_from_its_initial_height_as_in_mujoco() -> None:
     np.testing.assert_allclose(env.sim.data.qvel[0], data.qvel, rtol=1e-5, atol=1e-6)
 
 
-def test_events_without_a_reset_that_places_the_robot_are_told_in_one_line(
+def test_events_without_a_robot_reset_give_a_one_line_warning(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
     for events, said in (
