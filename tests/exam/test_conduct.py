@@ -281,7 +281,7 @@ def test_completed_run_has_all_targets_and_its_duration(dog: ExamRobot) -> None:
         assert len(run.targets) == len(run.punches) == 2
 
 
-def test_equal_calls_give_equal_bits(dog: ExamRobot) -> None:
+def test_equal_calls_give_identical_bits(dog: ExamRobot) -> None:
     first, second = (
         conduct(
             dog,
