@@ -145,7 +145,7 @@ def measured(
     return {name: value.astype(np.float32) for name, value in found.items()}
 
 
-def test_in_plain_mujoco_it_moves_as_in_the_environment_by_what_rays_see(
+def test_with_ray_observations_plain_mujoco_moves_like_the_environment(
     seeing: tuple[ManagerBasedRlEnv, Policy, OnnxPolicy],
 ) -> None:
     """Compare twenty control steps, each from the environment's state and image.
@@ -188,7 +188,7 @@ def test_in_plain_mujoco_it_moves_as_in_the_environment_by_what_rays_see(
 
 
 @pytest.mark.slow
-def test_fed_what_was_seen_the_file_acts_as_the_network_does(
+def test_with_the_same_observations_the_file_gives_the_same_actions(
     seeing: tuple[ManagerBasedRlEnv, Policy, OnnxPolicy],
 ) -> None:
     """Over 200 steps; relative for actions above 1.

@@ -103,7 +103,7 @@ def test_the_gait_of_a_policy_is_in_its_file(tmp_path):
     assert min(errors(file, still)) > 1e-3
 
 
-def test_the_pose_of_a_gait_is_what_the_formula_says(tmp_path):
+def test_the_gait_pose_follows_the_formula(tmp_path):
     """A leg of the gait at a quarter of its swing, by hand arithmetic."""
     cfg = VelocityG1GaitCfg()
     cfg.scene.num_envs, cfg.events = 1, {}
@@ -126,7 +126,7 @@ def test_the_pose_of_a_gait_is_what_the_formula_says(tmp_path):
     env.close()
 
 
-def test_a_frame_goes_where_the_file_sends_it(tmp_path):
+def test_a_frame_moves_to_the_target_of_the_file(tmp_path):
     """Compared in plain MuJoCo, in the task, and in the task driven by the file."""
     cfg = LiftYamIKCfg(seed=3)
     checkpoint, exported = write(tmp_path, cfg, agent_cfg(1, actor=small()))
@@ -216,7 +216,7 @@ def test_the_quaternion_of_an_absolute_pose_is_normalised_and_not_clipped(tmp_pa
 
 
 @pytest.mark.parametrize("turn", [(1.0, 0.0, 0.0, 0.0), (0.5, 0.5, -0.5, 0.5)])
-def test_the_reading_of_an_upright_root_is_that_of_mujoco(turn, go1):
+def test_the_reading_for_an_upright_root_equals_mujocos(turn, go1):
     policy = ContractPolicy(go1)
     spec = mujoco.MjSpec.from_string(policy.scene()["scene.xml"].decode())
     spec.site("robot/imu").quat = turn
@@ -241,7 +241,7 @@ def test_the_reading_of_an_upright_root_is_that_of_mujoco(turn, go1):
 # --- Its schema -----------------------------------------------------------------------
 
 
-def test_a_contract_is_what_its_schema_says(cartpole):
+def test_a_contract_matches_its_schema(cartpole):
     Draft202012Validator.check_schema(SCHEMA)
     VALIDATOR.validate(contract_of(cartpole))
     assert (
@@ -293,7 +293,7 @@ def test_every_key_is_explained():
             assert value["description"].endswith("."), key
 
 
-def test_the_hash_of_the_scene_is_that_of_its_text(cartpole):
+def test_the_hash_of_the_scene_matches_its_text(cartpole):
     files = ContractPolicy(cartpole).scene()
     assert list(files) == ["scene.xml"]
     digest = hashlib.sha256(b"scene.xml\0" + files["scene.xml"] + b"\0").hexdigest()

@@ -123,7 +123,7 @@ NETWORKS = {
 
 
 @pytest.mark.parametrize("kind", NETWORKS)
-def test_the_file_does_what_torch_did_in_200_recorded_steps(kind, tmp_path):
+def test_the_file_matches_torch_in_200_recorded_steps(kind, tmp_path):
     cfg = cartpole()
     agent = agent_cfg(1, actor=NETWORKS[kind], clip_actions=0.9)
     checkpoint, exported = write(tmp_path, cfg, agent)
@@ -137,7 +137,7 @@ def test_the_file_does_what_torch_did_in_200_recorded_steps(kind, tmp_path):
     assert max(errors(file, moments)) < 1e-5
 
 
-def test_a_robot_with_twelve_joints_is_told_what_torch_told_it(tmp_path):
+def test_a_robot_with_twelve_joints_receives_the_same_targets_as_from_torch(tmp_path):
     cfg = go1()
     actor = MlpModelCfg(
         hidden_dims=(512, 256, 128),
@@ -229,11 +229,11 @@ ENCODERS = [
 ]
 
 
-def test_images_are_seen_as_torch_sees_them():
+def test_images_are_identical_to_torchs():
     check_images({"a": (4,), "b": (2, 12, 14)}, ENCODERS)
 
 
-def test_a_network_may_see_nothing_but_images():
+def test_a_network_may_observe_only_images():
     check_images({"b": (1, 8, 8), "c": (2, 6, 6)}, [{"kernel_size": 3}])
 
 
@@ -282,7 +282,7 @@ def test_an_operation_that_onnx_has_no_word_for_is_refused():
         session_of({"action": model}, seen)
 
 
-def test_other_kinds_of_actions_say_what_they_mean(tmp_path):
+def test_other_kinds_of_actions_document_their_meaning(tmp_path):
     cfg = cartpole()
     cfg.actions["force"] = mdp.BinaryJointEffortActionCfg(
         entity_name="cartpole",
@@ -495,7 +495,7 @@ def told(file: OnnxPolicy) -> dict[str, np.ndarray]:
     return {e["name"]: np.zeros(e["shape"]) for e in file.contract["inputs"]}
 
 
-def test_a_file_that_is_told_too_little_says_what_is_missing(written):
+def test_a_missing_input_is_named(written):
     file = OnnxPolicy(written[0].path)
     inputs = told(file)
     inputs["joint_velocity"] = inputs.pop("joint_vel")
@@ -503,7 +503,7 @@ def test_a_file_that_is_told_too_little_says_what_is_missing(written):
         file(inputs)
 
 
-def test_a_file_that_is_told_another_shape_says_so(written):
+def test_an_input_of_the_wrong_shape_is_named(written):
     file = OnnxPolicy(written[0].path)
     with pytest.raises(ValueError, match=r"joint_vel has the shape \(3,\): the po"):
         file(told(file) | {"joint_vel": np.zeros(3)})

@@ -60,7 +60,7 @@ def files(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     return written
 
 
-def test_the_contract_says_of_whom_the_clips_are(files: dict[str, Path]) -> None:
+def test_the_contract_has_the_sources_of_the_clips(files: dict[str, Path]) -> None:
     policy = OnnxPolicy(files[TASK])
     about = policy.contract["motion"]
     assert [clip["name"] for clip in about["clips"]] == ["arms"]
@@ -72,7 +72,7 @@ def test_the_contract_says_of_whom_the_clips_are(files: dict[str, Path]) -> None
     json.dumps(about)
 
 
-def test_the_file_gives_the_reference_of_every_frame(files: dict[str, Path]) -> None:
+def test_the_file_returns_the_reference_of_every_frame(files: dict[str, Path]) -> None:
     (found,) = clips_of(OnnxPolicy(files[TASK]))
     robot = g1_robot()
     made = robot.completed(standing(robot, "arms", 5.0, 3.0))

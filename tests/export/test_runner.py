@@ -114,7 +114,7 @@ def check_alone(path: Path, folder: Path, record_property) -> None:
     assert early.max() < 1e-4
 
 
-def test_alone_it_does_what_torch_and_the_environment_did(
+def test_without_this_package_the_file_matches_torch_and_the_environment(
     go1, tmp_path, record_property
 ):
     policy = ContractPolicy(go1)
@@ -134,7 +134,7 @@ def test_every_policy_that_ships_runs_alone(task, tmp_path, record_property):
     check_alone(path, tmp_path, record_property)
 
 
-def test_the_record_is_what_the_physics_of_its_scene_does(policy):
+def test_the_record_matches_the_physics_of_its_scene(policy):
     """Return the states after the recorded targets, by a separate MuJoCo loop."""
     record = policy.record()
     model = mujoco.MjModel.from_xml_string(text_of(policy))
@@ -152,7 +152,7 @@ def test_the_record_is_what_the_physics_of_its_scene_does(policy):
     assert abs(record["qpos"][0][6]) > 0.1
 
 
-def test_servos_whose_effort_is_computed_are_computed_here_too(tmp_path):
+def test_explicit_servos_are_computed_by_the_runner_too(tmp_path):
     cfg = VelocityGo1FlatCfg(seed=1)
     robot = cfg.scene.entities["robot"].articulation
     robot.actuators = tuple(
@@ -191,7 +191,7 @@ def test_servos_whose_effort_is_computed_are_computed_here_too(tmp_path):
     )
 
 
-def test_a_law_that_plain_mujoco_does_not_know_is_named(tmp_path, policy):
+def test_a_control_law_unknown_to_plain_mujoco_is_named(tmp_path, policy):
     policy.entity["actuators"][2]["law"] = "the control law of LearnedActuatorCfg"
     with pytest.raises(ContractError, match=r"FL_hip_joint uses .* LearnedActuator"):
         MujocoRobot(policy)
@@ -286,7 +286,7 @@ class Stalls(Faulty):
         (Faulty, None),
     ],
 )
-def test_what_goes_wrong_lets_the_robot_go_within_two_periods(kind, reason, policy):
+def test_a_fault_stops_the_robot_within_two_periods(kind, reason, policy):
     robot = begun(policy, kind)
     log = io.StringIO()
     source = CommandSource(policy.contract)
@@ -453,12 +453,12 @@ def test_readings_of_another_shape_are_refused_by_name(driver, said, policy):
     assert row["damped"] == str(error.value) and row["targets"] == {}
 
 
-def test_a_missing_reading_is_named_by_the_policy_too(policy):
+def test_a_missing_reading_is_also_named_by_the_policy(policy):
     with pytest.raises(ContractError, match=r"^joint_pos is missing from the readings"):
         policy({})
 
 
-def test_a_slide_is_let_go_a_centimetre_beyond_its_limit(cartpole):
+def test_a_slide_stops_the_robot_a_centimetre_beyond_its_limit(cartpole):
     """A hinge has a tolerance ten times larger, in rad."""
     policy = ContractPolicy(cartpole)
     limit = policy.entity["joints"][0]["limits"][1]
@@ -535,7 +535,7 @@ def test_gains_that_a_driver_reads_out_are_compared(policy):
 # --- Packets and drivers --------------------------------------------------------------
 
 
-def test_a_late_packet_lets_the_robot_go_within_two_periods(policy):
+def test_a_late_packet_stops_the_robot_within_two_periods(policy):
     robot = begun(policy, Faulty)
     source = UdpSource(policy.contract, 0, robot.now)
     sender = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
@@ -565,7 +565,7 @@ class Breaks(Faulty):
         return super().read(commands)
 
 
-def test_a_driver_that_fails_lets_the_robot_go(policy):
+def test_a_failing_driver_stops_the_robot(policy):
     robot = begun(policy, Breaks)
     source = CommandSource(policy.contract)
     with pytest.raises(OSError, match="the bus is gone"):
@@ -573,7 +573,7 @@ def test_a_driver_that_fails_lets_the_robot_go(policy):
     assert robot.damped == FAULT
 
 
-def test_a_robot_that_is_let_go_brakes_and_pulls_no_more(policy):
+def test_a_stopped_robot_brakes_without_tracking(policy):
     robot = begun(policy)
     source = CommandSource(policy.contract)
     run(policy, robot, source, Safety(policy), steps=3)
@@ -612,7 +612,7 @@ def test_keys_change_commands_and_x_stops(policy, monkeypatch):
     assert source.read() == np.inf
 
 
-def test_a_key_lets_the_robot_go(policy, monkeypatch):
+def test_a_key_stops_the_robot(policy, monkeypatch):
     reading, writing = os.pipe()
     monkeypatch.setattr(sys, "stdin", os.fdopen(reading))
     robot, source = begun(policy, Faulty), KeyboardSource(policy.contract)
@@ -655,7 +655,7 @@ def event(kind, code, value):
     return SimpleNamespace(type=kind, code=code, value=value)
 
 
-def test_sticks_command_what_was_trained_and_their_middle_nothing(policy):
+def test_sticks_cover_the_trained_range_and_their_centre_is_zero(policy):
     policy.contract["commands"][0]["range"] = [[-0.5, 1.0], [-0.4, 0.4], [0.2, 1.5]]
     pad = Pad()
     source = GamepadSource(policy.contract, pad)
@@ -691,7 +691,7 @@ def test_sticks_command_shares_where_no_range_is_known_and_no_more_than_there_is
 @pytest.mark.parametrize(
     "planted", [{"events": [event(1, 0x131, 1), event(1, 0x131, 0)]}, {"held": [0x13D]}]
 )
-def test_any_button_of_a_gamepad_lets_the_robot_go(policy, planted):
+def test_any_button_of_a_gamepad_stops_the_robot(policy, planted):
     robot, pad = begun(policy, Faulty), Pad()
 
     class Pressed(GamepadSource):
@@ -706,7 +706,7 @@ def test_any_button_of_a_gamepad_lets_the_robot_go(policy, planted):
     assert robot.damped == FAULT
 
 
-def test_a_gamepad_that_is_unplugged_lets_the_robot_go(policy):
+def test_an_unplugged_gamepad_stops_the_robot(policy):
     robot, pad = begun(policy, Faulty), Pad()
     pad.is_gone = True
     source = GamepadSource(policy.contract, pad)

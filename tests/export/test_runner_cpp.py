@@ -129,12 +129,12 @@ def check_steps(driver: Path, path: Path) -> None:
 
 
 @needs_compiler
-def test_it_feeds_and_sends_what_the_runner_does(driver, go1):
+def test_cpp_inputs_and_targets_match_the_python_runner(driver, go1):
     check_steps(driver, go1)
 
 
 @needs_compiler
-def test_memory_begins_as_the_contract_says(driver, tmp_path):
+def test_states_start_at_the_values_of_the_contract(driver, tmp_path):
     actor = MlpModelCfg(hidden_dims=(8,), distribution_cfg=GaussianCfg())
     _, exported = write(tmp_path, cartpole(), agent_cfg(1, actor=actor))
     Draft202012Validator(SCHEMA).validate(exported.contract)
@@ -317,7 +317,7 @@ MISSING = (
         ("none", "", None),
     ],
 )
-def test_what_goes_wrong_lets_the_robot_go(driver, go1, fault, reason, within):
+def test_a_fault_stops_the_robot(driver, go1, fault, reason, within):
     moments = standing(go1)
     rows = driven(driver, "loop", contract_beside(go1), fault, moments=moments)
     said = dict(
@@ -372,7 +372,7 @@ def test_other_gains_are_refused_before_the_first_period(driver, go1, fault, sai
 
 
 @needs_compiler
-def test_its_log_is_verified_as_that_of_the_runner(driver, go1, tmp_path):
+def test_its_log_is_verified_like_the_log_of_the_python_runner(driver, go1, tmp_path):
     """Log of a walk in plain MuJoCo, read and computed again."""
     policy = ContractPolicy(go1)
     robot, record, moments = MujocoRobot(policy), policy.record(), []
@@ -444,7 +444,7 @@ BROKEN = [
 
 
 @needs_compiler
-def test_what_it_does_not_know_is_refused_by_name(driver, go1):
+def test_unsupported_contracts_are_refused_by_name(driver, go1):
     whole = json.loads(contract_beside(go1).read_text())
     lines = [json.dumps(whole), *(changed(whole, *case[:2]) for case in REFUSED)]
     lines += [text for text, _ in BROKEN]
@@ -473,7 +473,7 @@ def test_letters_and_numbers_of_json_are_read_as_python_reads_them(driver, go1):
 
 
 @needs_compiler
-def test_an_input_of_another_width_is_named_with_what_it_takes(driver, go1):
+def test_an_input_of_the_wrong_width_is_named_with_the_expected_one(driver, go1):
     inputs = deepcopy(standing(go1)[0])
     inputs["inputs"]["imu_lin_vel"] = [0.0, 0.0]
     moments = [inputs | {"answer": [], "begins": True}]
@@ -501,7 +501,7 @@ def test_a_file_of_another_contract_is_refused(driver, go1, cartpole, tmp_path):
     assert said == "The file is damaged: its bytes are not those of its checksum"
 
 
-def test_export_writes_the_header_beside_the_runner(tmp_path):
+def test_export_writes_the_header_next_to_the_runner(tmp_path):
     write_runner(tmp_path / "policy.onnx")
     assert (tmp_path / HEADER).read_bytes() == (ROOM / HEADER).read_bytes()
     text = (ROOM / HEADER).read_text("utf-8")
@@ -537,7 +537,9 @@ HEADERS = Path(os.environ.get("ONNXRUNTIME_INCLUDE", "/usr/include/onnxruntime")
     reason=f"no onnxruntime_c_api.h in {HEADERS}: name its folder in "
     "ONNXRUNTIME_INCLUDE (Debian has it as libonnxruntime-dev)",
 )
-def test_with_onnxruntime_it_answers_as_the_runner_does(go1, tmp_path):
+def test_with_onnxruntime_cpp_gives_the_same_outputs_as_the_python_runner(
+    go1, tmp_path
+):
     folder = Path(onnxruntime.__file__).parent / "capi"
     (library,) = folder.glob("libonnxruntime.so.*")
     # The library in a wheel has another name than the linker expects.

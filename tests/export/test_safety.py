@@ -72,7 +72,7 @@ def test_a_command_stays_within_the_ranges_of_its_training() -> None:
     assert free.values["twist"].tolist() == [9.0, 0.1, -9.0]
 
 
-def test_a_servo_adds_the_effort_that_is_asked_for_and_is_limited_after() -> None:
+def test_a_servo_adds_the_requested_effort_and_is_clipped_afterwards() -> None:
     data = SimpleNamespace(qpos=np.array([0.2]), qvel=np.array([0.5]), ctrl=np.zeros(1))
     robot: Any = SimpleNamespace(
         data=data,
@@ -93,7 +93,7 @@ def test_a_servo_adds_the_effort_that_is_asked_for_and_is_limited_after() -> Non
 
 
 @pytest.mark.parametrize("kind", ["control step", "physics step"])
-def test_a_relative_target_is_from_the_position_of_its_own_step(kind: str) -> None:
+def test_a_relative_target_starts_from_the_position_of_its_own_step(kind: str) -> None:
     """At the start of the control step the joint was at 0.1, now it is at 0.4."""
     robot: Any = SimpleNamespace(
         reaches={},

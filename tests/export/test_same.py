@@ -58,7 +58,7 @@ def test_an_axis_that_points_the_other_way_is_a_wrong_sign() -> None:
     assert second == "frame of b: its axis is rotated by 22.9 degrees"
 
 
-def test_an_axis_that_is_turned_says_by_how_much() -> None:
+def test_a_rotated_axis_is_reported_with_the_angle() -> None:
     (first, *_) = _axes(robot("0.6427876 0 0.7660444"), robot())
     assert first == "frame of a: its axis is rotated by 40.0 degrees"
 

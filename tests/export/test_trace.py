@@ -254,7 +254,7 @@ class ByNumpy(ManagerTermBase):
 
 
 @pytest.mark.parametrize("kind", [Counter, ByNumpy])
-def test_a_term_whose_value_froze_is_refused_by_name(kind: Callable):
+def test_a_term_with_a_frozen_value_is_refused_by_name(kind: Callable):
     step = traced_step(go1(mine=kind))
     said = r"^Observation term 'actor/mine' cannot be exported: over 100 random steps"
     with pytest.raises(ExportError, match=said):
@@ -271,7 +271,7 @@ def test_a_term_without_memory_in_state_is_refused():
         compare_terms(step)
 
 
-def test_memory_in_a_new_tensor_is_memory_too():
+def test_state_in_a_new_tensor_is_detected_too():
     step = traced_step(go1(mine=ReboundMean))
     compare_terms(step)
     assert "state_mine_past" in step.file.inputs
@@ -345,7 +345,7 @@ def test_a_sensor_and_a_command_of_one_name_are_refused():
         Tracer(env, ("actor",))
 
 
-def test_only_what_changes_a_target_is_an_input():
+def test_only_quantities_that_affect_a_target_are_inputs():
     step = traced_step(CartpoleBalanceCfg())
     assert step.file.inputs == ("joint_pos", "joint_vel")
     assert step.file.outputs == ("force_target", "action")

@@ -433,7 +433,7 @@ def check_equal(path: Path, record_property) -> None:
     assert max(early for early, _ in verdict.joints.values()) < 1e-4
 
 
-def test_what_was_exported_is_equal(go1, cartpole, record_property):
+def test_an_exported_policy_equals_its_network(go1, cartpole, record_property):
     check_equal(go1, record_property)
     check_equal(cartpole, record_property)
 
@@ -510,11 +510,11 @@ NAMES = ["quat_w", "quat_x", "quat_y", "quat_z"]
         ),
     ],
 )
-def test_a_reason_is_told_from_the_others(found, expected, names, said):
+def test_a_reason_is_distinguished_from_the_others(found, expected, names, said):
     assert likeliest(Departure(found, expected, list(names))).startswith(said)
 
 
-def test_a_frame_is_told_by_its_turn():
+def test_a_frame_error_is_identified_by_its_rotation():
     turn = np.array([[0.0, -1.0, 0.0], [1.0, 0.0, 0.0], [0.0, 0.0, 1.0]])
     said = likeliest(Departure(NUMBERS @ turn.T, NUMBERS, list("xyz")))
     assert said == "frame: found axes rotated by 90 degrees"
@@ -536,7 +536,7 @@ def test_a_scale_that_explains_a_small_part_of_the_error_is_not_named():
     assert departure.wrong and likeliest(departure) is None
 
 
-def test_a_lever_arm_is_told_by_the_speed_that_turning_adds():
+def test_a_lever_arm_is_identified_by_the_velocity_due_to_rotation():
     spin = CHANCE.normal(size=(50, 3))
     away = [0.1, -0.2, 0.05]
     # By hand arithmetic, component by component.
@@ -570,7 +570,7 @@ def typed(*arguments: str | Path) -> subprocess.CompletedProcess[str]:
     return subprocess.run(line, cwd=ROOT, capture_output=True, text=True)
 
 
-def test_the_exit_code_says_equal_departs_or_cannot_be_read(cartpole, tmp_path):
+def test_the_exit_code_distinguishes_equal_different_and_unreadable(cartpole, tmp_path):
     done = typed(cartpole)
     assert done.returncode == 0 and done.stdout.endswith(
         "OK: matches the recording.\n"

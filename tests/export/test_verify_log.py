@@ -108,7 +108,7 @@ def test_a_clean_log_passes(go1, clean, tmp_path):
     assert np.ptp([row["measured"]["joint_pos"] for row in rows], axis=0).max() > 0.2
 
 
-def test_a_log_without_what_only_the_runner_knows_passes(go1, clean, tmp_path):
+def test_a_log_without_fields_of_the_runner_passes(go1, clean, tmp_path):
     rows = json.loads(clean)
     for row in rows:
         for key in ("policy", "gains", "joint_pos", "upright", "last_action", "damped"):
@@ -127,7 +127,7 @@ def test_clean_logs_of_other_policies_pass(task, tmp_path):
     assert departures(path, logged(path), tmp_path) == []
 
 
-def test_a_robot_that_was_let_go_is_no_mismatch(go1, clean, tmp_path):
+def test_a_stopped_robot_is_not_a_mismatch(go1, clean, tmp_path):
     rows = json.loads(clean)[:50]
     for row in rows[40:]:
         row |= {"damped": "a key stopped it", "targets": {}}
@@ -352,7 +352,9 @@ def test_a_mistake_of_the_robot_is_named(change, said, go1, tmp_path):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("change", [adds_mass, moves_imu, slips, falls_slower])
-def test_what_a_log_cannot_show_is_not_taken_for_something_else(change, go1, tmp_path):
+def test_a_fault_that_a_log_cannot_show_is_not_reported_as_another(
+    change, go1, tmp_path
+):
     """`verify --robot` compares these by number."""
     assert departures(go1, logged(go1, change), tmp_path) == []
 
@@ -483,7 +485,7 @@ def test_efforts_beyond_the_limit_in_most_lines_are_named(go1, clean, tmp_path):
     assert [each for each in found if each.startswith(said)], found
 
 
-def test_a_state_that_another_program_forgets_is_told_by_its_targets(
+def test_a_state_reset_by_another_program_is_identified_by_its_targets(
     go1, clean, tmp_path
 ):
     """As written by a driver that runs the network itself, without `last_action`."""
@@ -517,7 +519,9 @@ def typed(*arguments: str | Path) -> subprocess.CompletedProcess[str]:
     return subprocess.run(line, cwd=ROOT, capture_output=True, text=True)
 
 
-def test_typed_it_says_the_line_and_leaves_with_the_exit_code(go1, clean, tmp_path):
+def test_the_command_line_prints_the_line_and_returns_the_exit_code(
+    go1, clean, tmp_path
+):
     log = tmp_path / "steps.jsonl"
     rows = json.loads(clean)[:30]
     log.write_text("".join(json.dumps(row) + "\n" for row in rows))
