@@ -213,7 +213,7 @@ def test_tracking_errors_are_those_of_the_mean_of_each_second() -> None:
     assert found["velocity"] == pytest.approx([0.9, 0.0, 0.2], abs=1e-6)
 
 
-def test_a_robot_that_stands_takes_no_steps_and_its_feet_stay() -> None:
+def test_a_standing_robot_takes_no_steps_and_its_feet_stay() -> None:
     motion = motion_of(Walk(feet=biped(lift=0.0), speed=0.0, stance=1.0))
     motion.foot_pos[:, 0, 1, 0] += np.linspace(0.0, 0.012, len(motion.foot_pos))
     found = measure(motion, (0.0, 0.0, 0.0))

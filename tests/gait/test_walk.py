@@ -166,7 +166,9 @@ def test_a_task_without_feet_has_no_gait() -> None:
         held(CartpoleBalanceCfg(), 1, 4.0)
 
 
-def test_a_sensor_that_does_not_sum_forces_is_refused_with_what_to_set() -> None:
+def test_a_sensor_that_does_not_sum_forces_is_refused_with_the_required_setting() -> (
+    None
+):
     cfg = KinematicCfg()
     sensors = (feet_sensor(cfg.walk, reduce="maxforce"),)
     cfg.scene = dataclasses.replace(cfg.scene, sensors=sensors)
