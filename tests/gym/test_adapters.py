@@ -35,7 +35,7 @@ def test_stable_baselines_uses_a_seed_for_one_reset() -> None:
     assert np.array_equal(env.reset(), first)
 
 
-def test_torchrl_is_told_bounds_where_both_are_finite() -> None:
+def test_torchrl_receives_bounds_if_both_are_finite() -> None:
     pytest.importorskip("torchrl", reason="TorchRL is not installed")
     from torchrl.data import Bounded, Unbounded
 
@@ -70,7 +70,7 @@ def test_a_repeated_action_stops_at_a_time_out_as_at_a_fall(mode: str) -> None:
     assert last[3:, 0].tolist() == [6.0, 6.0]
 
 
-def test_skrl_is_told_ends_and_time_outs_in_its_own_order() -> None:
+def test_skrl_receives_terminations_and_time_outs_in_its_own_order() -> None:
     pytest.importorskip("skrl", reason="skrl is not installed")
     from docs.examples.skrl_env import SkrlEnv
 

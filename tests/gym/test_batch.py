@@ -66,7 +66,7 @@ def test_a_row_that_ended_waits_for_its_reset_in_the_mode_disabled() -> None:
     assert info["elapsed_steps"][ended].tolist() == [1] * int(ended.sum())
 
 
-def test_what_these_worlds_cannot_is_said() -> None:
+def test_unsupported_operations_are_refused() -> None:
     cfg = ClassicCartpoleCfg(num_envs=2)
     with pytest.raises(ValueError, match="Use autoreset=False"):
         TorchVectorEnv(GymWorlds(TensorCartpoles(cfg)))

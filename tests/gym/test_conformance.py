@@ -55,7 +55,7 @@ def test_gymnasiums_own_vector_environment_passes_in_all_modes() -> None:
     check(sync)
 
 
-def test_gymnasiums_vector_environment_of_a_task_of_its_own_passes() -> None:
+def test_gymnasiums_vector_environment_of_a_custom_task_passes() -> None:
     def make(mode: AutoresetMode) -> VectorEnv:
         fns = [lambda: gymnasium.make("CartPole-v1")] * 3
         return SyncVectorEnv(fns, autoreset_mode=mode)
@@ -203,7 +203,7 @@ def test_a_planted_fault_is_found(
         check(lambda mode: fault(sync(mode)), mode)
 
 
-def test_a_mask_taken_out_of_the_options_is_a_fault_when_asked_for() -> None:
+def test_a_mask_removed_from_the_options_is_an_error_when_requested() -> None:
     """Gymnasium 1.4 does so itself, which wrappers around it misinterpret."""
     with pytest.raises(ConformanceError, match="reset changed the options"):
         check_vector_env(
@@ -215,7 +215,7 @@ def test_a_wrapper_without_a_fault_passes() -> None:
     check(lambda mode: Planted(sync(mode)))
 
 
-def test_it_imports_nothing_of_ours() -> None:
+def test_it_imports_none_of_our_modules() -> None:
     import ast
     from pathlib import Path
 

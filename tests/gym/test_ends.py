@@ -63,7 +63,9 @@ def flat(observations: Any, row: int) -> list[torch.Tensor]:
 
 
 @pytest.mark.parametrize("make", TWINS)
-def test_the_last_observation_is_that_of_a_twin_without_resets(make: Any) -> None:
+def test_the_terminal_observation_equals_that_of_a_twin_without_resets(
+    make: Any,
+) -> None:
     env = build(make(), "same_step", final_obs=True)
     twin = build(make(), "never", final_obs=False)
     ended = torch.zeros(env.num_envs, dtype=torch.bool)

@@ -33,7 +33,7 @@ def pull(observations: torch.Tensor) -> torch.Tensor:
     return -observations[:, :1]
 
 
-def test_learning_sees_each_episode_that_ends() -> None:
+def test_training_receives_each_episode_that_ends() -> None:
     ended = episodes.reinforcement_learning(TASK, 3, pull, 12, **SETTINGS)
     assert [each["episode_len"].tolist() for each in ended] == [[5] * 3] * 2
     for figures in ended:

@@ -124,7 +124,7 @@ def test_statistics_of_episodes_are_those_of_each_row(
         together.DictInfoToList,
     ],
 )
-def test_what_looks_at_all_rows_at_once_sees_the_same_of_ours(
+def test_functions_of_all_rows_give_the_same_results_for_our_worlds(
     wrap: Any, rows: list[SingleEnv], arrays: NumpyVectorEnv
 ) -> None:
     """These have no single form, so Gymnasium's vector is wrapped too."""

@@ -40,7 +40,7 @@ def make(folder: Path, **kind: Any) -> Any:
     return ManiSkillVectorEnv(env, **kind)
 
 
-def test_the_batch_of_make_is_an_env_and_steps_as_that_of_mjlab_make() -> None:
+def test_the_batch_of_make_is_an_env_with_the_steps_of_mjlab_make() -> None:
     env: Any = gymnasium.make(ID, num_envs=N, backend="native")
     assert env.num_envs == N
     assert isinstance(env.unwrapped, gymnasium.Env)

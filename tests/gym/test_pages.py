@@ -51,7 +51,7 @@ def test_the_example_for_a_library_runs(
 
 @pytest.mark.slow
 @pytest.mark.parametrize("library", PACKAGES)
-def test_an_example_runs_where_nothing_was_imported_before(library: str) -> None:
+def test_an_example_runs_in_a_fresh_process(library: str) -> None:
     """The libraries look for Gymnasium before they import it, which once hid tasks."""
     require(library)
     place = os.environ | {"PYTHONPATH": f"{ROOT}{os.pathsep}{EXAMPLES}"}

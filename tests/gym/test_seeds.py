@@ -70,7 +70,7 @@ def test_resets_of_other_rows_do_not_matter(num_envs: int) -> None:
 
 @pytest.mark.parametrize("num_envs", [4, 16])
 @pytest.mark.parametrize("how", ["thrown", "lost"])
-def test_what_happens_to_one_row_shows_in_no_other(how: str, num_envs: int) -> None:
+def test_changes_of_one_row_affect_no_other_row(how: str, num_envs: int) -> None:
     """T-13. One row is 1 km away, or NaN."""
     calm, rough = stacked(num_envs), stacked(num_envs)
     calm.reset(seed=3)

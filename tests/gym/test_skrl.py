@@ -157,7 +157,7 @@ def ppo(env: Any, folder: Path, *, ends: bool) -> Any:
 
 
 @pytest.mark.parametrize("ends", [False, True])
-def test_a_truncated_episode_goes_on_from_its_own_last_observation(
+def test_a_truncated_episode_bootstraps_from_its_own_terminal_observation(
     ends: bool, tmp_path: Path
 ) -> None:
     """Row 4 reaches the time limit in its sixth step.

@@ -49,7 +49,7 @@ FORMS: dict[str, Any] = {
 
 @pytest.mark.parametrize("num_envs", [1, 4])
 @pytest.mark.parametrize("form", FORMS)
-def test_its_checker_of_specs_finds_nothing(form: str, num_envs: int) -> None:
+def test_its_checker_of_specs_reports_no_errors(form: str, num_envs: int) -> None:
     """T-16."""
     env = TorchRlEnv(FORMS[form](num_envs))
     check_env_specs(env)
@@ -96,7 +96,7 @@ def test_a_partial_reset_is_of_the_rows_it_names() -> None:
     assert stepped["next", "observation"][:, 0].tolist() == [3.0, 1.0, 3.0]
 
 
-def test_a_seed_is_that_of_gymnasium() -> None:
+def test_a_seed_has_the_same_effect_as_in_gymnasium() -> None:
     env, twin = (tensors(gym_tasks.cartpole, 3) for _ in range(2))
     theirs = TorchRlEnv(env)
     theirs.set_seed(5)
@@ -107,7 +107,7 @@ def test_a_seed_is_that_of_gymnasium() -> None:
     assert torch.equal(again["observation"], twin.reset()[0])
 
 
-def test_what_begins_anew_by_itself_is_refused() -> None:
+def test_environments_that_reset_themselves_are_refused() -> None:
     env = VectorEnv(tensors(gym_tasks.cartpole, 1))
     with pytest.raises(TypeError, match="Pass the environment inside VectorEnv"):
         TorchRlEnv(env)
