@@ -157,7 +157,7 @@ def answers_of(text: str) -> list[tuple[list[str], list[str]]]:
     return found
 
 
-def test_five_questions_are_answered_by_few_files_that_have_what_is_named():
+def test_five_questions_can_be_answered_from_few_files():
     answers = answers_of((DOCS / "explanation/architecture.md").read_text("utf-8"))
     assert len(answers) == len(MOST_FILES)
     for (files, odd), most in zip(answers, MOST_FILES, strict=True):
@@ -165,7 +165,7 @@ def test_five_questions_are_answered_by_few_files_that_have_what_is_named():
         assert odd == []
 
 
-def test_an_answer_that_names_what_its_files_do_not_have_is_found():
+def test_an_answer_with_a_missing_name_is_detected():
     row = "| Why? | `mjlab/envs/step.py`: `advance` and `no_such_thing`. |"
     text = f"## Where to find things in the code\n\n{row}\n\n## More"
     assert answers_of(text) == [(["mjlab/envs/step.py"], ["no_such_thing"])]
@@ -347,7 +347,7 @@ def wrong_commands(text: str) -> list[str]:
 
 
 @pages
-def test_what_pages_name_exists(page):
+def test_names_on_pages_exist(page):
     blocks, prose = read(page)
     wrong = []
     if page.name not in NAMES_OF_OTHERS:
@@ -449,7 +449,7 @@ def test_examples_run(page, tmp_path, monkeypatch, request):
     assert not wrong, "\n".join(wrong)
 
 
-def test_an_example_that_says_something_else_is_found():
+def test_an_example_with_a_different_output_is_detected():
     text = "```python runnable\nprint(1 + 1)\n```\n\n```text\n3\n```\n"
     text += "```python runnable\n1 / 0\n```\n"
     blocks = parts_of(text)[0]

@@ -48,7 +48,9 @@ def test_a_replaced_member_is_none_of_ours(name: str) -> None:
 
 
 @pytest.mark.parametrize("row", [*MEMBERS.values(), *ENV_MEMBERS.values()])
-def test_a_replacement_exists_or_a_note_says_what_to_do(row: tuple[str, str]) -> None:
+def test_a_replacement_exists_or_a_note_explains_the_alternative(
+    row: tuple[str, str],
+) -> None:
     replacement, note = row
     assert replacement or note
     assert set(filter(None, replacement.split("."))) <= ours()

@@ -134,7 +134,7 @@ def test_python_m_mjlab_ends_with_one_line(path):
     check_one_line(done, path[0] / "mjlab-1.6.0.dist-info")
 
 
-def test_a_program_that_imports_mjlab_is_told(path):
+def test_a_program_that_imports_mjlab_is_notified(path):
     done = run_python(path, "-c", "import mjlab")
     assert done.returncode != 0
     assert "the distribution 'mjlab' is installed beside" in done.stderr

@@ -15,7 +15,7 @@ def sources() -> list[Source]:
     return [s for s in read_sources(*OURS) if not s.path.startswith(links)]
 
 
-def test_a_public_class_name_stands_for_one_thing() -> None:
+def test_a_public_class_name_is_unique() -> None:
     assert not (twice := defined_twice(sources())), "\n".join(twice)
 
 

@@ -57,6 +57,6 @@ def test_the_page_has_many_messages_and_each_once():
     assert len(found) > 20 and len(found) == len(set(found))
 
 
-def test_a_message_that_nothing_says_is_found():
+def test_an_unused_expected_message_is_detected():
     assert not is_said("There is no tusk ...", said())
     assert not is_said("There is no task called ... here", said())

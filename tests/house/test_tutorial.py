@@ -33,7 +33,7 @@ def test_cells_are_python_in_the_order_in_which_they_were_run():
     assert all(out["output_type"] != "error" for out in outputs_of(notebook))
 
 
-def test_nothing_of_a_machine_is_kept():
+def test_no_data_about_a_machine_is_stored():
     notebook = tutorial()
     assert kept(notebook) == notebook
     (cell,) = [
