@@ -77,7 +77,7 @@ def load(path: Path) -> list[dict[str, Any]]:
         ("never", False),
     ],
 )
-def test_what_is_recorded_is_what_a_loop_by_hand_sees(
+def test_recorded_data_equal_a_manual_loop(
     when: Any, final_obs: bool, tmp_path: Path
 ) -> None:
     cfg = gym_tasks.scripted()
@@ -161,7 +161,7 @@ def test_the_state_at_the_end_is_the_one_before_the_reset(tmp_path: Path) -> Non
     np.testing.assert_array_equal(last, expected)
 
 
-def test_recording_changes_nothing_of_the_run(tmp_path: Path) -> None:
+def test_recording_does_not_change_the_run(tmp_path: Path) -> None:
     env = build(gym_tasks.remembering(), tmp_path)
     cfg = gym_tasks.remembering()
     cfg.scene.num_envs = 3
@@ -176,7 +176,7 @@ def test_recording_changes_nothing_of_the_run(tmp_path: Path) -> None:
     env.close()
 
 
-def test_without_success_and_with_a_choice_by_it_nothing_is_built(
+def test_filtering_by_a_missing_success_term_is_refused_before_building(
     tmp_path: Path,
 ) -> None:
     cfg = gym_tasks.scripted()
@@ -204,7 +204,7 @@ def test_episodes_are_chosen_by_success(tmp_path: Path) -> None:
     assert found == {"succeeded": [(1, 4), (2, 5)], "failed": [(0, 3), (0, 2), (1, 1)]}
 
 
-def test_where_nothing_is_wanted_nothing_is_written(tmp_path: Path) -> None:
+def test_without_selected_episodes_no_file_is_written(tmp_path: Path) -> None:
     env = build(gym_tasks.scripted(), tmp_path, export="none")
     env.reset(seed=0)
     env.step(torch.zeros(3, 1))
