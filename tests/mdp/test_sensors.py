@@ -26,7 +26,7 @@ def assert_close(ours: torch.Tensor, theirs: torch.Tensor) -> None:
     torch.testing.assert_close(ours, theirs, rtol=2e-6, atol=2e-6)
 
 
-def test_a_builtin_sensor_reads_what_mujoco_measures():
+def test_a_builtin_sensor_matches_mujocos_reading():
     env = TermWorld()
     env.scatter()
     ours = value(env, mdp.builtin_sensor, sensor_name="robot/gyro")
@@ -82,7 +82,7 @@ def test_contact_found_is_one_for_each_primary_that_touches():
     assert_close(ours, rows([1.0, 0.0], [0.0, 0.0]))
 
 
-def test_contact_found_of_a_crate_on_its_lid_is_that_of_the_lid():
+def test_contact_found_of_a_crate_on_its_lid_is_reported_for_the_lid():
     env = TermWorld(1, sensors=contacts())
     crate = torch.tensor([[3.0, 0, 0.1699, *roll(math.pi)]])
     env.scene.entity("crate").write_root_pose_w(env.everyone, crate)
@@ -129,7 +129,7 @@ def test_a_picture_has_channels_first_and_colours_up_to_one():
     assert raw[0, 0].tolist() == [[255.0, 0, 0], [0, 255.0, 51.0]]
 
 
-def test_depths_and_segments_are_shown_as_they_are():
+def test_depths_and_segments_are_returned_unchanged():
     depth = torch.tensor([0.5, 20.0]).view(1, 1, 2, 1)
     segmentation = torch.tensor([[[[3, 5], [-1, -1]]]], dtype=torch.int32)
     env = pictures(depth=depth, segmentation=segmentation)
@@ -140,7 +140,7 @@ def test_depths_and_segments_are_shown_as_they_are():
     assert ours.tolist() == [[[[3.0, -1.0]], [[5.0, -1.0]]]]
 
 
-def test_depth_is_a_share_of_the_cut_off_and_one_where_nothing_is_met():
+def test_depth_is_a_fraction_of_the_cut_off_and_one_for_a_miss():
     depth = torch.tensor([0.001, 0.5, 1.5, 3.0, 20.0]).view(1, 1, 5, 1)
     env = pictures(depth=depth)
     ours = value(env, camera_depth, sensor_name="eye", cutoff=2.0)
@@ -152,7 +152,7 @@ def test_depth_is_a_share_of_the_cut_off_and_one_where_nothing_is_met():
 
 
 @pytest.mark.parametrize("cutoff", [0.01, 20.5])
-def test_a_cut_off_below_what_is_seen_or_beyond_it_is_refused(cutoff):
+def test_a_cut_off_outside_of_the_depth_range_is_refused(cutoff):
     env = pictures(depth=torch.ones(1, 1, 1, 1))
     message = (
         f"camera_depth: cutoff={cutoff} has to be above 0.01, the near plane of "
@@ -176,7 +176,7 @@ def test_a_type_of_picture_that_does_not_exist_is_named_with_the_nearest_ones():
         value(env, mdp.camera_image, sensor_name="eye", data_type="rbg")
 
 
-def test_a_camera_above_a_crate_sees_how_far_away_its_lid_is(renderer_works):
+def test_a_camera_above_a_crate_measures_the_distance_to_its_lid(renderer_works):
     camera = CameraSensorCfg(
         name="eye",
         parent=ObjRef(type="body", name="torso", entity="robot"),
