@@ -30,13 +30,13 @@ TRUNK_CAPACITY = {
 
 
 @pytest.mark.parametrize("walker", [mjcf.W18, mjcf.W54], ids=lambda w: w.name)
-def test_mjcf_files_are_what_the_published_numbers_give(walker):
+def test_mjcf_files_match_the_published_numbers(walker):
     file = mjcf.FOLDER / f"{walker.name}.xml"
     assert file.read_text("utf-8") == mjcf.to_text(walker)
 
 
 @pytest.mark.parametrize("name", ["arm6", "w18", "w54"])
-def test_models_credit_their_source_as_its_licence_asks(name):
+def test_models_credit_their_source_as_required_by_the_licence(name):
     text = (mjcf.FOLDER / f"{name}.xml").read_text("utf-8")
     assert "CC BY 3.0" in text and "creativecommons.org/licenses/by/3.0" in text
     assert "Seth" in text and "OpenSim" in text
