@@ -45,7 +45,7 @@ def fill(memory: SharedArrays, handshake: Handshake) -> None:
     handshake.tell(b"k")
 
 
-def test_a_process_writes_what_another_reads_and_each_hears_the_others_end() -> None:
+def test_processes_exchange_data_and_detect_the_end_of_the_other() -> None:
     memory = SharedArrays(SPECS)
     here, there = Handshake.pair()
     context = multiprocessing.get_context("spawn")
@@ -75,7 +75,7 @@ def run_child(parent: int) -> subprocess.CompletedProcess[str]:
     return subprocess.run(command, capture_output=True, text=True, check=False)
 
 
-def test_a_child_whose_parent_has_ended_meanwhile_ends_at_once() -> None:
+def test_a_child_whose_parent_has_ended_meanwhile_exits() -> None:
     assert run_child(os.getpid()).stdout == "asked\n"
     stranger = run_child(os.getppid())
     assert (stranger.returncode, stranger.stdout) == (1, "")
