@@ -93,7 +93,7 @@ def test_normals_are_the_quantiles_of_the_upper_52_bits():
         assert value == pytest.approx(quantile(p), rel=5e-7, abs=1e-9)
 
 
-def test_extreme_words_give_finite_symmetric_normals():
+def test_extreme_random_words_give_finite_symmetric_normals():
     # The private converter is called directly, because no key with such a word is
     # known.
     import numpy as np
@@ -154,7 +154,7 @@ def test_one_stream_repeats_within_a_tick_and_another_does_not():
     assert not (rng.draw("a", 3) == rng.draw("a", 3, tick=tick)).any()
 
 
-def test_a_given_seed_is_used_as_it_is():
+def test_a_given_seed_is_used_unchanged():
     rng = WorldRng(2, 0, "cpu")
     rng.reseed(torch.tensor([False, True]), torch.tensor([5, 5]))
     other = WorldRng(1, 99, "cpu")
@@ -349,7 +349,7 @@ def test_the_smallest_and_the_largest_word_are_finite_normal_numbers() -> None:
     assert found.tolist() == pytest.approx(expected, rel=1e-5, abs=1e-6)
 
 
-def test_what_has_no_probability_never_happens_and_what_is_certain_always_does(
+def test_probability_zero_never_occurs_and_probability_one_always(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """Uniform numbers include 0 and stay below 1."""
