@@ -115,7 +115,7 @@ def test_a_device_sends_the_same_steps_as_the_host() -> None:
         assert reader.shared == shared
 
 
-def test_the_host_sends_a_step_in_which_an_episode_ends_or_begins_at_once() -> None:
+def test_the_host_sends_a_step_with_an_episode_start_or_end_immediately() -> None:
     layout = recording_layout([field("value", 1)], [])
     plan = a_plan(layout, 2, 8)
     memory = plan.memory()

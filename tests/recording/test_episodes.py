@@ -18,7 +18,7 @@ def a_cutter(num_envs: int, block_rows: int = 64) -> EpisodeCutter:
 
 @pytest.mark.parametrize("block_rows", [1, 2, 5, 64])
 @pytest.mark.parametrize("size", [1, 3, 13])
-def test_rows_are_cut_into_episodes_as_they_say(size: int, block_rows: int) -> None:
+def test_rows_are_cut_into_episodes_by_their_flags(size: int, block_rows: int) -> None:
     written, requested, held, dropped = (
         Ending.WRITTEN,
         Ending.REQUESTED,
@@ -101,7 +101,7 @@ def test_unfinished_episodes_are_kept_on_request_if_they_have_a_step(
     assert [each.world for each in cutter.finish(keep=keep)] == worlds
 
 
-def test_memory_is_that_of_the_longest_running_episode() -> None:
+def test_memory_is_bounded_by_the_longest_running_episode() -> None:
     cutter = a_cutter(1, 4)
     most = 0
     for step in range(100):

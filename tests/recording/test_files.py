@@ -69,7 +69,7 @@ def test_each_part_of_a_recording_is_a_recording_itself(tmp_path: Path) -> None:
         np.testing.assert_array_equal(part["traj_2/rewards"], np.arange(6) + 200)
 
 
-def test_a_reader_beside_the_writer_sees_every_finished_episode(tmp_path: Path) -> None:
+def test_a_concurrent_reader_gets_every_finished_episode(tmp_path: Path) -> None:
     path = tmp_path / "run.h5"
     file = a_file(path)
     assert read_index(path) == {"source_type": "test", "episodes": []}
@@ -199,7 +199,7 @@ def small_disk(tmp_path: Path) -> Iterator[Path]:
     subprocess.run(["umount", "-l", str(place)], check=False)
 
 
-def test_a_full_disk_is_reported_once_and_keeps_what_is_on_it(small_disk: Path) -> None:
+def test_a_full_disk_is_reported_once_and_its_files_are_kept(small_disk: Path) -> None:
     said: list[str] = []
     path = small_disk / "run.h5"
     file = a_file(path, said)

@@ -143,7 +143,7 @@ def _wait_for_end(pid: int) -> None:
     pytest.fail("The writer continues after the learner has ended.")
 
 
-def test_steps_wait_for_a_slow_writer_and_nothing_is_lost(tmp_path: Path) -> None:
+def test_steps_wait_for_a_slow_writer_and_no_rows_are_lost(tmp_path: Path) -> None:
     recorder = a_recorder(tmp_path)
     writer = recorder.writer.pid
     os.kill(writer, signal.SIGSTOP)

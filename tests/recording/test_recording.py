@@ -154,7 +154,7 @@ def equal(ours: list[dict[str, Any]], theirs: list[dict[str, Any]]) -> None:
 
 @pytest.mark.parametrize("num_envs", [1, 4, 16])
 @pytest.mark.parametrize("mode", ["same_step", "disabled"])
-def test_what_is_recorded_is_what_a_loop_by_hand_sees(
+def test_recorded_data_equal_those_of_a_manual_loop(
     num_envs: int, mode: str, tmp_path: Path
 ) -> None:
     env = recorded(gym_tasks.cartpole(), tmp_path, num_envs=num_envs, mode=mode)
@@ -322,7 +322,7 @@ def test_observations_and_actions_by_name_are_groups(tmp_path: Path) -> None:
         assert episode["env_states/robot"].shape == (2, 13 + 2 * 12)
 
 
-def test_observations_are_those_that_the_wrapper_sees(tmp_path: Path) -> None:
+def test_observations_equal_those_of_the_wrapper(tmp_path: Path) -> None:
     worlds = gym_tasks.worlds(gym_tasks.scripted(), 2)
     stack = FrameStack(FlattenActionSpace(TorchVectorEnv(worlds)), 3)
     env = VectorEnv(
@@ -385,7 +385,7 @@ def test_a_partial_reset_cuts_the_rows_it_is_for_and_no_other(tmp_path: Path) ->
 
 
 @pytest.mark.parametrize("mode", ["same_step", "next_step", "disabled"])
-def test_a_reset_that_saves_nothing_drops_the_episodes_it_ends(
+def test_a_reset_without_saving_drops_the_ended_episodes(
     mode: str, tmp_path: Path
 ) -> None:
     env = recorded(gym_tasks.scripted(), tmp_path, mode=mode)
@@ -399,7 +399,7 @@ def test_a_reset_that_saves_nothing_drops_the_episodes_it_ends(
     assert lengths(tmp_path / "run.h5") == [(0, 1), (1, 1), (2, 1)]
 
 
-def test_trajectories_without_steps_are_left_out_and_the_others_numbered_anew(
+def test_empty_trajectories_are_omitted_and_the_others_renumbered(
     tmp_path: Path,
 ) -> None:
     for clean in (True, False):
@@ -421,7 +421,7 @@ def test_trajectories_without_steps_are_left_out_and_the_others_numbered_anew(
     assert numbers == [0, 1, 2]
 
 
-def test_flushing_cuts_what_goes_on_and_the_rest_is_a_trajectory_of_its_own(
+def test_flushing_ends_the_current_trajectory_and_starts_a_new_one(
     tmp_path: Path,
 ) -> None:
     env = recorded(gym_tasks.scripted(), tmp_path, num_envs=1)
@@ -436,7 +436,7 @@ def test_flushing_cuts_what_goes_on_and_the_rest_is_a_trajectory_of_its_own(
     np.testing.assert_array_equal(one["physics/sim.state"][-1], two["start/sim.state"])
 
 
-def test_without_save_on_reset_an_episode_waits_until_it_is_asked_for(
+def test_without_save_on_reset_an_episode_waits_for_a_request(
     tmp_path: Path,
 ) -> None:
     env = recorded(gym_tasks.scripted(), tmp_path, num_envs=1, save_on_reset=False)
@@ -506,7 +506,7 @@ def test_an_unknown_choice_names_the_nearest(tmp_path: Path) -> None:
         recorded(gym_tasks.scripted(), tmp_path, export="succeded")
 
 
-def test_without_h5py_it_is_said_what_to_install(
+def test_without_h5py_the_installation_is_suggested(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setitem(sys.modules, "h5py", None)
@@ -514,7 +514,7 @@ def test_without_h5py_it_is_said_what_to_install(
         recorded(gym_tasks.scripted(), tmp_path)
 
 
-def test_without_opengl_a_video_is_refused_at_once(
+def test_without_opengl_a_video_is_refused_before_the_first_step(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def missing(name: str | None) -> Any:
@@ -528,7 +528,7 @@ def test_without_opengl_a_video_is_refused_at_once(
         recorded(gym_tasks.scripted(), tmp_path, save_video=True, max_steps_per_video=5)
 
 
-def test_without_ffmpeg_a_video_is_refused_at_once(
+def test_without_ffmpeg_a_video_is_refused_before_the_first_step(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setitem(sys.modules, "imageio_ffmpeg", None)
@@ -541,13 +541,13 @@ def test_a_video_of_several_rows_needs_a_length(tmp_path: Path) -> None:
         recorded(gym_tasks.scripted(), tmp_path, save_video=True)
 
 
-def test_a_folder_that_cannot_be_made_is_an_error_at_once(tmp_path: Path) -> None:
+def test_a_folder_that_cannot_be_created_is_an_immediate_error(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     with pytest.raises(RecordingError, match=r"run\.h5 cannot be written: "):
         recorded(gym_tasks.scripted(), tmp_path / "file" / "below")
 
 
-def test_worlds_without_a_state_say_what_to_leave_out(tmp_path: Path) -> None:
+def test_worlds_without_a_state_name_the_option_to_omit(tmp_path: Path) -> None:
     from mjlab.gym import GymWorlds
 
     env = TorchVectorEnv(GymWorlds(Line()))
