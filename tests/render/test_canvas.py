@@ -34,7 +34,7 @@ def test_a_muscle_is_blue_idle_sand_at_a_quarter_and_red_at_all_it_can() -> None
     assert activation_color(9 / 16) == pytest.approx(tuple(half))
 
 
-def test_light_from_afar_shines_down_on_where_the_camera_looks() -> None:
+def test_a_distant_light_shines_on_the_cameras_target() -> None:
     model = mujoco.MjModel.from_xml_string(XML)
     data = mujoco.MjData(model)
     mujoco.mj_forward(model, data)
@@ -70,7 +70,7 @@ def test_a_picture_with_an_odd_side_repeats_its_last_row_or_column(
     assert np.array_equal(grown[:height, -1], picture[:, -1])
 
 
-def test_worlds_of_a_grid_stand_side_by_side_before_they_stand_below() -> None:
+def test_worlds_of_a_grid_fill_a_row_before_the_next() -> None:
     frames = [np.full((2, 3, 3), number, np.uint8) for number in range(1, 6)]
     grid = tile(frames, gap=1)
     assert grid[::3, ::4, 0].tolist() == [[1, 2, 3], [4, 5, 0]]

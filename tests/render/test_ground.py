@@ -54,7 +54,7 @@ def draw(at: tuple[float, float]) -> np.ndarray:
 
 
 @pytest.mark.parametrize("at", [(0.0, 0.0), (2.6, -8.9)])
-def test_an_infinite_plane_looks_as_mujoco_draws_it(renderer_works, at):
+def test_an_infinite_plane_looks_like_mujocos(renderer_works, at):
     model, data = scene()
     view = ViewerCfg(lookat=(*at, 0.0), distance=4.0, azimuth=70.0, elevation=-15.0)
     with mujoco.Renderer(model, 120, 160) as renderer:
@@ -66,7 +66,7 @@ def test_an_infinite_plane_looks_as_mujoco_draws_it(renderer_works, at):
     assert np.abs(draw(at) - theirs)[ground].mean() < 2.0
 
 
-def test_the_ground_goes_on_under_who_walks_far(renderer_works):
+def test_the_ground_extends_below_a_robot_that_walks_far(renderer_works):
     turn = np.radians(20.0)
     axes = np.array([[np.cos(turn), -np.sin(turn)], [np.sin(turn), np.cos(turn)]])
     period = 2.0 / np.array([0.4, 0.8])  # Period of a checker, in m.
@@ -84,7 +84,7 @@ def test_the_ground_goes_on_under_who_walks_far(renderer_works):
         {"assets": '<texture type="skybox" builtin="flat" width="4" height="24"/>'},
     ],
 )
-def test_planes_that_would_look_different_are_left_as_they_are(kind):
+def test_planes_that_would_look_different_are_unchanged(kind):
     """A lamp's spot, a stretched texture, a finite plane, haze before a sky.
 
     These planes are rendered by MuJoCo, so the test only checks that nothing is

@@ -63,7 +63,7 @@ def drawn_by_mujoco(
 
 @pytest.mark.slow
 @pytest.mark.parametrize("camera", ["corner", "lens"])
-def test_depth_is_that_of_mujocos_renderer_to_a_tenth_of_a_millimetre(
+def test_depth_equals_mujocos_renderer_to_a_tenth_of_a_millimetre(
     camera, renderer_works, record_property
 ):
     """On spheres, boxes, capsules, cylinders, ellipsoids, meshes, hills and planes."""
@@ -120,7 +120,7 @@ def test_colours_are_mujocos_without_gloss_shadows_and_smooth_edges(
         ("mat_rgba", "matt", (0.1, 0.1, 0.9, 1.0)),
     ],
 )
-def test_what_differs_in_one_world_changes_pixels_of_that_world_alone(
+def test_a_difference_in_one_world_changes_only_pixels_of_that_world(
     field, element, value
 ):
     model = shapes_model()
@@ -196,7 +196,7 @@ def test_boxes_that_reach_behind_the_camera_are_drawn_to_their_last_pixel():
 
 
 @pytest.mark.slow
-def test_a_world_that_is_not_finite_leaves_the_others_as_they_are():
+def test_a_diverged_world_leaves_the_others_unchanged():
     sim, sensor = worlds_by_rays(shapes_model())
     before = sensor.data.depth.clone()
     sim.data.qpos[2] = float("nan")
@@ -256,7 +256,7 @@ def seen_by_rays(text: str, kind: str) -> np.ndarray:
         ("directional", (0.0, 0.0, 1.0), (0.6, 0.0, -0.8), 20.0, 5.0, (1, 0.5, 0.3)),
     ],
 )
-def test_a_plane_is_lit_as_opengls_formula_says(
+def test_a_plane_is_lit_by_the_opengl_formula(
     kind, pos, direction, cutoff, exponent, fade
 ):
     """Spots light a cone of `cutoff` degrees; other lights have no cone.
@@ -299,7 +299,7 @@ def test_a_plane_is_lit_as_opengls_formula_says(
 @pytest.mark.parametrize(
     "principal", [(0.0008, 0.0), (-0.0008, 0.0), (0.0, 0.0006), (0.0004, -0.0006)]
 )
-def test_a_lens_off_its_middle_shows_what_mujocos_window_shows(principal):
+def test_an_off_centre_lens_shows_the_window_of_mujoco(principal):
     """The window is MuJoCo's frustum, and its rays determine its contents."""
     text = f"""
     <mujoco>
