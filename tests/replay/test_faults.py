@@ -164,7 +164,7 @@ def test_mujoco_alone_steps_from_one_record_to_the_next(dump: Path) -> None:
             )
 
 
-def test_all_that_happened_since_the_last_iteration_but_one_is_kept(
+def test_all_faults_since_the_last_iteration_but_one_are_kept(
     tmp_path: Path,
 ) -> None:
     env, _, said = make(broken_cfg(step=3), tmp_path, steps=4)
@@ -179,7 +179,7 @@ def test_all_that_happened_since_the_last_iteration_but_one_is_kept(
     )
 
 
-def test_a_fault_is_told_once(tmp_path: Path) -> None:
+def test_a_fault_is_reported_once(tmp_path: Path) -> None:
     env, _, said = make(broken_cfg(), tmp_path, steps=40)
     walk(env, 10)
     env.take_log()
@@ -189,7 +189,7 @@ def test_a_fault_is_told_once(tmp_path: Path) -> None:
     assert [path.name for path in tmp_path.iterdir()] == ["000003_nonfinite.h5"]
 
 
-def test_it_is_kept_even_if_the_run_is_stopped_for_it(tmp_path: Path) -> None:
+def test_a_dump_is_kept_even_if_the_run_stops(tmp_path: Path) -> None:
     cfg = broken_cfg()
     cfg.max_nonfinite_share = 0.0
     env, _, _ = make(cfg, tmp_path)
@@ -227,7 +227,7 @@ def test_a_reward_that_is_not_finite_is_a_fault_of_all_worlds_that_have_it(
     )
 
 
-def test_a_later_fault_is_counted_from_the_first_step_that_is_kept(
+def test_a_later_fault_is_counted_from_the_first_recorded_step(
     tmp_path: Path,
 ) -> None:
     cfg = broken_cfg(step=27)
@@ -244,7 +244,7 @@ def test_a_later_fault_is_counted_from_the_first_step_that_is_kept(
 @pytest.mark.parametrize(
     "kinds", [("contacts", "constraints"), ("constraints", "contact_candidates")]
 )
-def test_missing_room_is_dumped_with_what_to_set(
+def test_a_full_buffer_is_dumped_with_the_setting_to_change(
     kinds: tuple[str, str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Counters by kind and world, as on either engine."""
@@ -300,7 +300,7 @@ def break_again(env: ManagerBasedRlEnv, times: int) -> None:
         env.take_log()
 
 
-def test_dumps_are_bounded_in_number_which_is_said_once(tmp_path: Path) -> None:
+def test_the_number_of_dumps_is_limited_and_reported_once(tmp_path: Path) -> None:
     env, _, said = make(broken_cfg(), tmp_path, max_dumps=2)
     break_again(env, 4)
     names = sorted(path.name for path in tmp_path.iterdir())
@@ -309,7 +309,7 @@ def test_dumps_are_bounded_in_number_which_is_said_once(tmp_path: Path) -> None:
     assert "as many as agent.dumps.max_dumps allows" in said[2]
 
 
-def test_dumps_are_bounded_in_size_which_is_said_once(tmp_path: Path) -> None:
+def test_the_size_of_dumps_is_limited_and_reported_once(tmp_path: Path) -> None:
     env, _, said = make(broken_cfg(), tmp_path, max_megabytes=0.01)
     break_again(env, 2)
     assert not list(tmp_path.iterdir())
@@ -368,7 +368,7 @@ def test_worlds_that_are_reset_by_hand_begin_a_new_record(tmp_path: Path) -> Non
 # --- Replayed -------------------------------------------------------------------------
 
 
-def test_a_replay_equals_the_record_and_says_what_broke_where(dump: Path) -> None:
+def test_a_replay_equals_the_record_and_names_the_first_fault(dump: Path) -> None:
     recording, again = replay(dump)
     account = again.run()
     assert account.equal == recording.length == 14
@@ -394,7 +394,7 @@ def test_a_replay_from_the_middle_of_a_run_equals_the_record(tmp_path: Path) -> 
     assert account.findings
 
 
-def test_a_replay_that_differs_says_by_how_much(dump: Path) -> None:
+def test_a_different_replay_reports_the_difference(dump: Path) -> None:
     recording, again = replay(dump)
     recording.steps["qpos"][4, 0] += 0.25
     account = again.run()
@@ -454,7 +454,7 @@ def test_an_action_that_is_not_finite_is_named(tmp_path: Path) -> None:
     ]
 
 
-def test_after_the_last_step_a_replay_goes_back_to_the_first(dump: Path) -> None:
+def test_after_the_last_step_a_replay_returns_to_the_first(dump: Path) -> None:
     recording, again = replay(dump)
     positions = []
     for _ in range(recording.length + 3):
@@ -524,7 +524,7 @@ def broken_run(
         yield train_broken(tmp_path_factory.mktemp("logs"), task="Broken-Cartpole")
 
 
-def test_a_run_keeps_its_faults_and_says_where(
+def test_a_run_stores_its_faults_and_prints_their_path(
     broken_run: tuple[Run, list[str]],
 ) -> None:
     run, said = broken_run
@@ -559,7 +559,7 @@ def play_dump(run: Run, *more: str) -> None:
     play.main(["--dump", str(run.path / "dumps" / "000002_nonfinite.h5"), *more])
 
 
-def test_a_dump_is_played_and_what_broke_is_said(
+def test_a_dump_is_played_and_its_fault_is_printed(
     broken_run: tuple[Run, list[str]],
     capsys: pytest.CaptureFixture[str],
 ) -> None:
@@ -585,7 +585,7 @@ def test_a_dump_is_filmed(
     assert read_film(path).frames.shape == (12, 64 * 96 * 3)
 
 
-def test_a_dump_of_a_task_that_is_not_installed_says_so(
+def test_a_dump_of_an_uninstalled_task_is_reported(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     run, _ = train_broken(tmp_path)
@@ -595,7 +595,7 @@ def test_a_dump_of_a_task_that_is_not_installed_says_so(
     assert "uses task 'Some-Task', which is not installed." in line
 
 
-def test_a_place_that_is_no_dump_is_answered(
+def test_a_path_that_is_not_a_dump_is_refused(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     line = ["--dump", str(tmp_path), "--viewer", "none"]
@@ -608,7 +608,7 @@ def test_a_place_that_is_no_dump_is_answered(
 # --- Small parts ----------------------------------------------------------------------
 
 
-def test_numbers_of_the_state_are_told_by_body_and_joint() -> None:
+def test_numbers_of_the_state_are_named_by_body_and_joint() -> None:
     model = mujoco.MjModel.from_xml_string(
         "<mujoco><worldbody><body name='a'><freejoint name='f'/><geom size='1'/>"
         "<body name='b'><joint name='j'/><geom size='1'/></body></body></worldbody>"

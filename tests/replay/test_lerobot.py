@@ -95,7 +95,7 @@ def test_rows_are_the_steps_of_the_recording(dataset: tuple[Path, Path]) -> None
     assert picture.size == (32, 32) and picture.mode == "L"
 
 
-def test_what_is_said_of_the_rows_is_true(dataset: tuple[Path, Path]) -> None:
+def test_statements_about_the_rows_are_true(dataset: tuple[Path, Path]) -> None:
     _, folder = dataset
     info = json.loads((folder / "meta/info.json").read_text())
     assert info["codebase_version"] == "v3.0" and info["fps"] == RATE

@@ -50,7 +50,7 @@ def replayed_by_script(path: Path, *options: str) -> ReplayReport:
         return script.replay(recording, cfg, line)
 
 
-def test_what_terms_of_a_task_recorded_is_done_again_without_being_told_the_task(
+def test_recorded_terms_are_replayed_without_naming_the_task(
     tmp_path: Path,
 ) -> None:
     path = record_by_terms(tmp_path)
@@ -72,7 +72,7 @@ def test_what_terms_of_a_task_recorded_is_done_again_without_being_told_the_task
     assert path.read_bytes() == written
 
 
-def test_a_recording_of_what_mjlab_make_made_names_the_task(tmp_path: Path) -> None:
+def test_a_recording_of_mjlab_make_contains_the_task(tmp_path: Path) -> None:
     made = mjlab.make(
         "Cartpole-Balance", num_envs=3, seed=2, max_episode_steps=6, groups=None
     )
@@ -101,7 +101,7 @@ def custom_reward(env: Any) -> torch.Tensor:
     return torch.ones(env.num_envs)
 
 
-def test_a_configuration_that_cannot_be_read_says_that_the_task_can_be_named(
+def test_an_unreadable_configuration_suggests_passing_the_task(
     tmp_path: Path,
 ) -> None:
     rewards = {"own": RewardTermCfg(func=custom_reward, weight=1.0)}

@@ -113,7 +113,7 @@ def files(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
         *(pytest.param(*case, marks=pytest.mark.slow) for case in GRID),
     ],
 )
-def test_what_is_done_again_is_what_was_recorded_bit_for_bit(
+def test_a_replay_equals_the_recording_bit_for_bit(
     files: dict[str, Path], mode: str, by: Any, num_envs: int
 ) -> None:
     with Recording(files[mode]) as recording:
@@ -129,7 +129,7 @@ def test_what_is_done_again_is_what_was_recorded_bit_for_bit(
         assert account.tallies["obs/actor"].rows == rows
 
 
-def test_what_is_kept_of_a_state_is_forgotten_when_another_is_forced(
+def test_cached_values_of_a_state_are_discarded_when_another_is_set(
     files: dict[str, Path], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with Recording(files["same_step"]) as recording:
@@ -198,7 +198,9 @@ def test_the_observation_before_an_action_is_of_the_state_before_it(
     assert not held.tallies["obs/memory/position"].unequal
 
 
-def test_a_broken_claim_is_told(files: dict[str, Path], tmp_path: Path) -> None:
+def test_a_false_claim_of_exactness_is_reported(
+    files: dict[str, Path], tmp_path: Path
+) -> None:
     file = _changed(files["same_step"], tmp_path)
     with Recording(file) as recording:
         account = account_of(Replay(world_of(remembering(), 4), recording), [2, 3])
@@ -262,7 +264,7 @@ def test_a_file_with_other_observations_is_a_recording_too(
     assert sidecar["episodes"][0]["elapsed_steps"] == old.length
 
 
-def test_robomimics_layout_holds_what_comes_before_and_after_each_action(
+def test_robomimics_layout_has_the_data_before_and_after_each_action(
     files: dict[str, Path], tmp_path: Path
 ) -> None:
     path = tmp_path / "demos.hdf5"
@@ -353,7 +355,7 @@ def test_tensors_are_read_by_their_paths(tmp_path: Path) -> None:
             recording.episode(3)
 
 
-def test_what_is_no_recording_says_so(tmp_path: Path) -> None:
+def test_a_file_that_is_not_a_recording_is_refused_by_name(tmp_path: Path) -> None:
     with pytest.raises(RecordingError, match=r"The recording .*b\.h5 does not exist"):
         Recording(tmp_path / "b.h5")
     (tmp_path / "text.h5").write_text("no")
@@ -383,7 +385,7 @@ def test_a_recording_that_was_killed_is_done_again_as_far_as_it_got(
     assert account.claimed == account.episodes == 2 and account.is_as_claimed
 
 
-def test_what_cannot_be_done_again_says_why(
+def test_an_impossible_replay_is_refused_with_the_reason(
     files: dict[str, Path], tmp_path: Path
 ) -> None:
     bare = by_hand(tmp_path / "bare.h5")
@@ -412,7 +414,7 @@ def script(*arguments: str) -> subprocess.CompletedProcess[str]:
 
 
 @pytest.mark.slow
-def test_the_script_draws_writes_and_tells_what_is_not_exact(
+def test_the_script_draws_writes_and_lists_inexact_parts(
     tmp_path: Path, renderer_works: None
 ) -> None:
     from mjlab.gym.build import make
