@@ -198,7 +198,7 @@ def test_every_term_of_the_reward_has_a_curve_with_all_its_points(tmp_path):
     assert "c1" in page.charts["Episode_Reward/effort"].paths[-1]["class"]
 
 
-def test_every_figure_of_a_run_that_was_trained_is_drawn_or_told(tmp_path):
+def test_every_figure_of_a_trained_run_is_on_the_page(tmp_path):
     folder = shutil.copytree(SHIPPED, tmp_path / "run")
     lines = [json.loads(row) for row in (folder / "metrics.jsonl").open()]
     names = {name for line in lines for name in line} - {"iteration"}
@@ -212,7 +212,7 @@ def test_every_figure_of_a_run_that_was_trained_is_drawn_or_told(tmp_path):
     assert reward.points()[-1][1] == pytest.approx(last, abs=reward.error)
 
 
-def test_a_term_without_an_episode_says_so_rather_than_being_left_out(tmp_path):
+def test_a_term_without_an_episode_is_listed_as_such(tmp_path):
     page = page_of(make_run(tmp_path, lines_of(1, Loss__value=lambda i: 1.0)))
     said = [f.text for f in page.figures if "no finished episode yet" in f.text]
     assert len(said) == 3  # The reward, and its two terms.
@@ -304,7 +304,7 @@ def test_ticks_are_round_numbers(low, high, most, ticks):
     assert [text for _, text in Scale(low, high).ticks(most)] == ticks
 
 
-def test_zero_is_on_a_scale_where_it_is_near_or_asked_for():
+def test_zero_is_on_a_scale_if_near_or_requested():
     assert scale_for(10.0, 11.0).low > 9.0
     assert scale_for(10.0, 11.0, with_zero=True).low == 0.0
     assert scale_for(1.0, 11.0).low == 0.0
@@ -358,7 +358,7 @@ def test_a_torn_last_line_is_left_out_and_a_damaged_one_is_counted(tmp_path):
     assert "metrics.jsonl could not be read" not in whole.text
 
 
-def test_what_was_done_again_after_a_resume_takes_the_place_of_the_first(tmp_path):
+def test_repeated_iterations_after_a_resume_replace_the_first_ones(tmp_path):
     first = lines_of(8, Loss__value=lambda i: float(i))
     again = lines_of(10, Loss__value=lambda i: 20.0 + i)[5:]
     noted = {"iteration": 2, "time": "2026-01-02T03:04:05+00:00", "command": "t --x"}
@@ -371,7 +371,7 @@ def test_what_was_done_again_after_a_resume_takes_the_place_of_the_first(tmp_pat
     assert "after iteration 2, 2 January 2026, 03:04:05, by t --x" in page.text
 
 
-def test_a_run_that_is_going_says_how_far_it_is_and_that_it_may_be_dead(tmp_path):
+def test_a_running_run_shows_its_progress_and_a_warning_if_quiet(tmp_path):
     lines = lines_of(5, Loss__value=lambda i: 1.0)
     folder = make_run(tmp_path, lines, status="running")
     text = page_of(folder).text
@@ -456,7 +456,7 @@ def test_links_lead_to_files_of_the_run(tmp_path):
     assert "Exported policy" in page.text
 
 
-def test_a_film_is_in_the_page_up_to_a_size_and_beside_it_beyond(tmp_path):
+def test_a_small_video_is_embedded_and_a_large_one_linked(tmp_path):
     folder = make_run(tmp_path, lines_of(1, Loss__value=lambda i: 1.0))
     (folder / "videos").mkdir()
     (folder / "videos" / "small.mp4").write_bytes(b"film" * 100)
@@ -471,7 +471,7 @@ def test_a_film_is_in_the_page_up_to_a_size_and_beside_it_beyond(tmp_path):
 # --- Configuration, evaluation, formatting --------------------------------------------
 
 
-def test_only_what_the_user_changed_is_told(tmp_path):
+def test_only_user_changes_are_listed(tmp_path):
     folder = make_run(tmp_path, lines_of(1, Loss__value=lambda i: 1.0))
     defaults = json.loads(json.dumps(CONFIG))
     defaults["env"]["scene"]["num_envs"] = 4096
@@ -490,7 +490,9 @@ def test_only_what_the_user_changed_is_told(tmp_path):
     )
 
 
-def test_a_run_as_it_comes_and_one_without_defaults_say_so(tmp_path):
+def test_a_run_with_default_settings_and_one_without_defaults_are_distinguished(
+    tmp_path,
+):
     folder = make_run(tmp_path, lines_of(1, Loss__value=lambda i: 1.0))
     assert "defaults of the task are unknown" in page_of(folder).text
     text = page_of(folder, defaults=flat_settings(**CONFIG)).text
@@ -538,7 +540,7 @@ def evaluation_with(gait: object) -> str:
     return json.dumps({"policy": "a.pt", "summary": {"episodes": 1}, "gait": gait})
 
 
-def test_the_gait_of_an_evaluation_is_shown_with_what_fails(tmp_path):
+def test_the_gait_of_an_evaluation_is_shown_with_its_failures(tmp_path):
     folder = make_run(tmp_path, lines_of(1, Loss__value=lambda i: 1.0))
     walking = {"feet": 2, "falls": 0, "steps_per_s": 9.6, "step_length": 0.05}
     walking |= {"linear_error": 0.27, "turning_error": 0.01, "vibration": None}
@@ -680,7 +682,9 @@ def test_a_report_that_cannot_be_written_spoils_no_run(tmp_path, monkeypatch, ca
     assert "report of" in caplog.text and "disk full" in caplog.text
 
 
-def test_the_script_writes_it_without_torch_where_the_run_kept_its_defaults(tmp_path):
+def test_the_script_writes_the_page_without_torch_if_the_run_stored_its_defaults(
+    tmp_path,
+):
     folder = make_run(
         tmp_path / "Some-Task" / "now", lines_of(3, Loss__value=lambda i: 1.0 * i)
     )
