@@ -182,7 +182,7 @@ def test_settings_of_the_worlds_that_change_replace_the_saved_ones(tmp_path):
     ]
 
 
-def test_a_weight_that_is_typed_replaces_what_a_curriculum_made_of_it(tmp_path):
+def test_a_typed_weight_replaces_the_value_of_the_curriculum(tmp_path):
     trained(tmp_path, env=worlds())
     second = loop_of(agent(2), tmp_path, env=worlds())
     second.resume(tmp_path, chosen=["env.rewards.alive.weight"])
@@ -209,7 +209,7 @@ def other(what) -> Any:
         ("init_state", "env.scene.entities.cartpole.init_state"),
     ],
 )
-def test_what_an_exact_resume_cannot_change_is_refused_in_one_line(
+def test_settings_fixed_in_an_exact_resume_are_refused_in_one_line(
     tmp_path, what, said
 ):
     trained(tmp_path)
@@ -230,7 +230,7 @@ def test_what_an_exact_resume_cannot_change_is_refused_in_one_line(
 @pytest.mark.parametrize(
     ("metric", "expected"), [("Train/mean_reward", 7.0), ("Loss/value", None)]
 )
-def test_the_best_score_of_another_metric_is_forgotten(tmp_path, metric, expected):
+def test_the_best_score_of_another_metric_is_discarded(tmp_path, metric, expected):
     first = loop_of(agent(1), tmp_path)
     first.run()
     first._scores.best = 7.0

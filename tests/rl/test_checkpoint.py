@@ -112,7 +112,7 @@ def flip_a_weight(path):
     path.write_bytes(data)
 
 
-def test_a_damaged_checkpoint_is_refused_by_its_own_name_too(tmp_path):
+def test_a_damaged_checkpoint_is_also_refused_by_its_own_name(tmp_path):
     path = save(Checkpoints(tmp_path), 2)
     flip_a_weight(path)
     with pytest.raises(CheckpointError, match=r"is damaged: its checksum differs"):
@@ -271,7 +271,7 @@ def vouch_for(path):
 
 @pytest.mark.filterwarnings("ignore:Detected pickle protocol")
 @pytest.mark.parametrize("data", attack_files(), ids=["pickle", "torch", "zip"])
-def test_a_crafted_pickle_is_refused_and_runs_nothing(tmp_path, monkeypatch, data):
+def test_a_crafted_pickle_is_refused_and_not_executed(tmp_path, monkeypatch, data):
     monkeypatch.chdir(tmp_path)
     path = tmp_path / "model_000001.pt"
     path.write_bytes(data)
@@ -392,11 +392,11 @@ def test_a_field_that_is_newer_than_a_file_has_its_default():
         check_layout(saved_layout({"layout": older}, cfg), present, Path("model.pt"))
 
 
-def test_what_the_policy_does_not_see_may_change_when_new_episodes_start(saved):
+def test_data_unseen_by_the_policy_may_change_when_new_episodes_start(saved):
     assert resume(saved, env=with_reward(), exact=False).iteration == 1
 
 
-def test_a_run_without_its_worlds_is_not_taken_for_one_that_goes_on_exactly(tmp_path):
+def test_a_run_without_its_worlds_does_not_count_as_an_exact_resume(tmp_path):
     cfg = agent_cfg(1, checkpoint=CheckpointCfg(env_state=False))
     make_loop(cfg, folder=tmp_path).run()
     with pytest.raises(CheckpointError, match="no state of the worlds"):
@@ -404,7 +404,7 @@ def test_a_run_without_its_worlds_is_not_taken_for_one_that_goes_on_exactly(tmp_
     assert resume(tmp_path, exact=False).iteration == 1
 
 
-def test_a_run_of_other_processes_is_not_taken_for_one_that_goes_on_exactly(saved):
+def test_a_run_of_other_processes_does_not_count_as_an_exact_resume(saved):
     path = find_checkpoint(saved)
     with pytest.raises(
         CheckpointError, match="saved by 1 processes, but 2 are running"

@@ -73,7 +73,7 @@ def test_the_steps_of_a_recording_are_those_of_the_controller(demos: Path) -> No
     torch.testing.assert_close(steps["actions"], controller(seen))
 
 
-def test_a_cloned_policy_does_what_the_controller_would_do_elsewhere(
+def test_a_cloned_policy_acts_like_the_controller_in_new_states(
     run: Run,
 ) -> None:
     assert run.task == TASK and run.info()["status"] == "finished"
@@ -110,7 +110,7 @@ def test_ppo_begins_with_a_cloned_policy_and_keeps_it_while_the_critic_learns(
     torch.testing.assert_close(after, before, rtol=0, atol=0)
 
 
-def test_what_critics_learn_first_the_policy_does_not() -> None:
+def test_initial_updates_of_the_critic_leave_the_policy_unchanged() -> None:
     held, free = make_loop(agent_cfg(1)), make_loop(agent_cfg(1))
     held.learner.critic_first = 1
     states = {}
@@ -159,7 +159,7 @@ def test_a_student_begins_where_another_runs_policy_ended(
     torch.testing.assert_close(load_policy(begun.path, env, agent)(seen), before)
 
 
-def test_what_was_normalised_by_demonstrations_stays_so(demos: Path) -> None:
+def test_normalisation_from_demonstrations_stays_fixed(demos: Path) -> None:
     agent = CloningAgentCfg(max_iterations=1)
     agent.actor.obs_normalization = True
     agent.algorithm.demonstrations = str(demos)
@@ -177,7 +177,7 @@ def test_what_was_normalised_by_demonstrations_stays_so(demos: Path) -> None:
 # Invalid configurations.
 
 
-def test_what_a_recording_does_not_hold_is_named(demos: Path) -> None:
+def test_data_missing_in_a_recording_are_named(demos: Path) -> None:
     def refused(shapes: dict[str, torch.Size], num_actions: int) -> str:
         with pytest.raises(RecordingError) as error:
             read_demonstrations(demos, shapes, num_actions)
@@ -197,7 +197,7 @@ def test_what_a_recording_does_not_hold_is_named(demos: Path) -> None:
     )
 
 
-def test_no_recording_is_asked_for_by_name(tmp_path: Path) -> None:
+def test_a_missing_recording_option_is_named(tmp_path: Path) -> None:
     with pytest.raises(UsageError) as error:
         clone.main([TASK, "--logs", str(tmp_path)])
     assert str(error.value) == "Name the recording: --demos recordings/demos.h5."

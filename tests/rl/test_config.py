@@ -119,7 +119,7 @@ def test_a_distribution_may_be_given_as_rsl_rl_takes_it(given, wanted):
     assert RnnModelCfg(distribution_cfg=dict(given)).distribution_cfg == wanted
 
 
-def test_a_distribution_that_there_is_not_is_answered():
+def test_an_unknown_distribution_is_refused():
     with pytest.raises(ValueError, match=r"no distribution 'Gausian'.*'GaussianDistr"):
         MlpModelCfg(distribution_cfg={"class_name": "Gausian"})  # pyright: ignore
     with pytest.raises(TypeError, match=r"GaussianCfg has no field 'std'.*'std_type'"):
@@ -259,7 +259,7 @@ POLICY = MlpModelCfg(distribution_cfg=GaussianCfg())
         ),
     ],
 )
-def test_what_cannot_work_is_said_at_once(cfg, said):
+def test_invalid_settings_are_reported_before_training(cfg, said):
     with pytest.raises(ValueError) as caught:
         check_agent(cfg, GROUPS, num_envs=8)
     assert said in str(caught.value)
@@ -276,7 +276,7 @@ def test_mistakes_are_found_before_an_environment_is_built():
     check_agent(agent_cfg(), groups_of(env_cfg()), 8)
 
 
-def test_a_group_that_is_not_concatenated_is_seen_term_by_term():
+def test_a_group_that_is_not_concatenated_is_observed_term_by_term():
     cfg = env_cfg()
     cfg.observations["critic"].concatenate_terms = False
     sees = {"actor": ("actor",), "critic": ("critic/velocity", "actor")}
@@ -285,7 +285,7 @@ def test_a_group_that_is_not_concatenated_is_seen_term_by_term():
     assert loop.learner.algorithm.critic.obs_dim == 2 + 5
 
 
-def test_all_problems_are_said_together():
+def test_all_problems_are_reported_together():
     cfg = agent_cfg(actor=network(), critic=POLICY, obs_groups={})
     with pytest.raises(ValueError) as caught:
         check_agent(cfg, GROUPS, num_envs=8)
@@ -301,7 +301,7 @@ def test_configurations_need_no_torch():
     subprocess.run([sys.executable, "-c", code], check=True)
 
 
-def test_names_of_mjlab_make_what_ours_make_and_files_hold_ours():
+def test_names_of_mjlab_create_our_configurations_and_files_contain_our_names():
     theirs = mjlab.rl.RslRlOnPolicyRunnerCfg(
         actor=mjlab.rl.RslRlModelCfg(distribution_cfg={"init_std": 1.0}),
         critic=mjlab.rl.RslRlModelCfg(),

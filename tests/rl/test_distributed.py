@@ -21,7 +21,7 @@ ROOT = Path(__file__).parents[2]
 # --- Ranks ----------------------------------------------------------------------------
 
 
-def test_ranks_are_what_torchrun_says():
+def test_ranks_equal_those_of_torchrun():
     said = {"RANK": "5", "LOCAL_RANK": "1", "WORLD_SIZE": "8", "LOCAL_WORLD_SIZE": "4"}
     ranks = Ranks.from_environment(said)
     assert ranks == Ranks(index=5, local=1, world=8, local_world=4)
@@ -79,7 +79,7 @@ def test_gpus_that_are_not_there_are_refused(gpus, count, said):
     assert said in str(caught.value)
 
 
-def test_the_command_line_goes_on_under_torchrun(monkeypatch):
+def test_the_command_line_continues_under_torchrun(monkeypatch):
     line = ["scripts/train.py", "Velocity-G1", "--gpus", "0", "--logs", "there"]
     monkeypatch.setattr(sys, "argv", line)
     monkeypatch.setattr(sys.modules["__main__"], "__spec__", None)
@@ -245,7 +245,7 @@ STAND_INS = {
 
 
 @pytest.mark.slow
-def test_the_script_for_slurm_trains_on_two_nodes_and_goes_on(tmp_path):
+def test_the_script_for_slurm_trains_on_two_nodes_and_resumes(tmp_path):
     """Stand-ins for SLURM's commands, which start two agents on one machine."""
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))

@@ -187,7 +187,7 @@ def failures(make: Any, folder: Path, kind: str, code: int) -> tuple[int, list[s
 
 @pytest.mark.slow
 @pytest.mark.parametrize("make", WRITERS, ids=lambda make: make.__name__)
-def test_a_failing_call_loses_nothing(
+def test_a_failing_call_loses_no_data(
     make: Any, tmp_path: Path, request: pytest.FixtureRequest, library: Path
 ) -> None:
     if ran_alone(request, LD_PRELOAD=str(library)):

@@ -94,7 +94,7 @@ def test_weights_of_the_new_observation_learn(old):
     assert nets(loop)[0].mlp[0].weight[:, 1:3].abs().min() > 0.0
 
 
-def test_actions_are_taken_by_the_name_of_what_they_move(tmp_path):
+def test_actions_are_matched_by_the_name_of_their_target(tmp_path):
     task = load_task("Velocity-Go1-Flat")
     agent = agent_cfg(1)
 
@@ -149,7 +149,7 @@ def test_a_policy_of_another_form_is_refused_with_the_setting_that_differs(old):
     )
 
 
-def test_a_critic_that_does_not_fit_is_new_and_the_line_says_why(old):
+def test_a_critic_that_does_not_fit_is_new_and_the_line_explains_it(old):
     critic = network()
     critic.activation = "tanh"
     loop = make_loop(agent_cfg(critic=critic))

@@ -214,7 +214,7 @@ def test_a_writer_may_die_before_any_call_of_the_disk(
 
 @pytest.mark.slow
 @pytest.mark.parametrize("make", WRITERS, ids=lambda make: make.__name__)
-def test_kill_9_at_moments_by_chance_loses_nothing(
+def test_kill_9_at_random_moments_loses_no_data(
     make: Any, tmp_path: Path, request: pytest.FixtureRequest
 ) -> None:
     if ran_alone(request):

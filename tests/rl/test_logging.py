@@ -27,7 +27,7 @@ def test_figures_go_to_jsonl_and_tensorboard(tmp_path):
     assert lines[1]["Loss/value"] == loop.figures["Loss/value"]
 
 
-def test_without_tensorboard_the_pip_line_is_said_and_training_goes_on(
+def test_without_tensorboard_the_installation_is_suggested_and_training_continues(
     tmp_path, monkeypatch, caplog
 ):
     hide(monkeypatch, "torch.utils.tensorboard")

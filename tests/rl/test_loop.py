@@ -116,7 +116,7 @@ def test_ten_iterations_equal_five_and_five_after_a_resume_bit_for_bit(tmp_path,
     assert differing(flat_state(whole), flat_state(second)) == []
 
 
-def test_a_run_that_goes_on_without_its_worlds_starts_new_episodes(tmp_path):
+def test_a_run_resumed_without_its_worlds_starts_new_episodes(tmp_path):
     first = make_loop(agent_cfg(3, init_at_random_ep_len=False), folder=tmp_path)
     first.run()
     assert first.env.episode_length_buf.tolist() == [3 * STEPS] * WORLDS
@@ -128,7 +128,7 @@ def test_a_run_that_goes_on_without_its_worlds_starts_new_episodes(tmp_path):
     assert torch.equal(flat_state(first)[name], flat_state(second)[name])
 
 
-def test_a_checkpoint_that_a_run_goes_on_from_is_not_written_again(tmp_path):
+def test_a_checkpoint_from_which_a_run_resumes_is_not_written_again(tmp_path):
     saved = make_loop(agent_cfg(2), folder=tmp_path).run().checkpoint
     before = saved.with_suffix(".json").stat().st_mtime_ns
     again = make_loop(agent_cfg(2), folder=tmp_path)
@@ -230,7 +230,7 @@ def test_outcomes_count_while_an_episode_runs_and_in_its_last_step():
     assert found == {"Eval/success_once": 0.75, "Eval/success_at_end": 0.5}
 
 
-def test_the_time_that_is_left_goes_by_the_iterations_of_this_process():
+def test_the_remaining_time_uses_the_iterations_of_this_process():
     """Resumed at iteration 8, two iterations took 4 s, and 10 are left."""
     loop = make_loop(agent_cfg(20))
     loop.iteration = loop._first = 8
@@ -355,7 +355,7 @@ def usual_sigint():
 
 
 @pytest.mark.usefixtures("usual_sigint")
-def test_a_second_signal_stops_at_once():
+def test_a_second_signal_stops_immediately():
     class Twice(Hook):
         name = "twice"
 
@@ -470,7 +470,7 @@ def worlds_and_actions(**more):
     return RslRlVecEnv(ManagerBasedRlEnv(cfg)), torch.ones(WORLDS, 1)
 
 
-def test_asking_for_observations_changes_nothing_and_gives_what_step_gave():
+def test_requesting_observations_has_no_side_effects_and_equals_those_of_step():
     worlds, actions = worlds_and_actions()
     stepped = worlds.step(actions)[0]
     state = worlds.state()
@@ -478,7 +478,7 @@ def test_asking_for_observations_changes_nothing_and_gives_what_step_gave():
     assert differing(flat(state), flat(worlds.state())) == []
 
 
-def test_what_a_step_returned_never_changes():
+def test_tensors_returned_by_a_step_are_never_modified():
     worlds, actions = worlds_and_actions()
     seen, reward, dones, extras = worlds.step(actions)
     kept = [seen["actor"].clone(), reward.clone(), dones.clone()]
@@ -511,7 +511,7 @@ def test_good_iterations_do_not_dilute_the_share_of_diverged_worlds():
 
 
 @pytest.mark.parametrize("finite", [False, True])
-def test_time_outs_are_told_unless_the_horizon_is_part_of_the_task(finite):
+def test_time_outs_are_passed_on_unless_the_horizon_is_part_of_the_task(finite):
     worlds, actions = worlds_and_actions(is_finite_horizon=finite)
     for _ in range(worlds.max_episode_length):
         _, _, dones, extras = worlds.step(actions)
@@ -538,7 +538,7 @@ def test_actions_are_clipped_before_they_reach_the_worlds():
     assert torch.equal(first, second)
 
 
-def test_only_the_groups_that_a_learner_sees_are_returned():
+def test_only_the_groups_observed_by_a_learner_are_returned():
     worlds = RslRlVecEnv(make_env(), groups=["critic"])
     assert set(worlds.step(torch.zeros(WORLDS, 1))[0].keys()) == {"critic"}
     with pytest.raises(ValueError, match=r"'actr'.*'actor'"):

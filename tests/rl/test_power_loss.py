@@ -125,7 +125,7 @@ def left(*calls: Call) -> list[Tree]:
     return [found[key] for key in sorted(found)]
 
 
-def test_what_is_not_synced_may_be_lost_in_any_part() -> None:
+def test_unsynced_data_may_be_lost_in_any_part() -> None:
     write, sync = Call("write", "a", "", 3, b"+new"), Call("sync", "a", "", 0, b"")
     assert left() == [{"a": b"old"}]
     outcomes = [b"old", b"old+n", b"old+new", b"old\0\0\0\0"]
@@ -159,7 +159,7 @@ def test_a_call_that_was_missed_is_noticed() -> None:
 
 
 @pytest.mark.parametrize("name", WORKS)
-def test_a_file_or_folder_is_whole_whenever_the_power_goes(
+def test_a_file_or_folder_is_complete_after_a_power_cut_at_any_time(
     name: str, tmp_path: Path, recorder: Path
 ) -> None:
     work, before, after = WORKS[name]
@@ -418,7 +418,7 @@ def losses(
 
 @pytest.mark.slow
 @pytest.mark.parametrize("make", WRITERS, ids=lambda make: make.__name__)
-def test_a_power_cut_at_any_moment_loses_nothing(
+def test_a_power_cut_at_any_moment_loses_no_data(
     make: Any,
     tmp_path: Path,
     request: pytest.FixtureRequest,

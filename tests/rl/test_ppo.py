@@ -59,7 +59,7 @@ def off(made: PPO, batch: RolloutStorage.Batch) -> float:
     return float(away.detach().abs().mean())
 
 
-def test_mixed_precision_learns_what_float32_learns_and_acts_the_same():
+def test_mixed_precision_trains_like_float32_and_acts_the_same():
     exact, rounded = learner(Ppo), learner(Ppo, use_mixed_precision=True)
     obs = TensorDict({"actor": torch.randn(500, 10)}, batch_size=[500])
     with torch.no_grad():

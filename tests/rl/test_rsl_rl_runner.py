@@ -70,7 +70,7 @@ def logged(tmp_path: Path) -> dict[int, dict[str, float]]:
     return Lines.kept
 
 
-def test_an_iteration_without_an_ended_episode_logs_nothing_of_them(logged) -> None:
+def test_an_iteration_without_an_ended_episode_logs_no_episode_figures(logged) -> None:
     names = [
         {name for name in scalars if name.startswith("Episode_")}
         for scalars in logged.values()

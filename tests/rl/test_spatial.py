@@ -79,7 +79,7 @@ def test_a_feature_that_moves_by_a_pixel_moves_its_place_by_as_much():
         assert tuple(moved[:, channel].tolist()) == shift
 
 
-def test_bytes_and_their_shares_of_255_give_the_same_actions():
+def test_bytes_and_their_fractions_of_255_give_the_same_actions():
     generator = torch.Generator().manual_seed(0)
     image = torch.randint(256, (5, 1, HEIGHT, WIDTH), generator=generator)
     as_bytes, shares = observed(image.to(torch.uint8)), observed(image / 255.0)
@@ -88,7 +88,7 @@ def test_bytes_and_their_shares_of_255_give_the_same_actions():
     assert actions.shape == (5, 2) and actions.std(0).min() > 1e-4
 
 
-def test_what_is_exported_acts_as_the_model_does():
+def test_an_exported_policy_acts_like_the_model():
     obs = observed(torch.rand(4, 1, HEIGHT, WIDTH))
     model = model_for(obs)
     exported = model.as_onnx()

@@ -97,7 +97,7 @@ def test_a_checkpoint_refers_to_the_configuration_of_its_run(tmp_path):
     assert b"episode_length_s" not in outcome.checkpoint.read_bytes()
 
 
-def test_a_run_that_was_interrupted_goes_on_in_its_folder(tmp_path):
+def test_an_interrupted_run_resumes_in_its_folder(tmp_path):
     class Kill(Hook):
         name = "kill"
 
@@ -151,7 +151,7 @@ def go_on(tmp_path, env, agent_config):
     )
 
 
-def test_what_is_set_when_a_run_goes_on_is_its_configuration_from_then_on(tmp_path):
+def test_settings_changed_at_a_resume_become_the_configuration(tmp_path):
     folder, _ = run(tmp_path)
     before = folder.configs()
     more = agent(3)
@@ -172,7 +172,7 @@ def test_what_is_set_when_a_run_goes_on_is_its_configuration_from_then_on(tmp_pa
     assert entry["iteration"] == 2
 
 
-def test_a_run_that_goes_on_unchanged_keeps_its_one_configuration(tmp_path):
+def test_a_run_resumed_unchanged_has_one_configuration(tmp_path):
     folder, _ = run(tmp_path)
     text = (folder.path / "config.json").read_text()
     go_on(tmp_path, env_cfg(), agent(2))
@@ -180,7 +180,7 @@ def test_a_run_that_goes_on_unchanged_keeps_its_one_configuration(tmp_path):
     assert not list(folder.path.glob("config_until_*"))
 
 
-def test_a_run_whose_configuration_file_was_edited_is_not_resumed(tmp_path):
+def test_a_run_with_an_edited_configuration_file_is_not_resumed(tmp_path):
     folder, _ = run(tmp_path)
     file = folder.path / "config.json"
     file.write_text(file.read_text().replace("0.99", "0.98"))
@@ -204,7 +204,7 @@ def test_a_run_that_cannot_go_on_so_stays_as_it_was(tmp_path):
     assert everything() == before
 
 
-def test_a_run_that_fails_says_why_in_its_folder(tmp_path):
+def test_a_failed_run_records_the_reason_in_its_folder(tmp_path):
     class Fail(Hook):
         name = "fail"
 
@@ -217,7 +217,7 @@ def test_a_run_that_fails_says_why_in_its_folder(tmp_path):
     assert (info["status"], info["reason"]) == ("failed", "RuntimeError: no more")
 
 
-def test_a_seed_that_is_left_open_is_drawn_and_kept(tmp_path):
+def test_an_open_seed_is_drawn_and_stored(tmp_path):
     cfg = env_cfg()
     cfg.seed = None
     folder, _ = train(
@@ -255,7 +255,7 @@ def test_a_checkpoint_outside_of_a_run_is_refused_in_one_line(tmp_path):
     load_policy(alone, worlds, folder.configs()["agent"])
 
 
-def test_a_policy_plays_where_only_what_it_does_not_see_is_different(tmp_path):
+def test_a_policy_can_be_played_if_only_data_unseen_by_it_differ(tmp_path):
     folder, _ = run(tmp_path, iterations=1)
     cfg = env_cfg()
     cfg.rewards["alive"] = RewardTermCfg(func=mdp.is_alive, weight=1.0)
@@ -269,7 +269,7 @@ def test_a_policy_plays_where_only_what_it_does_not_see_is_different(tmp_path):
         load_policy(folder.path, worlds, agent(1))
 
 
-def test_public_names_are_the_things_themselves_whatever_was_imported():
+def test_public_names_are_the_same_objects_for_any_import_order():
     import mjlab.rl
 
     for _ in range(2):
