@@ -97,7 +97,7 @@ def test_a_task_restricts_the_runs(logs: Path) -> None:
         find("latest", task=OWN)
 
 
-def test_the_policy_that_ships_with_a_task_stands_in_for_a_run(
+def test_a_shipped_policy_replaces_a_missing_run(
     tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     shipped = (load_task(TASK).trained or Path()).resolve()
@@ -136,9 +136,7 @@ NOTHING = {
 
 
 @pytest.mark.parametrize("place", NOTHING)
-def test_words_that_name_nothing_are_answered_in_one_line(
-    logs: Path, place: str
-) -> None:
+def test_unknown_words_are_refused_in_one_line(logs: Path, place: str) -> None:
     Path("alone.pt").touch()
     Path("empty").mkdir()
     with pytest.raises(RunError, match=NOTHING[place]) as caught:
@@ -146,7 +144,7 @@ def test_words_that_name_nothing_are_answered_in_one_line(
     assert "\n" not in str(caught.value)
 
 
-def test_without_any_run_latest_says_how_to_train_one(tmp_path: Path) -> None:
+def test_without_any_run_latest_suggests_how_to_train_one(tmp_path: Path) -> None:
     with pytest.raises(RunError, match=r"no run in .*\. Train one with train\.py TASK"):
         find("latest", tmp_path)
     with pytest.raises(RunError, match=r"train\.py TASK, or play a task\.$"):
