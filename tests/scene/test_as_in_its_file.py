@@ -88,7 +88,7 @@ def scene_of(cfg: EntityCfg, **more: object) -> tuple[SceneCfg, mujoco.MjModel]:
 # --- Findings of the review -----------------------------------------------------------
 
 
-def test_the_total_mass_that_a_file_sets_is_that_of_the_entity() -> None:
+def test_the_total_mass_set_in_a_file_is_the_mass_of_the_entity() -> None:
     file = mujoco.MjModel.from_xml_string(LEGGED)
     _, model = scene_of(EntityCfg(source=of(LEGGED)))
     assert file.body_mass.sum() == pytest.approx(14.0)
@@ -96,7 +96,7 @@ def test_the_total_mass_that_a_file_sets_is_that_of_the_entity() -> None:
     np.testing.assert_array_equal(model.body_inertia[1:], file.body_inertia[1:])
 
 
-def test_what_stands_in_the_world_of_a_file_weighs_nothing_in_a_base_either() -> None:
+def test_bodies_fixed_to_the_world_of_a_file_have_no_weight_in_a_base_either() -> None:
     file = mujoco.MjModel.from_xml_string(RAIL)
     _, model = scene_of(EntityCfg(source=of(RAIL)))
     assert model.nbody == file.nbody + 1
@@ -104,14 +104,14 @@ def test_what_stands_in_the_world_of_a_file_weighs_nothing_in_a_base_either() ->
     np.testing.assert_array_equal(model.body_subtreemass[2:], file.body_subtreemass[1:])
 
 
-def test_length_ranges_that_a_file_asks_for_are_kept() -> None:
+def test_length_ranges_requested_by_a_file_are_kept() -> None:
     file = mujoco.MjModel.from_xml_string(LEGGED)
     _, model = scene_of(EntityCfg(source=of(LEGGED)))
     assert np.ptp(file.actuator_lengthrange) > 0.1
     np.testing.assert_array_equal(model.actuator_lengthrange, file.actuator_lengthrange)
 
 
-def test_a_position_that_changes_nothing_may_stand_beside_a_plane() -> None:
+def test_a_position_without_effect_may_appear_next_to_a_plane() -> None:
     text = CART.replace("<worldbody>", f"<worldbody>{PLANE}")
     here = InitialStateCfg(pos=(0.0, 0.0, 0.0), rot=(1.0, 0.0, 0.0, 0.0))
     scene_of(EntityCfg(source=of(text), init_state=here))
@@ -324,7 +324,7 @@ FAULTS = {
 
 
 @pytest.mark.parametrize("fault", FAULTS)
-def test_what_nobody_asked_for_is_an_error_that_names_it(
+def test_an_unexpected_warning_is_an_error_that_names_it(
     fault: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     text, plant, message = FAULTS[fault]
@@ -334,7 +334,7 @@ def test_what_nobody_asked_for_is_an_error_that_names_it(
         scene_of(EntityCfg(source=of(text)))
 
 
-def test_what_the_configuration_asks_for_is_no_fault() -> None:
+def test_requested_features_are_not_reported_as_faults() -> None:
     motor = MotorActuatorCfg(target_names_expr=("elbow",), armature=0.1)
     cfg = EntityCfg(
         source=of(LEGGED),
@@ -345,7 +345,7 @@ def test_what_the_configuration_asks_for_is_no_fault() -> None:
     scene_of(cfg)
 
 
-def test_pictures_heights_and_meshes_of_several_models_are_told_apart() -> None:
+def test_pictures_heights_and_meshes_of_several_models_are_distinguished() -> None:
     """Elements of each model follow those of the previous one."""
     entities = {
         name: EntityCfg(source=of(PAINTED.format(one, two)))
@@ -356,7 +356,7 @@ def test_pictures_heights_and_meshes_of_several_models_are_told_apart() -> None:
     check_models(scene, built, compile_model(built.spec, SimulationCfg()))
 
 
-def test_a_camera_that_stands_in_the_world_may_stand_beside_others() -> None:
+def test_a_camera_fixed_to_the_world_may_accompany_others() -> None:
     """`poscom0` is relative to the scene's centre of mass, which other models move."""
     watched = """<mujoco><worldbody><camera name="eye" pos="1 0 1"/><body name="ball">
       <freejoint/><geom size=".1"/></body></worldbody></mujoco>"""
@@ -370,7 +370,7 @@ def test_a_camera_that_stands_in_the_world_may_stand_beside_others() -> None:
     assert not np.allclose(model.cam("ball/eye").poscom0, alone)
 
 
-def test_a_scene_says_what_its_own_edit_changed(
+def test_a_scene_reports_the_changes_of_its_own_edit(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
     with caplog.at_level(logging.INFO):
@@ -389,7 +389,7 @@ def test_binding_a_scene_runs_the_check(monkeypatch: pytest.MonkeyPatch) -> None
         Scene(cfg, built, sim, rng)
 
 
-def test_what_attaching_must_change_is_one_line(
+def test_changes_required_by_attaching_are_reported_in_one_line(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
     fixed = CART.replace('<joint name="slider" type="slide" axis="1 0 0"/>', "")
@@ -430,7 +430,7 @@ def test_the_check_takes_at_most_a_tenth_of_the_build(
 # --- Options and warnings -----------------------------------------------------------
 
 
-def test_options_that_the_scene_overrides_are_said_in_one_line(
+def test_options_overridden_by_the_scene_are_reported_in_one_line(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
     scene_of(EntityCfg(source=of(LEGGED)))

@@ -321,7 +321,7 @@ def test_a_composed_scene_moves_like_the_same_model_written_by_hand(
     assert np.abs(ours[:, :3] - np.array([0, 0, 1])).max() > 0.01
 
 
-def test_a_bare_file_is_left_as_it_is_and_used_as_it_stands(box_file: Path) -> None:
+def test_a_bare_file_is_used_unchanged(box_file: Path) -> None:
     before = box_file.read_bytes()
     sim, scene = bound(scene_cfg(box_file, plane()))
     box = scene.entity("box")
@@ -392,7 +392,7 @@ def rough(num_envs: int) -> Scene:
     return bound(cfg)[1]
 
 
-def test_a_world_on_terrain_stands_on_its_tile_whatever_the_number_of_worlds() -> None:
+def test_a_world_on_terrain_has_the_same_tile_for_any_number_of_worlds() -> None:
     few, many = rough(4).ground, rough(64).ground
     assert few is not None and many is not None
     assert torch.equal(few.columns, many.columns[:4])
@@ -478,7 +478,7 @@ def test_positions_relative_to_a_worlds_own_origin() -> None:
 # Names.
 
 
-def test_looking_up_what_is_not_there_lists_what_is(box_file: Path) -> None:
+def test_an_unknown_name_is_refused_with_the_valid_ones(box_file: Path) -> None:
     _, scene = bound(scene_cfg(box_file, plane()))
     with pytest.raises(UnknownNameError) as caught:
         scene["armm"]
@@ -523,7 +523,7 @@ def test_selections_are_equal_that_mean_the_same_elements_in_the_same_order(
     assert one != SceneEntityCfg("toy", body_names="tail").resolve(scene)
 
 
-def test_a_selection_of_nothing_names_the_nearest(box_file: Path) -> None:
+def test_an_empty_selection_suggests_the_nearest_name(box_file: Path) -> None:
     _, scene = bound(scene_cfg(box_file, plane()))
     with pytest.raises(UnknownNameError, match=r"'toy'.*nearest first: 'tail'"):
         SceneEntityCfg("toy", body_names="tial").resolve(scene)
