@@ -146,7 +146,7 @@ def refused(capsys: Any, said: str, *arguments: str | Path) -> None:
 
 @pytest.mark.filterwarnings("ignore:Duplicate name")
 @pytest.mark.parametrize("names", NAMES.values(), ids=NAMES)
-def test_a_packed_scene_writes_nothing_outside_its_assets(
+def test_a_packed_scene_writes_only_inside_its_assets_folder(
     names, honest, scene, tmp_path, capsys
 ):
     (tmp_path / "out").mkdir()
@@ -176,7 +176,9 @@ def test_the_runner_on_a_robot_refuses_the_same_names(honest, scene, tmp_path):
     assert not list(tmp_path.rglob("evil.txt"))
 
 
-def test_files_that_lie_beside_the_scene_already_stay(honest, scene, tmp_path, capsys):
+def test_existing_files_next_to_the_scene_are_not_replaced(
+    honest, scene, tmp_path, capsys
+):
     path = evil(honest, tmp_path, [("scene.xml", scene), ("assets/a.stl", b"evil")])
     mine = tmp_path / "assets" / "a.stl"
     mine.parent.mkdir()
@@ -231,7 +233,7 @@ READS = {
 
 
 @pytest.mark.parametrize("kind", READS)
-def test_a_packed_scene_reads_no_file_that_it_does_not_bring(
+def test_a_packed_scene_can_only_read_its_own_files(
     kind, honest, scene, tmp_path, capsys
 ):
     secret = tmp_path / "secret.stl"

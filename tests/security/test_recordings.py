@@ -133,7 +133,7 @@ ATTACKS += [dataset_for_an_episode]
 
 
 @pytest.mark.parametrize("attack", ATTACKS)
-def test_a_recording_shows_nothing_of_another_file(attack, secret, tmp_path):
+def test_a_recording_exposes_no_data_of_another_file(attack, secret, tmp_path):
     path = written(tmp_path, lambda file: attack(file, secret))
     with pytest.raises(RecordingError, match=r"evil\.h5.*(not read|not a group)"):
         read_all(path)
@@ -182,7 +182,7 @@ def test_parts_of_a_recording_are_no_links(how, tmp_path):
             read(path)
 
 
-def test_groups_that_contain_each_other_are_looked_at_once(tmp_path):
+def test_mutually_nested_groups_are_visited_once(tmp_path):
     def add(file: Any) -> None:
         file["traj_0/loop"] = file["traj_0"]
 
@@ -257,7 +257,7 @@ def test_overwriting_replaces_no_hdf5_file_of_another_program(tmp_path):
     assert mine.read_bytes() == before
 
 
-def test_overwriting_keeps_a_foreign_file_beside_a_recording(tmp_path):
+def test_overwriting_keeps_a_foreign_file_next_to_a_recording(tmp_path):
     path = tmp_path / "walk.h5"
     a_file(path).finish()
     path.with_suffix(".json").write_text('{"name": "mine"}')

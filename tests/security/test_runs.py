@@ -114,13 +114,13 @@ VERBS: dict[str, Callable[[Path], object]] = {
 
 
 @pytest.mark.parametrize("verb", VERBS)
-def test_a_run_that_is_opened_records_nothing(verb, recorded, victim):
+def test_opening_a_run_records_no_data(verb, recorded, victim):
     VERBS[verb](recorded)
     assert victim.read_bytes() == SECRET
     assert [file.name for file in victim.parent.iterdir()] == [victim.name]
 
 
-def test_a_run_records_where_the_line_says(recorded, victim, tmp_path):
+def test_a_run_records_to_the_path_in_its_command_line(recorded, victim, tmp_path):
     mine = tmp_path / "mine"
     evaluate.main(
         [
@@ -288,7 +288,7 @@ def test_the_task_in_a_run_names_no_other_folder(task, run, victim, tmp_path):
     assert [file.name for file in victim.parent.iterdir()] == [victim.name]
 
 
-def test_a_source_that_records_is_asked_for(recorded):
+def test_recording_from_a_foreign_source_must_be_requested(recorded):
     what = {"policy": "trained", "as_trained": True, "logs": recorded.parent}
     assert not find_source(str(recorded), **what).env.recorders
     assert find_source(str(recorded), **what, records=True).env.recorders

@@ -46,7 +46,7 @@ def a_run(folder: Path) -> Path:
 
 
 @pytest.mark.parametrize("name", EVIL)
-def test_the_name_of_a_trial_writes_and_deletes_nothing(
+def test_the_name_of_a_trial_writes_and_deletes_no_files(
     name, search, no_processes, tmp_path
 ):
     """A running trial has no checkpoint, so its run would be replaced."""

@@ -124,7 +124,7 @@ def test_a_file_has_the_permissions_of_any_new_file(mask, shared):
     assert modes == [0o666 & ~mask] * 2
 
 
-def test_nothing_is_left_of_a_file_that_could_not_be_written(shared, monkeypatch):
+def test_a_failed_write_leaves_no_file(shared, monkeypatch):
     def fails(handle: int) -> None:
         raise OSError("The disk is broken.")
 
@@ -142,7 +142,7 @@ def test_a_folder_of_the_user_is_no_draft_of_a_data_set(shared):
     assert (shared / "demos.tmp" / "thesis.tex").read_text() == "years"
 
 
-def test_the_link_to_the_newest_run_replaces_nothing_else(tmp_path):
+def test_the_link_to_the_newest_run_replaces_no_other_file(tmp_path):
     planted = tmp_path / f".latest.{os.getpid()}"
     planted.write_bytes(SECRET)
     configs = {"env": env_cfg(), "agent": PpoAgentCfg()}
