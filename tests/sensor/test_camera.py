@@ -144,7 +144,7 @@ def looking_down(seed: int) -> tuple[torch.Tensor, torch.Tensor]:
     return pos, tilt
 
 
-def test_where_there_is_nothing_depth_is_the_maximum_and_labels_are_minus_one(gallery):
+def test_without_geometry_depth_is_the_maximum_and_labels_are_minus_one(gallery):
     up = torch.tensor([0.0, 1.0, 0.0, 0.0])
     gallery.place_probe(torch.tensor([-1.0, -1.0, 2.0]), up)
     gallery.sim.sense()
@@ -153,7 +153,7 @@ def test_where_there_is_nothing_depth_is_the_maximum_and_labels_are_minus_one(ga
     assert (data.segmentation == -1).all()
 
 
-def test_the_same_depth_is_seen_by_a_pinhole_pattern_of_rays(gallery):
+def test_a_camera_and_a_pinhole_pattern_of_rays_give_the_same_depth(gallery):
     """Rays and cameras agree on pixel positions."""
     _, directions = PinholePatternCfg(width=64, height=64, fovy=70.0).rays()
     _, rays, cosine = pixel_rays(gallery, "above", 70.0, 64, 64)
@@ -285,7 +285,7 @@ def test_a_field_of_view_that_differs_between_worlds_shows(gallery):
     gallery.sim.model.cam_fovy[2, camera] = 70.0
 
 
-def test_the_native_engine_says_that_its_cameras_are_slow_or_flat(gallery, request):
+def test_the_native_engine_reports_slow_or_flat_cameras(gallery, request):
     notes = gallery.sensors["eye"].notes
     if "rays" in request.node.name:
         assert len(notes) == 1 and notes[0].startswith(
@@ -346,7 +346,7 @@ def test_a_picture_that_is_not_drawn_names_the_setting(gallery):
         _ = sensor.data.rgb
 
 
-def test_a_renderer_without_opengl_says_what_to_set(monkeypatch):
+def test_a_renderer_without_opengl_suggests_the_setting(monkeypatch):
     def no_opengl(*args: object, **kwargs: object) -> None:
         raise RuntimeError("no display")
 

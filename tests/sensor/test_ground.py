@@ -100,7 +100,7 @@ def places(model: mujoco.MjModel) -> np.ndarray:
     return np.concatenate((random, on_lines, one_on_line))
 
 
-def test_the_map_is_what_rays_of_mujoco_meet() -> None:
+def test_the_map_equals_ray_casts_of_mujoco() -> None:
     model = mujoco.MjModel.from_xml_string(GROUND)
     ground, oracle = GroundMap.of(model, (0,)), Oracle(model)
     assert ground is not None
@@ -123,7 +123,7 @@ def test_the_map_is_what_rays_of_mujoco_meet() -> None:
     assert met == named
 
 
-def test_the_map_of_generated_terrain_is_what_rays_of_mujoco_meet() -> None:
+def test_the_map_of_generated_terrain_equals_ray_casts_of_mujoco() -> None:
     cfg = load_task("Velocity-G1").env()
     model = compile_model(build_scene(cfg.scene, seed=0).spec, cfg.sim)
     ground, oracle = GroundMap.of(model, (0,)), Oracle(model)
@@ -188,7 +188,7 @@ def asked(monkeypatch: pytest.MonkeyPatch) -> list[object]:
     return worlds
 
 
-def test_a_scan_over_still_ground_does_not_ask_mujoco(monkeypatch) -> None:
+def test_a_scan_over_static_ground_does_not_call_mujoco(monkeypatch) -> None:
     gallery = build_gallery("native", [SCAN, HEIGHT], 4, xml=GROUND)
     worlds = asked(monkeypatch)
     put(gallery, (0.3, 0.2, 3.0), (3.3, 0.1, 2.0), (-3.0, 0.3, 2.5), (0.2, 4.0, 1.5))
@@ -206,7 +206,7 @@ def test_a_world_below_a_roof_is_mujocos_and_the_others_are_not(monkeypatch) -> 
     assert worlds == [[1]]
 
 
-def test_ground_that_was_moved_in_a_world_is_seen_where_it_is(monkeypatch) -> None:
+def test_ground_moved_in_one_world_is_scanned_at_its_new_position(monkeypatch) -> None:
     gallery = build_gallery("native", [SCAN], 3, xml=GROUND)
     gallery.sim.expand("geom_pos")
     high = gallery.sim.mj_model.geom("high").id
@@ -231,14 +231,14 @@ def test_ground_that_was_moved_in_a_world_is_seen_where_it_is(monkeypatch) -> No
         '<body><joint/><geom type="box" size="1 1 1" mass="1"/></body>',
     ],
 )
-def test_there_is_no_map_of_what_moves_or_is_not_level(thing: str) -> None:
+def test_moving_or_tilted_ground_has_no_map(thing: str) -> None:
     plain = '<mujoco><worldbody><geom type="box" size="1 1 1"/>{}</worldbody></mujoco>'
     assert GroundMap.of(mujoco.MjModel.from_xml_string(plain.format("")), (0,))
     model = mujoco.MjModel.from_xml_string(plain.format(thing))
     assert GroundMap.of(model, (0,)) is None
 
 
-def test_a_place_that_is_not_a_number_has_nothing_below() -> None:
+def test_a_non_finite_position_has_no_ground_below() -> None:
     box = '<mujoco><worldbody><geom type="box" size="1 1 1"/></worldbody></mujoco>'
     ground = GroundMap.of(mujoco.MjModel.from_xml_string(box), (0,))
     assert ground is not None

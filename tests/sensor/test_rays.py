@@ -167,7 +167,7 @@ def test_distances_are_those_of_the_surfaces_in_16_worlds(gallery, seed):
     assert not data.normals_w.numpy()[~data.hit.numpy()].any()
 
 
-def test_a_hit_at_zero_is_told_from_a_miss(gallery):
+def test_a_hit_at_zero_distance_is_distinguished_from_a_miss(gallery):
     put(gallery, -1.0, -1.0, 0.0)
     down = gallery.sensors["down"].data
     assert down.hit.all() and not down.distances.any()
@@ -178,7 +178,7 @@ def test_a_hit_at_zero_is_told_from_a_miss(gallery):
     assert (lidar.geom_ids[:, 0] == -1).all()
 
 
-def test_what_is_beyond_the_maximum_is_a_miss_at_the_maximum(gallery):
+def test_hits_beyond_the_maximum_count_as_misses_at_the_maximum(gallery):
     put(gallery, -1.0, -1.0, 2.999)
     down = gallery.sensors["down"].data
     assert down.hit.all()
@@ -219,7 +219,7 @@ def test_rays_without_chosen_groups_meet_geoms_of_all_groups(engine):
     assert distance == pytest.approx(1.2, abs=1e-5)
 
 
-def test_yaw_alignment_follows_the_heading_and_nothing_else(gallery):
+def test_yaw_alignment_uses_only_the_heading(gallery):
     yaw, roll, pitch = 70.0, 25.0, -40.0
     rotation = np.zeros(4)
     mujoco.mju_euler2Quat(rotation, np.radians([yaw, pitch, roll]), "zyx")
@@ -237,9 +237,7 @@ def test_yaw_alignment_follows_the_heading_and_nothing_else(gallery):
 
 
 @pytest.mark.parametrize("pitch", [90.0, -90.0])
-def test_yaw_alignment_has_a_heading_when_the_frame_looks_straight_up_or_down(
-    gallery, pitch
-):
+def test_yaw_alignment_has_a_heading_for_a_vertical_view_direction(gallery, pitch):
     put(gallery, -1.0, -1.0, 2.0, quat=turn(0, 1, 0, degrees=pitch))
     data = gallery.sensors["yaw"].data
     # Pitched about y, the y axis is unchanged, and so is the heading.
@@ -331,7 +329,7 @@ def test_rays_of_a_world_do_not_depend_on_how_many_there_are():
 # --- Heights ------------------------------------------------------------------------
 
 
-def test_height_is_the_distance_down_to_what_lies_below(gallery):
+def test_height_is_the_distance_to_the_surface_below(gallery):
     put(gallery, -1.0, -1.0, 1.25)
     height = gallery.sensors["height"].data
     torch.testing.assert_close(height.heights, torch.full((16, 2), 1.25))
@@ -445,7 +443,7 @@ def test_grid_has_its_ends_and_its_spacing():
     assert (directions == [0.0, 0.0, -1.0]).all()
 
 
-def test_ring_points_lie_on_their_circles():
+def test_ring_points_are_on_their_circles():
     starts, _ = RingPatternCfg(rings=((0.1, 4), (0.2, 6))).rays()
     radii = np.linalg.norm(starts, axis=1)
     np.testing.assert_allclose(radii, [0.0] + [0.1] * 4 + [0.2] * 6, atol=1e-12)
@@ -559,7 +557,7 @@ def test_height_settings_that_have_no_meaning(settings, message):
         ((), r"include_geom_groups=\(\) has to contain groups from 0 to 5"),
     ],
 )
-def test_rays_that_could_meet_nothing_are_refused(groups, message):
+def test_rays_without_visible_geoms_are_refused(groups, message):
     cfg = RayCastSensorCfg(name="r", frame=PROBE, include_geom_groups=groups)
     with pytest.raises(VisionError, match=message):
         build_gallery("native", [cfg], num_envs=1)

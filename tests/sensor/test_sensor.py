@@ -147,7 +147,7 @@ def attachments(kind: str) -> dict[str, ObjRef]:
     return found
 
 
-def test_every_sensor_type_of_mujoco_can_be_added_and_reads_what_c_computes():
+def test_every_sensor_type_of_mujoco_can_be_added_and_matches_its_reading():
     kinds = [kind for kind in SENSOR_KINDS if kind != "tactile"]
     cfgs = [
         MujocoSensorCfg(
@@ -175,7 +175,7 @@ def test_every_sensor_type_of_mujoco_can_be_added_and_reads_what_c_computes():
             )
 
 
-def test_a_tactile_sensor_reads_what_has_sunk_into_its_geom():
+def test_a_tactile_sensor_measures_penetration_into_its_geom():
     pad = """<mujoco><asset>
         <mesh name="taxels" vertex="0 0 -.1  .05 0 -.1  0 .05 -.1  .05 .05 -.12"/>
       </asset><worldbody><geom type="box" size="1 1 .5" pos="0 0 -.39"/>
@@ -320,7 +320,7 @@ def test_world_frame_force_on_a_slope_is_the_weight(cone):
     assert raw.force[0, :, 1:].abs().sum(0).min() > 0.1
 
 
-def test_contacts_are_attributed_to_the_pair_that_was_asked_for():
+def test_contacts_are_attributed_to_the_requested_pair():
     """A ball in a box that stands on the ground: three pairs, three forces."""
     spec = mujoco.MjSpec.from_string("""
       <mujoco><worldbody>
@@ -453,7 +453,7 @@ def test_a_late_read_of_one_sensor_makes_no_other_one_stale():
         assert sensor.data.force[0, 0, 2] == pytest.approx(-2.0 * GRAVITY, rel=1e-3)
 
 
-def test_reading_does_not_depend_on_who_was_reset():
+def test_reading_does_not_depend_on_the_reset_worlds():
     """The same world, with and without a reset of another world in between."""
     readings = []
     for resets_another in (False, True):
@@ -769,7 +769,7 @@ def test_reading_a_field_that_is_not_measured_names_those_that_are():
         _ = data.force_history
 
 
-def test_a_sensor_whose_spec_was_not_edited_says_so():
+def test_a_sensor_with_an_unedited_spec_is_reported():
     sim, _ = build(scene(BOXES))
     with pytest.raises(UnknownNameError, match="call its `edit_spec` before"):
         bind_sensors([crate_contacts()], sim)
