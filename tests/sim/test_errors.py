@@ -255,7 +255,7 @@ def test_missing_room_on_warp_is_counted_and_names_the_number_to_set(
     assert any(setting in line for line in report.advice)
 
 
-def test_the_room_in_use_is_that_of_the_busiest_step_so_far() -> None:
+def test_the_reported_buffer_use_is_the_peak_so_far() -> None:
     cfg = SimulationCfg(backend="warp", mujoco=OPTIONS, nconmax=128, njmax=192)
     sim = Simulation(g1_model(), 4, cfg, device="cpu", vary=G1_VARIED)
     sim.data.qpos[:, 2] = 2.0
@@ -366,7 +366,7 @@ def test_a_mask_of_the_wrong_kind(bad: torch.Tensor) -> None:
         sim.reset(bad)
 
 
-def test_nothing_is_printed_or_logged_to_a_file_for_a_bad_world(
+def test_a_bad_world_prints_no_text_and_logs_no_file(
     capfd: pytest.CaptureFixture[str],
     tmp_path,
     monkeypatch: pytest.MonkeyPatch,

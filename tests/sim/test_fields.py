@@ -468,7 +468,7 @@ def test_a_field_expanded_late_acts_in_its_world_only(engine: BackendName) -> No
 # The state of one world, between steps.
 
 
-def test_what_follows_from_a_written_field_of_the_state_is_computed_anew() -> None:
+def test_quantities_derived_from_a_written_state_field_are_recomputed() -> None:
     here = bench("warp", 1)
     watch = StaleStateCheck(here.sim)
     early = {name for name, stage in STAGE_OF.items() if 0 < stage < Stage.ACCELERATION}

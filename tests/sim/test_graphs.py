@@ -119,7 +119,7 @@ def test_a_late_expansion_reaches_the_next_replay(recorded: Simulation) -> None:
     assert world_1_alone_responds(recorded, "dof_armature", expand=True)
 
 
-def test_a_recording_that_kept_old_arrays_would_be_noticed(
+def test_a_recording_with_outdated_arrays_would_be_detected(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """The check above can fail: here recordings outlive their arrays."""
@@ -131,7 +131,7 @@ def test_a_recording_that_kept_old_arrays_would_be_noticed(
     assert not world_1_alone_responds(sim, "dof_armature", expand=True)
 
 
-def test_an_array_exchanged_behind_our_back_is_recorded_anew() -> None:
+def test_an_array_replaced_externally_is_recorded_again() -> None:
     """MuJoCo Warp's examples assign to model fields, which a graph would not see."""
     import warp as wp
 

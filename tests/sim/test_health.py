@@ -95,7 +95,7 @@ def test_a_diverged_world_is_healthy_again_after_its_reset(engine: str) -> None:
 
 
 @pytest.mark.parametrize("engine", ENGINES)
-def test_a_world_for_drawing_has_the_poses_of_its_own_model(engine: str) -> None:
+def test_a_world_for_rendering_has_the_poses_of_its_own_model(engine: str) -> None:
     cfg = SimulationCfg(backend=engine)
     model = mujoco.MjModel.from_xml_string(CARTS)
     sim = Simulation(model, 3, cfg, device="cpu", vary=["body_pos"])

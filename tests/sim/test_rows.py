@@ -88,7 +88,7 @@ def joined(rows: RowPrograms, run: Callable[[], Any]) -> Any:
         return run()
 
 
-def test_kernels_compute_what_torch_does() -> None:
+def test_row_kernels_match_torch() -> None:
     rows, expected = RowPrograms(WORLDS, CPU), flat(each_operation())
     for run in ("by torch", "by kernels"):
         found = flat(joined(rows, each_operation))
@@ -115,7 +115,7 @@ class Counted(RowPrograms):
         super()._launch(kernel)
 
 
-def test_what_follows_each_other_is_one_launch_and_what_mixes_worlds_parts_it() -> None:
+def test_consecutive_operations_form_one_launch_and_mixed_worlds_split_it() -> None:
     state, total = torch.zeros(WORLDS, 3), torch.zeros(3)
 
     def step(mixes: bool) -> None:
@@ -150,7 +150,7 @@ def test_a_world_that_reads_another_one_waits_for_it() -> None:
         rows.compile()
 
 
-def test_rows_of_one_storage_that_lie_a_world_apart_wait_for_each_other() -> None:
+def test_overlapping_rows_of_one_storage_wait_for_each_other() -> None:
     table = torch.arange(WORLDS + 1.0)
 
     by_hand = [0.0, 2.0, 4.0, 6.0, 8.0, 0.0, 11.0, 12.0, 13.0, 14.0]
@@ -163,7 +163,7 @@ def test_rows_of_one_storage_that_lie_a_world_apart_wait_for_each_other() -> Non
         table.copy_(torch.arange(WORLDS + 1.0))
 
 
-def test_launches_of_warp_come_after_what_waits() -> None:
+def test_launches_of_warp_come_after_waiting_operations() -> None:
     state, seen = torch.zeros(WORLDS), []
     memory = state.numpy()
     rows = RowPrograms(WORLDS, CPU)

@@ -223,7 +223,7 @@ def test_masked_reset_keeps_the_contacts_of_other_worlds(g1: Simulation) -> None
 # Below 4 worlds MuJoCo Warp 4.0.0 sums a world's Hessian in another order
 # (`solver._jtdaj_groups_per_world`), which changes last bits.
 @pytest.mark.parametrize("engine, numbers", [("native", (1, 8)), ("warp", (4, 8))])
-def test_a_world_does_not_know_how_many_others_there_are(
+def test_a_world_does_not_depend_on_the_number_of_worlds(
     engine: str, numbers: tuple[int, int]
 ) -> None:
     model = g1_model()
@@ -317,7 +317,7 @@ def test_forward_refreshes_velocity_sensors_after_a_push(g1: Simulation) -> None
 
 
 @pytest.mark.parametrize("engine", ENGINES)
-def test_forward_goes_as_far_as_reads_need(engine: str) -> None:
+def test_forward_computes_the_stages_that_reads_need(engine: str) -> None:
     sim = Simulation(g1_model(), 1, cfg_for(engine), device="cpu", vary=G1_VARIED)
     assert sim.forward_stage == Stage.VELOCITY
     _ = sim.data.xpos
@@ -371,7 +371,7 @@ def test_a_pd_law_in_the_step_equals_one_before_it(g1: Simulation) -> None:
         assert torch.equal(before[name], after[name]), name
 
 
-def test_a_law_in_the_step_sees_the_velocity_stage_of_that_step(
+def test_a_control_law_in_the_step_reads_the_velocity_stage_of_that_step(
     g1: Simulation,
 ) -> None:
     seen = []
@@ -517,7 +517,7 @@ def test_a_world_can_be_taken_out_for_drawing(engine: str) -> None:
     assert np.isclose(sim.engine.mj_data_of(1).xpos[1, 2], 3.0)
 
 
-def test_a_compiled_body_whose_inertial_frame_varies_is_not_simple() -> None:
+def test_a_compiled_body_with_a_varying_inertial_frame_is_not_simple() -> None:
     spec = mujoco.MjSpec()
     spec.worldbody.add_body(name="box").add_freejoint()
     spec.body("box").add_geom(size=[0.1, 0, 0])
