@@ -60,7 +60,7 @@ class Slow:
 
 
 @pytest.mark.parametrize("processes", [1, 2, 3])
-def test_as_many_trials_run_at_once_as_there_may_be_processes(
+def test_the_number_of_parallel_trials_equals_the_number_of_processes(
     processes: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(study_module, "TrialProcess", Slow)

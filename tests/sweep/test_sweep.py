@@ -179,7 +179,7 @@ def test_a_trial_that_was_cut_off_while_it_was_drawn_is_drawn_to_its_end(
     assert all(len(trial.params) == 2 for trial in found)
 
 
-def test_what_is_below_the_median_is_pruned_and_the_rest_scores_its_best(
+def test_trials_below_the_median_are_pruned_and_others_score_their_best(
     tmp_path, stand_in
 ):
     search = make_search()
@@ -199,7 +199,7 @@ def test_what_is_below_the_median_is_pruned_and_the_rest_scores_its_best(
     assert {t.state for t in study.get_trials()} == {TrialState.COMPLETE}
 
 
-def test_a_trial_that_fails_says_why_and_the_others_go_on(tmp_path, stand_in):
+def test_a_failed_trial_reports_the_reason_and_the_others_continue(tmp_path, stand_in):
     stand_in.fails = {"trial-001"}
     search = make_search()
     study, said = run_trials(search, search.begin(tmp_path, ""), 3)
@@ -236,7 +236,7 @@ def test_the_score_of_a_trial_is_its_best_evaluation(tmp_path, stand_in):
 # --- The folder -----------------------------------------------------------------------
 
 
-def test_the_newest_sweep_of_the_task_goes_on_with_the_same_command_only(tmp_path):
+def test_the_newest_sweep_of_the_task_continues_with_the_same_command_only(tmp_path):
     search = make_search()
     first = search.begin(tmp_path, "a")
     second = search.begin(tmp_path, "b")
@@ -261,7 +261,7 @@ def test_two_processes_do_not_sweep_in_one_folder(tmp_path):
                 pass
 
 
-def test_a_trial_goes_on_where_it_has_a_checkpoint_and_begins_anew_elsewhere(
+def test_a_trial_resumes_from_its_checkpoint_or_starts_from_the_beginning(
     tmp_path, monkeypatch
 ):
     trials = make_search().trials(tmp_path)
@@ -296,7 +296,7 @@ def test_the_page_of_a_sweep_without_a_finished_trial_is_there(tmp_path):
 
 
 @pytest.mark.skipif(find_browser() is None, reason="there is no Chromium")
-def test_a_browser_shows_every_trial_and_asks_for_nothing(tmp_path, stand_in):
+def test_a_browser_shows_every_trial_and_makes_no_requests(tmp_path, stand_in):
     stand_in.fails = {"trial-002"}
     search = make_search()
     folder = search.begin(tmp_path, "")
