@@ -154,7 +154,7 @@ def test_100_episodes_leave_at_2_4_m_as_those_of_gymnasium(way):
     assert (differences(standing(way, 100), theirs, again=20) < 1e-5).all()
 
 
-def test_a_difference_grows_as_the_comments_say():
+def test_a_difference_grows_as_documented_in_the_comments():
     theirs, worlds = published(100, balancing), standing(KernelCartpoles, 100)
     for actions in theirs.actions[:150]:
         worlds.step(torch.from_numpy(actions))
@@ -245,7 +245,7 @@ def test_random_streams_of_worlds_and_of_episodes_are_independent(way):
 
 
 @pytest.mark.parametrize("way", WAYS)
-def test_a_seed_gives_each_world_a_stream_of_its_own(way):
+def test_a_seed_gives_each_world_its_own_stream(way):
     worlds = way(ClassicCartpoleCfg(num_envs=8))
     by_number = worlds.reset(seed=40)[0]
     assert torch.equal(worlds.reset(seed=list(range(40, 48)))[0], by_number)
@@ -267,7 +267,7 @@ def test_a_reset_of_some_worlds_leaves_the_others_alone(way):
 
 
 @pytest.mark.parametrize("way", WAYS)
-def test_without_automatic_resets_an_ended_world_stands_still(way):
+def test_without_automatic_resets_an_ended_world_stops(way):
     worlds = standing(way, 2)
     worlds.set_state(torch.tensor([[0.0, 0.0, 0.2, 3.0], [0.0, 0.0, 0.0, 0.0]]))
     push = torch.ones(2, dtype=torch.int64)
@@ -305,7 +305,7 @@ def test_spaces_are_those_of_gymnasium(way):
 
 
 @pytest.mark.parametrize("way", WAYS)
-def test_results_are_copies_unless_they_are_asked_for_live(way):
+def test_results_are_copies_unless_live_tensors_are_requested(way):
     push = torch.ones(4, dtype=torch.int64)
     copied = way(ClassicCartpoleCfg(num_envs=4))
     kept = copied.step(push)
@@ -318,7 +318,7 @@ def test_results_are_copies_unless_they_are_asked_for_live(way):
     assert kept.observations.data_ptr() == later.observations.data_ptr()
 
 
-def test_a_step_of_the_kernel_with_its_resets_is_one_launch_and_nothing_else(
+def test_a_step_of_the_kernel_with_its_resets_is_a_single_launch(
     monkeypatch,
 ):
     import warp as wp
@@ -385,7 +385,7 @@ def test_replayed_steps_are_single_steps():
         ({"max_steps": 0}, "max_steps=0 has to be 1 or more"),
     ],
 )
-def test_what_has_no_meaning_is_refused(way, options, said):
+def test_meaningless_options_are_refused(way, options, said):
     with pytest.raises(ClassicCartpoleError, match=said):
         way(ClassicCartpoleCfg(**options))
 
@@ -405,7 +405,7 @@ def test_wrong_tensors_are_refused(way):
         worlds.set_state(torch.tensor([0.0, 0.0, 1.0, 0.0]).expand(3, 4))
 
 
-def test_a_learner_of_rsl_rl_sees_the_worlds():
+def test_a_learner_of_rsl_rl_can_use_the_worlds():
     worlds = KernelCartpoles(ClassicCartpoleCfg(num_envs=5, max_steps=3))
     vecenv = BatchVecEnv(worlds)
     twin = KernelCartpoles(ClassicCartpoleCfg(num_envs=5, max_steps=3))
@@ -422,7 +422,7 @@ def test_a_learner_of_rsl_rl_sees_the_worlds():
     assert vecenv.episode_length_buf.tolist() == [0] * 5
 
 
-def test_a_learner_has_worlds_that_stand_still_begin_anew():
+def test_a_learner_restarts_worlds_that_stopped():
     worlds = standing(KernelCartpoles, 2, max_steps=3)
     vecenv = BatchVecEnv(worlds)
     choice = torch.tensor([[0.0, 1.0], [1.0, 0.0]])
@@ -447,7 +447,7 @@ def test_a_pole_that_falls_in_the_last_step_is_no_time_out(bootstraps):
         assert "time_outs" not in extras
 
 
-def test_a_categorical_distribution_is_that_of_torch():
+def test_a_categorical_distribution_equals_torchs():
     outputs = torch.randn(200, 3, generator=torch.Generator().manual_seed(0))
     ours = CategoricalDistribution(3)
     ours.update(outputs)
@@ -536,7 +536,7 @@ def test_episodes_on_a_gpu_are_those_on_a_cpu_bit_by_bit():
 
 
 @pytest.mark.gpu
-def test_a_step_on_a_gpu_is_one_launch_and_copies_nothing():
+def test_a_step_on_a_gpu_is_one_launch_without_copies():
     worlds = KernelCartpoles(ClassicCartpoleCfg(num_envs=4096, results="live"), "cuda")
     actions = torch.randint(2, (4096,), device="cuda")
     worlds.step(actions)

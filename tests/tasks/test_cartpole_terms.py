@@ -36,7 +36,7 @@ def test_a_pole_balances_upright_near_the_middle_on_either_side() -> None:
 
 
 @pytest.mark.parametrize("sign", [-1.0, 1.0])
-def test_the_smooth_reward_is_that_of_dm_control(sign: float) -> None:
+def test_the_smooth_reward_equals_dm_controls(sign: float) -> None:
     """Margins are 2 m for the cart, 5 rad/s for the pole, and 1 for the force.
 
     `tolerance` is 0.1 at the margin for a Gaussian, and a parabola for the force.

@@ -62,7 +62,7 @@ def test_the_ball_is_drawn_where_a_pinhole_puts_the_goal() -> None:
     env.close()
 
 
-def test_no_group_of_the_student_says_where_the_ball_or_the_cube_is() -> None:
+def test_no_group_of_the_student_contains_the_ball_or_cube_position() -> None:
     cube = {"gripper_to_object", "object_heading", "object_to_goal"}
     for cfg, known in (
         (ReachYamDepthCfg(), {"gripper_to_goal"}),
@@ -83,7 +83,7 @@ def pick(num_envs: int) -> ManagerBasedRlEnv:
     return env
 
 
-def test_cubes_lie_in_lanes_drawn_by_lot_and_have_three_hues_in_any_order() -> None:
+def test_cubes_are_in_random_lanes_and_have_three_hues_in_any_order() -> None:
     env = pick(96)
     origins = env.scene.spawn_origins
     entities = [env.scene.entity(name) for name in CUBES]
@@ -209,7 +209,7 @@ def success(loop: TrainingLoop) -> float:
 
 
 @pytest.mark.slow
-def test_who_sees_the_ball_reaches_it_40_points_more_often_than_who_does_not() -> None:
+def test_with_ball_observations_it_reaches_the_ball_40_points_more_often() -> None:
     seeing, losses = trained(agent(sees=True))
     blind, _ = trained(agent(sees=False))
     assert sum(losses[-5:]) < 0.5 * sum(losses[:5])

@@ -186,7 +186,7 @@ def test_the_program_that_plays_a_foreign_network_works_as_printed(
 
 
 @pytest.mark.slow
-def test_the_pendulum_of_the_page_learns_to_stand(folder):
+def test_the_pendulum_of_the_page_learns_to_balance(folder):
     run(folder, "train.py", "pendulum.py:TASK", "--seed", "1")
     metrics = (folder / "logs/latest/metrics.jsonl").read_text().splitlines()
     score = re.findall(r'"Eval/mean_reward": ([\d.]+)', metrics[-1])

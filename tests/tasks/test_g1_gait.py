@@ -76,7 +76,7 @@ def most_asymmetric(network: torch.nn.Module, env: ManagerBasedRlEnv) -> float:
 
 
 @FORMS
-def test_a_policy_does_in_the_mirror_what_the_mirror_shows(env, tied):
+def test_a_policy_acts_symmetrically_in_mirrored_states(env, tied):
     learner = learner_of(env, tied)
     assert isinstance(learner.algorithm, PPO)
     policy, critic = learner.algorithm.actor, learner.algorithm.critic
@@ -93,7 +93,7 @@ def test_a_policy_does_in_the_mirror_what_the_mirror_shows(env, tied):
     assert most_asymmetric(critic, env) < 5e-6
 
 
-def test_statistics_are_those_of_one_who_sees_the_images_too(env):
+def test_statistics_match_those_of_mirrored_data(env):
     learner = learner_of(env, tied=True)
     worlds, reflection = RslRlVecEnv(env), Reflection(env, MIRROR)
     policy: Any = learner.policy
@@ -124,7 +124,7 @@ def test_one_wrong_sign_would_be_found(env, tied):
 
 
 @FORMS
-def test_reflections_are_no_part_of_what_is_saved(env, tied):
+def test_reflections_are_not_saved(env, tied):
     keys = learner_of(env, tied).policy.state_dict()
     assert {key for key in keys if key.startswith("mlp.")} == {
         f"mlp.{'' if tied else 'mlp.'}{layer}.{part}"
@@ -151,7 +151,7 @@ def test_a_network_that_puts_out_more_than_actions_is_refused(env):
 
 
 @FORMS
-def test_the_network_as_onnx_does_what_torch_does(env, tied):
+def test_the_network_as_onnx_matches_torch(env, tied):
     policy = learner_of(env, tied).policy.eval()
     seen = torch.randn(1, 87, generator=torch.Generator().manual_seed(2))
     examples = {"actor": seen[:1]}
@@ -216,7 +216,7 @@ def test_the_right_leg_is_half_a_period_behind_the_left_one_all_the_time():
         assert knees.tolist() == pytest.approx(lifts, abs=1e-6), turn
 
 
-def test_the_pelvis_sways_over_the_leg_that_stands():
+def test_the_pelvis_moves_over_the_stance_leg():
     gait = replace(NUMBERS, sway=0.1)
     still = torch.zeros(1, 3)
     for seconds, roll in ((0.25, -0.1), (0.75, 0.1), (0.5, 0.0)):

@@ -78,7 +78,7 @@ def lift() -> Iterator[ManagerBasedRlEnv]:
 # Terms.
 
 
-def test_the_ways_to_thing_and_goal_are_differences_of_mujocos_positions(lift):
+def test_displacements_to_object_and_goal_match_mujocos_positions(lift):
     put(lift, (0.3, 0.1, 0.05, 0.0), (0.25, -0.1, 0.02, 1.0))
     model = lift.sim.mj_model
     site = model.site("robot/grasp_site").id
@@ -91,14 +91,14 @@ def test_the_ways_to_thing_and_goal_are_differences_of_mujocos_positions(lift):
     torch.testing.assert_close(to_goal, goal - cube, rtol=0, atol=1e-6)
 
 
-def test_a_quarter_turn_of_a_cube_changes_nothing_that_is_seen_of_its_heading(lift):
+def test_a_quarter_turn_of_a_cube_leaves_its_heading_observation_unchanged(lift):
     put(lift, (0.3, 0.0, 0.02, 0.2), (0.3, 0.0, 0.02, 0.2 + math.pi / 2))
     seen = manipulation.object_heading(lift, OBJECT)
     expected = torch.tensor([math.cos(0.8), math.sin(0.8)]).expand(2, 2)
     torch.testing.assert_close(seen, expected, rtol=0, atol=1e-5)
 
 
-def test_a_thing_counts_as_dropped_10_cm_below_the_table(lift):
+def test_an_object_counts_as_dropped_10_cm_below_the_table(lift):
     put(lift, (0.9, 0.0, -0.09, 0.0), (0.9, 0.0, -0.11, 0.0))
     assert manipulation.dropped(lift, OBJECT).tolist() == [False, True]
 
@@ -138,7 +138,7 @@ def fingers_that_push(env: ManagerBasedRlEnv, world: int) -> set[str]:
     return found & set(manipulation.FINGERS)
 
 
-def test_a_grip_is_seen_where_mujoco_has_contacts_of_both_fingers():
+def test_a_grip_is_detected_by_contacts_of_both_fingers_in_mujoco():
     cfg = LiftYamIKCfg()
     cfg.events = {  # All worlds have the compiled cube, like the reference.
         name: term for name, term in cfg.events.items() if term and term.mode == "reset"
@@ -199,7 +199,7 @@ def test_the_script_lifts_8_cubes_of_8_on_warps_cpu_device():
 
 
 @pytest.mark.slow
-def test_the_script_lifts_things_of_all_four_kinds():
+def test_the_script_lifts_objects_of_all_four_kinds():
     env = make(LiftYamMixedCfg(), 64)
     choice = env.scene.variants[OBJECT].choice
     succeeded = play(env, seed=7)
@@ -208,7 +208,7 @@ def test_the_script_lifts_things_of_all_four_kinds():
         assert succeeded[choice == option].float().mean() >= least
 
 
-def test_a_world_has_one_to_three_things_of_which_one_is_lifted():
+def test_a_world_has_one_to_three_objects_of_which_one_is_lifted():
     env = make(LiftYamMixedCfg(), 64)
     present = torch.stack([v.present for v in env.scene.variants.values()])
     assert set(present.sum(dim=0).tolist()) == {1, 2, 3}
@@ -385,7 +385,7 @@ def rates(teaching: Teaching, iterations: int) -> list[float]:
     return found
 
 
-def test_the_rate_falls_by_the_steps_that_were_seen_across_a_resume_too():
+def test_the_rate_falls_with_the_samples_across_a_resume_too():
     # An iteration has 32 steps, so two are a half-life.
     expected = [0.01 * 0.5 ** (k / 2) for k in range(1, 5)]
     assert rates(Teaching(half_life=64), 4) == pytest.approx(expected)
@@ -400,7 +400,7 @@ def test_the_rate_falls_by_the_steps_that_were_seen_across_a_resume_too():
 # Invalid configurations.
 
 
-def test_a_teacher_whose_observations_are_no_action_is_refused():
+def test_a_teacher_whose_observations_contain_no_action_is_refused():
     seen = TensorDict({"expert": torch.zeros(2, 5)}, batch_size=[2])
     with pytest.raises(ValueError) as error:
         ObservedActions(seen, {"teacher": ["expert"]}, "teacher", 7)
@@ -428,7 +428,7 @@ def test_a_goal_without_an_extent_or_in_an_inverted_range_is_refused():
     )
 
 
-def test_a_thing_or_a_site_that_is_not_there_is_named_with_the_nearest():
+def test_a_missing_object_or_site_suggests_the_nearest_name():
     cfg = LiftYamCfg()
     goal = cfg.commands[GOAL]
     assert isinstance(goal, manipulation.GoalCommandCfg)

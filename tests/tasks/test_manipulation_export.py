@@ -38,7 +38,7 @@ def exported(tmp_path_factory) -> tuple[Path, OnnxPolicy]:
     return checkpoint, OnnxPolicy(found.path)
 
 
-def test_fed_what_was_recorded_the_file_acts_as_the_network_does(exported):
+def test_with_recorded_inputs_the_file_acts_like_the_network(exported):
     checkpoint, file = exported
     moments = record(
         checkpoint,

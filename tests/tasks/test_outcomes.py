@@ -45,7 +45,7 @@ def test_a_shipped_task_declares_success_and_failure(task: str) -> None:
     assert declared == {"success", "fail"} - ({"fail"} & _CANNOT_FAIL.get(task, set()))
 
 
-def test_a_pole_stands_within_a_fifth_of_a_radian_or_hangs() -> None:
+def test_a_pole_is_upright_within_a_fifth_of_a_radian_or_hangs() -> None:
     env = built("Cartpole-Balance")
     angles = torch.tensor([0.15, -0.25, 1.5, 3.0])
     places = torch.tensor([0.5, 0.0, 0.0, 0.0])
@@ -74,7 +74,7 @@ def test_a_pole_that_hangs_when_time_is_over_was_not_swung_up() -> None:
 
 
 @pytest.mark.slow
-def test_a_robot_that_stands_succeeds_where_it_is_told_to_and_fails_by_a_fall() -> None:
+def test_a_standing_robot_succeeds_at_zero_command_and_fails_by_a_fall() -> None:
     env = built("Velocity-Go1-Flat")
     command: Any = env.command_manager.term("twist")
     # Worlds 0 and 1 stand, 2 walks at 1 m/s, 3 turns at 1 rad/s.

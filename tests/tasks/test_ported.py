@@ -54,7 +54,7 @@ def test_ranges_widen_at_their_steps_and_the_others_stay() -> None:
         (({"step": 0},), "No stage of commands_vel names a range"),
     ],
 )
-def test_stages_that_set_nothing_of_the_command_are_refused(stages, message) -> None:
+def test_stages_without_a_command_range_are_refused(stages, message) -> None:
     with pytest.raises(TermError, match=message):
         walker(VelocityG1FlatCfg(), wider=widening(stages))
 
@@ -93,7 +93,7 @@ def env_selection(env: ManagerBasedRlEnv) -> Any:
     return mdp.ROBOT.resolve(env.scene)
 
 
-def test_nobody_reaches_the_edge_of_a_plane() -> None:
+def test_no_robot_reaches_the_edge_of_a_plane() -> None:
     env = walker(VelocityG1FlatCfg())
     env.reset()
     assert (
@@ -124,7 +124,7 @@ def test_a_command_without_a_heading_needs_no_range_of_it() -> None:
     assert torch.equal(*drawn) and drawn[0][:, 0].std() > 0.0
 
 
-def test_a_heading_that_is_asked_for_needs_its_range() -> None:
+def test_a_heading_command_needs_its_range() -> None:
     cfg = VelocityG1FlatCfg()
     cfg.commands = {"twist": twist(heading_command=True, rel_heading_envs=0.5)}
     with pytest.raises(ValueError, match=r"ranges\.heading is None; .*envs=0\.5"):

@@ -120,7 +120,7 @@ def test_joint_axes_types_and_ranges_are_published(robot, ours, reference):
 
 
 @ROBOTS
-def test_bodies_and_sites_stand_where_published_at_random_configurations(
+def test_bodies_and_sites_match_the_published_poses_at_random_configurations(
     robot, ours, reference
 ):
     rng = np.random.default_rng(7)
@@ -190,7 +190,7 @@ def named(model: mujoco.MjModel, kind: int, number: int) -> list[str | None]:
 
 
 @ROBOTS
-def test_what_is_seen_collides_with_nothing_and_hides_from_rays(robot, ours):
+def test_visual_geoms_do_not_collide_and_are_invisible_to_rays(robot, ours):
     model = ours[robot]
     seen = model.geom_group == 2
     assert seen.sum() > 20
@@ -457,7 +457,7 @@ def test_each_config_is_fresh(robot):
 # ---------------------------------------------------------------- cartpole
 
 
-def test_cartpole_accelerates_as_the_textbook_says():
+def test_cartpole_accelerates_by_the_textbook_formula():
     model = mujoco.MjModel.from_xml_path(str(cartpole.CARTPOLE_XML))
     model.dof_damping[:] = 0.0
     data = mujoco.MjData(model)
@@ -528,7 +528,7 @@ def trajectory(spec: mujoco.MjSpec, robot: str) -> np.ndarray:
 
 
 @ROBOTS
-def test_a_skin_changes_the_looks_and_no_bit_of_the_physics(
+def test_a_skin_changes_the_looks_and_not_the_physics(
     robot, menagerie, donors, monkeypatch
 ):
     monkeypatch.setenv("MENAGERIE_ROOT", str(menagerie))
@@ -592,7 +592,7 @@ def test_a_skin_of_another_hardware_revision_is_refused(menagerie, monkeypatch):
         with_skin(spec, "g1")
 
 
-def test_a_missing_skin_says_what_to_do(tmp_path, monkeypatch):
+def test_a_missing_skin_suggests_the_installation(tmp_path, monkeypatch):
     spec = mujoco.MjSpec.from_file(str(go1.GO1_XML))
     with pytest.raises(UnknownNameError, match=r"no skin for robot 'go2'.*'go1'"):
         with_skin(spec, "go2")

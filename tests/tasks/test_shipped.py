@@ -66,7 +66,7 @@ def test_a_shipped_curve_has_at_most_50_points_with_the_evaluations(run, tmp_pat
     assert max(b - a for a, b in itertools.pairwise(kept)) <= 26
 
 
-def test_many_evaluations_are_thinned_too_and_a_short_curve_is_whole(run, tmp_path):
+def test_many_evaluations_are_thinned_too_and_a_short_curve_is_complete(run, tmp_path):
     rows = [{"iteration": i, "Eval/mean_reward": 1.0} for i in range(1, 201)]
     kept = [row["iteration"] for row in shipped_rows(run, tmp_path / "many", rows)]
     assert len(kept) == 50 and kept[0] == 1 and kept[-1] == 200
@@ -79,7 +79,7 @@ def test_a_shipped_curve_has_six_digits_and_whole_counts(run, tmp_path):
 
 
 @pytest.mark.parametrize("task", TRAINED)
-def test_what_ships_is_whole_small_and_says_where_it_came_from(task):
+def test_shipped_files_are_complete_and_small_and_contain_their_origin(task):
     run = Run(TRAINED[task])
     info = run.info()
     assert info["task"] == task and info["status"] in ("finished", "stopped")
@@ -94,7 +94,7 @@ def test_what_ships_is_whole_small_and_says_where_it_came_from(task):
     assert rows[-1]["iteration"] == json.loads(manifest.read_text())["iteration"]
 
 
-def test_without_a_run_the_shipped_policy_is_found_and_said(tmp_path, caplog):
+def test_without_a_run_the_shipped_policy_is_used_and_reported(tmp_path, caplog):
     found = find(TASK, tmp_path).run
     assert found.is_shipped and found.path == TRAINED[TASK].resolve()
     (said,) = caplog.messages
@@ -118,7 +118,7 @@ def test_the_shipped_cartpole_is_played_and_balances(tmp_path, capsys, caplog):
     assert float(said.split()[-1].rstrip(".")) > 0.9 * 0.05
 
 
-def test_evaluating_what_ships_writes_only_the_file_that_is_named(
+def test_evaluating_a_shipped_policy_writes_only_the_named_file(
     tmp_path, monkeypatch, capsys
 ):
     monkeypatch.chdir(tmp_path)

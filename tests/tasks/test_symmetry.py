@@ -299,7 +299,7 @@ def test_a_scan_shows_each_point_where_its_mirror_image_is(
 
 
 @ROBOTS
-def test_a_command_turns_as_the_velocity_that_it_asks_for(robot: Robot) -> None:
+def test_a_command_rotates_at_its_yaw_rate(robot: Robot) -> None:
     """Forward, left and yaw rate, mirrored like the root's velocities."""
     assert robot.mirror is not None
     reflection = Reflection(env := make(robot), robot.mirror)

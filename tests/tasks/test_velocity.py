@@ -249,7 +249,7 @@ def test_a_task_of_ones_own_is_a_subclass() -> None:
     assert isinstance(MyG1Cfg().play(), MyG1Cfg)
 
 
-def test_configs_share_nothing() -> None:
+def test_configs_share_no_objects() -> None:
     factories: list[Callable[[], VelocityCfg]] = [VelocityG1Cfg, VelocityGo1FlatCfg]
     for factory in factories:
         first, second = factory(), factory()
@@ -323,7 +323,9 @@ def test_a_worlds_feet_share_one_friction() -> None:
     torch.testing.assert_close(friction[:, others], compiled.expand(64, -1, -1))
 
 
-def test_a_standing_robot_stands(task: tuple[str, ManagerBasedRlEnv]) -> None:
+def test_a_standing_robot_counts_as_standing(
+    task: tuple[str, ManagerBasedRlEnv],
+) -> None:
     """Zero actions hold the default pose, in which a robot lands on its feet."""
     name, _ = task
     env = make(load_task(name).play(), 4)

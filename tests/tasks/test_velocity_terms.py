@@ -84,7 +84,7 @@ def test_the_angular_error_counts_all_three_axes(go1: ManagerBasedRlEnv) -> None
     check(value, math.exp(-0.84), 1.0, math.exp(-4.0))
 
 
-def test_the_mean_yaw_rate_forgets_by_its_duration_and_by_resets(
+def test_the_mean_yaw_rate_is_reset_by_episodes_and_decays_with_its_duration(
     go1: ManagerBasedRlEnv,
 ) -> None:
     command(go1, (0.0, 0.0, 0.3), (0.0, 0.0, 0.0), (0.0, 0.0, -0.5))
@@ -220,7 +220,7 @@ def test_tilting_costs_and_turning_is_free(go1: ManagerBasedRlEnv) -> None:
     check(mdp.body_angular_velocity(go1, robot), 4.25, 0.0, 2.0)
 
 
-def test_angular_momentum_is_that_of_mujoco(go1: ManagerBasedRlEnv) -> None:
+def test_angular_momentum_equals_mujocos(go1: ManagerBasedRlEnv) -> None:
     robot = go1.scene.entity("robot")
     everyone = torch.ones(3, dtype=torch.bool)
     robot.write_joint_vel(everyone, torch.linspace(-3.0, 4.0, 36).view(3, 12))
@@ -358,7 +358,7 @@ def test_contacts_cost_by_the_physics_step(go1: ManagerBasedRlEnv) -> None:
     check(mdp.contact_cost(go1, FEET, force_threshold=10.0), 3.0, 4.0, 0.0)
 
 
-def test_the_critic_sees_the_last_contacts(go1: ManagerBasedRlEnv) -> None:
+def test_the_critic_observes_the_last_contacts(go1: ManagerBasedRlEnv) -> None:
     air = [[0.0, 0.1, 0.0, 0.1]] * 3
     set_times(go1, air, [[0.2, 0.0, 0.005, 0.0]] * 3)
     torch.testing.assert_close(mdp.foot_air_time(go1, FEET), torch.tensor(air))
@@ -454,7 +454,7 @@ def elsewhere(spec: mujoco.MjSpec) -> None:
     )
 
 
-def test_feet_are_as_high_as_geometry_says() -> None:
+def test_foot_heights_match_the_geometry() -> None:
     env: Any = Hopper(slope)
     env.place(0.5, 0.0, 2.0)
     env.sim.sense()
@@ -464,7 +464,7 @@ def test_feet_are_as_high_as_geometry_says() -> None:
     torch.testing.assert_close(height, torch.full((2, 2), expected))
 
 
-def test_heights_between_two_looks_follow_the_facet() -> None:
+def test_heights_between_two_updates_follow_the_facet() -> None:
     env: Any = Hopper(slope)
     env.place(0.5, 0.0, 2.0)
     env.sim.sense()
@@ -492,7 +492,7 @@ def test_the_normal_of_a_slope_is_its_normal() -> None:
     )
 
 
-def test_the_normal_of_steps_is_that_of_least_squares() -> None:
+def test_the_normal_of_steps_is_the_least_squares_plane() -> None:
     env: Any = Hopper(steps)
     env.place(0.9, 0.3, 2.0, yaw=0.5)
     env.sim.sense()
