@@ -30,7 +30,7 @@ STEPS = st.lists(
 
 @settings(deadline=None, max_examples=60)
 @given(STEPS, st.integers(1, 4), st.booleans())
-def test_a_history_remembers_what_a_list_remembers(steps, length, newest_first):
+def test_a_history_matches_a_list(steps, length, newest_first):
     history = HistoryBuffer(3, (2,), length, "cpu", newest_first=newest_first)
     lists = [[], [], []]
     for number, (resets, appends) in enumerate(steps):
@@ -86,7 +86,7 @@ def test_a_history_of_no_length_is_an_error():
 
 @settings(deadline=None, max_examples=60)
 @given(STEPS, st.lists(st.integers(0, 3), min_size=3, max_size=3))
-def test_a_delay_returns_what_was_appended_lag_calls_before(steps, lags):
+def test_a_delay_returns_the_value_appended_lag_calls_earlier(steps, lags):
     buffer = DelayBuffer(
         DelayCfg(max_lag=3, hold_prob=1.0), (), WorldRng(3, 0, "cpu"), "d"
     )

@@ -164,7 +164,7 @@ def test_slerp_keeps_the_ends_and_moves_at_a_constant_rate(quats):
     close(m.quat_angle(part, end), (1 - fraction) * whole, 1e-7)
 
 
-def test_yaw_is_the_direction_of_the_x_axis_seen_from_above(quats):
+def test_yaw_is_the_horizontal_direction_of_the_x_axis(quats):
     forward = torch.tensor([1.0, 0.0, 0.0]).double().expand(COUNT, 3)
     x_axis = mju(mujoco.mju_rotVecQuat, 3, forward, quats[1])
     expected = torch.atan2(x_axis[:, 1], x_axis[:, 0])
