@@ -357,7 +357,7 @@ def test_random_grid_uses_its_levels_and_keeps_platform_and_border_level():
 
 
 @pytest.mark.parametrize("name", KINDS)
-def test_a_tile_knows_the_height_that_rays_measure(name):
+def test_terrain_tile_heights_match_rays(name):
     kind, size = KINDS[name], (8.0, 7.0)
     tile = kind.build(size, 1.0, np.random.default_rng(3))
 
@@ -403,7 +403,7 @@ def test_tiles_meet_at_height_zero_without_gaps(difficulty):
             assert ground.heights(seam) == pytest.approx(0.0, abs=1e-4)
 
 
-def test_border_surrounds_all_tiles_and_bounds_say_where_it_ends():
+def test_a_border_surrounds_all_tiles_and_bounds_include_it():
     cfg = generator({"flat": FlatCfg()}, num_rows=3, border_width=5.0)
     ground = Ground(built(cfg))
     assert ground.terrain.tile_bounds.tolist() == [[-12, -4], [12, 4]]
@@ -454,7 +454,7 @@ def test_column_shares_divide_worlds_by_proportion():
     assert terrain.num_cols == 7 and terrain.num_rows == 10
 
 
-def test_origins_lie_on_the_surface_at_the_centre_of_each_tile():
+def test_origins_are_on_the_surface_at_the_centre_of_each_tile():
     ground = Ground(built(all_terrains(curriculum=True)))
     origins = ground.terrain.origins
     assert origins.shape == (10, 11, 3)
@@ -555,7 +555,7 @@ def test_hidden_blocks_are_dropped():
 
 
 @pytest.mark.parametrize("name", KINDS)
-def test_patches_are_flat_by_rays_and_lie_on_their_tile(name):
+def test_patches_are_flat_by_rays_and_inside_their_tile(name):
     tolerance = {"random_rough": 0.1, "wave": 0.3, "perlin": 0.25}.get(name, 0.01)
     radius = 0.2 if name in ("stepping_stones", "random_grid") else 0.35
     patch = FlatPatchCfg(
@@ -600,7 +600,7 @@ def test_patches_reach_a_height_range():
     )
 
 
-def test_patches_that_cannot_be_found_are_an_error_that_says_what_would_do():
+def test_patches_that_cannot_be_found_are_an_error_with_advice():
     patch = FlatPatchCfg(patch_radius=0.5, max_height_diff=0.001)
     kind = RandomRoughCfg(flat_patch_sampling={"spawn": patch})
     with pytest.raises(
@@ -643,7 +643,7 @@ def test_one_seed_gives_one_terrain_and_another_seed_another():
     assert not any(map(np.array_equal, first, other))
 
 
-def test_the_seed_of_the_config_comes_before_that_of_the_call():
+def test_the_seed_of_the_config_has_priority_over_the_argument():
     def heights(cfg_seed, call_seed):
         cfg = generator({"rough": RandomRoughCfg()}, num_rows=2, seed=cfg_seed)
         return built(cfg, call_seed).spec.compile().hfield_data
