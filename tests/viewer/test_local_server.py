@@ -51,7 +51,7 @@ def answered(kind: tuple[str, ...]) -> int:
 @KINDS
 @pytest.mark.parametrize("port", ["", ":8080", ":9000"])
 @pytest.mark.parametrize("name", ["localhost", "127.0.0.1", "[::1]", "LocalHost"])
-def test_the_page_answers_local_names_at_any_port(server, kind, name, port):
+def test_the_page_accepts_local_names_at_any_port(server, kind, name, port):
     host = f"Host: {name}{port}"
     assert status(server, host, *kind) == answered(kind)
     own = f"Origin: http://{name.lower()}{port}"
@@ -108,7 +108,7 @@ def test_a_request_without_one_host_is_refused(server, kind):
     assert status(server, *reversed(both), *kind) == 403
 
 
-def test_the_refusal_says_what_is_wrong_and_what_is_accepted(server):
+def test_the_refusal_names_the_error_and_the_accepted_hosts(server):
     with socket.create_connection(("127.0.0.1", server.get_port()), 30.0) as line:
         line.sendall(b"GET / HTTP/1.1\r\nHost: evil.example\r\n\r\n")
         text = line.makefile("rb").read().decode()
@@ -136,7 +136,7 @@ def test_the_servers_of_others_are_left_alone(server):
         other.stop()
 
 
-def test_a_viser_whose_requests_cannot_be_checked_serves_nothing(monkeypatch):
+def test_a_viser_without_request_checks_is_not_started(monkeypatch):
     """A later viser that starts its server differently is refused."""
     kept = websockets.asyncio.server.serve
     started = []

@@ -62,7 +62,7 @@ def page(arms: ManagerBasedRlEnv) -> Iterator[WebViewer]:
 # Cameras.
 
 
-def test_pictures_of_the_chosen_world_are_shown_while_they_are_asked_for(page):
+def test_pictures_of_the_selected_world_are_shown_while_enabled(page):
     (panel,) = page.cameras
     panel.update()
     assert {shown.image.shape for shown in panel.pictures.values()} == {(1, 1, 3)}
@@ -110,7 +110,7 @@ def test_greys_grow_with_depth_and_objects_have_colours_of_their_own():
     assert min(apart) > 30
 
 
-def test_frusta_stand_where_the_cameras_are_and_look_where_they_look(page):
+def test_frusta_match_the_position_and_direction_of_the_cameras(page):
     (panel,) = page.cameras
     page.draw()
     assert panel.frusta == {}
@@ -195,7 +195,7 @@ def test_another_checkpoint_acts_from_the_next_step_on(run):
         page.close()
 
 
-def test_a_policy_that_ships_leaves_nothing_to_choose(page):
+def test_a_shipped_policy_leaves_no_choice(page):
     place = load_task("Cartpole-Balance").trained
     assert place is not None
     menu = list_checkpoints(place, page.player.env, agent_cfg(), best=False)
@@ -218,7 +218,7 @@ def switches(page: WebViewer, label: str) -> list[Any]:
     return [each for each in handles if each.label == label]
 
 
-def test_groups_of_geoms_are_switched_off_and_on_the_ground_too():
+def test_groups_of_geoms_can_be_hidden_and_so_can_the_ground():
     """Go1's visual geoms are in group 2, and the ground in group 0."""
     env = ManagerBasedRlEnv(VelocityGo1FlatCfg(seed=1))
     page = WebViewer(Player(env, ZeroPolicy(env), seed=0, clock=Clock()), port=0)
@@ -292,7 +292,7 @@ def wait(page: WebViewer, steps: int) -> None:
     page.update()
 
 
-def test_presses_move_the_gripper_as_far_as_they_say(driven):
+def test_presses_move_the_gripper_by_the_stated_distance(driven):
     """Forward, left and up by buttons and keys; the other world is unchanged."""
     env, (panel,) = driven.player.env, driven.hands
     driven.scene.env_idx = 1
@@ -340,7 +340,7 @@ def test_presses_turn_the_gripper_and_close_it(driven):
     assert (joint_pos > 0.03).all()
 
 
-def test_a_target_stays_near_the_gripper_and_goes_with_a_reset(driven):
+def test_a_target_stays_near_the_gripper_and_moves_with_a_reset(driven):
     env, policy = driven.player.env, driven.player.rollout.policy
     for _ in range(20):
         policy.push("up", 0)
@@ -402,7 +402,7 @@ def test_presses_go_by_the_axes_of_a_base_that_is_turned(base):
         assert same == pytest.approx(1.0, abs=1e-6), name
 
 
-def test_what_has_no_inverse_kinematics_is_not_driven_by_hand():
+def test_tasks_without_inverse_kinematics_cannot_be_teleoperated():
     env = ManagerBasedRlEnv(env_cfg(worlds=1))
     fault = "use_relative_mode, as in Lift-Yam-IK.* task: 'force' .AffineAction."
     with pytest.raises(ViewerError, match=fault):
@@ -426,7 +426,7 @@ def drag(page: WebViewer, phase: DragPhase, **pose: tuple[float, ...]) -> None:
     page.update()
 
 
-def test_a_cube_follows_its_handles_and_falls_when_it_is_let_go(page):
+def test_a_cube_follows_its_handles_and_falls_when_released(page):
     """Held at 0.5 m for 10 steps of 40 ms, then released for 5: it falls by 0.2 m.
 
     The other world, and everything except the cube, are unaffected.
@@ -466,7 +466,7 @@ def test_a_cube_follows_its_handles_and_falls_when_it_is_let_go(page):
     assert panel.handles.position == pytest.approx(cube.root_pos_w[0].numpy())
 
 
-def test_what_floats_is_dragged_and_what_stands_in_some_worlds_is_not():
+def test_floating_objects_can_be_dragged_and_those_absent_in_some_worlds_cannot():
     cfg = LiftYamMixedCfg(seed=0)
     cfg.scene.num_envs = 2
     assert find_free(ManagerBasedRlEnv(cfg)) == {}

@@ -85,7 +85,7 @@ def test_a_grid_is_as_square_as_it_can_be_and_leaves_the_rest_black():
     assert not picture[3:, 8:].any() and not picture[2].any()
 
 
-def test_a_grid_of_nothing_is_refused():
+def test_an_empty_grid_is_refused():
     with pytest.raises(ValueError, match="0 images"):
         tile([])
 
@@ -125,7 +125,7 @@ def test_marks_beyond_the_room_of_a_scene_are_left_out():
     assert marks.put_into(scene, 0) == 2
 
 
-def test_contact_arrows_add_up_to_the_weight_of_what_rests():
+def test_contact_arrows_add_up_to_the_weight_of_resting_objects():
     model, data = boxed()
     for _ in range(500):
         mujoco.mj_step(model, data)
@@ -140,7 +140,7 @@ def test_contact_arrows_add_up_to_the_weight_of_what_rests():
 # Frames.
 
 
-def test_a_frame_shows_a_box_where_the_camera_looks(renderer_works):
+def test_a_frame_shows_a_box_at_the_cameras_target(renderer_works):
     model, data = boxed()
     view = ViewerCfg(lookat=(0.0, 0.0, 0.5), distance=4.0)
     canvas = Canvas(model, 161, 101)
@@ -216,9 +216,7 @@ def test_a_film_draws_while_the_worlds_go_on(renderer_works, tmp_path):
         assert int(np.argmin(errors)) == index
 
 
-def test_what_goes_wrong_while_a_film_is_drawn_is_raised(
-    renderer_works, tmp_path, monkeypatch
-):
+def test_an_error_in_rendering_a_film_is_raised(renderer_works, tmp_path, monkeypatch):
     pytest.importorskip("imageio_ffmpeg")
     env = cartpoles()
     film = WorldVideo(tmp_path / "film.mp4", 20.0, env.sim, env.scene, env.cfg.viewer)
@@ -229,7 +227,7 @@ def test_what_goes_wrong_while_a_film_is_drawn_is_raised(
     assert not list(tmp_path.iterdir())
 
 
-def test_what_goes_wrong_with_one_frame_is_raised_by_the_next(
+def test_an_error_in_one_frame_is_raised_by_the_next(
     renderer_works, tmp_path, monkeypatch
 ):
     pytest.importorskip("imageio_ffmpeg")
@@ -289,7 +287,7 @@ def test_a_body_or_a_world_that_is_not_there_is_named():
         Offscreen(env.sim, env.scene, ViewerCfg(), worlds=(0, 3))
 
 
-def test_a_machine_without_opengl_is_told_why_and_what_helps():
+def test_a_machine_without_opengl_gets_the_reason_and_a_remedy():
     """In a separate process, because the OpenGL backend is selected once."""
     code = (
         "import mujoco\n"
@@ -363,7 +361,7 @@ def test_frames_of_another_size_and_files_of_another_kind_are_refused(tmp_path):
     video.close()
 
 
-def test_a_video_on_a_full_disk_is_one_line_and_leaves_nothing(
+def test_a_video_on_a_full_disk_gives_one_line_and_leaves_no_file(
     tmp_path, capfd, monkeypatch
 ):
     """Writes to /dev/full fail as on a full disk."""
@@ -397,7 +395,7 @@ def test_a_video_in_a_folder_that_cannot_be_is_one_line(tmp_path, capfd):
     assert said == f"error: Cannot write to {path} (not a directory).\n"
 
 
-def test_a_video_without_ffmpeg_names_what_to_install(tmp_path, monkeypatch):
+def test_a_video_without_ffmpeg_names_the_package_to_install(tmp_path, monkeypatch):
     normal = builtins.__import__
 
     def without(name, *arguments, **more):
@@ -491,7 +489,7 @@ def test_frames_of_a_walker_show_which_muscles_work():
     assert change[0] > 0.3 > -0.3 > change[2], "More red, and less blue."
 
 
-def test_a_film_tells_how_many_frames_are_done_of_how_many(tmp_path, renderer_works):
+def test_a_film_reports_the_number_of_finished_frames(tmp_path, renderer_works):
     env = cartpoles()
     told: list[tuple[int, int]] = []
     player = Player(env, ZeroPolicy(env))

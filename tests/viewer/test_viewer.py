@@ -53,7 +53,7 @@ def make_player(env: ManagerBasedRlEnv | None = None) -> tuple[Player, Clock]:
 
 
 @pytest.mark.parametrize(("speed", "steps"), [(0.5, 10), (1.0, 20), (2.0, 40)])
-def test_a_second_holds_as_many_steps_as_the_speed_says(speed: float, steps: int):
+def test_a_second_contains_the_number_of_steps_at_its_speed(speed: float, steps: int):
     player, clock = make_player()
     player.set_speed(speed)
     done = player.tick()
@@ -64,7 +64,7 @@ def test_a_second_holds_as_many_steps_as_the_speed_says(speed: float, steps: int
     assert abs(done - steps) <= 1
 
 
-def test_a_player_waits_for_what_is_left_of_a_step():
+def test_a_player_waits_for_the_rest_of_a_step():
     player, clock = make_player()
     player.set_speed(10.0)
     player.tick()
@@ -82,7 +82,7 @@ def test_a_long_wait_is_not_made_up_for():
 
 
 @pytest.mark.parametrize("speed", [1.0, 2.0])
-def test_after_a_stall_time_goes_on_at_its_speed(speed: float, monkeypatch):
+def test_after_a_stall_time_continues_at_its_speed(speed: float, monkeypatch):
     """After a sleep of 5 s, 100 steps are due, of which a tick runs its budget.
 
     A step takes 20 ms, and a tick starts none after 33 ms, so it runs 2. Afterwards 10
@@ -123,7 +123,7 @@ def test_after_a_pause_time_does_not_rush():
     assert player.tick() == 1
 
 
-def test_time_stands_still_while_it_is_paused_and_single_steps_count():
+def test_time_is_frozen_while_paused_and_single_steps_count():
     player, clock = make_player()
     player.pause()
     clock.now += 1.0
@@ -150,7 +150,7 @@ def test_one_world_is_reset_and_the_others_go_on():
     assert player.env.episode_length_buf.tolist() == [0, 0, 0]
 
 
-def test_what_acts_is_told_which_worlds_begin_anew():
+def test_the_policy_is_notified_of_reset_worlds():
     env = ManagerBasedRlEnv(CartpoleBalanceCfg(seed=1, episode_length_s=2 * STEP))
     told: list[list[bool]] = []
 
@@ -244,7 +244,7 @@ def test_arrows_point_where_a_turned_robot_is_to_go(dogs):
     drive.release()
 
 
-def test_what_is_not_a_velocity_is_not_driven():
+def test_a_command_that_is_not_a_velocity_cannot_be_driven():
     player, _ = make_player()
     assert player.drives == {}
 
@@ -335,7 +335,7 @@ def test_no_visitor_opens_a_tunnel(page, monkeypatch):
     assert page.server._share_tunnel is None
 
 
-def test_the_page_says_how_fast_time_passes(page):
+def test_the_page_shows_the_simulation_speed(page):
     page.player.real_time_factor = 0.083
     page.controls.update()
     assert re.search(r">Speed</td><td>0\.08x<", page.controls.status.content)
@@ -406,7 +406,7 @@ def test_sliders_and_joystick_drive_the_chosen_world(page):
     assert not drive.is_active
 
 
-def test_sliders_show_what_the_chosen_world_is_told_until_a_hand_tells_it(page):
+def test_sliders_show_the_command_of_the_selected_world_until_moved(page):
     player, (name, panel) = page.player, next(iter(page.commands.items()))
     command = player.env.command_manager.get_command(name)
     player.pause()
@@ -427,7 +427,7 @@ def test_sliders_show_what_the_chosen_world_is_told_until_a_hand_tells_it(page):
     page.update()
 
 
-def test_bars_and_plot_show_what_each_term_added(page):
+def test_bars_and_plot_show_the_contribution_of_each_term(page):
     player = page.player
     player.pause()
     for _ in range(3):
@@ -473,7 +473,7 @@ def test_drawing_the_page_changes_no_bit_of_the_simulation(page):
 
 @pytest.mark.slow
 @pytest.mark.skipif(find_browser() is None, reason="there is no Chromium")
-def test_a_browser_shows_the_page_and_asks_no_other_host(page, tmp_path):
+def test_a_browser_shows_the_page_without_other_hosts(page, tmp_path):
     """A visitor pauses, runs a step, and opens the rewards, with a mouse.
 
     The browser cannot reach other hosts, so the page works offline.
@@ -509,7 +509,7 @@ def test_a_browser_shows_the_page_and_asks_no_other_host(page, tmp_path):
     assert outside == {"http://127.0.0.1"}
 
 
-def test_a_viewer_whose_extra_is_not_installed_says_what_to_install(monkeypatch):
+def test_a_viewer_without_its_extra_suggests_the_installation(monkeypatch):
     monkeypatch.delitem(sys.modules, "mjlab.viewer.web", raising=False)
     monkeypatch.setitem(sys.modules, "viser", None)
     with pytest.raises(ViewerError, match=r'pip install "mjlab-fused\[viewer\]"'):
@@ -519,7 +519,7 @@ def test_a_viewer_whose_extra_is_not_installed_says_what_to_install(monkeypatch)
 # The window.
 
 
-def test_without_a_display_the_window_says_what_else_there_is(monkeypatch):
+def test_without_a_display_the_window_suggests_alternatives(monkeypatch):
     monkeypatch.delenv("DISPLAY", raising=False)
     monkeypatch.delenv("WAYLAND_DISPLAY", raising=False)
     monkeypatch.setattr("sys.platform", "linux")
@@ -528,7 +528,7 @@ def test_without_a_display_the_window_says_what_else_there_is(monkeypatch):
         NativeViewer(player)
 
 
-def test_keys_of_the_window_do_what_they_say():
+def test_keys_of_the_window_work_as_documented():
     player, _ = make_player()
     window = object.__new__(NativeViewer)
     window.player, window.world = player, 0
