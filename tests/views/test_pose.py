@@ -74,7 +74,7 @@ def test_points_move_as_homogeneous_vectors_do():
     np.testing.assert_allclose(A.transform_points(points), expected, atol=1e-5)
 
 
-def test_one_pose_goes_with_any_number_of_poses():
+def test_one_pose_combines_with_any_number_of_poses():
     for one in (A[:1], A[0]):
         np.testing.assert_allclose(
             matrices(one * B), matrices(A[:1]) @ matrices(B), atol=1e-5
@@ -137,7 +137,7 @@ def test_position_and_orientation_can_be_set():
     assert not torch.equal(A.p, pose.p)
 
 
-def test_what_is_no_pose_is_said():
+def test_an_invalid_pose_is_refused_with_the_reason():
     with pytest.raises(PoseError) as error:
         Pose(torch.zeros(4, 6))
     assert str(error.value) == (

@@ -377,7 +377,7 @@ def test_contacts_are_between_the_world_and_its_object(mixed: Scene) -> None:
             assert len(names - {"terrain"}) == 1
 
 
-def test_what_lies_idle_stays_where_it_is(mixed: Scene) -> None:
+def test_inactive_bodies_stay_at_their_position(mixed: Scene) -> None:
     variants = mixed.variants["object"]
     for number, entity in enumerate(variants.members.values()):
         idle = variants.which != number
@@ -492,7 +492,7 @@ def redrawn() -> Scene:
     return build(VariantsCfg(options=objects(), redraw=True), 32)
 
 
-def test_a_reset_draws_anew_and_leaves_other_worlds_alone() -> None:
+def test_a_reset_draws_again_and_leaves_other_worlds_unchanged() -> None:
     scene = redrawn()
     variants, sim = scene.variants["object"], scene.sim
     sim.model["body_mass"][:] *= 1.5  # As in an event.
@@ -509,7 +509,7 @@ def test_a_reset_draws_anew_and_leaves_other_worlds_alone() -> None:
             assert torch.equal(before[key][16:], after[key][16:]), key
 
 
-def test_what_was_drawn_anew_moves_as_if_alone() -> None:
+def test_newly_drawn_worlds_move_as_if_simulated_alone() -> None:
     options = objects()
     cfg = VariantsCfg(options=options, redraw=True)
     scene = build(cfg, 48, sim=native(jacobian="sparse"))
@@ -524,7 +524,7 @@ def test_what_was_drawn_anew_moves_as_if_alone() -> None:
 
 
 @pytest.mark.slow
-def test_on_warp_worlds_drawn_anew_are_as_if_built_so_from_the_beginning() -> None:
+def test_on_warp_newly_drawn_worlds_equal_worlds_built_that_way() -> None:
     options = objects()
     for name in FAST:  # Low enough to touch the ground.
         options[name].init_state = InitialStateCfg(pos=(0.0, 0.0, 0.055))
@@ -578,7 +578,7 @@ def cartpole_with_objects(num_envs: int, **variants: Any) -> CartpoleBalanceCfg:
 @pytest.mark.parametrize(
     "engine", ["native", pytest.param("warp", marks=pytest.mark.slow)]
 )
-def test_an_environment_draws_anew_as_episodes_end_and_returns_to_a_snapshot(
+def test_an_environment_draws_again_as_episodes_end_and_returns_to_a_snapshot(
     engine: Any,
 ) -> None:
     cfg = cartpole_with_objects(16, redraw=True, absent=0.2)
@@ -607,13 +607,13 @@ def test_an_environment_draws_anew_as_episodes_end_and_returns_to_a_snapshot(
     env.close()
 
 
-def test_the_start_up_report_says_which_path_was_taken() -> None:
+def test_the_start_up_report_shows_the_path_used() -> None:
     env = ManagerBasedRlEnv(cartpole_with_objects(2))
     assert "Entity 'object': 3 options in 2 trees" in str(env)
     env.close()
 
 
-def test_what_the_object_decides_cannot_be_randomised_too() -> None:
+def test_properties_of_the_option_cannot_be_randomised_too() -> None:
     cfg = cartpole_with_objects(2)
     asset = SceneEntityCfg("object.box+sphere")
     cfg.events["mass"] = EventTermCfg(
@@ -627,7 +627,7 @@ def test_what_the_object_decides_cannot_be_randomised_too() -> None:
         ManagerBasedRlEnv(cfg)
 
 
-def test_a_term_that_names_a_merged_entity_is_told_its_members() -> None:
+def test_a_term_that_names_a_merged_entity_suggests_its_members() -> None:
     scene = build(VariantsCfg(options=only("box", "cabinet")), 2)
     with pytest.raises(UnknownNameError) as error:
         scene.entity("object")
@@ -691,9 +691,7 @@ def test_a_term_that_names_a_merged_entity_is_told_its_members() -> None:
         ),
     ],
 )
-def test_variants_that_mean_nothing_are_refused(
-    change: dict[str, object], message: str
-) -> None:
+def test_invalid_variants_are_refused(change: dict[str, object], message: str) -> None:
     options = {"box": free("box"), "ball": free("sphere")}
     cfg = dataclasses.replace(VariantsCfg(options=options), **change)
     with pytest.raises(VariantsError) as error:
