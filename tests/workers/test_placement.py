@@ -24,7 +24,7 @@ without_cuda = pytest.mark.skipif(
 
 
 @without_cuda
-def test_each_placement_says_where_everything_is() -> None:
+def test_each_placement_reports_the_devices() -> None:
     found = {
         name: find_placement(name, cores=5) for name in ("dual", "cpu", "warp-cpu")
     }
@@ -42,7 +42,7 @@ def why_no_cuda() -> str:
 
 
 @without_cuda
-def test_the_gpu_is_asked_for_in_vain_where_there_is_none() -> None:
+def test_a_missing_gpu_is_refused() -> None:
     with pytest.raises(PlacementError) as caught:
         find_placement("gpu")
     message = str(caught.value)
@@ -64,7 +64,7 @@ def test_a_gpu_runs_all_of_a_step_as_one_graph(monkeypatch: pytest.MonkeyPatch) 
     assert dual.reason == "CUDA is available"
 
 
-def test_what_contradicts_itself_is_refused() -> None:
+def test_contradictory_placements_are_refused() -> None:
     with pytest.raises(PlacementError, match=r"workers=2 needs placement 'dual'; "):
         find_placement("cpu", workers=2)
     with pytest.raises(PlacementError) as caught:
@@ -157,7 +157,7 @@ def assert_gone(processes: list[int], shared: set[Path]) -> None:
 
 @pytest.mark.slow
 @without_cuda
-def test_the_script_says_the_placement_and_every_tensors_device(
+def test_the_script_prints_the_placement_and_every_tensors_device(
     tmp_path: Path,
 ) -> None:
     process = start(

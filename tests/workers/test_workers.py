@@ -96,7 +96,7 @@ def test_steps_and_resets_give_the_bits_of_one_process(
     assert torch.equal(workers.episode_length_buf, alone.episode_length_buf)
 
 
-def test_a_state_goes_from_one_process_to_workers_and_back(
+def test_a_state_passes_from_one_process_to_workers_and_back(
     workers: WorkerEnv, alone: ManagerBasedRlEnv
 ) -> None:
     alone.reset(seed=1)
@@ -127,7 +127,7 @@ def test_the_learner_can_set_how_far_episodes_are(
     assert int(workers.episode_length_buf[6]) == 3  # 18 and 2 steps, then a new one.
 
 
-def test_what_is_returned_never_changes_later(workers: WorkerEnv) -> None:
+def test_returned_tensors_are_never_modified_later(workers: WorkerEnv) -> None:
     seen: Any = workers.reset(seed=3)[0]["actor"]
     _, reward, *_ = workers.step(actions(0, WORLDS, 1))
     kept = seen.clone(), reward.clone()
@@ -150,7 +150,7 @@ def test_figures_of_episodes_are_those_of_all_worlds(
     assert workers.health() == (0, 0)
 
 
-def test_workers_have_one_thread_and_nothing_of_a_gpu(workers: WorkerEnv) -> None:
+def test_workers_have_one_thread_and_no_gpu(workers: WorkerEnv) -> None:
     for process in workers.processes:
         # Checked through the operating system, not through the workers.
         maps = Path(f"/proc/{process}/maps").read_text()
@@ -193,7 +193,7 @@ def test_an_action_of_another_shape_is_refused(workers: WorkerEnv) -> None:
         workers.step(torch.zeros(1, 1))
 
 
-def test_workers_reset_in_the_same_step_or_say_that_they_cannot(
+def test_workers_reset_in_the_same_step_or_refuse(
     workers: WorkerEnv,
 ) -> None:
     workers.choose_resets("same_step", final_obs=workers.cfg.final_obs)
@@ -310,7 +310,7 @@ def test_closed_workers_are_not_stepped() -> None:
 
 
 @pytest.mark.slow
-def test_a_worker_that_cannot_begin_says_why() -> None:
+def test_a_worker_that_cannot_start_reports_the_reason() -> None:
     cfg = env_cfg(worlds=2)
     cfg.metrics["broken"] = MetricsTermCfg(func=fails_in_workers)
     with pytest.raises(WorkerError, match="only here"):
@@ -326,7 +326,7 @@ def fails_in_workers(env: Any) -> torch.Tensor:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGSTOP])
-def test_a_worker_that_dies_or_stands_still_ends_the_run_soon(
+def test_a_worker_that_dies_or_hangs_ends_the_run_soon(
     number: signal.Signals,
 ) -> None:
     env = make_workers(2, timeout_s=4.0)
@@ -424,7 +424,7 @@ def test_a_worker_that_hangs_in_a_term_is_found_within_its_timeout() -> None:
 
 
 @pytest.mark.slow
-def test_a_worker_that_hangs_while_it_builds_is_found_by_a_limit_of_its_own() -> None:
+def test_a_worker_that_hangs_while_building_is_found_by_a_separate_limit() -> None:
     cfg = env_cfg(worlds=2)
     cfg.metrics["endless"] = MetricsTermCfg(func=hangs_at_once)
     with pytest.raises(WorkerError, match=r"Worker 0 .* not responded for 8 s\."):
