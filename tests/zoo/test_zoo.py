@@ -61,7 +61,7 @@ def test_the_zoo_has_all_files_of_its_packages(package: str) -> None:
 
 
 @pytest.mark.parametrize("file", _params())
-def test_a_foreign_model_is_on_native_what_mujoco_makes_of_its_file(file: str) -> None:
+def test_a_foreign_model_on_native_equals_mujocos_model_of_its_file(file: str) -> None:
     _skip_absent(file.split("/")[0])
     if reason := zoo.unreadable(file):
         pytest.skip(f"MuJoCo cannot read it: {reason}")
@@ -200,7 +200,7 @@ def test_the_table_of_the_docs_is_of_these_files() -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("file", ON_WARP)
-def test_a_foreign_model_is_on_warp_what_mujoco_makes_of_its_file(
+def test_a_foreign_model_on_warp_equals_mujocos_model_of_its_file(
     file: str, capfd: pytest.CaptureFixture[str]
 ) -> None:
     """Warp compiles each model for minutes, and prints this."""
