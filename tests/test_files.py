@@ -7,7 +7,7 @@ import pytest
 from mjlab.files import folder_beside, move_durably
 
 
-def test_a_folder_whose_writing_fails_leaves_nothing_beside_its_place(
+def test_a_folder_whose_writing_fails_leaves_no_files(
     tmp_path: Path,
 ) -> None:
     place = tmp_path / "runs" / "one"

@@ -55,7 +55,7 @@ def test_a_command_is_kept_without_the_folders_of_its_machine(given, kept, monke
 
 
 @pytest.mark.usefixtures("place")
-def test_a_message_keeps_what_happened_and_not_where():
+def test_a_message_keeps_the_cause_without_the_location():
     said = (
         'File "/usr/lib/python3.11/json/decoder.py", line 3\n'
         'File "/home/ann smith/robots/walker/tasks/a.py", line 12, in step\n'
@@ -68,9 +68,7 @@ def test_a_message_keeps_what_happened_and_not_where():
     )
 
 
-def test_nothing_in_the_folder_of_a_run_leads_back_to_its_machine(
-    tmp_path, monkeypatch
-):
+def test_no_file_of_a_run_identifies_its_machine(tmp_path, monkeypatch):
     script = str(ROOT / "scripts/train.py")
     outside = str(tmp_path / "elsewhere")
     monkeypatch.setattr(sys, "argv", [script, "Task", "--logs", outside])
@@ -100,7 +98,7 @@ def test_nothing_in_the_folder_of_a_run_leads_back_to_its_machine(
         assert sys.prefix not in text and str(Path.home()) not in text, file
 
 
-def test_asking_for_the_state_of_a_repository_writes_nothing_to_it(tmp_path):
+def test_reading_the_state_of_a_repository_writes_no_files(tmp_path):
     """A run killed while git refreshes its index would leave the index locked."""
 
     def git(*words: str) -> None:
@@ -129,7 +127,7 @@ def test_a_processor_is_known_by_its_first_core(tmp_path, monkeypatch):
     assert provenance._processor() == (platform.processor() or platform.machine())
 
 
-def test_memory_is_that_of_all_pages(monkeypatch):
+def test_memory_is_the_memory_of_all_pages(monkeypatch):
     sizes = {"SC_PAGE_SIZE": 4096, "SC_PHYS_PAGES": 2**22}
     monkeypatch.setattr(os, "sysconf", sizes.__getitem__)
     assert provenance._memory_gb() == 16.0

@@ -68,7 +68,7 @@ def test_a_class_of_a_file_is_a_task_that_ppo_learns(file: Path) -> None:
 
 
 @pytest.mark.parametrize(("name", "id"), [("TASK", "hanging"), ("QUICK", "QUICK")])
-def test_a_task_of_a_file_brings_its_learner(file: Path, name: str, id: str) -> None:
+def test_a_task_of_a_file_contains_its_learner(file: Path, name: str, id: str) -> None:
     assert typed_task(f"{file}:{name}") == id
     rl = load_task(id).rl
     assert rl is not None and rl().max_iterations == 7
@@ -113,7 +113,9 @@ FAULTS = {
 
 
 @pytest.mark.parametrize("words", FAULTS)
-def test_a_file_that_is_no_task_is_answered_in_one_line(file: Path, words: str) -> None:
+def test_a_file_that_is_not_a_task_is_refused_in_one_line(
+    file: Path, words: str
+) -> None:
     folder = file.parent
     (folder / "empty.py").write_text("")
     (folder / "broken.py").write_text("x = 1\ndef f(:\n")
@@ -174,7 +176,7 @@ def test_a_run_is_not_read_before_the_user_names_its_file(file: Path) -> None:
     assert "hanging" not in sys.modules
 
 
-def test_a_file_that_changed_is_told_and_goes_on_only_when_accepted(file: Path) -> None:
+def test_a_changed_task_file_is_reported_and_used_only_if_accepted(file: Path) -> None:
     text = saved(file)
     file.write_text(CODE.replace("2.0", "5.0"))
     typed_task(f"{file}:HangingPoleCfg")
@@ -211,7 +213,7 @@ ATTACKS = [
 
 @pytest.mark.parametrize("attack", ATTACKS, ids=str)
 @pytest.mark.parametrize("task", ["evil", "Cartpole-Balance", "evil.py:TASK"])
-def test_a_run_that_names_a_file_makes_nothing_import_it(
+def test_a_run_that_names_a_file_imports_no_code(
     file: Path, monkeypatch: pytest.MonkeyPatch, attack: Any, task: str
 ) -> None:
     evil, mark = file.with_name("evil.py"), file.with_name("ran")
@@ -247,7 +249,7 @@ def test_a_task_id_that_looks_like_a_file_is_never_imported(file: Path) -> None:
     assert not mark.exists()
 
 
-def test_text_without_a_file_is_that_of_an_installed_task() -> None:
+def test_text_without_a_file_refers_to_an_installed_task() -> None:
     task = load_task("Cartpole-Balance")
     text = task_text("Cartpole-Balance", {"env": task.env()})
     assert "file" not in json.loads(text)
