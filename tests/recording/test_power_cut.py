@@ -188,7 +188,7 @@ def test_a_folder_of_parts_with_anything_else_in_it_stays(tmp_path: Path) -> Non
     mine.write_text("years")
     file.finish()
     assert mine.read_text() == "years"
-    assert len(said) == 1 and "'thesis.tex' in it is no part" in said[0]
+    assert len(said) == 1 and "'thesis.tex' in it is not part" in said[0]
 
 
 def test_a_name_is_in_use_if_any_of_its_files_exists(tmp_path: Path) -> None:

@@ -172,7 +172,7 @@ def test_a_writer_that_dies_ends_the_recording_and_not_the_run(
     recorder = a_recorder(tmp_path)
     os.kill(recorder.writer.pid, signal.SIGKILL)
     write_episodes(recorder, 40, length=20)
-    with pytest.raises(RuntimeError, match="process that writes episodes has failed"):
+    with pytest.raises(RuntimeError, match="writer process has failed"):
         recorder.close()
     told = [r for r in caplog.records if "Nothing is recorded" in r.getMessage()]
     assert len(told) == 1

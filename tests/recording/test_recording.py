@@ -537,7 +537,7 @@ def test_without_ffmpeg_a_video_is_refused_before_the_first_step(
 
 
 def test_a_video_of_several_rows_needs_a_length(tmp_path: Path) -> None:
-    with pytest.raises(ValueError, match="max_steps_per_video has to be"):
+    with pytest.raises(ValueError, match="set max_steps_per_video to the len"):
         recorded(gym_tasks.scripted(), tmp_path, save_video=True)
 
 
@@ -553,7 +553,7 @@ def test_worlds_without_a_state_name_the_option_to_omit(tmp_path: Path) -> None:
     env = TorchVectorEnv(GymWorlds(Line()))
     with pytest.raises(RecordingError, match="pass record_env_state=False"):
         RecordEpisode(env, tmp_path, save_video=False)
-    with pytest.raises(RecordingError, match="cannot be drawn: pass save_video=False"):
+    with pytest.raises(RecordingError, match="cannot be rendered: pass save_video=F"):
         RecordEpisode(env, tmp_path, max_steps_per_video=3)
     stateless = RecordEpisode(
         env,

@@ -206,8 +206,8 @@ def test_a_false_claim_of_exactness_is_reported(
         account = account_of(Replay(world_of(remembering(), 4), recording), [2, 3])
     assert account.broken == [3]
     assert account.lines()[-1] == (
-        "NOT EXACT: episodes 3 had to be equal bit for bit, and are not. Is it the "
-        "same task, with the same configuration and the same version?"
+        "NOT EXACT: episodes 3 should be bit-identical, but differ. Check that "
+        "task, configuration and version are the same."
     )
     said = next(line for line in account.lines() if line.startswith("rewards"))
     assert said.endswith("by 0.5 at most; the first is number 1 of episode 3.")
@@ -308,7 +308,7 @@ def test_a_file_that_failed_is_not_there(
         file.drop()
         with pytest.raises(UnknownNameError, match=r"no observation group 'critics'"):
             ReplayedFile(tmp_path / "new.h5", replay, groups=("critics",))
-        with pytest.raises(ReplayError, match="is the recording that is replayed"):
+        with pytest.raises(ReplayError, match="is the recording to replay"):
             ReplayedFile(files["same_step"], replay)
     assert list(tmp_path.iterdir()) == []
 
@@ -361,10 +361,10 @@ def test_a_file_that_is_not_a_recording_is_refused_by_name(tmp_path: Path) -> No
     (tmp_path / "text.h5").write_text("no")
     with pytest.raises(RecordingError, match="is not an HDF5 file"):
         Recording(tmp_path / "text.h5")
-    with pytest.raises(RecordingError, match="is None and has to be 'mjlab-episodes'"):
+    with pytest.raises(RecordingError, match="is None, but it has to be 'mjlab-ep"):
         h5py.File(tmp_path / "other.h5", "w").close()
         Recording(tmp_path / "other.h5")
-    with pytest.raises(RecordingError, match="has version 9 of the format"):
+    with pytest.raises(RecordingError, match="has format version 9"):
         Recording(by_hand(tmp_path / "new.h5", format_version=9))
 
 

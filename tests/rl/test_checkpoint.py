@@ -287,7 +287,7 @@ def test_a_crafted_pickle_is_refused_and_not_executed(tmp_path, monkeypatch, dat
         ({"actor_state_dict": {}, "iter": 3}, "is not a checkpoint of this project"),
         ({"format": 99, "learner": {}}, "has format 99; this version reads format 2"),
         ({"format": 1, "learner": {}}, "has format 1; this version reads format 2"),
-        ({"format": 2, "model": {}}, "it holds 'format', 'model'"),
+        ({"format": 2, "model": {}}, "it contains 'format', 'model'"),
     ],
 )
 def test_a_file_of_something_else_is_refused_by_name(tmp_path, data, said):
