@@ -189,7 +189,7 @@ def test_a_conflict_with_another_mjlab_is_reported_with_the_remedy(tmp_path, las
         [command, "list"], env=environ, capture_output=True, text=True
     )
     (line,) = refused.stderr.splitlines()
-    assert line.startswith("error: the distribution 'mjlab' is installed beside")
+    assert line.startswith("error: the distribution 'mjlab' is installed alongside")
     imported = subprocess.run(
         [python, "-I", "-c", "import mjlab"], capture_output=True, text=True
     )
