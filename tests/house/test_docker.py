@@ -29,7 +29,7 @@ def of(steps: Steps, word: str) -> list[str]:
 
 
 def readme_commands() -> list[str]:
-    """Return the lines of the README for who has no make."""
+    """Return the README's commands for machines without make."""
     text = (ROOT / "README.md").read_text()
     block = re.search(r"Without make:\n\n((?:    .*\n)+)", text)
     assert block is not None

@@ -91,7 +91,7 @@ def python(request, tmp_path_factory) -> list[str | Path]:
 
 @pytest.fixture
 def elsewhere(tmp_path) -> Path:
-    """A folder with a package `tasks` of somebody else."""
+    """A folder with a foreign package `tasks`."""
     (tmp_path / "tasks").mkdir()
     (tmp_path / "tasks/__init__.py").write_text("raise RuntimeError('foreign')\n")
     return tmp_path

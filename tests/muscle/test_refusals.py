@@ -1,4 +1,4 @@
-"""What users read who give muscles what cannot work, by the ways that users take."""
+"""Error messages for invalid muscle settings, by the user's entry point."""
 
 from pathlib import Path
 
