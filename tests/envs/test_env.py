@@ -732,9 +732,7 @@ def test_print_shows_managers_and_terms_as_tables() -> None:
     assert "4 worlds on native" in text and "Seed 1." in text
 
 
-def test_profile_shows_the_cost_of_every_term_and_engine_call_without_side_effects() -> (
-    None
-):
+def test_profile_shows_the_cost_of_every_term_and_engine_call() -> None:
     env = ManagerBasedRlEnv(SyntheticCfg(seed=1))
     env.reset()
     before = env.get_state()
