@@ -389,7 +389,7 @@ MISREAD = {
                 found | {"joint_pos": found["joint_pos"][[1, 0, *range(2, 12)]]}
             )
         ),
-        r"joint_pos of FR_hip_joint is 0.9, and joint_pos\(\) says 0.1 rad",
+        r"joint_pos of FR_hip_joint is 0.9, but joint_pos\(\) returns 0.1 rad",
         0,
     ),
     "a joint that reads NaN": (
@@ -726,7 +726,7 @@ def test_a_gamepad_is_found_among_devices_or_named_as_missing(monkeypatch):
     monkeypatch.setitem(sys.modules, "evdev", evdev)
     assert GamepadSource.find().buttons == [0x130]
     kinds.pop("/dev/input/event1")
-    with pytest.raises(ContractError, match=r"readable\. Other devices: Pad\. P"):
+    with pytest.raises(ContractError, match=r"readable\. Other devices: Pad\. C"):
         GamepadSource.find()
     kinds.clear()
     with pytest.raises(ContractError, match="Other devices: none"):
@@ -799,7 +799,7 @@ def test_a_file_that_was_changed_is_refused(go1, tmp_path):
         ("{go1} --seconds nan", "argument --seconds: nan is not a time of 0 s or more"),
         ("{go1} --udp 99999", "argument --udp: 99999 is not a port from 0 to 65535"),
         ("{go1} --command 1 2", "twist needs 3 numbers"),
-        ("{cartpole} --command 1", "The policy takes no command"),
+        ("{cartpole} --command 1", "The policy has no command"),
         ("{go1} --fast", "unrecognized arguments: --fast"),
         ("{go1} --keyboard", "--keyboard needs a terminal as standard input"),
         ("{go1} --log {none}/a.jsonl", "{none}/a.jsonl: No such file or directory"),

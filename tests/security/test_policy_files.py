@@ -244,7 +244,7 @@ def test_a_packed_scene_can_only_read_its_own_files(
         "</mujoco>", READS[kind].format(**words) + "</mujoco>"
     )
     path = evil(honest, tmp_path, [("scene.xml", text.encode())])
-    refused(capsys, "only the files that it brings", path, "--seconds", "0.1")
+    refused(capsys, "can only refer to its own files", path, "--seconds", "0.1")
 
 
 def test_a_packed_scene_with_entities_of_xml_is_refused(honest, scene, tmp_path):

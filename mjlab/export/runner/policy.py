@@ -234,7 +234,7 @@ class ContractPolicy:
     """Policy of a file: maps readings to targets, and stores its state."""
 
     def __init__(self, path: str | Path) -> None:
-        """Load a file; raise `ContractError` if it is incomplete or not from mjlab."""
+        """Load a file; raise `ContractError` if it is damaged or has no contract."""
         content = Path(path).read_bytes()
         if content.lstrip()[:1] == b"{":
             named = str(path).removesuffix(".json").removesuffix(".contract")

@@ -227,7 +227,7 @@ def _limbs(names: list[str]) -> Iterator[tuple[str, list[str]]]:
     twice = [two for two in combinations(alike, 2) if len({*two[0], *two[1]}) == 4]
     for pairs in [*((pair,) for pair in alike), *twice]:
         other = {a: b for pair in pairs for a, b in (pair, pair[::-1])}
-        said = ", ".join(f"{one} and {two}" for one, two in pairs) + " are exchanged"
+        said = ", ".join(f"{one} and {two}" for one, two in pairs) + " are swapped"
         yield said, [other.get(limb, limb) + mark + rest for limb, mark, rest in split]
 
 
