@@ -45,7 +45,7 @@ def no_large_copies(monkeypatch):
     ],
 )
 def test_no_worlds_and_fewer_are_refused(study, task, count, tmp_path):
-    with pytest.raises(UsageError, match=f"--counts {count}: .* is 1 or more"):
+    with pytest.raises(UsageError, match=f"--counts {count}: .* 1 or more"):
         study.main([*task, "--counts", count, "--out", str(tmp_path)])
 
 
@@ -235,7 +235,7 @@ def test_an_interrupted_run_resumes(tmp_path, monkeypatch, capsys):
     assert calls == [2, 2, 8, 8, 8]  # Points with 2 worlds were not measured again.
     assert list(after) == ["kernel/2", "gym-vector/2", "kernel/8", "gym-vector/8"]
     assert {key: after[key] for key in before} == before
-    assert "2 results are there already" in capsys.readouterr().out
+    assert "2 results already exist" in capsys.readouterr().out
     for file in ("index.html", "tables.md", "rate.svg", "step.svg"):
         assert (tmp_path / file).stat().st_size > 200
 
@@ -272,7 +272,7 @@ def test_too_long_runs_and_too_many_processes_are_skipped_with_a_reason(
     assert "about 32 s" in str(sweep._why_not(one, 200))
     many = contenders(CPU)["gym-async"]
     assert many.most is not None
-    assert "a process each" in str(sweep._why_not(many, many.most + 1))
+    assert "needs a process" in str(sweep._why_not(many, many.most + 1))
 
 
 def test_a_task_is_swept_resumed_and_judged(tmp_path, capsys):
@@ -630,7 +630,7 @@ def test_an_interrupted_study_of_learning_resumes(tmp_path, monkeypatch, capsys)
     assert keys == [0, 1, 1]
     assert list(after) == ["ppo-scaled/8/0", "ppo-scaled/8/1"]
     assert after["ppo-scaled/8/0"] == before["ppo-scaled/8/0"]
-    assert "1 runs are there already" in capsys.readouterr().out
+    assert "1 runs already exist" in capsys.readouterr().out
     assert (tmp_path / "learning.html").stat().st_size > 1000
 
 
