@@ -1,10 +1,10 @@
-"""Time to solve the cartpole: training until the mean reward is enough.
+"""Training time until the cartpole task is solved.
 
     python bench/cartpole.py --seeds 0 1 2
 
-Solved means that the mean return of the latest episodes, 100 of them at least, with
-the noise of exploration, is 0.9 of the largest there can be. Then the policy is run
-without noise for one episode in each of 64 worlds that it has not seen.
+The task is solved when the mean return of at least 100 recent episodes, with
+exploration noise, reaches 0.9 of the maximum. The policy is then evaluated without
+noise, for one episode in each of 64 other worlds.
 """
 
 import argparse
@@ -29,22 +29,22 @@ from mjlab.rl import EvaluationCfg, StopCfg, TrainingLoop
 from mjlab.rl.evaluation import Evaluation
 
 SHARE = 0.9
-"""Share of the largest mean return that counts as solved."""
+"""Fraction of the maximum mean return that counts as solved."""
 
 
 def main() -> None:
-    """Train with each seed, print and save."""
+    """Train with each seed, print and save the figures."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("--seeds", type=int, nargs="+", default=[0, 1, 2])
     parser.add_argument("--num-envs", type=int, default=256)
-    parser.add_argument("--limit", type=float, default=60.0, help="seconds a seed")
+    parser.add_argument("--limit", type=float, default=60.0, help="seconds per seed")
     args = parser.parse_args()
     runs = [solve(seed, args.num_envs, args.limit) for seed in args.seeds]
     for run in runs:
         print(
             f"seed {run['seed']}: {'solved' if run['solved'] else 'NOT SOLVED'} in "
-            f"{run['seconds']:.1f} s, {run['seconds_with_start']:.1f} s with building; "
-            f"{run['env_steps']:,} steps at {run['steps_per_s']:,.0f} a second, mean "
+            f"{run['seconds']:.1f} s, {run['seconds_with_start']:.1f} s with build; "
+            f"{run['env_steps']:,} steps at {run['steps_per_s']:,.0f} per second, mean "
             f"return {run['mean_return']:.1f} of {run['most']:.0f}; without noise "
             f"{run['evaluation']:.1f}"
         )
@@ -59,14 +59,14 @@ def main() -> None:
 
 
 def solve(seed: int, num_envs: int, limit: float) -> dict[str, Any]:
-    """Train until the task is solved or the time is over."""
+    """Train until the task is solved or the time limit is reached."""
     start = time.perf_counter()
     task = load_task("Cartpole-Balance")
     env_cfg = task.env()
     env_cfg.scene.num_envs = num_envs
     env_cfg.seed = seed
     env = ManagerBasedRlEnv(env_cfg)
-    # The reward is a rate of 1 a second at most.
+    # The reward rate is at most 1 per second.
     most = env.max_episode_length_s
     assert task.rl is not None
     cfg = task.rl()
@@ -93,7 +93,7 @@ def solve(seed: int, num_envs: int, limit: float) -> dict[str, Any]:
 
 
 def evaluate(loop: TrainingLoop) -> float:
-    """Mean return without noise."""
+    """Return the mean return without noise."""
     env_cfg = load_task("Cartpole-Balance").env()
     env_cfg.scene.num_envs = loop.cfg.evaluation.num_envs
     env_cfg.seed = loop.cfg.evaluation.seed
@@ -104,19 +104,19 @@ def evaluate(loop: TrainingLoop) -> float:
 
 
 class Curve:
-    """Keeps the curve of learning."""
+    """Display that records the learning curve."""
 
     def __init__(self) -> None:
         self.seconds: list[float] = []
         self.rewards: list[float] = []
 
     def write(self, iteration: int, figures: Mapping[str, float]) -> None:
-        """Note the time and the mean return."""
+        """Record the time and the mean return."""
         self.seconds.append(round(figures["Perf/seconds"], 2))
         self.rewards.append(round(figures.get("Train/mean_reward", 0.0), 3))
 
     def close(self, *, failed: bool = False) -> None:
-        """There is nothing to close."""
+        """Do nothing: no resource has to be released."""
 
 
 if __name__ == "__main__":

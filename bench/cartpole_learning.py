@@ -1,4 +1,4 @@
-"""Learning at many numbers of worlds: PPO and a learner that replays.
+"""Learning with different numbers of worlds: PPO and an off-policy learner.
 
     python bench/cartpole_learning.py --quick
     python bench/cartpole_learning.py --learners ppo-fixed --counts 8 128 --seeds 0
@@ -49,9 +49,11 @@ def parser() -> argparse.ArgumentParser:
     found = study_parser(__doc__)
     found.add_argument("--counts", type=int, nargs="+", help="numbers of worlds")
     found.add_argument("--seeds", type=int, nargs="+", help="three by default")
-    found.add_argument("--learners", nargs="+", metavar="NAME", help="who learns")
-    found.add_argument("--samples", type=int, help="at which runs are compared")
-    found.add_argument("--seconds", type=float, help="at which runs are compared")
+    found.add_argument(
+        "--learners", nargs="+", metavar="NAME", help="learners to train"
+    )
+    found.add_argument("--samples", type=int, help="point of comparison")
+    found.add_argument("--seconds", type=float, help="point of comparison")
     found.add_argument("--longest", type=float, help="seconds after which a run ends")
     found.add_argument("--acting", choices=("auto", "ray", "here"), default="auto")
     found.add_argument("--threads", type=int, default=1, help="of torch")
@@ -59,7 +61,7 @@ def parser() -> argparse.ArgumentParser:
 
 
 def main(arguments: Sequence[str]) -> None:
-    """Learn what is not learned yet, and say what follows."""
+    """Train the missing runs, and print conclusions."""
     args = parser().parse_args(arguments)
     budget = budget_of(args)
     counts = sorted(set(args.counts or ((8, 128) if args.quick else COUNTS)))
@@ -101,17 +103,19 @@ def budget_of(args: argparse.Namespace) -> Budget:
     longest = args.longest or 4.0 * seconds
     if samples < 1 or not 0 < seconds <= longest:
         raise UsageError(
-            f"--samples {samples}, --seconds {seconds:g}, --longest {longest:g}: there "
-            "have to be some samples, and more than 0 and at most `longest` seconds."
+            f"--samples {samples}, --seconds {seconds:g}, --longest {longest:g}: "
+            "samples have to be 1 or more, and seconds above 0 and at most `longest`."
         )
     return Budget(samples, seconds, longest)
 
 
 def check(args: argparse.Namespace, counts: Sequence[int]) -> None:
-    """Refuse what cannot be learned with."""
+    """Raise for invalid options."""
     for count in counts:
         if count < 1:
-            raise UsageError(f"--counts {count}: a number of worlds is 1 or more.")
+            raise UsageError(
+                f"--counts {count}: the number of worlds has to be 1 or more."
+            )
     if args.threads < 1:
         raise UsageError(f"--threads {args.threads} has to be 1 or more.")
 
@@ -126,7 +130,7 @@ def choose(wanted: list[str] | None) -> list[str]:
 
 
 def acts_under_ray(acting: str) -> bool:
-    """Return whether processes of Ray act for the learner that replays."""
+    """Return whether Ray processes act for the off-policy learner."""
     installed = importlib.util.find_spec("ray") is not None
     if acting == "ray" and not installed:
         raise UsageError("--acting ray: ray is not installed. Use --acting here.")
@@ -146,7 +150,7 @@ def maker(name: str, count: int, seed: int, under_ray: bool) -> Callable[[], Lea
 
 
 def said(curve: Curve) -> str:
-    """A run in a few words."""
+    """Return a summary of a run."""
     return (
         f"{curve.samples[-1]:,} samples and {curve.updates[-1]:,} updates in "
         f"{curve.seconds[-1]:.0f} s, score {curve.scores[-1]:.0f}, best "

@@ -1,4 +1,4 @@
-"""Cartpoles stepped in a second: worlds from 1 to 2^20, many ways.
+"""Cartpole steps per second of several implementations, with 1 to 2^20 worlds.
 
     python bench/cartpole_scaling.py --quick
     python bench/cartpole_scaling.py --only kernel gym-vector --counts 1024 16384
@@ -43,13 +43,13 @@ GPU_COUNTS = tuple(4**power for power in range(13))
 
 QUICK_COUNTS = (1, 64, 1024, 2**14)
 BLOCKS = (1, 4, 16, 32, 64, 128, 256, 512, 1024)
-"""Threads per block that are compared on a CUDA device."""
+"""Block sizes compared on a CUDA device, in threads."""
 
 BLOCK_WORLDS = 2**18
 """Number of worlds at which they are compared."""
 
 PATIENCE = 20.0
-"""A point that would take longer than this many times its share of time is left out."""
+"""A point that would take longer than this multiple of its time share is omitted."""
 
 
 def parser() -> argparse.ArgumentParser:
@@ -58,14 +58,14 @@ def parser() -> argparse.ArgumentParser:
     found.add_argument("--counts", type=int, nargs="+", help="numbers of worlds")
     found.add_argument("--only", nargs="+", metavar="NAME", help="ways to measure")
     found.add_argument("--threads-per-block", type=int, nargs="+", metavar="N")
-    found.add_argument("--device", help='such as "cpu"; a GPU is taken if there is one')
-    found.add_argument("--seconds", type=float, help="for the repeats of a point")
+    found.add_argument("--device", help='such as "cpu"; default: a GPU if available')
+    found.add_argument("--seconds", type=float, help="seconds per point")
     found.add_argument("--repeats", type=int, default=5)
     return found
 
 
 def main(arguments: Sequence[str]) -> None:
-    """Measure what is not measured yet, and write and print everything."""
+    """Measure the missing points, and write and print all results."""
     args = parser().parse_args(arguments)
     device = choose_device(args.device)
     chosen = choose(contenders(device), args.only)
@@ -76,7 +76,7 @@ def main(arguments: Sequence[str]) -> None:
     settings = {"device": str(device), "seconds": seconds, "repeats": args.repeats}
     store = Store(out / "scaling.json", settings, fresh=args.fresh)
     if store.resumed:
-        print(f"{store.resumed} results are there already, in {store.path}.")
+        print(f"{store.resumed} results already exist in {store.path}.")
     blocks = tuple(args.threads_per_block or (BLOCKS if device.type == "cuda" else ()))
     with torch_threads(1):
         Sweep(store, device, seconds, args.repeats).run(chosen, counts, blocks)
@@ -84,7 +84,7 @@ def main(arguments: Sequence[str]) -> None:
 
 
 def choose_device(name: str | None) -> torch.device:
-    """The device that was asked for, or a GPU if there is one."""
+    """Return the requested device, or a GPU if available."""
     if name is None:
         return torch.device("cuda:0" if torch.cuda.is_available() else "cpu")
     try:
@@ -108,7 +108,7 @@ def choose(known: dict[str, Contender], only: list[str] | None) -> list[Contende
 def choose_counts(
     args: argparse.Namespace, chosen: Sequence[Contender], device: torch.device
 ) -> list[int]:
-    """Numbers of worlds, in order; what was asked for and cannot be is an error."""
+    """Return numbers of worlds in order; raise for impossible ones."""
     if args.counts is None:
         if args.quick:
             return list(QUICK_COUNTS)
@@ -125,12 +125,12 @@ def choose_counts(
 
 
 def over_most(contender: Contender, count: int) -> bool:
-    """Return whether so many are beyond what is sensible for it."""
+    """Return whether a number of worlds is beyond the contender's limit."""
     return contender.most is not None and count > contender.most
 
 
 def check(args: argparse.Namespace) -> None:
-    """Refuse what cannot be measured."""
+    """Raise for invalid options."""
     if args.repeats < 1:
         raise UsageError(f"--repeats {args.repeats} has to be 1 or more.")
     if args.seconds is not None and not args.seconds > 0:
@@ -141,7 +141,7 @@ def check(args: argparse.Namespace) -> None:
 
 
 class Sweep:
-    """Measures points that are not measured yet."""
+    """Measures the missing points."""
 
     def __init__(
         self, store: Store, device: torch.device, seconds: float, repeats: int
@@ -195,7 +195,7 @@ class Sweep:
         return point.to_data()
 
     def _why_not(self, contender: Contender, count: int) -> str | None:
-        """Say why a point is left out, or None."""
+        """Return the reason to omit a point, or None."""
         if over_most(contender, count):
             return f"it takes a process each, and {contender.most} is the most here"
         free = available_memory(str(self._device))
@@ -203,7 +203,7 @@ class Sweep:
         return reason or self._too_slow(contender, count)
 
     def _too_slow(self, contender: Contender, count: int) -> str | None:
-        """Say why it would take too long, by what smaller numbers of worlds took."""
+        """Return the reason if a point would take too long, by extrapolation."""
         smaller = [
             Point.from_data(result)
             for key, result in self._store.results.items()
@@ -216,11 +216,11 @@ class Sweep:
         if not before:
             return None
         largest = before[-1]
-        # A step to begin with, one of each repeat, and four to count resets.
+        # One initial step, one per repeat, and four to count resets.
         steps = (6 + self._repeats) * largest.seconds
         expected = count / largest.num_envs * steps
         if len(before) > 1:
-            # What the first one took is mostly the loading of libraries.
+            # The time of the first point is mostly the loading of libraries.
             expected += count / largest.num_envs * largest.build_s
         if expected <= PATIENCE * self._seconds + 5.0:
             return None
@@ -228,14 +228,14 @@ class Sweep:
 
 
 def key_of(name: str, count: int, threads: int | None) -> str:
-    """Return the key that a result is kept under."""
+    """Return the key of a result."""
     return f"{name}/{count}" if threads is None else f"{name}/{count}/block{threads}"
 
 
 def said(result: dict[str, Any]) -> str:
-    """A result in a few words."""
+    """Return a summary of a result."""
     if "left_out" in result:
-        return f"left out, {result['left_out']}"
+        return f"omitted, {result['left_out']}"
     return f"{result['samples_per_s']:,.0f} samples/s"
 
 

@@ -1,10 +1,10 @@
-"""Cost of the managers: `env.step` against the same physics alone, in turns.
+"""Cost of the managers: `env.step` compared with the same physics alone.
 
     python bench/env.py --task Cartpole-Balance --num-envs 1024
     python bench/env.py --task synthetic --num-envs 1024
 
-Blocks of steps take turns with blocks of the engine's verbs alone, from the same state
-and as many of them, so that what else the machine does falls on both alike.
+Blocks of environment steps alternate with blocks of the same engine calls, from the
+same state, so that other load on the machine affects both alike.
 """
 
 import argparse
@@ -68,7 +68,7 @@ def main() -> None:
 
 
 def task_cfg(name: str) -> ManagerBasedRlEnvCfg:
-    """The configuration of a registered task, or of the synthetic one of the tests."""
+    """Return the configuration of a registered task, or of the synthetic test task."""
     if name == "synthetic":
         from tests.worlds.synthetic import SyntheticCfg
 

@@ -2,8 +2,8 @@
 
     mjlab exam POLICIES/falcon/g1_29dof.json --adapter bench/exam_pack.py:PackPolicy
 
-Unpack the archive outside the repository. The JSON files say how to feed the networks;
-README.md of the archive explains their words.
+Unpack the archive outside the repository. The JSON files describe the inputs of the
+networks; README.md of the archive explains their entries.
 """
 
 import json
@@ -17,18 +17,18 @@ import onnxruntime
 from mjlab.exam import CommandCfg, Exam, Readings
 
 OWN_MOTORS = 15
-"""Legs and waist, which ranked policies control; the rest are arms."""
+"""Legs and waist, which ranked policies control; the other joints are arms."""
 
 FALCON_STANDS = 75
-"""Control steps that falcon is first told to stand."""
+"""Number of initial control steps in which falcon receives a standing command."""
 
 ASAP_REST = (0.04, 0.05)
 ASAP_WALK = (0.08, 0.10)
-"""Errors, m and rad, within which asap stops and beyond which it starts."""
+"""Errors, m and rad, below which asap stops and above which it starts."""
 
 
 class PackPolicy:
-    """Policy of the archive. All arrays have a row per run."""
+    """Policy of the archive. All arrays have one row per run."""
 
     def __init__(self, path: Path, exam: Exam) -> None:
         """Read the JSON file of a policy, and its network."""
@@ -52,7 +52,7 @@ class PackPolicy:
         self.reset(0)
 
     def described(self) -> dict[str, Any]:
-        """Notes about the command, and joints that the network does not see."""
+        """Notes about the command, and joints that the network does not observe."""
         note = self._facts.get("exam", {}).get("note")
         return {} if note is None else {"note": note}
 
@@ -89,7 +89,7 @@ class PackPolicy:
         return self._in_exam(target)
 
     def _in_exam(self, values: Any) -> np.ndarray:
-        """Return values by the file's joints in the exam's order."""
+        """Return values in the order of the file's joints."""
         given = np.asarray(values, float)
         ordered = np.zeros_like(given)
         ordered[..., self._order] = given
@@ -135,7 +135,7 @@ class PackPolicy:
             joint = self._facts["joints"].index(name)
             position[:, joint] = velocity[:, joint] = 0.0
         if self._project == "rl_lab":
-            # Arms: position of its own last action, at rest.
+            # Arms: the position in the last action, at rest.
             arms = self._order >= OWN_MOTORS
             scale = self._facts["action_scale"]
             position[:, arms], velocity[:, arms] = scale * self._last[:, arms], 0.0
@@ -177,7 +177,7 @@ class PackPolicy:
         if "still" in clock:
             phases[still] = clock["still"]
         if "stance_share" in clock:
-            # A stance takes half of the circle, however long it lasts.
+            # The stance takes half of the phase, whatever its duration.
             x, share = phases / (2.0 * math.pi) % 1.0, clock["stance_share"]
             stance, swing = 0.5 * x / share, 0.5 + 0.5 * (x - share) / (1.0 - share)
             phases = 2.0 * math.pi * np.where(x < share, stance, swing)
@@ -191,7 +191,7 @@ class PackPolicy:
             return terms
         length = history["length"]
         if middle is not None:
-            # Past rows alone, newest first, in the middle.
+            # Only past rows, newest first, in the middle.
             past = self._past or [terms] * length
             self._past = [terms, *past[:-1]]
             rows = [part for group in zip(*past, strict=True) for part in group]

@@ -1,8 +1,8 @@
 """Gait of the foreign policies in `../shared/reference/policies.tar.xz`.
 
-The archive is unpacked outside the repository. Its `drive.py` feeds the networks; here
-their robots walk in plain MuJoCo and are recorded. G1 policies walk the robot of the
-gait table, `g1_rev_1_0_model`; others walk the model that they came with.
+The archive is unpacked outside the repository. Its `drive.py` runs the networks; here
+their robots are simulated in plain MuJoCo and recorded. G1 policies use the robot of
+the gait table, `g1_rev_1_0_model`; other policies use the model in their archive.
 """
 
 import importlib.util
@@ -34,7 +34,7 @@ ARMATURES = {
 """Armature of the G1's joints by parts of their names, kg m²."""
 
 TOUCHING = 0.02
-"""Distance to the ground within which a geom of a standing robot is a foot's, m."""
+"""Maximum height of a foot geom of a standing robot, m."""
 
 
 def gait_of_foreign(
@@ -47,9 +47,9 @@ def gait_of_foreign(
     """Return a description of a foreign policy, and its measures in the quiet world.
 
     Args:
-        path: JSON file of facts about the policy.
+        path: JSON file with the properties of the policy.
         robots: Robots per command.
-        seed: Seed of the starts.
+        seed: Seed of the initial states.
         commands: The commands by name.
     """
     pack = path.resolve().parent.parent
@@ -68,7 +68,7 @@ def _module(file: Path) -> ModuleType:
     spec = importlib.util.spec_from_file_location("foreign_drive", file)
     if spec is None or spec.loader is None or not file.is_file():
         raise FileNotFoundError(
-            f"{file} is missing: unpack the whole archive of foreign policies."
+            f"{file} is missing: unpack the complete archive of foreign policies."
         )
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
@@ -76,7 +76,7 @@ def _module(file: Path) -> ModuleType:
 
 
 class _Walker:
-    """A foreign policy and its robot, recorded at each physics step."""
+    """Foreign policy and its robot, recorded at each physics step."""
 
     def __init__(
         self,
@@ -104,7 +104,7 @@ class _Walker:
                 type=mujoco.mjtSensor.mjSENS_CONTACT,
                 objtype=mujoco.mjtObj.mjOBJ_BODY,
                 objname=body,
-                # The net force of all contacts, in the world.
+                # Net force of all contacts, in the world frame.
                 intprm=[1 << 1, 3, 1],
             )
         self._driver = self._drive(drive, spec, folder, facts | {"policy": policy})
@@ -122,7 +122,7 @@ class _Walker:
         model.write_text(spec.to_xml(), "utf-8")
         file.write_text(json.dumps(facts | {"model": str(model)}), "utf-8")
         driver = drive.Driver(file)
-        # Physics is stepped here, where it is recorded.
+        # Physics is stepped here, because it is recorded here.
         self._substeps, driver.substeps = driver.substeps, 0
         return driver
 
@@ -185,7 +185,7 @@ class _Walker:
                 data.ctrl[driver.motors] = kp * error - kd * data.qvel[driver.dq]
             yaw = driver.heading
             mujoco.mj_step(model, data)
-            # MuJoCo leaves positions and forces as they were before the step.
+            # In MuJoCo, positions and forces after a step belong to its beginning.
             places = [
                 data.xpos[body] if geom is None else data.geom_xpos[geom]
                 for body, geom in zip(self._bodies, self._geoms, strict=True)
@@ -201,9 +201,10 @@ def _is_leg(joint: str) -> bool:
 
 
 def _feet(driver: Any) -> dict[str, int | None]:
-    """Return the bodies that a standing robot stands on, and the geom that is a foot.
+    """Return the bodies in ground contact, and the geom of a foot.
 
-    A foot of several geoms is at the origin of its body: None.
+    For a foot of several geoms the geom is None, and the position is the origin of its
+    body.
     """
     model, data = driver.model, driver.data
     touching: dict[str, list[int]] = {}

@@ -1,18 +1,18 @@
-"""Every check that needs a CUDA device, in one call.
+"""All checks that need a CUDA device.
 
     python bench/gpu.py --out found --budget 540     # the most telling first
     python bench/gpu.py --out found --only capture fused.Velocity-G1-Flat
     python bench/gpu.py --out found --rehearse       # without a GPU: do the checks run?
 
-Each check runs in a process group of its own with a limit of time, and this process
-never touches CUDA: what one check does to the device, or to itself, costs no other its
-verdict. The folder of --out holds a JSON line for each check, written when it ends; all
-that was printed; and the table of verdicts, which is also printed last. A step that is
-not one graph fails its check. Building and compiling are timed apart from what is
-measured; `scripts/warm_kernels.py` compiles ahead, which saves minutes.
+Each check runs in a separate process group with a time limit, and this process never
+uses CUDA, so a crash in one check does not affect the others. The folder of --out
+receives a JSON line per check, the output, and the table of verdicts, which is also
+printed at the end. A check fails if its step is not one graph. Build and compile times
+are reported separately; `scripts/warm_kernels.py` compiles kernels in advance, which
+saves minutes.
 
---rehearse runs them small, once for all tasks and sizes: on the CUDA device of the
-tests that is not there, or on Warp's CPU device. Its figures are not the device's.
+--rehearse runs small versions of the checks, once for all tasks and sizes, on the CUDA
+stand-in of the tests or on Warp's CPU device. Its figures do not describe a GPU.
 """
 
 import argparse
@@ -37,10 +37,10 @@ sys.path.insert(0, str(ROOT))
 from mjlab.names import suggest
 
 TABLE = 12_000
-"""Characters of the table at most: often no more comes back from elsewhere."""
+"""Maximum number of characters of the table, for remote calls with limited output."""
 
 END = signal.SIGUSR1
-"""What a check is told to end with: it writes where it is, and ends."""
+"""Signal that asks a check to print its stack and end."""
 
 VELOCITY = ("Velocity-G1-Flat", "Velocity-G1")
 OTHERS = ("Velocity-Go1-Flat", "Velocity-Go1", "Cartpole-Balance", "Cartpole-Swingup")
@@ -50,27 +50,33 @@ OTHERS += ("Muscle-Track-Arm6", "Muscle-Walk-W18")
 
 @dataclass(frozen=True)
 class Check:
-    """One check, as the process that runs it is told."""
+    """Definition of a check, passed to its process."""
 
     name: str
     function: str
-    """`module:function` of what runs it: called with a device, whether to rehearse, and
-    the arguments. It returns what was found, with "passed" and a "reason" why not."""
+    """`module:function` of the check, called with a device, whether to rehearse, and
+    the arguments. It returns the findings, with "passed" and a "reason" for a failure.
+    """
     arguments: tuple[str | int, ...] = ()
     seconds: float = 40.0
-    """About how long it takes, kernels compiled; three times that ends it,
-    ten times in a rehearsal, whose machine may be any."""
+    """Expected duration with compiled kernels.
+
+    The time limit is three times this, or ten times in a rehearsal on an unknown
+    machine.
+    """
     device: str = "stand-in"
-    """Device in a rehearsal: "stand-in", or "cpu" for what it cannot show."""
+    """Device in a rehearsal: "stand-in", or "cpu" for checks that the stand-in does not
+    support.
+    """
 
     def is_like(self, name: str) -> bool:
-        """Return True if a check of another task or size is the same, rehearsed."""
+        """Return True if another task or size has the same rehearsal."""
         return len(self.arguments) > 1 and name.startswith(f"{self.arguments[0]}.")
 
 
 @dataclass(frozen=True)
 class Verdict:
-    """The end of a check."""
+    """Result of a check."""
 
     check: str
     verdict: str
@@ -81,7 +87,7 @@ class Verdict:
 
 
 def all_checks() -> list[Check]:
-    """The checks, the most telling first: those that others build on, then speeds."""
+    """Checks in order of importance: prerequisites of others first, speeds last."""
 
     def check(name: str, *arguments: str | int, **settings: Any) -> Check:
         label = ".".join((name, *map(str, arguments)))
@@ -112,10 +118,12 @@ def all_checks() -> list[Check]:
 
 
 def main() -> None:
-    """Run the checks; print the table of their verdicts."""
+    """Run the checks; print the table of verdicts."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
-    parser.add_argument("--out", type=Path, help="folder for all that is found")
-    parser.add_argument("--budget", type=float, default=540.0, help="seconds for all")
+    parser.add_argument("--out", type=Path, help="folder for all results")
+    parser.add_argument(
+        "--budget", type=float, default=540.0, help="total time limit in seconds"
+    )
     parser.add_argument("--only", nargs="*", help="names of checks")
     parser.add_argument("--rehearse", action="store_true", help="without a GPU")
     parser.add_argument("--inside", help=argparse.SUPPRESS)
@@ -124,7 +132,7 @@ def main() -> None:
         run_inside(**json.loads(args.inside))
         return
     if args.out is None:
-        parser.error("--out FOLDER: where everything that is found is kept")
+        parser.error("--out FOLDER: folder for all results")
     known = {check.name: check for check in all_checks()}
     for name in args.only or ():
         if name not in known:
@@ -138,10 +146,10 @@ def main() -> None:
 def run_inside(
     function: str, arguments: list[Any], device: str, answer: str, *, rehearse: bool
 ) -> None:
-    """Run a check here, and write what came of it to a file.
+    """Run a check in this process, and write its result to a file.
 
-    Nothing is torn down afterwards, since after a fault of the device that may hang.
-    Who crashes, or is told to end, says first where it was.
+    Nothing is torn down afterwards, because that can hang after a device fault. A check
+    that crashes or is asked to end prints its stack first.
     """
     faulthandler.enable()
     faulthandler.register(END, chain=True)
@@ -149,7 +157,7 @@ def run_inside(
         module, _, name = function.partition(":")
         run = getattr(importlib.import_module(module), name)
         result = run(device, rehearse, *arguments)
-    except Exception as error:  # Whatever it is, it is the verdict.
+    except Exception as error:  # Any exception is the verdict.
         traceback.print_exc()
         said = [f"{type(error).__name__}: {error}", *getattr(error, "__notes__", ())]
         result = {"passed": False, "reason": " ".join(said)}
@@ -164,7 +172,7 @@ def run_inside(
 def run_checks(
     checks: Sequence[Check], out: Path, budget: float, *, rehearse: bool
 ) -> list[Verdict]:
-    """Run checks while there is time; keep and print how they ended."""
+    """Run checks while time is left; store and print their results."""
     out.mkdir(parents=True, exist_ok=True)
     end = time.monotonic() + budget
     found = []
@@ -173,11 +181,11 @@ def run_checks(
             left = end - time.monotonic()
             needed = check.seconds / (4.0 if rehearse else 1.0)
             same = next((v for v in found if rehearse and check.is_like(v.check)), None)
-            if same is not None:  # All tasks are the same small one.
-                reason = f"as {same.check}, which rehearses it"
+            if same is not None:  # In a rehearsal all tasks are the same small one.
+                reason = f"rehearsed by {same.check}"
                 verdict = Verdict(check.name, same.verdict, reason, 0.0, None)
             elif left < needed:
-                reason = f"{left:.0f} s of the budget were left, {needed:.0f} is"
+                reason = f"{left:.0f} s of the budget are left, but {needed:.0f} s are"
                 verdict = Verdict(check.name, "skipped", f"{reason} needed", 0.0, None)
             else:
                 verdict = run_check(check, log, out, left, rehearse=rehearse)
@@ -195,7 +203,7 @@ def run_checks(
 def run_check(
     check: Check, log: Any, out: Path, left: float, *, rehearse: bool
 ) -> Verdict:
-    """Run one check in a process group of its own, which is gone afterwards."""
+    """Run one check in a separate process group, which is ended afterwards."""
     answer = out / "answer.json"
     answer.unlink(missing_ok=True)
     told = asdict(check) | {"answer": str(answer), "rehearse": rehearse}
@@ -223,12 +231,12 @@ def run_check(
         end_group(process)
     seconds = time.monotonic() - start
     if code is None:
-        whose = "" if own <= left else ", with which the budget was spent"
-        reason = f"it had not ended after {limit:.0f} s{whose}"
+        whose = "" if own <= left else ", which used up the budget"
+        reason = f"it did not end within {limit:.0f} s{whose}"
         return Verdict(check.name, "too long", reason, seconds, None)
     if not answer.exists():
         how = signal.Signals(-code).name if code < 0 else f"code {code}"
-        reason = f"its process ended with {how} and no answer"
+        reason = f"its process ended with {how} and without a result"
         return Verdict(check.name, "crashed", reason, seconds, None)
     result = json.loads(answer.read_text())
     answer.unlink()
@@ -238,9 +246,9 @@ def run_check(
 
 
 def end_group(process: subprocess.Popen[bytes]) -> None:
-    """Kill all that a process began, once it had time to say where it was.
+    """Kill a process group, after time to print its stack.
 
-    One that hangs in a driver may outlive that; it is waited for no longer.
+    A process that hangs in a driver can survive; it is not waited for.
     """
     for _ in range(2):
         with contextlib.suppress(subprocess.TimeoutExpired):
@@ -250,7 +258,7 @@ def end_group(process: subprocess.Popen[bytes]) -> None:
 
 
 def table(found: Sequence[Verdict]) -> str:
-    """A line for each check, of no more than `TABLE` characters in all."""
+    """Return one line per check, of at most `TABLE` characters in total."""
     counts = {v.verdict: 0 for v in found}
     for verdict in found:
         counts[verdict.verdict] += 1
@@ -266,7 +274,7 @@ def table(found: Sequence[Verdict]) -> str:
 
 
 def figures(result: Any) -> str:
-    """The figures of a result in a line, the nested ones left out."""
+    """Return the figures of a result on one line, without nested ones."""
     short = {name: v for name, v in (result or {}).items() if not isinstance(v, dict)}
     return "  ".join(
         f"{name} {value:.4g}" if isinstance(value, float) else f"{name} {value}"

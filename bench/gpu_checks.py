@@ -1,6 +1,6 @@
-"""The checks of `bench/gpu.py`, each a function of a plan that runs in its own process.
+"""Checks of `bench/gpu.py`: functions of a plan, each run in a separate process.
 
-A result holds "passed" wherever something is judged, beside what it was judged by.
+A judged result contains "passed" and the measured values.
 """
 
 import contextlib
@@ -41,7 +41,7 @@ Result = dict[str, Any]
 
 
 def run(device: str, rehearse: bool, name: str, *arguments: Any) -> Result:
-    """Run a check by its name: a function of this file, or of `bench.gpu_speeds`."""
+    """Run a check by name: a function of this file, or of `bench.gpu_speeds`."""
     plan = Plan("cpu" if rehearse and device == "cpu" else "cuda:0", rehearse)
     around: Any = contextlib.nullcontext()
     if rehearse and device == "stand-in":
@@ -49,7 +49,7 @@ def run(device: str, rehearse: bool, name: str, *arguments: Any) -> Result:
 
         around = stand_in()
     elif not rehearse and not torch.cuda.is_available():
-        raise RuntimeError("PyTorch sees no CUDA device. --rehearse does without one.")
+        raise RuntimeError("PyTorch sees no CUDA device. --rehearse runs without one.")
     functions = vars(gpu_speeds) | globals()
     start = time.perf_counter()
     with around:
@@ -64,7 +64,7 @@ def run(device: str, rehearse: bool, name: str, *arguments: Any) -> Result:
 
 
 def verdicts(result: Any) -> list[bool]:
-    """All verdicts in a result."""
+    """Return all verdicts in a result."""
     if not isinstance(result, dict | list):
         return []
     parts = result.values() if isinstance(result, dict) else result
@@ -72,11 +72,11 @@ def verdicts(result: Any) -> list[bool]:
     return own + [each for part in parts for each in verdicts(part)]
 
 
-# The parts that everything else stands on.
+# Prerequisites of all other checks.
 
 
 def facts(plan: Plan) -> Result:
-    """Tell the device, the versions, and how fast memory is copied."""
+    """Report the device, the versions, and the memory bandwidth."""
     size = plan.pick(2**28, 2**20)
     source = torch.ones(size, device=plan.device)
     target = torch.empty_like(source)
@@ -93,9 +93,10 @@ def facts(plan: Plan) -> Result:
 
 
 def capture(plan: Plan) -> Result:
-    """Compare a graph of torch with a loop of Warp inside with its sum by hand.
+    """Compare a torch graph with a Warp loop inside with an exact sum.
 
-    Between replays other memory comes and goes, which must be none of the graph's.
+    Between replays, other memory is allocated and freed, which must not overlap the
+    graph's memory.
     """
     import warp as wp
 
@@ -128,12 +129,12 @@ def capture(plan: Plan) -> Result:
         graph.replay()
         if not torch.equal(out.cpu(), torch.full((number,), 4.0 * i + 2 * turns + 1)):
             wrong.append(i)
-    reason = f"replays {wrong[:5]} computed something else" * bool(wrong)
+    reason = f"replays {wrong[:5]} have different results" * bool(wrong)
     return {"passed": not wrong, "reason": reason, "replays": len(sizes)}
 
 
 def bits(plan: Plan) -> Result:
-    """Compare random numbers bit for bit, and principal axes, with those of the CPU."""
+    """Compare random numbers bit for bit, and principal axes, with the CPU."""
     host, there = WorldRng(3000, 11, "cpu"), WorldRng(3000, 11, plan.device)
     found: Result = {}
     for name in ("uniform", "normal"):
@@ -151,22 +152,22 @@ def bits(plan: Plan) -> Result:
     found["principal_axes"] = {"passed": error < 1e-12, "error": error}
     wrong = [name for name, part in found.items() if not part["passed"]]
     return found | {
-        "reason": f"other than on the CPU: {', '.join(wrong)}" * bool(wrong)
+        "reason": f"different from the CPU: {', '.join(wrong)}" * bool(wrong)
     }
 
 
 def reads_a_number(env: ManagerBasedRlEnv) -> torch.Tensor:
-    """Return a reward that no graph can hold."""
+    """Return a reward that cannot be captured."""
     return env.episode_length_buf * float(env.common_step_counter.item())
 
 
 def counts_steps(env: ManagerBasedRlEnv) -> torch.Tensor:
-    """Return a reward that a graph holds."""
+    """Return a reward that can be captured."""
     return env.episode_length_buf.float()
 
 
 def failed_capture(plan: Plan) -> Result:
-    """Have a capture fail; the process is as before, and the next one succeeds."""
+    """Make a capture fail; afterwards, another capture must succeed."""
     cfg = CartpoleBalanceCfg(seed=0)
     cfg.scene.num_envs, cfg.sim.backend = 64, "warp"
     cfg.rewards["planted"] = RewardTermCfg(func=counts_steps, weight=1.0)
@@ -193,17 +194,17 @@ def failed_capture(plan: Plan) -> Result:
     return parts | failed | modes | {"reason": reason}
 
 
-# Steps that are one graph against steps that are not.
+# Fused steps compared with other steps.
 
 
 def fused(plan: Plan, task: str) -> Result:
-    """Compare each of 100 steps, as one graph and eager, from the same state."""
+    """Compare each of 100 fused and eager steps, from the same state."""
     envs = [plan.make(plan.briefly(task), m) for m in ("fused", *plan.twins)]
     return compare(envs[0], envs[1:], plan.pick(100, 16))
 
 
 def two_fused(plan: Plan, task: str) -> Result:
-    """Replay a graph after another was dropped and its modules were unloaded."""
+    """Replay a graph after another one was dropped and its modules were unloaded."""
     import warp as wp
 
     other, kept = (plan.make(plan.briefly(task), "fused") for _ in range(2))
@@ -220,7 +221,7 @@ def two_fused(plan: Plan, task: str) -> Result:
 
 
 def between_replays(plan: Plan, task: str) -> Result:
-    """Reset, choose how, and give fields to each world between replays, as in twins."""
+    """Compare twins with resets, reset modes and field expansion between replays."""
     field = "geom_friction"
 
     def meddle(env: ManagerBasedRlEnv, step: int) -> None:
@@ -238,7 +239,7 @@ def between_replays(plan: Plan, task: str) -> Result:
 
 
 def senses(plan: Plan) -> Result:
-    """Compare pictures, with episodes that are recorded, and with those of twins."""
+    """Compare camera images of twins, and with recorded episodes."""
     import tempfile
 
     folder = tempfile.mkdtemp()
@@ -263,7 +264,7 @@ def senses(plan: Plan) -> Result:
 
 
 def soak(plan: Plan, task: str) -> Result:
-    """Take thousands of steps; memory stays, and all is finite."""
+    """Run thousands of steps; memory must be constant, and all values finite."""
     env = plan.make(plan.configured(task, 4096), "fused")
     steps = plan.pick(2000, 20)
     random = torch.Generator(device=plan.device).manual_seed(0)
@@ -272,7 +273,7 @@ def soak(plan: Plan, task: str) -> Result:
         for _ in range(steps // 20):
             run_steps(env, random_actions(env, 10, random))
         used.append(memory(env.device))
-    values = env.get_state().items()  # Limits may be infinite, physics may not.
+    values = env.get_state().items()  # Limits can be infinite, physics cannot.
     physics = [value for name, value in values if name.startswith("sim.data.")]
     sound = all(bool(value.isfinite().all()) for value in physics)
     sound &= not any(bool(value.isnan().any()) for _, value in values)
@@ -285,7 +286,7 @@ def soak(plan: Plan, task: str) -> Result:
 
 
 def verbs(plan: Plan) -> Result:
-    """Compare recorded verbs with eager ones from the same state, rays included."""
+    """Compare captured engine calls, rays included, with eager ones."""
     ends = [_verbs(plan, mode) for mode in ("segmented", "eager", "eager")]
     recorded, eager, again = ends
     return verdict(
@@ -295,7 +296,7 @@ def verbs(plan: Plan) -> Result:
 
 
 def _verbs(plan: Plan, mode: str) -> dict[str, torch.Tensor]:
-    """State and sensors after each verb has run, twice so that graphs are replayed."""
+    """Return state and sensors after each engine call, run twice to replay graphs."""
     env = plan.make(plan.briefly("synthetic", 4096), mode)
     begin_at_all_ages(env)
     sim = env.sim

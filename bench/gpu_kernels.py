@@ -1,13 +1,13 @@
 # The bodies of kernels are in Warp's language, which only looks like Python's.
 # pyright: reportIndexIssue=false
-"""The kernel of a loop inside a graph, for the checks of `bench/gpu.py`."""
+"""Kernel of a loop inside a graph, for the checks of `bench/gpu.py`."""
 
 import warp as wp
 
 
 @wp.kernel(enable_backward=False)
 def add_one(left: wp.array[int], values: wp.array[float]) -> None:
-    """Add one to all values, and count the turn."""
+    """Add one to all values, and count the iteration."""
     i = wp.tid()
     values[i] = values[i] + 1.0
     if i == 0:

@@ -1,4 +1,4 @@
-"""Speeds, for `bench/gpu.py`: each a function of a plan, in a process of its own."""
+"""Speed checks of `bench/gpu.py`: functions of a plan, in separate processes."""
 
 import os
 import statistics
@@ -24,14 +24,14 @@ from mjlab.sim import MujocoCfg, Simulation, SimulationCfg
 
 ROOT = Path(__file__).resolve().parents[1]
 FLOOR = 1.15
-"""Time of a step by that of its physics alone that is aimed at."""
+"""Target ratio of step time to the time of its physics."""
 G1 = MujocoCfg(timestep=0.005, iterations=10, ls_iterations=20)
 
 Result = dict[str, Any]
 
 
 def speed(plan: Plan, task: str, num_envs: int) -> Result:
-    """Time steps that are one graph, and their physics, which is one graph as well."""
+    """Measure fused steps, and their physics as a graph."""
     from mjlab.sim.graphs import record_with_torch
 
     before = memory(torch.device(plan.device))
@@ -49,7 +49,7 @@ def speed(plan: Plan, task: str, num_envs: int) -> Result:
     found = _times(env, *blocks, physics=replay)
     reason = ""
     if plan.on_gpu and found["of_the_floor"] > FLOOR:
-        reason = f"{found['of_the_floor']:.2f} times its physics, at most {FLOOR} asked"
+        reason = f"{found['of_the_floor']:.2f} times its physics; the target is {FLOOR}"
     counted = _kernels(plan, env)
     return {
         "passed": not reason,
@@ -61,7 +61,7 @@ def speed(plan: Plan, task: str, num_envs: int) -> Result:
 
 
 def modes(plan: Plan, task: str, num_envs: int) -> Result:
-    """Time steps that are not one graph, by mode."""
+    """Measure steps of other modes."""
     found: Result = {}
     for mode in ("segmented", "eager"):
         env = plan.make(plan.configured(task, num_envs), mode)
@@ -84,7 +84,7 @@ def _times(env: ManagerBasedRlEnv, blocks: int, steps: int, **settings: Any) -> 
 
 
 def _kernels(plan: Plan, env: ManagerBasedRlEnv) -> Result:
-    """Count what ten steps launch, and find what takes the most time."""
+    """Count the launches of ten steps, and list the slowest kernels."""
     random = torch.Generator(device=env.device).manual_seed(0)
     activities = [torch.profiler.ProfilerActivity.CPU]
     if plan.on_gpu:
@@ -104,8 +104,8 @@ def _kernels(plan: Plan, env: ManagerBasedRlEnv) -> Result:
 
 
 def training(plan: Plan, task: str, num_envs: int) -> Result:
-    """Time acting and learning over some iterations."""
-    mode = "auto" if plan.rehearse else "fused"  # Warp's CPU device has no graph.
+    """Measure rollouts and updates over some iterations."""
+    mode = "auto" if plan.rehearse else "fused"  # Warp's CPU device has no CUDA graphs.
     env = plan.make(plan.configured(task, num_envs), mode)
     make_rl = load_task(SMALL if plan.rehearse else task).rl
     assert make_rl is not None
@@ -116,13 +116,13 @@ def training(plan: Plan, task: str, num_envs: int) -> Result:
     curve = Curve()
     loop.writers = [curve]
     loop.run()
-    late = curve.figures[len(curve.figures) // 3 :]  # The first ones warm up.
+    late = curve.figures[len(curve.figures) // 3 :]  # The first iterations are warm-up.
     keys = ("Perf/steps_per_s", "Perf/collect_s", "Perf/learn_s")
     return {key[5:]: statistics.median(f[key] for f in late) for key in keys}
 
 
 class Curve:
-    """Keeps the figures of each iteration."""
+    """Display that records the figures of each iteration."""
 
     def __init__(self) -> None:
         self.figures: list[dict[str, float]] = []
@@ -136,9 +136,9 @@ class Curve:
 
 
 def peer(plan: Plan, num_envs: int) -> Result:
-    """Compare steps with mjlab's own of the same task, in blocks that take turns."""
+    """Compare steps with mjlab's steps of the same task, in alternating blocks."""
     if "PEER_SITE" not in os.environ and not plan.rehearse:
-        raise RuntimeError("PEER_SITE names no folder with mjlab and its versions")
+        raise RuntimeError("PEER_SITE is not a folder with mjlab and its dependencies")
     number = plan.pick(num_envs, 4)
     site = os.environ.get("PEER_SITE", str(ROOT))
     task = SMALL if plan.rehearse else "Velocity-G1-Flat"
@@ -154,7 +154,7 @@ def peer(plan: Plan, num_envs: int) -> Result:
             seconds_of(env, lambda a=actions: run_steps(env, a)) / steps,
             other.step_s(steps),
         ]
-        if block:  # The first pair warms up.
+        if block:  # The first pair is warm-up.
             ours.append(times[0])
             theirs.append(times[1])
     other.close()
@@ -182,18 +182,18 @@ def bare(plan: Plan) -> Result:
     return figures | ({"passed": share >= 0.97} if plan.on_gpu else {})
 
 
-# What has a command of its own.
+# Checks with their own command.
 
 
 def tests(plan: Plan) -> Result:
-    """Run the tests that need a device; a rehearsal sees that they are there."""
+    """Run the tests that need a device; a rehearsal only collects them."""
     files = ["tests/random/test_rng.py", "tests/tasks/test_cartpole_classic.py"]
     how = ("--collect-only",) if plan.rehearse else ()
     return _command("-m", "pytest", "-m", "gpu", "-q", *how, *files)
 
 
 def muscle(plan: Plan) -> Result:
-    """Train a muscle network on the device with worlds in processes."""
+    """Train a muscle network on the device, with worlds in worker processes."""
     number, workers = plan.pick(1024, 4), plan.pick(8, 2)
     device = () if plan.rehearse else ("--device", "cuda:0")
     with tempfile.TemporaryDirectory() as logs:
@@ -205,7 +205,7 @@ def muscle(plan: Plan) -> Result:
 
 
 def classic(plan: Plan) -> Result:
-    """Measure the classic cartpole: tensors and kernel, sizes of blocks, to 2^20."""
+    """Measure the classic cartpole: tensors and kernel, block sizes, up to 2^20."""
     counts = [str(4**power) for power in range(plan.pick(11, 2))]
     with tempfile.TemporaryDirectory() as out:
         ways = ("--only", "kernel", "tensors", "--counts", *counts)
@@ -214,7 +214,7 @@ def classic(plan: Plan) -> Result:
 
 
 def _command(*arguments: str) -> Result:
-    """Run a program of Python; keep the end of what it says."""
+    """Run a Python program; return the end of its output."""
     done = subprocess.run(
         [sys.executable, *arguments],
         cwd=ROOT,

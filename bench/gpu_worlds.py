@@ -1,4 +1,4 @@
-"""Worlds for the checks of `bench/gpu.py`, and how steps of two modes compare."""
+"""Worlds for the checks of `bench/gpu.py`, and comparison of steps in two modes."""
 
 import gc
 import time
@@ -13,41 +13,45 @@ from mjlab.cli.speed import random_actions
 from mjlab.envs import ManagerBasedRlEnv, ManagerBasedRlEnvCfg
 
 TOLERANCE = 1e-3
-"""Largest difference, as a share of a tensor's scale, that counts as none: atomic
-additions on a GPU come in no order."""
+"""Tolerance relative to a tensor's scale, because atomic additions on a GPU have no
+fixed order.
+"""
 
 SMALL = "Cartpole-Balance"
 
 Interlude = Callable[[ManagerBasedRlEnv, int], None]
-"""Does something to an environment before a step of this number."""
+"""Changes an environment before the step of this number."""
 
 
 @dataclass
 class Plan:
-    """The device of a check and its size."""
+    """Device and size of a check."""
 
     device: str
     rehearse: bool
-    """True for as little as shows that the check runs."""
+    """True for a small run that only tests the check."""
     build_s: list[float] = field(default_factory=list)
-    """Seconds that each environment took to be built, its kernels compiled."""
+    """Build time of each environment in seconds, including kernel compilation."""
 
     @property
     def on_gpu(self) -> bool:
-        """True where speeds mean anything."""
+        """True if speeds are meaningful."""
         return not self.rehearse
 
     @property
     def twins(self) -> tuple[str, ...]:
-        """Modes of what one graph is compared with: one where there is no noise."""
+        """Modes to compare with a fused step; one mode on deterministic devices."""
         return ("eager",) if self.rehearse else ("eager", "eager")
 
     def pick(self, number: int, rehearsed: int) -> int:
-        """Return a number, or the small one of a rehearsal."""
+        """Return a number, or the small number of a rehearsal."""
         return rehearsed if self.rehearse else number
 
     def make(self, cfg: ManagerBasedRlEnvCfg, mode: str) -> ManagerBasedRlEnv:
-        """Build an environment; time it. Steps that are not as asked are an error."""
+        """Build and time an environment.
+
+        Raise if its mode differs from the requested one.
+        """
         start = time.perf_counter()
         cfg.mode = mode  # pyright: ignore[reportAttributeAccessIssue]
         env = ManagerBasedRlEnv(cfg, device=self.device)
@@ -56,41 +60,41 @@ class Plan:
         return env
 
     def configured(self, task: str, num_envs: int) -> ManagerBasedRlEnvCfg:
-        """A task as it is, on Warp. A rehearsal takes a small one."""
+        """Return a task on Warp, unmodified; in a rehearsal, a small one."""
         cfg = task_cfg(SMALL if self.rehearse else task)
         cfg.scene.num_envs, cfg.seed = self.pick(num_envs, 4), 0
         cfg.sim.backend = "warp"
-        if cfg.scene.num_envs < 64:  # The pool of contacts is shared.
+        if cfg.scene.num_envs < 64:  # All worlds share the contact buffer.
             cfg.sim.nconmax = 256
         return cfg
 
     def briefly(self, task: str, num_envs: int = 64) -> ManagerBasedRlEnvCfg:
-        """The same with episodes that end while it is watched."""
+        """Return the same task with short episodes."""
         cfg = self.configured(task, num_envs)
         cfg.episode_length_s = min(cfg.episode_length_s, 0.6)
         return cfg
 
 
 def share_of_rows(value: torch.Tensor, expected: torch.Tensor) -> float:
-    """Share of the worlds in which two tensors differ."""
+    """Return the fraction of worlds in which two tensors differ."""
     if not expected.is_floating_point():
         differs = value != expected
     else:
         limit = TOLERANCE * float(expected.abs().nan_to_num().max()) + 1e-6
-        # What is not a number on one side only differs.
+        # NaN on one side only is a difference.
         differs = ~((value - expected).abs() <= limit)
         differs &= ~(value.isnan() & expected.isnan())
-        differs &= value != expected  # Infinity less itself is no number.
+        differs &= value != expected  # Infinity minus itself is NaN.
     return float(differs.reshape(len(expected), -1).any(dim=1).double().mean())
 
 
 def verdict(shares: dict[str, float], noise: dict[str, float]) -> dict[str, Any]:
-    """Judge whether what differs is no more than between two eager runs, by name."""
+    """Judge whether differences exceed those between two eager runs, by name."""
     allowed = {name: 0.01 + 3.0 * share for name, share in noise.items()}
     wrong = [name for name, share in shares.items() if not share <= allowed[name]]
     return {
         "passed": not wrong,
-        "reason": f"other than eager steps: {', '.join(wrong)}" * bool(wrong),
+        "reason": f"different from eager steps: {', '.join(wrong)}" * bool(wrong),
         "tolerance": TOLERANCE,
         "share_of_worlds_that_differ": shares,
         "the_same_of_two_eager_runs": noise,
@@ -104,10 +108,11 @@ def compare(
     steps: int,
     interlude: Interlude = lambda env, step: None,
 ) -> dict[str, Any]:
-    """Compare each of some steps with those of two eager twins from the same state.
+    """Compare steps with two eager twins, each from the same state.
 
-    A few worlds part ways even between two eager runs on a GPU, where contacts come in
-    no order, so two of them say how many. Beside a single one 1% may differ.
+    On a GPU the order of contacts varies, so a few worlds differ even between two eager
+    runs; two twins measure this fraction. With a single twin, 1% of the worlds can
+    differ.
     """
     eager, *again = twins
     begin_at_all_ages(eager)
@@ -136,13 +141,13 @@ def compare(
 
 
 def begin_at_all_ages(env: ManagerBasedRlEnv) -> None:
-    """Have episodes end one after another."""
+    """Make episodes end at different times."""
     ages = torch.arange(env.num_envs, device=env.device)
     env.episode_length_buf.copy_(ages * env.max_episode_length // env.num_envs)
 
 
 def taken(env: ManagerBasedRlEnv, action: torch.Tensor) -> dict[str, torch.Tensor]:
-    """Take a step; return what it returned and what sensors say, by name."""
+    """Run a step; return its results and sensor readings, by name."""
     observations, reward, terminated, truncated, _ = env.step(action)
     own: dict[str, torch.Tensor] = {
         "reward": reward,
@@ -155,11 +160,11 @@ def taken(env: ManagerBasedRlEnv, action: torch.Tensor) -> dict[str, torch.Tenso
 
 
 def sensed(env: ManagerBasedRlEnv) -> dict[str, torch.Tensor]:
-    """Answers of sensors, by name: rays, pictures, contacts."""
+    """Return sensor readings by name: rays, images, contacts."""
     found: dict[str, torch.Tensor] = {}
     for name, sensor in env.scene.sensors.items():
         parts = sensor.state()
-        if isinstance(sensor.data, torch.Tensor):  # The engine's own memory.
+        if isinstance(sensor.data, torch.Tensor):  # Memory of the engine.
             parts["data"] = sensor.data
         for part, value in parts.items():
             if len(value) == env.num_envs:
@@ -168,7 +173,7 @@ def sensed(env: ManagerBasedRlEnv) -> dict[str, torch.Tensor]:
 
 
 def close(*envs: ManagerBasedRlEnv) -> None:
-    """Close environments and let go of their memory."""
+    """Close environments and free their memory."""
     for env in envs:
         env.close()
-    gc.collect()  # An environment and its terms hold each other.
+    gc.collect()  # An environment and its terms refer to each other.

@@ -1,4 +1,4 @@
-"""Keeps the curve of a run among the results: what it learned, in how long.
+"""Store the learning curve of a run in the results.
 
 python bench/learning.py logs/Velocity-G1-Flat/latest
 """
@@ -31,7 +31,7 @@ FIGURES = (
     "Perf/collect_s",
     "Perf/learn_s",
 )
-"""Those that a run has are kept."""
+"""Figures to store, if the run has them."""
 MOST_POINTS = 200
 
 

@@ -1,12 +1,12 @@
-"""Measures walking with muscles: how fast rollouts are, and how well a policy walks.
+"""Measure muscle-driven walking: rollout speed, and performance of a policy.
 
 python bench/muscle.py rollout
 python bench/muscle.py walk Muscle-Walk-W18
 
-Rollouts are steps of all worlds with random actions, with everything that training has
-in them: 20 physics steps, the muscle network at each, observations and rewards. The
-second needs a run, or takes the policy that ships with the task, and runs an episode of
-10 s in each of 10 worlds at each speed.
+A rollout is steps of all worlds with random actions and all computations of training:
+    20 physics steps with the muscle network, observations and rewards. `walk` uses a
+    run, or the shipped policy of the task, and runs episodes of 10 s in 10 worlds per
+    speed.
 """
 
 import argparse
@@ -37,13 +37,13 @@ WARM_UP = 5
 
 
 def main() -> None:
-    """Measure what is asked for, and save it beside the rest."""
+    """Run the selected measurement, and save it with the others."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("what", choices=("rollout", "walk"))
     parser.add_argument("task", nargs="?", default=WALKERS[0])
     parser.add_argument("--worlds", type=int, nargs="+", default=[256, 512, 1024])
     parser.add_argument("--seconds", type=float, default=10.0)
-    parser.add_argument("--run", help="a run's folder; None is the task's newest")
+    parser.add_argument("--run", help="a run's folder; default: the task's newest run")
     given = parser.parse_args()
     with torch_threads(1), torch.no_grad():
         if given.what == "rollout":
@@ -57,7 +57,7 @@ def main() -> None:
 
 
 def rollout(task: str, worlds: int, seconds: float) -> dict[str, float]:
-    """Steps of all worlds a second, and where the time goes."""
+    """Return the steps per second of all worlds, and the time of each part."""
     cfg = load_task(task).env()
     cfg.scene.num_envs = worlds
     cfg.seed = 0
@@ -85,10 +85,10 @@ def rollout(task: str, worlds: int, seconds: float) -> dict[str, float]:
 
 
 class Stopwatch:
-    """Times the muscle action within the physics steps."""
+    """Measures the time of the muscle action within the physics steps."""
 
     def __init__(self, term: Any) -> None:
-        """Stand around the action."""
+        """Wrap the action."""
         self.seconds = 0.0
         self._inner = term.apply_late
         term.apply_late = self._run
@@ -100,7 +100,7 @@ class Stopwatch:
 
 
 def walking(task: str, place: str | None) -> dict[str, Any]:
-    """Episodes of 10 s at each speed."""
+    """Run episodes of 10 s at each speed."""
     run = find(place or task).run
     print(f"run {run.path}")
     rows = [episodes(task, run, speed) for speed in SPEEDS]
@@ -108,7 +108,7 @@ def walking(task: str, place: str | None) -> dict[str, Any]:
 
 
 def episodes(task: str, run: Any, speed: float) -> dict[str, Any]:
-    """Measure how long worlds keep going at a speed, and how fast they are."""
+    """Return the episode duration and mean speed of worlds at a commanded speed."""
     cfg = load_task(task).env()
     cfg.scene.num_envs = EPISODES
     cfg.seed = 100
@@ -122,7 +122,7 @@ def episodes(task: str, run: Any, speed: float) -> dict[str, Any]:
     steps, metres = torch.zeros(EPISODES), torch.zeros(EPISODES)
     misses, efforts = [], []
     for _ in range(env.max_episode_length):
-        # A world that ends is reset in the same step.
+        # A finished world is reset in the same step.
         place = gait.root.place().clone()
         rollout.step()
         ended = env.termination_manager.terminated

@@ -1,16 +1,16 @@
-"""Speed of steps in one checkout against another: blocks of both take turns.
+"""Step speed of one checkout compared with another, in alternating blocks.
 
     git worktree add ../before main~1
     python bench/paired.py ../before .
     python bench/paired.py ../before . --points Velocity-G1-Flat:256 --pairs 30
     python bench/paired.py ../before . --points Velocity-G1-Flat:2048:update --steps 1
 
-Each checkout steps the same task in a process of its own, from the same seed and with
-the same actions; one waits while the other runs, and each begins every other pair. The
-ratio of a pair is the speed of the second checkout by that of the first, so what else
-the machine does for minutes falls out of it. The points are those of `bench/env.py` and
-`bench/velocity.py`; any registered task is one. With `:update` it is the update of the
-learner that the task takes on CPUs, as often from the same rollout as there are steps.
+Each checkout steps the same task in a separate process, with the same seed and actions;
+one waits while the other runs, and the order alternates between pairs. The ratio of a
+pair is the speed of the second checkout divided by the first, so slow changes of the
+machine's load cancel. The default points are those of `bench/env.py` and
+`bench/velocity.py`; any registered task is valid. With `:update`, the update of the
+task's CPU learner is measured, once per step, always from the same rollout.
 """
 
 import argparse
@@ -39,12 +39,12 @@ POINTS = (
     "Velocity-Go1:256",
     "Velocity-G1:256",
 )
-# Physics has the processors; torch's threads would only get in its way.
+# Physics uses all processors; more torch threads would slow it down.
 THREADS = {"OMP_NUM_THREADS": "1", "OMP_WAIT_POLICY": "passive", "GOMP_SPINCOUNT": "0"}
 
 
 class Side:
-    """A checkout's worlds, stepped in a process of its own."""
+    """Worlds of a checkout, stepped in a separate process."""
 
     def __init__(self, checkout: Path, point: str, threads: int | None) -> None:
         """Build the worlds of a point."""
@@ -68,7 +68,7 @@ class Side:
         self._answer()
 
     def run(self, steps: int) -> tuple[float, float]:
-        """Seconds that a step takes in a block: passed, and of all threads."""
+        """Return the wall time and the processor time per step in a block, s."""
         assert self._process.stdin is not None
         self._process.stdin.write(f"{steps}\n")
         self._process.stdin.flush()
@@ -83,7 +83,7 @@ class Side:
         assert self._process.stdout is not None
         line = self._process.stdout.readline()
         if not line:
-            raise RuntimeError(f"A side ended with {self._process.wait()}.")
+            raise RuntimeError(f"A worker process ended with {self._process.wait()}.")
         return json.loads(line)
 
 
@@ -96,7 +96,7 @@ def compare(
     steps: int,
     threads: int | None = None,
 ) -> dict[str, Any]:
-    """Time pairs of blocks of a task in two checkouts, after a pair to warm up."""
+    """Measure pairs of blocks of a task in two checkouts, after a warm-up pair."""
     sides = [Side(place, point, threads) for place in (before, after)]
     times: list[list[tuple[float, float]]] = []
     tell = tell_progress(point, "pair", every=1)
@@ -117,7 +117,7 @@ def compare(
 
 
 def ratio_figures(ratios: Sequence[float]) -> dict[str, Any]:
-    """The median of the pairs' ratios, where it lies at 95 %, and all of them."""
+    """Median of the ratios, with its 95 % interval, and all ratios."""
     ranked = sorted(ratios)
     rank = median_rank(len(ranked))
     return {
@@ -128,10 +128,11 @@ def ratio_figures(ratios: Sequence[float]) -> dict[str, Any]:
 
 
 def median_rank(number: int, confidence: float = 0.95) -> int:
-    """Rank, from either end, of the values between which the true median lies.
+    """Return the rank of the values that enclose the true median at 95 %.
 
-    Each value is above the true median by the toss of a coin, whatever the distribution
-    is. With fewer than six values no two of them are that sure; then it is 1.
+    The rank counts from either end. Each value is above the true median with
+    probability 1/2, for any distribution. With fewer than six values the confidence is
+    lower; then the rank is 1.
     """
     below, rank = 0.0, 0
     while rank <= number // 2:
@@ -143,7 +144,7 @@ def median_rank(number: int, confidence: float = 0.95) -> int:
 
 
 def commit_of(checkout: Path) -> dict[str, Any]:
-    """Which commit a checkout is at, and whether its files are others."""
+    """Return the commit of a checkout, and whether its files are modified."""
     found = [
         subprocess.run(
             ["git", "-C", str(checkout), *arguments],
@@ -160,14 +161,14 @@ def main() -> None:
     """Measure, print and save."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("before", type=Path, help="folder of a checkout")
-    parser.add_argument("after", type=Path, help="folder of another")
+    parser.add_argument("after", type=Path, help="folder of another checkout")
     parser.add_argument(
         "--points", nargs="+", default=list(POINTS), metavar="TASK:WORLDS[:update]"
     )
-    parser.add_argument("--pairs", type=int, default=30, help="of blocks")
-    parser.add_argument("--steps", type=int, default=10, help="of a block")
-    parser.add_argument("--threads", type=int, help="of physics; all where none said")
-    parser.add_argument("--name", default="paired", help="of the file with results")
+    parser.add_argument("--pairs", type=int, default=30, help="pairs of blocks")
+    parser.add_argument("--steps", type=int, default=10, help="steps of a block")
+    parser.add_argument("--threads", type=int, help="physics threads; default: all")
+    parser.add_argument("--name", default="paired", help="name of the results file")
     args = parser.parse_args()
     before, after = args.before.resolve(), args.after.resolve()
     figures: dict[str, Any] = {
@@ -191,12 +192,13 @@ def main() -> None:
         )
         figures["points"][point] = found
         print(described(point, found), flush=True)
-        save(args.name, figures)  # So that an interruption costs one point.
+        # Saved here, so that an interruption affects only one point.
+        save(args.name, figures)
     print(f"saved {save(args.name, figures | {'load_after': os.getloadavg()})}")
 
 
 def described(point: str, found: dict[str, Any]) -> str:
-    """The figures of a point in a line."""
+    """Return the figures of a point on one line."""
     low, high = found["speed"]["interval"]
     processor = found["speed_by_processor_time"]
     return (

@@ -1,6 +1,6 @@
-"""One side of `paired.py`: steps worlds, or learns, in the checkout it is started in.
+"""Worker of `paired.py`: steps worlds, or runs updates, in its checkout.
 
-It imports no more of the checkout than it has to, since that may be of any age.
+It imports little of the checkout, which can be an old version.
 """
 
 import contextlib
@@ -16,7 +16,7 @@ from typing import Any
 import mjlab
 
 ORIGIN = Path(mjlab.__file__).parents[1]
-if ORIGIN != Path.cwd():  # Said before anything that takes long is imported.
+if ORIGIN != Path.cwd():  # Sent before slow imports.
     raise RuntimeError(f"mjlab is imported from {ORIGIN}, not from {Path.cwd()}.")
 
 import torch
@@ -25,9 +25,9 @@ from mjlab.envs import ManagerBasedRlEnv
 
 
 def main() -> None:
-    """Build worlds, then do as many steps or updates as each line of the input says."""
+    """Build worlds, then run the number of steps or updates in each input line."""
     answers = os.fdopen(os.dup(1), "w")
-    os.dup2(2, 1)  # What libraries print is no answer.
+    os.dup2(2, 1)  # Library output must not mix with the answers.
     settings = json.loads(sys.argv[1])
     torch.set_num_threads(1)
     env = build(settings)
@@ -45,7 +45,7 @@ def main() -> None:
 
 
 def stepping(env: ManagerBasedRlEnv) -> Callable[[int], Iterator[None]]:
-    """Steps with random actions, which are drawn beforehand."""
+    """Run steps with random actions, drawn in advance."""
     random = torch.Generator().manual_seed(0)
 
     def steps(number: int) -> Iterator[None]:
@@ -63,7 +63,7 @@ class Filled(Exception):
 def updates(
     env: ManagerBasedRlEnv, settings: dict[str, Any]
 ) -> Callable[[int], Iterator[None]]:
-    """Updates of the learner that the task takes on CPUs, from one rollout."""
+    """Run updates of the task's CPU learner, always from one rollout."""
     agent = load_task(settings["task"]).on_cpu.rl()
     agent.evaluation.every = 0
     loop = importlib.import_module("mjlab.rl").TrainingLoop(env, agent, writers=[])
@@ -81,7 +81,7 @@ def updates(
 
 
 def build(settings: dict[str, Any]) -> ManagerBasedRlEnv:
-    """The task on the native engine."""
+    """Return the task on the native engine."""
     cfg = task_cfg(settings["task"])
     cfg.scene.num_envs, cfg.seed = settings["num_envs"], 0
     cfg.sim.backend, cfg.sim.num_threads = "native", settings["threads"]
@@ -98,7 +98,7 @@ def task_cfg(task: str) -> Any:
 
 
 def load_task(task: str) -> Any:
-    """A registered task, whose table has not always been where it is."""
+    """Return a registered task; the registry's location differs between versions."""
     places = ("mjlab/registry.py", "tasks/registry.py")
     place = next(place for place in places if Path(place).exists())
     module = place.removesuffix(".py").replace("/", ".")

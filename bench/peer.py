@@ -88,7 +88,9 @@ class Side:
         assert self._process.stdout is not None
         line = self._process.stdout.readline()
         if not line:
-            raise RuntimeError(f"A side ended with code {self._process.wait()}.")
+            raise RuntimeError(
+                f"A worker process ended with code {self._process.wait()}."
+            )
         return json.loads(line)
 
 
@@ -175,7 +177,7 @@ def main() -> None:
     from bench.record import save
 
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
-    parser.add_argument("python", help="interpreter that mjlab 1.6 is installed for")
+    parser.add_argument("python", help="interpreter with mjlab 1.6")
     parser.add_argument("--points", nargs="+", default=POINTS, metavar="TASK:WORLDS")
     parser.add_argument("--pairs", type=int, default=5, help="pairs of blocks")
     args = parser.parse_args()

@@ -1,4 +1,4 @@
-"""Cost of worlds in worker processes: `dual` against `cpu`, in turns.
+"""Cost of worlds in worker processes: `dual` compared with `cpu`.
 
     python bench/placement.py --task Cartpole-Balance --num-envs 1024 --workers 2
 
@@ -63,9 +63,9 @@ def main() -> None:
 def steps_per_s(
     task: str, num_envs: int, workers: int, blocks: int, steps: int
 ) -> dict[str, float]:
-    """Env steps a second of both placements, medians of blocks, and their ratio.
+    """Return the env steps per second of both placements, and their ratio.
 
-    Also how long workers took to start, and the memory of each.
+    Also returns start times and memory of the workers.
     """
     cfg: Any = load_task(task).env()
     cfg.scene.num_envs, cfg.seed, cfg.sim.backend = num_envs, 0, "native"
@@ -87,7 +87,7 @@ def steps_per_s(
     finally:
         for env in envs.values():
             env.close()
-    # The first block of each pays for what is done once.
+    # The first block includes one-time costs.
     rounds = rounds[1:]
     rates = {
         name: num_envs * steps / statistics.median(times[name] for times in rounds)
@@ -98,14 +98,14 @@ def steps_per_s(
 
 
 def own_bytes(pid: int | None) -> int:
-    """Memory of a process, with its share of what it shares."""
+    """Return the proportional memory of a process."""
     lines = Path(f"/proc/{pid}/smaps_rollup").read_text("utf-8").splitlines()
     (kilobytes,) = (line.split()[1] for line in lines if line.startswith("Pss:"))
     return 1024 * int(kilobytes)
 
 
 def block_s(env: TrainingEnv, steps: int) -> float:
-    """Time of some steps with random actions."""
+    """Return the time of steps with random actions."""
     size = terms_of(env).action_manager.total_action_dim
     actions = torch.rand(env.num_envs, size) * 2.0 - 1.0
     begun = time.perf_counter()
@@ -118,7 +118,7 @@ def block_s(env: TrainingEnv, steps: int) -> float:
 
 
 def publish_ms() -> dict[str, float]:
-    """Time to publish weights of a megabyte, and to fetch them."""
+    """Return the time to publish 1 MB of weights, and to fetch it."""
     network = MuscleNetwork(72, 13, 54, hidden=(420, 340, 256))
     nbytes = WeightStore.nbytes_for(network)
     block = SharedArrays({"weights": ArraySpec((nbytes,), "uint8")})

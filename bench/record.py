@@ -1,4 +1,4 @@
-"""Records of measurements: what ran, on what, when."""
+"""Results of measurements, with machine, versions and date."""
 
 import datetime
 import importlib.metadata
@@ -22,7 +22,7 @@ def machine() -> dict[str, Any]:
 
 
 def versions() -> dict[str, str]:
-    """Versions of the packages that decide a speed."""
+    """Return the versions of packages that affect speed."""
     found = {}
     for package in _PACKAGES:
         try:

@@ -1,13 +1,13 @@
-"""Cost of recording episodes, beside the step itself.
+"""Cost of recording episodes, relative to a step.
 
     python bench/recording.py --num-envs 256 --steps 2000
 
-Two environments of the same task take turns in blocks of steps: one is recorded, the
-other is not. A recorded block is compared with the mean of those before and after it,
-so that a machine that slows down does not count. Before each block the writer has
-nothing left to do, so that the blocks that are not recorded are not disturbed; how long
-that took counts as a part of the recorded block before it in `share_of_step_with_wait`.
-Worlds are at different moments of their episodes, so that some end in most steps.
+Blocks of steps of two environments of the same task alternate, with and without
+recording. A recorded block is compared with the mean of the blocks before and after it,
+so that slow changes of the machine's load cancel. Each block starts after the writer
+has finished, so unrecorded blocks are not disturbed; this waiting time is included in
+the recorded block in `share_of_step_with_wait`. Worlds are at different steps of their
+episodes, so some episodes end in most steps.
 """
 
 import argparse
@@ -58,16 +58,16 @@ def main() -> None:
 
 @dataclass
 class Turns:
-    """Times and memory, block by block."""
+    """Times and memory by block."""
 
     plain_s: list[float] = field(default_factory=list)
-    """Seconds of blocks that are not recorded, one more than of the others."""
+    """Seconds of unrecorded blocks, one more than recorded ones."""
 
     spent_s: list[float] = field(default_factory=list)
     """Seconds of recorded blocks."""
 
     waits_s: list[float] = field(default_factory=list)
-    """Seconds until the writer had nothing left to do."""
+    """Seconds until the writer had finished."""
 
     own_bytes: list[int] = field(default_factory=list)
     """Memory of this process."""
@@ -111,7 +111,7 @@ def measure(args: argparse.Namespace, folder: Path) -> dict[str, object]:
 def take_turns(
     args: argparse.Namespace, plain: TorchVectorEnv, recorded: RecordEpisode
 ) -> Turns:
-    """Blocks of steps without and with recording, from random actions."""
+    """Alternating blocks of steps with random actions, without and with recording."""
     trajectories = recorded._trajectories
     assert trajectories is not None, "Trajectories are on."
     recorder = trajectories.recorder
@@ -134,12 +134,12 @@ def take_turns(
 
 
 def shares(turns: Turns, steps: int, blocks: int) -> dict[str, object]:
-    """Return the share of a step that recording takes, and how it grows.
+    """Return the fraction of a step that recording takes, and its growth.
 
     Args:
-        turns: What was seen.
+        turns: The measured blocks.
         steps: Recorded steps.
-        blocks: Blocks at either end that are compared.
+        blocks: Number of blocks to compare at both ends.
     """
     spent = turns.spent_s
     beside = [statistics.fmean(pair) for pair in itertools.pairwise(turns.plain_s)]
@@ -163,7 +163,7 @@ def shares(turns: Turns, steps: int, blocks: int) -> dict[str, object]:
 
 
 def growth_mb(figures: list[int]) -> float:
-    """Return how much more the last is than the first."""
+    """Return the relative increase from the first to the last values."""
     return (figures[-1] - figures[0]) / 2**20
 
 
@@ -179,9 +179,9 @@ def build(args: argparse.Namespace) -> TorchVectorEnv:
 
 
 def stagger(env: TorchVectorEnv | RecordEpisode) -> None:
-    """Have the worlds' episodes end at different times."""
+    """Make the worlds' episodes end at different times."""
     base = env.unwrapped
-    assert isinstance(base, TorchVectorEnv), "Below all wrappers is such a form."
+    assert isinstance(base, TorchVectorEnv), "The innermost environment has this form."
     inner = base.worlds.env  # pyright: ignore[reportAttributeAccessIssue]
     lengths = torch.arange(inner.num_envs, device=inner.device)
     lengths = lengths * inner.max_episode_length // inner.num_envs
@@ -189,7 +189,7 @@ def stagger(env: TorchVectorEnv | RecordEpisode) -> None:
 
 
 def run(env: TorchVectorEnv | RecordEpisode, actions: torch.Tensor) -> float:
-    """Seconds of the steps."""
+    """Return the duration of the steps, in seconds."""
     placed = actions.to(env.device)
     start = time.perf_counter()
     for action in placed:
@@ -200,7 +200,7 @@ def run(env: TorchVectorEnv | RecordEpisode, actions: torch.Tensor) -> float:
 
 
 def resident(pid: str) -> int:
-    """Bytes of memory that a process holds."""
+    """Return the memory of a process, in bytes."""
     pages = int(Path(f"/proc/{pid}/statm").read_text().split()[1])
     return pages * 4096
 

@@ -3,8 +3,8 @@
     python bench/sim.py --robot g1 --num-envs 256
     python bench/sim.py --robot g1 --num-envs 4096 --engine warp
 
-Both sides run the same steps of the same worlds in one process, in blocks that take
-turns, so that what else the machine does falls on both alike.
+Both run the same steps of the same worlds in one process, in alternating blocks, so
+that other load on the machine affects both alike.
 """
 
 import argparse
@@ -60,7 +60,7 @@ def main() -> None:
         model, args.num_envs, cfg, device=device if args.engine == "warp" else "cpu"
     )
     start_standing(sim)
-    for _ in range(5):  # A world's memory is touched when contacts first need it.
+    for _ in range(5):  # The memory of a world is first touched when contacts need it.
         sim.step()
     memory = resident_bytes() - before
     bare = bare_native(sim) if args.engine == "native" else bare_warp(sim)
@@ -70,14 +70,14 @@ def main() -> None:
 
 
 def robot_model(robot: str, cfg: SimulationCfg) -> mujoco.MjModel:
-    """The robot of the tasks, on a plane."""
+    """Return the robot of the tasks, on a plane."""
     entity = {"g1": g1.g1_cfg, "go1": go1.go1_cfg}[robot]()
     scene = SceneCfg(terrain=TerrainCfg(), entities={"robot": entity})
     return compile_model(build_scene(scene).spec, cfg)
 
 
 def start_standing(sim: Simulation) -> None:
-    """Put every world into the initial state, with its joint targets as controls."""
+    """Set every world to the initial state, with its joint targets as controls."""
     key = sim.mj_model.key(0)
     sim.data.qpos.copy_(
         torch.from_numpy(key.qpos).to(sim.device).expand_as(sim.data.qpos)
@@ -91,7 +91,7 @@ def start_standing(sim: Simulation) -> None:
 
 
 def bare_native(sim: Simulation) -> tuple[Block, Block]:
-    """A persistent batch of the same worlds with the same fields bound: step, sync."""
+    """Return step and synchronisation of a persistent batch with the same fields."""
     batch = mj_batch.Batch(sim.mj_model, sim.num_envs, persistent=True)
     batch.reset(keyframe=0)
     for name in FIELDS:
@@ -107,7 +107,7 @@ def bare_native(sim: Simulation) -> tuple[Block, Block]:
 
 
 def bare_warp(sim: Simulation) -> tuple[Block, Block]:
-    """MuJoCo Warp's own step in a graph, over data of the same size: step, sync."""
+    """Return step and synchronisation of MuJoCo Warp's own step in a graph."""
     import mujoco_warp as mjw
     import warp as wp
 
@@ -142,7 +142,7 @@ def bare_warp(sim: Simulation) -> tuple[Block, Block]:
 def measure(
     sim: Simulation, bare: tuple[Block, Block], blocks: int, steps: int
 ) -> tuple[list[float], list[float]]:
-    """Seconds a step of ours and of the bare engine, block by block in turns."""
+    """Return seconds per step of this project and of the bare engine, by block."""
     random = torch.Generator(device=sim.device).manual_seed(0)
     standing = sim.data.ctrl.clone()
     step_bare, sync = bare

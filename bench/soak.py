@@ -1,14 +1,14 @@
-"""Hours of an environment in which everything goes wrong, beside a twin in peace.
+"""Long run of an environment with injected faults, compared with an undisturbed twin.
 
     python bench/soak.py --task Velocity-G1-Flat --minutes 60
 
-Half of the worlds are troubled: numbers that are not finite are written into them, and
-they are reset and put back to earlier moments under masks. Model fields are expanded
-late; now and then a small environment is built, recorded, shown in a browser's viewer,
-evaluated and closed. The other half, and all worlds of the twin, are left alone: both
-have to agree bit for bit. Memory, descriptors, threads and objects are noted all the
-while, and how much of MuJoCo's arenas is touched; growth is that after ten minutes, or
-of the second half of a shorter run.
+Half of the worlds are disturbed: non-finite numbers are written into them, and they are
+    reset and restored to earlier states by masks. Model fields are expanded late; from
+    time to time a small environment is built, recorded, shown in the web viewer,
+    evaluated and closed. The other half must agree with the twin bit for bit. The
+    script records memory, descriptors, threads, objects, and the used part of MuJoCo's
+    arenas; growth is measured after ten minutes, or in the second half of a shorter
+    run.
 """
 
 import argparse
@@ -50,15 +50,15 @@ from mjlab.viewer import Player, WebViewer
 TROUBLES = ("nan", "inf", "reset", "restore", "nothing")
 LATE_FIELDS = ("geom_friction", "body_mass", "dof_damping")
 NOTE_STEPS = 20
-"""Steps from one note of what the process takes to the next."""
+"""Number of steps between two records of resource use."""
 WARM_MINUTES = 10.0
-"""After these, memory stays as it is."""
+"""Warm-up steps, after which memory should be constant."""
 
 Notes = list[dict[str, float]]
 
 
 def quiet_cfg(task: str, num_envs: int) -> ManagerBasedRlEnvCfg:
-    """Return a task without what couples its worlds, and that is never stopped."""
+    """Return a task without coupling of worlds, which never stops."""
     cfg = task_cfg(task)
     return dataclasses.replace(
         cfg,
@@ -71,7 +71,7 @@ def quiet_cfg(task: str, num_envs: int) -> ManagerBasedRlEnvCfg:
 
 
 class Soak:
-    """An environment in trouble and its twin."""
+    """A disturbed environment and its twin."""
 
     def __init__(self, task: str, num_envs: int, seed: int) -> None:
         """Build both."""
@@ -92,7 +92,8 @@ class Soak:
         self._begun = time.monotonic()
         self.engines = [self._engine(env) for env in (self.env, self.twin)]
         self._data = mujoco.MjData(self.engines[0].mj_model)
-        # A reset forgets how much a world has touched, which stays taken all the same.
+        # A reset clears the used size of a world's arena, but the memory stays
+        # allocated.
         self._touched = np.zeros((2, num_envs))
         self.env.reset()
         self.twin.reset()
@@ -105,11 +106,11 @@ class Soak:
         return engine
 
     def minutes(self) -> float:
-        """Return how long this has gone on."""
+        """Return the elapsed time."""
         return (time.monotonic() - self._begun) / 60.0
 
     def _arena_mb(self) -> float:
-        """Return how much of their arenas all worlds have been seen to use."""
+        """Return the used size of all worlds' arenas."""
         for row, engine in zip(self._touched, self.engines, strict=True):
             for world in range(len(row)):
                 used = engine.batch.get_data(world, self._data).maxuse_arena
@@ -117,7 +118,7 @@ class Soak:
         return float(self._touched.sum()) / 1e6
 
     def step(self) -> None:
-        """Trouble some worlds, step both environments, and compare the others."""
+        """Disturb some worlds, step both environments, and compare the others."""
         self._trouble(self._chance.choice(TROUBLES))
         action = self.policy(None)
         found, wanted = self.env.step(action), self.twin.step(action)
@@ -143,7 +144,7 @@ class Soak:
             self.env.set_state(self._kept, mask=mask)
 
     def expand(self) -> None:
-        """Give a model field a value for each world, which is the one that it had."""
+        """Give a model field one value per world, equal to the shared value."""
         if self._late:
             self.env.sim.expand(self._late.pop())
             self.counts["expand"] += 1
@@ -165,7 +166,7 @@ class Soak:
         self.counts["visit"] += 1
 
     def note(self) -> dict[str, float]:
-        """Return what the process takes now."""
+        """Return the present resource use."""
         gc.collect()
         pages = int(Path("/proc/self/statm").read_text().split()[1])
         return {
@@ -185,7 +186,7 @@ class Soak:
 
 
 def _tensors(value: Any) -> list[torch.Tensor]:
-    """Return what a step shows of each world."""
+    """Return the results of a step, by world."""
     tensors = [value.reward, value.terminated, value.truncated]
     for group in value.observations.values():
         tensors += group.values() if isinstance(group, dict) else [group]
@@ -193,7 +194,7 @@ def _tensors(value: Any) -> list[torch.Tensor]:
 
 
 def growth(notes: Notes, by: str, times: float) -> dict[str, float]:
-    """Return what is added in `times` steps or minutes, once all is warm."""
+    """Return the growth in `times` steps or minutes, after warm-up."""
     warm = min(WARM_MINUTES, notes[-1]["minute"] / 2.0)
     late = [note for note in notes if note["minute"] >= warm]
     ends = [note[by] for note in late]
@@ -205,13 +206,13 @@ def growth(notes: Notes, by: str, times: float) -> dict[str, float]:
 
 
 def soak(task: str, num_envs: int, minutes: float, seed: int) -> dict[str, Any]:
-    """Go on for a time; return the figures.
+    """Run for a duration; return the figures.
 
     Args:
         task: The task's id.
-        num_envs: Worlds, half of which are troubled.
-        minutes: How long.
-        seed: Seed of the troubles and of the actions.
+        num_envs: Number of worlds; half of them are disturbed.
+        minutes: Duration.
+        seed: Seed of the disturbances and of the actions.
     """
     run = Soak(task, num_envs, seed)
     notes = [run.note()]
@@ -242,7 +243,7 @@ def soak(task: str, num_envs: int, minutes: float, seed: int) -> dict[str, Any]:
         "last": notes[-1],
         "growth_in_1000_steps": growth(notes, "step", 1000.0),
         "growth_in_an_hour": growth(notes, "minute", 60.0),
-        # What memory could grow by at the most: all arenas of both environments.
+        # Upper bound of the memory growth: all arenas of both environments.
         "arena_reserve_mb_of_a_world": arena / 1e6,
         "arena_reserve_mb": 2 * num_envs * arena / 1e6,
         "minutes_of_notes": [round(note["minute"], 2) for note in some],
@@ -251,7 +252,7 @@ def soak(task: str, num_envs: int, minutes: float, seed: int) -> dict[str, Any]:
 
 
 def main() -> None:
-    """Soak, print and save."""
+    """Run, print and save."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--task", default="Velocity-G1-Flat")
     parser.add_argument("--num-envs", type=int, default=32)
@@ -265,7 +266,7 @@ def main() -> None:
         print(f"{key}: {value}")
     print(f"saved {path}")
     if figures["differences"]:
-        sys.exit(f"{figures['differences']} tensors differ from the twin's.")
+        sys.exit(f"{figures['differences']} tensors differ from the twin.")
 
 
 if __name__ == "__main__":

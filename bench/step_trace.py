@@ -1,8 +1,8 @@
-"""How far one environment step wanders.
+"""Call trace of one environment step.
 
 `python -m bench.step_trace Cartpole-Balance`
 
-Prints every call of a function of ours in its order, indented by how deep it lies.
+Prints every call of a function of this project in order, indented by depth.
 """
 
 import argparse
@@ -19,21 +19,21 @@ from tests.tools.architecture import ROOT
 
 NUM_ENVS = 4
 OWN = tuple(f"{ROOT / folder}/" for folder in ("mjlab",))
-# Part of the function that they stand in; Python 3.12 gives them no frame at all.
+# Part of their enclosing function; Python 3.12 gives them no frame.
 COMPREHENSIONS = ("<listcomp>", "<setcomp>", "<dictcomp>", "<genexpr>")
 
 
 class Call(NamedTuple):
-    """A call of a function of ours."""
+    """A call of a function of this project."""
 
     depth: int
-    """Frames of ours on the stack, itself included."""
+    """Number of frames of this project on the stack, including itself."""
     file: str
     function: str
 
 
 class StepTrace:
-    """The calls between `__enter__` and `__exit__`, in their order."""
+    """The calls between `__enter__` and `__exit__`, in order."""
 
     def __init__(self) -> None:
         self.calls: list[Call] = []
@@ -63,7 +63,7 @@ class StepTrace:
 
     @property
     def functions(self) -> Counter[tuple[str, str]]:
-        """How often each is called."""
+        """Number of calls of each function."""
         return Counter((call.file, call.function) for call in self.calls)
 
     @property
@@ -84,7 +84,7 @@ def trace_step(task: str) -> StepTrace:
     env = ManagerBasedRlEnv(cfg)
     env.reset()
     action = torch.zeros(NUM_ENVS, env.action_manager.total_action_dim)
-    env.step(action)  # Something may be bound at its first use.
+    env.step(action)  # Parts can be bound at their first use.
     with StepTrace() as trace:
         env.step(action)
     env.close()

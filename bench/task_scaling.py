@@ -1,11 +1,11 @@
-"""Numbers of worlds that suit a task: speed at growing numbers, and its limit.
+"""Recommended number of worlds for a task: speed at increasing numbers, and its limit.
 
     python scripts/bench.py scaling Velocity-G1-Flat
     python scripts/bench.py scaling Cartpole-Balance --engine warp --counts 64 256 1024
 
-At each number of worlds, blocks of steps take turns with blocks of the engine's verbs
-alone, from the same states. What is measured is kept at once: the same command goes on
-where it was interrupted.
+At each number of worlds, blocks of environment steps alternate with blocks of the same
+engine calls, from the same states. Results are saved after each point, so the same
+command resumes an interrupted study.
 """
 
 import argparse
@@ -45,16 +45,22 @@ GPU_COUNTS = tuple(2**power for power in range(6, 18))
 """64 to 131072 worlds on a GPU."""
 
 FIRST_GUESS = 1_000_000
-"""Bytes that a world takes, until it has been measured."""
+"""Estimated bytes per world, until measured."""
 
 EXPLAINED = {
-    "physics": "physics takes most of a step, so that more processors or a smaller "
-    "model would help, and more worlds do not",
-    "managers": "what is around physics takes most of a step: see the profile of "
-    "`bench.py TASK`",
-    "memory": "more worlds do not fit into memory, and the rate was still growing",
-    "time": "more worlds were left out because they would take too long, and the rate "
-    "was still growing",
+    "physics": (
+        "physics takes most of a step, so more processors or a smaller model would "
+        "help, but more worlds do not"
+    ),
+    "managers": (
+        "operations outside physics take most of a step: see the profile of "
+        "`bench.py TASK`"
+    ),
+    "memory": "more worlds do not fit into memory, and the rate was still increasing",
+    "time": (
+        "more worlds were omitted because they would take too long, and the rate was "
+        "still increasing"
+    ),
 }
 
 
@@ -74,10 +80,10 @@ def parser() -> argparse.ArgumentParser:
 
 
 def main(arguments: Sequence[str]) -> None:
-    """Measure what is not measured yet, and say what follows."""
+    """Measure the missing points, and print conclusions."""
     args = parser().parse_args(arguments)
     check(args)
-    load_task(args.task)  # An unknown name is an error before anything is done.
+    load_task(args.task)  # Check the names before measuring.
     backend = resolve_backend(args.engine, args.device)
     out = args.out or RESULTS / "scaling" / f"{args.task.lower()}_{backend.engine}"
     settings = {
@@ -97,7 +103,7 @@ def main(arguments: Sequence[str]) -> None:
 
 
 def check(args: argparse.Namespace) -> None:
-    """Refuse what cannot be measured."""
+    """Raise for invalid options."""
     if args.blocks < 1:
         raise UsageError(f"--blocks {args.blocks} has to be 1 or more.")
     for name in ("seconds", "limit"):
@@ -109,7 +115,7 @@ def check(args: argparse.Namespace) -> None:
 
 
 class Sweep:
-    """Measures numbers of worlds that are not measured yet."""
+    """Measures the missing numbers of worlds."""
 
     def __init__(
         self, store: Store, args: argparse.Namespace, device: torch.device
@@ -140,10 +146,10 @@ class Sweep:
             return {"left_out": reason, "because": "memory"}
         seconds = self._expected_seconds(count)
         if seconds > self._args.limit:
-            said = f"it would take about {seconds:,.0f} s, and --limit is "
+            said = f"it would take about {seconds:,.0f} s, but --limit is "
             return {"left_out": f"{said}{self._args.limit:g} s", "because": "time"}
         measured = self._measured(count)
-        gc.collect()  # What is gone must not be there when the next worlds are made.
+        gc.collect()  # Free the previous worlds before creating the next ones.
         return measured
 
     def _measured(self, count: int) -> dict[str, Any]:
@@ -153,7 +159,7 @@ class Sweep:
         env.reset()
         build_s = time.perf_counter() - start
         random = torch.Generator(device=env.device).manual_seed(1)
-        # Unlike a first step, a third one finds everything allocated.
+        # From the third step on, all memory is allocated.
         speed.run_steps(env, speed.random_actions(env, 2, random))
         actions = speed.random_actions(env, 1, random)
         once = speed.seconds(env, lambda: speed.run_steps(env, actions))
@@ -179,7 +185,7 @@ class Sweep:
         return ManagerBasedRlEnv(cfg, device=str(self._device))
 
     def _before(self, count: int) -> dict[int, dict[str, Any]]:
-        """Return what was measured of fewer worlds."""
+        """Return the results of smaller numbers of worlds."""
         return {
             int(key): result
             for key, result in self._store.results.items()
@@ -187,7 +193,7 @@ class Sweep:
         }
 
     def _bytes_per_world(self, count: int) -> float:
-        """From what fewer worlds took. Their least number pays for what all share."""
+        """Extrapolate from smaller numbers; the smallest includes the fixed cost."""
         found = self._before(count)
         large = [n for n in found if n >= 64 and found[n]["memory_bytes"] > 0]
         if not large:
@@ -217,12 +223,12 @@ def said(result: dict[str, Any]) -> str:
 
 
 def conclude(results: dict[str, Any]) -> tuple[Advice, Limit] | None:
-    """Conclude from the results by number of worlds; None if there are none."""
+    """Return conclusions from results by number of worlds; None without results."""
     there = {int(n): r for n, r in results.items() if "left_out" not in r}
     if not there:
         return None
     advice = advise({n: r["samples_per_s"] for n, r in there.items()})
-    # What was left out above all that was measured is what ended the sweep.
+    # The reason of an omitted number above all measured ones ended the study.
     left = [
         r["because"]
         for n, r in sorted(results.items(), key=lambda item: int(item[0]))
@@ -233,8 +239,8 @@ def conclude(results: dict[str, Any]) -> tuple[Advice, Limit] | None:
 
 
 def sentence(advice: Advice, limit: Limit) -> str:
-    """The conclusion in words."""
-    state = "saturates" if advice.saturated else "was still growing when it ended"
+    """Return the conclusions as text."""
+    state = "saturates" if advice.saturated else "was still increasing at the end"
     return (
         f"The rate {state}: {advice.best_rate:,.0f} steps/s at {advice.best:,} worlds "
         f"is the best. Limit: {limit} ({EXPLAINED[limit]}). Recommended: "

@@ -1,12 +1,13 @@
-"""Walking on tiles: success by kind of ground and by difficulty.
+"""Success of walking policies by terrain kind and difficulty.
 
     python bench/tiles.py Velocity-Go1
     python bench/tiles.py Velocity-Go1-Flat --task Velocity-Go1 --episodes 128
 
-One episode in each world, as in training: noisy sensors, pushes, friction that differs,
-commands that change. Worlds stand on any row; `--kind flat` has all tiles of one kind.
-Success is the task's own. A policy of another task acts if what it observes is there
-under the same name, such as one of flat ground, which sees no terrain.
+Runs one episode per world, as in training: sensor noise, pushes, random friction,
+    changing commands. Worlds start on any row; `--kind flat` uses one kind for all
+    tiles. Success is the task's outcome. A policy of another task can be tested if its
+    observations exist under the same names, such as a flat-ground policy, which does
+    not observe terrain.
 """
 
 import argparse
@@ -39,12 +40,14 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("place", help="a task, a run's folder or checkpoint, latest")
     parser.add_argument(
-        "--task", default=None, help="where it walks; its own if absent"
+        "--task", default=None, help="task to test it in; default: its own"
     )
     parser.add_argument("--episodes", type=int, default=128)
     parser.add_argument("--seed", type=int, default=1000)
-    parser.add_argument("--kind", default=None, help="one kind of tile, such as flat")
-    parser.add_argument("--name", default="tiles", help="of the file of results")
+    parser.add_argument(
+        "--kind", default=None, help=("use only one kind of tile, such as flat")
+    )
+    parser.add_argument("--name", default="tiles", help="name of the results file")
     args = parser.parse_args()
     found = find(args.place)
     run = found.run
@@ -62,7 +65,7 @@ def main() -> None:
 
 
 def build(task: str, worlds: int, seed: int, kind: str | None) -> ManagerBasedRlEnv:
-    """Worlds of a task as in training, on any row of its tiles."""
+    """Return worlds of a task as in training, on random rows."""
     cfg: Any = load_task(task).env()
     terrain = cfg.scene.terrain
     generator = terrain.generator
@@ -80,7 +83,7 @@ def build(task: str, worlds: int, seed: int, kind: str | None) -> ManagerBasedRl
 
 
 def act(env: ManagerBasedRlEnv, place: Path, agent: PpoAgentCfg) -> Any:
-    """The policy of a run; what it does not know, it does not see."""
+    """Return the policy of a run, without observations that it does not use."""
     worlds = RslRlVecEnv(env, groups=["actor", "critic"])
     learner = Learner(worlds, agent, Ranks())
     print("\n".join(take_weights(place, learner, worlds, agent)))
@@ -89,7 +92,7 @@ def act(env: ManagerBasedRlEnv, place: Path, agent: PpoAgentCfg) -> Any:
 
 
 def measure(env: ManagerBasedRlEnv, policy: Any, seed: int) -> dict[str, Any]:
-    """Shares and errors of velocity by kind of tile and by thirds of the rows."""
+    """Return fractions and velocity errors by tile kind and by thirds of the rows."""
     ground = env.scene.ground
     assert ground is not None
     kinds, rows = ground.terrain.column_kinds, ground.terrain.num_rows

@@ -1,17 +1,15 @@
-"""Speed of the velocity tasks on a CPU, against bare MuJoCo, and what they do.
+"""Speed of the velocity tasks on a CPU, compared with bare MuJoCo.
 
     python bench/velocity.py
     python bench/velocity.py --tasks Velocity-G1-Flat --blocks 20 --no-training
 
-For each task, blocks of `env.step` with random actions take turns with blocks of a bare
-persistent `mujoco.batch` of the same model, with the physics of training: for each step
-of the environment, its physics steps and one `forward` to the velocity stage. A bare
-block starts from the states from which the environment's block started, and gets the
-controls that the environment computed there, step by step, so that the same robots fall
-on both sides; what it lacks are the resets of those that fell, random pushes, and
-whatever differs between worlds in the model. It binds nothing but the controls.
-
-Processor time, of all threads, is noted too: on a busy machine it says more than rates.
+For each task, blocks of `env.step` with random actions alternate with blocks of a bare
+    persistent `mujoco.batch` of the same model, with the physics of training: for each
+    environment step, its physics steps and one `forward` to the velocity stage. A bare
+    block starts from the initial states of the environment's block and uses the same
+    controls, so the same robots fall on both sides. It has no resets, random pushes or
+    per-world model fields, and binds only the controls. Processor time of all threads
+    is also recorded, because it is more reliable than rates on a busy machine.
 """
 
 import argparse
@@ -56,7 +54,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("--tasks", nargs="+", default=list(TASKS), choices=TASKS)
     parser.add_argument("--num-envs", type=int, default=256)
-    parser.add_argument("--threads", type=int, default=2, help="of physics")
+    parser.add_argument("--threads", type=int, default=2, help="physics threads")
     parser.add_argument("--blocks", type=int, default=15, help="pairs of blocks")
     parser.add_argument("--steps", type=int, default=10, help="steps of a block")
     parser.add_argument("--no-training", action="store_true")
@@ -85,12 +83,12 @@ def main() -> None:
 
 
 def write(figures: dict[str, Any]) -> Path:
-    """Save what is known so far."""
+    """Save the figures so far."""
     return save("velocity", figures | {"load_after": os.getloadavg()})
 
 
 def build(task: str, num_envs: int, threads: int | None) -> ManagerBasedRlEnv:
-    """The task as it is trained, on the native engine."""
+    """Return the task as in training, on the native engine."""
     cfg = load_task(task).env().for_training()
     cfg.scene.num_envs = num_envs
     cfg.seed = 0
@@ -101,21 +99,21 @@ def build(task: str, num_envs: int, threads: int | None) -> ManagerBasedRlEnv:
     return env
 
 
-# Steps per second, and the bare engine's.
+# Steps per second of the environment and of the bare engine.
 
 
 class Bare:
-    """MuJoCo's own batch of the model, without a framework around it."""
+    """MuJoCo's batch of the model, without a framework."""
 
     def __init__(self, env: ManagerBasedRlEnv, threads: int) -> None:
-        """Allocate one MjData a world."""
+        """Allocate one MjData per world."""
         model = env.sim.mj_model
         self.decimation = env.cfg.decimation
         self.batch = mj_batch.Batch(model, env.num_envs, threads, persistent=True)
         self.controls = self.batch.bind("ctrl")
 
     def run(self, controls: list[Any]) -> None:
-        """As many steps as there are controls."""
+        """Run one step per set of controls."""
         for control in controls:
             self.controls[...] = control
             for _ in range(self.decimation):
@@ -124,7 +122,7 @@ class Bare:
 
 
 def step_figures(task: str, args: argparse.Namespace) -> dict[str, Any]:
-    """Env steps per second against the bare engine, in turns."""
+    """Return env steps per second compared with the bare engine."""
     with torch_threads(1):
         env = build(task, args.num_envs, args.threads)
         bare = Bare(env, args.threads)
@@ -144,7 +142,7 @@ def step_figures(task: str, args: argparse.Namespace) -> dict[str, Any]:
 
 
 class Times(NamedTuple):
-    """Seconds a step in one pair of blocks: passed, and of all threads together."""
+    """Wall time and processor time of all threads per step in a pair of blocks, s."""
 
     ours: float
     ours_processor: float
@@ -153,7 +151,7 @@ class Times(NamedTuple):
 
 
 def measure(env: ManagerBasedRlEnv, bare: Bare, blocks: int, steps: int) -> list[Times]:
-    """Time both, block by block in turns."""
+    """Measure both in alternating blocks."""
     random = torch.Generator().manual_seed(0)
     engine: Any = env.sim.engine
     found: list[Times] = []
@@ -165,7 +163,7 @@ def measure(env: ManagerBasedRlEnv, bare: Bare, blocks: int, steps: int) -> list
         ours = clock()
         for action in actions:
             env.step(action)
-            # A copy of a few kilobytes; the bare side copies them in.
+            # A copy of a few kilobytes; the bare side copies the controls as well.
             controls.append(env.sim.data.ctrl.numpy().copy())
         ours = clock() - ours
         theirs = clock()
@@ -178,7 +176,7 @@ def measure(env: ManagerBasedRlEnv, bare: Bare, blocks: int, steps: int) -> list
 
 
 def clock() -> np.ndarray:
-    """The time, and the processor time of all threads, s."""
+    """Return the time, and the processor time of all threads, s."""
     return np.array([time.perf_counter(), time.process_time()])
 
 
@@ -186,7 +184,7 @@ def clock() -> np.ndarray:
 
 
 def operation_figures(task: str) -> dict[str, Any]:
-    """Tensor operations and host reads of a step in which a world ends."""
+    """Return tensor operations and host reads of a step with a finished episode."""
     env = build(task, 4, None)
     action = torch.zeros(4, env.action_manager.total_action_dim)
     env.episode_length_buf[0] = env.max_episode_length - 1
@@ -203,7 +201,7 @@ def operation_figures(task: str) -> dict[str, Any]:
 
 
 def training_figures(task: str, args: argparse.Namespace) -> dict[str, Any]:
-    """Measure how long acting and learning take, and what reads from the device."""
+    """Measure the time of rollout and update, and reads from the device."""
     env = build(task, args.num_envs, args.threads)
     make_rl = load_task(task).rl
     assert make_rl is not None
@@ -228,7 +226,7 @@ def training_figures(task: str, args: argparse.Namespace) -> dict[str, Any]:
     loop.writers = [_Curve(collect, learn)]
     loop.run()
     env.close()
-    collect, learn = collect[1:-1], learn[1:-1]  # Warming up, and watched.
+    collect, learn = collect[1:-1], learn[1:-1]  # Warm-up, under observation.
     seconds = statistics.median(collect) + statistics.median(learn)
     return {
         "iteration_s": seconds,
@@ -239,7 +237,7 @@ def training_figures(task: str, args: argparse.Namespace) -> dict[str, Any]:
 
 
 class _Curve:
-    """Notes the times of each iteration."""
+    """Display that records the times of each iteration."""
 
     def __init__(self, collect: list[float], learn: list[float]) -> None:
         self.collect = collect
@@ -255,7 +253,7 @@ class _Curve:
 
 
 def first_iteration() -> dict[str, float]:
-    """Seconds from the command to the first finished iteration, and to the end."""
+    """Return seconds from the command to the first iteration, and to the end."""
     with tempfile.TemporaryDirectory() as folder:
         command = [sys.executable, str(ROOT / "scripts/train.py"), *START, "1"]
         start = time.perf_counter()
@@ -280,7 +278,7 @@ def _has_iteration(metrics: Path) -> bool:
 
 
 def described(task: str, found: dict[str, Any]) -> str:
-    """The figures of a task in a few lines."""
+    """Format the figures of a task in a few lines."""
     low, high = found["share_of_bare_spread"]
     text = (
         f"{task}: {found['env_steps_per_s']:,.0f} env steps/s, bare "

@@ -1,12 +1,13 @@
-"""Time of pictures of many small worlds: MuJoCo's renderer against ways of rays.
+"""Rendering time of many small worlds: MuJoCo's renderer compared with ray casting.
 
     MUJOCO_GL=egl python bench/vision.py
     MUJOCO_GL=egl python bench/vision.py --scenes gallery --rounds 9
 
-Each way draws the same depth images of the same worlds, in turns: the renderer world
-after world (`full`), `mujoco.batch`'s `Batch.ray`, threads over `mj_multiRay`, and the
-kernels of `RayRendererCfg` (`rays`), which draw everything that they are asked for. The
-first three say what a call costs, without what would be done with its results.
+All methods render the same depth images of the same worlds, in alternation: the
+    renderer, one world at a time (`full`), `Batch.ray` of `mujoco.batch`, `mj_multiRay`
+    in threads, and the kernels of `RayRendererCfg` (`rays`), which render all requested
+    image types. For the first three, only the call itself is timed, without processing
+    of its results.
 """
 
 import argparse
@@ -73,7 +74,7 @@ def main() -> None:
 
 
 def compare(name: str, args: argparse.Namespace) -> dict[str, float]:
-    """Return the median time of each way in ms, the ways in turns."""
+    """Return the median time of each method in ms, measured in alternation."""
     ways = {}
     for way, renderer in (("full", None), ("rays", RayRendererCfg())):
         sim, sensors = worlds(name, args.num_envs, args, renderer)
@@ -85,7 +86,7 @@ def compare(name: str, args: argparse.Namespace) -> dict[str, float]:
         for way, draw in ways.items():
             start = time.perf_counter()
             draw()
-            if turn:  # The first one warms up.
+            if turn:  # The first round is warm-up.
                 times[way].append(1e3 * (time.perf_counter() - start))
     median = {way: statistics.median(each) for way, each in times.items()}
     pairs = zip(times["full"], times["rays"], strict=True)
@@ -94,7 +95,7 @@ def compare(name: str, args: argparse.Namespace) -> dict[str, float]:
 
 
 def growth(args: argparse.Namespace) -> dict[int, float]:
-    """Return the least time of rays in ms, by the number of worlds of the gallery."""
+    """Return the minimum time of ray casting in ms, by number of gallery worlds."""
     found = {}
     for count in args.worlds:
         sim, sensors = worlds("gallery", count, args, RayRendererCfg())
@@ -110,7 +111,7 @@ def growth(args: argparse.Namespace) -> dict[int, float]:
 def worlds(
     name: str, count: int, args: argparse.Namespace, renderer: RayRendererCfg | None
 ) -> tuple[Simulation, Any]:
-    """Return worlds in their first state, and what looks at them."""
+    """Return worlds in their initial state, and their camera."""
     eye = replace(
         EYES[name],
         width=args.size,
@@ -140,7 +141,7 @@ def of_task(
     count: int,
     args: argparse.Namespace,
 ) -> tuple[Simulation, Any]:
-    """Return a task's worlds with no sensor but the camera."""
+    """Return a task's worlds with only the camera sensor."""
     scene = replace(scene, num_envs=count, sensors=(eye,))
     cfg = replace(cfg, backend="native", num_threads=args.threads)
     built = build_scene(scene)
@@ -149,7 +150,7 @@ def of_task(
 
 
 def drawing(sim: Simulation, sensor: Any) -> Callable[[], None]:
-    """Return a call that draws all worlds."""
+    """Return a function that renders all worlds."""
     everyone = torch.ones(sim.num_envs, dtype=torch.bool)
 
     def draw() -> None:
@@ -162,7 +163,7 @@ def drawing(sim: Simulation, sensor: Any) -> Callable[[], None]:
 def mujoco_rays(
     sim: Simulation, args: argparse.Namespace
 ) -> dict[str, Callable[[], object]]:
-    """Return calls that cast a ray for each pixel by MuJoCo's own means."""
+    """Return functions that cast one ray per pixel with MuJoCo."""
     batch, model = sim.engine.batch, sim.mj_model
     assert batch is not None
     _, local = PinholePatternCfg(width=args.size, height=args.size).rays()

@@ -1,4 +1,4 @@
-"""Gait of walking policies: measures, limits, errors of velocity, and falls.
+"""Gait of walking policies: measures, limits, velocity errors, and falls.
 
     python bench/walking.py Velocity-G1-Flat Velocity-G1-Gait
     python bench/walking.py logs/Velocity-G1-Flat/latest --best --episodes 512
@@ -7,9 +7,9 @@
 
 A policy is a task, a run's folder, a checkpoint, or the JSON file of a foreign policy.
 Each of 13 commands is held from rest, in a quiet world (no noise, pushes or randomised
-models) and in one as trained. Foreign policies have the quiet world only. The measures
-are defined in `mjlab.gait` and leave out the first seconds; the limits are in
-`mjlab/gait/limits.py`.
+models) and in a world as trained. Foreign policies are measured only in the quiet
+world. The measures are defined in `mjlab.gait` and exclude the first seconds; the
+limits are in `mjlab/gait/limits.py`.
 """
 
 import argparse
@@ -41,18 +41,21 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("policies", nargs="+", help="tasks, runs, checkpoints, JSON")
     parser.add_argument(
-        "--episodes", type=int, default=EPISODES, help="as trained; 0 for none"
+        "--episodes", type=int, default=EPISODES, help="episodes as trained; 0 for none"
     )
     parser.add_argument(
-        "--robots", type=int, default=ROBOTS, help="per command in the quiet world"
+        "--robots",
+        type=int,
+        default=ROBOTS,
+        help="robots per command in the quiet world",
     )
     parser.add_argument("--seed", type=int, default=1000)
     parser.add_argument("--push", type=float, help="speed of pushes as trained, m/s")
     parser.add_argument(
         "--friction", type=float, nargs=2, help="range of foot friction as trained"
     )
-    parser.add_argument("--best", action="store_true", help="the best checkpoint")
-    parser.add_argument("--name", default="walking", help="of the file of results")
+    parser.add_argument("--best", action="store_true", help="use the best checkpoint")
+    parser.add_argument("--name", default="walking", help="name of the results file")
     args = parser.parse_args()
     found = dict(measured(place, args) for place in args.policies)
     show(found)
@@ -66,7 +69,7 @@ def main() -> None:
 
 
 def measured(place: str, args: argparse.Namespace) -> tuple[str, dict[str, Any]]:
-    """Return a policy's name, and its measures with the verdict on them."""
+    """Return a policy's name, and its measures with the verdict."""
     if place.endswith(".json"):
         path = Path(place)
         name = f"{path.resolve().parent.name}/{path.stem}"
@@ -124,8 +127,8 @@ def disturbed(
 
     Args:
         cfg: The task.
-        push: Largest change of velocity, m/s. None keeps the task's.
-        friction: Least and largest sliding friction. None keeps the task's.
+        push: Maximum velocity change, m/s. None keeps the task's.
+        friction: Minimum and maximum sliding friction. None keeps the task's.
     """
     changed = copy.deepcopy(cfg)
     for event in filter(None, changed.events.values()):
@@ -138,7 +141,7 @@ def disturbed(
 
 
 def seconds_of(run: Run, checkpoint: Path) -> float | None:
-    """Time that training had taken when a checkpoint was written, s."""
+    """Return the training time at which a checkpoint was written, s."""
     manifest = json.loads(checkpoint.with_suffix(".json").read_text("utf-8"))
     for line in (run.path / "metrics.jsonl").read_text("utf-8").splitlines():
         row = json.loads(line)

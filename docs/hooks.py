@@ -18,7 +18,7 @@ def setup(app: Sphinx) -> None:
     for package in tables.packages():
         module = importlib.import_module(package)
         module.__all__ = tables.public_names(package)
-        for each in module.__all__:  # Some are imported on first use.
+        for each in module.__all__:  # Some members are imported at first use.
             setattr(module, each, getattr(module, each))
     app.connect("autodoc-process-docstring", read_docstring)
     app.connect("autodoc-process-signature", hide_constructor)
@@ -28,7 +28,10 @@ def setup(app: Sphinx) -> None:
 def read_docstring(
     app: Sphinx, what: str, name: str, obj: Any, options: Any, lines: list[str]
 ) -> None:
-    """Read Google's sections, which fields do not have. List the names of a module."""
+    """Process Google-style sections, which field docstrings lack.
+
+    List the names of a module.
+    """
     if what not in ("attribute", "data", "property"):
         google = GoogleDocstring(lines, Config(), app, what, name, obj, options)
         lines[:] = google.lines()
@@ -40,7 +43,7 @@ def read_docstring(
 def hide_constructor(
     app: Sphinx, what: str, name: str, obj: Any, *more: Any
 ) -> tuple[str, None] | None:
-    """Hide the arguments of a configuration or dataclass: its fields follow."""
+    """Hide the constructor arguments of configurations and dataclasses."""
     is_fields = dataclasses.is_dataclass(obj) or name.endswith("Cfg")
     return ("", None) if what == "class" and is_fields else None
 
@@ -48,6 +51,6 @@ def hide_constructor(
 def hide_method_of_configuration(
     app: Sphinx, what: str, name: str, obj: Any, *more: Any
 ) -> bool | None:
-    """Show only the fields of configurations. Pages add the methods to override."""
+    """Show only the fields of configurations; pages list the methods to override."""
     owner = getattr(getattr(obj, "fget", obj), "__qualname__", "").partition(".")[0]
     return True if what == "class" and owner.endswith("Cfg") else None

@@ -19,15 +19,19 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("video", type=Path)
     parser.add_argument("gif", type=Path)
-    parser.add_argument("--first", type=int, default=0, help="frame to begin with")
-    parser.add_argument("--last", type=int, default=100, help="frame to end before")
-    parser.add_argument("--every", type=int, default=2, help="frames for each shown")
+    parser.add_argument("--first", type=int, default=0, help="first frame")
+    parser.add_argument(
+        "--last", type=int, default=100, help=("one after the last frame")
+    )
+    parser.add_argument(
+        "--every", type=int, default=2, help=("interval between shown frames")
+    )
     given = parser.parse_args()
     rate = iio.immeta(given.video)["fps"]
     shown = iio.imread(given.video)[given.first : given.last : given.every]
     small = [Image.fromarray(x).resize(SIZE, Image.Resampling.LANCZOS) for x in shown]
     plain = Image.Dither.NONE
-    # It keeps rare colours, such as those of arrows and muscles.
+    # The median cut keeps rare colours, such as those of arrows and muscles.
     method = Image.Quantize.MAXCOVERAGE
     palette = small[0].quantize(COLORS, method, dither=plain)
     frames = [image.quantize(palette=palette, dither=plain) for image in small]

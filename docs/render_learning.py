@@ -19,7 +19,7 @@ IMAGES = ROOT / "docs/images"
 Rows = list[dict[str, float]]
 
 Panel = tuple[str, str, float, int]
-"""Title, figure, factor, number of the colour."""
+"""Title, figure, factor, and index of the colour."""
 
 ROBOT: tuple[Panel, ...] = (
     ("Return of an episode", "Train/mean_reward", 1.0, 0),
@@ -29,7 +29,7 @@ ROBOT: tuple[Panel, ...] = (
 )
 ROUGH: tuple[Panel, ...] = (
     ("Return of an episode", "Train/mean_reward", 1.0, 0),
-    ("Row of the tiles, of 0 to 9", "Curriculum/terrain_levels", 1.0, 4),
+    ("Terrain row, from 0 to 9", "Curriculum/terrain_levels", 1.0, 4),
     ("Episodes with success, %", "Metrics/success_once", 100, 1),
     (
         "Thighs on the ground, % of episodes",
@@ -41,14 +41,19 @@ ROUGH: tuple[Panel, ...] = (
 MUSCLES: tuple[Panel, ...] = (
     ("Length of an episode, s", "Train/mean_episode_length", 1 / 30, 0),
     ("Error of speed, m/s", "Metrics/gait/error_speed", 1.0, 1),
-    ("Torque that muscles miss, N m", "Muscle/rms_torque", 1.0, 4),
+    ("Missing muscle torque, N m", "Muscle/rms_torque", 1.0, 4),
     ("Mean squared activation", "Muscle/mean_square", 1.0, 4),
 )
 TRACKING: tuple[Panel, ...] = (
     ("Return of an episode", "Train/mean_reward", 1.0, 0),
     ("Episodes to the end of the clip, %", "Episode_Termination/motion_ends", 100, 1),
-    ("Error of bodies, re-anchored, cm", "Metrics/error_body_pos", 100, 4),
-    ("Limbs too far off, % of episodes", "Episode_Termination/limb_pos", 100, 7),
+    ("Body error, re-anchored, cm", "Metrics/error_body_pos", 100, 4),
+    (
+        "Limb errors above the limit, % of episodes",
+        "Episode_Termination/limb_pos",
+        100,
+        7,
+    ),
 )
 
 

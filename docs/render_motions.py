@@ -22,9 +22,9 @@ SIZE = (150, 180)
 
 
 def telling_frames(motion: Motion, number: int) -> list[int]:
-    """Return frames that differ most, in their order, with the first and the last.
+    """Return the most different frames in order, with the first and the last.
 
-    Each is the one that is farthest, by its bodies, from all that were taken before.
+    Each frame is the one with the largest body distance to all frames selected before.
     """
     poses = motion.body_pos_w.reshape(motion.num_frames, -1)
     taken = [0, motion.num_frames - 1]
@@ -39,7 +39,7 @@ def main() -> None:
     """Write every strip to docs/images/motions."""
     IMAGES.mkdir(parents=True, exist_ok=True)
     robot = MotionRobot(G1.entity_cfg(), G1.name)
-    # Twice the size, so that edges are smooth when it is halved.
+    # Rendered at twice the size, for smooth edges after downsampling.
     width, height = (2 * side for side in SIZE)
     view = ViewerCfg(
         entity="robot",

@@ -1,7 +1,7 @@
 """Make docs/images/report.png: `python docs/render_report.py`.
 
-The page of the walker that ships, as Chromium shows it: its beginning, and in the dark
-the terms of its reward.
+The report of the shipped walker in Chromium: its first section, and the reward terms in
+    the dark theme.
 """
 
 import base64
@@ -23,7 +23,7 @@ RUN = ROOT / "tasks/velocity/trained/Velocity-Go1-Flat"
 IMAGE = ROOT / "docs/images/report.png"
 WIDTH, HEIGHT = 944, 1200
 SCALE = 0.82
-"""Pixels of the picture for one of the page."""
+"""Device pixels per CSS pixel."""
 
 
 def main() -> None:
@@ -42,7 +42,7 @@ def main() -> None:
 
 
 def shot(browser: Browser, scheme: str, place: str) -> Image.Image:
-    """Take a picture of the page from an element on."""
+    """Take a screenshot of the page, starting at an element."""
     size = {"width": round(WIDTH / SCALE), "height": round(HEIGHT / SCALE)}
     browser.call(
         "Emulation.setDeviceMetricsOverride",

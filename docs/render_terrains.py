@@ -1,6 +1,7 @@
 """Draw every kind of terrain: `python docs/render_terrains.py` (headless works).
 
-Difficulty grows away from the camera; the kinds go from right to left, flat first.
+Difficulty increases away from the camera; kinds are ordered from right to left, flat
+first.
 """
 
 import os
@@ -20,7 +21,7 @@ IMAGE = Path(__file__).parent / "images" / "terrains.png"
 
 
 def camera(distance: float) -> mujoco.MjvCamera:
-    """Return a camera that looks along the rows, down at the middle of the terrain."""
+    """Return a camera that looks along the rows, at the middle of the terrain."""
     view = mujoco.MjvCamera()
     view.lookat[:] = (-4.0, 3.0, 0.0)
     view.distance = distance

@@ -1,11 +1,11 @@
-"""Draw `docs/images/vision.png` and `docs/images/sight.png`: what cameras see by rays.
+"""Draw `docs/images/vision.png` and `docs/images/sight.png`: ray-cast camera images.
 
     python docs/render_vision.py
 
-In the first, each row is a world of the shapes that tests compare, in colour, depth and
-geoms. In the second, the first row is what eight worlds of `Reach-Yam-Depth` see, and
-the others what a world of `Lift-Yam-Depth`, `-Rgb` and `-Pick` sees while the script
-lifts, the last one with its mask in green.
+In the first, each row shows a world with the shapes of the tests, in colour, depth and
+segmentation. In the second, the first row shows eight worlds of `Reach-Yam-Depth`, and
+the other rows one world each of `Lift-Yam-Depth`, `-Rgb` and `-Pick` during lifting,
+the last one with its mask in green.
 """
 
 import sys
@@ -37,13 +37,13 @@ LAST = 70
 
 
 def main() -> None:
-    """Draw and save both."""
+    """Draw and save both images."""
     shapes()
     tasks()
 
 
 def tasks() -> None:
-    """Draw what the policies of the tasks that see do see."""
+    """Draw the camera images of the vision-based tasks."""
     reach: Any = worlds_of(ReachYamDepthCfg(), 8).reset()[0]
     rows = [np.hstack([painted(picture) for picture in reach[CAMERA].numpy()])]
     for cfg in (LiftYamDepthCfg(), LiftYamRgbCfg(), LiftYamPickCfg()):
@@ -58,7 +58,7 @@ def tasks() -> None:
 
 
 def painted(channels: np.ndarray) -> np.ndarray:
-    """Return a picture of depth, of colours, or of depth with a mask in green."""
+    """Return a depth image, a colour image, or a depth image with a green mask."""
     if len(channels) == 3:
         return channels.transpose(1, 2, 0)
     depth = np.repeat(channels[0, ..., None], 3, axis=-1)
@@ -74,14 +74,14 @@ def worlds_of(cfg: ManagerBasedRlEnvCfg, num_envs: int) -> ManagerBasedRlEnv:
 
 
 def save(picture: np.ndarray, name: str, scale: int) -> None:
-    """Save a picture with pixels as large as `scale`."""
+    """Save an image, with pixels enlarged by `scale`."""
     size = (picture.shape[1] * scale, picture.shape[0] * scale)
     image = Image.fromarray(picture).resize(size, Image.Resampling.NEAREST)
     image.save(Path(__file__).parent / "images" / name, optimize=True)
 
 
 def shapes() -> None:
-    """Draw shapes in colour, depth and geoms."""
+    """Draw shapes in colour, depth and segmentation."""
     eye = CameraSensorCfg(
         name="eye",
         camera="corner",

@@ -1,8 +1,8 @@
-"""Write the tables of the pages that follow from data.
+"""Write the generated tables of the pages.
 
-Sphinx calls this before it reads the pages, which include the tables:
-names of other projects, the keys of a policy's contract, fields that vary per world,
-and measured figures from `bench/results`.
+Sphinx calls this before it reads the pages, which include the tables: names of other
+projects, keys of a policy's contract, fields that can vary per world, and measured
+figures from `bench/results`.
 """
 
 import ast
@@ -57,7 +57,7 @@ def table(head: Iterable[str], rows: Rows) -> str:
 
 
 def cell(text: str) -> str:
-    """Return a text for one cell of a table."""
+    """Return text escaped for a table cell."""
     return " ".join(text.split()).replace("|", r"\|")
 
 
@@ -116,7 +116,7 @@ def commands() -> str:
 
 
 def names(project: Project, packages: Mapping[str, Package]) -> str:
-    """Return tables of a project's names beside ours, one for each package."""
+    """Return tables that map a project's names to names here, one per package."""
     parts = []
     for package, their in packages.items():
         all_names = their.names.split()
@@ -268,7 +268,7 @@ def _starting(found: dict[str, Result], prefix: str) -> list[Result]:
 
 
 def physics(found: dict[str, Result]) -> str:
-    """Return the rates of the engine, of files `sim_*`."""
+    """Return the rates of the engine, from files `sim_*`."""
     columns: Columns = {
         "Robot": lambda r: r["robot"].upper(),
         "Worlds": lambda r: f"{r['num_envs']:,}",
@@ -281,7 +281,7 @@ def physics(found: dict[str, Result]) -> str:
 
 
 def steps(found: dict[str, Result]) -> str:
-    """Return the times of a whole step, of files `env_*`."""
+    """Return the times of a complete step, from files `env_*`."""
     columns: Columns = {
         "Task": lambda r: r["task"],
         "Worlds": lambda r: f"{r['num_envs']:,}",

@@ -60,7 +60,7 @@ def _import(path: Path) -> tuple[ModuleType, str]:
     if not path.is_file():
         beside = [each.name for each in sorted(path.parent.glob("*.py"))]
         hint = f" {suggest(path.name, beside)}" if beside else ""
-        raise TaskFileError(f"There is no file {path}.{hint}")
+        raise TaskFileError(f"{path} does not exist.{hint}")
     data, name = path.read_bytes(), path.stem
     digest = hashlib.sha256(data).hexdigest()
     fault = name_fault(path.name)

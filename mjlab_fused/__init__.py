@@ -65,7 +65,7 @@ def find_other() -> str | None:
 
 def _message(other: str) -> str:
     return (
-        f"the distribution 'mjlab' is installed beside 'mjlab-fused' ({other}), and "
+        f"the distribution 'mjlab' is installed alongside 'mjlab-fused' ({other}), and "
         "both own the package 'mjlab'. Run `pip uninstall mjlab mjlab-fused`, then "
         "`pip install mjlab-fused`, or give each its own environment."
     )

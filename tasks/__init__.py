@@ -1,5 +1,6 @@
 """Tasks and robots that ship with mjlab: `mjlab.tasks`."""
 
 if __name__ != "mjlab.tasks":
-    # This folder is imported under its own name, from the repository's root.
+    # Tasks are imported as `mjlab.tasks`; `tasks` is the folder's name in the
+    # repository.
     raise ImportError("Import the tasks as `mjlab.tasks`, not as `tasks`.")

@@ -32,8 +32,8 @@ os.environ.setdefault("OMP_WAIT_POLICY", "passive")
 os.environ.setdefault("GOMP_SPINCOUNT", "0")
 _choose_gl_backend()
 
-# A test shares its cores with others, so a slow example says nothing; the same examples
-# come every time, so that a failure in CI is a failure here.
+# Tests share cores, so slow examples are no failure; examples are deterministic, so
+# that failures in CI can be repeated.
 settings.register_profile("mjlab", deadline=None, derandomize=True)
 settings.load_profile("mjlab")
 
@@ -43,7 +43,7 @@ if "PYTEST_XDIST_WORKER" in os.environ:
 
 @pytest.fixture(scope="session")
 def renderer_works() -> None:
-    """Skip a test that draws where no OpenGL context can be made, with the reason."""
+    """Skip a rendering test without an OpenGL context, with the reason."""
     import mujoco
 
     model = mujoco.MjModel.from_xml_string("<mujoco/>")
@@ -59,7 +59,7 @@ _PAGES = Path("/proc/self/statm")
 
 
 class _AddressSpace:
-    """How much of it was taken when dead environments were last cleared away, in GB."""
+    """Reserved memory at the last collection of dead environments, in GB."""
 
     taken = 0.0
 
@@ -70,7 +70,7 @@ class _AddressSpace:
 
 
 def pytest_collection_finish() -> None:
-    """Have the collector leave alone what was imported, so that it is quick."""
+    """Exclude imported objects from garbage collection, which makes it faster."""
     from mjlab.opengl import load_triton
 
     load_triton()
@@ -79,12 +79,12 @@ def pytest_collection_finish() -> None:
 
 
 def pytest_runtest_logfinish() -> None:
-    """Clear dead environments away once they have reserved 2 GB.
+    """Collect dead environments after they have reserved 2 GB.
 
-    An environment and its terms hold each other, so only Python's collector frees them.
-    It counts objects and not megabytes: 57 GB of address space were reserved in a run
-    of all tests, since MuJoCo reserves 15 MB for each world of a G1 that it hardly
-    uses, and a process of that size can no longer fork.
+    An environment and its terms refer to each other, so only the garbage collector
+    frees them, and it counts objects, not memory. MuJoCo reserves 15 MB of mostly
+    unused memory per G1 world; a run of all tests reserved 57 GB of address space, and
+    a process of that size cannot fork.
     """
     if not _PAGES.exists() or _AddressSpace.present() < _AddressSpace.taken:
         return
@@ -93,7 +93,7 @@ def pytest_runtest_logfinish() -> None:
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
-    """Print what tests recorded under `summary`, above the closing line."""
+    """Print the `summary` records of tests above the closing line."""
     for reports in list(terminalreporter.stats.values()):
         for report in reports:
             if getattr(report, "when", None) != "call":

@@ -1,4 +1,4 @@
-"""Extras that are not installed are reported in one form."""
+"""Uniform messages for missing extras."""
 
 import re
 import subprocess

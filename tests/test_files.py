@@ -1,4 +1,4 @@
-"""Files that are written whole or not at all."""
+"""Files that are written completely or not at all."""
 
 import math
 from collections.abc import Callable
@@ -12,7 +12,7 @@ from mjlab.files import write_text as write
 from tests.tools.power_cut import Disk
 
 
-def test_a_folder_whose_writing_fails_leaves_nothing_beside_its_place(
+def test_a_folder_whose_writing_fails_leaves_no_files(
     tmp_path: Path,
 ) -> None:
     place = tmp_path / "runs" / "one"

@@ -1,4 +1,4 @@
-"""Names and patterns, against hand-made answers."""
+"""Names and patterns, compared with manual results."""
 
 import re
 
@@ -27,7 +27,7 @@ def test_indices_follow_the_order_of_the_names_by_default():
     assert match_names(["right_.*", ".*_hip"], JOINTS, what="joint") == [0, 2, 3]
 
 
-def test_indices_follow_the_order_of_the_patterns_when_asked():
+def test_indices_follow_the_order_of_the_patterns_on_request():
     patterns = ["right_.*", ".*_hip"]
     found = match_names(patterns, JOINTS, what="joint", preserve_order=True)
     assert found == [2, 3, 0]
@@ -37,7 +37,7 @@ def test_a_name_matched_twice_is_listed_once():
     assert match_names([".*", "left_hip"], JOINTS, what="joint") == [0, 1, 2, 3]
 
 
-def test_no_patterns_match_nothing():
+def test_an_empty_list_of_patterns_has_no_matches():
     assert match_names([], JOINTS, what="joint") == []
 
 
@@ -48,7 +48,7 @@ def test_escaped_names_find_themselves(names):
     assert found == list(reversed(range(len(names))))
 
 
-def test_an_unmatched_pattern_is_an_error_that_names_thing_owner_and_nearest():
+def test_an_unmatched_pattern_is_an_error_with_kind_owner_and_nearest_name():
     with pytest.raises(UnknownNameError) as error:
         match_names(["left_hip", "left_kne"], JOINTS, what="joint", owner="robot")
     assert str(error.value) == (
@@ -68,7 +68,7 @@ def test_names_that_are_not_alike_are_not_called_near():
     names = ["name", "seed", "device", "resume"]
     assert suggest("xyz", names) == ("Valid names: 'name', 'seed', 'device', 'resume'.")
     assert suggest("xyz", names, otherwise="See --help.") == "See --help."
-    # Dashes that all options begin with make nothing alike.
+    # The dashes of options do not count as similarity.
     options = [f"--{name}" for name in (*names, "disable")]
     assert suggest("--wandb", options, otherwise="See --help.") == "See --help."
     assert suggest("--sed", options, otherwise="no").startswith(
@@ -86,7 +86,7 @@ def test_suggestions_for_a_pattern_ignore_its_operators():
     assert text.index("left_knee") < text.index("left_hip")
 
 
-def test_an_error_says_when_there_are_no_names():
+def test_an_error_reports_an_empty_list_of_names():
     with pytest.raises(UnknownNameError, match="There are none"):
         match_names("foot", [], what="site")
 
@@ -122,7 +122,7 @@ def test_a_name_matched_by_two_patterns_is_an_error_that_names_both():
     assert "'.*' and 'left_.*' both match the joint 'left_hip'" in str(error.value)
 
 
-def test_a_pattern_of_values_that_matches_nothing_is_an_error():
+def test_an_unmatched_pattern_of_values_is_an_error():
     with pytest.raises(UnknownNameError, match="No joint matches 'arm'"):
         resolve_values({".*": 1.0, "arm": 2.0}, JOINTS, what="joint")
 

@@ -1,4 +1,4 @@
-"""What is loaded before a process opens OpenGL."""
+"""Imports before a process opens OpenGL."""
 
 import sys
 from collections.abc import Callable
@@ -14,7 +14,7 @@ from mjlab.sensor.vision import VisionError
 
 
 class OpenedError(Exception):
-    """OpenGL would have been opened."""
+    """Raised where OpenGL would be opened."""
 
 
 @pytest.fixture
@@ -27,7 +27,7 @@ def triton(tmp_path, monkeypatch) -> None:
 
 
 def refuse(*arguments: Any, **options: Any) -> None:
-    """Stand in for OpenGL. Mesa's LLVM would crash an import of Triton from here on."""
+    """Replace OpenGL. After Mesa's LLVM is loaded, an import of Triton would crash."""
     raise OpenedError("with Triton" if "triton" in sys.modules else "without Triton")
 
 

@@ -1,4 +1,4 @@
-"""A run says what was run, on what, and nothing of whose machine that was."""
+"""Provenance: command and environment of a run, without personal data."""
 
 import json
 import os
@@ -22,7 +22,7 @@ ROOT = Path(__file__).resolve().parents[1]
 
 @pytest.fixture
 def place(tmp_path, monkeypatch) -> Path:
-    """A home folder with a repository in it, where one works."""
+    """A home folder with a repository, as the working directory."""
     monkeypatch.setenv("HOME", "/home/ann smith")
     monkeypatch.setattr(Path, "cwd", lambda: Path("/home/ann smith/robots/walker"))
     return tmp_path
@@ -55,7 +55,7 @@ def test_a_command_is_kept_without_the_folders_of_its_machine(given, kept, monke
 
 
 @pytest.mark.usefixtures("place")
-def test_a_message_keeps_what_happened_and_not_where():
+def test_a_message_keeps_the_cause_without_the_location():
     said = (
         'File "/usr/lib/python3.11/json/decoder.py", line 3\n'
         'File "/home/ann smith/robots/walker/tasks/a.py", line 12, in step\n'
@@ -68,9 +68,7 @@ def test_a_message_keeps_what_happened_and_not_where():
     )
 
 
-def test_nothing_in_the_folder_of_a_run_leads_back_to_its_machine(
-    tmp_path, monkeypatch
-):
+def test_no_file_of_a_run_identifies_its_machine(tmp_path, monkeypatch):
     script = str(ROOT / "scripts/train.py")
     outside = str(tmp_path / "elsewhere")
     monkeypatch.setattr(sys, "argv", [script, "Task", "--logs", outside])
@@ -100,8 +98,8 @@ def test_nothing_in_the_folder_of_a_run_leads_back_to_its_machine(
         assert sys.prefix not in text and str(Path.home()) not in text, file
 
 
-def test_asking_for_the_state_of_a_repository_writes_nothing_to_it(tmp_path):
-    """A run that is killed while git refreshes its index would leave that locked."""
+def test_reading_the_state_of_a_repository_writes_no_files(tmp_path):
+    """A run killed while git refreshes its index would leave the index locked."""
 
     def git(*words: str) -> None:
         subprocess.run(["git", "-C", str(tmp_path), *words], check=True)
@@ -112,7 +110,7 @@ def test_asking_for_the_state_of_a_repository_writes_nothing_to_it(tmp_path):
     git("add", "a.txt")
     git("-c", "user.name=a", "-c", "user.email=a@b.c", "commit", "-qm", "one")
     index = (tmp_path / ".git/index").read_bytes()
-    os.utime(file, (1, 1))  # Git's own note of the file is stale now.
+    os.utime(file, (1, 1))  # Git's cached file status is stale now.
     state = git_state(tmp_path)
     assert state is not None and not state[1]["changed"]
     assert (tmp_path / ".git/index").read_bytes() == index
@@ -129,7 +127,7 @@ def test_a_processor_is_known_by_its_first_core(tmp_path, monkeypatch):
     assert provenance._processor() == (platform.processor() or platform.machine())
 
 
-def test_memory_is_that_of_all_pages(monkeypatch):
+def test_memory_is_the_memory_of_all_pages(monkeypatch):
     sizes = {"SC_PAGE_SIZE": 4096, "SC_PHYS_PAGES": 2**22}
     monkeypatch.setattr(os, "sysconf", sizes.__getitem__)
     assert provenance._memory_gb() == 16.0

@@ -1,4 +1,4 @@
-"""Tasks and what they fill in by themselves."""
+"""Tasks and their default factories."""
 
 from dataclasses import dataclass
 from typing import Self
@@ -26,7 +26,7 @@ def test_a_task_without_a_form_to_watch_has_no_noise_and_no_end_of_time():
     assert make().episode_length_s < 100.0
 
 
-def test_a_task_is_watched_as_its_own_configuration_says():
+def test_a_task_is_played_with_its_own_play_configuration():
     assert Task(env=WatchedCfg).play().episode_length_s == 77.0
 
 

@@ -1,4 +1,4 @@
-"""A task from a Python file: its id, its errors, and what a run's file can reach."""
+"""A task from a Python file: its id, errors, and the limits of a run's file."""
 
 import hashlib
 import json
@@ -44,7 +44,7 @@ QUICK = Task(env=HangingPoleCfg, rl=agent)
 
 @pytest.fixture
 def file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
-    """A file with a task, which this process forgets after the test."""
+    """A file with a task, which this process unregisters after the test."""
     monkeypatch.setattr(registry, "_ADDED", {})
     monkeypatch.setattr(sys, "path", [*sys.path])
     before = set(sys.modules)
@@ -68,7 +68,7 @@ def test_a_class_of_a_file_is_a_task_that_ppo_learns(file: Path) -> None:
 
 
 @pytest.mark.parametrize(("name", "id"), [("TASK", "hanging"), ("QUICK", "QUICK")])
-def test_a_task_of_a_file_brings_its_learner(file: Path, name: str, id: str) -> None:
+def test_a_task_of_a_file_contains_its_learner(file: Path, name: str, id: str) -> None:
     assert typed_task(f"{file}:{name}") == id
     rl = load_task(id).rl
     assert rl is not None and rl().max_iterations == 7
@@ -82,7 +82,7 @@ def test_words_without_a_file_are_handed_back() -> None:
 def test_the_code_that_runs_is_the_code_that_was_hashed(
     file: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Python caches bytecode by seconds and size, which a quick edit can keep."""
+    """Python caches bytecode by seconds and size, which a quick edit can preserve."""
     monkeypatch.setattr(sys, "dont_write_bytecode", False)
     os.utime(file, (1e9, 1e9))
     typed_task(f"{file}:HangingPoleCfg")
@@ -93,8 +93,8 @@ def test_the_code_that_runs_is_the_code_that_was_hashed(
 
 
 FAULTS = {
-    "nowhere.py:TASK": r"There is no file .*nowhere\.py\.",
-    "hangin.py:TASK": r"There is no file .*hangin\.py\. .*'hanging\.py'",
+    "nowhere.py:TASK": r".*nowhere\.py does not exist\.",
+    "hangin.py:TASK": r".*hangin\.py does not exist\. .*'hanging\.py'",
     "hanging.py:HangingPolCfg": r"has no 'HangingPolCfg'\. .*first: 'HangingPoleCfg'",
     "hanging.py:helper": r"hanging\.py:helper is not a subclass of Manager",
     "hanging.py:STEPS": r"hanging\.py:STEPS is not a subclass of ManagerBasedRlEnvCfg",
@@ -113,7 +113,9 @@ FAULTS = {
 
 
 @pytest.mark.parametrize("words", FAULTS)
-def test_a_file_that_is_no_task_is_answered_in_one_line(file: Path, words: str) -> None:
+def test_a_file_that_is_not_a_task_is_refused_in_one_line(
+    file: Path, words: str
+) -> None:
     folder = file.parent
     (folder / "empty.py").write_text("")
     (folder / "broken.py").write_text("x = 1\ndef f(:\n")
@@ -144,7 +146,7 @@ def test_a_class_with_the_id_of_an_installed_task_is_refused(
 
 
 def saved(file: Path) -> str:
-    """The settings of a run of the file's task, as its config.json has them."""
+    """The settings of a run of the file's task, as in its config.json."""
     task = load_task(typed_task(f"{file}:HangingPoleCfg"))
     env: Any = task.env()
     env.decimation = 3
@@ -183,7 +185,7 @@ ATTACKS = [
 
 @pytest.mark.parametrize("attack", ATTACKS, ids=str)
 @pytest.mark.parametrize("task", ["evil", "Cartpole-Balance", "evil.py:TASK"])
-def test_a_run_that_names_a_file_makes_nothing_import_it(
+def test_a_run_that_names_a_file_imports_no_code(
     file: Path, monkeypatch: pytest.MonkeyPatch, attack: Any, task: str
 ) -> None:
     evil, mark = file.with_name("evil.py"), file.with_name("ran")
@@ -219,7 +221,7 @@ def test_a_task_id_that_looks_like_a_file_is_never_imported(file: Path) -> None:
     assert not mark.exists()
 
 
-def test_text_without_a_file_is_that_of_an_installed_task() -> None:
+def test_text_without_a_file_refers_to_an_installed_task() -> None:
     task = load_task("Cartpole-Balance")
     text = task_text("Cartpole-Balance", {"env": task.env()})
     assert "file" not in json.loads(text)

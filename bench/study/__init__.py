@@ -1,1 +1,1 @@
-"""Parts that the studies share: contenders, a clock, results to resume, charts."""
+"""Shared parts of the studies: contenders, timing, resumable results, charts."""

@@ -1,6 +1,6 @@
-"""Acting for a recurrent learner that replays: worlds that gather sequences.
+"""Acting of the recurrent off-policy learner: worlds that collect sequences.
 
-Imports no more than it needs, because the processes of Ray import it again.
+Imports few packages, because Ray processes import it again.
 """
 
 from dataclasses import dataclass
@@ -10,17 +10,17 @@ import torch
 from mjlab.tasks.cartpole.classic import ClassicCartpoleCfg, KernelCartpoles
 
 BURN_IN = 4
-"""Steps at the head of a sequence that only bring the memory up to date."""
+"""Burn-in: initial steps of a sequence that only update the recurrent state."""
 
 LENGTH = 20
-"""Steps of a sequence, the burn-in included."""
+"""Steps of a sequence, including the burn-in."""
 
 WIDTH = 64
-"""Size of the memory."""
+"""Size of the recurrent state."""
 
 
 class RecurrentQ(torch.nn.Module):
-    """The value of both actions, from what is observed and remembered."""
+    """Network from observation and recurrent state to the values of both actions."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -32,14 +32,15 @@ class RecurrentQ(torch.nn.Module):
     def forward(
         self, observations: torch.Tensor, hidden: torch.Tensor
     ) -> tuple[torch.Tensor, torch.Tensor]:
-        """Values of sequences, and the memory after them.
+        """Return the values of sequences, and the recurrent state after them.
 
         Args:
             observations: Shape (rows, steps, 4).
-            hidden: The memory before them, shape (rows, 2 * WIDTH).
+            hidden: The recurrent state before them, shape (rows, 2 * WIDTH).
 
         Returns:
-            Values, shape (rows, steps, 2), and memory, shape (rows, 2 * WIDTH).
+            Values, shape (rows, steps, 2), and recurrent state, shape (rows, 2 *
+            WIDTH).
         """
         h, c = (part[None].contiguous() for part in hidden.split(WIDTH, dim=1))
         entered = torch.relu(self.enter(observations))
@@ -51,28 +52,30 @@ class RecurrentQ(torch.nn.Module):
 
 @dataclass
 class Sequences:
-    """Pieces of episodes, of which none goes on into another episode."""
+    """Sequences of steps, each within one episode."""
 
     observations: torch.Tensor
-    """Shape (rows, LENGTH + 1, 4); what follows after the last step is the last."""
+    """Shape (rows, LENGTH + 1, 4); the last observation is repeated after the last
+    step.
+    """
 
     actions: torch.Tensor
     """Shape (rows, LENGTH), int64."""
 
     ended: torch.Tensor
-    """Whether the task ended after a step, shape (rows, LENGTH), float32."""
+    """Whether the episode terminated after a step, shape (rows, LENGTH), float32."""
 
     valid: torch.Tensor
-    """Whether there was a step, shape (rows, LENGTH), float32."""
+    """Whether the step is valid, shape (rows, LENGTH), float32."""
 
     burn_in: torch.Tensor
-    """Steps that were in the piece before already, shape (rows,), int64."""
+    """Number of steps that overlap with the previous sequence, shape (rows,), int64."""
 
     hidden: torch.Tensor
-    """The memory before the first step, shape (rows, 2 * WIDTH)."""
+    """Recurrent state before the first step, shape (rows, 2 * WIDTH)."""
 
     def tensors(self) -> tuple[torch.Tensor, ...]:
-        """All of them, in order."""
+        """Return all tensors, in order."""
         return (
             self.observations,
             self.actions,
@@ -84,23 +87,23 @@ class Sequences:
 
 
 class Actor:
-    """Worlds that act by a network, each with its own share of chance."""
+    """Worlds that act by a network, each with its own exploration rate."""
 
     def __init__(self, num_envs: int, seed: int, first: int, total: int) -> None:
-        """Begin.
+        """Reset the worlds.
 
         Args:
             num_envs: Worlds of this actor.
-            seed: Seed of all chance.
-            first: Number of its first world among those of all actors.
-            total: Worlds of all actors.
+            seed: Random seed.
+            first: Global index of its first world.
+            total: Number of worlds of all actors.
         """
         torch.manual_seed(seed)
         self.network = RecurrentQ()
         self._worlds = KernelCartpoles(
             ClassicCartpoleCfg(num_envs=num_envs, seed=seed, final_observations=True)
         )
-        # As in Ape-X: from world to world less chance, from 0.4 down to 0.4**8.
+        # As in Ape-X: the exploration rate decreases over worlds, from 0.4 to 0.4**8.
         places = torch.arange(first, first + num_envs) / max(total - 1, 1)
         self._chance = 0.4 ** (1.0 + 7.0 * places)
         rows = num_envs
@@ -114,16 +117,16 @@ class Actor:
         self._before = torch.zeros(rows, LENGTH, 2 * WIDTH)
 
     def is_ready(self) -> bool:
-        """Answer, which a process can only do once it has started."""
+        """Return a value, to test that the process has started."""
         return True
 
     def collect(
         self, weights: dict[str, torch.Tensor] | None, steps: int
     ) -> list[tuple[torch.Tensor, ...]]:
-        """Act, and return the sequences that became complete.
+        """Act, and return completed sequences.
 
         Args:
-            weights: Of the network. None goes on with those there are.
+            weights: Network weights. None keeps the present ones.
             steps: Steps of each world.
         """
         if weights is not None:
@@ -151,7 +154,7 @@ class Actor:
         return self._emit(ended)
 
     def _emit(self, ended: torch.Tensor) -> Sequences | None:
-        """Hand out what is complete, and begin anew there."""
+        """Return completed sequences, and start new ones."""
         full = self._place == LENGTH
         ready = (ended | full).nonzero()[:, 0]
         if not len(ready):
@@ -168,7 +171,8 @@ class Actor:
         )
         self._place[ready] = 0
         self._burned[ready] = 0
-        # A piece that was cut for its length goes on, with its tail as a head.
+        # A sequence that reached its length continues, with its end as the next
+        # burn-in.
         going = (full & ~ended).nonzero()[:, 0]
         tail = slice(LENGTH - BURN_IN, LENGTH)
         self._seen[going, :BURN_IN] = self._seen[going, tail]

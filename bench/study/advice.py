@@ -1,4 +1,4 @@
-"""Advice that follows from rates at several numbers of worlds."""
+"""Recommendations from rates at several numbers of worlds."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -7,37 +7,38 @@ from typing import Literal
 Limit = Literal["physics", "managers", "memory", "time"]
 
 ENOUGH = 0.9
-"""Share of the best rate that a recommended number of worlds has to reach."""
+"""Minimum fraction of the best rate for a recommended number of worlds."""
 
 STILL_GROWING = 1.1
-"""A doubling that gains more than this has not saturated."""
+"""Gain of a doubling above which the rate has not saturated."""
 
 
 @dataclass(frozen=True)
 class Advice:
-    """A number of worlds to run, and why not more."""
+    """Recommended number of worlds, and the limit of the rate."""
 
     best: int
     """Number of worlds with the best rate."""
 
     best_rate: float
-    """That rate, in samples a second."""
+    """Best rate, in samples per second."""
 
     worlds: int
-    """The smallest number whose rate is at most a tenth below the best."""
+    """Smallest number of worlds with at least the required fraction of the best
+    rate."""
 
     rate: float
     """Its rate."""
 
     saturated: bool
-    """Whether the rate had stopped growing at the largest number."""
+    """Whether the rate had saturated at the largest number."""
 
 
 def advise(rates: Mapping[int, float]) -> Advice:
-    """Read rates, by number of worlds.
+    """Analyse rates by number of worlds.
 
     Args:
-        rates: Samples a second, of one number of worlds at least.
+        rates: Samples per second, for at least one number of worlds.
     """
     counts = sorted(rates)
     best = max(counts, key=lambda count: rates[count])
@@ -46,23 +47,24 @@ def advise(rates: Mapping[int, float]) -> Advice:
 
 
 def _saturated(rates: Mapping[int, float], counts: list[int]) -> bool:
-    """Return whether the last number of worlds brought little more than others."""
+    """Return whether the largest number of worlds gained little over smaller ones."""
     if len(counts) < 2:
         return False
     last, before = counts[-1], counts[-2]
     gain = rates[last] / max(rates[count] for count in counts[:-1])
-    # A larger step between counts may gain as much more as it is larger.
+    # A larger ratio between counts can gain proportionally more.
     doublings = max(1.0, (last / before - 1.0))
     return gain < 1.0 + (STILL_GROWING - 1.0) * doublings
 
 
 def limit_of(share_of_physics: float, advice: Advice, stopped_by: str | None) -> Limit:
-    """Return what keeps the rate from growing.
+    """Return the limiting factor of the rate.
 
     Args:
-        share_of_physics: Physics' share of a step, at the best number of worlds.
-        advice: What the rates say.
-        stopped_by: "memory" or "time" if a larger number of worlds was left out for it.
+        share_of_physics: Fraction of physics in a step, at the best number of worlds.
+        advice: Analysis of the rates.
+        stopped_by: "memory" or "time" if a larger number of worlds was omitted for this
+            reason.
     """
     if not advice.saturated and stopped_by in ("memory", "time"):
         return "memory" if stopped_by == "memory" else "time"

@@ -14,7 +14,7 @@ from mjlab.report.chart import Chart, ChartLine
 _RATIOS: dict[str, Any] = {"log_up": "yes", "log_across": True}
 
 PROCESS_WAYS = ("gym-sync", "gym-async", "sb3-dummy", "sb3-subproc")
-"""Ways to step single environments of Python."""
+"""Implementations that step single Python environments."""
 
 VECTORISED = "gym-vector"
 AT = 2**14
@@ -47,7 +47,7 @@ def report(store: Store, chosen: Sequence[Contender], out: Path, charts: Path) -
 
 
 def points_of(store: Store) -> Points:
-    """Points by contender and number of worlds, without those of block sizes."""
+    """Return points by contender and number of worlds, without block size trials."""
     found: Points = {}
     for key, result in store.results.items():
         name, _, rest = key.partition("/")
@@ -76,12 +76,12 @@ def best_table(points: Points, titles: dict[str, str]) -> list[str]:
         for name, point in sorted(best.items(), key=lambda item: -item[1].rate)
     ]
     head = (
-        "Way",
+        "Implementation",
         "worlds",
         "samples/s",
         "spread",
-        "to Gymnasium's vectorised",
-        "to the fastest of single ones",
+        "relative to Gymnasium's vectorised",
+        "relative to the fastest single",
     )
     return [markdown("Each at its best number of worlds", head, rows)]
 
@@ -105,12 +105,12 @@ def fixed_table(points: Points, titles: dict[str, str]) -> list[str]:
         for name, point in sorted(there.items(), key=lambda item: -item[1].rate)
     ]
     head = (
-        "Way",
-        "ms a step",
+        "Implementation",
+        "ms per step",
         "samples/s",
         "spread",
-        "to Gymnasium's vectorised",
-        "to the fastest of single ones, at its best",
+        "relative to Gymnasium's vectorised",
+        "relative to the best of the fastest single",
     )
     return [markdown(f"All at {AT:,} worlds", head, rows)]
 
@@ -130,7 +130,7 @@ def block_table(store: Store, titles: dict[str, str]) -> list[str]:
 
 
 def recommendation(points: Points, titles: dict[str, str]) -> str:
-    """Recommend a number of worlds here, for each of ours."""
+    """Return the recommended number of worlds for each implementation here."""
     parts = []
     for name, by in points.items():
         if name.startswith(("gym", "sb3", "ray")) or len(by) < 2:
@@ -138,12 +138,13 @@ def recommendation(points: Points, titles: dict[str, str]) -> str:
         advice = advise({count: point.rate for count, point in by.items()})
         parts.append(
             f"{titles[name]}: {advice.worlds:,} worlds ({advice.rate:,.0f} samples/s; "
-            f"the best of {advice.best_rate:,.0f} takes {advice.best:,})"
+            f"the best rate of {advice.best_rate:,.0f} needs {advice.best:,})"
         )
     if not parts:
         return "Too few points for a recommendation."
     return (
-        "For throughput on this machine, the fewest worlds within a tenth of the best: "
+        "Recommended for throughput on this machine, the smallest number within a "
+        "tenth of the best rate: "
         + "; ".join(parts)
         + "."
     )
@@ -185,9 +186,9 @@ def _about(store: Store) -> str:
         f"{store.about_machine()} Each point is the "
         f"median of {settings['repeats']} repeats of about "
         f"{settings['seconds'] / settings['repeats']:.2g} s; the spread is from the "
-        "slowest to the fastest. Resets are part of what is timed, and the clock stops "
-        "when the device has finished. Gymnasium's environments spend a step of their "
-        "own on each reset, which counts as a sample in their favour."
+        "slowest to the fastest repeat. The time includes resets, and ends when the "
+        "device has finished. Gymnasium's environments use an additional step for each "
+        "reset, which counts as a sample in their favour."
     )
 
 

@@ -1,7 +1,7 @@
-"""Contenders: our worlds, Gymnasium's, Stable-Baselines3's and Ray's.
+"""Contenders: implementations here, in Gymnasium, Stable-Baselines3 and Ray.
 
-Whoever is not installed stays in the list, with the reason. Actions are drawn before
-the clock starts, and come in the form that each takes.
+Missing packages are listed with the reason. Actions are drawn before the clock starts,
+in the form that each contender needs.
 """
 
 import importlib.util
@@ -29,66 +29,67 @@ GYM = "pip install 'mjlab-fused[gym]'"
 
 
 class Run(Protocol):
-    """Worlds that are being measured."""
+    """Worlds to be measured."""
 
     steps: int
-    """Steps of all worlds in one call."""
+    """Steps of all worlds per call."""
 
     def call(self) -> None:
         """Step all worlds, with the next actions."""
         ...
 
     def wait(self) -> None:
-        """Return when the device has finished."""
+        """Wait until the device has finished."""
         ...
 
     def ended(self) -> int:
-        """Episodes that ended in the last call."""
+        """Number of episodes that ended in the last call."""
         ...
 
     def close(self) -> None:
-        """Let go of everything."""
+        """Release all resources."""
         ...
 
 
 Make = Callable[[int, torch.device, int], Run]
-"""Makes worlds from their number, device, and threads per block."""
+"""Creates worlds from their number, device, and threads per block."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Contender:
-    """A way to step cartpoles."""
+    """An implementation of cartpole worlds."""
 
     name: str
-    """What it is called on the command line and in files."""
+    """Name on the command line and in files."""
 
     title: str
-    """What it is called in tables and charts."""
+    """Name in tables and charts."""
 
     make: Make
     """Makes the worlds."""
 
     bytes_per_world: int
-    """Memory that one world takes, roughly, from above."""
+    """Upper estimate of the memory of one world."""
 
     absent: str | None = None
-    """Why it cannot be measured here. None if it can."""
+    """Reason why it cannot be measured here. None if it can."""
 
     most: int | None = None
-    """Largest sensible number of worlds, for those that take a process each."""
+    """Maximum useful number of worlds, for implementations with one process per
+    world."""
 
     has_blocks: bool = False
-    """Whether the number of threads per block means something to it."""
+    """Whether the number of threads per block has an effect."""
 
     is_peer: bool = False
-    """Whether it is somebody else's."""
+    """Whether it belongs to another project."""
 
 
 # Ours.
 
 
 class BatchRun:
-    """Worlds that take one tensor a step."""
+    """Worlds that take one action tensor per step."""
 
     steps = 1
 
@@ -117,7 +118,7 @@ class BatchRun:
             torch.cuda.synchronize(self._env.device)
 
     def ended(self) -> int:
-        """Episodes that ended in the last step."""
+        """Number of episodes that ended in the last step."""
         return int((self._last.terminated | self._last.truncated).sum())
 
     def close(self) -> None:
@@ -149,12 +150,12 @@ class ReplayRun:
             torch.cuda.synchronize(self._device)
 
     def ended(self) -> int:
-        """Episodes that ended in the last replay."""
+        """Number of episodes that ended in the last replay."""
         rollout = self._replay.rollout
         return int((rollout.terminated | rollout.truncated).sum())
 
     def close(self) -> None:
-        """Nothing outlives the tensors."""
+        """Do nothing: the tensors own all resources."""
 
 
 def _classic(num_envs: int, threads: int) -> ClassicCartpoleCfg:
@@ -179,21 +180,21 @@ def _managed(backend: Literal["native", "warp"]) -> Make:
 
 
 def missing(package: str, extra: str) -> str | None:
-    """Say why a package's contenders are absent, or None if it is installed."""
+    """Return the reason why a package's contenders are missing, None if installed."""
     if importlib.util.find_spec(package) is not None:
         return None
     return f"{package} is not installed ({extra})"
 
 
 def contenders(device: torch.device) -> dict[str, Contender]:
-    """Everyone by name, ours first; those that cannot run say why."""
+    """Return all contenders by name, our own first, with reasons for missing ones."""
     listed = [*classic_ways(), *managed_ways(device), *gymnasium_ways()]
     listed += other_ways()
     return {contender.name: contender for contender in listed}
 
 
 def classic_ways() -> list[Contender]:
-    """The classic equations, as this project computes them."""
+    """Return the implementations of the classic equations in this project."""
     return [
         Contender(
             name="kernel",
@@ -219,12 +220,12 @@ def classic_ways() -> list[Contender]:
 
 
 def managed_ways(device: torch.device) -> list[Contender]:
-    """The manager-based cartpole of this project."""
+    """Return the manager-based cartpole of this project."""
     warp = None
     if device.type != "cuda":
         warp = (
-            "MuJoCo Warp's CPU device is there to test with; it is measured on CUDA, "
-            "or by the scaling study, with Warp as its engine"
+            "MuJoCo Warp's CPU device is meant for tests; Warp is measured on CUDA, or "
+            "in the scaling study"
         )
     return [
         Contender(

@@ -1,4 +1,4 @@
-"""Curves of learning: scores without exploration, against samples and against time."""
+"""Learning curves: scores without exploration, over samples and time."""
 
 import math
 import statistics
@@ -11,23 +11,23 @@ import torch
 from mjlab.tasks.cartpole.classic import ClassicCartpoleCfg, KernelCartpoles
 
 SOLVED = 475.0
-"""Mean return from which Gymnasium calls CartPole-v1 solved; the most is 500."""
+"""Mean return at which Gymnasium considers CartPole-v1 solved; the maximum is 500."""
 
 ENOUGH = 0.9
-"""Share of the compared samples or seconds from which a shorter run counts too."""
+"""Minimum fraction of the compared samples or seconds for a run to count."""
 
 JUDGES = 32
-"""Episodes of an evaluation."""
+"""Number of episodes of an evaluation."""
 
 LOOKS = 24
-"""Evaluations within the samples, and within the time, of a run."""
+"""Number of evaluations within the samples, and within the time, of a run."""
 
 
 class Policy(Protocol):
     """Acts without exploration."""
 
     def begin(self, num_envs: int) -> None:
-        """Forget everything; so many worlds come now."""
+        """Reset all state, for a number of worlds."""
         ...
 
     def __call__(self, observations: torch.Tensor) -> torch.Tensor:
@@ -36,7 +36,7 @@ class Policy(Protocol):
 
 
 class Judge:
-    """Scores policies in worlds of their own, the same each time."""
+    """Evaluates policies in separate worlds, the same each time."""
 
     def __init__(self, seed: int) -> None:
         self._seed = seed
@@ -45,7 +45,7 @@ class Judge:
         )
 
     def score(self, policy: Policy) -> float:
-        """Mean return of one episode in each world."""
+        """Return the mean return of one episode in each world."""
         worlds = self._worlds
         observations = worlds.reset(seed=self._seed)[0]
         policy.begin(JUDGES)
@@ -65,16 +65,16 @@ class Curve:
     """Scores of one run."""
 
     samples: list[int] = field(default_factory=list)
-    """Samples that had been taken."""
+    """Number of samples at each score."""
 
     seconds: list[float] = field(default_factory=list)
-    """Seconds of acting and learning, without evaluations."""
+    """Seconds of acting and learning at each score, without evaluations."""
 
     scores: list[float] = field(default_factory=list)
     """Mean returns."""
 
     updates: list[int] = field(default_factory=list)
-    """Steps of the optimiser that had been taken."""
+    """Number of optimiser steps at each score."""
 
     def add(self, samples: int, seconds: float, score: float, updates: int) -> None:
         """Keep a score."""
@@ -84,9 +84,9 @@ class Curve:
         self.updates.append(updates)
 
     def at(self, name: str, limit: float) -> float | None:
-        """The last score at most at `limit` samples or seconds.
+        """Return the last score within `limit` samples or seconds.
 
-        None if the run ended before `ENOUGH` of the limit.
+        None if the run ended before the fraction `ENOUGH` of the limit.
         """
         places = getattr(self, name)
         if not places or places[-1] < ENOUGH * limit:
@@ -95,7 +95,7 @@ class Curve:
         return self.scores[max(index, 0)]
 
     def first(self, name: str, score: float = SOLVED) -> float:
-        """Samples or seconds at which a score was first reached; infinite if never."""
+        """Return samples or seconds until a score was reached; infinite if never."""
         places = getattr(self, name)
         for place, found in zip(places, self.scores, strict=True):
             if found >= score:
@@ -114,40 +114,40 @@ class Budget:
     """Seconds at which runs are compared."""
 
     longest: float
-    """Seconds after which a run ends, even if it has not taken all samples."""
+    """Maximum duration of a run, in seconds."""
 
     def is_over(self, samples: int, seconds: float) -> bool:
-        """Return whether a run has been long enough."""
+        """Return whether a run is complete."""
         enough = samples >= self.samples and seconds >= self.seconds
         return enough or seconds >= self.longest
 
     def next_look(self, samples: int, seconds: float) -> tuple[float, float]:
-        """Samples and seconds at the first of which to look again."""
+        """Return samples and seconds of the next evaluation, whichever comes first."""
         if samples < self.samples:
             return samples + self.samples / LOOKS, math.inf
         return math.inf, seconds + self.seconds / LOOKS
 
 
 class Learner(Protocol):
-    """Something that learns step by step."""
+    """Learner that advances step by step."""
 
     @property
     def samples(self) -> int:
-        """Samples that it has taken."""
+        """Number of samples so far."""
         ...
 
     @property
     def updates(self) -> int:
-        """Steps of its optimiser."""
+        """Number of optimiser steps so far."""
         ...
 
     @property
     def policy(self) -> Policy:
-        """Return what it has learned."""
+        """Return the current policy."""
         ...
 
     def advance(self) -> float:
-        """Act and learn once; return the seconds that this took."""
+        """Run one iteration of acting and learning; return its duration in seconds."""
         ...
 
     def close(self) -> None:
@@ -156,7 +156,7 @@ class Learner(Protocol):
 
 
 def run(make: Callable[[], Learner], budget: Budget, seed: int) -> Curve:
-    """Let a learner learn, and look at it from time to time."""
+    """Train a learner, with evaluations in between."""
     judge, learner, curve = Judge(10**6 + seed), make(), Curve()
     seconds = 0.0
     curve.add(0, 0.0, judge.score(learner.policy), 0)
@@ -173,7 +173,7 @@ def run(make: Callable[[], Learner], budget: Budget, seed: int) -> Curve:
 
 
 def mean_and_spread(values: Sequence[float]) -> dict[str, Any]:
-    """Mean, least and largest, over seeds."""
+    """Mean, minimum and maximum over seeds."""
     return {
         "mean": statistics.fmean(values),
         "low": min(values),

@@ -11,7 +11,7 @@ from bench.study.table import markdown
 from mjlab.report.chart import Chart, ChartLine
 
 Curves = dict[str, dict[int, list[Curve]]]
-"""By learner and number of worlds, one for each seed."""
+"""Curves by learner and number of worlds, one per seed."""
 
 
 def report(store: Store, titles: Mapping[str, str], out: Path, charts: Path) -> str:
@@ -39,7 +39,7 @@ def report(store: Store, titles: Mapping[str, str], out: Path, charts: Path) -> 
 
 
 def curves_of(store: Store, titles: Mapping[str, str]) -> Curves:
-    """All runs that are there."""
+    """Return all stored runs."""
     found: Curves = {}
     for key, data in store.results.items():
         name, count, _ = key.split("/")
@@ -49,12 +49,12 @@ def curves_of(store: Store, titles: Mapping[str, str]) -> Curves:
 
 
 def counts_of(curves: Curves) -> list[int]:
-    """All numbers of worlds."""
+    """Return all numbers of worlds."""
     return sorted({count for by in curves.values() for count in by})
 
 
 def scores(runs: Sequence[Curve], name: str, limit: float) -> list[float]:
-    """Scores of the seeds that came as far as `limit` samples or seconds."""
+    """Return scores of the seeds that reached `limit` samples or seconds."""
     return [score for run in runs if (score := run.at(name, limit)) is not None]
 
 
@@ -64,7 +64,7 @@ Rows = list[list[str]]
 def score_table(
     curves: Curves, titles: Mapping[str, str], name: str, limit: float
 ) -> tuple[list[str], Rows]:
-    """Scores by learner and number of worlds: mean, least and largest over seeds."""
+    """Return a table of scores: mean, minimum and maximum over seeds."""
     counts = counts_of(curves)
     rows = []
     for learner, by in curves.items():
@@ -72,7 +72,7 @@ def score_table(
         for count in counts:
             found = scores(by.get(count, []), name, limit)
             if not found:
-                cells.append("did not get there" if by.get(count) else "")
+                cells.append("not reached" if by.get(count) else "")
                 continue
             cells.append(_spread(found, of=len(by[count])))
         rows.append(cells)
@@ -80,7 +80,7 @@ def score_table(
 
 
 def _spread(found: Sequence[float], *, of: int) -> str:
-    """Mean, least and largest, and how many of all seeds they are of, if not all."""
+    """Format mean, minimum and maximum; name the number of seeds if incomplete."""
     spread = mean_and_spread(found)
     text = f"{spread['mean']:.0f} ({spread['low']:.0f} to {spread['high']:.0f})"
     return text if len(found) == of else f"{text}, {len(found)} of {of} seeds"
@@ -89,7 +89,7 @@ def _spread(found: Sequence[float], *, of: int) -> str:
 def solved_table(
     curves: Curves, titles: Mapping[str, str], name: str
 ) -> tuple[list[str], Rows]:
-    """Tabulate when runs were first solved."""
+    """Return a table of the samples or seconds until runs were solved."""
     counts = counts_of(curves)
     rows = []
     for learner, by in curves.items():
@@ -160,11 +160,11 @@ def _about(store: Store) -> str:
     settings = store.record["settings"]
     return (
         f"{store.about_machine()} Torch with {settings['threads']} thread(s). PPO "
-        f"rolls out {settings['horizon']} steps of each world and goes over them "
-        f"{settings['epochs']} times; minibatches are {settings['minibatches']} in one "
-        f"arm and of {settings['minibatch_size']} samples in the other. The learner "
-        f"that replays acts {settings['acting']}. A score is the mean return of 32 "
-        "episodes without exploration, in worlds of their own; seconds are those of "
-        f"acting and learning. A run that ended early counts from {ENOUGH:.0%} of the "
-        "samples or seconds on, with its last score."
+        f"uses rollouts of {settings['horizon']} steps per world and "
+        f"{settings['epochs']} epochs, with {settings['minibatches']} minibatches in "
+        f"one arm and minibatches of {settings['minibatch_size']} samples in the "
+        f"other. The off-policy learner acts {settings['acting']}. A score is the mean "
+        "return of 32 episodes without exploration, in separate worlds; seconds "
+        "include acting and learning, not evaluation. A run that ended early is "
+        f"included from {ENOUGH:.0%} of the samples or seconds on, with its last score."
     )

@@ -3,31 +3,31 @@
 from mjlab.cli.answers import UsageError
 
 SHARE = 0.8
-"""Share of the free memory that a measurement may take."""
+"""Maximum fraction of the free memory that a measurement uses."""
 
 
 def needs(what: str, num_envs: int, bytes_per_world: float, free: int) -> str | None:
-    """Return why so many worlds do not fit, or None if they do.
+    """Return the reason if worlds do not fit, or None if they do.
 
     Args:
-        what: Whose worlds.
-        num_envs: How many.
-        bytes_per_world: What one of them takes.
-        free: What is free.
+        what: Name of the worlds.
+        num_envs: Number of worlds.
+        bytes_per_world: Memory of one world.
+        free: Free memory.
     """
     wanted = num_envs * bytes_per_world
     if wanted <= SHARE * free:
         return None
     return (
         f"{num_envs:,} worlds of {what} need about {readable(wanted)}, and "
-        f"{readable(free)} are free, of which {SHARE:.0%} may be taken"
+        f"{readable(free)} are free, of which {SHARE:.0%} can be used"
     )
 
 
 def refuse_if_too_large(
     what: str, num_envs: int, bytes_per_world: float, free: int
 ) -> None:
-    """Raise an error with both numbers if so many worlds do not fit."""
+    """Raise with the needed and the free memory if the worlds do not fit."""
     reason = needs(what, num_envs, bytes_per_world, free)
     if reason is not None:
         most = int(SHARE * free / bytes_per_world)
@@ -35,7 +35,7 @@ def refuse_if_too_large(
 
 
 def readable(number: float) -> str:
-    """Bytes as a person reads them."""
+    """Format bytes for readers."""
     for unit in ("B", "kB", "MB", "GB"):
         if number < 1000:
             return f"{number:.3g} {unit}"

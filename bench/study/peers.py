@@ -1,6 +1,6 @@
-"""Gymnasium's cartpoles, stepped by Gymnasium, by Stable-Baselines3 and by Ray.
+"""Gymnasium's cartpole, stepped by Gymnasium, Stable-Baselines3 and Ray.
 
-Imports little by itself, because the processes of some of them import it again.
+Imports few packages, because worker processes import it again.
 """
 
 import os
@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 POOL = 8
-"""Sets of actions that are drawn ahead and take turns."""
+"""Number of prepared sets of actions, used in turn."""
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -40,7 +40,7 @@ class GymnasiumRun:
         self._last = self._env.step(self._actions[self._turn])
 
     def wait(self) -> None:
-        """A step has finished when it returns."""
+        """Do nothing: steps are synchronous."""
 
     def ended(self) -> int:
         """Episodes that ended in the last step."""
@@ -55,7 +55,7 @@ class GymnasiumRun:
 
 
 class StableBaselinesRun:
-    """A `VecEnv` of Stable-Baselines3 over Gymnasium's cartpoles."""
+    """A `VecEnv` of Stable-Baselines3 with Gymnasium's cartpole."""
 
     steps = 1
 
@@ -86,7 +86,7 @@ class StableBaselinesRun:
 
 
 def one_cartpole() -> Any:
-    """One cartpole of Gymnasium's."""
+    """One Gymnasium cartpole."""
     import gymnasium
 
     return gymnasium.make("CartPole-v1")
@@ -96,7 +96,7 @@ def one_cartpole() -> Any:
 
 
 class RayRun:
-    """One of Gymnasium's cartpoles in each of Ray's remote processes."""
+    """Gymnasium's cartpole in remote Ray processes, one per world."""
 
     steps = 1
 
@@ -134,7 +134,7 @@ class RayRun:
 
 
 def start_ray(ray: Any) -> None:
-    """Start Ray, whose processes have to find this file."""
+    """Start Ray; its processes must be able to import this file."""
     before = os.environ.get("PYTHONPATH")
     os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, [str(ROOT), before]))
     ray.init(
@@ -146,7 +146,7 @@ def start_ray(ray: Any) -> None:
 
 
 class RemoteCartpole:
-    """A cartpole that begins anew when it ends, as the other ways do."""
+    """Cartpole with automatic reset, as in the other implementations."""
 
     def __init__(self) -> None:
         self._env = one_cartpole()
@@ -156,7 +156,7 @@ class RemoteCartpole:
         return self._env.reset()[0]
 
     def step(self, action: int) -> tuple[np.ndarray, float, bool]:
-        """Advance: observation, reward, and whether an episode ended."""
+        """Advance; return observation, reward, and whether an episode ended."""
         seen, reward, terminated, truncated, _ = self._env.step(action)
         ended = terminated or truncated
         return (self._env.reset()[0] if ended else seen), reward, ended

@@ -1,4 +1,4 @@
-"""Measuring one point: seconds a step, as the median of repeats, with its spread."""
+"""Measurement of one point: median seconds per step over repeats, with the range."""
 
 import statistics
 import time
@@ -8,7 +8,7 @@ from typing import Any
 from bench.study.contenders import Run
 
 MIXED = 25
-"""Steps before the clock starts, so that worlds are at all moments of an episode."""
+"""Warm-up steps, so that worlds are at different steps of their episodes."""
 
 
 @dataclass(frozen=True)
@@ -19,41 +19,42 @@ class Point:
     """Worlds."""
 
     step_s: list[float]
-    """Seconds a step of all worlds, repeat by repeat."""
+    """Seconds per step of all worlds, by repeat."""
 
     steps: int
-    """Steps of each repeat."""
+    """Number of steps per repeat."""
 
     ended_share: float
-    """Share of the worlds whose episode ended in a step, which the clock includes."""
+    """Fraction of worlds whose episode ended in a step; the time includes their
+    resets."""
 
     build_s: float
-    """Seconds that it took to make the worlds."""
+    """Time to create the worlds, in seconds."""
 
     @property
     def seconds(self) -> float:
-        """Seconds a step, the median."""
+        """Median of the seconds per step."""
         return statistics.median(self.step_s)
 
     @property
     def rate(self) -> float:
-        """Samples a second, by the median."""
+        """Samples per second, from the median."""
         return self.num_envs / self.seconds
 
     @property
     def rates(self) -> tuple[float, float]:
-        """Samples a second of the slowest and of the fastest repeat."""
+        """Samples per second of the slowest and of the fastest repeat."""
         return self.num_envs / max(self.step_s), self.num_envs / min(self.step_s)
 
     def to_data(self) -> dict[str, Any]:
-        """Everything, with what follows from it, for a file."""
+        """Return all data and derived figures, for a file."""
         low, high = self.rates
         figures = {"samples_per_s": self.rate, "samples_per_s_spread": [low, high]}
         return asdict(self) | figures
 
     @classmethod
     def from_data(cls, data: dict[str, Any]) -> "Point":
-        """Read what `to_data` wrote."""
+        """Read the result of `to_data`."""
         names = ("num_envs", "step_s", "steps", "ended_share", "build_s")
         return cls(**{name: data[name] for name in names})
 
@@ -61,20 +62,20 @@ class Point:
 def measure(
     run: Run, num_envs: int, *, seconds: float, repeats: int, build_s: float = 0.0
 ) -> Point:
-    """Measure worlds that have been made.
+    """Measure existing worlds.
 
     Args:
         run: The worlds.
-        num_envs: How many they are.
-        seconds: Time for all repeats together, roughly.
-        repeats: Repeats; at least one call each, whatever the time.
-        build_s: Seconds that it took to make them.
+        num_envs: Number of worlds.
+        seconds: Approximate total time of all repeats.
+        repeats: Number of repeats, each with at least one call.
+        build_s: Time to create the worlds, in seconds.
     """
     run.call()
     run.wait()
     start = time.perf_counter()
     calls = 0
-    # Slow worlds are mixed for as long as they are measured, and no longer.
+    # The warm-up of slow worlds takes at most as long as the measurement.
     while calls * run.steps < MIXED and time.perf_counter() - start < seconds:
         run.call()
         calls += 1

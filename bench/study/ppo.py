@@ -1,4 +1,4 @@
-"""PPO of RSL-RL on the classic cartpole, for the study of learning."""
+"""RSL-RL's PPO on the classic cartpole, for the learning study."""
 
 import contextlib
 import io
@@ -16,25 +16,25 @@ from mjlab.rl.vecenv import BatchVecEnv
 from mjlab.tasks.cartpole.classic import ClassicCartpoleCfg, KernelCartpoles
 
 HORIZON = 32
-"""Steps of each world between two updates."""
+"""Steps of each world per rollout."""
 
 EPOCHS = 4
 FIXED = 4
-"""Minibatches of an epoch, however many worlds there are."""
+"""Number of minibatches per epoch, for any number of worlds."""
 
 SIZE = 256
-"""Samples of a minibatch, where their number grows with that of the worlds."""
+"""Size of a minibatch, if their number is proportional to the number of worlds."""
 
 
 def minibatches(num_envs: int, *, scaled: bool) -> int:
-    """Minibatches of an epoch. Both ways agree at 32 worlds."""
+    """Return the number of minibatches per epoch. Both arms are equal at 32 worlds."""
     return max(1, num_envs * HORIZON // SIZE) if scaled else FIXED
 
 
 class PpoLearner:
-    """PPO with a step size that is fixed, so that nothing but the study's own differs.
+    """PPO with a constant learning rate, so that arms differ only in minibatches.
 
-    It takes all transitions of a rollout as one batch, cut into minibatches.
+    All transitions of a rollout form one batch, divided into minibatches.
     """
 
     def __init__(self, num_envs: int, seed: int, *, scaled: bool) -> None:
@@ -62,7 +62,7 @@ class PpoLearner:
         worlds = KernelCartpoles(ClassicCartpoleCfg(num_envs=num_envs, seed=seed))
         self._worlds = BatchVecEnv(worlds)
         options: Any = to_rsl_rl(cfg) | {"multi_gpu": None}
-        with contextlib.redirect_stdout(io.StringIO()):  # It prints its networks.
+        with contextlib.redirect_stdout(io.StringIO()):  # RSL-RL prints its networks.
             self._ppo: PPO = PPO.construct_algorithm(
                 self._worlds.get_observations(), self._worlds, options, "cpu"
             )
@@ -73,7 +73,7 @@ class PpoLearner:
         self.policy: Policy = _Actor(self._ppo)
 
     def advance(self) -> float:
-        """Roll out, and learn from it."""
+        """Collect a rollout, and learn from it."""
         start = time.perf_counter()
         ppo, worlds = self._ppo, self._worlds
         with torch.no_grad():
@@ -93,13 +93,13 @@ class PpoLearner:
 
 
 class _Actor:
-    """The likeliest action of a policy."""
+    """Most likely action of a policy."""
 
     def __init__(self, ppo: PPO) -> None:
         self._ppo = ppo
 
     def begin(self, num_envs: int) -> None:
-        """There is nothing to forget."""
+        """Do nothing: there is no state."""
 
     def __call__(self, observations: torch.Tensor) -> torch.Tensor:
         """Actions, shape (num_envs,)."""

@@ -1,11 +1,11 @@
-"""A learner that replays: recurrent double DQN with prioritised sequences.
+"""Off-policy learner: recurrent double DQN with prioritised sequences.
 
-In the manner of R2D2 (Kapturowski and others 2019): an LSTM whose memory is stored with
-each sequence and brought up to date by a burn-in, double Q-learning over several steps,
-values rescaled, and sequences drawn by how wrong they were. Several processes act under
-Ray where it is installed; otherwise acting and learning take turns in one process,
-which changes nothing about what is learned from. It is smaller than R2D2 in every
-number, sees neither its last action nor its last reward, and rewards are not clipped.
+It is similar to R2D2 (Kapturowski et al. 2019): an LSTM whose state is stored with each
+sequence and updated by a burn-in, double Q-learning with n-step returns, value
+rescaling, and priorities from TD errors. With Ray, several processes act; otherwise
+acting and learning alternate in one process, with the same data. All sizes are smaller
+than in R2D2, the network does not observe its last action and reward, and rewards are
+not clipped.
 """
 
 import time
@@ -18,25 +18,25 @@ from bench.study.peers import start_ray
 
 GAMMA = 0.99
 STEPS_AHEAD = 3
-"""Steps of reward before the value of a later state counts."""
+"""Number of steps of the n-step return."""
 
 ROWS = 64
-"""Sequences of a step of the optimiser."""
+"""Number of sequences per optimiser step."""
 
 REPLAYED = 4.0
-"""Times that a sample is learned from, on average, whatever the number of worlds."""
+"""Mean number of times that a sample is used, for any number of worlds."""
 
 CAPACITY = 2**14
-"""Sequences that are kept."""
+"""Capacity of the buffer, in sequences."""
 
 LEAST = 2**8
-"""Sequences before learning begins."""
+"""Number of sequences before learning starts."""
 
 ROLLOUT = 16
-"""Steps of each world between two looks at the weights."""
+"""Steps of each world between weight updates of the actors."""
 
 TARGET_EVERY = 100
-"""Steps of the optimiser between two copies into the target network."""
+"""Optimiser steps between updates of the target network."""
 
 Weights = dict[str, torch.Tensor]
 
@@ -48,7 +48,7 @@ class Acting(Protocol):
     """How, in a word."""
 
     def collect(self, weights: Weights) -> tuple[int, list[tuple[torch.Tensor, ...]]]:
-        """Samples that were taken, and the sequences that became complete."""
+        """Number of collected samples, and completed sequences."""
         ...
 
     def close(self) -> None:
@@ -57,7 +57,7 @@ class Acting(Protocol):
 
 
 class ActingHere:
-    """One actor in this process, in turns with learning."""
+    """One actor in this process, alternating with learning."""
 
     how = "in one process"
 
@@ -75,7 +75,7 @@ class ActingHere:
 
 
 class ActingUnderRay:
-    """Several processes that act all the time, while this one learns."""
+    """Several processes that act continuously, while this one learns."""
 
     how = "in processes under Ray"
 
@@ -94,13 +94,13 @@ class ActingUnderRay:
             size = firsts[index + 1] - first
             actor = remote.remote(size, seed + 1000 * index, first, num_envs)
             self._actors.append((actor, size))
-        # Nobody's clock should count how long processes take to start.
+        # The start-up time of the processes is excluded from all timings.
         ray.get([actor.is_ready.remote() for actor, _ in self._actors])
         for actor, size in self._actors:
             self._sizes[actor.collect.remote(None, ROLLOUT)] = (actor, size)
 
     def collect(self, weights: Weights) -> tuple[int, list[tuple[torch.Tensor, ...]]]:
-        """Take what the first process to be ready has, and send it on."""
+        """Return the results of the first process that is ready, and restart it."""
         (ready,), _ = self._ray.wait(list(self._sizes), num_returns=1)
         actor, size = self._sizes.pop(ready)
         found = [
@@ -116,7 +116,7 @@ class ActingUnderRay:
 
 
 class Replay:
-    """Sequences, of which the oldest make room, drawn by their priorities."""
+    """Ring buffer of sequences, sampled by priority."""
 
     def __init__(self, capacity: int) -> None:
         self._tensors = Sequences(
@@ -130,10 +130,10 @@ class Replay:
         self._priority = torch.zeros(capacity)
         self._next = 0
         self.size = 0
-        """Sequences that are there."""
+        """Number of stored sequences."""
 
     def add(self, parts: tuple[torch.Tensor, ...]) -> None:
-        """Keep sequences, as likely to be drawn as the likeliest."""
+        """Store sequences with the maximum priority."""
         capacity = len(self._priority)
         parts = tuple(part[-capacity:] for part in parts)
         number = len(parts[0])
@@ -145,7 +145,7 @@ class Replay:
         self.size = min(capacity, self.size + number)
 
     def draw(self, rows: int) -> tuple[Sequences, torch.Tensor, torch.Tensor]:
-        """Sequences, their places, and the weights that make up for the choice."""
+        """Return sampled sequences, their indices, and importance weights."""
         chance = self._priority[: self.size] ** 0.9
         places = torch.multinomial(chance, rows, replacement=True)
         share = chance[places] / chance.sum()
@@ -154,12 +154,12 @@ class Replay:
         return found, places, weight / weight.max()
 
     def judge(self, places: torch.Tensor, priority: torch.Tensor) -> None:
-        """Say how wrong sequences were."""
+        """Update the priorities of sequences."""
         self._priority[places] = priority + 1e-3
 
 
 class ReplayLearner:
-    """Acts and learns in turns. Updates go with samples, whatever the worlds."""
+    """Alternates acting and learning; updates are proportional to samples."""
 
     def __init__(self, num_envs: int, seed: int, *, under_ray: bool) -> None:
         torch.manual_seed(seed)
@@ -176,7 +176,7 @@ class ReplayLearner:
         self.policy = _Greedy(self._online)
 
     def advance(self) -> float:
-        """Act for a while, then learn as much as is due."""
+        """Act for some steps, then run the due updates."""
         start = time.perf_counter()
         weights = {n: t.detach() for n, t in self._online.state_dict().items()}
         samples, found = self._acting.collect(weights)
@@ -195,7 +195,7 @@ class ReplayLearner:
         self._acting.close()
 
     def _learn(self) -> None:
-        """One step of the optimiser."""
+        """Run one optimiser step."""
         found, places, weight = self._replay.draw(ROWS)
         values, _ = self._online(found.observations, found.hidden)
         with torch.no_grad():
@@ -220,13 +220,13 @@ class ReplayLearner:
 
     @staticmethod
     def _targets(found: Sequences, later: torch.Tensor) -> torch.Tensor:
-        """Returns of several steps, shape (rows, LENGTH).
+        """Return n-step returns, shape (rows, LENGTH).
 
         Args:
-            found: The sequences. Each step earns 1.
+            found: The sequences. Each step has a reward of 1.
             later: Value of each state by the target network, (rows, LENGTH + 1).
         """
-        # Behind the last step there is no reward, only the value of the last state.
+        # After the last step there is no reward, only the value of the last state.
         lengths = found.valid.sum(dim=1, keepdim=True).long()
         steps = torch.arange(LENGTH)[None]
         last = torch.minimum(steps + STEPS_AHEAD, lengths).clamp(max=LENGTH)
@@ -241,18 +241,18 @@ class ReplayLearner:
 
 
 def _scaled(value: torch.Tensor) -> torch.Tensor:
-    """R2D2's rescaling, which keeps large returns from drowning small ones."""
+    """R2D2's value rescaling, which compresses large returns."""
     return value.sign() * ((value.abs() + 1.0).sqrt() - 1.0) + 1e-3 * value
 
 
 def _unscaled(value: torch.Tensor) -> torch.Tensor:
-    """The inverse of `_scaled`."""
+    """Inverse of `_scaled`."""
     root = (1.0 + 4e-3 * (value.abs() + 1.0 + 1e-3)).sqrt()
     return value.sign() * (((root - 1.0) / 2e-3).square() - 1.0)
 
 
 class _Greedy:
-    """The best action by the network."""
+    """Greedy policy of the network."""
 
     def __init__(self, network: RecurrentQ) -> None:
         self._network = network

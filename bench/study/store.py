@@ -1,4 +1,4 @@
-"""Results that are written as they come, so that an interrupted study goes on."""
+"""Results that are saved immediately, so that an interrupted study can be resumed."""
 
 import argparse
 import datetime
@@ -12,7 +12,7 @@ from bench.record import RESULTS, machine, versions
 from mjlab.cli.answers import UsageError
 
 BUSY = 0.25
-"""Load of a core, by others, from which a machine is called busy."""
+"""Load per core above which a machine counts as busy."""
 
 IMAGES = Path(__file__).resolve().parents[2] / "docs/images/cartpole"
 
@@ -40,19 +40,20 @@ def show_progress(text: str) -> None:
 
 
 class Store:
-    """A JSON file of results by key, with what they depend on."""
+    """JSON file of results by key, with the settings that they depend on."""
 
     def __init__(self, path: Path, settings: dict[str, Any], *, fresh: bool) -> None:
-        """Open the file, or begin one.
+        """Open or create the file.
 
         Args:
-            path: The file. Its folder is made.
-            settings: What results depend on. A file with others is not added to.
-            fresh: Whether to begin anew, whatever is there.
+            path: The file. Its folder is created.
+            settings: Settings that results depend on. A file with other settings is an
+                error.
+            fresh: Replace an existing file.
         """
         self.path = path
         self.resumed = 0
-        """Results that were there already."""
+        """Number of results that already existed."""
         path.parent.mkdir(parents=True, exist_ok=True)
         self.record: dict[str, Any] = {
             "date": _now(),
@@ -62,7 +63,7 @@ class Store:
             "settings": settings,
             "results": {},
         }
-        """All that the file holds."""
+        """Contents of the file."""
         if path.exists() and not fresh:
             self._resume(settings)
 
@@ -72,18 +73,18 @@ class Store:
         return self.record["results"]
 
     def add(self, key: str, value: Any) -> None:
-        """Keep a result, in the file at once."""
+        """Store a result, and write the file."""
         self.results[key] = value
         self.save()
 
     def save(self) -> None:
-        """Write the file, so that it is whole at every moment."""
+        """Write the file atomically."""
         temporary = self.path.with_name(f"{self.path.name}.tmp")
         temporary.write_text(json.dumps(self.record, indent=1) + "\n", "utf-8")
         os.replace(temporary, self.path)
 
     def about_machine(self) -> str:
-        """Say on what machine, when, and under what load it was measured."""
+        """Return machine, date and load of the measurements."""
         machine, load = self.record["machine"], self.record["load_average"]
         told = (
             f"Measured on {machine['processor']} ({machine['cores']} cores, GPU: "
@@ -91,9 +92,9 @@ class Store:
         )
         if load > BUSY * machine["cores"]:
             told += (
-                f" The machine was busy with other work (load average {load:g} on "
-                f"{machine['cores']} cores at the start): figures are lower than they "
-                "would be on a quiet one, and ratios count more than rates."
+                f" The machine was busy (load average {load:g} on "
+                f"{machine['cores']} cores at the start): rates are lower than on an "
+                "idle machine, and ratios are more reliable."
             )
         return told
 
@@ -103,14 +104,14 @@ class Store:
             before, results = found["settings"], found["results"]
         except (ValueError, KeyError, TypeError) as error:
             raise UsageError(
-                f"{self.path} is no file of results ({type(error).__name__}: {error}). "
-                "--fresh begins anew in its place."
+                f"{self.path} is not a file of results ({type(error).__name__}: "
+                f"{error}). --fresh replaces it."
             ) from error
         same = json.loads(json.dumps(settings))
         if found.get("machine") != json.loads(json.dumps(machine())):
             raise UsageError(
-                f"{self.path} was measured on another machine. --fresh begins anew in "
-                "its place, and --out writes elsewhere."
+                f"{self.path} was measured on another machine. --fresh replaces it, "
+                "and --out selects another folder."
             )
         changed = [k for k in {**before, **same} if before.get(k) != same.get(k)]
         if changed:
@@ -120,7 +121,7 @@ class Store:
             )
             raise UsageError(
                 f"{self.path} was measured with other settings: {listed}. --fresh "
-                "begins anew in its place, and --out writes elsewhere."
+                "replaces it, and --out selects another folder."
             )
         self.resumed = len(results)
         self.record = found | {"resumed": [*found.get("resumed", []), _now()]}

@@ -1,8 +1,8 @@
-"""Does a vector environment keep Gymnasium's contract? A checker of any of them.
+"""Checker of Gymnasium's contract for any vector environment.
 
-It imports nothing of this project. What a vector environment returns, NumPy arrays or
-tensors, is compared number by number with environments of one world each, or, where
-there are none, with the vector environment itself without automatic resets:
+It is independent of this project. The results of a vector environment, NumPy arrays or
+tensors, are compared with single environments or, without these, with the vector
+environment without automatic resets:
 
     check_vector_env(make, make_single=lambda index: gym.make("Some-v0"))
 
@@ -29,7 +29,7 @@ _FINAL = ("final_obs", "final_info")
 
 
 class ConformanceError(AssertionError):
-    """What is wrong with a vector environment."""
+    """Faults of a vector environment."""
 
     def __init__(self, faults: Sequence[str]) -> None:
         self.faults = tuple(faults)
@@ -40,7 +40,7 @@ class ConformanceError(AssertionError):
 
 
 class InconclusiveError(RuntimeError):
-    """Too few episodes ended to say anything about what happens at their end."""
+    """Too few episodes ended to test their endings."""
 
 
 def check_vector_env(
@@ -54,22 +54,22 @@ def check_vector_env(
     compare_info: bool = True,
     allow_popped_mask: bool = True,
 ) -> None:
-    """Raise `ConformanceError` with all that is wrong.
+    """Raise `ConformanceError` with all faults.
 
     Args:
         make: Builds the vector environment.
         make_single: Builds the environment of one row, by its index.
         modes: The modes to check.
         steps: Steps of each comparison.
-        min_ends: How many episodes of each row have to end in these steps.
-        seed: Seed of all that is drawn.
-        compare_info: Whether the rows' infos are compared as well.
-        allow_popped_mask: Whether `reset` may take "reset_mask" out of its options, as
-            Gymnasium 1.4 does itself.
+        min_ends: Minimum number of ended episodes per row in these steps.
+        seed: Random seed.
+        compare_info: Also compare the rows' infos.
+        allow_popped_mask: Allow `reset` to remove "reset_mask" from its options, as
+            Gymnasium 1.4 does.
 
     Raises:
-        ConformanceError: There are faults.
-        InconclusiveError: Episodes are too long for so few steps.
+        ConformanceError: If there are faults.
+        InconclusiveError: If too few episodes end.
     """
     faults: list[str] = []
     for mode in modes:
@@ -84,7 +84,7 @@ def check_vector_env(
         ]
         if mode is AutoresetMode.DISABLED:
             checks.append(partial(check_bad_masks, env, seed))
-        # In no order, so that a list that is taken for its first entry shows.
+        # Out of order, so that a list is not confused with its first entry.
         listed = [seed + (7 * index + 3) % 101 for index in range(env.num_envs)]
         checks += [
             partial(
@@ -108,7 +108,7 @@ def check_vector_env(
 
 
 def _run(check: Callable[[], list[str]]) -> list[str]:
-    """What a check finds. An exception on the way is a fault as well."""
+    """Return the findings of a check; an exception is a finding as well."""
     try:
         return check()
     except InconclusiveError:
@@ -118,7 +118,7 @@ def _run(check: Callable[[], list[str]]) -> list[str]:
         return [f"{type(error).__name__} in {place.filename}:{place.lineno}: {error}"]
 
 
-# What it says of itself.
+# Declared properties.
 
 
 def check_declaration(env: VectorEnv, mode: AutoresetMode) -> list[str]:
@@ -140,11 +140,11 @@ def check_declaration(env: VectorEnv, mode: AutoresetMode) -> list[str]:
     return faults
 
 
-# What it returns.
+# Results.
 
 
 def check_returned_types(env: VectorEnv, seed: int) -> list[str]:
-    """Types and shapes of all that is returned, and the masks of infos."""
+    """Types and shapes of results, and the masks of infos."""
     observations, info = env.reset(seed=seed)
     faults = _space_faults(observations, env.observation_space, "reset observation")
     faults += _info_faults(info, env.num_envs, "reset info")
@@ -197,7 +197,7 @@ def _array_faults(
 
 
 def _info_faults(info: Any, num_envs: int, name: str) -> list[str]:
-    """Every key needs a mask that says which rows it is of."""
+    """Every key needs a mask of the rows that it belongs to."""
     if not isinstance(info, dict):
         return [f"{name} is a {type(info).__name__}, not a dict"]
     faults = []
@@ -217,7 +217,7 @@ def _info_faults(info: Any, num_envs: int, name: str) -> list[str]:
 
 
 def check_returned_data_is_new(env: VectorEnv, seed: int) -> list[str]:
-    """What is returned shares no memory with what was or will be returned."""
+    """Results share no memory with earlier or later ones."""
     calls: list[tuple[str, Any]] = [("reset", env.reset(seed=seed))]
     copies = [_copied(calls[0][1])]
     for step in range(3):
@@ -238,7 +238,7 @@ def check_returned_data_is_new(env: VectorEnv, seed: int) -> list[str]:
 
 
 def _memories(value: Any) -> set[int]:
-    """Addresses of the memory that some data lies in."""
+    """Return the memory addresses of data."""
     found = set()
     for leaf in _leaves(value):
         if callable(getattr(leaf, "untyped_storage", None)):
@@ -251,13 +251,13 @@ def _memories(value: Any) -> set[int]:
     return found - {0}
 
 
-# What it is given.
+# Arguments.
 
 
 def check_options(
     env: VectorEnv, seed: int, *, allow_popped_mask: bool = True
 ) -> list[str]:
-    """Options are read and left as they were."""
+    """Options are read and not modified."""
     faults = []
     mask = np.zeros(env.num_envs, dtype=bool)
     mask[0] = True
@@ -273,7 +273,7 @@ def check_options(
 
 
 def check_bad_masks(env: VectorEnv, seed: int) -> list[str]:
-    """A mask that cannot be meant is an error."""
+    """An invalid mask is an error."""
     bad: dict[str, np.ndarray] = {
         "without a world": np.zeros(env.num_envs, dtype=bool),
         "of a wrong shape": np.ones(env.num_envs + 1, dtype=bool),
@@ -291,7 +291,7 @@ def check_bad_masks(env: VectorEnv, seed: int) -> list[str]:
 
 
 def check_seeds(env: VectorEnv, seed: int) -> list[str]:
-    """The same seeds give the same run, others another; an integer counts upwards."""
+    """Equal seeds give equal runs, other seeds different ones; integers count up."""
     faults = []
     counted = [seed + index for index in range(env.num_envs)]
     first = _short_run(env, seed)
@@ -307,7 +307,7 @@ def check_seeds(env: VectorEnv, seed: int) -> list[str]:
         if not same(*kept):
             faults.append("the seed of the last row changes other rows")
     try:
-        reset: Any = env.reset  # Its annotation knows of no lists.
+        reset: Any = env.reset  # Its annotation does not include lists.
         reset(seed=[*counted, seed])  # One too many.
     except (ValueError, TypeError):
         return faults
@@ -331,29 +331,29 @@ def _rows_but_last(run: Any) -> Any:
     return run[:-1]
 
 
-# What each row does.
+# Behaviour of rows.
 
 
 class Rows:
-    """Environments of one world each: what the rows ought to do, one by one."""
+    """Single environments, one per row: the expected behaviour."""
 
     def __init__(self, envs: Sequence[Env]) -> None:
         self._envs = envs
         self._space = batch_space(envs[0].action_space, len(envs))
 
     def reset(self, seeds: Sequence[int]) -> list[tuple[Any, dict[str, Any]]]:
-        """Begin all rows; return the observation and the info of each."""
+        """Reset all rows; return the observation and the info of each."""
         return [
             _copied(env.reset(seed=seed))
             for env, seed in zip(self._envs, seeds, strict=True)
         ]
 
     def reset_row(self, row: int) -> tuple[Any, dict[str, Any]]:
-        """Begin one row anew, from the numbers that come next."""
+        """Reset one row, with the next random numbers."""
         return _copied(self._envs[row].reset())
 
     def step(self, actions: Any, skip: set[int]) -> dict[int, tuple[Any, ...]]:
-        """Step the rows but those to skip; return what each of them returned."""
+        """Step the rows that are not skipped; return their results."""
         return {
             row: _copied(self._envs[row].step(action))
             for row, action in enumerate(iterate(self._space, actions))
@@ -376,13 +376,13 @@ def compare_rows(
     min_ends: int,
     compare_info: bool,
 ) -> list[str]:
-    """Step the vector environment and a model of its rows, and compare all."""
+    """Step the vector environment and a model of its rows, and compare all results."""
     comparison = _Comparison(env, model, mode, compare_info)
     faults = comparison.reset(seed)
     for step in range(steps):
         faults += [f"{fault} (step {step + 1})" for fault in comparison.step(step)]
         if faults:
-            return faults[:3]  # What follows from the first ones says nothing new.
+            return faults[:3]  # Later faults are consequences of the first ones.
     if min(comparison.ends) < min_ends:
         raise InconclusiveError(
             f"Only {min(comparison.ends)} episodes of a row ended in {steps} steps; "
@@ -392,7 +392,7 @@ def compare_rows(
 
 
 class _Comparison:
-    """One run of a vector environment beside the model of its rows."""
+    """One run of a vector environment compared with the model of its rows."""
 
     def __init__(
         self, env: VectorEnv, model: Rows, mode: AutoresetMode, compare_info: bool
@@ -404,12 +404,12 @@ class _Comparison:
         self.ends = [0] * env.num_envs
 
     def reset(self, seed: int | list[int]) -> list[str]:
-        """Begin all rows."""
+        """Reset all rows."""
         self._waiting.clear()
         count = range(self._env.num_envs)
         seeds = [seed + i for i in count] if isinstance(seed, int) else seed
         expected = self._model.reset(list(seeds))
-        reset: Any = self._env.reset  # Its annotation knows of no lists.
+        reset: Any = self._env.reset  # Its annotation does not include lists.
         observations, info = reset(seed=seed)
         rows = self._rows(observations)
         return [
@@ -428,7 +428,7 @@ class _Comparison:
         ended: set[int] = set()
         for row, seen in enumerate(rows):
             own, row_flags = expected.get(row), [_numpy(f)[row].item() for f in flags]
-            if own is None:  # It is reset in place of this step.
+            if own is None:  # It is reset instead of stepped.
                 own = _with_reset((None, 0.0, False, False), self._model.reset_row(row))
             elif own[2] or own[3]:
                 ended.add(row)
@@ -485,7 +485,7 @@ class _Comparison:
         return found
 
     def _final_faults(self, info: Any, row: int, own: tuple[Any, ...]) -> list[str]:
-        """What is kept of an episode that ended in a row."""
+        """Stored data of an episode that ended in a row."""
         faults = []
         if not _holds(info.get("_final_obs"), row):
             faults.append(f"_final_obs does not hold for row {row}, which ended")
@@ -500,7 +500,7 @@ class _Comparison:
         return faults
 
     def _mask_faults(self, info: Any, ended: set[int]) -> list[str]:
-        """Masks of what is final hold for no row that goes on."""
+        """Masks of final data are false for continuing rows."""
         goes_on = set(range(self._env.num_envs)) - ended
         return [
             f"_{key} holds for row {row}, which did not end"
@@ -511,15 +511,15 @@ class _Comparison:
 
 
 def _with_reset(own: tuple[Any, ...], reset: tuple[Any, Any]) -> tuple[Any, ...]:
-    """What a row returns that is reset within a step."""
+    """Results of a row that is reset within a step."""
     return (reset[0], *own[1:4], reset[1])
 
 
-# Data, whatever it is made of.
+# Data of any type.
 
 
 def same(one: Any, other: Any) -> bool:
-    """Whether two pieces of data are equal in every number, shape and key."""
+    """Return whether two pieces of data have equal numbers, shapes and keys."""
     if isinstance(one, dict) and isinstance(other, dict):
         return one.keys() == other.keys() and all(
             same(value, other[key]) for key, value in one.items()
@@ -539,7 +539,7 @@ def same(one: Any, other: Any) -> bool:
 
 
 def row_info(info: Any, row: int) -> dict[str, Any]:
-    """What an info says of one row, without what is final."""
+    """Return the info of one row, without final data."""
     found = {}
     for key, value in info.items():
         if key.startswith("_") or key in _FINAL or not _holds(info.get(f"_{key}"), row):
@@ -554,7 +554,7 @@ def _holds(mask: Any, row: int) -> bool:
 
 
 def _row_of(value: Any, row: int) -> Any:
-    """One row of observations: a batch, or an array of the rows' own objects."""
+    """Return one row of observations: of a batch, or of an object array."""
     if isinstance(value, dict):
         return {key: _row_of(part, row) for key, part in value.items()}
     if isinstance(value, tuple):
@@ -568,7 +568,7 @@ def _sample(env: VectorEnv, number: int) -> Any:
 
 
 def _reset_ended(env: VectorEnv, terminated: Any, truncated: Any) -> None:
-    """Reset by hand what ended, where nothing else does."""
+    """Reset finished rows manually in the mode DISABLED."""
     ended = _numpy(terminated).astype(bool) | _numpy(truncated).astype(bool)
     is_disabled = env.metadata.get("autoreset_mode") is AutoresetMode.DISABLED
     if is_disabled and ended.any():
@@ -580,7 +580,7 @@ def _is_array(value: Any) -> bool:
 
 
 def _numpy(value: Any) -> Any:
-    """A tensor as an array; anything else as it is."""
+    """Return a tensor as an array; other values unchanged."""
     if callable(getattr(value, "detach", None)):
         return value.detach().cpu().numpy()
     return value
@@ -602,7 +602,7 @@ def _copied(value: Any) -> Any:
 
 
 def _plain(value: Any) -> Any:
-    """Numbers without regard to what they are wrapped in."""
+    """Return numbers without their container types."""
     if isinstance(value, dict):
         return {key: _plain(part) for key, part in value.items()}
     return _item(value) if np.ndim(value) == 0 else value

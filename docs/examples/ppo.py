@@ -52,7 +52,8 @@ class Agent(nn.Module):
 def last_seen(info: dict[str, Any], seen: torch.Tensor) -> torch.Tensor:
     """Return the observations before any reset: `final_obs` of finished rows."""
     final = info.get("final_obs")
-    if isinstance(final, np.ndarray):  # Of objects, None where no row ended.
+    # An array of objects, None for rows that have not finished.
+    if isinstance(final, np.ndarray):
         pairs = zip(seen.numpy(), final, strict=True)
         return torch.as_tensor(np.stack([a if b is None else b for a, b in pairs]))
     return seen if final is None else final
@@ -121,7 +122,7 @@ def train(form: str, iterations: int, seed: int) -> tuple[float, list[float]]:
         if iteration % 10 == 9:
             print(f"iteration {iteration + 1}: reward {curve[-1]:.2f} of 1")
     seen, total, cut = torch.as_tensor(env.reset(seed=seed)[0]), 0.0, np.zeros(ENVS)
-    while not cut.any():  # Only time ends an episode of this task.
+    while not cut.any():  # Episodes of this task end only by the time limit.
         with torch.no_grad():
             action = agent.actor(seen)
         seen, reward, _, cut, _ = env.step(

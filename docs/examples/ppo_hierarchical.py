@@ -41,11 +41,11 @@ EPOCHS, BATCHES = 4, 8
 GAMMA, LAMBDA, CLIP, RATE = 0.99, 0.95, 0.2, 3e-4
 
 Scalars = Mapping[str, Any]
-"""Values by dotted names."""
+"""Return values by dotted names."""
 
 
 def mlp(inputs: int, outputs: int) -> nn.Sequential:
-    """A network of two hidden layers."""
+    """Return a network with two hidden layers."""
     layers = [nn.Linear(inputs, 256), nn.ELU(), nn.Linear(256, 256), nn.ELU()]
     return nn.Sequential(*layers, nn.Linear(256, outputs))
 
@@ -224,7 +224,7 @@ def train(
 
 
 def main() -> None:
-    """Read the command line, and train."""
+    """Parse the command line, and train."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--env_file", type=Path, metavar="FILE.yaml")
     parser.add_argument("--task", default="Muscle-Walk-W18")

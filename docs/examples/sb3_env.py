@@ -1,6 +1,6 @@
 """Stable-Baselines3: a `VecEnv` of many worlds.
 
-Copy this file beside your program:
+Copy this file next to your program:
 
     env = mjlab.make("Velocity-G1", num_envs=64, numpy=True, autoreset_mode="same_step")
     model = PPO("MlpPolicy", Sb3VecEnv(env))
@@ -93,7 +93,7 @@ class Sb3VecEnv(VecEnv):
         return [result] * self.num_envs
 
     def env_is_wrapped(self, wrapper_class: Any, indices: Any = None) -> list[bool]:
-        """Return False: rows have no wrappers of their own."""
+        """Return False: rows have no separate wrappers."""
         return [False] * len(self._rows(indices))
 
     def get_images(self) -> Sequence[np.ndarray | None]:

@@ -1,6 +1,6 @@
 """skrl: a `Wrapper` of many worlds.
 
-Copy this file beside your program:
+Copy this file next to your program:
 
     env = SkrlEnv(mjlab.make("Velocity-G1", num_envs=64), seed=0)
 """
@@ -23,13 +23,13 @@ from mjlab.gym.worlds import Info
 from mjlab.gym.wrappers import TensorEnv
 
 CRITIC = "critic"
-"""Observation group of the critic: skrl's state."""
+"""Observation group of the critic, which is skrl's state."""
 
 
 class SkrlEnv(Wrapper):
     """An environment with tensors as a `Wrapper` of skrl; no data leaves the device.
 
-    skrl's own `wrap_env` supports these environments too, by way of NumPy. Here the
+    skrl's own `wrap_env` also supports these environments, through NumPy. Here the
     observation group "critic" is skrl's state, and `info["final_obs"]` and
     `info["final_states"]` are flat like the observations: the terminal observations
     before the reset, which `SeesEnds` passes to an agent.
@@ -75,7 +75,7 @@ class SkrlEnv(Wrapper):
         return self._env.single_action_space
 
     def reset(self) -> tuple[torch.Tensor, Info]:
-        """Reset at the first call. Later calls return the present observations."""
+        """Reset at the first call. Later calls return the current observations."""
         if self._now is None:
             observations, info = self._env.reset(seed=self._seed)
             self._now = (*self._flat(observations), info)
@@ -94,7 +94,7 @@ class SkrlEnv(Wrapper):
         return (self._now[0], *columns, info)
 
     def state(self) -> torch.Tensor | None:
-        """Return the present observations of the critic."""
+        """Return the current observations of the critic."""
         return None if self._now is None else self._now[1]
 
     def render(self, *args: Any, **kwargs: Any) -> Any:

@@ -1,6 +1,6 @@
 """TorchRL: an `EnvBase` of many worlds.
 
-Copy this file beside your program:
+Copy this file next to your program:
 
     env = TorchRlEnv(mjlab.make("Velocity-G1", num_envs=64))
     data = env.rollout(8, break_when_any_done=False)

@@ -19,7 +19,7 @@ class ActuatorBinding:
     """Actuator configuration, and addresses of its actuators in the compiled model."""
 
     cfg: ActuatorCfg
-    """The configuration."""
+    """Configuration of the actuators."""
 
     target_names: tuple[str, ...]
     """Names of the targets within the entity."""

@@ -205,7 +205,7 @@ def is_muscle(model: mujoco.MjModel, actuator: int) -> bool:
 
 
 def _range_slots(field: str, row: int) -> tuple[GainSlot, ...]:
-    # The upper bound comes first, because the first slot is the one that is read.
+    # The upper bound comes first, because limits are read from the first slot.
     return (GainSlot(field, row, 1, 1.0), GainSlot(field, row, 0, -1.0))
 
 

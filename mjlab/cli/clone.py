@@ -49,7 +49,7 @@ class CloneOptions(TaskOptions):
     configs = ("env", "agent")
 
     task: Positional[str | None] = None
-    """The task."""
+    """Task id, such as Lift-Yam-IK."""
 
     demos: Path | None = None
     """Recording with actions and the observations of the policy."""

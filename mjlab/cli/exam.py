@@ -40,11 +40,11 @@ Letter = Literal["A", "B", "N", "C"]
 class ExamOptions(RunOptions):
     """Take a walking policy through an exam.
 
-    Runs of 90 s with 18 targets. Level A is the route alone, B adds punches, N adds
-    arms moved by others (G1) or a changing payload (Go1), and C has all of it. Level C
-    of the G1 is the public exam of rhoyn/teleop-walking-benchmark, with its random
-    numbers. Prints a table, and writes exam.json, exam.html and films of the worst and
-    the median run.
+    Runs of 90 s with 18 targets. Level A is only the route, B adds punches, N adds arms
+    moved by the exam (G1) or a changing payload (Go1), and C combines all of them.
+    Level C of the G1 is the public exam of rhoyn/teleop-walking-benchmark, with its
+    random numbers. Prints a table, and writes exam.json, exam.html and films of the
+    worst and the median run.
     """
 
     program = "exam.py"
@@ -60,7 +60,7 @@ class ExamOptions(RunOptions):
     with --adapter any file."""
 
     adapter: str | None = None
-    """Adapter of a foreign policy, FILE.py:CLASS. docs/exam.md shows one."""
+    """Adapter of a foreign policy, FILE.py:CLASS. docs/howto/exam.md has an example."""
 
     exam: Literal["g1", "go1"] | None = None
     """Exam to take. Default: the exam of the policy's robot; g1 with --adapter."""
@@ -75,30 +75,31 @@ class ExamOptions(RunOptions):
     """Id of the first run."""
 
     model: Path | None = None
-    """MJCF file of the robot. By default the exam's own."""
+    """MJCF file of the robot. Default: the robot of the exam."""
 
     best: bool = False
-    """Take the best checkpoint of the run instead of its newest."""
+    """Use the best checkpoint of the run instead of its newest."""
 
     films: bool = True
     """Write films of the worst and the median run of each level."""
 
     to: Path | None = None
-    """Folder for the results. By default exam in the run's folder, or in logs for a
-    policy that ships, an ONNX file or a foreign policy."""
+    """Folder for the results. Default: exam in the run's folder, or in logs for a
+    shipped policy, an ONNX file or a foreign policy.
+    """
 
     threads: Annotated[int, at_least(0)] = 0
-    """Threads of physics. 0 takes one per processor."""
+    """Number of physics threads. 0 uses one per processor."""
 
 
 @dataclass(frozen=True)
 class Candidate:
-    """A policy that takes the exam."""
+    """Policy that takes the exam."""
 
     policy: "ExamPolicy"
     exam: "Exam"
     name: str
-    """Task and file, for people."""
+    """Task and file, for display."""
 
     folder: Path
     """Default folder of the results."""
@@ -121,7 +122,7 @@ def main(arguments: "Sequence[str]") -> None:
 
 @contextmanager
 def candidate(options: ExamOptions) -> Iterator[Candidate]:
-    """Load the policy, and close it in the end."""
+    """Load the policy, and close it at the end."""
     if options.adapter is not None:
         yield foreign(options, options.adapter)
         return
@@ -180,7 +181,8 @@ def choose_exam(options: ExamOptions, cfg: Any) -> "Exam":
         if joints.issuperset(exam.joints):
             return exam
     raise UsageError(
-        f"There is no exam for this robot. Exams: {', '.join(EXAMS)}. --exam names one."
+        f"No exam has the joints of this robot. Exams: {', '.join(EXAMS)}. Select one "
+        "with --exam."
     )
 
 
@@ -190,7 +192,7 @@ def foreign(options: ExamOptions, adapter: str) -> Candidate:
 
     path = Path(options.policy)
     if not path.exists():
-        raise UsageError(f"There is no file {path}. Name the foreign policy's file.")
+        raise UsageError(f"{path} does not exist. Name the file of the foreign policy.")
     exam = EXAMS[options.exam or "g1"]
     policy = load_adapter(adapter)(path, exam)
     name = f"{path.parent.name}/{path.stem}"
@@ -205,7 +207,7 @@ def load_adapter(words: str) -> Any:
     if not name.isidentifier() or path.suffix != ".py":
         raise UsageError(f"--adapter is {words!r}. It needs FILE.py:CLASS.")
     if not path.is_file():
-        raise UsageError(f"--adapter: there is no file {path}.")
+        raise UsageError(f"--adapter: {path} does not exist.")
     spec = importlib.util.spec_from_file_location(path.stem, path)
     assert spec is not None and spec.loader is not None
     module = importlib.util.module_from_spec(spec)

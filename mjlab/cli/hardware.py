@@ -27,7 +27,7 @@ class WorldCount:
     """Number of worlds, with the reason for it."""
 
     number: int
-    """The number."""
+    """Number of worlds."""
 
     reason: str
     """The reason, as a sentence."""

@@ -26,7 +26,7 @@ class ImportOptions(Options):
     )
 
     file: Positional[Path | None] = None
-    """The file."""
+    """File to import."""
 
     robot: str = "G1"
     """The robot of the motion."""
@@ -137,7 +137,7 @@ class ShowOptions(Options):
     )
 
     file: Positional[Path | None] = None
-    """The motion."""
+    """Motion file (npz)."""
 
     robot: str | None = None
     """The robot. Default: the robot that the file names."""
@@ -169,7 +169,7 @@ class MirrorOptions(Options):
     examples = ("kick.npz --out kick_left.npz",)
 
     file: Positional[Path | None] = None
-    """The motion."""
+    """Motion file (npz)."""
 
     out: Path | None = None
     """File to write. Default: the name of the input with _mirrored."""
@@ -190,7 +190,7 @@ class SimulateOptions(Options):
     examples = ("dance.npz",)
 
     file: Positional[Path | None] = None
-    """The motion."""
+    """Motion file (npz)."""
 
     out: Path | None = None
     """File to write. Default: the name of the input with _simulated."""
@@ -207,7 +207,7 @@ class CutOptions(Options):
     examples = ("dance.npz --frames 100 400",)
 
     file: Positional[Path | None] = None
-    """The motion."""
+    """Motion file (npz)."""
 
     frames: tuple[int, int] | None = None
     """First frame, counted from 0, and last frame plus one."""
@@ -224,10 +224,10 @@ class BlendOptions(Options):
     examples = ("wave.npz --then bow.npz --seconds 0.8 --out both.npz",)
 
     file: Positional[Path | None] = None
-    """The first motion."""
+    """First motion file (npz)."""
 
     then: Path | None = None
-    """The second motion."""
+    """Second motion file (npz)."""
 
     seconds: float = 0.5
     """Duration of the cross-fade, in seconds."""

@@ -62,7 +62,7 @@ class Pattern:
     """Task that a new one is derived from."""
 
     task: str
-    """Its id."""
+    """Id of the existing task."""
 
     module: str
     """Where its configuration is defined."""

@@ -65,7 +65,7 @@ class PlayOptions(TaskOptions, RunOptions):
     """Video file to write, such as out.mp4. Needs no display."""
 
     dump: Path | None = None
-    """Replay a fault that a run kept in its folder `dumps`: a file there."""
+    """Dump file to replay, from a run's folder `dumps`."""
 
     dump_world: int | None = None
     """World of the dump. Default: the one with the first fault."""

@@ -27,7 +27,7 @@ class SceneOptions(TaskOptions):
     )
 
     task: Positional[str | None] = None
-    """The task."""
+    """Task id, such as Velocity-Go1-Flat."""
 
     out: Path | None = None
     """New folder, or new zip file, to write to. Default: scene_TASK in this folder."""

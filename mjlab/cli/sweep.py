@@ -50,7 +50,7 @@ class SweepOptions(TaskOptions):
     configs = ("env", "agent")
 
     task: Positional[str | None] = None
-    """The task."""
+    """Task id, such as Cartpole-Balance."""
 
     tune: tuple[str, ...] = ()
     """Settings to search, each with its range: PATH:a..b, PATH:log:a..b, PATH:int:a..b

@@ -35,7 +35,7 @@ class TerrainOptions(Options):
     )
 
     kind: Positional[str | None] = None
-    """The kind."""
+    """Kind of terrain, such as pyramid_stairs. None lists the kinds."""
 
     file: Path | None = None
     """PNG file to write. Default: terrain_KIND.png in this folder."""

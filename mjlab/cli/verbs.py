@@ -17,7 +17,7 @@ class Verb:
     """Subcommand of `mjlab`."""
 
     text: str
-    """Its summary."""
+    """Summary for `mjlab --help`."""
 
     script: str = ""
     """Its file in `scripts/`, without the suffix. Empty means the verb's name."""

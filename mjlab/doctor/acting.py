@@ -22,7 +22,7 @@ class Acting:
     """Data of a rollout; each tensor has shape (steps, num_envs, d)."""
 
     env: ManagerBasedRlEnv
-    """The worlds."""
+    """Environment of the rollout."""
 
     observed: Mapping[str, torch.Tensor]
     """Observations by group and term, such as "actor/joint_pos"."""

@@ -42,7 +42,7 @@ class Course:
     """Figures over the iterations, with the settings of the run."""
 
     metrics: Metrics
-    """The figures."""
+    """Figures by iteration."""
 
     config: Settings
     """Settings of environment and learner, from `config.json`."""

@@ -70,10 +70,10 @@ def make_placeable(spec: mujoco.MjSpec) -> mujoco.MjSpec:
 
     A mocap body is fixed for the physics, and its pose is part of the state, so it can
     differ between worlds. A root body without joints becomes a mocap body itself. If
-    the root body has joints, or geoms and sites lie beside it, everything is attached
-    to a new mocap body. Planes and height fields cannot be placed: beside them, only a
-    root body without joints becomes a mocap body. A spec with flexes is returned
-    unchanged, because MuJoCo does not accept flexes in a mocap body.
+    the root body has joints, or the worldbody has geoms or sites, everything is
+    attached to a new mocap body. Planes and height fields cannot be placed: if the
+    worldbody has one, only a root body without joints becomes a mocap body. A spec with
+    flexes is returned unchanged, because MuJoCo does not accept flexes in a mocap body.
 
     Elements must have names.
     """
@@ -127,7 +127,7 @@ def _wrapped(spec: mujoco.MjSpec) -> mujoco.MjSpec:
             # The geoms of the file's worldbody belong to the base now.
             other = two if one == "world" else one
             wrapper.add_exclude(bodyname1=MOCAP_BASE, bodyname2=other)
-    # It would warn of name clashes; the wrapper has only one name, checked above.
+    # MuJoCo would warn of name clashes; the wrapper has only one name, checked above.
     handler = mujoco.get_mju_user_warning()
     mujoco.set_mju_user_warning(lambda message: None)
     try:

@@ -27,7 +27,7 @@ class ArmWalk:
     def targets(self, step: int, active: np.ndarray) -> np.ndarray:
         """Return the targets of both arms, rad, shape (runs, joints).
 
-        Call this for each control step in order.
+        Call this once per control step, in order.
 
         Args:
             step: Number of the control step. Arms are at rest in step 0.
@@ -68,7 +68,7 @@ class ArmWalk:
 
 
 class HandSpace:
-    """Space of the hands: not further back than in the stance, and below the chin."""
+    """Limits of the hands: not further back than in the stance, and below the chin."""
 
     def __init__(self, robot: ExamRobot, arms: Arms) -> None:
         """Measure the stance."""
@@ -91,7 +91,7 @@ class HandSpace:
         self._highest = float(anchor[2, 0]) + arms.chin_height
 
     def allows(self, left: np.ndarray) -> bool:
-        """Whether both hands stay in their space, for positions of the left arm."""
+        """Whether both hands are within their limits, for positions of the left arm."""
         self._data.qpos[self._left] = left
         self._data.qpos[self._right] = left * self._arms.mirror
         mujoco.mj_kinematics(self._model, self._data)

@@ -18,7 +18,9 @@ class CommandCfg:
     """Gains from distance to velocity and from heading error to yaw rate, 1/s."""
 
     reach_m: tuple[float, float] = (0.10, 0.20)
-    """Distance at which a place counts as reached, and at which it no longer does."""
+    """Distance at which a target counts as reached, and at which it stops being
+    reached.
+    """
 
     reach_rad: tuple[float, float] = (0.05, 0.12)
     """The same for the heading error, rad."""
@@ -51,7 +53,7 @@ class RelativeTarget:
     """Distance to the target to the left, m."""
 
     heading: np.ndarray
-    """Heading of the target relative to the base, rad."""
+    """Heading error relative to the base, rad."""
 
     @property
     def distance(self) -> np.ndarray:
@@ -63,19 +65,19 @@ class Reached:
     """Whether targets are reached, with hysteresis."""
 
     def __init__(self, runs: int, cfg: CommandCfg) -> None:
-        """Start with nothing reached."""
+        """Start with no target reached."""
         self._cfg = cfg
         self.place = np.zeros(runs, bool)
-        """Runs whose place is reached."""
+        """Runs whose target position is reached."""
         self.heading = np.zeros(runs, bool)
-        """Runs whose heading is reached."""
+        """Runs whose target heading is reached."""
 
     def reset(self) -> None:
         """Start a new target."""
         self.place[:] = self.heading[:] = False
 
     def update(self, target: RelativeTarget) -> None:
-        """Update from the present errors."""
+        """Update from the current errors."""
         self.place = _hysteresis(self.place, target.distance, self._cfg.reach_m)
         self.heading = _hysteresis(
             self.heading, np.abs(target.heading), self._cfg.reach_rad

@@ -1,4 +1,4 @@
-"""Conduct an exam: runs of a level in `mujoco.batch`, a block of runs at a time."""
+"""Run an exam: runs of a level in `mujoco.batch`, in blocks."""
 
 from collections.abc import Callable
 
@@ -24,7 +24,7 @@ from mjlab.exam.rules import Level
 from mjlab.mujoco_log import relay_warnings
 
 BLOCK = 128
-"""Runs that are simulated together."""
+"""Number of runs simulated together."""
 
 FRAME_STEPS = 2
 """Control steps per recorded frame."""
@@ -44,11 +44,11 @@ def conduct(
     progress: Progress | None = None,
     block: int = BLOCK,
 ) -> LevelResults:
-    """Conduct a level of an exam.
+    """Run a level of an exam.
 
-    Two calls with equal arguments give equal bits. A run's last digits can depend on
-    the number of runs in its block, because networks sum in another order for another
-    batch size.
+    Two calls with equal arguments are bit-identical. The last digits of a run can
+    depend on the number of runs in its block, because the summation order of networks
+    depends on the batch size.
 
     Args:
         robot: The robot.
@@ -79,7 +79,7 @@ def conduct(
 
 
 def hang(robot: ExamRobot) -> tuple[np.ndarray, np.ndarray]:
-    """Return full state, and sensed root state, at the end of the time on the crane.
+    """Return full state, and sensed root state, after the time on the crane.
 
     Joints hold the stance while the base is fixed at rest before each physics step.
     """
@@ -159,7 +159,7 @@ class _Block:
         self._gains = self._all_gains()
 
     def _all_gains(self) -> tuple[np.ndarray, np.ndarray]:
-        """Gains of the policy for its joints, those of the exam for all others."""
+        """Gains of the policy for its joints, gains of the exam for all others."""
         policy = self._policy
         own = policy.owned.copy()
         if self._arms is not None:
@@ -234,7 +234,7 @@ class _Block:
         place, turned = self._robot.imu
         down = matrices(quat) @ turned
         spin = velocity[:, 3:]
-        # Of the site, in the axes of the base and then of the site.
+        # Of the site, in the axes of the base, then in the axes of the site.
         linear = np.einsum("rji,rj->ri", matrices(quat), velocity[:, :3])
         linear = linear + np.cross(spin, place)
         return Readings(
@@ -308,7 +308,7 @@ class _Block:
     # Punches.
 
     def _punch(self, target: int) -> None:
-        """Apply the force of the present pose, at the anchors of the joints."""
+        """Apply the current force, at the anchors of the joints."""
         plan = self._punches
         assert plan is not None
         rows = np.arange(len(self._runs))
@@ -377,12 +377,12 @@ class _Block:
 
     def _end_fallen(self, step: int) -> None:
         height = self._qpos[:, 2]
-        # A robot that diverged has fallen as well.
+        # A diverged robot counts as fallen.
         stands = (height >= self._exam.fall_height) & np.isfinite(self._qpos).all(1)
         fell = self._active & ~stands
         if not fell.any():
             return
-        # At the begin of a target, the target before ends.
+        # The start of a target ends the previous one.
         self._note_targets(max(step - 1, 0) // self._exam.target_steps, fell)
         self._end(fell, step * self._exam.control_s)
 

@@ -1,4 +1,4 @@
-"""Random numbers of runs: route, punches and payload, the same for every policy."""
+"""Random numbers of runs: route, punches and payload, equal for all policies."""
 
 from dataclasses import dataclass
 
@@ -25,10 +25,11 @@ class PunchPlan:
     """Punches of runs, one for each target."""
 
     joints: np.ndarray
-    """Place of the joint in the exam's order, shape (runs, targets)."""
+    """Index of the joint in the exam's order, shape (runs, targets)."""
 
     on_child: np.ndarray
-    """Whether the force turns with the child body, not the parent, same shape."""
+    """Whether the force rotates with the child body instead of the parent, same
+    shape."""
 
     forces: np.ndarray
     """Force in the axes of that body, N, shape (runs, targets, 3)."""

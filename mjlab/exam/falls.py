@@ -11,14 +11,14 @@ WITHOUT_PUNCH = "no punch"
 """Cause of falls in runs without punches."""
 
 _IMPULSE_STEP = 10.0
-"""Width of the classes of impulses, N s."""
+"""Bin width of impulses, N s."""
 
 Counts = dict[str, tuple[int, int]]
-"""Falls, and punches, by class."""
+"""Falls and punches, by class."""
 
 
 def part_of(punch: Punch) -> str:
-    """Part of the body: the joint's name without its side and its ending."""
+    """Part of the body: the joint's name without side and suffix."""
     name = punch.joint.removesuffix("_joint")
     for side in ("left_", "right_", "FL_", "FR_", "RL_", "RR_"):
         name = name.removeprefix(side)
@@ -36,7 +36,7 @@ def side_of(punch: Punch) -> str:
 
 
 def phase_of(punch: Punch) -> str:
-    """Phase of the gait at the begin of the punch."""
+    """Phase of the gait at the start of the punch."""
     down = sum(punch.feet)
     if len(punch.feet) == 2:
         return ("flight", "single support", "double support")[down]
@@ -59,7 +59,7 @@ KINDS: dict[str, Callable[[Punch], str]] = {
 
 
 def counts(runs: Sequence[RunResult], kind: Callable[[Punch], str]) -> Counts:
-    """Count falls after punches of each class, and the punches of that class."""
+    """Count falls after punches of each class, and all punches of that class."""
     found: Counts = {}
     for run in runs:
         for punch in run.punches:
@@ -79,7 +79,7 @@ def causes(runs: Sequence[RunResult]) -> dict[str, Counts]:
 def survival_curve(
     runs: Sequence[RunResult], seconds: float, points: int = 181
 ) -> tuple[list[float], list[float]]:
-    """Return times, s, and the share of runs that have not fallen by then."""
+    """Return times, s, and the fraction of runs without a fall until then."""
     times = np.linspace(0.0, seconds, points)
     falls = np.array([math.inf if r.completed else r.survival for r in runs])
     return times.tolist(), [float((falls > time).mean()) for time in times]

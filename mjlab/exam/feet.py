@@ -24,7 +24,7 @@ class FootMeter:
         self._peaks = np.zeros(shape)
 
     def update(self, force: np.ndarray, speed: np.ndarray, active: np.ndarray) -> None:
-        """Take a physics step.
+        """Process a physics step.
 
         Args:
             force: Vertical force of each foot, N.
@@ -47,7 +47,7 @@ class FootMeter:
         return _mean(self._speeds, self._touchdowns)
 
     def peak_force(self) -> np.ndarray:
-        """Mean largest force of stances, N, shape (runs,); NaN without stances."""
+        """Mean peak force of stances, N, shape (runs,); NaN without stances."""
         return _mean(self._peaks, self._stances)
 
 

@@ -24,7 +24,7 @@ _HEADINGS = {
 
 @dataclass(frozen=True)
 class ExamRecord:
-    """All that a page shows."""
+    """Contents of a page."""
 
     exam: Exam
     policy: str
@@ -60,7 +60,7 @@ class LevelFalls:
     """Median time from the last punch to the fall, s."""
 
     causes: list[tuple[list[str], list[list[str]]]]
-    """Columns and rows of the table of each kind of cause."""
+    """Column names and rows of the table of each kind of cause."""
 
 
 def write_page(file: Path, record: ExamRecord) -> Path:

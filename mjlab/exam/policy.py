@@ -1,4 +1,4 @@
-"""Interface of a policy in an exam, and the readings that it gets."""
+"""Interface of policies in an exam, and their sensor readings."""
 
 from dataclasses import dataclass
 from typing import Any, Protocol
@@ -51,18 +51,19 @@ class Readings:
     """Targets relative to the base."""
 
     load_targets: np.ndarray
-    """Targets of joints that the exam moves, the stance for others, shape
-    (runs, joints)."""
+    """Targets of joints that the exam moves; the stance for other joints, shape (runs,
+    joints).
+    """
 
 
 class ExamPolicy(Protocol):
-    """Policy in an exam. Arrays go by the exam's joints."""
+    """Policy in an exam. Arrays are in the exam's joint order."""
 
     command: CommandCfg
     """Command settings."""
 
     owned: np.ndarray
-    """Joints that it controls, bool, shape (joints,)."""
+    """Controlled joints, bool, shape (joints,)."""
 
     kp: np.ndarray
     """Position gains, N m/rad, shape (joints,)."""
@@ -71,7 +72,7 @@ class ExamPolicy(Protocol):
     """Velocity gains, N m s/rad, shape (joints,)."""
 
     def reset(self, runs: int) -> None:
-        """Forget everything, and expect so many runs."""
+        """Reset all state, for a number of runs."""
         ...
 
     def act(self, seen: Readings) -> np.ndarray:

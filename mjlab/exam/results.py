@@ -7,25 +7,27 @@ import numpy as np
 
 @dataclass(frozen=True)
 class Punch:
-    """A punch, and the gait at its begin."""
+    """Punch, and the gait at its start."""
 
     target: int
-    """Number of the target."""
+    """Index of the target."""
 
     joint: str
-    """Joint at whose anchor it acts."""
+    """Joint whose anchor is the point of application."""
 
     impulse: float
     """Force times duration, N s."""
 
     direction: tuple[float, float, float]
-    """Direction of the force at its begin: forward, left, up, by the base's yaw."""
+    """Direction of the force at its start: forward, left, up, relative to the base's
+    yaw.
+    """
 
     feet: tuple[bool, ...]
     """Feet on the ground."""
 
     seconds: float
-    """Time of its begin, s."""
+    """Start time, s."""
 
 
 @dataclass(frozen=True)
@@ -39,7 +41,7 @@ class TargetResult:
     """Absolute heading error, rad."""
 
     reached: bool
-    """Whether place and heading were reached together at any time."""
+    """Whether position and heading were reached at the same time."""
 
 
 @dataclass
@@ -56,10 +58,10 @@ class RunResult:
     """Whether the robot did not fall."""
 
     targets: list[TargetResult] = field(default_factory=list)
-    """Targets that were begun."""
+    """Number of started targets."""
 
     punches: list[Punch] = field(default_factory=list)
-    """Punches that were begun."""
+    """Number of started punches."""
 
     energy: float = 0.0
     """Sum of |torque x velocity| over joints and time, kJ."""
@@ -72,7 +74,7 @@ class RunResult:
     """Mean downward speed of feet at touchdown, m/s."""
 
     peak_force: float = np.nan
-    """Mean over stances of the largest force of a foot, body weights."""
+    """Mean of the peak forces of stances, body weights."""
 
     @property
     def reached(self) -> int:

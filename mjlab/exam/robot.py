@@ -1,4 +1,4 @@
-"""The robot of an exam, compiled for MuJoCo: bare motors and contact forces of feet."""
+"""Robot of an exam, compiled for MuJoCo: motors only, and contact forces of feet."""
 
 import re
 from dataclasses import dataclass, field
@@ -17,7 +17,7 @@ PAYLOAD = "exam_payload"
 
 @dataclass(frozen=True)
 class ExamRobot:
-    """Compiled model, and the indices that the exam needs. Arrays go by its joints."""
+    """Compiled model, and indices for the exam. Arrays follow the exam's joints."""
 
     exam: Exam
     model: mujoco.MjModel
@@ -68,7 +68,7 @@ class ExamRobot:
 
     @property
     def hold_gains(self) -> tuple[np.ndarray, np.ndarray]:
-        """Gains of joints that the policy does not control."""
+        """Gains of joints without policy control."""
         omega = 2.0 * np.pi * self.exam.hold_hz
         armature = self.model.dof_armature[self.qvel]
         return armature * omega**2, 2.0 * self.exam.hold_damping * armature * omega
@@ -82,7 +82,7 @@ class ExamRobot:
         return np.array(site.pos), matrix.reshape(3, 3)
 
     def indices(self, names: tuple[str, ...]) -> np.ndarray:
-        """Places of joints in the exam's order."""
+        """Indices of joints in the exam's order."""
         return np.array([self.exam.joints.index(name) for name in names])
 
 
@@ -111,7 +111,7 @@ def build_robot(exam: Exam, model: Path | None = None) -> ExamRobot:
             intprm=[1 << int(mujoco.mjtConDataField.mjCONDATA_FORCE), 3, 1],
         )
     if exam.payload is not None:
-        # Its mass is set for each target.
+        # The mass is set for each target.
         base = spec.body(exam.base)
         inertial = {"mass": 0.0, "inertia": (0.0, 0.0, 0.0), "explicitinertial": True}
         base.add_body(name=PAYLOAD, pos=exam.payload.centre, **inertial)
@@ -120,7 +120,7 @@ def build_robot(exam: Exam, model: Path | None = None) -> ExamRobot:
 
 def _default_spec(exam: Exam) -> mujoco.MjSpec:
     cfg = exam.robot.entity_cfg()
-    assert isinstance(cfg.source, Path), "Robots of exams are MJCF files."
+    assert isinstance(cfg.source, Path), "The robot of an exam must be an MJCF file."
     spec = mujoco.MjSpec.from_file(str(cfg.source))
     apply_edits(spec, cfg.collisions)
     motors = {name: m for names, m in exam.robot.motors.items() for name in names}
@@ -174,7 +174,7 @@ def _set_options(spec: mujoco.MjSpec, exam: Exam) -> None:
     option.cone = mujoco.mjtCone.mjCONE_PYRAMIDAL
     option.iterations = 100
     option.disableflags |= mujoco.mjtDisableBit.mjDSBL_ISLAND
-    # A diverged robot has fallen; MuJoCo would put it back on its feet.
+    # A diverged robot counts as fallen; MuJoCo would reset it to the default pose.
     option.disableflags |= mujoco.mjtDisableBit.mjDSBL_AUTORESET
 
 

@@ -9,7 +9,7 @@ Vector = tuple[float, float, float]
 
 @dataclass(frozen=True, kw_only=True)
 class Targets:
-    """Targets of the route, one after the other, reached or not."""
+    """Targets of the route, one after the other, whether reached or not."""
 
     number: int = 18
     """Number of targets."""
@@ -29,25 +29,25 @@ class Punches:
     """External forces, one for each target, at the anchor of a random joint."""
 
     begin_s: float = 0.10
-    """Begin after the begin of the target, s."""
+    """Start time after the start of the target, s."""
 
     end_s: float = 0.18
-    """End after the begin of the target, s."""
+    """End time after the start of the target, s."""
 
     ceiling: float = 500.0
     """Largest force, N."""
 
     least: float = 0.5
-    """Smallest force as a share of the ceiling of its time."""
+    """Minimum force, as a fraction of the current upper bound."""
 
     first: float = 1.0 / 3.0
-    """Share of the ceiling at the begin of the run."""
+    """Fraction of the upper bound at the start of the run."""
 
     growth_s: float = 60.0
-    """Time at which the ceiling stops growing, s."""
+    """Time at which the upper bound stops growing, s."""
 
     def ceiling_at(self, seconds: float) -> float:
-        """Largest force of a target that begins at a time, N."""
+        """Maximum force of a target that starts at a given time, N."""
         grown = min(seconds / self.growth_s, 1.0)
         return self.ceiling * (self.first + (1.0 - self.first) * grown)
 
@@ -75,16 +75,16 @@ class Arms:
     """Sign of each right joint's target relative to the left joint's."""
 
     torso: str
-    """Body in whose frame hands must stay in front and low."""
+    """Body in whose frame the hands must stay in front and low."""
 
     hands: tuple[HandBox, HandBox]
     """Left and right hand."""
 
     chin_joint: str
-    """Joint whose anchor hands can exceed by `chin_height`."""
+    """Joint whose height the hands can exceed by `chin_height`."""
 
     chin_height: float = 0.033
-    """Largest height of a hand above `chin_joint`, m."""
+    """Maximum height of a hand above `chin_joint`, m."""
 
     goal_s: float = 0.5
     """Time between goals, s."""
@@ -93,15 +93,15 @@ class Arms:
     """Random steps from one goal to the next."""
 
     step_size: float = 0.06
-    """Largest size of a random step, rad."""
+    """Maximum size of a random step, rad."""
 
     attempts: int = 8
-    """Largest number of draws of a goal. If all fail, the arm keeps the old goal."""
+    """Maximum number of draws of a goal. If all fail, the arm keeps the old goal."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Payload:
-    """Box on the robot's back whose mass and place change with each target."""
+    """Box on the robot's back, with another mass and position for each target."""
 
     mass: tuple[float, float]
     """Range of masses, kg."""
@@ -110,7 +110,7 @@ class Payload:
     """Centre of the box in the frame of the base, m."""
 
     offset: tuple[float, float]
-    """Largest offset forward and to the left, m."""
+    """Maximum offset forward and to the left, m."""
 
     half_size: Vector
     """Half sizes of the box, m, for its inertia. It has no contacts."""
@@ -145,7 +145,7 @@ class Exam:
     """Height of the base on the crane, m."""
 
     fall_height: float
-    """Height of the base below which the robot has fallen, m."""
+    """Height of the base below which the robot counts as fallen, m."""
 
     foot_loads: tuple[float, float]
     """Force above which a foot touches down, and below which it lifts off, N."""
@@ -165,10 +165,10 @@ class Exam:
     """Physics timestep, s."""
 
     hold_hz: float = 10.0
-    """Natural frequency of joints that the policy does not control, Hz."""
+    """Natural frequency of joints without policy control, Hz."""
 
     hold_damping: float = 2.0
-    """Damping ratio of joints that the policy does not control."""
+    """Damping ratio of joints without policy control."""
 
     joint_damping: float = 0.01
     """Damping of the joints of the default robot, N m s/rad."""
@@ -204,7 +204,7 @@ class Level:
     name: str
     punches: bool
     load: bool
-    """Whether arms are moved by others, or the payload changes."""
+    """Whether the exam moves the arms, or changes the payload."""
 
 
 LEVELS = {
@@ -225,7 +225,7 @@ def describe(exam: Exam, level: Level) -> str:
     if level.punches:
         parts.append("punches")
     if level.load and exam.arms is not None:
-        parts.append("arms moved by others")
+        parts.append("arms moved by the exam")
     if level.load and exam.payload is not None:
         parts.append("changing payload")
     return ", ".join(parts)

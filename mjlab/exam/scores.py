@@ -15,12 +15,12 @@ _Z = 1.959964
 """Normal quantile of a 95% interval."""
 
 LEAST_COMPLETED = 0.2
-"""Share of completed runs below which costs are left out."""
+"""Minimum fraction of completed runs for reporting costs."""
 
 
 @dataclass(frozen=True)
 class Estimate:
-    """A mean with its 95% interval. NaN without values."""
+    """Mean with its 95% interval. NaN without values."""
 
     mean: float
     low: float
@@ -33,15 +33,15 @@ class LevelScores:
 
     runs: int
     completed: Estimate
-    """Share of runs without a fall, with Wilson's interval."""
+    """Fraction of runs without a fall, with Wilson's interval."""
     survival: Estimate
     """Time to the fall or the end, s."""
     position: Estimate
-    """Distance at the end of begun targets, m."""
+    """Distance at the end of started targets, m."""
     heading: Estimate
-    """Heading error at the end of begun targets, degrees."""
+    """Heading error at the end of started targets, degrees."""
     reached: Estimate
-    """Targets per run whose place and heading were reached."""
+    """Targets per run whose position and heading were reached."""
     energy: Estimate
     """Energy of completed runs, kJ."""
     vibration: Estimate
@@ -66,7 +66,7 @@ def wilson(successes: int, number: int) -> Estimate:
 def mean_of(values: Sequence[float]) -> Estimate:
     """Return a mean with its 95% interval by the normal distribution.
 
-    No measure is negative, so the interval ends at zero.
+    All measures are positive, so the interval is cut at zero.
     """
     known = np.array([v for v in values if math.isfinite(v)], float)
     if not len(known):
@@ -79,7 +79,7 @@ def mean_of(values: Sequence[float]) -> Estimate:
 
 
 def weighted_mean(runs: Sequence[Sequence[float]]) -> Estimate:
-    """Return the mean of all values, with an interval that takes runs as clusters."""
+    """Return the mean of all values, with an interval that treats runs as clusters."""
     clusters = [values for values in runs if len(values)]
     counts = np.array([len(values) for values in clusters], float)
     if not len(counts):
@@ -131,7 +131,7 @@ _COLUMNS: tuple[tuple[str, str, float, int], ...] = (
 
 
 def table(levels: Sequence[LevelResults]) -> list[list[str]]:
-    """Return rows of cells, the head first: a row for each level."""
+    """Return the table: a header row, and one row per level."""
     rows = [["level", "runs", *(heading for heading, *_ in _COLUMNS)]]
     for level in levels:
         scores = score(level.runs)

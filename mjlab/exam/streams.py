@@ -9,7 +9,7 @@ _MASK = 0xFFFFFFFF
 
 
 class Purpose(IntEnum):
-    """Purposes of random streams. The first three have their published numbers."""
+    """Purposes of random streams; the first three have their published numbers."""
 
     ROUTE = 2
     PUNCHES = 3
@@ -20,7 +20,7 @@ class Purpose(IntEnum):
 class Stream:
     """Generator of C++ `std::mt19937`, seeded by `std::seed_seq{run, purpose}`.
 
-    NumPy has the same generator, and seeds it otherwise.
+    NumPy has the same generator with a different seeding.
     """
 
     def __init__(self, run: int, purpose: int) -> None:
@@ -58,7 +58,7 @@ class Stream:
 
 
 def seed_words(values: tuple[int, ...]) -> list[int]:
-    """Return the 624 words that C++ `std::seed_seq` makes of some integers."""
+    """Return the 624 words that C++ `std::seed_seq` generates from integers."""
     n, s = _WORDS, len(values)
     t = 11
     p = (n - t) // 2

@@ -1,8 +1,8 @@
-"""Policies of this framework in an exam: the managers of their own task feed them.
+"""Policies of this framework in an exam, run by their task's managers.
 
-The task's environment has the exam's state in each control step, so the
+In each control step, the task's environment receives the state of the exam, so the
 policy uses the same observation terms, action terms, histories and clocks as in
-training. Unlike an exported file, this needs no second description of the policy.
+training. No second description of the policy is needed.
 """
 
 import copy
@@ -24,7 +24,7 @@ from mjlab.threads import torch_threads
 
 
 class TrainedPolicy:
-    """Policy of a velocity task, fed by the task's own managers."""
+    """Policy of a velocity task, run by the task's managers."""
 
     def __init__(
         self,
@@ -39,10 +39,10 @@ class TrainedPolicy:
 
         Args:
             cfg: The task as trained.
-            load: Makes the policy for an environment.
+            load: Creates the policy for an environment.
             exam: The exam.
             worlds: Largest number of runs at a time.
-            groups: Observation groups that the policy reads. None keeps all.
+            groups: Observation groups that the policy reads. None means all.
         """
         legs = need_legs(cfg)
         ranges = _velocity(cfg, legs.command).ranges
@@ -70,7 +70,7 @@ class TrainedPolicy:
         self._observations: Any = None
 
     def described(self) -> dict[str, Any]:
-        """No settings but the command's."""
+        """No settings except the command's."""
         return {}
 
     def close(self) -> None:
@@ -78,7 +78,7 @@ class TrainedPolicy:
         self._env.close()
 
     def reset(self, runs: int) -> None:
-        """Start episodes when the first readings arrive."""
+        """Start episodes at the first readings."""
         if runs > self._env.num_envs:
             raise ValueError(f"{runs} runs exceed {self._env.num_envs} worlds.")
         self._policy.reset()
@@ -95,16 +95,16 @@ class TrainedPolicy:
         return targets.double().numpy()[:, self._joints]
 
     def _observe(self, seen: Readings) -> Any:
-        """Bring the readings into the environment; return its observations."""
+        """Copy the readings into the environment; return its observations."""
         phases = self._env.lifecycle
         if seen.step == 0:
             phases.initialise(events=False)
             self._write(seen)
             phases.apply()
-            # The exam's command takes the place of the first draw.
+            # The exam's command replaces the first sample.
             self._ends.fill_(torch.iinfo(self._ends.dtype).max)
         else:
-            # The exam has moved the robot, so this physics step leaves no trace.
+            # The exam has moved the robot, so this physics step has no effect.
             phases.apply_targets()
             phases.physics_step()
             self._write(seen)
@@ -148,12 +148,12 @@ def nominal(
 ) -> ManagerBasedRlEnvCfg:
     """Return the task without noise, randomisation, rewards and terminations.
 
-    Commands are given from outside. One physics step takes a control step.
+    Commands are set from outside. An environment step is one physics step.
     """
     step = cfg.decimation * cfg.sim.mujoco.timestep
     if abs(step - exam.control_s) > 1e-9:
         raise ValueError(
-            f"The policy acts every {step:g} s. The {exam.name} exam needs "
+            f"The policy acts every {step:g} s, but the {exam.name} exam needs "
             f"{exam.control_s:g} s."
         )
     changed = copy.copy(held(quiet(cfg), worlds, exam.seconds))
@@ -174,17 +174,17 @@ def _velocity(cfg: ManagerBasedRlEnvCfg, name: str) -> UniformVelocityCommandCfg
 
 
 def _places(names: Collection[str], exam: Exam) -> np.ndarray:
-    """Return where the exam's joints are among names."""
+    """Return the index of the exam's joints in a list of names."""
     listed = list(names)
     for name in exam.joints:
         if name not in listed:
             raise UnknownNameError(
-                f"The {exam.name} exam needs the joint {name!r}. The task's robot has "
-                f"none of that name. {suggest(name, listed)}"
+                f"The {exam.name} exam needs the joint {name!r}, which the task's "
+                f"robot does not have. {suggest(name, listed)}"
             )
     if len(listed) != len(exam.joints):
         raise UnknownNameError(
-            f"The task's robot has {len(listed)} joints. The {exam.name} exam is for "
-            f"{len(exam.joints)}."
+            f"The task's robot has {len(listed)} joints, but the {exam.name} exam "
+            f"needs {len(exam.joints)}."
         )
     return np.array([listed.index(name) for name in exam.joints])

@@ -1,8 +1,7 @@
-"""Policies as ONNX files that say all that a robot has to know.
+"""Export of policies as self-describing ONNX files.
 
-A file takes what sensors measure, in SI units and by name, and returns the targets of
-joints. Everything in between is inside. `OnnxPolicy` reads such a file, and needs
-neither torch nor the task.
+A file maps sensor readings, in SI units and by name, to joint targets; all processing
+is inside. `OnnxPolicy` runs such a file without torch and without the task.
 """
 
 from typing import TYPE_CHECKING, Any

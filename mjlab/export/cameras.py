@@ -1,4 +1,4 @@
-"""Cameras in a contract: where one is, what it sees, and how its picture is written."""
+"""Cameras in a contract: pose, lens and image format."""
 
 import math
 from collections.abc import Mapping, Sequence
@@ -20,14 +20,14 @@ CHANNELS: Mapping[Any, Sequence[str]] = {
     camera_depth: ("depth",),
     camera_mask: ("mask",),
 }
-"""Order of the channels, by the function or class of an observation term."""
+"""Channel order, by the function or class of an observation term."""
 
 
 def camera_facts(env: ManagedEnv, term: BoundTerm, value: Tensor) -> dict[str, Any]:
-    """Return place, lens and channels of the camera of an observation term."""
+    """Return pose, lens and channels of the camera of an observation term."""
     name = term.params["sensor_name"]
     sensor = env.scene.sensor(name)
-    assert isinstance(sensor, CameraSensor), "The term has checked it."
+    assert isinstance(sensor, CameraSensor), "The term validated its sensor."
     cfg = sensor.cfg
     model = env.sim.mj_model
     camera = cfg.view(model).camera_id
@@ -50,7 +50,7 @@ def camera_facts(env: ManagedEnv, term: BoundTerm, value: Tensor) -> dict[str, A
 def pinhole(
     model: mujoco.MjModel, camera: int, width: int, height: int
 ) -> tuple[list[float], list[float]]:
-    """Return focal lengths and middle of a camera, x and y, in pixels."""
+    """Return focal lengths and principal point of a camera, x and y, in pixels."""
     size = model.cam_sensorsize[camera]
     if not size.all():
         focal = 0.5 * height / math.tan(math.radians(model.cam_fovy[camera]) / 2)

@@ -1,4 +1,4 @@
-"""Clips of motions in a policy's file: rows of a table, by the input `time_step`."""
+"""Motion clips in a policy file: rows of a table, selected by the input `time_step`."""
 
 import hashlib
 from dataclasses import asdict
@@ -11,25 +11,27 @@ from mjlab.motion import Motion, MotionCommand, MotionInfo
 from mjlab.safe_names import check_name
 
 TIME_STEP = "time_step"
-"""Input that names the row of the clips that the step should lead to."""
+"""Input with the index of the clip row at the end of the step."""
 
 REFERENCE = "reference_"
-"""Beginning of the names of outputs that are a row of the clips."""
+"""Prefix of the names of outputs that are a row of the clips."""
 
 PARTS = ("joint_pos", "joint_vel", "body_pos_w", "body_quat_w")
 PARTS += ("body_lin_vel_w", "body_ang_vel_w")
 """Parts of a row, in order."""
 PART_SIZES = (0, 0, 3, 4, 3, 3)
-"""Numbers of a body in each part; 0 for parts of joints."""
+"""Numbers per body in each part; 0 for joint parts."""
 _UNITS = ("rad", "rad/s", "m", "1", "m/s", "rad/s")
 
 
 def described_clips(command: MotionCommand) -> dict[str, Any]:
-    """Return the entry of a command's clips in the contract."""
+    """Return the contract entry of a command's clips."""
     table = command.table
     return {
-        "time_step": "1 where a clip's robot is in its first frame: the row that "
-        "the step should lead to, among those of all clips",
+        "time_step": (
+            "1 where a robot is in the first frame of a clip: the row at the end of "
+            "the step, among the rows of all clips"
+        ),
         "fps": table.motions[0].fps,
         "anchor_body": command.cfg.anchor_body,
         "body_names": list(table.body_names),
@@ -65,7 +67,7 @@ def reference_outputs(command: MotionCommand) -> list[dict[str, Any]]:
 
 
 def clips_of(policy: OnnxPolicy) -> list[Motion]:
-    """Return the clips that a file brings, as it puts them out row by row."""
+    """Return the clips of a file, read row by row from its outputs."""
     about = policy.contract["motion"]
     _check_names(policy)
     inputs: dict[str, Any] = {
@@ -101,10 +103,10 @@ def clips_of(policy: OnnxPolicy) -> list[Motion]:
 
 
 def _check_names(policy: OnnxPolicy) -> None:
-    """Raise unless the clips can be saved as files of their names."""
+    """Raise unless the clips can be saved as files with their names."""
     seen: set[str] = set()
     for clip in policy.contract["motion"]["clips"]:
-        name = check_name(clip["name"], f"{policy.path} names a clip", ExportError)
+        name = check_name(clip["name"], f"{policy.path} has a clip named", ExportError)
         if name.casefold() in seen:
-            raise ExportError(f"{policy.path} brings two clips of the name {name!r}.")
+            raise ExportError(f"{policy.path} has two clips named {name!r}.")
         seen.add(name.casefold())

@@ -16,20 +16,24 @@ from mjlab.rl.learners import InferencePolicy
 from mjlab.rl.vecenv import RslRlVecEnv
 
 TERM_STEPS = 100
-"""Random steps in which traced terms are compared with the managers."""
+"""Number of random steps in which traced terms are compared with the managers."""
 
 CHECKED_STEPS = 50
-"""Steps in which every file is compared with its network."""
+"""Number of steps in which every file is compared with its network."""
 
 TERM_TOLERANCE = 1e-4
-"""Largest difference of a traced term, or share of a value above 1."""
+"""Maximum difference of a traced term, relative for values above 1."""
 
 _SIZE_OF_ACTIONS, _EPISODE = 0.5, 23
-"""Size of random actions, and steps between resets."""
+"""Scale of random actions, and number of steps between resets."""
 
 
 def compare_terms(step: ControlStep) -> None:
     """Compare traced terms with the managers over random steps, with resets.
+
+    Raises:
+        ExportError: If the traced value of a term differs. Part of it was constant
+            during tracing.
 
     Raises:
         ExportError: For a term whose traced value differs, by name. Its value depends
@@ -64,7 +68,7 @@ def compare_terms(step: ControlStep) -> None:
 def _observed(
     env: ManagerBasedRlEnv, groups: Sequence[str], seen: Values
 ) -> Iterator[tuple[str, Tensor, Tensor]]:
-    """Yield label, traced and present value of each observation term."""
+    """Yield label, traced value and current value of each observation term."""
     manager = env.observation_manager
     for name in groups:
         group, _, term = name.partition("/")
@@ -73,7 +77,7 @@ def _observed(
             yield f"Observation term {name!r}", seen[name], output[term]
             continue
         cfg = env.cfg.observations[group]
-        assert cfg is not None, "The manager has the group."
+        assert cfg is not None, "The manager has this group."
         dim = cfg.concatenate_dim
         dim = dim + 1 if dim >= 0 else dim
         slots = manager.groups[group].slots
@@ -89,9 +93,9 @@ def _refuse(label: str, found: Tensor, expected: Tensor) -> None:
     if not worst <= TERM_TOLERANCE:
         raise ExportError(
             f"{label} cannot be exported: over {TERM_STEPS} random steps its traced "
-            f"value differs by {worst:.2g}. Part of it froze in the graph, such as a "
+            f"value differs by {worst:.2g}. Part of it became a constant, such as a "
             "cached tensor, a Python counter or a NumPy array. Compute it from tensors "
-            "in each call, and keep memory in tensors that state() returns."
+            "in each call, and store its state in tensors that state() returns."
         )
 
 
@@ -110,7 +114,7 @@ def compare_file(
         policy: The file.
         worlds: One world.
         network: The network.
-        clip: Largest size of an action, None for any.
+        clip: Bound of the actions, None for unbounded.
         leaves: Inputs of the file.
         steps: Number of steps.
     """
@@ -128,7 +132,7 @@ def compare_file(
             told = {name: term()[0].numpy().copy() for name, term in bound.items()}
         found = policy(told)
         worst = max(worst, difference(found[ACTION], action[0].numpy()))
-        # The file acts: rounding does not add up in the last action.
+        # Both receive the file's action, so rounding errors do not accumulate.
         own = torch.from_numpy(found[ACTION]).unsqueeze(0)
         observations, _, dones, _ = worlds.step(own)
         original.reset(dones)
@@ -142,7 +146,7 @@ def compare_file(
 
 
 def difference(found: np.ndarray, expected: np.ndarray) -> float:
-    """Return the largest difference, as a share of numbers above 1; inf for NaN."""
+    """Return the maximum difference, relative for numbers above 1; inf for NaN."""
     found, expected = found.astype(np.float64), expected.astype(np.float64)
     away = np.abs(found - expected) / np.maximum(1.0, np.abs(expected))
     return float(np.nan_to_num(away, nan=np.inf).max(initial=0.0))

@@ -1,6 +1,6 @@
-"""The contract of a file: all that must be known to run its policy on a robot.
+"""Contract of a policy file: everything needed to run the policy on a robot.
 
-`contract.schema.json` beside this file says what each key is.
+`contract.schema.json` in this folder documents every key.
 """
 
 import dataclasses
@@ -42,17 +42,17 @@ def contract(
     first_commands: Mapping[str, list[float]],
     more: Mapping[str, Any],
 ) -> dict[str, Any]:
-    """Return the whole contract, as plain values that JSON can hold.
+    """Return the contract as JSON-compatible values.
 
     Args:
         step: The traced policy, in an environment in nominal form.
-        trained: The environment that it was trained in.
-        agent: The configuration of the training.
+        trained: The training environment.
+        agent: The agent's configuration.
         task: The task's id.
         origin: The provenance of the policy.
-        network: The name of the agent's network that acts.
+        network: Name of the agent's policy network.
         first_commands: First recorded values of commands, by name.
-        more: Descriptions of the scene, and of the recorded steps.
+        more: Further entries: the scene and the recorded steps.
     """
     env, clips = step.tracer.env, step.tracer.clips
     actions = described_actions(env)
@@ -108,8 +108,10 @@ CONVENTIONS = {
     "units": "SI; angles in radians",
     "quaternions": "wxyz",
     "frames": "names of bodies and sites of the model, or world with z up",
-    "call": "once a control step, with the latest measurements; give each state its "
-    "initial value in all places at the start, and then what its next output said",
+    "call": (
+        "once per control step, with the latest measurements; start each state at its "
+        "initial value, and pass each returned state to the next call"
+    ),
 }
 
 
@@ -131,7 +133,7 @@ def _outputs(
         "shape": [env.action_manager.total_action_dim],
         "unit": "1",
         "elements": None,
-        "meaning": "The action as the network puts it out. A robot does not need it.",
+        "meaning": "The raw action of the network. A robot does not need it.",
     }
     return [*outputs, raw]
 
@@ -148,7 +150,7 @@ def _terms(
                 continue
             holder = trained.observations[group]
             options = None if holder is None else holder.terms[slot.name]
-            assert options is not None, "The manager has the term."
+            assert options is not None, "The manager has this term."
             delay, noise = resolve_delay(options, slot.label), options.noise
             yield {
                 "term": f"{group}/{slot.name}",
@@ -186,9 +188,7 @@ def _commands(
 def upright_reading(
     env: ManagerBasedRlEnv, entity: str, leaf: Leaf
 ) -> list[float] | None:
-    """Return the reading of a sensor of the vertical for an upright root.
-
-    None for other inputs.
+    """Return the reading of a gravity sensor for an upright root; None otherwise.
 
     Args:
         env: The environment.
@@ -205,15 +205,15 @@ def upright_reading(
     if model.body_weldid[body] != root:
         return None
     turn = data.xmat[body] if axes is None else axes
-    # The root's upward axis, in the axes of the sensor.
+    # Upward axis of the root in the sensor's axes.
     up = data.xmat[root].reshape(3, 3)[:, 2] @ turn.reshape(3, 3)
     return (up + 0.0).tolist()
 
 
 def _up_sensor(model: Any, data: Any, sensor: Any) -> tuple[int, Any]:
-    """Return the body that a sensor of the vertical is on, and its axes there.
+    """Return the body that a gravity sensor is attached to, and its axes there.
 
-    The body is that of the world for any other sensor.
+    The body is the world for any other sensor.
     """
     objects = mujoco.mjtObj
     of_world = int(sensor.objtype[0]) in (objects.mjOBJ_BODY, objects.mjOBJ_XBODY)
@@ -309,16 +309,20 @@ def _actuators(env: ManagerBasedRlEnv, entity: Entity) -> list[dict[str, Any]]:
 
 
 def _law(cfg: ActuatorCfg) -> str | None:
-    """Return what the actuator does beyond what MuJoCo does; None for nothing."""
+    """Return the actuator behaviour that MuJoCo does not compute; None if none."""
     if cfg.delay is not None:
         return "a delay of commands"
     if type(cfg) is IdealPdActuatorCfg and cfg.transmission == "joint":
         return PD
-    return f"the law of {cfg.kind}" if isinstance(cfg, ExplicitActuatorCfg) else None
+    return (
+        f"the control law of {cfg.kind}"
+        if isinstance(cfg, ExplicitActuatorCfg)
+        else None
+    )
 
 
 def _plain(value: Any) -> Any:
-    """Return a copy that JSON can hold, with None for what is not finite."""
+    """Return a JSON-compatible copy, with None for non-finite numbers."""
     if isinstance(value, Mapping):
         return {str(key): _plain(item) for key, item in value.items()}
     if isinstance(value, list | tuple):
@@ -329,6 +333,6 @@ def _plain(value: Any) -> Any:
 
 
 def _short(value: float) -> float:
-    """Return the shortest equal number in single precision, if there is one."""
+    """Return the shortest decimal that is equal in single precision, if one exists."""
     single = np.float32(value)
     return float(str(single)) if float(single) == value else value

@@ -1,4 +1,4 @@
-"""One call of an exported policy: from inputs and memory to targets and memory."""
+"""One call of an exported policy: inputs and state to targets and next state."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -16,71 +16,71 @@ from mjlab.export.trace import ACTIONS, STEPS, Tracer
 
 @dataclass(frozen=True)
 class OnnxState:
-    """State of the policy: the caller passes the returned value to the next call."""
+    """State of the policy, which the caller passes to the next call."""
 
     name: str
-    """The input that takes it."""
+    """Name of the input."""
 
     next: str
-    """The output with its value for the next call."""
+    """Name of the output with the value for the next call."""
 
     shape: tuple[int, ...]
-    """Its shape."""
+    """Shape of the state."""
 
     dtype: str
-    """Its type, as NumPy calls it."""
+    """NumPy name of its type."""
 
     initial: Any
-    """Its value at first: a number for all of it, or a list of all numbers."""
+    """Initial value: one number for all elements, or a list of all numbers."""
 
     meaning: str
-    """Its meaning, in words."""
+    """Description."""
 
 
 _MEANINGS = {
-    STEPS: "Calls since the beginning.",
-    ACTIONS[0]: "The action of the last call, as the network put it out.",
-    ACTIONS[1]: "The action of the call before the last.",
-    ACTIONS[2]: "The action two calls before the last.",
+    STEPS: "Number of calls so far.",
+    ACTIONS[0]: "Raw action of the last call.",
+    ACTIONS[1]: "Raw action of the call before the last.",
+    ACTIONS[2]: "Raw action two calls before the last.",
     "hidden": "Hidden state of each recurrent layer.",
     "cell": "Cell state of each recurrent layer.",
 }
 
 
 class ControlStep:
-    """A network between traced observation groups and traced action terms."""
+    """Network between traced observation groups and traced action terms."""
 
     def __init__(self, tracer: Tracer, network: nn.Module, clip: float | None) -> None:
-        """Trace all of it.
+        """Trace observations, network and actions.
 
         Args:
             tracer: The terms.
             network: The trained network.
-            clip: Largest size of an action, None for any.
+            clip: Bound of the actions, None for unbounded.
         """
         self.tracer, self._clip = tracer, clip
         self._network = Network.of(network)
         leaves, memory = tracer.read(), tracer.reset()
         actions = tracer.env.action_manager.total_action_dim
         self.zero = {"zero": torch.zeros(())}
-        """Scalar that the terms' graphs take besides."""
+        """Additional scalar input of the terms' graphs."""
         examples = leaves | memory | self.zero
         self.observe = traced(tracer.observe, examples)
-        """From inputs and memory to observations."""
+        """From inputs and state to observations."""
         action = {ACTION: torch.zeros(1, actions)}
         self.act = traced(tracer.act, examples | action)
-        """From the action, inputs and memory to targets."""
+        """From the action, inputs and state to targets."""
         self._memory = memory | self._network.memory
         names = {name: f"state_{name}" for name in self._memory}
         self._state_names = names
         self.examples = {name: value[0] for name, value in leaves.items()}
-        """Inputs and states of the file, with values of their shapes."""
+        """Inputs and states of the file, with example values."""
         self.examples |= {
             names[name]: _stored(value) for name, value in self._memory.items()
         }
         states = {names[name]: f"next_{name}" for name in self._memory}
         self.file: Graph = pruned(traced(self._whole, self.examples), states)
-        """The whole call, without inputs and memory that change no target."""
+        """Complete call, without inputs and states that affect no target."""
 
     @property
     def inputs(self) -> list[Leaf]:
@@ -90,7 +90,7 @@ class ControlStep:
 
     @property
     def states(self) -> list[OnnxState]:
-        """Memory that the policy depends on."""
+        """States that the policy depends on."""
         found = []
         for name, initial in self._memory.items():
             if self._state_names[name] not in self.file.inputs:
@@ -104,7 +104,7 @@ class ControlStep:
                     tuple(stored.shape),
                     str(stored.dtype).removeprefix("torch."),
                     float(stored.flatten()[0]) if known else stored.flatten().tolist(),
-                    _MEANINGS.get(name, "Memory of an observation or action term."),
+                    _MEANINGS.get(name, "State of an observation or action term."),
                 )
             )
         return found
@@ -118,7 +118,7 @@ class ControlStep:
         ]
 
     def _whole(self, given: Values) -> Values:
-        """Return targets, action and memory of the file's inputs and states."""
+        """Return targets, action and next states, from inputs and states."""
         row = {n: v.unsqueeze(0) for n, v in given.items() if n in self.tracer.leaves}
         row |= self.zero
         for name, like in self._memory.items():
@@ -141,12 +141,12 @@ class ControlStep:
 
 
 def _kept(found: Mapping[str, Tensor]) -> Values:
-    """Return the memory among outputs, by its own names."""
+    """Return the states among outputs, by name."""
     return {n[5:]: v for n, v in found.items() if n.startswith("next ")}
 
 
 def _stored(value: Tensor) -> Tensor:
-    """Return memory of one world as the file keeps it: float32, or bytes of images."""
+    """Return the state of one world in the file's type: float32 or uint8."""
     own = value[0] if value.ndim > 1 else value
     return own if own.dtype == torch.uint8 else own.float()
 

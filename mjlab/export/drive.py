@@ -1,7 +1,7 @@
-"""Worlds that a file drives, as it would drive robots.
+"""Worlds driven by a policy file, as a robot would be.
 
-The environment measures what the file takes, and does what it puts out. Clips, scales,
-histories, defaults and offsets of the environment have no part in it.
+The environment measures the inputs of the file and applies its outputs. Clips, scales,
+histories, defaults and offsets of the environment are not used.
 """
 
 import dataclasses
@@ -31,17 +31,17 @@ from mjlab.names import UnknownNameError, find_name, suggest
 from mjlab.tensors.columns import Columns
 
 GROUP = "onnx"
-"""Name of the observation group that gives a file its inputs."""
+"""Name of the observation group that measures the inputs of a file."""
 
 
 def driven_by(
     cfg: ManagerBasedRlEnvCfg, contract: Mapping[str, Any]
 ) -> ManagerBasedRlEnvCfg:
-    """Return the configuration of worlds that a file of the task `cfg` drives."""
+    """Return the configuration of worlds for a policy file of the task `cfg`."""
     step = cfg.decimation * cfg.sim.mujoco.timestep
     if abs(step - contract["rates"]["control_dt"]) > 1e-9:
         raise ExportError(
-            f"The file acts every {contract['rates']['control_dt']} s, and the task "
+            f"The file acts every {contract['rates']['control_dt']} s, but the task "
             f"every {step} s (decimation times sim.mujoco.timestep)."
         )
     if "motion" in contract:
@@ -59,7 +59,7 @@ def input_group(
     """Return an observation group that measures the inputs of a file.
 
     An input has the noise of the first observation term that depends on it alone, and
-    the delay of its terms if they all have the same.
+    the delay of its terms if all have the same delay.
     """
     terms: dict[str, ObservationTermCfg | None] = {}
     corrupted = False
@@ -91,13 +91,13 @@ def input_group(
 
 
 def _inputs_of(observation: Mapping[str, Any]) -> list[str]:
-    """Return the inputs that an observation depends on, without its memory."""
+    """Return the inputs that an observation depends on, without its states."""
     used = observation["depends_on"]
     return [name for name in used if not name.startswith("state_")]
 
 
 def _term_cfg(cfg: ManagerBasedRlEnvCfg, place: str) -> ObservationTermCfg | None:
-    """Return the observation term "group/term" of a task, if it has one."""
+    """Return the observation term "group/term" of a task, if it exists."""
     group, _, term = place.partition("/")
     holder = cfg.observations.get(group)
     return None if holder is None else holder.terms.get(term)
@@ -106,7 +106,7 @@ def _term_cfg(cfg: ManagerBasedRlEnvCfg, place: str) -> ObservationTermCfg | Non
 def _measured_cfg(
     cfg: ManagerBasedRlEnvCfg, entry: Mapping[str, Any]
 ) -> ObservationTermCfg:
-    """Return the observation term of an input that is measured as a whole."""
+    """Return the observation term that measures an input as a whole."""
     place: str = entry["observation"]
     options = _term_cfg(cfg, place)
     if options is None:
@@ -124,7 +124,7 @@ def _measured_cfg(
 def with_clips(
     cfg: ManagerBasedRlEnvCfg, policy: OnnxPolicy, folder: Path
 ) -> ManagerBasedRlEnvCfg:
-    """Return worlds that follow the clips of the file, which are put into a folder."""
+    """Return worlds that track the clips of the file, which are written to a folder."""
     clips = tuple(
         save_motion(clip, folder / f"{clip.name}.npz") for clip in clips_of(policy)
     )
@@ -138,9 +138,10 @@ def with_clips(
 
 
 def _check_terms(cfg: ManagerBasedRlEnvCfg, contract: Mapping[str, Any]) -> None:
-    """Raise unless the file's policy sees exactly the terms that the task's does.
+    """Raise unless file and task observe exactly the same terms.
 
-    A policy that knows where it is, and one that does not, look alike until they run.
+    Policies with and without state estimation, for example, differ in their
+    observations only.
     """
     seen = [entry["term"] for entry in contract["observations"]]
     groups = dict.fromkeys(place.partition("/")[0] for place in seen)
@@ -154,22 +155,22 @@ def _check_terms(cfg: ManagerBasedRlEnvCfg, contract: Mapping[str, Any]) -> None
     for place in seen:
         if place not in there:
             raise ExportError(
-                f"The file's policy sees {place!r}, which the task's does not: it was "
-                "trained in another task."
+                f"The file's policy observes {place!r}, but the task's does not: "
+                "it was trained in another task."
             )
     for place in there:
         if place not in seen:
             raise ExportError(
-                f"The task's policy sees {place!r}, which the file's does not: it was "
-                "trained in another task."
+                f"The task's policy observes {place!r}, but the file's does not: "
+                "it was trained in another task."
             )
 
 
 class FilePolicy:
-    """A policy for worlds made by `driven_by`: a copy of the file's in each."""
+    """Policy for worlds made by `driven_by`, with separate state for each world."""
 
     def __init__(self, env: ManagerBasedRlEnv, policy: OnnxPolicy) -> None:
-        """Check that the worlds measure what the file takes."""
+        """Check that the worlds measure the inputs of the file."""
         shapes = {
             slot.name: list(slot.shape)
             for slot in env.observation_manager.groups[GROUP].slots
@@ -178,12 +179,12 @@ class FilePolicy:
             if shapes[entry["name"]] != entry["shape"]:
                 raise ExportError(
                     f"The task measures {entry['name']!r} with shape "
-                    f"{tuple(shapes[entry['name']])}, and the file takes "
+                    f"{tuple(shapes[entry['name']])}, but the file expects "
                     f"{tuple(entry['shape'])}."
                 )
         self._policies = [policy.another() for _ in range(env.num_envs)]
         output = env.observation_manager.output[GROUP]
-        assert isinstance(output, dict), "The group is not concatenated."
+        assert isinstance(output, dict), "This group is not concatenated."
         self._measured = output
         kinds = (ExternalCommand, ExternalReach)
         terms = env.action_manager.terms.values()
@@ -191,9 +192,9 @@ class FilePolicy:
         self._device = env.device
 
     def __call__(self, observations: Any) -> torch.Tensor:
-        """Give the robots their targets; return raw actions, for rewards.
+        """Set the robots' targets, and return raw actions, for rewards.
 
-        The `observations` are not used: the environment is asked for what it measured.
+        `observations` is not used: the environment measures the inputs of the file.
         """
         measured = {name: value.cpu().numpy() for name, value in self._measured.items()}
         answers = [
@@ -210,7 +211,7 @@ class FilePolicy:
         return gathered(ACTION)
 
     def reset(self, dones: torch.Tensor | None = None) -> None:
-        """Forget the past of the worlds where `dones`, shape (num_envs,), holds."""
+        """Reset the policy's state in the worlds of `dones`, shape (num_envs,)."""
         is_done = [True] * len(self._policies) if dones is None else dones.tolist()
         for policy, done in zip(self._policies, is_done, strict=True):
             if done:
@@ -224,14 +225,14 @@ def _command_cfg(
     if "tracked_by" in term:
         raise ExportError(
             f"The file's action {term['name']!r} is tracked by {term['tracked_by']}, "
-            "whose coordination is no part of the file: play the run instead."
+            "which is not part of the file: play the run instead."
         )
     if "reach" in term:
         own = cfg.actions.get(term["name"])
         if not isinstance(own, mdp.DifferentialIKActionCfg):
             raise ExportError(
-                f"The file's action {term['name']!r} says where a frame should go, and "
-                f"the task's is a {type(own).__name__}: it was trained in another task."
+                f"The file's action {term['name']!r} is a frame target, but the task's "
+                f"is a {type(own).__name__}: it was trained in another task."
             )
         plain = {"position_scale": 1.0, "rotation_scale": 1.0, "clip": None}
         return ExternalReachCfg(**(vars(own) | plain))
@@ -245,32 +246,32 @@ def _command_cfg(
 
 
 class ExternalCommandCfg(ActionTermCfg):
-    """Targets that come from a file, and not from the action."""
+    """Targets set by a policy file instead of an action."""
 
     quantity: str
-    """The quantity of the targets that is set, such as "joint_pos"."""
+    """Quantity of the targets, such as "joint_pos"."""
 
     targets: tuple[str, ...]
-    """Their names, in the file's order."""
+    """Names of the targets, in the file's order."""
 
     size: int
-    """Numbers of the action that stand for them."""
+    """Number of action elements of the term."""
 
     relative_to: str | None = None
-    """The reference of the targets, if they have one."""
+    """Reference of relative targets, None for absolute ones."""
 
     def bind(self, name: str, env: Env) -> ActionTerm:
-        """Return the term of one environment."""
+        """Create the term for one environment."""
         return ExternalCommand(name, self, env)
 
 
 class ExternalCommand(ActionTerm):
-    """Sets targets to what a file says."""
+    """Sets targets to the outputs of a file."""
 
     def __init__(self, name: str, cfg: ExternalCommandCfg, env: Env) -> None:
         super().__init__(name, cfg, env)
         self._entity = env.scene.entity(cfg.entity_name)
-        # A quantity is called by what has it: "joint_pos", "site_effort".
+        # A quantity starts with the kind of its elements: "joint_pos", "site_effort".
         self._kind = cfg.quantity.partition("_")[0]
         names = getattr(self._entity.index, f"{self._kind}s").names
         columns = [
@@ -282,18 +283,18 @@ class ExternalCommand(ActionTerm):
         self._columns = Columns.of(columns, env.device)
         self._field: torch.Tensor = getattr(self._entity.data.targets, cfg.quantity)
         self.command = torch.zeros(env.num_envs, len(columns), device=env.device)
-        """The file's last output, shape (num_envs, targets), to be written."""
+        """Last output of the file, shape (num_envs, targets), to be written."""
         self.processed_action = torch.zeros_like(self.command)
-        """The command in force, shape (num_envs, targets), live. Zero after a reset."""
+        """Active command, shape (num_envs, targets), live. Zero after a reset."""
 
     @property
     def action_dim(self) -> int:
-        """Numbers of the action that the term takes."""
+        """Number of action elements of the term."""
         return self.cfg.size
 
     @property
     def targets(self) -> tuple[ActionTarget, ...]:
-        """The targets of the file."""
+        """Names of the targets."""
         return tuple(
             ActionTarget(self._entity.name, self._kind, name, self.cfg.quantity)
             for name in self.cfg.targets
@@ -306,12 +307,12 @@ class ExternalCommand(ActionTerm):
             self._set_targets()
 
     def apply_actions(self) -> None:
-        """Move targets along with the joints, where they are relative to those."""
+        """Update targets that are relative to the current joint positions."""
         if self._relative_to.endswith("physics step"):
             self._set_targets()
 
     def reset(self, mask: torch.Tensor) -> None:
-        """Forget the targets of the worlds of `mask`."""
+        """Reset the targets of the worlds of `mask`."""
         self.processed_action.masked_fill_(mask.unsqueeze(1), 0.0)
 
     def state(self) -> dict[str, torch.Tensor]:
@@ -323,13 +324,13 @@ class ExternalCommand(ActionTerm):
         if self._relative_to:
             value = value + self._columns.read(data.joint_pos)
         elif self.cfg.quantity == "joint_pos":
-            # A robot's encoders have the same bias when it measures and when it moves.
+            # Encoder bias is the same for measurements and targets.
             value = value - self._columns.read(data.encoder_bias)
         self._columns.write_all(self._field, value)
 
 
 class ExternalReachCfg(mdp.DifferentialIKActionCfg):
-    """Ways of a frame that come from a file, and not from the action."""
+    """Frame targets set by a policy file instead of an action."""
 
     def bind(self, name: str, env: Env) -> ActionTerm:
         """Return the term of one environment."""
@@ -337,12 +338,12 @@ class ExternalReachCfg(mdp.DifferentialIKActionCfg):
 
 
 class ExternalReach(mdp.DifferentialIKAction):
-    """Brings a frame to where a file says."""
+    """Moves a frame to the target of a file."""
 
     def __init__(self, name: str, cfg: ExternalReachCfg, env: Env) -> None:
         super().__init__(name, cfg, env)
         self.command = torch.zeros(env.num_envs, self.action_dim, device=env.device)
-        """The file's last output, shape (num_envs, action_dim), to be written."""
+        """Last output of the file, shape (num_envs, action_dim), to be written."""
 
     def process_actions(self, actions: torch.Tensor) -> None:
         """Set the goal of this step."""

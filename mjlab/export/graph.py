@@ -16,14 +16,14 @@ from torch.fx.experimental.proxy_tensor import make_fx
 from mjlab.export.reader import ExportError
 
 OPSET = 18
-"""Version of ONNX's operations: the oldest that torch writes."""
+"""ONNX opset version: the oldest that torch writes."""
 
 Values = dict[str, Tensor]
 
 
 @dataclass(frozen=True)
 class Graph:
-    """A traced function of named tensors, one world in the first dimension."""
+    """Traced function of named tensors, with one world in the first dimension."""
 
     module: GraphModule
     """The operations."""
@@ -35,7 +35,7 @@ class Graph:
     """Names of the outputs, in order."""
 
     def __call__(self, values: Mapping[str, Tensor]) -> Values:
-        """Return the outputs by name, from all inputs and possibly more."""
+        """Return the outputs by name. Additional inputs are ignored."""
         found = self.module(*(values[name] for name in self.inputs))
         return dict(zip(self.outputs, found, strict=True))
 
@@ -43,7 +43,7 @@ class Graph:
 def traced(
     function: Callable[[Values], Values], examples: Mapping[str, Tensor]
 ) -> Graph:
-    """Return a function of named tensors as a graph."""
+    """Trace a function of named tensors."""
     outputs: list[str] = []
 
     def run(*tensors: Tensor) -> tuple[Tensor, ...]:
@@ -55,14 +55,14 @@ def traced(
         functional = torch.func.functionalize(run)
         module = make_fx(functional, tracing_mode="real")(*examples.values())
     for name, constant in list(module.named_buffers()):
-        # Constants may be live memory of the environment.
+        # Constants can be live tensors of the environment.
         setattr(module, name, constant.detach().clone())
     return Graph(module, tuple(examples), tuple(outputs))
 
 
 @contextmanager
 def _without_mkldnn() -> Iterator[None]:
-    """Have torch compute recurrent layers by operations that ONNX has."""
+    """Let torch compute recurrent layers with operations that ONNX supports."""
     (before, *_) = torch.backends.mkldnn.set_flags(False)
     try:
         yield
@@ -71,11 +71,11 @@ def _without_mkldnn() -> Iterator[None]:
 
 
 def pruned(graph: Graph, states: Mapping[str, str]) -> Graph:
-    """Return a graph without inputs, memory and operations that change no target.
+    """Return a graph without inputs, states and operations that affect no target.
 
     Args:
         graph: The graph.
-        states: Names of the outputs that are the next values of memory, by input.
+        states: Names of the outputs with next states, by input.
     """
     module = graph.module
     nodes = module.graph
@@ -127,12 +127,12 @@ def _inputs_of(value: Any, names: Mapping[Any, str]) -> set[str]:
 def onnx_model(
     graph: Graph, examples: Mapping[str, Tensor], metadata: Mapping[str, str]
 ) -> onnx.ModelProto:
-    """Return a graph as an ONNX model, after ONNX's own check.
+    """Return a graph as an ONNX model, validated by ONNX.
 
     Args:
         graph: The graph.
-        examples: Its inputs, in their shapes and types.
-        metadata: Texts for the file, by key.
+        examples: Example inputs with their shapes and types.
+        metadata: Metadata of the file, by key.
     """
     arguments = tuple(examples[name] for name in graph.inputs)
     _use_single_precision(graph.module)
@@ -147,9 +147,10 @@ def onnx_model(
             )
         except torch.onnx.OnnxExporterError as error:
             raise ExportError(
-                f"The policy has an operation that ONNX lacks: {_cause(error)}"
+                "The policy has an operation that ONNX does not support: "
+                f"{_cause(error)}"
             ) from error
-    assert program is not None, "Without a file, the program is returned."
+    assert program is not None, "Without a file name, the program is returned."
     model = program.model_proto
     _strip(model)
     _rename(model.graph, graph)
@@ -160,11 +161,11 @@ def onnx_model(
 
 
 _SINGLE = frozenset("atan2 atan asin acos tan cos sinh cosh".split())
-"""Functions that onnxruntime has in single precision only."""
+"""Functions that onnxruntime supports in single precision only."""
 
 
 def _use_single_precision(module: GraphModule) -> None:
-    """Compute some functions of double precision in single precision."""
+    """Compute functions in single precision where onnxruntime has no double version."""
     nodes, to = module.graph, torch.ops.aten._to_copy.default
     for node in list(nodes.nodes):
         packet = getattr(node.target, "overloadpacket", None)
@@ -185,7 +186,7 @@ def _use_single_precision(module: GraphModule) -> None:
 
 @contextmanager
 def _quiet() -> Iterator[None]:
-    """Silence the exporter's notes about packages and optimisations."""
+    """Silence the exporter's messages about packages and optimisations."""
     loggers = [
         logging.getLogger(name) for name in ("torch.onnx", "onnxscript", "onnx_ir")
     ]
@@ -209,7 +210,7 @@ def _cause(error: BaseException) -> str:
 
 
 def _strip(model: onnx.ModelProto) -> None:
-    """Remove the exporter's notes about the code, such as paths of files."""
+    """Remove the exporter's notes about the code, such as file paths."""
     del model.metadata_props[:]
     model.graph.ClearField("metadata_props")
     parts = (model.graph.node, model.graph.initializer, model.graph.value_info)
@@ -220,11 +221,12 @@ def _strip(model: onnx.ModelProto) -> None:
 
 
 def _rename(written: onnx.GraphProto, graph: Graph) -> None:
-    """Give inputs and outputs their names, and others names that cannot clash."""
+    """Name inputs and outputs, and rename other values that could clash."""
     fresh = dict(zip((v.name for v in written.input), graph.inputs, strict=True))
     nodes = []
     for value, name in zip(written.output, graph.outputs, strict=True):
-        if value.name in fresh:  # An input, or another output, as it is.
+        # An output that is an unchanged input, or another output.
+        if value.name in fresh:
             node = onnx.helper.make_node("Identity", [fresh[value.name]], [name])
             nodes.append(node)
         else:

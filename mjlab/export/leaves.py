@@ -1,4 +1,4 @@
-"""Inputs of an exported policy: quantities that a robot can measure or be told.
+"""Inputs of an exported policy: measured or commanded quantities.
 
 Joint positions and velocities, orientation and velocities of the root, readings of
 MuJoCo sensors, commands, the pose of a motion's anchor, and observation terms declared
@@ -39,13 +39,13 @@ from mjlab.sensor.native import MujocoSensor
 
 @dataclass(frozen=True)
 class Leaf:
-    """An input of a policy."""
+    """Input of a policy."""
 
     name: str
     """Name of the input."""
 
     kind: str
-    """How a robot measures it, such as "joint_pos", "sensor" or "command"."""
+    """Kind of measurement, such as "joint_pos", "sensor" or "command"."""
 
     term: ObservationTermCfg
     """Observation term that returns its value in simulation."""
@@ -63,11 +63,11 @@ class Leaf:
     """Observation term that is measured as a whole, as "group/term"."""
 
     def bind(self, env: ManagerBasedRlEnv) -> BoundTerm:
-        """Return the term that reads it in an environment."""
+        """Return the term that reads the input in an environment."""
         return BoundTerm(self.name, self.term, env, kind="input")
 
     def described(self, value: torch.Tensor) -> dict[str, Any]:
-        """Return the input's entry in the contract, for a value of one world."""
+        """Return the input's contract entry, for the value of one world."""
         return {
             "name": self.name,
             "shape": list(value.shape),
@@ -79,7 +79,7 @@ class Leaf:
         }
 
 
-# Values of leaves in simulation, as observation terms.
+# Values of inputs in simulation, as observation terms.
 
 
 def encoder_pos(env: ManagedEnv, asset_cfg: Selection = ROBOT) -> torch.Tensor:
@@ -88,7 +88,7 @@ def encoder_pos(env: ManagedEnv, asset_cfg: Selection = ROBOT) -> torch.Tensor:
 
 
 def anchor_pos_w(env: ManagedEnv, command_name: str) -> torch.Tensor:
-    """Position of the robot's anchor in the world of the clip, m."""
+    """Position of the robot's anchor in the clip's world, m."""
     return motion.mdp.robot_anchor_pose_w(env, command_name)[:, :3]
 
 
@@ -114,16 +114,16 @@ _ROOT: dict[str, tuple[Any, Quantity, str]] = {
     ),
 }
 ENTITY_KINDS = (*_JOINTS, *_ROOT)
-"""Kinds that are quantities of `EntityData`, by the same names."""
+"""Kinds that are quantities of `EntityData`, with the same names."""
 
 
 def entity_leaves(env: ManagerBasedRlEnv, entity: Entity, *, only: bool) -> list[Leaf]:
-    """Return joints and root of a robot.
+    """Return the joint and root inputs of a robot.
 
     Args:
         env: The environment.
         entity: The robot.
-        only: Whether it is the only robot; otherwise names begin with its own.
+        only: Whether it is the only robot; otherwise its name is a prefix.
     """
     prefix = "" if only else f"{entity.name}_"
     params = {"asset_cfg": SceneEntityCfg(entity.name)}
@@ -161,7 +161,7 @@ def sensor_leaves(env: ManagerBasedRlEnv, robots: list[Entity]) -> Iterator[Leaf
 
 
 def command_leaves(env: ManagerBasedRlEnv) -> Iterator[Leaf]:
-    """Yield the commands; of a motion, the row of its clips and the robot's anchor."""
+    """Yield the commands; for a motion, the row of its clips and the robot's anchor."""
     for name, command in env.command_manager.terms.items():
         params = {"command_name": name}
         if isinstance(command, MotionCommand):
@@ -190,7 +190,7 @@ def _motion_leaves(command: MotionCommand, params: dict[str, Any]) -> Iterator[L
             motion.mdp.motion_time_step,
             Quantity("1", None, ["row of the clips"]),
             {"motion": command.name, "command": TIME_STEP},
-            "Row of the clips that the step should lead to.",
+            "Index of the clip row at the end of the step.",
         ),
         (
             "anchor_pos_w",
@@ -198,7 +198,7 @@ def _motion_leaves(command: MotionCommand, params: dict[str, Any]) -> Iterator[L
             anchor_pos_w,
             Quantity("m", WORLD, XYZ),
             about,
-            "Position of the motion's anchor in the world of the clip.",
+            "Position of the motion's anchor in the clip's world.",
         ),
         (
             "anchor_quat_w",
@@ -258,8 +258,8 @@ def all_leaves(env: ManagerBasedRlEnv) -> dict[str, Leaf]:
     for leaf in (*sensor_leaves(env, robots), *command_leaves(env)):
         if leaf.name in leaves:
             raise ExportError(
-                f"{leaf.meaning} Its input is called {leaf.name!r}, as another one is: "
-                "rename the sensor or the command."
+                f"{leaf.meaning} Its input name {leaf.name!r} is already used by "
+                "another input: rename the sensor or the command."
             )
         leaves[leaf.name] = leaf
     return leaves
@@ -272,7 +272,7 @@ def input_term(
 
     Args:
         entry: The input.
-        measured: The task's own term, for an input that is measured as a whole.
+        measured: The task's term, for an input that is measured as a whole.
     """
     how = entry["measured"]
     kind = how["kind"]
@@ -291,7 +291,7 @@ def input_term(
     if kind == "command":
         params = {"command_name": how["command"]}
         return ObservationTermCfg(func=mdp.generated_commands, params=params)
-    assert measured is not None, "The input names its observation term."
+    assert measured is not None, "The entry names its observation term."
     return replace(measured, clip=None, scale=None, history_length=0)
 
 

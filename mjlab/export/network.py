@@ -1,4 +1,4 @@
-"""RSL-RL's networks as functions of observations and memory."""
+"""RSL-RL's networks as functions of observations and state."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -11,34 +11,33 @@ from torch import Tensor, nn
 from mjlab.export.reader import ExportError
 
 _MEMORY = {"h": "hidden", "c": "cell"}
-"""Name of a recurrent network's memory, by its letter in the exported form."""
+"""State names of a recurrent network, by letter in RSL-RL's exported form."""
 
 
 @dataclass(frozen=True)
 class Network:
-    """The most likely action of a network, as RSL-RL's form for export computes it.
+    """Mean action of a network, in RSL-RL's form for export.
 
-    Each model of RSL-RL, and each custom one derived from them, has such a form
-    (`as_onnx`).
+    RSL-RL's models, and custom models derived from them, provide this form (`as_onnx`).
     """
 
     form: Any
-    """The form."""
+    """RSL-RL's module for export."""
 
     groups: tuple[str, ...]
-    """Observation groups that form the vector of numbers."""
+    """Observation groups that form the input vector."""
 
     samples: dict[str, Tensor]
-    """Examples of its inputs, by name."""
+    """Example inputs, by name."""
 
     @classmethod
     def of(cls, network: nn.Module) -> "Network":
-        """Return the form of a trained network."""
+        """Convert a trained network."""
         if not isinstance(network, MLPModel):
             raise ExportError(
                 f"The policy is a {type(network).__qualname__}, which cannot be "
-                "written to an ONNX file. MLPModel, RNNModel, CNNModel and classes "
-                "derived from them can."
+                "written to an ONNX file. Use MLPModel, RNNModel, CNNModel or a "
+                "subclass."
             )
         form: Any = network.as_onnx(verbose=False).cpu().eval()
         samples = dict(zip(form.input_names, form.get_dummy_inputs(), strict=True))
@@ -46,7 +45,7 @@ class Network:
 
     @property
     def memory(self) -> dict[str, Tensor]:
-        """Memory at the beginning, by name, with a first dimension of size 1."""
+        """Initial state by name, with a first dimension of size 1."""
         return {
             _MEMORY[name[0]]: torch.zeros(1, sample.shape[0], sample.shape[-1])
             for name, sample in self.samples.items()
@@ -54,10 +53,10 @@ class Network:
         }
 
     def __call__(self, values: Mapping[str, Tensor]) -> dict[str, Tensor]:
-        """Return "action", shape (1, num_actions), and memory as "next NAME".
+        """Return "action", shape (1, num_actions), and next states as "next NAME".
 
         Args:
-            values: Observation groups and memory by name, with a row for the world.
+            values: Observation groups and states by name, with one row for the world.
         """
         fed = []
         for name, sample in self.samples.items():
@@ -72,7 +71,7 @@ class Network:
                 fed.append(values[name].view(sample.shape))
         found = self.form(*fed)
         found = found if isinstance(found, tuple) else (found,)
-        # A GRU's form returns an empty cell state besides.
+        # The exported form of a GRU also returns an empty cell state.
         by_name = dict(zip(self.form.output_names, found, strict=False))
         kept = {
             f"next {name}": by_name[f"{letter}_out"].view(self.memory[name].shape)

@@ -1,4 +1,4 @@
-"""Units, frames and elements of quantities, as far as mjlab knows them."""
+"""Units, frames and elements of known quantities."""
 
 import inspect
 import re
@@ -20,12 +20,12 @@ WXYZ = ["w", "x", "y", "z"]
 
 
 def known_measured(func: Any) -> Describe | None:
-    """Return how to describe a term that is measured as a whole; None for others."""
+    """Return the description of a term that is measured as a whole; None for others."""
     return MEASURED.get(func) or _MEASURED.get(func)
 
 
 def meaning(func: Any) -> str:
-    """Return the first sentences of a function's description, in one line."""
+    """Return the first sentences of a function's docstring, on one line."""
     text = inspect.getdoc(func) or func.__name__
     text = " ".join(text.split("\n\n")[0].split())
     text = text.removeprefix("Return ").removeprefix("the ")
@@ -38,7 +38,7 @@ def meaning(func: Any) -> str:
 def joint_units(
     env: ManagedEnv, entity: Entity, names: Sequence[str], hinge: str, slide: str
 ) -> Units:
-    """Return the unit of each joint, or that of all if it is the same."""
+    """Return the unit of each joint, or the common unit of all."""
     model = env.sim.mj_model
     prefix = entity.index.prefix
     types = [int(model.joint(prefix + name).type[0]) for name in names]
@@ -83,7 +83,7 @@ def _poses(env: ManagedEnv, params: Mapping[str, Any]) -> Quantity:
 
 
 def selection(env: ManagedEnv, params: Mapping[str, Any]) -> Selection:
-    """Return the parts that a term is about: those given, or all of its robot."""
+    """Return the elements that a term selects: the given ones, or all of its robot."""
     chosen = params.get("asset_cfg")
     if isinstance(chosen, Selection):
         return chosen
@@ -142,7 +142,8 @@ _SENSORS: dict[str, tuple[str, bool]] = {
     "subtreeangmom": ("kg m^2/s", False),
     "clock": ("s", False),
 }
-"""Unit by type, and True for readings in the axes of what carries the sensor."""
+"""Unit by sensor type, and True for readings in the axes of the sensor's site or
+body."""
 
 
 _SHAPE = re.compile(r",? (shape )?\(num_envs[^)]*\)")

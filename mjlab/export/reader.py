@@ -1,6 +1,6 @@
-"""A policy in an ONNX file, run by what the file itself says.
+"""Runs the policy of an ONNX file from the file alone.
 
-Here are neither torch nor tasks: NumPy and onnxruntime are all that is needed.
+Requires NumPy and onnxruntime, but neither torch nor tasks.
 """
 
 import importlib.util
@@ -11,33 +11,33 @@ from mjlab.export.runner.policy import ContractError, ContractPolicy
 from mjlab.extras import missing
 
 NEEDS = missing("An ONNX file", "onnx, onnxruntime and onnxscript", "export")
-"""Message about the packages that write and run such files."""
+"""Message about missing packages for writing and running ONNX files."""
 
-_REMEDY = "Export the policy again, or copy the file anew"
-_ELSEWHERE = "For a policy of another program, see docs/howto/export_a_policy.md."
+_REMEDY = "Export the policy again, or copy the file again"
+_ELSEWHERE = "For policies of other programs, see docs/howto/export_a_policy.md."
 
 
 class ExportError(ValueError):
-    """A policy that cannot be written to a file, or a file that cannot be played."""
+    """Policy that cannot be exported, or file that cannot be played."""
 
 
 def is_installed() -> bool:
-    """Return True if the packages are there that write and run ONNX files."""
+    """Return True if the packages for writing and running ONNX files are installed."""
     needed = ("onnx", "onnxruntime", "onnxscript")
     return all(importlib.util.find_spec(name) for name in needed)
 
 
 def require_installed() -> None:
-    """Raise, with the remedy, unless they are."""
+    """Raise, with installation advice, unless the packages are installed."""
     if not is_installed():
         raise ExportError(NEEDS)
 
 
 class OnnxPolicy(ContractPolicy):
-    """The policy of one robot.
+    """Policy of one robot.
 
-    It remembers what the file's policy remembers, such as a history or its last action,
-    from call to call. `reset` forgets it.
+    It stores the policy's state between calls, such as a history or the last action.
+    `reset` clears the state.
     """
 
     def __init__(self, path: str | Path) -> None:
@@ -45,7 +45,7 @@ class OnnxPolicy(ContractPolicy):
         self.path = Path(path)
         """The file."""
         if not self.path.is_file():
-            raise ExportError(f"There is no file {self.path}.")
+            raise ExportError(f"{self.path} does not exist.")
         with files.reading(str(self.path), ExportError, f"{_REMEDY}."):
             try:
                 super().__init__(self.path)
@@ -56,21 +56,21 @@ class OnnxPolicy(ContractPolicy):
 
     @property
     def task(self) -> str:
-        """The task that it was trained in."""
+        """Id of the training task."""
         return self.contract["task"]
 
     @property
     def input_names(self) -> tuple[str, ...]:
-        """Names of its inputs."""
+        """Names of the inputs."""
         return tuple(entry["name"] for entry in self.contract["inputs"])
 
     @property
     def output_names(self) -> tuple[str, ...]:
-        """Names of its outputs, without those of its memory."""
+        """Names of the outputs, without states."""
         return tuple(entry["name"] for entry in self.contract["outputs"])
 
     def another(self) -> "OnnxPolicy":
-        """Return the same policy for another robot, with a memory of its own."""
+        """Return the same policy with separate state, for another robot."""
         twin = object.__new__(OnnxPolicy)
         twin.__dict__.update(self.__dict__)
         twin.reset()

@@ -1,8 +1,8 @@
-"""Reads and writes of live memory while terms are traced.
+"""Interception of reads and writes of live tensors during tracing.
 
-Terms read the tensors of an environment. While they are traced, each tensor that stands
-for an input is replaced by the traced input. A tensor that a term writes is replaced by
-a traced copy. Any other tensor that changes during a run is refused by name.
+Terms read tensors of an environment. During tracing, a tensor that represents an input
+is replaced by the traced input, and a tensor that a term writes by a traced copy.
+Reading any other tensor that changes during a run raises an error with its name.
 """
 
 import linecache
@@ -18,19 +18,19 @@ from torch.utils._pytree import tree_map
 
 
 class Untraceable(Exception):
-    """A read that an exported policy cannot repeat."""
+    """Read that an exported policy cannot reproduce."""
 
 
 @dataclass
 class _Region:
-    """A contiguous tensor in memory, with its traced value or a reason to refuse it."""
+    """Contiguous block of memory, with its traced value or a reason to refuse reads."""
 
     tensor: torch.Tensor
     value: torch.Tensor | None
     refusal: str = ""
 
     def offset(self, tensor: torch.Tensor) -> int | None:
-        """Return the index of the tensor's first element here; None if elsewhere."""
+        """Return the index of the tensor's first element; None outside the block."""
         size = self.tensor.element_size()
         start = tensor.data_ptr() - self.tensor.data_ptr()
         inside = 0 <= start < self.tensor.numel() * size
@@ -50,7 +50,7 @@ _SHAPE_READS = frozenset(
 
 
 class LiveReads(TorchFunctionMode):
-    """Replaces live tensors in torch calls by traced values, and refuses others."""
+    """Replaces live tensors in torch calls by traced values, or raises."""
 
     def __init__(
         self,
@@ -58,7 +58,7 @@ class LiveReads(TorchFunctionMode):
         refused: Mapping[str, torch.Tensor],
         zero: torch.Tensor,
     ) -> None:
-        """Take the live memory.
+        """Store the live tensors.
 
         Args:
             given: Live tensors of one world, contiguous, with their traced values.
@@ -84,7 +84,7 @@ class LiveReads(TorchFunctionMode):
             if not _is_live(args[0]) or self._known(args[0]) is not None:
                 raise Untraceable(
                     "branches on data, or reads numbers in Python; the graph of a "
-                    "policy has tensor operations only"
+                    "policy supports tensor operations only"
                 )
         if name in _SHAPE_READS:
             return func(*args, **kwargs)
@@ -92,7 +92,7 @@ class LiveReads(TorchFunctionMode):
         return func(*args, **kwargs)
 
     def read(self, tensor: Any) -> Any:
-        """Return the traced value of a live tensor; other values as they are."""
+        """Return the traced value of a live tensor; other values unchanged."""
         if not _is_live(tensor):
             return tensor
         region = self._known(tensor)
@@ -115,7 +115,7 @@ class LiveReads(TorchFunctionMode):
 
 
 def _is_live(tensor: Any) -> bool:
-    """Return True for a tensor with memory, rather than a traced value."""
+    """Return True for a tensor with memory, False for a traced value."""
     is_plain = type(tensor) in (torch.Tensor, torch.nn.Parameter)
     return is_plain and not torch._is_functional_tensor(tensor) and tensor.numel() > 0
 
@@ -131,10 +131,10 @@ def _written(name: str, args: Any, kwargs: Mapping[str, Any]) -> list[torch.Tens
 
 
 def _part(region: _Region, tensor: torch.Tensor) -> torch.Tensor:
-    """Return the part of a region's value that a view of its tensor shows."""
-    assert region.value is not None, "Refused regions have no value."
+    """Return the part of a block's value that corresponds to a view of its tensor."""
+    assert region.value is not None, "Refused blocks have no value."
     base, start = region.tensor, region.offset(tensor)
-    assert start is not None, "The region holds the tensor."
+    assert start is not None, "The block contains the tensor."
     if tensor.shape == base.shape and tensor.is_contiguous():
         return region.value
     flat = region.value.view(-1)
@@ -151,10 +151,10 @@ _TORCH = Path(torch.__file__).parent
 
 
 def line_of(error: BaseException, code: CodeType | None) -> str:
-    """Return the line of the user's code in which an error arose, for a message.
+    """Return the line of user code that caused an error, for a message.
 
-    It is the innermost line outside torch and mjlab; for a term of mjlab itself, the
-    line of its function.
+    It is the innermost line outside torch and mjlab; for a term of mjlab, the line of
+    its function.
 
     Args:
         error: The error.
@@ -168,7 +168,7 @@ def line_of(error: BaseException, code: CodeType | None) -> str:
     own = [frame for frame in frames if frame[0] is code]
     theirs = [f for f in frames if _is_of_user(f[0].co_filename)]
     if not (theirs or own) and code is not None:
-        own = [(code, code.co_firstlineno)]  # The value that it returned.
+        own = [(code, code.co_firstlineno)]  # The return value.
     chosen = (theirs or own or frames)[-1]
     path, line = chosen[0].co_filename, chosen[1]
     text = linecache.getline(path, line).strip()

@@ -1,7 +1,6 @@
-"""The first steps of a policy, and the scene that they happen in, for its file.
+"""Recorded first steps of a policy, and their scene, for its file.
 
-Whoever has the file can play these steps again, with other means, and see whether it
-does the same.
+A user of the file can replay these steps elsewhere and compare the results.
 """
 
 import tempfile
@@ -29,36 +28,37 @@ from mjlab.sim.compile import apply_options
 from mjlab.spec import write_spec
 
 STEPS = 200
-"""Steps that are recorded, or fewer if the episode ends before."""
+"""Maximum number of recorded steps; fewer if the episode ends earlier."""
 
 
 _MOST_BYTES, _LEAST_STEPS = 8_000_000, 21
-"""Room for the record and for the scene, which images and meshes need, and steps that
-are recorded all the same."""
+"""Size limit of record and scene, which images and meshes can exceed, and minimum
+number of recorded steps.
+"""
 
 
 @dataclass(frozen=True)
 class FirstSteps:
-    """What a policy measured and answered, and where that led."""
+    """Inputs and outputs of a policy, and the resulting states."""
 
     fields: list[dict[str, Any]]
-    """Name, shape and dtype of each array, in the order of the content."""
+    """Name, shape and dtype of each array, in storage order."""
 
     content: str
     """All arrays, packed."""
 
     commands: dict[str, list[float]]
-    """The first values of commands."""
+    """First values of the commands."""
 
     def described(self) -> dict[str, Any]:
-        """Return what the contract says of them."""
+        """Return the contract entry of the record."""
         return {"steps": self.fields[0]["shape"][0], "fields": self.fields}
 
 
 def starts(
     events: dict[str, EventTermCfg | None],
 ) -> dict[str, EventTermCfg | None]:
-    """Return the events that choose a first state, and change no robot."""
+    """Return the events that initialise the state without changing the model."""
     return {
         name: event
         for name, event in events.items()
@@ -70,7 +70,7 @@ def starts(
     }
 
 
-# There are no tiles, and forces are no part of a state.
+# The world has no terrain tiles, and forces are not part of a state.
 _NO_STARTS = (mdp.randomize_terrain, mdp.reset_root_state_from_flat_patches)
 _NO_STARTS += (mdp.apply_external_force_torque, mdp.apply_body_impulse)
 
@@ -83,14 +83,14 @@ def record(
     leaves: Sequence[Leaf],
     steps: int = STEPS,
 ) -> FirstSteps:
-    """Have the network act in a nominal world from a start of its task.
+    """Run the network in a nominal world from an initial state of its task.
 
     Args:
         worlds: One world.
         network: The network.
-        clip: Largest size of an action, None for any.
+        clip: Bound of the actions, None for unbounded.
         leaves: Inputs of the file.
-        steps: Most steps.
+        steps: Maximum number of steps.
     """
     env, policy = worlds.env, InferencePolicy(network)
     policy.reset()
@@ -110,8 +110,8 @@ def record(
         rows.append(row | _answered(env, action))
     if not rows:
         raise ExportError(
-            "The policy's episode ends with its first step, so that there is nothing "
-            "to record. Is the start of an episode one of its ends?"
+            "The policy's episode ends at its first step, so nothing can be recorded. "
+            "Check whether the initial state meets a termination condition."
         )
     names = sorted(rows[0], key=lambda name: name not in ("qpos", "qvel"))
     arrays = {name: np.stack([row[name] for row in rows]) for name in names}
@@ -138,7 +138,7 @@ def _is_command(leaf: Leaf) -> bool:
 def _measured(
     env: ManagerBasedRlEnv, bound: Mapping[str, BoundTerm], told: Mapping[str, str]
 ) -> dict[str, np.ndarray]:
-    """Return the state, and the inputs and commands in it."""
+    """Return the state, with its inputs and commands."""
     data = env.sim.data
     row = {"qpos": data.qpos, "qvel": data.qvel}
     with env.sim.reads.allow_late():
@@ -148,7 +148,7 @@ def _measured(
 
 
 def _answered(env: ManagerBasedRlEnv, action: torch.Tensor) -> dict[str, np.ndarray]:
-    """Return the action, and the targets that the world made of it."""
+    """Return the action, and the targets computed by the world."""
     answers = {ACTION: action}
     for name, term in env.action_manager.terms.items():
         answers[f"{name}_target"] = sent(env, term)
@@ -160,19 +160,19 @@ def _answered(env: ManagerBasedRlEnv, action: torch.Tensor) -> dict[str, np.ndar
 
 @dataclass(frozen=True)
 class RecordedScene:
-    """The scene of the first steps, as files."""
+    """Scene of the recorded steps, as files."""
 
     content: str
-    """A zip file with `scene.xml` and the files that it names, packed."""
+    """Packed zip file with `scene.xml` and its assets."""
 
     digest: str
-    """Hash of all of them."""
+    """Hash of all files."""
 
     lacks: str | None
-    """The reason why there is none, if there is none."""
+    """Reason for a missing scene, if any."""
 
     def described(self) -> dict[str, Any]:
-        """Return what the contract says of it."""
+        """Return the contract entry of the scene."""
         about = {"sha256": self.digest, "mujoco": mujoco.__version__}
         return about | {"lacks": self.lacks}
 
@@ -191,6 +191,9 @@ def recorded_scene(cfg: ManagerBasedRlEnvCfg) -> RecordedScene:
         content = path.read_bytes()
     digest, lacks = digest_of(files_of(content)), None
     if len(content) > _MOST_BYTES:
-        lacks = f"its meshes take {len(content) / 1e6:.0f} MB, too much for the file"
+        lacks = (
+            f"its meshes take {len(content) / 1e6:.0f} MB, which exceeds the limit of "
+            "the file"
+        )
         content = b""
     return RecordedScene(pack(content), digest, lacks)

@@ -1,4 +1,4 @@
-"""Targets that action terms set, in physical units, and their description."""
+"""Targets of action terms, in physical units, and their description."""
 
 from typing import Any
 
@@ -18,24 +18,24 @@ from mjlab.names import resolve_values
 from mjlab.tensors.math import quat_normalize
 
 ACTION = "action"
-"""Name of the output that is the network's own action."""
+"""Name of the output with the network's raw action."""
 
 PHYSICS_RATE = (
     mdp.RelativeJointPositionAction,
     mdp.DifferentialIKAction,
     MuscleAction,
 )
-"""Action terms that set targets in each physics step: the receiver does it."""
+"""Action terms that set targets in each physics step, which the receiver must do."""
 
 Described = dict[str, Any]
 
 
 def sent(env: ManagerBasedRlEnv, term: ActionTerm) -> Tensor:
-    """Targets that a policy sends for a term's last action, shape (num_envs, n).
+    """Return the targets of a term's last action, shape (num_envs, n).
 
-    These are the actuator targets that the term has set. Terms that work at the rate of
-    physics are told their goal: a frame its pose, muscles the positions of joints, and
-    relative positions the way from the present ones.
+    These are the actuator targets that the term has set. For terms that act in each
+    physics step it is their goal: the pose of a frame, joint positions for muscles, and
+    offsets from the current joint positions for relative targets.
     """
     if isinstance(term, mdp.DifferentialIKAction):
         scale, low, high = map(
@@ -61,7 +61,7 @@ def sent(env: ManagerBasedRlEnv, term: ActionTerm) -> Tensor:
 def reach_command(
     cfg: mdp.DifferentialIKActionCfg, size: int
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return scale, smallest and largest value of each number of a command."""
+    """Return scale, lower and upper bound of each element of a command."""
     scale, ends = np.ones(size, np.float32), np.full((2, size), np.inf, np.float32)
     scale[:3] = cfg.position_scale
     ends[0] = -np.inf
@@ -74,7 +74,7 @@ def reach_command(
 
 
 def described_actions(env: ManagerBasedRlEnv) -> list[Described]:
-    """Return the entries of all action terms in the contract."""
+    """Return the contract entries of all action terms."""
     found, start = [], 0
     for term in env.action_manager.terms.values():
         stop = start + term.action_dim
@@ -93,7 +93,7 @@ def _described(
     if len(owners) != 1:
         raise ExportError(
             f"Action term {term.name!r} sets {len(owners)} quantities. An exported "
-            "policy sets one quantity of one entity for each term: split the term."
+            "policy supports one quantity of one entity per term: split the term."
         )
     ((owner, quantity),) = owners
     entity, names = env.scene.entity(owner), [target.name for target in targets]
@@ -124,7 +124,7 @@ def _reach(
     entity: Entity,
     names: list[str],
 ) -> Described:
-    """Return how joints bring a frame to where the output sends it."""
+    """Return how joints track the frame target of an output."""
     cfg, size, data = term.cfg, term.action_dim, entity.data
     turns = [f"turn_{axis}" for axis in "xyz"]
     rest = turns if size == 6 else [f"quat_{axis}" for axis in "wxyz"]
@@ -165,5 +165,5 @@ def _unit(
     if quantity == "joint_vel":
         return joint_units(env, entity, names, "rad/s", "m/s")
     units = {"tendon_len": "m", "tendon_vel": "m/s"}
-    # A force or a torque before the gear, or what else the actuator is controlled by.
+    # A force or a torque before the gear, or another input of the actuator.
     return units.get(quantity, "control")

@@ -1,8 +1,8 @@
 """Observation groups and action terms as graphs of tensor operations.
 
-The terms of an environment of one world run once on traced inputs. Their operations
-become a graph: from inputs and memory to observations, and from the action to targets.
-Histories, filters and the last action are memory: each is an input and an output.
+The terms of an environment with one world run once on traced inputs. Their operations
+form a graph: from inputs and state to observations, and from the action to targets.
+Histories, filters and the last action are states: each is an input and an output.
 """
 
 import re
@@ -30,23 +30,23 @@ from mjlab.sim.fields import STAGE_OF
 from mjlab.tensors.math import quat_rotate
 
 ACTIONS = ("last_action", "previous_action", "earlier_action")
-"""Memory of the last three actions."""
+"""States with the last three actions."""
 
 STEPS = "steps"
-"""Memory of the calls since the beginning."""
+"""State with the number of calls so far."""
 
 
 class Tracer:
-    """The terms of an environment of one world, ready to be traced."""
+    """Terms of an environment with one world, ready to be traced."""
 
     def __init__(self, env: ManagerBasedRlEnv, seen: Sequence[str]) -> None:
-        """Find inputs and memory.
+        """Find inputs and states.
 
         Args:
             env: The environment, in nominal form.
             seen: Observed groups, or "group/term" of one that is not concatenated.
         """
-        assert env.num_envs == 1, "Terms are traced in one world."
+        assert env.num_envs == 1, "Tracing requires one world."
         self.env, self.seen = env, tuple(seen)
         manager = env.observation_manager
         self.groups = tuple(dict.fromkeys(name.partition("/")[0] for name in seen))
@@ -63,9 +63,9 @@ class Tracer:
         self.bound = {name: leaf.bind(env) for name, leaf in self.leaves.items()}
         commands = env.command_manager.terms.values()
         self.clips = next((c for c in commands if isinstance(c, MotionCommand)), None)
-        """Command whose clips the policy follows, if it does."""
+        """Command whose clips the policy tracks, None without clips."""
         self.memory = self._memory()
-        """Live memory by name, with a row for the world."""
+        """Live state tensors by name, with one row for the world."""
         self.initial: Values = {}
         """Memory after a reset."""
 
@@ -100,7 +100,7 @@ class Tracer:
         return found
 
     def reset(self) -> Values:
-        """Reset the managers, and return the memory after it."""
+        """Reset the managers, and return the states after the reset."""
         mask = torch.ones(1, dtype=torch.bool, device=self.env.device)
         self.env.observation_manager.reset(mask)
         self.env.action_manager.reset(mask)
@@ -110,14 +110,14 @@ class Tracer:
         return {name: tensor.clone() for name, tensor in found.items()}
 
     def read(self) -> Values:
-        """Return the present values of all inputs."""
+        """Return the current values of all inputs."""
         with self.env.sim.reads.allow_late():
             return {name: term().clone() for name, term in self.bound.items()}
 
     # Observations.
 
     def observe(self, values: Values) -> Values:
-        """Return observations by group, and the memory after them, as "next NAME"."""
+        """Return observations by group, and the next states as "next NAME"."""
         manager = self.env.observation_manager
         pairs = zip(ACTIONS, self._actions(), strict=True)
         given = [(tensor, values[name]) for name, tensor in pairs]
@@ -152,14 +152,14 @@ class Tracer:
             value = output[term] if isinstance(output, dict) and term else output
             if isinstance(value, dict):
                 raise ExportError(
-                    f"The policy sees the observation group {name!r}, whose terms are "
-                    f'not concatenated. Name its terms, as "{name}/TERM".'
+                    f"The policy observes the group {name!r}, whose terms are not "
+                    f'concatenated. Name its terms, as "{name}/TERM".'
                 )
             found[name] = reads.read(value).clone()
         return found
 
     def _reference(self, reads: LiveReads) -> Values:
-        """Return the row of the clips that the policy follows, by part."""
+        """Return the row of the tracked clips, by part."""
         if self.clips is None:
             return {}
         bodies = len(self.clips.table.body_names)
@@ -173,7 +173,7 @@ class Tracer:
     # Targets.
 
     def act(self, values: Values) -> Values:
-        """Return targets by action term, and the memory after them, as "next NAME"."""
+        """Return targets by action term, and the next states as "next NAME"."""
         manager = self.env.action_manager
         shifted = (values["action"], *(values[name] for name in ACTIONS[:2]))
         given = list(zip(self._actions(), shifted, strict=True))
@@ -198,7 +198,7 @@ class Tracer:
             if kind.apply_late is not ActionTerm.apply_late:
                 raise ExportError(
                     f"{label} cannot be exported: {kind.__name__}.apply_late sets "
-                    "targets within each physics step, and a file answers once a "
+                    "targets within each physics step, but a file runs once per "
                     "control step. Set them in process_actions."
                 )
             if kind.apply_actions is not ActionTerm.apply_actions:
@@ -206,17 +206,17 @@ class Tracer:
                     term.apply_actions()
         return reads.read(sent(self.env, term)).clone()
 
-    # The world that terms see.
+    # World during tracing.
 
     @contextmanager
     def _world(
         self, values: Values, given: list[tuple[Tensor, Tensor]]
     ) -> Iterator[LiveReads]:
-        """Have terms read traced values, and restore the environment afterwards."""
+        """Let terms read traced values, and restore the environment afterwards."""
         env = self.env
         for name, tensor in self.memory.items():
             if name not in ACTIONS:
-                # A copy, since terms write to their memory.
+                # A copy, because terms write to their state.
                 given.append((tensor, values[name].clone()))
         for name, leaf in self.leaves.items():
             if leaf.kind == "sensor":
@@ -248,7 +248,7 @@ class Tracer:
 
     @contextmanager
     def _unmeasured(self) -> Iterator[None]:
-        """Forget cached quantities, and restore them afterwards."""
+        """Clear cached quantities, and restore them afterwards."""
         entities = [e.data for e in self.env.scene.entities.values()]
         kept = [dict(data.computed) for data in entities]
         for data in entities:
@@ -271,7 +271,7 @@ class Tracer:
                     command.derive()
 
     def _objects(self) -> list[Any]:
-        """Return the objects whose attributes terms may replace."""
+        """Return the objects whose attributes terms can replace."""
         found: list[Any] = [t.instance for t in self.terms.values() if t.instance]
         found += self.env.action_manager.terms.values()
         found += self.env.command_manager.terms.values()
@@ -288,7 +288,7 @@ class Tracer:
         return found
 
     def _next(self, reads: LiveReads, values: Values) -> Values:
-        """Return memory as the terms left it."""
+        """Return the states after the terms have run."""
         now = {n: reads.read(tensor).clone() for n, tensor in self._memory().items()}
         now |= {name: values[name] for name in (*ACTIONS, STEPS)}
         return {f"next {name}": tensor for name, tensor in now.items()}
@@ -297,11 +297,13 @@ class Tracer:
 _FIXED = re.compile(
     r"\.(default|target)\.|^action\.|^observation\.|encoder\.bias|\.params\.|^reward\.weights"
 )
-"""Names of live tensors that are constants in nominal form, or memory of terms."""
+"""Names of live tensors that are constant in the nominal environment, or states of
+terms.
+"""
 
 
 def _plain(name: str) -> str:
-    """Return a name of letters, digits and underscores."""
+    """Return a name with only letters, digits and underscores."""
     return re.sub(r"\W+", "_", name)
 
 
@@ -311,7 +313,7 @@ def _code(function: Any) -> CodeType | None:
 
 @contextmanager
 def _named(label: str, code: CodeType | None) -> Iterator[None]:
-    """Convert an error into a refusal with the name and the line of the term."""
+    """Convert an error into one with the name of the term and the line of code."""
     try:
         yield
     except ExportError:

@@ -1,8 +1,8 @@
-"""Writes a trained policy to an ONNX file, and proves that it acts like the original.
+"""Export of a trained policy to an ONNX file, verified against the network.
 
-The environment is built once more, with one world and nothing randomised: defaults,
-limits and gains are then the nominal ones. There the file and the network act side by
-side, and a file that acts differently is refused.
+The environment is built once more, with one world and without randomisation, so that
+defaults, limits and gains are nominal. File and network run side by side in it, and a
+file with different actions is refused.
 """
 
 import contextlib
@@ -40,31 +40,35 @@ from mjlab.terrain import TerrainCfg
 from mjlab.threads import torch_threads
 
 TOLERANCE = 1e-5
-"""Largest difference between the file and the network: of actions and targets, or of
-their share where they are larger than 1. A spatial softmax multiplies what is rounded
-by the inverse of its temperature, and the difference that is allowed too."""
+"""Tolerance between file and network:
+
+of actions and targets, relative for values above 1. For a spatial softmax, which
+amplifies rounding errors by the inverse of its temperature, the tolerance is scaled
+alike.
+"""
 
 
 @dataclass(frozen=True)
 class Exported:
-    """The files that were written."""
+    """Written files."""
 
     path: Path
     """The ONNX file."""
 
     contract_path: Path
-    """The contract beside it, as JSON."""
+    """Contract of the file, as JSON in the same folder."""
 
     contract: dict[str, Any]
     """The contract."""
 
     error: float
-    """Largest difference between the file and the network when they were compared, as
-    a share where numbers are larger than 1."""
+    """Maximum difference between file and network in the comparison, relative for
+    values above 1.
+    """
 
     @property
     def summary(self) -> str:
-        """A summary for the user."""
+        """Summary for the user."""
         sizes = {
             kind: ", ".join(f"{e['name']} {_size(e['shape'])}" for e in entries)
             for kind, entries in self.contract.items()
@@ -76,7 +80,7 @@ class Exported:
             f"Wrote {self.path} and {self.contract_path.name}.\n"
             f"Inputs: {sizes['inputs']}{state}\n"
             f"Outputs: {sizes['outputs']} at {rate}\n"
-            f"Largest difference from the network in {CHECKED_STEPS} steps: "
+            f"Maximum difference from the network in {CHECKED_STEPS} steps: "
             f"{self.error:.1g}"
         )
 
@@ -89,14 +93,14 @@ def export_run(
     best: bool = False,
     to: Path | None = None,
 ) -> Exported:
-    """Write the policy of a run.
+    """Export the policy of a run.
 
     Args:
         run: The run.
         configs: Its configurations by name.
-        checkpoint: One of its checkpoints. None takes the newest, or the best.
-        best: Take the best.
-        to: The file to write. None is export/<task>.onnx in the run's folder.
+        checkpoint: Checkpoint of the run. None uses the newest one, or the best.
+        best: Use the best checkpoint.
+        to: Path of the file. None means export/<task>.onnx in the run's folder.
     """
     info = run.info()
     git = {Path(top).name: found for top, found in info["git"].items()}
@@ -124,15 +128,15 @@ def export_policy(
     task: str,
     origin: Mapping[str, Any] | None = None,
 ) -> Exported:
-    """Write the policy of a checkpoint, with its contract beside it.
+    """Export the policy of a checkpoint, with its contract.
 
     Args:
         checkpoint: The checkpoint.
-        to: The file to write, such as "policy.onnx".
-        env_cfg: The environment that it was trained in.
-        agent_cfg: The configuration of its training.
-        task: The task's id, by which `play.py` finds it.
-        origin: More about where it comes from, for the contract.
+        to: Path of the file, such as "policy.onnx".
+        env_cfg: Configuration of the training environment.
+        agent_cfg: Configuration of the agent.
+        task: Id of the task, for `play.py`.
+        origin: Provenance entries for the contract.
     """
     with contextlib.closing(ManagerBasedRlEnv(nominal(env_cfg), device="cpu")) as env:
         env.reset(seed=0)
@@ -178,7 +182,7 @@ def _write(
     error_of: Callable[[OnnxPolicy], float],
     allowed: float,
 ) -> Exported:
-    """Write a file whose error is allowed, and its contract beside it."""
+    """Write a file within the tolerance, and its contract."""
     content, whole["checksum"] = with_checksum(model.SerializeToString())
     with tempfile.TemporaryDirectory() as folder:
         draft = Path(folder) / to.name
@@ -200,7 +204,7 @@ def _size(shape: Sequence[int]) -> str:
 
 
 def nominal(cfg: ManagerBasedRlEnvCfg) -> ManagerBasedRlEnvCfg:
-    """Return one world of an environment, without noise, delay and randomisation."""
+    """Return a nominal environment with one world: no noise, delay or randomisation."""
     groups: dict[str, ObservationGroupCfg | None] = {}
     for name, group in cfg.observations.items():
         if group is not None:
@@ -210,7 +214,7 @@ def nominal(cfg: ManagerBasedRlEnvCfg) -> ManagerBasedRlEnvCfg:
             )
     scene = dataclasses.replace(cfg.scene, num_envs=1)
     if scene.terrain is not None and scene.terrain.generator is not None:
-        # Random terrain is no part of the policy, and too large for its file.
+        # Random terrain is not part of the policy, and too large for its file.
         scene.terrain = TerrainCfg()
     return dataclasses.replace(
         cfg,
@@ -226,11 +230,11 @@ def nominal(cfg: ManagerBasedRlEnvCfg) -> ManagerBasedRlEnvCfg:
 
 
 def _on_time(term: ObservationTermCfg) -> ObservationTermCfg:
-    """Return a term without its delay, which is not the file's business."""
+    """Return a term without its delay, which is not part of the file."""
     return dataclasses.replace(term, delay=None, delay_min_lag=0, delay_max_lag=0)
 
 
 def _allowed(network: torch.nn.Module) -> float:
-    """Return how much the file may differ: a sharp softmax enlarges what is rounded."""
+    """Return the tolerance of a file; a sharp softmax amplifies rounding errors."""
     is_spatial = isinstance(network, SpatialCnnModel)
     return TOLERANCE / min(1.0, network.temperature if is_spatial else 1.0)

@@ -60,7 +60,7 @@ QUADRUPED: dict[str, Limit] = {
     # Shipped: 28 and 29 %; a trot with less than 50 % is a running trot (Hildebrand
     # 1965).
     "duty_factor": Limit(low=0.27),
-    # A trot; shipped: at most 0.02.
+    # Trot; shipped policies: at most 0.02.
     "diagonal_lag": Limit(high=0.1),
     # Shipped: 42 and 36 %.
     "flight": Limit(high=0.43),

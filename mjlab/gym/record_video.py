@@ -14,9 +14,9 @@ Trigger = Callable[[int], bool]
 
 
 class VideoRecorder:
-    """Draws steps, and puts them into one file after another.
+    """Renders steps into one video file after another.
 
-    Frames are handed on as they come, so that a video takes the memory of one.
+    Frames are encoded as they arrive, so the memory use is one frame.
     """
 
     def __init__(
@@ -30,20 +30,20 @@ class VideoRecorder:
         max_steps: int | None,
         avoids_overwriting: bool,
     ) -> None:
-        """Open a canvas, and see whether videos can be written.
+        """Open a canvas, and check that videos can be written.
 
         Args:
             env: The environment.
-            folder: Where videos go.
-            fps: Frames in a second.
-            shows_info: Whether each world's numbers are written over its picture.
-            trigger: Says by the number of steps since the beginning whether the next
-                one is drawn. None draws all.
-            max_steps: Steps of a video. None goes on until it is flushed.
-            avoids_overwriting: Whether videos that are there are kept.
+            folder: Folder of the videos.
+            fps: Frame rate, in Hz.
+            shows_info: Write figures of each world over its image.
+            trigger: Returns, given the number of steps so far, whether to render the
+                next step. None renders all.
+            max_steps: Number of steps per video. None records until `flush`.
+            avoids_overwriting: Keep existing videos.
 
         Raises:
-            RecordingError: Where nothing can be drawn, or no video written.
+            RecordingError: If rendering is impossible, or videos cannot be written.
         """
         self._folder, self._fps, self._avoids = folder, fps, avoids_overwriting
         self._shows_info, self._trigger = shows_info, trigger
@@ -57,21 +57,21 @@ class VideoRecorder:
             )
         except (GlError, VideoError) as error:
             raise RecordingError(
-                f"save_video=True cannot be done here: {error} Without videos, "
-                "save_video=False records trajectories."
+                f"save_video=True is not possible here: {error} save_video=False "
+                "records only trajectories."
             ) from error
 
     def before_step(self) -> None:
-        """Draw what the first step of a video begins with."""
+        """Render the initial frame of a video."""
         if self._is_wanted() and not self._video.num_frames:
             self._draw(())
 
     def after_step(self, figures: Mapping[str, torch.Tensor], *, draws: bool) -> None:
-        """Draw what a step led to.
+        """Render the state after a step.
 
         Args:
-            figures: Numbers of the step by name, each of shape (num_envs,).
-            draws: Whether this step is to be seen.
+            figures: Figures of the step by name, each of shape (num_envs,).
+            draws: Whether to render this step.
         """
         if draws and self._is_wanted() and self._video.num_frames:
             self._draw(_lines(figures) if self._shows_info else ())
@@ -88,16 +88,16 @@ class VideoRecorder:
         ignore_empty: bool = True,
         save: bool = True,
     ) -> Path | None:
-        """Finish a video and begin the next.
+        """Finish a video and start the next one.
 
         Args:
-            name: Its name without suffix. None takes the next number.
-            suffix: What is added to the number, after an underscore.
-            ignore_empty: Whether a video of one frame is none.
-            save: Whether it is kept.
+            name: Name of the video without suffix. None uses the next number.
+            suffix: Appended to the number, after an underscore.
+            ignore_empty: Discard a video with a single frame.
+            save: Whether to keep the video.
 
         Returns:
-            The file, if there is one.
+            The file, None if no video was written.
         """
         video = self._video
         is_worth = video.num_frames > (1 if ignore_empty else 0)
@@ -116,7 +116,7 @@ class VideoRecorder:
         return kept
 
     def close(self) -> None:
-        """Finish the last video, and let the canvas go."""
+        """Finish the last video, and close the canvas."""
         self.flush()
         self._canvas.close()
 
@@ -134,7 +134,7 @@ class VideoRecorder:
 
 
 def _lines(figures: Mapping[str, torch.Tensor]) -> list[list[str]]:
-    """Return lines of text of each world."""
+    """Return text lines for each world."""
     rows = zip(*(value.tolist() for value in figures.values()), strict=True)
     return [
         [f"{name} {_shown(value)}" for name, value in zip(figures, row, strict=True)]

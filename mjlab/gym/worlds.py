@@ -206,7 +206,7 @@ class ManagedWorlds(GymWorlds):
         if self._holders:
             raise RuntimeError(
                 f"The scene cannot be rebuilt, because {', '.join(self._holders)} has "
-                "references to the present one. Remove reconfiguration, or that "
+                "references to the current one. Remove reconfiguration, or that "
                 "wrapper."
             )
         given, scenes = self._scene

@@ -228,7 +228,8 @@ def _as_normal(words: np.ndarray) -> np.ndarray:
     therefore agree bit for bit, which their own `log` and `cos` would not.
     """
     words >>= np.uint64(12)
-    # With one more bit, the half would not be exact, and the largest word would give 1.
+    # With one more bit, adding one half would not be exact, and the largest word would
+    # map to 1.
     half = (words.view(np.int64).astype(np.float64) + 0.5) * 2.0**-52 - 0.5
     r = 0.180625 - half * half
     a = ((59.109374720 * r + 159.29113202) * r + 50.434271938) * r + 3.3871327179

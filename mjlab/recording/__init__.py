@@ -2,7 +2,7 @@
 
 `Recorder` takes steps from a source (recorder terms, the wrapper `RecordEpisode`) and
 writes the episodes that a trigger selects. `Recording` reads them. Parts are imported
-when they are first used, since configurations need neither torch nor h5py.
+at their first use, because configurations need neither torch nor h5py.
 """
 
 from typing import TYPE_CHECKING

@@ -1,7 +1,7 @@
 """Buffers of steps between the environment and the writer, of constant size.
 
 `write` stores a step and can run in a captured step or a rehearsal, any number of
-times. `commit`, called by the host, marks the last one as executed.
+times. `commit`, called by the host, marks the last stored step as executed.
 """
 
 import time
@@ -22,23 +22,23 @@ Values = Mapping[str, torch.Tensor]
 """Tensors by the name of their field."""
 
 BeginningSource = Callable[[], tuple[Values, Values]]
-"""Returns the values of a beginning: of each world, and those that worlds share."""
+"""Returns the values at an episode start: per world, and shared by all worlds."""
 
 DEVICE_BYTES = 256 * 2**20
-"""Size of half a buffer in the memory of a device."""
+"""Size of half a buffer in device memory."""
 
 AGE_S = 0.5
-"""Largest age of a step on a device before it is copied to the host, s."""
+"""Maximum age of a step on a device before it is copied to the host, s."""
 
 
 class StepChannel(Protocol):
-    """Way to the process that writes, which shares blocks of memory."""
+    """Connection to the writer process, with blocks of shared memory."""
 
     def take_block(self, block: int) -> None:
-        """Wait until a block of shared memory is free, and take it."""
+        """Wait for a free block of shared memory, and reserve it."""
 
     def send(self, steps: Sent) -> None:
-        """Have steps in a block written."""
+        """Send the steps of a block to the writer."""
 
 
 def host_rows(layout: RecordingLayout, num_envs: int) -> int:
@@ -49,7 +49,7 @@ def host_rows(layout: RecordingLayout, num_envs: int) -> int:
 def device_rows(layout: RecordingLayout, num_envs: int) -> int:
     """Return the steps in a block, for steps on a device.
 
-    The number of beginnings is unknown there, so there is room for one in each row.
+    The number of episode starts is unknown there, so there is room for one in each row.
     """
     row_bytes = layout.step.row_bytes + layout.beginning.row_bytes
     return rows_within(DEVICE_BYTES, num_envs * row_bytes)
@@ -66,9 +66,10 @@ class StepBuffer(ABC):
 
         Args:
             row: Values of the step, shapes (num_envs, ...).
-            begins: Worlds in which an episode begins after it, shape (num_envs,), bool.
-            beginning: Returns the values of a beginning, shapes (num_envs, ...), and
-                those that worlds share, shapes (...).
+            begins: Worlds in which an episode begins after the step, shape (num_envs,),
+                bool.
+            beginning: Returns the values at an episode start, shapes
+                (num_envs, ...), and shared values, shapes (...).
         """
 
     @abstractmethod
@@ -83,8 +84,8 @@ class StepBuffer(ABC):
 class HostBuffer(StepBuffer):
     """Steps in host memory, sent as soon as an episode ends or begins.
 
-    Nothing is captured on the host, and reading a mask there is free, so the values of
-    a beginning are computed only when an episode begins.
+    On the host a mask can be read without synchronisation, so the values at an episode
+    start are computed only when needed.
     """
 
     def __init__(
@@ -92,8 +93,8 @@ class HostBuffer(StepBuffer):
     ) -> None:
         self._layout, self._channel, self._block_rows = plan.layout, channel, plan.rows
         self._blocks = [steps_of(memory, block) for block in range(plan.blocks)]
-        # A step is assembled here, in memory that stays in the processor's cache, with
-        # NumPy, which is several times faster than torch for small tensors.
+        # A step is assembled here with NumPy, in memory that stays in the processor's
+        # cache. For small tensors this is several times faster than torch.
         self._step = np.zeros((plan.num_envs, plan.layout.step.row_bytes), np.uint8)
         self._fields = plan.layout.step.views(self._step)
         self._block = self._row = self._sent = self._begun = self._new = 0
@@ -138,7 +139,7 @@ class HostBuffer(StepBuffer):
 
 
 class CopyStream:
-    """A stream for copies from a device to pinned host memory."""
+    """Stream for copies from a device to pinned host memory."""
 
     def __init__(self, device: torch.device) -> None:
         self._device = device
@@ -146,7 +147,7 @@ class CopyStream:
         self._event = torch.cuda.Event()
 
     def pin(self, memory: torch.Tensor) -> None:
-        """Pin host memory while this stream exists: copies to it do not wait."""
+        """Pin host memory for the lifetime of this stream, for asynchronous copies."""
         runtime: Any = torch.cuda.cudart()
         place = memory.data_ptr()
         torch.cuda.check_error(int(runtime.cudaHostRegister(place, memory.nbytes, 0)))
@@ -173,7 +174,7 @@ class DeviceBuffer(StepBuffer):
     """Steps in two halves of device memory: one is filled while the other is copied.
 
     A half is copied to the host when it is full, or `AGE_S` after its first step.
-    Beginnings are stored without gaps; their number is copied first, then as many.
+    Episode starts are stored without gaps; their number is copied first, then the data.
     """
 
     def __init__(
@@ -192,10 +193,10 @@ class DeviceBuffer(StepBuffer):
         self._channel, self._stream = channel, stream
         of_bytes = {"dtype": torch.uint8, "device": device}
         self._rows = torch.zeros(2 * k, n, row_bytes, **of_bytes)
-        # The last row takes the values of worlds in which no episode begins.
+        # The last row receives the values of worlds without an episode start.
         self._beginnings = torch.zeros(2 * k * n + 1, beginning_bytes, **of_bytes)
         self._shared = torch.zeros(2 * k, shared_bytes, **of_bytes)
-        # Beginnings before each row of a half, and after its last one.
+        # Number of episode starts before each row of a half, and after its last row.
         self._counts = torch.zeros(2 * (k + 1), dtype=torch.int64, device=device)
         rows = torch.arange(2 * k, device=device)
         half = rows // k
@@ -248,12 +249,12 @@ class DeviceBuffer(StepBuffer):
         self._finish_copy()
 
     def _packed(self, names: Sequence[str], values: Values) -> torch.Tensor:
-        """Return fields side by side, shape (num_envs, bytes)."""
+        """Return fields concatenated, shape (num_envs, bytes)."""
         n = self._num_envs
         return torch.cat([_as_bytes(values[name], n) for name in names], dim=1)
 
     def _switch_halves(self) -> None:
-        """Copy the filled half to the host, and fill the other one."""
+        """Copy the filled half to the host, and continue with the other one."""
         self._finish_copy()
         self._channel.take_block(self._block)
         k, half, number = self._block_rows, self._half, self._row
@@ -277,7 +278,7 @@ class DeviceBuffer(StepBuffer):
             self._proceed()
 
     def _proceed(self) -> None:
-        """Copy the beginnings once their number has arrived, then send the steps."""
+        """Copy the episode starts once their number is known, then send the steps."""
         assert self._copying is not None, "Called while a half is copied."
         half, number, block = self._copying
         begun = int(self._host_counts[number])

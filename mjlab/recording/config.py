@@ -12,7 +12,7 @@ from mjlab.settings import Config
 Export = Literal["none", "all", "succeeded", "failed", "separate"]
 EXPORTS: tuple[Export, ...] = get_args(Export)
 SORTED: tuple[Export, ...] = ("succeeded", "failed", "separate")
-"""Selections that require the task to declare success."""
+"""Selections that need a success outcome."""
 
 
 class RecordingError(RuntimeError):
@@ -29,8 +29,9 @@ class RecordingCfg(Config):
     """Name of the files, without suffix. None uses the date and the time."""
 
     overwrite: bool = False
-    """Replace a recording of this name, but never other files. If False, a number is
-    added to a name that is taken."""
+    """Replace an existing recording of this name, but never other files. If False, a
+    number is added to the name.
+    """
 
     export: Export = "all"
     """Episodes to write: "none", "all", those that "succeeded", those that "failed", or

@@ -1,4 +1,4 @@
-"""Episodes, cut from the rows of all worlds."""
+"""Cuts episodes from the rows of all worlds."""
 
 from collections import deque
 from dataclasses import dataclass
@@ -20,7 +20,7 @@ BLOCK_BYTES = 8 * 2**20
 """Size of a block of rows in host memory."""
 
 MOST_ROWS = 64
-"""Largest number of rows in a block."""
+"""Maximum number of rows in a block."""
 
 
 class Steps(NamedTuple):
@@ -30,10 +30,10 @@ class Steps(NamedTuple):
     """Shape (steps, num_envs, bytes)."""
 
     beginnings: np.ndarray
-    """Beginnings in these steps, shape (episodes, bytes), by step and world."""
+    """Episode starts in these steps, shape (episodes, bytes), by step and world."""
 
     shared: np.ndarray
-    """Shape (steps, bytes). Rows of steps in which no episode begins are undefined."""
+    """Shape (steps, bytes). Rows of steps without an episode start are undefined."""
 
     def part(self, steps: slice, beginnings: slice) -> "Steps":
         """Return some of the steps, as views."""
@@ -42,36 +42,36 @@ class Steps(NamedTuple):
 
 @dataclass
 class Beginning:
-    """Beginning of a world's episode."""
+    """Start of a world's episode."""
 
     row: int
-    """Number of its first row, counted from the start of the recording."""
+    """Index of its first row since the start of the recording."""
 
     own: np.ndarray
     """Values of the world, shape (bytes,)."""
 
     shared: np.ndarray
-    """Values that all worlds shared, shape (bytes,)."""
+    """Values shared by all worlds, shape (bytes,)."""
 
 
 class Episode(NamedTuple):
     """A finished episode."""
 
     world: int
-    """The world."""
+    """Index of the world."""
 
     begin: Beginning
-    """Its beginning."""
+    """Start of the episode."""
 
     rows: np.ndarray
-    """Its steps, shape (steps, bytes)."""
+    """Steps of the episode, shape (steps, bytes)."""
 
 
 class EpisodeCutter:
-    """Keeps the rows of all worlds until the episodes in them have ended.
+    """Stores the rows of all worlds until their episodes have ended.
 
     The rows of a world are collected once, when its episode ends. Rows before the first
-    beginning of a world belong to no episode.
+    episode start of a world are ignored.
     """
 
     def __init__(self, num_envs: int, row_bytes: int) -> None:
@@ -82,7 +82,7 @@ class EpisodeCutter:
             row_bytes: Size of a row.
         """
         self.num_unrequested = 0
-        """Episodes that waited, and were not requested."""
+        """Number of waiting episodes that were never requested."""
         self._shape = (num_envs, row_bytes)
         self._block_rows = rows_within(BLOCK_BYTES, num_envs * row_bytes)
         self._blocks: deque[np.ndarray] = deque()

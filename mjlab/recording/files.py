@@ -49,10 +49,10 @@ from mjlab.recording.hdf5 import (
 )
 
 PART_BYTES = 8 * 2**20
-"""Approximate largest size of a part."""
+"""Approximate maximum size of a part."""
 
 SAVE_S = 1.0
-"""Largest time that a finished episode is in memory only, s."""
+"""Maximum time that a finished episode is only in memory, s."""
 
 _UNFINISHED_PART = re.compile(r"\d+\.h5(\.[0-9a-f]+\.tmp)?")
 
@@ -75,7 +75,7 @@ class EpisodeFile:
         Args:
             path: The file, `<folder>/<name>.h5`.
             attributes: Attributes of the file.
-            about: Contents of the JSON file besides the episodes.
+            about: Other contents of the JSON file.
             say: Shows a message about a full disk, once.
 
         Raises:
@@ -87,7 +87,7 @@ class EpisodeFile:
         self.num_episodes = 0
         """Episodes on disk."""
         self.num_lost = 0
-        """Episodes that were lost to a full disk."""
+        """Number of episodes lost because of a full disk."""
         self._attributes = {
             "format": FORMAT,
             "format_version": FORMAT_VERSION,
@@ -114,7 +114,7 @@ class EpisodeFile:
         return max(0.0, self._since + SAVE_S - time.monotonic())
 
     def add(self, arrays: Arrays, attributes: Attributes) -> None:
-        """Add an episode. Errors of the disk lose episodes, and nothing else."""
+        """Add an episode. A disk error loses the episode, but the run continues."""
         if self._memory is None:
             self._memory = FileInMemory(self._attributes)
         if not self._unsaved:
@@ -199,7 +199,7 @@ def merge(path: Path, *, clean: bool = True, say: Say = lambda text: None) -> bo
     """
     parts = path.with_suffix(".parts")
     try:
-        # A file that exists is complete, and the parts beside it are left over.
+        # An existing file is complete; its remaining parts are obsolete.
         index = read_index(path) if path.is_file() else _join(path, clean=clean)
     except OSError as error:
         say(
@@ -242,7 +242,7 @@ def _join(path: Path, *, clean: bool) -> dict[str, Any]:
     size = sum(part.stat().st_size for part in parts)
     free = shutil.disk_usage(path.parent).free
     if free < 1.05 * size + 2**16:
-        raise OSError(f"{free} bytes are free, and the parts have {size}")
+        raise OSError(f"{free} bytes are free, but the parts need {size}")
     entries: list[dict[str, Any]] = []
     try:
         with require_h5py().File(
@@ -254,7 +254,8 @@ def _join(path: Path, *, clean: bool) -> dict[str, Any]:
         move_durably(unfinished, path)
     except RecordingError:
         raise
-    except RuntimeError as error:  # HDF5 raises this for a full disk, among others.
+    # HDF5 raises this for a full disk, among other errors.
+    except RuntimeError as error:
         raise OSError(one_line(error)) from error
     finally:
         unfinished.unlink(missing_ok=True)
@@ -291,7 +292,7 @@ def _write_list(path: Path, index: dict[str, Any]) -> None:
 
 
 def check_replaceable(path: Path) -> None:
-    """Raise unless all files with a recording's name belong to a recording.
+    """Raise if a file with the recording's name belongs to something else.
 
     Args:
         path: The file, `<folder>/<name>.h5`.
@@ -304,8 +305,8 @@ def check_replaceable(path: Path) -> None:
         foreign = sidecar  # The list is written after the file.
     if foreign is not None:
         raise RecordingError(
-            f"{foreign} is not replaced: it is no file of a recording. Move it away, "
-            "or record under another name."
+            f"{foreign} is not replaced: it is not a file of a recording. Move it, or "
+            "record under another name."
         )
 
 
@@ -323,11 +324,11 @@ def check_writable(path: Path) -> None:
 
 
 def _delete(path: Path) -> None:
-    """Delete a recording for good."""
+    """Delete a recording permanently."""
     _remove_parts(path.with_suffix(".parts"))
     for file in (path.with_suffix(".json"), path):
         file.unlink(missing_ok=True)
-    # A file that came back after a power cut would hide the new parts.
+    # An old file restored after a power cut would hide the new parts.
     sync(path.parent)
 
 
@@ -347,7 +348,7 @@ def _is_list(file: Path) -> bool:
 
 
 def _remove_parts(folder: Path) -> None:
-    """Delete a folder of parts, or nothing if it contains anything else."""
+    """Delete a folder of parts, unless it contains other files."""
     _check_parts(folder)
     if folder.is_dir():
         for file in folder.iterdir():
@@ -356,16 +357,16 @@ def _remove_parts(folder: Path) -> None:
 
 
 def _check_parts(folder: Path) -> None:
-    """Raise if a folder contains anything but parts, or is a link."""
+    """Raise if a folder contains other files than parts, or is a link."""
     if folder.is_symlink():
         raise RecordingError(
-            f"{folder} is not deleted: it is a link. Move it away, or record under "
-            "another name."
+            f"{folder} is not deleted: it is a link. Move it, or record under another "
+            "name."
         )
     inside = [file.name for file in folder.glob("*")]
     foreign = [name for name in inside if not _UNFINISHED_PART.fullmatch(name)]
     if foreign:
         raise RecordingError(
-            f"{folder} is not deleted: {min(foreign)!r} in it is no part of a "
-            "recording. Move it away, or record under another name."
+            f"{folder} is not deleted: {min(foreign)!r} in it is not part of a "
+            "recording. Move it, or record under another name."
         )

@@ -21,17 +21,17 @@ from mjlab.recording.config import RecordingError
 FORMAT = "mjlab-episodes"
 FORMAT_VERSION = 2
 
-REMEDY = "Copy it again from where it was recorded, or record it again."
+REMEDY = "Copy it again from its source, or record it again."
 """Advice for a damaged file."""
 
 LIBVER = ("v110", "v110")
 """File format of HDF5 1.10: compact, with checksums of all structures."""
 
 _SMALL = 4096
-"""Largest size of an array that is stored in its own header, under its checksum."""
+"""Maximum size of an array stored in its own header, under its checksum."""
 
 _MOST_OF_HEADER = 60_000
-"""Largest size of a scalar record that is stored in its own header."""
+"""Maximum size of a scalar record stored in its own header."""
 
 _CHUNK_BYTES = 2**24
 """Approximate size of a chunk, which has its own checksum."""
@@ -46,7 +46,7 @@ Arrays = Mapping[str, np.ndarray]
 
 
 def require_h5py() -> Any:
-    """Return h5py, or raise an error that says what to install."""
+    """Return h5py, or raise with installation advice."""
     try:
         return importlib.import_module("h5py")
     except ImportError as error:
@@ -54,10 +54,10 @@ def require_h5py() -> Any:
 
 
 def write_attributes(group: Any, attributes: Attributes) -> None:
-    """Add attributes to a group or a file, with texts of fixed length.
+    """Add attributes to a group or a file, with fixed-length strings.
 
-    HDF5 stores texts of variable length in a heap without checksums, and does not
-    return from reading a heap with damaged sizes.
+    HDF5 stores variable-length strings in a heap without checksums, and hangs when
+    reading a heap with damaged sizes.
     """
     text = require_h5py().string_dtype
     for name, value in attributes.items():
@@ -106,7 +106,7 @@ def part_files(path: Path) -> list[Path]:
         raise RecordingError(f"{folder} is a link: it is not followed.")
     found = sorted(each for each in folder.glob("*.h5") if _PART.fullmatch(each.name))
     if not found:
-        raise RecordingError(f"There is no recording {path}.")
+        raise RecordingError(f"The recording {path} does not exist.")
     linked = next((each for each in found if each.is_symlink()), None)
     if linked is not None:
         raise RecordingError(f"{linked} is a link: it is not followed.")
@@ -114,7 +114,7 @@ def part_files(path: Path) -> list[Path]:
 
 
 def open_episode(file: Any, number: int, path: Path) -> Any:
-    """Return the group of an episode whose data are all in the file.
+    """Return the group of an episode, if all of its data are in the file.
 
     HDF5 opens any file that a link or a dataset names, and waits forever on a pipe, so
     links and storage are checked before they are followed.
@@ -125,14 +125,14 @@ def open_episode(file: Any, number: int, path: Path) -> Any:
         path: The file's path.
 
     Raises:
-        RecordingError: If any of the data are in another file.
+        RecordingError: If data are in another file.
     """
     h5py, name = require_h5py(), episode_name(number)
     if not isinstance(file.get(name, getlink=True), h5py.HardLink):
         raise _elsewhere(path, name)
     group = file[name]
     if not isinstance(group, h5py.Group):
-        raise RecordingError(f"{path}: {name} is not a group, so it is no episode.")
+        raise RecordingError(f"{path}: {name} is not a group, so it is not an episode.")
     _check_data(group, path)
     return group
 
@@ -166,8 +166,8 @@ def _check_data(group: Any, path: Path) -> None:
 
 def _elsewhere(path: Path, name: str) -> RecordingError:
     return RecordingError(
-        f"{path}: the data of {name!r} are a link, virtual or stored in another file. "
-        "A recording contains its own data; it is not read."
+        f"{path}: {name!r} is a link, virtual, or stored in another file. A recording "
+        "must contain its own data, so it is not read."
     )
 
 
@@ -188,7 +188,7 @@ class FileInMemory:
         write_attributes(self.file, attributes)
 
     def image(self) -> bytes:
-        """Return the bytes of the file."""
+        """Return the contents of the file as bytes."""
         self.file.flush()
         return self.file.id.get_file_image()
 
@@ -249,7 +249,7 @@ class EpisodeEncoder:
             dataset.write(h5s.ALL, h5s.ALL, np.ascontiguousarray(value), kind)
 
     def _storage(self, value: np.ndarray) -> Any:
-        """Return the storage of an array, with a checksum if HDF5 has one for it."""
+        """Return the storage settings of an array, with a checksum if supported."""
         if value.nbytes <= (_SMALL if value.shape else _MOST_OF_HEADER):
             return self._in_header
         if not value.shape:

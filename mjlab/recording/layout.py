@@ -17,7 +17,8 @@ Role = Literal["step", "state", "last", "start", "attribute"]
 
 CONTROL = ("stepped", "ending", "begins")
 """First bytes of a row: whether the world stepped, the `Ending` of its episode, and
-whether another episode begins after the row."""
+whether another episode begins after the row.
+"""
 
 
 class Ending(IntEnum):
@@ -57,9 +58,12 @@ class RecordedField:
     """NumPy name of the type, such as "float32"."""
 
     role: Role = "step"
-    """"step": T rows. "state": T + 1 rows, the first one from the beginning of the
-    episode. "last": the last of T rows. "start": one value from the beginning; all of
-    a folder form one record. "attribute": an attribute of the episode."""
+    """"step": T rows.
+
+    "state": T + 1 rows, the first one from the start of the episode. "last": the last
+    of T rows. "start": one value from the start; all fields of a folder form one
+    record. "attribute": an attribute of the episode.
+    """
 
     @property
     def nbytes(self) -> int:
@@ -88,14 +92,14 @@ def shared_field_of(
 
 
 class Layout:
-    """Fields side by side in a row of bytes."""
+    """Fields concatenated in a row of bytes."""
 
     def __init__(self, fields: Sequence[RecordedField]) -> None:
         """Place the fields in order."""
         names = [field.name for field in fields]
         for name in names:
             if names.count(name) > 1:
-                raise ValueError(f"There are two fields {name!r} to record.")
+                raise ValueError(f"Two recorded fields are named {name!r}.")
         self.fields = tuple(fields)
         """Fields in order."""
         self.names = [field.name for field in fields if field.nbytes]
@@ -122,10 +126,10 @@ class RecordingLayout:
     """Layouts of the three kinds of rows."""
 
     step: Layout
-    """Of a world's step, starting with `CONTROL`."""
+    """Row of a world's step, starting with `CONTROL`."""
 
     beginning: Layout
-    """Of a world at the beginning of an episode."""
+    """Row of a world at an episode start."""
 
     shared: Layout
     """Values shared by all worlds at the start of an episode."""

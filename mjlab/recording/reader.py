@@ -1,4 +1,4 @@
-"""Recorded episodes, read back: each tensor when it is asked for."""
+"""Reader of recorded episodes; tensors are loaded on access."""
 
 from collections import OrderedDict
 from collections.abc import Iterator, Mapping, Sequence
@@ -28,7 +28,7 @@ from mjlab.recording.hdf5 import (
 from mjlab.settings.objects import check_object
 
 _MOST_OPEN = 32
-"""Largest number of parts that are open at a time."""
+"""Maximum number of open parts."""
 
 _ABOUT = {"env_info": {"env_id": str | None, "env_kwargs": dict[str, Any] | None}}
 
@@ -37,7 +37,7 @@ Tree = torch.Tensor | dict[str, "Tree"]
 
 
 def reading(place: str) -> AbstractContextManager[None]:
-    """Answer what a damaged file causes with one line that names the place."""
+    """Convert errors of a damaged file to one line with the file's location."""
     return files.reading(place, RecordingError, REMEDY)
 
 
@@ -58,7 +58,7 @@ class RecordedEpisode:
         with self._reading("its attributes"):
             found = read_attributes(self._group)
             self.attributes: dict[str, Any] = found
-            """All attributes, as in the list of episodes."""
+            """All attributes, as in the JSON list of episodes."""
             self.length = int(found["elapsed_steps"])
             """Number of steps."""
             self.world = int(found["world"])
@@ -93,7 +93,7 @@ class RecordedEpisode:
             return path in self._group or self._of_record(path) is not None
 
     def read(self, path: str) -> torch.Tensor:
-        """Return one tensor; the first dimension of most is the step."""
+        """Return one tensor; its first dimension is usually the step."""
         with self._reading(path):
             value = self._of_record(path)
             if value is None and path in self.names:
@@ -107,14 +107,14 @@ class RecordedEpisode:
     def read_all(self, path: str) -> dict[str, torch.Tensor]:
         """Return all tensors below a path, by the rest of their paths.
 
-        Dots in names stay as they are; parts of the path are joined by a slash.
+        Dots in names are kept; parts of the path are joined by slashes.
         """
         prefix = f"{path}/"
         below = [name for name in self.names if name.startswith(prefix)]
         return {name.removeprefix(prefix): self.read(name) for name in below}
 
     def read_tree(self, path: str) -> Tree:
-        """Return a tensor, or the tensors below a path by name as they are nested."""
+        """Return a tensor, or all tensors below a path as a nested dictionary."""
         with self._reading(path):
             return self._tree(self._group[path], path)
 
@@ -124,13 +124,13 @@ class RecordedEpisode:
         if isinstance(found, torch.Tensor):
             return found
         raise RecordingError(
-            f"{self} has actions by term. Replay it with --save to join them."
+            f"{self} stores actions by term. Replay it with --save to concatenate them."
         )
 
     def observations(self) -> dict[str, torch.Tensor]:
         """Return observations by "<group>", or "<group>/<term>" for separate terms.
 
-        The names of the groups come from the settings of the recorded environment.
+        Group names come from the settings of the recorded environment.
         """
         if "obs" not in self:
             return {}
@@ -159,13 +159,13 @@ class RecordedEpisode:
         return reading(f"{self}, {place},")
 
     def _of_record(self, path: str) -> Any:
-        """Return a part of a record, None where there is none of that name."""
+        """Return a part of a record, None if it does not exist."""
         folder, _, name = path.partition("/")
         if folder not in self._records:
             group = self._group
             item = group[folder] if folder in group else group
             is_record = not _is_group(item) and item.dtype.names
-            # Damage is raised each time, and never remembered as nothing.
+            # Raise for damaged data every time, instead of caching them as missing.
             self._records[folder] = item[()] if is_record else None
         record = self._records[folder]
         if record is None or name not in record.dtype.names:
@@ -182,10 +182,9 @@ class RecordedEpisode:
 
 
 class Recording(Sequence[RecordedEpisode]):
-    """A recording, finished or not.
+    """Recording, finished or unfinished.
 
-    Of one that is being written, or that was interrupted, it reads the episodes that
-    are on disk when it is opened.
+    If it is unfinished, only the episodes on disk at the time of opening are read.
     """
 
     def __init__(self, path: str | Path) -> None:
@@ -195,7 +194,7 @@ class Recording(Sequence[RecordedEpisode]):
             path: The file, `<folder>/<name>.h5`.
 
         Raises:
-            RecordingError: For a file that is missing, or is not a recording.
+            RecordingError: If the file is missing, or is not a recording.
         """
         self.path = Path(path)
         """The file."""
@@ -224,7 +223,7 @@ class Recording(Sequence[RecordedEpisode]):
         return list(self._files)
 
     def group(self, number: int) -> Any:
-        """Return h5py's group of an episode, for use before the next call."""
+        """Return h5py's group of an episode, valid until the next call."""
         path = self._files[number]
         file = self._file(path)
         if number not in self._checked[path]:
@@ -233,7 +232,7 @@ class Recording(Sequence[RecordedEpisode]):
         return file[episode_name(number)]
 
     def array(self, name: str) -> np.ndarray:
-        """Return an array of the file that belongs to no episode."""
+        """Return an array that is shared by all episodes of the file."""
         file = self._file(next(iter(self._files.values()), self.path))
         with reading(f"{self.path}, {name},"):
             if not isinstance(file.get(name, getlink=True), require_h5py().HardLink):
@@ -242,7 +241,7 @@ class Recording(Sequence[RecordedEpisode]):
             return np.asarray(file[name][()])
 
     def _file(self, path: Path) -> Any:
-        """Return an open file; few are open at a time, however many parts there are."""
+        """Return an open file; the number of open files is limited."""
         if path not in self._open:
             if len(self._open) == _MOST_OPEN:
                 self._close_file(next(iter(self._open)))
@@ -250,7 +249,7 @@ class Recording(Sequence[RecordedEpisode]):
                 self._open[path] = require_h5py().File(path, "r", locking=False)
             except OSError as error:
                 raise RecordingError(
-                    f"{path} is no recording: it is not an HDF5 file ({error})."
+                    f"{path} is not a recording: it is not an HDF5 file ({error})."
                 ) from error
             self._checked[path] = set()
         self._open.move_to_end(path)
@@ -264,14 +263,14 @@ class Recording(Sequence[RecordedEpisode]):
         given = self.attributes.get("format")
         if given != FORMAT:
             raise RecordingError(
-                f"{self.path} is no recording of episodes: its attribute 'format' is "
-                f"{given!r} and has to be {FORMAT!r}."
+                f"{self.path} is not a recording of episodes: its attribute 'format' "
+                f"is {given!r}, but it has to be {FORMAT!r}."
             )
         version = int(self.attributes.get("format_version", 0))
         if version != FORMAT_VERSION:
             raise RecordingError(
-                f"{self.path} has version {version} of the format; this program reads "
-                f"version {FORMAT_VERSION} only. Record it again."
+                f"{self.path} has format version {version}; this program supports only "
+                f"version {FORMAT_VERSION}. Record it again."
             )
 
     def _read_about(self) -> dict[str, Any]:
@@ -286,13 +285,13 @@ class Recording(Sequence[RecordedEpisode]):
 
     @property
     def env_id(self) -> str | None:
-        """The task's id, None where it was not recorded."""
+        """Id of the task, None if it was not recorded."""
         given = self.attributes.get("env_id") or self._env_info().get("env_id")
         return None if given is None else str(given)
 
     @property
     def env_kwargs(self) -> Mapping[str, Any]:
-        """Settings that the environment was made with."""
+        """Settings of the recorded environment."""
         return self._env_info().get("env_kwargs") or {}
 
     @property
@@ -309,18 +308,18 @@ class Recording(Sequence[RecordedEpisode]):
 
     @property
     def backend(self) -> str | None:
-        """The engine that it was recorded on, None where that was not recorded."""
+        """Engine of the recording, None if it was not recorded."""
         given = self.attributes.get("backend")
         return None if given is None else str(given)
 
     @property
     def env_cfg(self) -> str:
-        """The environment's configuration as text, empty where it was not recorded."""
+        """Configuration of the environment as text, empty if it was not recorded."""
         return str(self.attributes.get("env_cfg", ""))
 
     @property
     def seed(self) -> int | None:
-        """The environment's own seed, None where it was not recorded."""
+        """Seed of the environment, None if it was not recorded."""
         given = self.attributes.get("seed", self.env_kwargs.get("seed"))
         with reading(f"{self.path}, its seed,"):
             return None if given is None else int(given)
@@ -345,7 +344,7 @@ class Recording(Sequence[RecordedEpisode]):
         return RecordedEpisode(self, number)
 
     def close(self) -> None:
-        """Close all files. Closing twice is harmless."""
+        """Close all files. Can be called twice."""
         for path in list(self._open):
             self._close_file(path)
 

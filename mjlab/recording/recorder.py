@@ -1,4 +1,4 @@
-"""The recorder: collects steps of all worlds, and has their episodes written."""
+"""Recorder: collects steps of all worlds and writes their episodes."""
 
 import json
 import logging
@@ -35,12 +35,12 @@ _FINISH_S = 3600.0
 
 
 class Recorder:
-    """Takes the steps of all worlds, and has the episodes in them written.
+    """Collects the steps of all worlds and writes their episodes.
 
-    A source calls `write` with the values of a step, and `commit` when the step was
-    executed. A second process cuts the steps into episodes, and writes those that
-    `cfg.export` selects. Memory is allocated once; if the writer is behind, `commit`
-    waits for it.
+    A source calls `write` with the values of a step, and `commit` after the step was
+    executed. A separate process cuts the steps into episodes, and writes those selected
+    by `cfg.export`. Memory is allocated once; if the writer is slower, `commit` waits
+    for it.
     """
 
     def __init__(
@@ -54,7 +54,7 @@ class Recorder:
         about: Mapping[str, Any],
         clean: bool = True,
     ) -> None:
-        """Start to record.
+        """Start recording.
 
         Args:
             cfg: Output path and selection of episodes. "none" writes no file.
@@ -62,7 +62,7 @@ class Recorder:
             device: Device of the tensors.
             layout: Layouts of the recorded fields.
             attributes: Attributes of the files.
-            about: Contents of the JSON files besides the episodes.
+            about: Other contents of the JSON files.
             clean: Whether to omit episodes without steps when the files are finished.
         """
         require_h5py()
@@ -83,7 +83,7 @@ class Recorder:
         )
         memory = plan.memory()
         self.writer = WriterProcess(plan, memory.file)
-        """The process that writes."""
+        """Writer process."""
         self._buffer: StepBuffer
         if is_host:
             self._buffer = HostBuffer(plan, memory, self.writer)
@@ -96,10 +96,10 @@ class Recorder:
 
     @property
     def totals(self) -> dict[str, int]:
-        """Numbers of episodes, known once the recorder is closed.
+        """Numbers of episodes, available after closing.
 
-        "episodes" were written, "lost" found the disk full, and "unasked" waited and
-        were not requested.
+        "episodes" were written, "lost" met a full disk, and "unasked" were waiting and
+        not requested.
         """
         return self.writer.totals
 
@@ -135,7 +135,7 @@ class Recorder:
 
 
 class WriterProcess:
-    """The process that writes, seen from the one that steps."""
+    """The writer process, as seen from the stepping process."""
 
     def __init__(self, plan: WriterPlan, memory: int) -> None:
         """Start the process.
@@ -180,20 +180,20 @@ class WriterProcess:
         self._free.discard(block)
 
     def send(self, steps: Sent) -> None:
-        """Have steps in a block written, and read answers."""
+        """Send the steps of a block to the writer, and read its answers."""
         self._send(steps)
         while not self.has_ended and self._connection.poll():
             self._receive()
 
     def save(self) -> None:
-        """Have all finished episodes written to the disk, and wait for that."""
+        """Write all finished episodes to disk, and wait for completion."""
         self._has_saved = False
         self._send("save")
         while not self._has_saved and not self.has_ended:
             self._receive()
 
     def finish(self, *, keep: bool) -> None:
-        """Have the files finished, and wait for that."""
+        """Finish the files, and wait for completion."""
         self._send("finish" if keep else "drop")
         while not self.has_ended:
             self._receive()
@@ -201,15 +201,15 @@ class WriterProcess:
         self._connection.close()
         if not self.totals:
             raise RecordingError(
-                "The process that writes episodes has failed; the episodes in its "
-                f"parts can be read. Its error was: {self._failure or 'unknown'}"
+                "The writer process has failed; the episodes in its parts can be "
+                f"read. Its error was: {self._failure or 'unknown'}"
             )
 
     def _send(self, message: WriterPlan | Order) -> None:
         try:
             self._connection.send(message)
         except OSError:
-            pass  # The process has ended, which `_receive` notices.
+            pass  # The process has ended, which `_receive` detects.
 
     def _receive(self) -> None:
         """Wait for a message, and handle it."""
@@ -218,7 +218,7 @@ class WriterProcess:
         except (EOFError, OSError):
             self.has_ended = True
             if not self.totals:
-                _log.error("Nothing is recorded any more. %s", self._failure)
+                _log.error("Recording has stopped. %s", self._failure)
             return
         if "freed" in message:
             self._free.add(message["freed"])

@@ -1,9 +1,9 @@
-"""The process that writes episodes, beside the one that steps.
+"""Writer process of episodes.
 
-HDF5 needs Python's interpreter lock most of the time, and so does stepping: in a thread
-of the stepping process, the same work made recorded steps up to a third slower.
-The process runs at low priority, imports no torch, and outlives a killed learner to
-write the finished episodes.
+HDF5 holds Python's interpreter lock most of the time: as a thread of the stepping
+process, the writer made recorded steps up to a third slower. The process runs at low
+priority, does not import torch, and outlives a killed learner to write the finished
+episodes.
 """
 
 import contextlib
@@ -30,7 +30,7 @@ from mjlab.recording.layout import RecordingLayout
 
 @dataclass(frozen=True)
 class WriterPlan:
-    """Contents and place of a recording."""
+    """Contents and location of a recording."""
 
     layout: RecordingLayout
     """Layouts of the recorded fields."""
@@ -51,7 +51,7 @@ class WriterPlan:
     """Attributes of the files."""
 
     about: Mapping[str, Any]
-    """Contents of the JSON files besides the episodes."""
+    """Other contents of the JSON files."""
 
     clean: bool
     """Whether to omit episodes without steps when the files are finished."""
@@ -59,8 +59,7 @@ class WriterPlan:
     def memory(self, file: int | None = None) -> SharedArrays:
         """Allocate the shared memory, or map that of an inherited descriptor.
 
-        A block has room for a beginning in each row. Pages that are never written take
-        no memory.
+        A block has room for an episode start in each row. Unused pages take no memory.
         """
         n, k, layout = self.num_envs, self.rows, self.layout
         shapes = {
@@ -85,13 +84,13 @@ class Sent(NamedTuple):
     """Message about steps that are in shared memory."""
 
     block: int
-    """The block."""
+    """Index of the block of shared memory."""
 
     steps: slice
     """Steps of the block."""
 
     beginnings: slice
-    """Their beginnings in the block."""
+    """Episode starts in the block."""
 
     is_last: bool
     """Whether the block is full, so that it can be used again."""
@@ -102,7 +101,7 @@ Order = Sent | Literal["save", "finish", "drop"]
 
 
 class StreamWriter:
-    """Cuts steps into episodes, and writes those that are selected."""
+    """Cuts steps into episodes, and writes the selected ones."""
 
     def __init__(
         self, plan: WriterPlan, memory: SharedArrays, tell: Callable[..., None]
@@ -112,7 +111,7 @@ class StreamWriter:
         Args:
             plan: Contents and place of the recording.
             memory: Shared memory with the steps.
-            tell: Sends a message to the process that steps.
+            tell: Sends a message to the stepping process.
         """
         self._layout, self._clean, self._tell = plan.layout, plan.clean, tell
         self._blocks = [steps_of(memory, block) for block in range(plan.blocks)]
@@ -134,7 +133,7 @@ class StreamWriter:
         return min((each for each in left if each is not None), default=None)
 
     def obey(self, order: Order) -> bool:
-        """Follow an order; return False after the last one."""
+        """Execute a message; return False after the last one."""
         if isinstance(order, Sent):
             block = self._blocks[order.block]
             self._add(self._cutter.add(block.part(order.steps, order.beginnings)))
@@ -154,12 +153,12 @@ class StreamWriter:
             file.save()
 
     def leave(self) -> None:
-        """Stop without finishing the files, since nothing more can come."""
+        """Stop without finishing the files, because no more steps can arrive."""
         for file in self._files.values():
             file.leave()
 
     def _finish(self, *, keep: bool) -> None:
-        """Finish the files, and write unfinished episodes if they are to be kept."""
+        """Finish the files, and write unfinished episodes if requested."""
         self._add(self._cutter.finish(keep=keep))
         files = self._files.values()
         for file in files:
@@ -182,7 +181,7 @@ class StreamWriter:
 
 
 def serve(connection: Connection, file: int, tell: Callable[..., None]) -> None:
-    """Write until the recording is finished, or the process that steps has ended."""
+    """Write until the recording is finished, or the stepping process has ended."""
     plan: WriterPlan = connection.recv()
     writer = StreamWriter(plan, plan.memory(file), tell)
     goes_on = True
@@ -208,7 +207,7 @@ def main() -> None:
     connection, file = Connection(int(sys.argv[1])), int(sys.argv[2])
 
     def tell(**message: object) -> None:
-        with contextlib.suppress(OSError):  # The process that steps has ended.
+        with contextlib.suppress(OSError):  # The stepping process has ended.
             connection.send(message)
 
     code = 0
@@ -217,5 +216,5 @@ def main() -> None:
     except Exception:
         tell(failed=traceback.format_exc())
         code = 1
-    # Otherwise HDF5 tries again to write a file that it could not write.
+    # Otherwise HDF5 would try again to write a file after a failure.
     os._exit(code)

@@ -100,7 +100,7 @@ class Offscreen:
         marks: Marks | None = None,
         lines: Callable[[int], Sequence[str]] | None = None,
     ) -> list[np.ndarray]:
-        """Render the present state, and return one image per world; see `frame`."""
+        """Render the current state, and return one image per world; see `frame`."""
         return self.draw(self.take(marks=marks, lines=lines))
 
     def take(
@@ -109,7 +109,7 @@ class Offscreen:
         marks: Marks | None = None,
         lines: Callable[[int], Sequence[str]] | None = None,
     ) -> list["Shot"]:
-        """Return copies of the present state, to be rendered later.
+        """Return copies of the current state, to be rendered later.
 
         The thread that created this object can render them while the worlds are
         stepped.

@@ -40,7 +40,7 @@ class Arrow:
     """Tip of its head, world frame, m, shape (3,)."""
 
     color: Color
-    """Its colour."""
+    """Colour of the arrow."""
 
     width: float
     """Radius of its shaft, m."""
@@ -62,7 +62,7 @@ class Sphere:
     """Its radius, m."""
 
     color: Color
-    """Its colour."""
+    """Colour of the sphere."""
 
     text: str
     """Label, or empty."""

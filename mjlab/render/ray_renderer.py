@@ -184,7 +184,7 @@ class _Fields:
         return self._shared[name]
 
     def bring(self, struct: Any, table: Mapping[str, tuple[str, Any]]) -> None:
-        """Set the fields of a kernel's struct to the present values, by name."""
+        """Set the fields of a kernel's struct to the current values, by name."""
         for name, (field, dtype) in table.items():
             source = self.tensor(field)
             held = self._held.get(field)

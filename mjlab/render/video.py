@@ -189,7 +189,7 @@ class WorldVideo:
         marks: Marks | None = None,
         lines: Callable[[int], Sequence[str]] | None = None,
     ) -> None:
-        """Append the present state as a frame; see `Offscreen.frame`.
+        """Append the current state as a frame; see `Offscreen.frame`.
 
         Returns when the previous frame is written, and raises its errors.
         """

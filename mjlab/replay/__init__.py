@@ -1,7 +1,7 @@
 """Recording with a wrapper, dumps of faults, replay, and conversion of recordings.
 
-`RecordEpisode` needs Gymnasium, which training does not, so it is imported when it is
-first used.
+`RecordEpisode` needs Gymnasium, which training does not need, so it is imported at its
+first use.
 """
 
 from typing import TYPE_CHECKING

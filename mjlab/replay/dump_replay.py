@@ -31,8 +31,9 @@ def open_dump(
 
     Args:
         path: The dump.
-        world: Index of the world in its run. None takes the one with the first fault.
-        accept_changes: Use the task as it is now if more than values differ.
+        world: Index of the world in its run. None selects the world with the first
+            fault.
+        accept_changes: Use the present task if terms or classes differ.
     """
     dumped = load_dump(path, world)
     text = str(dumped.attributes["env_cfg"])
@@ -41,7 +42,7 @@ def open_dump(
 
 
 def build_env(cfg: ManagerBasedRlEnvCfg, world: DumpedWorld) -> ManagerBasedRlEnv:
-    """Build the world alone, on the native engine, with its index among all worlds."""
+    """Build only this world, on the native engine, with its index among all worlds."""
     cfg = dataclasses.replace(
         cfg,
         scene=dataclasses.replace(cfg.scene, num_envs=1),
@@ -62,10 +63,10 @@ class Finding:
     """The recorded step."""
 
     moment: str
-    """Phase of the step, in words."""
+    """Phase of the step."""
 
     what: str
-    """The element, the part that it belongs to, and its value."""
+    """The element, its joint, body or actuator, and its value."""
 
     def __str__(self) -> str:
         return f"Step {self.step}, {self.moment}: {self.what}."
@@ -73,18 +74,19 @@ class Finding:
 
 @dataclass(kw_only=True)
 class DumpReport:
-    """Comparison of the replay with the dump, and the faults that it found."""
+    """Comparison of the replay with the dump, and the faults that were found."""
 
     findings: list[Finding] = field(default_factory=list)
-    """Values that diverged, the first of each step."""
+    """Non-finite or diverged values, the first one of each step."""
 
     equal: int = 0
-    """Leading steps that begin with the recorded state, bit for bit."""
+    """Number of leading steps whose initial state equals the recorded one, bit for
+    bit."""
 
     differences: dict[str, float] = field(
         default_factory=lambda: dict.fromkeys(STATE, 0.0)
     )
-    """Largest difference from the dump by field, over finite values."""
+    """Maximum difference from the dump by field, over finite values."""
 
     worst: tuple[str, int] | None = None
     """Field and step of the first difference, None if there is none."""
@@ -125,41 +127,37 @@ class DumpReport:
         others = [each for each in world.worlds if each != world.attributes["world"]]
         if others:
             listed = ", ".join(map(str, others))
-            yield f"Also kept, for --dump-world: {listed}."
+            yield f"Also stored, for --dump-world: {listed}."
 
     def _comparison(self, length: int) -> str:
         if self.worst is None:
-            return f"All {self.equal} steps begin as they were recorded, bit for bit."
+            return f"All {self.equal} steps start from the recorded state, bit for bit."
         name, step = self.worst
         gaps = ", ".join(f"{k} {gap:.3g}" for k, gap in self.differences.items() if gap)
         return (
-            f"Steps begin as they were recorded, bit for bit, in {self.equal} of "
+            f"Steps start from the recorded state, bit for bit, in {self.equal} of "
             f"{length}; {name} is the first to differ, in step {step}. Largest "
             f"differences: {gaps or 'in numbers that are not finite'}."
         )
 
 
 class DumpReplay:
-    """Policy that takes the recorded actions.
-
-    After the last one it goes back to the first.
-    """
+    """Policy that returns the recorded actions, and starts again after the last one."""
 
     def __init__(self, env: ManagerBasedRlEnv, world: DumpedWorld) -> None:
-        """Take an environment from `build_env`."""
+        """Store an environment made by `build_env`."""
         self.env = env
-        """The world."""
+        """Environment with one world."""
         self.world = world
-        """Its dump."""
+        """Dump of the world."""
         self.step = 0
         """The next recorded step."""
         self._actions = torch.from_numpy(world.steps["actions"]).unsqueeze(1)
         width = env.action_manager.total_action_dim
         if self._actions.shape[1:] != (1, width):
             raise DumpError(
-                f"{world.path} has actions of {self._actions.shape[2]} numbers, "
-                f"and its configuration builds {width}: the task has "
-                "changed since."
+                f"{world.path} has {self._actions.shape[2]} numbers per action, but "
+                f"its configuration needs {width}: the task has changed since."
             )
         self._start = _start_state(env, world)
 
@@ -176,7 +174,7 @@ class DumpReplay:
         """Do nothing: the recorded steps continue after the end of an episode."""
 
     def restart(self) -> None:
-        """Put the world into the state before the first step."""
+        """Set the world to the state before the first step."""
         self.env.set_state(self._start)
         self.step = 0
 
@@ -202,7 +200,7 @@ class DumpReplay:
 
 
 class _NonfiniteSearch(StepObserver):
-    """Searches for values that are not finite, or beyond MuJoCo's limit of a state."""
+    """Searches for values that are not finite, or exceed MuJoCo's limit for states."""
 
     def __init__(self, env: ManagerBasedRlEnv, findings: list[Finding]) -> None:
         self._env = env
@@ -213,7 +211,7 @@ class _NonfiniteSearch(StepObserver):
 
     def before_step(self) -> None:
         self._physics = 0
-        self._state("when it begins, so that something wrote it in the step before")
+        self._state("at its start, so it was written in the previous step")
 
     def after_phase(self, phase: str) -> None:
         if phase == "set_targets":
@@ -246,7 +244,7 @@ class _NonfiniteSearch(StepObserver):
             return
 
     def _find(self, moment: str, what: str) -> None:
-        """Keep the first finding of a step, which the others follow from."""
+        """Store only the first finding of a step; later ones are consequences."""
         if not self._findings or self._findings[-1].step < self.step:
             self._findings.append(Finding(self.step, moment, what))
 
@@ -258,12 +256,12 @@ def _bad(values: torch.Tensor, limit: float = _LARGEST) -> tuple[int, float] | N
 
 
 def element_name(model: mujoco.MjModel, name: str, index: int) -> str:
-    """Return the part that an element of a state belongs to: "body 'a', joint 'b'".
+    """Return the part of the model for a state element: "body 'a', joint 'b'".
 
     Args:
         model: The model.
-        name: Which state: "qpos", "qvel", "act" or "ctrl".
-        index: Number in it.
+        name: State vector: "qpos", "qvel", "act" or "ctrl".
+        index: Index in the vector.
     """
     if name in ("qpos", "qvel"):
         last = (model.jnt_qposadr <= index).nonzero()[0]
@@ -281,11 +279,11 @@ def element_name(model: mujoco.MjModel, name: str, index: int) -> str:
     return f"number {index}"
 
 
-# --- The state to start from ----------------------------------------------------------
+# --- Initial state --------------------------------------------------------------------
 
 
 def _start_state(env: ManagerBasedRlEnv, world: DumpedWorld) -> dict[str, torch.Tensor]:
-    """Return the recorded state as that of an environment with one world."""
+    """Return the recorded state for an environment with one world."""
     is_same_engine = world.attributes["backend"] == env.sim.backend.engine
     own = world_row(env.get_state(), 0)
     foreign = () if is_same_engine else ("sim.",)
@@ -299,7 +297,7 @@ def _start_state(env: ManagerBasedRlEnv, world: DumpedWorld) -> dict[str, torch.
 
 
 def _convert_physics(env: ManagerBasedRlEnv, row: Mapping[str, torch.Tensor]) -> None:
-    """Write the fields that another engine recorded, and what follows from them."""
+    """Write the fields that another engine recorded, and derived values."""
     engine = env.sim.engine
     fields = [k.removeprefix("sim.model.") for k in row if k.startswith("sim.model.")]
     env.sim.expand(*(name for name in fields if name in engine.variable_fields))

@@ -43,7 +43,7 @@ NONFINITE = "nonfinite"
 """Kind of fault: values that are not finite."""
 
 ENGINE = "engine"
-"""Kind of fault: an error of the engine. All other kinds are buffers that were full."""
+"""Kind of fault: an error of the engine. All other kinds are full buffers."""
 
 _ABOUT = {
     "what": str,
@@ -58,7 +58,7 @@ State = dict[str, torch.Tensor]
 
 
 class DumpError(RecordingError):
-    """Error of a file that is not a dump, or that cannot be replayed here."""
+    """File that is not a dump, or cannot be replayed here."""
 
 
 @dataclass(frozen=True)
@@ -66,13 +66,13 @@ class Fault:
     """A fault in a world."""
 
     kind: str
-    """NONFINITE, ENGINE, or the engine's name of the buffer that was full."""
+    """NONFINITE, ENGINE, or the engine's name of the full buffer."""
 
     world: int
-    """The world, among those of this process."""
+    """Index of the world in this process."""
 
     step: int | None
-    """Recorded step in which it was found. None if unknown."""
+    """Recorded step of the fault. None if unknown."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -90,7 +90,7 @@ class StepWindow:
 
 
 class DumpFolder:
-    """Dumps of a run, bounded in number and in size."""
+    """Dumps of a run, limited in number and size."""
 
     def __init__(
         self,
@@ -103,7 +103,7 @@ class DumpFolder:
         first_world: int = 0,
         say: Callable[[str], None] = _log.warning,
     ) -> None:
-        """Choose a folder, which need not exist.
+        """Set the folder, which is created if missing.
 
         Args:
             path: The folder.
@@ -112,7 +112,7 @@ class DumpFolder:
             config_text: Task and settings of the run as text.
             about: Further entries of the attribute `about`, such as versions.
             first_world: Global index of world 0 of this process.
-            say: Shows where a dump is, or why there is none.
+            say: Shows the path of a dump, or the reason for a missing one.
         """
         self.path = Path(path)
         self._cfg = cfg
@@ -129,8 +129,8 @@ class DumpFolder:
         window: StepWindow,
         env: ManagerBasedRlEnv,
     ) -> None:
-        """Write a dump. A bound or an error of the disk does not end the run."""
-        # In the order of their steps; those with an unknown step come last.
+        """Write a dump. Limits and disk errors do not end the run."""
+        # By step; faults in an unknown step come last.
         faults = sorted(faults, key=lambda f: (f.step is None, f.step or 0, f.world))
         worlds = list(dict.fromkeys(fault.world for fault in faults))
         kept = worlds[: self._cfg.max_worlds]
@@ -216,19 +216,19 @@ class DumpFolder:
         return image
 
     def _has_room(self, size: int) -> bool:
-        """Return whether another dump can be written; say once why not."""
+        """Return whether another dump can be written; report the limit once."""
         sizes = [file.stat().st_size for file in self.path.glob("*.h5")]
         if len(sizes) >= self._cfg.max_dumps:
             self._complain(
-                f"There are {len(sizes)} dumps in {self.path}, as many as "
-                "agent.dumps.max_dumps allows."
+                f"{self.path} contains {len(sizes)} dumps, the limit of "
+                "agent.dumps.max_dumps."
             )
             return False
         if sum(sizes) + size > self._cfg.max_megabytes * 2**20:
             self._complain(
-                f"The dumps in {self.path} take {sum(sizes) / 2**20:.1f} MB, and one "
-                f"more {size / 2**20:.1f} MB, which agent.dumps.max_megabytes="
-                f"{self._cfg.max_megabytes:g} does not allow."
+                f"The dumps in {self.path} take {sum(sizes) / 2**20:.1f} MB, and the "
+                f"next one {size / 2**20:.1f} MB, which exceeds "
+                f"agent.dumps.max_megabytes={self._cfg.max_megabytes:g}."
             )
             return False
         return True
@@ -247,10 +247,10 @@ class DumpFolder:
 
 
 def model_bytes(model: mujoco.MjModel) -> bytes:
-    """Return a compiled model in MuJoCo's binary format, without names of folders.
+    """Return a compiled model in MuJoCo's binary format, without folder names.
 
-    MuJoCo also stores the folders of meshes and textures, which no reader needs. The
-    binary is made in memory, so that a full disk raises an error of Python.
+    MuJoCo also stores the folders of meshes and textures, which are not needed. The
+    binary is written to memory, so that a full disk raises a Python exception.
     """
     binary = np.empty(mujoco.mj_sizeModel(model), np.uint8)
     mujoco.mj_saveModel(model, None, binary)
@@ -267,7 +267,7 @@ def _as_arrays(tensors: State) -> dict[str, np.ndarray]:
 
 
 def _reason(faults: Sequence[Fault]) -> str:
-    """Return the worst kind of fault in one word."""
+    """Return the worst kind of fault as one word."""
     kinds = {fault.kind for fault in faults}
     return next((k for k in (ENGINE, NONFINITE) if k in kinds), "overflow")
 
@@ -318,7 +318,8 @@ def load_dump(path: Path, world: int | None = None) -> DumpedWorld:
 
     Args:
         path: The dump.
-        world: Index of the world in its run. None takes the one with the first fault.
+        world: Index of the world in its run. None selects the world with the first
+            fault.
     """
     with Recording(path) as recording:
         where = f"{path}, its attribute 'about',"

@@ -27,8 +27,8 @@ STATE = ("qpos", "qvel", "act", "ctrl")
 class FlightRecorder(StepObserver):
     """Keeps the last steps of an environment in a ring buffer.
 
-    It observes from outside the CUDA graph, so the step is unchanged. Memory is
-    allocated once, and nothing is read back to the host before a fault is known.
+    It copies the state outside the CUDA graph, so the step is unchanged. Memory is
+    allocated once, and no data are read back before a fault is detected.
     """
 
     def __init__(
@@ -44,7 +44,7 @@ class FlightRecorder(StepObserver):
         Args:
             env: The environment.
             folder: Writes the dumps.
-            steps: Steps to keep before a fault. `env.take_log` has to be called at
+            steps: Number of steps before a fault. `env.take_log` must be called at
                 least as often.
             iteration: Returns the number of the iteration.
         """
@@ -70,22 +70,24 @@ class FlightRecorder(StepObserver):
     def _clear(self) -> None:
         self._count = 0
         self._keyframes: list[tuple[int, State]] = []
-        """Steps with the complete state before each, where a replay can start."""
+        """Steps with the complete state before each of them, from which a replay can
+        start.
+        """
         self._mark_examined()
 
     def __enter__(self) -> Self:
-        """Enter a block whose errors can follow from a fault."""
+        """Enter a block in which errors can be caused by a fault."""
         return self
 
     def __exit__(
         self, kind: object, error: BaseException | None, *rest: object
     ) -> None:
-        """Look for faults after an error, which values that are not finite cause."""
+        """Look for faults after an error, which non-finite values can cause."""
         if isinstance(error, Exception):
             try:
                 self.examine()
             except Exception:
-                # The error that ends the run is the one to report.
+                # Report the error that ends the run, not this one.
                 _log.exception("The last steps were not dumped.")
 
     def detach(self) -> None:
@@ -96,7 +98,7 @@ class FlightRecorder(StepObserver):
 
     def before_step(self) -> None:
         if self._count % self._period == 0:
-            # Dropped first, so that there are never three in memory.
+            # Dropped first, so that at most two are in memory.
             self._keyframes = self._keyframes[-1:]
             self._keyframes.append((self._count, self._env.get_state()))
         for name, live in self._live.items():
@@ -116,7 +118,7 @@ class FlightRecorder(StepObserver):
         self._count += 1
 
     def interrupted(self) -> None:
-        # The worlds are not in the state after the last step any more.
+        # The worlds have left the state after the last step.
         self._clear()
 
     def before_counts(self) -> None:
@@ -125,7 +127,7 @@ class FlightRecorder(StepObserver):
     # Faults.
 
     def examine(self) -> None:
-        """Look for faults since the last call, and dump them. Waits for the device."""
+        """Dump faults since the last call. Synchronises with the device."""
         faults = [*self._nonfinite_faults(), *self._overflows()]
         self._mark_examined()
         if self._keyframes:
@@ -147,7 +149,7 @@ class FlightRecorder(StepObserver):
         return [step % (2 * self._period) for step in range(first, self._count)]
 
     def _mark_examined(self) -> None:
-        """Note the known faults, so that each is reported once."""
+        """Store the known faults, so that each is reported once."""
         self._examined = self._count
         overflow = self._env.sim.engine.overflow()
         self._overflow = {kind: counts.clone() for kind, counts in overflow.items()}
@@ -157,7 +159,7 @@ class FlightRecorder(StepObserver):
             self._folder.add(self._iteration(), faults, self.window(), self._env)
 
     def _nonfinite_faults(self) -> list[Fault]:
-        """Return worlds with values that were not finite, with the first step."""
+        """Return worlds with non-finite values, with the first step."""
         if not self._keyframes:
             return []
         first = max(self._keyframes[0][0], self._examined)
@@ -175,7 +177,7 @@ class FlightRecorder(StepObserver):
         ]
 
     def _bad_observations(self) -> torch.Tensor:
-        """Return worlds with an observation that is not finite, shape (num_envs,)."""
+        """Return worlds with a non-finite observation, shape (num_envs,)."""
         outputs = [
             tensor
             for group in self._env.observation_manager.output.values()

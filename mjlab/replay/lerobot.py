@@ -17,7 +17,7 @@ from mjlab.replay.replay import ReplayError
 LEROBOT_VERSION = "v3.0"
 
 STATE = "observation.state"
-"""LeRobot's name of what the policy sees besides pictures."""
+"""LeRobot's name of the policy's observations except images."""
 
 _FILE = "chunk-{chunk_index:03d}/file-{file_index:03d}"
 _FIRST = _FILE.format(chunk_index=0, file_index=0)
@@ -27,24 +27,24 @@ Rows = dict[str, np.ndarray]
 
 
 class LeRobotFolder:
-    """A dataset that LeRobot reads, renamed when it is complete.
+    """Dataset in LeRobot's format, renamed when complete.
 
         meta/info.json, meta/stats.json, meta/tasks.parquet
         meta/episodes/chunk-000/file-000.parquet    a row for each episode
         data/chunk-000/file-000.parquet             a row for each step
 
-    A row holds what was observed before an action: the group "actor" as
-    `observation.state`, another one as `observation.<group>`, pictures of bytes with
-    one or three channels as PNG; then `action`, `next.reward`, `next.done` and, where
-    the task declares it, `next.success`.
+    A row stores the observations before an action: the group "actor" as
+        `observation.state`, other groups as `observation.<group>`, uint8 images with
+        one or three channels as PNG; then `action`, `next.reward`, `next.done` and, if
+        the task declares it, `next.success`.
     """
 
     def __init__(self, path: str | Path) -> None:
-        """Choose a folder, which must not exist."""
+        """Set the folder, which must not exist."""
         self.path = Path(path)
         """The folder."""
         if self.path.exists():
-            raise ReplayError(f"{path} exists already. Name a folder that does not.")
+            raise ReplayError(f"{path} already exists. Name a new folder.")
         self._arrow = _require("pyarrow")
         self._parquet = _require("pyarrow.parquet")
         self._features: dict[str, Any] = {}
@@ -69,7 +69,7 @@ class LeRobotFolder:
             move_durably(draft, self.path)
 
     def _write_steps(self, path: Path, recording: Recording) -> None:
-        """Write the steps of all episodes, and note the episodes."""
+        """Write the steps of all episodes, and their metadata."""
         path.parent.mkdir(parents=True)
         first = self._rows(recording[0], recording.step_dt)
         self._features = {name: _feature(value) for name, value in first.items()}
@@ -83,7 +83,7 @@ class LeRobotFolder:
                 self._note(rows, episode.length, recording.env_id or "recorded")
 
     def _note(self, rows: Rows, count: int, task: str) -> None:
-        """Note an episode and its statistics."""
+        """Store the metadata and statistics of an episode."""
         start = self._steps
         self._steps += count
         stats = {name: _stats(value) for name, value in rows.items()}
@@ -132,7 +132,7 @@ class LeRobotFolder:
         return self._arrow.schema(list(types.items()))
 
     def _type(self, feature: Mapping[str, Any]) -> Any:
-        """Return a feature's type in a file: lists in lists, or an encoded picture."""
+        """Return a feature's type in a file: nested lists, or an encoded image."""
         arrow = self._arrow
         if feature["dtype"] == "image":
             return arrow.struct([("bytes", arrow.binary()), ("path", arrow.string())])
@@ -143,7 +143,7 @@ class LeRobotFolder:
         return kind
 
     def _write_task(self, path: Path, task: str) -> None:
-        """Write the one task; pandas finds its words as the index."""
+        """Write the single task; pandas stores its text as the index."""
         column = {
             "name": "task",
             "field_name": "task",
@@ -180,7 +180,7 @@ class LeRobotFolder:
         return {name: self._merged(f"stats/{name}") for name in self._features}
 
     def _merged(self, prefix: str) -> dict[str, Any]:
-        """Return statistics of all steps from those of episodes."""
+        """Return statistics of all steps from the statistics of episodes."""
         parts = {
             kind: np.array([episode[f"{prefix}/{kind}"] for episode in self._episodes])
             for kind in ("min", "max", "mean", "std", "count")
@@ -228,7 +228,7 @@ def _column(rows: np.ndarray) -> list[Any]:
 
 
 def _stats(rows: np.ndarray) -> dict[str, list[Any]]:
-    """Return statistics of a feature; pictures' by channel, from 0 to 1."""
+    """Return statistics of a feature; images by channel, from 0 to 1."""
     is_picture = _is_picture(rows)
     values = rows / 255.0 if is_picture else np.asarray(rows, dtype=np.float64)
     values = values if values.ndim > 1 else values[:, None]

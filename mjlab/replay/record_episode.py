@@ -26,11 +26,12 @@ _log = logging.getLogger(__name__)
 class RecordEpisode(TensorWrapper):
     """Records episodes to `<output_dir>/<trajectory_name>.h5`, and draws videos.
 
-    Observations are those that this wrapper returns, actions those that it is given.
-    The last observation and state of an episode are the terminal ones in every mode.
+    Observations are recorded as returned by this wrapper, actions as received. The last
+    observation and state of an episode are the terminal ones in every mode.
 
-    An episode is written when it ends by itself or is reset; in the mode DISABLED only
-    when it is reset. `reset(options={"save": False})` drops the episodes that it ends.
+    An episode is written when it terminates, times out or is reset; in the mode
+    DISABLED only when it is reset. `reset(options={"save": False})` drops the episodes
+    that it ends.
     """
 
     def __init__(
@@ -58,7 +59,7 @@ class RecordEpisode(TensorWrapper):
         env_kwargs: Mapping[str, Any] | None = None,
         env_cfg: str | None = None,
     ) -> None:
-        """Start to record.
+        """Start recording.
 
         Args:
             env: The environment.
@@ -102,8 +103,8 @@ class RecordEpisode(TensorWrapper):
             if self.num_envs > 1 and max_steps_per_video is None:
                 raise ValueError(
                     f"There are {self.num_envs} rows, whose episodes end at different "
-                    "times: max_steps_per_video has to be the length of a video. "
-                    "save_video=False records trajectories alone."
+                    "times: set max_steps_per_video to the length of a video. "
+                    "save_video=False records only trajectories."
                 )
             self._videos = VideoRecorder(
                 _drawable(base),
@@ -148,14 +149,14 @@ class RecordEpisode(TensorWrapper):
 
     @property
     def files(self) -> list[Path]:
-        """The files of trajectories."""
+        """Files of trajectories."""
         if self._trajectories is None:
             return []
         return list(self._trajectories.recorder.files.values())
 
     @property
     def totals(self) -> dict[str, int]:
-        """Numbers of episodes, known once this is closed; see `Recorder.totals`."""
+        """Numbers of episodes, available after closing; see `Recorder.totals`."""
         if self._trajectories is None:
             return {}
         return self._trajectories.recorder.totals
@@ -181,7 +182,7 @@ class RecordEpisode(TensorWrapper):
         Args:
             seed: Seeds of the rows; see `TorchVectorEnv.reset`.
             options: Options of `TorchVectorEnv.reset`, and "save": whether to write the
-                episodes that this ends.
+                episodes that the reset ends.
         """
         given = dict(options or {})
         is_saved = bool(given.pop("save", True))
@@ -273,7 +274,7 @@ class RecordEpisode(TensorWrapper):
         return path
 
     def close(self, **kwargs: Any) -> None:
-        """Finish all files, and close the environment. Closing twice is harmless."""
+        """Finish all files, and close the environment. Can be called twice."""
         videos, self._videos = self._videos, None
         if videos is not None:
             videos.close()
@@ -286,7 +287,7 @@ class RecordEpisode(TensorWrapper):
         return Ending.WRITTEN if self._saves_on_reset else Ending.HELD
 
     def _film(self, reward: torch.Tensor, ended: torch.Tensor, info: Info) -> None:
-        assert self._videos is not None, "Called with videos only."
+        assert self._videos is not None, "Only called with videos."
         figures = {"reward": reward} | {
             name: value
             for name, value in info.items()
@@ -316,8 +317,8 @@ def _managed(env: TensorEnv) -> ManagerBasedRlEnv | None:
 def _drawable(base: ManagerBasedRlEnv | None) -> ManagerBasedRlEnv:
     if base is None:
         raise RecordingError(
-            "These worlds cannot be drawn: pass save_video=False to record "
-            "trajectories alone."
+            "These worlds cannot be rendered: pass save_video=False to record only "
+            "trajectories."
         )
     return base
 

@@ -1,4 +1,4 @@
-"""Replay of recorded episodes, by their actions or by their states."""
+"""Replay of recorded episodes, by actions or by states."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -25,7 +25,7 @@ Watch = Callable[[Sequence[RecordedEpisode], int], None]
 _START, _PHYSICS, _STATES = "start", "physics", "env_states"
 _COUNTS = ("log.", "quarantine.")
 _SEEN = ("command.", "observation.")
-"""State that an observation changes, restored before a second observation."""
+"""State that an observation changes, restored before another observation."""
 
 
 class ReplayError(RuntimeError):
@@ -41,22 +41,22 @@ class Replayed:
 
     values: Values
     """Tensors by path, as in the file, with observations as "obs/<group>", or
-    "obs/<group>/<term>" for separate terms. T rows, or T + 1 rows of states."""
+    "obs/<group>/<term>" for separate terms. T rows, or T + 1 rows of states.
+    """
 
     start: Values
     """The world's row of the complete state before the first step."""
 
 
 class Replay:
-    """Replays recorded episodes, as many at once as there are worlds.
+    """Replays recorded episodes in parallel, one per world.
 
-    By actions, a world starts from the complete recorded state at the beginning of its
-    episode, and takes the recorded actions. On the native engine, the replay of what it
-    recorded is equal bit for bit.
-
-    By states, the recorded state is also written after each step, before observations:
-    the observation before action t is of the state before action t. This keeps an
-    engine that computes other digits on the recorded path.
+    By actions: a world starts from the complete recorded state at the start of its
+    episode, and takes the recorded actions. A replay on the native engine of its own
+    recording is bit-identical. By states: the recorded state is also written after each
+    step, before observations, so the observation before action t belongs to the state
+    before action t. An engine with different rounding thereby stays on the recorded
+    trajectory.
     """
 
     def __init__(
@@ -68,12 +68,12 @@ class Replay:
         other_observations: bool = False,
         watch: Watch = lambda batch, step: None,
     ) -> None:
-        """Prepare. From now on, the environment resets no world by itself.
+        """Disable automatic resets of the environment.
 
         Args:
             env: An environment of the recorded task, with any number of worlds.
             recording: The recording.
-            by: Whether to take recorded actions only, or also to write recorded states.
+            by: Take recorded actions only, or also write recorded states.
             other_observations: Whether the environment's observations differ from those
                 of the recording. Their histories start empty then.
             watch: Called at the beginning and after each step, with the episodes in the
@@ -95,9 +95,9 @@ class Replay:
         return self.recording.backend in (None, self.env.sim.backend.engine)
 
     def claims_exact(self, episode: RecordedEpisode) -> bool:
-        """Return whether the replay of an episode has to be equal bit for bit."""
+        """Return whether the replay of an episode must be bit-identical."""
         needed = _START if self.by == "actions" else _PHYSICS
-        # On a GPU, the order of additions differs from run to run.
+        # On a GPU, the order of additions varies between runs.
         is_repeatable = self.is_same_engine and not self.env.sim.needs_graphs
         return is_repeatable and _START in episode and needed in episode
 
@@ -149,13 +149,13 @@ class Replay:
         ]
 
     def _begin(self, batch: Sequence[RecordedEpisode]) -> list[Values]:
-        """Put the worlds into the initial states of episodes."""
+        """Set the worlds to the initial states of episodes."""
         env = self.env
         missing = next((each for each in batch if _START not in each), None)
         if missing is not None:
             raise ReplayError(
-                f"{missing} has no {_START!r}, which a replay starts from: "
-                "record with record_physics=True."
+                f"{missing} has no {_START!r}, the initial state of a replay: record "
+                "with record_physics=True."
             )
         state = env.get_state()
         rows = [self._start_row(e, world_row(state, 0)) for e in self._padded(batch)]
@@ -176,14 +176,14 @@ class Replay:
                 env.curriculum_manager.compute(~self._everyone)
 
     def _start_row(self, episode: RecordedEpisode, own: Values) -> Values:
-        """Return the state to start from; see `start_row`."""
+        """Return the initial state; see `start_row`."""
         foreign = () if self.is_same_engine else ("sim.",)
         if self._other_observations:
             foreign += ("observation.",)
         return start_row(episode.read_all(_START), own, foreign)
 
     def _observe_first(self) -> None:
-        """Observe as at the beginning of an episode."""
+        """Compute observations as at the start of an episode."""
         env = self.env
         with env.sim.reads.allow_late():
             env.sim.forward()
@@ -201,7 +201,7 @@ class Replay:
             parts = [given.get(name) for name in manager.active_terms]
             if any(not isinstance(part, torch.Tensor) for part in parts):
                 raise ReplayError(
-                    f"{episode} has actions for {list(given)}, and the task has the "
+                    f"{episode} has actions for {list(given)}, but the task has the "
                     f"terms {manager.active_terms}."
                 )
             given = torch.cat([p for p in parts if isinstance(p, torch.Tensor)], dim=1)
@@ -223,10 +223,10 @@ class Replay:
     def _batches(
         self, episodes: Sequence[RecordedEpisode]
     ) -> Iterator[list[RecordedEpisode]]:
-        """Yield episodes that are replayed side by side.
+        """Yield episodes that are replayed in parallel.
 
-        Worlds share the state of curricula, so with curricula only episodes that began
-        with the same shared state are side by side.
+        Worlds share the state of curricula, so with curricula only episodes with the
+        same initial shared state are combined.
         """
         batch: list[RecordedEpisode] = []
         shares: Values = {}
@@ -266,7 +266,7 @@ class Replay:
         return {k: v.clone() for k, v in live.items() if k.startswith(_SEEN)}
 
     def _force(self, tracks: Sequence[Values], step: int, seen: Values) -> None:
-        """Write recorded states to the worlds, and observe those instead."""
+        """Write recorded states to the worlds, and compute observations from them."""
         env = self.env
         live = env.state.live()
         for name, value in seen.items():
@@ -312,12 +312,12 @@ class Replay:
 
 
 def start_row(recorded: Values, own: Values, foreign: tuple[str, ...] = ()) -> Values:
-    """Return the row of a state from which to replay.
+    """Return the row of a replay's initial state.
 
     Args:
         recorded: The recorded row.
-        own: The environment's own row, used for what was not recorded.
-        foreign: Prefixes of the names that are not taken from the recording.
+        own: Row of the environment, used for values that were not recorded.
+        foreign: Prefixes of names that are not read from the recording.
     """
     # A file does not contain empty tensors.
     row = {k: v for k, v in own.items() if not v.numel() or k.startswith(foreign)}

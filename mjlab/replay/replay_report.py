@@ -15,10 +15,10 @@ class QuantityTally:
     """Compared rows."""
 
     unequal: int = 0
-    """Rows that are not equal bit for bit."""
+    """Number of rows that are not bit-identical."""
 
     largest: float = 0.0
-    """Largest difference of an element."""
+    """Maximum difference of an element."""
 
     first: tuple[int, int] | None = None
     """Episode number and row of the first difference."""
@@ -38,10 +38,10 @@ class ReplayReport:
     """Steps of these episodes."""
 
     claimed: int = 0
-    """Episodes that have to be exact."""
+    """Number of episodes that must be exact."""
 
     broken: list[int] = field(default_factory=list)
-    """Numbers of the episodes that had to be exact and are not."""
+    """Numbers of the episodes that must be exact and are not."""
 
     tallies: dict[str, QuantityTally] = field(default_factory=dict)
     """Comparisons by path."""
@@ -58,7 +58,7 @@ class ReplayReport:
         for name, expected in recorded_values(episode).items():
             value = replayed.values.get(name)
             if name.startswith("physics/") and value is None:
-                continue  # Compared by the states of entities on another engine.
+                continue  # On another engine, states of entities are compared instead.
             if value is None or value.shape != expected.shape:
                 self.left_out.setdefault(name, _why_not(value, expected))
                 continue
@@ -70,7 +70,7 @@ class ReplayReport:
 
     @property
     def is_as_claimed(self) -> bool:
-        """True if all episodes that had to be exact are."""
+        """True if all episodes that must be exact are exact."""
         return not self.broken
 
     def lines(self) -> list[str]:
@@ -112,8 +112,8 @@ class ReplayReport:
             return (
                 f"NOT EXACT: episodes {listed}"
                 + (f" and {more} more" if more > 0 else "")
-                + " had to be equal bit for bit, and are not. Is it the same task, "
-                "with the same configuration and the same version?"
+                + " should be bit-identical, but differ. Check that task, "
+                "configuration and version are the same."
             )
         if self.claimed == self.episodes:
             what = " in what was compared" if self.left_out else ""
@@ -139,6 +139,6 @@ def _said(name: str, tally: QuantityTally) -> str:
 
 def _why_not(value: torch.Tensor | None, expected: torch.Tensor) -> str:
     if value is None:
-        return "because the environment has nothing of that name."
+        return "because the environment has no such value."
     before, now = tuple(expected.shape), tuple(value.shape)
-    return f"because its shape was {before} and is {now} now."
+    return f"because its shape was {before} and now is {now}."

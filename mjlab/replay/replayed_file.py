@@ -39,9 +39,7 @@ class ReplayedFile:
                     f"There is no observation group {name!r}. {suggest(name, present)}"
                 )
         if self.path.resolve() == recording.path.resolve():
-            raise ReplayError(
-                f"{path} is the recording that is replayed. Name another."
-            )
+            raise ReplayError(f"{path} is the recording to replay. Name another file.")
         self.groups = groups or present
         """Observation groups in the file."""
         info = dict(recording.about.get("env_info") or {})
@@ -64,7 +62,7 @@ class ReplayedFile:
         )
 
     def add(self, replayed: Replayed) -> None:
-        """Write an episode. Episodes are numbered in the order in which they come."""
+        """Write an episode. Episodes are numbered in the order of writing."""
         recorded, values = replayed.episode.arrays(), replayed.values
         kinds = {path.partition("/")[0] for path in recorded}
         arrays = {

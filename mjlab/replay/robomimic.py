@@ -23,8 +23,8 @@ class RobomimicFile:
         data/demo_<i>/obs/...    observations before each action
         data/demo_<i>/next_obs/... observations after each action
 
-    `states` are the states before each action: the engine's own state if it was
-    recorded, otherwise the states of the entities side by side.
+    `states` are the states before each action: the engine's state if it was recorded,
+        otherwise the concatenated states of the entities.
     """
 
     def __init__(self, path: str | Path) -> None:
@@ -35,7 +35,9 @@ class RobomimicFile:
     def write(self, recording: Recording) -> None:
         """Convert all episodes of a recording."""
         if self.path.resolve() == recording.path.resolve():
-            raise ReplayError(f"{self.path} is the recording itself. Name another.")
+            raise ReplayError(
+                f"{self.path} is the recording itself. Name another file."
+            )
         make_folders(self.path.parent)
         unfinished = temporary_beside(self.path)
         try:
@@ -79,7 +81,7 @@ def _write_demo(demo: Any, episode: RecordedEpisode) -> None:
 
 
 def _states(episode: RecordedEpisode) -> torch.Tensor:
-    """Return the states of an episode, a row for each."""
+    """Return the states of an episode, one row per state."""
     if "physics/sim.state" in episode:
         return episode.read("physics/sim.state")
     entities = episode.read_all("env_states")

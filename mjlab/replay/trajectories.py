@@ -1,4 +1,4 @@
-"""Trajectories of a vector environment, as seen by one of its wrappers."""
+"""Trajectories of a vector environment, as observed by a wrapper."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -33,7 +33,7 @@ _CONSTANT = "model."
 
 
 class Trajectories:
-    """Source of a recorder: the steps and beginnings of a wrapped environment."""
+    """Source of a recorder: steps and episode starts of a wrapped environment."""
 
     def __init__(
         self,
@@ -48,7 +48,7 @@ class Trajectories:
         about: Mapping[str, Any],
         clean: bool,
     ) -> None:
-        """Start to record.
+        """Start recording.
 
         Args:
             env: The environment to record.
@@ -58,7 +58,7 @@ class Trajectories:
             env_state: Whether to record the states of entities.
             physics: Whether to record the engine's own state.
             attributes: Attributes of the files.
-            about: Contents of the JSON files besides the episodes.
+            about: Other contents of the JSON files.
             clean: Whether `close` omits episodes without steps.
         """
         self._env = env
@@ -131,7 +131,7 @@ class Trajectories:
         ended = terminated | truncated
         begins = ended if is_same else waiting
         if mode is AutoresetMode.DISABLED:
-            ended = self._no_rows  # A reset by hand ends them.
+            ended = self._no_rows  # A manual reset ends them.
         facts = info["final_info"] if is_same else info
         values: Values = {
             "stepped": ~waiting,
@@ -194,7 +194,7 @@ class Trajectories:
     def _beginning_fields(
         self, steps: list[RecordedField]
     ) -> tuple[list[RecordedField], list[RecordedField]]:
-        """Return the fields of a beginning: of each world, and shared by all."""
+        """Return the fields of an episode start: per world, and shared by all."""
         fields = [field for field in steps if field.role == "state"]
         if self._state is None:
             return fields, []
@@ -230,7 +230,7 @@ class RecordedState:
         return self._values(self._env.sim.snapshot(model=False))
 
     def beginning(self) -> tuple[Values, Values]:
-        """Return the complete state: values of each world, and shared ones."""
+        """Return the complete state: values per world, and shared ones."""
         engine = self._env.sim.snapshot(model=self._varies)
         values = self._values(engine) | {"episode_seed": self._env.rng.world_seed}
         whole = {f"sim.{name}": value for name, value in engine.items()}
@@ -242,12 +242,12 @@ class RecordedState:
         return values, shared
 
     def watch_resets(self) -> None:
-        """Keep the state before the resets of each step."""
+        """Store the state before the resets of each step."""
         self._env.program.before_resets.append(self._keep)
         self._record_anew()
 
     def stop_watching(self) -> None:
-        """Undo `watch_resets`. Twice is harmless."""
+        """Undo `watch_resets`. Can be called twice."""
         if self._keep in self._env.program.before_resets:
             self._env.program.before_resets.remove(self._keep)
             self._record_anew()

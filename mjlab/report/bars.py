@@ -12,7 +12,7 @@ class Bar:
     """Name of the value."""
 
     value: float
-    """The value."""
+    """Number that the bar shows."""
 
     left: float
     """Position of the left end."""

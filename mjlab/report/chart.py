@@ -150,10 +150,10 @@ class Chart:
     """Curves with axes and labels."""
 
     title: str
-    """Its heading."""
+    """Heading above the chart."""
 
     lines: Sequence[ChartLine]
-    """The curves."""
+    """Curves of the chart."""
 
     up: str = ""
     """Name and unit of the vertical axis."""

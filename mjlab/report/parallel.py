@@ -15,7 +15,7 @@ class Axis:
     """A vertical axis."""
 
     name: str
-    """Its name."""
+    """Name of the setting or score."""
 
     ticks: Sequence[tuple[float, str]]
     """Tick positions, from 0 at the bottom to 1, with their labels."""
@@ -40,10 +40,10 @@ class Parallel:
     """Axes from left to right, with all lines; later lines are drawn on top."""
 
     axes: Sequence[Axis]
-    """The axes."""
+    """Axes from left to right."""
 
     lines: Sequence[AxisLine]
-    """The lines."""
+    """Lines in drawing order."""
 
     said: str
     """Description of the drawing, for screen readers."""

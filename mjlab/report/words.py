@@ -112,7 +112,7 @@ class Title:
     """Displayed name of a figure."""
 
     text: str
-    """Its name."""
+    """Displayed text."""
 
     unit: str
     """Unit of its values."""

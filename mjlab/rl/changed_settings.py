@@ -1,6 +1,6 @@
 """Settings that the user changes when a run is resumed.
 
-A checkpoint holds some settings in their present form: learning rate, action noise,
+A checkpoint holds some settings in their current form: learning rate, action noise,
 reward weights, command ranges. A setting that the user changes replaces that form.
 """
 

@@ -39,8 +39,8 @@ def check_agent(cfg: AgentCfg, groups: Collection[str], num_envs: int) -> None:
         problems += _check_cloning(cfg, groups)
     else:
         problems.append(
-            f"agent is a {type(cfg).__name__}, neither PpoAgentCfg nor "
-            "DistillationAgentCfg nor CloningAgentCfg"
+            f"agent is a {type(cfg).__name__}; it has to be a PpoAgentCfg, "
+            "DistillationAgentCfg or CloningAgentCfg"
         )
     if problems:
         raise AgentError("\n".join(f"agent.{problem}." for problem in problems))

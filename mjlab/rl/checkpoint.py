@@ -84,7 +84,7 @@ def load_model(path: Path, device: torch.device | str = "cpu") -> dict[str, Any]
     model = _read(path, device, path)
     if "learner" not in model:
         raise CheckpointError(
-            f"{path} is not a checkpoint of this project: it holds "
+            f"{path} is not a checkpoint of this project: it contains "
             f"{', '.join(map(repr, list(model)[:5])) or 'nothing'}."
         )
     if model["format"] != FORMAT:
@@ -114,7 +114,7 @@ def load_own(path: Path, ranks: Ranks) -> dict[str, Any]:
 def write_model(
     path: Path, model: Mapping[str, Any], iteration: int, **more: Any
 ) -> None:
-    """Write the state needed for playing, alone, with `more` in its manifest.
+    """Write only the state needed for playing, with `more` in its manifest.
 
     An existing file is replaced atomically. Until then, old and new manifest exist
     together; the one with the file's checksum is valid.
@@ -154,7 +154,7 @@ def _write_manifest(file: Path, manifest: Mapping[str, Any]) -> None:
 def _read(path: Path, device: torch.device | str, checkpoint: Path) -> dict[str, Any]:
     """Read a file of a checkpoint, and verify its checksum first."""
     if not path.is_file():
-        raise CheckpointError(f"There is no file {path}.")
+        raise CheckpointError(f"{path} does not exist.")
     _check_sum(path, checkpoint)
     try:
         data = torch.load(path, map_location=device, weights_only=True)

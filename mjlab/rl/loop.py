@@ -49,7 +49,7 @@ class TrainingResult:
     """Best score, None without a score."""
 
     checkpoint: Path | None
-    """The last checkpoint."""
+    """Path of the last checkpoint."""
 
 
 class TrainingLoop:

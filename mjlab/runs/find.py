@@ -94,7 +94,7 @@ def find(
         place = fetch(str(place), logs)
     if Path(place).suffix == ".onnx":
         if not Path(place).is_file():
-            raise RunError(f"There is no file {place}.{_names_beside(Path(place))}")
+            raise RunError(f"{place} does not exist.{_names_beside(Path(place))}")
         return Found(Path(place))
     for start in _starts(str(place), logs, task):
         folder = _folder_of(start)
@@ -165,7 +165,7 @@ def _nothing(place: str, logs: Path, task: str | None, advice: str) -> RunError:
     if path.is_dir():
         return RunError(f"There is no run in {path}: {INFO} is missing.")
     if path.suffix == ".pt":
-        return RunError(f"There is no file {path}.{_names_beside(path)}")
+        return RunError(f"{path} does not exist.{_names_beside(path)}")
     runs = _runs(logs)
     known = [*(run.parent.name for run in runs), *entries(), *(r.name for r in runs)]
     listing = "list_tasks.py lists the tasks."

@@ -133,7 +133,7 @@ class Run:
 
     @property
     def checkpoints(self) -> Checkpoints:
-        """Its checkpoints."""
+        """Checkpoints of the run."""
         return Checkpoints(self.path / "checkpoints")
 
     @property

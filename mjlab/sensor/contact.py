@@ -349,7 +349,7 @@ class ContactSensor(Sensor):
 
     def _note_read(self) -> None:
         self._sim.data.require(self.name, self._stage)
-        # Another sensor's late read may have made `forward()` go far enough.
+        # A late read of another sensor can have advanced `forward()` to this stage.
         if not self._is_taken:
             self._take()
             self._is_taken = True

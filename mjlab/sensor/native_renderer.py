@@ -139,7 +139,7 @@ class NativeRays:
         below = self._map.below(x.ravel(), y.ravel())
         height = below.height.reshape(z.shape)
         distance, geom, normal = self._outputs
-        with np.errstate(invalid="ignore"):  # A world may hold NaN.
+        with np.errstate(invalid="ignore"):  # The state of a world can be NaN.
             np.copyto(distance, z - height, casting="same_kind")
         distance[~np.isfinite(distance)] = -1.0
         np.copyto(geom, below.geom.reshape(z.shape))

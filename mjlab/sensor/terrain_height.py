@@ -121,7 +121,7 @@ class TerrainHeightSensor(Sensor, SensePass):
 
     @property
     def data(self) -> TerrainHeightData:
-        """The heights."""
+        """Heights above the terrain, and which rays hit it."""
         return self._data
 
     def finish(self) -> None:

@@ -63,8 +63,8 @@ class Config(metaclass=_ConfigType):
     A class attribute without an annotation is a new default of an inherited field.
     Mutable defaults (dictionaries, lists, configurations) are copied for each instance.
     Read from the class, as in `{**Base.rewards}`, they are copies too, so writing into
-    `Base.rewards` changes nothing. `__post_init__` can change fields. It must tolerate
-    to run again, because `dataclasses.replace` calls it on each changed copy.
+    `Base.rewards` changes nothing. `__post_init__` can change fields. It must be safe
+    to run twice, because `dataclasses.replace` calls it on each changed copy.
     """
 
     def __init_subclass__(cls, **more: Any) -> None:

@@ -364,7 +364,7 @@ _TASK_FILE = re.compile(r"(?P<file>.+\.py):(?P<name>[^\W\d]\w*)")
 
 
 def _task_file(data: Any, where: str) -> TaskFile:
-    """Return the file that a run says it is of, if it is a plain name and a hash."""
+    """Return the task file named in a run, if it is a plain name and a hash."""
     kinds = {"name": str, "sha256": str}
     if not isinstance(data, dict) or {k: type(v) for k, v in data.items()} != kinds:
         raise SettingsFileError(f"{where}: file is not a name and a sha256.")

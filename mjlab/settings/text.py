@@ -33,7 +33,7 @@ def read_value(option: str, texts: Sequence[str], part: Part) -> Any:
     Args:
         option: The option as typed, for messages.
         texts: The words after the option.
-        part: The part, with its present value.
+        part: The part, with its current value.
     """
     records = records_of(part)
     if len(texts) == 1 and records:
@@ -76,7 +76,7 @@ def _new_record(option: str, cls: type, before: Any) -> Any:
 def _parse(kind: Any, texts: Sequence[str], now: Any) -> Any:
     """Parse text as a type or a union of types.
 
-    Where several members of a union fit, the type of the present value wins.
+    Where several members of a union fit, the type of the current value wins.
     """
     members = union_members(kind)
     ordered = sorted(members, key=lambda m: (m is not type(None), not _is_of(m, now)))
@@ -162,7 +162,7 @@ def _scalar(kind: Any, text: str) -> Any:
 
 
 def _is_nested(kind: Any) -> bool:
-    """Return True where a flat row of tokens is ambiguous: nested open lengths."""
+    """Return True for nested collections of open length, whose tokens are ambiguous."""
     arguments = typing.get_args(kind)
     inside = [member for a in arguments for member in union_members(a)]
     return Ellipsis in arguments and any(Ellipsis in typing.get_args(m) for m in inside)
@@ -264,7 +264,7 @@ def _is_enum(annotation: Any) -> bool:
 
 
 def _plain(annotation: Any) -> Any:
-    """Return the part of an annotation that text can give, or None."""
+    """Return the part of an annotation that text can represent, or None."""
     origin, arguments = typing.get_origin(annotation), typing.get_args(annotation)
     if annotation in (collections.abc.Callable, typing.Callable, Any):
         return None

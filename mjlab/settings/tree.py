@@ -34,7 +34,7 @@ class Part:
     """Part of a configuration."""
 
     value: Any
-    """The present value."""
+    """The current value."""
 
     annotation: Any
     """The type of the field, or `Any`."""

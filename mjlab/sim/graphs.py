@@ -189,7 +189,7 @@ def _captured(device: torch.device) -> Iterator[torch.cuda.CUDAGraph]:
     finally:
         try:
             graph.capture_end()
-        except RuntimeError:  # It only reports an earlier failure.
+        except RuntimeError:  # The error only reports an earlier failure.
             _FAILED.append(graph)
             torch._C._cuda_endAllocateToPool(device.index, pool)
             torch._C._cuda_releasePool(device.index, pool)

@@ -398,7 +398,7 @@ def _expand_constants(
     for name in _expanded(batch):
         row = batch.expand(name)[:1]
         if name not in kept:
-            # The batch only has the first bounding volumes, those of bodies.
+            # The batch stores only the first bounding volumes, which belong to bodies.
             compiled = np.ravel(getattr(model, name))[: row.size]
             kept[name] = compiled.reshape(row.shape)
         row[...] = kept[name]

@@ -45,7 +45,7 @@ class Trial:
     """Row of the table of trials."""
 
     name: str
-    """Its name."""
+    """Name of the trial."""
 
     state: str
     """State in words."""

@@ -152,7 +152,8 @@ def quat_to_euler_xyz(
 
 def quat_heading(quat: torch.Tensor) -> torch.Tensor:
     """Return the yaw of the frame's x axis in the world, in [-pi, pi], shape (...)."""
-    # In float64, as all arc functions. Half of sine and cosine is sufficient.
+    # In float64, as for all inverse trigonometric functions. Half of the sine and of
+    # the cosine suffices for atan2.
     exact = quat.double()
     products = exact.unsqueeze(-1) * exact[..., 2:].unsqueeze(-2)
     sine = products[..., 0, 1] + products[..., 1, 0]

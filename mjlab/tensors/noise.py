@@ -25,7 +25,7 @@ class ConstantNoiseCfg(NoiseCfg):
     """A constant offset or factor."""
 
     bias: Parameter = 0.0
-    """The constant."""
+    """Value of the offset or factor."""
 
 
 class UniformNoiseCfg(NoiseCfg):

@@ -82,8 +82,8 @@ def build_terrain(
 def column_kinds(cfg: TerrainGeneratorCfg) -> tuple[str, ...]:
     """Return the kind of each column, in the order of `sub_terrains`.
 
-    Each kind has at least one column; the others go, one by one, to the kind with the
-    most proportion per column (Webster's method, exact where the proportions are).
+    Each kind has at least one column; the remaining columns go, one by one, to the kind
+    with the largest proportion per column (Webster's method).
     """
     kinds = list(cfg.sub_terrains)
     if cfg.curriculum:

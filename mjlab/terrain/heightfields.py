@@ -177,8 +177,9 @@ class DiscreteObstaclesCfg(HeightFieldCfg):
     """The height h at difficulty 0 and 1, m, each at least 0."""
 
     obstacle_width_range: tuple[float, float] = (0.25, 1.0)
-    """Range of the random widths and lengths, m, above 0, at most what the border
-    leaves."""
+    """Range of the random widths and lengths, m, above 0, at most the space inside the
+    border.
+    """
 
     num_obstacles: int = 40
     """Number of obstacles, at least 1. They can overlap; later ones replace earlier."""

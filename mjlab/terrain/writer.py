@@ -97,7 +97,7 @@ def write_tiles(
     for placed in tiles:
         color = np.array(cfg.rgba)
         if generator.color_scheme == "random":
-            # Muted, of any hue.
+            # Muted colours of random hue.
             color[:3] = colorsys.hsv_to_rgb(rng.uniform(), 0.35, 0.75)
         if placed.tile.heights is not None:
             writer.add_height_field(placed, placed.tile.heights, color)

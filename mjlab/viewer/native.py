@@ -75,7 +75,7 @@ class NativeViewer:
             time.sleep(min(self.player.seconds_to_next, _FRAME_S))
 
     def draw(self) -> None:
-        """Render the present state."""
+        """Render the current state."""
         env = self.player.env
         fresh = env.sim.engine.mj_data_of(self.world)
         mujoco.mj_forward(self._model, fresh)

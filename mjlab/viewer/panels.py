@@ -247,7 +247,7 @@ class TeleopPanel:
 
 
 class TermPanel:
-    """Values of terms: present values as bars, and a plot over time."""
+    """Values of terms: current values as bars, and a plot over time."""
 
     def __init__(
         self,
@@ -301,7 +301,7 @@ class TermPanel:
         self._history.clear()
 
     def update(self) -> None:
-        """Show the present values."""
+        """Show the current values."""
         if not self._history:
             return
         now = self._history[-1][1].tolist()

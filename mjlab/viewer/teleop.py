@@ -49,7 +49,7 @@ class TeleopPolicy:
     """Policy that moves the frame of a differential IK action to a user's target."""
 
     def __init__(self, env: ManagerBasedRlEnv) -> None:
-        """Set the targets of all worlds to the present poses."""
+        """Set the targets of all worlds to the current poses."""
         terms = env.action_manager.terms
         arms = [
             term for term in terms.values() if isinstance(term, DifferentialIKAction)

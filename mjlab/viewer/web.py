@@ -125,7 +125,7 @@ class WebViewer:
                 panel.update()
 
     def draw(self) -> None:
-        """Draw the present state."""
+        """Draw the current state."""
         sim = self.player.env.sim
         offsets = self._offsets()[:, None]
         positions = self._shown("xpos") + offsets

@@ -1,4 +1,4 @@
-"""Contact forces of the present state, between any two bodies or entities."""
+"""Contact forces of the current state, between any two bodies or entities."""
 
 from collections.abc import Sequence
 
@@ -12,9 +12,9 @@ from mjlab.views.source import ContactForces, ViewSource
 
 
 class PresentForces(ContactForces):
-    """Contacts of all worlds in the present state, computed once for all pairs.
+    """Contacts of all worlds in the current state, computed once for all pairs.
 
-    Solves the present state of each world again in MuJoCo on the host, without changing
+    Solves the current state of each world again in MuJoCo on the host, without changing
     it. Meant for inspection between steps; terms use declared contact pairs.
     """
 

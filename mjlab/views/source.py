@@ -96,7 +96,7 @@ class ContactForces:
     """Reader of the sensors compiled from `SceneCfg.contact_pairs`.
 
     Rewards and terminations read the forces of the last physics step, observations
-    those of the present state, as for every sensor.
+    those of the current state, as for every sensor.
     """
 
     def __init__(

@@ -56,7 +56,7 @@ class TouchingView(View):
     def net_contact_force(self) -> torch.Tensor:
         """Total contact force, world frame, N, shape (..., 3).
 
-        Of the last physics step, or of the present state in an observation. The scene
+        Of the last physics step, or of the current state in an observation. The scene
         has to declare it: `contact_pairs=(ContactPairCfg(first="<name>"),)`.
         """
         return self.source.forces.net(self)

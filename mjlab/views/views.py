@@ -126,7 +126,7 @@ class SceneViews:
     ) -> torch.Tensor:
         """Return the force on the first from the second, world frame, N, (..., 3).
 
-        Sum of their contacts in the last physics step, or in the present state in an
+        Sum of their contacts in the last physics step, or in the current state in an
         observation. The scene has to declare the pair in `contact_pairs`.
 
         Args:
@@ -143,7 +143,7 @@ class SceneViews:
     def contact_force_now(
         self, first: Touching | str, second: Touching | str | None = None
     ) -> torch.Tensor:
-        """Return the force on the first in the present state, world frame, N, (..., 3).
+        """Return the force on the first in the current state, world frame, N, (..., 3).
 
         No declaration is needed. Meant for inspection between steps; see
         `PresentForces`.

@@ -79,7 +79,7 @@ class SharedTerm(Protocol):
 
     @property
     def shared(self) -> SharedPart:
-        """The shared part."""
+        """Memory that the processes share."""
         ...
 
 

@@ -34,7 +34,7 @@ def pole_cosine(env: ManagedEnv) -> torch.Tensor:
 
 
 def _gaussian(value: torch.Tensor, margin: float) -> torch.Tensor:
-    """Return 1 at 0 and 0.1 at `margin`."""
+    """Return a smooth tolerance: 1 at 0, and 0.1 at `margin`."""
     return torch.exp(-0.5 * (value / margin * _GAUSSIAN_SCALE).square())
 
 
@@ -60,5 +60,5 @@ def hangs(env: ManagedEnv) -> torch.Tensor:
 
 
 def not_balanced_in_time(env: ManagedEnv) -> torch.Tensor:
-    """Return whether the time limit is reached and the pole is not upright."""
+    """Return whether the episode reached its time limit with the pole not upright."""
     return env.termination_manager.time_outs & ~balanced(env)

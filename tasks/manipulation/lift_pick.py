@@ -79,7 +79,7 @@ class place_in_lanes(ManagerTermBase):
         """
         unit = env.rng.draw(stream, (len(self._objects), 4))
         lanes, lane = unit[..., 3].argsort(dim=1), self._lane(y)
-        # From the centre of a lane to both sides, up to the gap.
+        # Half of a lane's free width, on either side of its centre.
         aside = (unit[..., 1] - 0.5) * (lane - gap)
         position = torch.stack(
             (

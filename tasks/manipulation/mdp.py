@@ -41,7 +41,7 @@ def goal_command(env: ManagedEnv, name: str) -> GoalCommand:
     return term
 
 
-# Observations. A robot measures them with a camera, and knows its own gripper.
+# Observations. A robot measures objects with a camera, and the gripper with encoders.
 
 
 def _in_base(env: ManagedEnv, params: Mapping[str, Any]) -> Quantity:
@@ -52,21 +52,21 @@ def _in_base(env: ManagedEnv, params: Mapping[str, Any]) -> Quantity:
 
 @measured(_in_base)
 def gripper_to_object(env: ManagedEnv, command_name: str) -> torch.Tensor:
-    """Return the vector from gripper to object, base axes, m, (num_envs, 3)."""
+    """Return the vector from gripper to object, robot base frame, m, (num_envs, 3)."""
     command = goal_command(env, command_name)
     return command.in_base(command.brought_pos_w - command.grasp_pos_w)
 
 
 @measured(_in_base)
 def object_to_goal(env: ManagedEnv, command_name: str) -> torch.Tensor:
-    """Return the vector from object (or gripper) to goal, base axes, m."""
+    """Return the vector from object (or gripper) to goal, robot base frame, m."""
     command = goal_command(env, command_name)
     return command.in_base(command.goal_pos_w - command.brought_pos_w)
 
 
 @measured(_in_base)
 def gripper_to_goal(env: ManagedEnv, command_name: str) -> torch.Tensor:
-    """Return the vector from gripper to goal, base axes, m, (num_envs, 3)."""
+    """Return the vector from gripper to goal, robot base frame, m, (num_envs, 3)."""
     command = goal_command(env, command_name)
     return command.in_base(command.goal_pos_w - command.grasp_pos_w)
 

@@ -26,8 +26,8 @@ def scene(things: dict[str, EntityCfg | VariantsCfg]) -> SceneCfg:
     low gains would let it sag by about 10 degrees.
 
     Args:
-        things: Objects on the table, by name. Contacts of the fingers with the one
-            called `object` are measured.
+        things: Objects on the table, by name. Contacts between the fingers and the
+            entity `object` are measured.
     """
     robot = yam_cfg(gravity_compensation=True)
     pair = ContactPairCfg(first=FINGERS, second=OBJECT)

@@ -77,7 +77,7 @@ def seeing(
     Args:
         groups: Groups "actor" and "critic".
         pictures: Terms that form the channels of one image.
-        instead_of: Terms to remove from the actor.
+        instead_of: State terms to remove from the actor.
         **more: Terms to add to the actor.
     """
     actor = groups["actor"]

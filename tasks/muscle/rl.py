@@ -6,7 +6,7 @@ from mjlab.tasks.muscle.learning import MuscleHookCfg
 
 WORLDS_ON_CPU = 512
 """Small batches suffice, because episodes start in mid-stride and end when a walker
-loses the pace; they allow more iterations per hour."""
+falls behind. They allow more iterations per hour."""
 
 
 def walk_rl(

@@ -19,8 +19,8 @@ from mjlab.registry import load_task
 class MuscleEnv(SingleEnv):
     """World whose muscle network is trained elsewhere.
 
-    Method names are those of published two-level programs, so that a vector environment
-    can call them: `envs.call("update_muscle_weights", weights)`.
+    Methods have the names of published two-level training programs, so that a vector
+    environment can call them: `envs.call("update_muscle_weights", weights)`.
     """
 
     def __init__(self, env: ManagerBasedRlEnv, *, action: str = "muscles") -> None:

@@ -86,7 +86,7 @@ def simulation(*, nconmax: int = 16, njmax: int = 96) -> SimulationCfg:
 def for_both(
     terms: dict[str, ObservationTermCfg | None],
 ) -> dict[str, ObservationGroupCfg | None]:
-    """Return observation groups with the same terms for actor and critic."""
+    """Return observation groups; actor and critic get the same terms."""
     return {
         "actor": ObservationGroupCfg(terms=terms),
         "critic": ObservationGroupCfg(terms=dict(terms)),
@@ -186,7 +186,7 @@ def _late() -> dict[str, TerminationTermCfg | None]:
 
 
 def w18_terminations() -> dict[str, TerminationTermCfg | None]:
-    """Return a fall, loss of the pace, and the time limit."""
+    """Return terminations: a fall, falling behind the reference, and the time limit."""
     return {
         **_late(),
         "too_low": TerminationTermCfg(
@@ -220,7 +220,7 @@ def metrics() -> dict[str, MetricsTermCfg | None]:
 
 
 def outcomes() -> dict[str, OutcomeTermCfg | None]:
-    """Return success, keeping the pace until the time limit, and failure."""
+    """Return success, which is keeping up until the time limit, and failure."""
     return {
         "success": OutcomeTermCfg(func=mdp.lasted),
         "fail": OutcomeTermCfg(func=mdp.failed),

@@ -45,7 +45,7 @@ def _dm4310(inertia: float) -> Motor:
     )
 
 
-# The loops are designed for the inertia at each joint, including armature.
+# Position loops are designed for the inertia at each joint, including armature.
 MOTORS: dict[tuple[str, ...], Motor] = {
     ("joint1",): _dm4340(0.123153),
     ("joint2",): _dm4340(0.277411),

@@ -94,7 +94,7 @@ class Gait(Clock):
         place = 0.5 - stood + swing.square() * (3.0 - 2.0 * swing)
         step = self.period * self.duty * place.unsqueeze(0) * command.T.unsqueeze(2)
         ahead, aside = self.pitch_per_m * step[0], self.roll_per_m * step[1]
-        # Over the left leg in the middle of its stance.
+        # The pelvis is over the left leg in the middle of its stance.
         middle = phases[:, :1] - 0.5 * self.duty
         roll = aside - self.sway * (2.0 * math.pi * middle).cos()
         joints = (

@@ -6,7 +6,7 @@ costs and get a negative weight.
 Joint and root states are those at the end of the step. Quantities derived by MuJoCo
 (bodies, sites, contacts, momentum) are those of the last physics step, all at the same
 time, at most 5 ms old; there are no contacts at the start of an episode. This avoids
-another `forward()` for the present state, which would cost a complete physics step.
+another `forward()` for the current state, which would cost a complete physics step.
 Rays are cast when observations are computed, so the ground is that of the previous
 observation; it is static, and heights and orientations relative to it are those at the
 time of the reward.

@@ -190,7 +190,7 @@ class RandomBoxesCfg(SubTerrainCfg):
         fields.range("box_width_range", above=0.0, at_most=room)
 
     def build(self, size: Size, difficulty: float, rng: Rng) -> Tile:
-        """Return the boxes that keep off the platform, on a floor at height 0."""
+        """Return boxes outside the platform, on a floor at height 0."""
         highest = at_difficulty(self.box_height_range, difficulty)
         free = self.platform_width / 2
         blocks = []

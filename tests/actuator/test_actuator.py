@@ -1,4 +1,4 @@
-"""Actuators against MuJoCo C and against sums done by hand."""
+"""Actuators compared with MuJoCo C and hand arithmetic."""
 
 from types import SimpleNamespace
 from typing import Any
@@ -42,7 +42,7 @@ def row(*values: float) -> torch.Tensor:
     return torch.tensor(values)
 
 
-# --- What stands in the model -----------------------------------------------------
+# --- Compiled model ----------------------------------------------------------------
 
 DATASHEET = {"voltage": 24.0, "stall_torque": 5.0, "no_load_speed": 60.0}
 NATIVE = {
@@ -152,7 +152,7 @@ NATIVE = {
 
 
 def model_fields(model: mujoco.MjModel) -> dict[str, np.ndarray]:
-    """Every number that actuation depends on."""
+    """Return all model numbers that affect actuation."""
     prefixes = ("actuator_", "jnt_", "dof_", "tendon_")
     return {
         name: getattr(model, name)
@@ -168,7 +168,7 @@ def assert_same_model(model: mujoco.MjModel, expected: mujoco.MjModel) -> None:
 
 
 @pytest.mark.parametrize("name", NATIVE)
-def test_added_actuator_equals_the_same_one_written_by_hand(name):
+def test_an_added_actuator_equals_the_same_actuator_in_the_model_file(name):
     cfg, xml = NATIVE[name]
     model, _, _ = compile_actuators(cfg)
     expected, _, _ = compile_actuators(actuators=xml)
@@ -200,7 +200,7 @@ def test_native_actuator_moves_as_in_a_plain_mujoco_loop(name):
 
 
 def _controls_by_hand(name: str, world: World) -> dict[int, float]:
-    """What each control of the robot should be; control 0 belongs to the knob."""
+    """Return the expected controls of the robot; control 0 belongs to the knob."""
     targets = {key: value[1].tolist() for key, value in vars(world.targets).items()}
     position, velocity = targets["joint_pos"], targets["joint_vel"]
     if name.startswith("position"):
@@ -258,7 +258,7 @@ def test_pd_pair_is_limited_at_the_joint():
     assert torch.equal(torque, row(6.0, 6.0))
 
 
-def test_added_actuators_take_nothing_from_the_files_defaults():
+def test_added_actuators_ignore_the_defaults_of_the_file():
     extra = """<default><general ctrlrange="-.1 .1" ctrllimited="true" gear="5"
                  forcerange="-1 1" armature=".3" delay=".01" nsample="8"/></default>"""
     cfg = PositionActuatorCfg(target_names_expr=ALL, stiffness=20.0, damping=1.5)
@@ -315,7 +315,7 @@ WRAPPED = [
 ]
 
 
-def test_wrapping_finds_what_each_control_means():
+def test_wrapping_detects_the_meaning_of_each_control():
     world = World(*WRAPPED, actuators=EVERY_TYPE)
     world.targets.joint_pos.copy_(row(1.0, 2.0).expand(2, 2))
     world.targets.joint_vel.copy_(row(3.0, 4.0).expand(2, 2))
@@ -325,12 +325,12 @@ def test_wrapping_finds_what_each_control_means():
     world.targets.tendon_effort.fill_(9.0)
     world.targets.site_effort.fill_(10.0)
     world.set.apply(world.targets)
-    # The knob's, then p, v, m, pid (pos and ff), servo, brake, pull, thrust.
+    # The knob's control, then p, v, m, pid (pos and ff), servo, brake, pull, thrust.
     expected = row(0, 1, 3, 5, 2, 6, 7, 8, 9, 10)
     assert torch.equal(world.sim.data.ctrl, expected.expand(2, 10))
 
 
-def test_wrapping_changes_nothing_in_the_model():
+def test_wrapping_does_not_modify_the_model():
     wrapped, _, made = compile_actuators(*WRAPPED, actuators=EVERY_TYPE)
     plain, _, _ = compile_actuators(actuators=EVERY_TYPE)
     assert_same_model(wrapped, plain)
@@ -351,7 +351,8 @@ def test_the_meaning_of_a_control_can_be_given():
     [
         ('<intvelocity joint="elbow" kp="2" actrange="-1 1"/>', "joint_vel"),
         ('<damper joint="elbow" kv="2" ctrlrange="0 1"/>', "joint_effort"),
-        # A motor on a spring of its own is no servo: its target is not its rest.
+        # A motor on a joint with a spring is not a servo: its target is not the rest
+        # position.
         (
             """<general joint="elbow" gainprm="5" biastype="affine"
                  biasprm="0 -3 0"/>""",
@@ -359,7 +360,7 @@ def test_the_meaning_of_a_control_can_be_given():
         ),
     ],
 )
-def test_wrapping_tells_servos_from_others(xml, command):
+def test_wrapping_distinguishes_servos_from_other_actuators(xml, command):
     world = World(XmlActuatorCfg(target_names_expr=ALL), actuators=xml)
     getattr(world.targets, command).fill_(0.5)
     world.set.apply(world.targets)
@@ -374,7 +375,7 @@ def test_wrapped_servo_of_a_site_is_named():
         World(cfg, actuators=xml, extra=extra)
 
 
-def test_a_wrapped_actuator_without_a_name_gets_that_of_its_target():
+def test_a_wrapped_actuator_without_a_name_is_named_after_its_target():
     xml = '<position name="elbow" joint="shoulder"/><motor joint="elbow"/>'
     _, targets, made = compile_actuators(
         XmlActuatorCfg(target_names_expr=ALL), actuators=xml
@@ -426,16 +427,18 @@ def test_explicit_pd_reads_the_tendon_at_the_velocity_stage():
 @pytest.mark.parametrize(
     ("velocity", "asked", "given"),
     [
-        (0.0, 100.0, 8.0),  # At rest the drive's limit holds, not the motor's 10.
+        (0.0, 100.0, 8.0),  # At rest the drive's limit applies, not the motor's 10.
         (0.0, -100.0, -8.0),
         (2.0, 100.0, 8.0),  # 10 * (1 - 2/10) = 8: the corner.
-        (5.0, 100.0, 5.0),  # Halfway down the line.
+        (5.0, 100.0, 5.0),  # At half of the no-load speed.
         (5.0, 3.0, 3.0),  # Below it.
-        (5.0, -100.0, -8.0),  # Braking, the line is at -15.
+        (5.0, -100.0, -8.0),  # When braking, the torque-speed curve is at -15.
         (10.0, 100.0, 0.0),  # Without load.
-        (15.0, 100.0, -5.0),  # Driven faster, the motor brakes whatever is asked.
+        # Above the no-load speed, the motor brakes for any command.
+        (15.0, 100.0, -5.0),
         (15.0, -100.0, -8.0),
-        (50.0, 100.0, -8.0),  # The line is at -40, the drive gives 8.
+        # The torque-speed curve is at -40; the drive is limited to 8.
+        (50.0, 100.0, -8.0),
         (-5.0, -100.0, -5.0),
         (-10.0, -100.0, 0.0),
         (-15.0, -100.0, 5.0),
@@ -539,7 +542,7 @@ def test_command_acts_exactly_lag_physics_steps_later(kind, lag):
         world.targets.joint_pos.fill_(float(step))
         world.set.apply(world.targets)
         seen.append(world.ctrl("elbow")[0].item())
-    # Until the lag has passed, the first command holds.
+    # The first command is held until the lag has passed.
     assert seen == [float(max(1, step - lag)) for step in range(1, 8)]
 
 
@@ -626,7 +629,7 @@ def test_reset_touches_no_row_outside_its_mask(mask, seed, before):
     assert old
     for name, value in world.set.state().items():
         assert torch.equal(value[~chosen], old[name][~chosen]), name
-    # What the others do next is what they would have done.
+    # The other worlds continue as without the reset.
     world.set.apply(world.targets)
     reset = world.sim.data.ctrl.clone()
     for name, value in world.set.state().items():
@@ -702,7 +705,7 @@ def test_gains_and_limits_are_read_from_every_kind():
     none = float("inf")
     stiffness = row(1, 1, 3, 3, 0, 6, 0, 8, 0)
     damping = row(2, 2, 4, 4, 5, 7, 0, 9, 0)
-    # A motor without a limit, but a joint's limit could be there; a muscle's force.
+    # A motor without a limit, on a joint without a limit; the peak force of a muscle.
     limits = row(9, 9, 9, 9, 9, 9, none, 9, 40)
     assert torch.equal(world.set.stiffness, stiffness.expand(2, 9))
     assert torch.equal(world.set.damping, damping.expand(2, 9))

@@ -1,4 +1,4 @@
-"""Learned actuators, and what all actuators must not do inside a captured step."""
+"""Learned actuators, and requirements of a captured step for all actuators."""
 
 import re
 import sys
@@ -22,12 +22,12 @@ from tests.actuator.world import World, make_spec
 
 ALL = (".*",)
 
-# Users' networks are TorchScript, which torch would rather not have any more.
+# Users' networks are TorchScript, which torch has deprecated.
 pytestmark = pytest.mark.filterwarnings("ignore:.torch.jit:DeprecationWarning")
 
 
 class Weighted(torch.nn.Module):
-    """Gives the weighted sum of its inputs, so that sums can be done by hand."""
+    """Network that returns the weighted sum of its inputs, for hand arithmetic."""
 
     def __init__(self, weights: list[float]) -> None:
         super().__init__()
@@ -57,7 +57,7 @@ def perceptron() -> torch.nn.Module:
 
 
 def drive(world: World, positions: list[float], targets: list[float]) -> list[float]:
-    """Return the elbow's effort in world 0 after each of several commands."""
+    """Return the elbow's effort in world 0 after each command."""
     position, velocity = world.joint_state()
     efforts = []
     for now, target in zip(positions, targets, strict=True):
@@ -76,7 +76,7 @@ def drive(world: World, positions: list[float], targets: list[float]) -> list[fl
         ("vel_pos", [0.25, 0.5, 1.0, 2.0]),
     ],
 )
-def test_network_sees_errors_and_velocities_of_the_chosen_steps(
+def test_the_network_receives_errors_and_velocities_of_the_selected_steps(
     tmp_path, order, weights
 ):
     cfg = LearnedActuatorCfg(
@@ -91,7 +91,7 @@ def test_network_sees_errors_and_velocities_of_the_chosen_steps(
     world = World(cfg)
     efforts = drive(world, [0.0, 0.5, -1.0, 0.25], [1.0, 1.0, 1.0, 1.0])
     # Errors times 2 are 2, 1, 4, 1.5, velocities times .5 are 0, 2.5, -5, 1.25. The
-    # first values stand for the past. Effort = 4 * (e0 + 2 e2 + v0 / 4 + v2 / 2).
+    # first values fill the history. Effort = 4 * (e0 + 2 e2 + v0 / 4 + v2 / 2).
     assert efforts == [
         4 * (2 + 2 * 2),
         4 * (1 + 2 * 2 + 2.5 / 4),
@@ -109,7 +109,7 @@ def test_learned_effort_is_limited_by_the_torque_speed_line(tmp_path):
         velocity_limit=20.0,
         effort_limit=6.0,
     )
-    # Velocities are 0, 10 and 15: the line is at 8, 4 and 2.
+    # Velocities are 0, 10 and 15: the torque-speed curve is at 8, 4 and 2.
     assert drive(World(cfg), [0.0, 1.0, 1.5], [9.0, 9.0, 9.0]) == [6.0, 4.0, 2.0]
 
 
@@ -127,7 +127,7 @@ def test_commanded_effort_is_added_to_the_learned_one_unscaled(tmp_path):
         assert drive(world, [0.0], [2.0]) == [3.0 * 2.0 * scale + 0.5]
 
 
-def test_each_target_of_each_world_goes_through_the_network_alone(tmp_path):
+def test_each_target_of_each_world_is_a_separate_sample_of_the_network(tmp_path):
     network = perceptron()
     cfg = LearnedActuatorCfg(
         target_names_expr=ALL,
@@ -167,7 +167,7 @@ def test_configurations_of_one_network_are_evaluated_together(tmp_path):
     assert torch.equal(world.ctrl("elbow"), one.ctrl("elbow"))
 
 
-def test_reset_forgets_the_history_of_its_worlds_only(tmp_path):
+def test_reset_clears_the_history_of_its_worlds_only(tmp_path):
     cfg = LearnedActuatorCfg(
         target_names_expr=("elbow",),
         network_file=save(Weighted([1.0, 1.0, 0.0, 0.0]), tmp_path / "net.pt"),
@@ -201,7 +201,7 @@ def test_onnx_network_equals_the_torchscript_one(tmp_path):
 
 
 def _as_onnx(onnx, network):
-    """Write the perceptron down in ONNX, without torch's exporter."""
+    """Write the perceptron as ONNX, without torch's exporter."""
     helper, floats = onnx.helper, onnx.TensorProto.FLOAT
     nodes, weights, last = [], [], "inputs"
     for index, layer in enumerate(network):
@@ -276,13 +276,13 @@ def test_missing_onnxruntime_is_named_with_its_pip_line(tmp_path, monkeypatch):
         World(LearnedActuatorCfg(target_names_expr=ALL, network_file=file))
 
 
-# --- What a captured graph needs ----------------------------------------------------
+# --- Requirements of a captured graph ----------------------------------------------
 
 HOST_READS = ("_local_scalar_dense", "nonzero", "masked_select", "is_nonzero", "equal")
 
 
 class Watch(TorchDispatchMode):
-    """Raises on operations whose result the host would have to wait for."""
+    """Raises on operations that synchronise with the host."""
 
     def __torch_dispatch__(self, func, types, args=(), kwargs=None):
         name = func.__name__.split(".")[0]
@@ -316,7 +316,7 @@ def every_kind(tmp_path, num_envs: int) -> World:
     )
 
 
-def test_nothing_waits_for_the_host_and_no_tensor_is_replaced(tmp_path):
+def test_no_host_synchronisation_and_no_tensor_is_replaced(tmp_path):
     world = every_kind(tmp_path, 3)
     mask = torch.tensor([True, False, True])
     ids = torch.tensor([0, 3, 5])

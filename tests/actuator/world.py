@@ -1,4 +1,4 @@
-"""A model with two joints, a tendon and a site, and actuators bound to it by hand."""
+"""A model with two joints, a tendon and a site, and manually bound actuators."""
 
 import mujoco
 import numpy as np
@@ -60,7 +60,7 @@ def compile_actuators(
     scene = mujoco.MjSpec()
     scene.option.timestep = spec.option.timestep
     scene.option.integrator = spec.option.integrator
-    # Something before the robot, so that no address is right by being zero.
+    # Another element precedes the robot, so that no address is correct by being zero.
     lamp = scene.worldbody.add_body(name="lamp", pos=[3, 0, 0])
     lamp.add_joint(name="lamp", type=mujoco.mjtJoint.mjJNT_BALL)
     lamp.add_geom(size=[0.1, 0, 0])
@@ -129,7 +129,7 @@ class World:
         return data.qpos[:, first : first + 2], data.qvel[:, dof : dof + 2]
 
     def place(self, random: np.random.Generator) -> None:
-        """Give every world a random state and random targets."""
+        """Set a random state and random targets in every world."""
         position, velocity = self.joint_state()
         for tensor in (position, velocity, *vars(self.targets).values()):
             tensor.copy_(torch.from_numpy(random.uniform(-1, 1, tensor.shape)))

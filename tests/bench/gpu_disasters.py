@@ -1,4 +1,4 @@
-"""Checks that come to grief, for tests of what runs the checks of a GPU."""
+"""Failing checks, for tests of the GPU check runner."""
 
 import atexit
 import os
@@ -23,7 +23,7 @@ def crash(device: str, rehearse: bool) -> None:
 
 
 def hang(device: str, rehearse: bool, note: str) -> None:
-    """Hang with a child that hangs too, and heed no request to end."""
+    """Hang with a child process that hangs too, and ignore requests to end."""
     signal.signal(signal.SIGTERM, signal.SIG_IGN)
     child = subprocess.Popen([sys.executable, "-c", "import time; time.sleep(600)"])
     Path(note).write_text(str(child.pid))
@@ -31,6 +31,6 @@ def hang(device: str, rehearse: bool, note: str) -> None:
 
 
 def fault(device: str, rehearse: bool) -> None:
-    """Fail as a kernel does that wrote elsewhere; nothing ends by itself then."""
+    """Fail like a kernel with an illegal memory access; the process does not end."""
     atexit.register(time.sleep, 600)
     raise RuntimeError("CUDA error: an illegal memory access was encountered")

@@ -1,4 +1,4 @@
-"""`bench.py` and `bench/velocity.py`: what they measure, and what they answer."""
+"""`bench.py` and `bench/velocity.py`: measurements and messages."""
 
 import json
 import subprocess
@@ -36,7 +36,7 @@ def test_bench_prints_figures_and_writes_them(tmp_path, capsys) -> None:
     assert f"{TASK}, 8 worlds on native (cpu, eager)" in shown
     assert f"{figures['operations_per_step']:,}" in shown
     assert "whole step" in shown and "engine: step" in shown
-    # Which of the two is faster cannot be told from a few steps on a busy machine.
+    # A few steps on a busy machine do not determine the faster one.
     assert min(figures["physics_steps_per_s"], figures["env_steps_per_s"]) > 0.0
     assert sum(figures["parts_s"].values()) == pytest.approx(figures["step_s"])
     assert {"hardware", "versions", "date", "command"} <= figures.keys()
@@ -49,12 +49,12 @@ def test_operations_are_those_that_a_watched_step_has(monkeypatch) -> None:
     assert count_operations(env) == step.launches > 20
 
 
-def test_measuring_goes_on_as_if_nobody_had_measured() -> None:
-    """Physics alone is measured from the same states, and taken back."""
+def test_a_resumed_measurement_equals_an_uninterrupted_one() -> None:
+    """Physics is measured from the same states, which are restored."""
     measured, stepped = cartpole(4), cartpole(4)
     random = torch.Generator().manual_seed(0)
     speed = measure(measured, blocks=1, steps=3)
-    for _ in range(2):  # One block warms up.
+    for _ in range(2):  # The first block is warm-up.
         run_steps(stepped, random_actions(stepped, 3, random))
     assert torch.equal(measured.sim.data.qpos, stepped.sim.data.qpos)
     assert len(speed.step_s) == len(speed.physics_s) == 1
@@ -72,7 +72,7 @@ def test_measuring_goes_on_as_if_nobody_had_measured() -> None:
         ),
     ],
 )
-def test_wrong_lines_of_bench_are_answered(line: str, message: str) -> None:
+def test_invalid_bench_command_lines_are_refused(line: str, message: str) -> None:
     with pytest.raises(ValueError) as caught:
         bench.main(line.split())
     assert str(caught.value).startswith(message)
@@ -90,7 +90,7 @@ def test_a_study_gets_its_own_arguments(study: str) -> None:
 
 
 @pytest.mark.slow
-def test_worlds_that_are_left_alone_know_nothing_of_the_trouble_beside_them():
+def test_other_worlds_are_unchanged_by_a_disturbed_world():
     from bench.soak import soak
 
     figures = soak("Cartpole-Balance", 8, minutes=1.0, seed=0)
@@ -98,7 +98,7 @@ def test_worlds_that_are_left_alone_know_nothing_of_the_trouble_beside_them():
     assert all(figures["troubles"][kind] > 0 for kind in ("nan", "reset", "restore"))
     assert figures["troubles"]["visit"] >= 2
     first, last = figures["first"], figures["last"]
-    # Warm after half of the time; all that could be touched yet are arenas.
+    # Warm after half of the time; only unused arenas can still grow.
     memory = figures["rss_mb_of_notes"]
     assert memory[-1] - memory[len(memory) // 2] < 5.0
     assert 0.0 < last["arena_mb"] < figures["arena_reserve_mb"]

@@ -1,4 +1,4 @@
-"""The studies of throughput and of learning: what they refuse, keep and conclude."""
+"""Studies of throughput and learning: refused options, stored results, conclusions."""
 
 import json
 import math
@@ -40,7 +40,7 @@ def test_more_memory_than_there_is_is_predicted_and_refused_with_the_number(tmp_
     assert not [file for file in tmp_path.iterdir() if "scaling" not in file.name]
 
 
-def test_what_fits_is_four_fifths_of_what_is_free():
+def test_four_fifths_of_the_free_memory_can_be_used():
     assert memory.needs("x", 80, 1e6, 100_000_000) is None
     assert "81 worlds of x need about 81 MB" in str(
         memory.needs("x", 81, 1e6, 100_000_000)
@@ -49,7 +49,7 @@ def test_what_fits_is_four_fifths_of_what_is_free():
         memory.refuse_if_too_large("x", 81, 1e6, 100_000_000)
 
 
-# Who is measured.
+# Contenders.
 
 
 def test_whoever_is_not_installed_is_listed_with_the_reason(
@@ -95,7 +95,7 @@ def test_every_way_steps_its_worlds_and_resets_them(name, count):
     point = measure(run, count, seconds=0.01, repeats=3)
     run.close()
     assert len(point.step_s) == 3 and min(point.step_s) > 0
-    # A random episode lasts 22 steps, so that 1 in 22 ends in a step.
+    # A random episode lasts 22 steps, so 1 in 22 ends per step.
     if count > 100:
         assert 0.01 < point.ended_share < 0.12
 
@@ -112,7 +112,7 @@ def test_every_way_with_processes_steps_its_worlds(name):
 
 
 class Sleeping:
-    """Worlds whose step takes as long as a clock of our own says."""
+    """Worlds with a step duration set by a fake clock."""
 
     steps = 2
 
@@ -136,7 +136,7 @@ def test_the_clock_stops_when_the_device_has_finished(monkeypatch):
     monkeypatch.setattr("bench.study.points.time.perf_counter", lambda: clock[0])
     run = Sleeping(clock)
     point = measure(run, 10, seconds=4.0, repeats=4)
-    # 13 calls to mix worlds take 1.32 s, so that 10 fill a repeat of 1 s.
+    # 13 warm-up calls take 1.32 s, so 10 calls fill a repeat of 1 s.
     assert point.steps == 20
     assert point.step_s == pytest.approx([(10 * 0.1 + 0.02) / 20] * 4)
     assert point.rate == pytest.approx(10 / 0.051)
@@ -150,7 +150,7 @@ def test_a_point_is_the_median_with_its_spread():
     assert Point.from_data(json.loads(json.dumps(point.to_data()))) == point
 
 
-# What is kept.
+# Stored results.
 
 
 def scaling(tmp_path, *more):
@@ -175,7 +175,7 @@ def test_an_interrupted_run_resumes(tmp_path, monkeypatch, capsys):
     before = json.loads((tmp_path / "scaling.json").read_text())["results"]
     assert list(before) == ["kernel/2", "gym-vector/2"]
     after = scaling(tmp_path, "--counts", "2", "8")["results"]
-    assert calls == [2, 2, 8, 8, 8]  # Those of 2 were not measured again.
+    assert calls == [2, 2, 8, 8, 8]  # Points with 2 worlds were not measured again.
     assert list(after) == ["kernel/2", "gym-vector/2", "kernel/8", "gym-vector/8"]
     assert {key: after[key] for key in before} == before
     assert "2 results are there already" in capsys.readouterr().out
@@ -194,11 +194,11 @@ def test_results_of_other_settings_are_not_mixed(tmp_path):
         "kernel/4"
     ]
     (tmp_path / "scaling.json").write_text("not JSON")
-    with pytest.raises(UsageError, match="is no file of results"):
+    with pytest.raises(UsageError, match="is not a file of results"):
         scaling(tmp_path, "--counts", "2")
 
 
-def test_what_would_take_too_long_and_too_many_processes_are_left_out_with_the_reason(
+def test_too_long_runs_and_too_many_processes_are_skipped_with_a_reason(
     tmp_path,
 ):
     def point(count, step, build):
@@ -215,7 +215,7 @@ def test_what_would_take_too_long_and_too_many_processes_are_left_out_with_the_r
     assert "about 32 s" in str(sweep._why_not(one, 200))
     many = contenders(CPU)["gym-async"]
     assert many.most is not None
-    assert "a process each" in str(sweep._why_not(many, many.most + 1))
+    assert "needs a process" in str(sweep._why_not(many, many.most + 1))
 
 
 def test_a_task_is_swept_resumed_and_judged(tmp_path, capsys):
@@ -230,7 +230,7 @@ def test_a_task_is_swept_resumed_and_judged(tmp_path, capsys):
     assert first["conclusion"]["best_worlds"] in (1, 4)
 
 
-# What follows from rates.
+# Conclusions from rates.
 
 
 def test_the_recommended_number_is_the_fewest_within_a_tenth_of_the_best():
@@ -270,7 +270,9 @@ def result(rate, physics):
         ),
     ],
 )
-def test_the_limit_is_what_stands_in_the_way_at_the_best_number(results, limit, worlds):
+def test_the_limit_is_the_bottleneck_at_the_best_number_of_worlds(
+    results, limit, worlds
+):
     found = task_scaling.conclude(results)
     assert found is not None
     assert (found[1], found[0].worlds) == (limit, worlds)
@@ -282,7 +284,7 @@ def test_the_limit_is_what_stands_in_the_way_at_the_best_number(results, limit, 
 
 
 def curve(samples_score, seconds_score=None, *, solved=math.inf):
-    """A run that has a score at 1000 samples and 10 seconds."""
+    """Run with a score at 1000 samples and 10 seconds."""
     best = 500.0 if math.isfinite(solved) else samples_score
     return Curve(
         samples=[0, 1000, 2000],
@@ -297,7 +299,7 @@ def test_a_table_says_of_how_many_seeds_a_figure_is():
     runs = {8: [curve(400.0), curve(420.0)], 32: [curve(100.0), short], 128: [short]}
     head, rows = score_table({"x": runs}, {"x": "X"}, "samples", 1000)
     assert head == ["worlds", "8", "32", "128"]
-    cells = ["410 (400 to 420)", "100 (100 to 100), 1 of 2 seeds", "did not get there"]
+    cells = ["410 (400 to 420)", "100 (100 to 100), 1 of 2 seeds", "not reached"]
     assert rows == [["X", *cells]]
 
 
@@ -308,7 +310,7 @@ def test_a_curve_is_read_at_a_place_that_it_reached():
     assert one.first("seconds") == 1.0 and one.first("samples", 490) == math.inf
 
 
-def test_a_run_lasts_until_samples_and_seconds_are_enough_or_too_many():
+def test_a_run_lasts_until_its_samples_and_seconds_suffice_or_exceed_the_limit():
     budget = Budget(1000, 10.0, 30.0)
     assert not budget.is_over(1000, 9.0) and not budget.is_over(900, 29.0)
     assert budget.is_over(1000, 10.0) and budget.is_over(10, 30.0)
@@ -351,7 +353,7 @@ def test_a_score_is_the_mean_return_of_gymnasiums_episodes():
 
 
 def rolled(rows, lengths, *, ended):
-    """Sequences of one number each, for arithmetic by hand."""
+    """Sequences of one number each, for hand arithmetic."""
     valid = (torch.arange(LENGTH)[None] < torch.tensor(lengths)[:, None]).float()
     over = torch.zeros(rows, LENGTH)
     for row, (length, is_end) in enumerate(zip(lengths, ended, strict=True)):
@@ -373,11 +375,12 @@ def test_targets_are_three_rewards_and_a_value_unless_the_episode_ended():
     targets = ReplayLearner._targets(found, later)
     three = 1 + GAMMA + GAMMA**2
     assert targets[0, 0] == pytest.approx(three + GAMMA**3 * 30, rel=1e-5)
-    # Two steps before the end of what is known: two rewards, then its last state.
+    # Two steps before the end of the sequence: two rewards, then the value of its last
+    # state.
     assert targets[0, LENGTH - 2] == pytest.approx(
         1 + GAMMA + GAMMA**2 * 10 * LENGTH, rel=1e-5
     )
-    # Three steps of five are left: three rewards, and nothing after the end.
+    # Three of five steps are left: three rewards, and nothing after the end.
     assert targets[1, 2] == pytest.approx(three, rel=1e-5)
     assert targets[1, 4] == pytest.approx(1.0)
     assert targets[2, 4] == pytest.approx(1 + GAMMA * 50, rel=1e-5)
@@ -395,22 +398,22 @@ def test_sequences_are_pieces_of_single_episodes():
     assert sum(int((piece.burn_in == BURN_IN).sum()) for piece in found) > 10
     for piece in found:
         seen, valid = piece.observations, piece.valid.bool()
-        # Positions follow from velocities: nothing jumps into another episode.
+        # Positions follow from velocities, so no sequence contains two episodes.
         moved = seen[:, :-1, 0] + 0.02 * seen[:, :-1, 1]
         torch.testing.assert_close(moved[valid], seen[:, 1:, 0][valid])
-        # What begins an episode lies near the middle, with nothing remembered.
+        # The start of an episode is near the centre, with a zero recurrent state.
         fresh = piece.burn_in == 0
         assert (seen[fresh, 0].abs() <= 0.05).all()
         assert (piece.hidden[fresh] == 0).all()
         assert (piece.hidden[~fresh] != 0).any(dim=1).all()
-        # A task that ends does so in the last step of a piece.
+        # A terminated episode ends in the last step of a sequence.
         ends = piece.ended.bool()
         assert (ends.float().sum(dim=1) <= 1).all()
         last = piece.valid.sum(dim=1).long() - 1
         assert torch.equal(ends.any(dim=1), ends[torch.arange(len(last)), last])
 
 
-def test_a_burn_in_brings_the_memory_to_where_it_was():
+def test_a_burn_in_restores_the_memory():
     actor, found = by_chance(8, 3)
     pieces = [(piece, row) for piece in found for row in range(len(piece.hidden))]
     checked = 0
@@ -433,7 +436,7 @@ def test_a_burn_in_brings_the_memory_to_where_it_was():
     assert checked > 5
 
 
-def test_replay_forgets_the_oldest_and_draws_what_was_wrong():
+def test_the_replay_buffer_drops_the_oldest_and_samples_the_wrong_ones():
     replay = Replay(4)
     for number in range(6):
         parts = rolled(1, [3], ended=[False]).tensors()
@@ -447,14 +450,14 @@ def test_replay_forgets_the_oldest_and_draws_what_was_wrong():
     replay.judge(torch.arange(4), torch.tensor([0.0, 0.0, 9.0, 0.0]))
     found, places, weight = replay.draw(400)
     often = (places == 2).float().mean()
-    # By priorities of 9 and 1e-3, to the power of 0.9, once in some 1,000 draws.
+    # With priorities 9 and 1e-3 to the power of 0.9, about once in 1,000 draws.
     assert often > 0.98 and weight[places == 2].max() <= weight.max()
 
 
 def test_the_learner_that_replays_takes_its_updates_by_samples():
     few, many = (ReplayLearner(n, 0, under_ray=False) for n in (16, 128))
     for learner, calls in ((few, 16), (many, 2)):
-        learner._replay.size = 256  # As if it were full enough to learn from.
+        learner._replay.size = 256  # As if the buffer were full enough for learning.
         for _ in range(calls):
             learner.advance()
     assert few.samples == many.samples == 4096

@@ -1,7 +1,7 @@
-"""Foreign policies walk as an independent measurement found.
+"""Gait measures of foreign policies, compared with an independent measurement.
 
-The figures are those of the gait table in `../shared/research/exam.md`, made by another
-program. Both the table and the policies are in a folder that only some developers have.
+The reference figures are in the gait table of `../shared/research/exam.md`, made by
+another program. Table and policies are in a folder that only some developers have.
 """
 
 import tarfile
@@ -32,9 +32,10 @@ TABLE: dict[str, Any] = {
         *(3.0, 29, 6.9, 20, 0, 6.2, 3.0, 1.9, 1.17, (9, 21, 2), 0.57),
     ),
 }
-"""Steps/s, length cm, clearance cm, double support %, flight %, slip cm a step,
+"""Steps/s, length cm, clearance cm, double support %, flight %, slip cm per step,
 vibration, peak body weights, touchdown m/s, asymmetry % of clearance, swing and length,
-cost of transport, told 1 m/s ahead."""
+cost of transport, at a command of 1 m/s forward.
+"""
 
 SPEEDS = (1.05, 0.97, 0.73, 0.57, 0.94)
 """Speed reached, m/s."""
@@ -67,7 +68,7 @@ def measured(pack: Path, policy: str, command: str, robots: int) -> Figures:
 def test_a_foreign_g1_has_the_gait_of_the_table(
     pack: Path, policy: str, speed: float
 ) -> None:
-    """Within 10%, 2 points of a percentage and 1 cm of a length."""
+    """Within 10%, 2 percentage points and 1 cm."""
     found = measured(pack, policy, "forward 1.0", robots=2)
     rate, length, clearance, double, flight, slip, *rest = TABLE[policy]
     vibration, peak, touchdown, asymmetry, cost = rest
@@ -89,7 +90,7 @@ def test_a_foreign_g1_has_the_gait_of_the_table(
 
 
 def test_a_foreign_policy_that_ignores_small_commands_is_found(pack: Path) -> None:
-    """Told 0.3 m/s to the left, it does not move."""
+    """At a command of 0.3 m/s to the left, it does not move."""
     found = measured(pack, "rl_mjlab/policy", "left 0.3", robots=1)
     assert found["linear_error"] == pytest.approx(0.3, abs=0.02)
 
@@ -99,13 +100,13 @@ def test_a_foreign_quadruped_walks_its_own_model_on_the_spheres_of_its_feet(
 ) -> None:
     found = measured(pack, "playground/go1_policy", "forward 0.5", robots=1)
     assert found["feet"] == 4
-    # Its phases are those of a trot; ORIGIN.md has its speed.
+    # It trots; ORIGIN.md has its speed.
     assert found["phases"] == pytest.approx([0.0, 0.5, 0.5, 0.0], abs=0.06)
     assert found["speed"] == pytest.approx(0.51, rel=0.1)
     assert 0.01 < float(str(found["clearance"])) < 0.1
 
 
-def test_a_pack_without_its_driver_is_refused_with_what_to_do(tmp_path: Path) -> None:
+def test_a_pack_without_its_driver_is_refused_with_advice(tmp_path: Path) -> None:
     from bench.foreign import gait_of_foreign
 
     (tmp_path / "mine").mkdir()

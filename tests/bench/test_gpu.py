@@ -1,4 +1,4 @@
-"""The checks of `bench/gpu.py`, as far as they run without a GPU."""
+"""Checks of `bench/gpu.py`, as far as they run without a GPU."""
 
 import dataclasses
 import json
@@ -20,7 +20,7 @@ REHEARSED += ["speed.Velocity-G1-Flat.4096"]
 def test_a_difference_is_counted_by_worlds_and_against_the_scale_of_the_tensor():
     expected = torch.tensor([[100.0, 1.0], [2.0, 3.0], [4.0, 5.0], [6.0, 7.0]])
     value = expected.clone()
-    value[1, 1] += 0.09  # Less than a thousandth of 100.
+    value[1, 1] += 0.09  # Less than 1/1000 of 100.
     assert gpu_worlds.share_of_rows(value, expected) == 0.0
     value[2] += 0.2
     assert gpu_worlds.share_of_rows(value, expected) == 0.25
@@ -34,12 +34,12 @@ def test_a_difference_is_counted_by_worlds_and_against_the_scale_of_the_tensor()
     assert gpu_worlds.share_of_rows(rays, torch.ones(2)) == 0.5
 
 
-def test_a_verdict_allows_what_two_eager_runs_differ_by_and_little_more():
+def test_a_verdict_allows_slightly_more_than_the_difference_of_two_eager_runs():
     calm, wild = {"qpos": 0.0, "qvel": 0.0}, {"qpos": 0.0, "qvel": 0.1}
     assert gpu_worlds.verdict(calm, calm)["passed"]
     assert not gpu_worlds.verdict({"qpos": 0.02, "qvel": 0.0}, calm)["passed"]
     assert gpu_worlds.verdict({"qpos": 0.0, "qvel": 0.3}, wild)["passed"]
-    # That velocities are noisy says nothing of positions.
+    # Noise in velocities does not affect positions.
     assert not gpu_worlds.verdict({"qpos": 0.02, "qvel": 0.0}, wild)["passed"]
     assert gpu_checks.verdicts(
         {"a": [{"passed": True}], "b": {"c": {"passed": False}}}
@@ -79,7 +79,7 @@ def test_a_check_that_crashes_hangs_or_faults_costs_no_other_its_verdict(
     assert "SIGSEGV" in found["crash"]["reason"]
     assert "illegal memory access" in found["fault"]["reason"]
     assert "budget" in found["dear"]["reason"]
-    # The child of what hung is gone too, but for its row until somebody waits for it.
+    # The child of the hung process is gone too, except for its zombie entry.
     stat = Path(f"/proc/{note.read_text()}/stat")
     assert not stat.exists() or stat.read_text().rpartition(")")[2].split()[0] == "Z"
     table = capsys.readouterr().out
@@ -89,13 +89,13 @@ def test_a_check_that_crashes_hangs_or_faults_costs_no_other_its_verdict(
     )
     log = (tmp_path / "out" / "log.txt").read_text()
     assert "--- crash" in log and "Traceback" in log
-    # Where it was, of what said nothing by itself.
+    # The stack of the hung process, which printed nothing else.
     assert "Fatal Python error: Segmentation fault" in log
     hung = log.partition("--- hang")[2].partition("--- ")[0]
     assert "in hang" in hung and "gpu_disasters.py" in hung
 
 
-def test_a_check_that_the_budget_ends_is_told_apart_from_a_slow_one(
+def test_a_check_that_exhausts_the_budget_is_distinguished_from_a_slow_one(
     tmp_path: Path,
 ) -> None:
     name = "tests.bench.gpu_disasters:hang"
@@ -105,8 +105,8 @@ def test_a_check_that_the_budget_ends_is_told_apart_from_a_slow_one(
         for budget in (60.0, 0.5)
     )
     assert slow.verdict == late.verdict == "too long"
-    assert slow.reason == "it had not ended after 1 s"
-    assert "the budget was spent" in late.reason
+    assert slow.reason == "it did not end within 1 s"
+    assert "which used up the budget" in late.reason
 
 
 def test_the_table_stays_short_whatever_the_reasons_are() -> None:
@@ -114,7 +114,7 @@ def test_the_table_stays_short_whatever_the_reasons_are() -> None:
     assert len(gpu.table(ends)) <= gpu.TABLE
 
 
-def test_the_first_checks_are_those_that_others_stand_on() -> None:
+def test_checks_on_which_others_depend_are_first() -> None:
     names = [check.name for check in gpu.all_checks()]
     assert names[:4] == ["facts", "capture", "bits", "failed_capture"]
     assert len(set(names)) == len(names)
@@ -138,11 +138,11 @@ def test_a_rehearsal_runs_a_check_once_for_all_tasks(tmp_path: Path) -> None:
     ]
     one, same, other = gpu.run_checks(checks, tmp_path, 60.0, rehearse=True)
     assert one.verdict == same.verdict == other.verdict == "failed"
-    assert same.reason == "as bad.A, which rehearses it"
+    assert same.reason == "rehearsed by bad.A"
     assert other.reason.startswith("0.5 of what was asked")
 
 
-def test_a_name_that_no_check_has_is_answered_with_the_nearest(
+def test_an_unknown_check_name_suggests_the_nearest(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     line = ["gpu.py", "--out", "found", "--only", "captures"]

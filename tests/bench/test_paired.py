@@ -1,4 +1,4 @@
-"""`bench/paired.py`: two checkouts, stepped in turns."""
+"""`bench/paired.py`: two checkouts, stepped in alternation."""
 
 import subprocess
 from pathlib import Path
@@ -19,7 +19,7 @@ class SyntheticCfg(CartpoleBalanceCfg):
 
 
 def checkout(folder: Path, decimation: int) -> Path:
-    """This project, but for a task that takes so many physics steps."""
+    """This project, with a task of a given number of physics steps."""
     (folder / "tests/worlds").mkdir(parents=True)
     for name in ("mjlab",):
         (folder / name).symlink_to(ROOT / name)
@@ -32,8 +32,8 @@ def checkout(folder: Path, decimation: int) -> Path:
 
 
 @pytest.mark.slow
-def test_each_side_steps_the_code_of_its_own_checkout(tmp_path: Path) -> None:
-    """Fifty physics steps take longer than one does, whatever else happens here."""
+def test_each_side_runs_the_code_of_its_own_checkout(tmp_path: Path) -> None:
+    """Fifty physics steps take longer than one under any load."""
     quick, slow = checkout(tmp_path / "quick", 1), checkout(tmp_path / "slow", 50)
     found = compare(quick, slow, "synthetic:64", pairs=3, steps=5, threads=1)
     for name in ("speed", "speed_by_processor_time"):
@@ -44,7 +44,7 @@ def test_each_side_steps_the_code_of_its_own_checkout(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-def test_an_update_is_timed_whose_batch_is_that_of_the_worlds() -> None:
+def test_the_timed_update_uses_a_batch_of_all_worlds() -> None:
     few, many = (
         compare(ROOT, ROOT, f"Velocity-Go1-Flat:{worlds}:update", pairs=2, steps=1)
         for worlds in (4, 1024)
@@ -56,7 +56,7 @@ def test_an_update_is_timed_whose_batch_is_that_of_the_worlds() -> None:
 def test_a_side_with_code_from_elsewhere_is_an_error(
     tmp_path: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
-    with pytest.raises(RuntimeError, match=r"A side ended with 1\."):
+    with pytest.raises(RuntimeError, match=r"A worker process ended with 1\."):
         compare(tmp_path, tmp_path, "Cartpole-Balance:4", pairs=1, steps=1)
     assert f"not from {tmp_path}" in capfd.readouterr().err
 
@@ -70,7 +70,7 @@ def test_a_point_of_another_form_is_refused() -> None:
 @pytest.mark.parametrize(
     ("number", "rank"), [(5, 1), (6, 1), (9, 2), (10, 2), (15, 4), (20, 6), (30, 10)]
 )
-def test_the_interval_of_a_median_is_that_of_the_sign_test(number, rank) -> None:
+def test_the_interval_of_a_median_matches_the_sign_test(number, rank) -> None:
     assert median_rank(number) == rank
 
 
@@ -82,7 +82,7 @@ def test_figures_of_ratios_are_the_middle_and_the_ranked_ends() -> None:
     assert found["pairs"] == shuffled
 
 
-def test_a_commit_is_named_and_changes_are_said(tmp_path: Path) -> None:
+def test_a_commit_is_shown_and_changes_are_reported(tmp_path: Path) -> None:
     def git(*arguments: str) -> str:
         command = ["git", "-C", str(tmp_path), *arguments]
         return subprocess.run(command, capture_output=True, text=True).stdout.strip()

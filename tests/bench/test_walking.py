@@ -1,4 +1,4 @@
-"""`bench/walking.py`: its table and file, and disturbances in place of a task's own."""
+"""`bench/walking.py`: table, file, and other disturbances than the task's."""
 
 import json
 import sys
@@ -15,7 +15,7 @@ from mjlab.runs import Run
 from mjlab.tasks.velocity import VelocityG1FlatCfg, VelocityGo1FlatCfg
 
 
-def test_pushes_and_friction_are_as_asked_for_and_the_task_is_not_changed() -> None:
+def test_pushes_and_friction_match_the_request_and_the_task_is_unchanged() -> None:
     cfg = VelocityG1FlatCfg()
     found = disturbed(cfg, 1.0, [0.3, 1.6])
     push, feet = found.events["push_robot"], found.events["foot_friction"]

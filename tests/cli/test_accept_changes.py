@@ -1,4 +1,4 @@
-"""Runs whose task has changed since: refused with both sides, or opened on demand."""
+"""Runs of a changed task: refused with both versions, or opened on request."""
 
 import json
 import shutil
@@ -30,7 +30,7 @@ VERBS: dict[str, tuple[Callable[[Sequence[str]], None], list[str]]] = {
 
 
 def edit(run: Path) -> Path:
-    """Have a run say that a reward has another function."""
+    """Change the stored function name of a reward."""
     data = json.loads((run / "config.json").read_text())
     assert data["names"][FUNCTION] == "smooth_reward"
     data["names"][FUNCTION] = "rough_reward"
@@ -62,7 +62,7 @@ def test_a_run_of_a_task_that_has_changed_is_opened_on_demand(
 
 
 def changing_cfg() -> ManagerBasedRlEnvCfg:
-    """A task whose reward has the function that is in REWARD at the time."""
+    """Task whose reward has the current function of REWARD."""
     cfg = env_cfg()
     cfg.rewards["mine"] = RewardTermCfg(func=REWARD["func"], weight=0.1)
     return cfg

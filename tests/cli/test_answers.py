@@ -1,4 +1,4 @@
-"""Answers to what goes wrong beyond the line: signals, disks, slips of typing."""
+"""Messages for signals, disks, and mistakes in Python code."""
 
 import contextlib
 import errno
@@ -59,7 +59,7 @@ def small(*more: str) -> list[str]:
 
 @pytest.fixture(scope="module")
 def logs(tmp_path_factory) -> Path:
-    """A run of one iteration with 8 worlds."""
+    """Run of one iteration with 8 worlds."""
     root = tmp_path_factory.mktemp("logs")
     line = small("--num-envs", "8", "--agent.max-iterations", "1")
     assert run_program(train.main, [*line, "--logs", str(root)]) == 0
@@ -67,13 +67,13 @@ def logs(tmp_path_factory) -> Path:
 
 
 def answer(capsys: pytest.CaptureFixture, main: Callable, *line: str) -> str:
-    """What a program says when it refuses."""
+    """Return the message of a program that refuses its arguments."""
     assert run_program(main, line) == 2
     return capsys.readouterr().err
 
 
 def forked(work: Callable[[], object]) -> int:
-    """Start a child that works and ends with code 0; return its process id."""
+    """Start a child process that ends with code 0; return its process id."""
     child = os.fork()
     if child == 0:
         try:
@@ -97,9 +97,9 @@ def wait_for(is_so: Callable[[], bool], seconds: float = 20.0) -> None:
 
 
 def test_a_closed_terminal_ends_training_like_sigterm(tmp_path):
-    """The kernel hangs up on a process whose terminal is closed, and fails its output.
+    """A closed terminal sends SIGHUP and makes output fail.
 
-    What saves after the hangup writes to both streams, as an iteration does.
+    Like an iteration, the program writes to both streams after the signal.
     """
     ready, saved = tmp_path / "ready", tmp_path / "saved"
     child, terminal = pty.fork()
@@ -129,7 +129,7 @@ def test_a_hangup_that_nohup_ignores_stays_ignored():
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP])
-def test_a_signal_that_a_program_was_told_to_ignore_stays_ignored(number):
+def test_a_signal_ignored_by_the_parent_process_stays_ignored(number):
     seen = []
 
     def main(arguments: object) -> None:
@@ -165,8 +165,8 @@ def test_a_program_that_is_ended_cleans_up(tmp_path, number):
     assert (tmp_path / "clean").exists()
 
 
-def test_a_closed_pipe_asks_training_to_end_and_drops_its_output(tmp_path):
-    """The kernel fails each write to a pipe that nobody reads."""
+def test_a_closed_pipe_stops_training_and_discards_its_output(tmp_path):
+    """The kernel fails each write to a pipe without a reader."""
     saved, (reader, writer) = tmp_path / "saved", os.pipe()
 
     def work() -> None:
@@ -176,7 +176,7 @@ def test_a_closed_pipe_asks_training_to_end_and_drops_its_output(tmp_path):
             display.say("before")
             assert not interrupts.received
             os.close(reader)
-            wait_for(lambda: _is_closed(1))  # The parent has the reader too.
+            wait_for(lambda: _is_closed(1))  # The parent also has the read end.
             display.say("during")
             assert interrupts.received == signal.SIGPIPE
             display.say("after")
@@ -199,7 +199,7 @@ def test_a_broken_socket_does_not_end_training():
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
-def test_five_signals_at_once_interrupt_no_clean_up(tmp_path, number):
+def test_five_signals_in_a_row_do_not_interrupt_the_clean_up(tmp_path, number):
     said = tmp_path / "said"
 
     def main(arguments: object) -> None:
@@ -239,7 +239,7 @@ def test_a_run_whose_output_is_closed_counts_as_stopped(tmp_path):
 
 
 @pytest.mark.slow
-def test_a_training_in_a_closed_pipe_is_saved_and_says_so(tmp_path):
+def test_a_training_in_a_closed_pipe_is_saved_and_reports_it(tmp_path):
     line = [*small("--num-envs", "8"), "--agent.max-iterations", "100000"]
     script = [sys.executable, "scripts/train.py", *line, "--logs", str(tmp_path)]
     with subprocess.Popen(script, cwd=ROOT, stdout=subprocess.PIPE) as process:
@@ -272,12 +272,12 @@ def test_a_reader_that_has_enough_ends_a_program_without_a_traceback():
     assert process.returncode == 128 + signal.SIGPIPE
 
 
-# --- Runs that are going, and that have gone -----------------------------------------
+# --- Running and finished processes -------------------------------------------------
 
 
 @contextlib.contextmanager
 def training(run: Run, tmp_path: Path) -> Iterator[int]:
-    """A process that trains in a run's folder, killed at the end."""
+    """Process that trains in a run's folder, killed at the end."""
     ready = tmp_path / "ready"
 
     def work() -> None:
@@ -295,7 +295,7 @@ def training(run: Run, tmp_path: Path) -> Iterator[int]:
         os.waitpid(child, 0)
 
 
-def test_the_report_tells_a_run_that_is_going_from_one_that_died(tmp_path):
+def test_the_report_distinguishes_a_running_run_from_a_dead_one(tmp_path):
     configs = {"env": env_cfg(), "agent": CartpoleAgentCfg()}
     run = Run.create(tmp_path, TASK, configs=configs, seed=3)
     assert run.info()["pid"] == os.getpid()
@@ -347,7 +347,7 @@ def test_a_gpu_beyond_the_last_is_one_line(capsys, monkeypatch, tmp_path):
 def test_a_full_disk_is_one_line_that_names_folder_and_space(
     tmp_path, capsys, monkeypatch
 ):
-    """The kernel refuses what is written to /dev/full as a full disk does."""
+    """Writes to /dev/full fail as on a full disk."""
     path = tmp_path / "model_000004.pt"
     create = files.create_beside
 
@@ -392,7 +392,7 @@ def test_a_folder_of_runs_that_cannot_be_written_is_one_line(tmp_path, capsys):
     )
 
 
-def test_a_folder_that_may_only_be_read_is_said_so(tmp_path, monkeypatch):
+def test_a_read_only_folder_is_reported(tmp_path, monkeypatch):
     def refuse(path: object, mode: int = 0o777) -> None:
         raise OSError(errno.EROFS, os.strerror(errno.EROFS), str(path))
 
@@ -403,7 +403,8 @@ def test_a_folder_that_may_only_be_read_is_said_so(tmp_path, monkeypatch):
         Run.create(tmp_path / "logs", TASK, configs=configs, seed=3)
 
 
-# --- Slips in Python -----------------------------------------------------------------
+# --- Mistakes in Python
+# -----------------------------------------------------------------
 
 
 @pytest.mark.parametrize("name", sorted(entries()))
@@ -413,7 +414,7 @@ def test_no_task_that_ships_has_a_slip(name):
     check_config(task.play())
 
 
-def test_a_function_where_a_term_belongs_says_how_to_wrap_it():
+def test_a_function_in_place_of_a_term_suggests_how_to_wrap_it():
     cfg = CartpoleBalanceCfg()
     cfg.rewards["speed"] = joint_vel_l2  # pyright: ignore[reportArgumentType]
     with pytest.raises(ConfigError) as error:
@@ -470,7 +471,7 @@ def test_an_error_inside_a_term_names_the_term(capsys):
     assert said.endswith(" Raised by reward term 'bad'.\n")
 
 
-# --- Short forms and near names ------------------------------------------------------
+# --- Short forms and similar names ---------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -524,7 +525,7 @@ def test_none_is_no_name_to_choose(capsys):
         (doctor.main, ""),
     ],
 )
-def test_a_task_without_a_run_is_answered_alike_everywhere(
+def test_a_task_without_a_run_gives_the_same_message_everywhere(
     main, more, capsys, tmp_path
 ):
     task = next(name for name in entries() if load_task(name).trained is None)
@@ -541,7 +542,7 @@ def test_a_policy_that_ships_is_called_by_its_task_alone(tmp_path, capsys):
     assert find(ships, tmp_path).run.path.name == ships
 
 
-def test_a_run_that_is_locked_in_this_process_is_locked_too(tmp_path):
+def test_a_run_is_also_locked_within_this_process(tmp_path):
     configs = {"env": env_cfg(), "agent": CartpoleAgentCfg()}
     run = Run.create(tmp_path, TASK, configs=configs, seed=3)
     with run.lock(), pytest.raises(RunError, match=str(os.getpid())):

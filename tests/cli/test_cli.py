@@ -1,4 +1,4 @@
-"""The command line: what it understands, what it answers, and how soon."""
+"""Command line: parsing, messages, and start-up time."""
 
 import copy
 import json
@@ -60,7 +60,8 @@ def cartpole(text: str, disabled: tuple[str, ...] = ()):
     return apply(configs, settings(text), disabled)
 
 
-# --- At once, and without what takes seconds to import -------------------------------
+# --- Start-up without slow imports
+# ------------------------------------------------------
 
 
 def blocked(*command: str) -> tuple[subprocess.CompletedProcess, float]:
@@ -77,7 +78,7 @@ def blocked(*command: str) -> tuple[subprocess.CompletedProcess, float]:
 
 
 @pytest.mark.parametrize("script", SCRIPTS)
-def test_help_is_short_and_comes_at_once_without_torch(script):
+def test_help_appears_immediately_without_torch(script):
     done, seconds = blocked(f"scripts/{script}.py", "--help")
     assert done.returncode == 0, done.stderr
     lines = done.stdout.splitlines()
@@ -87,7 +88,7 @@ def test_help_is_short_and_comes_at_once_without_torch(script):
     assert seconds < 0.5
 
 
-def test_tasks_are_listed_at_once_without_torch():
+def test_tasks_are_listed_immediately_without_torch():
     done, seconds = blocked("scripts/list_tasks.py")
     assert done.returncode == 0, done.stderr
     row = r"^Velocity-G1 +mjlab-fused  Unitree G1 follows velocity commands"
@@ -95,7 +96,7 @@ def test_tasks_are_listed_at_once_without_torch():
     assert seconds < 0.5
 
 
-def test_a_wrong_task_is_answered_without_torch():
+def test_an_unknown_task_is_reported_without_torch():
     done, seconds = blocked("scripts/train.py", "Velocity-G2")
     assert done.returncode == 2
     assert "no task 'Velocity-G2'. Valid names, nearest first: 'Velocity-G1'" in (
@@ -159,7 +160,7 @@ WRONG = {
 
 
 @pytest.mark.parametrize("line", WRONG)
-def test_a_wrong_line_gets_its_answer_and_leaves_nothing(
+def test_an_invalid_command_line_prints_one_message_and_writes_no_files(
     line, capsys, tmp_path, monkeypatch
 ):
     monkeypatch.chdir(tmp_path)
@@ -189,7 +190,7 @@ BOXES = {
 
 
 @pytest.mark.parametrize("line", BOXES)
-def test_a_wrong_option_gets_one_box_of_tyro_and_leaves_nothing(
+def test_an_invalid_option_prints_one_box_and_writes_no_files(
     line, capsys, tmp_path, monkeypatch
 ):
     monkeypatch.chdir(tmp_path)
@@ -211,7 +212,7 @@ def test_a_fault_of_the_program_keeps_its_traceback():
         run_program(broken, [])
 
 
-def test_a_traceback_can_be_asked_for(monkeypatch):
+def test_a_traceback_is_printed_on_request(monkeypatch):
     with pytest.raises(UsageError):
         run_program(train.main, ["--traceback"])
     monkeypatch.setenv("MJLAB_TRACEBACK", "1")
@@ -228,7 +229,7 @@ UNWORDED: dict[str, Callable[[], object]] = {
 
 
 @pytest.mark.parametrize("fault", UNWORDED)
-def test_what_python_says_of_a_fault_is_no_answer(fault):
+def test_no_message_is_just_the_text_of_a_python_exception(fault):
     with pytest.raises(Exception):  # noqa: B017
         run_program(lambda arguments: UNWORDED[fault](), [])
 
@@ -273,7 +274,7 @@ def noise(folder: Path) -> Path:
 
 
 @pytest.mark.parametrize("fault", WORDED)
-def test_what_a_user_can_cause_is_answered_in_one_line(fault, tmp_path, capsys):
+def test_every_user_error_is_one_line(fault, tmp_path, capsys):
     work, said = WORDED[fault]
     assert run_program(lambda arguments: work(tmp_path), []) == 2
     assert capsys.readouterr().err == f"error: {said.format(folder=tmp_path)}\n"
@@ -282,7 +283,7 @@ def test_what_a_user_can_cause_is_answered_in_one_line(fault, tmp_path, capsys):
 # --- Right command lines -------------------------------------------------------------
 
 
-def test_settings_give_what_python_would():
+def test_settings_give_the_same_values_as_python():
     found = cartpole(
         "--env.decimation 4 --env.scene.num_envs=7 --env.sim.mujoco.gravity 0 0 -1.6 "
         "--env.rewards.smooth.weight -2.0 --env.final-obs --env.sim.backend native "
@@ -303,7 +304,7 @@ def test_settings_give_what_python_would():
     assert found == {"env": env, "agent": agent}
 
 
-def test_the_configuration_that_is_given_stays_as_it_is():
+def test_the_given_configuration_is_not_modified():
     configs = {"env": CartpoleBalanceCfg(), "agent": CartpoleAgentCfg()}
     before = copy.deepcopy(configs)
     line = (
@@ -350,7 +351,7 @@ def test_an_element_of_a_tuple_is_found_by_its_name():
     assert slots["self_contact"] == env.scene.sensors[1].num_slots
 
 
-def test_a_network_changes_its_type_and_keeps_what_both_have():
+def test_a_network_changes_its_type_and_keeps_the_common_fields():
     agent = cartpole(
         "--agent.actor RnnModelCfg --agent.actor.rnn-type gru "
         "--agent.actor.distribution-cfg BetaCfg --agent.algorithm.rnd-cfg RndCfg "
@@ -432,28 +433,28 @@ def test_the_reference_shows_options_with_kind_value_and_text():
 
 
 def typed(value) -> list[str]:
-    """A value as a user types it."""
+    """Return a value as text on the command line."""
     if isinstance(value, tuple | list):
         return [text for item in value for text in typed(item)] or ["()"]
     return [str(value)]
 
 
 def listed(value):
-    """A value with lists for tuples."""
+    """Return a value with lists replaced by tuples."""
     if isinstance(value, dict):
         return {key: listed(item) for key, item in value.items()}
     return [listed(x) for x in value] if isinstance(value, tuple | list) else value
 
 
 def is_nested(value) -> bool:
-    """Whether values in a row would not say where one collection ends."""
+    """Return whether a flat row of values is ambiguous."""
     return isinstance(value, dict | tuple | list) and any(
         isinstance(item, tuple | list) for item in value
     )
 
 
 @pytest.mark.parametrize("name", ["Velocity-G1", "Velocity-Go1-Flat", TASK])
-def test_every_option_of_the_reference_can_be_set_to_what_it_is(name):
+def test_every_option_of_the_reference_accepts_its_own_value(name):
     task = load_task(name)
     configs = {"env": task.env(), "agent": task.rl()}
     lines = "\n".join(reference(configs, part) for part in configs).splitlines()
@@ -466,7 +467,7 @@ def test_every_option_of_the_reference_can_be_set_to_what_it_is(name):
     ]
     found = apply(configs, line)
     after = {name: find_part(found, name).value for name in options}
-    # A list in a configuration may come back as a tuple, which says the same.
+    # A list in a configuration can come back as a tuple, which is equivalent.
     changed = [n for n in options if listed(after[n]) != listed(before[n])]
     assert changed == []
 
@@ -542,7 +543,7 @@ def test_the_number_of_worlds_suits_the_machine(wanted, on_gpu, cores, backend, 
     assert str(number) in found.reason
 
 
-def test_a_task_that_knows_a_cpu_says_how_many_worlds():
+def test_a_task_with_a_cpu_setting_shows_its_number_of_worlds():
     found = choose_worlds(1, on_gpu=False, cores=2, on_cpu=2048)
     assert found.number == 2048 and "2048 worlds" in found.reason
     assert choose_worlds(1, on_gpu=True, cores=2, on_cpu=2048).number == 4096
@@ -567,7 +568,8 @@ def test_settings_of_the_learner_suit_the_device(line, hidden, monkeypatch):
         train.main(arguments.split())
 
 
-# --- From the line to the run --------------------------------------------------------
+# --- From the command line to the run
+# --------------------------------------------------
 
 SMALL = (
     "--env.scene.num-envs 8 --env.episode-length-s 1.0 --agent.num-steps-per-env 4 "
@@ -584,7 +586,7 @@ def logs(tmp_path_factory) -> Path:
     return root
 
 
-def test_training_leaves_a_run_with_what_was_asked_for(logs):
+def test_training_writes_a_run_with_the_requested_settings(logs):
     run = logs / TASK / "latest"
     info = json.loads((run / "run.json").read_text())
     assert (info["status"], info["task"], info["seed"]) == ("finished", TASK, 3)
@@ -595,7 +597,7 @@ def test_training_leaves_a_run_with_what_was_asked_for(logs):
     assert (run / "checkpoints" / "model_000002.pt").exists()
 
 
-def test_a_run_goes_on_where_it_was(logs, capsys):
+def test_a_run_resumes_where_it_stopped(logs, capsys):
     more = ["--agent.max-iterations", "3", "--logs", str(logs)]
     assert run_program(train.main, [TASK, "--resume", "latest", *more]) == 0
     run = logs / TASK / "latest"
@@ -626,7 +628,7 @@ def test_a_training_with_a_film_has_it_in_its_report(logs, tmp_path, capsys):
     assert run_program(train.main, [TASK, "--resume", "latest", *more]) == 0
     run = (tmp_path / "logs" / TASK / "latest").resolve()
     assert f"Video {run / 'videos' / 'policy.mp4'}.\n" in capsys.readouterr().out
-    # The box "ftyp" is the first of an MP4 file.
+    # An MP4 file starts with the box "ftyp".
     assert (run / "videos" / "policy.mp4").read_bytes()[4:8] == b"ftyp"
     assert "data:video/mp4;base64," in (run / "report.html").read_text()
 
@@ -654,7 +656,7 @@ def figures(logs: Path, *more: str) -> dict:
     return json.loads(path.read_text())
 
 
-def test_evaluation_returns_what_stepping_by_hand_returns(logs, capsys):
+def test_evaluation_equals_a_manual_rollout(logs, capsys):
     import torch
 
     from mjlab.envs import ManagerBasedRlEnv
@@ -687,7 +689,7 @@ def test_episodes_are_the_same_in_any_number_of_worlds(logs):
 
 
 def test_falls_are_ends_before_the_time_is_over(logs, capsys):
-    """A pole that starts within the bound falls out of it under a constant push."""
+    """A pole that starts within the bound leaves it under a constant push."""
     line = ["--episodes", "4", "--policy", "random", "--env.episode-length-s", "0.5"]
     line += ["--disable", "outcomes.success", "--disable", "outcomes.fail"]
     found = figures(logs, *line)

@@ -1,4 +1,4 @@
-"""Completion, as bash and zsh themselves do it, with keys typed at a terminal."""
+"""Completion in bash and zsh, with keys typed at a terminal."""
 
 import os
 import pty
@@ -24,21 +24,21 @@ import fcntl, os, sys, termios
 fcntl.ioctl(0, termios.TIOCSCTTY, 0)
 os.execvp(sys.argv[1], sys.argv[1:])
 """
-"""Gives a command the terminal that it reads from."""
+"""Gives a command its controlling terminal."""
 
 
-def test_verbs_stand_first_and_options_only_where_they_are_asked_for():
+def test_verbs_come_first_and_options_are_completed_only_on_request():
     assert next_words(["ev"]) == ["evaluate"]
     assert "train" in next_words([""]) and "--help" not in next_words([""])
     assert next_words(["--v"]) == ["--version"]
 
 
-def test_tasks_stand_where_a_program_takes_one():
+def test_tasks_are_completed_where_a_program_expects_one():
     assert next_words(["train", ""]) == sorted(entries())
     assert next_words(["evaluate", "la"]) == ["latest"]
     assert next_words(["train", "Velocity-G1", ""]) == []
     assert next_words(["play", "Velocity-Go1-"]) == ["Velocity-Go1-Flat"]
-    assert next_words(["verify", ""]) == []  # The shell completes names of files.
+    assert next_words(["verify", ""]) == []  # The shell completes file names.
 
 
 def test_options_and_their_choices_are_those_of_the_program():
@@ -56,7 +56,7 @@ def test_options_and_their_choices_are_those_of_the_program():
 
 @pytest.fixture(params=SHELLS)
 def typed(request, tmp_path):
-    """Type keys into a shell that completes; return what `mjlab` was called with."""
+    """Type keys into a shell with completion; return the arguments of `mjlab`."""
     shell = request.param
     if shutil.which(shell) is None:
         pytest.skip(f"{shell} is not installed")
@@ -75,7 +75,7 @@ def typed(request, tmp_path):
     }
 
     def write(keys: str) -> str:
-        # Without a fork, for which the memory of all tests before would be too much.
+        # Without fork, which would need the memory of all earlier tests.
         terminal, inside = pty.openpty()
         command = [sys.executable, "-c", OF_ITS_OWN, *SHELLS[shell]]
         child = subprocess.Popen(
@@ -94,7 +94,7 @@ def typed(request, tmp_path):
             )
             wait_for(calls, terminal)
             for part in keys.split("\t"):
-                # A shell throws away what is typed ahead while it completes.
+                # A shell discards input that arrives during completion.
                 os.write(terminal, part.encode())
                 listen(terminal, 0.3)
                 os.write(terminal, b"\t")
@@ -111,7 +111,7 @@ def typed(request, tmp_path):
 
 
 def listen(terminal: int, seconds: float) -> None:
-    """Read what the shell shows, so that it is not held up, for some time."""
+    """Read the shell's output for some time, so that it does not block."""
     ends = time.monotonic() + seconds
     while (left := ends - time.monotonic()) > 0:
         if select.select([terminal], [], [], left)[0]:
@@ -119,7 +119,7 @@ def listen(terminal: int, seconds: float) -> None:
 
 
 def wait_for(file: Path, terminal: int, size: int = 0) -> None:
-    """Wait until there is a file of this size at least."""
+    """Wait until a file has at least this size."""
     ends = time.monotonic() + 60
     while not (file.exists() and file.stat().st_size >= size):
         assert time.monotonic() < ends, f"{file.name} did not come."

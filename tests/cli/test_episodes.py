@@ -1,4 +1,4 @@
-"""Evaluations: their worlds, the shares of their table, and what they leave behind."""
+"""Evaluations: number of worlds, fractions in the table, and files."""
 
 import dataclasses
 import json
@@ -64,7 +64,7 @@ def test_the_share_of_falls_is_of_all_episodes():
 
 
 def on_stairs(seed: int) -> CartpoleBalanceCfg:
-    """A task on generated ground, as a training with this seed saved it."""
+    """Task on generated terrain, as saved by a training with this seed."""
     cfg = CartpoleBalanceCfg(seed=seed)
     cfg.scene.terrain = TerrainCfg(
         kind="generator",
@@ -79,7 +79,7 @@ def on_stairs(seed: int) -> CartpoleBalanceCfg:
 
 
 def ground(cfg: CartpoleBalanceCfg, *words: str) -> torch.Tensor:
-    """Sizes and places of the boxes of the ground that an evaluation builds."""
+    """Return sizes and positions of the terrain boxes of an evaluation."""
     line = read_line(evaluate.EvaluateOptions, [TASK, "--device", "cpu", *words])
     env = evaluate.build_env(line, cfg)
     model = env.sim.mj_model
@@ -144,7 +144,7 @@ WALKER = "Velocity-Go1-Flat"
 
 
 def evaluated(folder: Path, *words: str) -> dict[str, Any]:
-    """Figures of an evaluation of a policy that ships, of a quarter of a second."""
+    """Figures of an evaluation of a shipped policy, over a quarter of a second."""
     path = folder / "figures.json"
     line = [WALKER, "--episodes", "1", "--env.episode-length-s", "0.24"]
     line += ["--device", "cpu", "--logs", str(folder), "--json", str(path), *words]
@@ -153,7 +153,7 @@ def evaluated(folder: Path, *words: str) -> dict[str, Any]:
 
 
 def test_an_evaluation_of_a_walker_has_its_gait(tmp_path, monkeypatch, capsys):
-    """The shipped Go1 trots: diagonal feet land together, the others half a turn on."""
+    """The shipped Go1 trots: diagonal feet land together."""
     monkeypatch.setitem(gait_walk.EPISODE_S, QUIET, 4.5)
     monkeypatch.setitem(gait_walk.EPISODE_S, AS_TRAINED, 4.0)
     monkeypatch.setattr(evaluate, "GAIT_ROBOTS", 1)
@@ -171,7 +171,7 @@ def test_an_evaluation_of_a_walker_has_its_gait(tmp_path, monkeypatch, capsys):
     assert "turn left 0.3" in said and "natural gait" in said
 
 
-def test_the_gait_is_left_out_when_asked_for_and_for_zeros(tmp_path, capsys):
+def test_the_gait_is_omitted_on_request_and_for_zero_actions(tmp_path, capsys):
     assert "gait" not in evaluated(tmp_path, "--no-gait")
     assert "gait" not in evaluated(tmp_path, "--policy", "zero")
     assert "duty" not in capsys.readouterr().out

@@ -41,7 +41,7 @@ path_note = "holds the stance"
 
 @pytest.fixture
 def line(tmp_path: Path) -> list[str]:
-    """Return the words of an exam of a policy that falls soon."""
+    """Return arguments of an exam with a policy that falls soon."""
     adapter, policy = tmp_path / "standing.py", tmp_path / "policy.bin"
     adapter.write_text(ADAPTER, "utf-8")
     policy.write_bytes(b"")
@@ -62,7 +62,7 @@ def test_equal_calls_write_equal_files(
     assert [run["run"] for run in runs] == [0, 1, 2]
     assert whole["settings"]["speed"] == 0.4
     assert whole["settings"]["note"] == "holds the stance"
-    # It holds no balance: all fall, in 1 to 3 s.
+    # The policy does not balance: all robots fall after 1 to 3 s.
     assert all(not run["completed"] and run["survival"] < 5.0 for run in runs)
     shown = capsys.readouterr().out
     assert "completed %" in shown and "speed: 0.4" in shown
@@ -108,10 +108,10 @@ def test_first_run_and_levels_are_chosen(line: list[str], tmp_path: Path) -> Non
     ("adapter", "message"),
     [
         ("other.py", "needs FILE.py:CLASS"),
-        ("nowhere.py:Standing", "no file nowhere.py"),
+        ("nowhere.py:Standing", "nowhere.py does not exist"),
     ],
 )
-def test_adapter_that_cannot_be_loaded_is_told(
+def test_an_adapter_that_cannot_be_loaded_is_reported(
     line: list[str], adapter: str, message: str
 ) -> None:
     line[2] = adapter

@@ -1,4 +1,4 @@
-"""The command `mjlab`: its verbs, and how answers name programs under it."""
+"""The command `mjlab`: its verbs, and program names in messages."""
 
 import subprocess
 import sys
@@ -21,14 +21,14 @@ SCHEDULED = ("--commands", "scheduled")
 
 @pytest.fixture
 def call(monkeypatch, capsys):
-    """Type a line after `mjlab`; return exit code, output and errors."""
+    """Run `mjlab` with arguments; return exit code, output and errors."""
     monkeypatch.setattr(answers, "_CALLED", {})
 
     def typed(*line: str) -> tuple[int, str, str]:
         monkeypatch.setattr(sys, "argv", ["mjlab", *line])
         try:
             code = main()
-        except SystemExit as ended:  # tyro's, after a help
+        except SystemExit as ended:  # tyro's output, after a help text
             code = int(ended.code or 0)
         said = capsys.readouterr()
         return code, said.out, said.err
@@ -41,7 +41,7 @@ def test_each_verb_is_a_program_that_calls_itself_so(call, word):
     code, text, _ = call(word, "--help")
     assert code == 0
     assert text.startswith(f"usage: mjlab {word}")
-    # Files of the user, or of `export`.
+    # Files of the user, or written by `export`.
     for file in (
         "mjlab_runner.py",
         "their_env_cfg.py",
@@ -60,7 +60,7 @@ def test_without_a_verb_it_lists_all_of_them(call):
         assert all(f"\n  {word} " in text for word in VERBS)
 
 
-def test_a_wrong_verb_is_answered_with_the_nearest(call):
+def test_an_unknown_verb_suggests_the_nearest(call):
     code, _, said = call("trian", "Cartpole-Balance")
     assert code == 2
     assert said.startswith(
@@ -84,7 +84,7 @@ def test_every_program_of_the_folder_has_a_verb():
 
 
 def test_importing_a_program_leaves_the_path_alone():
-    """Installed, what is beside a program is the package, and not the repository."""
+    """In an installation, the package is next to the program, not the repository."""
     code = (
         "import importlib, sys; before = [*sys.path]\n"
         f"for name in {[*VERBS]}:\n"
@@ -97,12 +97,12 @@ def test_importing_a_program_leaves_the_path_alone():
     assert done.returncode == 0, done.stderr
 
 
-def test_the_version_is_that_of_the_project(call):
+def test_the_version_matches_the_project_file(call):
     project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
     assert call("--version") == (0, f"mjlab-fused {project['version']}\n", "")
 
 
-def test_answers_name_programs_as_the_user_calls_them(call, tmp_path):
+def test_messages_name_programs_as_the_user_calls_them(call, tmp_path):
     _, _, said = call("evaluate", "Muscle-Walk-W54", "--logs", str(tmp_path))
     assert said.endswith("Train one with mjlab train Muscle-Walk-W54.\n")
     assert as_called("python scripts/export.py logs/x") == "mjlab export logs/x"
@@ -112,13 +112,13 @@ def test_answers_name_programs_as_the_user_calls_them(call, tmp_path):
 
 @pytest.fixture
 def played(monkeypatch):
-    """Lines that `play` is called with."""
+    """Arguments of `play`."""
     seen = []
     monkeypatch.setattr("mjlab.cli.play.main", seen.append)
     return seen
 
 
-def test_the_help_of_a_demo_says_what_it_does(call, played):
+def test_the_help_of_a_demo_describes_it(call, played):
     for line in (["--help"], ["Lift-Yam", "-h"]):
         code, said, _ = call("demo", *line)
         assert code == 0
@@ -128,7 +128,7 @@ def test_the_help_of_a_demo_says_what_it_does(call, played):
     assert played == []
 
 
-def test_a_demo_shows_what_ships_where_nothing_is_named(call, played):
+def test_a_demo_without_a_task_shows_a_shipped_policy(call, played):
     assert call("demo", "--viewer", "none")[0] == 0
     assert call("demo", "Muscle-Walk-W18", "--video=x.mp4")[0] == 0
     assert played == [

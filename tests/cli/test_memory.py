@@ -1,4 +1,4 @@
-"""Worlds that do not fit into memory are refused before they are built."""
+"""Worlds that exceed the memory are refused before they are built."""
 
 import ctypes
 import os
@@ -30,7 +30,7 @@ def require(worlds: int, available: int, monkeypatch: pytest.MonkeyPatch) -> Non
     memory.require_memory(env_cfg(worlds=worlds), agent_cfg(), "cpu")
 
 
-def test_what_fits_is_let_through_up_to_the_number_that_is_named(
+def test_worlds_that_fit_are_accepted_up_to_the_suggested_number(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     with pytest.raises(NotEnoughMemoryError) as caught:
@@ -46,7 +46,7 @@ def test_what_fits_is_let_through_up_to_the_number_that_is_named(
         require(fitting + 8, GB, monkeypatch)
 
 
-def test_nothing_is_built_where_there_is_plenty(
+def test_no_environment_is_built_when_memory_is_plentiful(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(memory, "measure", None)
@@ -70,7 +70,7 @@ def test_worlds_that_fit_are_a_multiple_of_eight_and_no_more_than_fit() -> None:
     assert need.fitting(100 + 10 * 7) == 7
 
 
-def test_not_one_world_fits_into_nothing() -> None:
+def test_a_single_world_does_not_fit_without_memory() -> None:
     need = Need(physics=10, managers=5, rollout=3, update=2, fixed=100)
     assert need.total(4) == 180
     assert need.fitting(99) == 0
@@ -78,7 +78,7 @@ def test_not_one_world_fits_into_nothing() -> None:
     assert need.fitting(100 + 31 * 20) == 24
 
 
-def test_the_refusal_is_the_answer_of_the_command_line_and_leaves_nothing(
+def test_the_refusal_is_the_output_of_the_command_line_and_writes_no_files(
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
     tmp_path: Path,
@@ -98,7 +98,7 @@ def test_the_missions_own_line_fits_into_a_machine_of_16_gb() -> None:
     assert task.rl is not None
     need = measure(task.env(), task.rl(), "cpu")
     assert 3 * GB < need.total(4096) < 12 * GB
-    # What is collected, by hand: 24 steps of observations, actions, and seven numbers.
+    # Rollout storage by hand: 24 steps of observations, actions, and seven numbers.
     observed, actions = 286 + 298, 29
     assert need.rollout == 24 * 4 * (observed + 3 * actions + 7)
 
@@ -116,14 +116,14 @@ def test_the_size_of_a_world_holds_mujocos_own_figures() -> None:
 
 
 @pytest.mark.parametrize("worlds", [10**9, 10**8, 3 * 10**12])
-def test_too_many_worlds_in_python_are_one_line_with_how_many_fit(worlds: int) -> None:
+def test_too_many_worlds_in_python_give_one_line_with_the_maximum(worlds: int) -> None:
     with pytest.raises(MemoryError) as caught:
         ManagerBasedRlEnv(env_cfg(worlds=worlds), device="cpu")
     said = str(caught.value)
     assert said.startswith(f"{worlds} worlds need at least ")
     assert said.endswith("scene.num_envs in Python, --num-envs on the command line.")
     fitting = re.search(r"enough for at most (\d+)", said)
-    # Each world holds an MjData, whose size without buffers is above 160 kB.
+    # Each world has an MjData, whose size without buffers is above 160 kB.
     assert fitting is not None
     assert 0 < int(fitting[1]) * 160_000 < os.sysconf("SC_PHYS_PAGES") * 2**12
 
@@ -196,12 +196,12 @@ def test_memory_that_runs_out_anywhere_is_one_line_of_the_command_line(
     )
 
 
-def test_memory_that_is_free_is_some_of_what_there_is() -> None:
+def test_free_memory_is_less_than_total_memory() -> None:
     there = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
     assert 0 < available_memory("cpu") <= there
 
 
-def test_memory_that_is_free_is_told_in_units_of_1024_bytes(
+def test_free_memory_is_shown_in_units_of_1024_bytes(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     told = "MemTotal: 900 kB\nMemFree: 10 kB\nMemAvailable:     123 kB\n"
@@ -210,7 +210,9 @@ def test_memory_that_is_free_is_told_in_units_of_1024_bytes(
 
 
 @pytest.mark.parametrize("version", [1, 2])
-def test_a_container_has_what_its_group_may_take(tmp_path: Path, version: int) -> None:
+def test_the_memory_of_a_container_is_limited_by_its_cgroup(
+    tmp_path: Path, version: int
+) -> None:
     folder = tmp_path / "memory" if version == 1 else tmp_path
     folder.mkdir(exist_ok=True)
     names = {
@@ -243,8 +245,10 @@ print("PEAK", re.search(r"VmHWM:\\s+(\\d+)", Path("/proc/self/status").read_text
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", ["Velocity-Go1-Flat", "Velocity-G1"])
-def test_the_estimate_is_what_a_run_really_takes(name: str, tmp_path: Path) -> None:
-    """Against the peak that the system saw, of two runs that differ in worlds only."""
+def test_the_estimate_matches_the_memory_of_a_real_run(
+    name: str, tmp_path: Path
+) -> None:
+    """Compared with the peak memory of two runs that differ only in their worlds."""
     peaks = []
     for worlds in (64, 320):
         command = [sys.executable, "-c", GROWTH, name, str(worlds), str(tmp_path)]
@@ -269,7 +273,7 @@ def test_a_record_takes_two_keyframes_and_the_rows_of_two_roll_outs() -> None:
         for steps in (10, 30):
             agent.num_steps_per_env = steps
             takes[enabled, steps] = measure(cfg, agent, "cpu").managers
-    # Of the cart and its pole: two positions, two velocities and one control.
+    # Of cart and pole: two positions, two velocities and one control.
     rows = [takes[True, n] - takes[False, n] for n in (10, 30)]
     assert rows[1] - rows[0] == 2 * 20 * 4 * (2 + 2 + 1)
     assert takes[False, 10] == takes[False, 30]

@@ -1,4 +1,4 @@
-"""The program of motion files: its words, its answers, and the page that shows it."""
+"""Program of motion files: options, messages, and its documentation page."""
 
 import re
 import shlex
@@ -63,7 +63,7 @@ MISTAKES = {
 
 
 @pytest.mark.parametrize("words", MISTAKES)
-def test_a_mistake_is_answered_in_one_line(words, tmp_path, monkeypatch):
+def test_a_user_mistake_gives_one_line(words, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     line = words.split()
     if "wave.npz" in line:
@@ -107,7 +107,7 @@ def test_a_clip_below_the_ground_ends_with_a_code(tmp_path, capsys):
     assert re.search(r"ground penetration +0\.02 of +0\.005 m +TOO MUCH  .*foot", said)
 
 
-def test_what_a_policy_does_becomes_a_motion(tmp_path, capsys):
+def test_a_rollout_becomes_a_motion(tmp_path, capsys):
     out = tmp_path / "trot.npz"
     words = "record Velocity-Go1-Flat --command 0.5 0 0 --after 0.2 --seconds 0.4"
     main([*words.split(), "--out", str(out)])
@@ -115,7 +115,7 @@ def test_what_a_policy_does_becomes_a_motion(tmp_path, capsys):
     assert found.num_frames == 21 and found.fps == 50.0 and found.info.robot == "Go1"
     assert "simulated policy: Velocity-Go1-Flat" in found.info.source
     assert "share of motor speed limit" in capsys.readouterr().out
-    # The same by hand.
+    # The same by hand arithmetic.
     task = load_task("Velocity-Go1-Flat")
     run = Run(task.trained)
     configs = run.configs(None)
@@ -160,7 +160,7 @@ def test_a_motion_is_simulated_and_says_what_a_hand_carried(tmp_path, capsys):
 
 
 @pytest.mark.slow
-def test_a_clip_that_ships_is_what_its_description_makes():
+def test_a_shipped_clip_equals_the_clip_built_from_its_description():
     shipped = load_motion(G1_CLIPS / "wave.npz")
     made = make_clip("wave", g1_robot())
     assert np.abs(made.joint_pos - shipped.joint_pos).max() < 1e-4
@@ -169,7 +169,7 @@ def test_a_clip_that_ships_is_what_its_description_makes():
 
 
 @pytest.mark.slow
-def test_what_a_hand_carries_is_what_its_file_says():
+def test_the_support_force_equals_the_one_in_the_clip():
     cfg = g1_cfg()
     shipped = load_motion(G1_CLIPS / "kick.npz")
     found = simulated(shipped, cfg, MotionRobot(cfg, "G1"))
@@ -177,7 +177,7 @@ def test_what_a_hand_carries_is_what_its_file_says():
 
 
 def commands_of(page: str) -> list[list[str]]:
-    """Commands of the first shell block of a page."""
+    """Return the commands of the first shell block of a page."""
     block = re.search(r"```sh\n(.*?)```", page, re.DOTALL)
     assert block is not None
     return [shlex.split(line) for line in block[1].splitlines()]
@@ -197,11 +197,11 @@ def test_five_commands_lead_from_a_csv_to_a_film(tmp_path, monkeypatch, renderer
         small = ["--width", "160", "--height", "120"] if rest[0] == "show" else []
         main([*rest, *small])
     imported = load_motion(tmp_path / "dance.npz")
-    # The last frame of the grid may be a little before the last row.
+    # The last frame of the grid can be slightly before the last row.
     again = imported.resampled(30.0)
     rows_left = part.joint_pos[: again.num_frames]
     assert part.num_frames - again.num_frames <= 1
-    # Straight lines between rows cut corners: 36 rad/s² / (30 Hz)² / 8 is 5e-3.
+    # Linear interpolation cuts corners: 36 rad/s² / (30 Hz)² / 8 is 5e-3.
     assert np.abs(again.joint_pos - rows_left).max() < 6e-3
     assert imported.info.licence == "CC BY 4.0" and imported.contacts.all()
     turn, other = (load_motion(tmp_path / f"{n}.npz") for n in ("turn", "other_turn"))
@@ -215,7 +215,7 @@ def test_five_commands_lead_from_a_csv_to_a_film(tmp_path, monkeypatch, renderer
     assert "<svg" in (tmp_path / "turn.svg").read_text("utf-8")
 
 
-def test_a_person_is_told_of_every_few_frames_and_of_the_last(monkeypatch, capsys):
+def test_progress_is_reported_every_few_frames_and_at_the_end(monkeypatch, capsys):
     for is_person in (False, True):
         monkeypatch.setattr(sys.stderr, "isatty", lambda is_one=is_person: is_one)
         tell = tell_progress("walk", every=2)

@@ -1,4 +1,4 @@
-"""What `play.py` plays, where it shows it, and what it answers to mistakes."""
+"""`play.py`: sources of policies, viewers, and messages."""
 
 from pathlib import Path
 
@@ -24,13 +24,13 @@ SMALL = ("--env.viewer.width", "96", "--env.viewer.height", "64")
 
 @pytest.fixture(scope="module")
 def logs(tmp_path_factory) -> Path:
-    """A folder of runs with one run of two iterations."""
+    """Folder of runs with one run of two iterations."""
     root = tmp_path_factory.mktemp("logs")
     train(env_cfg(), agent_cfg(2), task=TASK, root=root, device="cpu")
     return root
 
 
-# Where nobody trained.
+# No run exists.
 
 
 def test_a_video_of_random_actions_is_written_and_its_frames_move(
@@ -43,11 +43,11 @@ def test_a_video_of_random_actions_is_written_and_its_frames_move(
     frames = read_film(path).frames
     assert frames.shape == (12, 64 * 96 * 3)
     moved = np.abs(np.diff(frames.astype(int), axis=0)).max(axis=1)
-    assert (moved > 10).all()  # A pole that moves little changes few pixels.
+    assert (moved > 10).all()  # A slow pole changes few pixels.
     assert capsys.readouterr().out.endswith(f"Wrote {path}: 12 frames, 0.6 s.\n")
 
 
-def test_a_video_is_as_long_and_as_large_as_is_asked_for(renderer_works, tmp_path):
+def test_a_video_has_the_requested_length_and_size(renderer_works, tmp_path):
     pytest.importorskip("imageio_ffmpeg")
     path = tmp_path / "out.mp4"
     arguments = [TASK, "--policy", "zero", "--video", str(path), "--seconds", "0.35"]
@@ -64,12 +64,12 @@ def test_several_worlds_are_side_by_side_in_a_video(renderer_works, tmp_path):
     assert read_film(path).frames.shape == (1, (2 * 64 + 2) * (2 * 96 + 2) * 3)
 
 
-def test_nothing_is_shown_where_nothing_is_asked_for(capsys):
+def test_no_viewer_is_opened_unless_requested(capsys):
     arguments = [TASK, "--policy", "zero", "--viewer", "none", "--steps", "4"]
     play.main([*arguments, "--num-envs", "2", "--seed", "7"])
     first, second = capsys.readouterr().out.splitlines()
     assert first == f"{TASK}, zero actions: 2 worlds, seed 7."
-    # Upright, centred, calm and without force is worth nearly 1 a second.
+    # Upright, centred and at rest without force earns nearly 1 per second.
     assert 0.04 < float(second.rpartition(" ")[2].rstrip(".")) <= 0.05
 
 
@@ -89,7 +89,7 @@ def test_a_hand_drives_one_arm_without_an_end_of_time(monkeypatch, capsys):
     assert "Lift-Yam-IK, teleoperated: 1 world, seed 0." in capsys.readouterr().out
 
 
-# What was trained.
+# The trained configuration.
 
 
 def play_unseen(place: str, logs: Path, *more: str) -> None:
@@ -139,7 +139,7 @@ def test_the_policy_of_a_run_acts_as_its_network_does(logs):
     assert actions.shape == (4, 1) and actions.abs().max() > 0
 
 
-# The form in which one watches.
+# The configuration for play.
 
 
 def test_to_watch_is_without_noise_pushes_and_end_of_time():
@@ -150,7 +150,7 @@ def test_to_watch_is_without_noise_pushes_and_end_of_time():
     assert watched.episode_length_s == 1e9
 
 
-def test_a_configuration_that_has_no_form_of_its_own_is_watched_as_well():
+def test_a_custom_configuration_class_is_played_as_well():
     before = CartpoleBalanceCfg()
     for group in before.observations.values():
         assert group is not None
@@ -181,11 +181,11 @@ def test_a_configuration_that_has_no_form_of_its_own_is_watched_as_well():
             "latest --policy teleop --video a.mp4",
             r"teleop needs the controls of --viewer",
         ),
-        ("policy.onnx", r"There is no file policy.onnx"),
+        ("policy.onnx", r"policy.onnx does not exist"),
     ],
 )
-def test_a_line_that_cannot_work_is_answered(arguments, answer, logs, monkeypatch):
-    monkeypatch.setattr(play, "show", None)  # a page would be served for ever
+def test_an_invalid_command_line_is_refused(arguments, answer, logs, monkeypatch):
+    monkeypatch.setattr(play, "show", None)  # the page would be served until stopped
     words = arguments.split()
     if "--logs" not in words:
         words += ["--logs", str(logs)]
@@ -202,6 +202,6 @@ def test_a_window_without_a_display_is_refused_before_anything_is_built(monkeypa
         play.main([TASK, "--policy", "zero", "--viewer", "native"])
 
 
-def test_what_can_be_set_is_explained(logs):
+def test_available_settings_are_explained(logs):
     with pytest.raises(Answer, match=r"--env.viewer.distance"):
         play.main(["latest", "--logs", str(logs), "--help-config", "env.viewer"])

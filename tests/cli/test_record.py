@@ -1,4 +1,4 @@
-"""Episodes that a line records, by the files that it leaves."""
+"""Recorded episodes, tested by the written files."""
 
 import json
 from collections import Counter
@@ -26,7 +26,7 @@ def recorded(folder, *options, task=TASK):
     return file
 
 
-def test_as_many_episodes_are_written_as_were_asked_for_each_world_its_share(tmp_path):
+def test_the_requested_number_of_episodes_is_written_evenly_from_all_worlds(tmp_path):
     file = recorded(tmp_path, "--policy", "random", "--episodes", "7", *SHORT)
     with h5py.File(file) as found:
         assert len(found) == 7
@@ -42,7 +42,7 @@ def test_as_many_episodes_are_written_as_were_asked_for_each_world_its_share(tmp
     assert about["source_desc"] == f"{TASK}, random actions"
 
 
-def test_what_a_trained_policy_did_is_replayed_bit_for_bit(tmp_path, capsys):
+def test_actions_of_a_trained_policy_are_replayed_bit_for_bit(tmp_path, capsys):
     file = recorded(tmp_path, "--episodes", "4", *SHORT)
     assert run_program(replay.main, [str(file)]) == 0
     assert "All 4 episodes are exact" in capsys.readouterr().out
@@ -56,7 +56,7 @@ def test_worlds_are_seeded_by_the_line_and_not_by_the_training(tmp_path):
 
 
 class Counting:
-    """A policy with memory: its action is a tenth of the steps that it remembers."""
+    """Policy with memory: its action is a tenth of the number of remembered steps."""
 
     def __init__(self, num_envs: int, remembered: float) -> None:
         self._steps = torch.full((num_envs, 1), remembered)
@@ -84,8 +84,8 @@ def test_a_policy_with_memory_starts_each_episode_without_it(tmp_path):
             assert actions == pytest.approx(0.1 * np.arange(1, 9))
 
 
-def test_episodes_that_are_not_to_be_kept_are_run_and_not_written(tmp_path, capsys):
-    # Hanging, the pole neither stands nor is up in the end: nothing succeeds.
+def test_episodes_that_fail_the_filter_are_run_and_not_written(tmp_path, capsys):
+    # A hanging pole is never upright, so no episode succeeds.
     line = ("--policy", "zero", "--episodes", "3", *SHORT)
     file = recorded(tmp_path, "--keep", "failed", *line, task="Cartpole-Swingup")
     with h5py.File(file) as found:
@@ -95,7 +95,7 @@ def test_episodes_that_are_not_to_be_kept_are_run_and_not_written(tmp_path, caps
     assert "Wrote 0 of 3 episodes" in capsys.readouterr().out
 
 
-def test_one_group_is_written_where_one_is_asked_for(tmp_path):
+def test_a_single_group_is_written_on_request(tmp_path):
     line = ("--policy", "zero", "--episodes", "1", "--groups", "critic", *SHORT)
     with h5py.File(recorded(tmp_path, *line)) as found:
         assert list(found["traj_0/obs"]) == ["critic"]
@@ -123,7 +123,7 @@ def test_a_controller_by_hand_is_recorded(tmp_path):
         ),
     ],
 )
-def test_what_cannot_be_recorded_is_refused(options, said, tmp_path, monkeypatch):
+def test_unrecordable_settings_are_refused(options, said, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     with pytest.raises(ValueError, match=said):
         record.main([TASK, *options])

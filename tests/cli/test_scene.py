@@ -1,4 +1,4 @@
-"""`scene.py`: what it writes is what the task compiles."""
+"""`scene.py`: the written file equals the task's model."""
 
 from pathlib import Path
 
@@ -36,7 +36,7 @@ def test_mujoco_opens_the_scene_that_was_written(tmp_path, monkeypatch, capsys):
 @pytest.mark.slow
 @pytest.mark.parametrize("task", entries())
 def test_mujoco_opens_the_scene_of_every_task(task: str, tmp_path: Path):
-    """Sizes, masses, heights of the ground and pixels are those of the task's model."""
+    """Sizes, masses, terrain heights and pixels equal the task's model."""
     out = tmp_path / "scene"
     main([task, "--out", str(out), "--env.seed", "3"])
     model = mujoco.MjModel.from_xml_path(str(out / "scene.xml"))
@@ -45,7 +45,7 @@ def test_mujoco_opens_the_scene_of_every_task(task: str, tmp_path: Path):
     of_task = load(cfg).model
     for size in ("nbody", "ngeom", "nq", "nv", "nu", "nsensor", "ntex", "nhfield"):
         assert getattr(model, size) == getattr(of_task, size), size
-    # MJCF is decimal text of 6 to 8 digits.
+    # MJCF stores decimal text of 6 to 8 digits.
     for field in ("body_mass", "geom_pos", "hfield_data"):
         expected = getattr(of_task, field)
         np.testing.assert_allclose(
@@ -55,6 +55,6 @@ def test_mujoco_opens_the_scene_of_every_task(task: str, tmp_path: Path):
     mujoco.mj_step(model, mujoco.MjData(model))
 
 
-def test_a_scene_is_asked_for_by_a_task():
+def test_a_scene_is_selected_by_task_id():
     with pytest.raises(UsageError, match=r"TASK is missing: scene\.py TASK"):
         main([])

@@ -1,4 +1,4 @@
-"""Which configuration a task is watched in."""
+"""Configuration of a task for play."""
 
 from pathlib import Path
 

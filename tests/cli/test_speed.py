@@ -1,4 +1,4 @@
-"""What a measurement of speed counts."""
+"""Counts of the speed measurement."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""Verbs with a task from a file: `train.py my_env.py:MyTaskCfg`, with no package."""
+"""Verbs with a task from a file: `train.py my_env.py:MyTaskCfg`, without a package."""
 
 import json
 import shutil
@@ -29,7 +29,7 @@ WORDS = "hanging.py:TASK"
 
 
 def forget(folder: Path) -> None:
-    """Make this process forget the tasks of files, as a new process has none."""
+    """Remove tasks from files of this process, as in a new process."""
     registry._ADDED.clear()
     for name, module in [*sys.modules.items()]:
         if str(getattr(module, "__file__", "")).startswith(str(folder)):
@@ -38,7 +38,7 @@ def forget(folder: Path) -> None:
 
 @pytest.fixture(scope="module")
 def trained(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder with a file and a run of its task."""
+    """Folder with a file and a run of its task."""
     folder = tmp_path_factory.mktemp("mine")
     (folder / "hanging.py").write_text(CODE)
     path = [*sys.path]
@@ -55,7 +55,7 @@ def trained(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def folder(
     trained: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> Iterator[Path]:
-    """A copy of it as the present folder."""
+    """Copy of it as the current folder."""
     copy = shutil.copytree(trained, tmp_path / "copy", symlinks=True)
     monkeypatch.chdir(copy)
     monkeypatch.setattr(sys, "path", [*sys.path])
@@ -82,7 +82,7 @@ FORMS = {
 def answer(
     verb: str, words: Sequence[str], capsys: pytest.CaptureFixture[str]
 ) -> tuple[int, str]:
-    """The exit code of a verb, and its complaint."""
+    """Return exit code and message of a verb."""
     code = run_program(lambda _: VERBS[verb](words), [])
     return code, capsys.readouterr().err
 
@@ -102,7 +102,7 @@ def test_every_verb_opens_a_run_of_a_task_from_a_file(
 
 
 @pytest.mark.parametrize("verb", VERBS)
-def test_every_verb_says_what_to_type_and_imports_nothing(
+def test_every_verb_suggests_a_command_and_imports_nothing_heavy(
     verb: str, folder: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     mark = folder / "ran"
@@ -114,7 +114,7 @@ def test_every_verb_says_what_to_type_and_imports_nothing(
 
 
 @pytest.mark.parametrize("verb", VERBS)
-def test_a_changed_file_is_told_and_accepted(
+def test_a_changed_file_is_reported_and_accepted(
     verb: str, folder: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     (folder / "hanging.py").write_text(f"{CODE}\n# A comment.\n")

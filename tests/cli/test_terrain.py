@@ -1,4 +1,4 @@
-"""`terrain.py`: pictures of kinds of terrain, and answers to mistakes."""
+"""`terrain.py`: pictures of terrain kinds, and messages."""
 
 import numpy as np
 import pytest
@@ -14,7 +14,9 @@ def picture(tmp_path, *line: str) -> np.ndarray:
     return np.asarray(Image.open(path)).astype(int)
 
 
-def test_a_kind_is_drawn_and_looks_unlike_another(renderer_works, tmp_path, capsys):
+def test_a_terrain_kind_is_drawn_and_differs_from_the_others(
+    renderer_works, tmp_path, capsys
+):
     stairs = picture(tmp_path, "open_stairs", "--rows", "2")
     assert stairs.shape == (80, 160, 3)
     assert capsys.readouterr().out == f"Wrote {tmp_path / 'out.png'}.\n"
@@ -37,6 +39,6 @@ def test_without_a_kind_all_kinds_are_listed(capsys):
         ("flat --rows 0", r"--rows is 0; it has to be 1 or more"),
     ],
 )
-def test_what_cannot_be_drawn_is_answered(line, message):
+def test_an_undrawable_terrain_is_refused(line, message):
     with pytest.raises(ValueError, match=message):
         main(line.split())

@@ -1,4 +1,4 @@
-"""The worlds that a training is evaluated in."""
+"""Evaluation worlds of a training."""
 
 from mjlab.cli.training import _eval_maker
 from mjlab.rl import EvaluationCfg

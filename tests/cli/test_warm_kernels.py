@@ -1,4 +1,4 @@
-"""Kernels for CUDA, compiled without a device."""
+"""CUDA kernels, compiled without a device."""
 
 import importlib
 import os
@@ -24,7 +24,7 @@ from tests.tools.cuda_stand_in import StandInError, stand_in
 
 context: Any = wp._src.context  # pyright: ignore[reportAttributeAccessIssue]
 ELF, CUDA = b"\x7fELF", 190
-"""How a file of machine code begins, and CUDA's number there (EM_CUDA)."""
+"""Header of ELF files, and CUDA's machine number in it (EM_CUDA)."""
 
 
 @wp.func_native("return no_such_name;")
@@ -55,7 +55,7 @@ def test_a_kernel_that_does_not_compile_is_an_error_with_the_compilers_words(
     assert not list(cache.rglob("*.cubin"))
 
 
-def test_what_is_compiled_is_machine_code_of_the_architecture_with_all_kernels(
+def test_compiled_machine_code_matches_the_architecture_and_has_all_kernels(
     cache: Path,
 ) -> None:
     name = "mjlab.tasks.cartpole.classic.step_kernel"
@@ -66,7 +66,7 @@ def test_what_is_compiled_is_machine_code_of_the_architecture_with_all_kernels(
     code = file.read_bytes()
     assert code.startswith(ELF)
     assert struct.unpack("<H", code[18:20]) == (CUDA,)
-    assert code[49] == 90  # In the flags, from CUDA 13 on.
+    assert code[49] == 90  # In the flags, since CUDA 13.
     assert b"_step_" in code and b"_reset_" in code
     again = Compiler(90, print)
     again.compile(wp.get_module(name), 256)
@@ -77,20 +77,18 @@ def test_every_file_with_kernels_is_compiled() -> None:
     files = [p for room in ("mjlab", "tasks") for p in (ROOT / room).rglob("*.py")]
     found = {p.resolve() for p in files if "@wp.kernel" in p.read_text("utf-8")}
     own = {Path(str(importlib.import_module(name).__file__)).resolve() for name in OWN}
-    by_each_verb = ROOT / "mjlab/sim/kernels.py"  # Also on the CPU device.
-    of_cpus = ROOT / "mjlab/render/ray_kernels.py"  # Never launched on another.
+    by_each_verb = ROOT / "mjlab/sim/kernels.py"  # Also launched on the CPU device.
+    of_cpus = ROOT / "mjlab/render/ray_kernels.py"  # Only launched on CUDA.
     assert found == own | {by_each_verb, of_cpus}
 
 
-def test_an_architecture_that_warp_does_not_compile_for_is_answered_with_those() -> (
-    None
-):
+def test_an_unsupported_architecture_is_refused_with_the_supported_ones() -> None:
     with pytest.raises(CompileError, match=r"'sm_12' is unknown\. Valid: .*sm_90"):
         compile_kernels(CartpoleBalanceCfg(), "sm_12")
 
 
 @pytest.mark.slow
-def test_a_camera_and_rays_bring_the_renderers_kernels() -> None:
+def test_a_camera_and_rays_include_the_kernels_of_the_renderer() -> None:
     cfg = CartpoleBalanceCfg()
     cfg.scene.num_envs = 2
     cfg.scene.sensors = (CameraSensorCfg(name="eye", width=8, height=8),)
@@ -121,7 +119,7 @@ def test_a_cache_that_was_carried_elsewhere_needs_no_compiler(tmp_path: Path) ->
 
 
 @pytest.mark.slow
-def test_all_that_a_step_launches_on_the_stand_in_is_compiled(
+def test_all_kernels_of_a_step_on_the_stand_in_are_compiled(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     with mock.patch.object(context.Module, "_compile", return_value=False):
@@ -157,7 +155,7 @@ def test_all_that_a_step_launches_on_the_stand_in_is_compiled(
 def test_a_task_that_does_not_compile_fails_the_command(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    # `false` stands for a process that ended with an error.
+    # `false` represents a process that ended with an error.
     monkeypatch.setattr(sys, "executable", "false")
     with pytest.raises(SystemExit, match="Failed to compile: Cartpole-Balance"):
         main(["Cartpole-Balance", "--cache", str(tmp_path)])

@@ -1,4 +1,4 @@
-"""Small trainings with a fault planted, and what the doctor sees of them."""
+"""Small trainings with a planted fault, and their diagnosis."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -22,14 +22,14 @@ Change = Callable[[Any, Any], None]
 
 
 def planted(change: Change) -> tuple[Any, Any]:
-    """The configurations of a small task with a fault."""
+    """Return the configurations of a small task with a fault."""
     env, agent = env_cfg(), agent_cfg(16)
     change(env, agent)
     return env, agent
 
 
 def train_course(folder: Path, change: Change) -> Course:
-    """Train a small task with a fault, and read what it left."""
+    """Train a small task with a fault, and read its figures."""
     env, agent = planted(change)
     writer = JsonlWriter(folder / METRICS)
     TrainingLoop(ManagerBasedRlEnv(env), agent, writers=[writer]).run()
@@ -38,7 +38,7 @@ def train_course(folder: Path, change: Change) -> Course:
 
 
 class Does:
-    """A policy that draws actions around a mean."""
+    """Policy that draws actions around a mean."""
 
     def __init__(self, *mean: float, spread: float = 0.01) -> None:
         self._mean = torch.tensor(mean)
@@ -52,14 +52,14 @@ class Does:
         return self._mean + self._spread * noise
 
     def reset(self, dones: torch.Tensor | None = None) -> None:
-        """There is nothing to forget."""
+        """Do nothing: there is no state."""
 
 
 # Faults of a training.
 
 
 def nothing(env: Any, agent: Any) -> None:
-    """Leave the task as it is."""
+    """Leave the task unchanged."""
 
 
 def ending_pays(env: Any, agent: Any) -> None:
@@ -77,7 +77,7 @@ def ending_pays(env: Any, agent: Any) -> None:
 
 
 def dead_term(env: Any, agent: Any) -> None:
-    """Only time ends an episode here, which is no failure."""
+    """Only the time limit ends an episode here, which is not a failure."""
     env.rewards["failed"] = RewardTermCfg(func=mdp.is_terminated, weight=-1.0)
 
 
@@ -104,7 +104,7 @@ def rate_at_bound(env: Any, agent: Any) -> None:
 
 
 def value_loss(env: Any, agent: Any) -> None:
-    """The critic is not told to learn; returns are large enough to see it."""
+    """The critic does not learn; returns are large enough to detect this."""
     agent.algorithm.value_loss_coef = 0.0
     env.rewards["smooth"].weight = 100.0
 
@@ -122,5 +122,5 @@ def nonfinite(env: Any, agent: Any) -> None:
 
 
 def logarithm(env: Any) -> torch.Tensor:
-    """No number where the cart is left of the middle."""
+    """NaN for carts left of the centre."""
     return env.scene.entity("cartpole").data.joint_pos[:, 0].log()

@@ -1,4 +1,4 @@
-"""Findings from rollouts by hand."""
+"""Findings from synthetic rollouts."""
 
 from types import SimpleNamespace
 from typing import Any

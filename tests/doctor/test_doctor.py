@@ -1,4 +1,4 @@
-"""Each fault is found where it is planted, and none where a training went well."""
+"""Each planted fault is found, and good trainings have no findings."""
 
 import json
 from collections.abc import Iterator
@@ -73,7 +73,7 @@ def test_a_fault_planted_in_a_small_training_is_found(
     found = examine_training(course)
     assert kind in kinds(found)
     (one,) = [one for one in found if one.kind == kind]
-    # What is proposed names parts that there are.
+    # Suggested settings exist.
     env, agent = planted(getattr(doctor_runs, kind))
     for name in one.settings:
         part: Any = {"env": env, "agent": agent}
@@ -97,13 +97,13 @@ TASKS = Path(__file__).resolve().parents[2] / "tasks"
 
 
 @pytest.mark.parametrize("place", HEALTHY)
-def test_the_figures_of_a_training_that_went_well_show_nothing(place: str) -> None:
+def test_a_successful_training_gives_no_finding(place: str) -> None:
     assert examine_training(course_of(Run(TASKS / place))) == []
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("place", HEALTHY)
-def test_nothing_is_found_in_a_run_that_went_well(place: str) -> None:
+def test_a_healthy_run_has_no_findings(place: str) -> None:
     run = Run(TASKS / place)
     assert examine(run, run.configs())[0] == []
 
@@ -172,7 +172,7 @@ def walking(asked: Any, moved: Any, height: float = 0.3) -> list[Diagnosis]:
     return [*_walks(acting)]
 
 
-def test_a_robot_may_stand_where_the_command_is_slow() -> None:
+def test_a_robot_may_stand_when_the_command_is_slow() -> None:
     assert walking((0.2, 0.0), (0.0, 0.0)) == []
     assert kinds(walking((0.4, 0.0), (0.0, 0.0))) == {"stands_still"}
 
@@ -188,7 +188,7 @@ def test_only_movement_along_the_command_follows_it(asked: Any) -> None:
     assert f"{speed:.2f} m/s, the measured speed {-speed:.2f} m/s" in backwards[0].what
 
 
-def test_a_robot_lies_below_six_tenths_of_its_height() -> None:
+def test_a_robot_below_six_tenths_of_its_height_is_lying() -> None:
     assert walking((0.8, 0.0), (0.8, 0.0), height=0.19) == []
     assert kinds(walking((0.8, 0.0), (0.8, 0.0), height=0.17)) == {"lies"}
 
@@ -203,11 +203,11 @@ def go1(**command: Any) -> ManagerBasedRlEnv:
 
 
 @pytest.mark.slow
-def test_a_robot_that_stands_still_or_lies_or_is_told_nothing_is_found() -> None:
+def test_a_robot_that_stands_lies_or_has_no_command_is_reported() -> None:
     env = go1()
     (stands,) = seen(env, Does(*[0.0] * 12), is_normalised=True)
     assert stands.kind == "stands_still"
-    # Thighs ahead and calves folded: the trunk lies on the ground.
+    # Thighs forward and calves folded: the trunk lies on the ground.
     folded = Does(*[0.0, 3.0, -3.0] * 4)
     assert kinds(seen(env, folded, steps=90, is_normalised=True)) >= {"lies"}
     (untold,) = [
@@ -222,7 +222,7 @@ def test_a_robot_that_stands_still_or_lies_or_is_told_nothing_is_found() -> None
     assert untold.what == "The command twist is 0 in all worlds and steps."
 
 
-def test_weights_that_are_not_finite_and_what_never_changed_are_found() -> None:
+def test_non_finite_weights_and_constant_weights_are_reported() -> None:
     weights = {
         "mlp.0.weight": torch.tensor([[1.0, float("nan")]]),
         "obs_normalizer._var": torch.tensor([[1.0, 2.0, 0.0, 0.0]]),
@@ -232,10 +232,10 @@ def test_weights_that_are_not_finite_and_what_never_changed_are_found() -> None:
     assert "actor/b" in found[1].what
 
 
-# What is said, and where.
+# Text and file of the findings.
 
 
-def test_beside_a_training_the_figures_are_those_that_its_file_has(
+def test_during_training_the_figures_equal_those_of_the_file(
     tmp_path: Path,
 ) -> None:
     writer = JsonlWriter(tmp_path / METRICS)
@@ -249,7 +249,7 @@ def test_beside_a_training_the_figures_are_those_that_its_file_has(
 
 
 def collapse() -> Course:
-    """Episodes of a G1 that learned to fall, as they were: 62 to 8.6 steps."""
+    """Episode lengths of a G1 that learned to fall: 62 to 8.6 steps."""
     lengths = [62.0 - 53.4 * min(i, 30) / 30 for i in range(40)]
     figures = {
         "Train/mean_episode_length": lengths,
@@ -266,7 +266,7 @@ def collapse() -> Course:
 
 
 def earned(**rates: float) -> Course:
-    """A course in which each reward gave as much a second all the time."""
+    """Training figures with a constant rate of each reward."""
     iterations = list(range(1, 41))
     series = {
         f"Episode_Reward/{name}": Series(f"Episode_Reward/{name}", iterations, [r] * 40)
@@ -279,7 +279,7 @@ def earned(**rates: float) -> Course:
 
 
 def course(config: Any, count: int = 40, **figures: Any) -> Course:
-    """A course of figures, each a number or a function of the share done so far.
+    """Training figures; each is a number or a function of the fraction done.
 
     In their names, "__" stands for "/".
     """
@@ -313,7 +313,7 @@ ADAPTIVE = learner(schedule="adaptive")
 GROWING, FADING = (lambda share: 0.5 + 2.0 * share), (lambda share: 0.04 - 0.03 * share)
 CRITIC = {"Train__mean_step_reward": 1.0, "Train__mean_episode_length": 100.0}
 ADVICE = {
-    # RSL-RL lowers the rate where the policy moves by more than desired_kl.
+    # RSL-RL reduces the rate if the KL divergence exceeds desired_kl.
     "rate at its lower bound": (
         course(ADAPTIVE, Policy__learning_rate=1e-5),
         ("rate_at_bound", {KL: "0.02"}),
@@ -375,7 +375,7 @@ def test_advice_turns_the_setting_the_right_way(fault: str) -> None:
         course(learner(value_loss_coef=1.0), Loss__value=1.0, **CRITIC),
     ],
 )
-def test_figures_between_the_two_faults_show_nothing(quiet: Course) -> None:
+def test_figures_between_the_two_thresholds_give_no_finding(quiet: Course) -> None:
     assert examine_training(quiet) == []
 
 
@@ -389,7 +389,7 @@ SCRATCH = ["Velocity-Go1-Flat", "Velocity-G1-Flat", "Velocity-G1-Gait"]
 def test_a_policy_is_judged_after_it_tracks_40_percent_as_well_as_in_the_end(
     task: str,
 ) -> None:
-    """By the 50 iterations that a shipped run keeps."""
+    """Tested with the first 50 iterations of shipped runs."""
     shipped = course_of(Run(TASKS / "velocity/trained" / task))
     tracked = shipped.metrics.series["Episode_Reward/track_linear_velocity"]
     pairs = [*zip(tracked.iterations, tracked.finite, strict=True)]
@@ -427,7 +427,7 @@ def test_falls_are_normal_early_in_a_training(
     assert said == [f"Too early to judge: {count} of {limit} iterations."] * is_early
 
 
-def test_what_no_training_mends_is_found_early() -> None:
+def test_faults_that_training_cannot_correct_are_reported_early() -> None:
     early = course(rewarded("action_rate_l2", 0.1) | {"agent": {"max_iterations": 600}})
     assert early.early
     assert kinds(examine_training(early)) == {"sign"}
@@ -494,12 +494,12 @@ def test_the_console_text_of_findings_is_this() -> None:
 
 def sick_agent() -> Any:
     agent = planted(doctor_runs.ending_pays)[1]
-    agent.max_iterations = 0  # A run of any length is a whole one.
+    agent.max_iterations = 0  # A run of any length counts as complete.
     return agent
 
 
 SICK = Task(env=lambda: planted(doctor_runs.ending_pays)[0], rl=sick_agent)
-"""The task of the run below."""
+"""Task of the run below."""
 
 
 @pytest.fixture
@@ -514,7 +514,7 @@ def sick(tmp_path: Path) -> Iterator[tuple[Run, Quiet]]:
 
 
 @pytest.mark.slow
-def test_a_collapse_is_said_while_training_in_the_report_and_by_the_script(
+def test_a_collapse_is_reported_during_training_in_the_report_and_by_the_script(
     sick: tuple[Run, Quiet], capsys: pytest.CaptureFixture[str]
 ) -> None:
     run, told = sick
@@ -531,7 +531,7 @@ def test_a_collapse_is_said_while_training_in_the_report_and_by_the_script(
 
 
 @pytest.mark.slow
-def test_a_remedy_is_tried_beside_none_from_the_same_checkpoint(
+def test_a_remedy_is_compared_with_no_change_from_the_same_checkpoint(
     sick: tuple[Run, Quiet],
 ) -> None:
     run, _ = sick
@@ -544,7 +544,7 @@ def test_a_remedy_is_tried_beside_none_from_the_same_checkpoint(
         assert rows[0].split() == "after 2 iterations unchanged with remedy".split()
         return {row.split()[0]: row.split()[1:] for row in rows[1:]}
 
-    # A remedy that changes nothing makes no difference; a tenth of a cost is a tenth.
+    # A remedy without effect makes no difference; a tenth of a cost is a tenth.
     assert all(here == there for here, there in tried("-1.0").values())
     before, after = tried("-0.1")["Episode_Reward/alive"]
     assert float(after) / float(before) == pytest.approx(0.1, rel=0.2)

@@ -1,4 +1,4 @@
-"""Findings from figures by hand: which way their advice goes, and by how much."""
+"""Findings from synthetic figures: direction and size of their advice."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""Building an entity's spec, against MuJoCo's own compiler and dynamics."""
+"""Building an entity's spec, compared with MuJoCo's compiler and dynamics."""
 
 import copy
 from pathlib import Path
@@ -97,7 +97,7 @@ def in_scene(spec: mujoco.MjSpec, name: str) -> mujoco.MjModel:
 
 
 def run(model: mujoco.MjModel, steps: int) -> tuple[np.ndarray, np.ndarray]:
-    """Return the joint positions and the contact counts of a run from keyframe 0."""
+    """Return the joint positions and contact counts of a rollout from keyframe 0."""
     data = mujoco.MjData(model)
     if model.nkey:
         mujoco.mj_resetDataKeyframe(model, data, 0)
@@ -112,7 +112,7 @@ def run(model: mujoco.MjModel, steps: int) -> tuple[np.ndarray, np.ndarray]:
 # --- Sources ------------------------------------------------------------------------
 
 
-def test_bare_file_gives_the_file_s_own_physics_and_stays_as_it_is(tmp_path: Path):
+def test_a_bare_file_uses_its_own_physics_and_is_unchanged(tmp_path: Path):
     file = tmp_path / "box.xml"
     motor = '<actuator><motor joint="swing"/></actuator></mujoco>'
     body = '<body name="b"><joint name="swing" axis="0 1 0"/><geom size=".1"/></body>'
@@ -200,7 +200,7 @@ def test_contacts_with_a_placed_base_have_the_parameters_of_the_plain_file():
     found = []
     for model in (built, plain):
         data = mujoco.MjData(model)
-        # Close enough that all pairs touch, so that all mixing rules are seen.
+        # All pairs are in contact, so that all mixing rules are tested.
         data.qpos[:] = [np.pi / 2 + 0.05, 1, 0, 0, 0]
         mujoco.mj_forward(model, data)
         found.append(contact_parameters(model, data))
@@ -213,7 +213,7 @@ def test_contacts_with_a_placed_base_have_the_parameters_of_the_plain_file():
 def contact_parameters(
     model: mujoco.MjModel, data: mujoco.MjData
 ) -> dict[str, np.ndarray]:
-    # Names differ in geoms that the file leaves unnamed; ids do not.
+    # Names differ for geoms without a name in the file; ids do not.
     return {
         str(sorted(contact.geom)): np.hstack(
             [
@@ -240,7 +240,7 @@ def test_excluded_contacts_of_a_placed_base_stay_excluded():
     np.testing.assert_array_equal(contacts, expected)
 
 
-def test_root_body_with_joints_is_hung_with_everything_beside_it_in_a_placed_body():
+def test_a_root_with_joints_is_attached_with_its_siblings_to_a_placed_body():
     built = build_entity(EntityCfg(source=lambda: spec_of(CART)), "cart")
     model, plain = in_scene(built, "cart"), mujoco.MjModel.from_xml_string(CART)
     base = model.body("cart/mocap_base")
@@ -268,7 +268,7 @@ def test_a_wrapped_entity_keeps_the_files_it_has_in_memory():
     assert model.geom("cart/geom_2").type == mujoco.mjtGeom.mjGEOM_MESH
 
 
-def test_a_plane_beside_the_root_stays_in_the_world():
+def test_a_plane_next_to_the_root_belongs_to_the_world():
     xml = ARM.replace(
         "<worldbody>", '<worldbody><geom name="floor" type="plane" size="1 1 1"/>'
     )
@@ -277,7 +277,7 @@ def test_a_plane_beside_the_root_stays_in_the_world():
     assert model.body("base").mocapid == 0
 
 
-def test_root_with_joints_beside_a_plane_stays_a_part_of_the_world():
+def test_a_root_with_joints_next_to_a_plane_belongs_to_the_world():
     plane = '<worldbody><geom name="floor" type="plane" size="1 1 1"/>'
     xml = CART.replace("<worldbody>", plane)
     model = build_entity(EntityCfg(source=lambda: spec_of(xml)), "cart").compile()
@@ -321,7 +321,7 @@ def test_empty_model_is_refused():
         build_entity(EntityCfg(source=mujoco.MjSpec), "void")
 
 
-# --- The initial state --------------------------------------------------------------
+# --- Initial state --------------------------------------------------------------------
 
 
 def key_of(
@@ -448,7 +448,7 @@ CART_DRIVE = """
 """
 
 
-def test_actuator_that_matches_nothing_is_named():
+def test_a_pattern_that_matches_no_actuator_is_reported():
     cfg = EntityCfg(
         source=lambda: spec_of(CART),
         articulation=ArticulationCfg(actuators=(servo("hing"),)),

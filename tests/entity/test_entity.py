@@ -1,4 +1,4 @@
-"""Entities at run time, against MuJoCo C and hand arithmetic."""
+"""Entities at run time, compared with MuJoCo C and hand arithmetic."""
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -34,8 +34,8 @@ from mjlab.spec import (
 
 WORLDS = 3
 
-# Hinge, slide and ball joints in an order that keeps the scalar ones apart, off-centre
-# masses, a site and a geom turned in their bodies, a spatial and a fixed tendon.
+# Hinge, slide and ball joints in an order that separates the scalar ones, off-centre
+# masses, a rotated site and geom, a spatial and a fixed tendon.
 ROBOT = """
 <mujoco model="robot">
   <compiler angle="radian"/>
@@ -123,7 +123,7 @@ def crane_cfg(**kwargs: object) -> EntityCfg:
 
 
 def two_robots(vary: tuple[str, ...] = ()) -> tuple[Simulation, Entity]:
-    """A robot that is neither first nor last in the model, in a state all its own."""
+    """Robot in the middle of the model, with a distinct state per world."""
     cfgs = {"crane": crane_cfg(), "robot": robot_cfg(), "other": robot_cfg()}
     sim, entities = make_scene(cfgs, vary=vary)
     scatter(sim, seed=1)
@@ -131,7 +131,7 @@ def two_robots(vary: tuple[str, ...] = ()) -> tuple[Simulation, Entity]:
 
 
 def scatter(sim: Simulation, seed: int) -> None:
-    """Put every world into a state of its own and run `forward()`."""
+    """Set a distinct state in every world, and run `forward()`."""
     rng = np.random.default_rng(seed)
     model = sim.mj_model
     for world in range(sim.num_envs):
@@ -220,10 +220,10 @@ def test_velocities_are_those_of_mj_object_velocity(
             close(both[world, i], np.hstack([lin, ang]))
 
 
-# --- Reading: the root --------------------------------------------------------------
+# --- Reading: root --------------------------------------------------------------------
 
 
-def test_root_is_the_first_body_and_its_velocity_that_of_mujoco():
+def test_root_is_the_first_body_and_its_velocity_equals_mujocos():
     sim, robot = two_robots()
     data = robot.data
     trunk = robot.index.root_body_id
@@ -254,11 +254,11 @@ def test_gravity_of_a_robot_on_its_side_is_along_its_own_axis():
     robot = entities["robot"]
     half = 0.5**0.5
     everyone = torch.ones(WORLDS, dtype=torch.bool)
-    # Rolled by 90 degrees about x: what was z, up, now points along -y of the world.
+    # Rolled by 90 degrees about x: the body's z axis points along -y of the world.
     robot.write_root_pose_w(everyone, torch.tensor([0, 0, 1, half, half, 0, 0.0]))
     expected = torch.tensor([0.0, -1.0, 0.0]).expand(WORLDS, 3)
     torch.testing.assert_close(robot.data.gravity_b, expected)
-    # Yawed by 90 degrees: x points along y of the world.
+    # Yawed by 90 degrees: the body's x axis points along y of the world.
     robot.write_root_pose_w(everyone, torch.tensor([0, 0, 1, half, 0, 0, half]))
     close(robot.data.heading_w, np.full(WORLDS, np.pi / 2))
     expected = torch.tensor([0.0, 0.0, -1.0]).expand(WORLDS, 3)
@@ -351,8 +351,8 @@ def test_default_state_is_the_keyframe_of_the_entity_itself():
         close(data.default_ball_vel[world, 0], np.array([8.0, 9.0, 10.0]))
         pose, linear = [1, 2, 3, 0.8, 0.6, 0, 0], [1, 2, 3]
         close(data.default_root_state[world, :10], np.array(pose + linear))
-    # The keyframe's (4, 5, 6) in the body's axes, turned by its quaternion's matrix:
-    # a roll whose cosine is 0.8² - 0.6² = 0.28 and whose sine is 2 * 0.8 * 0.6 = 0.96.
+    # The keyframe's (4, 5, 6) in the body's axes, rotated by its quaternion: a roll
+    # whose cosine is 0.8² - 0.6² = 0.28 and whose sine is 2 * 0.8 * 0.6 = 0.96.
     turned = [4, 0.28 * 5 - 0.96 * 6, 0.96 * 5 + 0.28 * 6]
     close(data.default_root_state[0, 10:], np.array(turned))
 
@@ -417,7 +417,7 @@ def test_another_models_initial_state_leaves_the_targets_of_other_worlds():
 # --- A fixed base -------------------------------------------------------------------
 
 
-def test_fixed_base_stands_where_each_world_puts_it():
+def test_a_fixed_base_is_placed_per_world():
     sim, entities = make_scene({"robot": robot_cfg(), "crane": crane_cfg()})
     crane = entities["crane"]
     everyone = torch.ones(WORLDS, dtype=torch.bool)
@@ -432,7 +432,7 @@ def test_fixed_base_stands_where_each_world_puts_it():
     for world in range(WORLDS):
         c = c_data(sim, world)
         close(crane.data.body_pos_w[world], c.xpos[crane.index.bodies.ids.numpy()])
-    # The jib is 0.1 above the foot, and the third world is upside down.
+    # The jib is 0.1 above the foot, and the third world is inverted.
     close(
         crane.data.body_pos_w[:, jib], np.array([[1, 0, 0.1], [0, 2, 0.1], [0, 0, 2.9]])
     )
@@ -547,13 +547,13 @@ def scene() -> tuple[Simulation, Entity]:
 @pytest.mark.parametrize("name", WRITES)
 @settings(max_examples=15)
 @given(mask=masks, seed=st.integers(0, 1000))
-def test_what_is_written_is_read_and_other_rows_keep_their_bits(
+def test_written_values_are_read_back_and_other_rows_are_unchanged(
     scene: tuple[Simulation, Entity], name: str, mask: list[bool], seed: int
 ):
     sim, robot = scene
     write, read = WRITES[name]
     worlds = torch.tensor(mask)
-    read(robot)  # So that a stale value would be at hand.
+    read(robot)  # So that a stale value would be detected.
     before = {field: getattr(sim.data, field).clone() for field in STATE}
     wanted = write(robot, worlds, seed)
     torch.testing.assert_close(
@@ -563,7 +563,7 @@ def test_what_is_written_is_read_and_other_rows_keep_their_bits(
         assert torch.equal(getattr(sim.data, field)[~worlds], old[~worlds]), field
 
 
-def test_root_velocity_written_in_the_world_is_what_the_body_then_has():
+def test_root_velocity_written_in_the_world_frame_is_the_body_velocity():
     sim, robot = two_robots()
     everyone = torch.ones(WORLDS, dtype=torch.bool)
     velocity = values(6, seed=3)
@@ -609,12 +609,12 @@ def test_a_mask_of_the_wrong_kind_is_refused():
         robot.write_joint_pos(torch.tensor([0, 1]), 0.0)
 
 
-# --- Once per step, and never stale -------------------------------------------------
+# --- Caching --------------------------------------------------------------------------
 
 
 @contextmanager
 def counted(name: str) -> Iterator[list[str]]:
-    """Count how often a quantity is computed."""
+    """Count the evaluations of a quantity."""
     original: quantity = vars(EntityData)[name]
     compute, calls = original._compute, []
 
@@ -651,7 +651,7 @@ def read_all(entity: Entity) -> dict[str, torch.Tensor]:
     return {name: getattr(entity.data, name) for name in QUANTITIES}
 
 
-def test_nothing_is_stale_after_a_verb_or_a_write():
+def test_derived_data_are_current_after_a_verb_or_a_write():
     sim, robot = two_robots()
     witness = Entity("robot", robot.cfg, sim, WorldRng(WORLDS, 0, sim.device))
     mask = torch.tensor([True, False, True])
@@ -668,7 +668,7 @@ def test_nothing_is_stale_after_a_verb_or_a_write():
     for moment, happen in moments.items():
         read_all(robot)
         happen()
-        # The witness remembers nothing from before this moment.
+        # The reference has no cached values.
         witness.data.invalidate()
         witness.data.encoder_bias.copy_(robot.data.encoder_bias)
         fresh = read_all(witness)
@@ -686,7 +686,7 @@ def test_neighbouring_columns_are_read_as_views_of_the_simulation():
 
 
 class HostReads(TorchDispatchMode):
-    """Notes operations that a CUDA graph cannot hold, or that copy from the host."""
+    """Records operations that a CUDA graph cannot capture, and copies from the host."""
 
     banned = ("nonzero", "_local_scalar_dense", "masked_select", "lift_fresh", "unique")
 
@@ -711,7 +711,7 @@ def test_reading_and_writing_can_be_captured_in_a_graph():
     mask = torch.tensor([True, False, True])
     wrench = values(4, 3, seed=1)
     chosen = torch.tensor([1])
-    read_all(robot)  # The first read of a field makes its tensor.
+    read_all(robot)  # The first read of a field creates its tensor.
     robot.data.invalidate()
     prepared = unit_poses(7), values(6, seed=7)
     with HostReads() as reads:
@@ -758,7 +758,8 @@ def test_root_and_joints_follow_a_step_without_forward():
         close(robot.data.root_lin_vel_w[world], lin)
 
 
-# --- Looking up, actuators, snapshots -----------------------------------------------
+# --- Name lookup, actuators, snapshots
+# -------------------------------------------------
 
 
 def test_unknown_pattern_is_an_error_with_the_nearest_names():

@@ -1,4 +1,4 @@
-"""What is observed at the end of an episode, and what asking for it changes."""
+"""Terminal observations, and the effect of requesting them."""
 
 from typing import Any
 
@@ -18,7 +18,7 @@ def synthetic() -> ManagerBasedRlEnvCfg:
 
 
 def on_warp() -> ManagerBasedRlEnvCfg:
-    """The same on the other engine, which never asks whether a world has ended."""
+    """The same on the other engine, which never reads whether a world has ended."""
     cfg = synthetic()
     cfg.sim.backend = "warp"
     return cfg
@@ -63,7 +63,9 @@ def flat(observations: Any, row: int) -> list[torch.Tensor]:
 
 
 @pytest.mark.parametrize("make", TWINS)
-def test_the_last_observation_is_that_of_a_twin_without_resets(make: Any) -> None:
+def test_the_terminal_observation_equals_that_of_a_twin_without_resets(
+    make: Any,
+) -> None:
     env = build(make(), "same_step", final_obs=True)
     twin = build(make(), "never", final_obs=False)
     ended = torch.zeros(env.num_envs, dtype=torch.bool)
@@ -90,7 +92,7 @@ def test_asking_for_last_observations_leaves_all_state_the_same(make: Any) -> No
         ends += int((terminated | truncated).sum())
         ours, theirs = asked.state.live(), plain.state.live()
         for name, value in ours.items():
-            # Figures of the last step of a command are taken in by one only.
+            # Figures of a command's last step are included by one of them only.
             if not name.startswith(("log.", "command.twist.metrics")):
                 assert torch.equal(value, theirs[name]), name
     assert ends >= asked.num_envs
@@ -98,7 +100,7 @@ def test_asking_for_last_observations_leaves_all_state_the_same(make: Any) -> No
 
 
 def test_resetting_by_hand_is_resetting_in_the_step() -> None:
-    """The same states, random numbers and observations, in every step."""
+    """Compare states, random numbers and observations, in every step."""
     inside = build(gym_tasks.remembering(), "same_step", final_obs=True)
     outside = build(gym_tasks.remembering(), "never", final_obs=False)
     for action in actions(inside, 60):

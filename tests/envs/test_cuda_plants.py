@@ -1,4 +1,4 @@
-"""Terms that a CUDA graph cannot hold, on a device that is not there: each is found."""
+"""Terms that cannot be captured, on the CUDA stand-in: each is found."""
 
 import random
 from collections.abc import Callable, Iterator
@@ -102,7 +102,7 @@ REFUSED = (mixes_devices, forgets_the_device, asks_numpy)
 
 @pytest.fixture(scope="module")
 def device() -> Iterator[StandIn]:
-    """What happens on the device; skips where torch does not let one be stood in."""
+    """Record of the device; skips if torch cannot be patched."""
     try:
         with stand_in() as device:
             yield device
@@ -122,7 +122,7 @@ def world(device: StandIn) -> ManagerBasedRlEnv:
 
 @pytest.fixture
 def planted(world: ManagerBasedRlEnv) -> Iterator[Callable[[Plant], ManagerBasedRlEnv]]:
-    """Puts another function in the place of a reward; it is taken away in the end."""
+    """Replaces the function of a reward; restored at the end."""
     term = world.reward_manager.term("planted")
     MEMORY.clear()
 
@@ -140,7 +140,7 @@ def name_of(plant: Plant) -> str:
 
 
 @pytest.mark.parametrize("plant", UNCAPTURED, ids=name_of)
-def test_what_cannot_be_captured_is_named_and_the_step_runs_in_segments(
+def test_uncapturable_code_is_named_and_the_step_runs_in_segments(
     plant: Plant, planted: Callable[[Plant], ManagerBasedRlEnv]
 ) -> None:
     env = planted(plant)
@@ -151,7 +151,7 @@ def test_what_cannot_be_captured_is_named_and_the_step_runs_in_segments(
 
 
 @pytest.mark.parametrize("plant", DIFFERING, ids=name_of)
-def test_what_a_replay_would_freeze_is_named_and_the_step_runs_in_segments(
+def test_code_that_a_replay_would_freeze_is_named_and_the_step_runs_in_segments(
     plant: Plant, planted: Callable[[Plant], ManagerBasedRlEnv]
 ) -> None:
     env = planted(plant)
@@ -160,7 +160,7 @@ def test_what_a_replay_would_freeze_is_named_and_the_step_runs_in_segments(
 
 
 @pytest.mark.parametrize("plant", REFUSED, ids=name_of)
-def test_what_mixes_host_and_device_fails_when_it_is_built(
+def test_mixing_host_and_device_fails_when_the_environment_is_built(
     plant: Plant, planted: Callable[[Plant], ManagerBasedRlEnv]
 ) -> None:
     with pytest.raises((RuntimeError, TypeError)) as error:
@@ -208,7 +208,7 @@ def test_a_replay_needs_the_modules_that_warps_part_of_the_graph_keeps_loaded(
 
 
 def judged(again: dict[str, Any], replayed: dict[str, Any]) -> list[str]:
-    """Names that the self-test finds where eager steps give zeros in 64 worlds."""
+    """Return the names that the self-test finds if eager steps give zeros."""
     zeros = {name: torch.zeros_like(value) for name, value in replayed.items()}
     ends = iter([zeros, zeros, zeros | again, zeros | replayed])
     env: Any = SimpleNamespace(
@@ -222,17 +222,17 @@ def judged(again: dict[str, Any], replayed: dict[str, Any]) -> list[str]:
     return [text.partition(" ")[0] for text in found]
 
 
-def test_what_worlds_share_is_judged_only_where_no_world_parted_ways() -> None:
+def test_shared_values_are_compared_only_if_no_world_diverged() -> None:
     one_world = torch.arange(64) == 5
     count, same = torch.tensor(1), torch.tensor(0)
     calm = {"x": torch.zeros(64, dtype=torch.bool), "log.count": count}
-    # Two eager runs part ways in one world, which one of them then counts.
+    # Two eager runs differ in one world, which one of them counts as non-finite.
     assert (
         judged({"x": one_world, "log.count": count}, calm | {"log.count": same}) == []
     )
-    # A replay does, and counts it.
+    # A replay does the same, and counts it.
     assert judged({}, {"x": one_world, "log.count": count}) == []
-    # Worlds agree, so nothing explains another count.
+    # Worlds agree, so no world explains a different count.
     assert judged({}, calm) == ["log.count"]
     half = torch.arange(64) < 32
     assert judged({}, {"x": half, "log.count": count}) == ["x"]

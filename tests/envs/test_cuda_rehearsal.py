@@ -1,6 +1,6 @@
-"""Each task on a CUDA device that is not there: replays of its step against Python.
+"""Each task on the CUDA stand-in: replays of its step compared with eager steps.
 
-Warp's CPU device computes the same bits each time, so they are equal bit for bit.
+Warp's CPU device is deterministic, so both are bit-identical.
 """
 
 import gc
@@ -42,7 +42,7 @@ TASKS = [name for name, entry in entries().items() if entry.origin == OURS]
 CASES = [
     pytest.param("Cartpole-Balance", WAYS, id="Cartpole-Balance"),
     pytest.param("Velocity-G1-Flat", WAYS[1:2], id="Velocity-G1-Flat-last-seen"),
-    # Of one robot each after the other, since they compile the same kernels.
+    # Tasks of one robot are consecutive, because they compile the same kernels.
     *(
         pytest.param(name, WAYS, id=name, marks=pytest.mark.slow)
         for name in TASKS
@@ -53,7 +53,7 @@ CASES = [
 
 @pytest.fixture
 def device() -> Iterator[StandIn]:
-    """What happens on the device; skips where torch does not let one be stood in."""
+    """Record of the device; skips if torch cannot be patched."""
     try:
         with stand_in() as device:
             yield device
@@ -69,7 +69,7 @@ def begin(env: ManagerBasedRlEnv) -> None:
 def compare(
     device: StandIn, fused: ManagerBasedRlEnv, eager: ManagerBasedRlEnv
 ) -> None:
-    """Take the same steps in both; they are equal, and none reads or uploads."""
+    """Take the same steps in both; they are equal, without reads or uploads."""
     random = torch.Generator().manual_seed(0)
     ended = 0
     for env in (fused, eager):
@@ -88,7 +88,7 @@ def compare(
 
 
 def recorded(cfg: ManagerBasedRlEnvCfg, folder: Path) -> ManagerBasedRlEnvCfg:
-    """Have a task record actions and states to files."""
+    """Configure a task to record actions and states to files."""
     cfg.recorders = {
         "actions": RecorderTermCfg(func=mdp.raw_actions),
         "start": RecorderTermCfg(func=mdp.entity_states, when="post_reset"),
@@ -98,7 +98,7 @@ def recorded(cfg: ManagerBasedRlEnvCfg, folder: Path) -> ManagerBasedRlEnvCfg:
 
 
 def episodes(folder: Path) -> dict[str, bytes]:
-    """What the file of a recording holds, by path."""
+    """Return the contents of a recording, by path."""
     found: dict[str, bytes] = {}
 
     def note(name: str, item: Any) -> None:
@@ -111,7 +111,7 @@ def episodes(folder: Path) -> dict[str, bytes]:
 
 
 def collect(device: StandIn, env: ManagerBasedRlEnv, name: str) -> None:
-    """Roll a policy out as a training does; neither reads nor uploads."""
+    """Roll out a policy as in training, without reads or uploads."""
     make = load_task(name).rl
     assert make is not None
     agent = make()
@@ -168,7 +168,7 @@ def test_memory_that_the_driver_refuses_is_an_error_with_its_number(
     assert not device.pinned
 
 
-def test_a_figure_of_memory_is_what_was_added(
+def test_a_memory_figure_equals_the_added_memory(
     device: StandIn, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     free = iter([40 << 30, 37 << 30])

@@ -1,4 +1,4 @@
-"""The environment's own behaviour: logs, final observations, quarantine, errors."""
+"""The environment: logs, terminal observations, diverged worlds, errors."""
 
 import copy
 from collections.abc import Callable
@@ -36,7 +36,7 @@ def cartpole(num_envs: int = 4, **changes: Any) -> CartpoleBalanceCfg:
 
 
 def short(steps: int, num_envs: int = 4) -> ManagerBasedRlEnv:
-    """A cartpole whose episodes last so many steps."""
+    """Cartpole with a given episode length in steps."""
     env = ManagerBasedRlEnv(cartpole(num_envs, episode_length_s=steps * 0.05))
     env.reset()
     return env
@@ -87,7 +87,7 @@ def test_the_log_is_a_mean_over_episodes_weighted_by_their_number() -> None:
     assert "Episode_Reward/smooth" not in env.take_log()
 
 
-def test_the_log_of_a_step_is_a_dictionary_of_its_own() -> None:
+def test_the_log_of_a_step_is_a_new_dictionary() -> None:
     env = short(2)
     env.step(still(env))
     *_, first = env.step(still(env))
@@ -107,7 +107,7 @@ def test_spaces_are_plain_records() -> None:
 
 
 class drawing(ManagerTermBase):
-    """A reward that can show itself."""
+    """Reward with a debug visualisation."""
 
     def __call__(self, env: Any) -> torch.Tensor:
         return torch.zeros(env.num_envs)
@@ -128,7 +128,7 @@ def test_a_term_may_draw() -> None:
 
 
 def test_final_observations_stay_in_their_place() -> None:
-    """A replay writes to the memory that it was recorded with, and nowhere else."""
+    """A replay writes only to the memory of its capture."""
     env = ManagerBasedRlEnv(SyntheticCfg(seed=5, final_obs=True))
     env.reset()
     places = []
@@ -139,10 +139,10 @@ def test_final_observations_stay_in_their_place() -> None:
     assert places[0] == places[1] == places[2]
 
 
-# Worlds that are not finite.
+# Non-finite worlds.
 
 
-def test_a_world_that_is_not_finite_ends_is_counted_and_goes_on() -> None:
+def test_a_non_finite_world_ends_is_counted_and_continues() -> None:
     env = short(100)
     env.step(still(env))
     env.sim.data.qvel[2, 0] = float("nan")
@@ -152,7 +152,7 @@ def test_a_world_that_is_not_finite_ends_is_counted_and_goes_on() -> None:
     assert observations["actor"].isfinite().all()
     observations, reward, terminated, *_ = env.step(still(env))
     assert not terminated.any() and observations["actor"].isfinite().all()
-    # One in twelve is far above the share that is put up with.
+    # One in twelve exceeds the allowed fraction.
     with pytest.raises(TooManyNonfiniteError, match="1 of 12 world steps"):
         env.take_log()
 
@@ -201,7 +201,7 @@ def test_a_diverged_world_that_is_not_reset_yet_is_observed_as_zeros(
 def test_the_share_of_diverged_worlds_is_counted_since_the_last_log(
     lost_before: int,
 ) -> None:
-    """Half of the worlds diverge in the one step after 100 good ones."""
+    """Half of the worlds diverge in one step after 100 good ones."""
     env = short(10_000)
     env.sim.data.qvel[:lost_before, 0] = float("nan")
     for _ in range(100):
@@ -217,7 +217,7 @@ def always_one(env: Any) -> torch.Tensor:
     return torch.ones(env.num_envs)
 
 
-def test_nothing_of_a_step_that_ended_in_nan_enters_the_sums_of_the_episode() -> None:
+def test_values_of_a_non_finite_step_are_excluded_from_the_episode_sums() -> None:
     cfg = cartpole(max_nonfinite_share=1.0)
     cfg.rewards["one"] = RewardTermCfg(func=always_one, weight=1.0)
     env = ManagerBasedRlEnv(cfg)
@@ -228,7 +228,7 @@ def test_nothing_of_a_step_that_ended_in_nan_enters_the_sums_of_the_episode() ->
     _, reward, terminated, *_ = env.step(still(env))
     assert terminated.tolist() == [False, False, True, False]
     assert reward[2] == 0.0 and reward[0] >= env.step_dt
-    # Three steps count, though the term was 1 in the fourth as well.
+    # Three steps count, although the term was also 1 in the fourth.
     rate = 3 * env.step_dt / env.max_episode_length_s
     assert env.take_log()["Episode_Reward/one"] == pytest.approx(rate)
 
@@ -264,7 +264,7 @@ def always_nan(env: Any) -> torch.Tensor:
     return torch.full((env.num_envs,), float("nan"))
 
 
-def test_a_run_whose_rewards_are_never_finite_is_stopped() -> None:
+def test_a_run_with_only_non_finite_rewards_is_stopped() -> None:
     cfg = cartpole()
     cfg.rewards["bad"] = RewardTermCfg(func=always_nan, weight=1.0)
     env = ManagerBasedRlEnv(cfg)
@@ -308,7 +308,7 @@ def test_an_action_of_the_wrong_kind_is_an_error(
         env.step(action)
 
 
-# Errors when the environment is built, before any physics.
+# Errors at build time, before any physics.
 
 
 def broken(**changes: Any) -> CartpoleBalanceCfg:
@@ -468,7 +468,7 @@ CASES: list[tuple[CartpoleBalanceCfg, type[Exception], str]] = [
 
 
 @pytest.mark.parametrize("cfg, error, text", CASES)
-def test_what_is_wrong_is_said_when_the_environment_is_built(
+def test_an_invalid_configuration_is_reported_when_the_environment_is_built(
     cfg: CartpoleBalanceCfg, error: type[Exception], text: str
 ) -> None:
     with pytest.raises(error) as caught:
@@ -486,7 +486,7 @@ def test_one_graph_for_all_of_a_step_needs_cuda() -> None:
 
 
 class late_reader(ManagerTermBase):
-    """Reads an acceleration only once it has been called often enough."""
+    """Reads an acceleration only after a number of calls."""
 
     def __init__(self, cfg: Any, env: Any) -> None:
         super().__init__(cfg, env)
@@ -522,7 +522,7 @@ def walker_with_accelerometer(num_envs: int) -> ManagerBasedRlEnv:
     return env
 
 
-def test_any_sensor_is_read_between_steps_and_changes_nothing_that_follows() -> None:
+def test_any_sensor_can_be_read_between_steps_without_side_effects() -> None:
     watched, left_alone = (walker_with_accelerometer(3) for _ in range(2))
     engine = watched.sim.engine
     for _ in range(6):
@@ -574,7 +574,7 @@ def test_a_mask_of_the_wrong_kind_is_refused_before_anything_moves() -> None:
     assert all(torch.equal(before[key], after[key]) for key in before)
 
 
-def test_masses_are_derived_anew_only_in_steps_in_which_a_world_resets() -> None:
+def test_constants_are_recomputed_only_in_steps_with_a_reset() -> None:
     cfg = SyntheticCfg(seed=1, mode="eager")
     cfg.sim.backend = "warp"
     env = ManagerBasedRlEnv(cfg, device="cpu")
@@ -596,7 +596,7 @@ def test_masses_are_derived_anew_only_in_steps_in_which_a_world_resets() -> None
         assert bool(derived) == bool(env.termination_manager.dones.any())
 
 
-def test_a_state_of_another_task_is_refused_by_naming_what_differs() -> None:
+def test_a_state_of_another_task_is_refused_with_the_differences() -> None:
     state = short(10).get_state()
     cfg = cartpole()
     cfg.rewards["more"] = RewardTermCfg(func=mdp.action_l2, weight=-0.1)
@@ -612,8 +612,8 @@ def test_a_state_of_another_task_is_refused_by_naming_what_differs() -> None:
 
 
 @pytest.mark.parametrize("engine", ["native", "warp"])
-def test_what_nobody_has_read_before_is_of_the_state_too(engine: str) -> None:
-    """Neither the rehearsal nor what was before `set_state` shows in any field."""
+def test_unread_quantities_belong_to_the_state_too(engine: str) -> None:
+    """Neither the rehearsal nor the state before `set_state` affects any field."""
     cfg = SyntheticCfg(seed=1)
     cfg.sim.backend = engine
     env = ManagerBasedRlEnv(cfg, device="cpu")
@@ -629,7 +629,7 @@ def test_what_nobody_has_read_before_is_of_the_state_too(engine: str) -> None:
     assert torch.allclose(second, env.sim.data.subtree_com, atol=1e-6)
 
 
-# Old terms, and how a step runs.
+# Terms with env_ids, and step modes.
 
 
 def push_by_ids(env: Any, env_ids: torch.Tensor, speed: float) -> None:
@@ -648,7 +648,7 @@ def test_a_term_that_takes_env_ids_runs_and_is_named_in_the_report() -> None:
 
 
 class frozen_counter(ManagerTermBase):
-    """A Python counter, which a recording would freeze."""
+    """A Python counter, which a capture would freeze."""
 
     def __init__(self, cfg: Any, env: Any) -> None:
         super().__init__(cfg, env)
@@ -698,7 +698,7 @@ def test_print_shows_managers_and_terms_as_tables() -> None:
     assert "4 worlds on native" in text and "Seed 1." in text
 
 
-def test_profile_gives_the_cost_of_every_term_and_verb_and_changes_nothing() -> None:
+def test_profile_shows_the_cost_of_every_term_and_engine_call() -> None:
     env = ManagerBasedRlEnv(SyntheticCfg(seed=1))
     env.reset()
     before = env.get_state()
@@ -708,7 +708,7 @@ def test_profile_gives_the_cost_of_every_term_and_verb_and_changes_nothing() -> 
     assert "engine: step" in profile.seconds and "reward/lin" in profile.seconds
     assert "event/push" in profile.seconds
     assert "action/joints" in profile.seconds and "command/twist" in profile.seconds
-    # No clock stays behind.
+    # All counters are restored.
     term = env.command_manager.term("twist")
     assert "update" not in vars(term) and "step" not in vars(env.sim.engine)
     assert sum(profile.seconds.values()) == pytest.approx(profile.total, rel=0.05)

@@ -1,4 +1,4 @@
-"""Actions of policies that were not told to leave their graph behind."""
+"""Actions of policies with an autograd graph."""
 
 from typing import Any
 
@@ -13,7 +13,7 @@ ENGINES = ["native", pytest.param("warp", marks=pytest.mark.slow)]
 
 
 def with_graph(rows: int, width: int = 1) -> torch.Tensor:
-    """An action that a policy has just computed."""
+    """An action with an autograd graph."""
     weight = torch.full((1, width), 0.5, requires_grad=True)
     return torch.linspace(-1.0, 1.0, rows)[:, None] * weight
 
@@ -35,7 +35,7 @@ def test_a_step_takes_the_values_of_an_action_without_its_graph(engine: Any) -> 
         assert torch.equal(reward, its_reward)
         assert torch.equal(shown["actor"], expected["actor"])  # pyright: ignore[reportArgumentType]
     assert not any(tensor.requires_grad for tensor in env.get_state().values())
-    # The policy's own graph is whole, and its action is what it was.
+    # The policy's own graph is intact, and its action unchanged.
     action.sum().backward()
 
 

@@ -1,4 +1,4 @@
-"""Resets from states that were made before: only these, and only where asked for."""
+"""Cached resets: only stored states, and only where requested."""
 
 from typing import Any
 
@@ -27,14 +27,14 @@ def cached_states(env: ManagerBasedRlEnv, number: int) -> CachedInitialStates:
 
 
 def poles(venv: Any) -> torch.Tensor:
-    """Positions and velocities of the cartpoles, which tell one state from another."""
+    """Positions and velocities of the cartpoles, which identify a state."""
     data = venv.unwrapped.worlds.env.sim.data
     return torch.cat((data.qpos, data.qvel), dim=1)
 
 
 @pytest.fixture(scope="module")
 def made() -> tuple[CachedReset, torch.Tensor]:
-    """Three worlds, and the states they may begin from, shape (number, worlds, 4)."""
+    """Three worlds, and their stored initial states, shape (number, worlds, 4)."""
     venv = CachedReset(TorchVectorEnv(worlds(remembering(), 3)), NUMBER)
     env = venv.unwrapped.worlds.env
     kept = env.get_state()
@@ -48,7 +48,7 @@ def made() -> tuple[CachedReset, torch.Tensor]:
 
 
 def which(known: torch.Tensor, present: torch.Tensor) -> torch.Tensor:
-    """The index of each world's state among those it may begin from, or -1."""
+    """Return the index of each world's state among its stored ones, or -1."""
     equal = (known == present).all(dim=-1)
     return torch.where(equal.any(dim=0), equal.long().argmax(dim=0), -1)
 
@@ -68,7 +68,7 @@ def test_every_episode_begins_from_one_of_the_rows_own_states(
 
 
 @pytest.mark.parametrize("mode", ["same_step", "next_step", "disabled"])
-def test_rows_that_begin_in_a_step_begin_from_their_states_too(
+def test_rows_that_begin_in_a_step_start_from_cached_states_too(
     made: tuple[CachedReset, torch.Tensor], mode: str
 ) -> None:
     venv, known = made
@@ -109,7 +109,7 @@ def test_a_partial_reset_leaves_the_other_rows_bit_equal(
 
 
 def test_the_states_are_those_that_resets_would_have_made() -> None:
-    """Return what events write, with masses and what follows from them."""
+    """Return the fields that events write, with masses and derived values."""
     cached, plain = synthetic(3), synthetic(3)
     cached.use_initial_states(cached_states(cached, 1))
     everyone = torch.ones(3, dtype=torch.bool)
@@ -166,8 +166,8 @@ def test_a_row_begins_the_same_way_whatever_their_number() -> None:
 
 
 @pytest.mark.parametrize("engine", ["native", "warp"])
-def test_an_episode_from_a_state_goes_on_as_it_would_have(engine: str) -> None:
-    """The first steps after a reset equal those after the same state was restored."""
+def test_an_episode_from_a_state_continues_identically(engine: str) -> None:
+    """The first steps after a reset equal those after restoring the same state."""
     env = make("synthetic", 4, engine=engine)
     cache = cached_states(env, 2)
     env.use_initial_states(cache)
@@ -185,7 +185,7 @@ def test_an_episode_from_a_state_goes_on_as_it_would_have(engine: str) -> None:
     assert all(torch.equal(one, two) for one, two in zip(first, again, strict=True))
 
 
-def test_nothing_is_read_back_to_the_host(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_no_host_read_occurs(monkeypatch: pytest.MonkeyPatch) -> None:
     env = make("synthetic", 4, engine="warp")
     cache = cached_states(env, 2)
     env.use_initial_states(cache)
@@ -197,7 +197,7 @@ def test_nothing_is_read_back_to_the_host(monkeypatch: pytest.MonkeyPatch) -> No
     assert seen.launches > 5
 
 
-def test_what_cannot_be_cached_says_why() -> None:
+def test_an_uncacheable_state_is_refused_with_the_reason() -> None:
     venv = TorchVectorEnv(worlds(cartpole(), 2))
     with pytest.raises(CacheError, match="number=0 of cached states has to be 1"):
         CachedReset(venv, 0)

@@ -1,4 +1,4 @@
-"""The order and the number of all calls, from build to step."""
+"""Order and number of all calls, from build to step."""
 
 import copy
 from collections.abc import Iterator
@@ -28,13 +28,13 @@ from tests.tools.operations import counted_operations
 
 
 class Journal:
-    """Journal that recording terms write."""
+    """Journal of recording terms."""
 
     lines: ClassVar[list[str]] = []
 
 
 class Recording(ManagerTermBase):
-    """A term that writes down every call."""
+    """Term that records every call."""
 
     def __init__(self, cfg: Any, env: Any) -> None:
         super().__init__(cfg, env)
@@ -143,7 +143,7 @@ SUBSTEP = ["sim.step", "scene.update", "substep metric"]
 
 STEP = [
     "process_action",
-    *ACT,  # Once, because position targets hold within a step.
+    *ACT,  # Once, because position targets are constant within a step.
     *SUBSTEP * 3,
     "termination",
     "reward",
@@ -270,7 +270,7 @@ def test_auto_resets_come_in_the_order_of_their_mode(
     record_verbs(env, monkeypatch)
     journal.clear()
     env.step(torch.zeros(2, 1))
-    # `sim.finish_step` after a reset is a whole `sim.step`, noted twice.
+    # `sim.finish_step` after a reset is a complete `sim.step`, recorded twice.
     calls = [call for call, _ in groupby(journal) if call in expected]
     assert calls == expected
 

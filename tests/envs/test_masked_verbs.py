@@ -1,4 +1,4 @@
-"""Worlds that a mask leaves out are left alone, with every buffer, on both engines."""
+"""Worlds outside a mask are unchanged, with every buffer, on both engines."""
 
 import pytest
 import torch
@@ -42,7 +42,7 @@ def test_a_masked_reset_leaves_every_other_row_bit_equal(
 def test_explicit_servos_in_the_step_equal_those_before_it(
     env: ManagerBasedRlEnv,
 ) -> None:
-    """`step(control=)` runs where positions and velocities are still the step's own."""
+    """`step(control=)` runs before positions and velocities are integrated."""
     ends = []
     for inside in (False, True):
         env.reset(seed=3)

@@ -1,4 +1,4 @@
-"""Environments in forked processes, after `close`, in threads, and with bad numbers."""
+"""Environments in forked processes, after `close`, in threads; invalid numbers."""
 
 import copy
 import multiprocessing
@@ -39,7 +39,7 @@ def env() -> ManagerBasedRlEnv:
 
 
 def answer_of(call: Any) -> str:
-    """What a call raises, as a line."""
+    """Return the error of a call, as one line."""
     try:
         call()
     except RuntimeError as error:
@@ -48,8 +48,8 @@ def answer_of(call: Any) -> str:
 
 
 @pytest.mark.filterwarnings("ignore:.*fork.*:DeprecationWarning")
-def test_a_forked_child_that_steps_is_told_to_spawn(env: ManagerBasedRlEnv) -> None:
-    """A child that hangs is ended by the alarm, and has said nothing."""
+def test_a_forked_child_that_steps_suggests_spawn(env: ManagerBasedRlEnv) -> None:
+    """A child process that hangs is ended by the alarm and prints nothing."""
     calls = (
         lambda: env.step(torch.zeros(4, 1)),
         env.reset,
@@ -75,10 +75,10 @@ def test_a_forked_child_that_steps_is_told_to_spawn(env: ManagerBasedRlEnv) -> N
     env.step(torch.zeros(4, 1))
 
 
-def test_a_step_that_is_one_graph_looks_at_the_process_too(
+def test_a_single_graph_step_also_checks_the_process(
     env: ManagerBasedRlEnv, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A replay calls no verb of the simulation, which would refuse as well."""
+    """A replay calls no method of the simulation, which would also raise."""
     replays: list[int] = []
     monkeypatch.setattr(env.runner, "run", lambda: replays.append(1))
     env.step(torch.zeros(4, 1))
@@ -93,7 +93,7 @@ def step_in_child(env: ManagerBasedRlEnv, pipe: Any) -> None:
 
 
 @pytest.mark.filterwarnings("ignore:.*fork.*:DeprecationWarning")
-def test_a_process_of_multiprocessing_that_is_forked_is_told_the_same(
+def test_a_forked_multiprocessing_child_suggests_spawn(
     env: ManagerBasedRlEnv,
 ) -> None:
     forked: Any = multiprocessing.get_context("fork")
@@ -141,7 +141,7 @@ def test_gymnasium_forms_are_not_stepped_after_close(numpy: bool) -> None:
 
 
 def test_a_second_thread_that_steps_is_refused() -> None:
-    """The first thread is inside its step, in a reward, until the second was told."""
+    """The first thread stays in its step until the second one has finished."""
     entered, told = threading.Event(), threading.Event()
 
     def waiting(env: Any) -> torch.Tensor:
@@ -206,7 +206,7 @@ def test_copies_of_environments_are_refused_with_a_remedy(
         ([1, None, 3, 4], TypeError, r"seed\[1\] is None"),
     ],
 )
-def test_a_seed_that_is_none_says_what_it_has_to_be(
+def test_an_invalid_seed_is_refused_with_the_valid_type(
     env: ManagerBasedRlEnv, seed: Any, error: type[Exception], text: str
 ) -> None:
     with pytest.raises(error, match=text) as raised:
@@ -222,7 +222,7 @@ def test_seeds_of_numpy_are_those_of_python(env: ManagerBasedRlEnv) -> None:
 
 
 @pytest.mark.parametrize("mask", [[True] * 4, np.ones(4, bool), True])
-def test_a_mask_that_is_no_tensor_says_what_it_has_to_be(
+def test_a_mask_that_is_not_a_tensor_is_refused_with_the_valid_type(
     env: ManagerBasedRlEnv, mask: Any
 ) -> None:
     with pytest.raises(TypeError, match=r"has to be a bool tensor of shape \(4,\)"):
@@ -230,7 +230,9 @@ def test_a_mask_that_is_no_tensor_says_what_it_has_to_be(
 
 
 @pytest.mark.parametrize("number", [2.5, "4", None, True, 0, -1])
-def test_a_number_of_worlds_that_is_none_says_what_it_has_to_be(number: Any) -> None:
+def test_an_invalid_number_of_worlds_is_refused_with_the_valid_range(
+    number: Any,
+) -> None:
     said = r"scene\.num_envs.* has to be .*1 or more"
     with pytest.raises(ValueError, match=said):
         ManagerBasedRlEnv(cfg(number))
@@ -247,6 +249,6 @@ def test_numbers_of_numpy_are_taken() -> None:
 
 
 @pytest.mark.parametrize("seed", [1.5, -1, "x", 2**64])
-def test_a_seed_of_a_configuration_is_checked_too(seed: Any) -> None:
+def test_a_seed_of_a_configuration_is_validated_too(seed: Any) -> None:
     with pytest.raises(ConfigError, match=r"seed is .*has to be"):
         ManagerBasedRlEnv(cfg(seed=seed))

@@ -1,4 +1,4 @@
-"""The same task on both engines, step by step from the same state."""
+"""The same task on both engines, compared step by step from the same state."""
 
 import math
 
@@ -11,13 +11,13 @@ from tests.tools.parity import copy_state, differences
 
 STEPS = 50
 EDGE = 1e-4
-"""Distance from its limit within which a world may end on one engine only, rad."""
+"""Distance from its limit at which a world can end on one engine only, rad."""
 LATE_TERMS = frozenset({"accelerometer", "torque", "acc", "power"})
-"""Terms that read what the solver computes: accelerations and forces."""
+"""Terms that read solver results: accelerations and forces."""
 
 
 def watch_tilt(env: ManagerBasedRlEnv) -> list[torch.Tensor]:
-    """Cosine of every world's tilt, as terminations saw it, negative."""
+    """Negative cosine of every world's tilt, as read by terminations."""
     seen: list[torch.Tensor] = []
     compute = env.termination_manager.compute
 
@@ -41,7 +41,7 @@ def test_each_step_agrees_from_the_same_state(name: str) -> None:
         copy_state(native, warp)
         ours, theirs = native.step(action), warp.step(action)
         for world in (ours[2] != theirs[2]).nonzero()[:, 0].tolist():
-            # Only a world on the very edge may fall on one engine and not the other.
+            # Only a world at the limit can fall on one engine alone.
             assert abs(tilts[-1][world] + math.cos(1.0)) < EDGE
         for found in differences(native, warp, group="critic", late=LATE_TERMS):
             assert found.is_small, found
@@ -60,7 +60,7 @@ def test_cartpole_runs_free_on_both_engines_alike() -> None:
         assert torch.equal(ours[3], theirs[3])
 
 
-def test_a_model_field_written_between_steps_counts_at_once_on_both_engines() -> None:
+def test_a_model_field_written_between_steps_takes_effect_on_both_engines() -> None:
     native, warp = (
         make("synthetic", 4, engine=engine) for engine in ("native", "warp")
     )

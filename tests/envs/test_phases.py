@@ -1,4 +1,4 @@
-"""A reset and a step by hand, phase by phase, against those of the environment."""
+"""Reset and step phase by phase, compared with those of the environment."""
 
 from itertools import pairwise
 from typing import Any
@@ -24,12 +24,12 @@ SPEED = torch.tensor([0.5, 0.1, -0.2])
 
 
 def joints(num_envs: int) -> torch.Tensor:
-    """Other joint positions in each world, shape (num_envs, 12)."""
+    """Return distinct joint positions per world, shape (num_envs, 12)."""
     return torch.linspace(-0.4, 0.4, num_envs * 12).view(num_envs, 12)
 
 
 def place(env: Any, mask: torch.Tensor) -> None:
-    """As an event: the robot where the test wants it, by the entity's own means."""
+    """Event that places the robot with the writers of the entity."""
     robot = env.scene.entity("robot")
     state = torch.cat([PLACE, TURN, SPEED, torch.zeros(3)]).expand(env.num_envs, 13)
     robot.write_root_state(mask, state.to(env.device))
@@ -37,7 +37,7 @@ def place(env: Any, mask: torch.Tensor) -> None:
 
 
 def place_by_hand(env: ManagerBasedRlEnv, mask: torch.Tensor) -> None:
-    """The same in MuJoCo's own numbers: a free joint, then twelve hinges."""
+    """The same with MuJoCo's fields: a free joint, then twelve hinges."""
     root = torch.cat([PLACE, TURN]).expand(env.num_envs, 7)
     qpos = torch.cat([root, joints(env.num_envs)], dim=1)
     qvel = torch.zeros_like(env.sim.data.qvel)
@@ -47,7 +47,7 @@ def place_by_hand(env: ManagerBasedRlEnv, mask: torch.Tensor) -> None:
 
 
 def placed(engine: str, num_envs: int) -> ManagerBasedRlEnvCfg:
-    """Every feature there is, and one reset event, which places the robot."""
+    """A task with every feature, and one reset event that places the robot."""
     cfg = SyntheticCfg(seed=11)
     cfg.scene.num_envs, cfg.sim.backend = num_envs, engine
     cfg.sim.nconmax, cfg.sim.njmax = 256, 256
@@ -101,7 +101,7 @@ def test_a_reset_by_hand_equals_reset_to_that_state(engine: str, num_envs: int) 
     assert differences(env.get_state(), twin.get_state(), tolerance) == []
     assert differences(ours, theirs, tolerance) == []
     assert our_extras.keys() == their_extras.keys()
-    # It is the state that was asked for, and other worlds have all their bits.
+    # The requested state is set, and other worlds are unchanged bit for bit.
     assert torch.equal(env.sim.data.qpos[mask, :3], PLACE.expand(int(mask.sum()), 3))
     after = rows(env)
     for name, value in before.items():
@@ -168,7 +168,7 @@ def test_a_step_by_hand_equals_step(num_envs: int, when: Any, final_obs: bool) -
 
 
 class SeesBeginnings(ManagerTermBase):
-    """Remembers where the cart was when the episode began."""
+    """Stores the cart's position at the start of the episode."""
 
     def __init__(self, cfg: Any, env: Any) -> None:
         super().__init__(cfg, env)
@@ -191,7 +191,7 @@ def env() -> ManagerBasedRlEnv:
     return ManagerBasedRlEnv(cfg, "cpu")
 
 
-def test_terms_see_what_was_written_as_the_beginning(env: ManagerBasedRlEnv) -> None:
+def test_terms_observe_values_written_at_the_beginning(env: ManagerBasedRlEnv) -> None:
     term = env.reward_manager.term("seen").instance
     assert isinstance(term, SeesBeginnings)
     env.lifecycle.initialise(events=False)
@@ -200,7 +200,7 @@ def test_terms_see_what_was_written_as_the_beginning(env: ManagerBasedRlEnv) -> 
     assert term.start.tolist() == [0.25, -0.5]
 
 
-def test_initialise_has_reset_events_happen_unless_told_not_to(
+def test_initialise_runs_reset_events_unless_disabled(
     env: ManagerBasedRlEnv,
 ) -> None:
     env.lifecycle.initialise(events=False)
@@ -225,7 +225,7 @@ def objection(env: ManagerBasedRlEnv, name: str, *args: Any, **settings: Any) ->
     return str(caught.value)
 
 
-def test_phases_of_an_environment_at_rest_say_what_comes_first(
+def test_phases_out_of_order_name_the_required_phase(
     env: ManagerBasedRlEnv,
 ) -> None:
     assert objection(env, "apply") == (
@@ -291,7 +291,7 @@ def test_a_reset_is_for_the_same_worlds_in_all_its_phases(
         "The mask of apply() differs from that of initialise(). Pass the same mask "
         "to all phases of a reset."
     )
-    # Neither does it help to write into the mask that was given.
+    # Writing into the passed mask also has no effect.
     given = mask.clone()
     env.reset()
     env.lifecycle.initialise(mask)
@@ -374,7 +374,7 @@ def test_the_phases_of_a_step_appear_by_name_in_the_profile(
     env.reset()
     profile = env.profile(4)
     assert list(profile.phases) == list(STEP)
-    # Resets within a step count in every step, as masks that hold for nobody.
+    # Resets within a step run in every step, with empty masks.
     env.choose_resets("same_step", final_obs=False)
     profile = env.profile(4)
     assert all(seconds > 0.0 for seconds in profile.phases.values())

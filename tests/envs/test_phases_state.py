@@ -1,4 +1,4 @@
-"""State that is set in the middle of a reset or a step by hand."""
+"""States set in the middle of a phase-by-phase reset or step."""
 
 from typing import Any
 

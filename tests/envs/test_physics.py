@@ -1,4 +1,4 @@
-"""Physics steps that an engine takes in one call, and plans that use it."""
+"""Physics steps in one engine call, and plans that use it."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -21,7 +21,7 @@ STEPS = 4
 
 
 def pile(memory: str, boxes: int = 40) -> Simulation:
-    """Boxes that overlap, one of them driven and measured."""
+    """Overlapping boxes, one of them driven and measured."""
     spec = mujoco.MjSpec.from_string(BALL)
     for i in range(boxes):
         body = spec.worldbody.add_body(name=f"box{i}", pos=[0.05 * i, 0, 0.05])
@@ -44,7 +44,7 @@ def pile(memory: str, boxes: int = 40) -> Simulation:
 
 
 def run(sim: Simulation, *, at_once: bool) -> list[torch.Tensor]:
-    """Take some steps, and return the sensor readings of each."""
+    """Take steps, and return the sensor readings of each."""
     readings: list[torch.Tensor] = []
 
     def read() -> None:
@@ -68,10 +68,10 @@ def assert_same(ours: Any, theirs: Any) -> None:
 
 
 @pytest.mark.parametrize("memory", ["4M", "250K"])
-def test_steps_at_once_are_those_steps_and_show_each_one_s_readings(
+def test_several_steps_at_once_equal_single_steps_with_their_sensor_readings(
     memory: str,
 ) -> None:
-    """Also where worlds have no room for contacts: MuJoCo ends a rollout there."""
+    """Also without memory for contacts, where MuJoCo ends a rollout."""
     together, apart = pile(memory), pile(memory)
     for _ in range(3):
         ours, theirs = run(together, at_once=True), run(apart, at_once=False)
@@ -141,7 +141,7 @@ def test_an_environment_steps_to_the_same_bits(task: str) -> None:
 
 @dataclass(kw_only=True)
 class HeightCfg(SensorCfg):
-    """A user's own sensor, of the highest that a body has been in physics steps."""
+    """User's sensor of a body's maximum height over physics steps."""
 
     def edit_spec(self, spec: mujoco.MjSpec) -> None:
         """Add nothing."""

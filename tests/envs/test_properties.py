@@ -26,7 +26,7 @@ TASKS |= {task_id: registered(task_id) for task_id in entries()}
 
 # Warp compiles kernels for each model, 45 s the first time; by default tests take four.
 CARTPOLE_ON_WARP = pytest.param("warp", "Cartpole-Balance", marks=pytest.mark.slow)
-# Muscles take seconds for a few steps. Of tasks that share their terms, one is fast:
+# Muscle tasks take seconds for a few steps. Of tasks with the same terms, one is fast:
 # Lift-Yam for the arm, Velocity-G1 (rough ground) for walking, Tracking-Go1 for clips
 # and the Go1, Cartpole-Balance for the cartpole.
 HEAVY = (
@@ -78,7 +78,7 @@ def make(
     cfg.sim.num_threads = num_threads
     cfg.seed = seed
     cfg.episode_length_s = min(cfg.episode_length_s, 30 * cfg.decimation * 0.01)
-    # With few worlds the pool of contacts of MuJoCo Warp is a small one.
+    # With few worlds, MuJoCo Warp's contact buffer is small.
     cfg.sim.nconmax, cfg.sim.njmax = 256, 256
     env = ManagerBasedRlEnv(cfg, device="cpu")
     env.reset()
@@ -86,21 +86,21 @@ def make(
 
 
 def uncouple(cfg: ManagerBasedRlEnvCfg) -> None:
-    """Have each world of a tracking task begin where it likes, whoever fails."""
+    """Make start frames of a tracking task independent of failures in other worlds."""
     for command in cfg.commands.values():
         if isinstance(command, MotionCommandCfg):
             command.sampling = "uniform"
 
 
 def actions(env: ManagerBasedRlEnv, steps: int, worlds: int = 64) -> torch.Tensor:
-    """The same numbers for world i whatever the number of worlds."""
+    """Return the same numbers for world i for any number of worlds."""
     random = torch.Generator().manual_seed(2)
     size = (steps, worlds, env.action_manager.total_action_dim)
     return torch.randn(size, generator=random)[:, : env.num_envs]
 
 
 def rows(env: ManagerBasedRlEnv) -> dict[str, torch.Tensor]:
-    """Copies of all tensors that have a row for each world."""
+    """Return copies of all tensors with one row per world."""
     tensors = env.state.live() | env.sim.snapshot()
     for name in STAGE_OF:
         tensors[f"data.{name}"] = env.sim.engine.data(name)
@@ -112,7 +112,7 @@ def rows(env: ManagerBasedRlEnv) -> dict[str, torch.Tensor]:
 
 
 def disturb(env: ManagerBasedRlEnv, step: int) -> None:
-    """Something happens to world 0 alone."""
+    """Disturb world 0 only."""
     mask = torch.zeros(env.num_envs, dtype=torch.bool)
     mask[0] = True
     if step % 17 == 3:
@@ -124,7 +124,7 @@ def disturb(env: ManagerBasedRlEnv, step: int) -> None:
 
 
 @pytest.mark.parametrize("engine, name", ON_BOTH)
-def test_what_happens_to_world_0_changes_no_bit_of_another(
+def test_disturbances_of_world_0_do_not_change_other_worlds(
     engine: str, name: str
 ) -> None:
     steps = 100 if engine == "native" else 40
@@ -187,7 +187,7 @@ def fingerprint(env: ManagerBasedRlEnv, steps: int) -> str:
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_the_same_seed_gives_the_same_run_at_any_number_of_threads(name: str) -> None:
+def test_the_same_seed_gives_the_same_run_for_any_number_of_threads(name: str) -> None:
     runs = [
         fingerprint(make(name, 4, num_threads=threads, seed=seed), 200)
         for threads, seed in ((1, 1), (2, 1), (2, 2))
@@ -218,7 +218,7 @@ def test_continuing_from_a_state_is_bit_equal_to_not_stopping(
             assert torch.equal(value, other)
 
 
-def test_a_state_goes_to_another_environment_of_the_same_config() -> None:
+def test_a_state_can_be_set_in_another_environment_of_the_same_config() -> None:
     first, second = make("synthetic", 4, seed=1), make("synthetic", 4, seed=2)
     plan = actions(first, 40)
     for action in plan[:20]:
@@ -230,7 +230,7 @@ def test_a_state_goes_to_another_environment_of_the_same_config() -> None:
         assert torch.equal(ours[1], theirs[1])
 
 
-def test_what_step_returned_never_changes() -> None:
+def test_returned_values_are_never_modified() -> None:
     env = make("synthetic", 4)
     plan = actions(env, 12)
     kept = [env.step(action) for action in plan[:3]]
@@ -248,7 +248,7 @@ def test_what_step_returned_never_changes() -> None:
 
 
 def test_an_explicit_seed_starts_the_same_episode_whatever_went_before() -> None:
-    # The same seed for both, because startup events have drawn with it.
+    # The same seed for both, because startup events have used it.
     first, second = make("synthetic", 4), make("synthetic", 4)
     for action in actions(first, 9):
         first.step(action)
@@ -262,7 +262,9 @@ def test_an_explicit_seed_starts_the_same_episode_whatever_went_before() -> None
     assert not torch.equal(ours["actor"][3], other["actor"][3])
 
 
-def test_two_resets_in_a_row_begin_differently_in_the_worlds_asked_for() -> None:
+def test_two_resets_in_a_row_give_different_initial_states_in_the_selected_worlds() -> (
+    None
+):
     env = make("synthetic", 4)
     mask = torch.tensor([False, True, False, True])
     begun = []

@@ -1,4 +1,4 @@
-"""Terms and models that cannot work, refused by name when a task is built."""
+"""Invalid terms and models, refused by name at build time."""
 
 import math
 from pathlib import Path
@@ -145,7 +145,7 @@ def test_nan_in_a_model_file_is_refused_with_file_element_and_attribute(
 ) -> None:
     file = tmp_path / "arm.xml"
     file.write_text(arm(**attributes))
-    mujoco.MjModel.from_xml_path(str(file))  # MuJoCo itself takes it.
+    mujoco.MjModel.from_xml_path(str(file))  # MuJoCo alone accepts it.
     cfg = SceneCfg(entities={"bot": EntityCfg(source=file)})
     with pytest.raises(ModelFileError, match=f"The model 'bot' has NaN in {text}") as e:
         build_scene(cfg, seed=0)
@@ -155,7 +155,7 @@ def test_nan_in_a_model_file_is_refused_with_file_element_and_attribute(
     ]
 
 
-def test_names_that_a_model_has_twice_are_told_in_one_line(tmp_path: Path) -> None:
+def test_duplicate_names_in_a_model_are_reported_in_one_line(tmp_path: Path) -> None:
     twice = arm().replace("<geom", '<geom name="bone" size="0.2"/><geom', 1)
     file = tmp_path / "arm.xml"
     file.write_text(twice)

@@ -1,4 +1,4 @@
-"""Episodes that are counted: their seeds, their ends, and the actions by chance."""
+"""Counted episodes: seeds, endings, and random actions."""
 
 from typing import Any
 
@@ -47,7 +47,7 @@ def test_an_end_by_success_is_no_fall_and_any_other_failure_is() -> None:
 
 
 @pytest.mark.parametrize("distribution", ["uniform", "normal"])
-def test_actions_by_chance_lie_on_both_sides_of_zero(distribution: Any) -> None:
+def test_random_actions_have_both_signs(distribution: Any) -> None:
     env = counter()
     policy = RandomPolicy(env, seed=0, distribution=distribution, clip=0.75)
     drawn = torch.cat([policy(None) for _ in range(300)])

@@ -1,6 +1,7 @@
-"""Steps whose operations are joined to kernels, against steps of torch alone.
+"""Steps with fused row kernels, compared with torch steps.
 
-Kernels run on Warp's CPU device, with the native engine, so that nothing else differs.
+Kernels run on Warp's CPU device with the native engine, so that only the kernels
+differ.
 """
 
 from collections.abc import Callable
@@ -15,7 +16,7 @@ from mjlab.threads import torch_threads
 from tests.golden.runs import NUM_ENVS, actions, build
 
 STEPS = 10
-"""Episodes end in them, which have 8 at most."""
+"""Episodes of at most 8 steps end during the comparison."""
 
 
 def flush_before(rows: RowPrograms, call: Callable[..., Any]) -> Callable[..., Any]:
@@ -48,7 +49,7 @@ def watched(env: ManagerBasedRlEnv, monkeypatch: pytest.MonkeyPatch) -> RowProgr
 def differing(
     ours: dict[str, Any], theirs: dict[str, Any], most: float
 ) -> dict[str, float]:
-    """Largest differences of what is not the same, relative to a tensor's scale."""
+    """Maximum relative differences of the tensors that differ."""
     found = {}
     for name, value in ours.items():
         there, here = (t.double().nan_to_num(7.0) for t in (theirs[name], value))
@@ -59,7 +60,7 @@ def differing(
 
 
 MOST = {"Muscle-Walk-W18": 1e-4}
-"""What may differ, if not 2e-5: rounding goes through twenty physics steps."""
+"""Tolerances other than 2e-5: rounding accumulates over twenty physics steps."""
 
 
 @pytest.mark.parametrize(
@@ -75,14 +76,14 @@ MOST = {"Muscle-Walk-W18": 1e-4}
         )
     ],
 )
-def test_kernels_of_a_whole_step_compute_what_torch_does(
+def test_kernels_of_a_complete_step_match_torch(
     task: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with torch_threads(1):
         plain, env = build(f"native/{task}"), build(f"native/{task}")
         rows = watched(env, monkeypatch)
         for step, action in enumerate(actions(env)[:STEPS]):
-            # Rounding does not add up: both go on from the same state.
+            # Rounding does not accumulate, because both continue from the same state.
             env.set_state(plain.get_state())
             plain.action_manager.take(action)
             env.action_manager.take(action)

@@ -1,7 +1,7 @@
-"""Answers given on request, after something other than Python moved the worlds.
+"""Cached values after changes that run no Python.
 
-A CUDA graph's replay writes tensors and runs no Python. Here a twin takes the steps and
-its tensors are copied in place, which leaves Python just as unaware.
+A replay of a CUDA graph writes tensors without Python. Here a twin takes the steps, and
+its tensors are copied in place, with the same effect.
 """
 
 from dataclasses import dataclass
@@ -55,7 +55,7 @@ def make(scene: SceneCfg, **actions: ActionTermCfg) -> ManagerBasedRlEnv:
 
 
 def ball() -> ManagerBasedRlEnv:
-    """A ball that hits the ground after some 30 of the steps."""
+    """Ball that hits the ground after about 30 steps."""
     entity = EntityCfg(source=lambda: mujoco.MjSpec.from_string(BALL))
     return make(
         SceneCfg(terrain=TerrainCfg(), entities={"ball": entity}, sensors=(TOUCH,))
@@ -68,7 +68,7 @@ def muscles() -> ManagerBasedRlEnv:
 
 @dataclass
 class Replay:
-    """A graph that is none: a twin steps, and its tensors are copied."""
+    """Fake graph: a twin steps, and its tensors are copied."""
 
     env: ManagerBasedRlEnv
     twin: ManagerBasedRlEnv
@@ -87,7 +87,7 @@ class Replay:
 def replayed(
     env: ManagerBasedRlEnv, twin: ManagerBasedRlEnv, monkeypatch: pytest.MonkeyPatch
 ) -> ManagerBasedRlEnv:
-    """Have the steps of `env` be replays."""
+    """Replace the steps of `env` by fake replays."""
 
     def record(run: object, device: torch.device, rows: None) -> tuple[Replay, None]:
         env.program.advance()
@@ -109,7 +109,7 @@ def touch_of(env: ManagerBasedRlEnv) -> ContactSensor:
 
 
 def in_c(env: ManagerBasedRlEnv) -> mujoco.MjData:
-    """MuJoCo C in the state of the first world."""
+    """Return MuJoCo C in the state of the first world."""
     data = mujoco.MjData(env.sim.mj_model)
     data.qpos[:] = env.sim.data.qpos[0].numpy()
     data.qvel[:] = env.sim.data.qvel[0].numpy()
@@ -124,7 +124,7 @@ def idle(env: ManagerBasedRlEnv) -> None:
 # --- After a replay -----------------------------------------------------------------
 
 
-def test_contact_answers_after_a_replay_are_those_of_its_last_physics_step(
+def test_contact_results_after_a_replay_belong_to_its_last_physics_step(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     env = replayed(ball(), ball(), monkeypatch)
@@ -132,7 +132,7 @@ def test_contact_answers_after_a_replay_are_those_of_its_last_physics_step(
     data, touched, landings = in_c(env), False, 0
     for _ in range(STEPS):
         idle(env)
-        # Contacts of a step are those of the state that it starts from.
+        # Contacts of a step belong to its initial state.
         mujoco.mj_step(model, data)
         assert bool(sensor.is_in_contact()) == (data.ncon > 0)
         assert bool(sensor.compute_first_contact(DT)) == (data.ncon > 0 and not touched)
@@ -142,7 +142,7 @@ def test_contact_answers_after_a_replay_are_those_of_its_last_physics_step(
     assert landings == 1
 
 
-def test_a_force_read_late_is_read_anew_after_the_next_replay(
+def test_a_force_read_late_is_recomputed_after_the_next_replay(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     env = replayed(ball(), ball(), monkeypatch)
@@ -160,7 +160,7 @@ def test_a_force_read_late_is_read_anew_after_the_next_replay(
     assert expected > 1.0, "the ball lies on the ground"
 
 
-def test_what_muscles_can_do_after_a_replay_is_of_the_present_state(
+def test_muscle_capacities_after_a_replay_belong_to_the_current_state(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     env = replayed(muscles(), muscles(), monkeypatch)
@@ -191,7 +191,7 @@ def test_views_and_entity_data_after_a_replay_are_of_the_present_state(
 # --- After a state was put back -----------------------------------------------------
 
 
-def test_contact_answers_are_those_of_the_state_that_was_put_back() -> None:
+def test_contact_results_belong_to_the_restored_state() -> None:
     env = ball()
     sensor, start = touch_of(env), env.get_state()
     for _ in range(STEPS):
@@ -201,7 +201,7 @@ def test_contact_answers_are_those_of_the_state_that_was_put_back() -> None:
     assert not bool(sensor.is_in_contact()) and in_c(env).ncon == 0
 
 
-def test_what_muscles_can_do_is_of_the_state_that_was_put_back() -> None:
+def test_muscle_capacities_belong_to_the_restored_state() -> None:
     env = muscles()
     term, start = muscle_action(env), env.get_state()
     for _ in range(3):

@@ -1,4 +1,4 @@
-"""A world's part of a state: put back, put elsewhere, and nothing else touched."""
+"""A world's row of a state: restored, moved, and without effect on other rows."""
 
 import itertools
 
@@ -13,7 +13,7 @@ from tests.envs.test_properties import TASKS, actions, make, rows
 ENGINES = ["native", "warp"]
 SLOW = pytest.mark.slow
 NUMBERS = [1, 4, pytest.param(16, marks=SLOW)]
-# Big robots say nothing more than small ones; each takes its seconds.
+# Large robots test the same as small ones, and are slow.
 NAMES = ["synthetic", "Cartpole-Balance"]
 NAMES += [pytest.param(n, marks=SLOW) for n in TASKS if n not in NAMES]
 DERIVED = {f"data.{name}" for name, stage in STAGE_OF.items() if stage}
@@ -22,7 +22,7 @@ Seen = list[dict[str, torch.Tensor]]
 
 
 def run(env: ManagerBasedRlEnv, plan: torch.Tensor) -> Seen:
-    """All that the steps of a plan return, by name."""
+    """Return all results of the steps of a plan, by name."""
     seen = []
     for action in plan:
         observations, *rest, _ = env.step(action)
@@ -50,19 +50,19 @@ def test_some_worlds_go_back_and_the_others_go_on_bit_for_bit(
     back = set(range(0, num_envs, 3))
     mask = mask_of(num_envs, back)
     plan = actions(env, 72)
-    # By now the curriculum has done what it does, which worlds would share.
+    # By now the curriculum has changed its values, which worlds share.
     run(env, plan[:41])
     state = env.get_state()
     first = run(env, plan[41:52])
-    env.reset(mask=~mask)  # Draws the others' masses anew.
-    rows(env)  # From now on all derived fields have been read, and are kept.
+    env.reset(mask=~mask)  # Randomises the masses of the other worlds again.
+    rows(env)  # All derived fields have been read and are stored from now on.
     before, whole = rows(env), env.get_state()
     env.set_state(state, mask)
     after = rows(env)
     assert before.keys() == after.keys()
     for key in before:
         assert torch.equal(before[key][~mask], after[key][~mask]), key
-    # World by world, the same actions as after the state was taken, or those to come.
+    # World by world, with the same actions as after the snapshot, or later ones.
     later = plan[52:63].clone()
     later[:, mask] = plan[41:52][:, mask]
     again = run(env, later)
@@ -77,11 +77,11 @@ def test_some_worlds_go_back_and_the_others_go_on_bit_for_bit(
 
 @pytest.mark.parametrize("name", NAMES)
 @pytest.mark.parametrize("num_envs", NUMBERS)
-def test_a_world_goes_on_in_another_environment_as_it_would_have(
+def test_a_world_continues_identically_in_another_environment(
     name: str, num_envs: int
 ) -> None:
-    # Of the same seed, because startup events and terrain have drawn with it.
-    # Where failures of others say where a world begins, it would begin elsewhere.
+    # With the same seed, because startup events and terrain have used it. Adaptive
+    # start frames would depend on failures of other worlds.
     home, away = (make(name, number, uncoupled=True) for number in (5, num_envs))
     plan = actions(home, 30)
     run(home, plan[:6])
@@ -89,7 +89,7 @@ def test_a_world_goes_on_in_another_environment_as_it_would_have(
     row = world_row(home.get_state(), 3)
     before = rows(away)
     place = num_envs - 1
-    # Curricula weigh rewards by the number of steps, which all worlds share.
+    # Curricula depend on the number of steps, which all worlds share.
     away.put_rows({place: row}, shared=True)
     after, mask = rows(away), mask_of(num_envs, {place})
     for key, value in before.items():
@@ -119,24 +119,24 @@ def test_rows_from_several_moments_go_on_side_by_side(engine: str) -> None:
 
 @pytest.mark.parametrize("num_envs", [1, 4])
 @pytest.mark.parametrize("name", NAMES)
-def test_it_is_known_by_name_what_worlds_share(name: str, num_envs: int) -> None:
-    """Told apart by their shapes in environments of 2 and of 3 worlds."""
+def test_shared_tensors_are_identified_by_name(name: str, num_envs: int) -> None:
+    """Identified by their shapes in environments of 2 and of 3 worlds."""
     two, three, env = (make(name, n) for n in (2, 3, num_envs))
     kinds = [e.state.live() for e in (two, three)]
     for key, tensor in env.state.live().items():
         shapes = [kind[key].shape for kind in kinds]
         has_rows = shapes[0] != shapes[1]
         assert is_per_world(key, tensor, num_envs) == has_rows, key
-        # As many worlds as it has rows do not make it theirs.
+        # A tensor with as many rows as worlds is not necessarily per world.
         assert has_rows or not tensor.ndim or not is_per_world(key, tensor, len(tensor))
 
 
 @pytest.mark.parametrize("num_envs", [1, 4, pytest.param(64, marks=SLOW)])
 @pytest.mark.parametrize("name", ["synthetic", "Velocity-Go1-Flat"])
-def test_a_seeded_world_is_the_same_whoever_is_beside_it(
+def test_a_seeded_world_does_not_depend_on_other_worlds(
     name: str, num_envs: int
 ) -> None:
-    """The others are reset at all times; world 0 is in an environment of its own."""
+    """Other worlds are reset repeatedly; world 0 has a separate environment."""
     alone, beside = make(name, 1), make(name, num_envs)
     alone.reset(seed=5)
     beside.reset(seed=5)
@@ -154,7 +154,7 @@ def test_a_seeded_world_is_the_same_whoever_is_beside_it(
 
 @pytest.mark.parametrize("num_envs", NUMBERS)
 @pytest.mark.parametrize("name", NAMES)
-def test_a_partial_reset_changes_only_the_rows_asked_for(
+def test_a_partial_reset_changes_only_the_selected_rows(
     name: str, num_envs: int
 ) -> None:
     """Engine state and model, managers, buffers, histories, random numbers."""
@@ -169,7 +169,7 @@ def test_a_partial_reset_changes_only_the_rows_asked_for(
         assert torch.equal(before[key][~asked], after[key][~asked]), key
     counters = env.get_state()["rng.counter"]
     assert torch.equal(counters - twin["rng.counter"], asked.long())
-    # And the rows that were left alone have the future that they would have had.
+    # And the other rows continue as without the change.
     plan = actions(env, 17)[7:]
     partly = run(env, plan)
     env.set_state(twin)
@@ -208,7 +208,7 @@ def test_a_state_of_the_other_engine_is_refused() -> None:
 
 
 def test_a_state_holds_the_same_names_before_and_after_masses_are_drawn() -> None:
-    """MuJoCo's batch varies constants only once they differ from one another."""
+    """MuJoCo's batch stores constants per world only after they differ."""
     env = make("synthetic", 2)
     cfg = TASKS["synthetic"]()
     cfg.scene.num_envs, cfg.sim.backend, cfg.seed = 2, "native", 11

@@ -1,4 +1,4 @@
-"""State by entity: what the numbers mean, in MuJoCo's own words, and writing them."""
+"""State by entity: meaning of the numbers, by MuJoCo, and writing them."""
 
 from typing import Any
 
@@ -51,7 +51,7 @@ TABLE = """
 
 
 def cfg(num_envs: int) -> ManagerBasedRlEnvCfg:
-    """Something that floats and has every joint, and a table that is only placed."""
+    """Floating entity with every joint type, and a table that is placed."""
     return ManagerBasedRlEnvCfg(
         scene=SceneCfg(
             num_envs=num_envs,
@@ -69,7 +69,7 @@ def env() -> ManagerBasedRlEnv:
 
 
 def random_state(env: ManagerBasedRlEnv, seed: int) -> dict[str, torch.Tensor]:
-    """Numbers that a state may have: quaternions of unit length, a table at rest."""
+    """Return valid state numbers: unit quaternions, a table at rest."""
     generator = torch.Generator().manual_seed(seed)
     state = {}
     for name, layout in state_layout(env.scene).items():
@@ -87,7 +87,7 @@ def random_state(env: ManagerBasedRlEnv, seed: int) -> dict[str, torch.Tensor]:
     return state
 
 
-def test_the_numbers_are_those_that_mujoco_gives_the_same_state(
+def test_the_numbers_equal_mujocos_for_the_same_state(
     env: ManagerBasedRlEnv,
 ) -> None:
     env.set_state_dict(random_state(env, 1))
@@ -122,7 +122,7 @@ def test_the_numbers_are_those_that_mujoco_gives_the_same_state(
         torch.testing.assert_close(ours, torch.tensor(tail), atol=1e-6, rtol=1e-6)
 
 
-def test_the_layout_says_where_the_parts_are(env: ManagerBasedRlEnv) -> None:
+def test_the_layout_documents_the_position_of_each_part(env: ManagerBasedRlEnv) -> None:
     layout = state_layout(env.scene)
     assert layout["creature"] == {
         "pos": slice(0, 3),
@@ -140,7 +140,7 @@ def test_the_layout_says_where_the_parts_are(env: ManagerBasedRlEnv) -> None:
 
 
 @pytest.mark.parametrize("engine", ["native", "warp"])
-def test_what_is_set_is_what_is_got_in_the_worlds_meant_and_nowhere_else(
+def test_set_values_are_read_back_in_the_selected_worlds_only(
     engine: str,
 ) -> None:
     env = make("synthetic", 4, engine=engine)
@@ -158,7 +158,7 @@ def test_what_is_set_is_what_is_got_in_the_worlds_meant_and_nowhere_else(
 
 
 @pytest.mark.parametrize("num_envs", [1, 4, 16])
-def test_what_follows_from_the_state_is_current_once_it_is_set(num_envs: int) -> None:
+def test_derived_quantities_are_current_after_setting_the_state(num_envs: int) -> None:
     env = ManagerBasedRlEnv(cfg(num_envs))
     state = random_state(env, 3)
     env.set_state_dict(state)
@@ -170,7 +170,7 @@ def test_what_follows_from_the_state_is_current_once_it_is_set(num_envs: int) ->
     torch.testing.assert_close(top, state["table"][:, :3])
 
 
-def test_one_row_is_for_all_worlds_and_who_is_left_out_stays(
+def test_one_row_applies_to_all_worlds_and_omitted_entities_are_unchanged(
     env: ManagerBasedRlEnv,
 ) -> None:
     env.set_state_dict(random_state(env, 4))

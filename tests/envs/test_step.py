@@ -1,4 +1,4 @@
-"""The step as a device program: no host reads, the same operations at every step."""
+"""The step as a device program: no host reads, the same operations in every step."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
@@ -29,7 +29,8 @@ def registered(task_id: str) -> Callable[[], ManagerBasedRlEnvCfg]:
 
 
 TASKS = {"synthetic": synthetic} | {id_: registered(id_) for id_ in entries()}
-# Muscles take seconds for a few steps; other variants have the terms of their kind.
+# Muscle tasks take seconds for a few steps; other variants have the terms of their
+# kind.
 HEAVY = {
     "Lift-Yam-Depth",
     "Lift-Yam-IK",
@@ -52,7 +53,7 @@ NAMES = [
 
 def make(cfg: ManagerBasedRlEnvCfg) -> ManagerBasedRlEnv:
     cfg.scene.num_envs = NUM_ENVS
-    # Short episodes, so that some worlds end while others go on.
+    # Short episodes, so that some worlds end while others continue.
     cfg.episode_length_s = 12 * cfg.decimation * cfg.sim.mujoco.timestep
     env = ManagerBasedRlEnv(cfg)
     env.reset(seed=5)
@@ -61,18 +62,18 @@ def make(cfg: ManagerBasedRlEnvCfg) -> ManagerBasedRlEnv:
 
 
 def tensors_of(env: ManagerBasedRlEnv) -> dict[str, torch.Tensor]:
-    """All tensors that hang onto the environment, by the way to them.
+    """Return all tensors of the environment, by their path.
 
-    What entities have computed since the last step is forgotten, as after a replay.
+    Cached quantities of entities are cleared, as after a replay.
     """
     env.scene.invalidate()
     return reachable_tensors(env)
 
 
 def moved(before: dict[str, torch.Tensor], after: dict[str, torch.Tensor]) -> list[str]:
-    """Tensors that came, went, or lie elsewhere.
+    """Return new, deleted and moved tensors.
 
-    Whoever holds `before` keeps its memory, which no new tensor can get then.
+    `before` must be kept alive, so that no new tensor can reuse its memory.
     """
     places = [
         {name: tensor.data_ptr() for name, tensor in tensors.items()}
@@ -91,7 +92,7 @@ def actions(env: ManagerBasedRlEnv, steps: int) -> torch.Tensor:
 def watch_steps(
     env: ManagerBasedRlEnv, monkeypatch: pytest.MonkeyPatch, steps: int
 ) -> list[tuple[StepWatch, int]]:
-    """Watch steps; for each, what it did and how many worlds ended in it."""
+    """Record steps: the operations of each, and its number of finished worlds."""
     seen = []
     for action in actions(env, steps):
         with watch(env, monkeypatch) as step:
@@ -115,12 +116,12 @@ def test_every_step_does_the_same_operations_on_the_same_memory(
     assert moved(before, tensors_of(env)) == []
     known = {tensor.data_ptr() for tensor in before.values()}
     assert {tensor.data_ptr() for tensor in env.state.live().values()} <= known
-    # The same program runs when worlds end and when none does.
+    # The same operations run with and without finished worlds.
     ended = [number for _, number in steps]
     assert any(ended) and not all(ended)
 
 
-# Each watch is able to fail.
+# Checks that each detector works.
 
 
 def const(env: Any, value: Any) -> torch.Tensor:
@@ -179,7 +180,7 @@ def test_a_planted_host_read_is_found(
 
 
 class python_counter(ManagerTermBase):
-    """Counts in Python what a recording would see once."""
+    """Python counter, which a capture would freeze."""
 
     def __init__(self, cfg: Any, env: Any) -> None:
         super().__init__(cfg, env)
@@ -191,7 +192,7 @@ class python_counter(ManagerTermBase):
 
 
 class new_tensor(ManagerTermBase):
-    """Keeps its memory in another place each time, and does not own up to it."""
+    """Reallocates its memory in each call, without declaring it."""
 
     def __init__(self, cfg: Any, env: Any) -> None:
         super().__init__(cfg, env)
@@ -203,7 +204,7 @@ class new_tensor(ManagerTermBase):
 
 
 class growing(ManagerTermBase):
-    """Keeps one more tensor each time."""
+    """Stores one more tensor in each call."""
 
     def __init__(self, cfg: Any, env: Any) -> None:
         super().__init__(cfg, env)
@@ -215,7 +216,7 @@ class growing(ManagerTermBase):
 
 
 class new_at_reset(ManagerTermBase):
-    """Keeps its memory in another place after each reset."""
+    """Reallocates its memory after each reset."""
 
     def __init__(self, cfg: Any, env: Any) -> None:
         super().__init__(cfg, env)
@@ -251,19 +252,19 @@ def test_planted_memory_that_moves_is_found(func: Any) -> None:
     assert found and all("planted" in name for name in found)
 
 
-# Acts inside the physics steps.
+# Acts within the physics steps.
 
 
 @dataclass(kw_only=True)
 class RisingCfg(mdp.JointEffortActionCfg):
-    """An effort that is 1 more from one physics step to the next."""
+    """Effort that increases by 1 in each physics step."""
 
     def bind(self, name: str, env: Any) -> "Rising":
         return Rising(name, self, env)
 
 
 class Rising(AffineAction):
-    """Notes the controls that it finds in each physics step."""
+    """Records the controls in each physics step."""
 
     def __init__(self, name: str, cfg: RisingCfg, env: Any) -> None:
         super().__init__(name, cfg, env)
@@ -279,6 +280,6 @@ def test_targets_that_a_late_term_sets_count_in_the_next_physics_step() -> None:
     force = RisingCfg(entity_name="cartpole", joint_names=("slider",))
     env = make(replace(cfg, actions={"force": force}))
     term = cast(Rising, env.action_manager.term("force"))
-    term.seen.clear()  # Building has rehearsed steps.
+    term.seen.clear()  # Building has run rehearsal steps.
     env.step(torch.full((NUM_ENVS, 1), 5.0))
     assert term.seen == [5.0, 6.0, 7.0, 8.0]

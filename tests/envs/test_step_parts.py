@@ -1,4 +1,4 @@
-"""The parts around a step, each by itself: none of them needs an environment."""
+"""Parts of a step, tested without an environment."""
 
 import warnings
 from collections.abc import Callable
@@ -18,7 +18,7 @@ from mjlab.sim.fields import FORWARD_FIELDS
 
 
 def flags(*ended: bool) -> Any:
-    """Terminations of worlds, which can be taken back and added."""
+    """Terminations of worlds that can be removed and added."""
     dones = torch.tensor(ended)
     terminated, time_outs = dones.clone(), torch.zeros_like(dones)
 
@@ -54,7 +54,7 @@ NONE = torch.zeros(3, dtype=torch.bool)
 # --- Resets ---------------------------------------------------------------------------
 
 
-def test_a_world_that_is_reset_from_outside_in_place_of_a_step_gets_nothing() -> None:
+def test_a_world_that_is_reset_externally_instead_of_stepped_gets_zero_reward() -> None:
     flags_of = torch.tensor([True, True, False])
     step = Step(torch.zeros(3), torch.tensor([1.0, 2.0, 3.0]), flags_of, flags_of, {})
     held_back = torch.tensor([False, True, False])
@@ -99,7 +99,7 @@ def test_a_world_that_the_caller_resets_is_not_reset_again_in_the_next_step() ->
     assert resets.held_back.tolist() == [False, True, False]
 
 
-def test_last_observations_are_kept_and_zero_in_worlds_that_are_lost() -> None:
+def test_terminal_observations_are_kept_and_zero_in_diverged_worlds() -> None:
     ended = flags(True, True, False)
     memory = {"actor": torch.zeros(3, 1), "parts": {"a": torch.zeros(3, 2)}}
     resets = AutoReset(ended, rewards(0.0, 0.0, 0.0), final_obs=memory)
@@ -115,7 +115,7 @@ def test_an_unknown_moment_of_resets_names_the_known_ones() -> None:
         AutoReset(flags(True), rewards(0.0), "later")  # type: ignore[arg-type]
 
 
-# --- Numbers that are not finite ------------------------------------------------------
+# --- Non-finite numbers ---------------------------------------------------------------
 
 
 def guard(
@@ -132,7 +132,7 @@ def test_a_lost_world_ends_and_is_counted_by_term() -> None:
     ended = flags(False, False, False)
     found = guard(ended, torch.tensor([False, True, False]), share=0.2)
     found.detect()
-    found.diverged[2] = True  # As the reward manager adds its own.
+    found.diverged[2] = True  # As added by the reward manager.
     found.end_episodes()
     assert ended.dones.tolist() == [False, True, True]
     assert found.take_counts() == {
@@ -142,7 +142,7 @@ def test_a_lost_world_ends_and_is_counted_by_term() -> None:
     assert found.take_counts()["Health/nonfinite"] == 0.0, "taken once"
 
 
-def test_room_that_lacked_is_told_once_and_told_again_when_it_lacks_again() -> None:
+def test_a_full_buffer_is_reported_once_and_again_after_it_recovered() -> None:
     report = SimpleNamespace(overflow={"contacts": 3}, advice=("Give more room.",))
     found = guard(flags(False), torch.tensor([False]), share=1.0, report=report)
 
@@ -159,7 +159,7 @@ def test_room_that_lacked_is_told_once_and_told_again_when_it_lacks_again() -> N
         assert lacked() == 2.0
 
 
-def test_too_many_lost_worlds_stop_the_run_with_their_share_and_terms() -> None:
+def test_too_many_diverged_worlds_stop_the_run_with_their_share_and_terms() -> None:
     found = guard(flags(False), torch.tensor([True]), share=0.2)
     found.detect()
     found.end_episodes()
@@ -171,7 +171,7 @@ def test_too_many_lost_worlds_stop_the_run_with_their_share_and_terms() -> None:
 
 
 class Physics:
-    """Worlds whose only state is a number each."""
+    """Worlds with one number as their state."""
 
     def __init__(self, num_envs: int) -> None:
         self.num_envs, self.device = num_envs, torch.device("cpu")
@@ -253,7 +253,7 @@ def runner(lines: list[str], error: EngineError | None = None) -> EagerRunner:
     return EagerRunner(program, sim, [Watcher(lines)], mode="eager", reason="a test")
 
 
-def test_observers_look_before_after_and_between_the_phases_of_a_step() -> None:
+def test_observers_are_called_before_after_and_between_the_phases_of_a_step() -> None:
     lines: list[str] = []
     steps = runner(lines)
     steps.run()
@@ -262,7 +262,7 @@ def test_observers_look_before_after_and_between_the_phases_of_a_step() -> None:
     assert lines == expected
 
 
-def test_observers_hear_of_a_step_in_which_the_engine_failed() -> None:
+def test_observers_are_notified_of_a_failed_engine_step() -> None:
     lines: list[str] = []
     with pytest.raises(EngineError):
         runner(lines, EngineError("stuck", [0])).run()

@@ -1,4 +1,4 @@
-"""Physics of training beside the physics in which a policy is judged."""
+"""Physics for training, and the finer physics for evaluation."""
 
 import mujoco
 import pytest
@@ -40,7 +40,7 @@ def test_training_physics_changes_steps_and_cone_and_keeps_the_control_rate() ->
     assert cfg.sim.mujoco.cone == "elliptic"
 
 
-def test_without_training_physics_a_configuration_stays_as_it_is() -> None:
+def test_without_training_physics_a_configuration_is_unchanged() -> None:
     cfg = VelocityGo1FlatCfg()
     cfg.sim.training = None
     assert cfg.for_training() is cfg

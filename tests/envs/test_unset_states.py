@@ -1,4 +1,4 @@
-"""Initial states of entities: written by resets, or said to be left out."""
+"""Initial states of entities: written by resets, or reported as unset."""
 
 import logging
 from typing import Any
@@ -88,14 +88,14 @@ def warnings_of(caplog: pytest.LogCaptureFixture) -> list[str]:
 
 
 @pytest.mark.parametrize("engine", ["native", "warp"])
-def test_without_events_of_its_own_a_robot_stands_at_its_initial_state(
+def test_without_custom_events_a_robot_starts_at_its_initial_state(
     engine: str, caplog: pytest.LogCaptureFixture
 ) -> None:
     env = ManagerBasedRlEnv(task(engine), device="cpu")
     assert not warnings_of(caplog)
     env.reset()
     expected = torch.tensor(STANDING).expand(3, -1)
-    # Values of the configuration, which both engines show as float32.
+    # Values of the configuration, which both engines store as float32.
     assert torch.allclose(env.sim.data.qpos, expected, rtol=1e-6, atol=0.0)
     assert not env.sim.data.qvel.any()
     for _ in range(2):
@@ -108,7 +108,7 @@ def test_without_events_of_its_own_a_robot_stands_at_its_initial_state(
 
 
 def test_the_trunk_falls_from_its_initial_height_as_in_mujoco() -> None:
-    """A robot in the floor would be thrown up instead."""
+    """A robot below the floor would be pushed up instead."""
     env = ManagerBasedRlEnv(task(), device="cpu")
     env.reset()
     env.step(torch.zeros(3, 0))
@@ -119,7 +119,7 @@ def test_the_trunk_falls_from_its_initial_height_as_in_mujoco() -> None:
     np.testing.assert_allclose(env.sim.data.qvel[0], data.qvel, rtol=1e-5, atol=1e-6)
 
 
-def test_events_without_a_reset_that_places_the_robot_are_told_in_one_line(
+def test_events_without_a_robot_reset_give_a_one_line_warning(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
     for events, said in (
@@ -137,7 +137,7 @@ def test_events_without_a_reset_that_places_the_robot_are_told_in_one_line(
 def test_joints_that_a_reset_leaves_out_are_in_the_startup_report(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
-    """Resets of some joints are a choice, which is no cause for a warning."""
+    """Resets of some joints are intended, so there is no warning."""
     base = EventTermCfg(
         func=mdp.reset_root_state_uniform,
         mode="reset",
@@ -153,7 +153,7 @@ def test_joints_that_a_reset_leaves_out_are_in_the_startup_report(
 
 
 def test_looking_for_unset_states_changes_no_state() -> None:
-    """Two environments of which one looks again go on alike."""
+    """Reading the state again does not affect the environment."""
     one, other = (ManagerBasedRlEnv(task(), device="cpu") for _ in range(2))
     for env in (one, other):
         env.reset(seed=4)

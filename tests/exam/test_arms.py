@@ -1,4 +1,4 @@
-"""Arms walk: published goal, interpolation, mirror and the space of the hands."""
+"""Arm motions: published goal, interpolation, mirror and limits of the hands."""
 
 import mujoco
 import numpy as np
@@ -76,7 +76,7 @@ def test_hands_must_be_in_front_and_below_the_chin(robot: ExamRobot) -> None:
     assert reach.allows(stance)
     assert not reach.allows(backwards)
     assert not reach.allows(raised)
-    # Oracle: the palm site of MuJoCo's kinematics, inside of the hand's box.
+    # Reference: the palm site of MuJoCo's kinematics lies inside the hand's box.
     data = mujoco.MjData(robot.model)
     places = []
     for pose in (stance, backwards, raised):

@@ -21,7 +21,7 @@ GAINS = 120.0, 4.0
 """Gains of the policy of these tests."""
 
 LEAN = 0.05
-"""Distance of its targets from the stance, rad. Joints move at once."""
+"""Distance of its targets from the stance, rad, so that joints move from the start."""
 
 
 class Stander:
@@ -44,7 +44,7 @@ class Stander:
 
 
 class Listener:
-    """Policy with constant targets and gains of its own that keeps its readings."""
+    """Policy with constant targets and gains that stores its readings."""
 
     def __init__(self, exam: Exam, lean: float = LEAN) -> None:
         self.command = CommandCfg()
@@ -66,7 +66,7 @@ class Listener:
 
 
 def short(exam: Exam, seconds: float, number: int = 1) -> Exam:
-    """Return the exam with few and short targets."""
+    """Return the exam with few, short targets."""
     targets = replace(exam.targets, number=number, seconds=seconds)
     return replace(exam, targets=targets)
 
@@ -121,7 +121,7 @@ def test_crane_pins_the_base_and_holds_the_stance(
     )
     np.testing.assert_allclose(found.qpos, data.qpos, atol=1e-9)
     np.testing.assert_allclose(root, (0, 0, 0.793, 1, *[0.0] * 9))
-    # Feet hang above the ground.
+    # The feet are above the ground.
     mujoco.mj_kinematics(robot.model, data)
     ground, model = robot.model.geom("ground").id, robot.model
     gaps = [
@@ -151,7 +151,7 @@ def test_readings_equal_plain_mujoco_with_torques_each_physics_step(
             error = targets - data.qpos[robot.qpos]
             data.ctrl[:] = GAINS[0] * error - GAINS[1] * data.qvel[robot.qvel]
             mujoco.mj_step(model, data)
-            # As mj_step leaves them: of the state before the step.
+            # As after mj_step: values of the state before the step.
             kind = mujoco.mjtObj.mjOBJ_SITE
             mujoco.mj_objectVelocity(model, data, kind, site, speed, 1)
             down = -data.site_xmat[site].reshape(3, 3)[2]
@@ -172,7 +172,7 @@ def test_torque_is_limited_by_the_joint_alone(robot: ExamRobot) -> None:
 def test_joints_without_a_policy_have_ten_hertz_gains(robot: ExamRobot) -> None:
     names = robot.exam.joints
     kp, kd = (dict(zip(names, gains, strict=True)) for gains in robot.hold_gains)
-    # The published gains of an arm, and of wrist pitch.
+    # Published gains of an arm, and of wrist pitch.
     assert kp["left_elbow_joint"] == pytest.approx(14.25, abs=0.005)
     assert kd["left_elbow_joint"] == pytest.approx(0.907, abs=0.0005)
     assert kp["left_wrist_pitch_joint"] == pytest.approx(16.78, abs=0.005)
@@ -250,7 +250,7 @@ def test_new_target_is_not_reached_by_the_hysteresis_of_the_old_one() -> None:
     distance = np.linalg.norm(places, axis=-1)
     run = int(np.argmax(distance[:, 1] - distance[:, 0]))
     policy = Listener(robot.exam, lean=0.0)
-    # The first target is within reach and the second is not, but never leaves it.
+    # The first target is reached; the second is not, but stays reached by hysteresis.
     policy.command = CommandCfg(reach_m=(float(distance[run].mean()), 100.0))
     conduct(robot, LEVELS["A"], policy, range(run, run + 1), threads=1)
     planar = [np.linalg.norm(seen.command[0, :2]) for seen in policy.readings]
@@ -287,7 +287,7 @@ def test_robot_below_its_fall_height_has_fallen() -> None:
     (run,) = results.runs
     heights = results.poses[0][:, 2]
     assert not run.completed and 0.5 < run.survival < 3.0
-    # A frame each second control step, the last one before the fall.
+    # One frame every second control step, the last one before the fall.
     assert len(heights) == -(-round(run.survival / 0.02) // 2)
     assert (heights >= 0.5).all() and heights[-1] < 0.6
     assert len(run.targets) == 1 and run.last_punch is None
@@ -300,7 +300,7 @@ def test_completed_run_has_all_targets_and_its_duration(dog: ExamRobot) -> None:
         assert len(run.targets) == len(run.punches) == 2
 
 
-def test_equal_calls_give_equal_bits(dog: ExamRobot) -> None:
+def test_equal_calls_give_identical_bits(dog: ExamRobot) -> None:
     first, second = (
         conduct(
             dog,
@@ -361,7 +361,7 @@ def test_payload_equals_a_model_that_is_compiled_with_it() -> None:
 
 def test_touchdowns_count_between_two_loads() -> None:
     meter, on = FootMeter((1, 1), (30.0, 10.0)), np.array([True])
-    # Lands at 31 N with the speed of the step before, and lifts off below 10 N.
+    # Touchdown at 31 N with the speed of the step before; lift-off below 10 N.
     forces = (0.0, 20.0, 31.0, 90.0, 20.0, 31.0, 9.0, 0.0, 40.0)
     speeds = (0.1, 0.5, 0.7, 0.0, 0.0, 0.0, 0.0, 0.3, 0.4)
     for force, speed in zip(forces, speeds, strict=True):

@@ -1,4 +1,4 @@
-"""Films: chosen runs, and marks at their places in plain MuJoCo."""
+"""Films: selected runs, and marks at the positions of plain MuJoCo."""
 
 from pathlib import Path
 

@@ -38,7 +38,7 @@ def test_mean_has_a_normal_interval() -> None:
 
 def test_mean_over_targets_is_weighted_by_targets() -> None:
     assert weighted_mean([[1.0], [4.0, 4.0, 3.0]]).mean == 3.0
-    # With one target a run it is the usual interval.
+    # With one target per run it is the usual interval.
     single, usual = weighted_mean([[1.0], [2.0], [6.0]]), mean_of([1.0, 2.0, 6.0])
     assert single.low == pytest.approx(usual.low)
 

@@ -53,7 +53,7 @@ def test_runs_draw_the_same_numbers_in_any_company() -> None:
     np.testing.assert_array_equal(together.forces[2], alone.forces[0])
 
 
-def test_targets_lie_on_their_disc_uniformly() -> None:
+def test_targets_are_uniformly_distributed_on_their_disc() -> None:
     route = draw_route(G1_EXAM, range(64))
     distance = np.hypot(route.places[..., 0] - 0.3, route.places[..., 1])
     assert distance.max() <= 0.75

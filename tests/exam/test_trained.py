@@ -1,4 +1,4 @@
-"""Policies of this framework: their managers see the exam's readings."""
+"""Policies of this framework: their managers receive the exam's readings."""
 
 from collections.abc import Iterator
 from dataclasses import replace
@@ -24,7 +24,7 @@ WORLDS = 2
 
 
 class _Constant:
-    """Policy with a constant action that keeps its observations."""
+    """Policy with a constant action that stores its observations."""
 
     def __init__(self, env: ManagerBasedRlEnv) -> None:
         self.env, self.seen = env, []
@@ -40,7 +40,7 @@ class _Constant:
 
 
 class _Kept:
-    """A policy whose readings and targets are kept."""
+    """Policy whose readings and targets are stored."""
 
     def __init__(self, policy: TrainedPolicy) -> None:
         self.policy, self.readings, self.targets = policy, [], []

@@ -1,4 +1,4 @@
-"""Files of policies that ship, for the tests of this folder."""
+"""Files of shipped policies, for the tests of this folder."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""Policies that see: what a contract says of a camera is what its pictures show."""
+"""Vision-based policies: the contract's camera agrees with its images."""
 
 import json
 from collections.abc import Callable
@@ -31,7 +31,7 @@ def made(cfg: Any) -> ManagerBasedRlEnv:
 
 @pytest.fixture(scope="module")
 def contract(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, dict[str, Any]]:
-    """The policy that ships, as a file, and what it says."""
+    """The shipped policy as a file, and its contract."""
     path = tmp_path_factory.mktemp("onnx") / "reach.onnx"
     export.main(["Reach-Yam-Depth", "--logs", str(path.parent), "--out", str(path)])
     return path, json.loads(path.with_suffix(".contract.json").read_text())
@@ -46,7 +46,7 @@ def camera_of(contract: dict[str, Any]) -> dict[str, Any]:
 def drawn_by_mujoco(
     model: mujoco.MjModel, data: mujoco.MjData, camera: dict[str, Any]
 ) -> np.ndarray:
-    """The picture as the contract tells it, by MuJoCo's renderer and no more."""
+    """Return the image described by the contract, by MuJoCo's renderer."""
     with mujoco.Renderer(model, camera["size"][1], camera["size"][0]) as renderer:
         renderer.enable_depth_rendering()
         shown = mujoco.MjvOption()
@@ -61,7 +61,7 @@ def drawn_by_mujoco(
 def cast_by_mujoco(
     model: mujoco.MjModel, data: mujoco.MjData, camera: dict[str, Any]
 ) -> np.ndarray:
-    """The same picture by MuJoCo's own rays, one through the middle of each pixel."""
+    """Return the same image by MuJoCo's rays, one through the centre of each pixel."""
     width, height = camera["size"]
     (focal_x, focal_y), (middle_x, middle_y) = camera["focal"], camera["center"]
     across = (np.arange(width) + 0.5 - middle_x) / focal_x
@@ -84,7 +84,7 @@ def first_face(
     ray: np.ndarray,
     near: float,
 ) -> float:
-    """Where a ray first meets what faces it, as OpenGL sees it, from `near` on."""
+    """Return the first front-facing hit of a ray beyond `near`, as in OpenGL."""
     groups, found = np.array([1, 1, 1, 0, 0, 0], np.uint8), np.zeros(1, np.int32)
     way, normal = near, np.zeros(3)
     while True:
@@ -101,7 +101,7 @@ def first_face(
 
 @dataclass
 class Seeing:
-    """A task whose policy sees, and what of it MuJoCo's own state measures."""
+    """A vision-based task, and its inputs measured from MuJoCo's state."""
 
     task: str
     cfg: Callable[[], Any]
@@ -118,7 +118,7 @@ SEEING = [
 def seeing(
     request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
 ) -> tuple[ManagerBasedRlEnv, Policy, OnnxPolicy]:
-    """One world as it is watched, without chance; its network; and its file."""
+    """One world in the play configuration, deterministic; its network; and its file."""
     one: Seeing = request.param
     path = tmp_path_factory.mktemp("onnx") / "policy.onnx"
     export.main([one.task, "--logs", str(path.parent), "--out", str(path)])
@@ -132,7 +132,7 @@ def seeing(
 def measured(
     said: dict[str, Any], data: mujoco.MjData, goal: np.ndarray
 ) -> dict[str, np.ndarray]:
-    """The file's inputs but for the picture, from MuJoCo's own state."""
+    """Return the file's inputs except the image, from MuJoCo's state."""
     found: dict[str, np.ndarray] = {}
     for entry in said["inputs"]:
         name = entry["name"]
@@ -145,14 +145,14 @@ def measured(
     return {name: value.astype(np.float32) for name, value in found.items()}
 
 
-def test_in_plain_mujoco_it_moves_as_in_the_environment_by_what_rays_see(
+def test_with_ray_observations_plain_mujoco_moves_like_the_environment(
     seeing: tuple[ManagerBasedRlEnv, Policy, OnnxPolicy],
 ) -> None:
-    """Twenty control steps, each from the environment's state and picture.
+    """Compare twenty control steps, each from the environment's state and image.
 
-    A ray along an edge meets either of two surfaces, as the processor rounds: one such
-    pixel moves joints by 2e-4 rad in a step, and contacts multiply that. Without one
-    the largest difference is 3e-6 rad on three instruction sets, and joints move by
+    A ray along an edge hits one of two surfaces, depending on rounding: one such pixel
+    moves joints by 2e-4 rad in a step, and contacts amplify this. Without such a pixel
+    the maximum difference is 3e-6 rad on three instruction sets, and joints move by
     5e-3 to 0.1 rad.
     """
     env, network, file = seeing
@@ -162,7 +162,7 @@ def test_in_plain_mujoco_it_moves_as_in_the_environment_by_what_rays_see(
     model, data = env.sim.mj_model, mujoco.MjData(env.sim.mj_model)
     (term,) = said["actions"]
     driven = {model.joint(model.actuator_trnid[i, 0]).name: i for i in range(model.nu)}
-    # What the policy does not move is held where the contract says.
+    # Joints without policy control hold the position in the contract.
     for joint in said["entities"]["robot"]["joints"]:
         if (index := driven.get(f"robot/{joint['name']}")) is not None:
             data.ctrl[index] = joint["default_pos"]
@@ -188,12 +188,12 @@ def test_in_plain_mujoco_it_moves_as_in_the_environment_by_what_rays_see(
 
 
 @pytest.mark.slow
-def test_fed_what_was_seen_the_file_acts_as_the_network_does(
+def test_with_the_same_observations_the_file_gives_the_same_actions(
     seeing: tuple[ManagerBasedRlEnv, Policy, OnnxPolicy],
 ) -> None:
-    """Over 200 steps; relative to the largest action where that is above 1.
+    """Over 200 steps; relative for actions above 1.
 
-    A sharp softmax over a picture multiplies what rounding does.
+    A softmax with low temperature amplifies rounding errors.
     """
     env, network, file = seeing
     most = {"Reach-Yam-Depth": 1e-5 / 0.03, "Lift-Yam-Depth": 1e-5}
@@ -218,7 +218,7 @@ def test_fed_what_was_seen_the_file_acts_as_the_network_does(
 def test_the_shipped_policy_reaches_by_onnxruntime_and_pictures_of_plain_mujoco(
     contract: tuple[Path, dict[str, Any]], renderer_works: None
 ) -> None:
-    """Pictures of two renderers differ at outlines; so where they lead is compared."""
+    """Images of two renderers differ at outlines, so motions are compared."""
     path, said = contract
     camera, policy = camera_of(said), OnnxPolicy(path)
     env = made(ReachYamDepthCfg().play())
@@ -246,7 +246,7 @@ def test_the_shipped_policy_reaches_by_onnxruntime_and_pictures_of_plain_mujoco(
         assert isinstance(own, torch.Tensor)
         same.append(np.abs(own[0].numpy().astype(int) - picture.astype(int)) <= 1)
         found = policy(values | {"depth": picture})
-        # By its own picture the network does the same to rounding.
+        # With its own image the network agrees up to rounding.
         fed = torch.from_numpy(picture)[None]
         expected = network({**seen, CAMERA: fed})[0].numpy()
         np.testing.assert_allclose(found["action"], expected, atol=4e-4)
@@ -258,7 +258,7 @@ def test_the_shipped_policy_reaches_by_onnxruntime_and_pictures_of_plain_mujoco(
 
 
 def test_a_pinhole_with_a_sensor_has_its_focal_lengths_in_pixels() -> None:
-    """The D405: a sensor of 3.896 by 2.14 mm, 1.93 mm behind its pinhole."""
+    """The D405: sensor of 3.896 by 2.14 mm, 1.93 mm behind its pinhole."""
     env = made(LiftYamDepthCfg())
     model = env.sim.mj_model
     focal, center = pinhole(model, model.camera("robot/camera_d405").id, 32, 32)

@@ -1,4 +1,4 @@
-"""Every policy that ships, in closed loop: its file beside its network."""
+"""Every shipped policy in closed loop: file compared with network."""
 
 import dataclasses
 from pathlib import Path
@@ -33,13 +33,13 @@ from tests.worlds.shipped import shipped
 STEPS = 500
 TRAINED = [name for name in entries() if load_task(name).trained is not None]
 ROUNDINGS = dict.fromkeys(("Reach-Yam-Depth", "Lift-Yam-Depth"), 1e-5 / 0.03)
-"""A soft-argmax divides what it is given by its temperature, rounding and all."""
+"""A soft-argmax divides its input, with its rounding errors, by the temperature."""
 
 
 def ran(task: str, path: Path) -> tuple[float, list[Any], list[np.ndarray], list[Any]]:
-    """Let a file act for 500 steps; return its largest difference from the network.
+    """Run a file for 500 steps; return its maximum difference from the network.
 
-    Also what it was told, what onnxruntime was fed, and the targets, step by step.
+    Also returns the readings, the inputs of onnxruntime, and the targets of each step.
     """
     run = shipped_with(task)
     assert run is not None
@@ -71,7 +71,8 @@ def ran(task: str, path: Path) -> tuple[float, list[Any], list[np.ndarray], list
         action = network(observations)
         action = action if clip is None else action.clamp(-clip, clip)
         worst = max(worst, difference(answer["action"], action[0].numpy()))
-        # The file acts, so that the last action is its own, rounded as it is.
+        # The file's action is applied, so that the last action is its own, with its
+        # rounding.
         own = torch.from_numpy(answer["action"]).unsqueeze(0)
         observations, _, dones, _ = worlds.step(own)
         network.reset(dones)
@@ -97,7 +98,7 @@ def driver(tmp_path_factory) -> Path:
 def test_a_policy_that_ships_acts_as_its_network_in_python_and_in_cpp(
     task, driver, tmp_path
 ):
-    """Prints a row of a table: the task, and the two largest differences."""
+    """Print a table row: the task, and the two maximum differences."""
     path = shipped(task, tmp_path).path
     worst, moments, fed, targets = ran(task, path)
     lines = driven(driver, "file", contract_beside(path), moments=moments)

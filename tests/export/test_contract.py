@@ -1,4 +1,4 @@
-"""The contract: whole by its schema, and of every policy that ships."""
+"""Contract: valid by its schema, for every shipped policy."""
 
 import hashlib
 import json
@@ -49,7 +49,7 @@ GIVEN = {
 }
 """Inputs that are measured as a whole, by task."""
 ROUNDINGS = dict.fromkeys(_BY_DEPTH, 1e-5 / 0.03)
-"""A soft-argmax divides what it is given by its temperature, rounding and all."""
+"""A soft-argmax divides its input, with its rounding errors, by the temperature."""
 
 
 def small() -> MlpModelCfg:
@@ -98,19 +98,19 @@ def test_the_gait_of_a_policy_is_in_its_file(tmp_path):
     moments = record(checkpoint, cfg, agent, file.contract, entity="robot", steps=100)
     assert sum(moment.ends.sum() for moment in moments) >= 2
     assert max(errors(file, moments)) < 1e-5
-    # A clock that stands still would be seen.
+    # A constant clock would be detected.
     still = [replace(m, begins=np.ones(2, bool)) for m in moments]
     assert min(errors(file, still)) > 1e-3
 
 
-def test_the_pose_of_a_gait_is_what_the_formula_says(tmp_path):
-    """At a quarter of its swing, a leg of the gait, by hand."""
+def test_the_gait_pose_follows_the_formula(tmp_path):
+    """A leg of the gait at a quarter of its swing, by hand arithmetic."""
     cfg = VelocityG1GaitCfg()
     cfg.scene.num_envs, cfg.events = 1, {}
     env = ManagerBasedRlEnv(cfg, device="cpu")
     term = env.action_manager.term("joint_pos")
     command = env.command_manager.term("twist")
-    # The left leg swings from 0.48 to 0.8 s; at 0.64 s it is lifted most.
+    # The left leg swings from 0.48 to 0.8 s; at 0.64 s it is highest.
     env.episode_length_buf.fill_(32)
     poses = []
     for twist in ([0.5, 0.0, 0.0], [0.02, 0.0, 0.02]):
@@ -126,8 +126,8 @@ def test_the_pose_of_a_gait_is_what_the_formula_says(tmp_path):
     env.close()
 
 
-def test_a_frame_goes_where_the_file_sends_it(tmp_path):
-    """In plain MuJoCo, in the task, and in the task driven by the file."""
+def test_a_frame_moves_to_the_target_of_the_file(tmp_path):
+    """Compared in plain MuJoCo, in the task, and in the task driven by the file."""
     cfg = LiftYamIKCfg(seed=3)
     checkpoint, exported = write(tmp_path, cfg, agent_cfg(1, actor=small()))
     VALIDATOR.validate(exported.contract)
@@ -206,17 +206,17 @@ def test_the_quaternion_of_an_absolute_pose_is_normalised_and_not_clipped(tmp_pa
     scale, record = cfg.actions["arm"].position_scale, policy.record()
     told = np.array([answer[term["output"]] for _, answer in fed(policy)])
     raw = record["output action"][:, start:stop].astype(float)
-    # By hand: three clipped numbers, and four divided by their length.
+    # By hand: three clipped numbers, and four divided by their norm.
     place = np.clip(scale * raw[:, :3], -0.1, 0.2)
     quat = raw[:, 3:] / np.sqrt((raw[:, 3:] ** 2).sum(axis=1, keepdims=True))
     assert told == pytest.approx(np.concatenate((place, quat), axis=1), abs=1e-5)
     assert record[f"output {term['output']}"] == pytest.approx(told, abs=1e-5)
-    # Clipped before or after its division, it would be another.
+    # Clipping before instead of after the division gives another value.
     assert np.abs(raw[:, 3:]).max() > 0.25 and np.abs(quat).max() > 0.25
 
 
 @pytest.mark.parametrize("turn", [(1.0, 0.0, 0.0, 0.0), (0.5, 0.5, -0.5, 0.5)])
-def test_the_reading_of_an_upright_root_is_that_of_mujoco(turn, go1):
+def test_the_reading_for_an_upright_root_equals_mujocos(turn, go1):
     policy = ContractPolicy(go1)
     spec = mujoco.MjSpec.from_string(policy.scene()["scene.xml"].decode())
     spec.site("robot/imu").quat = turn
@@ -241,7 +241,7 @@ def test_the_reading_of_an_upright_root_is_that_of_mujoco(turn, go1):
 # --- Its schema -----------------------------------------------------------------------
 
 
-def test_a_contract_is_what_its_schema_says(cartpole):
+def test_a_contract_matches_its_schema(cartpole):
     Draft202012Validator.check_schema(SCHEMA)
     VALIDATOR.validate(contract_of(cartpole))
     assert (
@@ -293,7 +293,7 @@ def test_every_key_is_explained():
             assert value["description"].endswith("."), key
 
 
-def test_the_hash_of_the_scene_is_that_of_its_text(cartpole):
+def test_the_hash_of_the_scene_matches_its_text(cartpole):
     files = ContractPolicy(cartpole).scene()
     assert list(files) == ["scene.xml"]
     digest = hashlib.sha256(b"scene.xml\0" + files["scene.xml"] + b"\0").hexdigest()

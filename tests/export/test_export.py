@@ -1,4 +1,4 @@
-"""ONNX files: that they act as the network does, and say what a robot must know."""
+"""ONNX files: outputs equal the network's, and contents of the contract."""
 
 import json
 import subprocess
@@ -53,7 +53,7 @@ def recurrent(**more) -> RnnModelCfg:
 
 
 def go1() -> VelocityGo1FlatCfg:
-    """The robot as it is trained, with encoders that are off, but without noise."""
+    """The robot as in training, with encoder bias but without noise."""
     cfg = VelocityGo1FlatCfg(seed=1, episode_length_s=1.0)
     actor = cfg.observations["actor"]
     assert actor is not None
@@ -66,11 +66,11 @@ def go1() -> VelocityGo1FlatCfg:
     return cfg
 
 
-# --- It acts as the network does -----------------------------------------------------
+# --- Outputs equal the network's ------------------------------------------------------
 
 
 class Gated(MLPModel):
-    """A custom network: what it sees weighs itself before the perceptron."""
+    """Custom network: a gate on its input before the perceptron."""
 
     def get_latent(self, obs, masks=None, hidden_state=None):
         return gated(super().get_latent(obs, masks, hidden_state))
@@ -91,7 +91,7 @@ def gated(seen: torch.Tensor) -> torch.Tensor:
 
 
 class Forgetful(Gated):
-    """Its form for ONNX is that of a network without the gate."""
+    """Its export form lacks the gate."""
 
     as_onnx = MLPModel.as_onnx
 
@@ -123,7 +123,7 @@ NETWORKS = {
 
 
 @pytest.mark.parametrize("kind", NETWORKS)
-def test_the_file_does_what_torch_did_in_200_recorded_steps(kind, tmp_path):
+def test_the_file_matches_torch_in_200_recorded_steps(kind, tmp_path):
     cfg = cartpole()
     agent = agent_cfg(1, actor=NETWORKS[kind], clip_actions=0.9)
     checkpoint, exported = write(tmp_path, cfg, agent)
@@ -131,13 +131,13 @@ def test_the_file_does_what_torch_did_in_200_recorded_steps(kind, tmp_path):
     moments = record(
         checkpoint, cfg, agent, file.contract, entity="cartpole", steps=200
     )
-    assert sum(moment.ends.sum() for moment in moments) >= 8  # Of both worlds.
+    assert sum(moment.ends.sum() for moment in moments) >= 8  # Both worlds.
     actions = np.stack([moment.action for moment in moments])
     assert np.ptp(actions) > 0.1
     assert max(errors(file, moments)) < 1e-5
 
 
-def test_a_robot_with_twelve_joints_is_told_what_torch_told_it(tmp_path):
+def test_a_robot_with_twelve_joints_receives_the_same_targets_as_from_torch(tmp_path):
     cfg = go1()
     actor = MlpModelCfg(
         hidden_dims=(512, 256, 128),
@@ -151,7 +151,7 @@ def test_a_robot_with_twelve_joints_is_told_what_torch_told_it(tmp_path):
     moments = record(checkpoint, cfg, agent, file.contract, entity="robot", steps=200)
     assert sum(moment.ends.sum() for moment in moments) >= 6
     assert max(errors(file, moments)) < 1e-5
-    # A history, a delay or a clip that is left out would be seen.
+    # A missing history, delay or clip would be detected.
     without = [replace(m, begins=np.ones(2, bool)) for m in moments]
     assert errors(file, without)[0] > 1e-3
     check_contract_of_go1(exported.contract)
@@ -159,10 +159,10 @@ def test_a_robot_with_twelve_joints_is_told_what_torch_told_it(tmp_path):
 
 
 def check_ways_to_play(checkpoint, agent, file, cfg):
-    """The file moves the worlds as the network does, whatever scales they have."""
+    """The file moves the worlds like the network, for any scales of the environment."""
     cfg = replace(cfg, scene=replace(cfg.scene, num_envs=2))
     worlds = ManagerBasedRlEnv(cfg, device="cpu")
-    other = go1()  # What the file does by itself, the task may say otherwise.
+    other = go1()  # Settings that the file contains can differ in the task.
     terms = other.observations["actor"].terms
     terms["joint_vel"] = replace(terms["joint_vel"], scale=9.0, history_length=0)
     terms["base_ang_vel"] = replace(terms["base_ang_vel"], clip=None)
@@ -190,7 +190,7 @@ def check_ways_to_play(checkpoint, agent, file, cfg):
 def session_of(
     models: dict[str, MLPModel], seen: TensorDict
 ) -> onnxruntime.InferenceSession:
-    """Networks in one file, each with an output of its own name."""
+    """Networks in one file, each with its own output name."""
     networks = {name: Network.of(model) for name, model in models.items()}
 
     def act(given: dict[str, torch.Tensor]) -> dict[str, torch.Tensor]:
@@ -229,11 +229,11 @@ ENCODERS = [
 ]
 
 
-def test_images_are_seen_as_torch_sees_them():
+def test_images_are_identical_to_torchs():
     check_images({"a": (4,), "b": (2, 12, 14)}, ENCODERS)
 
 
-def test_a_network_may_see_nothing_but_images():
+def test_a_network_may_observe_only_images():
     check_images({"b": (1, 8, 8), "c": (2, 6, 6)}, [{"kernel_size": 3}])
 
 
@@ -247,7 +247,7 @@ def check_images(shapes, encoders):
         stir(model)
         for layer in model.modules():
             if isinstance(layer, torch.nn.LayerNorm | torch.nn.BatchNorm2d):
-                layer.eps = 0.1  # Not ONNX's default.
+                layer.eps = 0.1  # Different from ONNX's default.
         models[f"out{number}"] = model
     fed = {name: seen[name].numpy() for name in shapes}
     found = session_of(models, seen).run(list(models), fed)
@@ -276,11 +276,13 @@ def test_an_operation_that_onnx_has_no_word_for_is_refused():
 
     seen = TensorDict({"a": torch.zeros(1, 5)}, batch_size=[1])
     model = Own(seen, {"actor": ["a"]}, "actor", 4, (7,))
-    with pytest.raises(ExportError, match=r"operation that ONNX lacks: .*linalg_eig"):
+    with pytest.raises(
+        ExportError, match=r"operation that ONNX does not support: .*linalg_eig"
+    ):
         session_of({"action": model}, seen)
 
 
-def test_other_kinds_of_actions_say_what_they_mean(tmp_path):
+def test_other_kinds_of_actions_document_their_meaning(tmp_path):
     cfg = cartpole()
     cfg.actions["force"] = mdp.BinaryJointEffortActionCfg(
         entity_name="cartpole",
@@ -302,11 +304,11 @@ def test_other_kinds_of_actions_say_what_they_mean(tmp_path):
     assert len(seen) == 2
 
 
-# --- What it says ---------------------------------------------------------------------
+# --- Contents of the contract ---------------------------------------------------------
 
 
 def check_contract_of_go1(contract):
-    """Every number, against the compiled model and the task."""
+    """Every number, compared with the compiled model and the task."""
     model = ManagerBasedRlEnv(VelocityGo1FlatCfg(), device="cpu").sim.mj_model
     robot = contract["entities"]["robot"]
     assert contract["rates"] == pytest.approx(
@@ -383,7 +385,7 @@ def check_inputs_of_go1(contract, names):
 
 @pytest.fixture(scope="module")
 def written(tmp_path_factory):
-    """A file with all kinds of state, and the recording of what torch did."""
+    """A file with all kinds of state, and the recorded outputs of torch."""
     folder = tmp_path_factory.mktemp("written")
     cfg, agent = cartpole(), agent_cfg(1, actor=recurrent(rnn_type="gru"))
     checkpoint, exported = write(folder, cfg, agent, "Cartpole-Balance")
@@ -409,7 +411,7 @@ def test_the_file_is_valid_for_one_world_and_carries_its_contract(written):
         said |= {state["name"]: state["shape"], state["next"]: state["shape"]}
     assert shapes == said
     assert shapes["joint_pos"] == [2] and shapes["joint_vel"] == [2]
-    # The position of the cart in four steps.
+    # Position of the cart in four steps.
     assert shapes["state_actor_history_4_values"] == [4, 1]
     assert shapes["state_hidden"] == [2, 6]
 
@@ -486,14 +488,14 @@ def test_our_own_reader_needs_no_torch_either(written):
     assert "'joint_pos', 'joint_vel'" in done.stdout, done.stderr
 
 
-# --- What it is told ------------------------------------------------------------------
+# --- Inputs ---------------------------------------------------------------------------
 
 
 def told(file: OnnxPolicy) -> dict[str, np.ndarray]:
     return {e["name"]: np.zeros(e["shape"]) for e in file.contract["inputs"]}
 
 
-def test_a_file_that_is_told_too_little_says_what_is_missing(written):
+def test_a_missing_input_is_named(written):
     file = OnnxPolicy(written[0].path)
     inputs = told(file)
     inputs["joint_velocity"] = inputs.pop("joint_vel")
@@ -501,7 +503,7 @@ def test_a_file_that_is_told_too_little_says_what_is_missing(written):
         file(inputs)
 
 
-def test_a_file_that_is_told_another_shape_says_so(written):
+def test_an_input_of_the_wrong_shape_is_named(written):
     file = OnnxPolicy(written[0].path)
     with pytest.raises(ValueError, match=r"joint_vel has the shape \(3,\): the po"):
         file(told(file) | {"joint_vel": np.zeros(3)})
@@ -520,7 +522,7 @@ def test_two_robots_remember_apart_and_forget_when_they_are_reset(written):
 
 def test_files_of_others_are_refused(tmp_path, written):
     path = tmp_path / "a.onnx"
-    with pytest.raises(ExportError, match="There is no file"):
+    with pytest.raises(ExportError, match="does not exist"):
         OnnxPolicy(path)
     path.write_bytes(b"no onnx")
     with pytest.raises(ExportError, match="has no checksum"):
@@ -533,11 +535,11 @@ def test_files_of_others_are_refused(tmp_path, written):
     text = json.dumps({"format": 99, "checksum": NO_CHECKSUM})
     onnx.helper.set_model_props(model, {"contract": text})
     path.write_bytes(with_checksum(model.SerializeToString())[0])
-    with pytest.raises(ExportError, match=r"of format 99, and .* reads 4: export the"):
+    with pytest.raises(ExportError, match=r"has format 99, but .* supports 4: export"):
         OnnxPolicy(path)
 
 
-# --- What cannot be written, or driven ------------------------------------------------
+# --- Unsupported policies and files ---------------------------------------------------
 
 
 def test_a_file_that_acts_differently_is_not_written(tmp_path):
@@ -568,7 +570,7 @@ def test_groups_of_the_same_joints_share_their_inputs(tmp_path):
 
 def test_a_task_that_does_not_measure_or_act_as_the_file_does_is_refused(written):
     contract = written[0].contract
-    with pytest.raises(ExportError, match=r"every 0.05 s, and the task every 0.1 s"):
+    with pytest.raises(ExportError, match=r"every 0.05 s, but the task every 0.1 s"):
         driven_by(replace(cartpole(), decimation=10), contract)
     env = ManagerBasedRlEnv(driven_by(cartpole(), contract), device="cpu")
     file = OnnxPolicy(written[0].path)

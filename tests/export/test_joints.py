@@ -1,4 +1,4 @@
-"""What a contract says of joints, each number from its own place in the model."""
+"""Joints of a contract, each number compared with its source in the model."""
 
 from types import SimpleNamespace
 from typing import Any

@@ -1,4 +1,4 @@
-"""Policies that follow a clip, in a file that brings the clip."""
+"""Policies that track a clip, in a file that contains the clip."""
 
 import json
 from pathlib import Path
@@ -28,7 +28,7 @@ TASK = "Tracking-G1"
 
 
 def config(cfg: Any, clips: tuple[Path, ...] | None = None) -> Any:
-    """The task from the first frame, with nothing drawn."""
+    """The task from the first frame, without randomness."""
     watched = cfg.play()
     watched.scene.num_envs = 1
     watched.sim.num_threads = 1
@@ -43,7 +43,7 @@ def config(cfg: Any, clips: tuple[Path, ...] | None = None) -> Any:
 
 @pytest.fixture(scope="module")
 def files(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
-    """A policy by chance of both tasks, each of a clip that the task does not know."""
+    """Random policy of both tasks, each with a clip that the task does not have."""
     folder = tmp_path_factory.mktemp("files")
     clips = saved(folder, standing(g1_robot(), "arms", 5.0, 3.0))
     written = {}
@@ -56,11 +56,11 @@ def files(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
         made = config(cfg, clips)
         written[name] = write(place, made, tracking_rl_on_cpu(), name)[1].path
     for clip in clips:
-        clip.unlink()  # The file is to be enough.
+        clip.unlink()  # The file must be sufficient.
     return written
 
 
-def test_the_contract_says_of_whom_the_clips_are(files: dict[str, Path]) -> None:
+def test_the_contract_has_the_sources_of_the_clips(files: dict[str, Path]) -> None:
     policy = OnnxPolicy(files[TASK])
     about = policy.contract["motion"]
     assert [clip["name"] for clip in about["clips"]] == ["arms"]
@@ -72,7 +72,7 @@ def test_the_contract_says_of_whom_the_clips_are(files: dict[str, Path]) -> None
     json.dumps(about)
 
 
-def test_the_file_gives_the_reference_of_every_frame(files: dict[str, Path]) -> None:
+def test_the_file_returns_the_reference_of_every_frame(files: dict[str, Path]) -> None:
     (found,) = clips_of(OnnxPolicy(files[TASK]))
     robot = g1_robot()
     made = robot.completed(standing(robot, "arms", 5.0, 3.0))
@@ -102,19 +102,19 @@ def test_a_file_of_one_task_is_refused_by_the_other_by_the_names_of_terms(
     files: dict[str, Path],
 ) -> None:
     knows, blind = (OnnxPolicy(path).contract for path in files.values())
-    with pytest.raises(ExportError, match="file's policy sees 'actor/motion_anchor_p"):
+    with pytest.raises(ExportError, match="file's policy observes 'actor/motion_anch"):
         driven_by(TrackingG1NoStateEstimationCfg(), knows)
-    with pytest.raises(ExportError, match="task's policy sees 'actor/motion_anchor_po"):
+    with pytest.raises(ExportError, match="task's policy observes 'actor/motion_anc"):
         driven_by(TrackingG1Cfg(), blind)
 
 
-# Without the environment: onnxruntime and MuJoCo C alone.
+# Without the environment: only onnxruntime and MuJoCo C.
 
 
 def measured(
     model: mujoco.MjModel, data: mujoco.MjData, row: int
 ) -> dict[str, np.ndarray]:
-    """What the file takes, read from MuJoCo by the names of the contract."""
+    """Return the file's inputs, read from MuJoCo by the names of the contract."""
     torso = model.body("robot/torso_link").id
 
     def sensor(name: str) -> np.ndarray:

@@ -1,4 +1,4 @@
-"""Where the axis of a camera goes through its picture, as MuJoCo's own frustum."""
+"""Principal point of a camera, compared with MuJoCo's frustum."""
 
 import mujoco
 import pytest

@@ -1,4 +1,4 @@
-"""The page from a policy to a robot: its commands run, one after the other."""
+"""The page "From a trained policy to a robot": its commands run in order."""
 
 import ast
 import json
@@ -41,7 +41,7 @@ def test_six_commands_lead_to_a_robot(tmp_path):
     rows = [
         json.loads(row) for row in (tmp_path / "steps.jsonl").read_text().splitlines()
     ]
-    # It walks as it is told.
+    # It tracks the command.
     speeds = [row["measured"]["imu_lin_vel"][0] for row in rows[100:]]
     assert sum(speeds) / len(speeds) == pytest.approx(0.5, abs=0.1)
 
@@ -64,6 +64,6 @@ def test_the_robot_in_mujoco_of_the_page_walks(go1, tmp_path):
     assert reason == "None"
     x, y, z = map(float, place.strip("[]").split())
     start = ContractPolicy(go1).record()["qpos"][0]
-    # Half a metre a second, for 5 s, and upright.
+    # 0.5 m/s for 5 s, upright.
     assert math.hypot(x - start[0], y - start[1]) == pytest.approx(2.5, abs=0.5)
     assert z > 0.2

@@ -1,4 +1,4 @@
-"""The runner: the file's policy without mjlab, and a robot that is let go in time."""
+"""The runner: policy without mjlab, and stops for safety."""
 
 import io
 import json
@@ -65,7 +65,7 @@ print(json.dumps({"answers": answers, "joints": joints, "names": names}))
 
 
 def alone(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
-    """Run the runner, copied into a folder, where mjlab cannot be imported."""
+    """Run the runner, copied into a folder where mjlab cannot be imported."""
     path = write_runner(folder / "policy.onnx")
     return subprocess.run(
         [sys.executable, "-I", "-c", ALONE, str(path), *arguments],
@@ -91,7 +91,8 @@ def begun(policy: ContractPolicy, kind: type[MujocoRobot] = MujocoRobot) -> Mujo
     return robot
 
 
-# --- It does what the environment did -------------------------------------------------
+# --- Same behaviour as the environment
+# -------------------------------------------------
 
 
 def check_alone(path: Path, folder: Path, record_property) -> None:
@@ -112,12 +113,12 @@ def check_alone(path: Path, folder: Path, record_property) -> None:
     assert early.max() < 1e-4
 
 
-def test_alone_it_does_what_torch_and_the_environment_did(
+def test_without_this_package_the_file_matches_torch_and_the_environment(
     go1, tmp_path, record_property
 ):
     policy = ContractPolicy(go1)
     assert policy.contract["record"]["steps"] == 200
-    # The robot moved, or nothing would be shown.
+    # The robot must move, or the test shows nothing.
     assert np.ptp(policy.record()["qpos"][:20, 7:], axis=0).max() > 0.1
     check_alone(go1, tmp_path, record_property)
 
@@ -136,11 +137,11 @@ def test_the_record_is_what_the_physics_of_its_scene_does(policy):
         data.ctrl[order] = record["output joint_pos_target"][step]
         mujoco.mj_step(model, data, 4)
         assert np.abs(data.qpos - record["qpos"][step + 1]).max() < 1e-5
-    # A quarter of a turn from the world's axes, so that no frame is taken for another.
+    # Rotated by 90 degrees from the world's axes, so that frames cannot be confused.
     assert abs(record["qpos"][0][6]) > 0.1
 
 
-def test_servos_whose_effort_is_computed_are_computed_here_too(tmp_path):
+def test_explicit_servos_are_computed_by_the_runner_too(tmp_path):
     cfg = VelocityGo1FlatCfg(seed=1)
     robot = cfg.scene.entities["robot"].articulation
     robot.actuators = tuple(
@@ -161,7 +162,7 @@ def test_servos_whose_effort_is_computed_are_computed_here_too(tmp_path):
     assert policy.contract["record"]["steps"] > 10
     recorded = policy.record()["qpos"]
     for step, found in follow(policy, MujocoRobot(policy)):
-        # Weights by chance throw it about, and apart soon.
+        # Random weights cause large motions, which diverge soon.
         assert step > 5 or np.abs(found["qpos"] - recorded[step]).max() < 5e-6
     assert np.ptp(recorded[:6], axis=0).max() > 0.5
     robot = begun(policy)
@@ -179,9 +180,9 @@ def test_servos_whose_effort_is_computed_are_computed_here_too(tmp_path):
     )
 
 
-def test_a_law_that_plain_mujoco_does_not_know_is_named(tmp_path, policy):
-    policy.entity["actuators"][2]["law"] = "the law of LearnedActuatorCfg"
-    with pytest.raises(ContractError, match=r"FL_hip_joint follows .* LearnedActuat"):
+def test_a_control_law_unknown_to_plain_mujoco_is_named(tmp_path, policy):
+    policy.entity["actuators"][2]["law"] = "the control law of LearnedActuatorCfg"
+    with pytest.raises(ContractError, match=r"FL_hip_joint uses .* LearnedActuator"):
         MujocoRobot(policy)
 
 
@@ -189,7 +190,7 @@ def test_it_is_one_file_that_needs_little(tmp_path):
     text = runner_text()
     assert "mjlab." not in text and text.count("import numpy as np") == 1
     compile(text, "mjlab_runner.py", "exec")
-    # What a reader sees first is how to use it.
+    # The file starts with its usage.
     assert text.splitlines()[2].strip().startswith("python mjlab_runner.py")
 
 
@@ -206,14 +207,14 @@ def test_typed_it_runs_checks_and_logs(go1, tmp_path):
     assert done.returncode == 0 and "in 200 recorded steps" in done.stdout
 
 
-# --- Let go in time -------------------------------------------------------------------
+# --- Stops --------------------------------------------------------------------------
 
 FAULT = 5
-"""Period in which something goes wrong."""
+"""Period of the injected fault."""
 
 
 class Faulty(MujocoRobot):
-    """Counts its periods, and notes when it was let go."""
+    """Robot that counts periods, and records when it was stopped."""
 
     period = -1
     damped: int | None = None
@@ -234,7 +235,7 @@ class Faulty(MujocoRobot):
 class SeesNothing(Faulty):
     def read(self, commands):
         found = super().read(commands)
-        if self.period == FAULT:  # In one period alone: it stays let go.
+        if self.period == FAULT:  # In one period only: the robot stays stopped.
             found["joint_vel"][3] = np.nan
         return found
 
@@ -243,7 +244,7 @@ class BendsTooFar(Faulty):
     def read(self, commands):
         found = super().read(commands)
         if self.is_faulty:
-            self.data.qpos[self.joints[2][0]] = 0.0  # A calf ends at -0.888.
+            self.data.qpos[self.joints[2][0]] = 0.0  # The limit of a calf is -0.888.
         return found
 
 
@@ -269,12 +270,12 @@ class Stalls(Faulty):
             BendsTooFar,
             "joint_pos() of FR_calf_joint is 0, beyond its limits -2.818 to -0.888 rad",
         ),
-        (Falls, "the robot fell: it leans by 70 degrees, more than 60"),
-        (Stalls, "the last step is 0.050 s ago"),
+        (Falls, "the robot fell: the tilt is 70 degrees, more than 60"),
+        (Stalls, "the last step was 0.050 s ago"),
         (Faulty, None),
     ],
 )
-def test_what_goes_wrong_lets_the_robot_go_within_two_periods(kind, reason, policy):
+def test_a_fault_stops_the_robot_within_two_periods(kind, reason, policy):
     robot = begun(policy, kind)
     log = io.StringIO()
     source = CommandSource(policy.contract)
@@ -290,11 +291,12 @@ def test_what_goes_wrong_lets_the_robot_go_within_two_periods(kind, reason, poli
     assert not any(row["targets"] for row in rows[robot.damped :])
 
 
-# --- Readings that cannot be right ----------------------------------------------------
+# --- Invalid readings
+# -------------------------------------------------------------------
 
 
 def misread(change: Callable[[dict], dict | None]) -> type[Faulty]:
-    """Return a robot whose driver changes what it reads."""
+    """Return a robot whose driver changes its readings."""
 
     class Misread(Faulty):
         def read(self, commands):
@@ -309,7 +311,7 @@ def scaled(name: str, factor: float) -> type[Faulty]:
 
 
 def other_joints(change: Callable[[np.ndarray], np.ndarray]) -> type[Faulty]:
-    """Return a robot whose driver changes what `joint_pos` says."""
+    """Return a robot whose driver changes `joint_pos`."""
 
     class Other(Faulty):
         def joint_pos(self):
@@ -319,7 +321,7 @@ def other_joints(change: Callable[[np.ndarray], np.ndarray]) -> type[Faulty]:
 
 
 class Forgets(Faulty):
-    """Begins anew in each period."""
+    """Restarts in each period."""
 
     policy: ContractPolicy
 
@@ -333,7 +335,7 @@ THIRD_IS_NAN = np.array([0.0, 0.0, np.nan] + [0.0] * 9)
 MISREAD = {
     "joint positions in degrees": (
         scaled("joint_pos", PER_RADIAN),
-        # The first joint stands at 0.1 rad.
+        # The first joint is at 0.1 rad.
         r"joint_pos of FR_hip_joint is 5.73, beyond its limits -0.863 to 0.863 rad; 5\."
         r"73 degrees are 0.1 rad",
         0,
@@ -346,7 +348,7 @@ MISREAD = {
     ),
     "a gyro in degrees": (
         scaled("imu_ang_vel", PER_RADIAN),
-        r"imu_ang_vel is [3-6]\d.* times the turning of imu_upvector: it is in "
+        r"imu_ang_vel is [3-6]\d.* times the rotation of imu_upvector: it is in "
         r"degrees per second, expected rad/s",
         4,
     ),
@@ -357,8 +359,7 @@ MISREAD = {
     ),
     "a vertical that points down": (
         scaled("imu_upvector", -1.0),
-        r"imu_upvector says that the root leans by 180 degrees, and upright\(\) "
-        r"by 0",
+        r"imu_upvector implies a tilt of 180 degrees, and upright\(\) 0",
         0,
     ),
     "a vertical in m/s^2": (
@@ -377,7 +378,7 @@ MISREAD = {
                 found | {"joint_pos": found["joint_pos"][[1, 0, *range(2, 12)]]}
             )
         ),
-        r"joint_pos of FR_hip_joint is 0.9, and joint_pos\(\) says 0.1 rad",
+        r"joint_pos of FR_hip_joint is 0.9, but joint_pos\(\) returns 0.1 rad",
         0,
     ),
     "a joint that reads NaN": (
@@ -417,16 +418,17 @@ NUMBERS_OF_JOINTS = r"12 numbers \(FR_hip_joint, FR_thigh_joint, .*\), in rad$"
     [
         (
             misread(lambda found: {n: found[n] for n in found if n != "imu_lin_vel"}),
-            r"^imu_lin_vel is missing from the readings: the policy takes 3 numbers "
+            r"^imu_lin_vel is missing from the readings: the policy expects 3 numbers "
             r"\(x, y, z\), in m/s, in the axes of robot/imu$",
         ),
         (
             misread(lambda found: found | {"joint_pos": found["joint_pos"][:11]}),
-            r"^joint_pos has the shape \(11,\): the policy takes " + NUMBERS_OF_JOINTS,
+            r"^joint_pos has the shape \(11,\): the policy expects "
+            + NUMBERS_OF_JOINTS,
         ),
         (
             other_joints(lambda found: found[:11]),
-            r"^joint_pos\(\) gives 11 numbers, and the contract has 12 joints$",
+            r"^joint_pos\(\) returns 11 numbers, but the contract has 12 joints$",
         ),
     ],
 )
@@ -440,13 +442,13 @@ def test_readings_of_another_shape_are_refused_by_name(driver, said, policy):
     assert row["damped"] == str(error.value) and row["targets"] == {}
 
 
-def test_a_missing_reading_is_named_by_the_policy_too(policy):
+def test_a_missing_reading_is_also_named_by_the_policy(policy):
     with pytest.raises(ContractError, match=r"^joint_pos is missing from the readings"):
         policy({})
 
 
-def test_a_slide_is_let_go_a_centimetre_beyond_its_limit(cartpole):
-    """A hinge has ten times that, in rad."""
+def test_a_slide_stops_the_robot_a_centimetre_beyond_its_limit(cartpole):
+    """A hinge has a tolerance ten times larger, in rad."""
     policy = ContractPolicy(cartpole)
     limit = policy.entity["joints"][0]["limits"][1]
     assert policy.entity["joints"][0]["unit"] == "m"
@@ -462,10 +464,10 @@ def test_a_slide_is_let_go_a_centimetre_beyond_its_limit(cartpole):
 
 
 def test_a_mounting_of_the_imu_is_part_of_the_tilt(policy):
-    """The vector of an upright root is that of the contract, in the axes of the IMU."""
+    """The vector of an upright root is the contract's, in the axes of the IMU."""
     entry = next(e for e in policy.contract["inputs"] if e["name"] == "imu_upvector")
     assert entry["upright"] == [0.0, 0.0, 1.0]
-    # Turned by a quarter about x, where up is along -y.
+    # Rotated by 90 degrees about x, so that up is along -y.
     entry["upright"] = [0.0, -1.0, 0.0]
 
     def turned(found):
@@ -477,7 +479,7 @@ def test_a_mounting_of_the_imu_is_part_of_the_tilt(policy):
     assert run(policy, robot, source, Safety(policy), steps=3) is None
     policy.reset()
     found = run(policy, begun(policy), source, Safety(policy), steps=3)
-    assert found and found.startswith("imu_upvector says that the root leans by")
+    assert found and found.startswith("imu_upvector implies a tilt of")
 
 
 # --- Gains ----------------------------------------------------------------------------
@@ -492,7 +494,7 @@ def with_stiffness(policy: ContractPolicy, factor: float) -> str:
     return spec.to_xml()
 
 
-OTHER_GAINS = "gains of FR_hip_joint: stiffness is 19.07 on the robot, and 15.9 in the "
+OTHER_GAINS = "gains of FR_hip_joint: stiffness is 19.07 on the robot, but 15.9 in the "
 
 
 def test_a_robot_with_other_gains_is_refused(policy, go1, tmp_path, capsys):
@@ -513,7 +515,7 @@ def test_gains_that_a_driver_reads_out_are_compared(policy):
             return {"FL_calf_joint": {"damping": 0.0}}
 
     robot, source = begun(policy, Told), CommandSource(policy.contract)
-    said = "gains of FL_calf_joint: damping is 0 on the robot, and 2.277 in the contra"
+    said = "gains of FL_calf_joint: damping is 0 on the robot, but 2.277 in the contra"
     with pytest.raises(ContractError, match=said):
         run(policy, robot, source, Safety(policy), steps=1)
     assert robot.damped == -1  # Before the first period.
@@ -522,7 +524,7 @@ def test_gains_that_a_driver_reads_out_are_compared(policy):
 # --- Packets and drivers --------------------------------------------------------------
 
 
-def test_a_late_packet_lets_the_robot_go_within_two_periods(policy):
+def test_a_late_packet_stops_the_robot_within_two_periods(policy):
     robot = begun(policy, Faulty)
     source = UdpSource(policy.contract, 0, robot.now)
     sender = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
@@ -541,7 +543,7 @@ def test_a_late_packet_lets_the_robot_go_within_two_periods(policy):
     assert reason == "the newest command is 0.04 s old"
     assert FAULT < robot.damped <= FAULT + 2
     rows = [json.loads(row) for row in log.getvalue().splitlines()]
-    # What came is used, as far as it was trained.
+    # Received commands are applied, within the range of training.
     assert rows[3]["commands"]["twist"] == pytest.approx([0.2, 1.0, 0.0])
 
 
@@ -552,7 +554,7 @@ class Breaks(Faulty):
         return super().read(commands)
 
 
-def test_a_driver_that_fails_lets_the_robot_go(policy):
+def test_a_failing_driver_stops_the_robot(policy):
     robot = begun(policy, Breaks)
     source = CommandSource(policy.contract)
     with pytest.raises(OSError, match="the bus is gone"):
@@ -560,7 +562,7 @@ def test_a_driver_that_fails_lets_the_robot_go(policy):
     assert robot.damped == FAULT
 
 
-def test_a_robot_that_is_let_go_brakes_and_pulls_no_more(policy):
+def test_a_stopped_robot_brakes_without_tracking(policy):
     robot = begun(policy)
     source = CommandSource(policy.contract)
     run(policy, robot, source, Safety(policy), steps=3)
@@ -591,7 +593,7 @@ def test_keys_change_commands_and_x_stops(policy, monkeypatch):
     assert source.values["twist"] == pytest.approx([0.2, 0.1, 0.1])
     os.write(writing, b"s" * 30)
     source.read()
-    assert source.values["twist"][0] == -1.0  # As far as it was trained.
+    assert source.values["twist"][0] == -1.0  # Within the range of training.
     os.write(writing, b" ")
     source.read()
     assert not source.values["twist"].any()
@@ -599,7 +601,7 @@ def test_keys_change_commands_and_x_stops(policy, monkeypatch):
     assert source.read() == np.inf
 
 
-def test_a_key_lets_the_robot_go(policy, monkeypatch):
+def test_a_key_stops_the_robot(policy, monkeypatch):
     reading, writing = os.pipe()
     monkeypatch.setattr(sys, "stdin", os.fdopen(reading))
     robot, source = begun(policy, Faulty), KeyboardSource(policy.contract)
@@ -609,13 +611,13 @@ def test_a_key_lets_the_robot_go(policy, monkeypatch):
 
 
 class Pad:
-    """A gamepad as evdev has it: what its sticks show, and presses that wait."""
+    """Fake evdev gamepad: stick positions, and pending button presses."""
 
     name = "Pad"
 
     def __init__(self, path="", buttons=(0x130, 0x131)):
         self.buttons = list(buttons)
-        # Sticks of makers differ in where they begin and end.
+        # Sticks of different makers have different ranges.
         self.ends = {0: (-32768, 32767), 1: (0, 255), 3: (-128, 127), 9: (0, 1)}
         self.shares = dict.fromkeys(self.ends, 0.0)
         self.events, self.held, self.is_gone = [], [], False
@@ -642,22 +644,22 @@ def event(kind, code, value):
     return SimpleNamespace(type=kind, code=code, value=value)
 
 
-def test_sticks_command_what_was_trained_and_their_middle_nothing(policy):
+def test_sticks_cover_the_trained_range_and_their_centre_is_zero(policy):
     policy.contract["commands"][0]["range"] = [[-0.5, 1.0], [-0.4, 0.4], [0.2, 1.5]]
     pad = Pad()
     source = GamepadSource(policy.contract, pad)
     assert source.read() == 0.0
-    # A turn of 0 is below its range.
+    # A yaw rate of 0 is below its range.
     assert source.values["twist"] == pytest.approx([0.0, 0.0, 0.2])
     pad.shares |= {1: -1.0, 0: -1.0, 3: -1.0}  # Forward and to the left.
-    # A button that was let go of is none that is pressed.
+    # Releasing a button is not a press.
     pad.events = [event(3, 1, 0), event(0, 0, 0), event(1, 0x130, 0)]
     assert source.read() == 0.0 and pad.events == []
     assert source.values["twist"] == pytest.approx([1.0, 0.4, 1.5])
     pad.shares |= {1: 1.0, 0: 1.0, 3: 1.0}
     source.read()
     assert source.values["twist"] == pytest.approx([-0.5, -0.4, 0.2])
-    # Half of the way, of which the dead zone is a tenth.
+    # Half of the stick's range, a tenth of which is the dead zone.
     pad.shares |= {1: -0.55, 0: 0.09, 3: -0.55}
     source.read()
     assert source.values["twist"] == pytest.approx([0.5, 0.0, 0.75], abs=0.01)
@@ -678,7 +680,7 @@ def test_sticks_command_shares_where_no_range_is_known_and_no_more_than_there_is
 @pytest.mark.parametrize(
     "planted", [{"events": [event(1, 0x131, 1), event(1, 0x131, 0)]}, {"held": [0x13D]}]
 )
-def test_any_button_of_a_gamepad_lets_the_robot_go(policy, planted):
+def test_any_button_of_a_gamepad_stops_the_robot(policy, planted):
     robot, pad = begun(policy, Faulty), Pad()
 
     class Pressed(GamepadSource):
@@ -693,7 +695,7 @@ def test_any_button_of_a_gamepad_lets_the_robot_go(policy, planted):
     assert robot.damped == FAULT
 
 
-def test_a_gamepad_that_is_unplugged_lets_the_robot_go(policy):
+def test_an_unplugged_gamepad_stops_the_robot(policy):
     robot, pad = begun(policy, Faulty), Pad()
     pad.is_gone = True
     source = GamepadSource(policy.contract, pad)
@@ -713,7 +715,7 @@ def test_a_gamepad_is_found_among_devices_or_named_as_missing(monkeypatch):
     monkeypatch.setitem(sys.modules, "evdev", evdev)
     assert GamepadSource.find().buttons == [0x130]
     kinds.pop("/dev/input/event1")
-    with pytest.raises(ContractError, match=r"readable\. Other devices: Pad\. P"):
+    with pytest.raises(ContractError, match=r"readable\. Other devices: Pad\. C"):
         GamepadSource.find()
     kinds.clear()
     with pytest.raises(ContractError, match="Other devices: none"):
@@ -735,12 +737,12 @@ def test_typed_a_gamepad_steers(go1, tmp_path, monkeypatch, capsys):
 def test_a_command_that_is_none_is_refused(policy):
     source = CommandSource(policy.contract)
     for wrong in ([0.1], [0.1, np.nan, 0.0]):
-        with pytest.raises(ContractError, match="twist takes 3 numbers"):
+        with pytest.raises(ContractError, match="twist needs 3 numbers"):
             source.set("twist", wrong)
 
 
 def test_packets_come_from_this_machine_alone(policy):
-    """127.0.0.2 is another address of this machine, as that of its network is."""
+    """127.0.0.2 is another address of this machine, like its network address."""
     source = UdpSource(policy.contract, 0, lambda: 0.0)
     sender = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
     packet = json.dumps({"twist": [0.5, 0.0, 0.0]}).encode()
@@ -771,7 +773,7 @@ def test_a_file_that_was_changed_is_refused(go1, tmp_path):
     content[content.find(b"joint_pos")] ^= 1
     path = tmp_path / "policy.onnx"
     path.write_bytes(bytes(content))
-    with pytest.raises(ContractError, match="bytes are not those of its checksum"):
+    with pytest.raises(ContractError, match="content does not match its checksum"):
         ContractPolicy(path)
     path.write_bytes(b"no policy")
     with pytest.raises(ContractError, match="has no checksum"):
@@ -785,13 +787,13 @@ def test_a_file_that_was_changed_is_refused(go1, tmp_path):
         ("{go1} --seconds -1", "argument --seconds: -1 is not a time of 0 s or more"),
         ("{go1} --seconds nan", "argument --seconds: nan is not a time of 0 s or more"),
         ("{go1} --udp 99999", "argument --udp: 99999 is not a port from 0 to 65535"),
-        ("{go1} --command 1 2", "twist takes 3 numbers"),
-        ("{cartpole} --command 1", "The policy takes no command"),
+        ("{go1} --command 1 2", "twist needs 3 numbers"),
+        ("{cartpole} --command 1", "The policy has no command"),
         ("{go1} --fast", "unrecognized arguments: --fast"),
         ("{go1} --keyboard", "--keyboard needs a terminal as standard input"),
         ("{go1} --log {none}/a.jsonl", "{none}/a.jsonl: No such file or directory"),
         ("{go1} --robot {none}", "MuJoCo cannot load {none}: "),
-        ("{json}", "{json} is JSON, not ONNX: name the ONNX file that it belongs to, "),
+        ("{json}", "{json} is JSON, not ONNX: pass its ONNX file, such as "),
     ],
 )
 def test_an_error_of_the_command_line_is_one_line(

@@ -1,6 +1,6 @@
-"""The header for C++: the same inputs, targets and faults as the runner's.
+"""C++ header: the same inputs, targets and faults as the Python runner.
 
-What the Python runner saw and answered is recorded, and played to a program that is
+Inputs and outputs of the Python runner are recorded, and replayed in a program that is
 compiled here (`runner_driver.cpp`).
 """
 
@@ -55,7 +55,7 @@ def driver(tmp_path_factory) -> Path:
 
 
 def driven(driver: Path, *words: Any, moments: list[Any] | None = None) -> list[str]:
-    """Return the lines that the program prints about moments."""
+    """Return the output lines of the program for a list of states."""
     told = "\n".join(json.dumps(moment) for moment in moments or [])
     line = [str(driver), *map(str, words)]
     done = subprocess.run(line, input=told, capture_output=True, text=True, timeout=60)
@@ -75,11 +75,11 @@ def contract_beside(path: Path) -> Path:
     return path.with_suffix(".contract.json")
 
 
-# --- Against the runner ---------------------------------------------------------------
+# --- Compared with the Python runner ------------------------------------------------
 
 
 def inputs_of(policy: ContractPolicy) -> list[dict[str, np.ndarray]]:
-    """Return recorded inputs, and as many by chance as are missing."""
+    """Return recorded inputs, with random values for missing ones."""
     record, chance = policy.record(), np.random.default_rng(0)
     entries = policy.contract["inputs"]
     steps = min(STEPS, policy.contract["record"]["steps"])
@@ -98,7 +98,7 @@ def inputs_of(policy: ContractPolicy) -> list[dict[str, np.ndarray]]:
 
 
 def check_steps(driver: Path, path: Path) -> None:
-    """Compare what the file is fed, and the targets, of 200 steps."""
+    """Compare the file's inputs, and the targets, of 200 steps."""
     policy, moments, targets, fed = ContractPolicy(path), [], [], []
     names = [term["output"] for term in policy.contract["actions"]]
     for step, inputs in enumerate(inputs_of(policy)):
@@ -129,12 +129,12 @@ def check_steps(driver: Path, path: Path) -> None:
 
 
 @needs_compiler
-def test_it_feeds_and_sends_what_the_runner_does(driver, go1):
+def test_cpp_inputs_and_targets_match_the_python_runner(driver, go1):
     check_steps(driver, go1)
 
 
 @needs_compiler
-def test_memory_begins_as_the_contract_says(driver, tmp_path):
+def test_states_start_at_the_values_of_the_contract(driver, tmp_path):
     actor = MlpModelCfg(hidden_dims=(8,), distribution_cfg=GaussianCfg())
     _, exported = write(tmp_path, cartpole(), agent_cfg(1, actor=actor))
     Draft202012Validator(SCHEMA).validate(exported.contract)
@@ -145,7 +145,7 @@ def test_memory_begins_as_the_contract_says(driver, tmp_path):
 
 
 def state_of(robot: MujocoRobot) -> dict[str, Any]:
-    """Return what MuJoCo knows of its model, as JSON."""
+    """Return the state of MuJoCo's model, as JSON."""
     model, data = robot.model, robot.data
     bodies, velocity = {}, np.zeros(6)
     for index in range(model.nbody):
@@ -160,7 +160,7 @@ def state_of(robot: MujocoRobot) -> dict[str, Any]:
     joints = zip(robot.entity["joints"], robot.joints, strict=True)
     sensors = [model.sensor(i).name for i in range(model.nsensor)]
     return {
-        # Without the prefix, which a robot's driver need not know.
+        # Without the prefix, which a robot's driver can omit.
         "joints": {j["name"]: [data.qpos[p], data.qvel[v]] for j, (p, v) in joints},
         "bodies": bodies,
         "sensors": {name: data.sensor(name).data.tolist() for name in sensors},
@@ -239,14 +239,14 @@ def test_each_kind_of_input_is_measured_as_the_runner_measures_it(
     )
 
 
-# --- Let go in time -------------------------------------------------------------------
+# --- Stops ----------------------------------------------------------------------------
 
 FAULT = 5
 
 
 @cache
 def standing(path: Path) -> list[dict[str, Any]]:
-    """Return moments of a robot that stands upright in its default pose."""
+    """Return states of an upright robot in its default pose."""
     policy = ContractPolicy(path)
     inputs = {e["name"]: np.zeros(e["shape"]) for e in policy.contract["inputs"]}
     inputs["joint_pos"][:] = [j["default_pos"] for j in policy.entity["joints"]]
@@ -256,7 +256,7 @@ def standing(path: Path) -> list[dict[str, Any]]:
 
 BEYOND_OF_CALF = "beyond its limits -2.818 to -0.888 rad"
 BEYOND_OF_HIP = "beyond its limits -0.863 to 0.863 rad; 5.73 degrees are 0.1 rad"
-LEANS_180 = "says that the root leans by 180 degrees, and upright() by 0"
+LEANS_180 = "implies a tilt of 180 degrees, and upright() 0"
 IN_DEGREES = "joint positions: it is in degrees per second, expected rad/s"
 GYRO_IN_DEGREES = "imu_upvector: it is in degrees per second, expected rad/s"
 FORGOTTEN = (
@@ -264,8 +264,8 @@ FORGOTTEN = (
     "its state was replaced"
 )
 MISSING = (
-    "is missing from the readings: the policy takes 3 numbers (x, y, z), in m/s, in "
-    "the axes of robot/imu"
+    "is missing from the readings: the policy expects 3 numbers (x, y, z), in m/s, "
+    "in the axes of robot/imu"
 )
 
 
@@ -278,35 +278,39 @@ MISSING = (
         ("limit", f"joint_pos() of FR_calf_joint is 0, {BEYOND_OF_CALF}", 0),
         ("input", f"joint_pos of FR_calf_joint is 0, {BEYOND_OF_CALF}", 0),
         ("degrees", f"joint_pos of FR_hip_joint is 5.73, {BEYOND_OF_HIP}", 0),
-        ("apart", "joint_pos of FR_hip_joint is 0.9, and joint_pos() says 0.1 rad", 0),
+        (
+            "apart",
+            "joint_pos of FR_hip_joint is 0.9, but joint_pos() returns 0.1 rad",
+            0,
+        ),
         ("down", f"imu_upvector {LEANS_180}", 0),
         ("long", "imu_upvector has the length 9.81, expected 1", 0),
         ("speed", f"joint_vel is 57.3 times the change of the {IN_DEGREES}", 2 - FAULT),
         ("backwards", "joint_vel is the negative of the change of the joint posi", 0),
-        ("gyro", f"imu_ang_vel is 57.3 times the turning of {GYRO_IN_DEGREES}", -3),
+        ("gyro", f"imu_ang_vel is 57.3 times the rotation of {GYRO_IN_DEGREES}", -3),
         ("forgets", FORGOTTEN, 0),
         ("stateless", FORGOTTEN, 1 - FAULT),
-        ("fall", "the robot fell: it leans by 70 degrees, more than 60", 0),
-        ("stall", "the last step is 0.050 s ago", 0),
+        ("fall", "the robot fell: the tilt is 70 degrees, more than 60", 0),
+        ("stall", "the last step was 0.050 s ago", 0),
         ("packet", "the newest command is 0.04 s old", 1),
-        ("answer", "the policy's answer is not a finite number", 0),
+        ("answer", "the policy's output is not finite", 0),
         ("key", "a key stopped it", 0),
         ("throws", "error: the bus is gone", 0),
         (
             "missing",
-            "error: joint_pos() gives 11 numbers, and the contract has 12 jo",
+            "error: joint_pos() returns 11 numbers, but the contract has 12",
             0,
         ),
         ("no_velocity", f"error: imu_lin_vel {MISSING}", 0),
         (
             "narrow",
-            "error: joint_pos has 11 numbers: the policy takes 12 numbers (FR",
+            "error: joint_pos has 11 numbers: the policy expects 12 numbers (F",
             0,
         ),
         ("none", "", None),
     ],
 )
-def test_what_goes_wrong_lets_the_robot_go(driver, go1, fault, reason, within):
+def test_a_fault_stops_the_robot(driver, go1, fault, reason, within):
     moments = standing(go1)
     rows = driven(driver, "loop", contract_beside(go1), fault, moments=moments)
     said = dict(
@@ -319,10 +323,10 @@ def test_what_goes_wrong_lets_the_robot_go(driver, go1, fault, reason, within):
         return
     period = FAULT + within
     assert said["damped"] == str(period)
-    # Nothing is sent any more, and the robot is braked until the end.
+    # No more targets are sent, and the robot is damped until the end.
     is_error = reason.startswith("error")
     assert acts == ["write 12"] * period + ["damp"] * (1 if is_error else 10 - period)
-    # Commands are taken as far as they were trained.
+    # Commands are limited to the range of training.
     commands = [numbers(r.partition(" ")[2]) for r in rows if r.startswith("commands")]
     if fault != "key" and period > 3:
         assert commands[3] == pytest.approx([0.2, 1.0, 0.0])
@@ -344,8 +348,8 @@ def test_a_slide_is_watched_to_a_tenth_of_the_way_of_a_hinge(driver, go1, tmp_pa
 @pytest.mark.parametrize(
     ("fault", "said"),
     [
-        ("gains", "damping is 0 on the robot, and 2.277 in the contract"),
-        ("weak", "effort_limit is 30 on the robot, and 35.55 in the contract"),
+        ("gains", "damping is 0 on the robot, but 2.277 in the contract"),
+        ("weak", "effort_limit is 30 on the robot, but 35.55 in the contract"),
     ],
 )
 def test_other_gains_are_refused_before_the_first_period(driver, go1, fault, said):
@@ -361,8 +365,8 @@ def test_other_gains_are_refused_before_the_first_period(driver, go1, fault, sai
 
 
 @needs_compiler
-def test_its_log_is_verified_as_that_of_the_runner(driver, go1, tmp_path):
-    """Of a walk in plain MuJoCo, read and answered again."""
+def test_its_log_is_verified_like_the_log_of_the_python_runner(driver, go1, tmp_path):
+    """Log of a walk in plain MuJoCo, read and computed again."""
     policy = ContractPolicy(go1)
     robot, record, moments = MujocoRobot(policy), policy.record(), []
     robot.start(record["qpos"][0], record["qvel"][0])
@@ -383,7 +387,7 @@ def test_its_log_is_verified_as_that_of_the_runner(driver, go1, tmp_path):
     assert row["time"] == pytest.approx(0.14) and row["damped"] is None
     for name, values in moments[7]["inputs"].items():
         assert np.array_equal(np.float32(row["measured"][name]), np.float32(values))
-    # A reading that cannot be right is in its line, with the reason.
+    # An invalid reading is in its line, with the reason.
     moments[20]["inputs"]["joint_pos"][2] = 0.0
     lines = driven(driver, "log", contract_beside(go1), moments=moments)
     log.write_text("\n".join(lines))
@@ -393,7 +397,7 @@ def test_its_log_is_verified_as_that_of_the_runner(driver, go1, tmp_path):
     assert verdict.departures == [f"line 21: {said}"] and verdict.let_go == (21, said)
 
 
-# --- What it does not know ------------------------------------------------------------
+# --- Unsupported contracts ------------------------------------------------------------
 
 
 def changed(contract: dict[str, Any], place: str, value: Any) -> str:
@@ -433,7 +437,7 @@ BROKEN = [
 
 
 @needs_compiler
-def test_what_it_does_not_know_is_refused_by_name(driver, go1):
+def test_unsupported_contracts_are_refused_by_name(driver, go1):
     whole = json.loads(contract_beside(go1).read_text())
     lines = [json.dumps(whole), *(changed(whole, *case[:2]) for case in REFUSED)]
     lines += [text for text, _ in BROKEN]
@@ -462,13 +466,13 @@ def test_letters_and_numbers_of_json_are_read_as_python_reads_them(driver, go1):
 
 
 @needs_compiler
-def test_an_input_of_another_width_is_named_with_what_it_takes(driver, go1):
+def test_an_input_of_the_wrong_width_is_named_with_the_expected_one(driver, go1):
     inputs = deepcopy(standing(go1)[0])
     inputs["inputs"]["imu_lin_vel"] = [0.0, 0.0]
     moments = [inputs | {"answer": [], "begins": True}]
     (said,) = driven(driver, "file", contract_beside(go1), moments=moments)
     assert said == (
-        "imu_lin_vel has 2 numbers: the policy takes 3 numbers (x, y, z), in m/s, in "
+        "imu_lin_vel has 2 numbers: the policy expects 3 numbers (x, y, z), in m/s, in "
         "the axes of robot/imu"
     )
 
@@ -490,7 +494,7 @@ def test_a_file_of_another_contract_is_refused(driver, go1, cartpole, tmp_path):
     assert said == "The file is damaged: its bytes are not those of its checksum"
 
 
-def test_export_writes_the_header_beside_the_runner(tmp_path):
+def test_export_writes_the_header_next_to_the_runner(tmp_path):
     write_runner(tmp_path / "policy.onnx")
     assert (tmp_path / HEADER).read_bytes() == (ROOM / HEADER).read_bytes()
     text = (ROOM / HEADER).read_text("utf-8")
@@ -526,10 +530,12 @@ HEADERS = Path(os.environ.get("ONNXRUNTIME_INCLUDE", "/usr/include/onnxruntime")
     reason=f"no onnxruntime_c_api.h in {HEADERS}: name its folder in "
     "ONNXRUNTIME_INCLUDE (Debian has it as libonnxruntime-dev)",
 )
-def test_with_onnxruntime_it_answers_as_the_runner_does(go1, tmp_path):
+def test_with_onnxruntime_cpp_gives_the_same_outputs_as_the_python_runner(
+    go1, tmp_path
+):
     folder = Path(onnxruntime.__file__).parent / "capi"
     (library,) = folder.glob("libonnxruntime.so.*")
-    # A wheel has the library under another name than programs ask for.
+    # The library in a wheel has another name than the linker expects.
     (tmp_path / "libonnxruntime.so.1").symlink_to(library)
     more = ["-DMJLAB_ONNXRUNTIME", "-I", str(HEADERS), str(library)]
     driver = compiled(tmp_path / "driver", *more, f"-Wl,-rpath,{tmp_path}")

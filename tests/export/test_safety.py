@@ -1,4 +1,4 @@
-"""The runner's watch over a robot, and what it commands, by hand."""
+"""Safety checks of the runner, and its commands, by hand arithmetic."""
 
 import math
 from types import SimpleNamespace
@@ -14,7 +14,7 @@ from mjlab.export.runner.robot import MujocoRobot, Servo
 
 
 class Still:
-    """A robot whose clock and tilt are set by hand."""
+    """Robot with a fake clock and tilt."""
 
     def __init__(self) -> None:
         self.time, self.angle = 0.0, 0.0
@@ -43,12 +43,12 @@ def test_a_robot_has_fallen_beyond_so_many_degrees(tilt: float) -> None:
         robot: Any = Still()
         robot.angle = angle
         found = safety(tilt=tilt).fault(robot, {}, 0.0)
-        leans = f"it leans by {angle:.0f} degrees, more than {tilt:g}"
+        leans = f"the tilt is {angle:.0f} degrees, more than {tilt:g}"
         assert found == (f"the robot fell: {leans}" if fell else None)
 
 
 def test_a_step_is_late_by_the_time_since_the_last_one() -> None:
-    """Of 0.02 s, and late after half as much again."""
+    """Period of 0.02 s, late after 1.5 times that."""
     robot: Any = Still()
     watch = safety(periods=1.5)
     for time, late in ((5.0, False), (5.02, False), (5.049, False), (5.09, True)):
@@ -72,7 +72,7 @@ def test_a_command_stays_within_the_ranges_of_its_training() -> None:
     assert free.values["twist"].tolist() == [9.0, 0.1, -9.0]
 
 
-def test_a_servo_adds_the_effort_that_is_asked_for_and_is_limited_after() -> None:
+def test_a_servo_adds_the_requested_effort_and_is_clipped_afterwards() -> None:
     data = SimpleNamespace(qpos=np.array([0.2]), qvel=np.array([0.5]), ctrl=np.zeros(1))
     robot: Any = SimpleNamespace(
         data=data,
@@ -83,7 +83,7 @@ def test_a_servo_adds_the_effort_that_is_asked_for_and_is_limited_after() -> Non
     actuator = {"target": "knee", "stiffness": 10.0, "damping": 2.0}
     servo = Servo(robot, actuator | {"effort_limit": 7.0})
     servo.pull()
-    assert data.ctrl[0] == 0.0  # Nothing was asked for.
+    assert data.ctrl[0] == 0.0  # No command was received.
     servo.asked = {"position": 0.5, "velocity": 1.0, "effort": 1.5}
     servo.pull()
     assert data.ctrl[0] == pytest.approx(10.0 * 0.3 + 2.0 * 0.5 + 1.5)
@@ -93,8 +93,8 @@ def test_a_servo_adds_the_effort_that_is_asked_for_and_is_limited_after() -> Non
 
 
 @pytest.mark.parametrize("kind", ["control step", "physics step"])
-def test_a_relative_target_is_from_the_position_of_its_own_step(kind: str) -> None:
-    """At the beginning of the control step the joint was at 0.1, now it is at 0.4."""
+def test_a_relative_target_starts_from_the_position_of_its_own_step(kind: str) -> None:
+    """At the start of the control step the joint was at 0.1, now it is at 0.4."""
     robot: Any = SimpleNamespace(
         reaches={},
         targets={"out": np.array([0.05])},
@@ -116,7 +116,7 @@ def test_a_relative_target_is_from_the_position_of_its_own_step(kind: str) -> No
 
 
 def test_the_clock_of_a_clip_stops_at_its_last_row_and_not_at_the_next_clips() -> None:
-    """Rows 0 to 3 are of the first clip, 4 to 9 of the second."""
+    """Rows 0 to 3 belong to the first clip, 4 to 9 to the second."""
     clips = [{"first": 0, "frames": 4}, {"first": 4, "frames": 6}]
     for start, last in ((0.0, 3.0), (2.0, 3.0), (4.0, 9.0), (7.0, 9.0)):
         record = {"command time_step": np.array([[start]])}

@@ -1,4 +1,4 @@
-"""What a robot's model has to have in common with the recorded scene."""
+"""Properties in which a robot model must agree with the recorded scene."""
 
 from types import SimpleNamespace
 from typing import Any
@@ -52,15 +52,15 @@ def test_a_joint_about_the_same_axis_has_no_difference() -> None:
 
 
 def test_an_axis_that_points_the_other_way_is_a_wrong_sign() -> None:
-    # The second joint goes along with the first one, by twice 0.2 rad.
+    # The second joint moves with the first one, by twice 0.2 rad.
     first, second = _axes(robot("0 0 -1"), robot())
-    assert first == "sign of a: its axis points the other way"
-    assert second == "frame of b: its axis is turned by 22.9 degrees"
+    assert first == "sign of a: its axis points in the opposite direction"
+    assert second == "frame of b: its axis is rotated by 22.9 degrees"
 
 
-def test_an_axis_that_is_turned_says_by_how_much() -> None:
+def test_a_rotated_axis_is_reported_with_the_angle() -> None:
     (first, *_) = _axes(robot("0.6427876 0 0.7660444"), robot())
-    assert first == "frame of a: its axis is turned by 40.0 degrees"
+    assert first == "frame of a: its axis is rotated by 40.0 degrees"
 
 
 def faults(model: Any) -> list[str]:
@@ -71,4 +71,4 @@ def faults(model: Any) -> list[str]:
 def test_the_limit_of_an_effort_is_the_upper_one(force: str) -> None:
     assert faults(robot(force=force)) == []
     (said,) = faults(robot(force="-7 9"))
-    assert "effort_limit is 9 in the model, and 7 in the contract" in said
+    assert "effort_limit is 9 in the model, but 7 in the contract" in said

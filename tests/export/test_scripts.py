@@ -20,7 +20,7 @@ TASK = "Cartpole-Balance"
 
 
 class Said:
-    """A display that keeps what it is told."""
+    """Display that stores its messages."""
 
     def __init__(self):
         self.lines = []
@@ -47,7 +47,7 @@ def trained(root: Path) -> tuple[Run, list[str]]:
 
 @pytest.fixture(scope="module")
 def logs(tmp_path_factory) -> Path:
-    """A folder of runs with one run of one iteration."""
+    """Folder of runs with one run of one iteration."""
     root = tmp_path_factory.mktemp("logs")
     trained(root)
     return root
@@ -55,14 +55,14 @@ def logs(tmp_path_factory) -> Path:
 
 @pytest.fixture(scope="module")
 def file(logs) -> Path:
-    """The file that training wrote."""
+    """The file written by training."""
     return find("latest", logs).run.path / "export" / f"{TASK}.onnx"
 
 
 # --- Written --------------------------------------------------------------------------
 
 
-def test_training_leaves_a_file_that_says_where_it_comes_from(logs, file):
+def test_training_writes_a_file_that_contains_its_origin(logs, file):
     run = find("latest", logs).run
     made = OnnxPolicy(file).contract["made"]
     assert made["run"] == run.path.name and made["iteration"] == 1
@@ -77,7 +77,7 @@ def test_training_leaves_a_file_that_says_where_it_comes_from(logs, file):
     assert made["trained_with"] == run.info()["versions"]
 
 
-def test_training_goes_on_without_the_packages_and_says_what_to_install(
+def test_training_continues_without_the_packages_and_suggests_the_installation(
     tmp_path, monkeypatch
 ):
     monkeypatch.setattr(training, "is_installed", lambda: False)
@@ -90,7 +90,7 @@ def test_training_goes_on_without_the_packages_and_says_what_to_install(
     assert not (run.path / "export").exists()
 
 
-def test_training_goes_on_where_the_policy_cannot_be_written(tmp_path, monkeypatch):
+def test_training_continues_if_the_policy_cannot_be_written(tmp_path, monkeypatch):
     def refuse(*given, **options):
         raise ExportError("Action term 'x' is odd.")
 
@@ -100,7 +100,7 @@ def test_training_goes_on_where_the_policy_cannot_be_written(tmp_path, monkeypat
     assert run.info()["status"] == "finished"
 
 
-def test_the_script_writes_the_policy_of_a_run_and_says_what_it_takes(
+def test_the_script_writes_the_policy_of_a_run_and_prints_its_inputs(
     logs, tmp_path, capsys
 ):
     out = tmp_path / "policy.onnx"
@@ -130,7 +130,7 @@ def test_a_checkpoint_outside_of_its_run_is_refused_in_one_line(
     assert "\n" not in said
 
 
-def test_what_ships_with_a_task_is_written_beside_the_users_runs(tmp_path, capsys):
+def test_a_shipped_policy_is_exported_to_the_users_run_folder(tmp_path, capsys):
     export_script.main([TASK, "--logs", str(tmp_path)])
     assert (tmp_path / TASK / "export" / f"{TASK}.onnx").is_file()
 
@@ -157,7 +157,7 @@ def test_a_file_is_evaluated_in_its_task(file, tmp_path, capsys):
     assert capsys.readouterr().out.endswith(f"Written to {out}\n")
 
 
-def test_an_evaluation_agrees_with_that_of_the_checkpoint(logs, file, tmp_path, capsys):
+def test_an_evaluation_equals_the_one_of_the_checkpoint(logs, file, tmp_path, capsys):
     totals = []
     for place in (str(file), "latest"):
         out = tmp_path / "found.json"
@@ -177,10 +177,10 @@ def test_an_evaluation_agrees_with_that_of_the_checkpoint(logs, file, tmp_path, 
         ("Muscle-Walk-W54", r"There is no run of 'Muscle-Walk-W54' in .*train.py"),
         ("latest --logs nowhere", r"There is no run in nowhere. Train one"),
         ("latest --out policy.pt", r"--out policy.pt must end in .onnx"),
-        ("nowhere.onnx", r"There is no file nowhere\.onnx\."),
+        ("nowhere.onnx", r"nowhere\.onnx does not exist\."),
     ],
 )
-def test_a_line_that_cannot_work_is_answered(arguments, answer, logs):
+def test_an_invalid_command_line_is_refused(arguments, answer, logs):
     words = arguments.split()
     if "--logs" not in words:
         words += ["--logs", str(logs)]
@@ -194,6 +194,6 @@ def test_an_onnx_file_is_not_exported_again(file):
 
 
 @pytest.mark.parametrize("program", [play, evaluate])
-def test_a_file_brings_its_own_policy(program, file):
+def test_a_file_contains_its_own_policy(program, file):
     with pytest.raises(UsageError, match=r"already a policy: leave out --policy"):
         program.main([str(file), "--policy", "zero"])

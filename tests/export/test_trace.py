@@ -1,4 +1,4 @@
-"""Terms of users in exported policies: traced as they are, or refused by their line."""
+"""User-defined terms in exported policies: traced, or refused with their line."""
 
 import math
 from collections.abc import Callable
@@ -30,7 +30,7 @@ from mjlab.tasks.velocity import VelocityGo1FlatCfg
 from tests.worlds.export_runs import errors, record, write
 from tests.worlds.rl_runs import agent_cfg
 
-# --- Terms as users write them --------------------------------------------------------
+# --- User-defined terms ---------------------------------------------------------------
 
 
 def phase_clock(env):
@@ -39,7 +39,7 @@ def phase_clock(env):
 
 
 class FilteredJointVel(ManagerTermBase):
-    """An exponential mean, which begins at a value of its own."""
+    """Exponential mean with its own initial value."""
 
     def __init__(self, cfg, env):
         super().__init__(cfg, env)
@@ -58,7 +58,7 @@ class FilteredJointVel(ManagerTermBase):
 
 
 class ReboundMean(FilteredJointVel):
-    """The same, in a new tensor each time."""
+    """The same, with a new tensor in each call."""
 
     def __call__(self, env):
         self._past = 0.7 * self._past + 0.3 * self._data.joint_vel
@@ -96,7 +96,7 @@ class EmaActionCfg(mdp.JointPositionActionCfg):
 
 
 class EmaAction(mdp.JointPositionAction):
-    """Filters the action before it is scaled."""
+    """Filters the action before scaling."""
 
     def __init__(self, name, cfg, env):
         super().__init__(name, cfg, env)
@@ -161,7 +161,7 @@ def test_terms_of_a_user_are_exported_without_a_second_description(tmp_path):
     moments = record(checkpoint, cfg, small(), file.contract, entity="robot", steps=80)
     assert sum(moment.ends.sum() for moment in moments) >= 4
     assert max(errors(file, moments)) < 1e-5
-    # Memory that is not reset would be seen.
+    # A missing reset of memory would be detected.
     running = [replace(m, begins=np.array([n == 0] * 2)) for n, m in enumerate(moments)]
     assert min(errors(file, running)) > 1e-4
     inputs = {e["name"]: e for e in file.contract["inputs"]}
@@ -177,7 +177,7 @@ def test_terms_of_a_user_are_exported_without_a_second_description(tmp_path):
     assert used["actor/sum"] == ["imu_ang_vel", "imu_lin_vel"]
 
 
-# --- Terms that are refused -----------------------------------------------------------
+# --- Refused terms --------------------------------------------------------------------
 
 
 def reads_a_body(env):
@@ -243,7 +243,7 @@ class Counter(ManagerTermBase):
 
 
 class ByNumpy(ManagerTermBase):
-    """Reads the engine's memory by NumPy."""
+    """Reads the engine's memory through NumPy."""
 
     def __init__(self, cfg, env):
         super().__init__(cfg, env)
@@ -254,7 +254,7 @@ class ByNumpy(ManagerTermBase):
 
 
 @pytest.mark.parametrize("kind", [Counter, ByNumpy])
-def test_a_term_whose_value_froze_is_refused_by_name(kind: Callable):
+def test_a_term_with_a_frozen_value_is_refused_by_name(kind: Callable):
     step = traced_step(go1(mine=kind))
     said = r"^Observation term 'actor/mine' cannot be exported: over 100 random steps"
     with pytest.raises(ExportError, match=said):
@@ -271,14 +271,14 @@ def test_a_term_without_memory_in_state_is_refused():
         compare_terms(step)
 
 
-def test_memory_in_a_new_tensor_is_memory_too():
+def test_state_in_a_new_tensor_is_detected_too():
     step = traced_step(go1(mine=ReboundMean))
     compare_terms(step)
     assert "state_mine_past" in step.file.inputs
 
 
 def test_tracing_leaves_the_environment_as_it_was():
-    """The same steps with and without a trace between them."""
+    """The same steps with and without a trace in between."""
     found = []
     for traces in (False, True):
         env = ManagerBasedRlEnv(nominal(go1(**TERMS)), device="cpu")
@@ -339,11 +339,13 @@ def test_a_sensor_and_a_command_of_one_name_are_refused():
         ),
     )
     env = ManagerBasedRlEnv(nominal(cfg), device="cpu")
-    with pytest.raises(ExportError, match=r"called 'twist', as another one is: rename"):
+    with pytest.raises(
+        ExportError, match=r"input name 'twist' is already used by another"
+    ):
         Tracer(env, ("actor",))
 
 
-def test_only_what_changes_a_target_is_an_input():
+def test_only_quantities_that_affect_a_target_are_inputs():
     step = traced_step(CartpoleBalanceCfg())
     assert step.file.inputs == ("joint_pos", "joint_vel")
     assert step.file.outputs == ("force_target", "action")

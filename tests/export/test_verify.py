@@ -1,4 +1,4 @@
-"""`verify.py`: what ships is equal, and every planted convention is named."""
+"""`verify.py`: shipped policies match, and every planted convention is named."""
 
 import json
 import re
@@ -31,7 +31,7 @@ def planted(
     graph: Callable[[onnx.GraphProto], None] | None = None,
     contract: Callable[[dict[str, Any]], None] | None = None,
 ) -> Path:
-    """Write a copy with a fault in its graph, or in its contract; it is whole."""
+    """Write a copy with a fault in its graph or contract, with a valid checksum."""
     model = onnx.load(path)
     if graph is not None:
         graph(model.graph)
@@ -47,7 +47,7 @@ def planted(
 
 
 def on_input(name: str, *operations: tuple[str, Any]) -> Callable:
-    """Change an input inside the file, before all else."""
+    """Change an input inside the file, before all other operations."""
 
     def change(graph: onnx.GraphProto) -> None:
         last = name
@@ -71,7 +71,7 @@ def on_input(name: str, *operations: tuple[str, Any]) -> Callable:
 
 
 def on_output(name: str, *operations: tuple[str, Any]) -> Callable:
-    """Change an output inside the file, after all else."""
+    """Change an output inside the file, after all other operations."""
 
     def change(graph: onnx.GraphProto) -> None:
         last = renamed_output(graph, name, f"plain_{name}")
@@ -89,7 +89,7 @@ def on_output(name: str, *operations: tuple[str, Any]) -> Callable:
 
 
 def renamed_output(graph: onnx.GraphProto, name: str, new: str) -> str:
-    """Give the value of an output another name, and return that."""
+    """Rename the value of an output, and return the new name."""
     node = next(node for node in graph.node if name in node.output)
     node.output[list(node.output).index(name)] = new
     for other in graph.node:
@@ -100,7 +100,7 @@ def renamed_output(graph: onnx.GraphProto, name: str, new: str) -> str:
 
 
 def late(graph: onnx.GraphProto) -> None:
-    """Answer the targets of the call before."""
+    """Return the targets of the previous call."""
     fresh = renamed_output(graph, "joint_pos_target", "fresh_target")
     info = onnx.TensorProto.FLOAT
     graph.input.append(helper.make_tensor_value_info("state_late", info, [12]))
@@ -172,8 +172,8 @@ IN_THE_FILE = {
     "default offset of targets": (
         on_output("joint_pos_target", ("Sub", DEFAULT)),
         None,
-        r"output joint_pos_target departs at step 0, by up to .*default offset: the "
-        r"default position is missing",
+        r"output joint_pos_target differs from step 0 on, by up to .*default offset: "
+        r"the default position is missing",
     ),
     "scale of targets": (
         on_output(
@@ -183,12 +183,12 @@ IN_THE_FILE = {
             ("Add", DEFAULT),
         ),
         None,
-        r"output joint_pos_target departs.*scale: it is 0.5 times",
+        r"output joint_pos_target differs.*scale: found 0.5 times",
     ),
     "degrees of targets": (
         on_output("joint_pos_target", ("Mul", numbers(1.0 / DEGREES))),
         None,
-        r"output joint_pos_target departs.*degrees were found for radians",
+        r"output joint_pos_target differs.*degrees: found degrees instead of rad",
     ),
     "sign of a target": (
         on_output(
@@ -198,22 +198,22 @@ IN_THE_FILE = {
             ("Add", DEFAULT),
         ),
         None,
-        r"output joint_pos_target departs.*sign: the negative was found \(FR_hip_joint",
+        r"output joint_pos_target differs.*sign: found the negative \(FR_hip_joint",
     ),
     "delay of targets": (
         late,
         say_late,
-        r"output joint_pos_target departs at step 0.*delay: it is 1 control step late",
+        r"output joint_pos_target differs from step 0.*delay: it is 1 control step",
     ),
     "order of what is measured": (
         None,
         swaps_measured,
-        r"measured joint_pos departs at step 0.*order: FL_thigh_joint is where FR_",
+        r"measured joint_pos differs from step 0.*order: FL_thigh_joint is where FR_",
     ),
     "order of targets": (
         None,
         swaps_targets,
-        r"motion after the recorded targets .* departs at step 0.*order: RR_thigh_"
+        r"motion after the recorded targets .* differs from step 0.*order: RR_thigh_"
         r"joint is where FR_thigh_joint should be",
     ),
     "gains": (
@@ -226,8 +226,8 @@ IN_THE_FILE = {
         None,
         measures_at_the_trunk,
         # The site of the IMU is at (-0.01592, -0.06659, -0.00617) in the trunk.
-        r"measured imu_lin_vel departs.*lever arm: it is measured 0.0687 m away from "
-        r"its place, by \(0.016, 0.067, 0.006\) m in the axes of the root",
+        r"measured imu_lin_vel differs.*lever arm: measured 0.0687 m away from "
+        r"the expected point, by \(0.016, 0.067, 0.006\) m in the axes of the root",
     ),
 }
 
@@ -235,7 +235,7 @@ IN_THE_FILE = {
 SLOW = {
     *("degrees of targets", "narrows", "sign of a target", "weakens", "adds_mass"),
 }
-"""Kinds of which a like one is planted in the quick tests."""
+"""Kinds of faults of which a similar one is in the quick tests."""
 
 
 def kinds_of(names):
@@ -252,7 +252,8 @@ def test_a_convention_that_is_planted_in_the_file_is_named(kind, go1, tmp_path):
     assert any(re.search(said, each) for each in verdict.departures), verdict.text
 
 
-# --- In the robot's model -------------------------------------------------------------
+# --- Faults in the robot's model
+# --------------------------------------------------------
 
 
 def softens(spec):
@@ -332,31 +333,31 @@ def brakes_no_joint(spec):
 
 
 IN_THE_ROBOT: dict[Callable, str] = {
-    softens: r"^gains of FL_calf_joint: stiffness is .* in the model, and .* in th",
-    weakens: r"^gains of RL_hip_joint: effort_limit is 10 in the model, and 23.7 in",
-    slows: r"^rate: the model steps by 0.002 s, and the contract says 0.005 s, 4 times",
-    turns_imu: r"^frame of imu_ang_vel: it is in axes that are turned by 90 degrees",
-    turns_axis: r"^sign of RR_calf_joint: its axis points the other way",
+    softens: r"^gains of FL_calf_joint: stiffness is .* in the model, but .* in th",
+    weakens: r"^gains of RL_hip_joint: effort_limit is 10 in the model, but 23.7 in",
+    slows: r"^rate: the model steps by 0.002 s, but the contract by 0.005 s, 4 times",
+    turns_imu: r"^frame of imu_ang_vel: its axes are rotated by 90 degrees",
+    turns_axis: r"^sign of RR_calf_joint: its axis points in the opposite direction",
     renames: r"^joint FL_hip_joint: the model has none of this name",
-    narrows: r"^joint FR_thigh_joint: its limits are -0.686 to 2 in the model, and ",
+    narrows: r"^joint FR_thigh_joint: limits -0.686 to 2 in the model, but ",
     adds_joint: r"^joint tail: the contract has none of this name",
-    delays: r"motion after .*delay: targets do nothing in their own control step",
-    adds_mass: r"^mass of trunk: it is 7.204 kg in the model, and 5.204 kg in the rec",
-    shifts_mass: r"^centre of mass of FL_thigh: it is 20 mm from its place in the rec",
-    widens_mass: r"^inertia of trunk: it is \(0.02522, 0.09452, 0.1075\) kg m\^2 abou",
-    slips: r"^sliding friction of FR_calf on the ground: it is 0.05 to 1 in the mod",
-    flies_to_mars: r"^gravity: it is \(0, 0, -3.7\) m/s\^2 in the model, and \(0, 0, -",
-    moves_imu: r"^lever arm of imu_lin_vel: the sensor is 0.19 m from its place .* by "
-    r"\(0.19, 0, 0\) m in the axes of the root",
+    delays: r"motion after .*delay: targets have no effect in their own contr",
+    adds_mass: r"^mass of trunk: 7.204 kg in the model, but 5.204 kg in the rec",
+    shifts_mass: r"^centre of mass of FL_thigh: 20 mm from its position in the rec",
+    widens_mass: r"^inertia of trunk: \(0.02522, 0.09452, 0.1075\) kg m\^2 abou",
+    slips: r"^sliding friction of FR_calf on the ground: 0.05 to 1 in the mod",
+    flies_to_mars: r"^gravity: \(0, 0, -3.7\) m/s\^2 in the model, but \(0, 0, -",
+    moves_imu: r"^lever arm of imu_lin_vel: the sensor is 0.19 m from its position .* "
+    r"by \(0.19, 0, 0\) m in the axes of the root",
     carries_imu_on_a_leg: r"^input imu_lin_vel: the sensor is on another link than ",
-    brakes_no_joint: r"^gains of RR_calf_joint: damping is 0 in the model, and 2.277",
+    brakes_no_joint: r"^gains of RR_calf_joint: damping is 0 in the model, but 2.277",
 }
 ALONE = {adds_mass, shifts_mass, widens_mass, slips, flies_to_mars, moves_imu}
-"""Differences that are one line."""
+"""Faults that cause exactly one line."""
 
 
 def test_unexplained_motion_is_reported_as_undetermined(go1, tmp_path, monkeypatch):
-    """As for a property that no comparison by number covers."""
+    """For a property that no numerical comparison covers."""
     monkeypatch.setattr("mjlab.export.verify.play.differences", lambda *robots: [])
     spec = mujoco.MjSpec.from_string(scene_of(go1))
     flies_to_mars(spec)
@@ -391,7 +392,7 @@ def test_the_recorded_scene_without_the_prefix_of_its_names_is_the_same_robot(
 ):
     robot = tmp_path / "robot.xml"
     text = scene_of(go1)
-    # Classes of defaults keep theirs, or one would be there twice.
+    # Default classes keep theirs, which would otherwise exist twice.
     robot.write_text(re.sub(r'(?<!class=)"robot/', '"', text))
     assert verify(go1, robot).departures == []
 
@@ -406,7 +407,7 @@ def check_equal(path: Path, record_property) -> None:
     assert max(early for early, _ in verdict.joints.values()) < 1e-4
 
 
-def test_what_was_exported_is_equal(go1, cartpole, record_property):
+def test_an_exported_policy_equals_its_network(go1, cartpole, record_property):
     check_equal(go1, record_property)
     check_equal(cartpole, record_property)
 
@@ -444,34 +445,44 @@ NAMES = ["quat_w", "quat_x", "quat_y", "quat_z"]
             "abc",
             "order: b is where c should be, as are",
         ),
-        (NUMBERS * [1, -1, 1], NUMBERS, "abc", "sign: the negative was found (b)"),
-        (NUMBERS * 180 / np.pi, NUMBERS, "abc", "degrees were found for radians"),
-        (NUMBERS * np.pi / 180, NUMBERS, "abc", "radians were taken for degrees"),
-        (NUMBERS * 0.05, NUMBERS, "abc", "scale: it is 0.05 times what it should be"),
-        (NUMBERS * [0.5, 1, 3], NUMBERS, "abc", "scale: it is 0.5 to 3 times"),
+        (NUMBERS * [1, -1, 1], NUMBERS, "abc", "sign: found the negative (b)"),
+        (
+            NUMBERS * 180 / np.pi,
+            NUMBERS,
+            "abc",
+            "degrees: found degrees instead of radians",
+        ),
+        (
+            NUMBERS * np.pi / 180,
+            NUMBERS,
+            "abc",
+            "degrees: radians were interpreted as degrees",
+        ),
+        (NUMBERS * 0.05, NUMBERS, "abc", "scale: found 0.05 times the expected value"),
+        (NUMBERS * [0.5, 1, 3], NUMBERS, "abc", "scale: found 0.5 to 3 times"),
         (
             np.roll(NUMBERS, 2, axis=0),
             NUMBERS,
             "abc",
             "delay: it is 2 control steps la",
         ),
-        (NUMBERS + 0.3, NUMBERS, "abc", "offset: it is off by 0.3, always the same"),
+        (NUMBERS + 0.3, NUMBERS, "abc", "offset: constant error of 0.3"),
         (
             NUMBERS @ np.diag([-1, -1, 1]),
             NUMBERS,
             "abc",
-            "sign: the negative was found",
+            "sign: found the negative",
         ),
     ],
 )
-def test_a_reason_is_told_from_the_others(found, expected, names, said):
+def test_a_reason_is_distinguished_from_the_others(found, expected, names, said):
     assert likeliest(Departure(found, expected, list(names))).startswith(said)
 
 
-def test_a_frame_is_told_by_its_turn():
+def test_a_frame_error_is_identified_by_its_rotation():
     turn = np.array([[0.0, -1.0, 0.0], [1.0, 0.0, 0.0], [0.0, 0.0, 1.0]])
     said = likeliest(Departure(NUMBERS @ turn.T, NUMBERS, list("xyz")))
-    assert said == "frame: it is in axes that are turned by 90 degrees"
+    assert said == "frame: found axes rotated by 90 degrees"
     angles = np.linspace(0.0, 2.0, 50)
     turns = np.array(
         [
@@ -481,7 +492,7 @@ def test_a_frame_is_told_by_its_turn():
     )
     world = np.einsum("tij,tj->ti", turns, NUMBERS)
     said = likeliest(Departure(world, NUMBERS, list("xyz"), turns=turns))
-    assert said == "frame: it is in the axes of the world, not of the robot"
+    assert said == "frame: found world axes instead of the robot's axes"
 
 
 def test_a_scale_that_explains_a_small_part_of_the_error_is_not_named():
@@ -490,10 +501,10 @@ def test_a_scale_that_explains_a_small_part_of_the_error_is_not_named():
     assert departure.wrong and likeliest(departure) is None
 
 
-def test_a_lever_arm_is_told_by_the_speed_that_turning_adds():
+def test_a_lever_arm_is_identified_by_the_velocity_due_to_rotation():
     spin = CHANCE.normal(size=(50, 3))
     away = [0.1, -0.2, 0.05]
-    # By hand, component by component.
+    # By hand arithmetic, component by component.
     x, y, z = spin.T
     added = np.stack(
         (
@@ -505,7 +516,7 @@ def test_a_lever_arm_is_told_by_the_speed_that_turning_adds():
     )
     said = likeliest(Departure(NUMBERS + added, NUMBERS, list("xyz"), spin=spin))
     assert said == (
-        "lever arm: it is measured 0.229 m away from its place, by (0.100, -0.200, "
+        "lever arm: measured 0.229 m away from the expected point, by (0.100, -0.200, "
         "0.050) m in the axes of the root"
     )
 
@@ -524,7 +535,7 @@ def typed(*arguments: str | Path) -> subprocess.CompletedProcess[str]:
     return subprocess.run(line, cwd=ROOT, capture_output=True, text=True)
 
 
-def test_the_exit_code_says_equal_departs_or_cannot_be_read(cartpole, tmp_path):
+def test_the_exit_code_distinguishes_equal_different_and_unreadable(cartpole, tmp_path):
     done = typed(cartpole)
     assert done.returncode == 0 and done.stdout.endswith(
         "OK: matches the recording.\n"
@@ -542,5 +553,5 @@ def test_the_exit_code_says_equal_departs_or_cannot_be_read(cartpole, tmp_path):
     broken = tmp_path / "broken.onnx"
     broken.write_bytes(cartpole.read_bytes()[:-100])
     done = typed(broken)
-    assert done.returncode == 2 and "is damaged: its bytes are not" in done.stderr
+    assert done.returncode == 2 and "is damaged: its content does not" in done.stderr
     assert typed(tmp_path / "none.onnx").returncode == 2

@@ -1,7 +1,7 @@
-"""`verify.py --log`: a clean log passes, and a planted mistake is named with its line.
+"""`verify.py --log`: a clean log passes, and a planted fault is named with its line.
 
-Logs are written by the runner with a robot in plain MuJoCo. A mistake is planted in its
-driver, in its model, or in the lines themselves, as another program might write them.
+Logs are written by the runner with a robot in plain MuJoCo. A fault is planted in its
+driver, in its model, or in the lines themselves, as from another program.
 """
 
 import io
@@ -33,7 +33,7 @@ Change = Callable[[dict[str, Any]], dict[str, Any] | None]
 
 
 class Driver(MujocoRobot):
-    """A robot whose driver changes what it reads, and what it sends."""
+    """Robot whose driver changes its readings and its targets."""
 
     policy: ContractPolicy
     reads: Change = staticmethod(lambda found: found)
@@ -57,11 +57,11 @@ class Driver(MujocoRobot):
 def logged(
     path: Path, change: Callable[[Any], None] | None = None, **driver: Any
 ) -> list[Row]:
-    """Return the lines that the runner writes.
+    """Return the lines of the runner's log.
 
     Args:
         path: The policy.
-        change: What is changed in the model.
+        change: Changes the model.
         driver: Attributes of `Driver`.
     """
     policy = ContractPolicy(path)
@@ -82,7 +82,7 @@ def logged(
     try:
         run(policy, robot, source, Safety(policy), steps=STEPS, log=log)
     except ContractError:
-        pass  # The line is there.
+        pass  # The line exists.
     return [json.loads(line) for line in log.getvalue().splitlines()]
 
 
@@ -104,11 +104,11 @@ def clean(go1) -> str:
 def test_a_clean_log_passes(go1, clean, tmp_path):
     rows = json.loads(clean)
     assert len(rows) == STEPS and departures(go1, rows, tmp_path) == []
-    # It walked, or nothing would be shown.
+    # The robot must walk, or the test shows nothing.
     assert np.ptp([row["measured"]["joint_pos"] for row in rows], axis=0).max() > 0.2
 
 
-def test_a_log_without_what_only_the_runner_knows_passes(go1, clean, tmp_path):
+def test_a_log_without_fields_of_the_runner_passes(go1, clean, tmp_path):
     rows = json.loads(clean)
     for row in rows:
         for key in ("policy", "gains", "joint_pos", "upright", "last_action", "damped"):
@@ -127,18 +127,19 @@ def test_clean_logs_of_other_policies_pass(task, tmp_path):
     assert departures(path, logged(path), tmp_path) == []
 
 
-def test_a_robot_that_was_let_go_is_no_mismatch(go1, clean, tmp_path):
+def test_a_stopped_robot_is_not_a_mismatch(go1, clean, tmp_path):
     rows = json.loads(clean)[:50]
     for row in rows[40:]:
         row |= {"damped": "a key stopped it", "targets": {}}
     log = tmp_path / "steps.jsonl"
     log.write_text("".join(json.dumps(row) + "\n" for row in rows))
     assert verify_log(go1, log).text == (
-        "Let go in line 41: a key stopped it.\nOK: 50 lines match the contract."
+        "Stopped in line 41: a key stopped it.\nOK: 50 lines match the contract."
     )
 
 
-# --- In the driver --------------------------------------------------------------------
+# --- Faults in the driver
+# ---------------------------------------------------------------
 
 
 def scaled(name: str, factor: float) -> dict[str, Any]:
@@ -146,7 +147,7 @@ def scaled(name: str, factor: float) -> dict[str, Any]:
 
 
 def reordered(order: list[int], *, targets: bool = False) -> dict[str, Any]:
-    """Return a driver whose joints are in another order."""
+    """Return a driver with joints in another order."""
     names = ("joint_pos", "joint_vel")
     told: dict[str, Any] = {
         "reads": lambda found: found | {name: found[name][order] for name in names},
@@ -159,7 +160,7 @@ def reordered(order: list[int], *, targets: bool = False) -> dict[str, Any]:
 
 
 def signed(place: int) -> dict[str, Any]:
-    """Return a driver that reads the negative of a joint."""
+    """Return a driver that reads a joint with the wrong sign."""
     sign = np.where(np.arange(12) == place, -1.0, 1.0)
     names = ("joint_pos", "joint_vel")
     return {
@@ -169,7 +170,7 @@ def signed(place: int) -> dict[str, Any]:
 
 
 def turned(*names: str) -> dict[str, Any]:
-    """Return a driver with sensors in axes turned by a quarter about z."""
+    """Return a driver with sensor axes rotated by 90 degrees about z."""
 
     def reads(found):
         return found | {
@@ -185,7 +186,7 @@ def late_nan(found: dict[str, Any]) -> None:
 
 
 class Sticks:
-    """An encoder that shows its 40th value from then on."""
+    """An encoder that is stuck at its 40th value."""
 
     def __init__(self) -> None:
         self.shown: list[float] = []
@@ -196,7 +197,7 @@ class Sticks:
 
 
 def clipped(found: dict[str, Any]) -> None:
-    """Have the gyro end at a small rate about x."""
+    """Saturate the gyro at a small rate about x."""
     found["imu_ang_vel"][0] = min(found["imu_ang_vel"][0], -0.05)
 
 
@@ -221,20 +222,20 @@ IN_THE_DRIVER = {
     ),
     "a vertical that points down": (
         scaled("imu_upvector", -1.0),
-        r"line 1: imu_upvector says that the root leans by 180 degrees, and "
-        r"upright\(\) by 0$",
+        r"line 1: imu_upvector implies a tilt of 180 degrees, and "
+        r"upright\(\) 0$",
     ),
     "a forgotten last action": (
         {"forgets": True},
-        r"line 2: last_action\[\d+\] is 0, expected -?\d.*, the action of the line bef",
+        r"line 2: last_action\[\d+\] is 0, expected -?\d.*, the action of the previous",
     ),
     "eleven joints": (
         {"reads": lambda found: found | {"joint_pos": found["joint_pos"][:11]}},
-        r"line 1: joint_pos has the shape \(11,\): the policy takes 12 numbers \(FR",
+        r"line 1: joint_pos has the shape \(11,\): the policy expects 12 numbers \(FR",
     ),
     "a missing input": (
         {"reads": lambda found: {n: found[n] for n in found if n != "imu_lin_vel"}},
-        r"line 1: imu_lin_vel is missing from the readings: the policy takes 3 num",
+        r"line 1: imu_lin_vel is missing from the readings: the policy expects 3 n",
     ),
     "a number that is none": (
         {"reads": late_nan},
@@ -252,32 +253,32 @@ IN_THE_DRIVER = {
     ),
     "thighs exchanged": (
         reordered(THIGHS),
-        r"line 1: order: FR_thigh_joint and FL_thigh_joint are exchanged in joint_pos "
-        r"and joint_vel: read otherwise, the targets lead to the next lines within 0.0",
+        r"line 1: order: FR_thigh_joint and FL_thigh_joint are swapped in joint_pos "
+        r"and joint_vel: with this correction, the targets lead to the next lines",
     ),
     "front legs exchanged": (
         reordered(FRONT_LEGS),
-        r"line 1: order: FR and FL are exchanged in joint_pos and joint_vel: ",
+        r"line 1: order: FR and FL are swapped in joint_pos and joint_vel: ",
     ),
     "left and right exchanged in readings and targets": (
         reordered(LEFT_AND_RIGHT, targets=True),
-        r"line 1: order: FR and FL, RR and RL are exchanged in readings and targets: ",
+        r"line 1: order: FR and FL, RR and RL are swapped in readings and targets: ",
     ),
     "a joint of the other sign": (
         signed(3),
-        r"line 1: sign: joint_pos and joint_vel of FL_hip_joint are the negative: ",
+        r"line 1: sign: joint_pos and joint_vel of FL_hip_joint are negated: ",
     ),
     "an IMU that is turned": (
         turned(*IMU),
-        r"line 1: frame: the IMU is in axes turned by 90 degrees about z: ",
+        r"line 1: frame: the IMU is in axes rotated by 90 degrees about z: ",
     ),
     "a gyro that is turned": (
         turned("imu_ang_vel"),
-        r"line 1: frame: the gyro is in axes turned by 90 degrees about z, as the vert",
+        r"line 1: frame: the gyro is in axes rotated by 90 degrees about z, compared",
     ),
     "a linear velocity that is turned": (
         turned("imu_lin_vel"),
-        r"line 1: frame: the linear velocity is in axes turned by 90 degrees about z: ",
+        r"line 1: frame: the linear velocity is in axes rotated by 90 degrees about z",
     ),
 }
 SLOW = {"front legs exchanged", "a linear velocity that is turned"}
@@ -295,7 +296,8 @@ def test_a_mistake_of_the_driver_is_the_first_that_is_named(kind, go1, tmp_path)
     assert found and re.match(said, found[0]), found
 
 
-# --- In the model ---------------------------------------------------------------------
+# --- Faults in the model
+# ----------------------------------------------------------------
 
 
 def turns_axis(spec):
@@ -333,12 +335,12 @@ def falls_slower(spec):
     [
         (
             turns_axis,
-            "line 1: sign: the axis of FL_calf_joint points the other way: read other",
+            "line 1: sign: the axis of FL_calf_joint points in the opposite direct",
         ),
         (steps_faster, "line 2: time: lines are 0.016 s apart, expected 0.02 s"),
         pytest.param(
             turns_imu,
-            "line 1: frame: the IMU is in axes turned by 90 degrees about z: read oth",
+            "line 1: frame: the IMU is in axes rotated by 90 degrees about z: with t",
             marks=pytest.mark.slow,
         ),
     ],
@@ -350,12 +352,15 @@ def test_a_mistake_of_the_robot_is_named(change, said, go1, tmp_path):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("change", [adds_mass, moves_imu, slips, falls_slower])
-def test_what_a_log_cannot_show_is_not_taken_for_something_else(change, go1, tmp_path):
+def test_a_fault_that_a_log_cannot_show_is_not_reported_as_another(
+    change, go1, tmp_path
+):
     """`verify --robot` compares these by number."""
     assert departures(go1, logged(go1, change), tmp_path) == []
 
 
-# --- In the lines ---------------------------------------------------------------------
+# --- Faults in the lines
+# ----------------------------------------------------------------
 
 
 def sent(row: Row) -> np.ndarray:
@@ -426,19 +431,19 @@ def is_cut(rows):
 
 
 IN_THE_LINES = {
-    strengthens: r"line 1: gains of FR_hip_joint: stiffness is 19.07 in the log, and "
+    strengthens: r"line 1: gains of FR_hip_joint: stiffness is 19.07 in the log, but "
     r"15.9 in the contract$",
-    brakes_not: r"line 1: gains of RL_calf_joint: damping is 0 in the log, and 2.277",
+    brakes_not: r"line 1: gains of RL_calf_joint: damping is 0 in the log, but 2.277",
     is_of_another_policy: r"line 1: policy is sha256:0, expected sha256:\w{64}$",
     counts_milliseconds: r"line 2: time: lines are 20 s apart, expected 0.02 s; it is "
     r"in milliseconds$",
-    misses_a_period: r"line 31: time is 0.62, 0.04 s after the line before, expected",
+    misses_a_period: r"line 31: time is 0.62, 0.04 s after the previous line, expe",
     goes_back_in_time: r"line 31: time is 0.56, expected above 0.58$",
     commands_too_much: r"line 10: command twist\[1\] is 1.5, expected -1 to 1$",
     commands_something_else: r"line 10: twist is \[0.4, 0, 0.3\], expected \[0.5, "
     r"0, 0.3\], the command$",
     sends_degrees: r"line 1: joint_pos_target of .*_joint is .*, expected .* from the "
-    r"network: degrees were found for radians",
+    r"network: degrees: found degrees instead of radians",
     sends_the_targets_before: r"line 2: joint_pos_target of .* from the network: "
     r"delay: it is 1 control step late",
     sends_another_number: r"line 37: joint_pos_target of FL_calf_joint is .*, expec",
@@ -463,7 +468,7 @@ def test_efforts_beyond_the_limit_in_most_lines_are_named(go1, clean, tmp_path):
         values[2] += 2.0
         set_sent(row, values)
     found = departures(go1, rows, tmp_path)
-    # By hand, from the gains and the readings of the first line.
+    # By hand arithmetic, from the gains and the readings of the first line.
     row = rows[0]
     calf = next(
         a
@@ -474,16 +479,16 @@ def test_efforts_beyond_the_limit_in_most_lines_are_named(go1, clean, tmp_path):
     effort = calf["stiffness"] * (sent(row)[2] - measured["joint_pos"][2])
     effort -= calf["damping"] * measured["joint_vel"][2]
     said = (
-        f"line 1: joint_pos_target of FR_calf_joint asks for an effort of {effort:.4g}"
+        f"line 1: joint_pos_target of FR_calf_joint requests an effort of {effort:.4g}"
         f", expected up to {calf['effort_limit']:.4g}; it is saturated in 1"
     )
     assert [each for each in found if each.startswith(said)], found
 
 
-def test_a_state_that_another_program_forgets_is_told_by_its_targets(
+def test_a_state_reset_by_another_program_is_identified_by_its_targets(
     go1, clean, tmp_path
 ):
-    """As a driver writes that calls the network itself, and no `last_action`."""
+    """As written by a driver that runs the network itself, without `last_action`."""
     rows, policy = json.loads(clean), ContractPolicy(go1)
     for row in rows:
         policy.reset()
@@ -491,7 +496,7 @@ def test_a_state_that_another_program_forgets_is_told_by_its_targets(
         row["targets"] = {name: answer[name].tolist() for name in answer}
         row.pop("last_action")
     found = departures(go1, rows, tmp_path)
-    said = r"line 2: joint_pos_target of .*: state_last_action was forgotten in each"
+    said = r"line 2: joint_pos_target of .*: state_last_action was reset in each"
     assert re.match(said, found[0]), found
 
 
@@ -514,7 +519,9 @@ def typed(*arguments: str | Path) -> subprocess.CompletedProcess[str]:
     return subprocess.run(line, cwd=ROOT, capture_output=True, text=True)
 
 
-def test_typed_it_says_the_line_and_leaves_with_the_exit_code(go1, clean, tmp_path):
+def test_the_command_line_prints_the_line_and_returns_the_exit_code(
+    go1, clean, tmp_path
+):
     log = tmp_path / "steps.jsonl"
     rows = json.loads(clean)[:30]
     log.write_text("".join(json.dumps(row) + "\n" for row in rows))

@@ -1,1 +1,1 @@
-"""Files that are damaged by chance, and what a reader has to make of them."""
+"""Randomly damaged files, and the required reaction of readers."""

@@ -1,4 +1,4 @@
-"""Seeded damage: bytes that are cut, put in or changed, and JSON with other values."""
+"""Seeded damage: removed, inserted or changed bytes, and JSON with other values."""
 
 import copy
 import json
@@ -9,11 +9,11 @@ VALUES: tuple[Any, ...] = (
     *(None, -1, 0, 1e308, 10**30, True, "", "x", "../../etc", [], {}, [1], {"a": 1}),
     *({"$type": "mjlab:x"}, {"$float": "nan"}, {"$callable": "os:system"}),
 )
-"""What is put where something else was."""
+"""Replacement values."""
 
 
 def damaged_bytes(data: bytes, chance: random.Random) -> bytes:
-    """A copy that is cut short, longer, shorter within, or has other bytes."""
+    """Return a copy that is truncated, extended, or has changed bytes."""
     kind, place = chance.random(), chance.randrange(len(data))
     if kind < 0.15:
         return data[:place]
@@ -28,7 +28,7 @@ def damaged_bytes(data: bytes, chance: random.Random) -> bytes:
 
 
 def damaged_json(data: bytes, chance: random.Random) -> bytes:
-    """A copy with other bytes, or that is JSON with other entries."""
+    """Return a copy with changed bytes, or JSON with changed entries."""
     if chance.random() < 0.3:
         return damaged_bytes(data, chance)
     whole = json.loads(data)
@@ -50,7 +50,7 @@ def damaged_json(data: bytes, chance: random.Random) -> bytes:
 
 
 def damaged_lines(data: bytes, chance: random.Random) -> bytes:
-    """A copy in which one of the lines, each of which is JSON, is damaged."""
+    """Return a copy in which one line of JSON is damaged."""
     lines = data.splitlines(keepends=True)
     number = chance.randrange(len(lines))
     damaged = damaged_json(lines[number], chance).rstrip(b"\n")
@@ -58,7 +58,7 @@ def damaged_lines(data: bytes, chance: random.Random) -> bytes:
 
 
 def _places(data: Any) -> Any:
-    """Every entry of every object and list, as what holds it and its key."""
+    """Yield every entry of every object and list, as container and key."""
     if isinstance(data, dict | list):
         for key in list(data) if isinstance(data, dict) else range(len(data)):
             yield data, key

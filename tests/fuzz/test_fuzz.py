@@ -1,6 +1,6 @@
-"""Damaged files are read, or refused in one line: no traceback of ours, no hang.
+"""Damaged files are read, or refused in one line, without a traceback or a hang.
 
-What bears a checksum is read as it was, or not at all.
+Data with a checksum are read unchanged, or not at all.
 """
 
 import itertools
@@ -38,13 +38,13 @@ from tests.tasks.test_shipped import TRAINED
 COUNT = 300
 MANY = 5000
 LIMIT_S = 10.0
-"""Seconds after which a reader hangs."""
+"""Time after which a reader counts as hung, in seconds."""
 
 Damage = Callable[[bytes, random.Random], bytes]
 
 
 class HangError(BaseException):
-    """A reader that does not come back."""
+    """Reader that hangs."""
 
 
 @contextmanager
@@ -62,7 +62,7 @@ def time_limit() -> Iterator[None]:
 
 
 def refused_as_it_should_be(error: Exception, file: Path) -> bool:
-    """Whether an error is of the project's kind, one line, and names the file."""
+    """Return whether an error is a project error, one line, and names the file."""
     is_ours = type(error).__module__.startswith("mjlab.")
     return is_ours and file.stem in str(error) and "\n" not in str(error).strip()
 
@@ -77,16 +77,16 @@ def fuzz(
     count: int,
     seed: int,
 ) -> None:
-    """Damage a file many times; fail with the first that is answered wrongly.
+    """Damage a file many times; fail at the first wrong reaction.
 
     Args:
         file: The file.
         damage: Damages it.
-        read: Reads it, and returns what a checksum protects.
-        bears_sum: Whether what is read has to be what was written.
-        refuses: Whether damage is refused, and not only shown.
-        count: Times.
-        seed: Of the damage.
+        read: Reads it, and returns the data with a checksum.
+        bears_sum: Whether the data must equal the written data.
+        refuses: Whether damage is refused, and not only reported.
+        count: Number of times.
+        seed: Seed of the damage.
     """
     chance = random.Random(seed)
     data, good = file.read_bytes(), read()
@@ -110,20 +110,20 @@ def fuzz(
 
 
 class Format(NamedTuple):
-    """A file of a format, how it is damaged, and what reads it."""
+    """File of a format, its damage, and its reader."""
 
     file: Path
     damage: Damage
     read: Callable[[], Any]
     bears_sum: bool = False
     refuses: bool = True
-    """Whether damage is refused, and not only shown."""
+    """Whether damage is refused, and not only reported."""
 
 
 def run_json(folder: Path) -> Format:
     run = folder / "run"
     shutil.copytree(TRAINED["Cartpole-Balance"], run)
-    # The page draws these, and the damage is not in them.
+    # The page shows these, and the damage is not in them.
     lines = (run / "metrics.jsonl").read_text().splitlines()[:3]
     (run / "metrics.jsonl").write_text("\n".join(lines) + "\n")
 
@@ -178,7 +178,7 @@ def mjcf(folder: Path) -> Format:
 
 
 def a_policy(folder: Path) -> tuple[Path, Any, dict[str, Any]]:
-    """A file of a sum, its model before it has a checksum, and its contract."""
+    """File of a sum, its model without a checksum, and its contract."""
 
     def step(given: dict[str, torch.Tensor]) -> dict[str, torch.Tensor]:
         seen = given["x"] + given["state_sum"]
@@ -215,7 +215,7 @@ def onnx(folder: Path) -> Format:
 
 
 def _bits(value: Any) -> Any:
-    """A checkpoint as what can be compared bit by bit."""
+    """Return a checkpoint in a form that can be compared bit by bit."""
     if isinstance(value, dict):
         return {key: _bits(item) for key, item in value.items()}
     return value.tolist() if isinstance(value, torch.Tensor) else value

@@ -1,7 +1,7 @@
-"""Feet that move by formula, so that every measure of their gait is known.
+"""Synthetic foot motions with known gait measures.
 
-A foot lands, stays, lifts off and swings once a period. Its place along the way follows
-from the speed; its height in a swing is a sine squared.
+A foot lands, stays, lifts off and swings once per period. Its forward position follows
+from the speed; its height in a swing is a squared sine.
 """
 
 from dataclasses import dataclass
@@ -13,23 +13,23 @@ Array = np.ndarray
 
 @dataclass(frozen=True, kw_only=True)
 class Foot:
-    """A foot and its formula."""
+    """A foot and its parameters."""
 
     name: str
     phase: float
-    """Share of the period at which it lands."""
+    """Phase of landing, as a fraction of the period."""
 
     beside: float
     """Distance to the left of the base, m."""
 
     front: float = 0.0
-    """Distance ahead of the place under the base at which it lands, m."""
+    """Landing position ahead of the point below the base, m."""
 
     lift: float = 0.08
     """Height of its swing, m."""
 
     slip: float = 0.0
-    """Distance that it slides ahead in each stance, m."""
+    """Forward slip in each stance, m."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -41,7 +41,7 @@ class Walk:
     """Duration of a stride, s."""
 
     stance: float = 0.6
-    """Share of the period on the ground."""
+    """Fraction of the period on the ground."""
 
     speed: float = 0.9
     """Speed ahead, m/s."""
@@ -64,7 +64,7 @@ class Walk:
 
 
 def biped(**changes: float) -> tuple[Foot, Foot]:
-    """Return a left and a right foot in turn; changes are of the left one."""
+    """Return a left and a right foot; changes apply to the left one."""
     left = {"phase": 0.25, "beside": 0.1} | changes
     return (
         Foot(name="left", **left),
@@ -73,7 +73,7 @@ def biped(**changes: float) -> tuple[Foot, Foot]:
 
 
 def quadruped(*phases: float) -> tuple[Foot, ...]:
-    """Return the feet of a Go1, in its order, with the phases at which they land."""
+    """Return the feet of a Go1, in its order, with their landing phases."""
     places = {
         "FR": (0.2, -0.1),
         "FL": (0.2, 0.1),

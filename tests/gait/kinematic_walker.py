@@ -1,7 +1,7 @@
-"""An environment whose robot is put where a gait by formula has it.
+"""Environment whose robot follows a synthetic gait.
 
-Before each physics step base and feet are written; a foot on the ground is 4 mm deep in
-it, so that MuJoCo computes contacts and their forces.
+Base and feet are written before each physics step; a foot on the ground penetrates it
+by 4 mm, so that MuJoCo computes contacts and their forces.
 """
 
 from dataclasses import dataclass, field
@@ -64,12 +64,12 @@ class FormulaCfg(ActionTermCfg):
     walk: Any = None
 
     def bind(self, name: str, env: Env) -> ActionTerm:
-        """Return the term of one environment."""
+        """Create the term for one environment."""
         return Formula(name, self, env)
 
 
 class Formula(ActionTerm):
-    """Puts base and feet where the formula has them, whatever the action is."""
+    """Sets base and feet by formula, for any action."""
 
     def __init__(self, name: str, cfg: FormulaCfg, env: Env) -> None:
         super().__init__(name, cfg, env)
@@ -82,7 +82,7 @@ class Formula(ActionTerm):
         self._joints = torch.tensor(joints, dtype=torch.float32)
 
     def reset(self, mask: torch.Tensor) -> None:
-        """Begin at time 0 again, in all worlds at once."""
+        """Restart at time 0, in all worlds."""
         self._substep.masked_fill_(mask.any(), 0)
 
     def state(self) -> dict[str, torch.Tensor]:
@@ -91,7 +91,7 @@ class Formula(ActionTerm):
 
     @property
     def action_dim(self) -> int:
-        """One number, which is ignored."""
+        """Size of the action, which is ignored."""
         return 1
 
     @property
@@ -100,10 +100,10 @@ class Formula(ActionTerm):
         return ()
 
     def process_actions(self, actions: torch.Tensor) -> None:
-        """Take no action."""
+        """Ignore the action."""
 
     def apply_actions(self) -> None:
-        """Write the state at the beginning of a physics step."""
+        """Write the state at the start of a physics step."""
         root = self._root[self._substep].expand(self.num_envs, -1)
         joints = self._joints[self._substep].expand(self.num_envs, -1)
         self._robot.write_root_state(self._everyone, root)
@@ -112,7 +112,7 @@ class Formula(ActionTerm):
 
 
 def states(walk: Walk, time: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return root states, shape (times, 13), and joint positions at some times."""
+    """Return root states, shape (times, 13), and joint positions at given times."""
     base, one = walk.speed * time, np.ones_like(time)
     cos, sin = np.cos(walk.yaw), np.sin(walk.yaw)
     turn = (np.cos(walk.yaw / 2), 0.0, 0.0, np.sin(walk.yaw / 2))
@@ -151,14 +151,14 @@ def told() -> mdp.UniformVelocityCommandCfg:
 
 @dataclass(kw_only=True)
 class KinematicCfg(ManagerBasedRlEnvCfg):
-    """A walk by formula as a task, in weightless worlds of 5 ms physics."""
+    """A synthetic walk as a task, in worlds without gravity and 5 ms physics."""
 
     walk: Any = field(default_factory=lambda: Walk(feet=biped()))
     decimation: int = 4
     episode_length_s: float = 20.0
 
     def __post_init__(self) -> None:
-        """Fill in what follows from the walk."""
+        """Derive the remaining fields from the walk."""
         self.scene = SceneCfg(
             terrain=TerrainCfg(),
             entities={"robot": walker(self.walk)},

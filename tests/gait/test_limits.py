@@ -25,7 +25,7 @@ NATURAL: dict[str, Any] = {
     "mean_linear_error": 0.06,
     "mean_turning_error": 0.03,
 }
-"""A published G1 policy (holosoma's FastSAC), with errors that are allowed."""
+"""Published G1 policy (holosoma's FastSAC), with allowed errors."""
 
 SHUFFLE = NATURAL | {
     "steps_per_s": 9.6,
@@ -44,7 +44,7 @@ STANDING = NATURAL | {"steps_per_s": 0.0, "foot_drift": 0.01, "step_length": Non
 
 
 def worlds(**changed: dict[str, Any]) -> dict[str, Any]:
-    """Return measures of a natural gait, but those of some commands when quiet."""
+    """Return measures of a natural gait, with changes for some quiet commands."""
     quiet = {name: dict(NATURAL) for name in COMMANDS} | {"stand": dict(STANDING)}
     for name, figures in changed.items():
         quiet[name.replace("_", " ")] |= figures
@@ -56,7 +56,7 @@ def failed(found: dict[str, Any]) -> list[tuple[str, str, str]]:
     return [(one.world, one.command, one.measure) for one in failures(found)]
 
 
-def test_a_natural_gait_fails_in_nothing() -> None:
+def test_a_natural_gait_passes_all_limits() -> None:
     assert failed(worlds()) == []
     assert verdict(failures(worlds())).startswith("natural gait")
 
@@ -122,7 +122,7 @@ def test_feet_stay_put_at_zero() -> None:
     ]
 
 
-def test_one_fall_in_a_world_is_too_many() -> None:
+def test_one_fall_in_a_world_exceeds_the_limit() -> None:
     found = worlds()
     found[AS_TRAINED]["backward 1.0"]["falls"] = 1
     (one,) = failures(found)
@@ -136,7 +136,7 @@ def test_a_measure_without_a_value_fails() -> None:
     assert failure_text(one) == "forward 1.0, quiet: step length -, at least 22 cm"
 
 
-def test_a_quadruped_has_limits_of_its_own() -> None:
+def test_a_quadruped_has_its_own_limits() -> None:
     found = worlds()
     trot = {"feet": 4, "steps_per_s_per_leg": 2.5, "clearance": 0.06, "flight": 0.1}
     trot |= {"duty_factor": 0.5, "diagonal_lag": 0.02, "impact": 1.4, "slip": 0.01}

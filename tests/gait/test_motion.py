@@ -1,4 +1,4 @@
-"""Gait measures of motions whose measures are known by hand."""
+"""Gait measures of motions with known measures."""
 
 import dataclasses
 from typing import Any
@@ -16,7 +16,7 @@ SECONDS = 8.0
 
 
 def motion_of(walk: Walk, *, robots: int = 1, **changes: Any) -> LeggedMotion:
-    """Return a motion of feet by formula under a base that moves evenly.
+    """Return a synthetic motion of feet under a base at constant velocity.
 
     A foot carries 0.6 body weights, and 1.4 in one sample of each stance.
     """
@@ -53,7 +53,7 @@ def motion_of(walk: Walk, *, robots: int = 1, **changes: Any) -> LeggedMotion:
 
 
 def gait(walk: Walk, **changes: Any) -> dict[str, Any]:
-    """Return the measures of a motion by formula."""
+    """Return the measures of a synthetic motion."""
     return measure(motion_of(walk, **changes), (walk.speed, 0.0, 0.0))
 
 
@@ -82,7 +82,7 @@ def test_double_support_and_flight_follow_from_the_share_of_stance(
 
 @pytest.mark.parametrize("speed", [0.9, -0.5])
 def test_slip_is_the_path_of_a_foot_in_its_stance(speed: float) -> None:
-    """Of 4 cm, the last sample of the stance has not slid the last of 240 parts."""
+    """Of 4 cm, the last sample of the stance lacks the last of 240 parts."""
     feet = tuple(dataclasses.replace(foot, slip=0.04) for foot in biped())
     found = gait(Walk(feet=feet, speed=speed))
     assert found["slip"] == pytest.approx(0.04, rel=0.01)
@@ -92,7 +92,7 @@ def test_slip_is_the_path_of_a_foot_in_its_stance(speed: float) -> None:
 
 
 def test_asymmetry_is_the_largest_difference_of_the_two_sides() -> None:
-    """A left foot lifts 8 to the right one's 10 cm, and lands 3 cm further ahead."""
+    """The left foot lifts 8 cm, the right one 10 cm; the left lands 3 cm further."""
     left, right = biped()
     feet = (
         dataclasses.replace(left, front=0.03),
@@ -106,7 +106,7 @@ def test_asymmetry_is_the_largest_difference_of_the_two_sides() -> None:
 
 
 def test_a_foot_lands_with_the_speed_of_its_descent() -> None:
-    """A foot that falls 3 cm in the last 20 ms, evenly, lands with 1.5 m/s."""
+    """A foot that falls 3 cm in the last 20 ms, uniformly, lands at 1.5 m/s."""
     walk = Walk(feet=biped(lift=0.0))
     motion = motion_of(walk)
     for foot in range(2):
@@ -143,7 +143,7 @@ def test_a_bounce_adds_no_steps_but_is_in_the_share_of_support() -> None:
 
 
 def test_clearance_counts_from_the_median_height_on_the_ground() -> None:
-    """A foot that rolls over its toe for a fifth of its stance rises 2 cm there."""
+    """A foot that rolls over its toe for a fifth of its stance rises 2 cm."""
     motion = motion_of(Walk(feet=biped()))
     for foot in range(2):
         on_ground = motion.on_ground[:, 0, foot]
@@ -164,7 +164,7 @@ def test_a_trot_has_diagonal_feet_in_phase() -> None:
 
 
 def test_phases_are_those_of_the_formula_and_wrap_around() -> None:
-    """A walk of 0.1, 0.6, 0.35 and 0.85; counted from the front right foot."""
+    """A walk with phases 0.1, 0.6, 0.35 and 0.85, relative to the front right foot."""
     found = gait(Walk(feet=quadruped(0.1, 0.6, 0.35, 0.85), stance=0.75))
     assert found["phases"] == pytest.approx([0.0, 0.5, 0.25, 0.75], abs=5e-3)
     # Front left and rear right land a quarter of a stride apart.
@@ -180,7 +180,7 @@ def test_sides_follow_from_the_places_of_feet_and_not_from_their_order() -> None
 
 
 def test_vibration_is_the_change_of_joint_accelerations_over_90_seconds() -> None:
-    """Speeds of ±0.1 rad/s in turn: accelerations of ±10 rad/s² change by 20."""
+    """Alternating speeds of ±0.1 rad/s: accelerations of ±10 rad/s² change by 20."""
     steps = round(SECONDS / STEP_DT)
     speed = np.tile(0.1 * (-1.0) ** np.arange(steps)[:, None], (1, 3))
     found = gait(Walk(feet=biped()), joint_vel=speed)
@@ -196,12 +196,12 @@ def test_cost_of_transport_is_power_by_weight_and_speed() -> None:
 
 
 def test_tracking_errors_are_those_of_the_mean_of_each_second() -> None:
-    """A sway of 1 Hz is no error; a speed that is off by ±0.1 every other second is."""
+    """A sway of 1 Hz is not an error; a speed deviation every other second is."""
     steps = round(SECONDS / STEP_DT)
     time = np.arange(steps) * STEP_DT
     off = np.where(np.floor(time) % 2 == 0, 0.1, -0.1)
     velocity = np.column_stack((0.9 + off, 0.3 * np.sin(2 * np.pi * time)))
-    heading = 3.0 + 0.2 * time  # It passes pi.
+    heading = 3.0 + 0.2 * time  # The yaw passes pi.
     walk = Walk(feet=biped())
     motion = motion_of(
         walk, velocity=velocity, heading=(heading + np.pi) % 6.28318530718 - np.pi
@@ -213,7 +213,7 @@ def test_tracking_errors_are_those_of_the_mean_of_each_second() -> None:
     assert found["velocity"] == pytest.approx([0.9, 0.0, 0.2], abs=1e-6)
 
 
-def test_a_robot_that_stands_takes_no_steps_and_its_feet_stay() -> None:
+def test_a_standing_robot_takes_no_steps_and_its_feet_stay() -> None:
     motion = motion_of(Walk(feet=biped(lift=0.0), speed=0.0, stance=1.0))
     motion.foot_pos[:, 0, 1, 0] += np.linspace(0.0, 0.012, len(motion.foot_pos))
     found = measure(motion, (0.0, 0.0, 0.0))

@@ -1,4 +1,4 @@
-"""Recorded motion of policies: what worlds are like, and what is measured in them."""
+"""Recorded motion of policies: configuration of the worlds, and measures."""
 
 import dataclasses
 from typing import Any, Self
@@ -34,7 +34,7 @@ AHEAD = {"ahead": (0.9, 0.0, 0.0)}
 
 
 def recorded(cfg: KinematicCfg, commands: Any = AHEAD, worlds: int = 1) -> Any:
-    """Return motions of a robot that moves by formula, whatever it is told."""
+    """Return motions of a robot that moves by formula, for any command."""
     whole = held(quiet(cfg), worlds * len(commands), SECONDS)
     env = ManagerBasedRlEnv(whole, device="cpu")
     try:
@@ -44,7 +44,7 @@ def recorded(cfg: KinematicCfg, commands: Any = AHEAD, worlds: int = 1) -> Any:
 
 
 def in_turn(**left: float) -> tuple[Foot, Foot]:
-    """Return feet that land well after the start that is left out."""
+    """Return feet that land well after the excluded start."""
     one, other = biped(**left)
     return dataclasses.replace(one, phase=0.3), dataclasses.replace(other, phase=0.8)
 
@@ -65,7 +65,7 @@ def test_steps_of_a_kinematic_biped_are_those_of_its_formula() -> None:
     assert found["clearance"] == pytest.approx(np.mean(lifts), abs=2e-3)
     different = 2 * (lifts[1] - lifts[0]) / (lifts[1] + lifts[0])
     assert found["asymmetry_clearance"] == pytest.approx(different, abs=2e-3)
-    # The left foot, of four stances to five, slides 2 cm, 5/6 of it before the other
+    # The left foot, in four stances of five, slides 2 cm, 5/6 of it before the other
     # one lands.
     assert found["slip"] == pytest.approx(0.02 * 4 / 9, abs=1e-3)
     assert found["step_length"] == pytest.approx(0.36 - 0.02 * 5 / 12, abs=2e-3)
@@ -82,7 +82,7 @@ def test_a_kinematic_quadruped_trots_as_its_formula() -> None:
 
 
 def test_each_world_has_its_command_from_the_start_to_the_end() -> None:
-    """The robot does not obey, so its error says what it was told."""
+    """The robot ignores the command, so its error equals the command."""
     told = {"stand": (0.0, 0.0, 0.0), "aside": (0.9, 0.4, 0.0), "turn": (0.9, 0.0, 0.3)}
     cfg = held(quiet(KinematicCfg()), 6, SECONDS)
     env = ManagerBasedRlEnv(cfg, device="cpu")
@@ -125,7 +125,7 @@ def test_a_quiet_world_has_no_noise_no_pushes_and_the_plain_model() -> None:
 
 @dataclasses.dataclass(kw_only=True)
 class HeldUpCfg(VelocityGo1FlatCfg):
-    """A task with an aid to learning that is absent in play."""
+    """Task with a training aid that play lacks."""
 
     def __post_init__(self) -> None:
         hand = EventTermCfg(func=mdp.reset_joints_by_offset, mode="step")
@@ -166,7 +166,9 @@ def test_a_task_without_feet_has_no_gait() -> None:
         held(CartpoleBalanceCfg(), 1, 4.0)
 
 
-def test_a_sensor_that_does_not_sum_forces_is_refused_with_what_to_set() -> None:
+def test_a_sensor_that_does_not_sum_forces_is_refused_with_the_required_setting() -> (
+    None
+):
     cfg = KinematicCfg()
     sensors = (feet_sensor(cfg.walk, reduce="maxforce"),)
     cfg.scene = dataclasses.replace(cfg.scene, sensors=sensors)

@@ -1,1 +1,1 @@
-"""What the project computes and shows, written down: see `make.py`."""
+"""Stored results of the project: see `make.py`."""

@@ -1,14 +1,15 @@
-"""Differences between what is written down and what is seen, each with its name."""
+"""Differences between stored and computed results, by name."""
 
 import math
 from collections.abc import Callable, Mapping
 from typing import Any
 
 TOLERANCES = {"native": 5e-6, "warp": 1e-4, "policies": 1e-4, "picture": 2e-3}
-"""How much a number can differ on another processor, and what share of the largest one
-of its entry. Without vector instructions it is 1.2e-6 after ten steps, in muscles, and
-1.4e-5 on Warp, where physics is in float32. A policy's network is in float32 and acts
-on its own effects: 6e-6 after three steps. Of a picture, an edge moves by a pixel."""
+"""Tolerance of a number on another processor, and relative to the largest number of its
+entry. Without vector instructions the difference is 1.2e-6 after ten steps, in muscles,
+and 1.4e-5 on Warp, where physics is float32. A policy network is float32 and in closed
+loop: 6e-6 after three steps. In images, an edge moves by a pixel.
+"""
 
 Same = Callable[[Any, Any], bool]
 
@@ -18,7 +19,7 @@ def entries(
     after: Mapping[str, Any],
     same: Same = lambda a, b: a == b,
 ) -> list[str]:
-    """What is gone, new or another; of what is new, what it may have been called."""
+    """Return missing, new and changed entries; for new ones, a possible old name."""
     gone = {name: value for name, value in before.items() if name not in after}
     found = [f"gone: {name}" for name in gone]
     for name, value in after.items():
@@ -32,7 +33,7 @@ def entries(
 
 
 def close(before: Any, after: Any, tolerance: float = TOLERANCES["native"]) -> bool:
-    """Whether hashes are equal, or numbers close."""
+    """Return whether hashes are equal, or numbers close."""
     if isinstance(before, dict) and isinstance(after, dict):
         pictures = before["picture"], after["picture"]
         return close(*pictures, tolerance=TOLERANCES["picture"])

@@ -1,9 +1,9 @@
-"""Rewrites what is written down of the project: `python -m tests.golden.make`.
+"""Rewrites stored results of the project: `python -m tests.golden.make`.
 
     python -m tests.golden.make --only policies
     python -m tests.golden.make --only values --cases native/Velocity-G1
 
-Each part is a file of its own, so that a diff says which truth has changed.
+Each part is a separate file, so that a diff shows which results have changed.
 """
 
 import argparse
@@ -23,16 +23,16 @@ PARTS: dict[str, tuple[list[str], Callable[[str], Any]]] = {
     "values": (CASES, observe),
     "policies": (list(TRAINED), policy_actions),
 }
-"""Cases of each part, and the function that observes one."""
+"""Cases of each part, and the function that computes one."""
 
 
 def recorded(part: str) -> dict[str, Any]:
-    """What is written down of a part, by case."""
+    """Return the stored results of a part, by case."""
     return json.loads((DATA / f"{part}.json").read_text("utf-8"))
 
 
 def written(record: dict[str, Any]) -> str:
-    """JSON with a line for each entry of a case, so that a diff names it."""
+    """Return JSON with one line per entry, so that a diff names the entry."""
     cases = []
     for case, found in record.items():
         if isinstance(found, dict):
@@ -45,7 +45,7 @@ def written(record: dict[str, Any]) -> str:
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
-    """Rewrite parts, or some cases of them."""
+    """Rewrite parts, or some of their cases."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("--only", nargs="+", choices=PARTS, default=list(PARTS))
     parser.add_argument("--cases", nargs="+", help="all where none is named")

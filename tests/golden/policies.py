@@ -1,4 +1,4 @@
-"""First actions of the policies that ship."""
+"""First actions of the shipped policies."""
 
 from functools import cache
 
@@ -16,14 +16,14 @@ TRAINED = {
 }
 
 EPISODES = 5
-"""Episodes of which a policy's first actions are written down."""
+"""Episodes whose first actions are stored."""
 
 
 @cache
 def policy_actions(task: str) -> dict[str, list[list[float]]]:
-    """The actions of the policy that ships with a task, at the start of some episodes.
+    """Return the actions of a task's shipped policy at the start of some episodes.
 
-    Later ones would show how contacts multiply what the processor rounds.
+    In later actions, contacts amplify rounding errors.
     """
     with torch_threads(1):
         run = Run(TRAINED[task])
@@ -50,5 +50,5 @@ def policy_actions(task: str) -> dict[str, list[list[float]]]:
 
 
 def few(action: torch.Tensor) -> list[float]:
-    """First numbers of the first world."""
+    """Number of values of the first world."""
     return [float(f"{x:.9g}") for x in action[0, :6].tolist()]

@@ -1,4 +1,4 @@
-"""One seeded run of a task: a few short windows, in each of which something happens."""
+"""Seeded run of a task: a few short windows, each with an event."""
 
 import hashlib
 from collections.abc import Callable, Mapping
@@ -14,10 +14,10 @@ from tests.worlds.synthetic import SyntheticCfg
 
 NUM_ENVS = 4
 STEPS = 10
-"""Steps of a window, after which values are still nearly the same on any processor."""
+"""Steps of a window, after which values nearly agree on any processor."""
 SAMPLES = 8
 EPISODE_STEPS = 8
-"""Longest episode, so that worlds end within a window."""
+"""Maximum episode length, so that worlds end within a window."""
 
 MakeCfg = Callable[[], ManagerBasedRlEnvCfg]
 Tensors = dict[str, torch.Tensor]
@@ -36,7 +36,7 @@ RESETS: dict[str, dict[str, Any]] = {
     "no_terminations": {"when": "same_step", "ignore_terminations": True},
     "never": {"when": "never"},
 }
-"""Ways to reset worlds that end, beside the usual one."""
+"""Reset modes of finished worlds, besides the default."""
 
 KINDS = (
     *("synthetic", "Cartpole-Balance", "Lift-Yam-Depth", "Lift-Yam-IK"),
@@ -47,16 +47,15 @@ KINDS = (
 CASES = [f"native/{name}" for name in KINDS]
 CASES += [f"native/synthetic/{resets}" for resets in RESETS]
 CASES += ["warp/Cartpole-Balance", "warp/synthetic"]
-"""Engine, task, and how worlds that end are reset."""
+"""Engine, task, and reset mode."""
 
 
 @cache
 def observe(case: str) -> dict[str, Any]:
     """Run a case on one torch thread, so that no sum depends on the number of threads.
 
-    Returns:
-        By entry of the state and of the outputs: a hash of integers; of other numbers
-        samples, and the mean size in each window.
+    Returns: For each entry of state and outputs: a hash of integers; for other numbers
+    samples, and the mean magnitude in each window.
     """
     with torch_threads(1):
         env = build(case)
@@ -85,7 +84,7 @@ def build(case: str) -> ManagerBasedRlEnv:
     cfg.scene.num_envs = NUM_ENVS
     cfg.seed = 11
     cfg.sim.backend = engine
-    # With few worlds the pool of contacts of MuJoCo Warp is a small one.
+    # With few worlds, MuJoCo Warp's contact buffer is small.
     cfg.sim.nconmax, cfg.sim.njmax = 256, 256
     step_s = cfg.decimation * cfg.sim.mujoco.timestep
     cfg.episode_length_s = min(cfg.episode_length_s, EPISODE_STEPS * step_s)
@@ -97,7 +96,7 @@ def build(case: str) -> ManagerBasedRlEnv:
 
 
 def actions(env: ManagerBasedRlEnv, seed: int = 2) -> torch.Tensor:
-    """Uniform, since torch's normal numbers differ between instruction sets."""
+    """Uniform, because torch's normal numbers differ between instruction sets."""
     random = torch.Generator().manual_seed(seed)
     size = (STEPS, env.num_envs, env.action_manager.total_action_dim)
     return 3.0 * torch.rand(size, generator=random) - 1.5
@@ -128,11 +127,11 @@ def seed_one(env: ManagerBasedRlEnv, saved: Tensors) -> None:
 
 
 INTERFERENCES = (reset_some, push, go_back, some_go_back, break_one, seed_one)
-"""What happens in each window, given the state of three steps before."""
+"""Event of each window, given the state three steps before."""
 
 
 def outputs_of(stepped: tuple[Any, ...]) -> Tensors:
-    """What `step` returns, by name."""
+    """Return the results of `step`, by name."""
     observations, reward, terminated, truncated, extras = stepped
     found = {"reward": reward, "terminated": terminated, "truncated": truncated}
     parts = {"observation": observations} | extras
@@ -149,9 +148,9 @@ def flattened(name: str, value: Any) -> Tensors:
 
 
 def sample(values: list[torch.Tensor]) -> str | list[float] | dict[str, list[float]]:
-    """A hash of integers. Of other numbers a few, and the mean size in each window.
+    """Return a hash of integers; for other numbers a few samples and mean magnitudes.
 
-    Of pictures the mean alone: a ray along an edge meets either of two surfaces.
+    For images only the mean: a ray along an edge hits one of two surfaces.
     """
     sizes = [float(f"{value.double().abs().mean():.9g}") for value in values]
     if values[0].is_floating_point():

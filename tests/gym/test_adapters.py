@@ -1,4 +1,4 @@
-"""Adapters by hand: seeds are used once, bounds are whole, and ends stop a row."""
+"""Adapters: seeds are used once, bounds are valid, and ends stop a row."""
 
 from typing import Any
 
@@ -35,7 +35,7 @@ def test_stable_baselines_uses_a_seed_for_one_reset() -> None:
     assert np.array_equal(env.reset(), first)
 
 
-def test_torchrl_is_told_bounds_where_both_are_finite() -> None:
+def test_torchrl_receives_bounds_if_both_are_finite() -> None:
     pytest.importorskip("torchrl", reason="TorchRL is not installed")
     from torchrl.data import Bounded, Unbounded
 
@@ -53,7 +53,7 @@ def test_torchrl_is_told_bounds_where_both_are_finite() -> None:
 
 @pytest.mark.parametrize("mode", ["same_step", "disabled"])
 def test_a_repeated_action_stops_at_a_time_out_as_at_a_fall(mode: str) -> None:
-    """Row 4 is cut after 6 steps, in the second of four; row 3 also falls there."""
+    """Row 4 is truncated after 6 steps, in the second of four; row 3 falls then."""
     worlds = gym_tasks.worlds(gym_tasks.scripted(), 5)
     env = ActionRepeat(TorchVectorEnv(worlds, autoreset_mode=mode), 4)
     env.reset(seed=0)

@@ -20,7 +20,7 @@ ALL_MODES = [pytest.param(mode, id=mode.name) for mode in AutoresetMode]
 
 
 def worlds(way: Any, num_envs: int, max_steps: int = 30) -> GymWorlds:
-    """Worlds that fall after some ten steps of chance, or end after `max_steps`."""
+    """Worlds that fall after about ten random steps, or end after `max_steps`."""
     cfg = ClassicCartpoleCfg(num_envs=num_envs, autoreset=False, max_steps=max_steps)
     return GymWorlds(way(cfg))
 
@@ -38,7 +38,7 @@ def test_it_keeps_the_contract_in_every_mode(way: Any, mode: AutoresetMode) -> N
 
 
 def test_a_row_that_ended_waits_for_its_reset_in_the_mode_disabled() -> None:
-    """By hand: of three rows, the first two are pushed over, the last is balanced."""
+    """By hand: of three rows, the first two fall, the last is balanced."""
     env = TorchVectorEnv(worlds(TensorCartpoles, 3), autoreset_mode="disabled")
     env.reset(seed=0)
     ended, steps = torch.zeros(3, dtype=torch.bool), 0
@@ -49,7 +49,7 @@ def test_a_row_that_ended_waits_for_its_reset_in_the_mode_disabled() -> None:
         seen, reward, terminated, truncated, info = env.step(actions)
         ended, steps = terminated | truncated, steps + 1
     assert "final_obs" not in info
-    # It fell: what is shown is the state beyond the limit of 12 degrees.
+    # It fell: the observation is the state beyond the limit of 12 degrees.
     row = int(ended.nonzero()[0, 0])
     assert abs(float(seen[row, 2])) > 0.2094 and reward[row] == 1.0
     with pytest.raises(EndedRowsError, match=rf"Rows \[{row}.*have finished"):
@@ -66,7 +66,7 @@ def test_a_row_that_ended_waits_for_its_reset_in_the_mode_disabled() -> None:
     assert info["elapsed_steps"][ended].tolist() == [1] * int(ended.sum())
 
 
-def test_what_these_worlds_cannot_is_said() -> None:
+def test_unsupported_operations_are_refused() -> None:
     cfg = ClassicCartpoleCfg(num_envs=2)
     with pytest.raises(ValueError, match="Use autoreset=False"):
         TorchVectorEnv(GymWorlds(TensorCartpoles(cfg)))

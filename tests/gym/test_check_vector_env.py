@@ -1,4 +1,4 @@
-"""The checker of vector environments: it passes Gymnasium's own and finds faults."""
+"""Checker of vector environments: Gymnasium's own pass, and faults are found."""
 
 from collections.abc import Callable
 from typing import Any
@@ -23,7 +23,7 @@ SAME, NEXT, DISABLED = (
 
 
 class Walk(gymnasium.Env):
-    """A random walk that ends by chance, or after nine steps."""
+    """Random walk that ends randomly, or after nine steps."""
 
     observation_space = gymnasium.spaces.Box(-1e6, 1e6, (2,), np.float32)
     action_space = gymnasium.spaces.Box(-1.0, 1.0, (1,), np.float32)
@@ -55,7 +55,7 @@ def test_gymnasiums_own_vector_environment_passes_in_all_modes() -> None:
     check(sync)
 
 
-def test_gymnasiums_vector_environment_of_a_task_of_its_own_passes() -> None:
+def test_gymnasiums_vector_environment_of_a_custom_task_passes() -> None:
     def make(mode: AutoresetMode) -> VectorEnv:
         fns = [lambda: gymnasium.make("CartPole-v1")] * 3
         return SyncVectorEnv(fns, autoreset_mode=mode)
@@ -69,7 +69,7 @@ def test_episodes_that_never_end_are_no_proof() -> None:
 
 
 class Planted(VectorWrapper):
-    """A vector environment with a fault."""
+    """Vector environment with a fault."""
 
     def __init__(self, env: VectorEnv) -> None:
         super().__init__(env)
@@ -137,7 +137,7 @@ class SharedMemory(Planted):
 
 
 class SharedTensor(Planted):
-    """As above, in memory that `np.shares_memory` would not look into."""
+    """As above, in memory that `np.shares_memory` does not detect."""
 
     def plant(self, obs: Any, reward: Any, ended: Any, cut: Any, info: Any) -> Any:
         import torch
@@ -203,8 +203,8 @@ def test_a_planted_fault_is_found(
         check(lambda mode: fault(sync(mode)), mode)
 
 
-def test_a_mask_taken_out_of_the_options_is_a_fault_when_asked_for() -> None:
-    """Gymnasium 1.4 does so itself, which a wrapper around it then misreads."""
+def test_a_mask_removed_from_the_options_is_an_error_when_requested() -> None:
+    """Gymnasium 1.4 does so itself, which wrappers around it misinterpret."""
     with pytest.raises(ConformanceError, match="reset changed the options"):
         check_vector_env(
             sync, lambda index: Walk(), modes=(SAME,), steps=60, allow_popped_mask=False
@@ -215,7 +215,7 @@ def test_a_wrapper_without_a_fault_passes() -> None:
     check(lambda mode: Planted(sync(mode)))
 
 
-def test_it_imports_nothing_of_ours() -> None:
+def test_it_imports_none_of_our_modules() -> None:
     import ast
     from pathlib import Path
 

@@ -1,7 +1,7 @@
-"""A counter in plain Python, in Gymnasium's vector environment, beside ours.
+"""Counter in plain Python in Gymnasium's vector environment, compared with ours.
 
-`gym_tasks.scripted` is the same counter as a task. What its rows show, are rewarded
-with and say of themselves is known for every step.
+`gym_tasks.scripted` is the same counter as a task. Observations, rewards and infos of
+its rows are known for every step.
 """
 
 from functools import partial
@@ -24,7 +24,7 @@ COUNTS = pytest.mark.parametrize("num_envs", [1, 4, 16])
 
 
 class Counter(gymnasium.Env[Any, Any]):
-    """Row i ends after 3 + i steps, and time ends it after 6."""
+    """Row i ends after 3 + i steps, and the time limit is 6."""
 
     observation_space = spaces.Box(-np.inf, np.inf, (1,), np.float32)
     action_space = spaces.Box(-1.0, 1.0, (1,), np.float32)
@@ -80,7 +80,7 @@ def test_every_number_of_every_step_is_gymnasiums(
 @COUNTS
 @pytest.mark.parametrize("mode", AutoresetMode, ids=lambda mode: mode.name)
 def test_tensors_are_the_same_numbers(mode: AutoresetMode, num_envs: int) -> None:
-    """T-04. What is final is there of all rows, on every step."""
+    """T-04. Final data exist for all rows, in every step."""
     worlds = gym_tasks.worlds(gym_tasks.scripted(), num_envs)
     ours, theirs = TorchVectorEnv(worlds, autoreset_mode=mode), model(num_envs, mode)
     ours.reset(seed=0)
@@ -109,7 +109,7 @@ def test_tensors_are_the_same_numbers(mode: AutoresetMode, num_envs: int) -> Non
 
 @COUNTS
 def test_figures_of_episodes_are_those_of_gymnasiums_statistics(num_envs: int) -> None:
-    """T-07, and the outcomes by hand."""
+    """T-07, and the outcomes by hand arithmetic."""
     worlds = gym_tasks.worlds(gym_tasks.scripted(), num_envs)
     ours = VectorEnv(TorchVectorEnv(worlds), record_metrics=True)
     theirs = RecordEpisodeStatistics(model(num_envs, AutoresetMode.SAME_STEP))
@@ -137,7 +137,7 @@ def test_figures_of_episodes_are_those_of_gymnasiums_statistics(num_envs: int) -
 
 @COUNTS
 def test_ignored_terminations_leave_all_rows_the_same_length(num_envs: int) -> None:
-    """T-07. Time alone ends an episode; outcomes are recorded all the same."""
+    """T-07. Only the time limit ends an episode; outcomes are still recorded."""
     worlds = gym_tasks.worlds(gym_tasks.scripted(), num_envs)
     env = VectorEnv(
         TorchVectorEnv(worlds), ignore_terminations=True, record_metrics=True

@@ -1,4 +1,4 @@
-"""The examples in docs/examples do what they say."""
+"""Examples in docs/examples."""
 
 import importlib.util
 import os
@@ -29,17 +29,17 @@ episodes = load("episodes")
 
 
 def pull(observations: torch.Tensor) -> torch.Tensor:
-    """Push the cart back to the middle."""
+    """Push the cart to the centre."""
     return -observations[:, :1]
 
 
-def test_learning_sees_each_episode_that_ends() -> None:
+def test_training_receives_each_episode_that_ends() -> None:
     ended = episodes.reinforcement_learning(TASK, 3, pull, 12, **SETTINGS)
     assert [each["episode_len"].tolist() for each in ended] == [[5] * 3] * 2
     for figures in ended:
         mean = figures["return"] / figures["episode_len"]
         assert torch.allclose(figures["reward"], mean)
-        assert (figures["return"] > 0.2).all()  # Five steps of 0.05 at best.
+        assert (figures["return"] > 0.2).all()  # At most five steps of 0.05.
 
 
 def test_worlds_without_end_go_on_beyond_their_time() -> None:
@@ -60,7 +60,7 @@ def test_collected_episodes_hold_their_last_observation_and_not_the_next_first()
     assert [len(each["rewards"]) for each in whole] == [5] * 3
     for each in whole:
         position, velocity = each["observations"][:, 0], each["observations"][:, 3]
-        # A cart moves by about its mean velocity, 0.05 s a step; a reset would jump.
+        # A cart moves by about its mean velocity, 0.05 s per step; a reset would jump.
         moved, expected = position.diff(), (velocity[1:] + velocity[:-1]) / 2 * 0.05
         assert torch.allclose(moved, expected, atol=2e-3)
         assert torch.equal(each["actions"], -each["observations"][:-1, :1])
@@ -86,7 +86,7 @@ def test_recorded_episodes_are_those_that_were_collected(tmp_path: Path) -> None
 @pytest.mark.parametrize("form", ["torch", "numpy"])
 def test_a_learner_in_one_file_solves_cartpole(form: str, tmp_path: Path) -> None:
     command = [sys.executable, str(EXAMPLES / "ppo.py"), "--form", form]
-    # The project need not be installed where its tests run.
+    # The tests do not need an installed project.
     place = os.environ | {"PYTHONPATH": str(ROOT)}
     result = subprocess.run(
         command,

@@ -1,4 +1,4 @@
-"""Gymnasium's forms of an environment: vector with tensors, with arrays, and single."""
+"""Gymnasium forms of an environment: vector with tensors, with arrays, and single."""
 
 from collections.abc import Callable
 from functools import partial
@@ -19,7 +19,7 @@ Make = Callable[[], ManagerBasedRlEnvCfg]
 def conform(
     form: Form, make: Make, groups: Any, mode: AutoresetMode, steps: int
 ) -> None:
-    """Compare a form with as many single environments, by the checker."""
+    """Compare a vector form with single environments, by the checker."""
     worlds = partial(gym_tasks.worlds, groups=groups)
 
     def vector(mode: AutoresetMode) -> Any:

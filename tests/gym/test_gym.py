@@ -1,4 +1,4 @@
-"""What Gymnasium's own tools say of our environments, and what bad input is told."""
+"""Gymnasium's own checkers, and messages for invalid input."""
 
 import subprocess
 import sys
@@ -37,7 +37,7 @@ def cartpole(num_envs: int = 3, **settings: Any) -> TorchVectorEnv:
     return TorchVectorEnv(worlds, **settings)
 
 
-# The outside checkers.
+# External checkers.
 
 
 @pytest.mark.usefixtures("renderer_works")
@@ -45,14 +45,14 @@ def cartpole(num_envs: int = 3, **settings: Any) -> TorchVectorEnv:
     "task",
     ["Cartpole-Balance", pytest.param("Velocity-Go1-Flat", marks=pytest.mark.slow)],
 )
-def test_gymnasiums_checker_finds_nothing_in_the_single_form(task: str) -> None:
+def test_gymnasiums_checker_accepts_the_single_form(task: str) -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         env = gymnasium.make(f"mjlab/{task}-v0", backend="native", seed=1)
         check_env(env.unwrapped)
 
 
-def test_the_checker_of_every_step_finds_nothing() -> None:
+def test_the_checker_of_every_step_reports_no_errors() -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         env = gymnasium.make(ID, backend="native", max_episode_steps=40)
@@ -94,7 +94,7 @@ def test_an_id_is_known_whatever_is_imported_first(program: str) -> None:
     assert result.stdout.strip() == ID, result.stderr
 
 
-def test_a_spec_goes_to_json_and_back() -> None:
+def test_a_spec_survives_conversion_to_json() -> None:
     env = gymnasium.make(ID, backend="native", max_episode_steps=7, seed=1)
     again = gymnasium.make(EnvSpec.from_json(env.spec.to_json()))  # pyright: ignore[reportOptionalMemberAccess]
     assert data_equivalence(env.reset(seed=5), again.reset(seed=5), exact=True)
@@ -107,7 +107,7 @@ def test_a_spec_goes_to_json_and_back() -> None:
     assert many.spec == more.spec
 
 
-def test_make_vec_gives_tensors_and_its_steps_are_limited() -> None:
+def test_make_vec_returns_tensors_and_its_steps_are_limited() -> None:
     env = gymnasium.make_vec(ID, num_envs=2, backend="native", max_episode_steps=2)
     assert isinstance(env, TorchVectorEnv)
     env.reset(seed=0)
@@ -116,7 +116,7 @@ def test_make_vec_gives_tensors_and_its_steps_are_limited() -> None:
 
 
 @pytest.mark.usefixtures("renderer_works")
-def test_each_row_has_a_picture_of_its_own() -> None:
+def test_each_row_has_its_own_picture() -> None:
     env = cartpole(2, render_mode="rgb_array")
     env.reset(seed=0)
     env.worlds.env.sim.data.qpos[1, 0] = 1.0  # pyright: ignore[reportAttributeAccessIssue]
@@ -215,7 +215,7 @@ BAD_RESETS: list[tuple[dict[str, Any], type[Exception], str]] = [
 
 
 @pytest.mark.parametrize("call, error, words", BAD_RESETS)
-def test_a_reset_that_cannot_be_meant_is_told_why(
+def test_an_ambiguous_reset_is_refused_with_the_reason(
     call: dict[str, Any], error: type[Exception], words: str
 ) -> None:
     env = _CARTPOLE[0] if _CARTPOLE else cartpole()
@@ -228,7 +228,7 @@ def test_a_reset_that_cannot_be_meant_is_told_why(
 _CARTPOLE: list[TorchVectorEnv] = []
 
 
-def test_stepping_too_early_or_too_late_is_an_error() -> None:
+def test_stepping_before_or_after_an_episode_is_an_error() -> None:
     env = cartpole(autoreset_mode="disabled")
     with pytest.raises(ResetNeeded, match=r"Call reset\(\) before the first step"):
         env.step(torch.zeros(3, 1))
@@ -238,7 +238,7 @@ def test_stepping_too_early_or_too_late_is_an_error() -> None:
             env.step(torch.ones(3, 1))
 
 
-def test_what_cannot_be_made_says_what_can() -> None:
+def test_an_unknown_id_is_refused_with_the_available_ones() -> None:
     with pytest.raises(TypeError, match=r"Use mjlab\.make\(.*max_episode_steps=5"):
         FlattenActionSpace(gymnasium.make(ID, num_envs=4, max_episode_steps=5))  # pyright: ignore[reportArgumentType]
     with pytest.raises(ValueError, match=r"autoreset_mode='nextstep'.*'next_step'"):
@@ -257,7 +257,7 @@ def test_what_cannot_be_made_says_what_can() -> None:
         SingleEnv(gym_tasks.worlds(gym_tasks.cartpole(), 1)).reset(options={"seed": 1})
 
 
-def test_an_action_of_another_shape_is_told_the_right_one() -> None:
+def test_an_action_of_the_wrong_shape_is_refused_with_the_right_one() -> None:
     env = cartpole()
     env.reset(seed=0)
     with pytest.raises(ValueError, match=r"has shape \(3, 2\); it has to be \(3, 1\)"):
@@ -276,7 +276,7 @@ def test_an_action_of_another_shape_is_told_the_right_one() -> None:
         FlattenActionSpace(two).step(torch.zeros(2, 11))
 
 
-def test_wrappers_say_what_they_wrap() -> None:
+def test_wrappers_name_the_wrapped_environment() -> None:
     arrays = NumpyVectorEnv(gym_tasks.worlds(gym_tasks.scripted(), 2))
     for wrap in (FlattenActionSpace, lambda env: FrameStack(env, 2)):
         with pytest.raises(TypeError, match="wraps environments with tensors"):
@@ -304,7 +304,7 @@ def test_without_gymnasium_the_extra_is_named() -> None:
     assert all('pip install "mjlab-fused[gym]"' in line for line in lines)
 
 
-def test_a_spec_says_after_how_many_steps_an_episode_is_truncated() -> None:
+def test_a_spec_has_the_maximum_episode_length() -> None:
     task = load_task("Cartpole-Balance").env()
     steps = round(task.episode_length_s / (task.decimation * task.sim.mujoco.timestep))
     forms = (

@@ -1,6 +1,6 @@
-"""Gymnasium's wrappers around our form with arrays (T-08).
+"""Gymnasium's wrappers around the form with arrays (T-08).
 
-What a wrapper makes of three rows at once is what it makes of each row alone.
+A wrapper around three rows has the same results as around each single row.
 """
 
 from collections.abc import Callable
@@ -83,7 +83,7 @@ def test_a_wrapper_of_rows_is_a_wrapper_of_each(
     assert data_equivalence(ours.reset(seed=2), theirs.reset(seed=2), exact=True)
     random, ends = np.random.default_rng(0), 0
     for step in range(50):
-        # Partly outside of the space, for what clips.
+        # Partly outside of the space, to test clipping.
         action = random.uniform(-1.5, 1.5, (3, 1)).astype(np.float32)
         mine, others = ours.step(action), theirs.step(action)
         assert data_equivalence(mine, others, exact=True), f"step {step}"
@@ -111,7 +111,7 @@ def test_statistics_of_episodes_are_those_of_each_row(
             ends += 1
             mine, own = info["episode"], other["episode"]
             assert mine["l"][row] == own["l"][row]
-            # Ours adds up in float32 what Gymnasium adds up in float64.
+            # This project sums in float32, Gymnasium in float64.
             assert mine["r"][row] == pytest.approx(own["r"][row], rel=1e-6)
     assert ends >= 6
 
@@ -124,10 +124,10 @@ def test_statistics_of_episodes_are_those_of_each_row(
         together.DictInfoToList,
     ],
 )
-def test_what_looks_at_all_rows_at_once_sees_the_same_of_ours(
+def test_functions_of_all_rows_give_the_same_results_for_our_worlds(
     wrap: Any, rows: list[SingleEnv], arrays: NumpyVectorEnv
 ) -> None:
-    """These have no single form that could be compared: the same around theirs."""
+    """These have no single form, so Gymnasium's vector is wrapped too."""
     singles = SyncVectorEnv([lambda row=row: row for row in rows])
     ours, theirs = wrap(arrays), wrap(singles)
     first, other_first = ours.reset(seed=3), theirs.reset(seed=3)

@@ -1,4 +1,4 @@
-"""Other libraries with our environments, where they are installed."""
+"""Environments of this project in other libraries, where installed."""
 
 from typing import Any
 
@@ -20,7 +20,7 @@ def arrays(num_envs: int = 4) -> NumpyVectorEnv:
     return NumpyVectorEnv(worlds, autoreset_mode="same_step")
 
 
-def test_stable_baselines_checker_finds_nothing_in_the_single_form() -> None:
+def test_stable_baselines_checker_accepts_the_single_form() -> None:
     sb3()
     import warnings
 
@@ -31,7 +31,7 @@ def test_stable_baselines_checker_finds_nothing_in_the_single_form() -> None:
         check_env(SingleEnv(gym_tasks.worlds(gym_tasks.cartpole(), 1)))
 
 
-def test_stable_baselines_sees_the_last_observation_of_each_episode() -> None:
+def test_stable_baselines_receives_the_terminal_observation_of_each_episode() -> None:
     sb3()
     from docs.examples.sb3_env import Sb3VecEnv
 
@@ -59,7 +59,7 @@ def test_stable_baselines_sees_the_last_observation_of_each_episode() -> None:
 
 
 def test_stable_baselines_bootstraps_no_row_that_falls_in_its_last_step() -> None:
-    """Row i ends after 3 + i steps, and time ends it after 6: row 3 has both."""
+    """Row i ends after 3 + i steps, and the time limit is 6: row 3 has both."""
     sb3()
     from docs.examples.sb3_env import Sb3VecEnv
 

@@ -1,7 +1,7 @@
-"""Programs of ManiSkill's users, by exactly the names that they type.
+"""ManiSkill programs, with exactly ManiSkill's names.
 
-What each use has to show is the table in ManiSkill's documentation; the numbers are
-those of the task: 0.05 of reward a step at best, and five steps an episode.
+The expected results are in the table of ManiSkill's documentation; numbers are those of
+the task: at most 0.05 of reward per step, and five steps per episode.
 """
 
 from pathlib import Path
@@ -40,7 +40,7 @@ def make(folder: Path, **kind: Any) -> Any:
     return ManiSkillVectorEnv(env, **kind)
 
 
-def test_the_batch_of_make_is_an_env_and_steps_as_that_of_mjlab_make() -> None:
+def test_the_batch_of_make_is_an_env_with_the_steps_of_mjlab_make() -> None:
     env: Any = gymnasium.make(ID, num_envs=N, backend="native")
     assert env.num_envs == N
     assert isinstance(env.unwrapped, gymnasium.Env)

@@ -1,4 +1,4 @@
-"""Examples of docs/howto/gymnasium.md run where their libraries are installed."""
+"""Examples of docs/howto/gymnasium.md, where their libraries are installed."""
 
 import importlib.util
 import os
@@ -24,7 +24,7 @@ def example(library: str) -> str:
 
 
 def require(library: str) -> None:
-    """Skip where a library is absent; in CI, for which `make` installs it, fail."""
+    """Skip without a library; fail in CI, where `make` installs it."""
     if importlib.util.find_spec(PACKAGES[library]) is None:
         is_ci = os.environ.get("CI") == "true"
         (pytest.fail if is_ci else pytest.skip)(f"{library} is not installed")
@@ -51,7 +51,7 @@ def test_the_example_for_a_library_runs(
 
 @pytest.mark.slow
 @pytest.mark.parametrize("library", PACKAGES)
-def test_an_example_runs_where_nothing_was_imported_before(library: str) -> None:
+def test_an_example_runs_in_a_fresh_process(library: str) -> None:
     """The libraries look for Gymnasium before they import it, which once hid tasks."""
     require(library)
     place = os.environ | {"PYTHONPATH": f"{ROOT}{os.pathsep}{EXAMPLES}"}

@@ -26,7 +26,7 @@ def tensors(tree: Any, name: str = "") -> Iterator[tuple[str, torch.Tensor]]:
 def test_the_four_line_program_of_two_episodes_with_dict_actions(
     num_envs: int, tmp_path: Path
 ) -> None:
-    """T-01. The first line is that of `mjlab.make`, for a task of the tests."""
+    """T-01. The first line calls `mjlab.make`, for a task of the tests."""
     env: Any = TorchVectorEnv(gym_tasks.worlds(gym_tasks.two_terms(), num_envs))
     space = env.single_action_space
     assert isinstance(space, spaces.Dict)
@@ -51,7 +51,7 @@ def test_the_four_line_program_of_two_episodes_with_dict_actions(
                 assert len(value) == num_envs and value.device == env.device, name
                 leaves.add(name)
         names.add(frozenset(leaves))
-    assert len(names) == 1  # The same keys on every step.
+    assert len(names) == 1  # The same keys in every step.
     assert outcome[0].shape == env.observation_space.shape
     assert outcome[4]["final_observation"].shape == env.observation_space.shape
     figures = outcome[4]["final_info"]["episode"]

@@ -1,4 +1,4 @@
-"""Scenes that are built anew: when, which, and what is left of the one before."""
+"""Rebuilt scenes: times, contents, and the remains of the previous scene."""
 
 import copy
 import gc
@@ -36,7 +36,7 @@ AGAIN: dict[str, Any] = {"reconfigure": True}
 
 
 def bumpy() -> ManagerBasedRlEnvCfg:
-    """A cartpole over bumps that are others for each seed; 25 steps at most."""
+    """Cartpole on random bumps that depend on the seed; at most 25 steps."""
     cfg = gym_tasks.cartpole()
     cfg.sim.num_threads = 1
     cfg.scene.terrain = TerrainCfg(
@@ -52,7 +52,7 @@ def bumpy() -> ManagerBasedRlEnvCfg:
 
 
 def timed() -> ManagerBasedRlEnvCfg:
-    """The same, which only time ends: three steps, in all rows together."""
+    """The same with a time limit only: three steps, in all rows."""
     cfg = bumpy()
     cfg.terminations = {"time_out": cfg.terminations["time_out"]}
     cfg.episode_length_s = 3 * cfg.decimation * cfg.sim.mujoco.timestep
@@ -68,7 +68,7 @@ def worlds(
 
 
 def ground(made: Any) -> bytes:
-    """The bumps of a scene."""
+    """Return the bumps of a scene."""
     model = made.env.sim.mj_model
     return model.geom_pos.tobytes() + model.geom_size.tobytes()
 
@@ -95,11 +95,11 @@ def test_the_same_seed_gives_the_same_scenes_in_the_same_order(num_envs: int) ->
     assert runs[0] == runs[1]
     assert len(set(runs[0])) == 4
     assert ground(worlds(num_envs, seed=6)) not in runs[0]
-    # What one environment draws does not depend on how many worlds it has.
+    # Random numbers of one environment do not depend on its number of worlds.
     assert ground(worlds(3, seed=5)) == runs[0][0]
 
 
-def test_a_seed_given_with_the_request_is_that_of_the_scene() -> None:
+def test_a_seed_passed_with_the_request_determines_the_scene() -> None:
     env = torch_env(seed=5)
     env.reset(options=AGAIN)
     observations, _ = env.reset(seed=7, options=AGAIN)
@@ -110,7 +110,7 @@ def test_a_seed_given_with_the_request_is_that_of_the_scene() -> None:
     action = torch.full((2, 1), 0.3)
     for _ in range(5):
         assert torch.equal(env.step(action)[0], fresh.step(action)[0])
-    # From there on, too, both have the same scenes.
+    # Afterwards, both also have the same scenes.
     for each in (env, fresh):
         each.reset(options=AGAIN)
     assert ground(env.worlds) == ground(fresh.worlds)
@@ -128,7 +128,7 @@ def test_scene_seeds_are_the_given_one_and_then_others() -> None:
     assert all(0 <= seed < 2**31 for seed in found)
 
 
-def test_the_new_scene_is_what_its_seed_alone_would_have_built() -> None:
+def test_a_rebuilt_scene_equals_one_built_from_its_seed() -> None:
     env = torch_env(4, autoreset_mode="next_step")
     env.reset(seed=3)
     space, action_space = env.observation_space, env.action_space
@@ -141,7 +141,7 @@ def test_the_new_scene_is_what_its_seed_alone_would_have_built() -> None:
     assert env.num_envs == made.num_envs == made.env.num_envs == 4
     assert env.observation_space is space and env.action_space is action_space
     assert space == batch_space(made.single_observation_space, 4)
-    # The choice of automatic resets is kept, and so is everything else.
+    # The selected reset mode and all other settings are kept.
     assert made.env.program.resets.when == "next_step"
     ended = 0
     for step in range(40):
@@ -156,7 +156,7 @@ def test_the_new_scene_is_what_its_seed_alone_would_have_built() -> None:
 # --- When ---------------------------------------------------------------------------
 
 
-def test_without_a_request_infos_say_nothing_of_it() -> None:
+def test_without_a_request_infos_contain_no_scene() -> None:
     env = torch_env()
     before = ground(env.worlds)
     for options in (None, {"env_idx": [1]}):
@@ -174,19 +174,19 @@ def test_every_kth_full_reset_builds_a_new_scene(num_envs: int) -> None:
     happened, scenes = [], []
     for _ in range(5):
         _, info = env.reset()
-        # Rows that are reset alone do not count.
+        # Partial resets do not count.
         env.reset(options={"env_idx": [0]})
         happened.append(info["reconfigure"].tolist())
         scenes.append(ground(env.worlds))
     assert happened == [[n in (2, 4)] * num_envs for n in (1, 2, 3, 4, 5)]
     assert [scenes.index(scene) for scene in scenes] == [0, 1, 1, 3, 3]
-    # A request starts the count over.
+    # A request restarts the count.
     assert env.reset(options=AGAIN)[1]["reconfigure"].all()
     assert not env.reset()[1]["reconfigure"].any()
     assert env.reset()[1]["reconfigure"].all()
 
 
-def test_all_forms_and_wrappers_build_anew() -> None:
+def test_all_forms_and_wrappers_rebuild() -> None:
     options = copy.deepcopy(AGAIN)
     single = SingleEnv(worlds(1), reconfiguration_freq=3)
     said = [single.reset()[1]["reconfigure"] for _ in range(4)]
@@ -210,7 +210,7 @@ def test_all_forms_and_wrappers_build_anew() -> None:
     assert options == AGAIN
 
 
-def test_a_request_gives_the_infos_of_single_environments() -> None:
+def test_a_request_returns_the_infos_of_single_environments() -> None:
     arrays = NumpyVectorEnv(worlds(2), autoreset_mode="disabled")
     singles = SyncVectorEnv(
         [lambda row=row: SingleEnv(worlds(1, 5 + row)) for row in range(2)],
@@ -265,13 +265,14 @@ def test_an_automatic_reset_of_all_rows_counts_in_the_same_step(num_envs: int) -
         if step % 3:
             assert torch.equal(observations, expected[0])
             continue
-        # The last observation is one of the old scene, the first one of the new.
+        # The terminal observation belongs to the old scene, the first one to the new
+        # scene.
         assert torch.equal(info["final_obs"], expected[0])
         assert info["final_info"]["episode"]["episode_len"].tolist() == [3] * num_envs
-        # The first reset of all was the caller's.
+        # The first full reset was called by the test.
         is_new = step in (3, 9)
         assert bool(info["reconfigure"].all()) == is_new
-        # Mutually, a twin that is reset by hand.
+        # The twin is reset manually.
         began, _ = twin.reset(options={"reconfigure": is_new})
         assert torch.equal(observations, began)
         assert ground(env.worlds) == ground(twin.worlds)
@@ -288,7 +289,7 @@ def test_an_automatic_reset_of_all_rows_counts_in_the_next_step(freq: int) -> No
     scenes, said = [ground(env.worlds)], []
     for step in range(1, 17):
         _, reward, terminated, truncated, info = env.step(action)
-        # Steps 4, 8, 12 and 16 are resets: nothing is earned, and nothing ends.
+        # Steps 4, 8, 12 and 16 are resets, without reward or termination.
         assert bool(truncated) == (step % 4 == 3) and not terminated
         assert (float(reward) == 0.0) == (step % 4 == 0)
         assert int(info["elapsed_steps"]) == step % 4
@@ -300,10 +301,10 @@ def test_an_automatic_reset_of_all_rows_counts_in_the_next_step(freq: int) -> No
     assert said == {1: [True] * 4, 2: [True, False, True, False]}[freq]
 
 
-# --- What cannot be -----------------------------------------------------------------
+# --- Invalid requests ---------------------------------------------------------------
 
 
-def test_what_cannot_be_is_refused_with_a_reason() -> None:
+def test_impossible_requests_are_refused_with_a_reason() -> None:
     env = torch_env()
     for selector in ({"env_idx": [0]}, {"reset_mask": np.array([True, False])}):
         with pytest.raises(ValueError) as caught:
@@ -345,7 +346,7 @@ PARTIAL = (
 
 
 @pytest.mark.parametrize("mode", ["same_step", "next_step"])
-def test_rows_that_are_reset_one_by_one_cannot_have_scenes_built_anew(
+def test_rows_that_reset_individually_cannot_rebuild_scenes(
     mode: str,
 ) -> None:
     env = torch_env(reconfiguration_freq=1, autoreset_mode=mode)
@@ -358,11 +359,11 @@ def test_rows_that_are_reset_one_by_one_cannot_have_scenes_built_anew(
     VectorEnv(env, ignore_terminations=True).reset()
     VectorEnv(env, auto_reset=False).reset()
     torch_env(1, reconfiguration_freq=1, autoreset_mode=mode).reset()
-    # On request it can be done in every mode.
+    # On request, it works in every mode.
     torch_env(autoreset_mode=mode).reset(options=AGAIN)
 
 
-def test_worlds_that_somebody_holds_or_that_have_no_scene_say_so() -> None:
+def test_references_to_old_worlds_and_missing_scenes_are_reported() -> None:
     env = torch_env()
     assert isinstance(env.worlds, ManagedWorlds)
     held = env.worlds.env
@@ -371,11 +372,11 @@ def test_worlds_that_somebody_holds_or_that_have_no_scene_say_so() -> None:
         env.reset(options=AGAIN)
     assert str(caught.value) == (
         "The scene cannot be rebuilt, because A recorder has references to the "
-        "present one. Remove reconfiguration, or that wrapper."
+        "current one. Remove reconfiguration, or that wrapper."
     )
     assert env.worlds.env is held
     env.reset()
-    # Who says nothing is found out.
+    # Without a request it is detected.
     other = torch_env()
     assert isinstance(other.worlds, ManagedWorlds)
     kept = other.worlds.env
@@ -424,7 +425,7 @@ def resident_mb() -> float:
 @pytest.mark.slow
 def test_memory_stays_bounded(record_property: Any) -> None:
     cfg = timed()
-    # Ten times the bumps, so that a scene that is kept would weigh something.
+    # Ten times as many bumps, so that an unreleased scene is measurable.
     assert cfg.scene.terrain is not None and cfg.scene.terrain.generator is not None
     cfg.scene.terrain.generator.num_cols = 20
     env = torch_env(64, cfg=cfg)
@@ -435,7 +436,7 @@ def test_memory_stays_bounded(record_property: Any) -> None:
     for _ in range(20):
         env.reset(options=AGAIN)
     growth = resident_mb() - start
-    # The measure itself: what twenty environments weigh that are not let go.
+    # Check of the measure: the memory of twenty environments that are kept.
     before = resident_mb()
     for seed in range(20):
         kept.append(worlds(64, seed, cfg=copy.deepcopy(cfg)).env)

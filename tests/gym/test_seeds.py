@@ -1,4 +1,4 @@
-"""Rows are alone, specs travel, and packages that are missing are named."""
+"""Independent rows, portable specs, and messages for missing packages."""
 
 import pickle
 import subprocess
@@ -26,13 +26,13 @@ def stacked(num_envs: int) -> VectorEnv:
 
 
 def draw(num_envs: int) -> torch.Tensor:
-    """The same actions for row i whatever their number."""
+    """Return the same actions for row i for any number of rows."""
     random = torch.Generator().manual_seed(1)
     return torch.rand((STEPS, 64, 1), generator=random)[:, :num_envs] * 2 - 1
 
 
 def told(result: Any, row: int) -> list[Any]:
-    """All that a step says of a row."""
+    """Return all results of a step for a row."""
     observations, reward, terminated, truncated, info = result
     figures = info["final_info"]["episode"]
     return [
@@ -50,14 +50,14 @@ def test_a_row_lives_the_same_life_among_any_number_of_others() -> None:
         env = stacked(num_envs)
         env.reset(seed=3)
         lives.append([told(env.step(action), 0) for action in draw(num_envs)])
-    assert sum(step[3] or step[4] for step in lives[0]) >= 2  # It ends on the way.
+    assert sum(step[3] or step[4] for step in lives[0]) >= 2  # It ends during the test.
     assert all(life == lives[0] for life in lives[1:])
 
 
 @pytest.mark.parametrize("num_envs", [4, 16])
 @pytest.mark.parametrize("how", ["thrown", "lost"])
-def test_what_happens_to_one_row_shows_in_no_other(how: str, num_envs: int) -> None:
-    """T-13. One is 1 km away, or is no number any more."""
+def test_changes_of_one_row_affect_no_other_row(how: str, num_envs: int) -> None:
+    """T-13. One row is 1 km away, or NaN."""
     calm, rough = stacked(num_envs), stacked(num_envs)
     calm.reset(seed=3)
     rough.reset(seed=3)

@@ -1,4 +1,4 @@
-"""skrl with our environments: its own wrapper, ours, and its PPO."""
+"""skrl: its own wrapper, the adapter, and its PPO."""
 
 from pathlib import Path
 from typing import Any
@@ -36,7 +36,7 @@ def test_its_own_wrapper_takes_our_form_and_ours_shows_the_same(num_envs: int) -
     for name in ("num_envs", "device", "observation_space", "action_space"):
         assert getattr(ours, name) == getattr(theirs, name), name
     assert ours.state_space is None and ours.state() is None
-    # Theirs takes the seed that all of skrl has; these are the worlds' own numbers.
+    # skrl's wrapper uses skrl's global seed; these are the worlds' own numbers.
     theirs._seed = None
     assert torch.equal(ours.reset()[0], theirs.reset()[0])
     ends, random = 0, np.random.default_rng(0)
@@ -48,7 +48,7 @@ def test_its_own_wrapper_takes_our_form_and_ours_shows_the_same(num_envs: int) -
             assert one.shape == other.shape and one.dtype == other.dtype
             assert torch.equal(one, other)
         assert torch.equal(info["final_obs"], other_info["final_obs"])
-        assert torch.equal(ours.reset()[0], mine[0])  # Nothing is reset twice.
+        assert torch.equal(ours.reset()[0], mine[0])  # No double reset.
         ends += int((mine[2] | mine[3]).sum())
     assert ends >= num_envs
     ours.close()
@@ -73,7 +73,7 @@ def test_the_critics_observations_are_its_state() -> None:
 
 
 def test_spaces_of_several_parts_go_through_its_own_order() -> None:
-    """It sorts names, and "front" comes before "rear" whatever the terms' order."""
+    """It sorts names, so "front" comes before "rear" for any order of terms."""
     env = SkrlEnv(tensors(gym_tasks.two_terms, 2))
     env.reset()
     action = torch.arange(24.0).view(2, 12) / 100
@@ -104,7 +104,7 @@ def test_another_mode_is_refused() -> None:
 
 
 def ppo(env: Any, folder: Path, *, ends: bool) -> Any:
-    """An agent whose critic returns the first number that it sees."""
+    """Agent whose critic returns the first observation element."""
     from skrl.agents.torch.ppo import PPO
     from skrl.memories.torch import RandomMemory
     from skrl.models.torch import DeterministicMixin, GaussianMixin, Model
@@ -157,12 +157,13 @@ def ppo(env: Any, folder: Path, *, ends: bool) -> Any:
 
 
 @pytest.mark.parametrize("ends", [False, True])
-def test_a_truncated_episode_goes_on_from_its_own_last_observation(
+def test_a_truncated_episode_bootstraps_from_its_own_terminal_observation(
     ends: bool, tmp_path: Path
 ) -> None:
-    """Row 4 ends in its sixth step, by time; a counter shows and rewards its steps.
+    """Row 4 reaches the time limit in its sixth step.
 
-    Row 3 falls in the same step, so that nothing follows.
+    Observation and reward are a counter. Row 3 falls in the same step, so it is not
+    bootstrapped.
     """
     env = SkrlEnv(tensors(gym_tasks.scripted, 5))
     agent = ppo(env, tmp_path, ends=ends)
@@ -192,7 +193,8 @@ def test_a_truncated_episode_goes_on_from_its_own_last_observation(
     rewards = agent.memory.get_tensor_by_name("rewards")[:6, 3:, 0]
     fallen, kept = rewards.T.tolist()
     assert fallen == [1.0, 2.0, 3.0, 4.0, 5.0, 6.0]
-    # Half the value of 6, which it saw last, or of 0, the first of the next episode.
+    # Half the value of 6, the terminal observation, or of 0, the first of the next
+    # episode.
     assert kept == [1.0, 2.0, 3.0, 4.0, 5.0, 6.0 + (3.0 if ends else 0.0)]
 
 

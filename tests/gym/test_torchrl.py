@@ -1,4 +1,4 @@
-"""TorchRL with our environments: what its own checker, rollouts and PPO say of them."""
+"""TorchRL: its own checker, rollouts and PPO."""
 
 from functools import partial
 from typing import Any
@@ -32,7 +32,7 @@ def tensors(make: Any, num_envs: int, **more: Any) -> TorchVectorEnv:
 
 
 def classic(num_envs: int) -> TorchVectorEnv:
-    """Of eleven steps at most, so that episodes end; actions are whole numbers."""
+    """At most eleven steps, so that episodes end; actions are integers."""
     cfg = ClassicCartpoleCfg(num_envs=num_envs, autoreset=False, max_steps=11)
     return TorchVectorEnv(GymWorlds(TensorCartpoles(cfg)))
 
@@ -49,7 +49,7 @@ FORMS: dict[str, Any] = {
 
 @pytest.mark.parametrize("num_envs", [1, 4])
 @pytest.mark.parametrize("form", FORMS)
-def test_its_checker_of_specs_finds_nothing(form: str, num_envs: int) -> None:
+def test_its_checker_of_specs_reports_no_errors(form: str, num_envs: int) -> None:
     """T-16."""
     env = TorchRlEnv(FORMS[form](num_envs))
     check_env_specs(env)
@@ -59,7 +59,7 @@ def test_its_checker_of_specs_finds_nothing(form: str, num_envs: int) -> None:
 
 @pytest.mark.parametrize("num_envs", [1, 4, 16])
 def test_rows_end_with_their_last_observation_and_begin_alone(num_envs: int) -> None:
-    """World i ends after 3 + i steps, and time ends it after 6."""
+    """World i ends after 3 + i steps, and the time limit is 6."""
     env = TorchRlEnv(tensors(gym_tasks.scripted, num_envs))
     run: Any = env.rollout(20, break_when_any_done=False)
     assert run.batch_size == (num_envs, 20)
@@ -68,7 +68,8 @@ def test_rows_end_with_their_last_observation_and_begin_alone(num_envs: int) -> 
         length = min(3 + row, 6)
         before = [float(step % length) for step in range(20)]
         assert run["observation"][row, :, 0].tolist() == before
-        # The last one is that of the episode's end, not of the next episode.
+        # The last observation belongs to the end of the episode, not to the next
+        # episode.
         last = [number + 1.0 for number in before]
         assert after["observation"][row, :, 0].tolist() == last
         assert after["reward"][row, :, 0].tolist() == last
@@ -95,18 +96,18 @@ def test_a_partial_reset_is_of_the_rows_it_names() -> None:
     assert stepped["next", "observation"][:, 0].tolist() == [3.0, 1.0, 3.0]
 
 
-def test_a_seed_is_that_of_gymnasium() -> None:
+def test_a_seed_has_the_same_effect_as_in_gymnasium() -> None:
     env, twin = (tensors(gym_tasks.cartpole, 3) for _ in range(2))
     theirs = TorchRlEnv(env)
     theirs.set_seed(5)
     first: Any = theirs.reset()
     assert torch.equal(first["observation"], twin.reset(seed=5)[0])
-    # It is used once: the next episodes are others.
+    # It is used once: the next episodes differ.
     again: Any = theirs.reset()
     assert torch.equal(again["observation"], twin.reset()[0])
 
 
-def test_what_begins_anew_by_itself_is_refused() -> None:
+def test_environments_that_reset_themselves_are_refused() -> None:
     env = VectorEnv(tensors(gym_tasks.cartpole, 1))
     with pytest.raises(TypeError, match="Pass the environment inside VectorEnv"):
         TorchRlEnv(env)
@@ -134,8 +135,8 @@ def test_its_ppo_learns_for_ten_iterations() -> None:
         torch.nn.Linear(32, 2),
         NormalParamExtractor(),
     )
-    # Without its own `ProbabilisticActor`, whose old versions and new ones of
-    # tensordict do not go together.
+    # Without TorchRL's `ProbabilisticActor`, whose old versions do not work with new
+    # versions of tensordict.
     actor = ProbabilisticTensorDictSequential(
         TensorDictModule(body, in_keys=["observation"], out_keys=["loc", "scale"]),
         ProbabilisticTensorDictModule(

@@ -1,4 +1,4 @@
-"""Gymnasium's own video wrappers over our forms."""
+"""Gymnasium's video wrappers around the environment forms."""
 
 from pathlib import Path
 from typing import Any
@@ -20,7 +20,7 @@ EPISODE = 6
 
 
 def differs(film: Film) -> bool:
-    """Whether every picture shows something, and the last another thing."""
+    """Return whether every image has content, and the last one differs."""
     is_drawn = bool((film.frames.std(axis=1) > 1.0).all())
     change = np.abs(film.frames[0].astype(int) - film.frames[-1].astype(int))
     return is_drawn and int(change.max()) > 40
@@ -57,7 +57,7 @@ def test_the_vector_wrapper_films_all_rows_of_the_numpy_form(tmp_path: Path) -> 
     ]
     for file in files:
         film = read_film(file)
-        assert len(film.frames) == EPISODE + 1  # The reset's picture, and the steps'.
+        assert len(film.frames) == EPISODE + 1  # Images of the reset and of the steps.
         assert film.size == (2 * width, 2 * height)
         assert film.fps == venv.metadata["render_fps"]
         assert differs(film)
@@ -78,7 +78,7 @@ def test_the_vector_wrapper_films_a_number_of_steps(tmp_path: Path) -> None:
     push(env, 12)
     env.close()
     (file,) = (tmp_path / "videos").iterdir()
-    # Gymnasium stops once there are more than that.
+    # Gymnasium stops after it has more frames.
     assert len(read_film(file).frames) == 6
 
 
@@ -99,5 +99,5 @@ def test_the_single_wrapper_films_an_episode(tmp_path: Path) -> None:
     films = [read_film(file) for file in sorted((tmp_path / "videos").iterdir())]
     assert [len(film.frames) for film in films] == [EPISODE + 1] * 2
     assert all(differs(film) for film in films)
-    # The same seed and actions show the same.
+    # Equal seeds and actions give equal images.
     assert np.array_equal(films[0].frames, films[1].frames)

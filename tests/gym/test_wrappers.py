@@ -1,4 +1,4 @@
-"""Wrappers around the form with tensors, on a counter whose every number is known."""
+"""Wrappers around the form with tensors, on a counter with known numbers."""
 
 from typing import Any
 
@@ -25,7 +25,7 @@ SAME, NEXT, DISABLED = (
 
 
 def counter(num_envs: int = 2, mode: AutoresetMode = SAME) -> TorchVectorEnv:
-    """World i ends after 3 + i steps; it shows and rewards the number of its steps."""
+    """World i ends after 3 + i steps; observation and reward are its step count."""
     worlds = gym_tasks.worlds(gym_tasks.scripted(), num_envs)
     return TorchVectorEnv(worlds, autoreset_mode=mode)
 
@@ -35,7 +35,7 @@ def still(env: Any) -> torch.Tensor:
 
 
 def run(env: Any, steps: int) -> list[tuple[Any, ...]]:
-    """Observations, rewards, terminations and infos of some steps, as lists."""
+    """Return observations, rewards, terminations and infos of some steps, as lists."""
     env.reset(seed=0)
     outputs = []
     for _ in range(steps):
@@ -46,7 +46,7 @@ def run(env: Any, steps: int) -> list[tuple[Any, ...]]:
     return outputs
 
 
-# The modes, by hand.
+# Reset modes, by hand arithmetic.
 
 
 def test_next_step_logs_episodes_without_the_step_that_resets() -> None:
@@ -54,7 +54,7 @@ def test_next_step_logs_episodes_without_the_step_that_resets() -> None:
     manager = env.worlds.env  # pyright: ignore[reportAttributeAccessIssue]
     run(env, 6)
     log = manager.take_log()
-    # Sums 1+2+3 and 1+2+3+4, each over the 6 steps of 0.05 s of a whole episode.
+    # Sums 1+2+3 and 1+2+3+4, each over the 6 steps of 0.05 s of a complete episode.
     assert log["Episode_Reward/steps"] == pytest.approx((6.0 + 10.0) / 2 / 0.3)
     assert log["Episode_Termination/over"] == 1.0
     assert log["Metrics/success_once"] == 1.0
@@ -85,7 +85,8 @@ def test_figures_of_episodes_are_there_on_every_step() -> None:
         assert info["final_info"]["episode"].keys() == table.keys()
     last = infos[3]["final_info"]["episode"]
     assert last["return"][infos[3]["_final_info"]].tolist() == [10.0]
-    # Its own episode is over, and the success of the step is not of the new one.
+    # Its own episode has ended, and the success of the step does not belong to the new
+    # one.
     assert infos[3]["success"].tolist() == [False, False]
     assert infos[3]["final_info"]["fail"].tolist() == [False, True]
 
@@ -112,7 +113,7 @@ def test_without_automatic_resets_rows_go_on() -> None:
     assert info["episode"]["return"].tolist() == [21.0, 1.0]
 
 
-# Dict actions, from the four-line program on.
+# Dict actions, starting with the four-line program.
 
 
 def test_flat_actions_reach_the_terms_they_are_for() -> None:
@@ -154,7 +155,7 @@ def test_flat_observations_hold_all_numbers_in_the_order_of_the_space() -> None:
 def test_a_stack_is_the_end_of_each_episodes_own_history(
     mode: AutoresetMode, num_envs: int
 ) -> None:
-    """T-18. Recomputed from all that was observed, with resets of rows by hand."""
+    """T-18. Recomputed from all observations, with manual resets of rows."""
     env = FrameStack(counter(num_envs, mode), 3)
     first, _ = env.reset(seed=0)
     assert env.observation_space.shape == first.shape == (num_envs, 3, 1)
@@ -180,7 +181,7 @@ def test_a_stack_is_the_end_of_each_episodes_own_history(
 
 
 def test_a_row_that_ended_and_is_reset_by_hand_begins_its_stack_once() -> None:
-    """Row 0 ends after three steps, and begins anew before the step that would."""
+    """Row 0 ends after three steps, and is reset before the step that would follow."""
     env = FrameStack(counter(mode=NEXT), 3)
     env.reset(seed=0)
     for _ in range(3):
@@ -242,7 +243,7 @@ def test_a_row_that_ended_and_is_reset_by_hand_repeats_its_next_action() -> None
     assert terminated.tolist() == [True, True]
     env.reset(options={"reset_mask": torch.tensor([True, False])})
     seen, reward, *_ = env.step(still(env))
-    # Row 1 was not reset, and begins anew in this step without a reward.
+    # Row 1 was not reset, and is reset in this step, without a reward.
     assert seen[:, 0].tolist() == [2, 0] and reward.tolist() == [3, 0]
 
 

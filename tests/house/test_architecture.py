@@ -29,7 +29,7 @@ from tests.tools.architecture import (
 SOURCES = read_sources("mjlab", "mjlab_fused", "tasks", "scripts", "bench")
 
 
-def test_nobody_above_the_simulation_asks_which_engine_runs():
+def test_only_the_simulation_depends_on_the_engine_type():
     assert engine_faults(SOURCES) == []
 
 
@@ -57,12 +57,12 @@ def test_no_files_import_each_other_in_a_circle():
     assert not faults, "\n".join(faults)
 
 
-def test_no_room_says_nothing_and_nothing_guesses_or_prints():
+def test_no_empty_messages_no_guesses_and_no_prints():
     faults = [fault for source in SOURCES for fault in banned_faults(source)]
     assert not faults, "\n".join(faults)
 
 
-def test_warp_loads_only_when_a_warp_engine_is_asked_for():
+def test_warp_is_imported_only_for_a_warp_engine():
     """Import every module that does not itself hold Warp code, in one interpreter."""
     modules = [
         source.module
@@ -198,7 +198,7 @@ def test_a_planted_circle_is_found(tmp_path, text):
     ]
 
 
-def test_a_circle_goes_through_as_many_files_as_it_takes(tmp_path):
+def test_an_import_cycle_is_found_across_any_number_of_files(tmp_path):
     link = "from .{} import x".format
     sources = plant(tmp_path, a=link("b"), b=link("c"), c=link("a"), d=link("a"))
     assert circle_faults(sources)[0] == "a circle of 3 files:"

@@ -34,7 +34,7 @@ BY_ANOTHER_TEST = {
         "test_the_robot_of_the_page_is_trained_and_played"
     ),
     "python -m build": (
-        "tests/house/test_release.py::test_what_is_built_passes_the_check_of_the_index"
+        "tests/house/test_release.py::test_built_packages_pass_the_check_of_the_index"
     ),
     "python -m tests.tools.first_hour": (
         "tests/house/test_first_hour.py::test_the_first_hour_takes_a_quarter"
@@ -55,7 +55,7 @@ BY_ANOTHER_TEST = {
     ),
     "make setup": (
         "tests/house/test_skeleton.py::"
-        "test_set_up_runs_again_only_when_what_it_installs_has_changed"
+        "test_set_up_runs_again_only_after_a_change_of_its_inputs"
     ),
     "python docs/examples/ppo_hierarchical.py *": (
         "tests/muscle/test_places.py::test_the_original_programme_reads_a_file_of_scalars"
@@ -76,7 +76,7 @@ BY_ANOTHER_TEST = {
     ),
     "python scripts/train.py * --placement dual *": (
         "tests/workers/test_placement.py::"
-        "test_the_script_says_the_placement_and_every_tensors_device"
+        "test_the_script_prints_the_placement_and_every_tensors_device"
     ),
     "mjlab train * --resume *": (
         "tests/rl/test_resume.py::"
@@ -87,10 +87,10 @@ BY_ANOTHER_TEST = {
     ),
     "sbatch *": (
         "tests/rl/test_distributed.py::"
-        "test_the_script_for_slurm_trains_on_two_nodes_and_goes_on"
+        "test_the_script_for_slurm_trains_on_two_nodes_and_resumes"
     ),
     "make docs": (
-        "tests/house/test_site.py::test_the_site_loads_nothing_from_other_hosts"
+        "tests/house/test_site.py::test_the_site_loads_no_files_from_other_hosts"
     ),
     **dict.fromkeys(
         ("python scripts/sweep.py TASK *", "mjlab sweep * --processes 4"),
@@ -106,7 +106,7 @@ BY_ANOTHER_TEST = {
     ),
     "python scripts/clone.py *": (
         "tests/rl/test_cloning.py::"
-        "test_a_cloned_policy_does_what_the_controller_would_do_elsewhere"
+        "test_a_cloned_policy_acts_like_the_controller_in_new_states"
     ),
     "python scripts/train.py Lift-Yam-IK --init-from *": (
         "tests/rl/test_cloning.py::"
@@ -117,7 +117,7 @@ BY_ANOTHER_TEST = {
     ),
     "python mjlab_runner.py * --udp 9870": (
         "tests/export/test_runner.py::"
-        "test_a_late_packet_lets_the_robot_go_within_two_periods"
+        "test_a_late_packet_stops_the_robot_within_two_periods"
     ),
     "*--dump *<name>*": (
         "tests/replay/test_faults.py::test_a_dump_is_played_and_what_broke_is_said"
@@ -136,7 +136,7 @@ BY_ANOTHER_TEST = {
         "test_the_program_prints_the_list_and_does_not_run_the_file",
     ),
     "python scripts/motion.py make": (
-        "tests/cli/test_motion.py::test_a_clip_that_ships_is_what_its_description_makes"
+        "tests/cli/test_motion.py::test_a_shipped_clip_equals_the_clip_built_from_its_description"
     ),
     "python scripts/motion.py import old.npz *": (
         "tests/cli/test_motion.py::"
@@ -144,7 +144,7 @@ BY_ANOTHER_TEST = {
     ),
     "python scripts/motion.py simulate dance.npz": (
         "tests/cli/test_motion.py::"
-        "test_a_motion_is_simulated_and_says_what_a_hand_carried"
+        "test_a_motion_is_simulated_and_the_support_force_is_reported"
     ),
     "mjlab exam *": "tests/cli/test_exam.py::test_equal_calls_write_equal_files",
     "mjlab record Lift-Yam-IK *": (
@@ -159,7 +159,7 @@ BY_ANOTHER_TEST = {
             "mjlab play wandb:*",
             "mjlab train * --resume wandb:*",
         ),
-        "tests/rl/test_wandb.py::test_a_run_comes_back_once_is_evaluated_and_goes_on",
+        "tests/rl/test_wandb.py::test_a_downloaded_run_is_evaluated_and_resumed",
     ),
     **dict.fromkeys(
         ("mjlab upload turn.npz", "mjlab train * wandb:me/mjlab/turn"),

@@ -29,7 +29,7 @@ def of(steps: Steps, word: str) -> list[str]:
 
 
 def readme_commands() -> list[str]:
-    """Return the lines of the README for who has no make."""
+    """Return the README's commands for machines without make."""
     text = (ROOT / "README.md").read_text()
     block = re.search(r"Without make:\n\n((?:    .*\n)+)", text)
     assert block is not None
@@ -78,7 +78,7 @@ def test_the_python_is_one_that_is_claimed_and_the_image_is_pinned(steps):
     assert f"Programming Language :: Python :: {version[1]}" in project["classifiers"]
 
 
-def test_nothing_runs_as_root_but_what_has_to(steps):
+def test_only_required_commands_run_as_root(steps):
     words = [word for word, _ in steps]
     assert of(steps, "USER") == ["mjlab"]
     before = [rest for _, rest in steps[: words.index("USER")]]
@@ -88,7 +88,7 @@ def test_nothing_runs_as_root_but_what_has_to(steps):
     assert of(steps, "COPY") == ["--chown=mjlab . ."]
 
 
-def test_films_can_be_drawn_with_what_errors_name(steps):
+def test_tools_named_in_errors_can_render_videos(steps):
     (packages,) = (shlex.split(r) for r in of(steps, "RUN") if "apt-get" in r)
     advised = re.findall(r"lib[\w-]+", gl._DEBIAN.partition(", or")[0])
     assert advised and set(advised) <= set(packages)
@@ -99,7 +99,7 @@ def test_no_address_is_named(steps):
         assert not re.search(r"://|\d+\.\d+\.\d+\.\d+|\.(org|com|io|net)\b", rest), rest
 
 
-def test_the_two_differ_in_pytorchs_build_and_in_what_a_gpu_needs():
+def test_the_two_images_differ_in_the_pytorch_build_and_the_gpu_packages():
     cpu, cuda = (steps_of(FILES[name].read_text()) for name in ("cpu", "cuda"))
     more = [step for step in cpu if step not in cuda]
     assert [word for word, _ in more] == ["ARG", "RUN"]
@@ -112,7 +112,7 @@ def test_the_two_differ_in_pytorchs_build_and_in_what_a_gpu_needs():
     ]
 
 
-def test_what_git_leaves_out_an_image_leaves_out_too():
+def test_files_ignored_by_git_are_excluded_from_an_image():
     def entries(name: str) -> set[str]:
         lines = (ROOT / name).read_text().splitlines()
         return {line.removeprefix("**/").strip("/") for line in lines if line}

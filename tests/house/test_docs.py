@@ -328,7 +328,7 @@ def wrong_commands(text: str) -> list[str]:
 
 
 @pages
-def test_what_pages_name_exists(page):
+def test_names_on_pages_exist(page):
     blocks, prose = read(page)
     wrong = []
     if page.name not in NAMES_OF_OTHERS:
@@ -480,7 +480,7 @@ def test_examples_run(page, tmp_path, monkeypatch, request):
     assert not wrong, "\n".join(wrong)
 
 
-def test_an_example_that_says_something_else_is_found():
+def test_an_example_with_a_different_output_is_detected():
     text = "```python runnable\nprint(1 + 1)\n```\n\n```text\n3\n```\n"
     text += "```python runnable\n1 / 0\n```\n"
     blocks = parts_of(text)[0]

@@ -91,14 +91,16 @@ def python(request, tmp_path_factory) -> list[str | Path]:
 
 @pytest.fixture
 def elsewhere(tmp_path) -> Path:
-    """A folder with a package `tasks` of somebody else."""
+    """A folder with a foreign package `tasks`."""
     (tmp_path / "tasks").mkdir()
     (tmp_path / "tasks/__init__.py").write_text("raise RuntimeError('foreign')\n")
     return tmp_path
 
 
 @pytest.mark.slow
-def test_tasks_are_found_and_stepped_beside_a_foreign_folder(python, elsewhere):
+def test_tasks_are_found_and_stepped_with_a_foreign_tasks_folder_present(
+    python, elsewhere
+):
     said = run(*python, "-c", STEPS, cwd=elsewhere).splitlines()
     own = Path(python[-1]).parents[2]
     assert said[0] == "(4, 5)"
@@ -145,7 +147,7 @@ def test_a_sweep_of_three_trials_writes_into_the_current_folder(python, elsewher
 
 @pytest.mark.slow
 @pytest.mark.parametrize("by_sdist", [False, True], ids=["checkout", "sdist"])
-def test_a_wheel_holds_every_file_below_mjlab_and_nothing_beside(tmp_path, by_sdist):
+def test_a_wheel_contains_every_file_of_mjlab_and_no_others(tmp_path, by_sdist):
     source = copy_checkout(tmp_path / "source")
     expected = {
         (Path(folder) / name).relative_to(source).as_posix()
@@ -165,7 +167,7 @@ def test_a_wheel_holds_every_file_below_mjlab_and_nothing_beside(tmp_path, by_sd
 
 @pytest.mark.slow
 @pytest.mark.parametrize("last", ["theirs", "ours"])
-def test_what_is_said_of_another_mjlab_mends_it(tmp_path, last):
+def test_a_conflict_with_another_mjlab_is_reported_with_the_remedy(tmp_path, last):
     other = tmp_path / "other"
     install_theirs(other)
     shutil.rmtree(other / "mjlab-1.6.0.dist-info")
@@ -187,7 +189,7 @@ def test_what_is_said_of_another_mjlab_mends_it(tmp_path, last):
         [command, "list"], env=environ, capture_output=True, text=True
     )
     (line,) = refused.stderr.splitlines()
-    assert line.startswith("error: the distribution 'mjlab' is installed beside")
+    assert line.startswith("error: the distribution 'mjlab' is installed alongside")
     imported = subprocess.run(
         [python, "-I", "-c", "import mjlab"], capture_output=True, text=True
     )

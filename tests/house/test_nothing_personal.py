@@ -143,5 +143,5 @@ def test_a_link_is_where_it_leads(tmp_path):
         b"a host called vm, or robot",
     ],
 )
-def test_what_is_of_no_machine_is_left_alone(data):
+def test_text_without_machine_figures_is_unchanged(data):
     assert faults_in(data, host="robot") == []

@@ -120,7 +120,7 @@ def check_one_line(done: subprocess.CompletedProcess[str], metadata: Path) -> No
     assert done.returncode != 0
     assert done.stdout == ""
     (line,) = done.stderr.splitlines()
-    assert "the distribution 'mjlab' is installed beside 'mjlab-fused'" in line
+    assert "the distribution 'mjlab' is installed alongside 'mjlab-fused'" in line
     assert str(metadata) in line and "`pip uninstall mjlab mjlab-fused`" in line
 
 
@@ -134,10 +134,10 @@ def test_python_m_mjlab_ends_with_one_line(path):
     check_one_line(done, path[0] / "mjlab-1.6.0.dist-info")
 
 
-def test_a_program_that_imports_mjlab_is_told(path):
+def test_a_program_that_imports_mjlab_is_notified(path):
     done = run_python(path, "-c", "import mjlab")
     assert done.returncode != 0
-    assert "the distribution 'mjlab' is installed beside" in done.stderr
+    assert "the distribution 'mjlab' is installed alongside" in done.stderr
     assert done.stderr.count("Traceback") <= 1
 
 
@@ -147,7 +147,7 @@ def test_our_package_works_where_it_comes_first_and_warns(tmp_path):
     path = [tmp_path / "a", tmp_path / "b"]
     done = run_command(path, "mjlab --version")
     assert (done.returncode, done.stdout) == (0, "mjlab-fused 0.1.0\n")
-    assert "the distribution 'mjlab' is installed beside" in done.stderr
+    assert "the distribution 'mjlab' is installed alongside" in done.stderr
 
 
 @pytest.mark.parametrize("metadata", ["mjlab-1.6.0.dist-info", "mjlab-1.6.0.egg-info"])

@@ -26,13 +26,13 @@ def test_a_name_without_a_row_is_the_same_here(project, package):
 
 
 @pytest.mark.parametrize(("project", "name"), ROWS)
-def test_what_a_row_calls_ours_is_there(project, name):
+def test_names_in_our_column_exist(project, name):
     ours, differs = project.otherwise[name]
     assert ours or differs
     assert not ours or found(ours) is not None, ours
 
 
-def test_every_row_is_of_a_name_that_is_theirs_and_says_something():
+def test_every_row_has_an_mjlab_name_and_a_description():
     for project in PROJECTS:
         packages = project.all_packages().values()
         names = {name for their in packages for name in their.names.split()}

@@ -70,7 +70,7 @@ def test_a_version_that_is_not_in_the_changelog_is_found():
     assert len(faults_of_release(released, "0.2.0", ["v0.3.0"])) == 1
 
 
-def test_the_version_stands_in_one_place():
+def test_the_version_is_defined_in_one_place():
     pattern = re.compile(rf"(?:version|VERSION)\b.{{0,20}}\b{re.escape(VERSION)}\b")
     # Packages that are written or planted have versions of their own.
     others = {"mjlab/cli/new.py", "tests/house/test_release.py"}
@@ -106,7 +106,7 @@ def test_systems_and_pythons_that_are_claimed_are_those_that_it_ran_on():
     assert of_python and of_python <= pythons
 
 
-def test_the_readme_claims_no_system_beside_those():
+def test_the_readme_claims_only_tested_systems():
     readme = (ROOT / "README.md").read_text()
     for sentence in re.split(r"(?<=[.:])\s", readme):
         if re.search(r"macOS|Windows", sentence):
@@ -127,7 +127,7 @@ def built(tmp_path_factory):
 
 
 @pytest.mark.slow
-def test_what_is_built_passes_the_check_of_the_index(built, record_property):
+def test_built_packages_pass_the_check_of_the_index(built, record_property):
     tools, files = built
     assert [file.suffix for file in files] == [".whl", ".gz"]
     said = run(tools / "twine", "check", "--strict", *files)

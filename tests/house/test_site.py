@@ -54,7 +54,7 @@ def site(tmp_path_factory) -> Path:
     return folder / "html"
 
 
-def test_the_site_loads_nothing_from_other_hosts(site):
+def test_the_site_loads_no_files_from_other_hosts(site):
     loaded = re.compile(
         r'<(?:img|script|link|video|source)\b[^>]*(?:src|href)="(?:\w+:|//)'
     )

@@ -40,7 +40,7 @@ def test_the_mjlab_under_test_is_this_one():
     assert Path(mjlab.__file__).parent == ROOT / "mjlab"
 
 
-def test_import_is_silent_where_no_other_mjlab_is_installed():
+def test_import_prints_no_warning_without_another_mjlab():
     done = import_mjlab(ROOT)
     assert (done.returncode, done.stderr) == (0, "")
 
@@ -53,7 +53,7 @@ def test_tasks_are_refused_under_the_name_of_their_folder():
     )
 
 
-def test_importing_mjlab_takes_milliseconds_and_loads_nothing_heavy():
+def test_importing_mjlab_takes_milliseconds_and_no_heavy_modules():
     code = (
         "import sys, time; sys.path.insert(0, sys.argv[1])\n"
         "before = time.process_time(); import mjlab\n"
@@ -146,7 +146,7 @@ def checkout(tmp_path):
 
 
 @needs_make
-def test_set_up_runs_again_only_when_what_it_installs_has_changed(checkout):
+def test_set_up_runs_again_only_after_a_change_of_its_inputs(checkout):
     def runs() -> int:
         run("make", "setup", cwd=checkout, check=True)
         return len((checkout / "runs.txt").read_text().splitlines())
@@ -188,7 +188,7 @@ def test_make_train_chooses_a_task_that_the_machine_can_learn(
 
 
 @pytest.mark.parametrize("at_terminal", [False, True])
-def test_set_up_shows_what_it_fetches_to_who_waits_at_a_terminal(tmp_path, at_terminal):
+def test_set_up_shows_download_progress_on_a_terminal(tmp_path, at_terminal):
     calls, python = tmp_path / "calls", tmp_path / "venv/bin/python"
     python.parent.mkdir(parents=True)
     python.write_text(f'#!/bin/sh\necho "$@" >> {calls}\n')
@@ -204,7 +204,7 @@ def test_set_up_shows_what_it_fetches_to_who_waits_at_a_terminal(tmp_path, at_te
     assert all(("--quiet" in line) == (not at_terminal) for line in installs)
 
 
-def test_a_python_that_is_too_old_is_refused_by_name(tmp_path):
+def test_an_outdated_python_is_refused_by_name(tmp_path):
     old = tmp_path / "python3.10"
     old.write_text("#!/bin/sh\nexit 1\n")
     old.chmod(0o755)

@@ -33,7 +33,7 @@ def test_cells_are_python_in_the_order_in_which_they_were_run():
     assert all(out["output_type"] != "error" for out in outputs_of(notebook))
 
 
-def test_nothing_of_a_machine_is_kept():
+def test_no_data_about_a_machine_is_stored():
     notebook = tutorial()
     assert kept(notebook) == notebook
     (cell,) = [
@@ -60,7 +60,7 @@ def test_it_runs_from_top_to_bottom(tmp_path, record_property, renderer_works):
         for out in outputs_of(done)
     )
     assert "120 of 120 iterations" in said
-    assert "Largest departures in" in said
+    assert "Maximum differences in" in said
     assert "<video" in said
     names = {file.name for file in (tmp_path / "work").iterdir()}
     assert {"learning.svg", "swing.mp4", "pendulum.onnx", "mjlab_runner.py"} <= names

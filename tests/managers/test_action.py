@@ -107,7 +107,7 @@ def uniform(num_envs: int, dim: int, seed: int = 0) -> torch.Tensor:
 # The manager.
 
 
-def test_terms_stand_side_by_side_in_the_action() -> None:
+def test_terms_occupy_adjacent_columns_of_the_action() -> None:
     env = make_env(
         {
             "hips": JointPositionActionCfg(joint_names=".*_hip", scale=2.0),
@@ -130,7 +130,7 @@ def test_terms_stand_side_by_side_in_the_action() -> None:
     assert manager.get_term("hips").raw_action.data_ptr() == manager.action.data_ptr()
 
 
-def test_the_last_three_actions_are_kept_at_fixed_addresses() -> None:
+def test_the_last_three_actions_have_fixed_addresses() -> None:
     env = make_env({"hips": JointPositionActionCfg(joint_names=".*_hip")})
     manager = env.action_manager
     kept = (manager.action, manager.prev_action, manager.prev_prev_action)
@@ -145,7 +145,7 @@ def test_the_last_three_actions_are_kept_at_fixed_addresses() -> None:
         assert manager.state()[name].data_ptr() == address
 
 
-def test_reset_forgets_actions_only_where_the_mask_holds() -> None:
+def test_reset_clears_actions_only_in_the_worlds_of_the_mask() -> None:
     env = make_env({"hips": JointPositionActionCfg(joint_names=".*_hip")})
     manager = env.action_manager
     for seed in range(3):
@@ -239,7 +239,7 @@ def test_two_terms_on_one_joint_are_an_error_that_names_both() -> None:
         )
 
 
-def test_another_quantity_of_one_joint_has_to_be_asked_for() -> None:
+def test_another_quantity_of_the_same_joint_must_be_requested() -> None:
     position = JointPositionActionCfg(joint_names="left_knee")
     effort = JointEffortActionCfg(joint_names="left_knee")
     with pytest.raises(
@@ -290,7 +290,7 @@ def test_position_is_default_plus_scaled_action_less_encoder_bias() -> None:
     torch.testing.assert_close(robot.data.targets.joint_pos[:, :4], wanted)
 
 
-def test_the_encoder_bias_is_left_off_wherever_the_joints_stand() -> None:
+def test_the_encoder_bias_is_subtracted_at_any_joint_position() -> None:
     names = ("left_hip", "left_knee", "right_knee")
     env = make_env({"some": JointPositionActionCfg(joint_names=names)})
     robot = env.scene.entity("robot")

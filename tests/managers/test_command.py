@@ -131,7 +131,7 @@ def test_times_are_uniform_in_their_range_of_steps() -> None:
     assert (share - 0.25).abs().max() < 0.01
 
 
-def test_a_reset_starts_the_timer_anew_and_draws_once() -> None:
+def test_a_reset_restarts_the_timer_and_draws_once() -> None:
     env = bound(FakeEnv(3), {"goal": vector((0.1, 0.1))})
     command = env.command_manager.get_command("goal")
     changes: list[list[int]] = [[], [], []]

@@ -66,7 +66,7 @@ def bound(env: Any, func: Any, **params: Any) -> CurriculumManager:
 # --- The manager ----------------------------------------------------------------------
 
 
-def test_terms_run_under_the_mask_and_what_they_return_is_logged():
+def test_terms_receive_the_mask_and_their_return_value_is_logged():
     masks: list[list[bool]] = []
 
     def levels(env: Any, mask: torch.Tensor) -> torch.Tensor:
@@ -109,7 +109,7 @@ def test_terms_with_a_memory_forget_the_worlds_that_are_reset():
     assert memory.resets.tolist() == [0, 1, 1, 0]
 
 
-def test_terms_that_couple_worlds_say_so():
+def test_terms_that_couple_worlds_declare_it():
     class follows_all(ManagerTermBase):
         couples_worlds = True
 
@@ -275,7 +275,7 @@ def test_a_level_rises_with_good_episodes_and_falls_with_bad_ones():
     assert weight == -1.5
 
 
-def test_a_mean_counts_each_episode_once_and_leaves_out_what_is_no_episode():
+def test_a_mean_counts_each_episode_once_and_only_complete_episodes():
     env: Any = world()
     env.episode_length_buf.copy_(torch.tensor([0, 5, 5, 5]))
     scores = torch.tensor([0.0, 1.0, float("nan"), 0.7])

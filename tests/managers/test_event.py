@@ -141,7 +141,7 @@ def test_random_clocks_of_other_worlds_do_not_see_a_reset():
     assert calm[0] != reset[0]
 
 
-def test_a_global_clock_rings_in_all_worlds_at_once_whatever_is_reset():
+def test_a_global_timer_fires_in_all_worlds_regardless_of_resets():
     def times(num_envs: int, resets: dict[int, list[int]]) -> list[list[int]]:
         env = FakeEnv(num_envs)
         events = manager(
@@ -179,7 +179,7 @@ def test_a_restarted_global_clock_repeats_itself():
     assert happening_times(env, events, 60, {}) == first
 
 
-def test_resets_that_come_too_soon_are_passed_over_world_by_world():
+def test_resets_too_soon_after_the_last_are_skipped_per_world():
     env = FakeEnv(3)
     events = manager(
         env,
@@ -252,7 +252,7 @@ def test_a_function_of_indices_gets_the_indices_of_the_mask():
     assert seen == [[0, 2]]
 
 
-def test_each_event_draws_from_a_stream_of_its_own_name():
+def test_each_event_has_its_own_random_stream():
     def draw(env: Any, mask: torch.Tensor, stream: str) -> None:
         drawn[stream] = env.rng.draw(stream, ())
 
@@ -285,7 +285,7 @@ def test_fields_that_events_vary_are_known_from_their_configuration():
     assert required_fields(cfg) == {"geom_friction", "opt.gravity", "qpos0"}
 
 
-def test_worlds_whose_constants_are_old_collect_until_they_are_cleared():
+def test_worlds_with_outdated_constants_accumulate_until_they_are_updated():
     def vary(env: Any, mask: torch.Tensor) -> None: ...
 
     vary.model_fields = ("body_mass",)  # type: ignore[attr-defined]
@@ -303,7 +303,7 @@ def test_worlds_whose_constants_are_old_collect_until_they_are_cleared():
     assert events.constants_mask.tolist() == [False, True, True, False]
 
 
-def test_constants_that_were_derived_are_asked_for_no_longer():
+def test_updated_constants_are_no_longer_requested():
     def vary(env: Any, mask: torch.Tensor) -> None: ...
 
     vary.model_fields = ("body_mass",)  # type: ignore[attr-defined]
@@ -317,7 +317,7 @@ def test_constants_that_were_derived_are_asked_for_no_longer():
     assert derived == [[True, False, False], [False, False, True]]
 
 
-def test_events_on_fields_without_constants_do_not_ask_for_them():
+def test_events_on_fields_without_constants_request_no_update():
     def vary(env: Any, mask: torch.Tensor) -> None: ...
 
     vary.model_fields = ("geom_friction", "dof_damping")  # type: ignore[attr-defined]

@@ -30,7 +30,7 @@ def take(env, manager, mask):
     return {name.removeprefix("Metrics/"): v for name, v in figures.items()}
 
 
-def test_each_reduction_is_that_of_the_values_of_one_episode():
+def test_each_reduction_equals_the_reduction_of_the_values_of_one_episode():
     env, manager = build()
     for step in (-4.0, -1.0, -3.0, -2.0):
         env.value.copy_(torch.tensor([step, 100.0]))
@@ -89,7 +89,7 @@ def test_substep_terms_take_one_value_a_physics_step():
     assert take(env, manager, env.everyone) == {"step": 24.0, "substep": 78.0}
 
 
-def test_what_is_not_finite_is_counted_and_spoils_no_figure():
+def test_non_finite_values_are_counted_and_excluded_from_figures():
     env, manager = build()
     for number in (2.0, torch.nan, torch.inf):
         env.value.copy_(torch.tensor([number, 1.0]))

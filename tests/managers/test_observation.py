@@ -133,7 +133,7 @@ def test_nan_is_replaced_before_the_delay_and_the_history():
 # Noise.
 
 
-def test_uniform_noise_of_all_terms_lies_where_it_should():
+def test_uniform_noise_of_all_terms_stays_within_its_bounds():
     env = fake(1000)
     cfg = ObservationGroupCfg(
         enable_corruption=True,
@@ -211,7 +211,7 @@ def biased(**options):
     )
 
 
-def test_a_bias_lasts_for_an_episode_and_is_drawn_anew_at_a_reset():
+def test_a_bias_is_constant_in_an_episode_and_redrawn_at_a_reset():
     env = fake(3)
     manager = single(env, noise=biased())
     first = observe(env, manager) - env.pos
@@ -383,7 +383,7 @@ def test_terms_may_remember_for_different_times():
     assert seen.tolist() == [[30, *long, 300, *short, 10, 20, 30]]
 
 
-def test_a_history_may_keep_a_dimension_of_its_own():
+def test_a_history_may_have_its_own_dimension():
     env = fake(1)
     manager = single(env, history_length=2, flatten_history_dim=False)
     observe(env, manager, 1.0)
@@ -440,7 +440,7 @@ def test_terms_that_are_not_concatenated_come_by_name_in_their_shapes():
 
 
 @pytest.mark.parametrize("dim", [0, 1, -1])
-def test_images_are_concatenated_along_the_dimension_asked_for(dim):
+def test_images_are_concatenated_along_the_requested_dimension(dim):
     env = fake(2)
     terms = {"i": term(image), "j": term(image, scale=2.0)}
     cfg = ObservationGroupCfg(terms=terms, concatenate_dim=dim)
@@ -667,7 +667,7 @@ def test_rows_do_not_depend_on_the_number_of_worlds_nor_on_resets_of_others():
             assert torch.equal(rows, with_resets[step][name][:2]), name
 
 
-def test_tensors_stay_where_they_are_and_a_snapshot_brings_them_back():
+def test_tensors_keep_their_address_and_a_snapshot_restores_them():
     env = fake(4)
     manager = everything(env)
     for step in range(4):

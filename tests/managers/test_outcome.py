@@ -47,7 +47,7 @@ def test_the_log_has_shares_of_the_episodes_that_ended() -> None:
     assert log["Metrics/fail_once"] == pytest.approx(2 / 3)
 
 
-def test_a_snapshot_keeps_what_was_reached() -> None:
+def test_a_snapshot_contains_the_reached_value() -> None:
     env = scripted()
     for _ in range(2):
         env.step(torch.zeros(3, 1))
@@ -76,7 +76,7 @@ def test_an_evaluation_counts_one_episode_of_each_world() -> None:
     assert float(figures["Eval/fail_at_end"]) == pytest.approx(2 / 3)
 
 
-def test_a_task_without_outcomes_does_nothing_for_them() -> None:
+def test_a_task_without_outcomes_adds_no_work() -> None:
     cfg = gym_tasks.scripted()
     cfg.outcomes = {}
     env = ManagerBasedRlEnv(cfg, device="cpu")
@@ -92,7 +92,7 @@ def not_bools(env: Any) -> torch.Tensor:
     return torch.zeros(env.num_envs)
 
 
-def test_what_is_no_outcome_is_told_so() -> None:
+def test_an_invalid_outcome_is_refused_with_the_reason() -> None:
     cfg = gym_tasks.scripted()
     cfg.outcomes = {"sucess": OutcomeTermCfg(func=gym_tasks.succeeds)}
     with pytest.raises(TermError, match=r"no outcome 'sucess'.*'success'"):

@@ -77,7 +77,7 @@ def load(path: Path) -> list[dict[str, Any]]:
         ("never", False),
     ],
 )
-def test_what_is_recorded_is_what_a_loop_by_hand_sees(
+def test_recorded_data_equal_a_manual_loop(
     when: Any, final_obs: bool, tmp_path: Path
 ) -> None:
     cfg = gym_tasks.scripted()
@@ -161,7 +161,7 @@ def test_the_state_at_the_end_is_the_one_before_the_reset(tmp_path: Path) -> Non
     np.testing.assert_array_equal(last, expected)
 
 
-def test_recording_changes_nothing_of_the_run(tmp_path: Path) -> None:
+def test_recording_does_not_change_the_run(tmp_path: Path) -> None:
     env = build(gym_tasks.remembering(), tmp_path)
     cfg = gym_tasks.remembering()
     cfg.scene.num_envs = 3

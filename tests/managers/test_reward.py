@@ -86,7 +86,7 @@ def test_a_world_with_a_bad_term_gets_no_reward_and_the_term_is_counted(value):
     assert manager.take_nonfinite() == {"reward/r0": 0, "reward/r1": 0}
 
 
-def test_a_world_whose_state_is_lost_gets_no_reward_whatever_its_terms_say():
+def test_a_diverged_world_gets_zero_reward_from_all_terms():
     env = fake(3)
     manager = RewardManager(terms(1.0, 10.0), env, scale_by_dt=False)
     env.values.fill_(1.0)
@@ -114,7 +114,7 @@ def test_logged_is_the_sum_of_an_episode_over_the_seconds_of_a_whole_one():
     assert manager.episode_sums[[1, 2]].abs().max() == 0
 
 
-def test_a_term_of_weight_zero_is_computed_so_that_its_memory_goes_on():
+def test_a_term_of_weight_zero_is_computed_so_that_its_state_stays_current():
     manager = RewardManager({"calls": RewardTermCfg(func=Calls, weight=0.0)}, fake(1))
     for _ in range(3):
         assert manager.compute(1.0).tolist() == [0.0]
@@ -129,7 +129,7 @@ def test_a_term_that_is_none_is_left_out():
     assert manager.rows() == [("r0", "1")]
 
 
-def test_no_terms_give_no_reward():
+def test_an_empty_set_of_terms_gives_zero_reward():
     env = FakeEnv(2)
     manager = RewardManager({}, env)
     assert manager.compute(0.1).tolist() == [0.0, 0.0]
@@ -174,7 +174,7 @@ def test_rows_do_not_depend_on_the_number_of_worlds():
             assert torch.equal(small, rows)
 
 
-def test_tensors_stay_where_they_are_and_a_snapshot_brings_them_back():
+def test_reward_tensors_keep_their_address_and_a_snapshot_restores_them():
     env = fake(4)
     manager = RewardManager(terms(1.0, 2.0), env)
     env.values.normal_(generator=torch.Generator().manual_seed(0))

@@ -64,7 +64,7 @@ def test_flags_outlast_the_reset_and_a_second_reset_blames_no_term():
     assert manager.last_episode("fell").tolist() == [False] * 4
 
 
-def test_the_last_episode_of_a_world_is_kept_until_its_next_one_ends():
+def test_the_last_episode_of_a_world_is_available_until_its_next_one_ends():
     env, manager = build()
     env.flags[0, 0] = True
     manager.reset(manager.compute().clone())
@@ -83,7 +83,7 @@ def test_worlds_can_be_ended_from_outside_for_one_step():
     assert manager.compute().any().item() is False
 
 
-def test_without_terms_nothing_ends_except_from_outside():
+def test_without_terms_episodes_end_only_externally():
     env = FakeEnv(2)
     manager = TerminationManager({}, env)
     assert manager.compute().tolist() == [False, False]

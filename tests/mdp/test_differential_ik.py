@@ -130,7 +130,7 @@ def test_the_jacobian_and_the_frame_are_those_of_mujoco(kind: str, name: str) ->
 
 
 @pytest.mark.parametrize("size", [3, 6, 7])
-def test_the_damped_inverse_is_that_of_numpy(size: int) -> None:
+def test_the_damped_inverse_equals_numpys(size: int) -> None:
     random = np.random.default_rng(size)
     jacobian = random.standard_normal((40, size, 7))
     jacobian[:10] *= 1e-3  # Nearly singular.
@@ -355,7 +355,7 @@ def test_relative_turns_have_a_scale_of_their_own(axis: int) -> None:
     np.testing.assert_allclose(turned.numpy(), 0.1, atol=1e-4)
 
 
-def test_a_reset_forgets_the_goals_of_its_worlds_alone() -> None:
+def test_a_reset_clears_the_goals_of_its_worlds_only() -> None:
     env = make_env()
     term = env.action_manager.term("ik")
     for goal in (term.goal_pos_w, term.goal_quat_w):

@@ -183,7 +183,7 @@ def test_the_default_state_is_written_at_the_spawn_origin():
     assert env.sim.data.qvel[[1, 2]].any()
 
 
-def test_a_push_changes_the_velocity_by_what_was_drawn():
+def test_a_push_changes_the_velocity_by_the_drawn_value():
     env, events = bound(
         mdp.push_root,
         velocity_range={"x": (0.5, 1.0), "yaw": (0.1, 0.2)},
@@ -235,7 +235,7 @@ def test_joints_start_at_a_multiple_of_their_default():
 # --- Forces ---------------------------------------------------------------------------
 
 
-def test_external_forces_move_bodies_as_newton_says():
+def test_external_forces_accelerate_bodies_by_newtons_law():
     env, events = bound(
         mdp.apply_external_force_torque,
         force_range={"x": (8.0, 8.0)},
@@ -295,7 +295,7 @@ def test_impulses_begin_after_their_cooldown_and_last_their_duration():
     assert not torch.equal(force[4], force[12])
 
 
-def test_a_reset_ends_an_impulse_and_starts_the_cooldown_anew():
+def test_a_reset_ends_an_impulse_and_restarts_the_cooldown():
     env, events = bound(
         mdp.apply_body_impulse,
         2,

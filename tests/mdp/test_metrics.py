@@ -33,7 +33,7 @@ def test_the_base_s_speed_is_the_length_of_its_velocity_in_any_frame():
     torch.testing.assert_close(ours, torch.tensor([7.0, 7.0, 0.0]))
 
 
-def test_mechanical_power_is_force_times_velocity_with_what_flows_back_taken_off():
+def test_mechanical_power_is_force_times_velocity_minus_regenerated_power():
     env = TermWorld(2)
     env.sim.data.ctrl.copy_(torch.tensor([[0.5, 0.25, 1.0]]))
     env.set_joints(vel=[2.0, 5.0, 4.0, 1.5])

@@ -102,7 +102,7 @@ def test_heights_and_positions_count_from_the_spawn_origin():
     assert value(env, mdp.root_pos_local).tolist() == expected
 
 
-def test_root_orientation_is_that_of_the_body_in_mujoco(scattered):
+def test_root_orientation_equals_mujocos_body_orientation(scattered):
     theirs = [scattered.oracle(w).xquat[scattered.body("torso")] for w in range(4)]
     assert_close(value(scattered, mdp.root_quat_w), rows(*theirs))
 
@@ -249,7 +249,7 @@ def test_the_last_action_is_the_newest_one_whole_or_by_term():
     assert value(env, mdp.last_action).tolist() == [[0.0] * 4, [9, 10, 11, 12]]
 
 
-def test_a_generated_command_is_that_of_the_named_term():
+def test_a_generated_command_equals_the_command_of_the_named_term():
     env = FakeEnv(2, command_manager=goals(walk=[[1.0, 2.0]] * 2, look=[[3.0], [4.0]]))
     ours = value(env, mdp.generated_commands, command_name="look")
     assert ours.tolist() == [[3.0], [4.0]]

@@ -133,13 +133,13 @@ def check_merged(world: World) -> None:
     assert absent.net_contact_force.tolist() == up(0.0, bowl, weight)
 
 
-def test_a_resting_box_is_held_by_its_weight_and_one_in_the_air_by_nothing(
+def test_contact_force_of_a_resting_box_is_its_weight_and_of_a_flying_one_zero(
     world: World,
 ):
     check_forces(world)
 
 
-def test_merged_views_give_the_force_on_what_each_world_shows(world: World):
+def test_merged_views_give_the_force_on_the_option_in_each_world(world: World):
     check_merged(world)
 
 
@@ -295,7 +295,7 @@ def post() -> dict[str, EntityCfg]:
     return {"ghost": EntityCfg(source=lambda: mujoco.MjSpec.from_string(xml))}
 
 
-def test_pairs_that_mean_nothing_are_errors_of_the_scene():
+def test_invalid_pairs_are_errors_of_the_scene():
     unknown = complaint(ContactPairCfg(first="cub", second="plate"))
     assert "body or entity" in unknown and "nearest first: 'cube'" in unknown
     assert complaint(ContactPairCfg(first="cube", second="cu.*")) == (
@@ -326,7 +326,7 @@ def test_a_pattern_without_a_slash_means_entities_and_one_with_it_bodies():
     }
 
 
-def test_the_name_of_variants_means_all_that_stand_for_them(world: World):
+def test_the_name_of_variants_means_all_options(world: World):
     spec = build_scene(SceneCfg(entities=stack())).spec
     tool = {"tool": ["cube", "bowl"]}
     pairs = build_pairs((ContactPairCfg(first="tool", second="plate"),), spec, tool)
@@ -339,7 +339,7 @@ def test_the_name_of_variants_means_all_that_stand_for_them(world: World):
     assert str(error.value).endswith("(\n    ContactPairCfg(first='tool'),\n)")
 
 
-# Of the present state, between things that nobody declared.
+# Of the current state, between things that nobody declared.
 
 
 def names_of(world: World) -> list[str]:
@@ -349,7 +349,7 @@ def names_of(world: World) -> list[str]:
 @pytest.mark.parametrize(
     "backend", ["native", pytest.param("warp", marks=pytest.mark.slow)]
 )
-def test_the_present_force_of_any_pair_is_that_of_the_declared_one(backend):
+def test_the_current_force_of_any_pair_equals_the_declared_one(backend):
     world = at_rest(backend)
     scene = world.scene
     scene.entities["plate"].write_root_velocity_b(
@@ -377,7 +377,7 @@ def test_the_present_force_of_any_pair_is_that_of_the_declared_one(backend):
     assert all(torch.equal(after[name], value) for name, value in before.items())
 
 
-def test_nobody_has_to_declare_a_pair_to_look_at_it():
+def test_undeclared_pairs_can_be_inspected():
     world = make_world(stack(), 3, backend="native")
     scene = world.scene
     advance(scene, 300)

@@ -147,7 +147,7 @@ def test_an_option_is_randomised():
     torch.testing.assert_close(fallen, gravity[:, 2], rtol=1e-4, atol=1e-4)
 
 
-def test_a_robot_feels_the_direction_of_gravity_of_its_own_world():
+def test_projected_gravity_uses_the_direction_of_gravity_of_its_own_world():
     env, _ = built(dr.gravity, ranges={"x": (0.0, 0.0)})
     gravity = env.sim.model["opt.gravity"]
     gravity[1] = torch.tensor([0.0, 3.0, -4.0])
@@ -214,7 +214,7 @@ def test_gaussian_draws_have_mean_and_standard_deviation_of_their_range():
     assert abs(values.std() - 0.5) < 4 * 0.5 / math.sqrt(8000)
 
 
-def test_gaussian_draws_below_what_makes_sense_are_clamped():
+def test_gaussian_draws_below_the_valid_range_are_clamped():
     values = drawn(400, ranges=(0.0, 1.0), distribution="gaussian")
     assert values.min() == 0.0
     assert 0.3 < (values == 0.0).float().mean() < 0.7
@@ -375,7 +375,7 @@ def test_inertia_scales_with_mass():
     assert mass.min() >= 2.0 and mass.max() <= 8.0 and mass.unique().numel() == 4
 
 
-def test_inertia_stays_when_mass_is_asked_to_change_alone():
+def test_inertia_is_unchanged_when_only_mass_is_varied():
     env, events = built(dr.body_mass, ranges=(2.0, 2.0), scale_inertia=False)
     assert required_fields({"e": cfg(dr.body_mass, scale_inertia=False)}) == {
         "body_mass"
@@ -388,7 +388,7 @@ def test_inertia_stays_when_mass_is_asked_to_change_alone():
     )
 
 
-def test_a_deformed_mass_distribution_is_that_of_rucker_and_wensing():
+def test_a_deformed_mass_distribution_matches_rucker_and_wensing():
     ten = {
         "alpha_range": (0.2, 0.2),
         "d_range": {"d1": (0.1, 0.1), "d2": (-0.2, -0.2), "d3": (0.3, 0.3)},
@@ -414,7 +414,7 @@ def test_a_deformed_mass_distribution_is_that_of_rucker_and_wensing():
         np.testing.assert_allclose(ours, expected, rtol=2e-5, atol=1e-7)
 
 
-def test_a_deformation_by_nothing_changes_no_mass_distribution():
+def test_a_zero_deformation_leaves_the_mass_distribution_unchanged():
     env, events = built(dr.pseudo_inertia, 2)
     apply(env, events, 1)
     for name in BODIES:
@@ -441,7 +441,7 @@ def test_deformed_bodies_can_exist():
     torch.testing.assert_close(quat.norm(dim=-1), torch.ones(64, 3))
 
 
-def test_a_payload_is_what_mujoco_makes_of_a_body_with_one_more_geom():
+def test_a_payload_matches_a_body_with_one_more_geom_in_mujoco():
     env, events = built(
         dr.payload,
         mass_range=(1.5, 1.5),
@@ -864,7 +864,7 @@ def test_a_randomisation_without_meaning_is_an_error_that_names_the_term(
     assert str(error.value).startswith(f"Event term 'vary': {message}")
 
 
-def test_a_selection_that_matches_nothing_is_an_error_of_the_parameter():
+def test_a_selection_without_matches_is_an_error_of_the_parameter():
     env = small_world(2)
     term = cfg(dr.body_mass, ranges=(0.5, 1.0), asset_cfg=body(body_names="tors"))
     with pytest.raises(TermError) as error:

@@ -140,7 +140,7 @@ def test_posture_is_exp_of_minus_the_mean_square_of_deviations_over_std(
     assert_close(ours, [1.0, math.exp(-mean_square)])
 
 
-def test_posture_wants_a_positive_std_for_each_of_its_joints():
+def test_posture_needs_a_positive_std_for_each_of_its_joints():
     env = TermWorld(1)
     with pytest.raises(UnknownNameError, match="'wag'"):
         value(env, mdp.posture, std={"shoulder": 0.5}, asset_cfg=APART)
@@ -152,7 +152,7 @@ def test_posture_wants_a_positive_std_for_each_of_its_joints():
         value(env, mdp.posture, std=0.5)
 
 
-def test_electrical_power_counts_what_flows_into_joints_and_never_back():
+def test_electrical_power_counts_only_power_into_the_joints():
     env = TermWorld(2)
     env.sim.data.ctrl.copy_(torch.tensor([[0.5, 0.25, 1.0], [0.5, 0.25, 1.0]]))
     env.set_joints(vel=[2.0, 5.0, 4.0, 1.0])
@@ -229,7 +229,7 @@ def test_tracking_is_exp_of_minus_the_squared_error_over_std_squared():
     assert_close(ours, [1.0, math.exp(-1 / 4), 1.0])
 
 
-def test_what_a_leaning_robot_tracks_are_velocities_along_and_about_its_own_axes():
+def test_velocity_tracking_uses_the_body_axes_of_a_leaning_robot():
     env = posed(roll(math.pi / 2))
     env.command_manager = goals(twist=[[1.0, 2.5, 0.5]])
     # In the world 1, 2, 3 and 0.5, 1, 2; in the root's axes 1, 3, -2 and 0.5, 2, -1.
@@ -296,7 +296,7 @@ def test_undesired_contacts_are_those_that_bear_more_than_the_threshold(
         ("corners", 5.0, 0.0),
     ],
 )
-def test_the_excess_of_contact_forces_is_what_the_crate_weighs_beyond_the_threshold(
+def test_the_excess_of_contact_forces_is_the_crates_weight_above_the_threshold(
     resting, sensor, threshold, excess
 ):
     ours = value(
@@ -333,7 +333,7 @@ def test_a_reward_of_contacts_names_a_sensor_that_feels_none(func):
         value(env, func, sensor_name="scan", force_threshold=1.0)
 
 
-def test_a_cost_of_a_robot_whose_state_is_nan_is_nan_and_not_zero():
+def test_a_cost_of_a_diverged_robot_is_nan_and_not_zero():
     nan = torch.full((1, 2), math.nan)
     limits = torch.tensor([[[-1.0, 1.0], [-math.inf, math.inf]]])
     zeros = torch.zeros(1, 2)

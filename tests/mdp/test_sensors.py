@@ -24,7 +24,7 @@ def assert_close(ours: torch.Tensor, theirs: torch.Tensor) -> None:
     torch.testing.assert_close(ours, theirs, rtol=2e-6, atol=2e-6)
 
 
-def test_a_builtin_sensor_reads_what_mujoco_measures():
+def test_a_builtin_sensor_matches_mujocos_reading():
     env = TermWorld()
     env.scatter()
     ours = value(env, mdp.builtin_sensor, sensor_name="robot/gyro")
@@ -80,7 +80,7 @@ def test_contact_found_is_one_for_each_primary_that_touches():
     assert_close(ours, rows([1.0, 0.0], [0.0, 0.0]))
 
 
-def test_contact_found_of_a_crate_on_its_lid_is_that_of_the_lid():
+def test_contact_found_of_a_crate_on_its_lid_is_reported_for_the_lid():
     env = TermWorld(1, sensors=contacts())
     crate = torch.tensor([[3.0, 0, 0.1699, *roll(math.pi)]])
     env.scene.entity("crate").write_root_pose_w(env.everyone, crate)
@@ -127,7 +127,7 @@ def test_a_picture_has_channels_first_and_colours_up_to_one():
     assert raw[0, 0].tolist() == [[255.0, 0, 0], [0, 255.0, 51.0]]
 
 
-def test_depths_and_segments_are_shown_as_they_are():
+def test_depths_and_segments_are_returned_unchanged():
     depth = torch.tensor([0.5, 20.0]).view(1, 1, 2, 1)
     segmentation = torch.tensor([[[[3, 5], [-1, -1]]]], dtype=torch.int32)
     env = pictures(depth=depth, segmentation=segmentation)

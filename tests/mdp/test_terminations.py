@@ -82,7 +82,7 @@ def test_rounding_tilts_no_robot_beyond_a_limit_that_it_is_at(rounding):
         assert says(ours) == [False]
 
 
-def test_a_limit_angle_that_a_curriculum_narrows_counts_at_once():
+def test_a_limit_angle_narrowed_by_a_curriculum_takes_effect_immediately():
     env = TermWorld(1)
     env.set_root([[0, 0, 1.0, *roll(0.7)]])
     term = bound(env, mdp.bad_orientation, limit_angle=1.0)
@@ -196,7 +196,7 @@ def test_a_joint_outside_of_bounds_ends_the_episode_whatever_its_limits():
     assert says(ours) == [False, True, False, True]
 
 
-def test_a_joint_that_is_too_fast_either_way_ends_the_episode():
+def test_a_joint_that_is_too_fast_in_either_direction_ends_the_episode():
     env = TermWorld(4)
     velocities = [
         [2.0, -2.0, 0, 0],
@@ -262,7 +262,7 @@ def test_a_state_that_is_not_finite_is_found_and_not_counted():
     assert not env.sim.health.nonfinite.any()
 
 
-def test_a_termination_holds_for_no_world_whose_quantity_is_no_number():
+def test_a_termination_is_false_in_worlds_with_a_non_finite_quantity():
     # Such worlds are found by their state; they did not fall, nor hit a limit.
     nan = torch.full((1, 3), math.nan)
     scene = SimpleNamespace(spawn_origins=torch.zeros(1, 3))

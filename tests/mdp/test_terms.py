@@ -163,7 +163,7 @@ def test_a_parameter_that_a_curriculum_holds_counts_and_is_never_read_back(
 
 
 @pytest.mark.parametrize("name", TERMS)
-def test_a_term_changes_nothing_of_what_it_reads(worlds, name):
+def test_a_term_does_not_modify_its_inputs(worlds, name):
     env = worlds[5]
     term = bound(name, env)
     once, again = term().clone(), term()

@@ -90,7 +90,7 @@ def test_rotations_of_a_joint_are_about_axes_that_the_ones_before_have_turned(tm
         (TWO_BONES.replace("Yrotation", "Yscale"), "unknown channel 'Yscale'"),
     ],
 )
-def test_what_is_no_recording_is_refused(tmp_path, text, message):
+def test_a_file_that_is_not_a_recording_is_refused(tmp_path, text, message):
     file = tmp_path / "bad.bvh"
     file.write_text(text)
     with pytest.raises(MotionError, match=message):
@@ -176,7 +176,7 @@ def test_the_lowest_point_of_a_whole_recording_is_on_the_ground():
     assert lowest[0] - lowest[2] == pytest.approx(0.2, abs=0.02)
 
 
-def test_a_missing_joint_is_named_with_what_there_is():
+def test_a_missing_joint_is_named_with_the_available_ones():
     person = BvhRecording(fps=30.0, positions={"LeftUpLeg": np.zeros((3, 3))})
     with pytest.raises(MotionError, match=r"no joint for the left knee.*LeftUpLeg"):
         retargeted(person, g1_robot(), PARTS, "none", 50.0)

@@ -52,7 +52,7 @@ def test_every_description_has_its_file_and_the_files_are_small():
     assert sum(file.stat().st_size for file in FILES) < 450_000
 
 
-def test_a_clip_says_what_it_is(clip):
+def test_a_clip_describes_itself(clip):
     info = clip.info
     assert info.source.startswith("synthetic") and info.licence == "Apache-2.0"
     assert info.robot == "G1" and info.model_hash and info.authors and info.loops
@@ -64,7 +64,7 @@ def test_a_clip_says_what_it_is(clip):
     assert carried.any() == (clip.name not in feet_stay)
 
 
-def test_a_foot_that_stands_does_not_slip(model, clip):
+def test_a_standing_foot_does_not_slip(model, clip):
     data = mujoco.MjData(model)
     bodies = [model.body(name).id for name in FOOT_BODIES]
     place, turn = [], []
@@ -86,7 +86,7 @@ def test_a_foot_that_stands_does_not_slip(model, clip):
                 assert places[first:last, foot, 2].max() > places[0, foot, 2] + 0.03
 
 
-def test_nothing_goes_into_the_ground_or_into_the_robot(model, clip):
+def test_bodies_do_not_penetrate_the_ground_or_each_other(model, clip):
     data = mujoco.MjData(model)
     ground = model.geom("ground").id
     every = slice(None, None, 4)
@@ -131,7 +131,7 @@ def test_quaternions_have_length_one_and_never_jump(clip):
     assert (np.sum(clip.root_quat[1:] * clip.root_quat[:-1], axis=1) > 0.99).all()
 
 
-def test_who_stands_on_a_foot_has_the_mass_inside_of_it_and_leans_to_it():
+def test_standing_on_one_foot_keeps_the_mass_above_it():
     robot = sketch_robot()
     data = mujoco.MjData(robot.model)
     for side, foot in zip((1.0, -1.0), robot.feet, strict=True):
@@ -148,7 +148,7 @@ def test_who_stands_on_a_foot_has_the_mass_inside_of_it_and_leans_to_it():
         assert data.xmat[trunk, 7] == pytest.approx(np.sin(-0.08 * side), abs=1e-4)
 
 
-def test_the_clip_of_the_go1_is_what_its_description_makes():
+def test_the_clip_of_the_go1_equals_the_clip_built_from_its_description():
     shipped = load_motion(GO1_CLIPS / "sway.npz")
     made = sway(MotionRobot(GO1.entity_cfg(), "Go1"))
     # Files hold steps of 2^-15 m and rad.

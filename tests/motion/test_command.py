@@ -100,7 +100,7 @@ def test_the_reference_is_moved_by_heading_and_place_of_the_anchor(
             assert same == pytest.approx(1.0, abs=1e-6)
 
 
-def test_what_the_policy_sees_of_the_anchor_is_in_the_robots_frame(
+def test_the_anchor_observation_is_in_the_robot_frame(
     one: ManagerBasedRlEnv,
 ) -> None:
     show(one, 0, torch.arange(10, 90, 10))
@@ -167,7 +167,9 @@ def shipped(task: str) -> ManagerBasedRlEnv:
 
 
 @pytest.mark.parametrize("task", ["Tracking-G1-Clips", "Tracking-Go1"])
-def test_who_plays_a_clip_exactly_has_all_kernels_and_does_not_fail(task: str) -> None:
+def test_exact_playback_of_a_clip_has_maximum_rewards_and_does_not_fail(
+    task: str,
+) -> None:
     env = shipped(task)
     command = motion_command(env, "motion")
     assert len(command.table.motions) >= 1
@@ -183,7 +185,7 @@ def test_who_plays_a_clip_exactly_has_all_kernels_and_does_not_fail(task: str) -
                 assert not env.termination_manager.terms[name]().any(), motion.name
 
 
-def test_a_player_who_is_a_frame_late_loses_rewards() -> None:
+def test_playback_with_one_frame_delay_loses_reward() -> None:
     env = shipped("Tracking-G1")
     frames = torch.arange(64, 128)  # The arm goes up.
     show(env, 0, frames)
@@ -195,7 +197,7 @@ def test_a_player_who_is_a_frame_late_loses_rewards() -> None:
     assert late.mean() < 5.0 - 5e-3 and late.max() < exact.min()
 
 
-def test_who_mirrors_a_clip_exactly_follows_the_mirrored_clip(tmp_path: Path) -> None:
+def test_exact_playback_of_a_mirrored_clip_has_maximum_rewards(tmp_path: Path) -> None:
     clip = load_motion(G1_CLIPS / "wave.npz")
     clips = saved(tmp_path, mirrored(clip, MIRROR))
     env = tracking_env(64, clips, sampling="uniform")
@@ -288,7 +290,7 @@ def test_a_step_leads_from_the_first_frame_to_the_next_one(tmp_path: Path) -> No
     assert command.joint_pos[0].numpy() == pytest.approx(table[2], abs=1e-6)
 
 
-def test_an_action_of_zero_asks_for_the_clip_and_others_for_more(
+def test_a_zero_action_targets_the_clip_and_other_actions_add_an_offset(
     tmp_path: Path,
 ) -> None:
     clips = saved(tmp_path, standing(g1_robot(), "arms", 1.0, 4.0))
@@ -331,7 +333,7 @@ def test_the_end_of_the_clip_is_a_time_out_and_no_failure(tmp_path: Path) -> Non
     assert env.take_log()["Metrics/success_at_end"] == 1.0
 
 
-def test_starts_stay_within_the_ranges_that_are_asked_for(tmp_path: Path) -> None:
+def test_starts_stay_within_the_requested_ranges(tmp_path: Path) -> None:
     clips = saved(tmp_path, standing(g1_robot(), "arms", 1.0, 4.0))
     env = tracking_env(
         64,
@@ -481,7 +483,7 @@ def test_failures_move_the_starts_of_a_running_environment(tmp_path: Path) -> No
     assert torch.equal(command.bins.failures, failures)
 
 
-def test_bad_settings_name_what_would_be_right(tmp_path: Path) -> None:
+def test_invalid_settings_suggest_valid_ones(tmp_path: Path) -> None:
     clips = saved(tmp_path, standing(g1_robot(), "arms", 1.0, 4.0))
 
     def refused(**changes: object) -> str:
@@ -542,7 +544,7 @@ def test_a_ragged_batch_equals_environments_of_single_clips(tmp_path: Path) -> N
     assert compared > 500
 
 
-def test_weights_say_how_often_a_second_of_a_clip_is_drawn(tmp_path: Path) -> None:
+def test_weights_set_how_often_a_second_of_a_clip_is_drawn(tmp_path: Path) -> None:
     robot = g1_robot()
     clips = saved(
         tmp_path, standing(robot, "long", 3.0, 2.0), standing(robot, "short", 1.0, 2.0)

@@ -37,7 +37,7 @@ def solved(model, place, limit_share=1.0):
     return solver.solve(start, [[site_pose(0, np.array(place), None)]])
 
 
-def test_two_links_reach_a_point_as_the_law_of_cosines_says(arm):
+def test_inverse_kinematics_of_two_links_matches_the_law_of_cosines(arm):
     x, z = 0.35, 0.4
     elbow = math.acos((x * x + z * z - 0.4**2 - 0.3**2) / (2 * 0.4 * 0.3))
     inner = math.atan2(0.3 * math.sin(elbow), 0.4 + 0.3 * math.cos(elbow))
@@ -51,7 +51,7 @@ def test_a_point_out_of_reach_stretches_the_arm_towards_it(arm):
     assert abs(elbow) < 0.1
 
 
-def test_a_joint_stops_at_its_share_of_the_range_and_another_goes_on(arm):
+def test_joints_stop_at_their_share_of_the_range_and_others_continue(arm):
     # From above, the hand comes to the point behind only with a bent elbow.
     shoulder, elbow = solved(arm, (-0.5, 0.0, 0.1), limit_share=0.5)
     assert shoulder <= 1.0 + 1e-9 and elbow <= 0.25 + 0.5 * 2.25 + 1e-9
@@ -67,7 +67,7 @@ def test_a_body_comes_to_its_height():
     assert pose == pytest.approx([0.3], abs=1e-5)
 
 
-def test_what_comes_first_is_kept_to_the_last_digit_whatever_the_rest_asks_for(arm):
+def test_higher_priorities_are_exact_regardless_of_lower_ones(arm):
     point, posture = np.array([0.35, 0.0, 0.4]), np.array([1.9, -1.9])
     solver = InverseKinematics(arm, limit_share=1.0)
     layers = [[site_pose(0, point, None)], [joint_positions(np.array([0, 1]), posture)]]
@@ -81,7 +81,7 @@ def test_what_comes_first_is_kept_to_the_last_digit_whatever_the_rest_asks_for(a
 # --- Keys over time -----------------------------------------------------------------
 
 
-def test_between_two_keys_the_speed_is_that_of_least_jerk():
+def test_between_two_keys_the_velocity_has_least_jerk():
     channel = Channel(1.0)
     channel.move(1.0, 3.0, 5.0)
     t = np.array([1.0, 1.5, 2.0, 3.0, 4.0])

@@ -271,7 +271,7 @@ def test_quaternions_with_w_last_are_known_by_where_the_bodies_are(
     )
 
 
-def test_files_that_cannot_be_read_say_why(tmp_path: Path) -> None:
+def test_unreadable_files_are_reported_with_the_reason(tmp_path: Path) -> None:
     pickled = tmp_path / "clip.pkl"
     pickled.write_bytes(pickle.dumps({"dof_pos": [1.0]}))
     assert refused(lambda: load_motion(pickled)) == (

@@ -47,14 +47,14 @@ def test_splits_of_a_resampled_motion_are_at_the_same_seconds() -> None:
     assert motion.info.splits == {"begin": (0, 9), "end": (9, 25), "whole": (0, 25)}
 
 
-def test_a_blend_of_two_rates_has_the_first_ones_and_goes_on_as_fast() -> None:
+def test_a_blend_of_two_rates_has_the_first_rate_and_no_change_of_speed() -> None:
     both = blended(slide("fast", 50.0, 51), slide("slow", 10.0, 11), 0.2)
     # One second each, of which 0.2 s are shared: 1.8 s and the first frame.
     assert both.fps == 50.0 and both.num_frames == 91
     assert both.root_pos[:, 0] == pytest.approx(np.arange(91) / 50.0)
 
 
-def test_each_foot_stands_where_it_is_near_its_own_lowest_place() -> None:
+def test_a_foot_stands_near_its_own_lowest_height() -> None:
     """The second foot's frame lies 0.1 m above its sole, the first one's 0.02 m."""
     heights = np.array([[0.02, 0.3], [0.04, 0.12], [0.2, 0.1], [0.02, 0.14]])
     speed = np.zeros((4, 2, 3))

@@ -27,7 +27,7 @@ def raised(motion: Motion, heights: np.ndarray) -> Motion:
     )
 
 
-def test_a_robot_that_stands_needs_no_hand_and_one_in_the_air_all_of_it():
+def test_a_standing_robot_needs_no_support_and_one_in_the_air_its_full_weight():
     robot, told = g1_robot(), []
     motion = standing(robot, "arms", 0.6, 4.0)
     found = simulated(motion, g1_cfg(), robot, lambda *part: told.append(part))

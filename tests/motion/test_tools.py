@@ -137,7 +137,7 @@ SHAPES = """
 """
 
 
-def test_the_lowest_point_of_each_shape_is_as_far_from_a_plane_as_mujoco_says(tmp_path):
+def test_the_lowest_point_of_each_shape_matches_mujocos_distance_to_a_plane(tmp_path):
     file = tmp_path / "shapes.xml"
     file.write_text(SHAPES)
     thing = MotionRobot(EntityCfg(source=file), "thing")
@@ -167,7 +167,7 @@ def test_the_lowest_point_of_each_shape_is_as_far_from_a_plane_as_mujoco_says(tm
         assert found[frame] == pytest.approx(expected, abs=2e-6)
 
 
-def test_feet_that_are_low_and_slow_are_taken_to_stand(robot, kick):
+def test_low_and_slow_feet_count_as_standing(robot, kick):
     guessed = estimate_contacts(robot.completed(kick), FOOT_BODIES)
     assert (guessed == kick.contacts).mean() > 0.93
     assert [s[:2] for s in stances(np.array([[1, 0, 1], [0, 1, 1]], bool).T)] == [

@@ -80,7 +80,7 @@ class Watch:
         self.ctrl.append(self.env.sim.data.ctrl.clone())
 
 
-def test_what_muscles_are_asked_for_belongs_to_the_state_of_that_substep():
+def test_requested_muscle_torques_belong_to_the_state_of_that_substep():
     env, term = make_env()
     watch = Watch(env)
     env.step(torch.full((3, 6), 0.5))
@@ -103,7 +103,7 @@ def test_what_muscles_are_asked_for_belongs_to_the_state_of_that_substep():
         assert np.allclose(made[0].numpy(), active, atol=1e-3)
 
 
-def test_what_muscles_do_by_themselves_is_not_asked_of_them():
+def test_passive_muscle_torques_are_not_requested():
     env, term = make_env(clip_torque=False)
     asked, compute = [], term.law.compute
     term.law.compute = lambda *given: asked.append(compute(*given)) or asked[-1].clone()
@@ -157,7 +157,7 @@ def test_a_worlds_numbers_do_not_depend_on_how_many_worlds_there_are():
         assert torch.equal(rows, found[0][1][:, :number])
 
 
-def test_with_the_optimum_joints_go_where_the_action_says():
+def test_with_the_optimum_joints_reach_the_targets_of_the_action():
     env, term = make_env(entity=arm6_cfg(), coordinator="qp")
     action = torch.tensor([[0.5, 1.0]]).repeat(3, 1)
     for _ in range(60):
@@ -257,12 +257,12 @@ def test_observations_are_of_the_present_state():
         ({"coordinator": "both"}, "coordinator is 'both'. Valid names"),
     ],
 )
-def test_a_configuration_that_cannot_work_says_why(options, message):
+def test_an_invalid_configuration_is_refused_with_the_reason(options, message):
     with pytest.raises((TermError, ValueError), match=message):
         make_env(**options)
 
 
-def test_an_entity_without_muscles_says_so():
+def test_an_entity_without_muscles_is_refused():
     cfg = env_cfg()
     cfg.scene.entities["robot"].source = mujoco.MjSpec.from_string(
         "<mujoco><worldbody><body><joint name='hinge'/><geom size='.1'/></body>"

@@ -106,7 +106,7 @@ def test_a_warm_start_needs_fewer_iterations():
     assert torch.equal(again, once)
 
 
-def test_refinement_brings_a_network_nearer_to_the_optimum():
+def test_refinement_improves_a_network_towards_the_optimum():
     state, torque = problems("w18", 32, 40.0)
     red, torque = state.red.float(), torque.float()
     qp = BoxQp(state.torque_map)
@@ -167,7 +167,7 @@ def cascade() -> MuscleCascade:
     return MuscleCascade(networks, [(), (0,), (0, 1)])
 
 
-def test_what_a_cascade_trains_is_what_it_acts_on():
+def test_a_cascade_is_trained_with_the_output_it_acts_on():
     networks = cascade()
     red, torque = torch.randn(7, 24) * 100, torch.randn(7, 6) * 50
     weights = torch.rand(7, 3)
@@ -195,7 +195,7 @@ def test_a_cascade_of_no_weight_is_its_first_network():
     assert torch.equal(coordinator.act(red, torque), full)
 
 
-def test_a_cascade_whose_last_network_leaves_one_out_is_refused():
+def test_a_cascade_with_an_unused_network_is_refused():
     networks = list(cascade().networks)
     with pytest.raises(ValueError, match=r"The last network has children \(1,\)"):
         MuscleCascade(networks, [(), (0,), (1,)])  # pyright: ignore
@@ -226,7 +226,7 @@ def test_cascade_weights_are_the_published_formula():
     ("muscles", "hidden"),
     [*((n, (256,) * 3) for n in (5, 6, 7, 9, 11, 18)), (18, (6,)), (18, (11, 11))],
 )
-def test_a_world_has_the_same_activations_wherever_it_stands(
+def test_a_world_has_the_same_activations_at_any_position(
     muscles: int, hidden: tuple[int, ...]
 ):
     network = MuscleNetwork(7, 3, muscles, hidden=hidden)

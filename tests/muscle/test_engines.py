@@ -96,7 +96,7 @@ def play(worlds: RslRlVecEnv, run: Path) -> SimpleNamespace:
 
 
 def contacts(env: ManagerBasedRlEnv) -> list[tuple[str, ...]]:
-    """What MuJoCo C finds to touch in the present state of the worlds."""
+    """What MuJoCo C finds to touch in the current state of the worlds."""
     model = env.sim.mj_model
     data = mujoco.MjData(model)
     found = []

@@ -74,7 +74,7 @@ def test_gain_and_bias_are_those_of_mujoco_at_every_bend(prm):
 
 
 @pytest.mark.parametrize("width", [0.0, 0.2, 1.5])
-def test_activation_rate_is_that_of_mujoco(width):
+def test_activation_rate_equals_mujocos(width):
     prm = np.array([0.012, 0.043, width])
     axis = np.concatenate([np.linspace(-0.2, 1.2, 29), [0.0, 0.5, 1.0]])
     ctrl, act = (a.ravel() for a in np.meshgrid(axis, axis))
@@ -111,7 +111,7 @@ def test_reduced_products_are_those_of_the_dense_matrix(name):
     assert torch.allclose(single.double(), torques.torque(red, a), rtol=1e-5, atol=1e-4)
 
 
-def test_capacity_adds_what_pulls_either_way():
+def test_capacity_adds_the_forces_in_each_direction():
     _, state = random_states("w18", 4)
     matrix = dense(state.torque_map, state.red)
     low, high = state.torque_map.capacity(state.red)
@@ -224,7 +224,7 @@ def test_a_model_without_muscles_is_refused():
     )
 
 
-def test_a_muscle_across_a_joint_that_nobody_controls_is_refused():
+def test_a_muscle_across_an_uncontrolled_joint_is_refused():
     with pytest.raises(MuscleMapError) as caught:
         MuscleMap.from_model(muscle_model("arm6"), ["shoulder"])
     assert str(caught.value) == (

@@ -7,7 +7,7 @@ from mjlab.muscle.law import eliminate_
 WORLDS, MUSCLES = 37, 11
 
 
-def test_the_kernel_of_the_elimination_gives_the_bits_of_torch() -> None:
+def test_the_kernel_of_the_elimination_is_bit_identical_to_torch() -> None:
     from mjlab.muscle import kernels
     from mjlab.warp_stream import launch
 

@@ -21,7 +21,7 @@ from tests.muscle.world import gather, muscle_map, muscle_model, random_states
 NAMES = ("arm6", "w18", "w54")
 
 
-def test_elimination_solves_what_numpy_solves():
+def test_elimination_solves_the_same_system_as_numpy():
     rng = np.random.default_rng(0)
     root = rng.normal(size=(20, 19, 19))
     matrix = root @ root.transpose(0, 2, 1) + 0.1 * np.eye(19)
@@ -124,13 +124,13 @@ def test_torques_have_the_same_bits_whatever_other_worlds_there_are(law_type):
     assert torch.equal(torques[0][:1], torques[2])
 
 
-def test_torques_are_clipped_to_what_muscles_can_do():
+def test_torques_are_clipped_to_the_muscles_capacity():
     capacity = (torch.tensor([[-5.0, -1.0]]), torch.tensor([[3.0, 2.0]]))
     clipped = clip_to_capacity(torch.tensor([[9.0, -4.0]]), capacity)
     assert clipped.tolist() == [[3.0, -1.0]]
 
 
-def test_inverse_excitation_reaches_what_is_wanted_in_one_step_of_mujoco():
+def test_inverse_excitation_reaches_the_target_in_one_step_of_mujoco():
     model = models.arm6_with_dynamics().compile()
     data, rng = mujoco.MjData(model), np.random.default_rng(0)
     h, prm = model.opt.timestep, torch.tensor(model.actuator_dynprm)
@@ -148,7 +148,7 @@ def test_inverse_excitation_reaches_what_is_wanted_in_one_step_of_mujoco():
     assert reached > 150
 
 
-def test_inverse_excitation_goes_all_out_for_what_is_out_of_reach():
+def test_inverse_excitation_saturates_for_unreachable_targets():
     prm = torch.tensor([0.01, 0.04, 0.0])
     control = inverse_excitation(
         torch.tensor([1.0, 0.0]), torch.tensor([0.0, 1.0]), prm, 1 / 600

@@ -161,7 +161,7 @@ def test_loss_of_slow_muscles_counts_the_activation_one_step_later():
         MuscleRegression(network, torques, layout)
 
 
-def test_loss_of_a_cascade_adds_what_the_others_gave():
+def test_the_loss_of_a_cascade_adds_the_outputs_of_the_others():
     layout = TupleLayout(24, 6, 18, is_cascaded=True)
     network = MuscleNetwork(24, 6, 18, is_cascaded=True)
     torques = TorqueMap(muscle_map("w18"))
@@ -215,7 +215,7 @@ def test_a_network_comes_within_thirty_percent_of_the_optimum():
     assert figures["optimality_gap"] <= 0.30 * optimum
 
 
-def test_a_learner_goes_on_from_its_checkpoint_bit_for_bit():
+def test_a_learner_resumes_from_its_checkpoint_bit_for_bit():
     rows = rows_of(100)
     cfg = MuscleLearnerCfg(batch_size=64, epochs=2, teacher_iterations=20)
     whole, parts = learner_of(cfg), learner_of(cfg)
@@ -242,7 +242,7 @@ def test_the_learning_rate_falls_in_a_straight_line():
     assert rates == pytest.approx([1e-3, 5.5e-4, 1e-4, 1e-4])
 
 
-def test_gradients_are_limited_once_as_the_preset_says():
+def test_gradients_are_clipped_once_as_in_the_preset():
     seen = []
     for cfg in (original_preset(), MuscleLearnerCfg(teacher_weight=0.0)):
         cfg.batch_size, cfg.epochs = 64, 1
@@ -258,7 +258,7 @@ def test_gradients_are_limited_once_as_the_preset_says():
     assert seen[1][1] == pytest.approx(1.0, rel=1e-3)
 
 
-def test_the_original_preset_wants_a_full_batch():
+def test_the_original_preset_requires_a_full_batch():
     with pytest.raises(LearnerError) as caught:
         learner_of(original_preset()).learn(rows_of(100))
     assert str(caught.value) == (
@@ -292,7 +292,7 @@ def test_published_weights_and_scales_arrive_bit_for_bit():
     assert before == [t.data_ptr() for t in target.state_dict().values()]
 
 
-def test_publishing_while_nobody_fetches_leaves_the_last_weights_whole():
+def test_publishing_without_readers_leaves_the_last_weights_complete():
     network = MuscleNetwork(3, 2, 4, hidden=(8,))
     store = WeightStore(network)
     for version in range(1, 6):
@@ -313,7 +313,7 @@ def test_weights_of_another_muscle_count_are_refused():
     )
 
 
-def test_too_little_memory_is_refused():
+def test_insufficient_memory_is_refused():
     network = MuscleNetwork(24, 6, 18)
     size = WeightStore.nbytes_for(network)
     with pytest.raises(WeightError, match=f"need {size} bytes, not 100"):
@@ -334,7 +334,7 @@ def original_state(outputs: int = 18) -> dict[str, np.ndarray]:
     return state
 
 
-def test_a_network_of_the_original_format_loads_and_goes_back():
+def test_a_network_of_the_original_format_is_loaded_and_written_back():
     state = original_state()
     network = MuscleNetwork(24, 6, 18)
     load_original(network, state)
@@ -347,7 +347,7 @@ def test_a_network_of_the_original_format_loads_and_goes_back():
     assert float(network.muscle_scale) == 50.0
 
 
-def test_original_methods_give_what_numpy_does():
+def test_original_methods_match_numpy():
     network = generating_muscle_nn(24, 6, 18, is_cpu=True)
     state = original_state()
     load_original(network, state)
@@ -366,7 +366,7 @@ def test_original_methods_give_what_numpy_does():
     assert all(t.device.type == "cpu" for t in copy.values())
 
 
-def test_an_original_network_of_a_cascade_takes_what_came_before():
+def test_an_original_network_of_a_cascade_receives_the_output_of_the_others():
     network = generating_muscle_nn(24, 6, 18, is_cpu=True, is_cascaded=True)
     red, tau, prev = torch.randn(3, 24), torch.randn(3, 6), torch.randn(3, 18)
     weight = torch.full((3, 1), 0.3)
@@ -431,7 +431,7 @@ def w18_tuples(count: int) -> MuscleTuples:
     return MuscleTuples((draws * scale).numpy(), muscle_map("w18"))
 
 
-def test_a_learner_made_by_sizes_learns_from_what_worlds_return():
+def test_a_learner_created_by_sizes_is_trained_with_the_tuples_of_worlds():
     learner = published()
     assert learner.device == torch.device("cpu")
     assert isinstance(learner.model, torch.nn.Module)

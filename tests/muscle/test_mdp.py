@@ -76,7 +76,7 @@ def test_observations_are_those_of_mujoco(stepped):
     assert np.allclose(seen["force"][1].numpy(), data.actuator_force, atol=2e-2)
 
 
-def test_capacity_is_what_joints_get_when_all_helpers_pull(stepped):
+def test_capacity_is_the_joint_torque_with_all_muscles_active(stepped):
     env, seen, data = stepped
     model, dofs = env.sim.mj_model, list(muscle_action(env).map.dof_ids)
     per_muscle = []
@@ -111,7 +111,7 @@ def test_effort_comes_in_four_forms(stepped):
         assert float(value[1]) == pytest.approx(expected[name], rel=1e-5)
 
 
-def test_residual_is_what_muscles_missed(stepped):
+def test_residual_is_the_torque_that_muscles_did_not_reach(stepped):
     env, _, _ = stepped
     term = muscle_action(env)
     matrix = dense(term.muscles.torque_map, term.muscles.red)

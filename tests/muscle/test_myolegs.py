@@ -28,7 +28,7 @@ def legs(**more) -> ManagerBasedRlEnv:
     return ManagerBasedRlEnv(cfg, device="cpu")
 
 
-def test_without_the_package_it_is_said_what_to_install(monkeypatch):
+def test_without_the_package_the_installation_is_suggested(monkeypatch):
     monkeypatch.setitem(sys.modules, "myo_sim", None)
     with pytest.raises(ImportError) as error:
         myolegs()

@@ -58,7 +58,7 @@ def read_for_ever(
     return versions, torn
 
 
-def test_no_reader_sees_half_of_two_publishings() -> None:
+def test_no_reader_gets_a_mixture_of_two_publishings() -> None:
     writer = MuscleNetwork(*SIZES, hidden=(16, 16))
     memory = bytearray(WeightStore.nbytes_for(writer))
     store = WeightStore(writer, memory)
@@ -95,7 +95,7 @@ def read_in_process(block: SharedArrays, network: MuscleNetwork, answer: Any) ->
 
 
 @pytest.mark.slow
-def test_no_process_sees_half_of_two_publishings() -> None:
+def test_no_process_gets_a_mixture_of_two_publishings() -> None:
     network = MuscleNetwork(*SIZES)
     nbytes = WeightStore.nbytes_for(network)
     block = SharedArrays({"weights": ArraySpec((nbytes,), "uint8")})
@@ -136,7 +136,7 @@ def test_weights_change_only_when_a_rollout_begins() -> None:
     assert differing(dict(networks[1].state_dict()), state) == []
 
 
-def test_rows_stand_by_step_and_world_whoever_writes_first() -> None:
+def test_rows_are_ordered_by_step_and_world_for_any_order_of_writers() -> None:
     layout = TupleLayout(2, 1, 1)
     steps, sizes = 6, (2, 3)
     whole = torch.arange(steps * 5 * 3, dtype=torch.float32).view(steps, 5, 3)
@@ -206,7 +206,7 @@ def alone() -> dict[str, torch.Tensor]:
     "count",
     [pytest.param(n, marks=pytest.mark.slow) for n in (1, 2, 3, 5)],
 )
-def test_muscles_in_workers_learn_what_muscles_in_one_process_do(
+def test_muscles_in_workers_are_trained_like_muscles_in_one_process(
     alone: dict[str, torch.Tensor], count: int
 ) -> None:
     env = WorkerEnv(walk_cfg(), count)
@@ -295,7 +295,7 @@ def test_the_original_programme_reads_a_file_of_scalars(tmp_path: Path) -> None:
 def test_a_file_of_scalars_that_is_not_there_is_named_in_one_line() -> None:
     with pytest.raises(SystemExit) as caught:
         example().read_scalars(Path("missing.yaml"))
-    assert str(caught.value) == "--env_file missing.yaml: there is no such file"
+    assert str(caught.value) == "--env_file missing.yaml does not exist"
 
 
 def test_no_file_of_scalars_makes_an_object(tmp_path: Path) -> None:

@@ -1,4 +1,4 @@
-"""Muscle models and random states of them, for the tests of `mjlab.muscle`."""
+"""Muscle models with random states, for the tests of `mjlab.muscle`."""
 
 import functools
 from collections.abc import Sequence
@@ -32,7 +32,7 @@ def muscle_map(name: str) -> MuscleMap:
 
 
 class EngineFields:
-    """Data fields straight from an engine."""
+    """Data fields of an engine."""
 
     def __init__(self, sim: Simulation) -> None:
         self._engine = sim.engine
@@ -44,7 +44,7 @@ class EngineFields:
 def bend(model: mujoco.MjModel, data: mujoco.MjData) -> None:
     for j in range(model.njnt):
         angle = NEUTRAL.get(model.joint(j).name.split("_")[0], 0.0)
-        # Of the three turns of a hip, one flexes.
+        # Of the three rotations of a hip, one is flexion.
         if model.jnt_limited[j] and "ction" not in model.joint(j).name:
             if "rotation" not in model.joint(j).name:
                 data.qpos[model.jnt_qposadr[j]] = angle
@@ -54,7 +54,7 @@ def bend(model: mujoco.MjModel, data: mujoco.MjData) -> None:
 def random_state(
     model: mujoco.MjModel, data: mujoco.MjData, rng: np.random.Generator
 ) -> None:
-    """Put the joints anywhere in their ranges, with speeds and activations."""
+    """Set random joint positions within the ranges, velocities and activations."""
     mujoco.mj_resetData(model, data)
     for j in range(model.njnt):
         if model.jnt_limited[j]:
@@ -70,7 +70,7 @@ MODEL = ("gainprm", "biasprm", "lengthrange", "acc0")
 
 
 def gather(model: mujoco.MjModel, states: Sequence[mujoco.MjData]) -> SimpleNamespace:
-    """The fields of several states as float64 tensors, one row each."""
+    """Return the fields of several states as float64 tensors, one row each."""
     return SimpleNamespace(
         **{
             name: torch.tensor(np.array([getattr(d, name) for d in states]))
@@ -89,7 +89,7 @@ def constants(model: mujoco.MjModel, rows: int) -> SimpleNamespace:
 def random_states(
     name: str, count: int, seed: int = 0
 ) -> tuple[SimpleNamespace, MuscleState]:
-    """Random states of a model, in float64, and what its muscles can do there."""
+    """Random states of a model, in float64, and the muscles' capacity in them."""
     model, rng = muscle_model(name), np.random.default_rng(seed)
     states = [mujoco.MjData(model) for _ in range(count)]
     for data in states:

@@ -7,7 +7,7 @@ import pytest
 from mjlab.parallel import process
 
 
-def test_a_child_whose_parent_ended_before_it_asked_ends_at_once(
+def test_a_child_whose_parent_has_ended_exits_when_it_requests_data(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     asked: list[tuple[int, ...]] = []

@@ -1,4 +1,4 @@
-"""Shared memory and child processes, as the kernel sees them."""
+"""Shared memory and child processes, checked through the kernel."""
 
 import multiprocessing
 import os
@@ -38,14 +38,14 @@ def test_shared_arrays_have_no_name_anywhere() -> None:
 
 
 def fill(memory: SharedArrays, handshake: Handshake) -> None:
-    """Wait for a turn, and write to the arrays."""
+    """Wait for a byte, and write to the arrays."""
     assert handshake.hear() == b"s"
     memory["a"][:] = [1, -2, 3]
     memory["c"][1] = True
     handshake.tell(b"k")
 
 
-def test_a_process_writes_what_another_reads_and_each_hears_the_others_end() -> None:
+def test_processes_exchange_data_and_detect_the_end_of_the_other() -> None:
     memory = SharedArrays(SPECS)
     here, there = Handshake.pair()
     context = multiprocessing.get_context("spawn")
@@ -75,7 +75,7 @@ def run_child(parent: int) -> subprocess.CompletedProcess[str]:
     return subprocess.run(command, capture_output=True, text=True, check=False)
 
 
-def test_a_child_whose_parent_has_ended_meanwhile_ends_at_once() -> None:
+def test_a_child_whose_parent_has_ended_meanwhile_exits() -> None:
     assert run_child(os.getpid()).stdout == "asked\n"
     stranger = run_child(os.getppid())
     assert (stranger.returncode, stranger.stdout) == (1, "")

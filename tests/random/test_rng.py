@@ -1,4 +1,4 @@
-"""Counter-based draws, against big-integer arithmetic and against probability."""
+"""Counter-based draws, compared with big-integer arithmetic and probability."""
 
 import hashlib
 import math
@@ -18,7 +18,7 @@ WORD = 2**64
 
 
 def splitmix(state: int) -> int:
-    """The finaliser as in the paper, on Python integers."""
+    """The finaliser of the paper, on Python integers."""
     z = state % WORD
     z = (z ^ (z >> 30)) * 0xBF58476D1CE4E5B9 % WORD
     z = (z ^ (z >> 27)) * 0x94D049BB133111EB % WORD
@@ -51,7 +51,7 @@ TICKS = [0, 3, 0, 2**22, 1]
 
 
 def test_the_reference_of_this_test_is_splitmix64():
-    # The first outputs that Vigna's splitmix64.c gives for the seed 1234567.
+    # The first outputs of Vigna's splitmix64.c for the seed 1234567.
     known = [6457827717110365317, 3203168211198807973, 9817491932198370423]
     assert [splitmix(1234567 + (i + 1) * GOLDEN) for i in range(3)] == known
 
@@ -93,8 +93,9 @@ def test_normals_are_the_quantiles_of_the_upper_52_bits():
         assert value == pytest.approx(quantile(p), rel=5e-7, abs=1e-9)
 
 
-def test_extreme_words_give_finite_symmetric_normals():
-    # The private converter is called because no key with such a word is known.
+def test_extreme_random_words_give_finite_symmetric_normals():
+    # The private converter is called directly, because no key with such a word is
+    # known.
     import numpy as np
 
     from mjlab.random import _as_normal
@@ -153,7 +154,7 @@ def test_one_stream_repeats_within_a_tick_and_another_does_not():
     assert not (rng.draw("a", 3) == rng.draw("a", 3, tick=tick)).any()
 
 
-def test_a_given_seed_is_used_as_it_is():
+def test_a_given_seed_is_used_unchanged():
     rng = WorldRng(2, 0, "cpu")
     rng.reseed(torch.tensor([False, True]), torch.tensor([5, 5]))
     other = WorldRng(1, 99, "cpu")
@@ -180,7 +181,7 @@ def test_bounds_may_differ_between_worlds():
     low, top = torch.tensor([0.0, 10.0]), torch.tensor([1.0, 20.0])
     uniform = rng.uniform(low, top, 2, "a")
     assert ((uniform >= low) & (uniform <= top)).all()
-    # A standard deviation is 0.009.
+    # The standard deviation is 0.009.
     share = (uniform.mean(0) - low) / (top - low)
     assert share.tolist() == pytest.approx([0.5, 0.5], abs=0.05)
 
@@ -193,7 +194,7 @@ def test_an_empty_range_of_integers_is_an_error(low, high):
 
 def test_a_probability_is_the_share_of_bools_and_its_ends_are_sure():
     rng = WorldRng(20000, 0, "cpu")
-    # A standard deviation is 0.0032.
+    # The standard deviation is 0.0032.
     share = rng.bernoulli(0.3, (), "a").float().mean().item()
     assert share == pytest.approx(0.3, abs=0.015)
     assert not rng.bernoulli(0.0, 5, "a").any()
@@ -275,7 +276,7 @@ def test_every_bit_of_the_key_flips_half_of_the_bits_drawn(field):
         flips[bit] = (changed[:, None] >> torch.arange(64) & 1).sum(0)
     used = flips[flips.sum(1) > 0].double() / 256
     assert used.shape[0] == (64 if field == "world_seed" else 40)
-    # Of 256 draws: a standard deviation of 0.031 in each of up to 4096 cells.
+    # With 256 draws the standard deviation is 0.031 in each of up to 4096 cells.
     assert (used - 0.5).abs().max() < 0.17
     assert (used.mean(1) - 0.5).abs().max() < 0.02
 
@@ -332,13 +333,13 @@ def test_a_cuda_device_draws_the_same_bits_also_in_a_graph():
 
 
 def test_the_smallest_and_the_largest_word_are_finite_normal_numbers() -> None:
-    """Against quantiles of the standard library, in the middle of each cell."""
+    """Compared with quantiles of the standard library, at the centre of each cell."""
     words = np.array([0, 1 << 12, 2**63 - 1, 2**63, 2**64 - 1], np.uint64)
     found = _as_normal(words.copy())
     assert np.isfinite(found).all()
     cells = [int(word) >> 12 for word in words]
     normal = statistics.NormalDist()
-    # Mirrored, since shares near one have few digits.
+    # Mirrored, because probabilities near one have few digits.
     expected = [
         normal.inv_cdf((c + 0.5) / 2**52)
         if c < 2**51
@@ -348,10 +349,10 @@ def test_the_smallest_and_the_largest_word_are_finite_normal_numbers() -> None:
     assert found.tolist() == pytest.approx(expected, rel=1e-5, abs=1e-6)
 
 
-def test_what_has_no_probability_never_happens_and_what_is_certain_always_does(
+def test_probability_zero_never_occurs_and_probability_one_always(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """Uniform numbers reach 0 and stay below 1."""
+    """Uniform numbers include 0 and stay below 1."""
     rng = WorldRng(3, 0, "cpu")
     drawn = torch.tensor([0.0, 0.5, 1.0 - 2.0**-24])
     monkeypatch.setattr(rng, "draw", lambda stream, shape, tick=None: drawn.clone())

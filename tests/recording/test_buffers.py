@@ -1,4 +1,4 @@
-"""Buffers of steps on the host and on a device, fed the same."""
+"""Step buffers on the host and on a device, with the same input."""
 
 from typing import Any
 
@@ -19,7 +19,7 @@ CPU = torch.device("cpu")
 
 
 class AtOnce(CopyStream):
-    """Copies that are complete at once."""
+    """Copies that complete immediately."""
 
     def __init__(self) -> None:
         pass
@@ -39,7 +39,7 @@ class AtOnce(CopyStream):
 
 
 class Reader:
-    """A channel that reads what it is sent at once, and then overwrites the block."""
+    """Channel that reads messages immediately, and then overwrites the block."""
 
     def __init__(self, plan: WriterPlan, memory: SharedArrays) -> None:
         self._blocks = [steps_of(memory, block) for block in range(plan.blocks)]
@@ -97,7 +97,7 @@ def test_a_device_sends_the_same_steps_as_the_host() -> None:
             names = ("stepped", "ending", "begins")
             row = dict(zip(names, flags.unbind(1), strict=True)) | {"value": value}
             begins = flags[:, 2].bool()
-            # A step that is rehearsed leaves no trace.
+            # A rehearsed step has no effect.
             for rehearsed in (True, False):
                 given = {k: v * (not rehearsed) for k, v in row.items()}
                 mask = begins | rehearsed
@@ -115,7 +115,7 @@ def test_a_device_sends_the_same_steps_as_the_host() -> None:
         assert reader.shared == shared
 
 
-def test_the_host_sends_a_step_in_which_an_episode_ends_or_begins_at_once() -> None:
+def test_the_host_sends_a_step_with_an_episode_start_or_end_immediately() -> None:
     layout = recording_layout([field("value", 1)], [])
     plan = a_plan(layout, 2, 8)
     memory = plan.memory()

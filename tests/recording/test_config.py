@@ -1,4 +1,4 @@
-"""Names of the files of a recording."""
+"""File names of a recording."""
 
 from pathlib import Path
 

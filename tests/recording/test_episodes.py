@@ -1,4 +1,4 @@
-"""Episodes cut from rows, against lists written by hand."""
+"""Episodes cut from rows, compared with manual lists."""
 
 import numpy as np
 import pytest
@@ -18,7 +18,7 @@ def a_cutter(num_envs: int, block_rows: int = 64) -> EpisodeCutter:
 
 @pytest.mark.parametrize("block_rows", [1, 2, 5, 64])
 @pytest.mark.parametrize("size", [1, 3, 13])
-def test_rows_are_cut_into_episodes_as_they_say(size: int, block_rows: int) -> None:
+def test_rows_are_cut_into_episodes_by_their_flags(size: int, block_rows: int) -> None:
     written, requested, held, dropped = (
         Ending.WRITTEN,
         Ending.REQUESTED,
@@ -26,7 +26,7 @@ def test_rows_are_cut_into_episodes_as_they_say(size: int, block_rows: int) -> N
         Ending.DROPPED,
     )
     rows = [
-        (1, 0, 0, 10),  # Before the first beginning: of no episode.
+        (1, 0, 0, 10),  # Before the first episode start: no episode.
         (0, 0, 1, 0),
         (1, 0, 0, 11),
         (1, written, 1, 12),
@@ -36,9 +36,9 @@ def test_rows_are_cut_into_episodes_as_they_say(size: int, block_rows: int) -> N
         (1, 0, 0, 15),
         (0, requested, 1, 0),  # Writes 14; 15 continues.
         (1, 0, 0, 16),
-        (0, requested, 1, 0),  # Nothing waits: 15 and 16 are written.
+        (0, requested, 1, 0),  # No episode waits: 15 and 16 are written.
         (1, written, 0, 17),
-        (1, 0, 0, 18),  # After an end and before a beginning.
+        (1, 0, 0, 18),  # After an end and before a start.
     ]
     stream = np.array(rows, np.uint8)[:, None, :]
     beginnings = np.arange(6, dtype=np.uint8)[:, None]
@@ -66,7 +66,7 @@ def test_an_episode_keeps_its_beginning_when_memory_is_used_again() -> None:
     for block in range(6):
         rows[:, 0] = [[1, 0, 0, 10 * block], [1, 0, 0, 10 * block + 1]]
         beginnings[:], shared[:] = 100 + block, 200 + block
-        rows[0, 0, 2] = block == 1  # It begins after step 10, and ends with step 50.
+        rows[0, 0, 2] = block == 1  # It starts after step 10, and ends with step 50.
         rows[0, 0, 1] = Ending.WRITTEN if block == 5 else Ending.CONTINUES
         found += cutter.add(Steps(rows, beginnings, shared))
         rows[:], beginnings[:], shared[:] = 255, 255, 255
@@ -79,7 +79,8 @@ def test_an_episode_keeps_its_beginning_when_memory_is_used_again() -> None:
 def test_episodes_are_written_in_the_order_in_which_they_end() -> None:
     stream = np.zeros((4, 3, VALUE.row_bytes), np.uint8)
     stream[1:, :, 0] = 1
-    stream[0, :, 2] = 1  # All begin; the last world ends first, the others together.
+    # All start together; the last world ends first, the others together.
+    stream[0, :, 2] = 1
     stream[1, 2, 1] = stream[3, :2, 1] = Ending.WRITTEN
     beginnings = np.arange(3, dtype=np.uint8)[:, None]
     found = a_cutter(3).add(Steps(stream, beginnings, np.zeros((4, 1), np.uint8)))
@@ -90,7 +91,7 @@ def test_episodes_are_written_in_the_order_in_which_they_end() -> None:
 def test_unfinished_episodes_are_kept_on_request_if_they_have_a_step(
     keep: bool, worlds: list[int]
 ) -> None:
-    """Of three worlds, one has made a step, one none, and one has not begun."""
+    """Of three worlds, one has made a step, one none, and one has not started."""
     stream = np.zeros((2, 3, VALUE.row_bytes), np.uint8)
     stream[0, :2, 2] = 1
     stream[1, 0, 0] = 1
@@ -100,7 +101,7 @@ def test_unfinished_episodes_are_kept_on_request_if_they_have_a_step(
     assert [each.world for each in cutter.finish(keep=keep)] == worlds
 
 
-def test_memory_is_that_of_the_longest_running_episode() -> None:
+def test_memory_is_bounded_by_the_longest_running_episode() -> None:
     cutter = a_cutter(1, 4)
     most = 0
     for step in range(100):

@@ -1,4 +1,4 @@
-"""Files of a recording: parts while it is written, and one file in the end."""
+"""Files of a recording: parts during writing, and one file at the end."""
 
 import json
 import subprocess
@@ -22,7 +22,7 @@ Episode = tuple[dict[str, np.ndarray], dict[str, Any]]
 
 
 def an_episode(world: int, steps: int) -> Episode:
-    """Arrays and attributes of an episode that counts its steps."""
+    """Arrays and attributes of an episode whose data count its steps."""
     counted = np.arange(steps + 1, dtype=np.float32)
     arrays = {
         "rewards": counted[:-1] + 100 * world,
@@ -40,7 +40,7 @@ def a_file(path: Path, said: list[str] | None = None) -> EpisodeFile:
 
 
 def add(file: EpisodeFile, *episodes: Episode) -> None:
-    """Add episodes, and have them on disk."""
+    """Add episodes, and write them to disk."""
     for episode in episodes:
         file.add(*episode)
     file.save()
@@ -69,7 +69,7 @@ def test_each_part_of_a_recording_is_a_recording_itself(tmp_path: Path) -> None:
         np.testing.assert_array_equal(part["traj_2/rewards"], np.arange(6) + 200)
 
 
-def test_a_reader_beside_the_writer_sees_every_finished_episode(tmp_path: Path) -> None:
+def test_a_concurrent_reader_gets_every_finished_episode(tmp_path: Path) -> None:
     path = tmp_path / "run.h5"
     file = a_file(path)
     assert read_index(path) == {"source_type": "test", "episodes": []}
@@ -173,7 +173,7 @@ def test_a_merge_that_was_killed_is_completed_by_the_next(tmp_path: Path) -> Non
     parts = tmp_path / "run.parts"
     kept = {part.name: part.read_bytes() for part in parts.iterdir()}
     merge(path)
-    # As if it was killed after the file, and before the list and the parts.
+    # As if killed after writing the file, and before the list and deletion of parts.
     (tmp_path / "run.json").unlink()
     parts.mkdir()
     for name, data in kept.items():
@@ -188,7 +188,7 @@ def test_a_merge_that_was_killed_is_completed_by_the_next(tmp_path: Path) -> Non
 
 @pytest.fixture
 def small_disk(tmp_path: Path) -> Iterator[Path]:
-    """A disk of its own with room for 1.5 MB."""
+    """A separate disk with 1.5 MB."""
     place = tmp_path / "small"
     place.mkdir()
     command = ["mount", "-t", "tmpfs", "-o", "size=1536k", "tmpfs", str(place)]
@@ -199,7 +199,7 @@ def small_disk(tmp_path: Path) -> Iterator[Path]:
     subprocess.run(["umount", "-l", str(place)], check=False)
 
 
-def test_a_full_disk_is_reported_once_and_keeps_what_is_on_it(small_disk: Path) -> None:
+def test_a_full_disk_is_reported_once_and_its_files_are_kept(small_disk: Path) -> None:
     said: list[str] = []
     path = small_disk / "run.h5"
     file = a_file(path, said)
@@ -237,14 +237,16 @@ else:
 del kept
 gc.collect()
 """
-"""Write to a file of a full disk, and have the collector free the error. The kernel
-refuses what is written to /dev/full."""
+"""Write to a full disk, and let the garbage collector free the error.
+
+Writes to /dev/full fail.
+"""
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="There is no /dev/full.")
 def test_the_error_of_a_full_disk_can_be_garbage_collected(tmp_path: Path) -> None:
-    # A view of a BytesIO in the traceback crashes the collector of Python 3.12.1, and
-    # Python 3.13 reports a BufferError on stderr. A crash would end this process.
+    # A view of a BytesIO in the traceback crashes the garbage collector of Python
+    # 3.12.1, and Python 3.13 prints a BufferError. A crash would end this process.
     command = [sys.executable, "-c", REFUSED_WRITE, str(tmp_path / "run.h5")]
     done = subprocess.run(
         command, cwd=ROOT, capture_output=True, text=True, check=False

@@ -1,4 +1,4 @@
-"""Episodes in HDF5: checksums of all data, and refusal of damaged files."""
+"""Episodes in HDF5: checksums of all data, and errors for damaged files."""
 
 from pathlib import Path
 from typing import Any
@@ -12,7 +12,7 @@ from tests.recording.test_files import a_file, add, an_episode
 
 
 def long_recording(folder: Path) -> Path:
-    """Two episodes of arrays that lie in their headers, and of arrays that do not."""
+    """Two episodes with arrays inside and outside of their headers."""
     file = a_file(folder / "run.h5")
     add(file, an_episode(0, 4), an_episode(1, 4000))
     file.finish()
@@ -30,7 +30,7 @@ def test_every_array_bears_a_checksum_of_hdf5(tmp_path: Path) -> None:
             assert in_header or item.fletcher32, name
 
     path = long_recording(tmp_path)
-    # Headers have checksums from the second version of the format on.
+    # Headers have checksums since the second version of the format.
     assert path.read_bytes()[:9] == b"\x89HDF\r\n\x1a\n\x03"
     with h5py.File(path) as file:
         file.visititems(look)

@@ -1,4 +1,4 @@
-"""What replaces or deletes a file has the new one on disk first, whoever writes it."""
+"""Replacements and deletions happen after the new file is on disk, for all writers."""
 
 import json
 from pathlib import Path
@@ -24,7 +24,7 @@ from tests.tasks.test_shipped import TRAINED
 from tests.tools.power_cut import Disk
 
 
-def test_the_watch_sees_what_is_renamed_or_deleted_too_early(
+def test_the_watch_detects_early_renames_and_deletions(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     disk = Disk(monkeypatch)
@@ -41,7 +41,7 @@ def test_the_watch_sees_what_is_renamed_or_deleted_too_early(
     assert (disk.unsynced(tmp_path), len(disk.faults)) == ([], 2)
 
 
-def test_a_recording_and_its_merge_lose_nothing(
+def test_a_recording_and_its_merge_lose_no_episodes(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     disk = Disk(monkeypatch)
@@ -92,7 +92,7 @@ def test_pages_run_files_and_evaluations_are_on_disk(
     assert kept == (shipped.path / "config.json").read_text()
 
 
-def test_a_run_that_ships_anew_is_on_disk_before_the_old_one_goes(
+def test_a_new_version_of_a_shipped_run_is_on_disk_before_the_old_one_is_deleted(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     run = Run(TRAINED["Cartpole-Balance"])
@@ -116,7 +116,7 @@ def test_a_film_has_its_name_when_it_is_on_disk(
 
 
 class Replayed:
-    """As much of a replay as a file of it needs when it is opened and closed."""
+    """Parts of a replay that a file needs when it is opened and closed."""
 
     def __init__(self, path: Path) -> None:
         groups = {"groups": {"actor": None}}
@@ -155,7 +155,7 @@ def test_a_converted_file_has_its_name_when_it_is_on_disk(
     assert disk.unsynced(tmp_path / "out") == disk.faults == []
 
 
-# --- What is deleted ------------------------------------------------------------------
+# --- Deletion -----------------------------------------------------------------------
 
 
 def test_a_folder_that_ship_did_not_make_is_refused_and_stays(tmp_path: Path) -> None:
@@ -188,10 +188,10 @@ def test_a_folder_of_parts_with_anything_else_in_it_stays(tmp_path: Path) -> Non
     mine.write_text("years")
     file.finish()
     assert mine.read_text() == "years"
-    assert len(said) == 1 and "'thesis.tex' in it is no part" in said[0]
+    assert len(said) == 1 and "'thesis.tex' in it is not part" in said[0]
 
 
-def test_a_name_is_taken_where_anything_of_it_lies(tmp_path: Path) -> None:
+def test_a_name_is_in_use_if_any_of_its_files_exists(tmp_path: Path) -> None:
     (tmp_path / "walk.json").write_text(json.dumps({"mine": True}))
     cfg = RecordingCfg(folder=str(tmp_path), name="walk")
     assert files_of(cfg)["all"].name == "walk_2.h5"

@@ -1,4 +1,4 @@
-"""Reading of recordings: damaged files, and files of another version."""
+"""Reading of recordings: damaged files, and files of other versions."""
 
 from pathlib import Path
 
@@ -16,7 +16,7 @@ def test_a_recording_that_is_refused_is_not_left_open(tmp_path: Path) -> None:
         file.attrs["format"], file.attrs["format_version"] = hdf5.FORMAT, "none"
     files = (h5py.h5f.OBJ_ALL, h5py.h5f.OBJ_FILE)
     before = h5py.h5f.get_obj_count(*files)
-    # The error keeps what it came from alive.
+    # The error keeps its cause alive.
     with pytest.raises(RecordingError, match="is damaged") as refused:
         Recording(path)
     assert refused.tb is not None
@@ -30,7 +30,7 @@ def test_a_recording_of_another_version_is_refused_in_one_line(tmp_path: Path) -
     with pytest.raises(RecordingError) as refused:
         Recording(path)
     assert str(refused.value) == (
-        f"{path} has version 1 of the format; this program reads version 2 only. "
+        f"{path} has format version 1; this program supports only version 2. "
         "Record it again."
     )
 

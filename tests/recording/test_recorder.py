@@ -1,4 +1,4 @@
-"""The recorder and the process that writes: kills, a full disk, a slow writer."""
+"""Recorder and writer process: kills, a full disk, a slow writer."""
 
 import os
 import signal
@@ -21,7 +21,7 @@ CPU = torch.device("cpu")
 
 
 def a_recorder(folder: Path, width: int = 1) -> Recorder:
-    """A recorder of two worlds and one field."""
+    """Recorder of two worlds and one field."""
     counted = field_of("counted", torch.zeros(2, width), 2, "step")
     cfg = RecordingCfg(folder=str(folder), name="run")
     layout = recording_layout([counted], [])
@@ -30,7 +30,7 @@ def a_recorder(folder: Path, width: int = 1) -> Recorder:
 
 
 def no_more() -> tuple[dict[str, Any], dict[str, Any]]:
-    """Values of a beginning: none."""
+    """Values at an episode start: none."""
     return {}, {}
 
 
@@ -109,12 +109,12 @@ def test_a_kill_loses_no_finished_episode_and_of_both_processes_the_last_second(
     said = [line.split() for line in process.stdout.read().splitlines()]
     process.wait()
     whole = [(int(n), float(t)) for n, t in (line for line in said if len(line) == 2)]
-    # A second is what is promised; a machine that is busy gets another.
+    # Episodes are saved within a second; a busy machine gets another one.
     lag = 2.0 if also_writer else 0.0
     over = max(number for number, moment in whole if moment < killed_at - lag)
     if not also_writer:
         _wait_for_end(writer)
-    # Two worlds, each with as many episodes.
+    # Two worlds with the same number of episodes.
     assert num_episodes(path) >= 2 * over > 10
     assert merge(path)
     with Recording(path) as recording:
@@ -125,7 +125,7 @@ def test_a_kill_loses_no_finished_episode_and_of_both_processes_the_last_second(
 
 
 def num_episodes(path: Path) -> int:
-    """Episodes that a reader beside the writer sees."""
+    """Return the episodes visible to a reader during recording."""
     if not any(path.with_suffix(".parts").glob("*.h5")):
         return 0  # The writer has not started.
     with Recording(path) as recording:
@@ -143,7 +143,7 @@ def _wait_for_end(pid: int) -> None:
     pytest.fail("The writer continues after the learner has ended.")
 
 
-def test_steps_wait_for_a_slow_writer_and_nothing_is_lost(tmp_path: Path) -> None:
+def test_steps_wait_for_a_slow_writer_and_no_rows_are_lost(tmp_path: Path) -> None:
     recorder = a_recorder(tmp_path)
     writer = recorder.writer.pid
     os.kill(writer, signal.SIGSTOP)
@@ -172,7 +172,7 @@ def test_a_writer_that_dies_ends_the_recording_and_not_the_run(
     recorder = a_recorder(tmp_path)
     os.kill(recorder.writer.pid, signal.SIGKILL)
     write_episodes(recorder, 40, length=20)
-    with pytest.raises(RuntimeError, match="process that writes episodes has failed"):
+    with pytest.raises(RuntimeError, match="writer process has failed"):
         recorder.close()
     told = [r for r in caplog.records if "Nothing is recorded" in r.getMessage()]
     assert len(told) == 1

@@ -31,7 +31,7 @@ def steps(env: RecordEpisode, number: int) -> None:
 
 
 def films(folder: Path) -> dict[str, int]:
-    """Frames of each video."""
+    """Return the number of frames of each video."""
     return {
         path.stem: len(read_film(path).frames) for path in sorted(folder.glob("*.mp4"))
     }
@@ -45,7 +45,7 @@ def test_a_video_shows_all_worlds_and_is_cut_after_so_many_steps(
     env.reset(seed=0)
     steps(env, 7)
     env.close()
-    # What a video begins with, and what each step led to.
+    # The initial state, and the state after each step.
     assert films(tmp_path) == {"0": 4, "1": 4, "2": 2}
     film = read_film(tmp_path / "0.mp4")
     assert film.fps == 10.0
@@ -66,7 +66,7 @@ def test_the_video_of_a_single_row_is_cut_where_its_episode_ends(
     steps(env, 2)
     env.reset(options={"save": False})
     env.close()
-    # In the mode SAME_STEP a third step shows the next episode already.
+    # In the mode SAME_STEP a third step already shows the next episode.
     frames = 3 if mode == "same_step" else 4
     assert films(tmp_path) == {"0": frames, "1": frames}
 
@@ -90,7 +90,7 @@ def test_a_trigger_chooses_steps_and_a_flush_names_a_video(tmp_path: Path) -> No
     (tmp_path / "0.mp4").unlink()
     assert films(tmp_path) == {"1_good": 3}
     frames = read_film(tmp_path / "1_good.mp4").frames.astype(np.int64)
-    # The cart is pushed, so that something moves.
+    # The cart is pushed, to move.
     assert np.abs(frames[-1] - frames[0]).max() > 20
 
 
@@ -98,7 +98,7 @@ def test_a_trigger_chooses_steps_and_a_flush_names_a_video(tmp_path: Path) -> No
 def test_a_video_of_so_many_steps_has_a_frame_more(
     steps: int, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    """A picture of the beginning, and one of what each step led to."""
+    """One image of the initial state, and one after each step."""
     lengths: list[int] = []
     monkeypatch.setattr("mjlab.gym.record_video.Offscreen", lambda *a, **k: None)
     env: Any = SimpleNamespace(

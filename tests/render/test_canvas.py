@@ -1,4 +1,4 @@
-"""What is drawn, and from where, by hand."""
+"""Rendered content and camera poses, by hand arithmetic."""
 
 import mujoco
 import numpy as np
@@ -27,20 +27,20 @@ def test_a_muscle_is_blue_idle_sand_at_a_quarter_and_red_at_all_it_can() -> None
     assert activation_color(0.0) == pytest.approx(_IDLE)
     assert activation_color(0.25) == pytest.approx(_HALF)
     assert activation_color(1.0) == pytest.approx(_FULL)
-    # By the root: a sixteenth is half of the way to sand, 9/16 half of that to red.
+    # By the square root: 1/16 is halfway to sand, 9/16 halfway from sand to red.
     half = (np.array(_IDLE) + _HALF) / 2
     assert activation_color(1 / 16) == pytest.approx(tuple(half))
     half = (np.array(_HALF) + _FULL) / 2
     assert activation_color(9 / 16) == pytest.approx(tuple(half))
 
 
-def test_light_from_afar_shines_down_on_where_the_camera_looks() -> None:
+def test_a_distant_light_shines_on_the_cameras_target() -> None:
     model = mujoco.MjModel.from_xml_string(XML)
     data = mujoco.MjData(model)
     mujoco.mj_forward(model, data)
     lookat = np.array([10.0, -5.0, 0.5])
     _light(model, data, lookat)
-    # Its rays go ahead and down, so that it stands behind and above, at 0.4 extents.
+    # The camera looks forward and down, so it is behind and above, at 0.4 extents.
     wanted = lookat + 1.2 * np.array([-0.6, 0.0, 0.8])
     assert data.light_xpos[0] == pytest.approx(wanted)
     assert data.light_xpos[1] == pytest.approx([1.0, 2.0, 3.0])
@@ -54,7 +54,7 @@ def test_a_camera_follows_the_frame_of_a_body_and_not_its_mass() -> None:
     camera = FollowingCamera(
         Subject(model), 1, mujoco.MjvCamera(), distance=2.0, aspect=1.5
     )
-    # Only sideways: its height is that of the middle of what it shows.
+    # Only horizontally: its height is the centre of its subject.
     assert camera.look(model, data).lookat[:2] == pytest.approx([1.0, 0.0])
 
 
@@ -70,7 +70,7 @@ def test_a_picture_with_an_odd_side_repeats_its_last_row_or_column(
     assert np.array_equal(grown[:height, -1], picture[:, -1])
 
 
-def test_worlds_of_a_grid_stand_side_by_side_before_they_stand_below() -> None:
+def test_worlds_of_a_grid_fill_a_row_before_the_next() -> None:
     frames = [np.full((2, 3, 3), number, np.uint8) for number in range(1, 6)]
     grid = tile(frames, gap=1)
     assert grid[::3, ::4, 0].tolist() == [[1, 2, 3], [4, 5, 0]]

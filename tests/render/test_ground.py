@@ -1,4 +1,4 @@
-"""Infinite planes that are drawn as finite ones, against MuJoCo's own drawing."""
+"""Infinite planes rendered as finite ones, compared with MuJoCo's rendering."""
 
 import copy
 
@@ -44,7 +44,7 @@ def scene(
 
 
 def draw(at: tuple[float, float]) -> np.ndarray:
-    """The ground from above, and what lies beyond it to the horizon."""
+    """The ground from above, and up to the horizon."""
     model, data = scene()
     view = ViewerCfg(lookat=(*at, 0.0), distance=4.0, azimuth=70.0, elevation=-15.0)
     canvas = Canvas(model, 160, 120)
@@ -54,7 +54,7 @@ def draw(at: tuple[float, float]) -> np.ndarray:
 
 
 @pytest.mark.parametrize("at", [(0.0, 0.0), (2.6, -8.9)])
-def test_an_infinite_plane_looks_as_mujoco_draws_it(renderer_works, at):
+def test_an_infinite_plane_looks_like_mujocos(renderer_works, at):
     model, data = scene()
     view = ViewerCfg(lookat=(*at, 0.0), distance=4.0, azimuth=70.0, elevation=-15.0)
     with mujoco.Renderer(model, 120, 160) as renderer:
@@ -62,14 +62,14 @@ def test_an_infinite_plane_looks_as_mujoco_draws_it(renderer_works, at):
         theirs = renderer.render().astype(float)
     ground = theirs.any(axis=-1)
     assert 0.6 < ground.mean() < 0.9, "The rest is sky, which MuJoCo leaves black."
-    # They take several samples a pixel, so edges differ a little.
+    # They use several samples per pixel, so edges differ slightly.
     assert np.abs(draw(at) - theirs)[ground].mean() < 2.0
 
 
-def test_the_ground_goes_on_under_who_walks_far(renderer_works):
+def test_the_ground_extends_below_a_robot_that_walks_far(renderer_works):
     turn = np.radians(20.0)
     axes = np.array([[np.cos(turn), -np.sin(turn)], [np.sin(turn), np.cos(turn)]])
-    period = 2.0 / np.array([0.4, 0.8])  # Of a checker and its neighbour, in m.
+    period = 2.0 / np.array([0.4, 0.8])  # Period of a checker, in m.
     x, y = axes @ (period * np.array([300, -500]))
     assert np.hypot(x, y) > 1500.0, "It is far beyond what a camera sees."
     assert np.abs(draw((x, y)) - draw((0.0, 0.0))).mean() < 0.5
@@ -84,10 +84,11 @@ def test_the_ground_goes_on_under_who_walks_far(renderer_works):
         {"assets": '<texture type="skybox" builtin="flat" width="4" height="24"/>'},
     ],
 )
-def test_planes_that_would_look_different_are_left_as_they_are(kind):
-    """A lamp's spot, a texture that is stretched, a plane with ends, haze before a sky.
+def test_planes_that_would_look_different_are_unchanged(kind):
+    """A lamp's spot, a stretched texture, a finite plane, haze before a sky.
 
-    The picture is MuJoCo's own then, so only that nothing is written is checked.
+    These planes are rendered by MuJoCo, so the test only checks that nothing is
+    modified.
     """
     model, data = scene(**kind)
     sized, placed = copy.copy(model), copy.copy(data)

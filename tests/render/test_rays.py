@@ -1,4 +1,4 @@
-"""Pictures by rays against those of MuJoCo's renderer, of every shape."""
+"""Ray-cast images compared with MuJoCo's renderer, for every shape."""
 
 import mujoco
 import numpy as np
@@ -40,7 +40,7 @@ def worlds_by_rays(
 def drawn_by_mujoco(
     model: mujoco.MjModel, camera: str
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Depth, geoms and colours, each with a first dimension of worlds."""
+    """Return depth, geoms and colours, each with worlds as the first dimension."""
     data, found = mujoco.MjData(model), ([], [], [])
     option = mujoco.MjvOption()
     with mujoco.Renderer(model, height=SIZE[1], width=SIZE[0]) as renderer:
@@ -63,7 +63,7 @@ def drawn_by_mujoco(
 
 @pytest.mark.slow
 @pytest.mark.parametrize("camera", ["corner", "lens"])
-def test_depth_is_that_of_mujocos_renderer_to_a_tenth_of_a_millimetre(
+def test_depth_equals_mujocos_renderer_to_a_tenth_of_a_millimetre(
     camera, renderer_works, record_property
 ):
     """On spheres, boxes, capsules, cylinders, ellipsoids, meshes, hills and planes."""
@@ -75,7 +75,7 @@ def test_depth_is_that_of_mujocos_renderer_to_a_tenth_of_a_millimetre(
     close = np.abs(seen - np.minimum(depth, FAR)) < 1e-4
     record_property("summary", f"depth within 0.1 mm on {close.mean():.2%} of pixels")
     assert close.mean() >= 0.995
-    # What differs is at an outline, where one of them sees the thing behind.
+    # Differences are at outlines, where one of them hits the object behind.
     same = labels[..., 0] == geoms
     assert same.mean() >= 0.995
     assert close[same].mean() >= 0.9995
@@ -83,7 +83,7 @@ def test_depth_is_that_of_mujocos_renderer_to_a_tenth_of_a_millimetre(
     assert len(kinds) == len(set(model.geom_type))
     for geom in np.unique(geoms[geoms >= 0]):
         there = same & (geoms == geom)
-        off = (~close[there]).sum()  # A pixel of a ball was 0.106 mm off.
+        off = (~close[there]).sum()  # A pixel of a ball differed by 0.106 mm.
         assert there.sum() > 10, model.geom(geom).name
         assert off <= max(1, 0.005 * there.sum()), model.geom(geom).name
     assert (sensor.data.segmentation[..., 1].numpy()[geoms >= 0] == GEOM).all()
@@ -97,7 +97,7 @@ def test_colours_are_mujocos_without_gloss_shadows_and_smooth_edges(
     _, sensor = worlds_by_rays(model)
     _, labels, rgb = drawn_by_mujoco(model, "corner")
     same = labels[..., 0] == sensor.data.segmentation[..., 0].numpy()
-    # Meshes and hills are drawn smooth by MuJoCo, which turns their normals.
+    # MuJoCo renders meshes and height fields with smooth normals.
     flat = ~np.isin(
         labels[..., 0], [model.geom(name).id for name in ("hills", "wedge")]
     )
@@ -120,7 +120,7 @@ def test_colours_are_mujocos_without_gloss_shadows_and_smooth_edges(
         ("mat_rgba", "matt", (0.1, 0.1, 0.9, 1.0)),
     ],
 )
-def test_what_differs_in_one_world_changes_pixels_of_that_world_alone(
+def test_a_difference_in_one_world_changes_only_pixels_of_that_world(
     field, element, value
 ):
     model = shapes_model()
@@ -154,7 +154,7 @@ def test_pictures_are_bit_equal_at_any_number_of_threads():
 
 @pytest.mark.slow
 def test_boxes_that_reach_behind_the_camera_are_drawn_to_their_last_pixel():
-    """Against where numpy's rays enter boxes that lie all around the camera."""
+    """Compared with NumPy's intersections of boxes all around the camera."""
     rng = np.random.default_rng(0)
     pos, half = rng.uniform(-1.0, 1.0, (60, 3)), rng.uniform(0.02, 0.5, (60, 3))
     quat = rng.normal(size=(60, 4))
@@ -196,7 +196,7 @@ def test_boxes_that_reach_behind_the_camera_are_drawn_to_their_last_pixel():
 
 
 @pytest.mark.slow
-def test_a_world_that_is_not_finite_leaves_the_others_as_they_are():
+def test_a_diverged_world_leaves_the_others_unchanged():
     sim, sensor = worlds_by_rays(shapes_model())
     before = sensor.data.depth.clone()
     sim.data.qpos[2] = float("nan")
@@ -211,7 +211,7 @@ def test_a_world_that_is_not_finite_leaves_the_others_as_they_are():
 # --- One camera over a plane, against the formula of OpenGL's lights ------------------
 
 HIGH = 2.0
-"""Height of the camera that looks down at a plane, m."""
+"""Height of a camera that looks down at a plane, m."""
 
 LIT = """
 <mujoco>
@@ -227,7 +227,7 @@ LIT = """
 
 
 def seen_by_rays(text: str, kind: str) -> np.ndarray:
-    """One picture of one world."""
+    """Return one image of one world."""
     cfg = CameraSensorCfg(
         name="eye",
         camera="corner",
@@ -256,10 +256,10 @@ def seen_by_rays(text: str, kind: str) -> np.ndarray:
         ("directional", (0.0, 0.0, 1.0), (0.6, 0.0, -0.8), 20.0, 5.0, (1, 0.5, 0.3)),
     ],
 )
-def test_a_plane_is_lit_as_opengls_formula_says(
+def test_a_plane_is_lit_by_the_opengl_formula(
     kind, pos, direction, cutoff, exponent, fade
 ):
-    """Spots light a cone of `cutoff` degrees; other kinds have neither cone nor fading.
+    """Spots light a cone of `cutoff` degrees; other lights have no cone.
 
     A spot at 1 m with a cutoff of 30 degrees lights a disc of tan(30) = 0.577 m.
     """
@@ -289,7 +289,7 @@ def test_a_plane_is_lit_as_opengls_formula_says(
     ambient, diffuse = np.array((0.1, 0.05, 0.0)), np.array((0.6, 0.5, 0.4))
     light = share[..., None] * (ambient + facing * diffuse)
     expected = 255.0 * np.array((0.8, 0.7, 0.6)) * light
-    # At the edge of a cone float32 may fall on the other side.
+    # At the edge of a cone, float32 can round to the other side.
     sure = np.abs(angle - cutoff) > 0.01 if kind == "spot" else np.isfinite(angle)
     np.testing.assert_allclose(picture[sure], expected[sure], atol=1.0)
     if kind != "spot" or direction[2] < 0:
@@ -299,8 +299,8 @@ def test_a_plane_is_lit_as_opengls_formula_says(
 @pytest.mark.parametrize(
     "principal", [(0.0008, 0.0), (-0.0008, 0.0), (0.0, 0.0006), (0.0004, -0.0006)]
 )
-def test_a_lens_off_its_middle_shows_what_mujocos_window_shows(principal):
-    """The window is that of MuJoCo's own scene, and its rays say what is in it."""
+def test_an_off_centre_lens_shows_the_window_of_mujoco(principal):
+    """The window is MuJoCo's frustum, and its rays determine its contents."""
     text = f"""
     <mujoco>
       <worldbody>
@@ -337,7 +337,7 @@ def test_a_lens_off_its_middle_shows_what_mujocos_window_shows(principal):
         expected[row, column] = geom[0]
     found = seen_by_rays(text, "segmentation")[..., 0]
     assert len(np.unique(expected)) >= 3, "Several geoms are in view."
-    # A ray through an edge may fall on either side of it.
+    # A ray through an edge can hit either side of it.
     assert (found == expected).mean() > 0.995
 
 

@@ -1,4 +1,4 @@
-"""Faults seen: recorded as they happen, kept in files, and found again by replaying."""
+"""Faults: recorded when they occur, stored in files, and reproduced by replay."""
 
 import dataclasses
 import errno
@@ -45,20 +45,20 @@ from tests.tools.registered import registered
 from tests.worlds.rl_runs import agent_cfg, env_cfg
 
 WORLD = 5
-"""The world in which something goes wrong."""
+"""Index of the world with the fault."""
 
 
 def break_joint(env: Any, mask: torch.Tensor, seed: int, step: int) -> None:
     """Set a joint's velocity to infinity in one world, in one step of its episode.
 
-    Which world is told by its seed, so that it is that world wherever it is simulated.
+    The world is identified by its seed, so it is the same in every simulation.
     """
     is_due = (env.rng.world_seed == seed) & (env.episode_length_buf == step)
     env.sim.data.qvel[:, 1].masked_fill_(is_due & mask, torch.inf)
 
 
 def push_joint(env: Any, mask: torch.Tensor, seed: int, step: int) -> None:
-    """Apply a force without end instead, which only the next physics step shows."""
+    """Apply an infinite force instead, which has an effect in the next physics step."""
     is_due = (env.rng.world_seed == seed) & (env.episode_length_buf == step)
     env.sim.data.qfrc_applied[:, 1].masked_fill_(is_due & mask, torch.inf)
 
@@ -95,7 +95,7 @@ def walk(env: ManagerBasedRlEnv, steps: int, seed: int = 0) -> None:
 
 @pytest.fixture(scope="module")
 def dump(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A dump of a world that broke after its seventh step."""
+    """A dump of a world that failed after its seventh step."""
     folder = tmp_path_factory.mktemp("dumps")
     env, _, _ = make(broken_cfg(), folder)
     walk(env, 14)
@@ -119,7 +119,7 @@ def test_a_world_that_is_not_finite_is_dumped_as_a_recording(dump: Path) -> None
         assert recording[0].length == 14
     with h5py.File(dump) as file:
         group = file["traj_0"]
-        # Written at the end of the seventh step, number 6, where it is observed.
+        # Written at the end of the seventh step, number 6, where it is detected.
         faults = json.loads(group.attrs["faults"])
         assert faults == [{"kind": "nonfinite", "step": 6}]
         assert np.flatnonzero(group["nonfinite"]).tolist() == [6, 7]
@@ -148,7 +148,7 @@ def test_a_dumped_model_names_its_meshes_without_their_folder(tmp_path: Path) ->
 
 
 def test_mujoco_alone_steps_from_one_record_to_the_next(dump: Path) -> None:
-    """The model and the rows are whole: MuJoCo C gets from each row to the next."""
+    """MuJoCo C reproduces each row of a dump from the previous one."""
     recording = load_dump(dump)
     model = recording.model()
     data = mujoco.MjData(model)
@@ -164,13 +164,13 @@ def test_mujoco_alone_steps_from_one_record_to_the_next(dump: Path) -> None:
             )
 
 
-def test_all_that_happened_since_the_last_iteration_but_one_is_kept(
+def test_all_faults_since_the_last_iteration_but_one_are_kept(
     tmp_path: Path,
 ) -> None:
     env, _, said = make(broken_cfg(step=3), tmp_path, steps=4)
     walk(env, 13)
     env.take_log()
-    # Broken in steps 3 and, after a reset there, in others; the last 4 to 8 are there.
+    # Failed in step 3 and, after a reset, in later ones; the last 4 to 8 are stored.
     recording = load_dump(tmp_path / "000003_nonfinite.h5")
     assert recording.about["first_step"] == 8
     assert recording.length == 5
@@ -179,7 +179,7 @@ def test_all_that_happened_since_the_last_iteration_but_one_is_kept(
     )
 
 
-def test_a_fault_is_told_once(tmp_path: Path) -> None:
+def test_a_fault_is_reported_once(tmp_path: Path) -> None:
     env, _, said = make(broken_cfg(), tmp_path, steps=40)
     walk(env, 10)
     env.take_log()
@@ -189,7 +189,7 @@ def test_a_fault_is_told_once(tmp_path: Path) -> None:
     assert [path.name for path in tmp_path.iterdir()] == ["000003_nonfinite.h5"]
 
 
-def test_it_is_kept_even_if_the_run_is_stopped_for_it(tmp_path: Path) -> None:
+def test_a_dump_is_kept_even_if_the_run_stops(tmp_path: Path) -> None:
     cfg = broken_cfg()
     cfg.max_nonfinite_share = 0.0
     env, _, _ = make(cfg, tmp_path)
@@ -227,7 +227,7 @@ def test_a_reward_that_is_not_finite_is_a_fault_of_all_worlds_that_have_it(
     )
 
 
-def test_a_later_fault_is_counted_from_the_first_step_that_is_kept(
+def test_a_later_fault_is_counted_from_the_first_recorded_step(
     tmp_path: Path,
 ) -> None:
     cfg = broken_cfg(step=27)
@@ -244,10 +244,10 @@ def test_a_later_fault_is_counted_from_the_first_step_that_is_kept(
 @pytest.mark.parametrize(
     "kinds", [("contacts", "constraints"), ("constraints", "contact_candidates")]
 )
-def test_missing_room_is_dumped_with_what_to_set(
+def test_a_full_buffer_is_dumped_with_the_setting_to_change(
     kinds: tuple[str, str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Counters by kind and world, as those of either engine."""
+    """Counters by kind and world, as on either engine."""
     env = ManagerBasedRlEnv(env_cfg())
     env.reset()
     counts = {kind: torch.zeros(8, dtype=torch.int64) for kind in kinds}
@@ -271,7 +271,7 @@ def test_missing_room_is_dumped_with_what_to_set(
 
 
 def test_an_engine_that_cannot_go_on_leaves_a_dump(tmp_path: Path) -> None:
-    """An error that names its worlds, as that of a world without memory does."""
+    """Error with its worlds, as for a world without memory."""
     from mjlab.sim.engine import EngineError
 
     env, _, _ = make(env_cfg(), tmp_path)
@@ -300,21 +300,21 @@ def break_again(env: ManagerBasedRlEnv, times: int) -> None:
         env.take_log()
 
 
-def test_dumps_are_bounded_in_number_which_is_said_once(tmp_path: Path) -> None:
+def test_the_number_of_dumps_is_limited_and_reported_once(tmp_path: Path) -> None:
     env, _, said = make(broken_cfg(), tmp_path, max_dumps=2)
     break_again(env, 4)
     names = sorted(path.name for path in tmp_path.iterdir())
     assert names == ["000003_nonfinite.h5", "000003_nonfinite_2.h5"]
     assert len(said) == 3
-    assert "as many as agent.dumps.max_dumps allows" in said[2]
+    assert "dumps, the limit of agent.dumps.max_dumps" in said[2]
 
 
-def test_dumps_are_bounded_in_size_which_is_said_once(tmp_path: Path) -> None:
+def test_the_size_of_dumps_is_limited_and_reported_once(tmp_path: Path) -> None:
     env, _, said = make(broken_cfg(), tmp_path, max_megabytes=0.01)
     break_again(env, 2)
     assert not list(tmp_path.iterdir())
     assert len(said) == 1
-    assert "agent.dumps.max_megabytes=0.01 does not allow" in said[0]
+    assert "which exceeds agent.dumps.max_megabytes=0.01" in said[0]
 
 
 def test_a_full_disk_ends_no_run_and_leaves_no_half_of_a_dump(
@@ -330,7 +330,8 @@ def test_a_full_disk_ends_no_run_and_leaves_no_half_of_a_dump(
     assert len(said) == 1 and "No space left on device" in said[0]
 
 
-# --- Cheap and harmless ---------------------------------------------------------------
+# --- Cost and side effects
+# --------------------------------------------------------------
 
 
 def test_a_run_with_a_record_is_the_run_without_it() -> None:
@@ -367,23 +368,23 @@ def test_worlds_that_are_reset_by_hand_begin_a_new_record(tmp_path: Path) -> Non
 # --- Replayed -------------------------------------------------------------------------
 
 
-def test_a_replay_equals_the_record_and_says_what_broke_where(dump: Path) -> None:
+def test_a_replay_equals_the_record_and_names_the_first_fault(dump: Path) -> None:
     recording, again = replay(dump)
     account = again.run()
     assert account.equal == recording.length == 14
     assert account.worst is None
     text = "\n".join(account.lines(recording))
     assert "World 5 of 8 on native, 14 steps from step 0 of its run on" in text
-    assert "All 14 steps begin as they were recorded, bit for bit." in text
+    assert "All 14 steps start from the recorded state, bit for bit." in text
     assert (
-        "Step 7, when it begins, so that something wrote it in the step before: "
+        "Step 7, at its start, so it was written in the previous step: "
         "qvel[1] (body 'cartpole/pole_1', joint 'cartpole/hinge_1') is inf." in text
     )
     assert len(account.findings) == 1
 
 
 def test_a_replay_from_the_middle_of_a_run_equals_the_record(tmp_path: Path) -> None:
-    """World 5 alone, from step 8 on, does what it did among eight worlds."""
+    """World 5 alone, from step 8 on, behaves as among eight worlds."""
     env, _, _ = make(broken_cfg(step=3), tmp_path, steps=4)
     walk(env, 13)
     env.take_log()
@@ -393,7 +394,7 @@ def test_a_replay_from_the_middle_of_a_run_equals_the_record(tmp_path: Path) -> 
     assert account.findings
 
 
-def test_a_replay_that_differs_says_by_how_much(dump: Path) -> None:
+def test_a_different_replay_reports_the_difference(dump: Path) -> None:
     recording, again = replay(dump)
     recording.steps["qpos"][4, 0] += 0.25
     account = again.run()
@@ -453,7 +454,7 @@ def test_an_action_that_is_not_finite_is_named(tmp_path: Path) -> None:
     ]
 
 
-def test_after_the_last_step_a_replay_goes_back_to_the_first(dump: Path) -> None:
+def test_after_the_last_step_a_replay_returns_to_the_first(dump: Path) -> None:
     recording, again = replay(dump)
     positions = []
     for _ in range(recording.length + 3):
@@ -503,7 +504,7 @@ def test_a_dump_that_is_damaged_is_refused_by_name(
 def train_broken(
     root: Path, func: Any = push_joint, task: str = "Some-Task", **dumps: Any
 ) -> tuple[Run, list[str]]:
-    """A run of two iterations of six steps, whose world 5 breaks in the second."""
+    """A run of two iterations of six steps, whose world 5 fails in the second."""
     display = Quiet()
     cfg = agent_cfg(2, dumps=DumpCfg(**dumps), init_at_random_ep_len=False)
     run, _ = train(broken_cfg(func=func), cfg, task=task, root=root, display=display)
@@ -511,7 +512,7 @@ def train_broken(
 
 
 BROKEN = Task(env=lambda: broken_cfg(func=push_joint), rl=agent_cfg)
-"""Task of the run; reading its dumps builds it."""
+"""Task of the run, needed to read its dumps."""
 
 
 @pytest.fixture(scope="module")
@@ -523,7 +524,7 @@ def broken_run(
         yield train_broken(tmp_path_factory.mktemp("logs"), task="Broken-Cartpole")
 
 
-def test_a_run_keeps_its_faults_and_says_where(
+def test_a_run_stores_its_faults_and_prints_their_path(
     broken_run: tuple[Run, list[str]],
 ) -> None:
     run, said = broken_run
@@ -535,12 +536,12 @@ def test_a_run_keeps_its_faults_and_says_where(
     assert recording.attributes["env_cfg"] == (run.path / "config.json").read_text()
     assert recording.attributes["env_id"] == "Broken-Cartpole"
     assert recording.about["versions"]["mujoco"] == mujoco.__version__
-    # Six steps before the iteration in which it broke, and those six.
+    # Six steps before the failed iteration, and its six steps.
     assert (recording.about["first_step"], recording.length) == (0, 12)
 
 
 def test_a_run_that_ends_for_a_fault_keeps_it(tmp_path: Path) -> None:
-    """What is observed and not finite makes the policy's numbers not finite."""
+    """Non-finite observations make the policy's outputs non-finite."""
     with pytest.raises(RuntimeError, match=r"not finite \(.*surrogate"):
         train_broken(tmp_path, func=break_joint)
     run = find("latest", tmp_path).run
@@ -558,14 +559,14 @@ def play_dump(run: Run, *more: str) -> None:
     play.main(["--dump", str(run.path / "dumps" / "000002_nonfinite.h5"), *more])
 
 
-def test_a_dump_is_played_and_what_broke_is_said(
+def test_a_dump_is_played_and_its_fault_is_printed(
     broken_run: tuple[Run, list[str]],
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     play_dump(broken_run[0], "--viewer", "none")
     lines = capsys.readouterr().out.splitlines()
     assert lines[2:4] == [
-        "All 12 steps begin as they were recorded, bit for bit.",
+        "All 12 steps start from the recorded state, bit for bit.",
         "Step 7, after physics step 1 of 5: qvel[0] (body 'cartpole/cart', joint "
         "'cartpole/slider') is -inf, and 1 more of 2.",
     ]
@@ -584,7 +585,7 @@ def test_a_dump_is_filmed(
     assert read_film(path).frames.shape == (12, 64 * 96 * 3)
 
 
-def test_a_dump_of_a_task_that_is_not_installed_says_so(
+def test_a_dump_of_an_uninstalled_task_is_reported(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     run, _ = train_broken(tmp_path)
@@ -594,18 +595,20 @@ def test_a_dump_of_a_task_that_is_not_installed_says_so(
     assert "uses task 'Some-Task', which is not installed." in line
 
 
-def test_a_place_that_is_no_dump_is_answered(
+def test_a_path_that_is_not_a_dump_is_refused(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     line = ["--dump", str(tmp_path), "--viewer", "none"]
     assert run_program(play.main, line) == 2
-    assert capsys.readouterr().err == (f"error: There is no recording {tmp_path}.\n")
+    assert capsys.readouterr().err == (
+        f"error: The recording {tmp_path} does not exist.\n"
+    )
 
 
 # --- Small parts ----------------------------------------------------------------------
 
 
-def test_numbers_of_the_state_are_told_by_body_and_joint() -> None:
+def test_numbers_of_the_state_are_named_by_body_and_joint() -> None:
     model = mujoco.MjModel.from_xml_string(
         "<mujoco><worldbody><body name='a'><freejoint name='f'/><geom size='1'/>"
         "<body name='b'><joint name='j'/><geom size='1'/></body></body></worldbody>"

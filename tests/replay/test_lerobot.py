@@ -1,7 +1,7 @@
 """Recordings as datasets of LeRobot, version 3.0 of its layout.
 
-What is written is compared with the record, read by pyarrow, and where the package
-`lerobot` is installed, by that.
+The files are compared with the recording, read by pyarrow and, if installed, by
+`lerobot`.
 """
 
 import io
@@ -39,7 +39,7 @@ def test_a_picture_written_as_png_is_read_as_it_was(channels: int) -> None:
 
 @pytest.fixture(scope="module")
 def dataset(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
-    """A recording of an arm with a camera, and the same as a dataset."""
+    """A recording of an arm with a camera, and its dataset."""
     pytest.importorskip("pyarrow")
     folder = tmp_path_factory.mktemp("lerobot")
     cfg = ReachYamDepthCfg(seed=0, episode_length_s=STEPS / RATE)
@@ -65,7 +65,7 @@ def dataset(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
         saved.close()
     with Recording(saved.path) as recording:
         LeRobotFolder(folder / "set").write(recording)
-    with pytest.raises(ReplayError, match="exists already"):
+    with pytest.raises(ReplayError, match="already exists"):
         LeRobotFolder(folder / "set")
     return folder / "demos.h5", folder / "set"
 
@@ -95,7 +95,7 @@ def test_rows_are_the_steps_of_the_recording(dataset: tuple[Path, Path]) -> None
     assert picture.size == (32, 32) and picture.mode == "L"
 
 
-def test_what_is_said_of_the_rows_is_true(dataset: tuple[Path, Path]) -> None:
+def test_statements_about_the_rows_are_true(dataset: tuple[Path, Path]) -> None:
     _, folder = dataset
     info = json.loads((folder / "meta/info.json").read_text())
     assert info["codebase_version"] == "v3.0" and info["fps"] == RATE

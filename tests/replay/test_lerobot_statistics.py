@@ -1,4 +1,4 @@
-"""Statistics and numbers of a LeRobot data set, against NumPy on all rows at once."""
+"""Statistics and numbers of a LeRobot dataset, compared with NumPy on all rows."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""Recordings say what they are of, so that a replay needs to be told nothing."""
+"""Recordings contain their task and settings, so a replay needs no arguments."""
 
 from pathlib import Path
 from typing import Any
@@ -43,14 +43,14 @@ def record_by_terms(folder: Path, **settings: Any) -> Path:
 
 
 def replayed_by_script(path: Path, *options: str) -> ReplayReport:
-    """What `scripts/replay.py` does with a file, in this process."""
+    """Run `scripts/replay.py` on a file, in this process."""
     line = read_line(script.ReplayOptions, [str(path), *options])
     with Recording(path) as recording:
         cfg = script.find_config(recording, line.options)
         return script.replay(recording, cfg, line)
 
 
-def test_what_terms_of_a_task_recorded_is_done_again_without_being_told_the_task(
+def test_recorded_terms_are_replayed_without_naming_the_task(
     tmp_path: Path,
 ) -> None:
     path = record_by_terms(tmp_path)
@@ -64,7 +64,7 @@ def test_what_terms_of_a_task_recorded_is_done_again_without_being_told_the_task
     account = replayed_by_script(path)
     assert account.is_as_claimed
     assert "exact" in "\n".join(account.lines())
-    # To do it again records nothing, least of all over what is read.
+    # A replay does not record, in particular not over its input.
     assert [file.name for file in sorted(tmp_path.iterdir())] == [
         "terms.h5",
         "terms.json",
@@ -72,7 +72,7 @@ def test_what_terms_of_a_task_recorded_is_done_again_without_being_told_the_task
     assert path.read_bytes() == written
 
 
-def test_a_recording_of_what_mjlab_make_made_names_the_task(tmp_path: Path) -> None:
+def test_a_recording_of_mjlab_make_contains_the_task(tmp_path: Path) -> None:
     made = mjlab.make(
         "Cartpole-Balance", num_envs=3, seed=2, max_episode_steps=6, groups=None
     )
@@ -91,17 +91,17 @@ def test_a_recording_of_what_mjlab_make_made_names_the_task(tmp_path: Path) -> N
         assert recording.env_kwargs["max_episode_steps"] == 6
     account = replayed_by_script(tmp_path / "made.h5")
     assert account.is_as_claimed
-    # The task's own configuration is another way to the same worlds.
+    # The task's own configuration builds the same worlds.
     again = replayed_by_script(tmp_path / "made.h5", "--task", "Cartpole-Balance")
     assert again.lines() == account.lines()
 
 
 def custom_reward(env: Any) -> torch.Tensor:
-    """A term of a program that is no package."""
+    """Term of a program that is not a package."""
     return torch.ones(env.num_envs)
 
 
-def test_a_configuration_that_cannot_be_read_says_that_the_task_can_be_named(
+def test_an_unreadable_configuration_suggests_passing_the_task(
     tmp_path: Path,
 ) -> None:
     rewards = {"own": RewardTermCfg(func=custom_reward, weight=1.0)}

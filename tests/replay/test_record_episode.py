@@ -1,4 +1,4 @@
-"""What `RecordEpisode` writes, read with h5py alone, against loops written by hand."""
+"""Files of `RecordEpisode`, read with h5py alone, compared with manual loops."""
 
 import json
 import sys
@@ -41,7 +41,7 @@ def draw_actions(num_envs: int, steps: int = STEPS, width: int = 1) -> torch.Ten
 
 
 def load(path: Path) -> list[dict[str, Any]]:
-    """All episodes of a file as plain dictionaries."""
+    """Return all episodes of a file as plain dictionaries."""
     episodes = []
     with h5py.File(path) as file:
         for index in range(len(file)):
@@ -61,17 +61,17 @@ def load(path: Path) -> list[dict[str, Any]]:
     return episodes
 
 
-# --- The same run, written down by hand -----------------------------------------------
+# --- The same run in a manual loop --------------------------------------------------
 
 
 def is_own(name: str) -> bool:
-    """Whether a tensor of this name has a row for each world."""
+    """Return whether a tensor of this name has one row per world."""
     parts = ("sim", "rng", "scene", "action", "observation", "outcome", "termination")
     return name.split(".")[0] in parts or name == "episode_length"
 
 
 class Hand:
-    """A loop over the environment itself that resets by hand and lists what it sees."""
+    """Loop over the environment that resets manually and stores its data."""
 
     def __init__(self, cfg: ManagerBasedRlEnvCfg, num_envs: int) -> None:
         cfg.scene.num_envs, cfg.final_obs = num_envs, True
@@ -135,7 +135,7 @@ def by_hand(cfg: ManagerBasedRlEnvCfg, num_envs: int) -> list[dict[str, Any]]:
         ended = hand.step(action)
         if ended.any():
             hand.reset(ended)
-    hand.end(everyone)  # `close` writes what is not over.
+    hand.end(everyone)  # `close` writes unfinished episodes.
     return [each for each in hand.episodes if "actions" in each["lists"]]
 
 
@@ -147,13 +147,13 @@ def equal(ours: list[dict[str, Any]], theirs: list[dict[str, Any]]) -> None:
             np.testing.assert_array_equal(one[name], np.stack(values), err_msg=name)
             assert one[name].dtype == values[0].dtype, name
         for name, value in other["start"].items():
-            if np.asarray(value).nbytes:  # A record has no room for what is empty.
+            if np.asarray(value).nbytes:  # A record does not store empty arrays.
                 np.testing.assert_array_equal(one[f"start/{name}"], value, err_msg=name)
 
 
 @pytest.mark.parametrize("num_envs", [1, 4, 16])
 @pytest.mark.parametrize("mode", ["same_step", "disabled"])
-def test_what_is_recorded_is_what_a_loop_by_hand_sees(
+def test_recorded_data_equal_those_of_a_manual_loop(
     num_envs: int, mode: str, tmp_path: Path
 ) -> None:
     env = recorded(gym_tasks.cartpole(), tmp_path, num_envs=num_envs, mode=mode)
@@ -166,7 +166,7 @@ def test_what_is_recorded_is_what_a_loop_by_hand_sees(
     env.close()
     theirs = by_hand(gym_tasks.cartpole(), num_envs)
     ours = load(tmp_path / "run.h5")
-    # What is not over when it closes comes last, by row, in both.
+    # Unfinished episodes come last, by row, in both.
     equal(ours, theirs)
 
 
@@ -214,7 +214,7 @@ def test_in_the_mode_next_step_the_step_of_the_reset_is_no_part_of_an_episode(
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A counter's episodes: world i has 3 + i steps, at most 6, over 12 steps."""
+    """Episodes of a counter: world i has 3 + i steps, at most 6, over 12 steps."""
     path = tmp_path_factory.mktemp("scripted")
     env = recorded(
         gym_tasks.scripted(),
@@ -321,7 +321,7 @@ def test_observations_and_actions_by_name_are_groups(tmp_path: Path) -> None:
         assert episode["env_states/robot"].shape == (2, 13 + 2 * 12)
 
 
-def test_observations_are_those_that_the_wrapper_sees(tmp_path: Path) -> None:
+def test_observations_equal_those_of_the_wrapper(tmp_path: Path) -> None:
     worlds = gym_tasks.worlds(gym_tasks.scripted(), 2)
     stack = FrameStack(FlattenActionSpace(TorchVectorEnv(worlds)), 3)
     env = VectorEnv(
@@ -353,11 +353,11 @@ def test_states_can_be_left_out(tmp_path: Path) -> None:
     assert "start/sim.state" in names
 
 
-# --- Resets by hand -------------------------------------------------------------------
+# --- Manual resets --------------------------------------------------------------------
 
 
 def lengths(path: Path) -> list[tuple[int, int]]:
-    """World and steps of each episode."""
+    """Return world and steps of each episode."""
     return [
         (entry["world"], entry["elapsed_steps"])
         for entry in read_index(path)["episodes"]
@@ -384,7 +384,7 @@ def test_a_partial_reset_cuts_the_rows_it_is_for_and_no_other(tmp_path: Path) ->
 
 
 @pytest.mark.parametrize("mode", ["same_step", "next_step", "disabled"])
-def test_a_reset_that_saves_nothing_drops_the_episodes_it_ends(
+def test_a_reset_without_saving_drops_the_ended_episodes(
     mode: str, tmp_path: Path
 ) -> None:
     env = recorded(gym_tasks.scripted(), tmp_path, mode=mode)
@@ -398,7 +398,7 @@ def test_a_reset_that_saves_nothing_drops_the_episodes_it_ends(
     assert lengths(tmp_path / "run.h5") == [(0, 1), (1, 1), (2, 1)]
 
 
-def test_trajectories_without_steps_are_left_out_and_the_others_numbered_anew(
+def test_empty_trajectories_are_omitted_and_the_others_renumbered(
     tmp_path: Path,
 ) -> None:
     for clean in (True, False):
@@ -420,7 +420,7 @@ def test_trajectories_without_steps_are_left_out_and_the_others_numbered_anew(
     assert numbers == [0, 1, 2]
 
 
-def test_flushing_cuts_what_goes_on_and_the_rest_is_a_trajectory_of_its_own(
+def test_flushing_ends_the_current_trajectory_and_starts_a_new_one(
     tmp_path: Path,
 ) -> None:
     env = recorded(gym_tasks.scripted(), tmp_path, num_envs=1)
@@ -435,12 +435,12 @@ def test_flushing_cuts_what_goes_on_and_the_rest_is_a_trajectory_of_its_own(
     np.testing.assert_array_equal(one["physics/sim.state"][-1], two["start/sim.state"])
 
 
-def test_without_save_on_reset_an_episode_waits_until_it_is_asked_for(
+def test_without_save_on_reset_an_episode_waits_for_a_request(
     tmp_path: Path,
 ) -> None:
     env = recorded(gym_tasks.scripted(), tmp_path, num_envs=1, save_on_reset=False)
     env.reset(seed=0)
-    steps(env, 3)  # An episode that is not asked for in time.
+    steps(env, 3)  # An episode that was not requested in time.
     steps(env, 3)
     env.flush_trajectory()
     steps(env, 1)
@@ -450,11 +450,11 @@ def test_without_save_on_reset_an_episode_waits_until_it_is_asked_for(
     assert load(tmp_path / "run.h5")[0]["start/step_counter"] == 3
 
 
-# --- Which episodes are written -------------------------------------------------------
+# --- Selection of episodes ------------------------------------------------------------
 
 
 def ending_in_the_second_step() -> ManagerBasedRlEnvCfg:
-    """World i ends after 3 + i steps, success holds in step 4 alone."""
+    """World i ends after 3 + i steps; success holds only in step 4."""
     cfg = gym_tasks.scripted()
     cfg.outcomes = {
         "success": gym_tasks.OutcomeTermCfg(
@@ -490,7 +490,7 @@ def test_episodes_are_chosen_by_success_in_their_last_step(
     assert found == expected
 
 
-# --- What cannot be done --------------------------------------------------------------
+# --- Invalid use ----------------------------------------------------------------------
 
 
 def test_a_choice_by_success_needs_a_task_that_declares_it(tmp_path: Path) -> None:
@@ -505,7 +505,7 @@ def test_an_unknown_choice_names_the_nearest(tmp_path: Path) -> None:
         recorded(gym_tasks.scripted(), tmp_path, export="succeded")
 
 
-def test_without_h5py_it_is_said_what_to_install(
+def test_without_h5py_the_installation_is_suggested(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setitem(sys.modules, "h5py", None)
@@ -513,7 +513,7 @@ def test_without_h5py_it_is_said_what_to_install(
         recorded(gym_tasks.scripted(), tmp_path)
 
 
-def test_without_opengl_a_video_is_refused_at_once(
+def test_without_opengl_a_video_is_refused_before_the_first_step(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def missing(name: str | None) -> Any:
@@ -521,12 +521,13 @@ def test_without_opengl_a_video_is_refused_at_once(
 
     monkeypatch.setattr("mjlab.render.gl._context_class", missing)
     with pytest.raises(
-        RecordingError, match=r"save_video=True cannot be done here: MuJoCo cannot draw"
+        RecordingError,
+        match=r"save_video=True is not possible here: MuJoCo cannot draw",
     ):
         recorded(gym_tasks.scripted(), tmp_path, save_video=True, max_steps_per_video=5)
 
 
-def test_without_ffmpeg_a_video_is_refused_at_once(
+def test_without_ffmpeg_a_video_is_refused_before_the_first_step(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setitem(sys.modules, "imageio_ffmpeg", None)
@@ -535,23 +536,23 @@ def test_without_ffmpeg_a_video_is_refused_at_once(
 
 
 def test_a_video_of_several_rows_needs_a_length(tmp_path: Path) -> None:
-    with pytest.raises(ValueError, match="max_steps_per_video has to be"):
+    with pytest.raises(ValueError, match="set max_steps_per_video to the len"):
         recorded(gym_tasks.scripted(), tmp_path, save_video=True)
 
 
-def test_a_folder_that_cannot_be_made_is_an_error_at_once(tmp_path: Path) -> None:
+def test_a_folder_that_cannot_be_created_is_an_immediate_error(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     with pytest.raises(RecordingError, match=r"run\.h5 cannot be written: "):
         recorded(gym_tasks.scripted(), tmp_path / "file" / "below")
 
 
-def test_worlds_without_a_state_say_what_to_leave_out(tmp_path: Path) -> None:
+def test_worlds_without_a_state_name_the_option_to_omit(tmp_path: Path) -> None:
     from mjlab.gym import GymWorlds
 
     env = TorchVectorEnv(GymWorlds(Line()))
     with pytest.raises(RecordingError, match="pass record_env_state=False"):
         RecordEpisode(env, tmp_path, save_video=False)
-    with pytest.raises(RecordingError, match="cannot be drawn: pass save_video=False"):
+    with pytest.raises(RecordingError, match="cannot be rendered: pass save_video=F"):
         RecordEpisode(env, tmp_path, max_steps_per_video=3)
     stateless = RecordEpisode(
         env,
@@ -572,7 +573,7 @@ def test_worlds_without_a_state_say_what_to_leave_out(tmp_path: Path) -> None:
 
 
 class Line:
-    """Two points that walk three steps."""
+    """Two points that move three steps."""
 
     num_envs, device, max_episode_length = 2, torch.device("cpu"), 3
     step_dt = 0.02

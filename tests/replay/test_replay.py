@@ -1,4 +1,4 @@
-"""Replay of recorded episodes by actions and by states, alone and side by side."""
+"""Replay of recorded episodes by actions and by states, alone and in parallel."""
 
 import itertools
 import json
@@ -113,7 +113,7 @@ def files(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
         *(pytest.param(*case, marks=pytest.mark.slow) for case in GRID),
     ],
 )
-def test_what_is_done_again_is_what_was_recorded_bit_for_bit(
+def test_a_replay_equals_the_recording_bit_for_bit(
     files: dict[str, Path], mode: str, by: Any, num_envs: int
 ) -> None:
     with Recording(files[mode]) as recording:
@@ -129,7 +129,7 @@ def test_what_is_done_again_is_what_was_recorded_bit_for_bit(
         assert account.tallies["obs/actor"].rows == rows
 
 
-def test_what_is_kept_of_a_state_is_forgotten_when_another_is_forced(
+def test_cached_values_of_a_state_are_discarded_when_another_is_set(
     files: dict[str, Path], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with Recording(files["same_step"]) as recording:
@@ -145,7 +145,7 @@ def test_what_is_kept_of_a_state_is_forgotten_when_another_is_forced(
 
         seen: list[bool] = []
         look, actions = replay._outcomes, replay._actions_of
-        # Without its actions a world comes elsewhere, until it is forced.
+        # Without its actions a world reaches another state, unless states are written.
         monkeypatch.setattr(replay, "_actions_of", lambda *of: 0.0 * actions(*of))
         monkeypatch.setattr(replay, "_outcomes", lambda: (kept_positions(), look())[1])
         monkeypatch.setattr(
@@ -178,7 +178,7 @@ def test_actions_by_term_and_one_group_are_understood(tmp_path: Path) -> None:
 def test_the_observation_before_an_action_is_of_the_state_before_it(
     files: dict[str, Path],
 ) -> None:
-    """By states, in a world where gravity pulls elsewhere: states say where it is."""
+    """By states, in a world with another gravity: states determine the trajectory."""
     cfg = remembering()
     cfg.sim.mujoco.gravity = (3.0, 0.0, -2.0)
     with Recording(files["same_step"]) as recording:
@@ -186,7 +186,8 @@ def test_the_observation_before_an_action_is_of_the_state_before_it(
         replay = Replay(world_of(cfg, 4), recording, by="states")
         held = account_of(replay)
         for replayed in replay.run([0, 5]):
-            # The actor sees the cart, the sine and cosine of the pole, and velocities.
+            # The actor observes the cart, the sine and cosine of the pole, and
+            # velocities.
             states = replayed.episode.read("physics/sim.state").float()
             seen = replayed.values["obs/actor"]
             assert torch.equal(seen[:, 0], states[:, 1])
@@ -197,21 +198,23 @@ def test_the_observation_before_an_action_is_of_the_state_before_it(
     assert not held.tallies["obs/memory/position"].unequal
 
 
-def test_a_broken_claim_is_told(files: dict[str, Path], tmp_path: Path) -> None:
+def test_a_false_claim_of_exactness_is_reported(
+    files: dict[str, Path], tmp_path: Path
+) -> None:
     file = _changed(files["same_step"], tmp_path)
     with Recording(file) as recording:
         account = account_of(Replay(world_of(remembering(), 4), recording), [2, 3])
     assert account.broken == [3]
     assert account.lines()[-1] == (
-        "NOT EXACT: episodes 3 had to be equal bit for bit, and are not. Is it the "
-        "same task, with the same configuration and the same version?"
+        "NOT EXACT: episodes 3 should be bit-identical, but differ. Check that "
+        "task, configuration and version are the same."
     )
     said = next(line for line in account.lines() if line.startswith("rewards"))
     assert said.endswith("by 0.5 at most; the first is number 1 of episode 3.")
 
 
 def _changed(file: Path, folder: Path) -> Path:
-    """A copy in which one reward of episode 3 is another."""
+    """A copy with a changed reward in episode 3."""
     copy = folder / "changed.h5"
     copy.write_bytes(file.read_bytes())
     with h5py.File(copy, "r+") as opened:
@@ -252,7 +255,7 @@ def test_a_file_with_other_observations_is_a_recording_too(
             assert isinstance(tree, dict) and list(tree) == ["memory"]
             position = first.read("obs/memory/position")
             assert position.shape == (old.length + 1, 10)
-            # That file can be replayed, too, with its own histories.
+            # That file can be replayed too, with its own histories.
             again = account_of(Replay(world_of(cfg, 1), made))
             assert again.claimed == 2 and again.is_as_claimed
             assert "obs/memory/position" in again.tallies
@@ -261,7 +264,7 @@ def test_a_file_with_other_observations_is_a_recording_too(
     assert sidecar["episodes"][0]["elapsed_steps"] == old.length
 
 
-def test_robomimics_layout_holds_what_comes_before_and_after_each_action(
+def test_robomimics_layout_has_the_data_before_and_after_each_action(
     files: dict[str, Path], tmp_path: Path
 ) -> None:
     path = tmp_path / "demos.hdf5"
@@ -305,7 +308,7 @@ def test_a_file_that_failed_is_not_there(
         file.drop()
         with pytest.raises(UnknownNameError, match=r"no observation group 'critics'"):
             ReplayedFile(tmp_path / "new.h5", replay, groups=("critics",))
-        with pytest.raises(ReplayError, match="is the recording that is replayed"):
+        with pytest.raises(ReplayError, match="is the recording to replay"):
             ReplayedFile(files["same_step"], replay)
     assert list(tmp_path.iterdir()) == []
 
@@ -314,7 +317,7 @@ def test_a_file_that_failed_is_not_there(
 
 
 def by_hand(path: Path, **attributes: Any) -> Path:
-    """A recording of two episodes, without a sidecar."""
+    """A recording of two episodes, without its JSON file."""
     with h5py.File(path, "w") as file:
         file.attrs.update({"format": "mjlab-episodes", "format_version": 2})
         file.attrs.update(attributes)
@@ -352,23 +355,23 @@ def test_tensors_are_read_by_their_paths(tmp_path: Path) -> None:
             recording.episode(3)
 
 
-def test_what_is_no_recording_says_so(tmp_path: Path) -> None:
-    with pytest.raises(RecordingError, match=r"There is no recording .*b\.h5"):
+def test_a_file_that_is_not_a_recording_is_refused_by_name(tmp_path: Path) -> None:
+    with pytest.raises(RecordingError, match=r"The recording .*b\.h5 does not exist"):
         Recording(tmp_path / "b.h5")
     (tmp_path / "text.h5").write_text("no")
     with pytest.raises(RecordingError, match="is not an HDF5 file"):
         Recording(tmp_path / "text.h5")
-    with pytest.raises(RecordingError, match="is None and has to be 'mjlab-episodes'"):
+    with pytest.raises(RecordingError, match="is None, but it has to be 'mjlab-ep"):
         h5py.File(tmp_path / "other.h5", "w").close()
         Recording(tmp_path / "other.h5")
-    with pytest.raises(RecordingError, match="has version 9 of the format"):
+    with pytest.raises(RecordingError, match="has format version 9"):
         Recording(by_hand(tmp_path / "new.h5", format_version=9))
 
 
 def test_a_recording_that_was_killed_is_done_again_as_far_as_it_got(
     files: dict[str, Path], tmp_path: Path
 ) -> None:
-    """Its episodes are in parts, and there is no list of them."""
+    """Its episodes are in parts, without a list."""
     parts = tmp_path / "episodes.parts"
     parts.mkdir()
     (parts / "00000000.h5").write_bytes(files["same_step"].read_bytes())
@@ -382,7 +385,7 @@ def test_a_recording_that_was_killed_is_done_again_as_far_as_it_got(
     assert account.claimed == account.episodes == 2 and account.is_as_claimed
 
 
-def test_what_cannot_be_done_again_says_why(
+def test_an_impossible_replay_is_refused_with_the_reason(
     files: dict[str, Path], tmp_path: Path
 ) -> None:
     bare = by_hand(tmp_path / "bare.h5")
@@ -391,7 +394,7 @@ def test_what_cannot_be_done_again_says_why(
     with Recording(bare) as recording, pytest.raises(ReplayError) as caught:
         account_of(Replay(world_of(cartpole(), 1), recording))
     assert str(caught.value) == (
-        f"Episode 0 of {bare} has no 'start', which a replay starts from: "
+        f"Episode 0 of {bare} has no 'start', the initial state of a replay: "
         "record with record_physics=True."
     )
     with Recording(files["same_step"]) as recording:
@@ -411,7 +414,7 @@ def script(*arguments: str) -> subprocess.CompletedProcess[str]:
 
 
 @pytest.mark.slow
-def test_the_script_draws_writes_and_tells_what_is_not_exact(
+def test_the_script_draws_writes_and_lists_inexact_parts(
     tmp_path: Path, renderer_works: None
 ) -> None:
     from mjlab.gym.build import make
@@ -446,7 +449,9 @@ def test_the_script_draws_writes_and_tells_what_is_not_exact(
         opened["traj_1/rewards"][2] = 7.0
     done = script(str(file))
     assert done.returncode == 1
-    assert "NOT EXACT: episodes 1 had to be equal" in done.stdout
+    assert "NOT EXACT: episodes 1 should be bit-identical" in done.stdout
     done = script(str(tmp_path / "none.h5"))
     assert done.returncode == 2
-    assert done.stderr == f"error: There is no recording {tmp_path / 'none.h5'}.\n"
+    assert (
+        done.stderr == f"error: The recording {tmp_path / 'none.h5'} does not exist.\n"
+    )

@@ -1,4 +1,4 @@
-"""Bars of a report: where each begins, and how long it is."""
+"""Bars of a report: start and length."""
 
 import re
 from typing import Any
@@ -17,7 +17,7 @@ def markup(values: dict[str, float]) -> str:
 
 
 def drawn(values: dict[str, float]) -> tuple[dict[str, Bar], set[float]]:
-    """Left end and width of each bar, and the places of zero, in percent."""
+    """Left end and width of each bar, and the position of zero, in percent."""
     text = markup(values)
     names = re.findall(r"<span class=\"name\">(\w+)</span>", text)
     places = re.findall(r"left:([-\d.]+)%;width:([-\d.]+)%", text)
@@ -29,7 +29,7 @@ def drawn(values: dict[str, float]) -> tuple[dict[str, Bar], set[float]]:
 @pytest.mark.parametrize(
     ("values", "expected", "zero"),
     [
-        # From -1 to 3: a percent is 0.04, and zero lies at 25%.
+        # From -1 to 3: a percent is 0.04, and zero is at 25%.
         ({"gain": 3.0, "cost": -1.0}, {"gain": (25, 75), "cost": (0, 25)}, 25),
         ({"gain": 3.0, "slip": -0.5, "cost": -1.0}, {"slip": (12.5, 12.5)}, 25),
         ({"slip": -1.0, "cost": -4.0}, {"slip": (75, 25), "cost": (0, 100)}, 100),

@@ -1,4 +1,4 @@
-"""Parts of a report's page by hand: bands, ticks, words, films and differences."""
+"""Parts of a report's page: bands, ticks, words, videos and differences."""
 
 import itertools
 from pathlib import Path
@@ -15,7 +15,7 @@ from mjlab.report.words import duration
 from mjlab.settings.file import Settings
 
 
-def test_a_band_goes_along_its_upper_side_and_back_along_its_lower_one() -> None:
+def test_a_band_follows_its_upper_side_and_returns_along_its_lower_one() -> None:
     found = _band(["0", "1", "2"], ["5", "6", "7"], ["2", "3", "4"])
     assert found == "M0 2L1 3L2 4L2 7L1 6L0 5Z"
     parts = _band(["0", "1", "2", "3"], ["5", None, "7", "8"], ["2", "3", "4", "4"])
@@ -23,7 +23,7 @@ def test_a_band_goes_along_its_upper_side_and_back_along_its_lower_one() -> None
 
 
 @pytest.mark.parametrize("most", [2, 3, 4, 5])
-def test_a_scale_of_ratios_has_no_more_ticks_than_asked_for(most: int) -> None:
+def test_a_scale_of_ratios_has_at_most_the_requested_number_of_ticks(most: int) -> None:
     for decades in range(3, 16):
         ticks = Scale(1.0, 10.0**decades, "log").ticks(most)
         assert 1 < len(ticks) <= most
@@ -32,7 +32,7 @@ def test_a_scale_of_ratios_has_no_more_ticks_than_asked_for(most: int) -> None:
         assert max(ratios) == pytest.approx(min(ratios))
 
 
-def test_a_duration_is_told_in_its_two_largest_units() -> None:
+def test_a_duration_is_written_with_its_two_largest_units() -> None:
     assert duration(90_061.0) == "1 d 1 h"
     assert duration(3_725.0) == "1 h 2 min"
     assert duration(125.0) == "2 min 5 s"
@@ -42,7 +42,7 @@ def test_a_duration_is_told_in_its_two_largest_units() -> None:
 def test_films_share_the_room_of_a_page(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Of 1,000 bytes, films of 600, 500 and 300: the second one is beside the page."""
+    """Of videos of 600, 500 and 300 of 1,000 bytes, the second one is linked."""
     monkeypatch.setattr(outcome, "EMBEDDED", 1000)
     files = []
     for name, size in (("a", 600), ("b", 500), ("c", 300)):

@@ -1,4 +1,4 @@
-"""The page about a run: what it draws, what it says, and what it never does."""
+"""The report of a run: drawings, text, and security."""
 
 import base64
 import hashlib
@@ -54,7 +54,7 @@ def text_of(config: dict[str, Any]) -> str:
     return settings_text("Some-Task", flat_settings(**config))
 
 
-# --- A page, taken apart by Python's own parser ---------------------------------------
+# --- Page, parsed by Python's own parser ----------------------------------------------
 
 
 @dataclass
@@ -68,12 +68,12 @@ class Figure:
     paths: list[dict[str, str]] = field(default_factory=list)
 
     def outline(self, kind: str) -> str:
-        """The one path of a kind."""
+        """Return the only path of a kind."""
         (found,) = (p["d"] for p in self.paths if kind in p["class"].split())
         return found
 
     def points(self, kind: str = "line") -> list[tuple[float, float]]:
-        """Corners of a path as iterations and values, by the chart's own scales."""
+        """Return corners of a path as iterations and values, by the chart's scales."""
         pairs = re.findall(r"[ML]([\d.-]+) ([\d.-]+)", self.outline(kind))
         (x0, x1), (y0, y1) = self.x, self.y
         found = []
@@ -85,7 +85,7 @@ class Figure:
 
     @property
     def error(self) -> float:
-        """What a coordinate with one decimal cannot tell, in values."""
+        """Resolution of a coordinate with one decimal, in values."""
         return 0.051 / 400.0 * (self.y[1] - self.y[0])
 
 
@@ -121,7 +121,7 @@ class Page(HTMLParser):
         elif tag == "path":
             self.figures[-1].paths.append(values)
             if "data-name" in values:
-                # A figure may be drawn twice; the first is the one of its own.
+                # A figure can be drawn twice; the first is its own chart.
                 self.charts.setdefault(values["data-name"], self.figures[-1])
         if tag in ("script", "style", "figure"):
             self._open.append(tag)
@@ -151,7 +151,7 @@ def _pair(text: str) -> tuple[float, float]:
 
 
 def make_run(folder: Path, lines: list[Any], **info: Any) -> Path:
-    """A run's folder with figures, of which a text stays as it is."""
+    """A run's folder with figures; text is written unchanged."""
     folder.mkdir(parents=True, exist_ok=True)
     whole = {"task": "Some-Task", "name": "", "status": "finished", "reason": "done"}
     folder.joinpath("run.json").write_text(json.dumps(whole | info))
@@ -198,13 +198,13 @@ def test_every_term_of_the_reward_has_a_curve_with_all_its_points(tmp_path):
     assert "c1" in page.charts["Episode_Reward/effort"].paths[-1]["class"]
 
 
-def test_every_figure_of_a_run_that_was_trained_is_drawn_or_told(tmp_path):
+def test_every_figure_of_a_trained_run_is_on_the_page(tmp_path):
     folder = shutil.copytree(SHIPPED, tmp_path / "run")
     lines = [json.loads(row) for row in (folder / "metrics.jsonl").open()]
     names = {name for line in lines for name in line} - {"iteration"}
     page = page_of(folder)
-    told = {"Perf/seconds", "Train/env_steps"}  # The head says how much.
-    told |= {"Health/nonfinite", "Health/overflow"}  # Nothing went wrong.
+    told = {"Perf/seconds", "Train/env_steps"}  # The heading has the number.
+    told |= {"Health/nonfinite", "Health/overflow"}  # No faults.
     assert names - set(page.charts) == told
     assert "every number was finite" in page.text
     reward = page.charts["Episode_Reward/smooth"]
@@ -212,7 +212,7 @@ def test_every_figure_of_a_run_that_was_trained_is_drawn_or_told(tmp_path):
     assert reward.points()[-1][1] == pytest.approx(last, abs=reward.error)
 
 
-def test_a_term_without_an_episode_says_so_rather_than_being_left_out(tmp_path):
+def test_a_term_without_an_episode_is_listed_as_such(tmp_path):
     page = page_of(make_run(tmp_path, lines_of(1, Loss__value=lambda i: 1.0)))
     said = [f.text for f in page.figures if "no finished episode yet" in f.text]
     assert len(said) == 3  # The reward, and its two terms.
@@ -241,7 +241,7 @@ def test_a_gap_breaks_the_line_and_is_marked_and_absence_does_neither(tmp_path):
     ]
     assert "Loss/never" not in page.charts
     assert "never a finite value" in page.text
-    # The table of what was not finite: how often, and since when.
+    # The table of non-finite values: their number, and the first iteration.
     assert "Loss/value38" in page.text and "Loss/never201" in page.text
 
 
@@ -252,7 +252,7 @@ def test_a_long_run_keeps_its_extremes_and_means_its_stretches(tmp_path):
     chart = page_of(make_run(tmp_path, lines)).charts["Loss/value"]
     line = chart.points()
     assert len(line) == STRETCHES
-    # Stretches of ten: 1 to 10, whose values are 1 to 9 and 0, and so on.
+    # Intervals of ten: 1 to 10, whose values are 1 to 9 and 0, and so on.
     assert line[0] == pytest.approx((5.5, 4.5), abs=2 * chart.error + 0.2)
     assert line[123][1] == pytest.approx((45 - 4 + 50) / 10, abs=chart.error)
     band = chart.points("band")
@@ -304,7 +304,7 @@ def test_ticks_are_round_numbers(low, high, most, ticks):
     assert [text for _, text in Scale(low, high).ticks(most)] == ticks
 
 
-def test_zero_is_on_a_scale_where_it_is_near_or_asked_for():
+def test_zero_is_on_a_scale_if_near_or_requested():
     assert scale_for(10.0, 11.0).low > 9.0
     assert scale_for(10.0, 11.0, with_zero=True).low == 0.0
     assert scale_for(1.0, 11.0).low == 0.0
@@ -332,17 +332,17 @@ def test_a_chart_in_a_file_has_its_curve_where_its_numbers_are(tmp_path):
     # The first is the key of the legend.
     points = [p.split() for p in re.split("[ML]", outlines[-1])[1:]]
     (x0, y0), (x1, y1), (x2, y2) = [(float(x), float(y)) for x, y in points]
-    # A straight line up, on both scales of ratios, from margin to margin.
+    # A straight line on both logarithmic scales, from margin to margin.
     assert x1 - x0 == pytest.approx(x2 - x1, abs=0.2) and x2 - x0 > 900
     assert y0 - y1 == pytest.approx(y1 - y2, abs=0.2) and y0 - y2 > 350
     texts = list(root.iter("{http://www.w3.org/2000/svg}text"))
     assert "<b>" in [text.text for text in texts]
-    # What is across is told below the ticks, and in the picture.
+    # The horizontal axis is labelled below the ticks, and in the picture.
     below = {text.text: float(text.get("y", "")) for text in texts}
     assert y0 + 18 < below["iteration"] < 520
 
 
-# --- Files as they are found ----------------------------------------------------------
+# --- Missing and damaged files --------------------------------------------------------
 
 
 def test_a_torn_last_line_is_left_out_and_a_damaged_one_is_counted(tmp_path):
@@ -358,7 +358,7 @@ def test_a_torn_last_line_is_left_out_and_a_damaged_one_is_counted(tmp_path):
     assert "metrics.jsonl could not be read" not in whole.text
 
 
-def test_what_was_done_again_after_a_resume_takes_the_place_of_the_first(tmp_path):
+def test_repeated_iterations_after_a_resume_replace_the_first_ones(tmp_path):
     first = lines_of(8, Loss__value=lambda i: float(i))
     again = lines_of(10, Loss__value=lambda i: 20.0 + i)[5:]
     noted = {"iteration": 2, "time": "2026-01-02T03:04:05+00:00", "command": "t --x"}
@@ -371,7 +371,7 @@ def test_what_was_done_again_after_a_resume_takes_the_place_of_the_first(tmp_pat
     assert "after iteration 2, 2 January 2026, 03:04:05, by t --x" in page.text
 
 
-def test_a_run_that_is_going_says_how_far_it_is_and_that_it_may_be_dead(tmp_path):
+def test_a_running_run_shows_its_progress_and_a_warning_if_quiet(tmp_path):
     lines = lines_of(5, Loss__value=lambda i: 1.0)
     folder = make_run(tmp_path, lines, status="running")
     text = page_of(folder).text
@@ -399,7 +399,7 @@ def test_a_folder_that_is_no_run_is_refused(tmp_path):
         render(tmp_path)
 
 
-# --- A page that needs nothing and trusts nobody --------------------------------------
+# --- Self-contained page, untrusted content -------------------------------------------
 
 
 def evil_run(folder: Path) -> Path:
@@ -456,7 +456,7 @@ def test_links_lead_to_files_of_the_run(tmp_path):
     assert "Exported policy" in page.text
 
 
-def test_a_film_is_in_the_page_up_to_a_size_and_beside_it_beyond(tmp_path):
+def test_a_small_video_is_embedded_and_a_large_one_linked(tmp_path):
     folder = make_run(tmp_path, lines_of(1, Loss__value=lambda i: 1.0))
     (folder / "videos").mkdir()
     (folder / "videos" / "small.mp4").write_bytes(b"film" * 100)
@@ -465,13 +465,13 @@ def test_a_film_is_in_the_page_up_to_a_size_and_beside_it_beyond(tmp_path):
     page = page_of(folder)
     (embedded,) = (a for a in page.addresses if a.startswith("data:video/mp4;base64,"))
     assert base64.b64decode(embedded.partition(",")[2]) == b"film" * 100
-    assert page.addresses.count("./videos/large%20%231.mp4") >= 2  # Film and link.
+    assert page.addresses.count("./videos/large%20%231.mp4") >= 2  # Video and link.
 
 
-# --- Configuration, evaluation, words -------------------------------------------------
+# --- Configuration, evaluation, formatting --------------------------------------------
 
 
-def test_only_what_the_user_changed_is_told(tmp_path):
+def test_only_user_changes_are_listed(tmp_path):
     folder = make_run(tmp_path, lines_of(1, Loss__value=lambda i: 1.0))
     defaults = json.loads(json.dumps(CONFIG))
     defaults["env"]["scene"]["num_envs"] = 4096
@@ -490,7 +490,9 @@ def test_only_what_the_user_changed_is_told(tmp_path):
     )
 
 
-def test_a_run_as_it_comes_and_one_without_defaults_say_so(tmp_path):
+def test_a_run_with_default_settings_and_one_without_defaults_are_distinguished(
+    tmp_path,
+):
     folder = make_run(tmp_path, lines_of(1, Loss__value=lambda i: 1.0))
     assert "defaults of the task are unknown" in page_of(folder).text
     text = page_of(folder, defaults=flat_settings(**CONFIG)).text
@@ -538,7 +540,7 @@ def evaluation_with(gait: object) -> str:
     return json.dumps({"policy": "a.pt", "summary": {"episodes": 1}, "gait": gait})
 
 
-def test_the_gait_of_an_evaluation_is_shown_with_what_fails(tmp_path):
+def test_the_gait_of_an_evaluation_is_shown_with_its_failures(tmp_path):
     folder = make_run(tmp_path, lines_of(1, Loss__value=lambda i: 1.0))
     walking = {"feet": 2, "falls": 0, "steps_per_s": 9.6, "step_length": 0.05}
     walking |= {"linear_error": 0.27, "turning_error": 0.01, "vibration": None}
@@ -590,11 +592,12 @@ def test_durations_and_sizes_are_short():
     ]
 
 
-# --- Who writes it --------------------------------------------------------------------
+# --- Writers of the page
+# ----------------------------------------------------------------
 
 
 class Quiet:
-    """A display that shows nothing."""
+    """Display that shows nothing."""
 
     def __enter__(self):
         return self
@@ -630,7 +633,7 @@ def test_training_leaves_a_report_and_so_does_going_on(tmp_path):
     page = Page(folder.path.joinpath("report.html").read_text("utf-8"))
     assert "finished" in page.text and "2 of 2 iterations" in page.text
     assert len(page.charts["Loss/value"].points()) == 2
-    # What `env_cfg` sets.
+    # Settings of `env_cfg`.
     usual = CartpoleBalanceCfg().episode_length_s
     assert f"env.episode_length_s{usual}1.0" in page.text
     assert "the task at the start of the run" in page.text
@@ -679,7 +682,9 @@ def test_a_report_that_cannot_be_written_spoils_no_run(tmp_path, monkeypatch, ca
     assert "report of" in caplog.text and "disk full" in caplog.text
 
 
-def test_the_script_writes_it_without_torch_where_the_run_kept_its_defaults(tmp_path):
+def test_the_script_writes_the_page_without_torch_if_the_run_stored_its_defaults(
+    tmp_path,
+):
     folder = make_run(
         tmp_path / "Some-Task" / "now", lines_of(3, Loss__value=lambda i: 1.0 * i)
     )
@@ -728,7 +733,7 @@ def test_the_script_does_without_the_defaults_of_a_task_that_is_gone(tmp_path, c
 
 
 class Listening(Browser):
-    """A page that keeps what its console says."""
+    """Page that stores its console messages."""
 
     def __init__(self, url: str, **more: Any) -> None:
         self.complaints: list[Any] = []
@@ -765,7 +770,7 @@ def test_a_browser_shows_every_term_and_follows_the_pointer(tmp_path):
         )
         assert {f"Episode_Reward/{n}" for n in ("upright", "effort")} < sizes.keys()
         assert min(sizes.values()) > 100
-        # Where iteration 20 is, of 1 to 50.
+        # Position of iteration 20, of 1 to 50.
         browser.run("document.querySelector('svg').scrollIntoView()")
         x, y = browser.run(
             "(r => [r.x + r.width * 19 / 49, r.y + r.height / 2])"

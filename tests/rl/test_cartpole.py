@@ -1,4 +1,4 @@
-"""The product's smallest promise: the cartpole is solved while one watches."""
+"""The cartpole task is solved within seconds."""
 
 import os
 import time
@@ -17,7 +17,7 @@ def test_balance_is_solved_within_a_minute_on_two_cores(seed, record_property):
     import torch
 
     torch.set_num_threads(min(CORES, os.cpu_count() or 1))
-    # By processor time, since others may be at work on this machine.
+    # By processor time, because other processes can run on this machine.
     before = time.process_time()
     run = solve(seed, num_envs=256, limit=5.0 * LIMIT_S)
     spent = time.process_time() - before

@@ -1,4 +1,4 @@
-"""A resumed run takes the settings that the user changes."""
+"""A resumed run applies the settings that the user changes."""
 
 from pathlib import Path
 from typing import Any
@@ -36,14 +36,14 @@ def agent(iterations: int = 4, **algorithm) -> Any:
 
 
 def optimizer_in(folder: Path, iteration: int) -> dict:
-    """The optimiser's state in a checkpoint, as torch alone reads it."""
+    """The optimiser's state in a checkpoint, read with torch alone."""
     file = folder / "checkpoints" / f"model_{iteration:06d}.pt"
     data = torch.load(file, weights_only=True)
     return data["learner"]["algorithm"]["optimizer_state_dict"]
 
 
 def test_a_field_that_is_newer_than_the_file_is_no_change() -> None:
-    """A parameter of a term and an entry of a dictionary are, also where new."""
+    """Term parameters and dictionary entries also apply, including new ones."""
     names = {"env": "Cfg", "env.events.push": "EventTermCfg"}
     old = {"env.seed": 1, "env.ranges": {"x": 1.0}}
     new = {"env.seed": 2, "env.is_new": True, "env.ranges": {"x": 1.0, "y": 2.0}}
@@ -66,7 +66,7 @@ def test_a_fixed_learning_rate_that_changes_reaches_the_optimiser(tmp_path):
     ]
     second.run()
     assert [g["lr"] for g in optimizer_in(tmp_path, 3)["param_groups"]] == [1e-4]
-    # The moments are those of the run: an optimiser that began anew has made 4 steps.
+    # Moments are those of the run: a new optimiser would have made 4 steps.
     assert optimizer_in(tmp_path, 3)["state"][0]["step"] == 3 * 4
 
 
@@ -144,7 +144,7 @@ def test_another_optimiser_begins_without_moments_where_exactness_is_given_up(
 
 
 def worlds(smooth=1.0, numbers=(0.0, 1.0), far=0.1) -> Any:
-    """Cartpoles in which curricula move a weight and a range."""
+    """Cartpoles in which curricula change a weight and a range."""
     cfg: Any = env_cfg()
     cfg.rewards["smooth"].weight = smooth
     cfg.rewards["alive"] = RewardTermCfg(func=mdp.is_alive, weight=1.0)
@@ -173,7 +173,7 @@ def test_settings_of_the_worlds_that_change_replace_the_saved_ones(tmp_path):
     assert env.command_manager.term("numbers").ranges.tolist() == [[3.0, 4.0]]
     far = env.event_manager.term("reset_slider").params["position_range"]
     assert far.tolist() == [-0.25, 0.25]
-    # A weight that a curriculum has moved, and the user has not, stays.
+    # A weight changed by a curriculum but not by the user is kept.
     assert float(env.reward_manager.weight("alive")) == 0.5
     assert sorted(second.changes) == [
         "env.commands.numbers.ranges [[0.0, 1.0]] -> [[3.0, 4.0]]",
@@ -182,7 +182,7 @@ def test_settings_of_the_worlds_that_change_replace_the_saved_ones(tmp_path):
     ]
 
 
-def test_a_weight_that_is_typed_replaces_what_a_curriculum_made_of_it(tmp_path):
+def test_a_typed_weight_replaces_the_value_of_the_curriculum(tmp_path):
     trained(tmp_path, env=worlds())
     second = loop_of(agent(2), tmp_path, env=worlds())
     second.resume(tmp_path, chosen=["env.rewards.alive.weight"])
@@ -209,7 +209,7 @@ def other(what) -> Any:
         ("init_state", "env.scene.entities.cartpole.init_state"),
     ],
 )
-def test_what_an_exact_resume_cannot_change_is_refused_in_one_line(
+def test_settings_fixed_in_an_exact_resume_are_refused_in_one_line(
     tmp_path, what, said
 ):
     trained(tmp_path)
@@ -230,7 +230,7 @@ def test_what_an_exact_resume_cannot_change_is_refused_in_one_line(
 @pytest.mark.parametrize(
     ("metric", "expected"), [("Train/mean_reward", 7.0), ("Loss/value", None)]
 )
-def test_the_best_score_of_another_metric_is_forgotten(tmp_path, metric, expected):
+def test_the_best_score_of_another_metric_is_discarded(tmp_path, metric, expected):
     first = loop_of(agent(1), tmp_path)
     first.run()
     first._scores.best = 7.0

@@ -1,4 +1,4 @@
-"""Checkpoints: whole or passed over, safe to open, and of the right layout."""
+"""Checkpoints: complete or ignored, safe to open, and with the right layout."""
 
 import contextlib
 import copy
@@ -56,7 +56,7 @@ def value_of(path):
     return load_model(path)["learner"]["weights"][0].item()
 
 
-# --- Whole or absent -----------------------------------------------------------------
+# --- Complete or absent -------------------------------------------------------------
 
 
 def test_the_newest_checkpoint_wins_and_old_ones_go(tmp_path):
@@ -96,19 +96,19 @@ def test_a_damaged_checkpoint_is_passed_over(tmp_path, damage, ending):
     save(checkpoints, 2)
     damage(tmp_path / f"model_000002{ending}")
     assert checkpoints.newest() == tmp_path / "model_000001.pt"
-    # The next save of that iteration makes it whole again.
+    # The next save of that iteration makes it complete again.
     save(checkpoints, 2)
     assert value_of(checkpoints.newest()) == 2.0
 
 
 def flip_a_weight(path):
-    """One bit of a number, where only a checksum can see it."""
+    """One bit of a number, which only a checksum detects."""
     data = bytearray(path.read_bytes())
     data[data.index(np.full(2, 2.0, np.float32).tobytes()) + 3] ^= 1
     path.write_bytes(data)
 
 
-def test_a_damaged_checkpoint_is_refused_by_its_own_name_too(tmp_path):
+def test_a_damaged_checkpoint_is_also_refused_by_its_own_name(tmp_path):
     path = save(Checkpoints(tmp_path), 2)
     flip_a_weight(path)
     with pytest.raises(CheckpointError, match=r"is damaged: its checksum differs"):
@@ -142,14 +142,14 @@ def test_a_checkpoint_that_its_manifest_does_not_name_is_passed_over(tmp_path):
 
 
 class Killed(BaseException):
-    """Stands for a process that ends here and does nothing more."""
+    """Simulates a process that ends here."""
 
 
 @pytest.mark.parametrize("place", range(16))
 def test_a_save_that_ends_anywhere_leaves_a_checkpoint_that_loads(
     tmp_path, monkeypatch, place
 ):
-    """Every write, sync and rename of a save is a place where the process may die."""
+    """Every write, sync and rename of a save is a possible time of death."""
     checkpoints = Checkpoints(tmp_path, keep=1)
     save(checkpoints, 1)
     calls = 0
@@ -167,7 +167,7 @@ def test_a_save_that_ends_anywhere_leaves_a_checkpoint_that_loads(
     with monkeypatch.context() as patch:
         for name in ("fsync", "replace"):
             patch.setattr(files.os, name, dying(getattr(os, name)))
-        # A dead process cleans nothing up.
+        # A dead process does not clean up.
         patch.setattr(files.Path, "unlink", dying(files.Path.unlink))
         try:
             save(checkpoints, 2)
@@ -230,7 +230,7 @@ def attack_files():
 
 
 def vouch_for(path):
-    """Write a manifest with the checksum of a file, as an attacker can."""
+    """Write a manifest with the checksum of a file, as an attacker could."""
     files = {path.name: hashlib.sha256(path.read_bytes()).hexdigest()}
     manifest = {"format": 2, "iteration": 1, "files": files}
     path.with_suffix(".json").write_text(json.dumps(manifest))
@@ -238,7 +238,7 @@ def vouch_for(path):
 
 @pytest.mark.filterwarnings("ignore:Detected pickle protocol")
 @pytest.mark.parametrize("data", attack_files(), ids=["pickle", "torch", "zip"])
-def test_a_crafted_pickle_is_refused_and_runs_nothing(tmp_path, monkeypatch, data):
+def test_a_crafted_pickle_is_refused_and_not_executed(tmp_path, monkeypatch, data):
     monkeypatch.chdir(tmp_path)
     path = tmp_path / "model_000001.pt"
     path.write_bytes(data)
@@ -254,7 +254,7 @@ def test_a_crafted_pickle_is_refused_and_runs_nothing(tmp_path, monkeypatch, dat
         ({"actor_state_dict": {}, "iter": 3}, "is not a checkpoint of this project"),
         ({"format": 99, "learner": {}}, "has format 99; this version reads format 2"),
         ({"format": 1, "learner": {}}, "has format 1; this version reads format 2"),
-        ({"format": 2, "model": {}}, "it holds 'format', 'model'"),
+        ({"format": 2, "model": {}}, "it contains 'format', 'model'"),
     ],
 )
 def test_a_file_of_something_else_is_refused_by_name(tmp_path, data, said):
@@ -272,7 +272,7 @@ def test_a_run_checkpoint_holds_tensors_and_plain_values_only(tmp_path):
         torch.load(file, weights_only=True)
 
 
-# --- Of the right layout -------------------------------------------------------------
+# --- Layout ---------------------------------------------------------------------------
 
 
 @pytest.fixture(scope="module")
@@ -359,11 +359,11 @@ def test_a_field_that_is_newer_than_a_file_has_its_default():
         check_layout(saved_layout({"layout": older}, cfg), present, Path("model.pt"))
 
 
-def test_what_the_policy_does_not_see_may_change_when_new_episodes_start(saved):
+def test_data_unseen_by_the_policy_may_change_when_new_episodes_start(saved):
     assert resume(saved, env=with_reward(), exact=False).iteration == 1
 
 
-def test_a_run_without_its_worlds_is_not_taken_for_one_that_goes_on_exactly(tmp_path):
+def test_a_run_without_its_worlds_does_not_count_as_an_exact_resume(tmp_path):
     cfg = agent_cfg(1, checkpoint=CheckpointCfg(env_state=False))
     make_loop(cfg, folder=tmp_path).run()
     with pytest.raises(CheckpointError, match="no state of the worlds"):
@@ -371,7 +371,7 @@ def test_a_run_without_its_worlds_is_not_taken_for_one_that_goes_on_exactly(tmp_
     assert resume(tmp_path, exact=False).iteration == 1
 
 
-def test_a_run_of_other_processes_is_not_taken_for_one_that_goes_on_exactly(saved):
+def test_a_run_of_other_processes_does_not_count_as_an_exact_resume(saved):
     path = find_checkpoint(saved)
     with pytest.raises(
         CheckpointError, match="saved by 1 processes, but 2 are running"

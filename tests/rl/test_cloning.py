@@ -1,4 +1,4 @@
-"""Cloning of recorded behaviour, and what begins with it."""
+"""Cloning of recorded behaviour, and training that starts from it."""
 
 from pathlib import Path
 
@@ -26,13 +26,13 @@ STEPS = 60
 
 
 def controller(seen: torch.Tensor) -> torch.Tensor:
-    """A controller by hand that a perceptron can do."""
+    """Controller that a perceptron can represent."""
     return torch.tanh(seen @ GAINS).unsqueeze(1)
 
 
 @pytest.fixture(scope="module")
 def demos(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """What the controller did in 16 worlds, in three episodes of 20 steps each."""
+    """Actions of the controller in 16 worlds, in three episodes of 20 steps each."""
     folder = tmp_path_factory.mktemp("demos")
     cfg = env_cfg(worlds=16)
     cfg.recording = RecordingCfg(folder=str(folder), name="demos")
@@ -73,7 +73,7 @@ def test_the_steps_of_a_recording_are_those_of_the_controller(demos: Path) -> No
     torch.testing.assert_close(steps["actions"], controller(seen))
 
 
-def test_a_cloned_policy_does_what_the_controller_would_do_elsewhere(
+def test_a_cloned_policy_acts_like_the_controller_in_new_states(
     run: Run,
 ) -> None:
     assert run.task == TASK and run.info()["status"] == "finished"
@@ -110,7 +110,7 @@ def test_ppo_begins_with_a_cloned_policy_and_keeps_it_while_the_critic_learns(
     torch.testing.assert_close(after, before, rtol=0, atol=0)
 
 
-def test_what_critics_learn_first_the_policy_does_not() -> None:
+def test_initial_updates_of_the_critic_leave_the_policy_unchanged() -> None:
     held, free = make_loop(agent_cfg(1)), make_loop(agent_cfg(1))
     held.learner.critic_first = 1
     states = {}
@@ -131,7 +131,7 @@ def test_what_critics_learn_first_the_policy_does_not() -> None:
         moments = algorithm.optimizer.state  # type: ignore[union-attr]
         kept = [weights in moments for weights in algorithm.actor.parameters()]  # type: ignore
         assert set(kept) == {name == "free"}
-    # What comes next begins with the smallest of steps.
+    # Training then starts with the smallest learning rate.
     assert held.learner.learning_rate == 1e-5 < free.learner.learning_rate
     assert states["held"] == {"actor": True, "critic": False}
     assert states["free"] == {"actor": False, "critic": False}
@@ -140,7 +140,7 @@ def test_what_critics_learn_first_the_policy_does_not() -> None:
 def test_a_student_begins_where_another_runs_policy_ended(
     run: Run, tmp_path: Path
 ) -> None:
-    """By the role of the network that acts, and not by its name."""
+    """By the role of the acting network, not by its name."""
     agent = DistillationAgentCfg(
         num_steps_per_env=1,
         max_iterations=0,
@@ -159,7 +159,7 @@ def test_a_student_begins_where_another_runs_policy_ended(
     torch.testing.assert_close(load_policy(begun.path, env, agent)(seen), before)
 
 
-def test_what_was_normalised_by_demonstrations_stays_so(demos: Path) -> None:
+def test_normalisation_from_demonstrations_stays_fixed(demos: Path) -> None:
     agent = CloningAgentCfg(max_iterations=1)
     agent.actor.obs_normalization = True
     agent.algorithm.demonstrations = str(demos)
@@ -174,10 +174,10 @@ def test_what_was_normalised_by_demonstrations_stays_so(demos: Path) -> None:
     torch.testing.assert_close(normaliser.mean, before, rtol=0, atol=1e-4)
 
 
-# What makes no sense.
+# Invalid configurations.
 
 
-def test_what_a_recording_does_not_hold_is_named(demos: Path) -> None:
+def test_data_missing_in_a_recording_are_named(demos: Path) -> None:
     def refused(shapes: dict[str, torch.Size], num_actions: int) -> str:
         with pytest.raises(RecordingError) as error:
             read_demonstrations(demos, shapes, num_actions)
@@ -197,7 +197,7 @@ def test_what_a_recording_does_not_hold_is_named(demos: Path) -> None:
     )
 
 
-def test_no_recording_is_asked_for_by_name(tmp_path: Path) -> None:
+def test_a_missing_recording_option_is_named(tmp_path: Path) -> None:
     with pytest.raises(UsageError) as error:
         clone.main([TASK, "--logs", str(tmp_path)])
     assert str(error.value) == "Name the recording: --demos recordings/demos.h5."

@@ -1,4 +1,4 @@
-"""Learners' configurations, against RSL-RL's constructors and its own complaints."""
+"""Learner configurations, compared with RSL-RL's constructors and its own errors."""
 
 import dataclasses
 import inspect
@@ -48,7 +48,7 @@ from mjlab.rl.vecenv import RslRlVecEnv
 from mjlab.settings.file import read_out
 from tests.worlds.rl_runs import agent_cfg, env_cfg, make_env, make_loop, network
 
-# What RSL-RL gets from elsewhere than the configuration.
+# Arguments that RSL-RL gets from elsewhere than the configuration.
 MODEL = {"obs", "obs_groups", "obs_set", "output_dim"}
 ALGORITHM = {"storage", "device", "multi_gpu_cfg"}
 CASES = [
@@ -59,7 +59,7 @@ CASES = [
     (RnnModelCfg(), None, MODEL, set()),
     (CnnModelCfg(), None, MODEL | {"cnns"}, set()),
     (SpatialCnnModelCfg(), CNNModel, MODEL | {"cnns"}, {"temperature"}),
-    # `construct_algorithm` takes this one out before it calls the constructor.
+    # `construct_algorithm` removes this one before it calls the constructor.
     (PpoCfg(), PPO, ALGORITHM | {"actor", "critic"}, {"share_cnn_encoders"}),
     (DistillationCfg(), None, ALGORITHM | {"student", "teacher", "kwargs"}, set()),
     (CnnCfg(), CNN, {"input_dim", "input_channels"}, set()),
@@ -84,7 +84,7 @@ def test_fields_and_defaults_are_those_of_rsl_rl(cfg, built, injected, extra):
     for name in fields - extra:
         default = signature[name].default
         if default is inspect.Parameter.empty or default is None:
-            continue  # RSL-RL leaves the choice to us.
+            continue  # RSL-RL leaves the choice to the user.
         if name in ("hidden_dims", "entropy_coef"):
             continue  # As in mjlab: tests/house/test_mjlab_fields.py compares them.
         assert getattr(cfg, name) == default, name
@@ -119,7 +119,7 @@ def test_a_distribution_may_be_given_as_rsl_rl_takes_it(given, wanted):
     assert RnnModelCfg(distribution_cfg=dict(given)).distribution_cfg == wanted
 
 
-def test_a_distribution_that_there_is_not_is_answered():
+def test_an_unknown_distribution_is_refused():
     with pytest.raises(ValueError, match=r"no distribution 'Gausian'.*'GaussianDistr"):
         MlpModelCfg(distribution_cfg={"class_name": "Gausian"})  # pyright: ignore
     with pytest.raises(TypeError, match=r"GaussianCfg has no field 'std'.*'std_type'"):
@@ -170,7 +170,7 @@ def test_parts_reach_rsl_rl_by_type():
 
 
 def mirrored(env, obs, actions):
-    """The cartpole's left is its right: all but the cosine of the angle change sign."""
+    """The cartpole is symmetric: all but the cosine of the angle change sign."""
     if obs is not None:
         sign = torch.tensor([-1.0, 1.0, -1.0, -1.0, -1.0])
         flipped = obs.clone()
@@ -210,7 +210,7 @@ def test_an_unknown_kind_of_agent_is_refused_by_name():
         Learner(worlds, AgentCfg(), Ranks())
 
 
-# --- What is said before anything is built --------------------------------------------
+# --- Errors before anything is built --------------------------------------------------
 
 GROUPS = ["actor", "critic", "camera"]
 POLICY = MlpModelCfg(distribution_cfg=GaussianCfg())
@@ -259,7 +259,7 @@ POLICY = MlpModelCfg(distribution_cfg=GaussianCfg())
         ),
     ],
 )
-def test_what_cannot_work_is_said_at_once(cfg, said):
+def test_invalid_settings_are_reported_before_training(cfg, said):
     with pytest.raises(ValueError) as caught:
         check_agent(cfg, GROUPS, num_envs=8)
     assert said in str(caught.value)
@@ -276,7 +276,7 @@ def test_mistakes_are_found_before_an_environment_is_built():
     check_agent(agent_cfg(), groups_of(env_cfg()), 8)
 
 
-def test_a_group_that_is_not_concatenated_is_seen_term_by_term():
+def test_a_group_that_is_not_concatenated_is_observed_term_by_term():
     cfg = env_cfg()
     cfg.observations["critic"].concatenate_terms = False
     sees = {"actor": ("actor",), "critic": ("critic/velocity", "actor")}
@@ -285,7 +285,7 @@ def test_a_group_that_is_not_concatenated_is_seen_term_by_term():
     assert loop.learner.algorithm.critic.obs_dim == 2 + 5
 
 
-def test_all_problems_are_said_together():
+def test_all_problems_are_reported_together():
     cfg = agent_cfg(actor=network(), critic=POLICY, obs_groups={})
     with pytest.raises(ValueError) as caught:
         check_agent(cfg, GROUPS, num_envs=8)
@@ -301,7 +301,7 @@ def test_configurations_need_no_torch():
     subprocess.run([sys.executable, "-c", code], check=True)
 
 
-def test_names_of_mjlab_make_what_ours_make_and_files_hold_ours():
+def test_names_of_mjlab_create_our_configurations_and_files_contain_our_names():
     theirs = mjlab.rl.RslRlOnPolicyRunnerCfg(
         actor=mjlab.rl.RslRlModelCfg(distribution_cfg={"init_std": 1.0}),
         critic=mjlab.rl.RslRlModelCfg(),

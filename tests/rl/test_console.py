@@ -1,4 +1,4 @@
-"""The display of a training in a terminal or in a file."""
+"""Display of a training in a terminal or in a file."""
 
 import builtins
 import io
@@ -36,7 +36,7 @@ def shown(make, **options):
     return out.getvalue()
 
 
-def test_plain_lines_say_the_main_figures_without_colours():
+def test_plain_lines_show_the_main_figures_without_colours():
     text = shown(PlainLines)
     assert text.splitlines() == [
         "3/10  23,456 steps/s  reward 12.5  ETA 1 h 06 min  nonfinite 2",
@@ -53,7 +53,7 @@ def test_the_panel_shows_progress_best_and_worst_terms_and_trouble():
     assert "overflow" not in text
 
 
-def test_lines_may_be_kept_apart_in_time_but_the_last_always_comes():
+def test_lines_may_be_spaced_in_time_but_the_last_is_always_printed():
     out = io.StringIO()
     display = PlainLines(Console(file=out, width=100), every=60.0)
     display.show(progress(1), FIGURES)
@@ -87,7 +87,7 @@ def test_a_duration_reads_well(seconds, text):
     assert duration(seconds) == text
 
 
-def test_nothing_is_printed_while_a_learner_is_built_and_learns(capsys):
+def test_building_and_training_a_learner_prints_no_text(capsys):
     make_loop(agent_cfg(1)).run()
     assert capsys.readouterr().out == ""
     assert builtins.print is print

@@ -1,4 +1,4 @@
-"""Several processes: who is who, and one policy learned from different worlds."""
+"""Several processes: their ranks, and one policy trained on different worlds."""
 
 import json
 import os
@@ -18,10 +18,10 @@ from mjlab.runs import Checkpoints
 
 ROOT = Path(__file__).parents[2]
 
-# --- Who is who ----------------------------------------------------------------------
+# --- Ranks ----------------------------------------------------------------------------
 
 
-def test_ranks_are_what_torchrun_says():
+def test_ranks_equal_those_of_torchrun():
     said = {"RANK": "5", "LOCAL_RANK": "1", "WORLD_SIZE": "8", "LOCAL_WORLD_SIZE": "4"}
     ranks = Ranks.from_environment(said)
     assert ranks == Ranks(index=5, local=1, world=8, local_world=4)
@@ -79,7 +79,7 @@ def test_gpus_that_are_not_there_are_refused(gpus, count, said):
     assert said in str(caught.value)
 
 
-def test_the_command_line_goes_on_under_torchrun(monkeypatch):
+def test_the_command_line_continues_under_torchrun(monkeypatch):
     line = ["scripts/train.py", "Velocity-G1", "--gpus", "0", "--logs", "there"]
     monkeypatch.setattr(sys, "argv", line)
     monkeypatch.setattr(sys.modules["__main__"], "__spec__", None)
@@ -91,12 +91,12 @@ def test_the_command_line_goes_on_under_torchrun(monkeypatch):
         "--standalone",
     ]
     assert command[4:6] == ["--nproc-per-node", "2"]
-    # As torchrun itself reads it: options of ours are not taken for its own.
+    # As parsed by torchrun: options of the program are not its own.
     from torch.distributed.run import parse_args
 
     read = parse_args(command[3:])
     assert [read.training_script, *read.training_script_args] == line
-    # Begun by its name, as by `python -m mjlab`.
+    # Started by its name, as by `python -m mjlab`.
     begun = SimpleNamespace(name="mjlab.__main__")
     monkeypatch.setattr(sys.modules["__main__"], "__spec__", begun)
     read = parse_args(torchrun_command(2)[3:])
@@ -183,7 +183,7 @@ def test_two_ranks_hold_one_policy_and_see_different_worlds(tmp_path):
     assert first["first"] != second["first"]
     assert first["state"] == second["state"]
     assert first["lr"] == second["lr"]
-    # Both account for the worlds of both.
+    # Both count the worlds of both.
     figures = [
         {k: v for k, v in r["figures"].items() if "Perf" not in k}
         for r in (first, second)
@@ -239,14 +239,14 @@ def test_two_agents_on_loopback_train_as_two_nodes(tmp_path):
 STAND_INS = {
     "torchrun": 'exec "$PYTHON" -m torch.distributed.run --local-addr 127.0.0.1 "$@"',
     "scontrol": '[ "$*" = "show hostnames two[1-2]" ] && printf "127.0.0.1\\nother\\n"',
-    # A task on each of two machines, whose ends it waits for.
+    # One task on each of two machines, until both end.
     "srun": '"$@" & one=$!\n"$@" & two=$!\nwait $one && wait $two',
 }
 
 
 @pytest.mark.slow
-def test_the_script_for_slurm_trains_on_two_nodes_and_goes_on(tmp_path):
-    """SLURM's own commands are stand-ins, which do here what they do on two."""
+def test_the_script_for_slurm_trains_on_two_nodes_and_resumes(tmp_path):
+    """Stand-ins for SLURM's commands, which start two agents on one machine."""
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
@@ -278,7 +278,7 @@ def test_the_script_for_slurm_trains_on_two_nodes_and_goes_on(tmp_path):
             timeout=280,
         )
         assert done.returncode == 0, done.stdout + done.stderr
-        # The first process alone writes.
+        # Only the first process writes.
         (file,) = tmp_path.glob("Cartpole-Balance/2*/metrics.jsonl")
         return json.loads(file.read_text().splitlines()[-1])
 

@@ -1,9 +1,9 @@
-"""The n-th call of the system fails, n = 1, 2, ...: nothing saved is lost or torn.
+"""The n-th system call fails, n = 1, 2, ...: no saved data are lost or incomplete.
 
-Each writer runs with its first write failing, then its second, and so on until it gets
-through; the same for syncs, renames, new files and allocations. Afterwards a reader
+Each writer runs with its first write failing, then its second, and so on until it
+succeeds; the same for syncs, renames, new files and allocations. Afterwards a reader
 finds the old state or the new one, the failure was reported in one line, and writing
-again succeeds. The same is done to whole trainings.
+again succeeds. The same is done with complete trainings.
 """
 
 import errno
@@ -69,16 +69,16 @@ def metrics(folder: Path) -> Writer:
         assert found[:5] == [1.0, 2.0, 3.0, 4.0, 5.0]
         assert found[5:] in ([6.0, 7.0, 8.0], [], [60.0])
         assert read_metrics(path).damaged == 0
-        # Lines that count as not yet written are those of the old state.
+        # Lines that do not count as written belong to the old state.
         return "new" if found[5:] == [60.0] else "old"
 
     return Writer(write, read)
 
 
 def sweep(folder: Path) -> Writer:
-    """One more trial is scored, and the page is written."""
+    """Another trial is scored, and the page is written."""
     search = make_search()
-    # SQLite writes 60 times to make the tables, so each study is a copy of one.
+    # SQLite needs 60 writes to create the tables, so each study is a copy of one.
     template = folder.parent / "template"
     if not template.exists():
         search.begin(template, "s")
@@ -110,7 +110,7 @@ def sweep(folder: Path) -> Writer:
 
 
 def record_on(folder: Path) -> Writer:
-    """Episodes are added to a recording that has one already, and it is finished."""
+    """Episodes are added to a recording with one episode, and it is finished."""
     path = folder / "run.h5"
     said: list[str] = []
     file = a_file(path, said)
@@ -143,17 +143,17 @@ WRITERS = [
 
 
 def is_reported(error: Exception, code: int) -> bool:
-    """True for an error that the command line prints as one line."""
+    """Return True for an error that the command line prints as one line."""
     if code == errno.ENOMEM:
-        # The allocator that failed belongs to Python, NumPy, torch, SQLite or HDF5.
+        # The failed allocator belongs to Python, NumPy, torch, SQLite or HDF5.
         return "alloc" in str(error) or "memory" in f"{type(error)} {error}".lower()
     return _is_answer(error) and "\n" not in str(error)
 
 
 def failures(make: Any, folder: Path, kind: str, code: int) -> tuple[int, list[str]]:
-    """Fail each call of a kind in turn; return how many failed, and what went wrong."""
+    """Fail each call of a kind in turn; return the number of failures, and errors."""
     wrong: list[str] = []
-    # SQLite writes 60 times a trial, and each failure takes a second.
+    # SQLite makes 60 writes per trial, and each failure takes a second.
     for at in range(1, 400, 4 if make is sweep else 1):
         place = folder / f"{kind}-{code}-{at}"
         place.mkdir(parents=True)
@@ -187,7 +187,7 @@ def failures(make: Any, folder: Path, kind: str, code: int) -> tuple[int, list[s
 
 @pytest.mark.slow
 @pytest.mark.parametrize("make", WRITERS, ids=lambda make: make.__name__)
-def test_a_failing_call_loses_nothing(
+def test_a_failing_call_loses_no_data(
     make: Any, tmp_path: Path, request: pytest.FixtureRequest, library: Path
 ) -> None:
     if ran_alone(request, LD_PRELOAD=str(library)):
@@ -222,14 +222,14 @@ def train(logs: Path, *more: str, **env: str) -> subprocess.CompletedProcess[str
 
 
 def check_run(run: Path) -> bool:
-    """Check all that a run has saved; return True if it has a checkpoint."""
+    """Check all saved files of a run; return True if it has a checkpoint."""
     checkpoints = Checkpoints(run / "checkpoints")
     for number in checkpoints.iterations():
         path = checkpoints.folder / f"model_{number:06d}.pt"
         assert find_fault(path) is None
     assert read_metrics(run / "metrics.jsonl").damaged == 0
     status = json.loads((run / "run.json").read_text())["status"]
-    # A folder that could not be made whole has no run in it to end.
+    # A folder that was not created completely has no run.
     assert status != "running" or not (run / "defaults.json").exists()
     return bool(checkpoints.iterations())
 

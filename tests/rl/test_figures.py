@@ -1,4 +1,4 @@
-"""Figures of a training by hand: patience, files of figures, and rates that decay."""
+"""Training figures: patience, files of figures, and decaying rates."""
 
 import json
 from pathlib import Path
@@ -15,7 +15,7 @@ from mjlab.rl.figures import Scores, Window
 from mjlab.rl.logging import JsonlWriter, TensorboardWriter
 
 
-def test_patience_is_so_many_looks_without_a_better_score() -> None:
+def test_patience_is_a_number_of_evaluations_without_a_better_score() -> None:
     scores = Scores("score", target=None, patience=2)
     reasons = []
     for value in (1.0, 0.5, float("nan"), 0.9, 2.0, 1.0):
@@ -28,7 +28,7 @@ def test_patience_is_so_many_looks_without_a_better_score() -> None:
     assert "has not beaten 1 in 3 checks" in str(reasons[3])
 
 
-def test_figures_up_to_the_iteration_of_a_resume_are_kept(tmp_path: Path) -> None:
+def test_figures_up_to_the_resumed_iteration_are_kept(tmp_path: Path) -> None:
     path = tmp_path / "metrics.jsonl"
     writer = JsonlWriter(path)
     for iteration in range(1, 6):
@@ -45,7 +45,7 @@ def test_figures_up_to_the_iteration_of_a_resume_are_kept(tmp_path: Path) -> Non
 
 
 @pytest.mark.parametrize(("start", "purged"), [(0, None), (1, 2), (7, 8)])
-def test_tensorboard_purges_what_comes_after_the_iteration_of_a_resume(
+def test_tensorboard_purges_figures_after_the_resumed_iteration(
     start: int, purged: int | None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     asked: list[Any] = []
@@ -76,7 +76,7 @@ def test_the_rate_of_a_student_halves_with_so_many_samples() -> None:
 
     learner = Learner()
     with pytest.raises(ZeroDivisionError):
-        learner.update()  # Of no updates there is no mean.
+        learner.update()  # Without updates there is no mean.
     assert learner.learning_rate == pytest.approx(0.2)
     assert learner.optimizer.param_groups[0]["lr"] == pytest.approx(0.2)
 
@@ -107,7 +107,7 @@ def test_the_window_holds_just_enough_of_the_latest_episodes() -> None:
     # Nine episodes are too few, so all of them count.
     assert window.means()["Train/mean_reward"] == pytest.approx(140 / 9)
     window.add(6.0, 12.0, 6.0)
-    # The last two iterations have ten, so the first goes.
+    # The last two iterations have ten, so the first is dropped.
     assert window.means()["Train/mean_reward"] == pytest.approx(46 / 10)
     assert window.means()["Train/mean_episode_length"] == pytest.approx(42 / 10)
     other = Window(10)

@@ -1,4 +1,4 @@
-"""First weights from another task's run: by name, and acting as that policy did."""
+"""Initial weights from another task's run: copied by name, with the same actions."""
 
 import copy
 from typing import Any
@@ -19,7 +19,7 @@ ELU = torch.nn.functional.elu
 
 
 def by_hand(weights, seen):
-    """A policy with one hidden layer, written down."""
+    """A policy with one hidden layer, in plain torch."""
     mean, std = weights["obs_normalizer._mean"], weights["obs_normalizer._std"]
     inner = (seen - mean) / (std + 0.01) @ weights["mlp.0.weight"].T
     hidden = ELU(inner + weights["mlp.0.bias"])
@@ -33,7 +33,7 @@ def old(tmp_path):
 
 
 def widened(cfg=None, position=1):
-    """A loop whose observations have two new columns amid the old ones."""
+    """A loop whose observations have two new columns between the old ones."""
     world: Any = env_cfg()
     for group in world.observations.values():
         terms = list(group.terms.items())
@@ -43,7 +43,7 @@ def widened(cfg=None, position=1):
 
 
 def nets(loop) -> tuple[Any, Any]:
-    """The actor and the critic that learn."""
+    """Return the trained actor and critic."""
     learned: Any = loop.learner.algorithm
     return learned.actor, learned.critic
 
@@ -94,7 +94,7 @@ def test_weights_of_the_new_observation_learn(old):
     assert nets(loop)[0].mlp[0].weight[:, 1:3].abs().min() > 0.0
 
 
-def test_actions_are_taken_by_the_name_of_what_they_move(tmp_path):
+def test_actions_are_matched_by_the_name_of_their_target(tmp_path):
     task = load_task("Velocity-Go1-Flat")
     agent = agent_cfg(1)
 
@@ -149,7 +149,7 @@ def test_a_policy_of_another_form_is_refused_with_the_setting_that_differs(old):
     )
 
 
-def test_a_critic_that_does_not_fit_is_new_and_the_line_says_why(old):
+def test_a_critic_that_does_not_fit_is_new_and_the_line_explains_it(old):
     critic = network()
     critic.activation = "tanh"
     loop = make_loop(agent_cfg(critic=critic))

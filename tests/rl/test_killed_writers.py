@@ -1,4 +1,4 @@
-"""Writers that are killed: nothing finished is lost, nothing half is taken for whole.
+"""Killed writers: finished data are not lost, and incomplete data are not accepted.
 
 A forked child dies by SIGKILL before its first call of the disk, then before its
 second, and so on until it gets through. `tests/recording/test_power_cut.py` tests that
@@ -37,7 +37,7 @@ def ends(process: int) -> int:
 
 
 def dying_at(work: Callable[[], object], place: int) -> Callable[[], object]:
-    """Work that dies before a call of the disk."""
+    """Work that dies before a disk call."""
     left = iter(range(place))
 
     def dying(call: Callable[..., Any]) -> Callable[..., Any]:
@@ -57,16 +57,15 @@ def dying_at(work: Callable[[], object], place: int) -> Callable[[], object]:
 
 
 ALONE = "MJLAB_TEST_ALONE"
-"""Set in the process of its own in which a test runs."""
+"""Set in the separate process in which a test runs."""
 
 
 def ran_alone(request: pytest.FixtureRequest, **more: str) -> bool:
-    """Run a test in a new process, unless this is the one; it has to pass there.
+    """Run a test in a new process, unless this is the new process; it must pass there.
 
-    The process has what is named in its environment besides.
-
-    After other tests a worker can be too large to be copied, since `fork` has no memory
-    for it, and a copy waits forever for a lock that another of its threads had.
+    The given variables are added to its environment. After other tests a worker can be
+    too large for `fork`, and a forked copy can wait forever for a lock of another
+    thread.
     """
     if ALONE in os.environ:
         return False

@@ -27,7 +27,7 @@ def test_figures_go_to_jsonl_and_tensorboard(tmp_path):
     assert lines[1]["Loss/value"] == loop.figures["Loss/value"]
 
 
-def test_without_tensorboard_the_pip_line_is_said_and_training_goes_on(
+def test_without_tensorboard_the_installation_is_suggested_and_training_continues(
     tmp_path, monkeypatch, caplog
 ):
     hide(monkeypatch, "torch.utils.tensorboard")
@@ -84,7 +84,7 @@ def test_writers_are_closed_whichever_of_them_fails(tmp_path, monkeypatch):
     ):
         pass
     assert closed == [("tensorboard", False), ("jsonl", True)]
-    # One that cannot be opened leaves none of the others open.
+    # If one cannot be opened, none of the others stays open.
     closed.clear()
     monkeypatch.setattr("mjlab.rl.logging.WandbWriter", lambda *args: 1 / 0)
     with (

@@ -1,4 +1,4 @@
-"""The training loop: what it repeats exactly, when it stops, and what it waits for."""
+"""The training loop: exact repetition, reasons to stop, and synchronisation."""
 
 import dataclasses
 import math
@@ -73,7 +73,7 @@ AGENTS = {
 
 
 class Learning(Hook):
-    """A hook with a model of its own: a mean that it learns by drawing numbers."""
+    """Hook with a model: a mean that it learns from random numbers."""
 
     name = "learning"
 
@@ -103,7 +103,7 @@ def test_ten_iterations_equal_five_and_five_after_a_resume_bit_for_bit(tmp_path,
 
     first = make_loop(AGENTS[kind](5), hooks=[Learning()], folder=tmp_path)
     first.run()
-    # Whatever happens in between must not matter.
+    # Operations in between must have no effect.
     torch.manual_seed(99)
     np.random.seed(99)
     second = make_loop(AGENTS[kind](10), hooks=[Learning()], folder=tmp_path)
@@ -116,7 +116,7 @@ def test_ten_iterations_equal_five_and_five_after_a_resume_bit_for_bit(tmp_path,
     assert differing(flat_state(whole), flat_state(second)) == []
 
 
-def test_a_run_that_goes_on_without_its_worlds_starts_new_episodes(tmp_path):
+def test_a_run_resumed_without_its_worlds_starts_new_episodes(tmp_path):
     first = make_loop(agent_cfg(3, init_at_random_ep_len=False), folder=tmp_path)
     first.run()
     assert first.env.episode_length_buf.tolist() == [3 * STEPS] * WORLDS
@@ -128,14 +128,14 @@ def test_a_run_that_goes_on_without_its_worlds_starts_new_episodes(tmp_path):
     assert torch.equal(flat_state(first)[name], flat_state(second)[name])
 
 
-def test_a_checkpoint_that_a_run_goes_on_from_is_not_written_again(tmp_path):
+def test_a_checkpoint_from_which_a_run_resumes_is_not_written_again(tmp_path):
     saved = make_loop(agent_cfg(2), folder=tmp_path).run().checkpoint
     before = saved.with_suffix(".json").stat().st_mtime_ns
     again = make_loop(agent_cfg(2), folder=tmp_path)
     again.resume(tmp_path)
     assert again.run().checkpoint == saved
     assert saved.with_suffix(".json").stat().st_mtime_ns == before
-    # In another folder there is none yet, and other worlds are another state.
+    # In another folder there is none yet, and other worlds have another state.
     for folder, exact in ((tmp_path / "other", True), (tmp_path, False)):
         other = make_loop(agent_cfg(2), folder=folder)
         other.resume(saved, exact=exact)
@@ -157,7 +157,7 @@ def test_evaluations_leave_training_as_it_would_be_without_them():
 
 
 def test_an_evaluation_scores_the_mean_action_over_one_episode_of_each_world():
-    """Against a second roll-out, written down plainly."""
+    """Compared with a second, plain rollout."""
     loop = make_loop(
         agent_cfg(2, evaluation=EvaluationCfg(every=1, seed=5)), evaluates=True
     )
@@ -175,7 +175,7 @@ def test_an_evaluation_scores_the_mean_action_over_one_episode_of_each_world():
 
 
 class Countdown(ManagerTermBase):
-    """A curriculum that lowers the weight of the reward with each episode."""
+    """A curriculum that reduces the weight of the reward with each episode."""
 
     def __call__(self, env, mask, term):
         env.reward_manager.weight(term).mul_(torch.where(mask.any(), 0.5, 1.0))
@@ -183,7 +183,7 @@ class Countdown(ManagerTermBase):
 
 
 def test_a_second_evaluation_begins_with_the_curricula_of_the_first():
-    """The same policy scores the same, whatever earlier evaluations have changed."""
+    """The same policy has the same score after any earlier evaluations."""
     cfg = agent_cfg(1, evaluation=EvaluationCfg(every=1, num_envs=4))
 
     def build():
@@ -200,14 +200,14 @@ def test_a_second_evaluation_begins_with_the_curricula_of_the_first():
     scores = [evaluation.run(policy) for _ in range(3)]
     assert scores[0] == scores[1] == scores[2]
     assert scores[0]["Eval/mean_reward"] > 0.0
-    # Without going back, the weight is not that of the start any more.
+    # Without restoring, the weight would differ from the initial one.
     (name,) = worlds.reward_manager.terms
     moved = evaluation._env.reward_manager.weight(name)
     assert moved < worlds.reward_manager.weight(name)
 
 
 def test_an_evaluation_of_the_first_process_counts_for_all():
-    """Figures are means over processes, and the others add zeros."""
+    """Figures are means over processes, and the other processes add zeros."""
     loop = make_loop(agent_cfg(1, evaluation=EvaluationCfg(every=1)), evaluates=True)
     alone = loop._evaluate()
     loop.ranks = dataclasses.replace(loop.ranks, world=4)
@@ -230,8 +230,8 @@ def test_outcomes_count_while_an_episode_runs_and_in_its_last_step():
     assert found == {"Eval/success_once": 0.75, "Eval/success_at_end": 0.5}
 
 
-def test_the_time_that_is_left_goes_by_the_iterations_of_this_process():
-    """Resumed at iteration 8, it took 4 s for two of them, and 10 are to come."""
+def test_the_remaining_time_uses_the_iterations_of_this_process():
+    """Resumed at iteration 8, two iterations took 4 s, and 10 are left."""
     loop = make_loop(agent_cfg(20))
     loop.iteration = loop._first = 8
     assert loop.progress.remaining is None
@@ -243,7 +243,7 @@ def test_the_time_that_is_left_goes_by_the_iterations_of_this_process():
 
 
 def look_away_from_physics(env, seen, monkeypatch):
-    """What an engine reads on the CPU is its own affair."""
+    """Reads of the engine on the CPU do not count."""
 
     def hidden(verb):
         def call(*args, **kwargs):
@@ -266,7 +266,7 @@ def test_an_iteration_waits_for_the_device_once_outside_of_the_update(
         hooks=[Learning()],
     )
     loop._begin()
-    loop._iterate()  # Builds the worlds of the evaluation.
+    loop._iterate()  # Builds the evaluation worlds.
     algorithm = loop.learner.algorithm
     inside: list[str] = []
     evaluated = loop._evaluation._env
@@ -283,7 +283,7 @@ def test_an_iteration_waits_for_the_device_once_outside_of_the_update(
 
         monkeypatch.setattr(algorithm, "update", update)
         loop._iterate()
-    # What goes to the device, or is there already, waits for nothing.
+    # Copies to the device, and data on it, need no synchronisation.
     sent = ("aten.lift_fresh", "Tensor.to ")
     reads = [name for name in seen.problems if not f"{name} ".startswith(sent)]
     assert reads == ["Tensor.tolist"]
@@ -293,14 +293,14 @@ def test_an_iteration_waits_for_the_device_once_outside_of_the_update(
 
 
 def test_mean_reward_and_length_are_those_of_the_episodes_that_ended():
-    """The environment's own figures are another account of the same episodes."""
+    """The environment's own figures count the same episodes independently."""
     cfg = agent_cfg(1, num_steps_per_env=40, init_at_random_ep_len=False)
     loop = make_loop(cfg)
     loop.run()
     length = loop.env.max_episode_length
     assert loop.figures["Train/episodes"] == WORLDS * (40 // length)
     assert loop.figures["Train/mean_episode_length"] == length
-    # The log's reward is a mean per second of a whole episode, which takes a second.
+    # The log's reward is a mean per second of a complete episode, which takes a second.
     seconds = loop.env.max_episode_length_s
     mean = loop.figures["Episode_Reward/smooth"] * seconds
     assert loop.figures["Train/mean_reward"] == pytest.approx(mean, rel=1e-5)
@@ -348,14 +348,14 @@ def test_a_signal_finishes_the_iteration_saves_and_leaves_cleanly(tmp_path, numb
 
 @pytest.fixture
 def usual_sigint():
-    """What Ctrl-C does in a terminal: a job in the background is born deaf to it."""
+    """Send SIGINT, as Ctrl-C does; background jobs ignore it by default."""
     before = signal.signal(signal.SIGINT, signal.default_int_handler)
     yield
     signal.signal(signal.SIGINT, before)
 
 
 @pytest.mark.usefixtures("usual_sigint")
-def test_a_second_signal_stops_at_once():
+def test_a_second_signal_stops_immediately():
     class Twice(Hook):
         name = "twice"
 
@@ -384,7 +384,7 @@ def test_training_runs_in_a_thread_that_can_take_no_signals():
         (StopCfg(max_seconds=1e-6), 1, "stop.max_seconds"),
         (StopCfg(metric="Train/mean_step_reward", target=0.0), 1, "stop.target"),
         (StopCfg(metric="Train/mean_step_reward", target=9.0), 6, "6 of 6"),
-        # The step size never beats its first value, 1e-3, when it is fixed.
+        # A constant learning rate never exceeds its first value, 1e-3.
         (StopCfg(metric="Policy/learning_rate", patience=2), 4, "stop.patience"),
     ],
 )
@@ -417,7 +417,7 @@ def test_the_best_policy_is_kept(tmp_path):
     assert again.iteration == 2
 
 
-# --- Other ways of learning ----------------------------------------------------------
+# --- Other algorithms -----------------------------------------------------------------
 
 
 def test_a_student_learns_from_a_teacher_and_resumes_exactly(tmp_path):
@@ -459,7 +459,8 @@ def test_a_student_learns_from_a_teacher_and_resumes_exactly(tmp_path):
     assert torch.equal(flat_state(second)[name], weights)
 
 
-# --- The environment as RSL-RL sees it -----------------------------------------------
+# --- The environment in RSL-RL's interface
+# ----------------------------------------------
 
 
 def worlds_and_actions(**more):
@@ -469,7 +470,7 @@ def worlds_and_actions(**more):
     return RslRlVecEnv(ManagerBasedRlEnv(cfg)), torch.ones(WORLDS, 1)
 
 
-def test_asking_for_observations_changes_nothing_and_gives_what_step_gave():
+def test_requesting_observations_has_no_side_effects_and_equals_those_of_step():
     worlds, actions = worlds_and_actions()
     stepped = worlds.step(actions)[0]
     state = worlds.state()
@@ -477,7 +478,7 @@ def test_asking_for_observations_changes_nothing_and_gives_what_step_gave():
     assert differing(flat(state), flat(worlds.state())) == []
 
 
-def test_what_a_step_returned_never_changes():
+def test_tensors_returned_by_a_step_are_never_modified():
     worlds, actions = worlds_and_actions()
     seen, reward, dones, extras = worlds.step(actions)
     kept = [seen["actor"].clone(), reward.clone(), dones.clone()]
@@ -504,13 +505,13 @@ def test_good_iterations_do_not_dilute_the_share_of_diverged_worlds():
     env.sim.data.qvel[:4] = torch.nan
     step = env.step(action)
     figures.tally.add(step.reward, step.terminated)
-    # Over all steps it would be 4 of 968, below the bound of 0.05.
+    # Over all steps it would be 4 of 968, below the limit of 0.05.
     with pytest.raises(TooManyNonfiniteError, match=r"4 of 8 world steps"):
         figures.read()
 
 
 @pytest.mark.parametrize("finite", [False, True])
-def test_time_outs_are_told_unless_the_horizon_is_part_of_the_task(finite):
+def test_time_outs_are_passed_on_unless_the_horizon_is_part_of_the_task(finite):
     worlds, actions = worlds_and_actions(is_finite_horizon=finite)
     for _ in range(worlds.max_episode_length):
         _, _, dones, extras = worlds.step(actions)
@@ -522,7 +523,7 @@ def test_time_outs_are_told_unless_the_horizon_is_part_of_the_task(finite):
 def test_a_failure_in_the_last_step_is_no_time_out():
     worlds, actions = worlds_and_actions()
     worlds.episode_length_buf.fill_(worlds.max_episode_length - 1)
-    # Not a number, so that the episode fails.
+    # NaN, so that the episode fails.
     worlds.env.sim.data.qpos[0].fill_(math.nan)
     _, _, dones, extras = worlds.step(actions)
     assert dones.all()
@@ -537,7 +538,7 @@ def test_actions_are_clipped_before_they_reach_the_worlds():
     assert torch.equal(first, second)
 
 
-def test_only_the_groups_that_a_learner_sees_are_returned():
+def test_only_the_groups_observed_by_a_learner_are_returned():
     worlds = RslRlVecEnv(make_env(), groups=["critic"])
     assert set(worlds.step(torch.zeros(WORLDS, 1))[0].keys()) == {"critic"}
     with pytest.raises(ValueError, match=r"'actr'.*'actor'"):

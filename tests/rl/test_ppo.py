@@ -1,4 +1,4 @@
-"""Mixed precision against float32, and against RSL-RL's own."""
+"""Mixed precision compared with float32, and with RSL-RL's own."""
 
 import copy
 from typing import Any
@@ -43,7 +43,7 @@ def learner(kind: type[PPO], **options: Any) -> PPO:
 
 
 def updated(made: PPO) -> dict[str, torch.Tensor]:
-    """Return all weights after an update, in the same order of minibatches."""
+    """Return all weights after an update, with the same order of minibatches."""
     torch.manual_seed(5)
     made.update()
     nets = nn.ModuleList([made.actor, made.critic])
@@ -51,7 +51,7 @@ def updated(made: PPO) -> dict[str, torch.Tensor]:
 
 
 def off(made: PPO, batch: RolloutStorage.Batch) -> float:
-    """How far the policy's logarithms are from those of when it acted."""
+    """Return the difference of log probabilities from those of the acting policy."""
     assert batch.actions is not None and batch.old_actions_log_prob is not None
     made.actor(batch.observations, stochastic_output=True)
     found = made.actor.get_output_log_prob(batch.actions)
@@ -59,7 +59,7 @@ def off(made: PPO, batch: RolloutStorage.Batch) -> float:
     return float(away.detach().abs().mean())
 
 
-def test_mixed_precision_learns_what_float32_learns_and_acts_the_same():
+def test_mixed_precision_trains_like_float32_and_acts_the_same():
     exact, rounded = learner(Ppo), learner(Ppo, use_mixed_precision=True)
     obs = TensorDict({"actor": torch.randn(500, 10)}, batch_size=[500])
     with torch.no_grad():
@@ -91,7 +91,7 @@ def test_float32_is_rsl_rls_update_to_the_last_bit_without_its_draws():
 
 
 def test_ratios_of_a_policy_to_itself_are_one_with_mixed_precision():
-    """Autocast, as RSL-RL does it, is off by some percent."""
+    """RSL-RL's autocast differs by some percent."""
     made = learner(Ppo, use_mixed_precision=True)
     batch = next(iter(made.storage.mini_batch_generator(1, 1)))
     assert off(made, batch) < 1e-5

@@ -1,4 +1,4 @@
-"""A run of a robot that is interrupted is the run that is not, bit for bit."""
+"""An interrupted robot training equals an uninterrupted one, bit for bit."""
 
 from pathlib import Path
 from typing import Any
@@ -16,12 +16,12 @@ from tests.worlds.rl_runs import differing, flat_state
 
 
 def make_loop(task: str, iterations: int, folder: Path | None = None) -> TrainingLoop:
-    """A task with all that it has: noise, delays, pushes, randomisation, curricula."""
+    """A task with all features: noise, delays, pushes, randomisation, curricula."""
     found = load_task(task)
     assert found.rl is not None
     cfg: Any = found.env()
     cfg.scene.num_envs, cfg.seed = 8, 3
-    # Episodes end and begin in every iteration, and robots are pushed in most.
+    # Episodes end and start in every iteration, and robots are pushed in most.
     cfg.episode_length_s = 0.2
     if "push_robot" in cfg.events:
         cfg.events["push_robot"].interval_range_s = (0.04, 0.1)
@@ -53,7 +53,7 @@ def test_ten_iterations_of_a_robot_equal_five_and_five_bit_for_bit(
     whole = make_loop(task, 10)
     whole.run()
     make_loop(task, 5, tmp_path).run()
-    # Whatever happens in between must not matter.
+    # Operations in between must have no effect.
     torch.manual_seed(99)
     np.random.seed(99)
     second = make_loop(task, 10, tmp_path)

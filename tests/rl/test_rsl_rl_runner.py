@@ -1,4 +1,4 @@
-"""RSL-RL's own runner on our worlds, and what it logs of episodes and curricula."""
+"""RSL-RL's own runner with our worlds, and its log of episodes and curricula."""
 
 from pathlib import Path
 
@@ -22,7 +22,7 @@ STEPS, LENGTH, DT = 4, 6, 0.05
 
 
 class Lines(LogWriter):
-    """Keeps scalars by iteration."""
+    """Stores scalars by iteration."""
 
     kept: dict[int, dict[str, float]]
 
@@ -30,12 +30,12 @@ class Lines(LogWriter):
         Lines.kept = {}
 
     def add_scalar(self, tag: str, scalar_value: float, global_step: int) -> None:
-        if not tag.endswith("/time"):  # Those are by seconds, not by iterations.
+        if not tag.endswith("/time"):  # These are by seconds, not by iterations.
             Lines.kept.setdefault(global_step, {})[tag] = float(scalar_value)
 
 
 class level(ManagerTermBase):
-    """Episodes that have begun."""
+    """Number of started episodes."""
 
     def __init__(self, cfg: CurriculumTermCfg, env: ManagerBasedRlEnv) -> None:
         super().__init__(cfg, env)
@@ -50,7 +50,7 @@ class level(ManagerTermBase):
 
 @pytest.fixture
 def logged(tmp_path: Path) -> dict[int, dict[str, float]]:
-    """Scalars of three iterations of four steps, of 4 worlds that live six steps."""
+    """Scalars of three iterations of four steps, of 4 worlds with six-step episodes."""
     cfg = env_cfg(worlds=4)
     cfg.episode_length_s = LENGTH * DT
     cfg.rewards = {"alive": RewardTermCfg(func=mdp.is_alive, weight=3.0)}
@@ -70,7 +70,7 @@ def logged(tmp_path: Path) -> dict[int, dict[str, float]]:
     return Lines.kept
 
 
-def test_an_iteration_without_an_ended_episode_logs_nothing_of_them(logged) -> None:
+def test_an_iteration_without_an_ended_episode_logs_no_episode_figures(logged) -> None:
     names = [
         {name for name in scalars if name.startswith("Episode_")}
         for scalars in logged.values()
@@ -84,7 +84,8 @@ def test_every_episode_counts_once_in_its_iteration(logged) -> None:
     """World 0 ends in steps 5 and 11, after five and six, the others in 6 and 12."""
     for iteration, lengths in ((1, [5, 6, 6, 6]), (2, [6, 6, 6, 6])):
         found = logged[iteration]["Episode_Reward/alive"]
-        # A reward is 3 a second; its figure is the sum by the longest episode.
+        # The reward is 3 per second; its figure is the sum divided by the maximum
+        # length.
         assert found == pytest.approx(3.0 * sum(lengths) / 4 / LENGTH)
         assert logged[iteration]["Episode_Termination/time_out"] == 1.0
 

@@ -1,4 +1,4 @@
-"""Encoders that say where in an image a feature is."""
+"""Encoders that extract the image position of a feature."""
 
 import pytest
 import torch
@@ -38,7 +38,7 @@ def model_for(obs: TensorDict) -> SpatialCnnModel:
 
 
 def test_a_sharp_feature_is_found_where_it_is():
-    """Pixel (row, column) of h by w lies at ((2c + 1) / w - 1, (2r + 1) / h - 1)."""
+    """Pixel (row, column) of h by w is at ((2c + 1) / w - 1, (2r + 1) / h - 1)."""
     encoder = SpatialEncoder(
         torch.Size((2, HEIGHT, WIDTH)),
         scale=1.0,
@@ -79,7 +79,7 @@ def test_a_feature_that_moves_by_a_pixel_moves_its_place_by_as_much():
         assert tuple(moved[:, channel].tolist()) == shift
 
 
-def test_bytes_and_their_shares_of_255_give_the_same_actions():
+def test_bytes_and_their_fractions_of_255_give_the_same_actions():
     generator = torch.Generator().manual_seed(0)
     image = torch.randint(256, (5, 1, HEIGHT, WIDTH), generator=generator)
     as_bytes, shares = observed(image.to(torch.uint8)), observed(image / 255.0)
@@ -88,7 +88,7 @@ def test_bytes_and_their_shares_of_255_give_the_same_actions():
     assert actions.shape == (5, 2) and actions.std(0).min() > 1e-4
 
 
-def test_what_is_exported_acts_as_the_model_does():
+def test_an_exported_policy_acts_like_the_model():
     obs = observed(torch.rand(4, 1, HEIGHT, WIDTH))
     model = model_for(obs)
     exported = model.as_onnx()
@@ -98,7 +98,7 @@ def test_what_is_exported_acts_as_the_model_does():
 
 
 def test_dagger_learns_from_images_and_keeps_them_as_bytes():
-    """The mean of a picture is what the teacher does, and what only it shows."""
+    """The teacher's action is the image mean, which only the image contains."""
     generator = torch.Generator().manual_seed(1)
     image = torch.zeros(64, 1, HEIGHT, WIDTH, dtype=torch.uint8)
     column = torch.randint(WIDTH - 2, (64,), generator=generator)
@@ -108,7 +108,7 @@ def test_dagger_learns_from_images_and_keeps_them_as_bytes():
     obs["expert"] = torch.stack((column / WIDTH, -column / WIDTH), dim=1)
     losses = dagger_losses(obs)
     assert losses[-1] < 0.1 * losses[0]
-    # A student that is shown one picture for all cannot tell them apart.
+    # A student with one image for all worlds cannot distinguish them.
     obs["camera"] = image[:1].expand_as(image).clone()
     blind = dagger_losses(obs)
     assert blind[-1] > 5 * losses[-1]

@@ -1,4 +1,4 @@
-"""A whole run: from configurations to a folder, to a policy that plays."""
+"""A complete run: from configurations to a folder, and a policy for play."""
 
 import hashlib
 import json
@@ -21,7 +21,7 @@ from tests.worlds.rl_runs import agent_cfg, env_cfg, make_env
 
 
 class Quiet:
-    """A display that keeps what it is told."""
+    """Display that stores its messages."""
 
     def __init__(self):
         self.said = []
@@ -74,7 +74,7 @@ def test_a_run_leaves_everything_in_its_folder_and_its_policy_plays(tmp_path):
     actions = policy(worlds.get_observations())
     weights = load_model(outcome.checkpoint)["learner"]["algorithm"]["actor_state_dict"]
     seen = worlds.get_observations()["actor"]
-    # The network, written down: normalise, a hidden layer of ELU, and the mean.
+    # The network in plain torch: normalisation, a hidden layer of ELU, and the mean.
     mean, std = weights["obs_normalizer._mean"], weights["obs_normalizer._std"]
     hidden = torch.nn.functional.elu(
         (seen - mean) / (std + 0.01) @ weights["mlp.0.weight"].T + weights["mlp.0.bias"]
@@ -94,7 +94,7 @@ def test_a_checkpoint_refers_to_the_configuration_of_its_run(tmp_path):
     assert b"episode_length_s" not in outcome.checkpoint.read_bytes()
 
 
-def test_a_run_that_was_interrupted_goes_on_in_its_folder(tmp_path):
+def test_an_interrupted_run_resumes_in_its_folder(tmp_path):
     class Kill(Hook):
         name = "kill"
 
@@ -148,7 +148,7 @@ def go_on(tmp_path, env, agent_config):
     )
 
 
-def test_what_is_set_when_a_run_goes_on_is_its_configuration_from_then_on(tmp_path):
+def test_settings_changed_at_a_resume_become_the_configuration(tmp_path):
     folder, _ = run(tmp_path)
     before = folder.configs()
     more = agent(3)
@@ -159,7 +159,7 @@ def test_what_is_set_when_a_run_goes_on_is_its_configuration_from_then_on(tmp_pa
     assert configs["agent"].algorithm.entropy_coef == 0.125
     until = folder.path / "config_until_000002.json"
     assert read_task(until.read_text(), str(until)) == before
-    # The new checkpoint refers to the new one, and an older one to the old.
+    # The new checkpoint refers to the new configuration, an older one to the old.
     assert outcome.checkpoint is not None
     assert load_model(outcome.checkpoint)["config"] == digest(folder)
     older = load_model(folder.path / "checkpoints" / "model_000002.pt")["config"]
@@ -169,7 +169,7 @@ def test_what_is_set_when_a_run_goes_on_is_its_configuration_from_then_on(tmp_pa
     assert entry["iteration"] == 2
 
 
-def test_a_run_that_goes_on_unchanged_keeps_its_one_configuration(tmp_path):
+def test_a_run_resumed_unchanged_has_one_configuration(tmp_path):
     folder, _ = run(tmp_path)
     text = (folder.path / "config.json").read_text()
     go_on(tmp_path, env_cfg(), agent(2))
@@ -177,7 +177,7 @@ def test_a_run_that_goes_on_unchanged_keeps_its_one_configuration(tmp_path):
     assert not list(folder.path.glob("config_until_*"))
 
 
-def test_a_run_whose_configuration_file_was_edited_is_not_resumed(tmp_path):
+def test_a_run_with_an_edited_configuration_file_is_not_resumed(tmp_path):
     folder, _ = run(tmp_path)
     file = folder.path / "config.json"
     file.write_text(file.read_text().replace("0.99", "0.98"))
@@ -201,7 +201,7 @@ def test_a_run_that_cannot_go_on_so_stays_as_it_was(tmp_path):
     assert everything() == before
 
 
-def test_a_run_that_fails_says_why_in_its_folder(tmp_path):
+def test_a_failed_run_records_the_reason_in_its_folder(tmp_path):
     class Fail(Hook):
         name = "fail"
 
@@ -214,7 +214,7 @@ def test_a_run_that_fails_says_why_in_its_folder(tmp_path):
     assert (info["status"], info["reason"]) == ("failed", "RuntimeError: no more")
 
 
-def test_a_seed_that_is_left_open_is_drawn_and_kept(tmp_path):
+def test_an_open_seed_is_drawn_and_stored(tmp_path):
     cfg = env_cfg()
     cfg.seed = None
     folder, _ = train(

@@ -1,4 +1,4 @@
-"""Weights & Biases, by the files that it writes where it sends nothing."""
+"""Weights & Biases, tested by its offline files."""
 
 import base64
 import hashlib
@@ -31,7 +31,7 @@ CLIP = ROOT / "tasks/tracking/clips/g1/wave.npz"
 
 @pytest.fixture
 def offline(tmp_path, monkeypatch):
-    """The package, which sends nothing and writes nowhere else."""
+    """The wandb package, offline, with all files in one folder."""
     wandb = pytest.importorskip("wandb", reason="wandb is not installed")
     for name in ("DATA", "CACHE", "CONFIG", "ARTIFACT"):
         monkeypatch.setenv(f"WANDB_{name}_DIR", str(tmp_path / "wandb_own"))
@@ -57,7 +57,7 @@ def md5(path: Path) -> str:
 
 
 class Server:
-    """Has the artifacts that were written, as wandb's server would have them."""
+    """Fake server with the written artifacts."""
 
     def __init__(self, records) -> None:
         self.versions: dict[str, list] = {}
@@ -88,7 +88,7 @@ class Server:
 
 @pytest.fixture
 def trained(offline, tmp_path, monkeypatch):
-    """A run, the records of it, and a server that has them."""
+    """A run, its records, and a fake server."""
     run, _ = run_training(tmp_path / "first")
     records = records_below(run.path)
     server = Server(records)
@@ -96,7 +96,7 @@ def trained(offline, tmp_path, monkeypatch):
     return SimpleNamespace(run=run, records=records, server=server)
 
 
-# --- What is sent --------------------------------------------------------------------
+# --- Uploads --------------------------------------------------------------------------
 
 
 def test_figures_and_configuration_are_those_of_the_run(trained):
@@ -158,7 +158,7 @@ def test_a_run_that_fails_is_marked_so_and_sends_no_files(
     assert not of_kind(records, "artifact")
 
 
-def test_nothing_is_sent_or_even_imported_unless_asked(tmp_path, monkeypatch):
+def test_no_upload_and_no_import_happen_unless_requested(tmp_path, monkeypatch):
     monkeypatch.setitem(sys.modules, "wandb", None)
     agent = agent_cfg(1, logging=LoggingCfg(tensorboard=False))
     run, _ = train(env_cfg(), agent, task=TASK, root=tmp_path, device="cpu")
@@ -181,10 +181,10 @@ def test_a_motion_is_sent_and_comes_back_as_its_file(offline, tmp_path, monkeypa
     assert md5(Path(setting.values[0])) == md5(CLIP)
 
 
-# --- What comes back -----------------------------------------------------------------
+# --- Downloads ------------------------------------------------------------------------
 
 
-def test_a_run_comes_back_once_is_evaluated_and_goes_on(trained, tmp_path, capsys):
+def test_a_downloaded_run_is_evaluated_and_resumed(trained, tmp_path, capsys):
     logs = tmp_path / "second"
     place = f"wandb:me/mjlab/{trained.run.path.name}"
     there = ["--logs", str(logs), "--episodes", "2"]
@@ -201,12 +201,12 @@ def test_a_run_comes_back_once_is_evaluated_and_goes_on(trained, tmp_path, capsy
     assert [line["iteration"] for line in read_rows(home / "metrics.jsonl")] == [
         *range(1, 6)
     ]
-    # What has gone on here is not what is there.
+    # A continued run differs from the uploaded one.
     assert run_program(evaluate.main, [place, *there]) == 2
     assert "was changed here" in capsys.readouterr().err
 
 
-def test_an_older_version_lies_beside_the_latest(trained, tmp_path):
+def test_an_older_version_is_stored_next_to_the_latest(trained, tmp_path):
     name = trained.run.path.name
     old = fetch(f"wandb:me/mjlab/{name}:v0", tmp_path)
     assert old == tmp_path / TASK / f"{name}-v0"
@@ -214,7 +214,7 @@ def test_an_older_version_lies_beside_the_latest(trained, tmp_path):
     assert fetch(f"wandb:me/mjlab/{name}", tmp_path) != old
 
 
-def test_what_is_damaged_on_its_way_or_leads_elsewhere_is_refused(trained, tmp_path):
+def test_damaged_or_redirected_downloads_are_refused(trained, tmp_path):
     name = trained.run.path.name
     files = trained.server.versions[name][-1].manifest.contents
     chosen = next(file for file in files if file.path == "config.json")
@@ -228,18 +228,16 @@ def test_what_is_damaged_on_its_way_or_leads_elsewhere_is_refused(trained, tmp_p
     assert not [file for file in (tmp_path / "a").rglob("*") if file.is_file()]
 
 
-# --- What the user is told -----------------------------------------------------------
+# --- Messages -------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("place", ["wandb:run", "wandb:a/b/c/d", "wandb:me/mjlab/x:"])
-def test_a_place_that_is_none_says_how_they_are_written(place, tmp_path):
+def test_an_invalid_address_shows_the_valid_form(place, tmp_path):
     with pytest.raises(WandbError, match="wandb:ENTITY/PROJECT/NAME"):
         fetch(place, tmp_path)
 
 
-def test_who_is_not_logged_in_is_told_how_to_and_how_not_to(
-    offline, tmp_path, monkeypatch
-):
+def test_a_user_who_is_not_logged_in_gets_instructions(offline, tmp_path, monkeypatch):
     monkeypatch.setenv("HOME", str(tmp_path))
     with pytest.raises(WandbError, match=r"wandb login.*--mode offline"):
         open_run(
@@ -276,7 +274,7 @@ def test_files_without_a_run_there_are_refused_before_anything_is_built():
         check_agent(agent, groups_of(env_cfg()), 8)
 
 
-def test_what_cannot_be_sent_is_refused_with_what_can(tmp_path):
+def test_an_unsupported_upload_is_refused_with_the_supported_kinds(tmp_path):
     (tmp_path / "notes.txt").write_text("x")
     with pytest.raises(WandbError, match=r"notes.txt cannot be uploaded.*\.npz"):
         artifact_of(tmp_path / "notes.txt")

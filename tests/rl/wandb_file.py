@@ -1,8 +1,8 @@
-"""What lies in a file of wandb's offline mode, read by the layout of such files.
+"""Reader of wandb's offline files.
 
-Blocks of 32 KiB hold pieces of records, each with a checksum, its length and its place
-in the record, as in LevelDB's log. A record is a message whose fields wandb's own
-definitions name.
+Blocks of 32 KiB contain pieces of records, each with a checksum, its length and its
+position in the record, as in LevelDB's log. A record is a message with wandb's own
+field definitions.
 """
 
 import struct
@@ -15,7 +15,7 @@ from typing import Any
 _BLOCK, _HEAD = 32768, struct.Struct("<IHB")
 _START = struct.Struct("<4sHB")
 PATIENCE = 30.0
-"""Seconds in which wandb has to have written a run that is over."""
+"""Time in which wandb must have written a finished run, in seconds."""
 
 _FULL, _FIRST, _LAST = 1, 2, 4
 
@@ -28,10 +28,10 @@ def read_records(path: Path) -> list[Any]:
 
 
 def records_below(folder: Path) -> list[Any]:
-    """Return the records of all runs in a folder, once they are finished."""
+    """Return the records of all finished runs in a folder."""
     found: list[Any] = []
     for file in sorted(folder.rglob("*.wandb")):
-        # A process of wandb's own writes, and may be at it still.
+        # A wandb process writes the file, and can still be running.
         late = time.monotonic() + PATIENCE
         while not (records := read_records(file)) or not records[-1].HasField("exit"):
             assert time.monotonic() < late, f"{file} has no end"

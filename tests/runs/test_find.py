@@ -1,4 +1,4 @@
-"""Every form in which a user names a run, a checkpoint or a policy file."""
+"""All forms in which a user names a run, a checkpoint or a policy file."""
 
 import json
 import os
@@ -14,7 +14,7 @@ OWN = "My-Own-Task"
 
 
 def add(logs: Path, task: str, name: str) -> Path:
-    """Write the files of a run by which it is found, and point the links to it."""
+    """Write the identifying files of a run, and point the links to it."""
     folder = logs / task / name
     (folder / "checkpoints").mkdir(parents=True)
     (folder / "run.json").write_text(json.dumps({"task": task}))
@@ -97,7 +97,7 @@ def test_a_task_restricts_the_runs(logs: Path) -> None:
         find("latest", task=OWN)
 
 
-def test_the_policy_that_ships_with_a_task_stands_in_for_a_run(
+def test_a_shipped_policy_replaces_a_missing_run(
     tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     shipped = (load_task(TASK).trained or Path()).resolve()
@@ -124,9 +124,9 @@ NOTHING = {
     "secnd_walk": r"no run or task 'secnd_walk'\. .*nearest first: 'second_walk'",
     "zzzzzz": r"no run or task 'zzzzzz'\. list_tasks\.py lists the tasks\.$",
     "Velocity-Go1/first": r"no run or task 'Velocity-Go1/first'\.",
-    "nowhere/policy.onnx": r"no file nowhere/policy\.onnx\.$",
+    "nowhere/policy.onnx": r"nowhere/policy\.onnx does not exist\.$",
     f"logs/{TASK}/first/checkpoints/model_000010.pt": (
-        r"no file .*model_000010\.pt\. .*'model_000100\.pt'"
+        r".*model_000010\.pt does not exist\. .*'model_000100\.pt'"
     ),
     "alone.pt": r"alone\.pt is not in a run's folder\. Keep the checkpoint",
     "empty": r"There is no run in empty: run\.json is missing\.$",
@@ -136,9 +136,7 @@ NOTHING = {
 
 
 @pytest.mark.parametrize("place", NOTHING)
-def test_words_that_name_nothing_are_answered_in_one_line(
-    logs: Path, place: str
-) -> None:
+def test_unknown_words_are_refused_in_one_line(logs: Path, place: str) -> None:
     Path("alone.pt").touch()
     Path("empty").mkdir()
     with pytest.raises(RunError, match=NOTHING[place]) as caught:
@@ -146,7 +144,7 @@ def test_words_that_name_nothing_are_answered_in_one_line(
     assert "\n" not in str(caught.value)
 
 
-def test_without_any_run_latest_says_how_to_train_one(tmp_path: Path) -> None:
+def test_without_any_run_latest_suggests_how_to_train_one(tmp_path: Path) -> None:
     with pytest.raises(RunError, match=r"no run in .*\. Train one with train\.py TASK"):
         find("latest", tmp_path)
     with pytest.raises(RunError, match=r"train\.py TASK, or play a task\.$"):

@@ -1,4 +1,4 @@
-"""A run's folder: its files, its name, and its status."""
+"""A run's folder: its files, name, and status."""
 
 import shutil
 import subprocess
@@ -55,7 +55,7 @@ def test_run_json_has_command_versions_hardware_and_seed(tmp_path, monkeypatch):
     assert run.configs() == {"env": env_cfg(), "agent": agent_cfg()}
 
 
-def test_git_is_what_git_says(tmp_path, monkeypatch):
+def test_git_data_match_git(tmp_path, monkeypatch):
     project = tmp_path / "project"
     project.mkdir()
 
@@ -102,7 +102,7 @@ def test_a_failure_is_recorded_with_its_reason(tmp_path):
     assert run.info()["finished"] >= run.info()["started"]
 
 
-def test_a_shipped_run_is_told_from_a_copy_of_it(tmp_path):
+def test_a_shipped_run_is_distinguished_from_a_copy_of_it(tmp_path):
     shipped = shipped_with("Cartpole-Balance")
     assert shipped is not None and shipped.is_shipped
     shutil.copytree(shipped.path, tmp_path / "copy")

@@ -1,4 +1,4 @@
-"""A model in a scene against its file compiled alone, and the check that says so."""
+"""A model in a scene compared with its file compiled alone, and the check itself."""
 
 import logging
 import subprocess
@@ -82,10 +82,10 @@ def scene_of(cfg: EntityCfg, **more: object) -> tuple[SceneCfg, mujoco.MjModel]:
     return scene, model
 
 
-# --- What the review found ----------------------------------------------------------
+# --- Findings of the review -----------------------------------------------------------
 
 
-def test_the_total_mass_that_a_file_sets_is_that_of_the_entity() -> None:
+def test_the_total_mass_set_in_a_file_is_the_mass_of_the_entity() -> None:
     file = mujoco.MjModel.from_xml_string(LEGGED)
     _, model = scene_of(EntityCfg(source=of(LEGGED)))
     assert file.body_mass.sum() == pytest.approx(14.0)
@@ -93,7 +93,7 @@ def test_the_total_mass_that_a_file_sets_is_that_of_the_entity() -> None:
     np.testing.assert_array_equal(model.body_inertia[1:], file.body_inertia[1:])
 
 
-def test_what_stands_in_the_world_of_a_file_weighs_nothing_in_a_base_either() -> None:
+def test_bodies_fixed_to_the_world_of_a_file_have_no_weight_in_a_base_either() -> None:
     file = mujoco.MjModel.from_xml_string(RAIL)
     _, model = scene_of(EntityCfg(source=of(RAIL)))
     assert model.nbody == file.nbody + 1
@@ -101,14 +101,14 @@ def test_what_stands_in_the_world_of_a_file_weighs_nothing_in_a_base_either() ->
     np.testing.assert_array_equal(model.body_subtreemass[2:], file.body_subtreemass[1:])
 
 
-def test_length_ranges_that_a_file_asks_for_are_kept() -> None:
+def test_length_ranges_requested_by_a_file_are_kept() -> None:
     file = mujoco.MjModel.from_xml_string(LEGGED)
     _, model = scene_of(EntityCfg(source=of(LEGGED)))
     assert np.ptp(file.actuator_lengthrange) > 0.1
     np.testing.assert_array_equal(model.actuator_lengthrange, file.actuator_lengthrange)
 
 
-def test_a_position_that_changes_nothing_may_stand_beside_a_plane() -> None:
+def test_a_position_without_effect_may_appear_next_to_a_plane() -> None:
     text = CART.replace("<worldbody>", f"<worldbody>{PLANE}")
     here = InitialStateCfg(pos=(0.0, 0.0, 0.0), rot=(1.0, 0.0, 0.0, 0.0))
     scene_of(EntityCfg(source=of(text), init_state=here))
@@ -165,7 +165,7 @@ def test_native_moves_a_model_as_mujoco_moves_its_file(text: str) -> None:
 
 
 def plant_contact_pairs(patch: pytest.MonkeyPatch) -> None:
-    """The fault of the review: a root with a joint counts as a part of its base."""
+    """The fault of the review: a root with a joint treated as part of its base."""
     from mjlab.entity import base
 
     original = base.restore_contacts
@@ -196,7 +196,7 @@ def plant_lost_keyframe(patch: pytest.MonkeyPatch) -> None:
 
 
 def plant_attached(change: Callable[[mujoco.MjSpec], None]):
-    """Change a model when it has been attached."""
+    """Change a model after it was attached."""
 
     def plant(patch: pytest.MonkeyPatch) -> None:
         from mjlab.scene import build
@@ -291,7 +291,7 @@ FAULTS = {
 
 
 @pytest.mark.parametrize("fault", FAULTS)
-def test_what_nobody_asked_for_is_an_error_that_names_it(
+def test_an_unexpected_warning_is_an_error_that_names_it(
     fault: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     text, plant, message = FAULTS[fault]
@@ -301,7 +301,7 @@ def test_what_nobody_asked_for_is_an_error_that_names_it(
         scene_of(EntityCfg(source=of(text)))
 
 
-def test_what_the_configuration_asks_for_is_no_fault() -> None:
+def test_requested_features_are_not_reported_as_faults() -> None:
     motor = MotorActuatorCfg(target_names_expr=("elbow",), armature=0.1)
     cfg = EntityCfg(
         source=of(LEGGED),
@@ -312,8 +312,8 @@ def test_what_the_configuration_asks_for_is_no_fault() -> None:
     scene_of(cfg)
 
 
-def test_pictures_heights_and_meshes_of_several_models_are_told_apart() -> None:
-    """Each begins in the scene where those of the model before end."""
+def test_pictures_heights_and_meshes_of_several_models_are_distinguished() -> None:
+    """Elements of each model follow those of the previous one."""
     entities = {
         name: EntityCfg(source=of(PAINTED.format(one, two)))
         for name, one, two in (("a", 1, 2), ("b", 3, 5))
@@ -323,8 +323,8 @@ def test_pictures_heights_and_meshes_of_several_models_are_told_apart() -> None:
     check_models(scene, built, compile_model(built.spec, SimulationCfg()))
 
 
-def test_a_camera_that_stands_in_the_world_may_stand_beside_others() -> None:
-    """It is from the world's centre of mass, which others move, as far as that is."""
+def test_a_camera_fixed_to_the_world_may_accompany_others() -> None:
+    """`poscom0` is relative to the scene's centre of mass, which other models move."""
     watched = """<mujoco><worldbody><camera name="eye" pos="1 0 1"/><body name="ball">
       <freejoint/><geom size=".1"/></body></worldbody></mujoco>"""
     ball = EntityCfg(source=of(watched))
@@ -337,7 +337,7 @@ def test_a_camera_that_stands_in_the_world_may_stand_beside_others() -> None:
     assert not np.allclose(model.cam("ball/eye").poscom0, alone)
 
 
-def test_a_scene_says_what_its_own_edit_changed(
+def test_a_scene_reports_the_changes_of_its_own_edit(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
     with caplog.at_level(logging.INFO):
@@ -356,7 +356,7 @@ def test_binding_a_scene_runs_the_check(monkeypatch: pytest.MonkeyPatch) -> None
         Scene(cfg, built, sim, rng)
 
 
-def test_what_attaching_must_change_is_one_line(
+def test_changes_required_by_attaching_are_reported_in_one_line(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
     fixed = CART.replace('<joint name="slider" type="slide" axis="1 0 0"/>', "")
@@ -372,7 +372,7 @@ def test_what_attaching_must_change_is_one_line(
 # --- Options and warnings -----------------------------------------------------------
 
 
-def test_options_that_the_scene_overrides_are_said_in_one_line(
+def test_options_overridden_by_the_scene_are_reported_in_one_line(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
     scene_of(EntityCfg(source=of(LEGGED)))

@@ -1,4 +1,4 @@
-"""Composition: entities, terrain and sensors in one scene, against MJCF by hand."""
+"""Composition of entities, terrain and sensors, compared with manual MJCF."""
 
 import zipfile
 from pathlib import Path
@@ -142,7 +142,7 @@ def actuators() -> tuple:
     )
 
 
-# The same actuators in MJCF, and in their order.
+# The same actuators in MJCF, in their order.
 ACTUATORS_BY_HAND = """
   <actuator>
     <position joint="arm/xml" kp="12" kv="1"/>
@@ -215,7 +215,7 @@ def box_file(tmp_path: Path) -> Path:
 
 
 def by_hand(terrain: TerrainCfg) -> mujoco.MjModel:
-    """The scene as one MJCF file, without any room of ours but the terrain's tiles."""
+    """The scene as one MJCF file, without our code except the terrain's tiles."""
     ground = build_terrain(terrain).spec
     text = f"""
 <mujoco>
@@ -244,13 +244,13 @@ def _prefixed(text: str, entity: str) -> str:
 
 
 def commands(steps: int) -> np.ndarray:
-    """Targets of the joints, in their order, shape (steps, NUM_ENVS, joints)."""
+    """Targets of the joints, in order, shape (steps, NUM_ENVS, joints)."""
     random = np.random.default_rng(1)
     return (0.5 * random.standard_normal((steps, NUM_ENVS, len(JOINTS)))).astype("f4")
 
 
 def controls_by_hand(target: np.ndarray, data: mujoco.MjData, adr: dict) -> list[float]:
-    """The controls of the hand-written file, with the explicit laws typed out."""
+    """Controls of the manual file, with the explicit laws written out."""
     goal = dict(zip(JOINTS, target, strict=True))
     q = {j: np.float32(data.qpos[adr[j][0]]) for j in JOINTS}
     v = {j: np.float32(data.qvel[adr[j][1]]) for j in JOINTS}
@@ -316,12 +316,12 @@ def test_a_composed_scene_moves_like_the_same_model_written_by_hand(
         sim.step()
         scene.update(sim.timestep)
     ours = sim.engine.batch.bind("qpos")
-    # The explicit laws are computed in float32 here and in float64 by hand.
+    # The explicit laws are computed in float32 in the scene and in float64 here.
     assert np.abs(ours - np.array(expected)).max() < 2e-5
     assert np.abs(ours[:, :3] - np.array([0, 0, 1])).max() > 0.01
 
 
-def test_a_bare_file_is_left_as_it_is_and_used_as_it_stands(box_file: Path) -> None:
+def test_a_bare_file_is_used_unchanged(box_file: Path) -> None:
     before = box_file.read_bytes()
     sim, scene = bound(scene_cfg(box_file, plane()))
     box = scene.entity("box")
@@ -371,7 +371,7 @@ def test_worlds_on_a_plane_spawn_at_zero_and_are_drawn_on_the_squarest_grid() ->
     _, scene = bound(cfg)
     assert (scene.spawn_origins == 0).all()
     grid = scene.env_origins
-    # Three rows of two: the squarest arrangement of six.
+    # Three rows of two: the most nearly square arrangement of six.
     assert sorted(set(grid[:, 0].tolist())) == [-3.0, 0.0, 3.0]
     assert sorted(set(grid[:, 1].tolist())) == [-1.5, 1.5]
     assert len({tuple(place) for place in grid.tolist()}) == 6
@@ -392,7 +392,7 @@ def rough(num_envs: int) -> Scene:
     return bound(cfg)[1]
 
 
-def test_a_world_on_terrain_stands_on_its_tile_whatever_the_number_of_worlds() -> None:
+def test_a_world_on_terrain_has_the_same_tile_for_any_number_of_worlds() -> None:
     few, many = rough(4).ground, rough(64).ground
     assert few is not None and many is not None
     assert torch.equal(few.columns, many.columns[:4])
@@ -440,7 +440,7 @@ def test_worlds_start_on_all_levels_up_to_the_hardest_allowed_one(most) -> None:
     )
     last = 3 if most is None else min(most, 3)
     counts = torch.bincount(ground.levels, minlength=4).tolist()
-    # Of 1,000 draws each level has its share, to within five standard deviations.
+    # Of 1,000 draws each level has its share, within five standard deviations.
     share = 1000 / (last + 1)
     assert all(abs(count - share) < 5 * share**0.5 for count in counts[: last + 1])
     assert not any(counts[last + 1 :])
@@ -482,7 +482,7 @@ def test_positions_relative_to_a_worlds_own_origin() -> None:
 # Names.
 
 
-def test_looking_up_what_is_not_there_lists_what_is(box_file: Path) -> None:
+def test_an_unknown_name_is_refused_with_the_valid_ones(box_file: Path) -> None:
     _, scene = bound(scene_cfg(box_file, plane()))
     with pytest.raises(UnknownNameError) as caught:
         scene["armm"]
@@ -527,7 +527,7 @@ def test_selections_are_equal_that_mean_the_same_elements_in_the_same_order(
     assert one != SceneEntityCfg("toy", body_names="tail").resolve(scene)
 
 
-def test_a_selection_of_nothing_names_the_nearest(box_file: Path) -> None:
+def test_an_empty_selection_suggests_the_nearest_name(box_file: Path) -> None:
     _, scene = bound(scene_cfg(box_file, plane()))
     with pytest.raises(UnknownNameError, match=r"'toy'.*nearest first: 'tail'"):
         SceneEntityCfg("toy", body_names="tial").resolve(scene)
@@ -584,7 +584,7 @@ def test_a_scene_can_be_exported_and_compiled_again(
     assert any(n.endswith("scene.xml") for n in zipfile.ZipFile(archive).namelist())
 
 
-# --- What lies apart ------------------------------------------------------------------
+# --- Spacing --------------------------------------------------------------------------
 
 SLIDES = """
 <mujoco><worldbody><body name="a"><joint name="one" type="slide"/><geom size=".1"/>
@@ -603,7 +603,7 @@ def built_of(xml: str, *names: str, **more) -> Scene:
 
 @pytest.mark.parametrize("kind", [PositionActuatorCfg, IdealPdActuatorCfg])
 def test_delay_groups_of_one_name_in_two_entities_have_lags_of_their_own(kind):
-    """Within an entity the group has one lag a world, which its twin does not share."""
+    """Within an entity the group has one lag per world, not shared with its twin."""
     bus = {"delay": DelayCfg(min_lag=0, max_lag=20), "delay_group": "bus"}
     names = ("position", "velocity")
     actuators = tuple(

@@ -1,4 +1,4 @@
-"""Files of several root bodies, against MuJoCo stepping the file alone."""
+"""Files of several root bodies, compared with MuJoCo stepping the file alone."""
 
 import mujoco
 import numpy as np
@@ -90,7 +90,7 @@ def test_a_file_of_several_roots_moves_as_mujoco_moves_it(way: str) -> None:
         np.testing.assert_array_equal(scene.sim.engine.batch.qpos[world], data.qpos)
 
 
-def test_an_entity_that_is_left_out_takes_what_is_tied_to_it_along() -> None:
+def test_removing_an_entity_removes_attached_elements() -> None:
     entities = entities_from(source)
     del entities["ball"]
     alone = source()
@@ -122,7 +122,7 @@ def test_a_configuration_changes_its_own_root_alone() -> None:
     mug, ball = scene.entities["mug"], scene.entities["ball"]
     for entity in (mug, ball):
         entity.reset_to_default(everywhere)
-    # "up" of the file, but for what the configuration says.
+    # "up" of the file, except for values in the configuration.
     torch.testing.assert_close(mug.data.joint_pos[0], torch.tensor([0.1, 0.125, 0.2]))
     assert ball.data.root_pos_w[0].tolist() == [0.0, 0.0, 0.75]
     assert ball.data.root_ang_vel_w[0].tolist() == [0.0, 0.0, 2.0]
@@ -132,7 +132,7 @@ def test_a_configuration_changes_its_own_root_alone() -> None:
     assert scene.sim.data.ctrl[:, lid_ctrl].tolist() == [0.5, 0.5]
 
 
-def test_a_whole_file_stands_beside_ground_and_other_entities() -> None:
+def test_a_whole_file_is_combined_with_ground_and_other_entities() -> None:
     box = EntityCfg(
         source=lambda: mujoco.MjSpec.from_string(
             "<mujoco><worldbody><body name='box' pos='3 0 1'><freejoint/>"
@@ -147,7 +147,7 @@ def test_a_whole_file_stands_beside_ground_and_other_entities() -> None:
     np.testing.assert_array_equal(model.body_mass[: file.nbody][1:], file.body_mass[1:])
 
 
-def test_a_whole_file_without_a_body_is_there_too() -> None:
+def test_a_whole_file_without_a_body_is_included_too() -> None:
     text = '<mujoco><worldbody><geom name="box" size=".1"/></worldbody></mujoco>'
     cfg = SceneCfg(source=lambda: mujoco.MjSpec.from_string(text))
     assert bound(cfg).sim.mj_model.geom("box").size[0] == 0.1

@@ -1,4 +1,4 @@
-"""Policy files made to write, replace or read files of the machine that opens them."""
+"""Malicious policy files that try to write, replace or read the user's files."""
 
 import hashlib
 import io
@@ -39,7 +39,7 @@ def resigned(
     digest: str = "",
     change: Callable[[dict[str, Any]], object] = lambda contract: None,
 ) -> Path:
-    """Copy a policy file with another scene or contract, and with valid checksums."""
+    """Copy a policy file with another scene or contract, and valid checksums."""
     model = onnx.load(path)
     texts = {entry.key: entry for entry in model.metadata_props}
     contract = json.loads(texts["contract"].value)
@@ -49,7 +49,7 @@ def resigned(
     change(contract)
     old, blank = contract["checksum"], f"sha256:{0:064}"
     contract["checksum"] = blank
-    # The writer's spelling, by which the checksum is found.
+    # Formatted as by the writer, by which the checksum is found.
     text = json.dumps(contract, indent=1)
     assert f'"checksum": "{blank}"' in text and old != blank
     texts["contract"].value = text
@@ -60,15 +60,15 @@ def resigned(
 
 
 def packed(entries: Entries) -> tuple[bytes, str]:
-    """A zip file of entries, and the digest that the contract would hold.
+    """A zip file of entries, and its digest for the contract.
 
-    The character 1 in a name stands for 0.
+    The character 1 in a name represents 0.
     """
     content = io.BytesIO()
     with zipfile.ZipFile(content, "w", zipfile.ZIP_DEFLATED) as archive:
         for name, data in entries:
             archive.writestr(name, data)
-    # `zipfile` writes no NUL into a name.
+    # `zipfile` cannot write a NUL in a name.
     content = io.BytesIO(content.getvalue().replace(b"txt\1.stl", b"txt\0.stl"))
     with zipfile.ZipFile(content) as archive:
         files = {name: archive.read(name) for name in archive.namelist()}
@@ -102,7 +102,7 @@ def listing(folder: Path) -> dict[str, bytes]:
 
 
 def test_a_copy_with_the_same_scene_still_plays(honest, scene, tmp_path):
-    """The files below are refused for what they hold, not for how they are made."""
+    """The files below are refused for their contents, not for their form."""
     path = evil(honest, tmp_path, [("scene.xml", scene)])
     place = tmp_path / "out" / "mine.xml"
     assert main([str(path), "--seconds", "0.1", "--scene", str(place)]) == 0
@@ -138,7 +138,7 @@ NAMES: dict[str, list[zipfile.ZipInfo | str]] = {
 
 
 def refused(capsys: Any, said: str, *arguments: str | Path) -> None:
-    """Have the runner refuse a command line, by a line that matches."""
+    """Run the runner, and expect an error line that matches."""
     assert main([*map(str, arguments)]) == 2
     (line,) = capsys.readouterr().err.splitlines()
     assert re.search(said, line), line
@@ -146,7 +146,7 @@ def refused(capsys: Any, said: str, *arguments: str | Path) -> None:
 
 @pytest.mark.filterwarnings("ignore:Duplicate name")
 @pytest.mark.parametrize("names", NAMES.values(), ids=NAMES)
-def test_a_packed_scene_writes_nothing_outside_its_assets(
+def test_a_packed_scene_writes_only_inside_its_assets_folder(
     names, honest, scene, tmp_path, capsys
 ):
     (tmp_path / "out").mkdir()
@@ -176,12 +176,14 @@ def test_the_runner_on_a_robot_refuses_the_same_names(honest, scene, tmp_path):
     assert not list(tmp_path.rglob("evil.txt"))
 
 
-def test_files_that_lie_beside_the_scene_already_stay(honest, scene, tmp_path, capsys):
+def test_existing_files_next_to_the_scene_are_not_replaced(
+    honest, scene, tmp_path, capsys
+):
     path = evil(honest, tmp_path, [("scene.xml", scene), ("assets/a.stl", b"evil")])
     mine = tmp_path / "assets" / "a.stl"
     mine.parent.mkdir()
     mine.write_bytes(SECRET)
-    said = r"a\.stl exists with other content"
+    said = r"a\.stl exists with different content"
     refused(capsys, said, path, "--scene", tmp_path / "a.xml")
     assert mine.read_bytes() == SECRET
     assert not (tmp_path / "a.xml").exists()
@@ -231,7 +233,7 @@ READS = {
 
 
 @pytest.mark.parametrize("kind", READS)
-def test_a_packed_scene_reads_no_file_that_it_does_not_bring(
+def test_a_packed_scene_can_only_read_its_own_files(
     kind, honest, scene, tmp_path, capsys
 ):
     secret = tmp_path / "secret.stl"
@@ -242,13 +244,13 @@ def test_a_packed_scene_reads_no_file_that_it_does_not_bring(
         "</mujoco>", READS[kind].format(**words) + "</mujoco>"
     )
     path = evil(honest, tmp_path, [("scene.xml", text.encode())])
-    refused(capsys, "only the files that it brings", path, "--seconds", "0.1")
+    refused(capsys, "can only refer to its own files", path, "--seconds", "0.1")
 
 
 def test_a_packed_scene_with_entities_of_xml_is_refused(honest, scene, tmp_path):
     head = '<!DOCTYPE mujoco [<!ENTITY a SYSTEM "/etc/passwd">]>'
     path = evil(honest, tmp_path, [("scene.xml", head.encode() + scene)])
-    with pytest.raises(ContractError, match="no plain MJCF"):
+    with pytest.raises(ContractError, match="not plain MJCF"):
         ContractPolicy(path).scene()
 
 
@@ -277,7 +279,7 @@ def test_a_clip_in_a_policy_replaces_no_other_file(name, tracking, tmp_path):
         contract["motion"]["clips"][0]["name"] = evil_name
 
     path = resigned(tracking, tmp_path / "evil.onnx", change=rename)
-    with pytest.raises(ExportError, match=r"evil\.onnx names a clip"):
+    with pytest.raises(ExportError, match=r"evil\.onnx has a clip named"):
         open_file(path, as_trained=True)
     assert victim.read_bytes() == before
 

@@ -1,4 +1,4 @@
-"""Recordings made to read, replace or delete files of the machine that opens them."""
+"""Malicious recordings that try to read, replace or delete the user's files."""
 
 import os
 import time
@@ -19,7 +19,7 @@ SECRET = b"root:x:0:0:root:/root:/bin/bash\n"
 
 
 def written(folder: Path, add: Callable[[Any], object]) -> Path:
-    """A recording with one episode, to which `add` adds what it likes."""
+    """A recording with one episode, changed by `add`."""
     path = folder / "evil.h5"
     with h5py.File(path, "w") as file:
         file.attrs["format"] = "mjlab-episodes"
@@ -33,7 +33,7 @@ def written(folder: Path, add: Callable[[Any], object]) -> Path:
 
 
 def in_time(work: Callable[[], object], seconds: float = 5.0) -> None:
-    """Do some work in a child, which is ended if it waits for ever."""
+    """Run work in a child process, which is ended if it hangs."""
     child = os.fork()
     if child == 0:
         code = 1
@@ -133,7 +133,7 @@ ATTACKS += [dataset_for_an_episode]
 
 
 @pytest.mark.parametrize("attack", ATTACKS)
-def test_a_recording_shows_nothing_of_another_file(attack, secret, tmp_path):
+def test_a_recording_exposes_no_data_of_another_file(attack, secret, tmp_path):
     path = written(tmp_path, lambda file: attack(file, secret))
     with pytest.raises(RecordingError, match=r"evil\.h5.*(not read|not a group)"):
         read_all(path)
@@ -151,7 +151,7 @@ def test_a_recording_does_not_wait_for_a_pipe(attack, pipe, tmp_path):
 
 
 def test_another_recording_is_not_read_through_a_link(tmp_path):
-    """The target is a recording itself, so that nothing fails by chance."""
+    """The target is a valid recording, so that nothing fails for another reason."""
     (tmp_path / "theirs").mkdir()
     (tmp_path / "mine").mkdir()
     private = written(tmp_path / "mine", lambda file: None)
@@ -182,7 +182,7 @@ def test_parts_of_a_recording_are_no_links(how, tmp_path):
             read(path)
 
 
-def test_groups_that_contain_each_other_are_looked_at_once(tmp_path):
+def test_mutually_nested_groups_are_visited_once(tmp_path):
     def add(file: Any) -> None:
         file["traj_0/loop"] = file["traj_0"]
 
@@ -191,7 +191,7 @@ def test_groups_that_contain_each_other_are_looked_at_once(tmp_path):
 
 
 def test_the_list_of_episodes_is_not_read(tmp_path):
-    """It is written for other programs; a link in its place leads nowhere."""
+    """It is written for other programs; a link in its place is not followed."""
     path = written(tmp_path, lambda file: None)
     path.with_suffix(".json").symlink_to("/dev/zero")
     assert len(read_index(path)["episodes"]) == 1
@@ -200,7 +200,7 @@ def test_the_list_of_episodes_is_not_read(tmp_path):
 
 
 def test_a_recording_of_links_into_one_folder_is_read(tmp_path):
-    """Data sets are laid out so, to save room."""
+    """Valid datasets can be stored this way to save space."""
     (tmp_path / "data").mkdir()
     path = tmp_path / "data" / "run.h5"
     file = a_file(path)
@@ -257,7 +257,7 @@ def test_overwriting_replaces_no_hdf5_file_of_another_program(tmp_path):
     assert mine.read_bytes() == before
 
 
-def test_overwriting_keeps_a_foreign_file_beside_a_recording(tmp_path):
+def test_overwriting_keeps_a_foreign_file_next_to_a_recording(tmp_path):
     path = tmp_path / "walk.h5"
     a_file(path).finish()
     path.with_suffix(".json").write_text('{"name": "mine"}')

@@ -1,4 +1,4 @@
-"""Run folders made to read, write or delete files of the machine that opens them."""
+"""Malicious run folders that try to read, write or delete the user's files."""
 
 import base64
 import dataclasses
@@ -43,7 +43,7 @@ def trained(tmp_path_factory) -> Path:
 
 @pytest.fixture
 def run(trained: Path, tmp_path: Path) -> Path:
-    """A copy of the run, as it comes from another person."""
+    """A copy of the run, as received from another person."""
     to = tmp_path / "logs" / TASK / "theirs"
     shutil.copytree(trained, to)
     return to
@@ -51,7 +51,7 @@ def run(trained: Path, tmp_path: Path) -> Path:
 
 @pytest.fixture
 def victim(tmp_path: Path) -> Path:
-    """A file of the person who opens the run."""
+    """A file of the user who opens the run."""
     path = tmp_path / "home" / "package.json"
     path.parent.mkdir()
     path.write_bytes(SECRET)
@@ -62,7 +62,7 @@ def victim(tmp_path: Path) -> Path:
 
 
 def recording_cfg() -> ManagerBasedRlEnvCfg:
-    """A task that records what it is trained with."""
+    """A task that records its training."""
     recorders = {"actions": RecorderTermCfg(func=mdp.raw_actions)}
     return dataclasses.replace(env_cfg(), recorders=recorders)
 
@@ -72,7 +72,7 @@ RECORDING = Task(env=recording_cfg, play=recording_cfg, rl=agent_cfg)
 
 @pytest.fixture
 def recorded(run: Path, tmp_path: Path, victim: Path) -> Iterator[Path]:
-    """A run of that task, whose recorder overwrites `package.json`."""
+    """A run of that task, whose recorder would overwrite `package.json`."""
     folder = Run(run)
     configs = folder.configs()
     configs["env"] = dataclasses.replace(
@@ -114,13 +114,13 @@ VERBS: dict[str, Callable[[Path], object]] = {
 
 
 @pytest.mark.parametrize("verb", VERBS)
-def test_a_run_that_is_opened_records_nothing(verb, recorded, victim):
+def test_opening_a_run_records_no_data(verb, recorded, victim):
     VERBS[verb](recorded)
     assert victim.read_bytes() == SECRET
     assert [file.name for file in victim.parent.iterdir()] == [victim.name]
 
 
-def test_a_run_records_where_the_line_says(recorded, victim, tmp_path):
+def test_a_run_records_to_the_path_in_its_command_line(recorded, victim, tmp_path):
     mine = tmp_path / "mine"
     evaluate.main(
         [
@@ -229,7 +229,7 @@ def test_a_link_within_a_run_is_followed(run):
 
 
 def test_links_of_wandb_are_left_alone_and_not_listed(run, victim):
-    """Weights & Biases links to its own logs; nothing here reads that folder."""
+    """Weights & Biases links to its own logs; that folder is never read."""
     (run / "wandb" / "run-1").mkdir(parents=True)
     (run / "wandb" / "run-1" / "debug-core.log").symlink_to(victim)
     assert find(run).run.path == run
@@ -282,7 +282,7 @@ def test_the_task_in_a_run_names_no_other_folder(task, run, victim, tmp_path):
     assert [file.name for file in victim.parent.iterdir()] == [victim.name]
 
 
-def test_a_source_that_records_is_asked_for(recorded):
+def test_recording_from_a_foreign_source_must_be_requested(recorded):
     what = {"policy": "trained", "as_trained": True, "logs": recorded.parent}
     assert not find_source(str(recorded), **what).env.recorders
     assert find_source(str(recorded), **what, records=True).env.recorders

@@ -1,4 +1,4 @@
-"""The rule for names that are read from a file and become part of a path."""
+"""Validation of names that are read from a file and become part of a path."""
 
 from pathlib import Path, PureWindowsPath
 

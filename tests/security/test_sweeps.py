@@ -1,4 +1,4 @@
-"""Sweep folders made to write or delete files of the machine that goes on with them."""
+"""Malicious sweep folders that try to write or delete the user's files."""
 
 import json
 from pathlib import Path
@@ -46,10 +46,10 @@ def a_run(folder: Path) -> Path:
 
 
 @pytest.mark.parametrize("name", EVIL)
-def test_the_name_of_a_trial_writes_and_deletes_nothing(
+def test_the_name_of_a_trial_writes_and_deletes_no_files(
     name, search, no_processes, tmp_path
 ):
-    """A trial that is running has no checkpoint, so its run would make way."""
+    """A running trial has no checkpoint, so its run would be replaced."""
     home = tmp_path / "home"
     kept = a_run(home / "task" / "2026_evil")
     folder = search.begin(tmp_path / "logs", "theirs")
@@ -71,7 +71,7 @@ def test_the_name_of_a_trial_writes_and_deletes_nothing(
 
 
 def test_the_name_of_a_trial_is_no_pattern(search, tmp_path):
-    """Brackets are safe in a file name, and a pattern of `glob`."""
+    """Brackets are valid in a file name, and a pattern of `glob`."""
     a_run(tmp_path / "Some-Task" / "2026_trial-1")
     trials = search.trials(tmp_path)
     assert trials.find("trial-[0-9]") is None

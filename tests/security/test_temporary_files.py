@@ -1,4 +1,4 @@
-"""Links and files planted where a file is about to be written."""
+"""Links and files planted at the path of a new file."""
 
 import os
 import stat
@@ -37,7 +37,7 @@ def victim(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def shared(tmp_path: Path) -> Path:
-    """A folder that others can write to as well."""
+    """A folder that others can also write to."""
     path = tmp_path / "shared"
     path.mkdir()
     return path
@@ -78,7 +78,7 @@ WRITERS: dict[str, tuple[str, str, Callable[[Path], object]]] = {
 
 @pytest.mark.parametrize("kind", WRITERS)
 def test_a_link_planted_at_a_temporary_name_is_not_followed(kind, shared, victim):
-    """The names are those of earlier versions, which could be guessed."""
+    """Names of earlier versions were predictable."""
     name, planted, write = WRITERS[kind]
     link = shared / planted.format(pid=os.getpid())
     link.symlink_to(victim)
@@ -99,7 +99,7 @@ def test_a_link_at_the_very_name_is_refused(shared, victim, monkeypatch):
 
 
 def test_no_temporary_name_comes_twice(shared, monkeypatch):
-    """64 random bits: of 1,000 names, two are equal once in 10^13 times."""
+    """64 random bits: among 1,000 names, two are equal once in 10^13 times."""
     names = {files.temporary_beside(shared / "a.txt").name for _ in range(1000)}
     assert len(names) == 1000
     assert all(name.startswith("a.txt.") and name.endswith(".tmp") for name in names)
@@ -124,7 +124,7 @@ def test_a_file_has_the_permissions_of_any_new_file(mask, shared):
     assert modes == [0o666 & ~mask] * 2
 
 
-def test_nothing_is_left_of_a_file_that_could_not_be_written(shared, monkeypatch):
+def test_a_failed_write_leaves_no_file(shared, monkeypatch):
     def fails(handle: int) -> None:
         raise OSError("The disk is broken.")
 
@@ -142,7 +142,7 @@ def test_a_folder_of_the_user_is_no_draft_of_a_data_set(shared):
     assert (shared / "demos.tmp" / "thesis.tex").read_text() == "years"
 
 
-def test_the_link_to_the_newest_run_replaces_nothing_else(tmp_path):
+def test_the_link_to_the_newest_run_replaces_no_other_file(tmp_path):
     planted = tmp_path / f".latest.{os.getpid()}"
     planted.write_bytes(SECRET)
     configs = {"env": env_cfg(), "agent": PpoAgentCfg()}

@@ -1,4 +1,4 @@
-"""Pictures against the equations of the surfaces, on both engines."""
+"""Camera images compared with the equations of the surfaces, on both engines."""
 
 import math
 from dataclasses import replace
@@ -85,7 +85,7 @@ def gallery(request: pytest.FixtureRequest) -> Gallery:
 def pixel_rays(
     gallery: Gallery, camera: str, fovy: float, width: int, height: int
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Start and direction of the ray of each pixel, and its cosine to the axis."""
+    """Return start and direction of each pixel's ray, and its cosine to the axis."""
     camera_id = gallery.sim.mj_model.camera(camera).id
     position = gallery.sim.data.cam_xpos[:, camera_id].double().numpy()
     axes = gallery.sim.data.cam_xmat[:, camera_id].double().numpy()
@@ -102,7 +102,7 @@ def pixel_rays(
 
 
 def clear_pixels(starts: np.ndarray, rays: np.ndarray) -> np.ndarray:
-    """Pixels that are not at an outline; OpenGL's spheres are of flat pieces."""
+    """Return pixels away from outlines; OpenGL's spheres consist of flat faces."""
     _, nearest = true_distances(starts, rays)
     clear = clear_cut(starts, rays)
     same = np.ones_like(clear)
@@ -127,7 +127,7 @@ def test_depth_and_segmentation_of_16_worlds_are_those_of_the_surfaces(gallery, 
     depth = data.depth[..., 0].numpy()
     flat = clear & (what != BALL)
     np.testing.assert_allclose(depth[flat], expected[flat], atol=2e-3)
-    # MuJoCo's renderer draws a sphere as a polyhedron, inside of it.
+    # MuJoCo's renderer draws a sphere as an inscribed polyhedron.
     np.testing.assert_allclose(depth[clear], expected[clear], atol=2e-2)
     sees = clear & (true_depth < FAR)
     assert {FLOOR, BOX, BALL} <= set(what[sees])
@@ -137,14 +137,14 @@ def test_depth_and_segmentation_of_16_worlds_are_those_of_the_surfaces(gallery, 
 
 
 def looking_down(seed: int) -> tuple[torch.Tensor, torch.Tensor]:
-    """Poses whose cameras look down, tilted by up to some 60 degrees."""
+    """Poses whose cameras look down, tilted by up to about 60 degrees."""
     pos, quat = random_poses(16, seed)
     tilt = quat.clone()
     tilt[:, 0].abs_().add_(1.5)
     return pos, tilt
 
 
-def test_where_there_is_nothing_depth_is_the_maximum_and_labels_are_minus_one(gallery):
+def test_without_geometry_depth_is_the_maximum_and_labels_are_minus_one(gallery):
     up = torch.tensor([0.0, 1.0, 0.0, 0.0])
     gallery.place_probe(torch.tensor([-1.0, -1.0, 2.0]), up)
     gallery.sim.sense()
@@ -153,8 +153,8 @@ def test_where_there_is_nothing_depth_is_the_maximum_and_labels_are_minus_one(ga
     assert (data.segmentation == -1).all()
 
 
-def test_the_same_depth_is_seen_by_a_pinhole_pattern_of_rays(gallery):
-    """Rays and cameras agree on what a pixel is."""
+def test_a_camera_and_a_pinhole_pattern_of_rays_give_the_same_depth(gallery):
+    """Rays and cameras agree on pixel positions."""
     _, directions = PinholePatternCfg(width=64, height=64, fovy=70.0).rays()
     _, rays, cosine = pixel_rays(gallery, "above", 70.0, 64, 64)
     axes = gallery.sim.data.cam_xmat[0, gallery.sim.mj_model.camera("above").id]
@@ -170,7 +170,7 @@ def test_colours_are_those_of_the_geoms(gallery):
     assert rgb.dtype == torch.uint8 and rgb.shape == (16, 64, 64, 3)
     red, green, blue = rgb[:, 32, 32].int().unbind(-1)
     assert (red > 60).all() and (green < red // 3).all() and (blue < red // 3).all()
-    # The floor has red < green < blue, so exchanged channels would show.
+    # The floor has red < green < blue, so exchanged channels would be detected.
     red, green, blue = rgb[:, 2, 2].int().unbind(-1)
     assert (red < green).all() and (green < blue).all() and (blue > 60).all()
 
@@ -187,7 +187,7 @@ def test_an_added_camera_is_fixed_to_its_body(gallery):
 
 
 def test_pictures_are_held_until_a_world_is_due_again(gallery):
-    """`above` sees the probe's shell from 6 m, every third step, resets apart."""
+    """`above` shows the probe's shell from 6 m, every third step, except for resets."""
     sensor = gallery.sensors["above"]
     sensor.reset(torch.ones(16, dtype=torch.bool))
     mask = torch.zeros(16, dtype=torch.bool)
@@ -199,12 +199,12 @@ def test_pictures_are_held_until_a_world_is_due_again(gallery):
         for _ in range(2 if call else 0):
             sensor.update(0.005)
         if call == 2:
-            gallery.sim.sense()  # The ends of episodes are seen too.
+            gallery.sim.sense()  # The ends of episodes are rendered too.
             sensor.reset(mask)
         gallery.sim.sense()
         depth = sensor.data.depth[:, 15:17, 23:25].reshape(16, -1).amin(1)
-        # The step in which each world's picture was taken, from how near the probe was.
-        # The camera looks from z = 6 down to the top of the shell of radius 0.1.
+        # Return the step of each world's image, from the distance of the probe.\n\nThe
+        # camera looks from z = 6 down to the top of the shell of radius 0.1.
         seen.append(((6.0 - 0.1 - 3.0 - depth) / 0.3).round().int().tolist())
     others = [row[:5] + row[6:] for row in seen]
     assert [set(row) for row in others] == [{0}, {0}, {0}, {3}, {3}, {3}]
@@ -213,7 +213,7 @@ def test_pictures_are_held_until_a_world_is_due_again(gallery):
 
 @pytest.mark.parametrize("decimation", [1, 2, 3, 4])
 def test_a_camera_counts_control_steps_whatever_the_decimation(decimation):
-    """Every second step, seen by a renderer that only notes whose turn it is."""
+    """Every second step, with a renderer that only records the due worlds."""
     model = mujoco.MjModel.from_xml_string(
         "<mujoco><worldbody><camera name='eye'/></worldbody></mujoco>"
     )
@@ -230,13 +230,14 @@ def test_a_camera_counts_control_steps_whatever_the_decimation(decimation):
     for step in range(8):
         if step == 3:
             sensor.reset(torch.tensor([False, True]))
-            turns.pop()  # The end of a step is seen anew by worlds that were reset.
+            # Worlds that were reset are rendered again at the end of the step.
+            turns.pop()
         else:
             for _ in range(decimation if step else 0):
                 sensor.update(0.005)
         sensor.prepare()
         sensor.finish()
-    # Step 3 is that of the reset: the first world's turns are 0, 2, 4 and 6.
+    # Step 3 includes the reset: the first world is due in steps 0, 2, 4 and 6.
     assert turns == [
         *([True, True], [False, False], [True, True]),
         *([False, False], [True, True], [False, False], [True, True]),
@@ -260,7 +261,7 @@ def test_pictures_are_the_same_tensors_every_time(gallery):
 
 
 def test_a_field_of_view_that_differs_between_worlds_shows(gallery):
-    """Expanded late, on Warp after `sense` was recorded."""
+    """Expanded late, on Warp after `sense` was captured."""
     gallery.place_probe(torch.tensor([-1.0, -1.0, 2.0]), torch.tensor([1.0, 0, 0, 0]))
     gallery.sim.sense()
     before = gallery.sensors["eye"].data.rgb.clone()
@@ -270,7 +271,7 @@ def test_a_field_of_view_that_differs_between_worlds_shows(gallery):
     gallery.sensors["above"].reset(torch.ones(16, dtype=torch.bool))
     gallery.sim.forward()
     gallery.sim.sense()
-    # From (1, 1, 6), the ball at (0, 3, 1) shows in `above`.
+    # From (1, 1, 6), the ball at (0, 3, 1) is visible in `above`.
     depth = gallery.sensors["above"].data.depth
     changed = (depth != depth_before).flatten(1).sum(1)
     assert changed[1] > 20
@@ -284,7 +285,7 @@ def test_a_field_of_view_that_differs_between_worlds_shows(gallery):
     gallery.sim.model.cam_fovy[2, camera] = 70.0
 
 
-def test_the_native_engine_says_that_its_cameras_are_slow_or_flat(gallery, request):
+def test_the_native_engine_reports_slow_or_flat_cameras(gallery, request):
     notes = gallery.sensors["eye"].notes
     if "rays" in request.node.name:
         assert len(notes) == 1 and notes[0].startswith(
@@ -345,7 +346,7 @@ def test_a_picture_that_is_not_drawn_names_the_setting(gallery):
         _ = sensor.data.rgb
 
 
-def test_a_renderer_without_opengl_says_what_to_set(monkeypatch):
+def test_a_renderer_without_opengl_suggests_the_setting(monkeypatch):
     def no_opengl(*args: object, **kwargs: object) -> None:
         raise RuntimeError("no display")
 

@@ -1,4 +1,4 @@
-"""The map of the ground against MuJoCo's own rays, edges and all."""
+"""Ground map compared with MuJoCo's rays, including edges."""
 
 import mujoco
 import numpy as np
@@ -90,7 +90,7 @@ class Oracle:
 
 
 def places(model: mujoco.MjModel) -> np.ndarray:
-    """Places anywhere, and exactly on edges, corners, vertices and diagonals."""
+    """Random positions, and positions on edges, corners, vertices and diagonals."""
     random = np.random.default_rng(1).uniform(-6.0, 6.0, (4000, 2))
     lines = np.arange(-24, 25) * 0.25
     on_lines = np.stack(np.meshgrid(lines, lines), axis=-1).reshape(-1, 2)
@@ -100,7 +100,7 @@ def places(model: mujoco.MjModel) -> np.ndarray:
     return np.concatenate((random, on_lines, one_on_line))
 
 
-def test_the_map_is_what_rays_of_mujoco_meet() -> None:
+def test_the_map_equals_ray_casts_of_mujoco() -> None:
     model = mujoco.MjModel.from_xml_string(GROUND)
     ground, oracle = GroundMap.of(model, (0,)), Oracle(model)
     assert ground is not None
@@ -110,7 +110,7 @@ def test_the_map_is_what_rays_of_mujoco_meet() -> None:
     for i in range(len(x)):
         distance, geom, normal = oracle.look(np.array([x[i], y[i], 5.0]))
         assert 5.0 - found.height[i] == pytest.approx(distance, abs=1e-9), (x[i], y[i])
-        # Where two surfaces meet at one height, either may be named.
+        # Where two surfaces have the same height, either can be reported.
         top = found.height[i]
         if found.geom[i] == geom:
             met.add(model.geom(geom).name)
@@ -123,7 +123,7 @@ def test_the_map_is_what_rays_of_mujoco_meet() -> None:
     assert met == named
 
 
-def test_the_map_of_generated_terrain_is_what_rays_of_mujoco_meet() -> None:
+def test_the_map_of_generated_terrain_equals_ray_casts_of_mujoco() -> None:
     cfg = load_task("Velocity-G1").env()
     model = compile_model(build_scene(cfg.scene, seed=0).spec, cfg.sim)
     ground, oracle = GroundMap.of(model, (0,)), Oracle(model)
@@ -139,7 +139,7 @@ def test_the_map_of_generated_terrain_is_what_rays_of_mujoco_meet() -> None:
     ]
     expected = np.array([9.0 - d if d >= 0 else -np.inf for d in distances])
     differs = np.abs(found.height - expected) > 1e-5
-    # Where a place lies on an edge within rounding, either side is right.
+    # At an edge, within rounding, either side is valid.
     for i in np.flatnonzero(differs):
         around = [
             9.0 - oracle.look(np.array([x[i] + dx, y[i] + dy, 9.0]))[0]
@@ -151,7 +151,7 @@ def test_the_map_of_generated_terrain_is_what_rays_of_mujoco_meet() -> None:
 
 
 def below_probe(gallery: Gallery, oracles: list[Oracle], sensor: str = "scan") -> None:
-    """Check a sensor's rays against MuJoCo's, in all worlds."""
+    """Compare a sensor's rays with MuJoCo's, in all worlds."""
     rays = gallery.sensors[sensor].data
     for world, oracle in enumerate(oracles):
         starts = rays.starts_w[world].double().numpy()
@@ -176,7 +176,7 @@ def put(gallery: Gallery, *places: tuple[float, float, float]) -> None:
 
 
 def asked(monkeypatch: pytest.MonkeyPatch) -> list[object]:
-    """Which worlds MuJoCo is asked about, from now on."""
+    """Record the worlds for which MuJoCo casts rays."""
     worlds: list[object] = []
     original = NativeRays._ask_mujoco
 
@@ -188,7 +188,7 @@ def asked(monkeypatch: pytest.MonkeyPatch) -> list[object]:
     return worlds
 
 
-def test_a_scan_over_still_ground_does_not_ask_mujoco(monkeypatch) -> None:
+def test_a_scan_over_static_ground_does_not_call_mujoco(monkeypatch) -> None:
     gallery = build_gallery("native", [SCAN, HEIGHT], 4, xml=GROUND)
     worlds = asked(monkeypatch)
     put(gallery, (0.3, 0.2, 3.0), (3.3, 0.1, 2.0), (-3.0, 0.3, 2.5), (0.2, 4.0, 1.5))
@@ -206,7 +206,7 @@ def test_a_world_below_a_roof_is_mujocos_and_the_others_are_not(monkeypatch) -> 
     assert worlds == [[1]]
 
 
-def test_ground_that_was_moved_in_a_world_is_seen_where_it_is(monkeypatch) -> None:
+def test_ground_moved_in_one_world_is_scanned_at_its_new_position(monkeypatch) -> None:
     gallery = build_gallery("native", [SCAN], 3, xml=GROUND)
     gallery.sim.expand("geom_pos")
     high = gallery.sim.mj_model.geom("high").id
@@ -231,14 +231,14 @@ def test_ground_that_was_moved_in_a_world_is_seen_where_it_is(monkeypatch) -> No
         '<body><joint/><geom type="box" size="1 1 1" mass="1"/></body>',
     ],
 )
-def test_there_is_no_map_of_what_moves_or_is_not_level(thing: str) -> None:
+def test_moving_or_tilted_ground_has_no_map(thing: str) -> None:
     plain = '<mujoco><worldbody><geom type="box" size="1 1 1"/>{}</worldbody></mujoco>'
     assert GroundMap.of(mujoco.MjModel.from_xml_string(plain.format("")), (0,))
     model = mujoco.MjModel.from_xml_string(plain.format(thing))
     assert GroundMap.of(model, (0,)) is None
 
 
-def test_a_place_that_is_not_a_number_has_nothing_below() -> None:
+def test_a_non_finite_position_has_no_ground_below() -> None:
     box = '<mujoco><worldbody><geom type="box" size="1 1 1"/></worldbody></mujoco>'
     ground = GroundMap.of(mujoco.MjModel.from_xml_string(box), (0,))
     assert ground is not None

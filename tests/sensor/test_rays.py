@@ -1,4 +1,4 @@
-"""Rays and heights against the equations of the surfaces, on both engines."""
+"""Rays and heights compared with the equations of the surfaces, on both engines."""
 
 import math
 from dataclasses import replace
@@ -153,7 +153,7 @@ def test_distances_are_those_of_the_surfaces_in_16_worlds(gallery, seed):
     )
     geoms = np.where(sees, what, -1)
     assert (data.geom_ids.numpy() == geoms)[clear].all()
-    # The points that were hit lie on the surface, and the normals look at the ray.
+    # Hit points are on the surface, and normals point towards the ray's origin.
     on_floor = clear & (geoms == FLOOR)
     assert np.abs(data.hit_pos_w.numpy()[on_floor][:, 2]).max() < 5e-4
     np.testing.assert_allclose(
@@ -167,18 +167,18 @@ def test_distances_are_those_of_the_surfaces_in_16_worlds(gallery, seed):
     assert not data.normals_w.numpy()[~data.hit.numpy()].any()
 
 
-def test_a_hit_at_zero_is_told_from_a_miss(gallery):
+def test_a_hit_at_zero_distance_is_distinguished_from_a_miss(gallery):
     put(gallery, -1.0, -1.0, 0.0)
     down = gallery.sensors["down"].data
     assert down.hit.all() and not down.distances.any()
     put(gallery, -1.0, -1.0, 0.0, quat=turn(1, 0, 0, degrees=180.0))
     lidar = gallery.sensors["lidar"].data
-    # Turned over, what looked down looks up into nothing.
+    # Upside down, the downward rays point up and miss.
     assert not lidar.hit[:, 0].any() and (lidar.distances[:, 0] == 8.0).all()
     assert (lidar.geom_ids[:, 0] == -1).all()
 
 
-def test_what_is_beyond_the_maximum_is_a_miss_at_the_maximum(gallery):
+def test_hits_beyond_the_maximum_count_as_misses_at_the_maximum(gallery):
     put(gallery, -1.0, -1.0, 2.999)
     down = gallery.sensors["down"].data
     assert down.hit.all()
@@ -191,7 +191,8 @@ def test_what_is_beyond_the_maximum_is_a_miss_at_the_maximum(gallery):
 
 def test_rays_pass_through_their_own_body_and_other_groups(gallery):
     put(gallery, -1.0, -1.0, 2.0)
-    # Own shell of radius 0.1 and the boom below, in group 3, are seen only when asked.
+    # The own shell of radius 0.1 and the boom below, in group 3, are hit only if
+    # included.
     assert gallery.sensors["down"].data.distances[0, 0] == pytest.approx(2.0, abs=1e-5)
     assert gallery.sensors["groups"].data.distances[0, 0] == pytest.approx(
         0.1, abs=1e-5
@@ -218,7 +219,7 @@ def test_rays_without_chosen_groups_meet_geoms_of_all_groups(engine):
     assert distance == pytest.approx(1.2, abs=1e-5)
 
 
-def test_yaw_alignment_follows_the_heading_and_nothing_else(gallery):
+def test_yaw_alignment_uses_only_the_heading(gallery):
     yaw, roll, pitch = 70.0, 25.0, -40.0
     rotation = np.zeros(4)
     mujoco.mju_euler2Quat(rotation, np.radians([yaw, pitch, roll]), "zyx")
@@ -236,12 +237,10 @@ def test_yaw_alignment_follows_the_heading_and_nothing_else(gallery):
 
 
 @pytest.mark.parametrize("pitch", [90.0, -90.0])
-def test_yaw_alignment_has_a_heading_when_the_frame_looks_straight_up_or_down(
-    gallery, pitch
-):
+def test_yaw_alignment_has_a_heading_for_a_vertical_view_direction(gallery, pitch):
     put(gallery, -1.0, -1.0, 2.0, quat=turn(0, 1, 0, degrees=pitch))
     data = gallery.sensors["yaw"].data
-    # Pitched about y, the y axis stays where it was, and so does the heading.
+    # Pitched about y, the y axis is unchanged, and so is the heading.
     step = data.starts_w[:, 1] - data.starts_w[:, 0]
     expected = torch.tensor([0.1, 0.0, 0.0]).expand(16, 3)
     torch.testing.assert_close(step, expected, atol=1e-5, rtol=0)
@@ -330,13 +329,13 @@ def test_rays_of_a_world_do_not_depend_on_how_many_there_are():
 # --- Heights ------------------------------------------------------------------------
 
 
-def test_height_is_the_distance_down_to_what_lies_below(gallery):
+def test_height_is_the_distance_to_the_surface_below(gallery):
     put(gallery, -1.0, -1.0, 1.25)
     height = gallery.sensors["height"].data
     torch.testing.assert_close(height.heights, torch.full((16, 2), 1.25))
     assert height.hit.all()
     put(gallery, 2.0, 0.2, 1.75, quat=turn(1, 0, 0, degrees=120.0))
-    # The top of the box is at 1; the nose is 5 cm along x, which did not turn.
+    # The top of the box is at 1; the nose is 5 cm along x, which did not rotate.
     torch.testing.assert_close(height.heights, torch.full((16, 2), 0.75))
 
 
@@ -359,13 +358,13 @@ def test_a_frame_under_the_ground_has_a_negative_height(gallery):
     put(gallery, 2.0, 0.0, 0.95)
     height = gallery.sensors["height"].data
     torch.testing.assert_close(height.heights, torch.full((16, 2), -0.05))
-    # Deeper than the start of the rays: what is known is only that it is deeper.
+    # Deeper than the ray starts: the exact depth is unknown.
     put(gallery, 0.0, 3.0, 1.0)
     torch.testing.assert_close(height.heights, torch.full((16, 2), -0.1))
 
 
 def test_reductions_over_a_ring_at_the_edge_of_the_box(gallery):
-    """Of the centre and four points at 0.3 m, only one lies over the box."""
+    """Of the centre and four points at 0.3 m, only one is above the box."""
     put(gallery, 1.3, 0.0, 1.4)
     expected = [1.4, 0.4, 1.4, 1.4, 1.4]
     sensors = gallery.sensors
@@ -376,7 +375,7 @@ def test_reductions_over_a_ring_at_the_edge_of_the_box(gallery):
 
 
 def test_rays_that_find_no_ground_are_left_out_and_reported(gallery):
-    """From 1.6 m only the box, 0.6 m below, is nearer than the maximum of 1.5 m."""
+    """From 1.6 m, only the box, 0.6 m below, is within the maximum of 1.5 m."""
     put(gallery, 1.3, 0.0, 1.6)
     sensors = gallery.sensors
     assert sensors["none"].data.hit[0, 0].tolist() == [False, True, False, False, False]
@@ -444,7 +443,7 @@ def test_grid_has_its_ends_and_its_spacing():
     assert (directions == [0.0, 0.0, -1.0]).all()
 
 
-def test_ring_points_lie_on_their_circles():
+def test_ring_points_are_on_their_circles():
     starts, _ = RingPatternCfg(rings=((0.1, 4), (0.2, 6))).rays()
     radii = np.linalg.norm(starts, axis=1)
     np.testing.assert_allclose(radii, [0.0] + [0.1] * 4 + [0.2] * 6, atol=1e-12)
@@ -467,13 +466,13 @@ def test_lidar_covers_the_turn_once_and_both_ends_of_an_arc():
 def test_pinhole_rays_go_through_pixel_centers():
     cfg = PinholePatternCfg(width=4, height=2, fovy=90.0)
     _, directions = cfg.rays()
-    # At distance 1 the picture is 2 high and 4 wide, so pixels are 1 by 1.
+    # At distance 1 the image is 2 high and 4 wide, so pixels are 1 by 1.
     at_one = directions / -directions[:, 2:]
     np.testing.assert_allclose(at_one[0], [-1.5, 0.5, -1.0], atol=1e-12)
     np.testing.assert_allclose(at_one[-1], [1.5, -0.5, -1.0], atol=1e-12)
     _, ahead = PinholePatternCfg(width=1, height=1, axes="body").rays()
     np.testing.assert_allclose(ahead, [[1.0, 0.0, 0.0]], atol=1e-12)
-    # A body looks along x and has y to its left: the same picture from there.
+    # A body looks along x with y to its left: the same image from there.
     _, turned = replace(cfg, axes="body").rays()
     right, up, back = directions.T
     np.testing.assert_allclose(turned, np.stack((-back, -right, up), 1), atol=1e-12)
@@ -558,7 +557,7 @@ def test_height_settings_that_have_no_meaning(settings, message):
         ((), r"include_geom_groups=\(\) has to contain groups from 0 to 5"),
     ],
 )
-def test_rays_that_could_meet_nothing_are_refused(groups, message):
+def test_rays_without_visible_geoms_are_refused(groups, message):
     cfg = RayCastSensorCfg(name="r", frame=PROBE, include_geom_groups=groups)
     with pytest.raises(VisionError, match=message):
         build_gallery("native", [cfg], num_envs=1)

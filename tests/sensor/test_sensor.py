@@ -1,4 +1,4 @@
-"""MuJoCo's own sensors and contact sensors, on the native engine."""
+"""MuJoCo's sensors and contact sensors, on the native engine."""
 
 import dataclasses
 
@@ -121,7 +121,7 @@ def settle(sim: Simulation, sensor: Sensor, steps: int = 1000) -> None:
     sensor.update(DT)
 
 
-# --- MuJoCo's own sensors -----------------------------------------------------------
+# --- MuJoCo sensors -------------------------------------------------------------------
 
 
 def attachments(kind: str) -> dict[str, ObjRef]:
@@ -147,7 +147,7 @@ def attachments(kind: str) -> dict[str, ObjRef]:
     return found
 
 
-def test_every_sensor_type_of_mujoco_can_be_added_and_reads_what_c_computes():
+def test_every_sensor_type_of_mujoco_can_be_added_and_matches_its_reading():
     kinds = [kind for kind in SENSOR_KINDS if kind != "tactile"]
     cfgs = [
         MujocoSensorCfg(
@@ -175,7 +175,7 @@ def test_every_sensor_type_of_mujoco_can_be_added_and_reads_what_c_computes():
             )
 
 
-def test_a_tactile_sensor_reads_what_has_sunk_into_its_geom():
+def test_a_tactile_sensor_measures_penetration_into_its_geom():
     pad = """<mujoco><asset>
         <mesh name="taxels" vertex="0 0 -.1  .05 0 -.1  0 .05 -.1  .05 .05 -.12"/>
       </asset><worldbody><geom type="box" size="1 1 .5" pos="0 0 -.39"/>
@@ -273,7 +273,7 @@ def test_each_corner_carries_a_quarter_of_the_weight_along_the_normal():
 
 @pytest.mark.parametrize("cone", ["pyramidal", "elliptic"])
 def test_world_frame_force_on_a_slope_is_the_weight(cone):
-    """A box held on a tilted plane by friction: the contact frame's axes all matter."""
+    """A box held on a tilted plane by friction, with forces along all axes."""
     spec = mujoco.MjSpec.from_string("""
       <mujoco><worldbody>
         <geom name="slope" type="plane" size="0 0 1" euler="17 11 40"/>
@@ -316,11 +316,11 @@ def test_world_frame_force_on_a_slope_is_the_weight(cone):
         n, t, f = (x[0, slot].numpy() for x in (raw.normal, raw.tangent, raw.force))
         by_hand += f[0] * n + f[1] * t + f[2] * np.cross(n, t)
     np.testing.assert_allclose(by_hand, total[0], rtol=1e-4, atol=1e-4)
-    # Friction along both tangents carries weight, so a permutation would show.
+    # Friction along both tangents supports weight, so a permutation would be detected.
     assert raw.force[0, :, 1:].abs().sum(0).min() > 0.1
 
 
-def test_contacts_are_attributed_to_the_pair_that_was_asked_for():
+def test_contacts_are_attributed_to_the_requested_pair():
     """A ball in a box that stands on the ground: three pairs, three forces."""
     spec = mujoco.MjSpec.from_string("""
       <mujoco><worldbody>
@@ -355,8 +355,8 @@ def test_contacts_are_attributed_to_the_pair_that_was_asked_for():
     assert vertical["ball_box"] == pytest.approx([-0.3 * GRAVITY], **tolerance)
     assert vertical["ball_floor"] == [0.0]
     assert sensors["both"].primary_names == ("box", "ball")
-    # On the box's surroundings: its weight and the ball's down on the floor, and
-    # the ball's weight, which the box carries, up on the ball.
+    # Forces on the other sides of the box's contacts: its weight and the ball's down on
+    # the floor, and the ball's weight up on the ball.
     assert vertical["both"] == pytest.approx(
         [-2.0 * GRAVITY, -0.3 * GRAVITY], **tolerance
     )
@@ -396,7 +396,7 @@ def test_all_fields_of_a_primary_come_from_one_mujoco_sensor():
     assert sim.mj_model.sensor_dim[0] == 2 * 17
 
 
-# --- The moment of refresh ----------------------------------------------------------
+# --- Time of refresh ------------------------------------------------------------------
 
 
 def test_contact_stage_follows_the_fields_and_their_reading():
@@ -405,7 +405,7 @@ def test_contact_stage_follows_the_fields_and_their_reading():
     _ = sensors["contacts"].data.found
     assert sim.reads.needed == Stage.VELOCITY
     sim, sensors = build(scene(BOXES), crate_contacts(track_air_time=True))
-    # Times were counted from steps that are over, so no stage has to be computed.
+    # Times were counted in finished steps, so no stage has to be computed.
     _ = sensors["contacts"].data.current_air_time
     assert sim.reads.needed == Stage.VELOCITY
     _ = sensors["contacts"].data.force
@@ -453,8 +453,8 @@ def test_a_late_read_of_one_sensor_makes_no_other_one_stale():
         assert sensor.data.force[0, 0, 2] == pytest.approx(-2.0 * GRAVITY, rel=1e-3)
 
 
-def test_reading_does_not_depend_on_who_was_reset():
-    """The same world, with and without another one being reset in between."""
+def test_reading_does_not_depend_on_the_reset_worlds():
+    """The same world, with and without a reset of another world in between."""
     readings = []
     for resets_another in (False, True):
         sim, sensors = build(scene(BOXES), crate_contacts())
@@ -475,7 +475,7 @@ def test_reading_does_not_depend_on_who_was_reset():
 
 
 def seconds(steps: int) -> object:
-    """The duration of physics steps, to the last bits of a float32."""
+    """Compare physics step durations, to the last bits of a float32."""
     return pytest.approx(steps * DT, rel=2e-7)
 
 
@@ -499,7 +499,7 @@ def test_air_time_of_a_dropped_ball_is_the_time_of_its_fall():
                 landed[world] = step
                 assert sensor.compute_first_contact(DT)[world, 0]
     for world, drop in enumerate(drops):
-        # A step's contacts are those of the state before its integration.
+        # Contacts of a step belong to the state before its integration.
         fall = np.sqrt(2.0 * drop / GRAVITY)
         assert landed[world] * DT == pytest.approx(fall, abs=2.5 * DT)
         air_steps = landed[world] - 1
@@ -512,7 +512,8 @@ def test_times_follow_a_sequence_of_contacts_counted_by_hand():
     sim, sensors = build(scene(BOXES), cfg, num_envs=2)
     sensor = sensors["contacts"]
     assert isinstance(sensor, ContactSensor)
-    # The crate of world 0 is put on the ground or above it; that of world 1 stays up.
+    # The crate of world 0 is placed on the ground or above it; that of world 1 stays
+    # above.
     pattern = [0, 0, 0, 1, 1, 0, 1, 1, 1]
     by_hand = {
         "current_air_time": [1, 2, 3, 0, 0, 1, 0, 0, 0],
@@ -591,7 +592,7 @@ def test_reset_leaves_the_rows_outside_of_its_mask_bit_equal(mask, heights, step
         assert torch.equal(tensor[~chosen], before[name][~chosen]), name
         if name != "history_empty":
             assert not tensor[chosen].any(), name
-    # The times of the reset worlds start over, those of the others go on.
+    # Times of the reset worlds restart, those of the others continue.
     sim.step()
     sensor.update(DT)
     times = sensor.data.current_air_time + sensor.data.current_contact_time
@@ -769,7 +770,7 @@ def test_reading_a_field_that_is_not_measured_names_those_that_are():
     assert data.force_history is None
 
 
-def test_a_sensor_whose_spec_was_not_edited_says_so():
+def test_a_sensor_with_an_unedited_spec_is_reported():
     sim, _ = build(scene(BOXES))
     with pytest.raises(UnknownNameError, match="call its `edit_spec` before"):
         bind_sensors([crate_contacts()], sim)

@@ -1,4 +1,4 @@
-"""Configurations: defaults, copies, and errors that name the nearest field."""
+"""Configurations: defaults, copies, and errors with the nearest field."""
 
 import copy
 import inspect
@@ -41,7 +41,7 @@ MJLAB_PARAMETERS = [
     (foot_height, "sensor_name"),
     (geom_friction.__call__, "shared_random"),
 ]
-"""Parameters of terms of mjlab 1.6.0, likewise."""
+"""The same for parameters of terms of mjlab 1.6.0."""
 
 
 @pytest.mark.parametrize(
@@ -106,7 +106,7 @@ def test_an_attribute_that_there_is_not_cannot_be_set():
     assert cfg.num_envs == 3 and "num_env" not in vars(cfg)
 
 
-# A small hierarchy, in the style of this project and in that of mjlab and Isaac Lab.
+# A small hierarchy, in the style of this project and of mjlab and Isaac Lab.
 
 
 class Term(Config):
@@ -177,7 +177,7 @@ def test_defaults_are_copied_for_each_instance_and_when_read_from_the_class(kind
     assert kind.rewards == second.rewards and kind().scene == second.scene
 
 
-def test_fields_can_be_asked_for_before_an_instance_was_made():
+def test_fields_can_be_accessed_before_an_instance_exists():
     class Fresh(Walk):
         mine: int = 3
         decimation = 1
@@ -188,7 +188,7 @@ def test_fields_can_be_asked_for_before_an_instance_was_made():
     assert {each.name: each.default for each in fields(Fresh)}["decimation"] == 1
 
 
-def test_only_what_is_declared_so_has_a_position():
+def test_only_declared_fields_have_a_position():
     assert Robot("go1", joints=("hip",)).name == "go1"
     with pytest.raises(TypeError, match="positional"):
         Task(4)  # type: ignore[misc]
@@ -229,9 +229,9 @@ def test_a_post_init_may_change_fields_and_runs_again_in_a_copy():
     assert After.decimation == 2 and Walk().rewards["alive"] is not None
 
 
-def test_a_subclass_with_nothing_new_needs_no_decorator():
+def test_a_subclass_without_new_fields_needs_no_decorator():
     class Mine(SceneCfg):
-        """The same by another name."""
+        """The same under another name."""
 
         WORDS: ClassVar[int] = 3
 
@@ -244,7 +244,7 @@ def test_configurations_are_copied_replaced_and_pickled_as_before():
         assert other == cfg and other is not cfg
 
 
-def test_of_several_kinds_the_one_of_the_right_shape_says_what_is_wrong_inside():
+def test_for_several_types_the_error_of_the_matching_one_is_shown():
     with pytest.raises(WrongTypeError, match=r"^scales\[1\] "):
         check_type([1.0, "a"], list[float] | str | None, "scales")
     with pytest.raises(WrongTypeError, match=r"^scales "):

@@ -1,4 +1,4 @@
-"""A run's settings as a task and leaves: whole, compared, and unable to run code."""
+"""Settings of a run as a task and leaves: complete, compared, and without code."""
 
 import copy
 import dataclasses
@@ -59,7 +59,7 @@ def cartpole() -> dict[str, Any]:
 
 
 def saved(**changes: Any) -> Settings:
-    """What a file says of a cartpole, with other values."""
+    """Contents of a cartpole's file, with other values."""
     found = read_out(cartpole())
     return Settings(found.values | changes, found.names)
 
@@ -129,7 +129,7 @@ def test_a_model_is_chosen_by_the_name_of_its_class() -> None:
     assert build(task, through_text(read_out({"agent": agent}))) == {"agent": agent}
 
 
-def test_an_agent_of_another_class_comes_back_and_nothing_else_is_one() -> None:
+def test_an_agent_of_another_class_is_restored_with_its_class() -> None:
     agent = CloningAgentCfg(max_iterations=7)
     text = task_text("Cartpole-Balance", {"env": CartpoleBalanceCfg(), "agent": agent})
     assert read_task(text, "a run")["agent"] == agent
@@ -203,7 +203,7 @@ def test_a_value_that_no_file_can_hold_is_named_by_its_path() -> None:
         read_out({"env": OuterCfg(anything=object())})
 
 
-def test_a_file_of_a_task_that_is_not_installed_says_so() -> None:
+def test_a_file_of_an_uninstalled_task_is_reported() -> None:
     text = settings_text("Cartpole-Balanse", read_out(cartpole()))
     with pytest.raises(UnknownNameError) as caught:
         read_task(text, "a run")
@@ -284,7 +284,7 @@ SOURCE = "env.scene.entities.cartpole.source"
 
 
 def read_without_imports(settings: Settings) -> dict[str, Any]:
-    """Read a file twice, and see that no module was imported and no code was named."""
+    """Read a file twice; no module may be imported, and no named code called."""
     before = set(sys.modules)
     task = cartpole()
     kept = copy.deepcopy(read_out(task).names)
@@ -300,7 +300,7 @@ def read_without_imports(settings: Settings) -> dict[str, Any]:
 
 @pytest.mark.parametrize("name", CODE)
 @pytest.mark.parametrize("path", [FUNCTION, SOURCE, SMOOTH, "env.scene", "env.seed"])
-def test_a_name_of_code_is_a_difference_and_changes_nothing(
+def test_a_code_name_in_a_file_counts_as_a_difference_without_effect(
     path: str, name: str
 ) -> None:
     attack = saved()
@@ -312,9 +312,7 @@ def test_a_name_of_code_is_a_difference_and_changes_nothing(
 
 @pytest.mark.parametrize("name", ["SceneCfg", "CartpoleSwingupCfg", "PpoAgentCfg"])
 @pytest.mark.parametrize("path", [SMOOTH, "env", "env.scene.entities.cartpole"])
-def test_a_class_that_the_field_does_not_allow_changes_nothing(
-    path: str, name: str
-) -> None:
+def test_a_class_not_allowed_by_the_field_is_ignored(path: str, name: str) -> None:
     attack = saved()
     attack.names[path] = name
     assert read_without_imports(attack) == cartpole()

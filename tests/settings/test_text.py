@@ -1,4 +1,4 @@
-"""Words that can be read in two ways."""
+"""Text that can be parsed in two ways."""
 
 from pathlib import Path
 from typing import Any

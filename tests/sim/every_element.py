@@ -1,4 +1,4 @@
-"""A model with one of everything, and a state in which all of it is at work."""
+"""A model with every element, and a state in which all of them are active."""
 
 from pathlib import Path
 
@@ -10,16 +10,16 @@ from mjlab.sim.config import BackendName
 
 _PATH = Path(__file__).with_suffix(".xml")
 
-# Bodies held by a joint limit, and how far the joint is beyond it or in its margin.
+# Bodies held by a joint limit, with the joint's distance beyond it or in its margin.
 _PLACED = {"rail": 0.043, "shoulder": 0.27, "elbow": -0.085, "crank": 0.1}
 
-# Controls that stay put. Where the damper's is clamped, Warp's derivative of its force
-# by velocity uses the control before the clamp (4.0.0).
+# Constant controls. If the damper's control is clamped, Warp's derivative of its force
+# uses the control before the clamp (4.0.0).
 _CONTROLS = {"damper": 0.6, "muscle": 0.7, "adhesion": 1.5}
 
 
 def make_cfg(backend: BackendName) -> SimulationCfg:
-    """Options in which no feature is off, and the solver runs until it is done."""
+    """Options with all features enabled, and a solver that runs to convergence."""
     return SimulationCfg(
         backend=backend,
         num_threads=2,
@@ -43,7 +43,7 @@ def make_cfg(backend: BackendName) -> SimulationCfg:
 
 
 def compile_every_element(vary: tuple[str, ...]) -> mujoco.MjModel:
-    """The model, with every feature switched on."""
+    """The model, with every feature enabled."""
     spec = mujoco.MjSpec.from_file(str(_PATH))
     return compile_model(spec, make_cfg("native"), vary)
 
@@ -72,7 +72,7 @@ def start_state(model: mujoco.MjModel, *, steps: int = 8) -> mujoco.MjData:
     spec = mujoco.mjtState.mjSTATE_INTEGRATION
     state = np.empty(mujoco.mj_stateSize(model, spec))
     mujoco.mj_getState(model, data, state, spec)
-    # A new MjData, since the old one keeps energies that it would not compute anew.
+    # A new MjData, because the old one keeps energies that are not recomputed.
     fresh = mujoco.MjData(model)
     mujoco.mj_setState(model, fresh, state.astype(np.float32).astype(float), spec)
     return fresh

@@ -1,4 +1,4 @@
-"""Another valid value for every model field, for tests that vary fields."""
+"""Return other valid values of all model fields, for tests that vary fields."""
 
 import re
 from collections.abc import Callable
@@ -12,10 +12,10 @@ _Rule = Callable[[mujoco.MjModel, Values, np.random.Generator], Values]
 
 
 def other_value(model: mujoco.MjModel, field: str) -> Values:
-    """A value for `field` that differs from the compiled one and is as valid.
+    """Return a valid value of `field` that differs from the compiled one.
 
-    Lengths and weights are scaled, positions moved, rotations turned; quaternions stay
-    of unit length, ranges in order, fractions below one. Floats are exact in float32.
+    Lengths and weights are scaled, positions moved, rotations rotated; quaternions stay
+    normalised, ranges ordered, fractions below one. Floats are exact in float32.
     """
     old = field_of(model, field)
     random = np.random.default_rng(len(field) + 100 * ord(field[-1]))
@@ -48,7 +48,7 @@ def _rule(field: str) -> _Rule:
     return _scaled
 
 
-# Rules. Each takes the model, the compiled value as floats, and random numbers.
+# Rules. Arguments: the model, the compiled value as floats, and random numbers.
 
 
 def _scaled(
@@ -62,7 +62,7 @@ def _scaled(
 
 
 def _scaled_alike(_: mujoco.MjModel, old: Values, __: np.random.Generator) -> Values:
-    """Masses of subtrees, which stay the sum of those below."""
+    """Masses of subtrees, which stay the sum of their bodies."""
     return old * 1.1
 
 
@@ -79,7 +79,7 @@ def _moved(
 
 
 def _ordered(_: mujoco.MjModel, old: Values, random: np.random.Generator) -> Values:
-    """Ranges (low, high); one that starts at zero keeps doing so, as a cone must."""
+    """Ranges (low, high); ranges that start at zero keep it, as a cone must."""
     width = old[..., 1:] - old[..., :1]
     shift = random.uniform(-0.2, 0.2, old.shape) * width
     shift[old == 0.0] = 0.0
@@ -87,7 +87,7 @@ def _ordered(_: mujoco.MjModel, old: Values, random: np.random.Generator) -> Val
 
 
 def _longer(_: mujoco.MjModel, old: Values, random: np.random.Generator) -> Values:
-    """Ranges moved as a whole, so that one without width keeps none."""
+    """Ranges shifted as a whole, so that ranges of width zero keep it."""
     return old + random.uniform(0.01, 0.03, (*old.shape[:-1], 1))
 
 
@@ -101,7 +101,7 @@ def _impedance(_: mujoco.MjModel, old: Values, random: np.random.Generator) -> V
 def _turned(
     _: mujoco.MjModel, old: Values, random: np.random.Generator, most: float = 0.05
 ) -> Values:
-    """Quaternions, a little rotated."""
+    """Slightly rotated quaternions."""
     new = np.empty_like(old).reshape(-1, 4)
     for row, quat in enumerate(old.reshape(-1, 4)):
         turn = np.append(1.0, random.uniform(-0.5, 0.5, 3) * most)
@@ -110,7 +110,7 @@ def _turned(
 
 
 def _redirected(_: mujoco.MjModel, old: Values, random: np.random.Generator) -> Values:
-    """Unit vectors, a little rotated."""
+    """Slightly rotated unit vectors."""
     new = old + random.uniform(-0.05, 0.05, old.shape)
     length = np.linalg.norm(new, axis=-1, keepdims=True)
     return np.where(np.any(old != 0.0, axis=-1, keepdims=True), new / length, old)
@@ -129,7 +129,7 @@ def _turned_matrices(
 
 
 def _below_world(rule: _Rule) -> _Rule:
-    """The same for bodies, except for the world, which stays where it is."""
+    """The same for bodies, except for the world body."""
 
     def keep_world(
         model: mujoco.MjModel, old: Values, random: np.random.Generator
@@ -162,7 +162,7 @@ def _configuration(
 def _equality(
     model: mujoco.MjModel, old: Values, random: np.random.Generator
 ) -> Values:
-    """Anchors and polynomials moved; the relative pose of a weld turned."""
+    """Anchors and polynomials are moved; the relative pose of a weld is rotated."""
     new = old.copy()
     for row in range(model.neq):
         kind = mujoco.mjtEq(model.eq_type[row])
@@ -186,7 +186,7 @@ def _sizes(
     low: float = 0.985,
     high: float = 1.01,
 ) -> Values:
-    """Sizes of primitive shapes: those of meshes and height fields follow the asset."""
+    """Sizes of primitive shapes; sizes of meshes and height fields follow the asset."""
     assets = (mujoco.mjtGeom.mjGEOM_MESH, mujoco.mjtGeom.mjGEOM_HFIELD)
     new = old * random.uniform(low, high, old.shape)
     new[np.isin(model.geom_type, assets)] = old[np.isin(model.geom_type, assets)]
@@ -204,7 +204,7 @@ def _other_meshes(
 def _next_id(
     _: mujoco.MjModel, old: Values, random: np.random.Generator, count: int = 2
 ) -> Values:
-    """Ids from 0 to `count` - 1, where there is one."""
+    """Ids from 0 to `count` - 1, where valid."""
     del random
     return np.where(old >= 0, (old + 1) % count, old)
 
@@ -212,7 +212,7 @@ def _next_id(
 def _other_interpolation(
     _: mujoco.MjModel, old: Values, random: np.random.Generator
 ) -> Values:
-    """(samples, interpolation) of a history: the number of samples is structure."""
+    """(samples, interpolation) of a history; the number of samples is structural."""
     del random
     new = old.copy()
     new[:, 1] = np.where(old[:, 0] > 0, (old[:, 1] + 1) % 3, old[:, 1])

@@ -1,4 +1,4 @@
-"""What users meet when something is wrong with the simulation, word for word."""
+"""Errors of the simulation, with their exact messages."""
 
 import mujoco
 import numpy as np
@@ -227,7 +227,7 @@ def test_the_default_options_are_mujocos_but_for_two_of_mjlab() -> None:
 
 
 def fallen(sim: Simulation) -> None:
-    """Put the robots on the floor, where everything touches."""
+    """Place the robots on the floor, where everything is in contact."""
     sim.data.qpos[:, 2] = 0.1
     for _ in range(3):
         sim.step()
@@ -247,7 +247,7 @@ def test_missing_room_on_warp_is_counted_and_names_the_number_to_set(
     sim = Simulation(g1_model(), 4, cfg, device="cpu", vary=G1_VARIED)
     assert sim.health.read().ok
     fallen(sim)
-    # The reset clears Warp's own mask; what it said is kept.
+    # The reset clears Warp's own mask; its warnings are kept.
     sim.reset()
     report = sim.health.read()
     wanted = kind if kind == "constraints" else "contact_candidates"
@@ -255,7 +255,7 @@ def test_missing_room_on_warp_is_counted_and_names_the_number_to_set(
     assert any(setting in line for line in report.advice)
 
 
-def test_the_room_in_use_is_that_of_the_busiest_step_so_far() -> None:
+def test_the_reported_buffer_use_is_the_peak_so_far() -> None:
     cfg = SimulationCfg(backend="warp", mujoco=OPTIONS, nconmax=128, njmax=192)
     sim = Simulation(g1_model(), 4, cfg, device="cpu", vary=G1_VARIED)
     sim.data.qpos[:, 2] = 2.0
@@ -336,7 +336,7 @@ def test_counts_of_missing_memory_go_on_from_a_snapshot() -> None:
     sim.restore(start)
     assert sim.health.read().overflow == counted
     sim.step()
-    # Restoring has found the contacts already, so the step may have none to count.
+    # Restoring has computed the contacts already, so the step can have none to count.
     for kind, count in sim.health.read().overflow.items():
         assert counted[kind] <= count <= straight[kind]
 
@@ -347,7 +347,7 @@ def test_a_solver_without_memory_stops_and_names_the_number_to_set() -> None:
 
 
 def test_binding_a_field_to_another_tensor_is_refused() -> None:
-    """It would reach no engine, and nobody would know."""
+    """It would not reach the engine, without notice."""
     sim = Simulation(ball(), 2, vary=["body_mass"])
     with pytest.raises(AttributeError, match=r"Write in place: sim\.data\.qvel\["):
         sim.data.qvel = torch.ones(2, 6)
@@ -366,7 +366,7 @@ def test_a_mask_of_the_wrong_kind(bad: torch.Tensor) -> None:
         sim.reset(bad)
 
 
-def test_nothing_is_printed_or_logged_to_a_file_for_a_bad_world(
+def test_a_bad_world_prints_no_text_and_logs_no_file(
     capfd: pytest.CaptureFixture[str],
     tmp_path,
     monkeypatch: pytest.MonkeyPatch,

@@ -32,7 +32,7 @@ OUTPUTS = frozenset(mujoco.MjModel._setconst_outputs)
 
 
 def fields_of_both_engines() -> tuple[str, ...]:
-    """What `mujoco.batch` can expand and MuJoCo Warp indexes by world."""
+    """Fields that `mujoco.batch` can expand and MuJoCo Warp indexes by world."""
     by_world = {
         prefix + field.name
         for prefix, cls in (("", mjw.Model), ("opt.", mjw.Option))
@@ -48,7 +48,7 @@ NOT_VARIED = {
     "actuator_historyadr": "where in the state a history lies: structure",
     "sensor_historyadr": "where in the state a history lies: structure",
 }
-"""Fields that are never written, and why."""
+"""Fields that are never written, with the reason."""
 
 _SILENT = {
     "drawing only": """
@@ -66,12 +66,12 @@ _SILENT = {
     "used only with sleep": "opt.sleep_tolerance",
 }
 SILENT = {name: why for why, names in _SILENT.items() for name in names.split()}
-"""Fields of which MuJoCo C's step shows nothing, and why."""
+"""Fields without effect in MuJoCo C's step, with the reason."""
 
 
 @dataclass(frozen=True)
 class Disagreement:
-    """Geoms or bodies for which MuJoCo Warp does otherwise than MuJoCo C (4.0.0)."""
+    """Geoms or bodies for which MuJoCo Warp differs from MuJoCo C (4.0.0)."""
 
     elements: tuple[str, ...]
     reason: str
@@ -94,7 +94,7 @@ DISAGREEMENTS = {
         ("drone",), "the drag coefficients geom_fluid are one value for all worlds"
     ),
 }
-"""Fields on which the engines disagree. An entry that comes to agree has to go."""
+"""Fields on which the engines disagree. Entries that agree must be removed."""
 
 STATE = ("time", "qpos", "qvel", "act", "history", "plastic")
 SHOWN = (
@@ -103,7 +103,7 @@ SHOWN = (
 ).split()
 
 
-# What MuJoCo C does.
+# MuJoCo C.
 
 
 @functools.cache
@@ -113,7 +113,7 @@ def model() -> mujoco.MjModel:
 
 @functools.cache
 def start(world: int) -> dict[str, np.ndarray]:
-    """The state that `world` starts from, exact in float32; worlds differ."""
+    """The initial state of `world`, exact in float32; worlds differ."""
     data = start_state(model())
     state = {name: np.array(getattr(data, name)) for name in STATE_FIELDS}
     state["qvel"] = (state["qvel"] + 0.002 * world).astype(np.float32).astype(float)
@@ -122,7 +122,7 @@ def start(world: int) -> dict[str, np.ndarray]:
 
 @dataclass(frozen=True)
 class Reference:
-    """What MuJoCo C makes of a model: its constants, and the step from `start`."""
+    """Results of MuJoCo C for a model: its constants, and the step from `start`."""
 
     model: mujoco.MjModel
     values: dict[str, np.ndarray]
@@ -135,7 +135,7 @@ def untouched(world: int) -> Reference:
 
 @functools.cache
 def changed(field: str, world: int, *, agreeing: bool = False) -> Reference:
-    """The model with `field` changed, and the constants that follow from it."""
+    """Return the model with `field` changed, and its derived constants."""
     variant = copy.copy(model())
     set_field(variant, field, value_for(field, agreeing=agreeing))
     if field in INPUTS:
@@ -144,7 +144,7 @@ def changed(field: str, world: int, *, agreeing: bool = False) -> Reference:
 
 
 def value_for(field: str, *, agreeing: bool) -> np.ndarray:
-    """Another value of `field`, if asked for without what the engines disagree on."""
+    """Return another value of `field`, optionally without engine disagreements."""
     value = other_value(model(), field)
     if agreeing and field in DISAGREEMENTS:
         find = model().geom if field.startswith("geom_") else model().body
@@ -167,7 +167,7 @@ def step_c(variant: mujoco.MjModel, world: int) -> Reference:
 
 
 def tolerance(name: str, want: np.ndarray, without: np.ndarray) -> np.ndarray:
-    """1e-4 plus 1% of the effect; what is only shown may be large, and is scaled.
+    """Return 1e-4 plus 1% of the effect; large output-only values are scaled.
 
     Forces and accelerations come from the constraint solver, in float32 on Warp.
     """
@@ -183,7 +183,7 @@ def tolerance(name: str, want: np.ndarray, without: np.ndarray) -> np.ndarray:
 def mismatches(
     got: dict[str, np.ndarray], want: Reference, without: Reference
 ) -> list[str]:
-    """Names of the values that are not as wanted, with the worst element."""
+    """Return the names of wrong values, with the worst element."""
     found = []
     for name, value in want.values.items():
         if not value.size:
@@ -196,21 +196,21 @@ def mismatches(
     return found
 
 
-# What an engine does.
+# Engines.
 
 
 def simulate(
     engine: BackendName, num_envs: int, compiled: mujoco.MjModel, vary: Collection[str]
 ) -> Simulation:
     sim = Simulation(compiled, num_envs, make_cfg(engine), device="cpu", vary=vary)
-    # Warp raises the tolerance to 1e-6, at which its solver stops 1% short of some
+    # Warp raises the tolerance to 1e-6, with which its solver stops 1% short of some
     # friction forces.
     sim.model["opt.tolerance"].fill_(1e-9)
     return sim
 
 
 def put_start(sim: Simulation, worlds: Iterable[int]) -> None:
-    """Put each row of `sim` into the start of the world that `worlds` names for it."""
+    """Set each row of `sim` to the initial state of the world in `worlds`."""
     for row, world in enumerate(worlds):
         for name, value in start(world).items():
             getattr(sim.data, name)[row].copy_(torch.from_numpy(np.asarray(value)))
@@ -230,7 +230,7 @@ def write_field(sim: Simulation, field: str, row: int, value: np.ndarray) -> Non
 
 
 class Bench:
-    """A simulation of all fields, and what its worlds do when nothing is written."""
+    """A simulation with all fields, and its results without writes."""
 
     def __init__(self, engine: BackendName, num_envs: int) -> None:
         self.sim = simulate(engine, num_envs, model(), FIELDS)
@@ -246,12 +246,12 @@ class Bench:
         self.data_before = self.read_data()
 
     def restart(self) -> None:
-        """Return to the start, with stages computed from which a step may continue."""
+        """Return to the initial state, with stages from which a step can continue."""
         self.sim.restore(self._start)
         self.sim.forward(Stage.VELOCITY)
 
     def write(self, field: str, value: np.ndarray) -> None:
-        """Write one world, and derive constants unless `field` is one itself."""
+        """Write one world, and derive constants unless `field` is itself a constant."""
         write_field(self.sim, field, self.world, value)
         if field in INPUTS or field not in OUTPUTS:
             self.sim.recompute_constants(self.mask)
@@ -263,7 +263,7 @@ class Bench:
         return {name: self.sim.model[name].clone() for name in FIELDS}
 
     def leaks(self) -> list[str]:
-        """What differs in the other worlds from the run without a write."""
+        """Return differences of the other worlds from the run without a write."""
         others = ~self.mask
         pairs = {n: (self.data_before[n], now) for n, now in self.read_data().items()}
         for name, now in self.read_fields().items():
@@ -275,14 +275,15 @@ class Bench:
         ]
 
     def wrong_constants(self, want: mujoco.MjModel) -> list[str]:
-        """Derived constants of the written world that are not those of `want`."""
+        """Return derived constants of the written world that differ from `want`."""
         names = OUTPUTS & self.sim.engine.variable_fields
         names = names & set(FIELDS) if self.sim.engine.name == "warp" else names
         found = []
         for name in sorted(names):
             got = self.sim.model[name][self.world]
             value = torch.from_numpy(field_of(want, name)).to(got.dtype).double()
-            # The batch has the bounding volumes of bodies, which precede the meshes'.
+            # The batch has the bounding volumes of bodies, which precede those of
+            # meshes.
             value = value.flatten()[: got.numel()].reshape(got.shape)
             scale = value.abs().max() if value.numel() else 0.0
             allowed = 1e-5 * value.abs() + 1e-6 * scale
@@ -301,7 +302,7 @@ def bench(engine: BackendName, num_envs: int) -> Bench:
 
 
 def problems_with(bench: Bench, field: str) -> list[str]:
-    """Write `field` in one world, step, and look at all worlds."""
+    """Write `field` in one world, step, and compare all worlds."""
     agreeing = bench.sim.engine.name == "warp"
     want = changed(field, bench.world, agreeing=agreeing)
     bench.restart()
@@ -398,7 +399,7 @@ def test_constants_outside_the_mask_stay_even_where_a_field_was_written(
         assert torch.equal(now[name][2], here.fields_before[name][2]), name
 
 
-# Features that the compiled model has not, and fields expanded late.
+# Features that the compiled model lacks, and fields expanded late.
 
 SWITCHED_ON = (
     "opt.density opt.viscosity opt.wind geom_surfacevel pair_adhesion tendon_stiffness "
@@ -407,7 +408,7 @@ SWITCHED_ON = (
     "dof_frictionloss dof_damping dof_dampingpoly jnt_stiffness jnt_stiffnesspoly "
     "body_gravcomp geom_margin geom_gap"
 ).split()
-"""Fields of which the compiled model may be zero throughout."""
+"""Fields that can be entirely zero in the compiled model."""
 
 
 @functools.cache
@@ -467,12 +468,12 @@ def test_a_field_expanded_late_acts_in_its_world_only(engine: BackendName) -> No
 # The state of one world, between steps.
 
 
-def test_what_follows_from_a_written_field_of_the_state_is_computed_anew() -> None:
+def test_quantities_derived_from_a_written_state_field_are_recomputed() -> None:
     here = bench("warp", 1)
     watch = StaleStateCheck(here.sim)
     early = {name for name, stage in STAGE_OF.items() if 0 < stage < Stage.ACCELERATION}
-    # With energy sensors, and without energies asked for, Warp clears these only where
-    # it goes on to accelerations (4.0.0).
+    # With energy sensors, and without the energy flag, Warp clears these only if it
+    # computes accelerations (4.0.0).
     early.remove("energy")
     loud = set()
     for field in STATE_FIELDS:

@@ -1,4 +1,4 @@
-"""Recorded verbs: the code that captures CUDA graphs, on Warp's CPU device."""
+"""Captured engine calls: the code that captures CUDA graphs, on Warp's CPU device."""
 
 import pytest
 import torch
@@ -28,7 +28,7 @@ def start(sim: Simulation) -> None:
 
 
 class HeightPass(SensePass):
-    """A sense pass whose launch is a Warp copy of where the pelvis is."""
+    """A sense pass whose launch is a Warp copy of the pelvis position."""
 
     def __init__(self, sim: Simulation) -> None:
         import warp as wp
@@ -65,7 +65,7 @@ def test_fifty_replays_with_resets_among_them_equal_eager(recorded: Simulation) 
     for step in range(50):
         for sim in (recorded, eager):
             sim.data.ctrl.copy_(targets[step])
-            # Only a `forward()` in the step before makes this other than `step()`.
+            # Only a `forward()` before the step makes this different from `step()`.
             sim.finish_step() if step % 5 == 1 else sim.step()
             if step in (17, 33):
                 sim.reset(mask)
@@ -90,12 +90,12 @@ def test_a_verb_is_recorded_when_first_used_and_replayed_after() -> None:
     graphs = Graphs("cpu", lambda: (), enabled=True)
     for _ in range(4):
         graphs.run("verb", lambda: calls.append(1))
-    # Once to do the work, once to record it; the replays run without Python.
+    # One run does the work, one is captured; replays run without Python.
     assert len(calls) == 2
 
 
 def world_1_alone_responds(sim: Simulation, field: str, expand: bool) -> bool:
-    """Whether a write to `field` of world 1 changes the next steps of world 1 only."""
+    """Return whether a write to `field` of world 1 changes only world 1."""
     ends = []
     for write in (False, True):
         start(sim)
@@ -119,10 +119,10 @@ def test_a_late_expansion_reaches_the_next_replay(recorded: Simulation) -> None:
     assert world_1_alone_responds(recorded, "dof_armature", expand=True)
 
 
-def test_a_recording_that_kept_old_arrays_would_be_noticed(
+def test_a_recording_with_outdated_arrays_would_be_detected(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """The check above is able to fail: here recordings outlive their arrays."""
+    """The check above can fail: here recordings outlive their arrays."""
     sim = make(graphs=True)
     sim.step()
     monkeypatch.setattr(sim.engine.graphs, "drop", lambda: None)
@@ -131,8 +131,8 @@ def test_a_recording_that_kept_old_arrays_would_be_noticed(
     assert not world_1_alone_responds(sim, "dof_armature", expand=True)
 
 
-def test_an_array_exchanged_behind_our_back_is_recorded_anew() -> None:
-    """MuJoCo Warp's own examples assign to model fields; a graph would not see it."""
+def test_an_array_replaced_externally_is_recorded_again() -> None:
+    """MuJoCo Warp's examples assign to model fields, which a graph would not see."""
     import warp as wp
 
     sim = make(graphs=True)
@@ -164,7 +164,7 @@ def test_a_tensor_held_from_before_an_expansion_stays_live(
 def test_deriving_constants_a_second_time_takes_no_memory(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """The body of a conditional node of a CUDA graph is not allowed to allocate."""
+    """The body of a conditional node of a CUDA graph cannot allocate."""
     import warp as wp
 
     from mjlab.sim.warp_launches import KeptMemory

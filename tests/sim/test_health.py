@@ -1,4 +1,4 @@
-"""Worlds that diverge, found on both engines by the limit of MuJoCo C."""
+"""Diverged worlds, found on both engines by MuJoCo C's limit."""
 
 import math
 
@@ -34,7 +34,7 @@ def carts(engine: str, num_envs: int = 3) -> Simulation:
 
 
 def is_bad_to_mujoco(field: str, value: float) -> bool:
-    """Whether a step of MuJoCo C warns of a bad number."""
+    """Return whether a step of MuJoCo C warns of a bad number."""
     model = mujoco.MjModel.from_xml_string(CARTS)
     model.opt.disableflags |= int(mujoco.mjtDisableBit.mjDSBL_AUTORESET)
     data = mujoco.MjData(model)
@@ -50,7 +50,7 @@ def is_bad_to_mujoco(field: str, value: float) -> bool:
 def test_a_world_beyond_the_limit_of_mujoco_is_found_after_a_step(
     engine: str, field: str
 ) -> None:
-    """A force of 1e12 N on 1 kg leaves a velocity of 1e9 m/s, within the limit."""
+    """A force of 1e12 N on 1 kg gives a velocity of 1e9 m/s, within the limit."""
     sim = carts(engine)
     for value in (1e8, 1e12, -1e12, 1e18, math.inf, math.nan):
         sim.reset()
@@ -95,7 +95,7 @@ def test_a_diverged_world_is_healthy_again_after_its_reset(engine: str) -> None:
 
 
 @pytest.mark.parametrize("engine", ENGINES)
-def test_a_world_for_drawing_has_the_poses_of_its_own_model(engine: str) -> None:
+def test_a_world_for_rendering_has_the_poses_of_its_own_model(engine: str) -> None:
     cfg = SimulationCfg(backend=engine)
     model = mujoco.MjModel.from_xml_string(CARTS)
     sim = Simulation(model, 3, cfg, device="cpu", vary=["body_pos"])

@@ -1,4 +1,4 @@
-"""The five verbs, on both engines, against MuJoCo C."""
+"""The five simulation methods, on both engines, compared with MuJoCo C."""
 
 import copy
 from collections.abc import Callable
@@ -25,12 +25,12 @@ from tests.worlds.models import G1_VARIED, OPTIONS, g1_model, g1_targets
 
 NUM_ENVS = 4
 ENGINES = ("native", "warp")
-# Acceleration sensors that are read here keep the acceleration stage in reach.
+# Acceleration sensors that are read here require the acceleration stage.
 Make = Callable[..., Simulation]
 
 
 def cfg_for(engine: str, **overrides: object) -> SimulationCfg:
-    # With one world, candidate pairs of geoms alone need more than 64 places.
+    # With one world, candidate pairs of geoms need more than 64 entries.
     sizes = {"nconmax": 128, "njmax": 192}
     return SimulationCfg(backend=engine, mujoco=OPTIONS, **(sizes | overrides))
 
@@ -48,7 +48,7 @@ def shared_g1(request: pytest.FixtureRequest) -> Simulation:
 
 @pytest.fixture
 def g1(shared_g1: Simulation) -> Simulation:
-    """Four robots with bent knees in the air a little, whatever ran before."""
+    """Four robots with bent knees slightly above the ground."""
     sim = shared_g1
     for name in G1_VARIED:
         sim.model[name].copy_(sim.default(name).expand_as(sim.model[name]))
@@ -59,7 +59,7 @@ def g1(shared_g1: Simulation) -> Simulation:
 
 
 def everything(sim: Simulation) -> dict[str, torch.Tensor]:
-    """A copy of every data field that the simulation has."""
+    """A copy of every data field of the simulation."""
     return {name: getattr(sim.data, name).clone() for name in STAGE_OF}
 
 
@@ -108,7 +108,7 @@ def test_native_is_bit_identical_to_a_loop_over_mj_step(num_threads: int) -> Non
         (6, "auto", "auto", True),
         (5, "auto", "sparse", True),
         (6, "auto", "dense", False),
-        (6, "dense", "sparse", False),  # What the options say comes first.
+        (6, "dense", "sparse", False),  # The options have priority.
         (5, "sparse", "dense", True),
     ],
 )
@@ -167,7 +167,7 @@ def test_derived_fields_agree_with_mujoco_c_after_forward(g1: Simulation) -> Non
             assert np.allclose(ours, c, atol=2e-4 * max(1.0, np.abs(c).max())), name
 
 
-# Worlds are independent.
+# Independence of worlds.
 
 
 @settings(max_examples=15)
@@ -220,10 +220,10 @@ def test_masked_reset_keeps_the_contacts_of_other_worlds(g1: Simulation) -> None
     assert (g1.data.nefc[1:] > 0).all()
 
 
-# Below 4 worlds MuJoCo Warp 4.0.0 adds the parts of a world's Hessian in another order
+# Below 4 worlds MuJoCo Warp 4.0.0 sums a world's Hessian in another order
 # (`solver._jtdaj_groups_per_world`), which changes last bits.
 @pytest.mark.parametrize("engine, numbers", [("native", (1, 8)), ("warp", (4, 8))])
-def test_a_world_does_not_know_how_many_others_there_are(
+def test_a_world_does_not_depend_on_the_number_of_worlds(
     engine: str, numbers: tuple[int, int]
 ) -> None:
     model = g1_model()
@@ -317,7 +317,7 @@ def test_forward_refreshes_velocity_sensors_after_a_push(g1: Simulation) -> None
 
 
 @pytest.mark.parametrize("engine", ENGINES)
-def test_forward_goes_as_far_as_reads_need(engine: str) -> None:
+def test_forward_computes_the_stages_that_reads_need(engine: str) -> None:
     sim = Simulation(g1_model(), 1, cfg_for(engine), device="cpu", vary=G1_VARIED)
     assert sim.forward_stage == Stage.VELOCITY
     _ = sim.data.xpos
@@ -352,7 +352,7 @@ def test_reads_are_recorded() -> None:
 
 
 def test_a_pd_law_in_the_step_equals_one_before_it(g1: Simulation) -> None:
-    """At the velocity stage qpos and qvel are still those of before the step."""
+    """At the velocity stage qpos and qvel are still those before the step."""
     goal = torch.from_numpy(g1.mj_model.key_qpos[0, 7:]).float()
 
     def law() -> None:
@@ -371,7 +371,7 @@ def test_a_pd_law_in_the_step_equals_one_before_it(g1: Simulation) -> None:
         assert torch.equal(before[name], after[name]), name
 
 
-def test_a_law_in_the_step_sees_the_velocity_stage_of_that_step(
+def test_a_control_law_in_the_step_reads_the_velocity_stage_of_that_step(
     g1: Simulation,
 ) -> None:
     seen = []
@@ -388,7 +388,7 @@ def test_a_law_in_the_step_sees_the_velocity_stage_of_that_step(
 
 @pytest.mark.parametrize("whose", ["Euler's", "Runge and Kutta's", "a world's own"])
 def test_after_a_law_in_the_step_all_fields_are_those_of_the_engine(whose: str) -> None:
-    """Runge and Kutta compute positions and velocities four times in a step."""
+    """Runge-Kutta computes positions and velocities four times per step."""
     model, integrators = g1_model(), mujoco.mjtIntegrator
     model.opt.integrator = integrators.mjINT_EULER
     if whose == "Runge and Kutta's":
@@ -398,7 +398,7 @@ def test_after_a_law_in_the_step_all_fields_are_those_of_the_engine(whose: str) 
         sim.expand("opt.integrator")
         sim.model.opt.integrator[1] = int(integrators.mjINT_RK4)
     start_bent(sim)
-    everything(sim)  # A field that was read is published from then on.
+    everything(sim)  # A field is published once it has been read.
     for _ in range(3):
         sim.step(control=lambda: None)
     for name in set(STAGE_OF) - set(STATE_FIELDS):
@@ -517,7 +517,7 @@ def test_a_world_can_be_taken_out_for_drawing(engine: str) -> None:
     assert np.isclose(sim.engine.mj_data_of(1).xpos[1, 2], 3.0)
 
 
-def test_a_compiled_body_whose_inertial_frame_varies_is_not_simple() -> None:
+def test_a_compiled_body_with_a_varying_inertial_frame_is_not_simple() -> None:
     spec = mujoco.MjSpec()
     spec.worldbody.add_body(name="box").add_freejoint()
     spec.body("box").add_geom(size=[0.1, 0, 0])

@@ -1,4 +1,4 @@
-"""Operations on rows that are launched together, against torch, on the CPU."""
+"""Row operations that are launched together, compared with torch, on the CPU."""
 
 from collections.abc import Callable
 from typing import Any
@@ -14,7 +14,7 @@ CPU = torch.device("cpu")
 
 
 def numbers(*shape: int) -> torch.Tensor:
-    """Some numbers between -2 and 2, that of the first world not finite."""
+    """Numbers between -2 and 2, with the first world not finite."""
     values = torch.rand(WORLDS, *shape, generator=torch.Generator().manual_seed(3))
     values = 4.0 * values - 2.0
     values.view(WORLDS, -1)[0, 0] = float("nan")
@@ -23,7 +23,7 @@ def numbers(*shape: int) -> torch.Tensor:
 
 
 def each_operation() -> dict[str, Any]:
-    """Do every operation that is written down, on numbers of several shapes."""
+    """Run every supported operation, on numbers of several shapes."""
     x, y, z = numbers(4, 3), numbers(4, 3).flip(0), numbers(1)
     mask, table = torch.arange(WORLDS) % 2 == 0, torch.tensor([[0.5, 2.0], [1.0, 3.0]])
     ints, ids = torch.arange(WORLDS * 3).view(WORLDS, 3), torch.tensor([2, 0, 3])
@@ -88,7 +88,7 @@ def joined(rows: RowPrograms, run: Callable[[], Any]) -> Any:
         return run()
 
 
-def test_kernels_compute_what_torch_does() -> None:
+def test_row_kernels_match_torch() -> None:
     rows, expected = RowPrograms(WORLDS, CPU), flat(each_operation())
     for run in ("by torch", "by kernels"):
         found = flat(joined(rows, each_operation))
@@ -115,7 +115,7 @@ class Counted(RowPrograms):
         super()._launch(kernel)
 
 
-def test_what_follows_each_other_is_one_launch_and_what_mixes_worlds_parts_it() -> None:
+def test_consecutive_operations_form_one_launch_and_mixed_worlds_split_it() -> None:
     state, total = torch.zeros(WORLDS, 3), torch.zeros(3)
 
     def step(mixes: bool) -> None:
@@ -132,7 +132,7 @@ def test_what_follows_each_other_is_one_launch_and_what_mixes_worlds_parts_it() 
         rows.compile()
         joined(rows, lambda mixes=mixes: step(mixes))
         assert rows.launches == launches
-        # By hand: 1, 2 and 3, 6; or 1, 2 less a sum of 5, and -2, -4 less one of -10.
+        # By hand: 1, 2 and 3, 6; or 1, 2 minus a sum of 5, and -2, -4 minus one of -10.
         assert state.unique().tolist() == [6.0]
 
 
@@ -150,7 +150,7 @@ def test_a_world_that_reads_another_one_waits_for_it() -> None:
         rows.compile()
 
 
-def test_rows_of_one_storage_that_lie_a_world_apart_wait_for_each_other() -> None:
+def test_overlapping_rows_of_one_storage_wait_for_each_other() -> None:
     table = torch.arange(WORLDS + 1.0)
 
     by_hand = [0.0, 2.0, 4.0, 6.0, 8.0, 0.0, 11.0, 12.0, 13.0, 14.0]
@@ -163,7 +163,7 @@ def test_rows_of_one_storage_that_lie_a_world_apart_wait_for_each_other() -> Non
         table.copy_(torch.arange(WORLDS + 1.0))
 
 
-def test_launches_of_warp_come_after_what_waits() -> None:
+def test_launches_of_warp_come_after_waiting_operations() -> None:
     state, seen = torch.zeros(WORLDS), []
     memory = state.numpy()
     rows = RowPrograms(WORLDS, CPU)

@@ -1,4 +1,4 @@
-"""One object of Warp for each of torch's streams, without a CUDA device."""
+"""One Warp object per torch stream, without a CUDA device."""
 
 from types import SimpleNamespace
 from typing import Any
@@ -14,7 +14,7 @@ def stream(handle: int, device: int = 0) -> Any:
     return SimpleNamespace(device=torch.device("cuda", device), cuda_stream=handle)
 
 
-def test_a_stream_has_one_object_however_often_it_is_asked_for(
+def test_a_stream_has_one_object_for_any_number_of_requests(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr("mjlab.warp_stream._STREAMS", {})
@@ -25,7 +25,7 @@ def test_a_stream_has_one_object_however_often_it_is_asked_for(
     assert len({id(each) for each in [first, *others]}) == 3
 
 
-def test_warp_still_tells_streams_apart_by_object() -> None:
-    """The reason for all this; once it fails, `mjlab/warp_stream.py` can go."""
+def test_warp_distinguishes_streams_by_object() -> None:
+    """Reason for the module; when it fails, `mjlab/warp_stream.py` can be removed."""
     assert wp.Stream.__eq__ is object.__eq__
     assert wp.Stream.__hash__ is object.__hash__

@@ -1,4 +1,4 @@
-"""Models attached to a scene, against MuJoCo compiling their files alone."""
+"""Models attached to a scene, compared with MuJoCo compiling their files alone."""
 
 import copy
 from collections.abc import Callable
@@ -21,7 +21,7 @@ from mjlab.tasks.robots.go1 import go1_cfg
 
 Pair = tuple[int, int]
 
-# Geoms overlap within and between bodies, so that a filter that fails shows.
+# Geoms overlap within and between bodies, so that a missing filter is detected.
 LINKS = """
 <body name="arm"><joint name="swing" axis="0 1 0"/><geom name="arm" size=".12"/>
   <geom name="guard" type="box" size=".1 .1 .1" condim="4" priority="1"/>
@@ -103,7 +103,7 @@ ROBOTS = {
 
 
 KEYS = ("home", "low", "only_ctrl", 3)
-"""The keyframes that `with_keys` adds; of the last one there is only the room."""
+"""Keyframes added by `with_keys`; the last one is only reserved."""
 
 
 def _of_file(text: str) -> Callable[[], EntityCfg]:
@@ -114,22 +114,22 @@ ENTITIES = {name: _of_file(text) for name, text in FILES.items()} | ROBOTS
 
 
 def alone(cfg: EntityCfg) -> mujoco.MjModel:
-    """The file with its collision settings, and nothing else done to it."""
+    """The file with its collision settings, otherwise unchanged."""
     spec = load_spec(cfg.source)
     apply_edits(spec, (*cfg.collisions, *cfg.geoms))
     return spec.compile()
 
 
 def in_scene(cfg: EntityCfg, backend: Literal["native", "warp"]) -> mujoco.MjModel:
-    """What the engine is given."""
+    """Input of the engine."""
     scene = build_scene(SceneCfg(entities={"it": cfg}))
     return compile_model(scene.spec, SimulationCfg(backend=backend))
 
 
 def overlapping(model: mujoco.MjModel) -> mujoco.MjModel:
-    """A copy of which all geoms are spheres of a kilometre.
+    """A copy in which all geoms are spheres of a kilometre.
 
-    Nothing but MuJoCo's own filters keeps two of them apart.
+    Only MuJoCo's filters separate two of them.
     """
     model = copy.copy(model)
     model.geom_type[:] = mujoco.mjtGeom.mjGEOM_SPHERE
@@ -140,7 +140,7 @@ def overlapping(model: mujoco.MjModel) -> mujoco.MjModel:
 
 
 def contacts(model: mujoco.MjModel, qpos: np.ndarray) -> dict[Pair, list[np.ndarray]]:
-    """What touches in a pose, and how: distance and parameters of each contact."""
+    """Return contacts in a pose: distance and parameters of each."""
     data = mujoco.MjData(model)
     data.qpos[:] = qpos
     mujoco.mj_forward(model, data)
@@ -161,15 +161,15 @@ def contacts(model: mujoco.MjModel, qpos: np.ndarray) -> dict[Pair, list[np.ndar
 
 
 def candidates(model: mujoco.MjModel) -> set[Pair]:
-    """The pairs of geoms that MuJoCo lets touch."""
+    """Return the pairs of geoms that MuJoCo allows to collide."""
     model = overlapping(model)
     return set(contacts(model, model.qpos0))
 
 
 def poses(model: mujoco.MjModel, count: int) -> np.ndarray:
-    """Poses about the reference, in which joints are anywhere within a turn."""
+    """Poses around the reference, with joints anywhere within a full turn."""
     noise = np.random.default_rng(0).uniform(-3.0, 3.0, (count, model.nq))
-    # In the model's own place: what floats there may touch what stands there.
+    # In the model's own place: floating parts can collide with fixed ones.
     noise[:, model.jnt_qposadr[model.jnt_type == mujoco.mjtJoint.mjJNT_SLIDE]] *= 0.05
     if model.njnt and model.jnt_type[0] == mujoco.mjtJoint.mjJNT_FREE:
         noise[:, :7] *= 0.01
@@ -193,14 +193,14 @@ def test_an_attached_model_has_the_contact_pairs_of_its_file(name: str) -> None:
 def test_warp_collides_the_contact_pairs_of_the_file(name: str) -> None:
     cfg = ENTITIES[name]()
     model = mujoco_warp.put_model(in_scene(cfg, "warp"))
-    # Below -1 are pairs whose distance a sensor measures, and which do not collide.
+    # Values below -1 are pairs whose distance a sensor measures, without collisions.
     collides = model.nxn_pairid_filtered.numpy()[:, 0] >= -1
     pairs = np.sort(model.nxn_geom_pair_filtered.numpy()[collides])
     assert {(one, two) for one, two in pairs.tolist()} == candidates(alone(cfg))
 
 
 def test_most_of_these_models_can_touch_themselves() -> None:
-    """Otherwise the test above would compare nothing with nothing."""
+    """Otherwise the test above would compare nothing."""
     counts = {name: len(candidates(alone(make()))) for name, make in ENTITIES.items()}
     idle = {name for name, count in counts.items() if not count}
     assert idle == {
@@ -213,7 +213,7 @@ def test_most_of_these_models_can_touch_themselves() -> None:
 
 
 def with_keys(text: str) -> mujoco.MjSpec:
-    """The model with two drives and keyframes of random numbers."""
+    """The model with two actuators and keyframes of random numbers."""
     spec = mujoco.MjSpec.from_string(text)
     for joint in [joint.name for joint in spec.joints if joint.name][:2]:
         drive = spec.add_actuator(name=f"drive_{joint}", target=joint)
@@ -230,7 +230,7 @@ def with_keys(text: str) -> mujoco.MjSpec:
 
 
 def start(model: mujoco.MjModel, keyframe: str | int) -> dict[str, np.ndarray]:
-    """What MuJoCo's reset to a keyframe gives, and where it puts the geoms."""
+    """Return the result of MuJoCo's reset to a keyframe, with geom positions."""
     data = mujoco.MjData(model)
     mujoco.mj_resetDataKeyframe(model, data, model.key(keyframe).id)
     mujoco.mj_kinematics(model, data)

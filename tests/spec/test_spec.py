@@ -1,4 +1,4 @@
-"""Edits of MjSpec, against the models that MuJoCo compiles from them."""
+"""Edits of MjSpec, compared with models compiled by MuJoCo."""
 
 import subprocess
 import sys
@@ -193,7 +193,7 @@ def test_a_spec_attaches_to_a_body(leg):
 
 @pytest.mark.parametrize(("own", "other"), [(0, 3), (3, 0), (2, 5), (5, 2)])
 def test_user_data_of_either_model_has_room_in_the_scene(own: int, other: int) -> None:
-    """As many numbers a geom as the one with more has, each with its own."""
+    """As many numbers per geom as the one with more, each with its own."""
     text = (
         "<mujoco><size nuser_geom='{0}'/><worldbody><body name='b'>"
         "<geom name='g' size='.1' mass='1' user='{1}'/></body></worldbody></mujoco>"
@@ -212,7 +212,9 @@ def test_user_data_of_either_model_has_room_in_the_scene(own: int, other: int) -
 
 
 @pytest.mark.parametrize("kind", ["camera", "light"])
-def test_what_is_not_said_of_a_camera_or_a_light_is_as_in_mujoco(kind: str) -> None:
+def test_unspecified_values_of_a_camera_or_a_light_are_mujocos_defaults(
+    kind: str,
+) -> None:
     spec, plain = mujoco.MjSpec(), mujoco.MjSpec()
     if kind == "camera":
         CameraCfg(name="one").edit(spec)
@@ -246,7 +248,7 @@ def test_keyframes_are_taken_out_and_complete(leg):
     assert take_keyframes(spec) == []
 
 
-def test_keyframes_that_a_file_only_has_room_for_are_taken_out_too(leg):
+def test_empty_keyframes_of_a_file_are_removed_too(leg):
     text = leg.read_text().replace("<asset>", '<size nkey="3"/><asset>')
     leg.write_text(text)
     file = mujoco.MjModel.from_xml_path(str(leg))
@@ -315,7 +317,7 @@ def test_a_collision_edit_sets_the_chosen_geoms_and_disables_the_rest(leg):
     assert model.geom_conaffinity[others].tolist() == [0, 0]
 
 
-def test_other_geoms_keep_colliding_when_asked(leg):
+def test_other_geoms_keep_colliding_on_request(leg):
     edit = CollisionCfg(geom_names="foot_left", contype=2, disable_other_geoms=False)
     assert edited(leg, edit).geom_contype.tolist() == [1, 2, 1, 1]
 
@@ -324,7 +326,7 @@ def test_a_geom_without_a_name_matches_a_pattern_that_matches_nothingness(leg):
     assert edited(leg, GeomCfg(geom_names=".*", group=3)).geom_group.tolist() == [3] * 4
 
 
-def test_a_geom_edit_changes_only_what_it_says(leg):
+def test_a_geom_edit_changes_only_the_given_fields(leg):
     before = load_spec(leg).compile()
     model = edited(leg, GeomCfg(geom_names="foot_.*", condim=1, rgba=(1.0, 0.0)))
     assert model.geom_condim.tolist() == [3, 1, 1, 3]
@@ -368,7 +370,7 @@ def test_patterns_match_whole_names_in_edits_too(leg, cfg):
         ),
     ],
 )
-def test_a_wrong_contact_edit_is_an_error_that_says_why(leg, edit, error, message):
+def test_an_invalid_contact_edit_is_refused_with_the_reason(leg, edit, error, message):
     with pytest.raises(error, match=message):
         edited(leg, edit)
 
@@ -463,7 +465,7 @@ def test_the_hull_of_a_mesh_is_limited(leg):
         (CameraCfg(name="c", mode="follow"), "no camera mode 'follow'"),
     ],
 )
-def test_a_wrong_look_is_an_error_that_says_why(leg, edit, message):
+def test_an_invalid_look_is_refused_with_the_reason(leg, edit, message):
     with pytest.raises(ValueError, match=message):
         edited(leg, edit)
 
@@ -529,7 +531,7 @@ def test_a_zip_file_holds_the_same_scene(leg, tmp_path):
 def test_textures_in_memory_are_written_as_files_and_read_as_they_were(
     kind: str, channels: int, tmp_path: Path
 ) -> None:
-    """MJCF has no place for pixels: MuJoCo itself refuses to write such a texture."""
+    """MJCF cannot store pixels: MuJoCo itself refuses to write such a texture."""
     height, width = (5, 7) if kind == "2D" else (24, 4)
     draw = np.random.default_rng(0).integers
     spec = mujoco.MjSpec()
@@ -557,7 +559,7 @@ def test_textures_in_memory_are_written_as_files_and_read_as_they_were(
 
 
 @pytest.mark.parametrize("zipped", [False, True])
-def test_nothing_that_exists_is_overwritten(leg, tmp_path, zipped):
+def test_existing_files_are_not_overwritten(leg, tmp_path, zipped):
     target = tmp_path / "mine"
     target.mkdir()
     (target / "notes.txt").write_text("keep")
@@ -582,7 +584,7 @@ def test_spec_edits_import_no_torch():
 @pytest.mark.parametrize(
     ("text", "said"), [(None, "does not exist"), ("<mujoco", "MuJoCo cannot read")]
 )
-def test_a_program_answers_a_model_file_that_cannot_be_read(
+def test_an_unreadable_model_file_gives_one_line(
     text: str | None, said: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     file = tmp_path / "robot.xml"
@@ -612,7 +614,7 @@ TOUCHING = """
 def test_geoms_that_may_touch_are_those_that_mujoco_finds_in_contact():
     model = mujoco.MjModel.from_xml_string(TOUCHING)
     data = mujoco.MjData(model)
-    mujoco.mj_forward(model, data)  # All of them are in one place.
+    mujoco.mj_forward(model, data)  # All of them are at one position.
     found = np.zeros((model.ngeom, model.ngeom), bool)
     found[tuple(data.contact.geom.T)] = True
     assert np.array_equal(_touching(model, np.arange(model.ngeom)), found | found.T)

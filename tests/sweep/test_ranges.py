@@ -1,4 +1,4 @@
-"""Ranges as a user types them, and what is said where one cannot be."""
+"""Ranges as typed by a user, and errors of invalid ones."""
 
 import dataclasses
 
@@ -24,7 +24,7 @@ RATE = "agent.algorithm.learning-rate"
         ("a.b:choice:(64,64),(8,)", "choice", (0.0, 0.0), ["(64,64)", "(8,)"]),
     ],
 )
-def test_a_range_is_what_was_typed_and_is_written_so_that_it_is_read_again(
+def test_a_range_is_written_in_a_form_that_can_be_read_again(
     text, kind, ends, examples
 ):
     (one,) = read_ranges([text])
@@ -54,7 +54,7 @@ def test_a_range_is_what_was_typed_and_is_written_so_that_it_is_read_again(
         ("a.b:choice:elu,elu", "two or more different choices"),
     ],
 )
-def test_a_bad_range_is_answered_with_what_would_have_been_right(text, said):
+def test_an_invalid_range_suggests_a_valid_one(text, said):
     with pytest.raises(RangeError) as error:
         read_ranges([text])
     assert said in str(error.value)
@@ -97,14 +97,14 @@ def test_ranges_that_fit_are_taken():
         (f"{RATE}:choice:fast,slow", "takes a number"),
     ],
 )
-def test_a_range_that_does_not_fit_is_answered_by_the_walker_of_configs(text, said):
+def test_a_range_with_the_wrong_type_is_refused_by_the_settings(text, said):
     with pytest.raises(UsageError) as error:
         check(text)
     assert said in str(error.value)
     assert str(error.value).startswith(f"--tune {read_ranges([text])[0]}: ")
 
 
-def test_what_is_searched_is_not_set_besides():
+def test_a_searched_setting_cannot_also_be_set():
     with pytest.raises(UsageError, match="both set and searched"):
         check(f"{RATE}:log:1e-5..1e-3", more=(f"--{RATE}", "1e-4"))
 
@@ -130,14 +130,14 @@ def test_trials_that_no_evaluation_would_score_are_refused():
         ),
     ],
 )
-def test_a_line_that_cannot_work_is_refused_at_once(words, said):
+def test_an_invalid_command_line_is_refused_before_any_trial(words, said):
     words = ["Cartpole-Balance", *words]
     with pytest.raises(ValueError) as error:
         script.check_line(read_line(script.SweepOptions, words).options)
     assert said in str(error.value)
 
 
-def test_what_has_to_be_installed_is_named(monkeypatch):
+def test_missing_packages_are_named(monkeypatch):
     monkeypatch.setattr(script.importlib.util, "find_spec", lambda name: None)
     words = ["Cartpole-Balance", "--tune", "a:1..2"]
     with pytest.raises(UsageError, match=r'pip install "mjlab-fused\[sweep\]"'):

@@ -1,4 +1,4 @@
-"""What a sweep draws, how many trials it runs at once, and what its page shows."""
+"""Draws of a sweep, parallel trials, and the results page."""
 
 from pathlib import Path
 from typing import Any
@@ -20,7 +20,7 @@ from mjlab.sweep.trial import TrialEnd
 def test_a_log_range_is_drawn_by_ratios_and_a_linear_one_by_differences(
     tmp_path: Path,
 ) -> None:
-    """Of 1e-4 to 1, half of the draws by ratios are below 1e-2, and of the other 1%."""
+    """From 1e-4 to 1, half of log-uniform draws and 1% of others are below 1e-2."""
     below = {}
     for kind in ("log:", ""):
         (one,) = read_ranges([f"rate:{kind}1e-4..1"])
@@ -38,7 +38,7 @@ def _made(folder: Path) -> Path:
 
 
 class Slow:
-    """A trial that is over when it has been looked at three times."""
+    """A trial that has ended after three polls."""
 
     running = most = 0
 
@@ -60,7 +60,7 @@ class Slow:
 
 
 @pytest.mark.parametrize("processes", [1, 2, 3])
-def test_as_many_trials_run_at_once_as_there_may_be_processes(
+def test_the_number_of_parallel_trials_equals_the_number_of_processes(
     processes: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(study_module, "TrialProcess", Slow)
@@ -100,7 +100,7 @@ def test_threads_of_a_trial_are_those_of_its_physics_and_of_torch(
 
 
 def test_the_newest_folder_of_a_task_is_gone_on_with(tmp_path: Path) -> None:
-    """By the time in its name, whatever the order in which a disk lists them."""
+    """By the time in its name, for any order of the directory listing."""
     from mjlab.sweep.folder import INFO, SWEEPS, find_sweep
 
     search = Search(

@@ -1,7 +1,7 @@
-"""Trials of a sweep: none is lost, none is run twice, and the page shows them all.
+"""Trials of a sweep: each runs exactly once, and the page shows all of them.
 
-The fast tests have a stand-in for the process of a trial, which writes a run folder.
-The slow ones train.
+Fast tests replace the process of a trial by one that writes a run folder. Slow tests
+train.
 """
 
 import collections
@@ -115,7 +115,7 @@ def stand_in(monkeypatch):
 
 
 def run_trials(search: Search, folder: Path, count: int, *, stop_after: int = 1000):
-    """Run a sweep, or the part of it until so many lines have been said."""
+    """Run a sweep, or only until a number of lines has been printed."""
     study = open_study(folder, seed=search.seed, prunes=search.prunes)
     said: list[str] = []
 
@@ -179,7 +179,7 @@ def test_a_trial_that_was_cut_off_while_it_was_drawn_is_drawn_to_its_end(
     assert all(len(trial.params) == 2 for trial in found)
 
 
-def test_what_is_below_the_median_is_pruned_and_the_rest_scores_its_best(
+def test_trials_below_the_median_are_pruned_and_others_score_their_best(
     tmp_path, stand_in
 ):
     search = make_search()
@@ -199,7 +199,7 @@ def test_what_is_below_the_median_is_pruned_and_the_rest_scores_its_best(
     assert {t.state for t in study.get_trials()} == {TrialState.COMPLETE}
 
 
-def test_a_trial_that_fails_says_why_and_the_others_go_on(tmp_path, stand_in):
+def test_a_failed_trial_reports_the_reason_and_the_others_continue(tmp_path, stand_in):
     stand_in.fails = {"trial-001"}
     search = make_search()
     study, said = run_trials(search, search.begin(tmp_path, ""), 3)
@@ -236,7 +236,7 @@ def test_the_score_of_a_trial_is_its_best_evaluation(tmp_path, stand_in):
 # --- The folder -----------------------------------------------------------------------
 
 
-def test_the_newest_sweep_of_the_task_goes_on_with_the_same_command_only(tmp_path):
+def test_the_newest_sweep_of_the_task_continues_with_the_same_command_only(tmp_path):
     search = make_search()
     first = search.begin(tmp_path, "a")
     second = search.begin(tmp_path, "b")
@@ -261,7 +261,7 @@ def test_two_processes_do_not_sweep_in_one_folder(tmp_path):
                 pass
 
 
-def test_a_trial_goes_on_where_it_has_a_checkpoint_and_begins_anew_elsewhere(
+def test_a_trial_resumes_from_its_checkpoint_or_starts_from_the_beginning(
     tmp_path, monkeypatch
 ):
     trials = make_search().trials(tmp_path)
@@ -289,7 +289,7 @@ def test_a_trial_goes_on_where_it_has_a_checkpoint_and_begins_anew_elsewhere(
 
 
 @pytest.mark.skipif(find_browser() is None, reason="there is no Chromium")
-def test_a_browser_shows_every_trial_and_asks_for_nothing(tmp_path, stand_in):
+def test_a_browser_shows_every_trial_and_makes_no_requests(tmp_path, stand_in):
     stand_in.fails = {"trial-002"}
     search = make_search()
     folder = search.begin(tmp_path, "")
@@ -310,7 +310,7 @@ def test_a_browser_shows_every_trial_and_asks_for_nothing(tmp_path, stand_in):
         assert told["failed"] == 1 and told["pruned"] > 0 and told["finished"] > 4
         dashed = browser.run(count.format(".axes path.dashed"))
         assert dashed == told["pruned"] + told["failed"]
-        # The foot of the score's axis is the worst score, its head the best.
+        # The lower end of the score's axis is the worst score, the upper end the best.
         head, foot = browser.run(
             "(([x, y]) => [x, y])(document.querySelector('.axes .best')"
             ".getAttribute('d').match(/[\\d.]+ [\\d.]+$/)[0].split(' ').map(Number))"
@@ -326,7 +326,7 @@ def test_a_browser_shows_every_trial_and_asks_for_nothing(tmp_path, stand_in):
 
 
 def places_on(page: Path) -> tuple[set[Path], str]:
-    """Files that a page links to, and the folder in its line of `mjlab play`."""
+    """Return files linked from a page, and the folder in its line of `mjlab play`."""
     text = page.read_text()
     links = {page.parent / place for place in re.findall(r'href="\./([^"]+)"', text)}
     (played,) = re.findall(r"mjlab play ([^<]+)<", text)
@@ -398,7 +398,8 @@ def test_twelve_trials_in_four_processes_are_killed_and_go_on(tmp_path):
         )
     limit = time.monotonic() + 900
     running: dict[str, Path] = {}
-    # In the middle: some are done, and one of those that are not has a checkpoint.
+    # During the sweep: some trials have finished, and an unfinished one has a
+    # checkpoint.
     while not any([*run.glob("checkpoints/model_*.json")] for run in running.values()):
         assert first.poll() is None and time.monotonic() < limit
         time.sleep(0.1)
@@ -431,7 +432,7 @@ def test_twelve_trials_in_four_processes_are_killed_and_go_on(tmp_path):
     assert runs.keys() == {f"trial-{number:03d}" for number in range(12)}
     for trial in found:
         metrics = read_metrics(runs[f"trial-{trial.number:03d}"] / "metrics.jsonl")
-        # What an iteration said before the kill, and says again, stands there once.
+        # Lines of an iteration before the kill, which is repeated, appear once.
         assert metrics.iterations == list(range(1, metrics.iterations[-1] + 1))
         is_whole = metrics.iterations[-1] == 8
         assert is_whole or trial.state == TrialState.PRUNED

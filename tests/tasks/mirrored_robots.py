@@ -1,7 +1,7 @@
-"""Copies of robots that are symmetric, which the published ones are not.
+"""Symmetric copies of robots; the published ones are slightly asymmetric.
 
-The right side of each is the geometric reflection of its left, and what is in the
-middle lies in the plane.
+The right side of each is the reflection of its left side, and central parts lie in the
+mirror plane.
 """
 
 from collections.abc import Callable
@@ -14,12 +14,12 @@ REFLECTION = np.diag((1.0, -1.0, 1.0))
 
 
 def turned(quat: np.ndarray) -> np.ndarray:
-    """The orientation that a mirror shows of one."""
+    """Return the mirror image of an orientation."""
     return quat * np.array((1.0, -1.0, 1.0, -1.0))
 
 
 def tensor_of(quat: np.ndarray, moments: np.ndarray) -> np.ndarray:
-    """An inertia in the axes of its body."""
+    """Return an inertia in the axes of its body."""
     matrix = np.zeros(9)
     mujoco.mju_quat2Mat(matrix, quat)
     axes = matrix.reshape(3, 3)
@@ -27,7 +27,7 @@ def tensor_of(quat: np.ndarray, moments: np.ndarray) -> np.ndarray:
 
 
 def principal(tensor: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """The axes of an inertia, as a quaternion, and its moments about them."""
+    """Return the axes of an inertia, as a quaternion, and its principal moments."""
     moments, axes = np.linalg.eigh(tensor)
     axes[:, 2] *= np.linalg.det(axes)
     quat = np.zeros(4)
@@ -36,7 +36,7 @@ def principal(tensor: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 
 def symmetric(xml: Path, other: Callable[[str], str]) -> mujoco.MjSpec:
-    """A robot whose right side is its left as a mirror shows it."""
+    """Return a robot whose right side is the mirror image of its left."""
     spec = mujoco.MjSpec.from_file(str(xml))
     model = spec.compile()
     for body in spec.bodies:

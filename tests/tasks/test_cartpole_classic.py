@@ -1,4 +1,4 @@
-"""The classic cartpole against Gymnasium's, and its two ways against each other."""
+"""The classic cartpole compared with Gymnasium's, and its two implementations."""
 
 import functools
 import math
@@ -23,11 +23,11 @@ gymnasium = pytest.importorskip("gymnasium", reason="the extra `gym` is not inst
 
 WAYS = [TensorCartpoles, KernelCartpoles]
 GROWTH = 1.0 + 0.02 * math.sqrt(9.8 / (0.5 * (4 / 3 - 0.1 / 1.1)))
-"""Factor a step by which an upright pole enlarges a difference: 1.08."""
+"""Factor per step by which an upright pole amplifies a difference: 1.08."""
 
 
 class Episodes(NamedTuple):
-    """Episodes of Gymnasium's own cartpole, each array (steps, episodes, ...)."""
+    """Episodes of Gymnasium's cartpole, each array (steps, episodes, ...)."""
 
     actions: np.ndarray
     states: np.ndarray
@@ -37,7 +37,7 @@ class Episodes(NamedTuple):
     terminated: np.ndarray
     truncated: np.ndarray
     active: np.ndarray
-    """Whether the episode was still going on before the step."""
+    """Whether the episode was running before the step."""
 
     @property
     def lengths(self):
@@ -46,7 +46,7 @@ class Episodes(NamedTuple):
 
 @functools.cache
 def published(num, law, integrator="euler"):
-    """Episodes from the starts of our seed 0, in float64, by Gymnasium."""
+    """Episodes from the initial states of our seed 0, in float64, by Gymnasium."""
     envs = [gymnasium.make("CartPole-v1", disable_env_checker=True) for _ in range(num)]
     starts = TensorCartpoles(ClassicCartpoleCfg(num_envs=num)).memory.state
     for env, start in zip(envs, starts.tolist(), strict=True):
@@ -79,12 +79,12 @@ def tensors_of(step):
 
 
 def balancing(states):
-    """A linear law that keeps the pole up and the cart near the middle."""
+    """Linear controller that keeps the pole upright and the cart near the centre."""
     return (states @ np.array([0.3, 0.6, 8.0, 1.6]) > 0.0).astype(np.int64)
 
 
 def leaving(states):
-    """The same law about a pole that leans to the right, so that the cart runs off."""
+    """The same controller for a pole that leans to the right."""
     away = states - np.array([0.0, 0.0, 0.08, 0.0])
     return (away @ np.array([0.0, 0.0, 8.0, 1.6]) > 0.0).astype(np.int64)
 
@@ -98,12 +98,12 @@ RANDOM = {"euler": by_chance(), "semi-implicit euler": by_chance()}
 
 
 def differences(worlds, theirs, *, again=0):
-    """Do the same actions, and compare rewards and ends; largest difference of each.
+    """Apply the same actions, compare rewards and ends, and return maximum differences.
 
     Args:
-        worlds: Ours, at their starts.
-        theirs: What Gymnasium's did.
-        again: Steps after which ours begin anew from Gymnasium's state. 0 is never.
+        worlds: Our worlds, at their initial states.
+        theirs: Episodes of Gymnasium.
+        again: Steps after which our worlds are set to Gymnasium's state. 0 means never.
     """
     assert np.array_equal(worlds.memory.state.numpy(), theirs.states[0])
     largest = np.zeros(worlds.num_envs)
@@ -127,8 +127,8 @@ def test_1000_random_episodes_are_those_of_gymnasium(way, integrator):
     theirs = published(1000, RANDOM[integrator], integrator)
     ours = standing(way, 1000, integrator=integrator.replace("-", "_").split(" ")[0])
     largest = differences(ours, theirs)
-    # An upright pole enlarges a difference 1.08 times a step, so that what float32
-    # rounds away reaches 1e-5 after some 60 steps, which few episodes last.
+    # An upright pole amplifies a difference 1.08 times per step, so rounding of float32
+    # reaches 1e-5 after about 60 steps, which few episodes last.
     bound = 1e-5 * np.maximum(1.0, GROWTH ** (theirs.lengths - 60.0))
     assert (largest < bound).all()
     assert (largest < 1e-5).mean() > 0.99
@@ -137,8 +137,9 @@ def test_1000_random_episodes_are_those_of_gymnasium(way, integrator):
 
 @pytest.mark.parametrize("way", WAYS)
 def test_100_balanced_episodes_last_500_steps_as_those_of_gymnasium(way):
-    # A difference grows 4e16 times in 500 steps, which is more than even float64 has
-    # digits for. So ours begin anew every 20 steps, in which it grows five times.
+    # A difference grows 4e16 times in 500 steps, beyond the digits of float64. Our
+    # worlds are therefore set to Gymnasium's state every 20 steps, in which it grows
+    # five times.
     theirs = published(100, balancing)
     assert (theirs.lengths == 500).all() and theirs.truncated[-1].all()
     assert (differences(standing(way, 100), theirs, again=20) < 1e-5).all()
@@ -153,7 +154,7 @@ def test_100_episodes_leave_at_2_4_m_as_those_of_gymnasium(way):
     assert (differences(standing(way, 100), theirs, again=20) < 1e-5).all()
 
 
-def test_a_difference_grows_as_the_comments_say():
+def test_a_difference_grows_as_documented_in_the_comments():
     theirs, worlds = published(100, balancing), standing(KernelCartpoles, 100)
     for actions in theirs.actions[:150]:
         worlds.step(torch.from_numpy(actions))
@@ -223,11 +224,11 @@ def test_starts_are_uniform_in_each_number_and_over_episodes(way):
     for column in range(4):
         counts = torch.histc(starts[:, column], 20, -0.05, 0.05)
         squares = float(((counts - 1000.0) ** 2 / 1000.0).sum())
-        # Chi-square of 19 degrees of freedom: 99.9% lies below 43.8.
+        # Chi-squared with 19 degrees of freedom: 99.9% lies below 43.8.
         assert squares < 43.8
         ordered = (starts[:, column].double().sort().values + 0.05) / 0.1
         places = torch.arange(1, 20001, dtype=torch.float64) / 20000
-        # Kolmogorov and Smirnov: 99.9% lies below 1.95 / sqrt(n).
+        # Kolmogorov-Smirnov: 99.9% lies below 1.95 / sqrt(n).
         assert float((ordered - places).abs().max()) < 1.95 / math.sqrt(20000)
 
 
@@ -235,7 +236,7 @@ def test_starts_are_uniform_in_each_number_and_over_episodes(way):
 def test_random_streams_of_worlds_and_of_episodes_are_independent(way):
     worlds = way(ClassicCartpoleCfg(num_envs=64, seed=9))
     starts = torch.stack([worlds.reset()[0] for _ in range(500)])  # (500, 64, 4)
-    # All numbers of a world side by side, and those of the next episode: 512 columns.
+    # All numbers of a world, and those of the next episode: 512 columns.
     columns = torch.cat([starts[:-1].flatten(1), starts[1:].flatten(1)], dim=1)
     found = torch.corrcoef(columns.t()).fill_diagonal_(0.0)
     # Of 130,816 coefficients of 499 samples, the largest is about 4.6 / sqrt(499).
@@ -244,7 +245,7 @@ def test_random_streams_of_worlds_and_of_episodes_are_independent(way):
 
 
 @pytest.mark.parametrize("way", WAYS)
-def test_a_seed_gives_each_world_a_stream_of_its_own(way):
+def test_a_seed_gives_each_world_its_own_stream(way):
     worlds = way(ClassicCartpoleCfg(num_envs=8))
     by_number = worlds.reset(seed=40)[0]
     assert torch.equal(worlds.reset(seed=list(range(40, 48)))[0], by_number)
@@ -266,13 +267,13 @@ def test_a_reset_of_some_worlds_leaves_the_others_alone(way):
 
 
 @pytest.mark.parametrize("way", WAYS)
-def test_without_automatic_resets_an_ended_world_stands_still(way):
+def test_without_automatic_resets_an_ended_world_stops(way):
     worlds = standing(way, 2)
     worlds.set_state(torch.tensor([[0.0, 0.0, 0.2, 3.0], [0.0, 0.0, 0.0, 0.0]]))
     push = torch.ones(2, dtype=torch.int64)
     ended = worlds.step(push)
     assert ended.terminated.tolist() == [True, False]
-    assert ended.reward.tolist() == [1.0, 1.0]  # The step that ends counts.
+    assert ended.reward.tolist() == [1.0, 1.0]  # The terminal step counts.
     later = worlds.step(push)
     assert later.terminated.tolist() == [True, False]
     assert later.reward.tolist() == [0.0, 1.0]
@@ -304,7 +305,7 @@ def test_spaces_are_those_of_gymnasium(way):
 
 
 @pytest.mark.parametrize("way", WAYS)
-def test_results_are_copies_unless_they_are_asked_for_live(way):
+def test_results_are_copies_unless_live_tensors_are_requested(way):
     push = torch.ones(4, dtype=torch.int64)
     copied = way(ClassicCartpoleCfg(num_envs=4))
     kept = copied.step(push)
@@ -317,7 +318,7 @@ def test_results_are_copies_unless_they_are_asked_for_live(way):
     assert kept.observations.data_ptr() == later.observations.data_ptr()
 
 
-def test_a_step_of_the_kernel_with_its_resets_is_one_launch_and_nothing_else(
+def test_a_step_of_the_kernel_with_its_resets_is_a_single_launch(
     monkeypatch,
 ):
     import warp as wp
@@ -384,7 +385,7 @@ def test_replayed_steps_are_single_steps():
         ({"max_steps": 0}, "max_steps=0 has to be 1 or more"),
     ],
 )
-def test_what_has_no_meaning_is_refused(way, options, said):
+def test_meaningless_options_are_refused(way, options, said):
     with pytest.raises(ClassicCartpoleError, match=said):
         way(ClassicCartpoleCfg(**options))
 
@@ -404,7 +405,7 @@ def test_wrong_tensors_are_refused(way):
         worlds.set_state(torch.tensor([0.0, 0.0, 1.0, 0.0]).expand(3, 4))
 
 
-def test_a_learner_of_rsl_rl_sees_the_worlds():
+def test_a_learner_of_rsl_rl_can_use_the_worlds():
     worlds = KernelCartpoles(ClassicCartpoleCfg(num_envs=5, max_steps=3))
     vecenv = BatchVecEnv(worlds)
     twin = KernelCartpoles(ClassicCartpoleCfg(num_envs=5, max_steps=3))
@@ -421,7 +422,7 @@ def test_a_learner_of_rsl_rl_sees_the_worlds():
     assert vecenv.episode_length_buf.tolist() == [0] * 5
 
 
-def test_a_learner_has_worlds_that_stand_still_begin_anew():
+def test_a_learner_restarts_worlds_that_stopped():
     worlds = standing(KernelCartpoles, 2, max_steps=3)
     vecenv = BatchVecEnv(worlds)
     choice = torch.tensor([[0.0, 1.0], [1.0, 0.0]])
@@ -435,7 +436,7 @@ def test_a_learner_has_worlds_that_stand_still_begin_anew():
 def test_a_pole_that_falls_in_the_last_step_is_no_time_out(bootstraps):
     worlds = TensorCartpoles(ClassicCartpoleCfg(num_envs=3, max_steps=1))
     vecenv = BatchVecEnv(worlds, bootstraps=bootstraps)
-    # Just within 12 degrees, and turning outwards to either side.
+    # Just within 12 degrees, and rotating outwards to either side.
     falls = [[0.0, 0.0, 0.209, 2.0], [0.0, 0.0, -0.209, -2.0], [0.0] * 4]
     worlds.set_state(torch.tensor(falls))
     _, _, dones, extras = vecenv.step(torch.tensor([[1.0, 0.0]] * 3))
@@ -446,7 +447,7 @@ def test_a_pole_that_falls_in_the_last_step_is_no_time_out(bootstraps):
         assert "time_outs" not in extras
 
 
-def test_a_categorical_distribution_is_that_of_torch():
+def test_a_categorical_distribution_equals_torchs():
     outputs = torch.randn(200, 3, generator=torch.Generator().manual_seed(0))
     ours = CategoricalDistribution(3)
     ours.update(outputs)
@@ -493,7 +494,7 @@ def test_episodes_on_a_gpu_are_those_on_a_cpu_bit_by_bit():
 
 
 @pytest.mark.gpu
-def test_a_step_on_a_gpu_is_one_launch_and_copies_nothing():
+def test_a_step_on_a_gpu_is_one_launch_without_copies():
     worlds = KernelCartpoles(ClassicCartpoleCfg(num_envs=4096, results="live"), "cuda")
     actions = torch.randint(2, (4096,), device="cuda")
     worlds.step(actions)

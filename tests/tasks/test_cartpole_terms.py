@@ -1,4 +1,4 @@
-"""What a cartpole is rewarded for, by hand."""
+"""Rewards of the cartpole, by hand arithmetic."""
 
 import math
 from types import SimpleNamespace
@@ -36,10 +36,10 @@ def test_a_pole_balances_upright_near_the_middle_on_either_side() -> None:
 
 
 @pytest.mark.parametrize("sign", [-1.0, 1.0])
-def test_the_smooth_reward_is_that_of_dm_control(sign: float) -> None:
-    """Its margins are 2 m for the cart, 5 rad/s for the pole, and 1 for the force.
+def test_the_smooth_reward_equals_dm_controls(sign: float) -> None:
+    """Margins are 2 m for the cart, 5 rad/s for the pole, and 1 for the force.
 
-    `tolerance` is there 0.1 at the margin for a Gaussian, and a parabola for the force.
+    `tolerance` is 0.1 at the margin for a Gaussian, and a parabola for the force.
     """
     place, tilt, slide, turn, force = 1.3 * sign, 0.4 * sign, 7.0, 2.2 * sign, 0.6
     env = world([[place, tilt]], [[slide, turn]], force)

@@ -1,4 +1,4 @@
-"""Tasks whose goal or object a depth camera alone shows."""
+"""Tasks whose goal or object is visible only to a depth camera."""
 
 import copy
 from collections.abc import Callable
@@ -37,15 +37,15 @@ def make(cfg: ManagerBasedRlEnvCfg, num_envs: int, seed: int = 3) -> ManagerBase
 def test_the_ball_is_drawn_where_a_pinhole_puts_the_goal() -> None:
     """Pinhole by hand: x right, y up, looking along -z, 45 degrees from top to bottom.
 
-    The ball's face is nearer than the table behind it: its depth is that of its middle
-    less its radius, but for the pixel and the byte.
+    The ball's front is nearer than the table behind it: its depth is the depth of its
+    centre minus its radius, up to pixel and byte resolution.
     """
     env = make(ReachYamDepthCfg(), 16)
     observations, _ = env.reset()
     picture = observations[CAMERA]
     assert isinstance(picture, torch.Tensor)
     assert picture.shape == (16, 1, PIXELS, PIXELS) and picture.dtype == torch.uint8
-    # Columns of the camera's axes: it stands before the table and looks back and down.
+    # Columns of the camera's axes: in front of the table, looking back and down.
     model = env.sim.mj_model
     rotation = env.sim.data.cam_xmat[0, model.camera("eye").id].view(3, 3)
     place = torch.tensor([0.85, 0.0, 0.75])
@@ -55,14 +55,14 @@ def test_the_ball_is_drawn_where_a_pinhole_puts_the_goal() -> None:
     column = (focal * x / -z + 0.5 * PIXELS).long()
     row = (-focal * y / -z + 0.5 * PIXELS).long()
     seen = picture[torch.arange(16), 0, row, column] / 255.0
-    # An arm may stand before one, and never in a way that makes it farther.
+    # An arm can be in front of one, which only reduces its distance.
     expected = -z - 0.05
     assert (seen < expected + 0.03).all()
     assert ((seen - expected).abs() < 0.03).sum() >= 14
     env.close()
 
 
-def test_no_group_of_the_student_says_where_the_ball_or_the_cube_is() -> None:
+def test_no_group_of_the_student_contains_the_ball_or_cube_position() -> None:
     cube = {"gripper_to_object", "object_heading", "object_to_goal"}
     for cfg, known in (
         (ReachYamDepthCfg(), {"gripper_to_goal"}),
@@ -83,7 +83,7 @@ def pick(num_envs: int) -> ManagerBasedRlEnv:
     return env
 
 
-def test_cubes_lie_in_lanes_drawn_by_lot_and_have_three_hues_in_any_order() -> None:
+def test_cubes_are_in_random_lanes_and_have_three_hues_in_any_order() -> None:
     env = pick(96)
     origins = env.scene.spawn_origins
     entities = [env.scene.entity(name) for name in CUBES]
@@ -107,7 +107,7 @@ def test_cubes_lie_in_lanes_drawn_by_lot_and_have_three_hues_in_any_order() -> N
 
 
 def test_the_mask_is_white_where_the_target_is_and_nowhere_else() -> None:
-    """The place of the target's middle, by a pinhole of the world's own camera."""
+    """Return the position of the target's centre, by a pinhole model of the camera."""
     env = pick(16)
     picture = env.observation_manager.output[CAMERA]
     assert isinstance(picture, torch.Tensor)
@@ -123,7 +123,7 @@ def test_the_mask_is_white_where_the_target_is_and_nowhere_else() -> None:
         x, y, z = (way.unsqueeze(1) @ rotation).squeeze(1).unbind(1)
         column = focal[:, 0] * x / -z + 0.5 * PIXELS
         row = -focal[:, 1] * y / -z + 0.5 * PIXELS
-        # Not at the rim, and not behind the fingers, which are below.
+        # Not at the edge, and not behind the fingers, which are below.
         inside = (column - 16).abs() < 14
         inside &= (row > 2) & (row < 24)
         column, row = column.clamp(0, 31).long(), row.clamp(0, 31).long()
@@ -163,7 +163,7 @@ def test_a_teacher_is_found_by_the_name_of_the_task_that_it_ships_with() -> None
 
 
 def agent(*, sees: bool) -> DistillationAgentCfg:
-    """The task's learner, or the same one without a picture."""
+    """The task's learner, or the same one without an image."""
     cfg = reach_depth_rl()
     cfg.max_iterations = 40
     cfg.evaluation.every = 0
@@ -195,7 +195,7 @@ def trained(cfg: DistillationAgentCfg) -> tuple[TrainingLoop, list[float]]:
 
 
 def success(loop: TrainingLoop) -> float:
-    """Return the share of episodes in which the ball was reached and held."""
+    """Return the fraction of episodes in which the ball was reached and held."""
     cfg = copy.deepcopy(loop.cfg)
     cfg.evaluation.seed = 1000
     build: Callable[[], ManagerBasedRlEnv] = lambda: make(  # noqa: E731
@@ -209,7 +209,7 @@ def success(loop: TrainingLoop) -> float:
 
 
 @pytest.mark.slow
-def test_who_sees_the_ball_reaches_it_40_points_more_often_than_who_does_not() -> None:
+def test_with_ball_observations_it_reaches_the_ball_40_points_more_often() -> None:
     seeing, losses = trained(agent(sees=True))
     blind, _ = trained(agent(sees=False))
     assert sum(losses[-5:]) < 0.5 * sum(losses[:5])

@@ -1,4 +1,4 @@
-"""The pages about the first own task and about export, done as they say."""
+"""The pages "Your first task" and "Export", executed as written."""
 
 import os
 import re
@@ -26,11 +26,11 @@ def files_of(page: Path) -> dict[str, str]:
 
 
 def installed(page: Path, folder: Path) -> Path:
-    """The files of a page, installed as far as Python is concerned."""
+    """The files of a page, installed for Python."""
     for name, text in files_of(page).items():
         (folder / name).parent.mkdir(exist_ok=True)
         (folder / name).write_text(text, "utf-8")
-    # What `pip install -e` writes, which needs a network for its build tools.
+    # Files written by `pip install -e`, which would need a network for its build tools.
     project = tomllib.loads((folder / "pyproject.toml").read_text())["project"]
     info = folder / f"{project['name']}-{project['version']}.dist-info"
     info.mkdir()
@@ -47,7 +47,7 @@ def installed(page: Path, folder: Path) -> Path:
 
 
 def run(folder: Path, script: str, *arguments: str) -> str:
-    """What a script says in that folder."""
+    """Output of a script in that folder."""
     done = subprocess.run(
         [sys.executable, str(ROOT / "scripts" / script), *arguments],
         cwd=folder,
@@ -165,12 +165,12 @@ def test_the_program_that_plays_a_foreign_network_works_as_printed(
         text=True,
     )
     assert done.returncode == 0, done.stderr
-    # The box "ftyp" is the first of an MP4 file.
+    # An MP4 file starts with the box "ftyp".
     assert (tmp_path / "foreign.mp4").read_bytes()[4:8] == b"ftyp"
 
 
 @pytest.mark.slow
-def test_the_pendulum_of_the_page_learns_to_stand(folder):
+def test_the_pendulum_of_the_page_learns_to_balance(folder):
     run(folder, "train.py", "pendulum.py:TASK", "--seed", "1")
     metrics = (folder / "logs/latest/metrics.jsonl").read_text().splitlines()
     score = re.findall(r'"Eval/mean_reward": ([\d.]+)', metrics[-1])

@@ -1,4 +1,4 @@
-"""The pages about robots of others, done as they say."""
+"""The pages about foreign robots, executed as written."""
 
 import re
 from pathlib import Path
@@ -50,7 +50,7 @@ def test_the_linkage_of_the_page_moves_as_its_file_to_the_last_bit():
         angles.append(float(data.qpos[alone.joint("rocker").qposadr[0]]))
         if step % 25:
             continue
-        # MuJoCo's state: time, positions, velocities, and what follows.
+        # MuJoCo's state: time, positions, velocities, and derived values.
         state = sim.snapshot()["state"][:, : 1 + alone.nq + alone.nv].numpy()
         assert np.array_equal(state, [[data.time, *data.qpos, *data.qvel]] * 3)
     assert data.qpos[0] > 2 * np.pi and 0.2 < np.ptp(angles) < 2.0

@@ -1,4 +1,4 @@
-"""The G1's gait, the hand that supports it, and networks that are alike in a mirror."""
+"""Gait of the G1, its assistive wrench, and mirror-equivariant networks."""
 
 import math
 from dataclasses import replace
@@ -60,7 +60,7 @@ def learner_of(env: ManagerBasedRlEnv, tied: bool) -> Learner:
 
 
 def most_asymmetric(network: torch.nn.Module, env: ManagerBasedRlEnv) -> float:
-    """Largest difference between f(Mx) and M f(x), with mirrors made from names."""
+    """Return the maximum difference of f(Mx) and M f(x), with mirrors from names."""
     reflection = Reflection(env, MIRROR)
     chance = torch.Generator().manual_seed(1)
     seen = {
@@ -76,15 +76,15 @@ def most_asymmetric(network: torch.nn.Module, env: ManagerBasedRlEnv) -> float:
 
 
 @FORMS
-def test_a_policy_does_in_the_mirror_what_the_mirror_shows(env, tied):
+def test_a_policy_acts_symmetrically_in_mirrored_states(env, tied):
     learner = learner_of(env, tied)
     assert isinstance(learner.algorithm, PPO)
     policy, critic = learner.algorithm.actor, learner.algorithm.critic
     with torch.no_grad():
         for name, bias in nn.ModuleList([policy, critic]).named_parameters():
-            if name.endswith("bias"):  # The last one begins at zero.
+            if name.endswith("bias"):  # The last one starts at zero.
                 bias.normal_(std=0.1)
-    # The normaliser has seen something that is not symmetric.
+    # The normaliser has seen asymmetric data.
     worlds = RslRlVecEnv(env)
     for _ in range(3):
         stepped = worlds.step(torch.full((WORLDS, 15), 0.3))[0]
@@ -93,7 +93,7 @@ def test_a_policy_does_in_the_mirror_what_the_mirror_shows(env, tied):
     assert most_asymmetric(critic, env) < 5e-6
 
 
-def test_statistics_are_those_of_one_who_sees_the_images_too(env):
+def test_statistics_match_those_of_mirrored_data(env):
     learner = learner_of(env, tied=True)
     worlds, reflection = RslRlVecEnv(env), Reflection(env, MIRROR)
     policy: Any = learner.policy
@@ -124,7 +124,7 @@ def test_one_wrong_sign_would_be_found(env, tied):
 
 
 @FORMS
-def test_reflections_are_no_part_of_what_is_saved(env, tied):
+def test_reflections_are_not_saved(env, tied):
     keys = learner_of(env, tied).policy.state_dict()
     assert {key for key in keys if key.startswith("mlp.")} == {
         f"mlp.{'' if tied else 'mlp.'}{layer}.{part}"
@@ -151,7 +151,7 @@ def test_a_network_that_puts_out_more_than_actions_is_refused(env):
 
 
 @FORMS
-def test_the_network_as_onnx_does_what_torch_does(env, tied):
+def test_the_network_as_onnx_matches_torch(env, tied):
     policy = learner_of(env, tied).policy.eval()
     seen = torch.randn(1, 87, generator=torch.Generator().manual_seed(2))
     examples = {"actor": seen[:1]}
@@ -169,7 +169,7 @@ NUMBERS = Gait(
     period=1.0, duty=0.5, knee=0.6, hip=0.2, sway=0.0, pitch_per_m=2.0, roll_per_m=1.0
 )
 AHEAD = (1.0, 0.4, 0.2)
-"""The command: m/s ahead, m/s to the left, rad/s."""
+"""The command: m/s forward, m/s to the left, rad/s."""
 
 
 @pytest.mark.parametrize(
@@ -177,11 +177,11 @@ AHEAD = (1.0, 0.4, 0.2)
     [
         # The left leg has just touched down, half a step ahead.
         (0.0, 0.5, 0.0),
-        # It is half way through its stance, under the hip.
+        # Halfway through its stance, below the hip.
         (7.25, 0.0, 0.0),
         # It leaves the ground, half a step behind.
         (0.5, -0.5, 0.0),
-        # It is in the middle of its swing: under the hip, as high as can be.
+        # In the middle of its swing: below the hip, at maximum height.
         (3.75, 0.0, 1.0),
     ],
 )
@@ -208,7 +208,7 @@ def test_the_right_leg_is_half_a_period_behind_the_left_one_all_the_time():
         found = NUMBERS.phases(torch.tensor([turn]))[0].tolist()
         wanted = [turn % 1.0, (turn + 0.5) % 1.0]
         assert found == pytest.approx(wanted, abs=1e-6), turn
-    # So each leg lifts once a period: 0.75 for the left, 0.25 for the right.
+    # Each leg lifts once per period: 0.75 for the left, 0.25 for the right.
     command = torch.zeros(1, 3)
     for turn, lifts in ((0.75, [0.6, 0.0]), (0.25, [0.0, 0.6]), (0.5, [0.0, 0.0])):
         phases = NUMBERS.phases(torch.tensor([turn]))
@@ -216,7 +216,7 @@ def test_the_right_leg_is_half_a_period_behind_the_left_one_all_the_time():
         assert knees.tolist() == pytest.approx(lifts, abs=1e-6), turn
 
 
-def test_the_pelvis_sways_over_the_leg_that_stands():
+def test_the_pelvis_moves_over_the_stance_leg():
     gait = replace(NUMBERS, sway=0.1)
     still = torch.zeros(1, 3)
     for seconds, roll in ((0.25, -0.1), (0.75, 0.1), (0.5, 0.0)):
@@ -260,7 +260,7 @@ def test_feet_touch_the_ground_by_the_gait_and_both_while_standing(env, monkeypa
     moving = env.command_manager.term("twist").moving
     moving.copy_(torch.tensor([1.0, 1.0, 0.0, 0.0]))
     gait = replace(NUMBERS, duty=0.6)
-    # At 0.3 periods the left leg stands and the right one, at 0.8, swings.
+    # At 0.3 periods the left leg is in stance, and the right one, at 0.8, in swing.
     env.episode_length_buf.fill_(round(0.3 / env.step_dt))
     down = torch.tensor([[True, False], [True, True], [True, True], [False, True]])
     sensor = SimpleNamespace(is_in_contact=lambda: down)
@@ -272,7 +272,8 @@ def test_feet_touch_the_ground_by_the_gait_and_both_while_standing(env, monkeypa
 def test_diagonal_feet_of_a_trot_step_together(env, monkeypatch):
     env.reset(seed=3)
     env.command_manager.term("twist").moving.copy_(torch.tensor([1.0, 1.0, 0.0, 0.0]))
-    # At 0.3 periods front left and rear right stand; the other two, at 0.8, swing.
+    # At 0.3 periods front left and rear right are in stance; the other two, at 0.8, in
+    # swing.
     env.episode_length_buf.fill_(round(0.3 / env.step_dt))
     trot = Clock(period=1.0, duty=0.6)
     down = torch.tensor(
@@ -286,7 +287,7 @@ def test_diagonal_feet_of_a_trot_step_together(env, monkeypatch):
     sensor = SimpleNamespace(is_in_contact=lambda: down)
     monkeypatch.setattr(gait_module, "contact_sensor", lambda env, name: sensor)
     args = (env, trot, "feet", "twist", (1, 0, 0, 1))
-    # At zero command all feet have to be in contact.
+    # At zero command all feet must be in contact.
     assert gait_module.gait_contact(*args).tolist() == [1.0, 0.5, 0.0, 1.0]
 
 
@@ -302,7 +303,7 @@ def test_a_pushed_robot_has_a_running_clock_at_zero_command(env):
     env.scene.refresh()
     clock = Clock(period=0.8, push_speed=0.25)
     seen = gait_module.gait_clock(env, "twist", clock)
-    # Only the third robot moves faster than 0.25 m/s in the horizontal plane.
+    # Only the third robot moves faster than 0.25 m/s horizontally.
     assert (seen.square().sum(dim=1) > 0.5).tolist() == [False, False, True, False]
 
 
@@ -367,9 +368,10 @@ def test_the_force_of_the_hand_by_hand():
         torch.tensor([[0.0, 0.0], [0.0, 0.0]]),
         torch.tensor([[1.0, 0.0], [0.0, -0.5]]),
     )
-    # 0.1 m ahead of the feet, and half as fast as told; 5 m aside count as 0.3 m.
+    # 0.1 m ahead of the feet, and half as fast as commanded; 5 m sideways count as 0.3
+    # m.
     assert force[0].tolist() == pytest.approx([60.0 - 70.0, -210.0, 80.0], abs=1e-3)
-    # Above its height nothing lifts it.
+    # Above its height there is no upward force.
     assert force[1].tolist() == pytest.approx([0.0, -60.0, 0.0])
 
 
@@ -380,7 +382,7 @@ def test_the_torque_of_the_hand_turns_a_tilted_body_up():
     torque = HAND.torque(
         torch.tensor([[ahead, aside]]), torch.tensor([[[0.0, 0.0, 9.0], [1.0, 2.0, 0]]])
     )[0]
-    # Pitched by 30 degrees about y, it is turned back about y by half of 60 N m.
+    # Pitched by 30 degrees about y, the restoring torque about y is half of 60 N m.
     assert torque[0].tolist() == pytest.approx([0.0, -30.0, 0.0], abs=1e-4)
     assert torque[1].tolist() == pytest.approx([-30.0 - 3.6, -7.2, 0.0], abs=1e-4)
 
@@ -394,7 +396,7 @@ def test_bodies_feel_the_share_of_their_world(env):
     env.termination_manager.terminated.zero_()
     env.event_manager.term("support")(torch.ones(WORLDS, dtype=torch.bool))
     robot = env.scene.entity("robot")
-    # What each world would feel at full strength, from its own state.
+    # Wrench of each world at full strength, from its own state.
     wrench = torch.as_tensor(env.sim.data.xfrc_applied)
     pushed = [index for index in range(wrench.shape[1]) if bool(wrench[3, index].any())]
     assert len(pushed) == 2

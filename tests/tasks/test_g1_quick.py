@@ -1,4 +1,4 @@
-"""The G1 on a plane: what only training has, and how it changes meanwhile."""
+"""The G1 on a plane: training-only features, and their changes during training."""
 
 from collections.abc import Iterator
 
@@ -23,7 +23,7 @@ def env() -> Iterator[ManagerBasedRlEnv]:
 
 
 def pushed(env: ManagerBasedRlEnv, step: int) -> torch.Tensor:
-    """Changes of the roots' velocities by one push at a step, in a state kept."""
+    """Velocity changes of the roots by one push at a step, from a stored state."""
     before = env.get_state()
     env.common_step_counter.fill_(step)
     data = env.scene.entity("robot").data
@@ -73,7 +73,7 @@ def test_the_hand_and_the_warm_up_are_absent_when_a_policy_is_judged() -> None:
 
 @pytest.mark.parametrize(
     ("iteration", "weight"),
-    # Half way from -0.1 to -0.3 is -0.2.
+    # Halfway from -0.1 to -0.3 is -0.2.
     [(0, -0.1), (220, -0.1), (310, -0.2), (400, -0.3), (900, -0.3)],
 )
 def test_the_cost_of_slip_grows_in_a_straight_line(env, iteration, weight) -> None:

@@ -1,4 +1,4 @@
-"""A gait that a walker of muscles is asked for, by hand."""
+"""Gait command of a muscle-driven walker, by hand arithmetic."""
 
 from types import SimpleNamespace
 from typing import Any

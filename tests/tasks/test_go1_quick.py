@@ -1,4 +1,4 @@
-"""The Go1 in coarse physics: what touches in training."""
+"""The Go1 with coarse physics: contacts in training."""
 
 from mjlab.envs import ManagerBasedRlEnv
 from mjlab.mdp.lookup import contact_sensor
@@ -6,7 +6,7 @@ from mjlab.tasks.velocity.go1_quick import VelocityGo1QuickCfg
 
 
 def touching(cfg: VelocityGo1QuickCfg) -> set[str]:
-    """Names of the geoms that can touch anything."""
+    """Return the names of geoms with contacts."""
     cfg.scene.num_envs = 1
     env = ManagerBasedRlEnv(cfg, device="cpu")
     model = env.sim.mj_model

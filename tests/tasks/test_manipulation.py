@@ -1,4 +1,4 @@
-"""Reaching and lifting: terms by hand arithmetic, a script that lifts, its records."""
+"""Reaching and lifting: terms, the scripted controller, recordings."""
 
 import math
 from collections.abc import Iterator
@@ -48,17 +48,17 @@ def make(
 
 
 def play(env: ManagerBasedRlEnv, *, seed: int) -> torch.Tensor:
-    """Let the script play an episode; return where a cube was held at its goal."""
+    """Let the script play an episode; return the worlds in which the cube was held."""
     rollout = Rollout(env, ScriptedPolicy(env), seed=seed)
     succeeded = torch.zeros(env.num_envs, dtype=torch.bool)
     for stepped in rollout.steps(env.max_episode_length):
-        # A reset clears the outcome, so it is taken while the episode runs.
+        # A reset clears the outcome, so it is read during the episode.
         succeeded |= env.outcome_manager.once("success") & stepped & ~rollout.dones
     return succeeded
 
 
 def put(env: ManagerBasedRlEnv, *places: tuple[float, float, float, float]) -> None:
-    """Put the cube of each world to x, y, z with a yaw."""
+    """Place the cube of each world at x, y, z with a yaw."""
     poses = torch.tensor(
         [[x, y, z, math.cos(t / 2), 0.0, 0.0, math.sin(t / 2)] for x, y, z, t in places]
     )
@@ -78,7 +78,7 @@ def lift() -> Iterator[ManagerBasedRlEnv]:
 # Terms.
 
 
-def test_the_ways_to_thing_and_goal_are_differences_of_mujocos_positions(lift):
+def test_displacements_to_object_and_goal_match_mujocos_positions(lift):
     put(lift, (0.3, 0.1, 0.05, 0.0), (0.25, -0.1, 0.02, 1.0))
     model = lift.sim.mj_model
     site = model.site("robot/grasp_site").id
@@ -91,14 +91,14 @@ def test_the_ways_to_thing_and_goal_are_differences_of_mujocos_positions(lift):
     torch.testing.assert_close(to_goal, goal - cube, rtol=0, atol=1e-6)
 
 
-def test_a_quarter_turn_of_a_cube_changes_nothing_that_is_seen_of_its_heading(lift):
+def test_a_quarter_turn_of_a_cube_leaves_its_heading_observation_unchanged(lift):
     put(lift, (0.3, 0.0, 0.02, 0.2), (0.3, 0.0, 0.02, 0.2 + math.pi / 2))
     seen = manipulation.object_heading(lift, OBJECT)
     expected = torch.tensor([math.cos(0.8), math.sin(0.8)]).expand(2, 2)
     torch.testing.assert_close(seen, expected, rtol=0, atol=1e-5)
 
 
-def test_a_thing_counts_as_dropped_10_cm_below_the_table(lift):
+def test_an_object_counts_as_dropped_10_cm_below_the_table(lift):
     put(lift, (0.9, 0.0, -0.09, 0.0), (0.9, 0.0, -0.11, 0.0))
     assert manipulation.dropped(lift, OBJECT).tolist() == [False, True]
 
@@ -113,13 +113,13 @@ def test_success_takes_half_a_second_at_the_goal_without_a_break(lift):
         # The second world leaves once.
         put(lift, near[0], away[1] if step == 5 else near[1])
         held = term()
-        # A step takes 0.04 s, so 13 of them are the first half a second.
+        # A step takes 0.04 s, so 13 of them are the first half second.
         assert held.tolist() == [step >= 13, False]
     term.forget()
 
 
 def fingers_that_push(env: ManagerBasedRlEnv, world: int) -> set[str]:
-    """Bodies of the gripper that push the cube, by MuJoCo's list of contacts."""
+    """Return gripper bodies that push the cube, by MuJoCo's list of contacts."""
     model = env.sim.mj_model
     data = mujoco.MjData(model)
     data.qpos[:] = env.sim.data.qpos[world].numpy()
@@ -138,9 +138,9 @@ def fingers_that_push(env: ManagerBasedRlEnv, world: int) -> set[str]:
     return found & set(manipulation.FINGERS)
 
 
-def test_a_grip_is_seen_where_mujoco_has_contacts_of_both_fingers():
+def test_a_grip_is_detected_by_contacts_of_both_fingers_in_mujoco():
     cfg = LiftYamIKCfg()
-    cfg.events = {  # All worlds have the compiled cube, which the oracle has too.
+    cfg.events = {  # All worlds have the compiled cube, like the reference.
         name: term for name, term in cfg.events.items() if term and term.mode == "reset"
     }
     cfg.sim.forward_stage = "acceleration"  # The test reads forces after a step.
@@ -153,7 +153,7 @@ def test_a_grip_is_seen_where_mujoco_has_contacts_of_both_fingers():
             for world in range(4):
                 assert fingers_that_push(env, world) == expected[step]
             assert (grip() > 0).tolist() == [bool(expected[step])] * 4
-    # One finger alone does not grip: the other one is opened at once.
+    # One finger alone does not grip: the other one is opened immediately.
     robot = env.scene.entity("robot")
     finger = [robot.joint_names.index("right_finger")]
     everyone = torch.ones(4, dtype=torch.bool)
@@ -167,10 +167,10 @@ def test_a_grip_is_seen_where_mujoco_has_contacts_of_both_fingers():
 
 
 def test_a_cube_that_both_fingers_press_onto_the_table_is_not_gripped():
-    """PPO found that it touches as well, and never lifted."""
+    """Policies found that touching was also rewarded, and never lifted."""
     env = make(LiftYamIKCfg(), 3)
     held = manipulation._Held(env, OBJECT)
-    # On the left and on the right finger: between them, below them, at one alone.
+    # At the left and the right finger: between them, below them, at one alone.
     left = torch.tensor([[0.0, 2.0, 0.1], [0.0, 0.5, 2.0], [0.0, 2.0, 0.0]])
     right = torch.tensor([[0.0, -2.0, 0.1], [0.0, -0.5, 2.0], [0.0, -0.01, 0.0]])
     forces = iter((left, right))
@@ -181,7 +181,7 @@ def test_a_cube_that_both_fingers_press_onto_the_table_is_not_gripped():
     env.close()
 
 
-# The controller by hand.
+# The controller, by hand arithmetic.
 
 
 @pytest.mark.slow
@@ -199,16 +199,16 @@ def test_the_script_lifts_8_cubes_of_8_on_warps_cpu_device():
 
 
 @pytest.mark.slow
-def test_the_script_lifts_things_of_all_four_kinds():
+def test_the_script_lifts_objects_of_all_four_kinds():
     env = make(LiftYamMixedCfg(), 64)
     choice = env.scene.variants[OBJECT].choice
     succeeded = play(env, seed=7)
-    # Between flat fingers a ball rolls, and a third of them away.
+    # Between flat fingers a ball rolls, and a third of them roll away.
     for option, least in enumerate((0.9, 0.9, 0.5, 0.9)):
         assert succeeded[choice == option].float().mean() >= least
 
 
-def test_a_world_has_one_to_three_things_of_which_one_is_lifted():
+def test_a_world_has_one_to_three_objects_of_which_one_is_lifted():
     env = make(LiftYamMixedCfg(), 64)
     present = torch.stack([v.present for v in env.scene.variants.values()])
     assert set(present.sum(dim=0).tolist()) == {1, 2, 3}
@@ -247,7 +247,7 @@ def test_by_joint_targets_the_script_lifts_as_well():
     env.close()
 
 
-# Records of it.
+# Recordings.
 
 
 def test_demonstrations_are_recorded_done_again_bit_for_bit_and_exported(
@@ -268,10 +268,10 @@ def test_demonstrations_are_recorded_done_again_bit_for_bit_and_exported(
         assert len(file) == 3
         for episode in file.values():
             assert episode["actions"].shape == (steps, 7)
-            # By hand: 6 joints twice, a finger, thing, heading, goal, 7 actions.
+            # By hand: 6 joints twice, a finger, object, heading, goal, 7 actions.
             assert episode["obs"].shape == (steps, 6 + 6 + 1 + 3 + 2 + 3 + 7)
             assert episode["success"][-1]
-    # It ends with a code other than 0 unless all is as it was, bit for bit.
+    # The exit code is 0 only if everything is equal bit for bit.
     demos = tmp_path / "demos.hdf5"
     replay.main([str(tmp_path / "demos.h5"), "--robomimic", str(demos)])
     assert "3 episodes" in capsys.readouterr().out
@@ -285,7 +285,7 @@ def test_demonstrations_are_recorded_done_again_bit_for_bit_and_exported(
 
 
 class Teaching:
-    """What RSL-RL's algorithm is given: a student of one layer, and a rollout."""
+    """Arguments of RSL-RL's algorithm: a student with one layer, and a rollout."""
 
     def __init__(
         self,
@@ -368,7 +368,7 @@ def test_the_newest_steps_take_the_place_of_the_oldest():
         teaching.iterate()
     kept = teaching.algorithm._buffer
     assert kept is not None
-    # 64 steps came, so 16 of the first 32 are left, in rows 16 to 31.
+    # 64 steps were added, so 16 of the first 32 are left, in rows 16 to 31.
     products = kept["observations", "actor"] @ teaching.matrix.T
     torch.testing.assert_close(products, kept["actions"])
     first = kept["actions"].clone()
@@ -385,8 +385,8 @@ def rates(teaching: Teaching, iterations: int) -> list[float]:
     return found
 
 
-def test_the_rate_falls_by_the_steps_that_were_seen_across_a_resume_too():
-    # An iteration is 32 steps, so two are a half-life.
+def test_the_rate_falls_with_the_samples_across_a_resume_too():
+    # An iteration has 32 steps, so two are a half-life.
     expected = [0.01 * 0.5 ** (k / 2) for k in range(1, 5)]
     assert rates(Teaching(half_life=64), 4) == pytest.approx(expected)
     first, second = Teaching(half_life=64), Teaching(half_life=64)
@@ -397,10 +397,10 @@ def test_the_rate_falls_by_the_steps_that_were_seen_across_a_resume_too():
     assert rates(Teaching(), 3) == [0.01] * 3
 
 
-# What makes no sense.
+# Invalid configurations.
 
 
-def test_a_teacher_whose_observations_are_no_action_is_refused():
+def test_a_teacher_whose_observations_contain_no_action_is_refused():
     seen = TensorDict({"expert": torch.zeros(2, 5)}, batch_size=[2])
     with pytest.raises(ValueError) as error:
         ObservedActions(seen, {"teacher": ["expert"]}, "teacher", 7)
@@ -428,7 +428,7 @@ def test_a_goal_without_an_extent_or_in_an_inverted_range_is_refused():
     )
 
 
-def test_a_thing_or_a_site_that_is_not_there_is_named_with_the_nearest():
+def test_a_missing_object_or_site_suggests_the_nearest_name():
     cfg = LiftYamCfg()
     goal = cfg.commands[GOAL]
     assert isinstance(goal, manipulation.GoalCommandCfg)

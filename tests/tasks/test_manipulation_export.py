@@ -1,4 +1,4 @@
-"""Policies that lift as ONNX files: fed what was recorded, and in plain MuJoCo."""
+"""Lifting policies as ONNX files: with recorded inputs, and in plain MuJoCo."""
 
 from pathlib import Path
 from typing import Any
@@ -22,7 +22,7 @@ STEPS = 20
 
 
 def nominal() -> LiftYamCfg:
-    """The task as it is watched, with the compiled cube in all worlds."""
+    """The play configuration, with the compiled cube in all worlds."""
     cfg = LiftYamCfg(seed=1).play()
     cfg.events = {
         name: term for name, term in cfg.events.items() if term and term.mode == "reset"
@@ -32,13 +32,13 @@ def nominal() -> LiftYamCfg:
 
 @pytest.fixture(scope="module")
 def exported(tmp_path_factory) -> tuple[Path, OnnxPolicy]:
-    """A policy with weights by chance: checkpoint and file."""
+    """Policy with random weights: checkpoint and file."""
     folder = tmp_path_factory.mktemp("exported")
     checkpoint, found = write(folder, nominal(), manipulation_rl())
     return checkpoint, OnnxPolicy(found.path)
 
 
-def test_fed_what_was_recorded_the_file_acts_as_the_network_does(exported):
+def test_with_recorded_inputs_the_file_acts_like_the_network(exported):
     checkpoint, file = exported
     moments = record(
         checkpoint,

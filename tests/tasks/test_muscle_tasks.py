@@ -1,4 +1,4 @@
-"""The tasks with muscles: what they are, how they learn, what a checkpoint holds."""
+"""Muscle tasks: configuration, learning, and checkpoints."""
 
 import dataclasses
 import math
@@ -122,7 +122,7 @@ def is_sole(model, geom):
 
 
 def bottom(model, data, geom):
-    """The lowest of many points on the shape."""
+    """Return the lowest of many points on the shape."""
     ends = [data.geom_xpos[geom]]
     if model.geom_type[geom] == mujoco.mjtGeom.mjGEOM_CAPSULE:
         axis = data.geom_xmat[geom].reshape(3, 3)[:, 2] * model.geom_size[geom, 1]
@@ -130,12 +130,12 @@ def bottom(model, data, geom):
     return min(end[2] for end in ends) - model.geom_size[geom, 0]
 
 
-def test_the_gait_is_that_of_people():
+def test_the_gait_matches_human_data():
     phase = np.linspace(0.0, 1.0, 200)
     hip, knee, ankle = (
         np.rad2deg(gait.angle(joint, phase)) for joint in ("hip", "knee", "ankle")
     )
-    # Textbook values for walking at a comfortable speed, within a few degrees.
+    # Textbook values for comfortable walking, within a few degrees.
     assert hip.max() == pytest.approx(28, abs=6) and hip.min() == pytest.approx(
         -11, abs=4
     )
@@ -147,7 +147,7 @@ def test_the_gait_is_that_of_people():
     assert gait.stride_frequency(torch.tensor(1.25)) * 1.1 == pytest.approx(1.0)
 
 
-def test_the_phase_goes_on_with_the_stride_and_the_legs_are_half_a_cycle_apart():
+def test_the_phase_advances_with_the_stride_and_the_legs_are_half_a_cycle_apart():
     env = ManagerBasedRlEnv(small())
     env.reset()
     command = env.command_manager.term("gait")
@@ -162,7 +162,7 @@ def test_the_phase_goes_on_with_the_stride_and_the_legs_are_half_a_cycle_apart()
     assert torch.allclose(right, left, atol=2e-3)
 
 
-def test_standing_still_is_worth_nothing_and_ends():
+def test_standing_still_has_zero_reward_and_ends():
     cfg = small()
     cfg.commands["gait"].standing_share = 1.0
     env = ManagerBasedRlEnv(cfg)
@@ -177,17 +177,18 @@ def test_standing_still_is_worth_nothing_and_ends():
 # Learning.
 
 
-def test_every_iteration_says_how_the_muscle_network_does(trained):
+def test_every_iteration_reports_figures_of_the_muscle_network(trained):
     _, outcome = trained
     figures = outcome.figures
     names = ("loss", "rms_torque", "gap", "learn_ms", "publish_ms", "rows")
     assert all(math.isfinite(figures[f"Muscle/{name}"]) for name in names)
     # Once before the run, and after each of its iterations.
     assert figures["Muscle/version"] == 3.0
-    assert figures["Muscle/rows"] == 42.0  # Of 4 worlds and 12 steps an eighth is held.
+    # Of 4 worlds and 12 steps an eighth is held out.
+    assert figures["Muscle/rows"] == 42.0
 
 
-def test_a_checkpoint_holds_network_scales_optimiser_and_whose_muscles_they_are(
+def test_a_checkpoint_contains_network_scales_optimiser_and_muscle_fingerprint(
     trained,
 ):
     _, outcome = trained
@@ -200,7 +201,7 @@ def test_a_checkpoint_holds_network_scales_optimiser_and_whose_muscles_they_are(
 
 
 @pytest.mark.slow
-def test_a_run_that_is_resumed_goes_on_bit_for_bit(tmp_path):
+def test_a_resumed_run_continues_bit_for_bit(tmp_path):
     whole = run(tmp_path / "whole", 4)[1]
     folder, _ = run(tmp_path / "parts", 2)
     again = run(tmp_path / "parts", 4, resume=folder.path)[1]
@@ -231,9 +232,7 @@ def test_a_policy_plays_with_the_muscles_that_it_learned_with(trained):
     assert muscle_action(env).version == 3
 
 
-def test_a_policy_that_ships_has_its_muscles_and_nothing_that_only_learns(
-    trained, tmp_path
-):
+def test_a_shipped_policy_contains_its_muscles_and_no_training_state(trained, tmp_path):
     folder, _ = trained
     shipped = ship(folder, tmp_path / "shipped")
     assert set(checkpoint_state(shipped)["learner"]) == {"network"}

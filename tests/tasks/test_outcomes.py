@@ -1,4 +1,4 @@
-"""Shipped tasks say when they are done and when they have failed, and it is shown."""
+"""Shipped tasks declare success and failure, which are displayed."""
 
 import math
 from typing import Any
@@ -31,7 +31,7 @@ def now(env: ManagerBasedRlEnv) -> dict[str, list[bool]]:
 
 
 def last_step(env: ManagerBasedRlEnv) -> None:
-    """Do nothing until time is over."""
+    """Take zero actions until the time limit."""
     action = torch.zeros(env.num_envs, env.action_manager.total_action_dim)
     for _ in range(env.max_episode_length):
         env.step(action)
@@ -41,11 +41,11 @@ def last_step(env: ManagerBasedRlEnv) -> None:
 def test_a_shipped_task_declares_success_and_failure(task: str) -> None:
     outcomes = load_task(task).env().outcomes
     declared = {name for name, term in outcomes.items() if term}
-    # Nothing ends an arm's reaching but time, and its goals change on the way.
+    # Only the time limit ends reaching, and goals change during an episode.
     assert declared == {"success", "fail"} - ({"fail"} & _CANNOT_FAIL.get(task, set()))
 
 
-def test_a_pole_stands_within_a_fifth_of_a_radian_or_hangs() -> None:
+def test_a_pole_is_upright_within_a_fifth_of_a_radian_or_hangs() -> None:
     env = built("Cartpole-Balance")
     angles = torch.tensor([0.15, -0.25, 1.5, 3.0])
     places = torch.tensor([0.5, 0.0, 0.0, 0.0])
@@ -74,10 +74,10 @@ def test_a_pole_that_hangs_when_time_is_over_was_not_swung_up() -> None:
 
 
 @pytest.mark.slow
-def test_a_robot_that_stands_succeeds_where_it_is_told_to_and_fails_by_a_fall() -> None:
+def test_a_standing_robot_succeeds_at_zero_command_and_fails_by_a_fall() -> None:
     env = built("Velocity-Go1-Flat")
     command: Any = env.command_manager.term("twist")
-    # Worlds 0 and 1 are told to stand, 2 to walk at 1 m/s, 3 to turn at 1 rad/s.
+    # Worlds 0 and 1 stand, 2 walks at 1 m/s, 3 turns at 1 rad/s.
     told = torch.tensor([[0.0] * 3, [0.0] * 3, [1.0, 0.0, 0.0], [0.0, 0.0, 1.0]])
     action = torch.zeros(4, 12)
     for step in range(env.max_episode_length):
@@ -105,7 +105,7 @@ def test_an_arm_follows_when_its_mean_error_is_small() -> None:
         away = env.scene.entity("robot").data.joint_pos - command.command
         errors.append(away.square().mean(dim=1).sqrt())
         env.step(torch.zeros(4, env.action_manager.total_action_dim))
-    # The last step's figures are taken after its outcome.
+    # Figures of the last step are read after its outcome.
     mean = torch.stack(errors[1:]).mean(dim=0)
     followed = (mean < 0.07).tolist()
     assert now(env) == {"success": followed, "fail": [not f for f in followed]}

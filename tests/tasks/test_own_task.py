@@ -1,4 +1,4 @@
-"""A task of one's own: ten lines that subclass, and a package from `new_task`."""
+"""A user's task: a subclass of ten lines, and a package from `new_task`."""
 
 import inspect
 import re
@@ -93,7 +93,7 @@ def test_a_subclass_of_the_rough_task_trains() -> None:
 
 @pytest.fixture(scope="module")
 def package(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """What `new_task` writes for Pole-On-Ice."""
+    """The package written by `new_task` for Pole-On-Ice."""
     folder = tmp_path_factory.mktemp("own")
     line = ["Pole-On-Ice", "--like", "Cartpole-Balance", "--folder", str(folder)]
     assert run_program(new.main, line) == 0
@@ -106,7 +106,7 @@ def test_a_new_task_is_listed_trained_and_played_by_its_entry_point(
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    """As installed: with the metadata that its own pyproject.toml asks for."""
+    """As installed, with the metadata of its own pyproject.toml."""
     project = tomllib.loads((package / "pyproject.toml").read_text())["project"]
     info = tmp_path / f"{project['name']}-{project['version']}.dist-info"
     info.mkdir()

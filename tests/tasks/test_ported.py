@@ -1,4 +1,4 @@
-"""Terms by the names that mjlab 1.6's velocity task has for them."""
+"""Terms under the names of mjlab 1.6's velocity task."""
 
 import math
 from typing import Any
@@ -54,7 +54,7 @@ def test_ranges_widen_at_their_steps_and_the_others_stay() -> None:
         (({"step": 0},), "No stage of commands_vel names a range"),
     ],
 )
-def test_stages_that_set_nothing_of_the_command_are_refused(stages, message) -> None:
+def test_stages_without_a_command_range_are_refused(stages, message) -> None:
     with pytest.raises(TermError, match=message):
         walker(VelocityG1FlatCfg(), wider=widening(stages))
 
@@ -77,7 +77,7 @@ def test_a_robot_at_the_edge_of_its_tile_has_reached_it() -> None:
     env.reset()
     robot, everyone = env.scene.entity("robot"), torch.ones(3, dtype=torch.bool)
     root = robot.data.root_pos_w.clone()
-    # Half of half a tile of 8 m is 2 m, along x or along y, from where it spawned.
+    # Half of half a tile of 8 m is 2 m, along x or along y, from the spawn position.
     spawn = env.scene.spawn_origins
     state = torch.cat((root, robot.data.root_quat_w, torch.zeros(3, 6)), dim=1)
     ways = torch.tensor([[1.9, -1.9], [2.1, 0.0], [0.0, -2.1]])
@@ -93,7 +93,7 @@ def env_selection(env: ManagerBasedRlEnv) -> Any:
     return mdp.ROBOT.resolve(env.scene)
 
 
-def test_nobody_reaches_the_edge_of_a_plane() -> None:
+def test_no_robot_reaches_the_edge_of_a_plane() -> None:
     env = walker(VelocityG1FlatCfg())
     env.reset()
     assert (
@@ -113,7 +113,7 @@ def twist(heading: Any = None, **settings: Any) -> UniformVelocityCommandCfg:
 
 
 def test_a_command_without_a_heading_needs_no_range_of_it() -> None:
-    """The same commands are drawn as with a range that nobody uses."""
+    """The same commands are drawn as with an unused range."""
     drawn = []
     for heading in (None, (-math.pi, math.pi)):
         cfg = VelocityG1FlatCfg()
@@ -124,7 +124,7 @@ def test_a_command_without_a_heading_needs_no_range_of_it() -> None:
     assert torch.equal(*drawn) and drawn[0][:, 0].std() > 0.0
 
 
-def test_a_heading_that_is_asked_for_needs_its_range() -> None:
+def test_a_heading_command_needs_its_range() -> None:
     cfg = VelocityG1FlatCfg()
     cfg.commands = {"twist": twist(heading_command=True, rel_heading_envs=0.5)}
     with pytest.raises(ValueError, match=r"ranges\.heading is None; .*envs=0\.5"):

@@ -1,4 +1,4 @@
-"""The shipped robots against published models and published motor data."""
+"""The shipped robots compared with published models and motor data."""
 
 import hashlib
 import math
@@ -43,7 +43,7 @@ def reference() -> dict[str, mujoco.MjModel]:
     scope="module", params=["stand-ins", pytest.param("archive", marks=[SLOW, NEEDS])]
 )
 def menagerie(request, tmp_path_factory) -> Path:
-    """A folder as a checkout of Menagerie: with stand-ins for meshes, or its own."""
+    """Folder like a Menagerie checkout, with stand-ins for meshes or real ones."""
     folder = tmp_path_factory.mktemp("menagerie")
     if request.param == "stand-ins":
         write_menagerie(folder)
@@ -70,7 +70,7 @@ def joint_names(model: mujoco.MjModel) -> list[str]:
 
 
 def inertia_tensor(model: mujoco.MjModel, body: str) -> np.ndarray:
-    """The inertia about the centre of mass, in the axes of the body frame."""
+    """Return the inertia about the centre of mass, in the axes of the body frame."""
     rotation = np.zeros(9)
     mujoco.mju_quat2Mat(rotation, model.body(body).iquat)
     rotation = rotation.reshape(3, 3)
@@ -120,7 +120,7 @@ def test_joint_axes_types_and_ranges_are_published(robot, ours, reference):
 
 
 @ROBOTS
-def test_bodies_and_sites_stand_where_published_at_random_configurations(
+def test_bodies_and_sites_match_the_published_poses_at_random_configurations(
     robot, ours, reference
 ):
     rng = np.random.default_rng(7)
@@ -183,24 +183,24 @@ def test_sensors_are_published(robot, ours):
 
 
 def named(model: mujoco.MjModel, kind: int, number: int) -> list[str | None]:
-    """Kind and name of an object that a sensor refers to."""
+    """Return kind and name of the object that a sensor refers to."""
     if number < 0:
         return [None, None]
     return [mujoco.mju_type2Str(kind), mujoco.mj_id2name(model, kind, number)]
 
 
 @ROBOTS
-def test_what_is_seen_collides_with_nothing_and_hides_from_rays(robot, ours):
+def test_visual_geoms_do_not_collide_and_are_invisible_to_rays(robot, ours):
     model = ours[robot]
     seen = model.geom_group == 2
     assert seen.sum() > 20
     assert not model.geom_contype[seen].any()
     assert not model.geom_conaffinity[seen].any()
-    assert set(model.geom_group) == {2, 3}  # Ray casters look at group 0.
+    assert set(model.geom_group) == {2, 3}  # Ray casters use group 0.
     assert model.nmesh == model.nu == model.nkey == 0
 
 
-# ---------------------------------------------------------------- motors and gains
+# ------------------------------------------------------------------ motors and gains
 
 OMEGA = 2.0 * math.pi * 10.0
 
@@ -457,7 +457,7 @@ def test_each_config_is_fresh(robot):
 # ---------------------------------------------------------------- cartpole
 
 
-def test_cartpole_accelerates_as_the_textbook_says():
+def test_cartpole_accelerates_by_the_textbook_formula():
     model = mujoco.MjModel.from_xml_path(str(cartpole.CARTPOLE_XML))
     model.dof_damping[:] = 0.0
     data = mujoco.MjData(model)
@@ -466,7 +466,7 @@ def test_cartpole_accelerates_as_the_textbook_says():
     data.joint(cartpole.POLE_JOINT).qvel = rate
     data.ctrl[0] = force / 10.0  # The motor's gear is 10.
     mujoco.mj_forward(model, data)
-    # A capsule of uniform density: a cylinder of length 1 and two half balls.
+    # A capsule of uniform density: a cylinder of length 1 and two half spheres.
     radius, length, cart, pole, gravity = 0.045, 1.0, 1.0, 0.1, 9.81
     cylinder = math.pi * radius**2 * length
     ball = 4.0 / 3.0 * math.pi * radius**3
@@ -510,7 +510,7 @@ def test_the_built_cartpole_is_driven_by_the_motor_of_its_file():
 
 
 def trajectory(spec: mujoco.MjSpec, robot: str) -> np.ndarray:
-    """A hundred steps from a fall onto the ground, motors off."""
+    """A hundred steps from a fall onto the ground, with motors off."""
     spec.worldbody.add_geom(type=mujoco.mjtGeom.mjGEOM_PLANE, size=[0, 0, 1])
     model = spec.compile()
     data = mujoco.MjData(model)
@@ -528,7 +528,7 @@ def trajectory(spec: mujoco.MjSpec, robot: str) -> np.ndarray:
 
 
 @ROBOTS
-def test_a_skin_changes_the_looks_and_no_bit_of_the_physics(
+def test_a_skin_changes_the_looks_and_not_the_physics(
     robot, menagerie, donors, monkeypatch
 ):
     monkeypatch.setenv("MENAGERIE_ROOT", str(menagerie))
@@ -592,7 +592,7 @@ def test_a_skin_of_another_hardware_revision_is_refused(menagerie, monkeypatch):
         with_skin(spec, "g1")
 
 
-def test_a_missing_skin_says_what_to_do(tmp_path, monkeypatch):
+def test_a_missing_skin_suggests_the_installation(tmp_path, monkeypatch):
     spec = mujoco.MjSpec.from_file(str(go1.GO1_XML))
     with pytest.raises(UnknownNameError, match=r"no skin for robot 'go2'.*'go1'"):
         with_skin(spec, "go2")

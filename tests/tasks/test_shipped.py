@@ -1,4 +1,4 @@
-"""The policies that ship with tasks, and how a run is made small enough to ship."""
+"""Policies that ship with tasks, and the reduction of a run's size for shipping."""
 
 import itertools
 import json
@@ -20,7 +20,7 @@ from tests.worlds.rl_runs import agent_cfg, env_cfg
 TASK = "Cartpole-Balance"
 TRAINED = {name: trained for name in entries() if (trained := load_task(name).trained)}
 MOST_BYTES = 1_000_000
-"""A package that is installed to be looked at should not be large."""
+"""An installed package should be small."""
 
 
 @pytest.fixture(scope="module")
@@ -32,7 +32,7 @@ def run(tmp_path_factory) -> Run:
 
 
 def act(run: Run) -> torch.Tensor:
-    """Actions of a run's policy in the first observations of the small worlds."""
+    """Actions of a run's policy for the first observations of the small worlds."""
     configs = run.configs()
     env = ManagerBasedRlEnv(env_cfg())
     worlds = RslRlVecEnv(env, groups=("actor", "critic"))
@@ -66,7 +66,7 @@ def test_a_shipped_curve_has_at_most_50_points_with_the_evaluations(run, tmp_pat
     assert max(b - a for a, b in itertools.pairwise(kept)) <= 26
 
 
-def test_many_evaluations_are_thinned_too_and_a_short_curve_is_whole(run, tmp_path):
+def test_many_evaluations_are_thinned_too_and_a_short_curve_is_complete(run, tmp_path):
     rows = [{"iteration": i, "Eval/mean_reward": 1.0} for i in range(1, 201)]
     kept = [row["iteration"] for row in shipped_rows(run, tmp_path / "many", rows)]
     assert len(kept) == 50 and kept[0] == 1 and kept[-1] == 200
@@ -79,7 +79,7 @@ def test_a_shipped_curve_has_six_digits_and_whole_counts(run, tmp_path):
 
 
 @pytest.mark.parametrize("task", TRAINED)
-def test_what_ships_is_whole_small_and_says_where_it_came_from(task):
+def test_shipped_files_are_complete_and_small_and_contain_their_origin(task):
     run = Run(TRAINED[task])
     info = run.info()
     assert info["task"] == task and info["status"] in ("finished", "stopped")
@@ -94,7 +94,7 @@ def test_what_ships_is_whole_small_and_says_where_it_came_from(task):
     assert rows[-1]["iteration"] == json.loads(manifest.read_text())["iteration"]
 
 
-def test_without_a_run_the_shipped_policy_is_found_and_said(tmp_path, caplog):
+def test_without_a_run_the_shipped_policy_is_used_and_reported(tmp_path, caplog):
     found = find(TASK, tmp_path).run
     assert found.is_shipped and found.path == TRAINED[TASK].resolve()
     (said,) = caplog.messages
@@ -114,11 +114,11 @@ def test_the_shipped_cartpole_is_played_and_balances(tmp_path, capsys, caplog):
     play.main(line)
     said = capsys.readouterr().out
     assert "using the policy that ships with the task" in caplog.text
-    # A step is worth 0.05 at most: 1 a second, and 20 steps to each.
+    # A step earns at most 0.05: 1 per second, with 20 steps per second.
     assert float(said.split()[-1].rstrip(".")) > 0.9 * 0.05
 
 
-def test_evaluating_what_ships_writes_only_the_file_that_is_named(
+def test_evaluating_a_shipped_policy_writes_only_the_named_file(
     tmp_path, monkeypatch, capsys
 ):
     monkeypatch.chdir(tmp_path)

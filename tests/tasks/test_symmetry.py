@@ -1,4 +1,4 @@
-"""Mirror tables against the engine: a mirrored robot does what the mirror shows."""
+"""Mirror tables compared with the engine's motion of a mirrored robot."""
 
 import dataclasses
 import math
@@ -48,14 +48,14 @@ SYMMETRY = {"G1": G1SymmetryCfg(), "Go1": Go1SymmetryCfg()}
 
 
 def mirrored_pose(joints: list[str], mirror: Mirror, qpos: np.ndarray) -> np.ndarray:
-    """Position, quaternion, and the joints by the table that is under test."""
+    """Position, quaternion, and the joints by the tested table."""
     x, y, z = qpos[:3]
     order, signs = mirror.permutation(joints), mirror.joint_signs(joints)
     return np.concatenate(([x, -y, z], turned(qpos[3:7]), qpos[7:][order] * signs))
 
 
 def mirrored_speed(joints: list[str], mirror: Mirror, qvel: np.ndarray) -> np.ndarray:
-    """Velocity, which is a vector, and spin, which is not."""
+    """Linear velocity, a vector, and angular velocity, a pseudovector."""
     x, y, z, p, q, r = qvel[:6]
     order, signs = mirror.permutation(joints), mirror.joint_signs(joints)
     return np.concatenate(([x, -y, z, -p, q, -r], qvel[6:][order] * signs))
@@ -67,11 +67,11 @@ def make(
     is_symmetric: bool = True,
     backend: Literal["native", "warp"] = "native",
 ) -> ManagerBasedRlEnv:
-    """Two worlds without noise or chance."""
+    """Two worlds without noise and randomness."""
     cfg = FLAT[robot.name]()
     cfg.scene.num_envs, cfg.seed, cfg.sim.backend = 2, 1, backend
     cfg.events, cfg.curriculum, cfg.terminations = {}, {}, {}
-    # A pyramid of friction stands on tangents that no mirror turns; a cone does not.
+    # Pyramidal friction depends on tangents, which are not mirrored; elliptic does not.
     cfg.sim.mujoco.cone = "elliptic"
     cfg.sim.mujoco.iterations, cfg.sim.mujoco.ls_iterations = 100, 50
     for group in cfg.observations.values():
@@ -86,7 +86,7 @@ def make(
 
 
 def set_images(env: ManagerBasedRlEnv, mirror: Mirror, height: float) -> list[str]:
-    """Write a state into world 0, and its image into world 1."""
+    """Write a state into world 0, and its mirror image into world 1."""
     joints = list(env.scene.entity("robot").joint_names)
     generator = torch.Generator().manual_seed(3)
     data, count = env.sim.data, len(joints)
@@ -103,14 +103,14 @@ def set_images(env: ManagerBasedRlEnv, mirror: Mirror, height: float) -> list[st
 
 
 class Differences(NamedTuple):
-    """What was largest in a number of steps."""
+    """Maximum values over a number of steps."""
 
     state: float
     """Of poses and velocities."""
     seen: float
     """Of observations."""
     force: float
-    """Not a difference: logarithm of the feet's forces, to know whether they touch."""
+    """Not a difference: logarithm of the feet's forces, to detect contact."""
 
 
 def roll_images(
@@ -122,15 +122,15 @@ def roll_images(
     height: float = 3.0,
     until_touch: bool = False,
 ) -> Differences:
-    """Largest differences from the mirror image.
+    """Return maximum differences from the mirror image.
 
     Args:
         env: Two worlds.
         mirror: The table.
-        steps: How many.
+        steps: Number of steps.
         size: Standard deviation of the actions.
-        height: Where the robot starts, m. Far above the ground nothing touches.
-        until_touch: Whether to stop when a foot has touched the ground.
+        height: Initial height, m; large values avoid contacts.
+        until_touch: Stop at the first foot contact.
     """
     joints = set_images(env, mirror, height)
     reflection = Reflection(env, mirror)
@@ -176,7 +176,7 @@ def state_difference(
 
 
 def command_columns(env: ManagerBasedRlEnv, group: str) -> torch.Tensor:
-    """Columns of what is drawn, not computed."""
+    """Columns of sampled, not computed, values."""
     manager = env.observation_manager
     names, shapes = manager.active_terms[group], manager.group_obs_term_dim[group]
     return torch.cat(
@@ -194,7 +194,7 @@ def test_a_robot_with_two_sides_alike_moves_as_its_mirror_image_does(
     assert robot.mirror is not None
     state, seen, _ = roll_images(make(robot), robot.mirror)
     assert state < 1e-8
-    # What is observed has the precision of float32: joints turn at up to 60 rad/s.
+    # Observations are float32: joints rotate at up to 60 rad/s.
     assert seen < 1e-4
 
 
@@ -208,7 +208,7 @@ def test_so_it_does_on_warp(robot: Robot) -> None:
 
 
 def with_wrong_sign(mirror: Mirror, joint: str) -> Mirror:
-    """The table, with the sign of one joint wrong."""
+    """The table with a wrong sign for one joint."""
     pattern = mirror.flipped_joints
     if re.fullmatch(pattern, joint):
         wrong = f"(?!{joint}$)({pattern})"
@@ -239,7 +239,7 @@ def test_a_wrong_sign_in_the_table_does_not_pass(robot: Robot, joint: str) -> No
 
 
 def joint_names(robot: Robot) -> list[str]:
-    """Joints of a robot but the free one."""
+    """Joints of a robot except the free joint."""
     model = mujoco.MjModel.from_xml_path(str(XML[robot.name]))
     return [model.joint(i).name for i in range(1, model.njnt)]
 
@@ -272,7 +272,7 @@ def test_the_published_robot_differs_from_its_mirror_image_a_little(
     assert 1e-8 < state < 3.0
 
 
-# What else a table has to say.
+# Other entries of a table.
 
 
 @pytest.mark.parametrize(
@@ -299,8 +299,8 @@ def test_a_scan_shows_each_point_where_its_mirror_image_is(
 
 
 @ROBOTS
-def test_a_command_turns_as_the_velocity_that_it_asks_for(robot: Robot) -> None:
-    """Forward, left and yaw rate: as those of the root, which the engine mirrors."""
+def test_a_command_rotates_at_its_yaw_rate(robot: Robot) -> None:
+    """Forward, left and yaw rate, mirrored like the root's velocities."""
     assert robot.mirror is not None
     reflection = Reflection(env := make(robot), robot.mirror)
     manager = env.observation_manager
@@ -350,7 +350,7 @@ def test_images_are_appended_to_observations_and_to_actions(robot: Robot) -> Non
 
 @ROBOTS
 def test_a_policy_learns_with_its_mirror_images(robot: Robot) -> None:
-    """RSL-RL takes the images, and a mirror loss makes the policy symmetric."""
+    """RSL-RL accepts the images, and a mirror loss makes the policy symmetric."""
     symmetry = dataclasses.replace(
         SYMMETRY[robot.name], use_mirror_loss=True, mirror_loss_coeff=10.0
     )

@@ -1,4 +1,4 @@
-"""Tiles of the velocity tasks, by MuJoCo's rays against arithmetic done here."""
+"""Tiles of the velocity tasks, by MuJoCo's rays compared with arithmetic."""
 
 from dataclasses import dataclass
 
@@ -52,7 +52,7 @@ def test_tiles_meet_at_height_zero_and_have_no_hole(difficulty):
 
 @dataclass(kw_only=True)
 class FixedCfg(SubTerrainCfg):
-    """A tile that is there already."""
+    """An existing tile."""
 
     tile: Tile
 
@@ -64,7 +64,7 @@ class FixedCfg(SubTerrainCfg):
 
 
 @pytest.mark.parametrize("name", KINDS)
-def test_a_tile_knows_the_height_that_rays_measure(name):
+def test_tile_heights_match_rays(name):
     tile = KINDS[name].build((8.0, 7.0), 1.0, np.random.default_rng(3))
     ground = one_tile(FixedCfg(tile=tile), size=(8.0, 7.0))
     points = points_on((8, 7), 200)
@@ -205,7 +205,7 @@ BAD = [
 
 
 @pytest.mark.parametrize(("kind", "message"), BAD)
-def test_what_does_not_fit_is_named(kind, message):
+def test_mismatched_inputs_are_named(kind, message):
     with pytest.raises(ValueError, match=rf"sub_terrains\['kind'\]\.{message}"):
         one_tile(kind)
 

@@ -1,4 +1,4 @@
-"""What ends an episode of a task that follows a clip, and what that counts as."""
+"""Terminations of a tracking task, and their outcomes."""
 
 from mjlab.tasks.tracking.terms import terminations
 

@@ -1,4 +1,4 @@
-"""The velocity tasks: published sizes and weights, play, subclasses, peers' faults."""
+"""Velocity tasks: published sizes and weights, play, subclasses, peers' faults."""
 
 import math
 from collections.abc import Callable
@@ -54,7 +54,7 @@ def walk(env: ManagerBasedRlEnv, steps: int, size: float = 0.5) -> None:
         env.step(size * torch.randn(shape, generator=random))
 
 
-# What is published of these tasks: sizes of actor, critic and action, and weights.
+# Published properties of these tasks: sizes of actor, critic and action, and weights.
 
 SIZES = {
     "Velocity-G1": (286, 298, 29),
@@ -123,14 +123,14 @@ def test_terms_agree_on_the_order_of_feet(task: tuple[str, ManagerBasedRlEnv]) -
     sensor: Any = env.scene.sensor("feet_contact")
     contacts = [_body(model, primary) for primary in sensor.primary_names]
     sites = [f"robot/{site}" for site in robot_of(name).foot_sites]
-    # A selection follows the model, so the robot has to name its feet in that order.
+    # A selection follows the model, so the robot must list its feet in that order.
     ids = [model.site(site).id for site in sites]
     assert ids == sorted(ids)
     assert contacts == [int(model.site_bodyid[i]) for i in ids]
 
 
 def _body(model: mujoco.MjModel, name: str) -> int:
-    """The body of that name, or of the geom of that name."""
+    """Return the body of that name, or of the geom of that name."""
     body = mujoco.mj_name2id(model, mujoco.mjtObj.mjOBJ_BODY, name)
     return body if body >= 0 else int(model.geom_bodyid[model.geom(name).id])
 
@@ -165,7 +165,7 @@ def test_play_is_calm_and_without_end(task: tuple[str, ManagerBasedRlEnv]) -> No
     else:
         ranges = _twist(env).ranges
         assert ranges["lin_vel_x"].tolist() == [-1.5, 2.0]
-    # Without noise the actor sees what the critic sees.
+    # Without noise the actor's observations equal the critic's.
     observed: Any = env.reset()[0]
     torch.testing.assert_close(observed["actor"][:, :9], observed["critic"][:, :9])
     assert env.take_log()["Health/nonfinite"] == 0.0
@@ -187,12 +187,12 @@ def test_worlds_play_on_all_tiles() -> None:
     assert int(moved[:20].sum()) > 10
     assert not moved[20:].any()
     assert set(ground.levels.tolist()) == set(range(5))
-    # Robots stand where their worlds spawn, a step of half a metre at most aside.
+    # Robots start at their spawn origins, at most half a metre aside.
     away = env.scene.entity("robot").data.root_pos_w - ground.origins
     assert float(away[:, :2].abs().max()) <= 0.5
 
 
-# To be changed.
+# Subclasses.
 
 
 def my_rewards() -> dict[str, RewardTermCfg | None]:
@@ -227,11 +227,11 @@ def test_a_task_of_ones_own_is_a_subclass() -> None:
     assert float(manager.values[0, -1]) == 1.0
     assert env.command_manager.get_command("twist").tolist() == [[0.5, 0.0, 0.0]] * 4
     assert env.max_episode_length == 350
-    # And play is that of the subclass.
+    # And play belongs to the subclass.
     assert isinstance(MyG1Cfg().play(), MyG1Cfg)
 
 
-def test_configs_share_nothing() -> None:
+def test_configs_share_no_objects() -> None:
     factories: list[Callable[[], VelocityCfg]] = [VelocityG1Cfg, VelocityGo1FlatCfg]
     for factory in factories:
         first, second = factory(), factory()
@@ -254,7 +254,7 @@ def test_straight_ahead_is_straight_ahead() -> None:
     term = _twist(env)
     seen = {"forward": 0, "heading": 0, "standing": 0}
     for _ in range(40):
-        # Every command is due, and robots face anywhere.
+        # Every command is due, and robots have random headings.
         term.state()["ends"].fill_(0)
         walk(env, 1)
         forward, heading, standing = term.is_forward, term.is_heading, term.is_standing
@@ -305,7 +305,9 @@ def test_a_worlds_feet_share_one_friction() -> None:
     torch.testing.assert_close(friction[:, others], compiled.expand(64, -1, -1))
 
 
-def test_a_standing_robot_stands(task: tuple[str, ManagerBasedRlEnv]) -> None:
+def test_a_standing_robot_counts_as_standing(
+    task: tuple[str, ManagerBasedRlEnv],
+) -> None:
     """Zero actions hold the default pose, in which a robot lands on its feet."""
     name, _ = task
     env = make(load_task(name).play(), 4)
@@ -315,7 +317,7 @@ def test_a_standing_robot_stands(task: tuple[str, ManagerBasedRlEnv]) -> None:
     assert bool((tilt < -0.9).all())
 
 
-# What is learned with.
+# Learners.
 
 
 @pytest.mark.parametrize(("name", "iterations"), [("G1", 30_000), ("Go1", 10_000)])

@@ -1,4 +1,4 @@
-"""Terms of walking against hand arithmetic, geometry, MuJoCo and least squares."""
+"""Walking terms compared with hand arithmetic, geometry, MuJoCo and least squares."""
 
 import math
 from types import SimpleNamespace
@@ -34,7 +34,7 @@ def go1() -> ManagerBasedRlEnv:
 
 
 def command(env: ManagerBasedRlEnv, *rows: tuple[float, float, float]) -> None:
-    """Give each world a command, as a step would."""
+    """Set each world's command, as a step would."""
     term: Any = env.command_manager.term("twist")
     state = term.state()
     state["drawn"][:, :3] = torch.tensor(rows)
@@ -61,7 +61,7 @@ def check(values: torch.Tensor, *expected: float) -> None:
     torch.testing.assert_close(values, torch.tensor(expected))
 
 
-# Following the command.
+# Command tracking.
 
 
 def test_the_linear_error_counts_all_three_axes(go1: ManagerBasedRlEnv) -> None:
@@ -84,7 +84,7 @@ def test_the_angular_error_counts_all_three_axes(go1: ManagerBasedRlEnv) -> None
     check(value, math.exp(-0.84), 1.0, math.exp(-4.0))
 
 
-def test_the_mean_yaw_rate_forgets_by_its_duration_and_by_resets(
+def test_the_mean_yaw_rate_is_reset_by_episodes_and_decays_with_its_duration(
     go1: ManagerBasedRlEnv,
 ) -> None:
     command(go1, (0.0, 0.0, 0.3), (0.0, 0.0, 0.0), (0.0, 0.0, -0.5))
@@ -111,7 +111,7 @@ def test_the_mean_yaw_rate_forgets_by_its_duration_and_by_resets(
 def test_speed_is_linear_plus_turning(go1: ManagerBasedRlEnv) -> None:
     command(go1, (0.3, -0.4, -0.2), (0.0, 0.0, 0.05), (0.03, 0.0, 0.021))
     check(mdp.command_speed(go1, "twist"), 0.7, 0.05, 0.051)
-    # Up to 0.05 is standing.
+    # Up to 0.05 counts as standing.
     check(mdp.moving(go1, "twist"), 1.0, 0.0, 1.0)
     check(mdp.moving(go1, "twist", 0.5), 1.0, 0.0, 0.0)
 
@@ -120,7 +120,7 @@ def test_speed_is_linear_plus_turning(go1: ManagerBasedRlEnv) -> None:
 
 
 def tilt(env: ManagerBasedRlEnv, *degrees: float, yaw: float = 0.7) -> None:
-    """Tilt each world's robot about a horizontal axis, after a turn about z."""
+    """Tilt each world's robot about a horizontal axis, after a rotation about z."""
     quat = np.zeros((len(degrees), 4))
     for row, angle in zip(quat, np.radians(degrees), strict=True):
         turned, tilted = np.zeros(4), np.zeros(4)
@@ -153,7 +153,7 @@ def test_upright_falls_with_the_square_of_the_sine(go1: ManagerBasedRlEnv) -> No
 def test_lying_on_the_back_is_the_opposite_of_upright(go1: ManagerBasedRlEnv) -> None:
     value = upright(go1)
     tilt(go1, 90.0, 120.0, 180.0)
-    # Beyond a quarter turn: 2 - sin², so 1.25 at 120 degrees and 2 at 180.
+    # Beyond 90 degrees: 2 - sin², so 1.25 at 120 degrees and 2 at 180.
     check(value(), math.exp(-5.0), math.exp(-6.25), math.exp(-10.0))
 
 
@@ -192,7 +192,7 @@ def test_the_posture_is_held_as_the_command_is_fast(go1: ManagerBasedRlEnv) -> N
     }
     cfg = RewardTermCfg(func=mdp.variable_posture, params=params)
     term = mdp.variable_posture(cfg, go1)
-    # Six of twelve joints are 0.3 off: a mean square of 0.045.
+    # Six of twelve joints deviate by 0.3: a mean square of 0.045.
     off = torch.tensor([0.3, 0.0] * 6).expand(3, 12)
     robot = selection(joint_pos=off.tolist(), default_joint_pos=[[0.0] * 12] * 3)
     speeds = ((0.049, 0.0, 0.0), (0.0, 0.0, 0.051), (0.0, 1.0, -0.499))
@@ -220,7 +220,7 @@ def test_tilting_costs_and_turning_is_free(go1: ManagerBasedRlEnv) -> None:
     check(mdp.body_angular_velocity(go1, robot), 4.25, 0.0, 2.0)
 
 
-def test_angular_momentum_is_that_of_mujoco(go1: ManagerBasedRlEnv) -> None:
+def test_angular_momentum_equals_mujocos(go1: ManagerBasedRlEnv) -> None:
     robot = go1.scene.entity("robot")
     everyone = torch.ones(3, dtype=torch.bool)
     robot.write_joint_vel(everyone, torch.linspace(-3.0, 4.0, 36).view(3, 12))
@@ -228,7 +228,7 @@ def test_angular_momentum_is_that_of_mujoco(go1: ManagerBasedRlEnv) -> None:
     value = mdp.angular_momentum(go1, "robot/root_angmom")
     model, data = go1.sim.mj_model, mujoco.MjData(go1.sim.mj_model)
     root = model.body("robot/trunk").id
-    # The first world's centre of mass is randomised, so it has a model of its own.
+    # The first world's centre of mass is randomised, so it has its own model.
     for world in range(3):
         own = go1.sim.engine.mj_model_of(world)  # type: ignore[attr-defined]
         data.qpos[:] = go1.sim.data.qpos[world].numpy()
@@ -246,7 +246,7 @@ def test_angular_momentum_is_that_of_mujoco(go1: ManagerBasedRlEnv) -> None:
 def set_times(
     env: ManagerBasedRlEnv, air: list[list[float]], contact: list[list[float]]
 ) -> None:
-    """Set the times of the feet's phases; the phases before lasted 0.1 s."""
+    """Set the times of the feet's phases; the previous phases lasted 0.1 s."""
     sensor: Any = env.scene.sensor(FEET)
     sensor.update(0.005)
     state = sensor.state()
@@ -259,7 +259,7 @@ def set_times(
 def set_forces(env: ManagerBasedRlEnv, forces: torch.Tensor) -> None:
     """Set the forces after the last physics steps, (worlds, feet, steps, 3)."""
     state = env.scene.sensor(FEET).state()
-    # What MuJoCo writes: found, then force.
+    # In MuJoCo's layout: found, then force.
     state["history_values"][..., 1:4] = forces.transpose(1, 2)
 
 
@@ -271,7 +271,7 @@ def test_air_time_counts_feet_in_the_window(go1: ManagerBasedRlEnv) -> None:
     set_times(go1, AIR, NONE)
     command(go1, (1.0, 0.0, 0.0), (0.5, 0.0, 0.0), (0.4, 0.0, 0.2))
     value = mdp.feet_air_time(go1, FEET, "twist")
-    # The second world's command is not faster than the threshold of 0.5.
+    # The second world's command is not above the threshold of 0.5.
     check(value, 2.0, 0.0, 1.0)
 
 
@@ -284,7 +284,7 @@ VELOCITIES = [
 
 
 def feet() -> Any:
-    """Feet at heights, with velocities."""
+    """Set heights and velocities of feet."""
     places = [[[0.0, 0.0, height] for height in row] for row in HEIGHTS]
     return selection(site_pos_w=places, site_lin_vel_w=VELOCITIES)
 
@@ -329,7 +329,7 @@ def test_swing_height_is_judged_once_at_landing(go1: ManagerBasedRlEnv) -> None:
     # The highest point was 0.15, so (1.5 - 1)²; 0.02 since the reset, so (0.2 - 1)².
     check(cost(0.01, 0.0, 0.01), 0.25, 0.64, 0.25)
     check(cost(0.0, 0.0, 0.03), 0.0, 0.0, 0.0)
-    # The next swing starts from nothing.
+    # The next swing starts at zero.
     check(cost(0.05, 0.02, 0.0), 0.0, 0.0, 0.0)
     check(cost(0.0, 0.0, 0.02), 0.25, 0.25, 0.25)
 
@@ -358,7 +358,7 @@ def test_contacts_cost_by_the_physics_step(go1: ManagerBasedRlEnv) -> None:
     check(mdp.contact_cost(go1, FEET, force_threshold=10.0), 3.0, 4.0, 0.0)
 
 
-def test_the_critic_sees_the_last_contacts(go1: ManagerBasedRlEnv) -> None:
+def test_the_critic_observes_the_last_contacts(go1: ManagerBasedRlEnv) -> None:
     air = [[0.0, 0.1, 0.0, 0.1]] * 3
     set_times(go1, air, [[0.2, 0.0, 0.005, 0.0]] * 3)
     torch.testing.assert_close(mdp.foot_air_time(go1, FEET), torch.tensor(air))
@@ -378,7 +378,7 @@ def test_a_sensor_without_contacts_is_an_error(go1: ManagerBasedRlEnv) -> None:
         mdp.foot_contact(go1, "robot/imu_lin_vel")
 
 
-# The ground, on an inclined plane and on steps.
+# Ground on an inclined plane and on steps.
 
 HOPPER = """
 <mujoco><worldbody><body name="base" pos="0 0 2"><freejoint/>
@@ -390,7 +390,7 @@ SLOPE = math.radians(20.0)
 
 
 class Hopper(FakeEnv):
-    """A floating base with two feet, above whatever `ground` adds to the world."""
+    """A floating base with two feet, above the ground that `ground` adds."""
 
     def __init__(self, ground: Any) -> None:
         super().__init__(2)
@@ -419,7 +419,7 @@ class Hopper(FakeEnv):
         self.scene: Scene = Scene(scene_cfg, built, self.sim, self.rng)
 
     def place(self, x: float, y: float, z: float, yaw: float = 0.0) -> None:
-        """Put both worlds' bases somewhere, without looking at the ground."""
+        """Place both worlds' bases, regardless of the ground."""
         pose = torch.tensor([[x, y, z, math.cos(yaw / 2), 0.0, 0.0, math.sin(yaw / 2)]])
         robot = self.scene.entity("robot")
         robot.write_root_pose_w(self.everyone, pose.expand(2, 7))
@@ -438,7 +438,7 @@ def slope(spec: mujoco.MjSpec) -> None:
 
 
 def steps(spec: mujoco.MjSpec) -> None:
-    """Steps that rise along x, and a wall beside them."""
+    """Steps that rise along x, and a wall next to them."""
     for i in range(-4, 5):
         spec.worldbody.add_geom(
             type=mujoco.mjtGeom.mjGEOM_BOX,
@@ -448,13 +448,13 @@ def steps(spec: mujoco.MjSpec) -> None:
 
 
 def elsewhere(spec: mujoco.MjSpec) -> None:
-    """Ground that no ray meets."""
+    """Ground out of range of all rays."""
     spec.worldbody.add_geom(
         type=mujoco.mjtGeom.mjGEOM_BOX, size=[1.0, 1.0, 1.0], pos=[100.0, 0.0, 0.0]
     )
 
 
-def test_feet_are_as_high_as_geometry_says() -> None:
+def test_foot_heights_match_the_geometry() -> None:
     env: Any = Hopper(slope)
     env.place(0.5, 0.0, 2.0)
     env.sim.sense()
@@ -464,7 +464,7 @@ def test_feet_are_as_high_as_geometry_says() -> None:
     torch.testing.assert_close(height, torch.full((2, 2), expected))
 
 
-def test_heights_between_two_looks_follow_the_facet() -> None:
+def test_heights_between_two_updates_follow_the_facet() -> None:
     env: Any = Hopper(slope)
     env.place(0.5, 0.0, 2.0)
     env.sim.sense()
@@ -492,13 +492,13 @@ def test_the_normal_of_a_slope_is_its_normal() -> None:
     )
 
 
-def test_the_normal_of_steps_is_that_of_least_squares() -> None:
+def test_the_normal_of_steps_is_the_least_squares_plane() -> None:
     env: Any = Hopper(steps)
     env.place(0.9, 0.3, 2.0, yaw=0.5)
     env.sim.sense()
     rays = env.scene.sensor("scan").data
     hits = rays.hit_pos_w[0][rays.hit[0]].double().numpy()
-    # Some rays pass the last step and meet nothing.
+    # Some rays pass the last step and miss.
     assert 100 < len(hits) < 187
     design = np.column_stack([hits[:, :2], np.ones(len(hits))])
     (a, b, _), *_ = np.linalg.lstsq(design, hits[:, 2], rcond=None)

@@ -1,6 +1,6 @@
-"""The velocity tasks on MuJoCo Warp's CPU device: they train, and they equal native.
+"""Velocity tasks on MuJoCo Warp's CPU device: training, and agreement with native.
 
-Slow, because each model compiles kernels of its own the first time, a minute or so.
+Slow, because the first use of each model compiles kernels for about a minute.
 """
 
 import subprocess
@@ -26,7 +26,7 @@ HEIGHT_FIELDS = ("pyramid_slope", "pyramid_slope_inv", "random_rough", "wave")
 
 
 def run(script: str, *arguments: str) -> str:
-    """The output of a script, started as a user does."""
+    """The output of a script, started as by a user."""
     command = [sys.executable, f"scripts/{script}", *arguments]
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
     assert done.returncode == 0, done.stdout + done.stderr
@@ -48,23 +48,22 @@ def test_a_task_trains_on_warp_and_its_checkpoint_plays(
     video = tmp_path / "out.mp4"
     small = ("--env.viewer.width", "96", "--env.viewer.height", "64")
     run("play.py", "latest", *logs, "--video", str(video), "--steps", "5", *small)
-    # Steps of 20 ms at 25 frames a second: every second one is drawn.
+    # Steps of 20 ms at 25 frames per second: every second one is rendered.
     assert read_film(video).frames.shape == (3, 64 * 96 * 3)
 
 
 def make(task: str, engine: str, kinds: tuple[str, ...]) -> ManagerBasedRlEnv:
-    """Four worlds, each on a kind of ground if the task has several.
+    """Four worlds, each on another kind of terrain if the task has several.
 
-    Two things that engines do otherwise are taken out: the tangents of a contact, on
-    which a pyramid of friction depends and a cone does not; and what is left of an
-    iteration that ends before it has converged.
+    Two known differences of the engines are excluded: contact tangents, by elliptic
+    cones; and unconverged solver iterations.
     """
     cfg = load_task(task).env()
     cfg.scene.num_envs, cfg.seed, cfg.episode_length_s = 4, 11, 0.6
     cfg.sim.backend = engine
     cfg.sim.mujoco.cone = "elliptic"
     cfg.sim.mujoco.iterations, cfg.sim.mujoco.ls_iterations = 100, 50
-    # The pool of contacts is shared, and a small one with four worlds.
+    # The contact buffer is shared, and small with four worlds.
     cfg.sim.nconmax = 256
     env = ManagerBasedRlEnv(cfg, device="cpu")
     if env.scene.ground is not None and env.scene.ground.terrain.num_rows > 1:
@@ -116,7 +115,7 @@ def test_each_of_50_steps_equals_native_from_the_same_state(task: str) -> None:
 def test_height_fields_are_where_the_engines_part() -> None:
     """MuJoCo Warp 4.0.0 keeps at most four contacts of a geom with a height field.
 
-    C keeps one for each of its prisms. Once this fails, height fields can be compared.
+    C keeps one for each prism. When this fails, height fields can be compared.
     """
     found = compare("Velocity-G1", HEIGHT_FIELDS)
     assert not all(d.is_small for d in found if d.name.startswith("state/"))

@@ -1,4 +1,4 @@
-"""The YAM arm against its published model and published motor data."""
+"""The YAM arm compared with its published model and motor data."""
 
 import math
 
@@ -15,7 +15,7 @@ from tests.worlds.published import facts, published_spec
 __all__ = ["menagerie"]  # A fixture.
 
 MOTORS = {
-    # Inertia of the loop, armature, natural frequency in Hz, largest force or torque.
+    # Design inertia, armature, natural frequency in Hz, maximum force or torque.
     "joint1": (0.123153, 0.032, 2.0, 28.0),
     "joint2": (0.277411, 0.032, 2.0, 28.0),
     "joint3": (0.232763, 0.032, 2.0, 28.0),
@@ -79,7 +79,7 @@ def test_joint_axes_types_ranges_and_the_coupling_are_published(ours, theirs):
     np.testing.assert_array_equal(ours.eq_solref[0], coupling["solref"])
 
 
-def test_bodies_sites_and_cameras_stand_where_published_at_100_configurations(
+def test_bodies_sites_and_cameras_match_the_published_poses_at_100_configurations(
     ours, theirs
 ):
     rng = np.random.default_rng(3)
@@ -121,7 +121,7 @@ def test_contact_shapes_are_published(ours):
         np.testing.assert_allclose(abs(own.quat @ geom["quat"]), 1.0, atol=1e-9)
 
 
-def test_what_is_seen_collides_with_nothing_and_needs_no_mesh(ours):
+def test_visual_geoms_do_not_collide_and_need_no_mesh(ours):
     seen = ours.geom_group == 2
     assert seen.sum() > 30
     assert not ours.geom_contype[seen].any()
@@ -148,7 +148,7 @@ def test_motors_have_the_published_gains_forces_and_armatures():
         np.testing.assert_allclose(model.joint(name).armature, armature, rtol=1e-5)
 
 
-def test_an_action_of_one_asks_a_joint_at_rest_for_a_quarter_of_its_torque():
+def test_an_action_of_one_requests_a_quarter_of_the_torque_from_a_joint_at_rest():
     for name, (inertia, _, frequency, effort) in MOTORS.items():
         stiffness = inertia * (2.0 * math.pi * frequency) ** 2
         scale = 0.25 * effort / stiffness
@@ -192,7 +192,7 @@ def test_the_home_pose_is_published_and_open_fingers_are_76_millimetres_apart():
     assert data.body("arm").xpos[2] == pytest.approx(0.01)
 
 
-def test_a_compensated_arm_stands_still_without_any_force():
+def test_a_compensated_arm_stays_still_without_force():
     spec = build_entity(yam.yam_cfg(gravity_compensation=True), "robot")
     model = spec.compile()
     data = mujoco.MjData(model)

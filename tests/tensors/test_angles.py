@@ -1,4 +1,4 @@
-"""Angles at the poles of their description, against MuJoCo."""
+"""Angles at singularities, compared with MuJoCo."""
 
 import math
 
@@ -14,7 +14,7 @@ from mjlab.tensors.math import quat_to_euler_xyz
 def test_a_pitch_of_ninety_degrees_is_a_number_however_it_was_rounded(
     pitch: float,
 ) -> None:
-    """A thousand rotations, some a little longer than one by rounding."""
+    """A thousand rotations, some slightly longer than one by rounding."""
     random = np.random.default_rng(0)
     rolls, yaws = random.uniform(-3.0, 3.0, (2, 1000))
     quats = np.zeros((1000, 4))
@@ -24,5 +24,5 @@ def test_a_pitch_of_ninety_degrees_is_a_number_however_it_was_rounded(
     given = torch.from_numpy(quats).float() * 1.0000002
     found = quat_to_euler_xyz(given)
     assert all(bool(angle.isfinite().all()) for angle in found)
-    # Single precision tells angles near the pole apart by some 5e-4 rad.
+    # In single precision, angles near the singularity differ by about 5e-4 rad.
     assert found[1].tolist() == pytest.approx([math.radians(pitch)] * 1000, abs=2e-3)

@@ -1,4 +1,4 @@
-"""History and delay, against plain Python lists that keep everything."""
+"""History and delay, compared with plain Python lists."""
 
 import pytest
 import torch
@@ -12,7 +12,7 @@ from mjlab.tensors import (
     HistoryBuffer,
 )
 
-# What happens at one step to three worlds: which reset first, which append.
+# Events of one step for three worlds: first resets, then appends.
 STEPS = st.lists(
     st.tuples(
         st.lists(st.booleans(), min_size=3, max_size=3),
@@ -25,7 +25,7 @@ STEPS = st.lists(
 
 @settings(deadline=None, max_examples=60)
 @given(STEPS, st.integers(1, 4), st.booleans())
-def test_a_history_remembers_what_a_list_remembers(steps, length, newest_first):
+def test_a_history_matches_a_list(steps, length, newest_first):
     history = HistoryBuffer(3, (2,), length, "cpu", newest_first=newest_first)
     lists = [[], [], []]
     for number, (resets, appends) in enumerate(steps):
@@ -81,7 +81,7 @@ def test_a_history_of_no_length_is_an_error():
 
 @settings(deadline=None, max_examples=60)
 @given(STEPS, st.lists(st.integers(0, 3), min_size=3, max_size=3))
-def test_a_delay_returns_what_was_appended_lag_calls_before(steps, lags):
+def test_a_delay_returns_the_value_appended_lag_calls_earlier(steps, lags):
     buffer = DelayBuffer(
         DelayCfg(max_lag=3, hold_prob=1.0), (), WorldRng(3, 0, "cpu"), "d"
     )
@@ -147,7 +147,7 @@ def test_lags_are_uniform_over_their_range():
         buffer.append_and_read(torch.zeros(2000))
         counts += torch.bincount(buffer.lags, minlength=5)
     assert counts[0] == 0
-    # 20000 draws of 4 equal chances: a standard deviation is 61.
+    # 20000 draws of 4 equal probabilities: the standard deviation is 61.
     assert (counts[1:] - 5000).abs().max() < 5 * 61
 
 
@@ -196,7 +196,7 @@ def test_hold_probability_is_the_share_of_updates_that_keep_the_lag():
     before = buffer.lags.clone()
     buffer.append_and_read(torch.zeros(4000))
     kept = (buffer.lags == before).float().mean().item()
-    # A standard deviation is 0.007; one update in 1000 draws the old lag again.
+    # The standard deviation is 0.007; one update in 1000 draws the old lag again.
     assert kept == pytest.approx(0.7, abs=0.03)
 
 
@@ -214,7 +214,7 @@ def test_updates_come_once_a_period_and_spread_over_it_by_the_phase(spread):
         buffer.append_and_read(torch.zeros(400))
         changed.append((buffer.lags != before).float().mean().item())
     if spread:
-        # Of 400 worlds a quarter is due at each call but the first.
+        # Of 400 worlds a quarter is due at each call except the first.
         assert all(0.12 < share < 0.38 for share in changed[1:])
     else:
         due = [share > 0.9 for share in changed]

@@ -1,4 +1,4 @@
-"""Masked writes, against numpy's boolean assignment."""
+"""Masked writes, compared with NumPy's boolean assignment."""
 
 import numpy as np
 import pytest
@@ -29,7 +29,7 @@ def test_rows_outside_the_mask_keep_their_bits_even_when_the_value_is_nan():
     )
 
 
-def test_a_write_goes_through_a_strided_view_into_its_tensor():
+def test_a_write_passes_through_a_strided_view_into_its_tensor():
     qpos = torch.zeros(3, 7)
     write_where(qpos[:, 3:5], torch.tensor([True, False, True]), torch.tensor([1.0, 2]))
     assert qpos[:, 3:5].tolist() == [[1, 2], [0, 0], [1, 2]]

@@ -1,4 +1,4 @@
-"""Rotations and frames, against MuJoCo's own mju_ functions."""
+"""Rotations and frames, compared with MuJoCo's mju_ functions."""
 
 import math
 
@@ -16,7 +16,7 @@ COUNT = 200
 def quats():
     generator = torch.Generator().manual_seed(1)
     drawn = torch.randn(2, COUNT, 4, generator=generator, dtype=torch.float64)
-    # Half turns, quarter turns, the identity and both of its signs, tiny angles.
+    # Half turns, quarter turns, the identity with both signs, tiny angles.
     special = torch.tensor(
         [
             [1, 0, 0, 0],
@@ -92,7 +92,7 @@ def test_one_axis_serves_many_angles():
 def test_the_rotation_vector_equals_mujoco(quats):
     expected = mju(lambda out, q: mujoco.mju_quat2Vel(out, q, 1.0), 3, quats[0])
     rotvec = m.quat_to_rotvec(quats[0])
-    # A half turn has two vectors; MuJoCo may choose the other one.
+    # A half turn has two rotation vectors; MuJoCo can return the other one.
     agree = torch.minimum(
         (rotvec - expected).norm(dim=-1), (rotvec + expected).norm(dim=-1)
     )
@@ -118,7 +118,7 @@ def test_small_float32_rotation_vectors_survive_the_round_trip():
 
 def test_difference_of_orientations_equals_mujoco(quats):
     local = mju(mujoco.mju_subQuat, 3, quats[0], quats[1])
-    # MuJoCo gives it in the axes of the second orientation.
+    # MuJoCo returns it in the axes of the second orientation.
     expected = mju(mujoco.mju_rotVecQuat, 3, local, quats[1])
     difference = m.quat_box_minus(quats[0], quats[1])
     close(difference, expected, 1e-9)
@@ -164,7 +164,7 @@ def test_slerp_keeps_the_ends_and_moves_at_a_constant_rate(quats):
     close(m.quat_angle(part, end), (1 - fraction) * whole, 1e-7)
 
 
-def test_yaw_is_the_direction_of_the_x_axis_seen_from_above(quats):
+def test_yaw_is_the_horizontal_direction_of_the_x_axis(quats):
     forward = torch.tensor([1.0, 0.0, 0.0]).double().expand(COUNT, 3)
     x_axis = mju(mujoco.mju_rotVecQuat, 3, forward, quats[1])
     expected = torch.atan2(x_axis[:, 1], x_axis[:, 0])

@@ -1,4 +1,4 @@
-"""Noise on observations, against hand arithmetic and probability."""
+"""Observation noise, compared with hand arithmetic and probability."""
 
 import pytest
 import torch
@@ -94,7 +94,7 @@ def test_a_bias_lasts_for_the_episode_of_its_world():
 
 
 @pytest.mark.parametrize("operation", ["add", "abs"])
-def test_a_bias_is_drawn_anew_and_is_no_random_walk(operation):
+def test_a_bias_is_redrawn_and_is_not_a_random_walk(operation):
     cfg = biased()
     cfg.bias_noise_cfg.operation = operation
     noise, rng = make(cfg, num_envs=500)
@@ -102,13 +102,13 @@ def test_a_bias_is_drawn_anew_and_is_no_random_walk(operation):
     for _ in range(50):
         rng.advance()
         noise.reset(everyone)
-    # A walk of 50 steps would have a standard deviation of 4.
+    # A random walk of 50 steps would have a standard deviation of 4.
     out = noise(torch.zeros(500, 2))
     assert out.abs().max() <= 1.0
     assert out.std().item() == pytest.approx(3**-0.5, rel=0.1)
 
 
-def test_a_bias_is_shared_by_the_components_when_asked():
+def test_a_bias_is_shared_by_the_components_on_request():
     noise, _ = make(biased(sample_bias_per_component=False))
     out = noise(torch.zeros(3, 2))
     assert torch.equal(out[:, 0], out[:, 1])

@@ -1,4 +1,4 @@
-"""The ground: heights by MuJoCo's rays against formulas written here by hand."""
+"""Terrain: heights by MuJoCo's rays compared with formulas."""
 
 import copy
 from collections import Counter
@@ -134,7 +134,7 @@ def test_height_field_textures_show_high_ground_where_it_is_high():
     model = one_tile(PeakCfg()).model
     picture = model.tex_data.reshape(11, 11, 3).astype(int)
     odd = np.abs(picture - picture[0, 0]).sum(axis=-1) > 0
-    # MuJoCo draws a picture's first line at the highest y.
+    # MuJoCo draws an image's first row at the highest y.
     assert np.argwhere(odd).tolist() == [[1, 7]]
 
 
@@ -143,7 +143,7 @@ def test_difficulty_rows_reach_both_ends_and_grow_evenly():
     assert terrain.difficulty[:, 0].tolist() == pytest.approx(np.arange(10) / 9)
     assert terrain.difficulty.min() == 0.0 and terrain.difficulty.max() == 1.0
     up = terrain.column_kinds.index("pyramid_stairs")
-    # Five rings of 0.3 m fit beside the platform, which is the sixth step.
+    # Five rings of 0.3 m fit next to the platform, which is the sixth step.
     assert terrain.origins[:, up, 2] == pytest.approx(6 * 0.1 * np.arange(10) / 9)
 
 
@@ -162,7 +162,7 @@ def test_random_difficulty_stays_in_its_range_and_varies():
     assert np.unique(difficulty).size == difficulty.size
 
 
-# Heights against formulas
+# Heights compared with formulas
 
 
 @pytest.mark.parametrize("sign", [1, -1])
@@ -197,7 +197,7 @@ def test_slopes_rise_in_proportion_to_the_way_from_the_border(inverted):
     slope = 0.1 + 0.75 * 0.4
     way = np.clip(edge_distance(points, size) - 0.4, 0.0, 3.0 - 0.4 - 0.5)
     to_edge = np.sort(np.array(size) / 2 - np.abs(points), axis=1)
-    # The ridges cut through cells, where the surface depends on how a cell is split.
+    # The ridges cut through cells, where the surface depends on the diagonal.
     away_from_ridge = to_edge[:, 1] - to_edge[:, 0] > 0.1
     expected = (-1 if inverted else 1) * slope * way
     assert away_from_ridge.sum() > 300
@@ -221,7 +221,7 @@ def test_waves_are_the_mean_of_a_cosine_and_a_sine():
     vertices = np.round(points / cell) * cell
     expected = wave_height(vertices, size, amplitude, waves)
     assert ground.heights(vertices) == pytest.approx(expected, abs=2e-6)
-    # Between vertices a linear surface errs by at most f''/8 for each axis, each cell.
+    # Between vertices a linear surface errs by at most f''/8 per axis and cell.
     bend = amplitude / 2 * (2 * np.pi * waves / np.array(size)) ** 2
     error = ground.heights(points) - wave_height(points, size, amplitude, waves)
     assert np.abs(error).max() < (bend * cell**2 / 8).sum() * 2
@@ -281,7 +281,7 @@ def test_perlin_noise_is_zero_on_its_lattice_and_smooth_across_it():
     assert lattice == pytest.approx(np.zeros_like(lattice), abs=1e-12)
     assert 0.05 < np.abs(noise).max() <= 1.0
     slope = np.diff(noise[1]) / 1e-3
-    # The quintic has no second derivative at its ends: not a kink, not a bend.
+    # The quintic has zero second derivatives at its ends, so the surface is smooth.
     assert np.abs(np.diff(slope)).max() < 0.02
 
 
@@ -333,7 +333,7 @@ def test_a_stone_leaves_its_place_by_a_share_of_half_the_gap(share):
         for b in tile.blocks
         if b.x_max - b.x_min == pytest.approx(0.3) == b.y_max - b.y_min
     ]
-    # Fourteen in a row, none of them in the middle.
+    # Fourteen in a row, none of them in the centre.
     places = np.array(middles) / 0.5 - 0.5
     shifts = 0.5 * (places - np.round(places))
     assert len(middles) == 14**2 - 4 and np.abs(shifts).max() <= 0.1 * share + 1e-9
@@ -357,7 +357,7 @@ def test_random_grid_uses_its_levels_and_keeps_platform_and_border_level():
 
 
 @pytest.mark.parametrize("name", KINDS)
-def test_a_tile_knows_the_height_that_rays_measure(name):
+def test_terrain_tile_heights_match_rays(name):
     kind, size = KINDS[name], (8.0, 7.0)
     tile = kind.build(size, 1.0, np.random.default_rng(3))
 
@@ -380,7 +380,7 @@ def test_a_tile_knows_the_height_that_rays_measure(name):
         assert height == pytest.approx(tile.height_at(*point), abs=1e-9)
 
 
-# How tiles are put together
+# Assembly of tiles
 
 
 @pytest.mark.parametrize("difficulty", [0.0, 0.5, 1.0])
@@ -403,7 +403,7 @@ def test_tiles_meet_at_height_zero_without_gaps(difficulty):
             assert ground.heights(seam) == pytest.approx(0.0, abs=1e-4)
 
 
-def test_border_surrounds_all_tiles_and_bounds_say_where_it_ends():
+def test_a_border_surrounds_all_tiles_and_bounds_include_it():
     cfg = generator({"flat": FlatCfg()}, num_rows=3, border_width=5.0)
     ground = Ground(built(cfg))
     assert ground.terrain.tile_bounds.tolist() == [[-12, -4], [12, 4]]
@@ -436,8 +436,8 @@ def test_columns_follow_proportions_and_no_kind_is_left_out():
 
 
 def test_columns_are_divided_as_seats_by_webster():
-    # The votes of three parties for seven seats, for which D'Hondt's divisors give 4,
-    # 2 and 1.
+    # Votes of three parties for seven seats, for which D'Hondt's divisors give 4, 2 and
+    # 1.
     votes = {"a": 53.0, "b": 24.0, "c": 23.0}
     kinds = {name: FlatCfg(proportion=share) for name, share in votes.items()}
     cfg = TerrainGeneratorCfg(num_rows=1, num_cols=7, sub_terrains=kinds)
@@ -454,7 +454,7 @@ def test_column_shares_divide_worlds_by_proportion():
     assert terrain.num_cols == 7 and terrain.num_rows == 10
 
 
-def test_origins_lie_on_the_surface_at_the_centre_of_each_tile():
+def test_origins_are_on_the_surface_at_the_centre_of_each_tile():
     ground = Ground(built(all_terrains(curriculum=True)))
     origins = ground.terrain.origins
     assert origins.shape == (10, 11, 3)
@@ -555,7 +555,7 @@ def test_hidden_blocks_are_dropped():
 
 
 @pytest.mark.parametrize("name", KINDS)
-def test_patches_are_flat_by_rays_and_lie_on_their_tile(name):
+def test_patches_are_flat_by_rays_and_inside_their_tile(name):
     tolerance = {"random_rough": 0.1, "wave": 0.3, "perlin": 0.25}.get(name, 0.01)
     radius = 0.2 if name in ("stepping_stones", "random_grid") else 0.35
     patch = FlatPatchCfg(
@@ -594,13 +594,13 @@ def test_patches_reach_a_height_range():
     terrain = built(cfg)
     assert terrain.patches["top"][0, 1, :, 2] == pytest.approx(0.6)
     assert terrain.patches["low"][0, 1, :, 2] == pytest.approx(0.0)
-    # A kind that does not know the name offers its origin.
+    # A kind without the name uses its origin.
     assert terrain.patches["top"][0, 0] == pytest.approx(
         np.tile(terrain.origins[0, 0], (3, 1))
     )
 
 
-def test_patches_that_cannot_be_found_are_an_error_that_says_what_would_do():
+def test_patches_that_cannot_be_found_are_an_error_with_advice():
     patch = FlatPatchCfg(patch_radius=0.5, max_height_diff=0.001)
     kind = RandomRoughCfg(flat_patch_sampling={"spawn": patch})
     with pytest.raises(
@@ -643,7 +643,7 @@ def test_one_seed_gives_one_terrain_and_another_seed_another():
     assert not any(map(np.array_equal, first, other))
 
 
-def test_the_seed_of_the_config_comes_before_that_of_the_call():
+def test_the_seed_of_the_config_has_priority_over_the_argument():
     def heights(cfg_seed, call_seed):
         cfg = generator({"rough": RandomRoughCfg()}, num_rows=2, seed=cfg_seed)
         return built(cfg, call_seed).spec.compile().hfield_data
@@ -905,7 +905,7 @@ def test_one_patch_name_means_one_number_of_patches():
 
 def test_colours_go_from_the_deepest_to_the_highest_by_the_root_of_the_height() -> None:
     heights = np.array([-2.0, -0.5, 0.0, 0.5, 2.0])
-    # A quarter of the farthest height is half of the way to an end.
+    # A quarter of the farthest height is halfway to an end colour.
     found = _height_colors(heights, (-2.0, 1.0))
     assert found == pytest.approx(_STOPS)
     assert _height_colors(1.0, (-2.0, 1.0)) != pytest.approx(_STOPS[4])
@@ -921,7 +921,7 @@ def test_a_rough_tile_has_all_heights_of_its_range_up_to_the_highest() -> None:
 
 
 def test_the_picture_on_a_height_field_has_its_far_side_first() -> None:
-    """MuJoCo's fields begin at the smallest y, its textures at the largest."""
+    """MuJoCo's height fields start at the smallest y, its textures at the largest."""
     rows, columns = 5, 7
     heights = np.linspace(0.0, 1.0, rows)[:, None] + np.zeros((rows, columns))
     tile = height_field_tile((4.0, 4.0), heights)

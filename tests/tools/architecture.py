@@ -1,7 +1,7 @@
-"""The rules of the house, and what reads a file to see whether it keeps them.
+"""Import rules of the project, and their checks.
 
-Who may import whom, which words are banned, how large things may grow. Everything is
-read with `ast`: nothing here imports the project. `test_architecture.py` applies it.
+Files are parsed with `ast`; nothing here imports the project. `test_architecture.py`
+applies it.
 """
 
 import ast
@@ -14,8 +14,8 @@ from typing import TypeGuard
 
 ROOT = Path(__file__).resolve().parents[2]
 
-# A room imports only from rooms with a smaller number. The rooms of `mjlab.tasks` that
-# are not named here stand above its robots, and are blind to each other.
+# A room imports only from rooms with a smaller number. Rooms of `mjlab.tasks` that are
+# not listed are above its robots, and cannot import each other.
 FLOORS = {
     **dict.fromkeys(["mjlab.warp_stream", "mjlab.names", "mjlab.safe_names"], -2),
     **dict.fromkeys(["mjlab.settings", "mjlab.files", "mjlab.threads"], -1),
@@ -30,28 +30,28 @@ FLOORS = {
     "mjlab.managers": 5,
     "mjlab.mdp": 6,
     **dict.fromkeys(["mjlab.envs", "mjlab.render"], 7),
-    # The wings: each knows the core, and none of its own floor.
+    # The wings: each can import the core, and no wing of its own floor.
     **dict.fromkeys(["mjlab.rl", "mjlab.gym", "mjlab.views"], 8),
     **dict.fromkeys(["mjlab.muscle", "mjlab.motion", "mjlab.viewer"], 8),
     "mjlab.gait": 8,
     **dict.fromkeys(["mjlab.replay", "mjlab.export", "mjlab.workers"], 9),
     **dict.fromkeys(["mjlab.report", "mjlab.doctor", "mjlab.task_file"], 9),
     "mjlab.tasks.robots": 9,
-    # It watches runs, and draws as reports do.
+    # It displays runs, and draws like reports.
     "mjlab.sweep": 10,
     # It builds the robots of tasks, and reports.
     "mjlab.exam": 10,
     "mjlab.tasks.*": 10,
-    # It makes the files that tasks read, and knows the robots: no task imports it.
+    # It creates the files that tasks read, and uses the robots: no task imports it.
     "mjlab.motion.tools": 10,
-    # The front door: `mjlab.make`.
+    # The entry point: `mjlab.make`.
     "mjlab": 10,
-    # It alone joins wings, such as a run and the task that it is of.
+    # Only this room joins wings, such as a run and its task.
     "mjlab.cli": 11,
     **dict.fromkeys(["mjlab.__main__", "mjlab_fused", "scripts", "bench"], 12),
 }
 
-# (file, room it may import though the floors forbid it) -> why.
+# (file, room it can import against the floors) -> reason.
 ALLOWED: dict[tuple[str, str], str] = {}
 
 # Files that hold Warp kernels, beside the room that launches them.
@@ -61,7 +61,7 @@ WARP_FILES += ["mjlab/warp_stream.py", "mjlab/render/ray_*.py"]
 GYM = ["mjlab/gym/*", "mjlab/replay/*"]
 VIEWER = ["mjlab/viewer/*"]
 
-# Third-party package -> the only files that may import it, lazily or not.
+# Third-party package -> the only files that can import it, also lazily.
 ONLY_IN = {
     "warp": WARP_FILES + KERNEL_FILES,
     "mujoco_warp": WARP_FILES + KERNEL_FILES,
@@ -80,7 +80,7 @@ ONLY_IN = {
     "skrl": ["docs/examples/skrl_env.py"],
     "torchrl": ["docs/examples/torchrl_env.py"],
 }
-# Third-party package -> the files that must do without it.
+# Third-party package -> files that must not import it.
 NOT_IN = {
     "torch": [
         "mjlab/runs/*",
@@ -93,7 +93,7 @@ NOT_IN = {
 }
 
 
-# --- What a file imports ------------------------------------------------------------
+# --- Imports of a file --------------------------------------------------------------
 
 
 @dataclass(frozen=True)
@@ -119,7 +119,7 @@ class Source:
         return self.path.endswith("__init__.py")
 
     def absolute(self, level: int, *names: str | None) -> str:
-        """Return the dotted name that an import of this level means here."""
+        """Return the absolute name of an import of this level."""
         package = self.module.split(".")
         up = level - self.is_package
         above = package[: len(package) - up] if level else []
@@ -135,7 +135,7 @@ def read_sources(*folders: str, root: Path = ROOT) -> list[Source]:
 
 
 def imported_names(source: Source) -> Iterator[tuple[str, int]]:
-    """Yield (dotted name, line) of every import, wherever in the file it stands."""
+    """Yield (dotted name, line) of every import anywhere in the file."""
     for node in ast.walk(source.tree):
         if isinstance(node, ast.Import):
             yield from ((alias.name, node.lineno) for alias in node.names)
@@ -160,7 +160,7 @@ def room_of(module: str) -> str:
     if parts[:3] == ["mjlab", "motion", "tools"]:
         return "mjlab.motion.tools"
     parts = parts[: 3 if parts[:2] == ["mjlab", "tasks"] else 2]
-    # A kernel file beside a room of one file belongs to that room.
+    # A kernel file next to a room of one file belongs to that room.
     parts[-1] = parts[-1].removesuffix("_kernels").removesuffix("_kernel")
     return ".".join(parts)
 
@@ -175,7 +175,7 @@ def matches(path: str, patterns: list[str]) -> bool:
 
 
 def room_fault(source: Source, target: str) -> str | None:
-    """Return what is wrong with this import between two rooms, if anything."""
+    """Return the fault of an import between two rooms, if any."""
     here, there = room_of(source.module), room_of(target)
     if there.split(".")[0] not in ("mjlab", "tasks", "scripts", "bench"):
         return None
@@ -190,7 +190,7 @@ def room_fault(source: Source, target: str) -> str | None:
 
 
 def third_party_fault(source: Source, target: str) -> str | None:
-    """Return what is wrong with importing this package in this file, if anything."""
+    """Return the fault of importing a package in a file, if any."""
     if source.path.startswith("bench/"):
         return None  # The benchmarks measure the bare packages.
     package = target.split(".")[0]
@@ -210,11 +210,11 @@ def import_faults(sources: list[Source]) -> list[str]:
         for fault in (room_fault(source, target), third_party_fault(source, target))
         if fault
     ]
-    return list(dict.fromkeys(faults))  # One line may import several names of a room.
+    return list(dict.fromkeys(faults))  # One line can import several names of a room.
 
 
 def imports_at_load(source: Source, *packages: str) -> bool:
-    """Whether the file's own top level imports one of the packages."""
+    """Return whether the top level of a file imports one of the packages."""
     top = ast.Module([n for n in source.tree.body if is_import(n)], type_ignores=[])
     names = imported_names(Source(source.path, top))
     return any(name.split(".")[0] in packages for name, _ in names)
@@ -224,13 +224,13 @@ def is_import(node: ast.stmt) -> bool:
     return isinstance(node, ast.Import | ast.ImportFrom)
 
 
-# --- Circles between files ----------------------------------------------------------
+# --- Import cycles ------------------------------------------------------------------
 
 
 def defining_file(name: str, sources: dict[str, Source]) -> str | None:
-    """Return the module that defines a dotted name, if it is one of ours.
+    """Return the module of this project that defines a dotted name.
 
-    A package that only imports the name hands it on: the module behind it counts.
+    If a package re-exports the name, this is the module behind it.
     """
     if name in sources or "." not in name:
         return name if name in sources else None
@@ -253,7 +253,7 @@ def handed_on(source: Source) -> dict[str, str]:
 
 
 def import_graph(sources: list[Source]) -> dict[str, dict[str, int]]:
-    """Return which module imports which, and on which line."""
+    """Return the imports between modules, with their lines."""
     modules = {source.module: source for source in sources}
     graph: dict[str, dict[str, int]] = {module: {} for module in modules}
     for module, source in modules.items():
@@ -265,7 +265,7 @@ def import_graph(sources: list[Source]) -> dict[str, dict[str, int]]:
 
 
 def find_circles(graph: dict[str, dict[str, int]]) -> set[frozenset[str]]:
-    """Return the groups of modules in which each reaches each other one."""
+    """Return the groups of modules that all reach each other."""
     reached: dict[str, set[str]] = {}
     for start in graph:
         found, todo = set[str](), [start]
@@ -296,11 +296,11 @@ def circle_faults(sources: list[Source]) -> list[str]:
     return faults
 
 
-# --- What a file must not hold ------------------------------------------------------
+# --- Forbidden contents -------------------------------------------------------------
 
 
 def banned_faults(source: Source) -> list[str]:
-    """Rooms that say nothing, guesses at an interface, output past the logger."""
+    """Meaningless room names, guesses at an interface, output without the logger."""
     faults = []
     names = set(source.path.removesuffix(".py").split("/"))
     for name in names & {"utils", "util", "helpers", "common", "misc"}:
@@ -319,10 +319,10 @@ def banned_faults(source: Source) -> list[str]:
 ENGINE_NAMES = {"native", "warp"}
 ENGINE_CLASSES = {"NativeEngine", "WarpEngine"}
 
-# "file: line of code" that still asks an engine's name, or only seems to -> why.
+# "file: line of code" that uses or seems to use an engine's name -> reason.
 ASKS_AN_ENGINE: dict[str, str] = {
     "mjlab/workers/worker.py: name.split('.')[0] == 'warp'": "the package Warp",
-    # A number of worlds is chosen before there is an engine to ask.
+    # The number of worlds is chosen before an engine exists.
     "mjlab/cli/hardware.py: backend != 'warp'": "the user's own choice",
     "mjlab/cli/hardware.py: backend == 'warp'": "the user's own choice",
     "mjlab/cli/hardware.py: ['native'] not in backends": "the user's own choice",
@@ -332,10 +332,10 @@ ASKS_AN_ENGINE: dict[str, str] = {
 
 
 def engine_faults(sources: list[Source]) -> list[str]:
-    """Return places above `mjlab/sim` that ask which engine runs.
+    """Return code above `mjlab/sim` that depends on the engine's name.
 
-    They should ask a property of it, such as `sim.needs_graphs`. A name that is given,
-    as a default or by a user, is no question.
+    It should read a property, such as `sim.needs_graphs`. Names as defaults or user
+    input are allowed.
     """
     return [
         f"{source.path}:{node.lineno}: {ast.unparse(node)}"
@@ -349,7 +349,7 @@ def engine_faults(sources: list[Source]) -> list[str]:
 
 
 def asks_an_engine(node: ast.AST) -> TypeGuard[ast.expr | ast.stmt]:
-    """Whether a node compares with an engine's name, or names an engine's class."""
+    """Return whether a node compares with an engine's name, or names its class."""
     if isinstance(node, ast.Compare | ast.MatchValue):
         constants = [n.value for n in ast.walk(node) if isinstance(n, ast.Constant)]
         return any(value in ENGINE_NAMES for value in constants)

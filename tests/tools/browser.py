@@ -18,20 +18,20 @@ from websockets.sync.client import connect
 
 PROGRAMS = ("chromium", "chromium-browser", "google-chrome", "chrome")
 _ANSWER_S = 300.0
-"""Longest that an answer may take: pages are drawn without a GPU, on busy cores."""
+"""Maximum time of an answer: pages are rendered without a GPU, on busy cores."""
 
 
 def find_browser() -> str | None:
-    """The program, if one is installed."""
+    """Path of the program, None if not installed."""
     return next((found for name in PROGRAMS if (found := shutil.which(name))), None)
 
 
 class PageLeftError(AssertionError):
-    """A page was left before it answered."""
+    """A page was left before its answer."""
 
 
 class Browser:
-    """One page, which finds no host but this one. It notes what the page asks for."""
+    """A page without access to other hosts, which records its requests."""
 
     def __init__(self, url: str, *, width: int = 1280, height: int = 800) -> None:
         program = find_browser()
@@ -81,7 +81,7 @@ class Browser:
                 return answer["result"]
 
     def run(self, script: str) -> Any:
-        """The value of a JavaScript expression."""
+        """Return the value of a JavaScript expression."""
         found = self.call("Runtime.evaluate", expression=script, returnByValue=True)
         return found["result"].get("value")
 
@@ -95,7 +95,7 @@ class Browser:
     def _answers(self, script: str) -> bool:
         try:
             return bool(self.run(script))
-        except PageLeftError:  # The next page is asked again.
+        except PageLeftError:  # The next page is queried again.
             return False
 
     def click(self, text: str) -> None:
@@ -105,7 +105,7 @@ class Browser:
         place = f"{_MIDDLE}({find})"
         x, y = self.run(place)
         time.sleep(0.5)
-        while [x, y] != self.run(place):  # The page is still being laid out.
+        while [x, y] != self.run(place):  # The layout of the page has not finished.
             x, y = self.run(place)
             time.sleep(0.5)
         for kind in ("mousePressed", "mouseReleased"):
@@ -147,7 +147,7 @@ _FIND = (
 
 
 def _page_address(port: int, seconds: float = _ANSWER_S) -> str:
-    """Where the browser's page is driven from, once the browser is up."""
+    """Return the browser's control address, after it has started."""
     limit = time.monotonic() + seconds
     while True:
         try:

@@ -18,17 +18,17 @@ _SHELL = ("sh", "bash", "console")
 
 @dataclass(frozen=True)
 class CommandLine:
-    """A line to be typed."""
+    """A command line."""
 
     text: str
-    """The line, without comment and in one piece."""
+    """The line, without comment and continuation."""
 
     page: str
-    """The page that it is on, relative to the repository."""
+    """Its page, relative to the repository."""
 
 
 def command_lines(pages: Iterable[Path] = PAGES) -> list[CommandLine]:
-    """Return all command lines, page by page and in their order."""
+    """Return all command lines, by page and in order."""
     return [
         CommandLine(text, page.relative_to(ROOT).as_posix())
         for page in pages

@@ -1,13 +1,11 @@
-"""A CUDA device that is not there: tensors that say `cuda:0` and lie on the host.
+"""CUDA stand-in: tensors that report `cuda:0` and are stored on the host.
 
-In `stand_in()` torch and Warp take "cuda:0" for a device. A tensor of it is computed on
-the CPU, but does not mix with tensors of the host; and what would wait for the device,
-or copy from the host, is noted with the line that did it. While a graph is captured
-both are errors, as on a GPU. What was captured is a tape of operations on the same
-memory, which is replayed without the Python that made it.
-
-It shows nothing of streams and their order, of a graph's own memory, of loops inside a
-graph, nor of the figures that kernels for CUDA compute; and there is no `backward`.
+In `stand_in()` torch and Warp accept "cuda:0" as a device. Its tensors are computed on
+the CPU, but do not mix with host tensors. Operations that would synchronise with the
+device, or copy from the host, are recorded with their line; during a capture they are
+errors, as on a GPU. A capture is a tape of operations on the same memory, replayed
+without Python. The stand-in does not cover streams, a graph's own memory, loops inside
+a graph, CUDA rounding, or `backward`.
 """
 
 import ctypes
@@ -31,28 +29,28 @@ from torch.utils._pytree import tree_leaves, tree_map
 
 CUDA = torch.device("cuda", 0)
 
-# Operations that wait for the device, because a number or a size is read.
+# Operations that synchronise, because a number or a size is read.
 WAITS = ("_local_scalar_dense", "nonzero", "masked_select", "unique", "_unique2")
 WAITS += ("equal", "repeat_interleave.Tensor", "bincount", "histc", "multinomial")
 WAITS += ("_linalg_check_errors", "linalg_eig")
 
-# Operations that take an index from the host, which costs an upload, or a mask.
+# Operations that take an index from the host, which needs an upload, or a mask.
 INDEXING = ("index.", "index_put", "_unsafe_index", "_index_put")
 
-# Operations besides views that launch nothing.
+# Operations without launches, besides views.
 FREE = ("empty", "new_empty", "detach", "alias", "_unsafe_view", "result_type")
 
 
 class StandInError(RuntimeError):
-    """Torch has changed, so that no device can be stood in for."""
+    """Torch has changed, so the stand-in does not work."""
 
 
 class CaptureError(RuntimeError):
-    """Something that cannot be captured in a CUDA graph."""
+    """Operation that a CUDA graph cannot capture."""
 
 
 class Stream:
-    """A stream of the device, on which everything is in one order."""
+    """A stream of the device; all streams are executed in order."""
 
     device, device_index = CUDA, 0
     cuda_stream = property(id)
@@ -68,7 +66,7 @@ class Stream:
 
 
 class Event:
-    """An event, which has happened when it is recorded."""
+    """An event that has happened when it is recorded."""
 
     def __init__(self, **_: Any) -> None:
         pass
@@ -90,7 +88,7 @@ _HostGenerator = torch.Generator
 
 
 class Generator(_HostGenerator):
-    """A source of random numbers for the device, which draws on the host."""
+    """Random generator of the device, which draws on the host."""
 
     def __new__(cls, device: Any = None) -> "Generator":
         return _HostGenerator.__new__(cls)
@@ -101,7 +99,7 @@ class WarpGraph:
 
 
 class Graph:
-    """Operations and launches on fixed memory, in place of `torch.cuda.CUDAGraph`."""
+    """Operations and launches on fixed memory; replaces `torch.cuda.CUDAGraph`."""
 
     def __init__(self) -> None:
         self.kernels: Counter[str] = Counter()
@@ -120,7 +118,10 @@ class Graph:
         ACTIVE.pools.append(pool)
 
     def capture_end(self) -> None:
-        """End the capture. An invalid one leaves its memory pool taken, as torch's."""
+        """End the capture.
+
+        After an invalid one the memory pool stays in use, as in torch.
+        """
         ACTIVE.graph = None
         if self.is_invalid:
             raise RuntimeError("operation failed due to a previous error in capture")
@@ -166,33 +167,33 @@ def _repeat(func: Any, args: tuple, kwargs: dict, outs: list[Tensor]) -> None:
 
 @dataclass
 class StandIn:
-    """What happens on the device."""
+    """Record of the device."""
 
     reads: Counter[str] = field(default_factory=Counter)
-    """Times that the host waited for the device, by what and where."""
+    """Number of synchronisations, by operation and line."""
     uploads: Counter[str] = field(default_factory=Counter)
-    """Copies from the host, by what and where."""
+    """Number of copies from the host, by operation and line."""
     operations: int = 0
-    """Operations of torch that were not captured, views left out."""
+    """Number of torch operations outside captures, without views."""
     graph: Graph | None = None
-    """The graph that is captured."""
+    """The graph being captured."""
     captured: Graph | None = None
-    """The graph that was captured last."""
+    """The last captured graph."""
     default_stream: Stream = field(default_factory=Stream)
     stream: Stream = None  # pyright: ignore[reportAssignmentType]
     """The current stream of torch."""
     pools: list[object] = field(default_factory=list)
-    """Memory pools into which torch allocates: of captures under way."""
+    """Memory pools of captures in progress."""
     warp_captures: int = 0
-    """Captures that Warp was told of and that are under way."""
+    """Captures in progress that Warp was informed of."""
     pinned: dict[int, int] = field(default_factory=dict)
-    """Bytes of the host's memory that the driver may write to, by where they lie."""
+    """Host memory that the driver can write to: size by address."""
 
     def __post_init__(self) -> None:
         self.stream = self.default_stream
 
     def clear(self) -> None:
-        """Forget what was noted."""
+        """Clear the record."""
         self.reads.clear()
         self.uploads.clear()
         self.operations = 0
@@ -214,7 +215,7 @@ ACTIVE = StandIn()
 
 
 def _caller() -> str:
-    """Name the innermost lines that are neither ours nor a library's."""
+    """Return the innermost lines outside this module and libraries."""
     frame, found = sys._getframe(2), []
     while frame is not None and len(found) < 2:
         file = Path(frame.f_code.co_filename)
@@ -225,7 +226,7 @@ def _caller() -> str:
 
 
 class CudaTensor(Tensor):
-    """A tensor that says it is on cuda:0; its values are `host`."""
+    """A tensor that reports cuda:0; its values are `host`."""
 
     host: Tensor
 
@@ -273,7 +274,7 @@ class CudaTensor(Tensor):
         memo[id(self)] = copy
         return copy
 
-    # By these two `Module.to` sees that parameters have to be exchanged as wholes.
+    # These two attributes make `Module.to` replace parameters as a whole.
 
     def __tensor_flatten__(self) -> tuple[list[str], None]:
         return ["host"], None
@@ -290,7 +291,7 @@ class CudaTensor(Tensor):
 
 
 class _Mode(TorchDispatchMode):
-    """Also sees operations that make tensors of nothing."""
+    """Also intercepts operations that create tensors."""
 
     def __torch_dispatch__(
         self, func: Any, types: Any, args: tuple = (), kwargs: dict | None = None
@@ -299,7 +300,7 @@ class _Mode(TorchDispatchMode):
 
 
 def to_host(value: Any) -> Any:
-    """Return the values of a tensor of the device; anything else as it is."""
+    """Return the values of a tensor of the device; other values unchanged."""
     return value.host if isinstance(value, CudaTensor) else value
 
 
@@ -340,7 +341,7 @@ def _run(func: Any, args: tuple, kwargs: dict) -> Any:
 
 
 def _note_copy(target: Tensor, args: tuple, ours: list, *, is_download: bool) -> None:
-    """Note a copy between host and device."""
+    """Record a copy between host and device."""
     of_nothing = not target.numel()
     waits = not (args[2:] == (True,) and (of_nothing or ACTIVE.is_pinned(target)))
     if is_download and waits:
@@ -350,7 +351,7 @@ def _note_copy(target: Tensor, args: tuple, ours: list, *, is_download: bool) ->
 
 
 def _note_waits(name: str, args: tuple, tensors: list[Tensor]) -> None:
-    """Note what waits for the device; raise where host and device are mixed."""
+    """Record synchronisations; raise if host and device are mixed."""
     if name.startswith(WAITS):
         ACTIVE.note("reads", name)
     if name.startswith(INDEXING):
@@ -359,7 +360,7 @@ def _note_waits(name: str, args: tuple, tensors: list[Tensor]) -> None:
                 ACTIVE.note("reads", f"{name} by a mask")
             elif not isinstance(index, CudaTensor):
                 ACTIVE.note("uploads", f"{name} by an index of the host")
-    # A number of the host is an argument of a kernel.
+    # A host number is an argument of a kernel.
     elif any(t.ndim for t in tensors if not isinstance(t, CudaTensor)):
         raise RuntimeError(
             "Expected all tensors to be on the same device, but found cuda:0 and cpu "
@@ -368,10 +369,10 @@ def _note_waits(name: str, args: tuple, tensors: list[Tensor]) -> None:
 
 
 def _install_guard() -> None:
-    """Give torch the guard of its meta device, which does nothing, for CUDA.
+    """Register the guard of torch's meta device, which does nothing, for CUDA.
 
-    A build without CUDA has none, and its bindings of indexing, `copy_` and `item` ask
-    for one as soon as a tensor says that it is on a CUDA device.
+    A build without CUDA has none, but indexing, `copy_` and `item` need one for tensors
+    that report a CUDA device.
     """
     cuda, meta = 1, 14  # Of c10::DeviceType.
     try:
@@ -386,7 +387,7 @@ def _install_guard() -> None:
 
 
 def _try_out() -> None:
-    """Raise unless tensors of the device do what the step needs."""
+    """Raise unless tensors of the device support the step."""
     try:
         x = torch.zeros(3, 2, device=CUDA)
         x[:, 1] += torch.arange(3, device=CUDA)
@@ -399,9 +400,9 @@ def _try_out() -> None:
 
 @contextmanager
 def stand_in() -> Iterator[StandIn]:
-    """Have torch and Warp see a CUDA device, and yield what happens on it.
+    """Make torch and Warp see a CUDA device, and yield its record.
 
-    Raises `StandInError` where they cannot.
+    Raises `StandInError` if that is impossible.
     """
     global ACTIVE
     if sys.platform != "linux" or torch.cuda.is_available():
@@ -431,7 +432,7 @@ def _current(stream: Stream) -> Iterator[None]:
 
 
 class _Runtime:
-    """The functions of CUDA's runtime that the house calls."""
+    """CUDA runtime functions that the project calls."""
 
     def cudaHostRegister(self, place: int, nbytes: int, flags: int) -> int:
         if place in ACTIVE.pinned:
@@ -482,7 +483,7 @@ def _patch_torch(patch: pytest.MonkeyPatch) -> None:
 
 @contextmanager
 def _external_capture() -> Iterator[Any]:
-    """Warp's part of a capture that torch began."""
+    """Warp's part of a capture that torch started."""
     ACTIVE.warp_captures += 1
     graph = WarpGraph()
     assert ACTIVE.graph is not None
@@ -494,7 +495,7 @@ def _external_capture() -> Iterator[Any]:
 
 
 def _patch_warp(patch: pytest.MonkeyPatch) -> None:
-    """Have Warp take its CPU device for cuda:0, and graphs hold what it launches."""
+    """Make Warp use its CPU device for cuda:0, and graphs store its launches."""
     from mjlab.sim.graphs import Graphs
     from mjlab.sim.warp_rows import RowPrograms
 
@@ -527,7 +528,7 @@ def _patch_warp(patch: pytest.MonkeyPatch) -> None:
             ACTIVE.graph.add_launches(launches)
 
     def launch_rows(rows: RowPrograms, kernel: object) -> None:
-        # Kernels for the host have tests of their own; here torch has the same bits.
+        # Host kernels have separate tests; torch has the same bits here.
         graph = ACTIVE.graph
         if graph is None:
             rows._compute()

@@ -1,7 +1,7 @@
-"""Pairs of environments on the device that is not there: one graph, and as written.
+"""Pairs of environments on the CUDA stand-in: fused and eager.
 
-Whatever happens from time to time happens within a few steps in them, so that a short
-run has resets, pushes, commands and randomisation.
+Periodic events happen within a few steps, so that a short run has resets, pushes,
+commands and randomisation.
 """
 
 import math
@@ -16,15 +16,15 @@ from tests.tools.cuda_stand_in import CudaTensor, to_host
 from tests.worlds.synthetic import SyntheticCfg
 
 LENGTH = 8
-"""Steps of an episode."""
+"""Maximum episode length, in steps."""
 
 
 def config(name: str, num_envs: int, length: int = LENGTH) -> ManagerBasedRlEnvCfg:
-    """Return a task on Warp, with short episodes in which everything happens."""
+    """Return a task on Warp, with short episodes and frequent events."""
     cfg = SyntheticCfg() if name == "synthetic" else load_task(name).env()
     cfg.scene.num_envs, cfg.seed, cfg.sim.backend = num_envs, 0, "warp"
     step_dt = cfg.decimation * cfg.sim.mujoco.timestep
-    # Some worlds end while others go on.
+    # Some worlds end while others continue.
     cfg.episode_length_s = length * step_dt
     for event in cfg.events.values():
         if event is not None and event.mode == "interval":
@@ -36,7 +36,7 @@ def config(name: str, num_envs: int, length: int = LENGTH) -> ManagerBasedRlEnvC
 
 
 def build(cfg: ManagerBasedRlEnvCfg, mode: Any) -> ManagerBasedRlEnv:
-    """Return an environment on the device; it runs as `mode` says, or it raises."""
+    """Return an environment on the device in a mode, or raise."""
     cfg.mode = mode
     return ManagerBasedRlEnv(cfg, device="cuda:0")
 
@@ -48,9 +48,9 @@ def actions_of(env: ManagerBasedRlEnv, random: torch.Generator) -> torch.Tensor:
 
 
 def count_events(env: ManagerBasedRlEnv) -> Counter[str]:
-    """Count from now on in how many worlds each event that is not at startup happens.
+    """Count the worlds of each event that is not a startup event.
 
-    Python has to run for it, as it does in the environment that is no graph.
+    This needs Python in every step, as in an eager environment.
     """
     worlds: Counter[str] = Counter()
 
@@ -70,19 +70,19 @@ def count_events(env: ManagerBasedRlEnv) -> Counter[str]:
 
 
 def equal(one: Any, other: Any) -> bool:
-    """Return whether tensors, or nests of them, are the same bit for bit."""
+    """Return whether nested tensors are equal bit for bit."""
     if isinstance(one, dict):
         return not differing(one, other)
     return bits(one) == bits(other)
 
 
 def differing(ours: dict[str, Any], theirs: dict[str, Any]) -> list[str]:
-    """Return the names of what is not the same, bit for bit."""
+    """Return the names of entries that are not equal bit for bit."""
     assert ours.keys() == theirs.keys()
     return [name for name in ours if not equal(ours[name], theirs[name])]
 
 
 def bits(tensor: torch.Tensor) -> bytes:
-    """Return what a tensor of either device holds, without waiting for the device."""
+    """Return the contents of a tensor of either device, without synchronisation."""
     host = tensor.host if isinstance(tensor, CudaTensor) else tensor
     return host.detach().contiguous().numpy().tobytes()

@@ -1,11 +1,11 @@
-"""What the dotted names of pages stand for."""
+"""Objects that dotted names of pages refer to."""
 
 import importlib
 from typing import Any
 
 
 def found(dotted: str) -> Any:
-    """What a dotted name stands for, or None; a field counts by its annotation."""
+    """Return the object of a dotted name, or None; a field counts by its annotation."""
     parts = dotted.split(".")
     for cut in range(len(parts), 0, -1):
         try:

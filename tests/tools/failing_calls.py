@@ -27,7 +27,7 @@ def failing(folder: Path, kind: str, at: int, error: int) -> Iterator[Armed]:
         folder: Folder whose files count. Allocations count anywhere.
         kind: Kind of call.
         at: Number of the call, from 1.
-        error: Error number that it fails with.
+        error: Error number of the failure.
     """
     fail = ctypes.CDLL(None).fail_call
     fail.argtypes = [ctypes.c_char_p, ctypes.c_char_p, ctypes.c_long, ctypes.c_int]

@@ -1,4 +1,4 @@
-"""Reads a video back, as the tests of what writes one need."""
+"""Reader of video files, for tests."""
 
 import re
 import subprocess
@@ -11,7 +11,7 @@ import pytest
 
 @dataclass(frozen=True)
 class Film:
-    """What a video file holds."""
+    """Contents of a video file."""
 
     fps: float
     size: tuple[int, int]
@@ -21,10 +21,10 @@ class Film:
 
 
 def read_film(path: Path) -> Film:
-    """Every frame of a video, as bytes.
+    """Return every frame of a video, as bytes.
 
-    imageio-ffmpeg's own reader starts ffmpeg with a `preexec_fn`, so that Python forks,
-    which the system refuses a process whose virtual memory is large.
+    imageio-ffmpeg's reader starts ffmpeg with a `preexec_fn`, so Python forks, which
+    the system refuses for processes with large virtual memory.
     """
     ffmpeg = pytest.importorskip("imageio_ffmpeg").get_ffmpeg_exe()
     told = subprocess.run([ffmpeg, "-i", str(path)], capture_output=True, check=False)

@@ -1,9 +1,9 @@
 """The first hour of a user, from a wheel: `python -m tests.tools.first_hour`.
 
-The wheel goes into an empty virtual environment outside of the repository, with all
-that it asks of the index. There a policy that ships is watched, a task is learned,
-measured, exported and verified; the exported policy then runs in an environment with
-NumPy, onnxruntime and MuJoCo, and without mjlab.
+The wheel is installed with its dependencies into an empty virtual environment outside
+of the repository. There a shipped policy is played, and a task is trained, evaluated,
+exported and verified; the exported policy then runs in an environment with NumPy,
+onnxruntime and MuJoCo, without mjlab.
 """
 
 import json
@@ -25,37 +25,37 @@ EXTRAS = "viewer,video,export"
 LOG = "steps.jsonl"
 
 SOLVED = 0.99
-"""Share of episodes that have to end in success."""
+"""Minimum fraction of successful episodes."""
 
 
 class FailedError(Exception):
-    """A command that ended otherwise than it should."""
+    """A command with an unexpected result."""
 
 
 class Done(NamedTuple):
-    """Something that was done."""
+    """A finished command."""
 
     what: str
     """The command."""
 
     seconds: float
-    """The time that it took."""
+    """Its duration."""
 
     processor: float
-    """Processor time of it and its children, s."""
+    """Processor time of the command and its children, s."""
 
     said: str
-    """What it printed."""
+    """Its output."""
 
 
 class Place:
     """An empty folder outside of the repository, with virtual environments."""
 
     def __init__(self, folder: Path) -> None:
-        """Begin in an empty folder."""
+        """Start in an empty folder."""
         self.folder, self.work = folder, folder / "work"
         self.work.mkdir()
-        # Nothing of this process says where a checkout is.
+        # No variable of this process refers to a checkout.
         own = ("PYTHON", "MJLAB")
         self.environ = {k: v for k, v in os.environ.items() if not k.startswith(own)}
 
@@ -68,7 +68,7 @@ class Place:
         )
 
     def install(self, name: str, *what: str | Path) -> Done:
-        """Make an environment of this name."""
+        """Create an environment with this name."""
         words = " ".join(Path(each).name for each in what)
         return self._timed(
             f"python -m venv {name}; pip install {words}",
@@ -80,7 +80,7 @@ class Place:
         return self._timed(line, lambda: self._run(name, line))
 
     def open_page(self, name: str, line: str) -> Done:
-        """Start a command that shows a page, read the page, and end the command."""
+        """Start a command that serves a page, read the page, and end the command."""
 
         def act() -> str:
             program, *arguments = line.split()
@@ -134,18 +134,18 @@ class Place:
 
 
 def _processor_time() -> float:
-    """Seconds that all processes took which were waited for."""
+    """Return the processor time of all finished child processes."""
     used = resource.getrusage(resource.RUSAGE_CHILDREN)
     return used.ru_utime + used.ru_stime
 
 
 def line_of(done: Done) -> str:
-    """A line for a person."""
+    """Return a line for display."""
     return f"{done.seconds:6.1f} s, processor {done.processor:5.1f} s  {done.what}"
 
 
 def first_hour(folder: Path) -> Iterator[Done]:
-    """Do all of it, one command after the other, in an empty folder."""
+    """Run all commands in order, in an empty folder."""
     place = Place(folder)
     yield place.build()
     (wheel,) = (folder / "wheel").iterdir()
@@ -168,21 +168,21 @@ def first_hour(folder: Path) -> Iterator[Done]:
 
 
 def require_film(path: Path) -> None:
-    """Raise unless a film is there, by its first bytes and its size."""
+    """Raise unless a video exists, by its first bytes and its size."""
     film = path.read_bytes()
     if film[4:8] != b"ftyp" or len(film) < 100_000:
         raise FailedError(f"{path.name} is no film: {len(film)} bytes.")
 
 
 def require_solved(figures: Path) -> None:
-    """Raise unless nearly all episodes ended in success."""
+    """Raise unless nearly all episodes succeeded."""
     share = json.loads(figures.read_text())["summary"]["success_at_end"]
     if share < SOLVED:
         raise FailedError(f"{TASK} is not solved: success at the end in {share:.0%}.")
 
 
 def require_upright(log: Path) -> None:
-    """Raise unless the runner did all of 10 s at 20 Hz, with the pole upright."""
+    """Raise unless the runner completed 10 s at 20 Hz, with the pole upright."""
     steps = [json.loads(line) for line in log.read_text().splitlines()]
     cosines = [math.cos(step["measured"]["joint_pos"][1]) for step in steps]
     if len(steps) != 200 or any(step["damped"] for step in steps):
@@ -192,7 +192,7 @@ def require_upright(log: Path) -> None:
 
 
 def main() -> None:
-    """Print each command with its time, and the sum."""
+    """Print each command with its time, and the total."""
     every = []
     with tempfile.TemporaryDirectory() as folder:
         for done in first_hour(Path(folder)):

@@ -9,8 +9,8 @@ from mjlab.settings.file import Settings
 def flat_settings(**configs: Any) -> Settings:
     """Settings of nested dictionaries.
 
-    In a dictionary, "class" is the name of its class and "func" that of its function.
-    Without a class it is a record if it is empty or holds a value.
+    In a dictionary, "class" is the name of its class and "func" of its function.
+    Without a class it is a record if it is empty or contains a value.
     """
     values: dict[str, Any] = {}
     names: dict[str, str] = {}

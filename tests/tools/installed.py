@@ -1,4 +1,4 @@
-"""What a user of an index gets: a wheel, built out of the archive of sources."""
+"""Installation from an index: a wheel, built from the source archive."""
 
 import shutil
 import subprocess
@@ -16,7 +16,7 @@ def run(*command: str | Path, **options) -> str:
 
 
 def copy_checkout(to: Path) -> Path:
-    """What git has of the packages, with the link from one to the other as a link."""
+    """Copy the packages as in git, with the link between them."""
     ignore = shutil.ignore_patterns("__pycache__")
     for name in ("mjlab", "mjlab_fused", "tasks", "scripts"):
         shutil.copytree(ROOT / name, to / name, symlinks=True, ignore=ignore)
@@ -26,7 +26,7 @@ def copy_checkout(to: Path) -> Path:
 
 
 def build(what: str, source: Path, to: Path) -> Path:
-    """Have setuptools build a "wheel", an "editable" one or an "sdist"."""
+    """Let setuptools build a "wheel", an "editable" one or an "sdist"."""
     to.mkdir()
     call = f"import setuptools.build_meta as b; b.build_{what}({str(to)!r})"
     run(sys.executable, "-c", call, cwd=source)
@@ -35,7 +35,7 @@ def build(what: str, source: Path, to: Path) -> Path:
 
 
 def build_wheel_of_sdist(source: Path, scratch: Path) -> Path:
-    """Build a wheel as an index's users get it: out of the archive of sources."""
+    """Build a wheel as for an index: from the source archive."""
     with tarfile.open(build("sdist", source, scratch / "sdist")) as archive:
         archive.extractall(scratch / "unpacked", filter="data")
     (unpacked,) = (scratch / "unpacked").iterdir()
@@ -43,7 +43,7 @@ def build_wheel_of_sdist(source: Path, scratch: Path) -> Path:
 
 
 def make_venv(folder: Path, *requirements: str | Path) -> Path:
-    """Make an empty environment, install with the tested versions; return `bin`."""
+    """Create an empty environment, install with the tested versions; return `bin`."""
     run(sys.executable, "-m", "venv", folder)
     if requirements:
         pins = ROOT / "constraints.txt"

@@ -1,7 +1,6 @@
-"""A lock around Warp's compiler, so that workers compile each module once between them.
+"""Lock around Warp's compiler, so that test workers compile each module only once.
 
-Without it, two workers that need the kernels of one model at the same time both compile
-them, and one of the two results is thrown away.
+Otherwise two workers that need the same kernels at the same time both compile them.
 """
 
 import fcntl
@@ -12,7 +11,7 @@ from typing import Any
 
 
 def lock_compiler() -> None:
-    """Let a worker wait while another compiles the module that it needs."""
+    """Wait while another worker compiles the needed module."""
     from warp._src.context import Module
 
     compile_module = Module._compile

@@ -1,7 +1,7 @@
 """Fields and members of the classes of the installed `mjlab`, as JSON.
 
-Runs in an environment with mjlab 1.6 as well as here, so it imports only the standard
-library and the package itself:
+Runs in an environment with mjlab 1.6 and here, so it imports only the standard library
+and the package:
 
     python -I mjlab_peer.py CLASS... > mjlab_1_6.json
 """

@@ -1,7 +1,7 @@
 """Executes the tutorial notebook: `python -m tests.tools.notebook` writes its outputs.
 
-Jupyter is no part of what `make` installs, so that it has an environment of its own,
-from which the kernel sees this project and all that it needs.
+`make` does not install Jupyter, so it has a separate environment, from which the kernel
+imports this project and its dependencies.
 """
 
 import json
@@ -20,7 +20,7 @@ from tests.tools.installed import make_venv, run
 
 TUTORIAL = ROOT / "docs/tutorial.ipynb"
 SECONDS = 1500
-"""The most that a cell may take on a machine with other work."""
+"""Maximum duration of a cell on a busy machine."""
 
 
 def execute(notebook: Path, folder: Path) -> dict[str, Any]:
@@ -38,7 +38,7 @@ def execute(notebook: Path, folder: Path) -> dict[str, Any]:
         "PYTHONPATH": f"{ROOT}:{packages}",
         "OMP_NUM_THREADS": "1",
         "JUPYTER_PLATFORM_DIRS": "1",
-        # A kernel of the user's own would be another Python.
+        # The user's own kernel would use another Python.
         "JUPYTER_PATH": str(folder / "jupyter/share/jupyter"),
         "HOME": str(folder),
     }
@@ -51,18 +51,18 @@ def execute(notebook: Path, folder: Path) -> dict[str, Any]:
 
 
 def code_of(notebook: dict[str, Any]) -> list[str]:
-    """Return the text of each cell of code."""
+    """Return the text of each code cell."""
     cells = [cell for cell in notebook["cells"] if cell["cell_type"] == "code"]
     return ["".join(cell["source"]) for cell in cells]
 
 
 def outputs_of(notebook: dict[str, Any]) -> list[dict[str, Any]]:
-    """Return all that the cells put out."""
+    """Return all outputs of the cells."""
     return [out for cell in notebook["cells"] for out in cell.get("outputs", ())]
 
 
 def kept(notebook: dict[str, Any]) -> dict[str, Any]:
-    """Return a notebook as it is kept: nothing of the machine, and no film."""
+    """Return a notebook for storage: without machine data and videos."""
     metadata = {**notebook["metadata"], "language_info": {"name": "python"}}
     cells = [{**cell, "metadata": {}} for cell in notebook["cells"]]
     for cell in cells:
@@ -72,7 +72,7 @@ def kept(notebook: dict[str, Any]) -> dict[str, Any]:
 
 
 def _plain(out: dict[str, Any]) -> dict[str, Any]:
-    """An output without places, and as text where rich has made a page of it."""
+    """Return an output without paths, and as text where rich created HTML."""
     data = {k: _lines("".join(text)) for k, text in out.get("data", {}).items()}
     page = "".join(data.pop("text/html", ()))
     if "text" in out:
@@ -89,7 +89,7 @@ def _lines(text: str) -> list[str]:
 
 
 def _joined(outputs: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Outputs in which what was printed line by line is one text."""
+    """Return outputs with consecutive printed lines joined."""
     found: list[dict[str, Any]] = []
     for out in outputs:
         before = found[-1] if found else {}
@@ -101,7 +101,7 @@ def _joined(outputs: list[dict[str, Any]]) -> list[dict[str, Any]]:
 
 
 def main() -> None:
-    """Execute the tutorial, and keep what it says."""
+    """Execute the tutorial, and store its outputs."""
     with tempfile.TemporaryDirectory() as folder:
         done = kept(execute(TUTORIAL, Path(folder)))
     text = json.dumps(done, indent=1, ensure_ascii=False)

@@ -1,4 +1,4 @@
-"""Counting the tensor operations that a piece of code dispatches."""
+"""Counter of the tensor operations of a piece of code."""
 
 from collections import Counter
 from collections.abc import Iterator
@@ -7,7 +7,7 @@ from typing import Any
 
 from torch.utils._python_dispatch import TorchDispatchMode
 
-# These launch nothing on a device.
+# Operations that launch nothing on a device.
 _ALLOCATIONS = {"aten.empty.memory_format", "aten.empty_like.default"}
 
 

@@ -1,4 +1,4 @@
-"""One environment on two engines: the same state given to both, and compared after."""
+"""One environment on two engines, compared after a step from the same state."""
 
 from dataclasses import dataclass, replace
 
@@ -10,22 +10,22 @@ from mjlab.sim import Stage
 from mjlab.sim.fields import STATE_FIELDS
 
 RELATIVE = 1e-4
-"""Share of the largest number of a term that the engines may differ by."""
+"""Tolerance between the engines, relative to the largest number of a term."""
 RELATIVE_LATE = 1e-3
-"""The same for what the solver computes: accelerations and forces."""
+"""The same for solver results: accelerations and forces."""
 ABSOLUTE = 1e-6
-"""What they may differ by beside that, where a whole term is close to zero."""
+"""Absolute tolerance, for terms close to zero."""
 
 
 def copy_state(source: ManagerBasedRlEnv, target: ManagerBasedRlEnv) -> None:
-    """Give `target`, on another engine, everything that `source` is."""
+    """Copy the state of `source` to `target`, on another engine."""
     for name in STATE_FIELDS:
         getattr(target.sim.data, name).copy_(getattr(source.sim.data, name))
     fields = varied(target)
     for name, values in varied(source).items():
         if name in fields:
             fields[name].copy_(values)
-        else:  # What an engine derives for itself need not be asked of the other.
+        else:  # Values that an engine derives itself are not copied.
             assert name in mujoco.MjModel._setconst_outputs, name
     target.sim.recompute_constants()
     live = target.state.live()
@@ -36,7 +36,7 @@ def copy_state(source: ManagerBasedRlEnv, target: ManagerBasedRlEnv) -> None:
 
 
 def varied(env: ManagerBasedRlEnv) -> dict[str, torch.Tensor]:
-    """The model fields that differ between worlds, by name."""
+    """Return the model fields that differ between worlds, by name."""
     engine = env.sim.engine
     fields = {name: engine.model(name) for name in sorted(engine.variable_fields)}
     return {name: values for name, values in fields.items() if values is not None}
@@ -44,14 +44,14 @@ def varied(env: ManagerBasedRlEnv) -> dict[str, torch.Tensor]:
 
 @dataclass(frozen=True)
 class Difference:
-    """The largest difference between the engines in one term."""
+    """Maximum difference between the engines in one term."""
 
     name: str
     size: float
     scale: float
-    """The largest number of the term, in any world."""
+    """Largest number of the term, in any world."""
     relative: float
-    """What share of that is allowed."""
+    """Relative tolerance."""
 
     @property
     def is_small(self) -> bool:
@@ -70,8 +70,8 @@ def differences(
     Args:
         one: An environment.
         other: The same on the other engine.
-        group: The group of observations to compare.
-        late: Terms that read what the solver computes.
+        group: The observation group to compare.
+        late: Terms that read solver results.
     """
     found = []
     theirs = _values(other, group)
@@ -85,7 +85,7 @@ def differences(
 
 
 def over_a_run(steps: list[list[Difference]]) -> list[Difference]:
-    """The largest difference of each term in a run, and its scale in all of it."""
+    """Return the maximum difference of each term over a run, and its scale."""
     return [
         replace(
             same[0],

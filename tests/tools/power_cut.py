@@ -1,4 +1,4 @@
-"""A disk that remembers what was synced, to say what a power cut would lose."""
+"""Disk model that tracks syncs, to find data that a power cut would lose."""
 
 import os
 import stat
@@ -13,11 +13,11 @@ from mjlab.files import TEMPORARY
 
 
 class Disk:
-    """Watches renames, syncs and deletions of a program.
+    """Records renames, syncs and deletions of a program.
 
-    A file is on disk as it was at its last fsync, and its name once its folder was
-    synced after the rename. What deletes while a name is not on disk, or gives a name
-    to a file that is not, may lose both the old and the new.
+    The contents of a file are on disk since its last fsync, and its name since its
+    folder was synced after the rename. A deletion before the new name is on disk, or a
+    rename of a file that is not, can lose both the old and the new file.
     """
 
     def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,4 +1,4 @@
-"""Libraries in C that tests load before all others, to watch or break system calls."""
+"""C libraries that tests preload, to record or fail system calls."""
 
 import shutil
 import subprocess

@@ -1,4 +1,4 @@
-"""Every tensor that hangs onto an object, however deep."""
+"""Tensors that are reachable from an object."""
 
 import functools
 import types
@@ -8,20 +8,20 @@ from typing import Any
 import torch
 
 _OPAQUE = ("mujoco", "warp", "numpy", "builtins", "logging", "threading", "_thread")
-"""Packages whose objects hold no tensors, or none that is ours."""
+"""Packages whose objects contain no tensors of this project."""
 
 
 def reachable_tensors(root: Any) -> dict[str, torch.Tensor]:
-    """The tensors that can be reached from `root`, by how one gets there.
+    """Return the tensors that are reachable from `root`, by path.
 
-    The way leads through attributes, slots, dictionaries, lists, tuples, sets, what
-    functions close over and have as defaults, partial functions and bound methods. A
-    tensor that can be reached in several ways is named by the first.
+    Paths lead through attributes, slots, dictionaries, lists, tuples, sets, closures
+    and defaults of functions, partial functions and bound methods. A tensor with
+    several paths has the first one.
     """
     found: dict[str, torch.Tensor] = {}
     seen: set[int] = set()
     waiting: list[tuple[str, Any]] = [("", root)]
-    kept = []  # So that no number of an object is given to another while we look.
+    kept = []  # So that no id is reused during the search.
     while waiting:
         path, value = waiting.pop()
         if id(value) in seen:
@@ -62,7 +62,7 @@ def _parts_of_function(function: types.FunctionType) -> Iterator[tuple[str, Any]
     ):
         try:
             yield f"<{name}>", cell.cell_contents
-        except ValueError:  # The cell is still empty.
+        except ValueError:  # The closure cell is still empty.
             continue
     yield "<defaults>", function.__defaults__
     yield "<keyword defaults>", function.__kwdefaults__

@@ -1,4 +1,4 @@
-"""Tasks of tests, registered by an entry point as an installed package does."""
+"""Tasks of tests, registered by an entry point like an installed package."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager

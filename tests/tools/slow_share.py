@@ -1,11 +1,11 @@
-"""A pytest plugin that runs as many slow tests as fit, beginning elsewhere each time.
+"""Pytest plugin that runs as many slow tests as fit into a time limit.
 
     python -m pytest -p tests.tools.slow_share -m "slow and not gpu" \
         --share-minutes 30 --share-turn "$(git rev-list --count HEAD)"
 
-Files stand in a circle. The turn says where the run begins: five turns in a row begin
-at five places that lie evenly apart, so that they cover everything of which a fifth
-fits into the time. A test whose time has not come by then is skipped with that reason.
+Files are in a cyclic order. The turn selects the start: five consecutive turns start at
+    evenly spaced files, so together they cover everything if a fifth fits into the
+    time. Tests that are not reached are skipped with that reason.
 """
 
 import time
@@ -16,7 +16,7 @@ TURNS = 5
 
 
 def rotated(files: list[str], turn: int) -> list[str]:
-    """Return the files, beginning at the place of this turn."""
+    """Return the files, starting at this turn's file."""
     start = (turn % TURNS) * len(files) // TURNS
     return files[start:] + files[:start]
 

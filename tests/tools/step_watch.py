@@ -1,4 +1,4 @@
-"""Watching what an environment's step does: operations, host reads, addresses."""
+"""Recorder of an environment's step: operations, host reads, addresses."""
 
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
@@ -18,20 +18,20 @@ HOST_READS = (
     "aten.repeat_interleave.Tensor",
     "aten.repeat_interleave.self_Tensor",
 )
-"""Operations that wait for the device, or whose result's size depends on data."""
+"""Operations that synchronise, or whose result size depends on data."""
 
 HOST_METHODS = ("tolist", "numpy", "cpu", "to")
 """Methods that a dispatch mode does not see on the CPU.
 
-`to` counts when it names a device: on the CPU the environment's own device and the host
-look alike, and inside a step nothing has to be sent anywhere.
+`to` counts if it names a device: on the CPU the environment's device equals the host,
+and a step needs no transfers.
 """
 
 _ALLOCATIONS = ("aten.empty.", "aten.empty_like", "aten.empty_strided")
 
 
 class StepWatch(TorchDispatchMode):
-    """Records operations, and tells those that a CUDA graph could not hold."""
+    """Records operations, and those that a CUDA graph cannot capture."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -48,7 +48,7 @@ class StepWatch(TorchDispatchMode):
         if not self.paused:
             self._look(func, args, kwargs)
         if str(func).startswith("mjlab."):
-            # An operator of ours is one launch; how it computes on the CPU is its own.
+            # A custom operator is one launch, regardless of its CPU implementation.
             with self.pause():
                 return func(*args, **kwargs)
         return func(*args, **kwargs)
@@ -71,11 +71,11 @@ class StepWatch(TorchDispatchMode):
             self.operations.append((name, *scalars))
 
     def pause(self) -> AbstractContextManager[None]:
-        """Look away: what happens inside belongs to the engine."""
+        """Pause: the operations inside belong to the engine."""
         return self._look_away(True)
 
     def resume(self) -> AbstractContextManager[None]:
-        """Look again, inside what one looks away from."""
+        """Resume, inside a pause."""
         return self._look_away(False)
 
     @contextmanager
@@ -89,7 +89,7 @@ class StepWatch(TorchDispatchMode):
 
 @contextmanager
 def watch(env: Any, monkeypatch: Any) -> Iterator[StepWatch]:
-    """Watch what happens outside the engine's verbs."""
+    """Record operations outside the engine's methods."""
     seen = StepWatch()
     engine = env.sim.engine
     with monkeypatch.context() as patch:
@@ -117,7 +117,7 @@ def _unwatched(verb: Callable[..., Any], seen: StepWatch) -> Callable[..., Any]:
 
 
 def _watched_control(step: Callable[..., Any], seen: StepWatch) -> Callable[..., Any]:
-    """Look away from a physics step, but not from the control law inside it."""
+    """Pause during a physics step, but not in its control law."""
 
     def call(control: Callable[[], None] | None) -> None:
         def watched() -> None:
@@ -134,7 +134,7 @@ def _watched_control(step: Callable[..., Any], seen: StepWatch) -> Callable[...,
 def _watched_updates(
     step_many: Callable[..., Any], seen: StepWatch
 ) -> Callable[..., Any]:
-    """Look away from physics steps, but not from the updates after each of them."""
+    """Pause during physics steps, but not in the updates after each of them."""
 
     def call(number: int, after_each: Callable[[], None]) -> None:
         def watched() -> None:
@@ -173,7 +173,7 @@ def _has_bool_index(args: Any) -> bool:
 
 
 def _scalars(value: Any) -> tuple[Any, ...]:
-    """All numbers, types and shapes among arguments, in their order."""
+    """Return all numbers, types and shapes among arguments, in order."""
     if isinstance(value, torch.Tensor):
         return (tuple(value.shape),)
     if isinstance(value, list | tuple):

@@ -1,8 +1,8 @@
-"""A clock for players."""
+"""Fake clock for players."""
 
 
 class Clock:
-    """Time that passes when the test says so."""
+    """Time that advances only when the test sets it."""
 
     def __init__(self, now: float = 100.0) -> None:
         self.now = now

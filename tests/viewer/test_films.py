@@ -1,4 +1,4 @@
-"""Films: commands that show what a policy can do, framing, labels, and light."""
+"""Videos: scheduled commands, framing, labels, and light."""
 
 import dataclasses
 import itertools
@@ -27,7 +27,7 @@ from tests.tools.film_reader import read_film
 FILMED = ("Velocity-Go1-Flat", "Velocity-G1-Flat", "Muscle-Walk-W18")
 SHIPPED = {name: place for name in entries() if (place := load_task(name).trained)}
 LEAST = 0.4
-"""Share of the picture's height that what moves takes, at least."""
+"""Minimum fraction of the image height that moving parts fill."""
 
 SMALL = ("--size", "96,64")
 
@@ -41,11 +41,11 @@ def worlds_of(task: str) -> ManagerBasedRlEnv:
 
 
 def mask_of(camera: Offscreen) -> tuple[np.ndarray, np.ndarray]:
-    """A frame, and where it shows what can move, as MuJoCo's own renderer says."""
+    """A frame, and the image region of moving parts, by MuJoCo's renderer."""
     (shot,) = camera.take()
     (picture,) = camera.draw([shot])
     model, (height, width, _) = shot.model, picture.shape
-    # Its default size of a picture is smaller than a film's.
+    # Its default image size is smaller than a video's.
     model.vis.global_.offheight, model.vis.global_.offwidth = height, width
     with mujoco.Renderer(model, height, width) as renderer:
         renderer.enable_segmentation_rendering()
@@ -77,7 +77,7 @@ def drive_of(ranges: dict[str, tuple[float, float]]) -> Player:
 
 
 def commanded(player: Player, seconds: float) -> list[float]:
-    """The command that holds at a time of the episode of world 1."""
+    """Return the command at an episode time of world 1."""
     env = player.env
     env.episode_length_buf[1] = round(seconds / env.step_dt)
     for drive in player.drives.values():
@@ -123,7 +123,7 @@ def test_a_hand_takes_over_from_the_schedule():
         (("--viewer", "none", "--commands", "scheduled"), True),
     ],
 )
-def test_films_follow_the_schedule_unless_random_commands_are_asked_for(
+def test_films_follow_the_schedule_unless_random_commands_are_requested(
     options: tuple[str, ...], scheduled: bool, monkeypatch, capsys
 ):
     seen: list[Player] = []
@@ -137,7 +137,7 @@ def test_films_follow_the_schedule_unless_random_commands_are_asked_for(
 # Labels.
 
 
-def test_the_label_says_the_command_in_words_with_units():
+def test_the_label_shows_the_command_in_words_with_units():
     player = drive_of({})
     commanded(player, 4.0)
     lines = caption(player, "Velocity-Go1-Flat", 1)
@@ -152,7 +152,7 @@ def test_the_label_says_the_command_in_words_with_units():
     assert caption(player, "", 1)[2] == "forward 0.0 m/s, left 0.0 m/s, turn 0.0 rad/s"
 
 
-def test_the_label_of_the_walker_says_its_name_once_and_its_speed():
+def test_the_label_of_the_walker_shows_its_name_once_and_its_speed():
     source = find_source(
         "Muscle-Walk-W18", policy="trained", as_trained=False, logs=Path("none")
     )
@@ -166,7 +166,7 @@ def test_the_label_of_the_walker_says_its_name_once_and_its_speed():
 
 
 @pytest.mark.parametrize("task", FILMED)
-def test_the_robot_fills_the_picture_and_stands_out_whichever_way_it_turns(
+def test_the_robot_fills_the_picture_with_contrast_in_any_orientation(
     task: str, renderer_works
 ):
     env = worlds_of(task)
@@ -220,8 +220,8 @@ def test_the_film_of_a_shipped_policy_shows_it_large_all_the_time(
             assert (np.abs(middle - 0.5) < 0.25).all(), f"at {middle}"
 
 
-def test_the_camera_goes_along_without_lag_and_does_not_bob():
-    """25 frames a second; 1 m/s ahead, and up and down by 2 cm twice a second."""
+def test_the_camera_follows_without_lag_or_bobbing():
+    """25 frames per second; 1 m/s forward, and up and down by 2 cm twice per second."""
     follower = Follower()
     bob, lags = [], []
     for frame in range(200):

@@ -1,4 +1,4 @@
-"""The page keeps the robot of every shipped policy in view, as its pixels say."""
+"""The page keeps the robot of every shipped policy in view, checked by pixels."""
 
 import time
 from pathlib import Path
@@ -19,18 +19,18 @@ from tests.viewer.clock import Clock
 SHIPPED = {name: place for name in entries() if (place := load_task(name).trained)}
 SECONDS = (0, 2, 10, 20, 30)
 PAINT = (1.0, 0.0, 1.0, 1.0)
-"""A colour that nothing else on the page has."""
+"""A colour that appears nowhere else on the page."""
 
 
 def paint(spec: mujoco.MjSpec) -> None:
-    """Give what can move the colour."""
+    """Set this colour on all moving parts."""
     for geom in spec.geoms:
         if geom.parent.name not in ("world", "terrain"):
             geom.rgba, geom.material = PAINT, ""
 
 
 def painted(picture: Path) -> np.ndarray:
-    """Places of the robot's pixels, as shares of width and height."""
+    """Return positions of the robot's pixels, as fractions of width and height."""
     pixels = np.asarray(Image.open(picture).convert("RGB")).astype(int)
     red, green, blue = np.moveaxis(pixels, -1, 0)
     is_robot = (red > 2 * green + 30) & (blue > 2 * green + 30)
@@ -39,7 +39,7 @@ def painted(picture: Path) -> np.ndarray:
 
 
 def look(browser: Browser, file: Path, *, least: int, seconds: float = 300.0):
-    """The robot's pixels, as soon as the page shows as many, or after some seconds."""
+    """Return the robot's pixels, once the page shows enough, or after some seconds."""
     limit = time.monotonic() + seconds
     while True:
         browser.screenshot(file)
@@ -75,7 +75,7 @@ def test_the_page_keeps_the_robot_in_view_for_thirty_seconds(task: str, tmp_path
                 clock.now += env.step_dt
                 viewer.update()
             viewer.draw()
-            time.sleep(1.0)  # The page has its own pace.
+            time.sleep(1.0)  # The page is updated asynchronously.
             places = look(browser, tmp_path / f"{seconds}.png", least=100)
             assert len(places) >= 100, f"{seconds} s: {len(places)} pixels"
             middle = np.median(places, axis=0)

@@ -1,6 +1,6 @@
-"""The viewer's server answers pages of this machine, and refuses those of other sites.
+"""Viewer server: accepts pages of this machine, and refuses those of other sites.
 
-Requests are written by hand to a real server, so that every header is the test's own.
+Requests are sent to a real server with exactly the headers of the test.
 """
 
 import socket
@@ -36,7 +36,7 @@ def server() -> Iterator[LocalServer]:
 
 
 def status(server: viser.ViserServer, *headers: str) -> int:
-    """Status of the answer to a request with these headers and no others."""
+    """Return the status of a request with only these headers."""
     lines = "\r\n".join(("GET / HTTP/1.1", *headers, "", ""))
     with socket.create_connection(("127.0.0.1", server.get_port()), 30.0) as line:
         line.sendall(lines.encode())
@@ -51,7 +51,7 @@ def answered(kind: tuple[str, ...]) -> int:
 @KINDS
 @pytest.mark.parametrize("port", ["", ":8080", ":9000"])
 @pytest.mark.parametrize("name", ["localhost", "127.0.0.1", "[::1]", "LocalHost"])
-def test_the_page_answers_local_names_at_any_port(server, kind, name, port):
+def test_the_page_accepts_local_names_at_any_port(server, kind, name, port):
     host = f"Host: {name}{port}"
     assert status(server, host, *kind) == answered(kind)
     own = f"Origin: http://{name.lower()}{port}"
@@ -108,7 +108,7 @@ def test_a_request_without_one_host_is_refused(server, kind):
     assert status(server, *reversed(both), *kind) == 403
 
 
-def test_the_refusal_says_what_is_wrong_and_what_is_accepted(server):
+def test_the_refusal_names_the_error_and_the_accepted_hosts(server):
     with socket.create_connection(("127.0.0.1", server.get_port()), 30.0) as line:
         line.sendall(b"GET / HTTP/1.1\r\nHost: evil.example\r\n\r\n")
         text = line.makefile("rb").read().decode()
@@ -116,7 +116,7 @@ def test_the_refusal_says_what_is_wrong_and_what_is_accepted(server):
 
 
 def test_viser_sends_the_scene_to_its_own_page(server):
-    """The whole handshake, as the page does it: messages come."""
+    """The complete handshake, as by the page: messages arrive."""
     at = f"127.0.0.1:{server.get_port()}"
     own: Any = f"http://{at}"
     name: Any = f"viser-v{viser.__version__}"
@@ -127,7 +127,7 @@ def test_viser_sends_the_scene_to_its_own_page(server):
 
 
 def test_the_servers_of_others_are_left_alone(server):
-    """What is replaced while viser starts is back, and viser's own is unchecked."""
+    """Functions replaced during viser's start are restored."""
     assert websockets.asyncio.server.serve.__module__ == "websockets.asyncio.server"
     other = viser.ViserServer(host="127.0.0.1", port=0, verbose=False)
     try:
@@ -136,8 +136,8 @@ def test_the_servers_of_others_are_left_alone(server):
         other.stop()
 
 
-def test_a_viser_whose_requests_cannot_be_checked_serves_nothing(monkeypatch):
-    """A later viser that starts its server in another way is refused."""
+def test_a_viser_without_request_checks_is_not_started(monkeypatch):
+    """A later viser that starts its server differently is refused."""
     kept = websockets.asyncio.server.serve
     started = []
 

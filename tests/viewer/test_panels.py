@@ -1,4 +1,4 @@
-"""Panels of the page: cameras, policies, figures, groups, hands on the robot."""
+"""Panels of the page: cameras, policies, figures, groups, handles."""
 
 import asyncio
 import re
@@ -62,7 +62,7 @@ def page(arms: ManagerBasedRlEnv) -> Iterator[WebViewer]:
 # Cameras.
 
 
-def test_pictures_of_the_chosen_world_are_shown_while_they_are_asked_for(page):
+def test_pictures_of_the_selected_world_are_shown_while_enabled(page):
     (panel,) = page.cameras
     panel.update()
     assert {shown.image.shape for shown in panel.pictures.values()} == {(1, 1, 3)}
@@ -110,7 +110,7 @@ def test_greys_grow_with_depth_and_objects_have_colours_of_their_own():
     assert min(apart) > 30
 
 
-def test_frusta_stand_where_the_cameras_are_and_look_where_they_look(page):
+def test_frusta_match_the_position_and_direction_of_the_cameras(page):
     (panel,) = page.cameras
     page.draw()
     assert panel.frusta == {}
@@ -195,7 +195,7 @@ def test_another_checkpoint_acts_from_the_next_step_on(run):
         page.close()
 
 
-def test_a_policy_that_ships_leaves_nothing_to_choose(page):
+def test_a_shipped_policy_leaves_no_choice(page):
     place = load_task("Cartpole-Balance").trained
     assert place is not None
     menu = list_checkpoints(place, page.player.env, agent_cfg(), best=False)
@@ -208,18 +208,18 @@ def test_a_policy_that_ships_leaves_nothing_to_choose(page):
 
 
 def commands(page: WebViewer) -> list[Any]:
-    """Commands that a key stands for."""
+    """Commands of keys."""
     return list(page.server.gui._command_handle_from_uuid.values())
 
 
 def switches(page: WebViewer, label: str) -> list[Any]:
-    """Controls of the page by their label."""
+    """Return controls of the page by their label."""
     handles = page.server.gui._gui_input_handle_from_uuid.values()
     return [each for each in handles if each.label == label]
 
 
-def test_groups_of_geoms_are_switched_off_and_on_the_ground_too():
-    """Go1's looks are in group 2, and the ground in group 0."""
+def test_groups_of_geoms_can_be_hidden_and_so_can_the_ground():
+    """Go1's visual geoms are in group 2, and the ground in group 0."""
     env = ManagerBasedRlEnv(VelocityGo1FlatCfg(seed=1))
     page = WebViewer(Player(env, ZeroPolicy(env), seed=0, clock=Clock()), port=0)
     try:
@@ -242,7 +242,7 @@ def test_groups_of_geoms_are_switched_off_and_on_the_ground_too():
 
 
 def test_the_figures_of_the_episode_are_those_that_it_logs(page):
-    """Distances are the means of the steps so far, here by hand."""
+    """Distances are the means of the steps so far, by hand arithmetic."""
     panel, player, world = page.terms["Metrics"], page.player, page.page.world
     goal = player.env.command_manager.term("goal")
     player.reset()
@@ -265,7 +265,7 @@ def test_the_figures_of_the_episode_are_those_that_it_logs(page):
     assert re.search(r">success</span><span>\+1.0000<", panel.bars.content)
 
 
-# An arm by hand.
+# Teleoperation of an arm.
 
 
 @pytest.fixture
@@ -279,7 +279,7 @@ def driven(arms: ManagerBasedRlEnv) -> Iterator[WebViewer]:
 
 
 def grasp_pose(env: ManagerBasedRlEnv, world: int) -> tuple[np.ndarray, np.ndarray]:
-    """Place of the gripper, m, and its axes as columns, by MuJoCo's kinematics."""
+    """Return the gripper's position, m, and axes as columns, by MuJoCo's kinematics."""
     model, data = env.sim.engine.mj_model_of(world), env.sim.engine.mj_data_of(world)
     mujoco.mj_kinematics(model, data)
     site = data.site("robot/grasp_site")
@@ -292,8 +292,8 @@ def wait(page: WebViewer, steps: int) -> None:
     page.update()
 
 
-def test_presses_move_the_gripper_as_far_as_they_say(driven):
-    """Forward, left and up by buttons and keys; the other world stays where it is."""
+def test_presses_move_the_gripper_by_the_stated_distance(driven):
+    """Forward, left and up by buttons and keys; the other world is unchanged."""
     env, (panel,) = driven.player.env, driven.hands
     driven.scene.env_idx = 1
     driven.update()
@@ -340,7 +340,7 @@ def test_presses_turn_the_gripper_and_close_it(driven):
     assert (joint_pos > 0.03).all()
 
 
-def test_a_target_stays_near_the_gripper_and_goes_with_a_reset(driven):
+def test_a_target_stays_near_the_gripper_and_moves_with_a_reset(driven):
     env, policy = driven.player.env, driven.player.rollout.policy
     for _ in range(20):
         policy.push("up", 0)
@@ -369,7 +369,7 @@ def test_a_target_stays_near_the_gripper_and_goes_with_a_reset(driven):
     ids=["turned left by 90 degrees", "rolled by 90 degrees"],
 )
 def test_presses_go_by_the_axes_of_a_base_that_is_turned(base):
-    """Ahead, left and up, and each turn, in the axes of the base, by MuJoCo's maths."""
+    """Forward, left and up, and each rotation, in the base axes, by MuJoCo's maths."""
     cfg = LiftYamIKCfg(seed=1).play()
     cfg.scene.num_envs = 1
     env = ManagerBasedRlEnv(cfg)
@@ -402,21 +402,21 @@ def test_presses_go_by_the_axes_of_a_base_that_is_turned(base):
         assert same == pytest.approx(1.0, abs=1e-6), name
 
 
-def test_what_has_no_inverse_kinematics_is_not_driven_by_hand():
+def test_tasks_without_inverse_kinematics_cannot_be_teleoperated():
     env = ManagerBasedRlEnv(env_cfg(worlds=1))
     fault = "use_relative_mode, as in Lift-Yam-IK.* task: 'force' .AffineAction."
     with pytest.raises(ViewerError, match=fault):
         TeleopPolicy(env)
 
 
-# Things that are dragged.
+# Dragging.
 
 
 DragPhase = Literal["start", "update", "end"]
 
 
 def drag(page: WebViewer, phase: DragPhase, **pose: tuple[float, ...]) -> None:
-    """Do what viser does when a visitor drags the handles."""
+    """Simulate a visitor who drags the handles."""
     handles = page.drags[0].handles
     for name, value in pose.items():
         setattr(handles._impl, name, np.array(value))
@@ -426,10 +426,10 @@ def drag(page: WebViewer, phase: DragPhase, **pose: tuple[float, ...]) -> None:
     page.update()
 
 
-def test_a_cube_follows_its_handles_and_falls_when_it_is_let_go(page):
-    """Held at 0.5 m for 10 steps of 40 ms, then let go for 5: it falls by 0.2 m.
+def test_a_cube_follows_its_handles_and_falls_when_released(page):
+    """Held at 0.5 m for 10 steps of 40 ms, then released for 5: it falls by 0.2 m.
 
-    The other world, and all but the cube, do what they would have done.
+    The other world, and everything except the cube, are unaffected.
     """
     (panel,), env = page.drags, page.player.env
     alone = env.get_state()
@@ -466,7 +466,7 @@ def test_a_cube_follows_its_handles_and_falls_when_it_is_let_go(page):
     assert panel.handles.position == pytest.approx(cube.root_pos_w[0].numpy())
 
 
-def test_what_floats_is_dragged_and_what_stands_in_some_worlds_is_not():
+def test_floating_objects_can_be_dragged_and_those_absent_in_some_worlds_cannot():
     cfg = LiftYamMixedCfg(seed=0)
     cfg.scene.num_envs = 2
     assert find_free(ManagerBasedRlEnv(cfg)) == {}

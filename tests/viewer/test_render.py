@@ -1,4 +1,4 @@
-"""Frames, grids, what is drawn into them, and videos."""
+"""Frames, grids, overlays, and videos."""
 
 import builtins
 import json
@@ -68,7 +68,7 @@ def cartpoles(num_envs: int = 3) -> ManagerBasedRlEnv:
 
 
 def redness(picture: np.ndarray) -> np.ndarray:
-    """Where a picture is red, shape (height, width), bool."""
+    """Return the red pixels of an image, shape (height, width), bool."""
     red, green, blue = (picture[..., c].astype(int) for c in range(3))
     return (red > 60) & (red > 2 * green) & (red > 2 * blue)
 
@@ -85,7 +85,7 @@ def test_a_grid_is_as_square_as_it_can_be_and_leaves_the_rest_black():
     assert not picture[3:, 8:].any() and not picture[2].any()
 
 
-def test_a_grid_of_nothing_is_refused():
+def test_an_empty_grid_is_refused():
     with pytest.raises(ValueError, match="0 images"):
         tile([])
 
@@ -125,7 +125,7 @@ def test_marks_beyond_the_room_of_a_scene_are_left_out():
     assert marks.put_into(scene, 0) == 2
 
 
-def test_contact_arrows_add_up_to_the_weight_of_what_rests():
+def test_contact_arrows_add_up_to_the_weight_of_resting_objects():
     model, data = boxed()
     for _ in range(500):
         mujoco.mj_step(model, data)
@@ -140,7 +140,7 @@ def test_contact_arrows_add_up_to_the_weight_of_what_rests():
 # Frames.
 
 
-def test_a_frame_shows_a_box_where_the_camera_looks(renderer_works):
+def test_a_frame_shows_a_box_at_the_cameras_target(renderer_works):
     model, data = boxed()
     view = ViewerCfg(lookat=(0.0, 0.0, 0.5), distance=4.0)
     canvas = Canvas(model, 161, 101)
@@ -171,7 +171,7 @@ def test_a_marked_frame_differs_from_a_plain_one_only_near_the_mark(renderer_wor
 
 
 def test_edges_are_smooth_as_if_many_samples_had_been_drawn():
-    """A disc and a bar that leans, against the mean of 16 samples a pixel."""
+    """A disc and a slanted bar, compared with the mean of 16 samples per pixel."""
 
     def draw(size: int) -> np.ndarray:
         y, x = (np.mgrid[:size, :size] + 0.5) / size
@@ -192,7 +192,7 @@ def test_edges_are_smooth_as_if_many_samples_had_been_drawn():
 
 
 def test_a_film_draws_while_the_worlds_go_on(renderer_works, tmp_path):
-    """Its frames are those of the moments that were added, not of later ones."""
+    """Its frames show the states at the time of adding, not later ones."""
     pytest.importorskip("imageio_ffmpeg")
     env = cartpoles()
     entity, everyone = env.scene.entity("cartpole"), torch.ones(3, dtype=torch.bool)
@@ -216,9 +216,7 @@ def test_a_film_draws_while_the_worlds_go_on(renderer_works, tmp_path):
         assert int(np.argmin(errors)) == index
 
 
-def test_what_goes_wrong_while_a_film_is_drawn_is_raised(
-    renderer_works, tmp_path, monkeypatch
-):
+def test_an_error_in_rendering_a_film_is_raised(renderer_works, tmp_path, monkeypatch):
     pytest.importorskip("imageio_ffmpeg")
     env = cartpoles()
     film = WorldVideo(tmp_path / "film.mp4", 20.0, env.sim, env.scene, env.cfg.viewer)
@@ -229,7 +227,7 @@ def test_what_goes_wrong_while_a_film_is_drawn_is_raised(
     assert not list(tmp_path.iterdir())
 
 
-def test_what_goes_wrong_with_one_frame_is_raised_by_the_next(
+def test_an_error_in_one_frame_is_raised_by_the_next(
     renderer_works, tmp_path, monkeypatch
 ):
     pytest.importorskip("imageio_ffmpeg")
@@ -289,8 +287,8 @@ def test_a_body_or_a_world_that_is_not_there_is_named():
         Offscreen(env.sim, env.scene, ViewerCfg(), worlds=(0, 3))
 
 
-def test_a_machine_without_opengl_is_told_why_and_what_helps():
-    """In a process of its own: the way to OpenGL is chosen once."""
+def test_a_machine_without_opengl_gets_the_reason_and_a_remedy():
+    """In a separate process, because the OpenGL backend is selected once."""
     code = (
         "import mujoco\n"
         "from mjlab.render import Canvas, GlError\n"
@@ -311,7 +309,7 @@ def test_a_machine_without_opengl_is_told_why_and_what_helps():
 
 @pytest.mark.parametrize("first", ["import mujoco", "import mjlab, mujoco"])
 def test_cameras_need_no_variable_where_there_is_no_display(renderer_works, first):
-    """In a process of its own, as a notebook on a server is."""
+    """In a separate process, like a notebook on a server."""
     code = (
         f"{first}\n"
         "import mjlab\n"
@@ -363,10 +361,10 @@ def test_frames_of_another_size_and_files_of_another_kind_are_refused(tmp_path):
     video.close()
 
 
-def test_a_video_on_a_full_disk_is_one_line_and_leaves_nothing(
+def test_a_video_on_a_full_disk_gives_one_line_and_leaves_no_file(
     tmp_path, capfd, monkeypatch
 ):
-    """The kernel refuses what is written to /dev/full as a full disk does."""
+    """Writes to /dev/full fail as on a full disk."""
     pytest.importorskip("imageio_ffmpeg")
     monkeypatch.setattr(Path, "touch", lambda part, **_: part.symlink_to("/dev/full"))
     noise = np.random.default_rng(0).integers(0, 255, (60, 480, 640, 3), np.uint8)
@@ -397,7 +395,7 @@ def test_a_video_in_a_folder_that_cannot_be_is_one_line(tmp_path, capfd):
     assert said == f"error: Cannot write to {path} (not a directory).\n"
 
 
-def test_a_video_without_ffmpeg_names_what_to_install(tmp_path, monkeypatch):
+def test_a_video_without_ffmpeg_names_the_package_to_install(tmp_path, monkeypatch):
     normal = builtins.__import__
 
     def without(name, *arguments, **more):
@@ -411,7 +409,7 @@ def test_a_video_without_ffmpeg_names_what_to_install(tmp_path, monkeypatch):
 
 
 def test_the_room_is_there_before_mujoco_is():
-    """So that it can be told how to draw before it is imported."""
+    """So that the backend can be selected before it is imported."""
     code = (
         "import json, os, sys\n"
         "from mjlab.render import prepare_gl\n"
@@ -491,7 +489,7 @@ def test_frames_of_a_walker_show_which_muscles_work():
     assert change[0] > 0.3 > -0.3 > change[2], "More red, and less blue."
 
 
-def test_a_film_tells_how_many_frames_are_done_of_how_many(tmp_path, renderer_works):
+def test_a_film_reports_the_number_of_finished_frames(tmp_path, renderer_works):
     env = cartpoles()
     told: list[tuple[int, int]] = []
     player = Player(env, ZeroPolicy(env))

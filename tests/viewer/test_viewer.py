@@ -1,4 +1,4 @@
-"""Players and viewers: what steps the worlds, what a page asks for, who may listen."""
+"""Players and viewers: stepping, requests of a page, and access."""
 
 import re
 import socket
@@ -53,7 +53,7 @@ def make_player(env: ManagerBasedRlEnv | None = None) -> tuple[Player, Clock]:
 
 
 @pytest.mark.parametrize(("speed", "steps"), [(0.5, 10), (1.0, 20), (2.0, 40)])
-def test_a_second_holds_as_many_steps_as_the_speed_says(speed: float, steps: int):
+def test_a_second_contains_the_number_of_steps_at_its_speed(speed: float, steps: int):
     player, clock = make_player()
     player.set_speed(speed)
     done = player.tick()
@@ -64,7 +64,7 @@ def test_a_second_holds_as_many_steps_as_the_speed_says(speed: float, steps: int
     assert abs(done - steps) <= 1
 
 
-def test_a_player_waits_for_what_is_left_of_a_step():
+def test_a_player_waits_for_the_rest_of_a_step():
     player, clock = make_player()
     player.set_speed(10.0)
     player.tick()
@@ -76,17 +76,17 @@ def test_a_player_waits_for_what_is_left_of_a_step():
 def test_a_long_wait_is_not_made_up_for():
     player, clock = make_player()
     times = iter([clock.now + 60.0] + [clock.now + 60.0 + 0.02 * i for i in range(99)])
-    player._clock = lambda: next(times)  # Each look at the clock costs 20 ms.
+    player._clock = lambda: next(times)  # Each reading of the clock costs 20 ms.
     assert player.tick() == 2
     assert player.tick() <= 2
 
 
 @pytest.mark.parametrize("speed", [1.0, 2.0])
-def test_after_a_stall_time_goes_on_at_its_speed(speed: float, monkeypatch):
-    """The machine sleeps for 5 s: 100 steps are due, of which a tick does its budget.
+def test_after_a_stall_time_continues_at_its_speed(speed: float, monkeypatch):
+    """After a sleep of 5 s, 100 steps are due, of which a tick runs its budget.
 
-    A step takes 20 ms, and a tick begins none after 33 ms, so it does 2. From then on
-    10 ms pass between two ticks, and a step takes no time.
+    A step takes 20 ms, and a tick starts none after 33 ms, so it runs 2. Afterwards 10
+    ms pass between two ticks, and a step takes no time.
     """
     player, clock = make_player()
     player.set_speed(speed)
@@ -106,7 +106,7 @@ def test_after_a_stall_time_goes_on_at_its_speed(speed: float, monkeypatch):
     for _ in range(100):
         clock.now += 0.01
         player.tick()
-    # One step that was due, the time of the two steps, and 1 s.
+    # One due step, the duration of the two steps, and 1 s.
     assert len(done) <= 1 + round((1.0 + 2 * 0.02) * speed / STEP) + 1
     assert len(done) >= round(1.0 * speed / STEP) - 1
 
@@ -123,7 +123,7 @@ def test_after_a_pause_time_does_not_rush():
     assert player.tick() == 1
 
 
-def test_time_stands_still_while_it_is_paused_and_single_steps_count():
+def test_time_is_frozen_while_paused_and_single_steps_count():
     player, clock = make_player()
     player.pause()
     clock.now += 1.0
@@ -150,7 +150,7 @@ def test_one_world_is_reset_and_the_others_go_on():
     assert player.env.episode_length_buf.tolist() == [0, 0, 0]
 
 
-def test_what_acts_is_told_which_worlds_begin_anew():
+def test_the_policy_is_notified_of_reset_worlds():
     env = ManagerBasedRlEnv(CartpoleBalanceCfg(seed=1, episode_length_s=2 * STEP))
     told: list[list[bool]] = []
 
@@ -179,7 +179,7 @@ def test_a_speed_that_is_none_is_refused():
         player.set_speed(0.0)
 
 
-# Commands by hand.
+# Manual commands.
 
 
 def test_a_driven_command_holds_and_a_released_one_is_drawn_again(dogs):
@@ -192,7 +192,7 @@ def test_a_driven_command_holds_and_a_released_one_is_drawn_again(dogs):
         player.step()
     target = torch.tensor([0.5, -0.25, 0.1])
     assert torch.allclose(command[2], target)
-    # Turning follows the heading in some worlds; velocities stay as they were drawn.
+    # The yaw rate follows the heading in some worlds; velocities stay as sampled.
     assert torch.equal(command[[0, 1, 3], :2], before[[0, 1, 3], :2])
     player.reset(2)
     player.answer()
@@ -223,7 +223,7 @@ def test_the_policy_observes_the_command_that_is_driven(dogs):
 
 
 def test_arrows_point_where_a_turned_robot_is_to_go(dogs):
-    """A robot that is turned by 90 degrees and told to go forward goes along y."""
+    """A robot at a yaw of 90 degrees with a forward command moves along y."""
     player, _ = make_player(dogs)
     name, drive = next(iter(player.drives.items()))
     term: Any = dogs.command_manager.term(name)
@@ -244,7 +244,7 @@ def test_arrows_point_where_a_turned_robot_is_to_go(dogs):
     drive.release()
 
 
-def test_what_is_not_a_velocity_is_not_driven():
+def test_a_command_that_is_not_a_velocity_cannot_be_driven():
     player, _ = make_player()
     assert player.drives == {}
 
@@ -284,7 +284,7 @@ def test_the_page_shows_which_muscles_of_the_chosen_world_work():
 
 
 def press(handle: Any) -> None:
-    """Do what viser does when a visitor uses a control."""
+    """Simulate a visitor who uses a control."""
     from viser import GuiEvent
 
     callbacks = list(handle._impl.update_cb)
@@ -294,7 +294,7 @@ def press(handle: Any) -> None:
 
 
 def listening(port: int) -> set[str]:
-    """Addresses, as the kernel writes them, on which a port is open."""
+    """Return the addresses of an open port, in the kernel's format."""
     found = set()
     for table in ("tcp", "tcp6"):
         path = Path("/proc/net") / table
@@ -309,7 +309,7 @@ def listening(port: int) -> set[str]:
 @pytest.mark.skipif(not Path("/proc/net/tcp").exists(), reason="only Linux says")
 def test_the_page_is_served_to_this_machine_and_to_no_other(page):
     port = int(page.url.rpartition(":")[2])
-    assert listening(port) == {"0100007F"}  # 127.0.0.1, and nothing else.
+    assert listening(port) == {"0100007F"}  # Only 127.0.0.1.
     with urllib.request.urlopen(page.url) as answer:
         text = answer.read().decode()
     assert answer.status == 200 and "<html" in text
@@ -319,7 +319,7 @@ def test_the_page_is_served_to_this_machine_and_to_no_other(page):
 
 
 def test_no_visitor_opens_a_tunnel(page, monkeypatch):
-    """viser's own handler of the visitor's request leads to our refusal."""
+    """viser's own handler of the visitor's request calls our refusal."""
     import viser._viser
     from viser._messages import ShareUrlRequest
 
@@ -335,7 +335,7 @@ def test_no_visitor_opens_a_tunnel(page, monkeypatch):
     assert page.server._share_tunnel is None
 
 
-def test_the_page_says_how_fast_time_passes(page):
+def test_the_page_shows_the_simulation_speed(page):
     page.player.real_time_factor = 0.083
     page.controls.update()
     assert re.search(r">Speed</td><td>0\.08x<", page.controls.status.content)
@@ -346,7 +346,7 @@ def test_the_page_says_how_fast_time_passes(page):
 
 
 def test_a_scene_without_camera_sensors_has_no_tab_of_cameras(page):
-    """Go1's model has a camera of its own, for viewers, which is no sensor."""
+    """Go1's model has a camera for viewers, which is not a sensor."""
     assert page.player.env.sim.mj_model.ncam == 1
     assert page.cameras == []
 
@@ -406,7 +406,7 @@ def test_sliders_and_joystick_drive_the_chosen_world(page):
     assert not drive.is_active
 
 
-def test_sliders_show_what_the_chosen_world_is_told_until_a_hand_tells_it(page):
+def test_sliders_show_the_command_of_the_selected_world_until_moved(page):
     player, (name, panel) = page.player, next(iter(page.commands.items()))
     command = player.env.command_manager.get_command(name)
     player.pause()
@@ -427,7 +427,7 @@ def test_sliders_show_what_the_chosen_world_is_told_until_a_hand_tells_it(page):
     page.update()
 
 
-def test_bars_and_plot_show_what_each_term_added(page):
+def test_bars_and_plot_show_the_contribution_of_each_term(page):
     player = page.player
     player.pause()
     for _ in range(3):
@@ -473,10 +473,10 @@ def test_drawing_the_page_changes_no_bit_of_the_simulation(page):
 
 @pytest.mark.slow
 @pytest.mark.skipif(find_browser() is None, reason="there is no Chromium")
-def test_a_browser_shows_the_page_and_asks_no_other_host(page, tmp_path):
-    """A visitor pauses, makes a step, and looks at the rewards, with a mouse.
+def test_a_browser_shows_the_page_without_other_hosts(page, tmp_path):
+    """A visitor pauses, runs a step, and opens the rewards, with a mouse.
 
-    The browser finds no other host, so the page works without one.
+    The browser cannot reach other hosts, so the page works offline.
     """
     page.player._clock = time.perf_counter
     stop = threading.Event()
@@ -509,7 +509,7 @@ def test_a_browser_shows_the_page_and_asks_no_other_host(page, tmp_path):
     assert outside == {"http://127.0.0.1"}
 
 
-def test_a_viewer_whose_extra_is_not_installed_says_what_to_install(monkeypatch):
+def test_a_viewer_without_its_extra_suggests_the_installation(monkeypatch):
     monkeypatch.delitem(sys.modules, "mjlab.viewer.web", raising=False)
     monkeypatch.setitem(sys.modules, "viser", None)
     with pytest.raises(ViewerError, match=r'pip install "mjlab-fused\[viewer\]"'):
@@ -519,7 +519,7 @@ def test_a_viewer_whose_extra_is_not_installed_says_what_to_install(monkeypatch)
 # The window.
 
 
-def test_without_a_display_the_window_says_what_else_there_is(monkeypatch):
+def test_without_a_display_the_window_suggests_alternatives(monkeypatch):
     monkeypatch.delenv("DISPLAY", raising=False)
     monkeypatch.delenv("WAYLAND_DISPLAY", raising=False)
     monkeypatch.setattr("sys.platform", "linux")
@@ -528,7 +528,7 @@ def test_without_a_display_the_window_says_what_else_there_is(monkeypatch):
         NativeViewer(player)
 
 
-def test_keys_of_the_window_do_what_they_say():
+def test_keys_of_the_window_work_as_documented():
     player, _ = make_player()
     window = object.__new__(NativeViewer)
     window.player, window.world = player, 0
@@ -549,7 +549,7 @@ def test_keys_of_the_window_do_what_they_say():
     assert player.env.episode_length_buf.tolist() == [0, 1, 1]
 
 
-# Clips that are followed.
+# Tracked clips.
 
 
 @pytest.fixture(scope="module")
@@ -589,7 +589,7 @@ def test_a_slider_begins_an_episode_anywhere_in_a_clip_and_follows_it(dancers):
         expected = motion.root_pos[frame]
         assert robot.root_pos_w[0].numpy() == pytest.approx(expected, abs=1e-5)
         assert torch.equal(robot.joint_pos[1], other), "The other world goes on."
-        # What acts sees the place that was chosen.
+        # The policy observes the selected time.
         seen = player.rollout.observations["actor"][0, :29].numpy()
         assert seen == pytest.approx(motion.joint_pos[frame + 1], abs=1e-5)
         panel.update()
@@ -624,7 +624,7 @@ def test_errors_of_the_last_step_are_plotted(dancers):
             player.step_once()
             page.update()
             panel.update()
-            # The reference that the step was to reach, in the frame before this one's.
+            # The reference of the step, one frame before the current one.
             term = dancers.command_manager.term("motion")
             row = term.row[0] - 1
             now = dancers.scene.entity("robot").data.joint_pos[0]

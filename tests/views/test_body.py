@@ -1,4 +1,4 @@
-"""Views of bodies by hand."""
+"""Views of bodies, by hand arithmetic."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""Merged views, against a loop over the worlds and the members' own views."""
+"""Merged views, compared with a loop over the worlds and the members' views."""
 
 import pytest
 import torch
@@ -41,14 +41,14 @@ def draw_two(scene: Scene) -> torch.Tensor:
 
 
 def some(scene: Scene) -> torch.Tensor:
-    """A mask of which no row is chosen by the same rule as the members."""
+    """A mask that is unrelated to the choice of members."""
     return torch.arange(scene.num_envs) % 3 != 1
 
 
 # Reading.
 
 
-def test_a_merged_entity_reads_in_each_world_what_its_member_reads(scene: Scene):
+def test_a_merged_entity_reads_its_member_in_each_world(scene: Scene):
     which = draw(scene)
     merged = views.of(scene).merge_entities(MEMBERS, which)
     singles = [views.of(scene).view(name) for name in MEMBERS]
@@ -85,7 +85,7 @@ def test_a_view_of_two_of_three_reads_both_members_in_their_order(scene: Scene):
             assert merged.mass[i, slot] == single.mass[i]
 
 
-def test_merged_bodies_and_links_read_what_their_members_read(scene: Scene):
+def test_merged_bodies_and_links_read_their_members(scene: Scene):
     names = ["plain/door", "full/door", "full/drawer"]
     which = draw(scene)
     merged = views.of(scene).merge_links(
@@ -107,7 +107,7 @@ def test_merged_bodies_and_links_read_what_their_members_read(scene: Scene):
             assert torch.equal(two.velocity[i, slot], singles[member].velocity[i])
 
 
-def test_what_is_absent_reads_as_zero_and_its_pose_as_the_identity(scene: Scene):
+def test_absent_bodies_read_as_zero_with_an_identity_pose(scene: Scene):
     present = some(scene)
     merged = views.of(scene).merge_entities(MEMBERS, draw(scene), present)
     body = views.of(scene).merge_bodies(["cube/box"], present=present)
@@ -126,7 +126,7 @@ def test_what_is_absent_reads_as_zero_and_its_pose_as_the_identity(scene: Scene)
     assert torch.equal(merged.present, present)
 
 
-def test_a_view_follows_a_choice_that_is_drawn_anew(scene: Scene):
+def test_a_view_follows_a_choice_that_is_drawn_again(scene: Scene):
     which, present = draw(scene), some(scene)
     merged = views.of(scene).merge_entities(MEMBERS, which, present)
     which.copy_((which + 1) % 3)
@@ -220,10 +220,10 @@ def test_merged_joints_and_bodies_are_written_to_the_chosen_member(scene: Scene)
     assert (boxes.lin_vel_w[mask] == torch.tensor([1.0, 0.0, 0.0])).all()
 
 
-# What cannot be merged.
+# Invalid merges.
 
 
-def test_merging_nothing_or_one_thing_twice_is_an_error(four: Scene):
+def test_merging_an_empty_list_or_a_duplicate_is_an_error(four: Scene):
     for merge in (
         views.of(four).merge_bodies,
         views.of(four).merge_entities,
@@ -270,7 +270,7 @@ def test_a_merged_view_is_no_member_of_another(four: Scene):
     )
 
 
-def test_a_choice_that_means_nothing_is_an_error_when_the_view_is_made(four: Scene):
+def test_an_invalid_choice_is_an_error_when_the_view_is_created(four: Scene):
     def complaint(
         which: torch.Tensor | None, present: torch.Tensor | None = None
     ) -> str:

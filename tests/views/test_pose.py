@@ -1,4 +1,4 @@
-"""Poses, against products of 4x4 matrices in numpy."""
+"""Poses, compared with products of 4x4 matrices in NumPy."""
 
 import math
 
@@ -10,7 +10,7 @@ from mjlab.views import Pose, PoseError
 
 
 def rotation(quat: np.ndarray) -> np.ndarray:
-    """Rodrigues' formula from the axis and angle that the quaternion says."""
+    """Return Rodrigues' formula from the quaternion's axis and angle."""
     w, v = quat[0], quat[1:]
     angle = 2.0 * math.atan2(np.linalg.norm(v), w)
     axis = v / np.linalg.norm(v)
@@ -74,7 +74,7 @@ def test_points_move_as_homogeneous_vectors_do():
     np.testing.assert_allclose(A.transform_points(points), expected, atol=1e-5)
 
 
-def test_one_pose_goes_with_any_number_of_poses():
+def test_one_pose_combines_with_any_number_of_poses():
     for one in (A[:1], A[0]):
         np.testing.assert_allclose(
             matrices(one * B), matrices(A[:1]) @ matrices(B), atol=1e-5
@@ -123,7 +123,7 @@ def test_poses_are_chosen_as_rows_of_a_tensor_are():
     assert torch.equal(A[torch.tensor([4, 0])].raw, A.raw[[4, 0]])
     assert [len(A), len(A[1:3]), len(A[mask])] == [5, 2, 2]
     with pytest.raises(IndexError):
-        A[:, 0]  # The seven numbers are no rows.
+        A[:, 0]  # The seven numbers are not rows.
 
 
 def test_position_and_orientation_can_be_set():
@@ -137,7 +137,7 @@ def test_position_and_orientation_can_be_set():
     assert not torch.equal(A.p, pose.p)
 
 
-def test_what_is_no_pose_is_said():
+def test_an_invalid_pose_is_refused_with_the_reason():
     with pytest.raises(PoseError) as error:
         Pose(torch.zeros(4, 6))
     assert str(error.value) == (

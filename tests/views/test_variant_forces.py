@@ -1,4 +1,4 @@
-"""Contact forces between what is another object in each world and a fixed table."""
+"""Contact forces between objects that differ per world and a fixed table."""
 
 from collections.abc import Sequence
 
@@ -25,7 +25,7 @@ MASSES = {"light": 0.3, "heavy": 2.0, "ball": 0.7, "cabinet": 5.0, None: 0.0}
 
 
 def table() -> EntityCfg:
-    """A block that does not move, 0.2 m high."""
+    """A fixed block, 0.2 m high."""
     xml = f"""<mujoco><worldbody><body name="table">
       <geom type="box" size="1 1 {TOP / 2}" pos="0 0 {TOP / 2}"/>
     </body></worldbody></mujoco>"""
@@ -42,7 +42,7 @@ def ball(mass: float) -> EntityCfg:
 
 
 def options() -> dict[str, EntityCfg]:
-    """Boxes and a ball, of one tree."""
+    """Boxes and a ball with the same tree."""
     return {
         "light": box(MASSES["light"], 0.05, (0.0, 0.0, TOP + 0.05)),
         "heavy": box(MASSES["heavy"], 0.12, (0.0, 0.0, TOP + 0.12)),
@@ -68,7 +68,7 @@ def check_weights(backend: str, *, merged: bool) -> None:
     torch.testing.assert_close(force[:, 2], weights, rtol=0.01, atol=1e-6)
     assert float(force[:, :2].abs().max()) < 0.01 * float(weights.max())
     assert force[2].tolist() == [0.0, 0.0, 0.0]
-    # The other way round, from nothing else, and on the whole.
+    # In the opposite direction, from no other object, and in total.
     other = views.of(scene).pairwise_contact_force("table", "object")
     assert torch.equal(other, -force)
     ground = views.of(scene).pairwise_contact_force("object", "terrain")
@@ -82,7 +82,7 @@ def check_weights(backend: str, *, merged: bool) -> None:
 def check_mujocos_contacts(
     sim: Simulation, force: torch.Tensor, listed: Sequence[str | None]
 ) -> None:
-    """The vertical forces are the sums over MuJoCo's own contacts."""
+    """Compare vertical forces with sums over MuJoCo's contacts."""
     for number, name in enumerate(listed):
         data = sim.engine.batch.get_data(number)  # pyright: ignore[reportAttributeAccessIssue]
         model = sim.engine.mj_model_of(number)

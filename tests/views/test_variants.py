@@ -1,4 +1,4 @@
-"""Entities that are another object in each world, against models compiled alone."""
+"""Entities that differ per world, compared with models compiled alone."""
 
 import dataclasses
 from collections.abc import Iterator
@@ -110,7 +110,7 @@ def compile_alone(
     sim: SimulationCfg,
     others: dict[str, EntityCfg],
 ) -> mujoco.MjModel:
-    """The scene with that object in every world, with these flags of its bodies."""
+    """The scene with that object in every world, with these body flags."""
     key = (id(option), tuple(simple), str(sim))
     if key not in _ALONE:
         entities: dict[str, EntityCfg | VariantsCfg] = {**others, "object": option}
@@ -119,7 +119,7 @@ def compile_alone(
         for body, its in zip(own, simple, strict=True):
             if not its:
                 body.simple = False
-        # The option's spec is kept too, so that nothing else gets its identity.
+        # The option's spec is kept alive, so that its id is not reused.
         _ALONE[key] = compile_model(spec, sim), option
     return _ALONE[key][0]
 
@@ -155,7 +155,7 @@ class Twin:
         self.mocap = mocap if mocap >= 0 else None
 
     def start(self) -> None:
-        """Take over the state of the world."""
+        """Copy the state of the world."""
         self.data.qpos[:] = self.read("qpos")[self.qpos]
         self.data.qvel[:] = self.read("qvel")[self.qvel]
         if self.mocap is not None:
@@ -163,7 +163,7 @@ class Twin:
             self.data.mocap_quat[0] = self.read("mocap_quat")[self.mocap]
 
     def read(self, field: str) -> np.ndarray:
-        """The engine's own numbers: on the native engine those of float64."""
+        """The engine's own numbers: float64 on the native engine."""
         if self._sim.backend.engine == "native":
             return self._sim.engine.batch.bind(field)[self.world]  # pyright: ignore[reportAttributeAccessIssue]
         return getattr(self._sim.data, field)[self.world].numpy()
@@ -192,7 +192,7 @@ def velocities(model: mujoco.MjModel, joints: list[int]) -> list[int]:
 
 
 def start_moving(scene: Scene, twins: list[Twin], height: float = 0.15) -> None:
-    """Throw the objects, each world another way; what lies idle stays at rest."""
+    """Throw the objects, differently in each world; inactive parts stay at rest."""
     mask = everyone(scene)
     for entity in scene.entities.values():
         entity.reset_to_default(mask)
@@ -215,7 +215,7 @@ def worst_differences(
     height: float = 0.15,
     others: dict[str, EntityCfg] | None = None,
 ) -> dict[str, float]:
-    """The largest difference of each option from its twins, which have to collide."""
+    """Return the maximum difference of each option from its twins."""
     worlds = range(scene.num_envs)
     twins = [Twin(scene, world, options, others or {}) for world in worlds]
     start_moving(scene, twins, height)
@@ -231,7 +231,7 @@ def worst_differences(
     return worst
 
 
-# --- Each world is as if its object were alone ---------------------------------------
+# --- Each world behaves as with its object alone --------------------------------------
 
 
 def test_free_objects_of_one_tree_move_bit_for_bit_as_if_alone() -> None:
@@ -253,8 +253,8 @@ def test_objects_of_other_trees_move_bit_for_bit_as_if_alone() -> None:
 
 
 def test_a_dense_jacobian_sums_over_idle_joints_which_shows_in_the_last_bits() -> None:
-    # MuJoCo multiplies dense matrices four columns at a time, so that other columns,
-    # though they are zero, change the order in which terms are added.
+    # MuJoCo multiplies dense matrices four columns at a time, so additional columns of
+    # zeros change the order of sums.
     options = objects()
     scene = build(VariantsCfg(options=options), 16, sim=native(jacobian="dense"))
     worst = worst_differences(scene, options, steps=100)
@@ -348,7 +348,8 @@ def test_masses_are_those_of_the_single_objects() -> None:
     )
 
 
-# --- What is not there does nothing --------------------------------------------------
+# --- Absent objects have no effect
+# ------------------------------------------------------
 
 
 @pytest.fixture(scope="module")
@@ -376,7 +377,7 @@ def test_contacts_are_between_the_world_and_its_object(mixed: Scene) -> None:
             assert len(names - {"terrain"}) == 1
 
 
-def test_what_lies_idle_stays_where_it_is(mixed: Scene) -> None:
+def test_inactive_bodies_stay_at_their_position(mixed: Scene) -> None:
     variants = mixed.variants["object"]
     for number, entity in enumerate(variants.members.values()):
         idle = variants.which != number
@@ -431,7 +432,7 @@ def test_the_merged_view_has_the_joints_of_each_object(mixed: Scene) -> None:
     assert bool((view.joint_pos[~has] == 0.0).all())
 
 
-# --- Which world has what ------------------------------------------------------------
+# --- Assignment of objects ------------------------------------------------------------
 
 
 def test_a_world_has_the_same_object_whatever_the_number_of_worlds() -> None:
@@ -449,7 +450,7 @@ def test_weights_are_shares_of_the_worlds() -> None:
     cfg = VariantsCfg(options=options, weights=weights, absent=0.2)
     names = build(cfg, 1000).variants["object"].names()
     assert names.count("mesh") == 0
-    # Four standard deviations of a binomial share.
+    # Four standard deviations of a binomial fraction.
     assert abs(names.count("box") / 1000 - 0.6) < 0.062
     assert abs(names.count("sphere") / 1000 - 0.2) < 0.051
     assert abs(names.count(None) / 1000 - 0.2) < 0.051
@@ -491,10 +492,10 @@ def redrawn() -> Scene:
     return build(VariantsCfg(options=objects(), redraw=True), 32)
 
 
-def test_a_reset_draws_anew_and_leaves_other_worlds_alone() -> None:
+def test_a_reset_draws_again_and_leaves_other_worlds_unchanged() -> None:
     scene = redrawn()
     variants, sim = scene.variants["object"], scene.sim
-    sim.model["body_mass"][:] *= 1.5  # As an event may have.
+    sim.model["body_mass"][:] *= 1.5  # As in an event.
     before, names = sim.snapshot(), variants.names()
     mask = torch.arange(32) < 16
     sim.reset(mask)
@@ -508,7 +509,7 @@ def test_a_reset_draws_anew_and_leaves_other_worlds_alone() -> None:
             assert torch.equal(before[key][16:], after[key][16:]), key
 
 
-def test_what_was_drawn_anew_moves_as_if_alone() -> None:
+def test_newly_drawn_worlds_move_as_if_simulated_alone() -> None:
     options = objects()
     cfg = VariantsCfg(options=options, redraw=True)
     scene = build(cfg, 48, sim=native(jacobian="sparse"))
@@ -523,15 +524,15 @@ def test_what_was_drawn_anew_moves_as_if_alone() -> None:
 
 
 @pytest.mark.slow
-def test_on_warp_worlds_drawn_anew_are_as_if_built_so_from_the_beginning() -> None:
+def test_on_warp_newly_drawn_worlds_equal_worlds_built_that_way() -> None:
     options = objects()
-    for name in FAST:  # Low enough that they touch the ground.
+    for name in FAST:  # Low enough to touch the ground.
         options[name].init_state = InitialStateCfg(pos=(0.0, 0.0, 0.055))
     cfg = VariantsCfg(options=options, redraw=True, absent=0.1)
     drawn = build(cfg, 32, sim=config("warp"))
     first, some = drawn.variants["object"].names(), torch.arange(32) < 24
     for mask in (everyone(drawn), some, some):
-        drawn.sim.step()  # What is drawn anew has moved and touched before.
+        drawn.sim.step()  # Redrawn objects have moved and had contacts before.
         drawn.sim.reset(mask)
         drawn.variants["object"]._rng.advance(mask)
         drawn.reset(mask)
@@ -577,7 +578,7 @@ def cartpole_with_objects(num_envs: int, **variants: Any) -> CartpoleBalanceCfg:
 @pytest.mark.parametrize(
     "engine", ["native", pytest.param("warp", marks=pytest.mark.slow)]
 )
-def test_an_environment_draws_anew_as_episodes_end_and_returns_to_a_snapshot(
+def test_an_environment_draws_again_as_episodes_end_and_returns_to_a_snapshot(
     engine: Any,
 ) -> None:
     cfg = cartpole_with_objects(16, redraw=True, absent=0.2)
@@ -606,13 +607,13 @@ def test_an_environment_draws_anew_as_episodes_end_and_returns_to_a_snapshot(
     env.close()
 
 
-def test_the_start_up_report_says_which_path_was_taken() -> None:
+def test_the_start_up_report_shows_the_path_used() -> None:
     env = ManagerBasedRlEnv(cartpole_with_objects(2))
     assert "Entity 'object': 3 options in 2 trees" in str(env)
     env.close()
 
 
-def test_what_the_object_decides_cannot_be_randomised_too() -> None:
+def test_properties_of_the_option_cannot_be_randomised_too() -> None:
     cfg = cartpole_with_objects(2)
     asset = SceneEntityCfg("object.box+sphere")
     cfg.events["mass"] = EventTermCfg(
@@ -626,7 +627,7 @@ def test_what_the_object_decides_cannot_be_randomised_too() -> None:
         ManagerBasedRlEnv(cfg)
 
 
-def test_a_term_that_names_a_merged_entity_is_told_its_members() -> None:
+def test_a_term_that_names_a_merged_entity_suggests_its_members() -> None:
     scene = build(VariantsCfg(options=only("box", "cabinet")), 2)
     with pytest.raises(UnknownNameError) as error:
         scene.entity("object")
@@ -637,7 +638,7 @@ def test_a_term_that_names_a_merged_entity_is_told_its_members() -> None:
     )
 
 
-# --- What cannot be ------------------------------------------------------------------
+# --- Invalid configurations -----------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -690,9 +691,7 @@ def test_a_term_that_names_a_merged_entity_is_told_its_members() -> None:
         ),
     ],
 )
-def test_variants_that_mean_nothing_are_refused(
-    change: dict[str, object], message: str
-) -> None:
+def test_invalid_variants_are_refused(change: dict[str, object], message: str) -> None:
     options = {"box": free("box"), "ball": free("sphere")}
     cfg = dataclasses.replace(VariantsCfg(options=options), **change)
     with pytest.raises(VariantsError) as error:

@@ -1,4 +1,4 @@
-"""Views of bodies, joints and entities, against MuJoCo C and per-entity reads."""
+"""Views of bodies, joints and entities, compared with MuJoCo C and entity data."""
 
 from collections.abc import Iterator
 from types import SimpleNamespace
@@ -38,7 +38,7 @@ def small() -> Scene:
 
 
 def in_mujoco(scene: Scene, world: int) -> mujoco.MjData:
-    """The state of a world in MuJoCo C, computed there from qpos and qvel."""
+    """The state of a world in MuJoCo C, computed from qpos and qvel."""
     model = scene.sim.mj_model
     data = mujoco.MjData(model)
     for field in ("qpos", "qvel", "mocap_pos", "mocap_quat"):
@@ -51,7 +51,7 @@ def in_mujoco(scene: Scene, world: int) -> mujoco.MjData:
 def object_velocity(
     model: mujoco.MjModel, data: mujoco.MjData, body: int
 ) -> np.ndarray:
-    """MuJoCo's own velocity of a body's frame, linear before angular."""
+    """Return MuJoCo's velocity of a body's frame, linear before angular."""
     both = np.zeros(6)
     kind = mujoco.mjtObj.mjOBJ_XBODY
     mujoco.mj_objectVelocity(model, data, kind, body, both, 0)
@@ -65,7 +65,7 @@ def everyone(scene: Scene) -> torch.Tensor:
 # The packed state.
 
 
-def test_the_packed_state_is_that_of_mujoco(scene: Scene):
+def test_the_packed_state_equals_mujocos(scene: Scene):
     model = scene.sim.mj_model
     packed = views.of(scene).rigid_body_data
     assert packed.shape == (scene.num_envs, model.nbody, 13)
@@ -104,7 +104,7 @@ def test_the_packed_state_is_computed_once_and_again_after_a_step():
     ).all()
 
 
-def test_reading_velocities_asks_forward_for_no_more_than_the_velocity_stage():
+def test_reading_velocities_requires_only_the_velocity_stage():
     scene = make_world(furniture(), 2).scene
     with scene.sim.reads.record() as names:
         views.of(scene).rigid_body_data.sum()
@@ -129,14 +129,14 @@ def test_a_body_view_reads_its_column_of_the_packed_state(scene: Scene):
     assert view.present.tolist() == [True] * scene.num_envs
 
 
-def test_a_body_of_the_scene_itself_stands_still(scene: Scene):
+def test_a_body_of_the_scene_itself_has_zero_velocity(scene: Scene):
     view = views.of(scene).body("terrain")
     assert view.pose.raw.tolist() == [[0, 0, 0, 1, 0, 0, 0]] * scene.num_envs
     assert view.is_static().all()
     assert not views.of(scene).body("cube/box").is_static().any()
 
 
-def test_an_entity_view_reads_what_the_entity_does(scene: Scene):
+def test_an_entity_view_equals_the_entity(scene: Scene):
     view, data = views.of(scene).view("full"), scene.entities["full"].data
     assert torch.equal(view.root_pose.raw, data.root_pose_w)
     assert torch.equal(view.root_vel_w, data.root_vel_w)
@@ -154,7 +154,7 @@ def test_an_entity_view_reads_what_the_entity_does(scene: Scene):
     assert views.of(scene).view("full") is view
 
 
-def test_what_stands_still_is_static(small: Scene):
+def test_bodies_that_cannot_move_are_static(small: Scene):
     assert views.of(small).view("cube").is_static().all()
     velocity = torch.tensor([[0.02, 0.0, 0.0, 0.0, 0.0, 0.0], [0.0] * 5 + [0.05]])
     views.of(small).view("cube").write_root_velocity(everyone(small), velocity)
@@ -250,7 +250,7 @@ def test_reading_and_writing_views_can_be_captured_in_a_graph(
         for value in (merged.is_static(), merged.mass, merged.qlimits, merged.dof):
             assert value.shape[0] == 2
 
-    use()  # The first read of a field makes its tensor.
+    use()  # The first read of a field creates its tensor.
     small.invalidate()
     with watch(SimpleNamespace(sim=small.sim), monkeypatch) as seen:
         use()
@@ -261,7 +261,7 @@ def test_reading_and_writing_views_can_be_captured_in_a_graph(
     assert seen.problems, "the watch itself works"
 
 
-# What cannot be.
+# Invalid names.
 
 
 def test_unknown_names_come_with_the_nearest(small: Scene):
@@ -283,7 +283,7 @@ def test_unknown_names_come_with_the_nearest(small: Scene):
         )
 
 
-def test_what_cannot_be_written_says_why(small: Scene):
+def test_unwritable_views_are_refused_with_the_reason(small: Scene):
     mask = everyone(small)
     pose, velocity = torch.zeros(2, 7), torch.zeros(2, 6)
     with pytest.raises(ViewError) as error:
@@ -316,7 +316,7 @@ def test_what_cannot_be_written_says_why(small: Scene):
     )
 
 
-def test_a_body_without_one_joint_of_its_own_says_so(small: Scene):
+def test_a_body_without_a_single_joint_is_refused_by_name(small: Scene):
     with pytest.raises(ViewError) as error:
         _ = views.of(small).body("full/case").joint
     assert str(error.value) == (

@@ -1,4 +1,4 @@
-"""Where worlds and learner are: chosen, refused, and said."""
+"""Placement of worlds and learner: selection, errors, and report."""
 
 import json
 import os
@@ -25,7 +25,7 @@ without_cuda = pytest.mark.skipif(
 
 
 @without_cuda
-def test_each_placement_says_where_everything_is() -> None:
+def test_each_placement_reports_the_devices() -> None:
     found = {
         name: find_placement(name, cores=5) for name in ("dual", "cpu", "warp-cpu")
     }
@@ -60,7 +60,7 @@ def test_the_program_of_the_page_trains(
 
 
 @without_cuda
-def test_the_gpu_is_asked_for_in_vain_where_there_is_none() -> None:
+def test_a_missing_gpu_is_refused() -> None:
     with pytest.raises(PlacementError) as caught:
         find_placement("gpu")
     message = str(caught.value)
@@ -76,13 +76,13 @@ def test_a_gpu_runs_all_of_a_step_as_one_graph(monkeypatch: pytest.MonkeyPatch) 
     assert (place.device, place.physics, place.workers) == ("cuda:0", "cuda:0", None)
     applied = place.applied(env_cfg())
     assert (applied.sim.backend, applied.mode) == ("warp", "fused")
-    # Worlds of workers stay on the CPU, whatever the learner has.
+    # Worlds of workers stay on the CPU, for any device of the learner.
     dual = find_placement("dual", cores=2)
     assert (dual.device, dual.physics) == ("cuda:0", "cpu")
     assert dual.reason == "CUDA is available"
 
 
-def test_what_contradicts_itself_is_refused() -> None:
+def test_contradictory_placements_are_refused() -> None:
     with pytest.raises(PlacementError, match=r"workers=2 needs placement 'dual'; "):
         find_placement("cpu", workers=2)
     with pytest.raises(PlacementError) as caught:
@@ -154,7 +154,7 @@ def children_of(process: int) -> list[int]:
 
 
 def shared_files(processes: list[int]) -> set[Path]:
-    """Files of shared memory that processes have open or mapped."""
+    """Return shared memory files that processes have open or mapped."""
     found = set()
     for process in processes:
         maps = Path(f"/proc/{process}/maps").read_text()
@@ -175,7 +175,7 @@ def assert_gone(processes: list[int], shared: set[Path]) -> None:
 
 @pytest.mark.slow
 @without_cuda
-def test_the_script_says_the_placement_and_every_tensors_device(
+def test_the_script_prints_the_placement_and_every_tensors_device(
     tmp_path: Path,
 ) -> None:
     process = start(
@@ -216,7 +216,7 @@ def test_killing_a_worker_ends_the_run_and_leaves_a_good_checkpoint(
     assert json.loads((run / "run.json").read_text())["status"] == "failed"
     checkpoint = find_checkpoint(run)
     assert find_fault(checkpoint) is None
-    # And the run goes on from there, with another number of workers.
+    # And the run resumes from there, with another number of workers.
     done = int(checkpoint.stem.removeprefix("model_"))
     resumed = start(
         tmp_path,
@@ -237,7 +237,7 @@ def test_a_signal_to_all_processes_finishes_the_iteration_and_saves(
     read_until(process, r"^3/")
     workers = children_of(process.pid)
     shared = shared_files([process.pid, *workers])
-    # As a terminal does, and a scheduler.
+    # As a terminal or a scheduler does.
     os.killpg(process.pid, number)
     output, _ = process.communicate(timeout=60)
     assert process.returncode == 0, output

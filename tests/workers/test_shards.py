@@ -1,4 +1,4 @@
-"""Figures of several workers put together, by hand."""
+"""Merged figures of several workers, by hand arithmetic."""
 
 from typing import Any
 
@@ -23,7 +23,7 @@ def test_a_figure_of_a_curriculum_is_the_mean_over_workers(name: str) -> None:
 
 
 def test_a_worker_leaves_it_to_the_whole_to_give_up_on_lost_worlds() -> None:
-    """One of its four worlds is a quarter of its own, and little of all."""
+    """One of its four worlds is a quarter of its own, and a small part of all."""
     cfg: ManagerBasedRlEnvCfg = CartpoleBalanceCfg(max_nonfinite_share=0.01)
     own = shard_cfg(cfg, 4, seed=3)
     assert own.max_nonfinite_share == 1.0

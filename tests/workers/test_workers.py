@@ -1,4 +1,4 @@
-"""Worlds in worker processes are the worlds of one process, bit for bit."""
+"""Worlds in worker processes equal the worlds of one process, bit for bit."""
 
 import dataclasses
 import os
@@ -31,9 +31,9 @@ from tests.worlds.rl_runs import agent_cfg, differing, env_cfg, flat_state
 
 ROOT = Path(__file__).resolve().parents[2]
 WORLDS = 8
-# Sums over worlds, added up in another order: figures, which nothing learns from.
+# Sums over worlds in another order: figures, which learning does not use.
 FIGURES = {"log.sums_and_count", "log.latest", "curriculum.values"}
-# Workers leave the share of diverged worlds to the process that has all worlds.
+# The parent process checks the fraction of diverged worlds, not the workers.
 SHARE = {"quarantine.since"}
 
 
@@ -96,7 +96,7 @@ def test_steps_and_resets_give_the_bits_of_one_process(
     assert torch.equal(workers.episode_length_buf, alone.episode_length_buf)
 
 
-def test_a_state_goes_from_one_process_to_workers_and_back(
+def test_a_state_passes_from_one_process_to_workers_and_back(
     workers: WorkerEnv, alone: ManagerBasedRlEnv
 ) -> None:
     alone.reset(seed=1)
@@ -127,7 +127,7 @@ def test_the_learner_can_set_how_far_episodes_are(
     assert int(workers.episode_length_buf[6]) == 3  # 18 and 2 steps, then a new one.
 
 
-def test_what_is_returned_never_changes_later(workers: WorkerEnv) -> None:
+def test_returned_tensors_are_never_modified_later(workers: WorkerEnv) -> None:
     seen: Any = workers.reset(seed=3)[0]["actor"]
     _, reward, *_ = workers.step(actions(0, WORLDS, 1))
     kept = seen.clone(), reward.clone()
@@ -150,9 +150,9 @@ def test_figures_of_episodes_are_those_of_all_worlds(
     assert workers.health() == (0, 0)
 
 
-def test_workers_have_one_thread_and_nothing_of_a_gpu(workers: WorkerEnv) -> None:
+def test_workers_have_one_thread_and_no_gpu(workers: WorkerEnv) -> None:
     for process in workers.processes:
-        # What the system says of them, whatever they say of themselves.
+        # Checked through the operating system, not through the workers.
         maps = Path(f"/proc/{process}/maps").read_text()
         assert "libcuda.so" not in maps
         assert "/warp/bin/" not in maps
@@ -178,14 +178,14 @@ def test_training_with_workers_is_training_without(
     assert not {name for name in differences if "shared/" in name or "random" in name}
     names = {name.rsplit("/", 1)[-1] for name in differences}
     assert names <= FIGURES | SHARE, differences
-    # Where worlds are does not matter to a checkpoint.
+    # Checkpoints do not depend on the placement.
     resumed = TrainingLoop(workers, agent_cfg(4))
     resumed.resume(tmp_path / "alone")
     resumed.run()
     assert resumed.iteration == 4
 
 
-# What cannot be.
+# Invalid use.
 
 
 def test_an_action_of_another_shape_is_refused(workers: WorkerEnv) -> None:
@@ -193,7 +193,7 @@ def test_an_action_of_another_shape_is_refused(workers: WorkerEnv) -> None:
         workers.step(torch.zeros(1, 1))
 
 
-def test_workers_reset_in_the_same_step_or_say_that_they_cannot(
+def test_workers_reset_in_the_same_step_or_refuse(
     workers: WorkerEnv,
 ) -> None:
     workers.choose_resets("same_step", final_obs=workers.cfg.final_obs)
@@ -219,7 +219,7 @@ def noop(env: Any, mask: torch.Tensor) -> None:
 
 
 class gate(ManagerTermBase):
-    """A curriculum that looks at all worlds, though it does nothing."""
+    """A curriculum that reads all worlds, without effect."""
 
     couples_worlds = True
 
@@ -272,11 +272,11 @@ def test_counts_are_added_and_rows_are_put_side_by_side() -> None:
     assert differing(shape.merged(parts), whole) == []
 
 
-# Workers that fail.
+# Failing workers.
 
 
 def breaks(env: Any) -> torch.Tensor:
-    """A figure that cannot be computed any more in the third step."""
+    """Metric that fails in the third step."""
     if int(env.episode_length_buf.max()) >= 3:
         raise RuntimeError("this term is broken")
     return torch.zeros(env.num_envs)
@@ -310,7 +310,7 @@ def test_closed_workers_are_not_stepped() -> None:
 
 
 @pytest.mark.slow
-def test_a_worker_that_cannot_begin_says_why() -> None:
+def test_a_worker_that_cannot_start_reports_the_reason() -> None:
     cfg = env_cfg(worlds=2)
     cfg.metrics["broken"] = MetricsTermCfg(func=fails_in_workers)
     with pytest.raises(WorkerError, match="only here"):
@@ -318,7 +318,7 @@ def test_a_worker_that_cannot_begin_says_why() -> None:
 
 
 def fails_in_workers(env: Any) -> torch.Tensor:
-    """A figure that only the learner's process can compute."""
+    """Metric that only the learner's process can compute."""
     if os.environ.get("CUDA_VISIBLE_DEVICES") == "":
         raise RuntimeError("only here")
     return torch.zeros(env.num_envs)
@@ -326,7 +326,7 @@ def fails_in_workers(env: Any) -> torch.Tensor:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGSTOP])
-def test_a_worker_that_dies_or_stands_still_ends_the_run_soon(
+def test_a_worker_that_dies_or_hangs_ends_the_run_soon(
     number: signal.Signals,
 ) -> None:
     env = make_workers(2, timeout_s=4.0)
@@ -352,9 +352,9 @@ def test_a_worker_that_dies_or_stands_still_ends_the_run_soon(
 
 
 def hangs(env: Any) -> torch.Tensor:
-    """A figure that a worker computes for ever from the third step on.
+    """Metric that a worker computes forever from the third step on.
 
-    As it is there, it sees what the worker has imported, and that it has one thread.
+    Until then it checks the worker's imports, and that it has one thread.
     """
     if os.environ.get("CUDA_VISIBLE_DEVICES") == "":
         assert not [name for name in sys.modules if name.split(".")[0] == "warp"]
@@ -366,7 +366,7 @@ def hangs(env: Any) -> torch.Tensor:
 
 @pytest.mark.slow
 def test_a_worker_that_hangs_ends_with_a_learner_that_is_killed() -> None:
-    """The kernel says which processes there are, and in which state."""
+    """The kernel reports existing processes, and their states."""
     code = (
         "import torch; from tests.workers import test_workers as t\n"
         "cfg = t.env_cfg(worlds=2)\n"
@@ -381,7 +381,7 @@ def test_a_worker_that_hangs_ends_with_a_learner_that_is_killed() -> None:
     assert learner.stdout is not None
     processes = [int(each) for each in learner.stdout.readline().split()]
     assert len(processes) == 2 and all(runs(each) for each in processes)
-    time.sleep(2.0)  # By now they hang in the third step.
+    time.sleep(2.0)  # Now they hang in the third step.
     learner.kill()
     learner.wait()
     deadline = time.monotonic() + 5.0
@@ -394,7 +394,7 @@ def test_a_worker_that_hangs_ends_with_a_learner_that_is_killed() -> None:
 
 
 def runs(process: int) -> bool:
-    """Return whether a process is there and is no zombie."""
+    """Return whether a process exists and is not a zombie."""
     try:
         status = Path(f"/proc/{process}/stat").read_text()
     except FileNotFoundError:
@@ -403,7 +403,7 @@ def runs(process: int) -> bool:
 
 
 def hangs_at_once(env: Any) -> torch.Tensor:
-    """A figure that a worker never has, so that it is not built."""
+    """Metric that a worker cannot create, so that it is not built."""
     while os.environ.get("CUDA_VISIBLE_DEVICES") == "":
         time.sleep(0.01)
     return torch.zeros(env.num_envs)
@@ -418,13 +418,13 @@ def test_a_worker_that_hangs_in_a_term_is_found_within_its_timeout() -> None:
     with pytest.raises(WorkerError, match=r"Worker 0 .* not responded for 3 s\."):
         for step in range(9):
             env.step(actions(step, 4, 1))
-    # What ends a worker that does not listen takes 5 s more.
+    # Ending a hung worker takes 5 s more.
     assert time.monotonic() - began < 15.0
     assert not any(is_alive(process) for process in processes)
 
 
 @pytest.mark.slow
-def test_a_worker_that_hangs_while_it_builds_is_found_by_a_limit_of_its_own() -> None:
+def test_a_worker_that_hangs_while_building_is_found_by_a_separate_limit() -> None:
     cfg = env_cfg(worlds=2)
     cfg.metrics["endless"] = MetricsTermCfg(func=hangs_at_once)
     with pytest.raises(WorkerError, match=r"Worker 0 .* not responded for 8 s\."):

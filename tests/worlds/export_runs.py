@@ -1,4 +1,4 @@
-"""Policies with weights by chance, for the tests of ONNX files."""
+"""Policies with random weights, for the tests of ONNX files."""
 
 import dataclasses
 from dataclasses import replace
@@ -26,7 +26,7 @@ Numbers = np.ndarray
 
 
 def cartpole() -> CartpoleBalanceCfg:
-    """Episodes of two seconds; the actor sees all stages and its own past."""
+    """Episodes of two seconds; the actor has all observation stages and a history."""
     cfg = CartpoleBalanceCfg(episode_length_s=2.0, seed=3)
     old = cfg.observations["actor"]
     assert old is not None
@@ -60,7 +60,7 @@ def cartpole() -> CartpoleBalanceCfg:
 
 
 def stir(network: torch.nn.Module, seed: int = 0) -> None:
-    """Give every weight, bias and running mean a value by chance."""
+    """Set every weight, bias and running mean to a random value."""
     chance = torch.Generator().manual_seed(seed)
     for name, tensor in network.state_dict().items():
         if not tensor.is_floating_point():
@@ -74,7 +74,7 @@ def stir(network: torch.nn.Module, seed: int = 0) -> None:
 
 
 def save(folder: Path, env_cfg: ManagerBasedRlEnvCfg, agent: AgentCfg) -> Path:
-    """Save a policy that nobody trained; return the checkpoint."""
+    """Save an untrained policy; return the checkpoint."""
     scene = dataclasses.replace(env_cfg.scene, num_envs=2)
     env = ManagerBasedRlEnv(dataclasses.replace(env_cfg, scene=scene), device="cpu")
     groups = sorted({group for seen in agent.obs_groups.values() for group in seen})
@@ -96,7 +96,7 @@ def save(folder: Path, env_cfg: ManagerBasedRlEnvCfg, agent: AgentCfg) -> Path:
 def write(
     folder: Path, env_cfg: ManagerBasedRlEnvCfg, agent: AgentCfg, task: str = "T"
 ) -> tuple[Path, Exported]:
-    """Save a policy and write its file; return the checkpoint and what was written."""
+    """Save a policy and export it; return checkpoint and file."""
     checkpoint = save(folder, env_cfg, agent)
     exported = export_policy(
         checkpoint,
@@ -110,22 +110,22 @@ def write(
 
 @dataclasses.dataclass
 class Moment:
-    """A control step that was recorded, shapes (num_envs, ...)."""
+    """A recorded control step, shapes (num_envs, ...)."""
 
     measured: dict[str, Numbers]
-    """What the file's inputs would have been told."""
+    """Inputs of the file."""
 
     action: Numbers
-    """What the network did."""
+    """Action of the network."""
 
     begins: Numbers
-    """Whether an episode began with this step, bool."""
+    """Whether an episode started with this step, bool."""
 
     ends: Numbers
-    """Whether it ended with it, bool."""
+    """Whether it ended with this step, bool."""
 
     targets: dict[str, Numbers]
-    """Targets of the robot after it, by quantity."""
+    """Targets of the robot after the step, by quantity."""
 
 
 def record(
@@ -138,7 +138,7 @@ def record(
     steps: int,
     worlds: int = 2,
 ) -> list[Moment]:
-    """What torch does in an environment, and what could be measured there."""
+    """Recorded outputs of torch in an environment, and the measurable inputs."""
     groups = {**env_cfg.observations, GROUP: input_group(env_cfg, contract)}
     scene = dataclasses.replace(env_cfg.scene, num_envs=worlds)
     cfg = dataclasses.replace(env_cfg, scene=scene, observations=groups)

@@ -11,7 +11,7 @@ from mjlab.sim.views import Reads
 
 
 class FakeEnv:
-    """What terms read of an environment, and whatever a test hangs onto it."""
+    """Environment interface of terms, with attributes added by tests."""
 
     def __init__(self, num_envs: int = 4, *, seed: int = 7, **extras: Any) -> None:
         self.num_envs = num_envs
@@ -28,10 +28,10 @@ class FakeEnv:
             setattr(self, name, value)
 
     def mask(self, *worlds: int) -> torch.Tensor:
-        """The mask that holds for `worlds`."""
+        """Return the mask of `worlds`."""
         return torch.tensor([i in worlds for i in range(self.num_envs)])
 
     @property
     def everyone(self) -> torch.Tensor:
-        """The mask that holds for all worlds."""
+        """The mask of all worlds."""
         return torch.ones(self.num_envs, dtype=torch.bool)

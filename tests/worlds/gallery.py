@@ -1,7 +1,7 @@
-"""A scene of known geometry, for what looks at it: rays, heights and cameras.
+"""A scene of known geometry, for rays, heights and cameras.
 
 One small model for both engines, so that Warp's kernels are compiled once. Distances
-are worked out here in numpy, from the equations of the surfaces.
+are computed here with NumPy, from the equations of the surfaces.
 """
 
 from collections.abc import Sequence
@@ -76,7 +76,7 @@ def build_gallery(
 
 
 def random_poses(num_envs: int, seed: int = 0) -> tuple[torch.Tensor, torch.Tensor]:
-    """Positions well above the floor, outside of the objects, and any rotation."""
+    """Positions well above the floor, outside of the objects, and random rotations."""
     generator = torch.Generator().manual_seed(seed)
     pos = torch.rand(num_envs, 3, generator=generator)
     pos = pos * torch.tensor([2.0, 2.0, 1.0]) + torch.tensor([-1.5, -1.5, 1.8])
@@ -99,7 +99,7 @@ def true_distances(
 
 
 def clear_cut(starts: np.ndarray, directions: np.ndarray) -> np.ndarray:
-    """Whether a ray is not so close to an edge that rounding decides what it meets."""
+    """Return whether a ray is clear of edges, where rounding decides."""
     small, what_small = true_distances(starts, directions, -1e-3)
     large, what_large = true_distances(starts, directions, 1e-3)
     with np.errstate(invalid="ignore"):

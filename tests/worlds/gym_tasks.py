@@ -1,4 +1,4 @@
-"""Tasks whose episodes end often and not together, for Gymnasium's forms."""
+"""Tasks with frequent, unsynchronised episode ends, for Gymnasium forms."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -23,17 +23,17 @@ JOINTS = SceneEntityCfg("cartpole", joint_names=("slider", "hinge_1"))
 
 
 def is_tilted(env: Any) -> torch.Tensor:
-    """Whether the pole has left the upright, shape (num_envs,)."""
+    """Return whether the pole is tilted, shape (num_envs,)."""
     return env.scene.entity("cartpole").data.joint_pos[:, 1].abs() > 0.12
 
 
 def is_left(env: Any) -> torch.Tensor:
-    """Whether the cart is on the left, shape (num_envs,)."""
+    """Return whether the cart is left of the centre, shape (num_envs,)."""
     return env.scene.entity("cartpole").data.joint_pos[:, 0] < 0.0
 
 
 def cartpole() -> ManagerBasedRlEnvCfg:
-    """A cartpole that ends when the pole tilts, or after 25 steps."""
+    """Cartpole that ends when the pole tilts, or after 25 steps."""
     cfg = CartpoleBalanceCfg(seed=3, episode_length_s=25 * 0.05)
     cfg.sim.backend = "native"
     cfg.terminations["tilted"] = TerminationTermCfg(func=is_tilted)
@@ -45,7 +45,7 @@ def cartpole() -> ManagerBasedRlEnvCfg:
 
 
 def remembering() -> ManagerBasedRlEnvCfg:
-    """The same with noise, delays and histories, in groups and terms by name."""
+    """The same with noise, delays and histories, in named groups and terms."""
     cfg = cartpole()
     cfg.observations["memory"] = ObservationGroupCfg(
         concatenate_terms=False,
@@ -68,7 +68,7 @@ def remembering() -> ManagerBasedRlEnvCfg:
 
 
 def go1() -> ManagerBasedRlEnvCfg:
-    """A Go1 that walks on a plane, six steps long."""
+    """A Go1 that walks on a plane, for six steps."""
     cfg = load_task("Velocity-Go1-Flat").env()
     cfg.seed, cfg.sim.backend = 3, "native"
     cfg.episode_length_s = 6 * cfg.decimation * cfg.sim.mujoco.timestep
@@ -76,7 +76,7 @@ def go1() -> ManagerBasedRlEnvCfg:
 
 
 def two_terms() -> ManagerBasedRlEnvCfg:
-    """The same with an action term for each pair of legs, named out of order."""
+    """The same with an action term per pair of legs, named out of order."""
     cfg = go1()
     cfg.actions = {
         "rear": mdp.JointPositionActionCfg(joint_names=("R[RL]_.*",), scale=0.3),
@@ -92,7 +92,7 @@ def worlds(
     first_world: int = 0,
     groups: str | Sequence[str] | None = "actor",
 ) -> ManagedWorlds:
-    """Worlds of a config, which is then theirs."""
+    """Return worlds of a config, which they own."""
     cfg.scene.num_envs, cfg.final_obs = num_envs, True
     env = ManagerBasedRlEnv(cfg, device="cpu", first_world=first_world)
     return ManagedWorlds(env, groups=groups)
@@ -114,17 +114,17 @@ def is_over(env: Any) -> torch.Tensor:
 
 
 def succeeds(env: Any) -> torch.Tensor:
-    """In the second step of an episode and in no other."""
+    """True only in the second step of an episode."""
     return env.episode_length_buf == 2
 
 
 def fails(env: Any) -> torch.Tensor:
-    """From the fourth step on."""
+    """True from the fourth step on."""
     return env.episode_length_buf >= 4
 
 
 def scripted() -> ManagerBasedRlEnvCfg:
-    """A counter: it shows and rewards its steps; world i ends after 3 + i, or 6."""
+    """Counter: observation and reward are its steps; world i ends after 3 + i, or 6."""
     cfg = CartpoleBalanceCfg(seed=3, episode_length_s=6 * 0.05)
     cfg.sim.backend, cfg.scale_rewards_by_dt = "native", False
     counter = ObservationTermCfg(func=steps_so_far)

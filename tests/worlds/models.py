@@ -1,4 +1,4 @@
-"""Models that several test files share, so that Warp compiles few of them."""
+"""Models shared by several test files, so that Warp compiles few of them."""
 
 import functools
 import math
@@ -33,12 +33,12 @@ BALL = """
   <actuator><motor name="motor" joint="hinge"/></actuator>
 </mujoco>
 """
-"""A body in free fall with a driven arm, over a floor."""
+"""A body in free fall with a driven arm, above a floor."""
 
 
 @functools.cache
 def g1_model() -> mujoco.MjModel:
-    """The G1 on a plane with position actuators and its bent knees as a keyframe."""
+    """The G1 on a plane with position actuators, and bent knees as a keyframe."""
     spec = mujoco.MjSpec.from_file(str(ROBOTS / "g1.xml"))
     spec.worldbody.add_geom(
         name="floor", type=mujoco.mjtGeom.mjGEOM_PLANE, size=[0, 0, 0.1]

@@ -1,4 +1,4 @@
-"""Motions for tests, made without a solver: joints and a root on smooth paths."""
+"""Motions for tests, without a solver: joints and a root on smooth paths."""
 
 from dataclasses import replace
 from pathlib import Path
@@ -46,7 +46,7 @@ def turning(robot: MotionRobot, frames: int = 101, fps: float = 50.0) -> Motion:
 
 
 def standing(robot: MotionRobot, name: str, seconds: float, speed: float) -> Motion:
-    """The robot stands with swinging arms; `speed` tells such motions apart."""
+    """The robot stands with swinging arms; `speed` makes such motions distinct."""
     frames = round(seconds * 50.0) + 1
     times = np.arange(frames) / 50.0
     default = robot.entity.data.default_root_state[0].double().numpy()
@@ -94,11 +94,11 @@ def saved(folder: Path, *motions: Motion) -> tuple[Path, ...]:
 def tracking_env(
     num_envs: int, clips: tuple[Path, ...] | None = None, **changes: Any
 ) -> ManagerBasedRlEnv:
-    """The G1 that follows clips, with changes of its command.
+    """Return the G1 tracking clips, with changes of its command.
 
     Args:
         num_envs: Number of worlds.
-        clips: The clips. None leaves the task's.
+        clips: The clips. None keeps the task's clips.
         changes: Settings of the command.
     """
     cfg = TrackingG1Cfg(seed=5)
@@ -114,7 +114,7 @@ def tracking_env(
 
 
 def show(env: ManagerBasedRlEnv, clip: int, frames: torch.Tensor) -> None:
-    """Ask world i for frame `frames[i]` of a clip, from 1."""
+    """Set the start of world i to `frames[i]` of a clip, from 1."""
     command = motion_command(env, "motion")
     command.clip.fill_(clip)
     command.begin.copy_(command.table.starts[clip] + frames - 1)
@@ -123,7 +123,7 @@ def show(env: ManagerBasedRlEnv, clip: int, frames: torch.Tensor) -> None:
 
 
 def play(env: ManagerBasedRlEnv, clip: int, frames: torch.Tensor) -> None:
-    """Put the robot of world i into frame `frames[i]` of a clip, exactly."""
+    """Place the robot of world i exactly in frame `frames[i]` of a clip."""
     command = motion_command(env, "motion")
     motion = command.table.motions[clip]
     robot = env.scene.entity("robot")
@@ -143,7 +143,7 @@ def play(env: ManagerBasedRlEnv, clip: int, frames: torch.Tensor) -> None:
 
 
 def kernels(env: ManagerBasedRlEnv) -> torch.Tensor:
-    """The six rewards of being near the reference, by their weights, each world's."""
+    """Return the six weighted tracking rewards of each world."""
     terms = env.reward_manager.terms
     found = [n for n in terms if n.startswith("motion_")]
     weights = {n: env.cfg.rewards[n].weight for n in found}  # type: ignore[union-attr]

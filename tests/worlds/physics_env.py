@@ -1,4 +1,4 @@
-"""An environment of a real scene, and no managers but those a test hangs onto it."""
+"""Environment of a real scene, with only the managers that a test adds."""
 
 from typing import Any
 
@@ -16,7 +16,7 @@ DECIMATION = 4
 
 
 class PhysicsEnv(FakeEnv):
-    """A fake environment whose scene and physics are real, on the native engine."""
+    """Fake environment with real scene and physics, on the native engine."""
 
     def __init__(
         self,
@@ -45,7 +45,7 @@ class PhysicsEnv(FakeEnv):
         self.forward()
 
     def forward(self) -> None:
-        """Make derived quantities current."""
+        """Update derived quantities."""
         self.sim.forward()
         self.scene.refresh()
 
@@ -56,7 +56,7 @@ class PhysicsEnv(FakeEnv):
         self.scene.update(self.physics_dt)
 
     def step(self, action: torch.Tensor) -> None:
-        """Do a step of the environment, up to `forward()`."""
+        """Run a step of the environment, up to `forward()`."""
         self.rng.advance()
         self.action_manager.process_action(action)
         for _ in range(DECIMATION):
@@ -67,6 +67,6 @@ class PhysicsEnv(FakeEnv):
 
 
 def from_xml(xml: str, **fields: object) -> EntityCfg:
-    """An entity of MJCF text."""
+    """Return an entity of MJCF text."""
     source = lambda: mujoco.MjSpec.from_string(xml)  # noqa: E731
     return EntityCfg(source=source, **fields)  # type: ignore[arg-type]

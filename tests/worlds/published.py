@@ -1,8 +1,8 @@
-"""Published robots: their facts as data, and MuJoCo models made of these facts.
+"""Published robots: their properties as data, and MuJoCo models built from them.
 
-`tests/tasks/published/*.json` holds names and numbers of models that others published,
-each with its source and licence. A few shapes are added, since a Menagerie folder has
-meshes and the facts have none.
+`tests/tasks/published/*.json` contains names and numbers of published models, each with
+its source and licence. A few shapes are added, because a Menagerie folder has meshes
+and the data do not.
 """
 
 import json
@@ -17,11 +17,11 @@ FACTS = Path(__file__).parents[1] / "tasks" / "published"
 FOLDERS = {"g1": "unitree_g1", "go1": "unitree_go1", "yam": "i2rt_yam"}
 """Folder of each robot in MuJoCo Menagerie."""
 ARCHIVE = Path(__file__).parents[3] / "shared" / "reference" / "robots.tar.xz"
-"""The files themselves, laid out as Menagerie is. Only some developers have them."""
+"""The original files, in Menagerie's layout. Only some developers have them."""
 
 
 def facts(robot: str) -> dict[str, Any]:
-    """Return what is published of a robot."""
+    """Return the published data of a robot."""
     return json.loads((FACTS / f"{robot}.json").read_text("utf-8"))
 
 
@@ -64,10 +64,10 @@ def _fields(item: Mapping[str, Any], *names: str) -> dict[str, Any]:
 
 
 def write_menagerie(folder: Path) -> None:
-    """Write each robot as Menagerie lays it out, with stand-ins for its meshes.
+    """Write each robot in Menagerie's layout, with stand-ins for its meshes.
 
-    Each body wears one lopsided mesh whose origin, scale and pose differ from body to
-    body, and which the compiler therefore moves and turns.
+    Each body has one asymmetric mesh with its own origin, scale and pose, which the
+    compiler therefore moves and rotates.
     """
     rng = np.random.default_rng(5)
     for robot, name in FOLDERS.items():

@@ -1,4 +1,4 @@
-"""Small runs for the tests of learning: cartpoles with episodes of a second."""
+"""Small runs for learning tests: cartpoles with episodes of a second."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -77,7 +77,7 @@ def make_loop(
 
 
 def flat_state(loop: TrainingLoop) -> dict[str, torch.Tensor]:
-    """Every tensor and number that a run's future depends on, by path."""
+    """Return every tensor and number that affects the future of a run, by path."""
     found: dict[str, torch.Tensor] = {}
 
     def walk(value: Any, path: str) -> None:
@@ -103,7 +103,7 @@ def flat_state(loop: TrainingLoop) -> dict[str, torch.Tensor]:
 
 
 def differing(first: dict[str, torch.Tensor], second: dict[str, torch.Tensor]) -> list:
-    """Names of the tensors that differ in a bit, or that one of the two lacks."""
+    """Return the names of different tensors, and of missing ones."""
     names = sorted(first.keys() ^ second.keys())
     return names + [
         name

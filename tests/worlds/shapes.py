@@ -1,4 +1,4 @@
-"""Every shape that a camera can see, for renderers to be compared."""
+"""Every shape that a camera can render, for comparison of renderers."""
 
 import mujoco
 import numpy as np

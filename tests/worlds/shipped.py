@@ -1,4 +1,4 @@
-"""Files of the policies that ship with tasks."""
+"""Files of shipped policies."""
 
 from pathlib import Path
 
@@ -8,7 +8,7 @@ from mjlab.runs.run import shipped_with
 
 
 def shipped(task: str, folder: Path) -> Exported:
-    """Export the policy that ships with a task, and return what was written."""
+    """Export the shipped policy of a task; return the file."""
     run = shipped_with(task)
     assert run is not None, f"{task} has no policy."
     configs = run.configs()

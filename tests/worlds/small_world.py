@@ -1,6 +1,6 @@
-"""A small robot with one of everything, alone in worlds without managers.
+"""A small robot with every kind of element, in worlds without managers.
 
-What events and curricula act on is real: the native engine, the scene, its entities.
+Engine, scene and entities are real, so that events and curricula can change them.
 """
 
 from collections.abc import Iterable
@@ -61,7 +61,7 @@ BODIES = ("torso", "left_leg", "right_leg")
 
 
 def robot() -> EntityCfg:
-    """The robot, its left hip driven by MuJoCo and its right hip by us."""
+    """The robot, with a native and an explicit actuator at its hips."""
     actuators = (
         PositionActuatorCfg(
             target_names_expr=("left_hip",),
@@ -90,7 +90,7 @@ def small_world(
     terrain: TerrainCfg | None = None,
     **extras: Any,
 ) -> FakeEnv:
-    """Worlds with the robot, and what managers read of an environment."""
+    """Worlds with the robot, and the environment interface of managers."""
     cfg = SceneCfg(num_envs=num_envs, terrain=terrain, entities={"robot": robot()})
     built = build_scene(cfg)
     sim_cfg = SimulationCfg(backend="native", num_threads=1)
@@ -106,10 +106,10 @@ def small_world(
 
 
 def row(env: FakeEnv, kind: mujoco.mjtObj, name: str) -> int:
-    """Id in the compiled model of one of the robot's elements."""
+    """Return the id of one of the robot's elements in the compiled model."""
     return mujoco.mj_name2id(env.sim.mj_model, kind, f"robot/{name}")
 
 
 def rows_equal(one: torch.Tensor, other: torch.Tensor) -> torch.Tensor:
-    """Which worlds have the same bits in two tensors, shape (num_envs,)."""
+    """Return the worlds with equal bits in two tensors, shape (num_envs,)."""
     return (one == other).view(one.shape[0], -1).all(dim=1)

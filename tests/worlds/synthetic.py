@@ -1,7 +1,7 @@
-"""A task with every feature on, for the properties that all tasks must have.
+"""A task with every feature, for tests of properties of all tasks.
 
-A Go1 with delays in actuators and observations, histories, noise, every mode of event,
-randomised masses whose constants follow, commands, a curriculum, contact sensors and
+A Go1 with delays in actuators and observations, histories, noise, every event mode,
+randomised masses with derived constants, commands, a curriculum, contact sensors and
 ray casters.
 """
 
@@ -42,7 +42,7 @@ TRUNK = SceneEntityCfg("robot", body_names="trunk")
 
 
 def robot() -> EntityCfg:
-    """The Go1 with explicit servos whose commands arrive late."""
+    """The Go1 with delayed explicit servos."""
     cfg = go1_cfg()
     cfg.articulation.actuators = (
         IdealPdActuatorCfg(
@@ -58,7 +58,7 @@ def robot() -> EntityCfg:
 
 
 def scene() -> SceneCfg:
-    """The robot on a plane, its feet felt and the ground under it seen."""
+    """The robot on a plane, with contact sensors of its feet and ray casters."""
     return SceneCfg(
         num_envs=4,
         terrain=TerrainCfg(light=False),
@@ -141,7 +141,7 @@ def observations() -> dict[str, ObservationGroupCfg | None]:
 
 
 def rewards() -> dict[str, RewardTermCfg | None]:
-    """Twelve terms and one that a curriculum weighs."""
+    """Twelve terms, and one with a weight set by a curriculum."""
     return {
         "alive": RewardTermCfg(func=mdp.is_alive, weight=0.5),
         "lin": RewardTermCfg(
@@ -172,7 +172,7 @@ def rewards() -> dict[str, RewardTermCfg | None]:
 
 
 def terminations() -> dict[str, TerminationTermCfg | None]:
-    """Time, and falling."""
+    """Time limit and fall."""
     return {
         "time_out": TerminationTermCfg(func=mdp.time_out, time_out=True),
         "fell": TerminationTermCfg(
@@ -182,7 +182,7 @@ def terminations() -> dict[str, TerminationTermCfg | None]:
 
 
 def events() -> dict[str, EventTermCfg | None]:
-    """Every mode, and masses whose constants have to follow."""
+    """Every event mode, and masses with derived constants."""
     return {
         "friction": EventTermCfg(
             func=mdp.randomize.geom_friction,
@@ -238,13 +238,13 @@ def events() -> dict[str, EventTermCfg | None]:
 
 @dataclass(kw_only=True)
 class SyntheticCfg(ManagerBasedRlEnvCfg):
-    """Everything at once."""
+    """All features together."""
 
     scene: SceneCfg = field(default_factory=scene)
     sim: SimulationCfg = field(
         default_factory=lambda: SimulationCfg(
-            # MuJoCo Warp 4.0.0 turns the tangents of some contacts of a capsule with a
-            # plane otherwise than C; a pyramid depends on that, a cone does not.
+            # MuJoCo Warp 4.0.0 uses other tangents than C for some contacts of a
+            # capsule with a plane, which affect pyramidal but not elliptic cones.
             mujoco=MujocoCfg(
                 timestep=0.005,
                 cone="elliptic",

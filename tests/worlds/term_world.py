@@ -1,7 +1,7 @@
-"""A robot with joints of every sort and a crate, for tests of what terms compute.
+"""A robot with every joint type and a crate, for tests of terms.
 
-The scene is small enough to work out by hand, and MuJoCo C says the rest: `oracle`
-builds the same state in an `MjData` of its own.
+The scene is small enough for hand arithmetic, and MuJoCo C computes the rest: `oracle`
+sets the same state in a separate `MjData`.
 """
 
 import math
@@ -98,7 +98,7 @@ GRAVITY = 9.81
 
 
 def robot() -> EntityCfg:
-    """The robot in the air, its soft limits tighter than the model's."""
+    """The robot in the air, with tighter soft limits than the model's."""
     return from_xml(
         ROBOT_XML,
         init_state=InitialStateCfg(
@@ -111,7 +111,7 @@ def robot() -> EntityCfg:
 
 
 def contacts() -> tuple[SensorCfg, ...]:
-    """The crate's and its lid's contacts one by one, and the crate's as one sum."""
+    """Contacts of the crate and its lid, one by one, and of the crate as one sum."""
     both = ContactMatch(mode="geom", pattern=("crate", "lid"), entity="crate")
     crate = ContactMatch(mode="geom", pattern="crate", entity="crate")
     return (
@@ -139,7 +139,7 @@ def rays() -> RayCastSensorCfg:
 
 
 def tiles() -> TerrainCfg:
-    """Two flat tiles of 4 m side by side along y, and a border around them."""
+    """Two flat tiles of 4 m next to each other along y, with a border."""
     return TerrainCfg(
         kind="generator",
         generator=TerrainGeneratorCfg(
@@ -177,7 +177,7 @@ class TermWorld(PhysicsEnv):
             self.substep()
 
     def scatter(self) -> None:
-        """Put each world into a state of its own, which no other number repeats."""
+        """Set a distinct state in each world, with all numbers different."""
         random = torch.Generator().manual_seed(3)
         data = self.sim.data
         for world in range(self.num_envs):
@@ -190,7 +190,7 @@ class TermWorld(PhysicsEnv):
         self.forward()
 
     def set_joints(self, pos: list[float] | None = None, vel: Any = None) -> None:
-        """Give all worlds the same joint positions and velocities."""
+        """Set the same joint positions and velocities in all worlds."""
         if pos is not None:
             self.robot.write_joint_pos(self.everyone, torch.tensor([pos]))
         if vel is not None:
@@ -198,12 +198,12 @@ class TermWorld(PhysicsEnv):
         self.forward()
 
     def set_root(self, pose: list[list[float]]) -> None:
-        """Put each world's root at position and orientation wxyz."""
+        """Set each world's root to position and orientation wxyz."""
         self.robot.write_root_pose_w(self.everyone, torch.tensor(pose))
         self.forward()
 
     def oracle(self, world: int) -> mujoco.MjData:
-        """MuJoCo C in the state of a world, with everything derived from it."""
+        """Return MuJoCo C in the state of a world, with all derived quantities."""
         model = self.sim.mj_model
         data = mujoco.MjData(model)
         for name in ("qpos", "qvel", "ctrl"):
@@ -217,24 +217,24 @@ class TermWorld(PhysicsEnv):
 
 
 def value(env: Any, func: Any, **params: Any) -> torch.Tensor:
-    """What a term with these parameters returns in an environment."""
+    """Return the result of a term with these parameters in an environment."""
     return bound(env, func, **params)()
 
 
 def bound(env: Any, func: Any, **params: Any) -> BoundTerm:
-    """A term bound to an environment as managers do it."""
+    """Return a term bound to an environment as by managers."""
     return BoundTerm("it", TermCfg(func=func, params=params), env, kind="term")
 
 
 def planted(**data: torch.Tensor) -> Any:
-    """A selection of everything of an entity that has just these quantities."""
+    """Return a selection of all elements of an entity with just these quantities."""
     every = slice(None)
     entity = SimpleNamespace(data=SimpleNamespace(**data))
     return SimpleNamespace(entity=entity, joint_ids=every, body_ids=every)
 
 
 class Idle(ActionTerm):
-    """Takes a part of the action and does nothing with it."""
+    """Action term without effect."""
 
     @property
     def action_dim(self) -> int:
@@ -254,7 +254,7 @@ class IdleCfg(ActionTermCfg):
 
 
 def acted(*actions: list[list[float]]) -> FakeEnv:
-    """An environment that took these actions, of 4 numbers for each world."""
+    """Environment after these actions, with 4 numbers per world."""
     env: Any = FakeEnv(len(actions[0]))
     env.action_manager = ActionManager({"left": IdleCfg(), "right": IdleCfg()}, env)
     for action in actions:
@@ -263,16 +263,16 @@ def acted(*actions: list[list[float]]) -> FakeEnv:
 
 
 def goals(**commands: list[list[float]]) -> Any:
-    """A command manager with these goals."""
+    """Command manager with these goals."""
     tensors = {name: torch.tensor(rows) for name, rows in commands.items()}
     return SimpleNamespace(get_command=tensors.__getitem__)
 
 
 def roll(angle: float) -> list[float]:
-    """The quaternion of a turn about x."""
+    """Return the quaternion of a rotation about x."""
     return [math.cos(angle / 2), math.sin(angle / 2), 0.0, 0.0]
 
 
 def yaw(angle: float) -> list[float]:
-    """The quaternion of a turn about z."""
+    """Return the quaternion of a rotation about z."""
     return [math.cos(angle / 2), 0.0, 0.0, math.sin(angle / 2)]

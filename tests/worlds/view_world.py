@@ -33,7 +33,7 @@ def box(mass: float, half: float, pos: tuple[float, float, float]) -> EntityCfg:
 
 
 def cabinet(pos: tuple[float, float, float], *, drawer: bool) -> EntityCfg:
-    """A free cabinet with a door, and a drawer perhaps."""
+    """A free cabinet with a door, and optionally a drawer."""
     inner = """<body name="drawer" pos=".2 0 0">
       <joint name="slide" type="slide" axis="1 0 0" range="0 .3" damping="1"/>
       <geom type="box" size=".05 .1 .05" mass=".5"/></body>"""
@@ -51,7 +51,7 @@ def cabinet(pos: tuple[float, float, float], *, drawer: bool) -> EntityCfg:
 
 
 def lamp(pos: tuple[float, float, float]) -> EntityCfg:
-    """A fixed post whose head swings on a ball joint, and nods on a hinge."""
+    """A fixed post whose head has a ball joint and a hinge."""
     xml = """<mujoco><worldbody><body name="post">
       <geom type="box" size=".02 .02 .3"/>
       <body name="arm" pos="0 0 .4"><joint name="swing" type="ball"/>
@@ -64,7 +64,7 @@ def lamp(pos: tuple[float, float, float]) -> EntityCfg:
 
 
 def furniture() -> dict[str, EntityCfg]:
-    """One object of each sort, far enough apart not to touch."""
+    """One object of each kind, far enough apart to avoid contact."""
     return {
         "cube": box(1.0, 0.1, (0.0, 0.0, 1.0)),
         "brick": box(2.0, 0.15, (1.0, 0.0, 1.5)),
@@ -101,20 +101,20 @@ def make_world(
 
 
 def forward(scene: Scene) -> None:
-    """Make what is derived current."""
+    """Update derived quantities."""
     scene.sim.forward()
     scene.refresh()
 
 
 def advance(scene: Scene, steps: int) -> None:
-    """Let physics run."""
+    """Run physics."""
     for _ in range(steps):
         scene.sim.step()
         scene.update(scene.sim.timestep)
 
 
 def shake(scene: Scene, seed: int = 3) -> None:
-    """Give everything another state in each world."""
+    """Set a distinct state in each world."""
     draw = torch.Generator().manual_seed(seed)
     data = scene.sim.data
     data.qvel.copy_(torch.randn(data.qvel.shape, generator=draw))

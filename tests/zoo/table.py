@@ -33,7 +33,7 @@ contacts of each, and of the models of this project.
 
 
 def row(file: str) -> tuple[str, str]:
-    """The row of a file, and its result: "unreadable", "equal" or "close"."""
+    """Return the row of a file, and its result: "unreadable", "equal" or "close"."""
     if reason := zoo.unreadable(file):
         return f"| `{file}` | | MuJoCo cannot read it: {reason} |", "unreadable"
     world = zoo.worlds(file)

@@ -1,7 +1,7 @@
-"""Untouched models of other projects against MuJoCo stepping their files alone.
+"""Unmodified models of other projects, compared with MuJoCo stepping their files alone.
 
-Each model is built once and goes through everything: a build of the larger ones takes
-seconds. `python -m tests.zoo.table` writes the page of the docs.
+Each model is built once for all tests, because large ones take seconds to build.
+`python -m tests.zoo.table` writes the page of the docs.
 """
 
 import copy
@@ -31,8 +31,9 @@ ON_WARP = {
     "dm_control/suite/humanoid_CMU.xml": 1e-3,
     "robosuite/models/assets/robots/panda/robot.xml": 2e-4,
 }
-"""How far velocities may be apart after ten steps on Warp's CPU device, in units of the
-largest one."""
+"""Tolerance of velocities after ten steps on Warp's CPU device, relative to the largest
+one.
+"""
 
 COUNTS = {"gymnasium": 14, "dm_control": 19}
 """Files of the versions in constraints.txt."""
@@ -60,7 +61,7 @@ def test_the_zoo_has_all_files_of_its_packages(package: str) -> None:
 
 
 @pytest.mark.parametrize("file", _params())
-def test_a_foreign_model_is_on_native_what_mujoco_makes_of_its_file(file: str) -> None:
+def test_a_foreign_model_on_native_equals_mujocos_model_of_its_file(file: str) -> None:
     _skip_absent(file.split("/")[0])
     if reason := zoo.unreadable(file):
         pytest.skip(f"MuJoCo cannot read it: {reason}")
@@ -100,7 +101,7 @@ def test_a_foreign_model_is_on_native_what_mujoco_makes_of_its_file(file: str) -
 
 
 def _defaults(world: zoo.Zoo) -> None:
-    """The state that a scene starts from is the first keyframe, or that of a reset."""
+    """The initial state of a scene is the first keyframe, or that of a reset."""
     model, data = world.file, mujoco.MjData(world.file)
     if model.nkey:
         mujoco.mj_resetDataKeyframe(model, data, 0)
@@ -115,7 +116,7 @@ def _defaults(world: zoo.Zoo) -> None:
 
 
 def _contacts(world: zoo.Zoo, data: list[mujoco.MjData]) -> None:
-    """Contacts of each body are counted as MuJoCo lists them."""
+    """Contact counts of each body, compared with MuJoCo's list."""
     for each in data:
         mujoco.mj_forward(world.file, each)
     world.sim.forward(Stage.ACCELERATION)
@@ -133,7 +134,7 @@ def _contacts(world: zoo.Zoo, data: list[mujoco.MjData]) -> None:
 
 
 def _writers(world: zoo.Zoo, data: list[mujoco.MjData]) -> None:
-    """Joints that are written in worlds 1 and 3 are there, and move bodies as in C."""
+    """Joints written in worlds 1 and 3 have these values, and move bodies as in C."""
     sim, written = world.sim, (1, 3)
     mask = torch.tensor([False, True, False, True])
     batch = sim.engine.batch
@@ -163,9 +164,9 @@ def _writers(world: zoo.Zoo, data: list[mujoco.MjData]) -> None:
 
 
 def _expansions(world: zoo.Zoo) -> None:
-    """Masses and friction of each world's own, against `mj_setConst`.
+    """Compare per-world masses and friction with `mj_setConst`.
 
-    Where a base can be placed, pairs are named that have their own friction.
+    A placeable base has contact pairs, which have their own friction.
     """
     sim, model = world.sim, world.file
     fields = ["body_mass", "geom_friction"][: 1 + (sim.mj_model.npair == model.npair)]
@@ -177,7 +178,7 @@ def _expansions(world: zoo.Zoo) -> None:
             values = np.float32(getattr(sim.mj_model, field) * factor)
             getattr(sim.model, field)[index] = torch.from_numpy(values)
             own = getattr(variants[index], field)
-            # A base of its own comes before the file's bodies.
+            # A separate base precedes the file's bodies.
             own[field == "body_mass" :] = values[len(values) - len(own) :][
                 field == "body_mass" :
             ]
@@ -199,10 +200,10 @@ def test_the_table_of_the_docs_is_of_these_files() -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("file", ON_WARP)
-def test_a_foreign_model_is_on_warp_what_mujoco_makes_of_its_file(
+def test_a_foreign_model_on_warp_equals_mujocos_model_of_its_file(
     file: str, capfd: pytest.CaptureFixture[str]
 ) -> None:
-    """Warp compiles for each model, which takes minutes, and says so."""
+    """Warp compiles each model for minutes, and prints this."""
     _skip_absent(file.split("/")[0])
     world = zoo.worlds(file, "warp")
     data = [mujoco.MjData(world.file) for _ in range(zoo.NUM_ENVS)]

@@ -1,4 +1,4 @@
-"""Models of other projects: where their files are, and worlds of one of them."""
+"""Models of other projects: location of their files, and worlds of one of them."""
 
 from dataclasses import dataclass
 from functools import cache
@@ -27,24 +27,24 @@ PACKAGES = {
         "models/assets/arenas/*.xml",
     ),
 }
-"""Files of each package, which is looked up and not imported."""
+"""Files of each package, which is located and not imported."""
 
 OWN = ("tasks/robots/*.xml", "tasks/muscle/*.xml", "tests/worlds/*.xml")
-"""Models of this project, which go through the same."""
+"""Models of this project, for the same tests."""
 
 ROOT = Path(__file__).resolve().parents[2]
 NUM_ENVS = 4
 
 
 def folder(package: str) -> Path | None:
-    """The folder of an installed package, or None."""
+    """Return the folder of an installed package, or None."""
     spec = find_spec(package)
     places = spec.submodule_search_locations if spec else None
     return Path(places[0]) if places else None
 
 
 def files() -> list[str]:
-    """All files of what is installed, as "package/path"."""
+    """Return all files of installed packages, as "package/path"."""
     found = []
     for package, patterns in PACKAGES.items():
         root = folder(package)
@@ -54,7 +54,7 @@ def files() -> list[str]:
 
 
 def own_files() -> list[str]:
-    """All models of this project, as "own/path"."""
+    """Return all models of this project, as "own/path"."""
     found = (path for pattern in OWN for path in ROOT.glob(pattern))
     return sorted(f"own/{path.relative_to(ROOT)}" for path in found)
 
@@ -70,7 +70,7 @@ def path_of(file: str) -> Path:
 
 @cache
 def unreadable(file: str) -> str:
-    """MuJoCo's own reason why it cannot read a file, or nothing."""
+    """Return MuJoCo's reason for an unreadable file, or nothing."""
     try:
         mujoco.MjModel.from_xml_path(str(path_of(file)))
     except ValueError as error:
@@ -86,7 +86,7 @@ def roots(file: str) -> int:
 
 @dataclass
 class Zoo:
-    """Four worlds of a file, and MuJoCo's own model of the same file."""
+    """Four worlds of a file, and MuJoCo's model of the same file."""
 
     name: str
     scene: Scene
@@ -98,14 +98,14 @@ class Zoo:
         return self.scene.sim
 
     def joint(self, entity: str, joint: str) -> Any:
-        """A joint of an entity, whose addresses are those of the file."""
+        """Return a joint of an entity, with the addresses of the file."""
         model, kind = self.sim.mj_model, mujoco.mjtObj.mjOBJ_JOINT
         names = (f"{entity}/{joint}", joint)
         ids = (mujoco.mj_name2id(model, kind, name) for name in names)
         return model.joint(next(found for found in ids if found >= 0))
 
     def state(self, data: list[mujoco.MjData]) -> None:
-        """Give both sides the same random states, of numbers that float32 has."""
+        """Set the same random states on both sides, with exact float32 numbers."""
         for world, each in enumerate(data):
             noise = self.draw.uniform(-0.05, 0.05, self.file.nq)
             qpos = np.float32(self.file.qpos0 + noise)
@@ -138,7 +138,7 @@ class Zoo:
 
 
 def worlds(file: str, backend: Literal["native", "warp"] = "native") -> Zoo:
-    """Build a file as a user would, untouched and with its own options."""
+    """Build a file as a user would, unmodified and with its own options."""
     path = path_of(file)
     touch = ContactSensorCfg(
         name="touch",
@@ -156,15 +156,15 @@ def worlds(file: str, backend: Literal["native", "warp"] = "native") -> Zoo:
     scene = Scene(cfg, built, sim, WorldRng(NUM_ENVS, 0, sim.device))
     alone = mujoco.MjModel.from_xml_path(str(path))
     if alone.opt.jacobian == mujoco.mjtJacobian.mjJAC_AUTO:
-        # Where a file leaves it open, this and not the physics is the engine's choice.
+        # Where a file leaves it open, the engine chooses this, not the physics.
         alone.opt.jacobian = sim.mj_model.opt.jacobian
     return Zoo(file, scene, alone, np.random.default_rng(0))
 
 
 def touches(model: mujoco.MjModel, data: mujoco.MjData) -> dict[str, tuple[int, int]]:
-    """Fewest and most contacts of each body, by MuJoCo's own list of them.
+    """Return the minimum and maximum number of contacts of each body, by MuJoCo's list.
 
-    A contact that begins at this very distance may count or not.
+    A contact exactly at the threshold distance can count or not.
     """
     counts = {body: [0, 0] for body in range(model.nbody)}
     for contact in data.contact:

@@ -1,8 +1,8 @@
-"""The runner: a policy's file on a robot, or in MuJoCo, without this framework.
+"""Runner: a policy file on a robot, or in MuJoCo, without this framework.
 
-`runner_text` joins its files into one, which is copied to a robot. So they import
-NumPy, each other, and when they are used onnxruntime and MuJoCo; nothing else. The
-rule for safe file names comes along from `mjlab.safe_names`.
+`runner_text` joins these modules into one file for the robot. They import NumPy and
+each other, onnxruntime and MuJoCo at first use, and nothing else. The check of file
+names is copied from `mjlab.safe_names`.
 """
 
 import ast
@@ -12,13 +12,13 @@ from mjlab import safe_names
 from mjlab.files import write_text
 
 HEADER = "mjlab_runner.hpp"
-"""The header that does the same in C++."""
+"""C++ header with the same functions."""
 PARTS = ("policy", "checks", "reach", "robot", "commands", "loop")
-"""The files, in the order in which they need each other."""
+"""Modules in dependency order."""
 
 
 def runner_text() -> str:
-    """Return `mjlab_runner.py`, which needs nothing of mjlab."""
+    """Return `mjlab_runner.py`, which is independent of mjlab."""
     folder = Path(__file__).parent
     docs, imports, bodies = [], set(), []
     paths = [Path(safe_names.__file__), *(folder / f"{part}.py" for part in PARTS)]
@@ -36,7 +36,7 @@ def runner_text() -> str:
 
 
 def write_runner(beside: Path) -> Path:
-    """Write the runner, and its header for C++, beside a file; return its path."""
+    """Write the runner and its C++ header next to a file; return the runner's path."""
     path = beside.with_name("mjlab_runner.py")
     write_text(path, runner_text())
     header = (Path(__file__).parent / HEADER).read_text("utf-8")

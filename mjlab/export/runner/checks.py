@@ -1,4 +1,4 @@
-"""Checks of readings against the contract: what cannot be right is named."""
+"""Checks of readings against the contract, with messages that name the error."""
 
 import math
 from collections.abc import Iterator
@@ -9,21 +9,22 @@ import numpy as np
 from mjlab.export.runner.policy import Arrays, ContractError, checked
 
 DEGREE = math.pi / 180.0
-"""Radians of a degree."""
+"""One degree, in radians."""
 APART = 0.3
-"""Difference of two readings of one joint beyond what timing explains, rad; a tenth of
-that in m."""
+"""Tolerance between two readings of a joint, beyond timing differences, rad; a tenth of
+it in m.
+"""
 LEAN = 20.0
-"""Difference of two readings of the root's tilt that is a contradiction, degrees."""
+"""Tolerance between two readings of the root's tilt, degrees."""
 LENGTH = 0.1
-"""Error of the length of a unit vector that is a fault."""
+"""Tolerance of the norm of a unit vector."""
 
 
 class JointLimits:
-    """The contract's joints and their limits."""
+    """Joints of the contract, and their limits."""
 
     def __init__(self, entity: dict[str, Any], margin: float) -> None:
-        """Take the robot of a contract, and a way beyond limits, rad; a tenth in m."""
+        """Store a contract's robot, and a margin beyond limits, rad; a tenth in m."""
         self.names: list[str] = [joint["name"] for joint in entity["joints"]]
         """Names of the joints, in the contract's order."""
         self.units: list[str] = [joint["unit"] for joint in entity["joints"]]
@@ -34,15 +35,15 @@ class JointLimits:
         self._margin = margin
 
     def way(self, place: int, of_hinge: float) -> float:
-        """Return a distance that fits the joint: rad, or a tenth of it in m."""
+        """Return a distance in the joint's unit: rad, or a tenth of it in m."""
         return of_hinge if self.units[place] == "rad" else 0.1 * of_hinge
 
     def fault(self, what: str, positions: dict[int, float]) -> str | None:
-        """Return the first position that is beyond its limits, in words.
+        """Return a description of the first position beyond its limits.
 
         Args:
             what: The reading, such as "joint_pos".
-            positions: Positions by place.
+            positions: Positions by joint index.
         """
         beyond = [p for p in positions.items() if not self._is_within(*p)]
         if not beyond:
@@ -64,10 +65,10 @@ class JointLimits:
 
 
 class ReadingChecks:
-    """Checks of the readings of each period, one after the other."""
+    """Checks of the readings of each control period."""
 
     def __init__(self, contract: dict[str, Any], margin: float = 0.1) -> None:
-        """Take a contract, and a way beyond limits of joints, rad; a tenth in m."""
+        """Store a contract, and a margin beyond joint limits, rad; a tenth in m."""
         self._robot = contract["robot"]
         robot = contract["entities"][self._robot]
         self._limits = JointLimits(robot, margin)
@@ -84,16 +85,16 @@ class ReadingChecks:
     def fault(
         self, given: Arrays, joints: Any, upright: float | None, since: float
     ) -> str | None:
-        """Return the first reading that cannot be right, in words.
+        """Return a description of the first invalid reading.
 
         Args:
             given: The inputs, by name.
-            joints: Positions of the contract's joints, if they are known.
-            upright: Cosine of the root's tilt, if it is known.
+            joints: Positions of the contract's joints, if known.
+            upright: Cosine of the root's tilt, if known.
             since: Time since the last call, s; infinite for the first.
 
         Raises:
-            ContractError: For an input that is missing, or of another shape.
+            ContractError: If an input is missing or has the wrong shape.
         """
         measured = checked(self._inputs, given)
         own = {} if joints is None else self._own(np.asarray(joints, float))
@@ -114,10 +115,10 @@ class ReadingChecks:
         return next((said for kind in faults for said in kind), None)
 
     def upright(self, entry: dict[str, Any]) -> np.ndarray | None:
-        """Return the vertical that an input tells of an upright root, if it tells it.
+        """Return the vertical direction measured by an input, for an upright root.
 
-        It is the reading of a sensor of the vertical, and for the root's orientation
-        the direction down.
+        It is the reading of a gravity sensor, or the downward direction for the root's
+        orientation. None for other inputs.
         """
         if entry["measured"]["kind"] == "root_quat_w":
             return np.array([0.0, 0.0, -1.0])
@@ -126,7 +127,7 @@ class ReadingChecks:
 
     @staticmethod
     def vertical(entry: dict[str, Any], values: np.ndarray) -> np.ndarray:
-        """Return the vertical in a reading of a sensor, or of the root's orientation.
+        """Return the vertical from a gravity sensor or from the root's orientation.
 
         Shape (..., 3).
         """
@@ -137,7 +138,7 @@ class ReadingChecks:
         return np.stack((*rows, 2.0 * (x * x + y * y) - 1.0), axis=-1)
 
     def axes(self, entry: dict[str, Any]) -> str | None:
-        """Return the frame of the vertical that an input tells."""
+        """Return the frame of the vertical measured by an input."""
         is_root = entry["measured"]["kind"] == "root_quat_w"
         return self._root if is_root else entry["frame"]
 
@@ -149,13 +150,13 @@ class ReadingChecks:
     def _own(self, joints: np.ndarray) -> dict[int, float]:
         if joints.shape != (len(self._limits.names),):
             raise ContractError(
-                f"joint_pos() gives {joints.size} numbers, and the contract has "
+                f"joint_pos() returns {joints.size} numbers, but the contract has "
                 f"{len(self._limits.names)} joints"
             )
         return dict(enumerate(joints.tolist()))
 
     def _by_joint(self, entry: dict[str, Any], values: np.ndarray) -> dict[int, float]:
-        """Return the numbers of an input by the place of their joint."""
+        """Return the elements of an input by joint index."""
         places = [self._limits.names.index(joint) for joint in entry["elements"]]
         return dict(zip(places, np.ravel(values).tolist(), strict=True))
 
@@ -188,8 +189,8 @@ class ReadingChecks:
                 other = own.get(place, value)
                 if abs(value - other) > self._limits.way(place, APART):
                     yield (
-                        f"{name} of {self._limits.names[place]} is {value:.4g}, and "
-                        f"joint_pos() says {other:.4g} {self._limits.units[place]}"
+                        f"{name} of {self._limits.names[place]} is {value:.4g}, but "
+                        f"joint_pos() returns {other:.4g} {self._limits.units[place]}"
                     )
 
     def _lengths(self, measured: Arrays) -> Iterator[str]:
@@ -216,13 +217,14 @@ class ReadingChecks:
             yield from [] if said is None else [f"{name} {said}"]
 
     def _turning(self, measured: Arrays, since: float) -> Iterator[str]:
-        """Yield gyros that contradict how a direction of gravity turns."""
+        """Yield gyros that contradict the rotation of the gravity direction."""
         for gyro, gravity in self._gyros:
             entry = next(e for e in self._inputs if e["name"] == gravity)
             down = self.vertical(entry, measured[gravity])
-            # What stands still in the world turns the other way in the robot's axes.
+            # A vector fixed in the world rotates in the opposite direction in the
+            # robot's axes.
             rates = np.cross(down, measured[gyro].astype(float))
-            what = f"the turning of {gravity}"
+            what = f"the rotation of {gravity}"
             said = self._rates[gyro].fault(what, down, rates, since)
             yield from [] if said is None else [f"{gyro} {said}"]
 
@@ -235,13 +237,13 @@ class ReadingChecks:
             tilts = [tilt_of(float(found @ value)), tilt_of(upright)]
             if abs(tilts[0] - tilts[1]) > LEAN:
                 yield (
-                    f"{entry['name']} says that the root leans by {tilts[0]:.0f} "
-                    f"degrees, and upright() by {tilts[1]:.0f}"
+                    f"{entry['name']} implies a tilt of {tilts[0]:.0f} degrees, and "
+                    f"upright() {tilts[1]:.0f}"
                 )
 
 
 class RateCheck:
-    """Compares measured rates with the change of what they are the rates of."""
+    """Compares measured rates with the change of the corresponding values."""
 
     def __init__(self) -> None:
         self._last: tuple[np.ndarray, np.ndarray] | None = None
@@ -250,12 +252,12 @@ class RateCheck:
     def fault(
         self, what: str, values: np.ndarray, rates: np.ndarray, seconds: float
     ) -> str | None:
-        """Return in words that the rates are in other units, or of the other sign.
+        """Describe rates with the wrong unit or sign.
 
         Args:
-            what: The change that is measured, for the message.
+            what: The measured change, for the message.
             values: The values.
-            rates: Their rates, as measured.
+            rates: Their measured rates.
             seconds: Time since the last call.
         """
         last, self._last = self._last, (values, rates)
@@ -278,12 +280,12 @@ class RateCheck:
 
 
 def tilt_of(cosine: float) -> float:
-    """Return the angle of a cosine, degrees."""
+    """Return the angle of a cosine, in degrees."""
     return math.acos(min(max(cosine, -1.0), 1.0)) / DEGREE
 
 
 def element(entry: dict[str, Any], *places: int) -> str:
-    """Return the name of an input's number, or of the input for all of its numbers."""
+    """Return the name of an input's element, or of the input if all elements match."""
     names = entry["elements"]
     if names is None or len(places) == math.prod(entry["shape"]):
         return entry["name"]

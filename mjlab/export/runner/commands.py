@@ -1,4 +1,4 @@
-"""Commands: constant ones, of a keyboard, of a gamepad, and of packets."""
+"""Commands: constant, from a keyboard, from a gamepad, and from UDP packets."""
 
 import contextlib
 import importlib
@@ -17,42 +17,42 @@ from mjlab.export.runner.policy import ContractError
 
 
 class CommandSource:
-    """Commands that stay as they are."""
+    """Constant commands."""
 
     def __init__(self, contract: dict[str, Any]) -> None:
         self.known = {c["name"]: c for c in contract["commands"]}
-        """What can be commanded, as the contract says."""
+        """Commands of the contract, by name."""
         self.values = {n: np.array(c["start"], float) for n, c in self.known.items()}
         """What is commanded."""
 
     def set(self, name: str, values: Any) -> None:
-        """Command something, within the range that the policy was trained with."""
+        """Set a command, within the range of training."""
         if name not in self.known:
             valid = ", ".join(self.known) or "none"
-            raise ContractError(f"There is no command {name!r}. Valid names: {valid}.")
+            raise ContractError(f"There is no command {name!r}. Valid: {valid}.")
         wanted, range_ = np.array(values, float), self.known[name]["range"]
         if wanted.shape != self.values[name].shape or not np.isfinite(wanted).all():
-            raise ContractError(f"{name} takes {self.values[name].size} numbers.")
+            raise ContractError(f"{name} needs {self.values[name].size} numbers.")
         low, high = np.array(range_).T if range_ else (-np.inf, np.inf)
         self.values[name] = np.clip(wanted, low, high)
 
     def first(self) -> str:
         """Return the name of the first command."""
         if not self.known:
-            raise ContractError("The policy takes no command.")
+            raise ContractError("The policy has no command.")
         return next(iter(self.known))
 
     def read(self) -> float:
-        """Take what came since the last call; return the age of the newest, s."""
+        """Read new commands; return the age of the newest one, s."""
         return 0.0
 
 
 class KeyboardSource(CommandSource):
-    """Commands of the keys w and s, a and d, q and e; a space is zero, x stops."""
+    """Commands from the keys w and s, a and d, q and e; space sets zero, x stops."""
 
     @contextlib.contextmanager
     def listening(self) -> Iterator[None]:
-        """Take keys one by one, as long as this lasts."""
+        """Read single keys within the block."""
         if not sys.stdin.isatty():
             raise ContractError("--keyboard needs a terminal as standard input.")
         termios, tty = map(importlib.import_module, ("termios", "tty"))
@@ -82,17 +82,20 @@ class KeyboardSource(CommandSource):
 
 
 class GamepadSource(CommandSource):
-    """Commands of sticks: the left one walks, the right one turns; any button stops."""
+    """Commands from sticks: left for velocity, right for yaw; any button stops."""
 
     AXES = (1, 0, 3)
-    """Codes of the axes of a command's numbers: left stick's y and x, right one's x."""
+    """Codes of the axes for the command's elements:
+
+    left stick's y and x, right stick's x.
+    """
     KEYS, STICKS, BUTTON = 1, 3, 0x130
-    """Kinds of events of buttons and axes, and the button that any gamepad has."""
+    """Event types of buttons and axes, and a button of every gamepad."""
 
     def __init__(
         self, contract: dict[str, Any], device: Any, dead: float = 0.1
     ) -> None:
-        """Take a device of evdev, and the share of a stick's way that is none."""
+        """Store an evdev device, and the dead zone as a fraction of a stick's range."""
         super().__init__(contract)
         self._device, self._dead = device, dead
 
@@ -113,8 +116,8 @@ class GamepadSource(CommandSource):
                 return device
         raise ContractError(
             "No gamepad is readable. Other devices: "
-            f"{', '.join(device.name for device in devices) or 'none'}. "
-            "Plug one in, or join the group `input`, which may read it."
+            f"{', '.join(device.name for device in devices) or 'none'}. Connect one, "
+            "or join the group `input`, which can read it."
         )
 
     def read(self) -> float:
@@ -134,7 +137,7 @@ class GamepadSource(CommandSource):
         return 0.0
 
     def _share(self, axis: int) -> float:
-        """Return how far an axis is out, from -1 to 1: forward and left are above 0."""
+        """Return the deflection of an axis, -1 to 1, positive forward and left."""
         found = self._device.absinfo(axis)
         half = (found.max - found.min) / 2.0
         share = (found.min + half - found.value) / half
@@ -143,9 +146,9 @@ class GamepadSource(CommandSource):
 
 
 class UdpSource(CommandSource):
-    """Commands of packets such as {"twist": [0.5, 0, 0]}, from this machine alone.
+    """Commands from packets such as {"twist": [0.5, 0, 0]}, from this machine only.
 
-    Any program and any user of the machine can send them: packets carry no password.
+    Packets have no password: any program and any user of the machine can send them.
     """
 
     def __init__(self, contract: dict[str, Any], port: int, clock: Any) -> None:
@@ -154,7 +157,7 @@ class UdpSource(CommandSource):
         self._socket.bind(("127.0.0.1", port))
         self._socket.setblocking(False)
         self.port: int = self._socket.getsockname()[1]
-        """Its port."""
+        """UDP port of the source."""
         self._clock, self._came = clock, clock()
 
     def read(self) -> float:
@@ -164,7 +167,7 @@ class UdpSource(CommandSource):
         return self._clock() - self._came
 
     def _take(self, packet: bytes) -> None:
-        """Take the commands of a packet; one that is wrong counts as none."""
+        """Apply the commands of a packet; invalid packets are ignored."""
         with contextlib.suppress(ValueError, KeyError, AttributeError, TypeError):
             for name, values in json.loads(packet).items():
                 self.set(name, values)

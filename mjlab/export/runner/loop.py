@@ -6,8 +6,8 @@
     python mjlab_runner.py policy.onnx --udp 9870 --log steps.jsonl
     python mjlab_runner.py policy.onnx --check
 
-It needs NumPy, onnxruntime and, for simulation, MuJoCo. For a robot of yours, write a
-class with the methods of `RobotInterface`, and give an object of it to `run`.
+It needs NumPy, onnxruntime and, for simulation, MuJoCo. For your own robot, implement
+`RobotInterface` and pass an instance to `run`.
 """
 
 import argparse
@@ -41,7 +41,7 @@ from mjlab.export.runner.robot import MujocoRobot, RobotInterface, refuse_gains
 
 
 class Safety:
-    """Finds reasons to let the robot go."""
+    """Detects reasons to stop the robot."""
 
     def __init__(
         self,
@@ -52,23 +52,26 @@ class Safety:
         periods: float = 1.5,
         late: float = 0.5,
     ) -> None:
-        """Take the limits.
+        """Store the limits.
 
         Args:
-            policy: The policy, whose contract has the limits of joints.
-            margin: Way of a joint beyond its limit, rad; a tenth of that in m.
-            tilt: Angle from upright that is a fall, degrees.
-            periods: Longest time between two steps, in control periods.
-            late: Greatest age of a command, s.
+            policy: The policy, whose contract has the joint limits.
+            margin: Margin of a joint beyond its limit, rad; a tenth of it in m.
+            tilt: Angle from upright that counts as a fall, degrees.
+            periods: Maximum time between two steps, in control periods.
+            late: Maximum age of a command, s.
         """
         self._checks = ReadingChecks(policy.contract, margin)
         self._tilt, self._late = tilt, late
         self._longest, self._last = periods * policy.dt, -math.inf
         self.seen: dict[str, Any] = {}
-        """`joint_pos` and `upright` of the last period, as the robot gave them."""
+        """`joint_pos` and `upright` of the last period, as returned by the robot."""
 
     def fault(self, robot: RobotInterface, measured: Arrays, age: float) -> str | None:
-        """Return what is wrong with what was measured, if anything is.
+        """Return a description of a fault in the readings, None without a fault.
+
+        Raises:
+            ContractError: If readings do not have the contract's shapes.
 
         Raises:
             ContractError: For readings that do not have the contract's shapes.
@@ -81,14 +84,14 @@ class Safety:
         if said is not None:
             return said
         if not upright >= math.cos(math.radians(self._tilt)):
-            leans = f"it leans by {tilt_of(upright):.0f} degrees"
+            leans = f"the tilt is {tilt_of(upright):.0f} degrees"
             return f"the robot fell: {leans}, more than {self._tilt:g}"
         if age == math.inf:
             return "a key stopped it"
         if not age <= self._late:
             return f"the newest command is {age:.2f} s old"
         if self._longest < since < math.inf:
-            return f"the last step is {since:.3f} s ago"
+            return f"the last step was {since:.3f} s ago"
         return None
 
 
@@ -101,18 +104,18 @@ def run(
     steps: int,
     log: Any = None,
 ) -> str | None:
-    """Have a robot do what a policy says; return the reason why it was let go.
+    """Run a policy on a robot; return the reason for the stop.
 
     Args:
         policy: The policy.
         robot: The robot.
-        source: Where commands come from.
-        safety: What is watched.
-        steps: Control periods.
-        log: A file for a line of JSON each period.
+        source: Source of commands.
+        safety: Monitored limits.
+        steps: Number of control periods.
+        log: File for one line of JSON per period.
 
     Raises:
-        ContractError: For gains, readings or joints that are not the contract's.
+        ContractError: If gains, readings or joints differ from the contract.
     """
     periods = _Periods(policy, robot, source, safety, log)
     try:
@@ -126,7 +129,7 @@ def run(
 
 
 class _Periods:
-    """Control periods, one after the other."""
+    """Control periods of a run."""
 
     def __init__(
         self,
@@ -137,20 +140,20 @@ class _Periods:
         log: Any,
     ) -> None:
         self.reason: str | None = None
-        """The reason why the robot is let go, if it is."""
+        """Reason for the stop, None while running."""
         self._policy, self._robot, self._source = policy, robot, source
         self._safety, self._log = safety, log
         self._action: np.ndarray | None = None
         self._first: dict[str, Any] = {}
 
     def begin(self) -> None:
-        """Refuse a robot with other gains."""
+        """Raise if the robot has other gains than the contract."""
         gains = refuse_gains(self._policy.entity, self._robot)
         checksum = self._policy.contract["checksum"]
         self._first = {"policy": checksum, "gains": gains}
 
     def next(self, step: int) -> None:
-        """Do one control period."""
+        """Run one control period."""
         age = self._source.read()
         commands = self._source.values | self._policy.clock(step)
         measured, targets = self._robot.read(commands), {}
@@ -166,7 +169,7 @@ class _Periods:
             self._write(row | {"damped": str(error), "targets": {}})
             raise
         if not all(np.isfinite(values).all() for values in targets.values()):
-            self.reason = "the policy's answer is not a finite number"
+            self.reason = "the policy's output is not finite"
         if self.reason is None:
             self._action = targets.get("action")
             self._robot.write(targets)
@@ -199,9 +202,9 @@ class _Periods:
 
 
 def follow(policy: ContractPolicy, robot: MujocoRobot) -> Iterator[tuple[int, Arrays]]:
-    """Run the recorded steps again; yield what is measured in each, and answered.
+    """Replay the recorded steps; yield measurements and outputs of each.
 
-    What no model tells is taken from the record, and so are commands.
+    Inputs that the model does not determine, and commands, are taken from the record.
     """
     record = policy.record()
     robot.start(record["qpos"][0], record["qvel"][0])
@@ -228,7 +231,7 @@ def follow(policy: ContractPolicy, robot: MujocoRobot) -> Iterator[tuple[int, Ar
 
 
 def fed(policy: ContractPolicy) -> Iterator[tuple[int, Arrays]]:
-    """Give the policy what was recorded; yield its answers."""
+    """Run the policy on the recorded inputs; yield its outputs."""
     record = policy.record()
     names = [entry["name"] for entry in policy.contract["inputs"]]
     policy.reset()
@@ -237,7 +240,7 @@ def fed(policy: ContractPolicy) -> Iterator[tuple[int, Arrays]]:
 
 
 def check(policy: ContractPolicy, robot: MujocoRobot) -> tuple[float, float]:
-    """Return the largest departures: of answers, and of joints in 20 steps."""
+    """Return the maximum differences: of outputs, and of joints in 20 steps."""
     refuse_gains(policy.entity, robot)
     record = policy.record()
     by_answer = max(
@@ -256,7 +259,7 @@ def check(policy: ContractPolicy, robot: MujocoRobot) -> tuple[float, float]:
 
 
 def write_scene(files: dict[str, bytes], path: Path) -> None:
-    """Write a recorded scene to a file, and its other files beside it.
+    """Write a recorded scene to a file, with its assets in the same folder.
 
     Only the file itself is replaced.
     """
@@ -264,7 +267,7 @@ def write_scene(files: dict[str, bytes], path: Path) -> None:
     for place, content in beside.items():
         if place.exists() and place.read_bytes() != content:
             raise ContractError(
-                f"{place} exists with other content and is not replaced: name a "
+                f"{place} exists with different content and is not replaced: pass a "
                 "--scene in another folder."
             )
     path.parent.mkdir(parents=True, exist_ok=True)
@@ -280,7 +283,7 @@ def write_scene(files: dict[str, bytes], path: Path) -> None:
 
 
 class _Parser(argparse.ArgumentParser):
-    """A parser whose errors are one line."""
+    """Parser with one-line errors."""
 
     def error(self, message: str) -> NoReturn:
         self.exit(2, f"error: {message}\n")
@@ -289,7 +292,8 @@ class _Parser(argparse.ArgumentParser):
 def main(arguments: list[str] | None = None) -> int:
     """Run the program; return its exit code.
 
-    It is 0, 1 if the robot was let go or departs, or 2 for what cannot be run.
+    It is 0, 1 if the robot was stopped or differs from the record, or 2 for invalid
+    input.
     """
     try:
         return _main(arguments)
@@ -308,18 +312,20 @@ def _main(arguments: list[str] | None) -> int:
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("policy", help="the ONNX file")
-    parser.add_argument("--robot", type=Path, help="a model of yours, as MJCF")
+    parser.add_argument("--robot", type=Path, help="your own model, as MJCF")
     parser.add_argument("--seconds", type=_seconds, default=10.0)
     parser.add_argument("--command", type=float, nargs="+", help="values that stay")
     parser.add_argument("--keyboard", action="store_true", help="w s a d q e, space, x")
     parser.add_argument("--gamepad", action="store_true", help="sticks; buttons stop")
-    parser.add_argument("--udp", type=_port, help="port of this machine for packets")
-    parser.add_argument("--log", type=Path, help="file for a line of JSON each period")
-    parser.add_argument("--view", action="store_true", help="open MuJoCo's window")
     parser.add_argument(
-        "--scene", type=Path, help="file to write the scene to, as MJCF"
+        "--udp", type=_port, help=("UDP port of this machine for commands")
     )
-    parser.add_argument("--check", action="store_true", help="play the recorded steps")
+    parser.add_argument("--log", type=Path, help="file for one line of JSON per period")
+    parser.add_argument("--view", action="store_true", help="open MuJoCo's window")
+    parser.add_argument("--scene", type=Path, help="file for the scene, as MJCF")
+    parser.add_argument(
+        "--check", action="store_true", help=("replay the recorded steps")
+    )
     options = parser.parse_args(arguments)
     policy = ContractPolicy(options.policy)
     if options.scene is not None:
@@ -329,7 +335,7 @@ def _main(arguments: list[str] | None) -> int:
         by_answer, by_joint = check(policy, robot)
         steps = policy.contract["record"]["steps"]
         sys.stdout.write(
-            f"Answers differ by up to {by_answer:.1e} in {steps} recorded steps, "
+            f"Outputs differ by up to {by_answer:.1e} in {steps} recorded steps, "
             f"joints by up to {by_joint:.1e} in the first 20.\n"
         )
         return int(not (by_answer < 1e-5 and by_joint < 1e-4))
@@ -380,13 +386,13 @@ def _run(
     log = None if options.log is None else stack.enter_context(options.log.open("w"))
     steps = round(options.seconds / policy.dt)
     reason = run(policy, robot, source, Safety(policy), steps=steps, log=log)
-    end = "" if reason is None else f" It was let go: {reason}."
+    end = "" if reason is None else f" Stopped: {reason}."
     sys.stdout.write(f"{steps} steps, {steps * policy.dt:g} s.{end}\n")
     return int(reason is not None)
 
 
 def _seconds(text: str) -> float:
-    """Return a time from the command line."""
+    """Parse a time from the command line."""
     seconds = float(text)
     if not 0.0 <= seconds < math.inf:
         raise argparse.ArgumentTypeError(f"{text} is not a time of 0 s or more")
@@ -394,7 +400,7 @@ def _seconds(text: str) -> float:
 
 
 def _port(text: str) -> int:
-    """Return a port from the command line; 0 has the system choose one."""
+    """Parse a port from the command line; 0 selects a free one."""
     port = int(text)
     if not 0 <= port < 65536:
         raise argparse.ArgumentTypeError(f"{text} is not a port from 0 to 65535")
@@ -402,7 +408,7 @@ def _port(text: str) -> int:
 
 
 def _pacer(period: float) -> Any:
-    """Return what waits until each period is over."""
+    """Return a function that waits for the end of each period."""
     due = [time.monotonic()]
 
     def wait() -> None:

@@ -1,13 +1,13 @@
 // Runs an exported policy on a robot: C++17, this header, and nothing else.
 //
 //     mjlab::Contract contract = mjlab::Contract::read("policy.contract.json");
-//     mjlab::FilePolicy policy(contract, answer);  // what your ONNX runtime answers
+//     mjlab::FilePolicy policy(contract, answer);  // calls your ONNX runtime
 //     mjlab::CommandSource source(contract);
 //     mjlab::Safety safety(contract);
 //     std::string reason = mjlab::run(policy, robot, source, safety, 500);
 //
-// `robot` is an object of a class of yours with the methods of `RobotInterface`. An
-// empty reason says that the robot was never let go.
+// `robot` is your implementation of `RobotInterface`. An empty reason means that the
+// robot was never stopped.
 //
 // With MJLAB_ONNXRUNTIME defined, and onnxruntime's C API, `OnnxFile` reads contract
 // and policy from the ONNX file alone.
@@ -50,14 +50,14 @@ using Quaternion = std::array<double, 4>;  // wxyz
 constexpr int kFormat = 4;  // The version of the contract that is understood here.
 constexpr float kInfinity = std::numeric_limits<float>::infinity();
 
-// A contract, or a robot, that is not what it has to be.
+// Invalid contract, or robot that differs from the contract.
 class ContractError : public std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
 // --- JSON ----------------------------------------------------------------------------
 
-// A value of JSON, which knows its place, so that errors can name it.
+// JSON value with its path, for error messages.
 class Json {
  public:
   enum class Kind { kNull, kBool, kNumber, kText, kList, kObject };
@@ -119,7 +119,7 @@ class Json {
   }
 };
 
-// Reads JSON as RFC 8259 defines it, and refuses a name that appears twice.
+// JSON parser (RFC 8259). Duplicate names are an error.
 class JsonReader {
  public:
   static Json read(const std::string& text) {
@@ -294,7 +294,7 @@ class JsonReader {
 
 // --- The contract --------------------------------------------------------------------
 
-// Return the hash that a contract names its file by.
+// Return the hash of a file, as in its contract.
 inline std::string sha256(std::string bytes) {
   auto turn = [](std::uint32_t word, int by) { return word >> by | word << (32 - by); };
   // Fractions of the square and cube roots of the first primes.
@@ -357,7 +357,7 @@ inline std::string joined(const std::vector<std::string>& names,
   return all;
 }
 
-// Return a text with numbers in it.
+// Return formatted text.
 template <class... Values>
 std::string with_numbers(const char* format, Values... values) {
   char text[200];
@@ -365,7 +365,7 @@ std::string with_numbers(const char* format, Values... values) {
   return text;
 }
 
-// Something with a name and a shape that goes into the file, or comes out of it.
+// Named input or output of the file, with its shape.
 struct Field {
   std::string name, dtype = "float32";
   std::vector<std::size_t> shape;
@@ -398,13 +398,13 @@ struct Actuator {
   float stiffness, damping, effort_limit;  // Infinite: without a limit.
 };
 
-// An action term: what the numbers of an output mean to the robot.
+// Action term: meaning of an output for the robot.
 struct Action {
   std::string name, output, entity, quantity, relative_to;
   std::vector<std::string> targets;
 };
 
-// A contract, as `contract.schema.json` has it.
+// Contract; `contract.schema.json` documents it.
 class Contract {
  public:
   Json json;  // All of it.
@@ -443,7 +443,7 @@ class Contract {
 
   static Contract read(const std::string& path) { return Contract(read_file(path)); }
 
-  // Raise if the bytes are not those of the ONNX file that the contract is of.
+  // Raise if the bytes are not the ONNX file of the contract.
   void check_file(std::string bytes) const {
     const std::string none = "sha256:" + std::string(64, '0');
     std::size_t at = bytes.find(checksum);
@@ -453,7 +453,7 @@ class Contract {
       bytes.replace(at, none.size(), none);
     if (sha256(std::move(bytes)) != checksum)
       throw ContractError(
-          "The file is damaged: its bytes are not those of its checksum");
+          "The file is damaged: its content does not match its checksum");
   }
 
  private:
@@ -495,7 +495,7 @@ class Contract {
     const std::string& kind = found.measured["kind"].text();
     if (!known.count(kind))
       throw ContractError(found.name + " is measured by '" + kind +
-                          "', which this header does not know");
+                          "', which this header does not support");
     const Json* upright = json.find("upright");
     if (upright && !upright->is_null()) found.upright = upright->numbers();
     return found;
@@ -510,12 +510,12 @@ class Contract {
     else
       found.initial.assign(found.size(), static_cast<float>(initial.number()));
     if (found.initial.size() != found.size())
-      throw ContractError(initial.place + " has another size than the state");
+      throw ContractError(initial.place + " has a different size from the state");
     return found;
   }
   static Field output(const Json& json) { return described(json); }
 
-  // Take pairs of a smallest and a largest value, null for none.
+  // Read pairs of lower and upper bounds, null for none.
   static void bounds(const Json& pairs, Numbers& low, Numbers& high) {
     for (const Json& pair : pairs.list()) {
       if (pair.list().size() != 2)
@@ -535,7 +535,7 @@ class Contract {
       found.high.assign(found.start.size(), kInfinity);
     }
     if (found.low.size() != found.start.size())
-      throw ContractError("The range of " + found.name + " has another width");
+      throw ContractError("The range of " + found.name + " has a different width");
     return found;
   }
 
@@ -569,16 +569,16 @@ class Contract {
   }
 };
 
-// --- From what a robot knows to the policy's inputs ----------------------------------
+// --- From a robot's state to the policy's inputs -------------------------------------
 
-// A body of the model, as an estimator has it.
+// State of a body of the model, from an estimator.
 struct Body {
   Vector pos{};                   // In the world, m.
   Quaternion quat{{1, 0, 0, 0}};  // In the world.
   Vector lin_vel{}, ang_vel{};    // In the axes of the body, m/s and rad/s.
 };
 
-// What is known of a robot. Names are those of the model, with the prefix or without.
+// State of a robot. Names are those of the model, with or without the prefix.
 struct State {
   std::map<std::string, double> joint_pos, joint_vel;
   std::map<std::string, Body> bodies;
@@ -586,7 +586,7 @@ struct State {
   Arrays given;  // Inputs that no model tells, by the names of inputs.
 };
 
-// Return a vector of the world in the axes of something that is turned.
+// Return a world frame vector in rotated axes.
 inline Vector turned_back(const Quaternion& q, const Vector& v) {
   const double w = q[0], x = -q[1], y = -q[2], z = -q[3];
   const Vector t = {2 * (y * v[2] - z * v[1]), 2 * (z * v[0] - x * v[2]),
@@ -595,7 +595,7 @@ inline Vector turned_back(const Quaternion& q, const Vector& v) {
           v[2] + w * t[2] + x * t[1] - y * t[0]};
 }
 
-// Finds inputs by their names in a state.
+// Looks up inputs by name in a state.
 class Measurer {
  public:
   Measurer(const Contract& contract, const State& state, const Arrays& commands)
@@ -624,7 +624,7 @@ class Measurer {
                           missing(known, name));
     return found->second;
   }
-  // Return which key is expected, and which keys there are.
+  // Describe the expected key and the existing keys.
   template <class Map>
   std::string missing(const Map& known, const std::string& name) const {
     const std::string& prefix = contract_.prefix;
@@ -690,36 +690,36 @@ inline std::string takes(const Field& input) {
          (input.frame.empty() ? "" : ", in the axes of " + input.frame);
 }
 
-// Return an input, which has to be there, and of its width.
+// Return an input; raise if it is missing or has the wrong width.
 inline const Numbers& checked(const Arrays& measured, const Field& input) {
   const auto found = measured.find(input.name);
   if (found == measured.end())
     throw ContractError(input.name +
-                        " is missing from the readings: the policy takes " +
+                        " is missing from the readings: the policy expects " +
                         takes(input));
   if (found->second.size() != input.size())
     throw ContractError(input.name + " has " + std::to_string(found->second.size()) +
-                        " numbers: the policy takes " + takes(input));
+                        " numbers: the policy expects " + takes(input));
   return found->second;
 }
 
-// From inputs to outputs, by their names in the contract, once a control period.
+// Maps inputs to outputs, by their names in the contract, once per control period.
 class Policy {
  public:
   explicit Policy(const Contract& of) : contract(of) {}
   virtual ~Policy() = default;
   virtual Arrays operator()(const Arrays& measured) = 0;
   virtual void reset() = 0;
-  // Return the last action, as the next call is given it; empty if it is given none.
+  // Return the last action that the next call receives; empty if it receives none.
   virtual Numbers last_action() const { return {}; }
 
   const Contract contract;
 };
 
-// The ONNX file as a whole. Scales, offsets, clips and histories are inside of it.
+// Complete ONNX file, including scales, offsets, clips and histories.
 //
-// The call takes all inputs and then all states, one after the other in the order of
-// the contract, and gives all outputs and then what the states are next.
+// The call takes all inputs and then all states, in the order of the contract, and
+// returns all outputs and then the next states.
 class FilePolicy : public Policy {
  public:
   FilePolicy(const Contract& of, Call answer) : Policy(of), answer_(std::move(answer)) {
@@ -775,54 +775,54 @@ class FilePolicy : public Policy {
 
 // --- The loop ------------------------------------------------------------------------
 
-// A number for one joint, tendon or site, so that no order has to be known.
+// Target of one joint, tendon or site, identified by name.
 struct Target {
   std::string name, quantity;  // Such as "FR_hip_joint" and "joint_pos".
   std::string relative_to;     // Empty, or the position that the robot adds, and when.
   float value;
 };
 
-// Return the targets that are in a policy's answer.
+// Return the targets in a policy's outputs.
 inline std::vector<Target> targets_of(const Contract& contract, const Arrays& answer) {
   std::vector<Target> found;
   for (const Action& term : contract.actions) {
     const Numbers& values = answer.at(term.output);
     if (values.size() != term.targets.size())
-      throw ContractError(term.output + " has another width than its targets");
+      throw ContractError(term.output + " has a different width from its targets");
     for (std::size_t i = 0; i < values.size(); ++i)
       found.push_back({term.targets[i], term.quantity, term.relative_to, values[i]});
   }
   return found;
 }
 
-// Gains that a motor has; NaN for what is not known, infinite for no limit.
+// Gains of a motor; NaN if unknown, infinite without a limit.
 struct Gains {
   double stiffness = std::nan(""), damping = std::nan(""), effort_limit = std::nan("");
 };
 
-// A robot, as the loop sees it.
+// Robot interface of the control loop.
 class RobotInterface {
  public:
   virtual ~RobotInterface() = default;
-  // Return what the policy's inputs measure now, by name; see `measure`.
+  // Return the current readings of the policy's inputs, by name; see `measure`.
   virtual Arrays read(const Arrays& commands) = 0;
   virtual void write(const std::vector<Target>& targets) = 0;
-  // Let go of all targets, and brake the joints, from now on.
+  // Drop all targets and damp the joints, from now on.
   virtual void damp() = 0;
-  // Return when the control period is over; see `Pacer`.
+  // Wait for the end of the control period; see `Pacer`.
   virtual void wait() = 0;
-  // Return the time that periods are measured by, s.
+  // Return the clock that measures periods, s.
   virtual double now() = 0;
-  // Return the positions of the contract's joints, in its order.
+  // Return the positions of the contract's joints, in the contract's order.
   virtual std::vector<double> joint_pos() = 0;
-  // Return the cosine of the angle between the root's z axis and up.
+  // Return the cosine of the angle between the root's z axis and the vertical.
   virtual double upright() = 0;
-  // Return the gains of its motors by target, as far as they can be read out; `run`
-  // compares them with the contract before the first period.
+  // Return the motor gains by target, as far as they are readable; `run` compares them
+  // with the contract before the first period.
   virtual std::map<std::string, Gains> gains() { return {}; }
 };
 
-// Waits until each period is over; one that took too long shifts those that follow.
+// Waits for the end of each period; a late period shifts the following ones.
 class Pacer {
  public:
   explicit Pacer(double period)
@@ -840,7 +840,7 @@ class Pacer {
   Clock::time_point due_;
 };
 
-// Commands that stay as they are until they are set, within the ranges of training.
+// Constant commands, within the ranges of training.
 class CommandSource {
  public:
   explicit CommandSource(const Contract& contract) : known_(contract.commands) {
@@ -857,7 +857,7 @@ class CommandSource {
         return std::isfinite(value);
       });
       if (wanted.size() != each.start.size() || !is_finite)
-        throw ContractError(name + " takes " + std::to_string(each.start.size()) +
+        throw ContractError(name + " needs " + std::to_string(each.start.size()) +
                             " numbers");
       for (std::size_t i = 0; i < wanted.size(); ++i)
         wanted[i] = std::clamp(wanted[i], each.low[i], each.high[i]);
@@ -867,15 +867,14 @@ class CommandSource {
     throw ContractError("There is no command '" + name + "'");
   }
 
-  // Take what came since the last call; return the age of the newest, s. Infinite:
-  // stop.
+  // Read new commands; return the age of the newest one, s. Infinite means stop.
   virtual double read() { return 0.0; }
 
  private:
   std::vector<Command> known_;
 };
 
-// Commands that grow old: call `take` for each packet that comes.
+// Commands with an age: call `take` for each received packet.
 class PacketSource : public CommandSource {
  public:
   PacketSource(const Contract& contract, std::function<double()> clock)
@@ -898,15 +897,15 @@ inline bool is_finite(const Numbers& values) {
 
 constexpr double kPi = 3.14159265358979323846;
 
-// Return the angle of a cosine, degrees.
+// Return the angle of a cosine, in degrees.
 inline double tilt_of(double cosine) {
   return std::acos(std::clamp(cosine, -1.0, 1.0)) * 180.0 / kPi;
 }
 
-// Compares measured rates with the change of what they are the rates of.
+// Compares measured rates with the change of the corresponding values.
 class RateCheck {
  public:
-  // Return in words that the rates are in other units, or of the other sign.
+  // Describe rates with the wrong unit or sign.
   std::string fault(const std::string& what, const std::vector<double>& values,
                     const std::vector<double>& rates, double seconds) {
     const std::vector<double> old = std::exchange(values_, values),
@@ -938,32 +937,32 @@ class RateCheck {
   std::size_t periods_ = 0;
 };
 
-// Checks the readings of each period: what cannot be right is named.
+// Checks of the readings of each control period.
 class ReadingChecks {
  public:
-  // Differences that timing does not explain: of a joint's position, rad (a tenth of
-  // that in m), of the root's tilt, degrees, and of the length of a unit vector.
+  // Tolerances: joint position, rad (a tenth of it in m), tilt of the root, degrees,
+  // and norm of a unit vector.
   double apart = 0.3, lean = 20.0, length = 0.1;
 
   explicit ReadingChecks(const Contract& contract)
       : contract_(contract), rates_(contract.inputs.size()) {
     for (Field& each : contract_.inputs) {
       if (kind(each) != "root_quat_w") continue;
-      // It tells the direction down.
+      // It measures the downward direction.
       each.upright = {0.0f, 0.0f, -1.0f};
       each.frame = contract.root;
     }
   }
 
-  // Return the first reading that cannot be right, in words; nothing, if all can.
+  // Describe the first invalid reading; empty if all are valid.
   //
-  // `margin` is the way of a joint beyond its limit, rad; a tenth of that in m.
+  // `margin` is a joint's margin beyond its limit, rad; a tenth of it in m.
   std::string fault(const Arrays& measured, const std::vector<double>& joints,
                     double upright, double since, double margin) {
     for (const Field& input : contract_.inputs) checked(measured, input);
     if (joints.size() != contract_.joints.size())
-      throw ContractError("joint_pos() gives " + std::to_string(joints.size()) +
-                          " numbers, and the contract has " +
+      throw ContractError("joint_pos() returns " + std::to_string(joints.size()) +
+                          " numbers, but the contract has " +
                           std::to_string(contract_.joints.size()) + " joints");
     std::string said = nonfinite(measured, joints);
     if (said.empty()) said = beyond(measured, joints, margin);
@@ -985,12 +984,12 @@ class ReadingChecks {
     return kind(input) == wanted &&
            input.measured["entity"].text() == contract_.robot;
   }
-  // Return the vertical in a reading of a sensor, or of the root's orientation.
+  // Return the vertical from a gravity sensor or from the root's orientation.
   static Vector vertical(const Field& input, const Numbers& values) {
     if (kind(input) != "root_quat_w") return {values[0], values[1], values[2]};
     return turned_back({values[0], values[1], values[2], values[3]}, {0, 0, -1});
   }
-  // Return the name of a number of an input.
+  // Return the name of an input's element.
   static std::string element(const Field& input, std::size_t place) {
     if (input.elements.empty() || input.size() == 1) return input.name;
     return input.name + " of " + input.elements.at(place);
@@ -999,7 +998,7 @@ class ReadingChecks {
     return contract_.joints[joint].unit == "rad" ? of_hinge : 0.1 * of_hinge;
   }
 
-  // Return the numbers of an input beside the places of their joints.
+  // Return the elements of an input with their joint indices.
   std::vector<std::pair<std::size_t, double>> by_joint(const Arrays& measured,
                                                        const Field& input) const {
     std::vector<std::pair<std::size_t, double>> found;
@@ -1074,7 +1073,7 @@ class ReadingChecks {
       for (const auto& [joint, value] : by_joint(measured, input))
         if (std::abs(value - joints[joint]) > way(joint, apart))
           return input.name + " of " + contract_.joints[joint].name +
-                 with_numbers(" is %.4g, and joint_pos() says %.4g ", value,
+                 with_numbers(" is %.4g, but joint_pos() returns %.4g ", value,
                               joints[joint]) +
                  contract_.joints[joint].unit;
     }
@@ -1095,7 +1094,7 @@ class ReadingChecks {
     return "";
   }
 
-  // Compare velocities with positions, and gyros with how gravity turns.
+  // Compare velocities with positions, and gyros with the rotation of gravity.
   std::string fast(const Arrays& measured, const std::vector<double>& joints,
                    double since) {
     for (std::size_t i = 0; i < contract_.inputs.size(); ++i) {
@@ -1114,9 +1113,9 @@ class ReadingChecks {
         if (!gravity) continue;
         const Vector g = vertical(*gravity, checked(measured, *gravity));
         const Numbers& w = checked(measured, input);
-        what = "the turning of " + gravity->name;
+        what = "the rotation of " + gravity->name;
         values.assign(g.begin(), g.end());
-        // What stands still in the world turns the other way in the robot's axes.
+        // A vector fixed in the world rotates in the opposite direction here.
         rates = {g[1] * w[2] - g[2] * w[1], g[2] * w[0] - g[0] * w[2],
                  g[0] * w[1] - g[1] * w[0]};
       }
@@ -1140,15 +1139,15 @@ class ReadingChecks {
       for (std::size_t i = 0; i < 3; ++i) cosine += down[i] * input.upright[i];
       if (std::abs(tilt_of(cosine) - tilt_of(upright)) > lean)
         return input.name +
-               with_numbers(" says that the root leans by %.0f degrees, and "
-                            "upright() by %.0f",
+               with_numbers(" implies a tilt of %.0f degrees, and "
+                            "upright() %.0f",
                             tilt_of(cosine), tilt_of(upright));
     }
     return "";
   }
 };
 
-// Finds reasons to let the robot go.
+// Detects reasons to stop the robot.
 class Safety {
  public:
   double margin = 0.1;   // Way of a joint beyond its limit, rad; a tenth of that in m.
@@ -1158,7 +1157,7 @@ class Safety {
 
   explicit Safety(const Contract& contract) : checks_(contract), dt_(contract.dt) {}
 
-  // Return what is wrong with what was measured; nothing, if nothing is.
+  // Describe a fault in the readings; empty without a fault.
   std::string fault(RobotInterface& robot, const Arrays& measured, double age) {
     const double now = robot.now(), since = now - last_;
     last_ = now;
@@ -1167,12 +1166,12 @@ class Safety {
         checks_.fault(measured, robot.joint_pos(), upright, since, margin);
     if (!said.empty()) return said;
     if (!(upright >= std::cos(tilt * kPi / 180.0)))
-      return with_numbers("the robot fell: it leans by %.0f degrees, more than %g",
+      return with_numbers("the robot fell: the tilt is %.0f degrees, more than %g",
                           tilt_of(upright), tilt);
     if (age == std::numeric_limits<double>::infinity()) return "a key stopped it";
     if (!(age <= late)) return with_numbers("the newest command is %.2f s old", age);
     if (!std::isinf(since) && !(since <= periods * dt_))
-      return with_numbers("the last step is %.3f s ago", since);
+      return with_numbers("the last step was %.3f s ago", since);
     return "";
   }
 
@@ -1181,7 +1180,7 @@ class Safety {
   double dt_, last_ = -std::numeric_limits<double>::infinity();
 };
 
-// Raise for a robot with other gains than the contract's.
+// Raise if the robot has other gains than the contract.
 inline void refuse_gains(const Contract& contract, RobotInterface& robot) {
   const std::map<std::string, Gains> known = robot.gains();
   for (const Actuator& each : contract.actuators) {
@@ -1197,14 +1196,14 @@ inline void refuse_gains(const Contract& contract, RobotInterface& robot) {
       if (std::isnan(value) || value == wanted) continue;
       if (std::abs(value - wanted) <= 1e-3 * std::abs(wanted)) continue;
       throw ContractError("gains of " + each.target + ": " + names[i] +
-                          with_numbers(" is %.4g on the robot, and %.4g in the "
+                          with_numbers(" is %.4g on the robot, but %.4g in the "
                                        "contract",
                                        value + 0.0, wanted + 0.0));
     }
   }
 }
 
-// A control period, for a log.
+// Control period, for a log.
 struct Period {
   double time;
   const std::string& damped;  // Why the robot was let go; empty if it was not.
@@ -1215,7 +1214,7 @@ struct Period {
   const std::string& policy;   // The checksum of the policy's file.
 };
 
-// Return a period as a line of JSON, as `verify --log` reads it.
+// Return a period as one line of JSON, for `verify --log`.
 inline std::string log_line(const Period& period) {
   std::ostringstream line;
   line.imbue(std::locale::classic());
@@ -1275,9 +1274,9 @@ inline std::string log_line(const Period& period) {
   return line.str();
 }
 
-// Have a robot do what a policy says; return the reason why it was let go, or nothing.
+// Run a policy on a robot; return the reason for the stop, empty without one.
 //
-// A policy of motion clips begins with the row `first_row`.
+// A policy with motion clips starts at the row `first_row`.
 inline std::string run(Policy& policy, RobotInterface& robot, CommandSource& source,
                        Safety& safety, long steps,
                        const std::function<void(const Period&)>& log = {},
@@ -1305,7 +1304,7 @@ inline std::string run(Policy& policy, RobotInterface& robot, CommandSource& sou
       if (reason.empty()) {
         answer = policy(measured);
         for (const auto& [name, values] : answer)
-          if (!is_finite(values)) reason = "the policy's answer is not a finite number";
+          if (!is_finite(values)) reason = "the policy's output is not finite";
       }
       if (reason.empty()) {
         const auto raw = answer.find("action");
@@ -1331,7 +1330,7 @@ inline std::string run(Policy& policy, RobotInterface& robot, CommandSource& sou
 
 #ifdef MJLAB_ONNXRUNTIME
 
-// An ONNX file in onnxruntime, on one thread: a contract, and what answers for it.
+// ONNX file in onnxruntime, on one thread: contract and inference.
 //
 //     mjlab::OnnxFile file("policy.onnx");
 //     mjlab::FilePolicy policy(file.contract, file.call());
@@ -1346,7 +1345,7 @@ class OnnxFile {
   template <class T>
   using Owned = std::unique_ptr<T, void(ORT_API_CALL*)(T*)>;
 
-  // These come before the contract, which is read with them.
+  // Declared before the contract, which is read with them.
   Owned<OrtEnv> env_;
   Owned<OrtSession> session_;
   Owned<OrtMemoryInfo> memory_;
@@ -1354,7 +1353,7 @@ class OnnxFile {
  public:
   const Contract contract;
 
-  // Return what `FilePolicy` takes. It has to end before the file does.
+  // Return the function for `FilePolicy`, valid as long as this object.
   Call call() {
     return [this](const float* in, float* out) { answer(in, out); };
   }
@@ -1454,7 +1453,7 @@ class OnnxFile {
                          std::vector<std::uint8_t>& bytes) const {
     const bool is_bytes = field.dtype == "uint8";
     const std::vector<std::int64_t> shape(field.shape.begin(), field.shape.end());
-    // It is read and never written to, whatever the type says.
+    // Read only, although the type is not const.
     void* data = is_bytes ? static_cast<void*>(bytes.data())
                           : const_cast<void*>(static_cast<const void*>(values));
     OrtValue* made = nullptr;

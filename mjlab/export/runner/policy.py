@@ -1,4 +1,4 @@
-"""The policy of a file, read by what the file itself says."""
+"""Policy of a file, with its contract and state."""
 
 import base64
 import hashlib
@@ -20,75 +20,75 @@ import numpy as np
 from mjlab.safe_names import check_name
 
 CONTRACT, RECORD, SCENE = "contract", "record", "scene"
-"""Keys of the file's metadata: JSON, and two packed ones."""
+"""Metadata keys of the file: one with JSON, and two with packed data."""
 FORMAT = 4
-"""Newest version of the contract that is understood here."""
+"""Newest supported version of the contract."""
 NO_CHECKSUM = f"sha256:{0:064}"
-"""Checksum of a file in the contract while it is computed."""
+"""Placeholder of the checksum in the contract, used to compute it."""
 _CHECKSUM = re.compile(rb'"checksum": "(sha256:[0-9a-f]{64})"')
 PD = "pd"
-"""Law of an actuator: stiffness * (target - position) + damping * (velocity target -
-velocity) + effort, within the effort's limit, in each physics step."""
+"""Control law of an actuator: stiffness * (target - position) + damping * (velocity
+target - velocity) + effort, clipped to the effort limit, in each physics step."""
 CLOCK = "time_step"
-"""The command that counts the rows of clips by itself."""
+"""Command that advances the row of clips without input."""
 SCENE_FILE, ASSETS = "scene.xml", "assets"
-"""The MJCF file of a recorded scene, and the folder of the files that it names."""
+"""MJCF file of a recorded scene, and the folder of its assets."""
 MOST_FILES, MOST_BYTES = 1000, 256 * 2**20
-"""Limits of what is unpacked: files of a scene, and bytes of a scene or a record."""
+"""Limits of packed data: number of files of a scene, and bytes of a scene or record."""
 _ASSET_TAGS, _FOLDER_KEYS = ("mesh", "hfield", "skin"), ("meshdir", "assetdir")
-"""MJCF elements that may name a file, and the attributes that name its folder."""
+"""MJCF elements that can refer to a file, and the attributes with its folder."""
 LAST_ACTION = "state_last_action"
-"""The state that is the action of the last call."""
+"""State that stores the action of the last call."""
 
 Arrays = dict[str, np.ndarray]
 
 
 class ContractError(ValueError):
-    """A file, or a robot, that is not what it has to be."""
+    """Invalid file, or robot that differs from the contract."""
 
 
 # The file.
 
 
 def with_checksum(content: bytes) -> tuple[bytes, str]:
-    """Return a file with its checksum in place of `NO_CHECKSUM`, and the checksum."""
+    """Return a file with its checksum replaced by `NO_CHECKSUM`, and the checksum."""
     checksum = f"sha256:{hashlib.sha256(content).hexdigest()}"
     return content.replace(NO_CHECKSUM.encode(), checksum.encode()), checksum
 
 
 def is_whole(content: bytes) -> bool:
-    """Return whether a file has a checksum; raise if it is not that of its content."""
+    """Return whether a file has a checksum; raise if the checksum is wrong."""
     found = _CHECKSUM.findall(content)
     if not found:
         return False
     blank = content.replace(found[0], NO_CHECKSUM.encode())
     if len(found) > 1 or with_checksum(blank)[1].encode() != found[0]:
-        raise ValueError("its bytes are not those of its checksum")
+        raise ValueError("its content does not match its checksum")
     return True
 
 
 def pack(content: bytes) -> str:
-    """Return bytes as a text of the metadata."""
+    """Encode bytes as metadata text."""
     return base64.b64encode(zlib.compress(content, 9)).decode()
 
 
 def unpack(text: str) -> bytes:
-    """Return the bytes of a text that `pack` made, at most `MOST_BYTES`."""
+    """Decode a text of `pack`, to at most `MOST_BYTES` bytes."""
     reader = zlib.decompressobj()
     content = reader.decompress(base64.b64decode(text, validate=True), MOST_BYTES)
     if not reader.eof:
         raise ContractError(
-            f"A packed text of the file is cut off, or has more than {MOST_BYTES} "
+            f"A packed text of the file is truncated, or has more than {MOST_BYTES} "
             "bytes."
         )
     return content
 
 
 def files_of(content: bytes) -> dict[str, bytes]:
-    """Return the files of a packed scene: `scene.xml`, and by `assets/NAME` the others.
+    """Return the files of a packed scene: `scene.xml` and `assets/NAME`.
 
     Raises:
-        ContractError: If a name leads elsewhere, or the scene reads other files.
+        ContractError: If a name is unsafe, or the scene refers to other files.
     """
     with zipfile.ZipFile(io.BytesIO(content)) as archive:
         entries = archive.infolist()
@@ -121,25 +121,28 @@ def _check_entries(entries: Sequence[zipfile.ZipInfo]) -> None:
                 )
             check_name(inside, f"The packed scene has in {ASSETS!r}", ContractError)
         if stat.S_IFMT(entry.external_attr >> 16) not in (0, stat.S_IFREG):
-            raise ContractError(f"{name!r} in the packed scene is no plain file.")
+            raise ContractError(f"{name!r} in the packed scene is not a regular file.")
         if name.casefold() in seen:
-            raise ContractError(f"The packed scene has two files {name!r}.")
+            raise ContractError(f"The packed scene has two files named {name!r}.")
         seen.add(name.casefold())
 
 
 def _check_references(files: Mapping[str, bytes]) -> None:
-    """Raise unless a scene reads only files that it brings.
+    """Raise unless a scene refers only to its own files.
 
-    MuJoCo reads what it does not find among these from the disk.
+    MuJoCo would read missing ones from disk.
     """
     try:
         text = files[SCENE_FILE].decode()
         root = ElementTree.fromstring(text)
     except (UnicodeDecodeError, ElementTree.ParseError) as error:
-        raise ContractError(f"The packed {SCENE_FILE} is no XML: {error}.") from error
-    # MuJoCo's own parser has no entities, which could hide a name from this one.
+        raise ContractError(
+            f"The packed {SCENE_FILE} is not valid XML: {error}."
+        ) from error
+    # MuJoCo's parser does not support entities, which could hide a name from this
+    # parser.
     if root.tag != "mujoco" or "<!DOCTYPE" in text:
-        raise ContractError(f"The packed {SCENE_FILE} is no plain MJCF.")
+        raise ContractError(f"The packed {SCENE_FILE} is not plain MJCF.")
     attributes = [
         (element.tag, key, value)
         for element in root.iter()
@@ -153,8 +156,8 @@ def _check_references(files: Mapping[str, bytes]) -> None:
             key in _FOLDER_KEYS and value.rstrip("/") != ASSETS
         ):
             raise ContractError(
-                f"The packed {SCENE_FILE} has {key}={value!r} in <{tag}>; it may read "
-                "only the files that it brings."
+                f"The packed {SCENE_FILE} has {key}={value!r} in <{tag}>; it can only "
+                "refer to its own files."
             )
 
 
@@ -167,26 +170,27 @@ def digest_of(files: Mapping[str, bytes]) -> str:
 
 
 def checked(inputs: list[dict[str, Any]], measured: Mapping[str, Any]) -> Arrays:
-    """Return readings as the policy takes them.
+    """Return readings in the shapes of the policy's inputs.
 
     Args:
         inputs: The inputs of a contract.
         measured: The readings, by name.
 
     Raises:
-        ContractError: For an input that is missing, or of another shape.
+        ContractError: If an input is missing or has the wrong shape.
     """
     found = {}
     for entry in inputs:
         name = entry["name"]
         if name not in measured:
             raise ContractError(
-                f"{name} is missing from the readings: the policy takes {takes(entry)}"
+                f"{name} is missing from the readings: the policy expects "
+                f"{takes(entry)}"
             )
         found[name] = np.asarray(measured[name], entry["dtype"])
         if list(found[name].shape) != entry["shape"]:
             raise ContractError(
-                f"{name} has the shape {found[name].shape}: the policy takes "
+                f"{name} has the shape {found[name].shape}: the policy expects "
                 f"{takes(entry)}"
             )
     return found
@@ -200,7 +204,7 @@ def first_value(state: Mapping[str, Any]) -> np.ndarray:
 
 
 def takes(entry: Mapping[str, Any]) -> str:
-    """Return the shape, elements, unit and frame of an input, for a message."""
+    """Return shape, elements, unit and frame of an input, for a message."""
     unit, names = entry["unit"], entry["elements"] or []
     units = [unit] if isinstance(unit, str) else list(dict.fromkeys(unit or []))
     shape = entry["shape"]
@@ -212,7 +216,7 @@ def takes(entry: Mapping[str, Any]) -> str:
 
 
 def _session(content: bytes, path: str | Path) -> Any:
-    """Return the session of a file, on one thread: the network is small."""
+    """Return the session of a file, with one thread because the network is small."""
     onnxruntime = importlib.import_module("onnxruntime")
     options = onnxruntime.SessionOptions()
     options.intra_op_num_threads = options.inter_op_num_threads = 1
@@ -221,22 +225,22 @@ def _session(content: bytes, path: str | Path) -> Any:
         return onnxruntime.InferenceSession(
             content, options, providers=providers, enable_fallback=0
         )
-    except Exception as error:  # Its errors have no base class of their own.
+    except Exception as error:  # Its errors have no common base class.
         said = " ".join(str(error).split())
         raise ContractError(f"{path} cannot be loaded as ONNX: {said}") from error
 
 
 class ContractPolicy:
-    """The policy of a file: from what is measured to targets, with its memory."""
+    """Policy of a file: maps readings to targets, and stores its state."""
 
     def __init__(self, path: str | Path) -> None:
-        """Load a file; raise `ContractError` for one that is not whole, or not ours."""
+        """Load a file; raise `ContractError` if it is damaged or has no contract."""
         content = Path(path).read_bytes()
         if content.lstrip()[:1] == b"{":
             named = str(path).removesuffix(".json").removesuffix(".contract")
             raise ContractError(
-                f"{path} is JSON, not ONNX: name the ONNX file that it belongs to, "
-                f"such as {named.removesuffix('.onnx')}.onnx"
+                f"{path} is JSON, not ONNX: pass its ONNX file, such as "
+                f"{named.removesuffix('.onnx')}.onnx"
             )
         try:
             has_checksum = is_whole(content)
@@ -247,16 +251,16 @@ class ContractPolicy:
         self.session = _session(content, path)
         self._texts = self.session.get_modelmeta().custom_metadata_map
         self.contract: dict[str, Any] = json.loads(self._texts[CONTRACT])
-        """All that is to be known, by the keys of the contract's schema."""
+        """The contract; `contract.schema.json` documents its keys."""
         if self.contract["format"] != FORMAT:
             raise ContractError(
-                f"{path} is of format {self.contract['format']}, and this runner reads "
-                f"{FORMAT}: export the policy again, with --runner"
+                f"{path} has format {self.contract['format']}, but this runner "
+                f"supports {FORMAT}: export the policy again, with --runner"
             )
         self.entity: dict[str, Any] = self.contract["entities"][self.contract["robot"]]
-        """The part of the contract that is about the robot."""
+        """Robot entry of the contract."""
         self.dt: float = self.contract["rates"]["control_dt"]
-        """Seconds of a control period."""
+        """Duration of a control period, in seconds."""
         self.state: Arrays = {}
         """What it remembers."""
         self.reset()
@@ -266,7 +270,7 @@ class ContractPolicy:
         self.state = {s["name"]: first_value(s) for s in self.contract["states"]}
 
     def __call__(self, measured: Mapping[str, Any]) -> Arrays:
-        """Return targets by the names of outputs, for one control period."""
+        """Return targets by output name, for one control period."""
         fed = checked(self.contract["inputs"], measured)
         names = [o["name"] for o in self.contract["outputs"]]
         nexts = [s["next"] for s in self.contract["states"]]
@@ -276,7 +280,7 @@ class ContractPolicy:
         return dict(zip(names, found[: len(names)], strict=True))
 
     def clock(self, step: int) -> Arrays:
-        """Return the row of the clips after some steps, if the policy follows one."""
+        """Return the clip row after a number of steps, None without clips."""
         if "motion" not in self.contract:
             return {}
         first = float(self.record()[f"command {CLOCK}"][0, 0])
@@ -286,19 +290,17 @@ class ContractPolicy:
         return {CLOCK: np.array([min(first + step, last)])}
 
     def scene(self) -> dict[str, bytes]:
-        """Return the recorded scene: `scene.xml`, and the files that it names."""
+        """Return the recorded scene: `scene.xml` and its assets."""
         lacks = self.contract["model"]["lacks"]
         if lacks is not None:
-            raise ContractError(
-                f"The file has no scene: {lacks}. Name a robot's model."
-            )
+            raise ContractError(f"The file has no scene: {lacks}. Pass a robot model.")
         files = files_of(unpack(self._texts[SCENE]))
         if digest_of(files) != self.contract["model"]["sha256"]:
-            raise ContractError("The scene is not the one that the contract names.")
+            raise ContractError("The scene is not the one in the contract.")
         return files
 
     def record(self) -> Arrays:
-        """Return the first steps, as arrays of shape (steps, ...)."""
+        """Return the recorded steps, as arrays of shape (steps, ...)."""
         content, place, arrays = unpack(self._texts[RECORD]), 0, {}
         for field in self.contract["record"]["fields"]:
             count = math.prod(field["shape"])

@@ -1,6 +1,6 @@
-"""Inverse kinematics: joints that bring a frame to where a policy sends it.
+"""Inverse kinematics: joint positions that move a frame to the policy's target.
 
-In each physics step the joints go one damped least-squares step closer, as in training.
+Each physics step takes one damped least-squares step, as in training.
 """
 
 import importlib
@@ -10,14 +10,14 @@ import numpy as np
 
 
 class Reach:
-    """A frame of a robot in MuJoCo, and joints that move it."""
+    """Frame of a robot in MuJoCo, and the joints that move it."""
 
     def __init__(self, robot: Any, term: dict[str, Any]) -> None:
-        """Find frame and joints.
+        """Look up frame and joints.
 
         Args:
             robot: A `MujocoRobot`.
-            term: The action term, as the contract says it.
+            term: The action term's entry in the contract.
         """
         self._mj, self._how = importlib.import_module("mujoco"), term["reach"]
         self._model, self._data = robot.model, robot.data
@@ -35,7 +35,7 @@ class Reach:
         self._goal_quat = np.array([1.0, 0.0, 0.0, 0.0])
 
     def aim(self, command: np.ndarray) -> None:
-        """Set the goal of a control period, from where the frame is now."""
+        """Set the target of a control period, relative to the frame's current pose."""
         command = np.asarray(command, float)
         place, quat = self._pose()
         in_base = self._how["command_frame"] == "base"
@@ -57,7 +57,7 @@ class Reach:
         self._seen = self._data.qpos[self._places]
 
     def targets(self) -> np.ndarray:
-        """Return joint positions for the coming physics step."""
+        """Return joint positions for the next physics step."""
         how, seen = self._how, self._seen
         step = self._step(np.zeros(len(seen), bool), np.zeros(len(seen)))
         for _ in range(how["limit_rounds"]):
@@ -66,12 +66,12 @@ class Reach:
             step = self._step(kept != target, kept - seen)
         longest, most = np.abs(step).max(), how["max_joint_step"]
         step = step * (most / max(longest, most))
-        # After a physics step, kinematics are those of its beginning.
+        # After a physics step, kinematics describe the state at its beginning.
         self._seen = self._data.qpos[self._places]
         return np.clip(seen + step, self._low, self._high)
 
     def _step(self, held: np.ndarray, values: np.ndarray) -> np.ndarray:
-        """Return a step in which some joints go a given way."""
+        """Return a joint step with some components fixed."""
         jacobian, error = self._system()
         values = np.where(held, values, 0.0)
         error = error - jacobian @ values
@@ -82,7 +82,7 @@ class Reach:
         return free.T @ np.linalg.solve(normal, error - free @ pull) + pull + values
 
     def _system(self) -> tuple[np.ndarray, np.ndarray]:
-        """Return the weighted Jacobian, and what the pose of the frame lacks."""
+        """Return the weighted Jacobian and the pose error of the frame."""
         place, quat = self._pose()
         position, rotation = np.zeros((2, 3, self._model.nv))
         self._mj.mj_jac(self._model, self._data, position, rotation, place, self._body)
@@ -97,7 +97,7 @@ class Reach:
         return weights[:, None] * jacobian, weights * error
 
     def _pose(self) -> tuple[np.ndarray, np.ndarray]:
-        """Return where the frame is: position and quaternion."""
+        """Return the pose of the frame: position and quaternion."""
         if self._kind == "body":
             return self._data.xpos[self._id].copy(), self._data.xquat[self._id].copy()
         places = getattr(self._data, f"{self._kind}_xpos")

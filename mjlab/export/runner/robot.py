@@ -1,4 +1,4 @@
-"""The robot: what the loop asks of one, and one in plain MuJoCo."""
+"""Interface of a robot, and a robot in plain MuJoCo."""
 
 import importlib
 import math
@@ -17,38 +17,38 @@ Gains = dict[str, dict[str, float | None]]
 
 
 class RobotInterface(ABC):
-    """A robot, as the loop sees it."""
+    """Robot interface of the control loop."""
 
     @abstractmethod
     def read(self, commands: Arrays) -> Arrays:
-        """Return what the policy's inputs measure now, by name."""
+        """Return the current readings of the policy's inputs, by name."""
 
     @abstractmethod
     def write(self, targets: Arrays) -> None:
-        """Send the policy's targets, by the names of outputs."""
+        """Send the policy's targets, by output name."""
 
     @abstractmethod
     def damp(self) -> None:
-        """Let go of all targets, and brake the joints, from now on."""
+        """Drop all targets and damp the joints, from now on."""
 
     @abstractmethod
     def wait(self) -> None:
-        """Return when the control period is over."""
+        """Wait for the end of the control period."""
 
     @abstractmethod
     def now(self) -> float:
-        """Return the time that periods are measured by, s."""
+        """Return the clock that measures periods, s."""
 
     @abstractmethod
     def joint_pos(self) -> np.ndarray:
-        """Return the positions of the contract's joints, in its order."""
+        """Return the positions of the contract's joints, in the contract's order."""
 
     @abstractmethod
     def upright(self) -> float:
-        """Return the cosine of the angle between the root's z axis and up."""
+        """Return the cosine of the angle between the root's z axis and the vertical."""
 
     def gains(self) -> Gains:
-        """Return the gains of its motors by target, as far as they can be read out.
+        """Return the motor gains by target, as far as they are readable.
 
         `run` compares them with the contract before the first period.
         """
@@ -56,10 +56,10 @@ class RobotInterface(ABC):
 
 
 class MujocoRobot(RobotInterface):
-    """A robot in MuJoCo C, stepped by nothing but its model."""
+    """Robot in MuJoCo C, stepped with plain MuJoCo."""
 
     def __init__(self, policy: ContractPolicy, model: str | Path | None = None) -> None:
-        """Load the scene that the file brings, or a model: its file, or as MJCF."""
+        """Load the scene of the file, or a model: a file, or MJCF text."""
         self.mj = importlib.import_module("mujoco")
         self.contract, self.entity = policy.contract, policy.entity
         if isinstance(model, Path):
@@ -70,15 +70,15 @@ class MujocoRobot(RobotInterface):
             self.model = self.mj.MjModel.from_xml_string(text, files)
         self.data = self.mj.MjData(self.model)
         self.given: Arrays = {}
-        """Values of inputs that a model does not tell, such as what a camera sees."""
+        """Values of inputs that the model does not determine, such as camera images."""
         self.on_step: Callable[[], Any] = lambda: None
         """Called after each control period."""
         self.targets: Arrays = {}
-        """What was sent last."""
+        """Last targets."""
         self._ids: dict[tuple[str, str], int] = {}
         prefix = self.entity["prefix"]
         self.joints = [self.joint(prefix + j["name"]) for j in self.entity["joints"]]
-        """Addresses in qpos and qvel of the contract's joints."""
+        """Addresses of the contract's joints in qpos and qvel."""
         for place, pair in enumerate(zip(self.joints, self.joints[1:], strict=False)):
             if pair[0] > pair[1]:
                 raise ContractError(
@@ -103,12 +103,12 @@ class MujocoRobot(RobotInterface):
             for term in self.contract["actions"]
             if "reach" in term
         }
-        """Frames that are sent somewhere, by output."""
+        """Frames with a target, by output."""
         for term in self.contract["actions"]:
             if "tracked_by" in term:
                 raise ContractError(
                     f"{term['output']} is tracked by {term['tracked_by']} in each "
-                    "physics step, which plain MuJoCo does not do."
+                    "physics step, which plain MuJoCo does not support."
                 )
 
     def loaded(self, path: Path) -> Any:
@@ -120,7 +120,7 @@ class MujocoRobot(RobotInterface):
             raise ContractError(f"MuJoCo cannot load {path}: {said}") from error
 
     def find(self, kind: str, name: str) -> int:
-        """Return the id of an element, which may be called without the prefix."""
+        """Return the id of an element; its prefix can be omitted."""
         if (kind, name) not in self._ids:
             known = getattr(self.mj.mjtObj, f"mjOBJ_{kind.upper()}")
             names = (name, name.removeprefix(self.entity["prefix"]))
@@ -136,7 +136,7 @@ class MujocoRobot(RobotInterface):
         return int(self.model.jnt_qposadr[index]), int(self.model.jnt_dofadr[index])
 
     def start(self, qpos: np.ndarray, qvel: np.ndarray) -> None:
-        """Begin in a state, with servos that hold the default pose."""
+        """Start from a state, with servos at the default pose."""
         self.mj.mj_resetData(self.model, self.data)
         self.targets = {}
         for joint in self.entity["joints"]:
@@ -153,10 +153,11 @@ class MujocoRobot(RobotInterface):
         self.place(qpos, qvel)
 
     def place(self, qpos: np.ndarray, qvel: np.ndarray) -> None:
-        """Put it into another state, with the forces of the last step to begin from."""
+        """Set another state, with the forces of the last step as warm start."""
         if (len(qpos), len(qvel)) != (self.model.nq, self.model.nv):
             raise ContractError(
-                f"The model has {self.model.nq} coordinates, and the state {len(qpos)}."
+                f"The model has {self.model.nq} coordinates, but the state has "
+                f"{len(qpos)}."
             )
         self.data.qpos[:], self.data.qvel[:] = qpos, qvel
         self.mj.mj_forward(self.model, self.data)
@@ -208,7 +209,7 @@ class MujocoRobot(RobotInterface):
     def gains(self) -> Gains:
         found: Gains = {}
         for actuator in self.entity["actuators"]:
-            # Servos of this side take theirs from the contract.
+            # Servos computed here use the gains of the contract.
             if actuator["commands"] != ["position"] or actuator["law"] is not None:
                 continue
             index = self.find("actuator", actuator["actuator"])
@@ -224,8 +225,8 @@ class MujocoRobot(RobotInterface):
     def _control(self, actuator: dict[str, Any], place: int) -> int:
         if actuator["law"] not in (None, PD):
             raise ContractError(
-                f"The actuator of {actuator['target']} follows {actuator['law']}, "
-                "which plain MuJoCo does not have."
+                f"The actuator of {actuator['target']} uses {actuator['law']}, which "
+                "plain MuJoCo does not support."
             )
         index = self.find("actuator", actuator["actuator"])
         return int(self.model.actuator_ctrladr[index]) + place
@@ -276,7 +277,7 @@ class MujocoRobot(RobotInterface):
 
 
 class Servo:
-    """A motor whose effort follows from a law of this side of the model."""
+    """Motor whose effort is computed by a control law here."""
 
     def __init__(self, robot: MujocoRobot, actuator: dict[str, Any]) -> None:
         name = actuator["target"]
@@ -287,10 +288,10 @@ class Servo:
         """Position gain."""
         self._damping, self._limit = actuator["damping"], actuator["effort_limit"]
         self.asked: dict[str, float] = {}
-        """What is asked for, by command."""
+        """Targets by command."""
 
     def pull(self) -> None:
-        """Set the effort of the coming physics step."""
+        """Set the effort of the next physics step."""
         if not self.asked:
             return
         away = self.asked["position"] - self._data.qpos[self._position]
@@ -308,7 +309,7 @@ _COMMANDS = {
 
 
 def refuse_gains(entity: dict[str, Any], robot: RobotInterface) -> Gains:
-    """Return the gains of a robot; raise for one that differs from the contract."""
+    """Return the gains of a robot; raise if they differ from the contract."""
     gains = robot.gains()
     faults = gain_faults(entity, gains, "on the robot")
     if faults:
@@ -318,37 +319,37 @@ def refuse_gains(entity: dict[str, Any], robot: RobotInterface) -> Gains:
 
 
 def gain_faults(entity: dict[str, Any], gains: Gains, where: str) -> list[str]:
-    """Return the gains that differ from those of a contract, in words.
+    """Describe the gains that differ from a contract.
 
     Args:
-        entity: The robot, as the contract has it.
+        entity: The robot's entry in the contract.
         gains: The gains.
-        where: Where they are from, such as "in the model".
+        where: Source of the gains, such as "in the model".
     """
     faults = []
     for actuator in entity["actuators"]:
         for name, value in gains.get(actuator["target"], {}).items():
             if name not in ("stiffness", "damping", "effort_limit"):
                 raise ContractError(
-                    f"gains() has {name!r} of {actuator['target']}: use stiffness, "
-                    "damping and effort_limit"
+                    f"gains() returned {name!r} of {actuator['target']}: use "
+                    "stiffness, damping and effort_limit"
                 )
             wanted = actuator[name]
             both = [each for each in (value, wanted) if each is not None]
             if len(both) == 1 or (both and not close(both[:1], both[1:])):
                 faults.append(
                     f"gains of {actuator['target']}: {name} is {number(value)} "
-                    f"{where}, and {number(wanted)} in the contract"
+                    f"{where}, but {number(wanted)} in the contract"
                 )
     return faults
 
 
 def close(found: Any, wanted: Any) -> bool:
-    """Return whether numbers agree but for how they are written."""
+    """Return whether numbers are equal up to their printed precision."""
     return bool(np.allclose(found, wanted, rtol=1e-3, atol=1e-9))
 
 
 def number(value: float | None) -> str:
     """Return a number for a message."""
-    # Adding zero takes the sign off a negative zero.
+    # Adding zero removes the sign of a negative zero.
     return "none" if value is None else f"{value + 0.0:.4g}"

@@ -1,4 +1,4 @@
-"""Verification of a policy's file, of a robot's model and of a robot's log."""
+"""Verification of a policy file, a robot model, and a log of a robot."""
 
 from mjlab.export.verify.log import LogVerdict as LogVerdict
 from mjlab.export.verify.log import verify_log as verify_log

@@ -1,4 +1,4 @@
-"""Logged targets beside those that the network gives for the logged readings."""
+"""Logged targets, compared with the network's targets for the logged readings."""
 
 from collections.abc import Iterator
 
@@ -15,12 +15,11 @@ from mjlab.export.verify.lines import Found, Row, active, shaped
 from mjlab.export.verify.reasons import Departure, likeliest
 
 _ANSWERED = 1e-4
-"""Largest difference of targets, or share of what is above 1: processors round
-differently."""
+"""Tolerance of targets, relative for values above 1: processors round differently."""
 
 
 def other_targets(policy: ContractPolicy, rows: list[Row]) -> Iterator[Found]:
-    """Yield targets that are missing, or are not the network's."""
+    """Yield missing targets, and targets that differ from the network's."""
     sent, outputs = active(rows), policy.contract["outputs"]
     names = [term["output"] for term in policy.contract["actions"]]
     logged = [shaped(outputs, row["targets"]) for row in sent]
@@ -33,7 +32,7 @@ def other_targets(policy: ContractPolicy, rows: list[Row]) -> Iterator[Found]:
     try:
         answers = _answers(policy, sent)
     except ContractError:
-        return  # A reading is missing, which has a line of its own.
+        return  # A missing reading is reported separately.
     for output in outputs:
         name = output["name"]
         if name not in names or not sent:
@@ -54,7 +53,7 @@ def other_targets(policy: ContractPolicy, rows: list[Row]) -> Iterator[Found]:
 
 
 def _wrong(name: str, shape: tuple[int, ...], found: Arrays) -> str | None:
-    """Return how an output has another form than the contract says."""
+    """Describe an output whose shape differs from the contract."""
     if name not in found:
         return f"{name} is missing from the targets"
     if found[name].shape != shape:
@@ -67,12 +66,12 @@ def _wrong(name: str, shape: tuple[int, ...], found: Arrays) -> str | None:
 def _answers(
     policy: ContractPolicy, rows: list[Row], *, forgets: bool = False
 ) -> list[Arrays]:
-    """Return the network's answers to the logged readings.
+    """Return the network's outputs for the logged readings.
 
     Args:
         policy: The policy.
         rows: The lines.
-        forgets: Have the policy forget its state in each line.
+        forgets: Reset the policy's state before each line.
     """
     answers, before = [], None
     policy.reset()
@@ -80,7 +79,8 @@ def _answers(
         if forgets:
             policy.reset()
         elif LAST_ACTION in policy.state:
-            # The logged one, so that an error of one line is not in the next.
+            # Use the logged state, so that an error in one line does not affect the
+            # next.
             blank = policy.state[LAST_ACTION]
             kept = row.get("last_action") if before is None else before
             if kept is not None and np.size(kept) == blank.size:
@@ -102,7 +102,7 @@ def _reason(
     if policy.state:
         alone = _flat(_answers(policy, rows, forgets=True), name)
         if np.allclose(departure.found, alone, rtol=_ANSWERED, atol=_ANSWERED):
-            return f"{', '.join(policy.state)} was forgotten in each period"
+            return f"{', '.join(policy.state)} was reset in each period"
     known = {j["name"]: j["default_pos"] for j in policy.entity["joints"]}
     names, default = departure.names, None
     if set(names) <= known.keys():

@@ -10,16 +10,19 @@ import numpy as np
 from mjlab.export.runner.policy import Arrays
 
 Row = dict[str, Any]
-"""A line: time, damped, commands, measured and targets; from the runner also joint_pos,
-upright and last_action, and in the first line policy and gains."""
+"""Line:
+
+time, damped, commands, measured and targets; the runner adds joint_pos, upright and
+last_action, and in the first line policy and gains.
+"""
 Found = tuple[int, str]
-"""Number of a line, from 1, and what cannot be right in it."""
+"""Line number, from 1, and its fault."""
 
 _KEYS = ("time", "commands", "measured", "targets")
 
 
 def read_lines(log: Path) -> tuple[list[Row], list[Found]]:
-    """Return the lines of a log up to the first that cannot be read, and that one."""
+    """Return the lines of a log up to the first unreadable one, and its fault."""
     rows: list[Row] = []
     for line, text in enumerate(log.read_text("utf-8").splitlines(), 1):
         try:
@@ -36,7 +39,7 @@ def read_lines(log: Path) -> tuple[list[Row], list[Found]]:
 
 
 def active(rows: list[Row]) -> list[Row]:
-    """Return the lines before the robot was let go."""
+    """Return the lines before the robot was stopped."""
     ends = [i for i, row in enumerate(rows) if row.get("damped") or not row["targets"]]
     return rows[: ends[0]] if ends else rows
 
@@ -53,7 +56,7 @@ def shaped(entries: list[dict[str, Any]], given: dict[str, Any]) -> Arrays:
 
 
 def series(rows: list[Row], name: str, key: str = "measured") -> np.ndarray | None:
-    """Return one entry of all lines, shape (lines, n); None if it is not in all."""
+    """Return one entry of all lines, shape (lines, n); None if any line lacks it."""
     found = [np.ravel(row[key].get(name, ())) for row in rows]
     if not found or not found[0].size or len({each.size for each in found}) > 1:
         return None

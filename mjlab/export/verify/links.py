@@ -1,4 +1,4 @@
-"""Links of a robot and mountings of its sensors, in its default pose, as numbers."""
+"""Links of a robot and poses of its sensors, in the default pose, as numbers."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -10,16 +10,16 @@ from mjlab.export.runner.robot import MujocoRobot
 
 _KINDS = ("sliding", "torsional", "rolling")
 _NEEDS = (3, 4, 6)
-"""Kinds of friction, and the dimension of a contact from which each counts."""
+"""Kinds of friction, and the minimum contact dimension of each."""
 
 _TURN = ("GYRO", "FRAMEANGVEL", "FRAMEANGACC", "FRAMEQUAT", "MAGNETOMETER")
 _TURN += ("FRAMEXAXIS", "FRAMEYAXIS", "FRAMEZAXIS")
-"""Sensors whose readings do not depend on where on a link they sit."""
+"""Sensors whose readings do not depend on their position on a link."""
 
 
 @dataclass(frozen=True)
 class Link:
-    """A body with a joint, and all that is fixed to it."""
+    """Body with a joint, and all bodies fixed to it."""
 
     name: str
     """Name of the body."""
@@ -28,30 +28,31 @@ class Link:
     """Mass, kg."""
 
     centre: np.ndarray
-    """Centre of mass from the anchor of the joint, in the axes of the root, m."""
+    """Centre of mass relative to the joint anchor, in the axes of the root, m."""
 
     inertia: np.ndarray
     """Inertia about the centre of mass, in the axes of the root, kg m^2."""
 
     friction: dict[str, tuple[float, float]]
-    """Smallest and largest friction with the ground, by kind; empty without contact."""
+    """Minimum and maximum ground friction, by kind; empty without contact."""
 
 
 @dataclass(frozen=True)
 class Mount:
-    """The place of a sensor on the robot."""
+    """Pose of a sensor on the robot."""
 
     kind: str
-    """Type of the sensor, as MuJoCo calls it."""
+    """MuJoCo's type of the sensor."""
 
     link: str
     """Key of its link in `links`; empty for none."""
 
     place: np.ndarray
-    """Position from the anchor of the link's joint, in the axes of the root, m."""
+    """Position relative to the anchor of the link's joint, in the axes of the root,
+    m."""
 
     axes: np.ndarray
-    """Its axes in those of the root, shape (3, 3)."""
+    """Sensor axes in the axes of the root, shape (3, 3)."""
 
     has_place: bool
     """Whether readings depend on the position."""
@@ -82,12 +83,12 @@ def links(robot: MujocoRobot) -> dict[str, Link]:
 
 
 def mounts(robot: MujocoRobot, name: str) -> Mount:
-    """Return the mounting of a sensor."""
+    """Return the pose of a sensor."""
     data, model = _default(robot), robot.model
     index = robot.find("sensor", name)
     kind = mujoco.mjtSensor(int(model.sensor_type[index])).name.removeprefix("mjSENS_")
     obj, on = int(model.sensor_objtype[index]), int(model.sensor_objid[index])
-    # A frame of the world that is seen from the robot is measured on the robot.
+    # A world frame measured relative to the robot is a measurement on the robot.
     if model.sensor_refid[index] >= 0:
         obj, on = int(model.sensor_reftype[index]), int(model.sensor_refid[index])
     body, place, axes = _carrier(model, data, obj, on)
@@ -114,7 +115,7 @@ def _default(robot: MujocoRobot) -> Any:
 
 
 def _welds(robot: MujocoRobot, data: Any) -> dict[str, tuple[int, np.ndarray]]:
-    """Return the body of each link, and the point that it is counted from."""
+    """Return the body of each link, and its reference point."""
     model = robot.model
     joints = [int(model.dof_jntid[dof]) for _, dof in robot.joints]
     bodies = [int(model.body_weldid[model.jnt_bodyid[joint]]) for joint in joints]
@@ -132,7 +133,7 @@ def _welds(robot: MujocoRobot, data: Any) -> dict[str, tuple[int, np.ndarray]]:
 def _carrier(
     model: Any, data: Any, kind: int, index: int
 ) -> tuple[int, np.ndarray, np.ndarray]:
-    """Return body, position and axes of what carries a sensor; body 0 for nothing."""
+    """Return body, position and axes of a sensor's object; body 0 for none."""
     names = {
         mujoco.mjtObj.mjOBJ_SITE: ("site", "site_x"),
         mujoco.mjtObj.mjOBJ_GEOM: ("geom", "geom_x"),
@@ -149,7 +150,7 @@ def _carrier(
 
 
 def _friction(model: Any, bodies: np.ndarray) -> dict[str, tuple[float, float]]:
-    """Return the range of friction between bodies and what stands still."""
+    """Return the range of friction between bodies and static geoms."""
     welds = model.body_weldid[model.geom_bodyid]
     found = [
         _of_pair(model, [geom, ground])
@@ -169,7 +170,7 @@ def _friction(model: Any, bodies: np.ndarray) -> dict[str, tuple[float, float]]:
 
 
 def _of_pair(model: Any, pair: list[Any]) -> np.ndarray:
-    """Return the friction of two geoms, as MuJoCo mixes it; 0 where it is not used."""
+    """Return the friction of two geoms, mixed as in MuJoCo; 0 where it is not used."""
     priority = model.geom_priority[pair]
     if priority[0] != priority[1]:
         pair = [pair[int(np.argmax(priority))]]

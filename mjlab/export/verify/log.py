@@ -1,7 +1,7 @@
-"""A log of the runner against the contract: the first field that cannot be right.
+"""Check of a runner's log against the contract: reports the first invalid field.
 
-Each line is checked by itself and against the line before. If all lines pass, the
-recorded scene tells whether joints or axes are exchanged (`replay.py`).
+Each line is checked alone and against the previous line. If all lines pass, the
+recorded scene shows whether joints or axes are swapped (`replay.py`).
 """
 
 import math
@@ -21,7 +21,7 @@ from mjlab.export.verify.replay import exchanged
 from mjlab.export.verify.saturation import over_limit, stuck
 
 _RATE = 0.05
-"""Share by which the typical period may differ from the contract's."""
+"""Tolerance of the typical period, as a fraction of the contract's period."""
 
 
 @dataclass
@@ -29,25 +29,25 @@ class LogVerdict:
     """Result of a comparison of a log with a contract."""
 
     lines: int = 0
-    """Lines that could be read."""
+    """Number of readable lines."""
 
     found: list[Found] = field(default_factory=list)
-    """What cannot be right, the first line first."""
+    """Faults, in the order of lines."""
 
     let_go: Found | None = None
-    """Line in which the robot was let go, and the reason."""
+    """Line in which the robot was stopped, and the reason."""
 
     @property
     def departures(self) -> list[str]:
-        """What cannot be right, in words."""
+        """Descriptions of the faults."""
         return [f"line {line}: {said}" for line, said in self.found]
 
     @property
     def text(self) -> str:
-        """The verdict for the user."""
+        """Summary for the user."""
         lines = []
         if self.let_go is not None:
-            lines.append(f"Let go in line {self.let_go[0]}: {self.let_go[1]}.")
+            lines.append(f"Stopped in line {self.let_go[0]}: {self.let_go[1]}.")
         if self.found:
             lines += ["Mismatch:", *(f"  {said}." for said in self.departures)]
         else:
@@ -56,14 +56,14 @@ class LogVerdict:
 
 
 def verify_log(path: Path, log: Path) -> LogVerdict:
-    """Check a log of the runner against the contract of the policy that it ran.
+    """Check a log of the runner against the contract of its policy.
 
     Args:
-        path: The ONNX file.
-        log: The log, a line of JSON each period.
+        path: The policy file.
+        log: The log, with one line of JSON per period.
 
     Raises:
-        ContractError: For a file that cannot be read, or a log without lines.
+        ContractError: If a file cannot be read, or the log has no lines.
     """
     policy = ContractPolicy(path)
     rows, found = read_lines(log)
@@ -78,7 +78,7 @@ def verify_log(path: Path, log: Path) -> LogVerdict:
         found += [] if said is None else [(1, said)]
     found += _first(over_limit(policy, sent))
     ends = [(i, row["damped"]) for i, row in enumerate(rows, 1) if row.get("damped")]
-    # The sort is stable: within a line, the order is that of the checks.
+    # The sort is stable: within a line, faults are in the order of the checks.
     ordered = sorted(found, key=lambda each: each[0])
     return LogVerdict(len(rows), ordered, ends[0] if ends else None)
 
@@ -116,13 +116,13 @@ def _times(policy: ContractPolicy, rows: list[Row]) -> Iterator[Found]:
     for place in np.flatnonzero((periods > 1.5 * dt) | (periods < 0.5 * dt))[:1]:
         yield (
             int(place) + 2,
-            f"time is {times[place + 1]:.6g}, {periods[place]:.4g} s after the line "
-            f"before, expected {dt:g} s",
+            f"time is {times[place + 1]:.6g}, {periods[place]:.4g} s after the "
+            f"previous line, expected {dt:g} s",
         )
 
 
 def _readings(policy: ContractPolicy, rows: list[Row]) -> Iterator[Found]:
-    """Yield readings that cannot be right, or that contradict each other."""
+    """Yield readings that are invalid or contradict each other."""
     checks = ReadingChecks(policy.contract)
     inputs, last = policy.contract["inputs"], -math.inf
     for line, row in enumerate(rows, 1):
@@ -138,7 +138,7 @@ def _readings(policy: ContractPolicy, rows: list[Row]) -> Iterator[Found]:
 
 
 def _commands(policy: ContractPolicy, rows: list[Row]) -> Iterator[Found]:
-    """Yield commands beyond their range, and inputs that are not the command."""
+    """Yield commands beyond their range, and inputs that differ from the command."""
     for line, row in enumerate(rows, 1):
         for command in policy.contract["commands"]:
             name = command["name"]
@@ -163,7 +163,7 @@ def _commands(policy: ContractPolicy, rows: list[Row]) -> Iterator[Found]:
 
 
 def _memory(policy: ContractPolicy, rows: list[Row]) -> Iterator[Found]:
-    """Yield a last action that is not the action of the line before."""
+    """Yield a last action that differs from the previous line's action."""
     for line, (before, row) in enumerate(pairwise(rows), 2):
         kept, wanted = row.get("last_action"), before["targets"].get("action")
         if kept is None or wanted is None:
@@ -176,7 +176,7 @@ def _memory(policy: ContractPolicy, rows: list[Row]) -> Iterator[Found]:
             yield (
                 line,
                 f"last_action[{place}] is {kept[place]:.4g}, expected "
-                f"{wanted[place]:.4g}, the action of the line before",
+                f"{wanted[place]:.4g}, the action of the previous line",
             )
 
 

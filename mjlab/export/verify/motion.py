@@ -1,4 +1,4 @@
-"""Targets that would have led to the recorded motion, beside those that were sent."""
+"""Targets that would lead to the recorded motion, compared with the sent targets."""
 
 from collections.abc import Iterator, Sequence
 from typing import Any
@@ -10,29 +10,31 @@ from mjlab.export.runner.robot import MujocoRobot
 from mjlab.export.verify.reasons import Departure
 
 _STEPS = 30
-"""Steps that are looked at."""
+"""Number of steps to examine."""
 
 _NUDGE = 1e-3
-"""Change of a target whose effect is measured."""
+"""Change of a target for finite differences."""
 
 _ROUNDS = 2
-"""Rounds of the search: contacts are not linear."""
+"""Number of iterations; contacts are nonlinear."""
 
 _LEAST = 1e-3
-"""Share of a nudge whose effect counts as none."""
+"""Fraction of a change whose effect counts as none."""
 
 _ROUGH, _MOST = 0.05, 0.75
-"""Error that a reason may leave, and share of the numbers that have to agree: where
-efforts are at their limits, targets leave no trace."""
+"""Maximum remaining error of a reason, and minimum fraction of numbers that agree:
+
+at effort limits, targets have no effect.
+"""
 
 
 def wanted_targets(
     policy: ContractPolicy, robot: MujocoRobot, record: Arrays, names: Sequence[str]
 ) -> Iterator[Departure | str]:
-    """Yield targets that were sent beside those that the recorded motion asks for.
+    """Yield the sent targets and the targets that explain the recorded motion.
 
-    The effect of a target in a control step is nearly linear, and known from a nudge.
-    Where there is none, that is the reason.
+    The effect of a target in a control step is nearly linear, and measured by finite
+    differences. A target without effect is reported as the reason.
     """
     for term in policy.contract["actions"]:
         if term["quantity"] != "joint_pos" or term["relative_to"]:
@@ -43,12 +45,12 @@ def wanted_targets(
         wanted = sent.copy()
         rows = range(1, min(len(sent) - 1, 1 + _STEPS))
         robot.start(record["qpos"][0], record["qvel"][0])
-        # Twice, so that what is late is of the same targets.
+        # Repeated, so that late effects belong to the same targets.
         _reached(robot, record, 1, term, sent[1], places)
         reached = _reached(robot, record, 1, term, sent[1], places)
         nudged = _reached(robot, record, 1, term, sent[1] + _NUDGE, places)
         if np.abs(nudged - reached).max() < _LEAST * _NUDGE:
-            yield "delay: targets do nothing in their own control step"
+            yield "delay: targets have no effect in their own control step"
             continue
         for step in rows:
             wanted[step] = _wanted(robot, record, step, term, places)
@@ -86,7 +88,7 @@ def _effect(
     targets: np.ndarray,
     places: list[int],
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Return where targets lead, and how that changes with each of them."""
+    """Return the result of targets, and its derivative for each target."""
     reached = _reached(robot, record, step, term, targets, places)
     effect = np.zeros((len(places), len(places)))
     for column in range(len(places)):

@@ -1,8 +1,8 @@
-"""The recorded steps again: where a file, or a robot, first departs from them, and why.
+"""Replay of recorded steps: the first difference of a file or a robot, and its reason.
 
-Three things are compared one by one, each with all before it as it was recorded: what
-the file answers, what is measured in each state, and where each control step leads.
-Then all of it runs in closed loop.
+Three things are compared separately, each from recorded data: the outputs of the file,
+the measurements in each state, and the result of each control step. Then all of them
+run in closed loop.
 """
 
 from dataclasses import dataclass, field
@@ -20,15 +20,18 @@ from mjlab.export.verify.reasons import Departure, likeliest
 from mjlab.export.verify.same import differences, missing
 
 EARLY = 20
-"""Steps in closed loop that have to agree: contacts part what differs by rounding."""
+"""Closed-loop steps that must agree: later, contacts amplify rounding errors."""
 
 ANSWERED, MEASURED, MOVED, LOOPED = 1e-5, 1e-4, 1e-4, 1e-4
-"""Largest departures of answers and measurements (or shares of what is above 1), of
-joints after a control step from a recorded state, and of joints in closed loop."""
+"""Tolerances:
+
+outputs and measurements (relative for values above 1), joints after a control step from
+a recorded state, and joints in closed loop.
+"""
 
 
 CONTACTS = 0.03
-"""Share of control steps from a recorded state that may end elsewhere."""
+"""Fraction of control steps from a recorded state that can differ."""
 
 
 @dataclass
@@ -36,13 +39,13 @@ class Verdict:
     """What was found."""
 
     departures: list[str] = field(default_factory=list)
-    """What departs, where it first does, by how much, and why."""
+    """Differing quantities, with the first step, the size and the reason."""
 
     largest: dict[str, float] = field(default_factory=dict)
-    """Largest departures: of answers, of measurements, and of control steps."""
+    """Maximum differences: outputs, measurements, and control steps."""
 
     joints: dict[str, tuple[float, float]] = field(default_factory=dict)
-    """By joint, the largest departure in closed loop: early, and in all steps."""
+    """Maximum closed-loop difference of each joint: early, and in all steps."""
 
     steps: int = 0
     """Recorded steps."""
@@ -52,7 +55,7 @@ class Verdict:
         """The verdict for the user."""
         lines = [f"  {name:32s} {value:.1e}" for name, value in self.largest.items()]
         if lines:
-            lines.insert(0, f"Largest departures in {self.steps} recorded steps:")
+            lines.insert(0, f"Maximum differences in {self.steps} recorded steps:")
         if self.joints:
             lines.append(f"In closed loop, first {EARLY} and all steps:")
             lines += [
@@ -66,10 +69,10 @@ class Verdict:
 
 
 def verify(path: Path, robot: Path | None = None) -> Verdict:
-    """Play a file's recorded steps with its own scene, or with a robot's model.
+    """Replay a file's recorded steps in its own scene, or with a robot model.
 
     Raises:
-        ContractError: For a file, or a model, that cannot be read.
+        ContractError: If the file or the model cannot be read.
     """
     policy, verdict = ContractPolicy(path), Verdict()
     scene = MujocoRobot(policy)
@@ -95,7 +98,7 @@ def verify(path: Path, robot: Path | None = None) -> Verdict:
 def _loaded(
     policy: ContractPolicy, path: Path, scene: MujocoRobot, verdict: Verdict
 ) -> MujocoRobot | None:
-    """Return a robot of all joints; None if it cannot be played."""
+    """Return a robot with all joints; None if it cannot be simulated."""
     try:
         robot = MujocoRobot(policy, path)
         verdict.departures += differences(robot, scene)
@@ -106,7 +109,7 @@ def _loaded(
 
 
 def _turns(qpos: np.ndarray) -> np.ndarray:
-    """Return orientations of a root whose free joint is the first, (steps, 3, 3)."""
+    """Return orientations of a root with the first free joint, (steps, 3, 3)."""
     turns = np.zeros((len(qpos), 9))
     for turn, quat in zip(turns, qpos[:, 3:7].astype(float), strict=True):
         mujoco.mju_quat2Mat(turn, quat)
@@ -141,13 +144,13 @@ def _measurements(
     turns: Any,
     verdict: Verdict,
 ) -> None:
-    """Compare what is measured in recorded states with what was measured there."""
+    """Compare measurements in recorded states with recorded measurements."""
     rows = []
     for step in range(len(record["qpos"])):
         robot.start(record["qpos"][step], record["qvel"][step])
         robot.given = _given(policy, record, step)
         rows.append(robot.read(_commands(record, step)))
-    # A free joint turns in the axes of its body.
+    # The angular velocity of a free joint is in the axes of its body.
     spin = None if turns is None else record["qvel"][:, 3:6].astype(float)
     for entry in policy.contract["inputs"]:
         name = entry["name"]
@@ -173,7 +176,7 @@ def _measurements(
 def _motion(
     policy: ContractPolicy, robot: MujocoRobot, record: Arrays, verdict: Verdict
 ) -> None:
-    """Compare where recorded targets lead from recorded states, step by step."""
+    """Compare the results of recorded targets from recorded states, step by step."""
     steps = len(record["qpos"]) - 1
     places = [position for position, _ in robot.joints]
     rows = []
@@ -185,7 +188,7 @@ def _motion(
         rows.append(robot.data.qpos[places].copy())
     names = [joint["name"] for joint in policy.entity["joints"]]
     away = np.abs(np.array(rows) - record["qpos"][1:, places])
-    # Rounding makes or breaks a contact here and there, which is no convention.
+    # Rounding changes single contacts, which is not a wrong convention.
     largest = np.quantile(away, 1.0 - CONTACTS, axis=0)
     verdict.largest["a control step"] = float(largest.max())
     if largest.max() <= MOVED:
@@ -209,7 +212,7 @@ def _motion(
 def _closed_loop(
     policy: ContractPolicy, robot: MujocoRobot, record: Arrays, verdict: Verdict
 ) -> None:
-    """Run the file and the robot by themselves from the first state on."""
+    """Run file and robot in closed loop from the first state."""
     places = [position for position, _ in robot.joints]
     names = [joint["name"] for joint in policy.entity["joints"]]
     found = np.array([row["qpos"][places] for _, row in follow(policy, robot)])
@@ -222,7 +225,7 @@ def _closed_loop(
             record["qpos"][:, places][: EARLY + 1, [column]],
             LOOPED,
         )
-        # What departs step by step has its reason already.
+        # Step-by-step differences already have a reason.
         if first is not None and not verdict.departures:
             seen = f"The joint {name} in closed loop"
             verdict.departures.append(_said(seen, first, None))
@@ -274,7 +277,7 @@ def _named(elements: list[str] | None, values: np.ndarray) -> list[str]:
 def _departs(
     found: np.ndarray, expected: np.ndarray, tolerance: float
 ) -> tuple[int, float] | None:
-    """Return the first step of a departure, and the largest; None if there is none."""
+    """Return the first step of a difference and the maximum; None if there is none."""
     away = np.abs(found - expected) / np.maximum(1.0, np.abs(expected))
     away = np.nan_to_num(away.reshape(len(away), -1), nan=np.inf).max(axis=1)
     wrong = np.flatnonzero(away > tolerance)
@@ -292,4 +295,4 @@ def _note(
 
 def _said(what: str, first: tuple[int, float], reason: str | None) -> str:
     why = reason or "undetermined, no single convention explains it"
-    return f"{what} departs at step {first[0]}, by up to {first[1]:.3g}: {why}."
+    return f"{what} differs from step {first[0]} on, by up to {first[1]:.3g}: {why}."

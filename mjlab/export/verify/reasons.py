@@ -1,4 +1,4 @@
-"""Reasons why numbers depart from those that were recorded, the likeliest first."""
+"""Reasons for differences between measured and expected numbers, most likely first."""
 
 import math
 from collections.abc import Callable, Iterator, Sequence
@@ -10,12 +10,12 @@ Values = np.ndarray
 DEGREES = 180.0 / math.pi
 
 _LEFT = 0.25
-"""Share of the error that a reason may leave."""
+"""Maximum remaining fraction of the error."""
 
 
 @dataclass(frozen=True)
 class Departure:
-    """Numbers that were found, beside those that should have been."""
+    """Found numbers, and expected numbers."""
 
     found: Values
     """Shape (steps, n)."""
@@ -24,26 +24,27 @@ class Departure:
     """Shape (steps, n)."""
 
     names: Sequence[str]
-    """What each number belongs to."""
+    """Name of each number's element."""
 
     default: Values | None = None
-    """Default positions, if they are positions of joints, shape (n,)."""
+    """Default positions, for joint positions, shape (n,)."""
 
     turns: Values | None = None
     """Orientation of the robot's root in the world, shape (steps, 3, 3)."""
 
     rough: float = 1e-3
-    """Error that a reason may leave, as a share of the largest number."""
+    """Tolerance, as a fraction of the largest number."""
 
     most: float = 0.98
-    """Share of the numbers that have to agree."""
+    """Minimum fraction of the numbers that must agree."""
 
     spin: Values | None = None
-    """Angular velocity of the root in its own axes, shape (steps, 3), where the numbers
-    are a linear velocity that is measured on it."""
+    """Angular velocity of the root in its own axes, shape (steps, 3), for a linear
+    velocity measured on the root.
+    """
 
     def same(self, found: Values, expected: Values) -> bool:
-        """Return whether numbers agree but for roughness."""
+        """Return whether numbers agree within the tolerance."""
         size = self.size + 1e-6
         away = np.abs(found - expected)
         return (
@@ -53,9 +54,9 @@ class Departure:
         )
 
     def explains(self, found: Values, expected: Values) -> bool:
-        """Return whether a reason leaves numbers that agree, and little of the error.
+        """Return whether a reason gives agreement and leaves little of the error.
 
-        Where the error itself is below the roughness, many wrong reasons agree.
+        If the error is below the tolerance, many wrong reasons would agree.
         """
         if not self.same(found, expected):
             return False
@@ -66,7 +67,7 @@ class Departure:
 
     @property
     def size(self) -> float:
-        """Size of what should have been, without what may not agree."""
+        """Scale of the expected numbers, without outliers."""
         return float(np.quantile(np.abs(self.expected), (1.0 + self.most) / 2.0))
 
     @property
@@ -76,19 +77,19 @@ class Departure:
         return [i for i, (one, other) in enumerate(pairs) if not self.same(one, other)]
 
     def of(self, columns: Sequence[int]) -> "Departure":
-        """Return these columns alone."""
+        """Return only these columns."""
         chosen = list(columns)
         default = None if self.default is None else self.default[chosen]
         names = [self.names[i] for i in chosen]
         found, expected = self.found[:, chosen], self.expected[:, chosen]
-        # What is small is judged among all.
+        # Small numbers are compared with the scale of all numbers.
         part = Departure(found, expected, names, default, self.turns, 1.0, self.most)
         rough = self.rough * self.size / (part.size + 1e-9)
         return replace(part, rough=rough)
 
 
 def likeliest(departure: Departure) -> str | None:
-    """Return the likeliest reason in words; None if none explains the numbers."""
+    """Return the most likely reason, as text; None if none explains the numbers."""
     wrong = departure.wrong
     if not wrong:
         return None
@@ -100,7 +101,7 @@ def likeliest(departure: Departure) -> str | None:
         if shifted is not None:
             return shifted
         turned = next(_frames(departure), None)
-        # Three numbers that are all negative are not turned, but of another sign.
+        # If all three numbers are negative, the sign is wrong, not the frame.
         if turned is not None and _sign(departure.of(wrong)) is None:
             return turned
     for reason in _REASONS:
@@ -144,7 +145,7 @@ def _is_column(d: Departure, found: int, expected: int) -> bool:
 
 
 def _centres(d: Departure) -> Iterator[Values]:
-    """Yield what a number may be counted from: zero, and the default pose."""
+    """Yield possible offsets of a number: zero, and the default pose."""
     yield np.zeros(d.found.shape[1])
     if d.default is not None:
         yield d.default
@@ -153,7 +154,7 @@ def _centres(d: Departure) -> Iterator[Values]:
 def _sign(d: Departure) -> str | None:
     for centre in _centres(d):
         if d.explains(d.found - centre, centre - d.expected):
-            return "sign: the negative was found"
+            return "sign: found the negative"
     return None
 
 
@@ -161,9 +162,9 @@ def _degrees(d: Departure) -> str | None:
     for centre in _centres(d):
         found, expected = d.found - centre, d.expected - centre
         if d.explains(found / DEGREES, expected):
-            return "degrees were found for radians"
+            return "degrees: found degrees instead of radians"
         if d.explains(found, expected / DEGREES):
-            return "radians were taken for degrees"
+            return "degrees: radians were interpreted as degrees"
     return None
 
 
@@ -173,13 +174,13 @@ def _default(d: Departure) -> str | None:
     if d.explains(d.found + d.default, d.expected):
         return "default offset: the default position is missing"
     if d.explains(d.found - d.default, d.expected):
-        return "default offset: the default position is in it once too often"
+        return "default offset: the default position is added once too often"
     return None
 
 
 def _delay(d: Departure) -> str | None:
     if np.ptp(d.expected, axis=0).max() < 10.0 * d.rough * d.size:
-        return None  # What hardly moves is as late as one likes.
+        return None  # For nearly constant values, any delay fits.
     for late in range(1, 6):
         if d.explains(d.found[late:], d.expected[:-late]):
             return f"delay: it is {late} control step{'s' * (late > 1)} late"
@@ -201,7 +202,7 @@ def _scale(d: Departure) -> str | None:
             if high - low < 1e-2 * abs(high)
             else f"{low:.4g} to {high:.4g}"
         )
-        return f"scale: it is {about} times what it should be"
+        return f"scale: found {about} times the expected value"
     return None
 
 
@@ -209,7 +210,7 @@ def _offset(d: Departure) -> str | None:
     away = np.median(d.found - d.expected, axis=0)
     if not d.explains(d.found - away, d.expected):
         return None
-    return f"offset: it is off by {np.abs(away).max():.4g}, always the same"
+    return f"offset: constant error of {np.abs(away).max():.4g}"
 
 
 _REASONS: tuple[Callable[[Departure], str | None], ...] = (
@@ -223,30 +224,30 @@ _REASONS: tuple[Callable[[Departure], str | None], ...] = (
 
 
 def _frames(d: Departure) -> Iterator[str]:
-    """Yield frames that three numbers may be in by mistake."""
+    """Yield frames in which three numbers can be by mistake."""
     if d.turns is not None:
         turned = np.einsum("tij,tj->ti", d.turns, d.expected)
         if d.explains(d.found, turned):
-            yield "frame: it is in the axes of the world, not of the robot"
+            yield "frame: found world axes instead of the robot's axes"
         if d.explains(np.einsum("tji,tj->ti", d.turns, d.expected), d.found):
-            yield "frame: it is in the axes of the robot, not of the world"
+            yield "frame: found the robot's axes instead of world axes"
     left, sizes, right = np.linalg.svd(d.found.T @ d.expected)
     if sizes[1] < 1e-5 * sizes[0]:
-        return  # Along one line; any turn about it would do.
+        return  # Vectors along one line do not determine the rotation about it.
     flip = np.diag([1.0, 1.0, np.linalg.det(left @ right)])
     turn = left @ flip @ right
     if d.explains(d.found, d.expected @ turn.T):
         angle = math.degrees(
             math.acos(np.clip((np.trace(turn) - 1.0) / 2.0, -1.0, 1.0))
         )
-        yield f"frame: it is in axes that are turned by {angle:.0f} degrees"
+        yield f"frame: found axes rotated by {angle:.0f} degrees"
 
 
 def _lever(d: Departure) -> str | None:
-    """Return the lever arm between two points on the root that explains the numbers."""
+    """Return the lever arm between two points of the root that explains the numbers."""
     if d.spin is None:
         return None
-    # A point that is r away moves by spin x r more, which is linear in r.
+    # The velocity of a point offset by r increases by spin x r, which is linear in r.
     x, y, z, none = *d.spin.T, np.zeros(len(d.spin))
     rows = np.array([[none, -z, y], [z, none, -x], [-y, x, none]])
     system = rows.transpose(2, 0, 1).reshape(-1, 3)
@@ -255,6 +256,6 @@ def _lever(d: Departure) -> str | None:
         return None
     place = ", ".join(f"{number:.3f}" for number in away + 0.0)
     return (
-        f"lever arm: it is measured {np.linalg.norm(away):.3g} m away from its place, "
-        f"by ({place}) m in the axes of the root"
+        f"lever arm: measured {np.linalg.norm(away):.3g} m away from the expected "
+        f"point, by ({place}) m in the axes of the root"
     )

@@ -1,9 +1,9 @@
-"""Order, signs and axes of a log's readings, by what the recorded scene does with them.
+"""Order, signs and axes of a log's readings, tested in the recorded scene.
 
-A line tells positions and velocities of joints, and the tilt and velocities of the
-root. From there the logged targets are sent for one control period, and the joints
-compared with the next line. Readings that are exchanged lead elsewhere, unless they are
-exchanged back; where that explains most of the error, it is the reason.
+A line has positions and velocities of joints, and tilt and velocities of the root. From
+this state the logged targets are applied for one control period, and the joints are
+compared with the next line. If swapping readings explains most of the error, the swap
+is the reason.
 """
 
 from collections.abc import Iterator
@@ -20,39 +20,41 @@ from mjlab.export.runner.robot import MujocoRobot
 from mjlab.export.verify.lines import joint_series, series
 
 _LINES = 16
-"""Lines that are tried."""
+"""Number of lines to try."""
 
 _GOOD = 0.05
-"""Share of the joints' motion in a period that may be missed without a reason."""
+"""Fraction of the joints' motion in a period that can differ without a reason."""
 
 _LEFT, _SURE = 0.4, 0.1
-"""Share of the error that a reason may leave, and that ends the search."""
+"""Maximum remaining error of a reason, and error at which the search ends."""
 
 _WORST = 6
-"""Joints among which pairs are exchanged: those that are missed most."""
+"""Number of joints among which pairs are swapped: those with the largest errors."""
 
 _DEPTH = 1e-3
-"""Depth of the lowest point in the ground, m; a log does not hold the height."""
+"""Depth of the lowest point in the ground, m; a log does not contain the height."""
 
 
 @dataclass(frozen=True)
 class _Readings:
-    """Readings of the joints and of the root, a row a line."""
+    """Readings of the joints and of the root, one row per line."""
 
     pos: np.ndarray
-    """Positions of joints, shape (lines, joints), as are the next two; NaN for joints
-    that the policy does not see."""
+    """Joint positions, shape (lines, joints), like the next two; NaN for joints that
+    the policy does not observe.
+    """
     vel: np.ndarray
     sent: np.ndarray
-    """Position targets; NaN for joints that have none."""
+    """Position targets; NaN for joints without targets."""
     up: np.ndarray
-    """Upward direction in the axes of the IMU; (lines, 3), as are the following."""
+    """Upward direction in the axes of the IMU; (lines, 3), like the following
+    fields."""
     gyro: np.ndarray
     lin: np.ndarray
 
 
 def exchanged(policy: ContractPolicy, rows: list[dict[str, Any]]) -> str | None:
-    """Return in words which readings of a log are exchanged; None if none are.
+    """Describe swapped readings of a log; None without a swap.
 
     Args:
         policy: The policy.
@@ -72,15 +74,15 @@ def exchanged(policy: ContractPolicy, rows: list[dict[str, Any]]) -> str | None:
     best: tuple[float, str | None] = (float(missed.mean()), None)
     for said, changed in _changes(policy, readings, missed):
         left = scene.missed(changed).mean(axis=0)
-        # Judged by the joints that are read otherwise, or by all for the root.
+        # Judged by the joints with changed readings, or by all joints for the root.
         is_other = ~np.isclose(changed.pos, readings.pos, equal_nan=True).all(axis=0)
         chosen = is_other if is_other.any() else np.ones(len(missed), bool)
         before, after = float(missed[chosen].mean()), float(left[chosen].mean())
         if left.mean() < best[0] and after < _LEFT * before:
             best = (
                 float(left.mean()),
-                f"{said}: read otherwise, the targets lead to the next lines within "
-                f"{after:.2g} rad, and as they are within {before:.2g} rad",
+                f"{said}: with this correction, the targets lead to the next lines "
+                f"within {after:.2g} rad, without it within {before:.2g} rad",
             )
         if best[0] < _SURE * missed.mean():
             break
@@ -88,7 +90,7 @@ def exchanged(policy: ContractPolicy, rows: list[dict[str, Any]]) -> str | None:
 
 
 def _readings(policy: ContractPolicy, rows: list[dict[str, Any]]) -> _Readings | None:
-    """Return what lines tell of the state; None if they do not tell the joints."""
+    """Return the states in some lines; None if the joints are missing."""
     entity, inputs = policy.entity, policy.contract["inputs"]
     names = [joint["name"] for joint in entity["joints"]]
     kinds = ("joint_pos", "joint_vel")
@@ -103,7 +105,7 @@ def _readings(policy: ContractPolicy, rows: list[dict[str, Any]]) -> _Readings |
         if term["quantity"] == "joint_pos" and not term["relative_to"]:
             columns = [names.index(n) for n in term["targets"]]
             values = series(rows, term["output"], "targets")
-            assert values is not None, "Missing targets were found before."
+            assert values is not None, "Missing targets were reported earlier."
             sent[:, columns] = values
     still = np.zeros((len(rows), 3))
     if entity["root"]["is_fixed"]:
@@ -118,7 +120,7 @@ def _readings(policy: ContractPolicy, rows: list[dict[str, Any]]) -> _Readings |
         if e["frame"] == checks.axes(down[0]) and e["elements"] == ["x", "y", "z"]
     }
     told = series(rows, down[0]["name"])
-    assert told is not None, "Missing readings were found before."
+    assert told is not None, "Missing readings were reported earlier."
     up = checks.vertical(down[0], told)
     gyro, lin = rates.get("rad/s", still), rates.get("m/s", still)
     return _Readings(pos, vel, sent, up, gyro, lin)
@@ -127,22 +129,22 @@ def _readings(policy: ContractPolicy, rows: list[dict[str, Any]]) -> _Readings |
 def _changes(
     policy: ContractPolicy, readings: _Readings, missed: np.ndarray
 ) -> Iterator[tuple[str, _Readings]]:
-    """Yield readings with a mistake undone, and the mistake in words."""
+    """Yield readings with a mistake corrected, and the description of the mistake."""
     names = [joint["name"] for joint in policy.entity["joints"]]
     worst = np.argsort(-missed, kind="stable")[:_WORST].tolist()
     for one in worst:
         sign = np.where(np.arange(len(names)) == one, -1.0, 1.0)
         turned = replace(readings, pos=readings.pos * sign, vel=readings.vel * sign)
-        yield f"sign: joint_pos and joint_vel of {names[one]} are the negative", turned
+        yield f"sign: joint_pos and joint_vel of {names[one]} are negated", turned
         yield (
-            f"sign: the axis of {names[one]} points the other way",
+            f"sign: the axis of {names[one]} points in the opposite direction",
             replace(turned, sent=readings.sent * sign),
         )
     orders = list(_orders(policy, names))
     for one, other in combinations(sorted(worst), 2):
         order = list(range(len(names)))
         order[one], order[other] = other, one
-        orders.append((f"{names[one]} and {names[other]} are exchanged", order))
+        orders.append((f"{names[one]} and {names[other]} are swapped", order))
     for said, order in orders:
         pos, vel = readings.pos[:, order], readings.vel[:, order]
         moved = replace(readings, pos=pos, vel=vel)
@@ -162,14 +164,14 @@ def _changes(
             for said, which in turned.items():
                 fields = {key: getattr(readings, key) @ turn.T for key in which}
                 yield (
-                    f"frame: {said} is in axes turned by {90 * times} degrees about "
+                    f"frame: {said} is in axes rotated by {90 * times} degrees about "
                     f"{name}",
                     replace(readings, **fields),
                 )
 
 
 def _turned_gyro(readings: _Readings, dt: float) -> str | None:
-    """Return the axes of a gyro in which it agrees with how the vertical turns."""
+    """Return the axes of a gyro that agree with the rotation of the vertical."""
     up, gyro = readings.up, (readings.gyro[1:] + readings.gyro[:-1]) / 2.0
     middle, change = (up[1:] + up[:-1]) / 2.0, np.diff(up, axis=0) / dt
 
@@ -188,17 +190,22 @@ def _turned_gyro(readings: _Readings, dt: float) -> str | None:
     best = min(turns, key=lambda turn: turns[turn])
     if turns[best] > 0.3 * before:
         return None
-    return f"frame: the gyro is in axes turned by {best}, as the vertical turns"
+    return (
+        f"frame: the gyro is in axes rotated by {best}, compared with the rotation of "
+        "the vertical"
+    )
 
 
 def _orders(
     policy: ContractPolicy, names: list[str]
 ) -> Iterator[tuple[str, list[int]]]:
-    """Yield orders of all joints, as the place of each joint in the log."""
+    """Yield orders of all joints, as the index of each joint in the log."""
     for said, others in _limbs(names):
         yield said, [names.index(name) for name in others]
     orders = {
-        "joints are as actuators": [a["target"] for a in policy.entity["actuators"]],
+        "joints are in actuator order": [
+            a["target"] for a in policy.entity["actuators"]
+        ],
         "joints are alphabetical": sorted(names),
         "joints are reversed": names[::-1],
     }
@@ -208,7 +215,7 @@ def _orders(
 
 
 def _limbs(names: list[str]) -> Iterator[tuple[str, list[str]]]:
-    """Yield names with limbs exchanged, one pair or two: "FL_hip" is of the limb FL."""
+    """Yield names with one or two pairs of limbs swapped, such as FL and FR."""
     parts: dict[str, set[str]] = {}
     split = [name.partition("_") for name in names]
     for limb, mark, rest in split:
@@ -220,12 +227,12 @@ def _limbs(names: list[str]) -> Iterator[tuple[str, list[str]]]:
     twice = [two for two in combinations(alike, 2) if len({*two[0], *two[1]}) == 4]
     for pairs in [*((pair,) for pair in alike), *twice]:
         other = {a: b for pair in pairs for a, b in (pair, pair[::-1])}
-        said = ", ".join(f"{one} and {two}" for one, two in pairs) + " are exchanged"
+        said = ", ".join(f"{one} and {two}" for one, two in pairs) + " are swapped"
         yield said, [other.get(limb, limb) + mark + rest for limb, mark, rest in split]
 
 
 def _quarter(axis: int, times: int) -> np.ndarray:
-    """Return a turn by quarters about an axis."""
+    """Return a rotation by quarter turns about an axis."""
     first, second = (axis + 1) % 3, (axis + 2) % 3
     turn = np.zeros((3, 3))
     turn[axis, axis] = turn[second, first] = 1.0
@@ -234,7 +241,7 @@ def _quarter(axis: int, times: int) -> np.ndarray:
 
 
 class _Scene:
-    """The recorded scene, put into the states of lines."""
+    """The recorded scene, set to the states of lines."""
 
     def __init__(self, policy: ContractPolicy, rows: list[dict[str, Any]]) -> None:
         self._robot, self._root = MujocoRobot(policy), policy.entity["root"]
@@ -255,12 +262,12 @@ class _Scene:
             for term in policy.contract["actions"]
             if term["quantity"] == "joint_pos" and not term["relative_to"]
         }
-        # A joint whose axis points the other way is beyond its limits here.
+        # A joint with an inverted axis is beyond its limits here.
         self._robot.model.jnt_limited[:] = 0
         self._mount(policy)
 
     def missed(self, readings: _Readings) -> np.ndarray:
-        """Return how far joints are from the next line, shape (lines tried, joints)."""
+        """Return the joint errors at the next line, shape (lines tried, joints)."""
         robot, away = self._robot, []
         robot.start(self._start["qpos"], self._start["qvel"])
         for line in self._lines:
@@ -272,14 +279,14 @@ class _Scene:
         return np.array(away)
 
     def _sent(self, readings: _Readings, line: int) -> dict[str, np.ndarray]:
-        """Return the targets of a line, with those of joints from the readings."""
+        """Return the targets of a line; joints without targets keep their readings."""
         found = dict(self._targets[line])
         for output, columns in self._columns.items():
             found[output] = readings.sent[line, columns]
         return found
 
     def _mount(self, policy: ContractPolicy) -> None:
-        """Find the axes and the place of the IMU on the root, and its vertical."""
+        """Look up axes and position of the IMU on the root, and its vertical."""
         model = self._robot.model
         self._axes, self._arm, self._sign = np.eye(3), np.zeros(3), -1.0
         if self._root["is_fixed"]:
@@ -306,7 +313,7 @@ class _Scene:
         qpos[self._pos] = np.where(np.isnan(pos), qpos[self._pos], pos)
         qvel[self._dof] = readings.vel[line]
         if not self._root["is_fixed"]:
-            # A free joint comes first, and a heading plays no part.
+            # A free joint comes first, and the heading has no effect.
             up = self._sign * (self._axes @ readings.up[line])
             qpos[3:7], turn = _upright_quat(up)
             spin = self._axes @ readings.gyro[line]
@@ -341,9 +348,9 @@ class _Scene:
 
 
 def _upright_quat(up: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return the shortest turn that brings a direction of the root up.
+    """Return the shortest rotation that takes a direction of the root to up.
 
-    It is a quaternion and a matrix.
+    It is returned as a quaternion and as a matrix.
     """
     up = up / max(float(np.linalg.norm(up)), 1e-9)
     axis = np.cross(up, [0.0, 0.0, 1.0])

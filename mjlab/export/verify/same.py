@@ -1,8 +1,8 @@
-"""Differences between a robot's model and the robot that a contract is about, by name.
+"""Differences between a robot model and the robot of a contract, by name.
 
-Compared are joints, limits, gains, efforts, axes, widths, rate, gravity, masses,
-inertias, friction on the ground and the mounting of sensors: all that decides how a
-policy does. Looks and the names of bodies are not compared.
+Compares joints, limits, gains, efforts, axes, widths, rate, gravity, masses, inertias,
+ground friction and sensor poses: all that affects a policy. Visual geoms and names of
+bodies are not compared.
 """
 
 from collections.abc import Iterator
@@ -16,11 +16,11 @@ from mjlab.export.runner.robot import MujocoRobot, close, gain_faults, number
 from mjlab.export.verify.links import Link, Mount, links, mounts
 
 _AWAY = 1e-3
-"""Distance by which points may differ, m."""
+"""Tolerance of positions, m."""
 
 
 def missing(policy: ContractPolicy, model: Any, scene: Any) -> Iterator[str]:
-    """Yield joints and actuators that a model lacks, or has besides the scene's."""
+    """Yield joints and actuators that are missing in the model, or additional."""
     entity = policy.entity
     prefix = entity["prefix"]
     known = {scene.joint(i).name for i in range(scene.njnt)}
@@ -43,7 +43,7 @@ def missing(policy: ContractPolicy, model: Any, scene: Any) -> Iterator[str]:
 
 
 def differences(robot: MujocoRobot, scene: MujocoRobot) -> Iterator[str]:
-    """Yield the differences between a robot with all joints and the recorded scene.
+    """Yield differences between a robot with all joints and the recorded scene.
 
     Args:
         robot: The robot.
@@ -52,23 +52,23 @@ def differences(robot: MujocoRobot, scene: MujocoRobot) -> Iterator[str]:
     rates = robot.contract["rates"]
     if abs(robot.model.opt.timestep - rates["physics_dt"]) > 1e-9:
         yield (
-            f"rate: the model steps by {robot.model.opt.timestep:g} s, and the "
-            f"contract says {rates['physics_dt']:g} s, {rates['decimation']} times a "
+            f"rate: the model steps by {robot.model.opt.timestep:g} s, but the "
+            f"contract by {rates['physics_dt']:g} s, {rates['decimation']} times per "
             "period"
         )
     pulls = [each.model.opt.gravity for each in (robot, scene)]
     if not np.allclose(*pulls, rtol=1e-3, atol=1e-3):
         yield (
-            f"gravity: it is {_vector(pulls[0])} m/s^2 in the model, and "
-            f"{_vector(pulls[1])} in the recorded scene"
+            f"gravity: {_vector(pulls[0])} m/s^2 in the model, but {_vector(pulls[1])} "
+            "in the recorded scene"
         )
     for name in ("nq", "nv", "nu"):
         sizes = [getattr(each.model, name) for each in (robot, scene)]
         if sizes[0] != sizes[1]:
-            yield f"width: {name} is {sizes[0]}, and {sizes[1]} in the recorded scene"
+            yield f"width: {name} has {sizes[0]}, but {sizes[1]} in the recorded scene"
     grounds = [int((each.model.geom_bodyid == 0).sum()) for each in (robot, scene)]
     if grounds[1] and not grounds[0]:
-        yield "ground: the model has none; add a plane, as the recorded scene has"
+        yield "ground: the model has none; add a plane, as in the recorded scene"
     yield from _joints(robot, scene)
     yield from gain_faults(robot.entity, robot.gains(), "in the model")
     yield from _axes(robot, scene)
@@ -90,21 +90,21 @@ def _joints(robot: MujocoRobot, scene: MujocoRobot) -> Iterator[str]:
                 yield f"joint {joint['name']}: it has no limits in the model"
             elif not close(limits, joint["limits"]):
                 yield (
-                    f"joint {joint['name']}: its limits are {_said(limits)} in the "
-                    f"model, and {_said(joint['limits'])} in the contract"
+                    f"joint {joint['name']}: limits {_said(limits)} in the model, but "
+                    f"{_said(joint['limits'])} in the contract"
                 )
         for field in ("armature", "damping", "frictionloss"):
             found = float(np.ravel(getattr(robot.model, f"dof_{field}")[dof])[0])
             wanted = float(np.ravel(getattr(scene.model, f"dof_{field}")[other])[0])
             if not close([found], [wanted]):
                 yield (
-                    f"joint {joint['name']}: its {field} is {found:g} in the model, "
-                    f"and {wanted:g} in the recorded scene"
+                    f"joint {joint['name']}: {field} is {found:g} in the model, but "
+                    f"{wanted:g} in the recorded scene"
                 )
 
 
 def _axes(robot: MujocoRobot, scene: MujocoRobot) -> Iterator[str]:
-    """Yield joints that turn otherwise, with the robot upright in its default pose."""
+    """Yield joints with other axes, for the upright robot in its default pose."""
     axes = []
     for each in (robot, scene):
         data = mujoco.MjData(each.model)
@@ -118,31 +118,33 @@ def _axes(robot: MujocoRobot, scene: MujocoRobot) -> Iterator[str]:
     for joint, found, wanted in zip(robot.entity["joints"], *axes, strict=True):
         same = float(found @ wanted)
         if same < -1.0 + 1e-6:
-            yield f"sign of {joint['name']}: its axis points the other way"
+            yield f"sign of {joint['name']}: its axis points in the opposite direction"
         elif same < 1.0 - 1e-6:
             angle = np.degrees(np.arccos(np.clip(same, -1.0, 1.0)))
-            yield f"frame of {joint['name']}: its axis is turned by {angle:.1f} degrees"
+            yield (
+                f"frame of {joint['name']}: its axis is rotated by {angle:.1f} degrees"
+            )
 
 
 def _link(found: Link, wanted: Link) -> Iterator[str]:
-    """Yield the first difference of mass, its centre and inertia; then of friction."""
+    """Yield the first difference of mass, centre or inertia; then of friction."""
     size = np.trace(wanted.inertia)
     away = np.linalg.norm(found.centre - wanted.centre)
     if not close([found.mass], [wanted.mass]):
         yield (
-            f"mass of {wanted.name}: it is {found.mass:.4g} kg in the model, and "
+            f"mass of {wanted.name}: {found.mass:.4g} kg in the model, but "
             f"{wanted.mass:.4g} kg in the recorded scene"
         )
     elif away > _AWAY:
         yield (
-            f"centre of mass of {wanted.name}: it is {1e3 * away:.3g} mm from its "
-            "place in the recorded scene"
+            f"centre of mass of {wanted.name}: {1e3 * away:.3g} mm from its position "
+            "in the recorded scene"
         )
     elif np.abs(found.inertia - wanted.inertia).max() > 1e-2 * size:
         principal = [np.linalg.eigvalsh(each.inertia) for each in (found, wanted)]
         yield (
-            f"inertia of {wanted.name}: it is {_vector(principal[0])} kg m^2 about its "
-            f"principal axes in the model, and {_vector(principal[1])} in the recorded "
+            f"inertia of {wanted.name}: {_vector(principal[0])} kg m^2 about its "
+            f"principal axes in the model, but {_vector(principal[1])} in the recorded "
             "scene"
         )
     for kind in wanted.friction:
@@ -150,8 +152,8 @@ def _link(found: Link, wanted: Link) -> Iterator[str]:
             found.friction[kind], wanted.friction[kind]
         ):
             yield (
-                f"{kind} friction of {wanted.name} on the ground: it is "
-                f"{_said(found.friction[kind])} in the model, and "
+                f"{kind} friction of {wanted.name} on the ground: "
+                f"{_said(found.friction[kind])} in the model, but "
                 f"{_said(wanted.friction[kind])} in the recorded scene"
             )
 
@@ -169,18 +171,18 @@ def _sensors(robot: MujocoRobot, scene: MujocoRobot) -> Iterator[str]:
         width = int(robot.model.sensor_dim[index])
         if [width] != entry["shape"]:
             yield (
-                f"width of {entry['name']}: the sensor has {width} numbers, and the "
-                f"policy takes {entry['shape'][0]}"
+                f"width of {entry['name']}: the sensor has {width} numbers, but the "
+                f"policy expects {entry['shape'][0]}"
             )
         else:
             yield from _mounted(entry["name"], mounts(robot, name), mounts(scene, name))
 
 
 def _mounted(name: str, found: Mount, wanted: Mount) -> Iterator[str]:
-    """Yield how a sensor sits otherwise."""
+    """Yield differences of a sensor's pose."""
     if found.kind != wanted.kind:
         yield (
-            f"input {name}: the sensor is a {found.kind} in the model, and a "
+            f"input {name}: the sensor is a {found.kind} in the model, but a "
             f"{wanted.kind} in the recorded scene"
         )
         return
@@ -193,14 +195,15 @@ def _mounted(name: str, found: Mount, wanted: Mount) -> Iterator[str]:
     angle = np.degrees(np.arccos(np.clip((np.trace(turn) - 1.0) / 2.0, -1.0, 1.0)))
     if wanted.has_axes and angle > 0.1:
         yield (
-            f"frame of {name}: it is in axes that are turned by {angle:.3g} degrees "
-            "from those of the recorded scene"
+            f"frame of {name}: its axes are rotated by {angle:.3g} degrees from the "
+            "recorded scene"
         )
     away = found.place - wanted.place
     if wanted.has_place and np.linalg.norm(away) > _AWAY:
         yield (
             f"lever arm of {name}: the sensor is {np.linalg.norm(away):.3g} m from its "
-            f"place in the recorded scene, by {_vector(away)} m in the axes of the root"
+            f"position in the recorded scene, by {_vector(away)} m in the axes of the "
+            "root"
         )
 
 

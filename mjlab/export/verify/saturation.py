@@ -1,4 +1,4 @@
-"""Readings that stand still while they should change, and efforts at their limit."""
+"""Constant readings that should change, and efforts at their limit."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -10,17 +10,17 @@ from mjlab.export.runner.policy import ContractPolicy
 from mjlab.export.verify.lines import Found, Row, active, joint_series, series
 
 _LINES = 10
-"""Lines in a row with one number that is stuck."""
+"""Number of consecutive lines with one value that count as stuck."""
 
 _MOVES = 0.1
-"""Speed at which a joint moves, rad/s or m/s."""
+"""Speed above which a joint moves, rad/s or m/s."""
 
 _OVER = 0.5
-"""Share of lines in which a joint may be asked for more than its effort limit."""
+"""Maximum fraction of lines in which a joint's target exceeds its effort limit."""
 
 
 def stuck(policy: ContractPolicy, rows: list[Row]) -> Iterator[Found]:
-    """Yield readings that show one number while what they measure changes."""
+    """Yield readings that are constant while their quantity changes."""
     sent, inputs = active(rows), policy.contract["inputs"]
     speeds = joint_series(policy.contract, sent, "joint_vel")
     for entry in inputs:
@@ -40,7 +40,7 @@ def stuck(policy: ContractPolicy, rows: list[Row]) -> Iterator[Found]:
 
 
 def over_limit(policy: ContractPolicy, sent: list[Row]) -> Iterator[Found]:
-    """Yield joints of which most lines ask for more than their effort limit."""
+    """Yield joints whose targets exceed the effort limit in most lines."""
     kinds = ("joint_pos", "joint_vel")
     pos, vel = (joint_series(policy.contract, sent, kind) for kind in kinds)
     gains = {a["target"]: a for a in policy.entity["actuators"]}
@@ -60,7 +60,7 @@ def over_limit(policy: ContractPolicy, sent: list[Row]) -> Iterator[Found]:
                 line = int(np.argmax(is_over))
                 yield (
                     line + 1,
-                    f"{term['output']} of {name} asks for an effort of "
+                    f"{term['output']} of {name} requests an effort of "
                     f"{effort[line]:.4g}, expected up to {gain['effort_limit']:.4g}; "
                     f"it is saturated in {is_over.sum()} of {len(is_over)} lines",
                 )
@@ -69,7 +69,7 @@ def over_limit(policy: ContractPolicy, sent: list[Row]) -> Iterator[Found]:
 def _moving(
     entry: dict[str, Any], values: np.ndarray, speeds: dict[str, np.ndarray]
 ) -> tuple[np.ndarray, str]:
-    """Return where each number has to change, shape (lines, n), and why."""
+    """Return where each number must change, shape (lines, n), and why."""
     moves = np.zeros(values.shape, bool)
     if entry["measured"]["kind"] == "joint_pos":
         for place, joint in enumerate(entry["elements"]):
@@ -77,7 +77,7 @@ def _moving(
                 moves[:, place] = np.abs(speeds[joint]) > _MOVES
         return moves, "the joint moves"
     if entry["elements"] == ["x", "y", "z"] and entry["unit"] in ("m/s", "rad/s"):
-        # An axis that is always zero is one that the sensor does not have.
+        # An axis that is always zero is not measured by the sensor.
         changes = np.diff(values, axis=0, prepend=values[:1]) != 0.0
         others = changes.sum(axis=1, keepdims=True) - changes
         moves = (others == 2) & (values != 0.0)
@@ -85,7 +85,7 @@ def _moving(
 
 
 def _run(holds: np.ndarray, count: int) -> int | None:
-    """Return where the first run of trues of this length begins."""
+    """Return the start of the first run of true values of this length."""
     length = 0
     for place, hold in enumerate(holds.tolist()):
         length = length + 1 if hold else 0

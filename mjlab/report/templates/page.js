@@ -1,7 +1,7 @@
 
 "use strict";
-// The number under the pointer, in every chart at once. The curves themselves say it:
-// a point of a path is turned back into iteration and value by the scales of its chart.
+// Shows the values under the pointer in all charts. They are computed from the paths of
+// the curves: a point is converted to iteration and value by the scales of its chart.
 (() => {
   const WIDTH = 1000, HEIGHT = 400, STRETCHES = 240, SVG = "http://www.w3.org/2000/svg";
 
@@ -34,7 +34,7 @@
     return { figure, svg, x0, x1, range: y1 - y0, isLog, lines, cursor };
   };
 
-  // The value of the point that is nearest; none in a gap and outside of the line.
+  // Value of the nearest point; null in gaps and beyond the ends of the line.
   const valueNear = (points, x, room) => {
     let low = 0, high = points.length - 1;
     while (low < high) {

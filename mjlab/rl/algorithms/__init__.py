@@ -1,1 +1,1 @@
-"""Learning algorithms, one file each. They do not know the training loop."""
+"""Learning algorithms, one file each, independent of the training loop."""

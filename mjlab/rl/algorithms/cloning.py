@@ -19,14 +19,18 @@ if TYPE_CHECKING:
     from mjlab.managers import ObservationManager
 
 _SETTLED = 10**9
-"""Sample count of the observation statistics. PPO that starts from the cloned policy
-then hardly moves them: a policy that is tuned to them would fail."""
+"""Sample count of the observation statistics.
+
+It is large, so PPO that starts from the cloned policy hardly changes them; otherwise
+the policy, which is tuned to them, would fail.
+"""
 
 
 class Cloning:
     """Learns the actions of a recording.
 
-    Nothing is learned from the worlds; their figures show how far the policy gets.
+    The worlds are not used for learning; their figures show the performance of the
+    policy.
     """
 
     def __init__(
@@ -41,16 +45,16 @@ class Cloning:
         max_grad_norm: float | None,
         optimizer: str,
     ) -> None:
-        """Take a network and its training data.
+        """Store a network and its training data.
 
         Args:
             actor: The policy.
-            demonstrations: Observations by group, and "actions", a row for each step.
-            device: Where to learn.
-            batch_size: Samples in a gradient step.
-            num_updates_per_iteration: Gradient steps in an iteration.
+            demonstrations: Observations by group, and "actions", one row per step.
+            device: Training device.
+            batch_size: Samples per gradient step.
+            num_updates_per_iteration: Gradient steps per iteration.
             learning_rate: Step size.
-            max_grad_norm: Norm that gradients are clipped to. None leaves them.
+            max_grad_norm: Maximum norm of gradients. None does not clip.
             optimizer: Name of RSL-RL's optimiser.
         """
         self.actor = actor
@@ -102,10 +106,10 @@ class Cloning:
         self.actor.reset(dones)
 
     def compute_returns(self, obs: TensorDict) -> None:
-        """Do nothing: no reward is learned from."""
+        """Do nothing: rewards are not used."""
 
     def update(self) -> dict[str, float]:
-        """Learn from batches of the recording; return the mean loss."""
+        """Train on batches of the recording; return the mean loss."""
         total = torch.zeros((), device=self._demonstrations.device)
         for _ in range(self._num_updates):
             rows = torch.randint(
@@ -156,7 +160,7 @@ def read_demonstrations(
         num_actions: Size of an action.
 
     Raises:
-        RecordingError: If it has no episodes, or they do not fit.
+        RecordingError: If it has no episodes, or their shapes differ.
     """
     with Recording(path) as recording:
         own = recording.env_kwargs.get("groups") or "actor"
@@ -171,7 +175,7 @@ def read_demonstrations(
 def _shuffle(
     seen: TensorDict, names: Sequence[str], manager: "ObservationManager"
 ) -> None:
-    """Permute observation terms among the steps, in place."""
+    """Permute observation terms across steps, in place."""
     for group, terms in manager.active_terms.items():
         sizes = [math.prod(shape) for shape in manager.group_obs_term_dim[group]]
         ends = list(itertools.accumulate(sizes))
@@ -185,7 +189,7 @@ def _shuffle(
 def _steps(
     episode: RecordedEpisode, shapes: dict[str, torch.Size], num_actions: int, own: Any
 ) -> TensorDict:
-    """Return the steps of an episode: each observation with the action taken then."""
+    """Return the steps of an episode: observations with the actions taken from them."""
     actions = episode.read_tree("actions")
     if isinstance(actions, dict):
         parts = [part for part in actions.values() if isinstance(part, torch.Tensor)]
@@ -198,7 +202,7 @@ def _steps(
         )
     seen = {}
     for group, shape in shapes.items():
-        # One group alone is recorded under the name of all.
+        # A single group is recorded without its name.
         path = f"obs/{group}" if f"obs/{group}" in episode else "obs"
         if path not in episode.names or (path == "obs" and group != own):
             known = [n.removeprefix("obs/") for n in episode.names if n != "obs"]

@@ -114,7 +114,7 @@ class PpoCfg(PartCfg):
     class_name = "mjlab.rl.algorithms.ppo:Ppo"
 
     num_learning_epochs: Annotated[int, at_least(1)] = 5
-    """Passes over the rollout in an update."""
+    """Epochs over the rollout per update."""
 
     num_mini_batches: Annotated[int, at_least(1)] = 4
     """Minibatches in a pass."""
@@ -138,7 +138,7 @@ class PpoCfg(PartCfg):
     """Learning rate; the initial one if the schedule is "adaptive"."""
 
     max_grad_norm: float = 1.0
-    """Norm that gradients are clipped to, actor and critic each."""
+    """Maximum norm of gradients, for actor and critic each."""
 
     optimizer: OptimizerName = "adam"
     """Optimiser."""
@@ -167,10 +167,10 @@ class PpoCfg(PartCfg):
     """Share the actor's convolutional encoders with the critic."""
 
     rnd_cfg: RndCfg | None = None
-    """Curiosity. None leaves it out."""
+    """Curiosity. None disables it."""
 
     symmetry_cfg: SymmetryCfg | None = None
-    """Use of symmetry. None leaves it out."""
+    """Use of symmetry. None disables it."""
 
 
 # Imitation of a teacher or of a recording.
@@ -185,13 +185,13 @@ class DistillationCfg(PartCfg):
     """Passes over the rollout in an update."""
 
     gradient_length: Annotated[int, at_least(1)] = 15
-    """Steps of backpropagation through time between two updates of the student."""
+    """Steps of backpropagation through time per update of the student."""
 
     learning_rate: Annotated[float, at_least(0)] = 1e-3
     """Learning rate."""
 
     max_grad_norm: float | None = None
-    """Norm that gradients are clipped to. None leaves them."""
+    """Maximum norm of gradients. None does not clip."""
 
     loss_type: Literal["mse", "huber"] = "mse"
     """Loss between the actions of student and teacher."""
@@ -200,16 +200,16 @@ class DistillationCfg(PartCfg):
     """Optimiser."""
 
     use_mixed_precision: bool = False
-    """Run the networks in bfloat16 while learning."""
+    """Run the networks in bfloat16 during learning."""
 
     grad_reduce_bucket_mb: float = 25
     """Size of the buckets in which processes exchange gradients, in MB."""
 
 
 class ObservedActionsCfg(PartCfg):
-    """A teacher without a network: its actions are groups of observations.
+    """A teacher without a network: its actions are observation groups.
 
-    A scripted controller teaches as a term of an observation group.
+    A scripted controller can be the teacher, as a term of an observation group.
     """
 
     class_name = "mjlab.rl.algorithms.dagger:ObservedActions"
@@ -227,21 +227,26 @@ class DaggerCfg(DistillationCfg):
     gradient_length = 1
 
     capacity: int = 500_000
-    """Size of the buffer, in steps of one world. The newest steps are kept."""
+    """Size of the buffer, in steps per world. The newest steps are kept."""
 
     batch_size: Annotated[int, at_least(1)] = 1024
-    """Samples in a gradient step."""
+    """Samples per gradient step."""
 
     num_updates_per_iteration: Annotated[int, at_least(1)] = 100
     """Gradient steps after each rollout."""
 
     teacher_share: float = 0.5
-    """Share of the worlds in which the teacher acts. With 0, a student sees the later
-    part of an episode only once it has learned the earlier part."""
+    """Fraction of the worlds in which the teacher acts.
+
+    With 0, the student reaches later parts of an episode only after it has learned the
+    earlier ones.
+    """
 
     half_life: int | None = None
-    """Steps of one world in which the learning rate halves. None keeps it constant,
-    with which the policy's quality fluctuates."""
+    """Steps per world after which the learning rate is halved.
+
+    None keeps it constant, with which the policy's quality fluctuates.
+    """
 
 
 class CloningCfg(PartCfg):
@@ -253,14 +258,15 @@ class CloningCfg(PartCfg):
     """Path of the recording."""
 
     shuffled_terms: tuple[str, ...] = ("actions",)
-    """Observation terms that are permuted among the steps, so that the policy ignores
-    them. A policy that sees its last action learns to repeat it."""
+    """Observation terms that are permuted across steps, so that the policy ignores
+    them. Otherwise a policy that observes its last action learns to repeat it.
+    """
 
     batch_size: Annotated[int, at_least(1)] = 1024
     """Samples in a gradient step."""
 
     num_updates_per_iteration: Annotated[int, at_least(1)] = 100
-    """Gradient steps in an iteration."""
+    """Gradient steps per iteration."""
 
     learning_rate: Annotated[float, at_least(0)] = 1e-3
     """Learning rate."""

@@ -1,7 +1,7 @@
 """DAgger (Ross et al. 2011): imitation of a teacher on the states of the student.
 
-RSL-RL's distillation learns from the current rollout and discards it. Here rollouts are
-aggregated in a buffer, so that a student needs fewer environment steps.
+RSL-RL's distillation learns from the current rollout only. DAgger aggregates rollouts
+in a buffer, so the student needs fewer environment steps.
 """
 
 import math
@@ -35,11 +35,11 @@ class Dagger(Distillation):
 
         Args:
             *args: Arguments of RSL-RL's distillation.
-            capacity: Size of the buffer, in steps of one world; the newest are kept.
-            batch_size: Samples in a gradient step.
+            capacity: Size of the buffer, in steps per world; the newest are kept.
+            batch_size: Samples per gradient step.
             num_updates_per_iteration: Gradient steps after each rollout.
-            teacher_share: Share of the worlds in which the teacher acts.
-            half_life: Steps of worlds in which the learning rate falls to a half. None
+            teacher_share: Fraction of the worlds in which the teacher acts.
+            half_life: Steps per world after which the learning rate is halved. None
                 keeps it.
             **kwargs: Arguments of RSL-RL's distillation.
         """
@@ -104,9 +104,9 @@ class Dagger(Distillation):
     def load(
         self, loaded_dict: dict[str, Any], load_cfg: dict[str, Any] | None, strict: bool
     ) -> bool:
-        """Load networks and optimiser, of a teacher with weights or without."""
+        """Load networks and optimiser, for teachers with and without weights."""
         if loaded_dict.get("teacher_state_dict") == {}:
-            # RSL-RL 5.5.1 takes a teacher without weights for one that is not there.
+            # RSL-RL 5.5.1 treats a teacher without weights as missing.
             wanted = ("student", "teacher", "optimizer", "iteration")
             load_cfg = load_cfg or dict.fromkeys(wanted, True)
             loaded_dict = {**loaded_dict, "actor_state_dict": {}}
@@ -143,7 +143,7 @@ def _empty(rows: TensorDict, capacity: int) -> TensorDict:
 
 
 class ObservedActions(nn.Module):
-    """A teacher without weights: its actions are groups of observations."""
+    """A teacher without weights: its actions are observation groups."""
 
     is_recurrent = False
 

@@ -39,7 +39,7 @@ class Ppo(PPO):
         """Learn from the rollout; return the losses.
 
         RSL-RL samples actions of each minibatch and discards them, to update the
-        distribution. Here the mean takes their place.
+        distribution. Here the mean is used instead.
 
         Raises:
             RuntimeError: If a loss is not finite.
@@ -60,14 +60,14 @@ class Ppo(PPO):
         return losses
 
     def update_critic(self) -> dict[str, float]:
-        """Learn the value alone, with a fixed learning rate; return the losses."""
+        """Train only the critic, with a fixed learning rate; return the losses."""
         policy = self.get_policy()
         kept = copy.deepcopy(policy.state_dict())
         schedule, self.schedule = self.schedule, "fixed"
         losses = self.update()
         self.schedule = schedule
         policy.load_state_dict(kept)
-        # Moments of the discarded steps are discarded too.
+        # The moments belong to the discarded steps.
         for weights in policy.parameters():
             self.optimizer.state.pop(weights, None)
         return losses

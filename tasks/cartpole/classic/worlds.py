@@ -66,7 +66,8 @@ class ClassicWorlds:
         """Seed of each world, and its counter, which counts its episodes."""
         self.memory = WorldTensors(cfg, self.device)
         self.everyone = torch.ones(cfg.num_envs, dtype=torch.bool, device=self.device)
-        self._resets: When = "never"  # In addition to those of the implementation.
+        # Shared checks, in addition to those of the implementation.
+        self._resets: When = "never"
 
     # Interface.
 
@@ -157,7 +158,7 @@ class ClassicWorlds:
             self.memory.steps.copy_(steps)
 
     def close(self) -> None:
-        """Do nothing: the tensors own all resources."""
+        """Do nothing: no resource has to be released."""
 
     # Implemented by subclasses.
 
