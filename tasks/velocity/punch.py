@@ -47,9 +47,10 @@ class punch_bodies(ManagerTermBase):
         super().__init__(cfg, env)
         params, device = cfg.params, env.device
         selection = chosen(params, env)
-        self._entity = selection.entity
+        self.entity = selection.entity
+        """The entity that is punched."""
         names = selection.body_names
-        places = [self._entity.body_names.index(name) for name in names]
+        places = [self.entity.body_names.index(name) for name in names]
         self._bodies = torch.tensor(places, device=device)
         self._levels = _checked(Levels(**params["levels"]))
         self._duration, longest = steps_of((params["duration_s"],) * 2, env.step_dt)
@@ -154,7 +155,7 @@ class punch_bodies(ManagerTermBase):
 
     def _apply(self, mask: torch.Tensor) -> None:
         """Write the wrenches of all bodies; those without a punch are zero."""
-        entity = self._entity
+        entity = self.entity
         wrench = self.wrench * self.is_punching.unsqueeze(1)
         each = wrench.new_zeros(len(wrench), entity.num_bodies, 6)
         each.scatter_(1, self.body.view(-1, 1, 1).expand(-1, 1, 6), wrench.unsqueeze(1))
@@ -173,6 +174,24 @@ class supporting_hand_with_punches(supporting_hand):
         self._robot.add_external_wrench(mask, force, torque, self._bodies)
 
 
+def punches_of(env: ManagedEnv, event: str) -> punch_bodies | None:
+    """Return the punches of an event, or None if the environment lacks the event."""
+    bound = env.event_manager.terms.get(event)
+    if bound is None:
+        return None
+    if not isinstance(bound.instance, punch_bodies):
+        raise TermError(f"event={event!r} is not an event with `punch_bodies`.")
+    return bound.instance
+
+
+def punch_level(env: ManagedEnv, event: str) -> torch.Tensor:
+    """Return the level of punches, a fraction of the full force, (num_envs,)."""
+    punches = punches_of(env, event)
+    if punches is None:
+        raise TermError(f"There is no event {event!r} with `punch_bodies`.")
+    return punches.level
+
+
 class punch_state(ManagerTermBase):
     """Punch of the next step and its level, for a critic, shape (num_envs, 9).
 
@@ -183,11 +202,7 @@ class punch_state(ManagerTermBase):
 
     def __init__(self, cfg: TermCfg, env: ManagedEnv) -> None:
         super().__init__(cfg, env)
-        name = cfg.params["event"]
-        bound = env.event_manager.terms.get(name)
-        self._punches = None if bound is None else bound.instance
-        if self._punches is not None and not isinstance(self._punches, punch_bodies):
-            raise TermError(f"event={name!r} is not an event with `punch_bodies`.")
+        self._punches = punches_of(env, cfg.params["event"])
         self._none = torch.zeros(env.num_envs, 9, device=env.device)
 
     def __call__(self, env: ManagedEnv, event: str) -> torch.Tensor:
@@ -198,21 +213,19 @@ class punch_state(ManagerTermBase):
             event: Name of the event with `punch_bodies`.
         """
         punches = self._punches
-        if not isinstance(punches, punch_bodies):
+        if punches is None:
             return self._none
-        data = punches._entity.data
+        data = punches.entity.data
         active = punches.is_punching.unsqueeze(1)
         force, torque = (punches.wrench * active).split(3, dim=1)
-        centres = data.body_com_pos_w
         place = punches.body.view(-1, 1, 1).expand(-1, 1, 3)
-        arm = centres.gather(1, place).squeeze(1) - data.root_pos_w
-        torque = torque + torch.linalg.cross(arm, force)
-        quat = data.root_quat_w
+        centre = data.body_com_pos_w.gather(1, place).squeeze(1)
+        torque = torque + torch.linalg.cross(centre - data.root_pos_w, force)
         left = punches.steps_left.unsqueeze(1) * env.step_dt
         return torch.cat(
             (
-                quat_rotate_inverse(quat, force) / 500.0,
-                quat_rotate_inverse(quat, torque) / 250.0,
+                quat_rotate_inverse(data.root_quat_w, force) / 500.0,
+                quat_rotate_inverse(data.root_quat_w, torque) / 250.0,
                 punches.level.unsqueeze(1),
                 left * active / 0.1,
                 left * ~active,
