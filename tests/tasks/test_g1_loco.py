@@ -222,6 +222,29 @@ def test_levels_out_of_order_are_refused() -> None:
         ManagerBasedRlEnv(cfg.for_training(), device="cpu")
 
 
+@pytest.mark.slow
+def test_a_world_does_not_depend_on_the_number_of_worlds() -> None:
+    found = []
+    for worlds in (2, 5):
+        cfg = VelocityG1LocoCfg(seed=4, episode_length_s=1.0)
+        cfg.scene.num_envs, cfg.punches.cooldown_s = worlds, (0.1, 0.3)
+        made = ManagerBasedRlEnv(cfg.for_training(), device="cpu")
+        made.reset()
+        chance = torch.Generator().manual_seed(1)
+        for _ in range(120):
+            made.step(torch.randn(5, 15, generator=chance)[:worlds])
+        rows = made.state.live() | made.sim.snapshot()
+        for name in ("qpos", "qvel", "xfrc_applied"):
+            rows[name] = made.sim.engine.data(name).clone()
+        made.close()
+        found.append({n: t[:2] for n, t in rows.items() if t.ndim and len(t) == worlds})
+    few, many = found
+    assert few.keys() == many.keys()
+    assert any("punches" in name for name in few)
+    for name, tensor in few.items():
+        torch.testing.assert_close(many[name], tensor, rtol=0, atol=0, msg=name)
+
+
 # Arms.
 
 
