@@ -288,6 +288,23 @@ class Entity(WritersByIds):
         columns.write(self._sim.data.xfrc_applied, mask, wrench)
         self.data.invalidate()
 
+    def add_external_wrench(
+        self,
+        mask: torch.Tensor,
+        force: torch.Tensor,
+        torque: torch.Tensor,
+        body_ids: LocalIds | None = None,
+    ) -> None:
+        """Add to the forces and torques on bodies, until the next write or reset.
+
+        See `write_external_wrench` for the parameters.
+        """
+        columns = self.index.bodies.columns.take(body_ids)
+        field = self._sim.data.xfrc_applied
+        wrench = torch.cat(torch.broadcast_tensors(force, torque), dim=-1)
+        columns.write(field, mask, columns.read(field) + wrench)
+        self.data.invalidate()
+
     def write_encoder_bias(self, mask: torch.Tensor, bias: Value) -> None:
         """Set the offsets of the joint encoders, (num_envs, num_joints)."""
         write_where(self.data.encoder_bias, mask, bias)

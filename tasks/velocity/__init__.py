@@ -8,6 +8,8 @@ from mjlab.tasks.velocity.g1 import VelocityG1Cfg as VelocityG1Cfg
 from mjlab.tasks.velocity.g1 import VelocityG1FlatCfg as VelocityG1FlatCfg
 from mjlab.tasks.velocity.g1 import g1_rewards as g1_rewards
 from mjlab.tasks.velocity.g1_gait import VelocityG1GaitCfg as VelocityG1GaitCfg
+from mjlab.tasks.velocity.g1_loco import VelocityG1LocoCfg as VelocityG1LocoCfg
+from mjlab.tasks.velocity.g1_loco import g1_loco_rl as g1_loco_rl
 from mjlab.tasks.velocity.go1 import VelocityGo1Cfg as VelocityGo1Cfg
 from mjlab.tasks.velocity.go1 import VelocityGo1FlatCfg as VelocityGo1FlatCfg
 from mjlab.tasks.velocity.go1 import go1_rewards as go1_rewards
@@ -65,6 +67,15 @@ G1_GAIT = Task(
         "Unitree G1 follows velocity commands with a clocked gait; trains on a laptop."
     ),
     trained=Path(__file__).parent / "trained" / "Velocity-G1-Gait",
+)
+G1_LOCO = Task(
+    env=VelocityG1LocoCfg,
+    rl=g1_loco_rl,
+    on_cpu=OnCpu(num_envs=GAIT_WORLDS_ON_CPU, rl=g1_loco_rl),
+    summary=(
+        "Unitree G1 follows velocity commands while it is punched and its arms are "
+        "moved by others."
+    ),
 )
 GO1 = Task(
     env=VelocityGo1Cfg,

@@ -15,7 +15,8 @@ class TwistCommandCfg(mdp.UniformVelocityCommandCfg):
     """
 
     standing_speed: float = 0.05
-    """Maximum speed of a standing command."""
+    """Maximum speed of a standing command. A negative speed makes all commands moving:
+    a clocked gait then steps in place at zero command."""
 
     def bind(self, name: str, env: Env) -> CommandTerm:
         """Create the term for one environment."""
@@ -27,10 +28,6 @@ class TwistCommand(UniformVelocityCommand):
 
     def __init__(self, name: str, cfg: TwistCommandCfg, env: Env) -> None:
         super().__init__(name, cfg, env)
-        if not cfg.standing_speed >= 0.0:
-            raise ValueError(
-                f"standing_speed is {cfg.standing_speed}; it has to be 0 or more."
-            )
         self._standing_speed = cfg.standing_speed
         self.speed = torch.zeros(env.num_envs, device=env.device)
         """Speed, m/s plus rad/s, shape (num_envs,), live."""

@@ -135,9 +135,12 @@ class supporting_hand(ManagerTermBase):
         )
         force = torch.stack((pull, torch.zeros_like(pull)), dim=1)
         share = self.level.unsqueeze(2)
-        self._robot.write_external_wrench(
-            mask, force * share, torque * share, body_ids=self._bodies
-        )
+        self._write(mask, force * share, torque * share)
+
+    def _write(
+        self, mask: torch.Tensor, force: torch.Tensor, torque: torch.Tensor
+    ) -> None:
+        self._robot.write_external_wrench(mask, force, torque, self._bodies)
 
 
 class support_level(ManagerTermBase):

@@ -104,6 +104,7 @@ RULES: dict[str, Rule] = {
     "height_scan": _rays,
     "gait_clock": _signs(-1.0, -1.0),
     "support": _signs(1.0),
+    "punch": _signs(1.0, -1.0, 1.0, -1.0, 1.0, -1.0, 1.0, 1.0, 1.0),
     "foot_height": _foot_sites,
     "foot_air_time": _feet,
     "foot_contact": _feet,
@@ -178,20 +179,22 @@ class Reflection:
         env: ManagerBasedRlEnv, mirror: Mirror, group: str, terms: list[str]
     ) -> SignedColumns:
         columns = SignedColumns([], [])
-        shapes = env.observation_manager.group_obs_term_dim[group]
-        for name, shape in zip(terms, shapes, strict=True):
+        slots = env.observation_manager.groups[group].slots
+        for name, slot in zip(terms, slots, strict=True):
             label = f"Observation term '{group}/{name}'"
             if name not in RULES:
                 hint = suggest(name, list(RULES))
                 raise SymmetryError(f"{label} has no mirror image. {hint}")
             term = env.observation_manager.term(f"{group}/{name}")
             found = RULES[name](env, mirror, term)
-            if shape != (len(found.places),):
+            times = max(slot.history, 1)
+            if slot.output_shape != (times * len(found.places),):
                 raise SymmetryError(
-                    f"{label} has shape {shape}; its mirror image is only defined for "
-                    f"({len(found.places)},), without history."
+                    f"{label} has shape {slot.output_shape}; its mirror image is only "
+                    f"defined for ({times * len(found.places)},)."
                 )
-            columns = columns.then(found)
+            for _ in range(times):
+                columns = columns.then(found)
         return columns
 
 

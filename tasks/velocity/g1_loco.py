@@ -1,0 +1,351 @@
+"""Velocity task of the Unitree G1 whose arms are moved by others, and which is punched.
+
+Legs and waist are controlled and observed, arms are not. Trials: bench/results/loco.
+"""
+
+import copy
+from dataclasses import replace
+from typing import Self
+
+from mjlab.envs import mdp
+from mjlab.managers import (
+    CommandTermCfg,
+    EventTermCfg,
+    MetricsTermCfg,
+    ObservationGroupCfg,
+    ObservationTermCfg,
+    RewardTermCfg,
+    SceneEntityCfg,
+    TerminationTermCfg,
+)
+from mjlab.rl import PpoAgentCfg
+from mjlab.scene import SceneCfg
+from mjlab.settings import Config
+from mjlab.sim import SimulationCfg, TrainingPhysicsCfg
+from mjlab.tasks.robots.g1 import G1, MIRROR, g1_cfg, knees_bent
+from mjlab.tasks.velocity import mdp as walking_mdp
+from mjlab.tasks.velocity import terms as walking
+from mjlab.tasks.velocity.arms import move_arms
+from mjlab.tasks.velocity.capture import capture_point_near_foot
+from mjlab.tasks.velocity.g1 import (
+    SUPPORT,
+    g1_flat_events,
+    g1_flat_terminations,
+    g1_scene,
+    g1_simulation,
+)
+from mjlab.tasks.velocity.g1_gait import (
+    VelocityG1GaitCfg,
+    gait_actions,
+    gait_observations,
+    gait_rewards,
+)
+from mjlab.tasks.velocity.gait import Gait
+from mjlab.tasks.velocity.punch import (
+    punch_bodies,
+    punch_level,
+    punch_state,
+    supporting_hand_with_punches,
+)
+from mjlab.tasks.velocity.rl import mirrored_rl_on_cpu
+from mjlab.tasks.velocity.symmetry import G1EquivariantModelCfg
+from mjlab.tasks.velocity.targets import TargetCommandCfg
+from mjlab.tensors import UniformNoiseCfg
+
+LOCO_GAIT = Gait(period=0.72, knee=0.6, hip=0.3, sway=0.06)
+"""Gait of 2.8 steps per second, which also runs at zero command."""
+
+PELVIS_HEIGHT = 0.72
+"""Height of the pelvis in the default pose, m. The two best policies of the public exam
+walk at 0.66 m, and with bent knees the legs can reach further to recover."""
+
+OWN_JOINTS = (".*_hip_.*_joint", ".*_knee_joint", ".*_ankle_.*_joint", "waist_.*_joint")
+"""Joints that the policy controls and observes."""
+
+ARM_JOINTS = (".*_shoulder_.*_joint", ".*_elbow_joint", ".*_wrist_.*_joint")
+"""Joints that are moved by others."""
+
+ARMS, PUNCHES = "arms", "punches"
+"""Names of the events."""
+
+HISTORY = 5
+"""Number of past values that the policy observes."""
+
+ARM_RANGES = {
+    ".*_shoulder_pitch_joint": (-1.9, 0.25),
+    ".*_shoulder_roll_joint": (-1.3, 1.4),
+    ".*_shoulder_yaw_joint": (-2.5, 2.5),
+    ".*_elbow_joint": (-0.6, 2.0),
+    ".*_wrist_roll_joint": (-1.9, 1.9),
+    ".*_wrist_(pitch|yaw)_joint": (-1.5, 1.5),
+}
+"""Ranges of the left arm's targets, rad: 96 % of the targets of 24 runs of the exam
+(ids from 100,000), which keeps both hands in front of the robot and below the chin."""
+
+POSTURE_STD = {
+    ".*_hip_pitch_joint": 0.5,
+    ".*_hip_roll_joint": 0.25,
+    ".*_hip_yaw_joint": 0.25,
+    ".*_knee_joint": 0.5,
+    ".*_ankle_pitch_joint": 0.35,
+    ".*_ankle_roll_joint": 0.2,
+    "waist_.*_joint": 0.3,
+}
+"""Widths of the pose reward, rad: wide enough for recovery steps."""
+
+
+class PunchCfg(Config):
+    """Punches in training."""
+
+    force: float = 500.0
+    """Force at level 1, N: that of the exam after 60 s."""
+
+    cooldown_s: tuple[float, float] = (2.0, 4.5)
+    """Time from the end of a punch to the next one, s."""
+
+    rise: float = 0.01
+    """Increase of the level per punch after which the robot stood until the next."""
+
+    fall: float = 0.05
+    """Decrease of the level per fall."""
+
+    start: float = 0.1
+    """Level at the start of training."""
+
+
+def _own() -> SceneEntityCfg:
+    return SceneEntityCfg("robot", joint_names=OWN_JOINTS)
+
+
+def _noise(size: float) -> UniformNoiseCfg:
+    return UniformNoiseCfg(n_min=-size, n_max=size)
+
+
+def g1_loco_scene() -> SceneCfg:
+    """Return the G1 in a lower pose, whose feet are under the centre of mass."""
+    scene = g1_scene(rough=False)
+    pose = knees_bent()
+    pose.pos = (0.0, 0.0, PELVIS_HEIGHT)
+    assert isinstance(pose.joint_pos, dict)
+    pose.joint_pos |= {
+        ".*_hip_pitch_joint": -0.5,
+        ".*_knee_joint": 1.0,
+        ".*_ankle_pitch_joint": -0.5,
+    }
+    robot = replace(g1_cfg(), init_state=pose)
+    return replace(scene, entities={"robot": robot})
+
+
+def g1_loco_simulation() -> SimulationCfg:
+    """Return physics steps of 5 ms, and of 10 ms for training."""
+    sim = g1_simulation(rough=False)
+    sim.training = TrainingPhysicsCfg(decimation=2)
+    return sim
+
+
+def g1_loco_observations() -> dict[str, ObservationGroupCfg | None]:
+    """Return what the legs' and the pelvis' sensors measure, with a history.
+
+    The actor reads no arms and no linear velocity. The critic also observes both, and
+    the punches.
+    """
+    groups = gait_observations(LOCO_GAIT)
+    actor, critic = groups["actor"], groups["critic"]
+    assert actor is not None and critic is not None
+    # Copies, because the critic shares the terms.
+    terms = {name: copy.copy(term) for name, term in actor.terms.items() if term}
+    del terms["base_lin_vel"]
+    for name, noise in (
+        ("base_ang_vel", 0.2),
+        ("projected_gravity", 0.05),
+        ("joint_pos", 0.01),
+        ("joint_vel", 0.5),
+    ):
+        terms[name].noise = _noise(noise)
+        terms[name].history_length = HISTORY
+    for name in ("joint_pos", "joint_vel"):
+        terms[name].params = {**terms[name].params, "asset_cfg": _own()}
+    terms["actions"].history_length = HISTORY
+    actor.terms = {**terms}
+    critic.terms["punch"] = ObservationTermCfg(
+        func=punch_state, params={"event": PUNCHES}
+    )
+    return groups
+
+
+def g1_loco_commands() -> dict[str, CommandTermCfg | None]:
+    """Return the velocity command; the robot steps in place at zero."""
+    terms = walking.commands()
+    command = terms[walking.COMMAND]
+    assert isinstance(command, walking_mdp.TwistCommandCfg)
+    command.standing_speed = -1.0
+    command.ranges.lin_vel_x = (-0.5, 0.8)
+    command.ranges.lin_vel_y = (-0.5, 0.5)
+    command.ranges.ang_vel_z = (-1.0, 1.0)
+    return {**terms}
+
+
+def g1_loco_rewards() -> dict[str, RewardTermCfg | None]:
+    """Return rewards of the clocked gait, close tracking and recovery steps.
+
+    Arms that others move have no part in pose and joint limits.
+    """
+    terms = gait_rewards(LOCO_GAIT)
+    command = {"command_name": walking.COMMAND}
+    for name, std, weight in (
+        ("track_linear_velocity", 0.6, 1.5),
+        ("track_angular_velocity", 1.5, 1.0),
+    ):
+        term = terms[name]
+        assert term is not None
+        term.params["std"], term.weight = std, weight
+    terms["track_linear_closely"] = RewardTermCfg(
+        func=mdp.track_lin_vel_xy_exp, weight=1.0, params=command | {"std": 0.25}
+    )
+    terms["track_mean_yaw_rate"] = RewardTermCfg(
+        func=walking_mdp.track_mean_yaw_rate,
+        weight=1.5,
+        params=command | {"std": 0.35, "seconds": 0.5},
+    )
+    terms["capture_point"] = RewardTermCfg(
+        func=capture_point_near_foot,
+        weight=1.0,
+        params={"asset_cfg": walking.feet_of(G1), "std": 0.15, "tolerance": 0.1},
+    )
+    posture, limits = terms["gait_posture"], terms["dof_pos_limits"]
+    assert posture is not None and limits is not None
+    posture.params |= {"asset_cfg": _own(), "std_walking": dict(POSTURE_STD)}
+    limits.params |= {"asset_cfg": _own()}
+    for name, weight in (("self_collisions", -0.1), ("action_rate_l2", -0.01)):
+        term = terms[name]
+        assert term is not None
+        term.weight = weight
+    return terms
+
+
+def g1_loco_terminations() -> dict[str, TerminationTermCfg | None]:
+    """Return the flat ground's, with a pelvis that can sink to 0.4 m."""
+    terms = g1_flat_terminations()
+    terms["too_low"].params["minimum_height"] = 0.4
+    return {**terms}
+
+
+def g1_loco_events() -> dict[str, EventTermCfg | None]:
+    """Return shared events without pushes, arms in motion, and masses.
+
+    The torso has up to 3 kg more, which covers the robot of the public exam, and each
+    hand carries up to 1.5 kg.
+    """
+    terms = walking.events(G1)
+    del terms["push_robot"]
+    terms["foot_friction"] = walking.foot_friction(G1, "sliding", (0.5, 1.2))
+    joints = terms["reset_robot_joints"].params
+    joints |= {"position_range": (-0.1, 0.1), "velocity_range": (-0.5, 0.5)}
+    terms["torso_load"] = _load(G1.torso_body, 3.0)
+    terms["hand_load"] = _load(("left_wrist_yaw_link", "right_wrist_yaw_link"), 1.5)
+    terms[ARMS] = EventTermCfg(
+        func=move_arms,
+        mode="step",
+        params={
+            "ranges": dict(ARM_RANGES),
+            # The standard deviation of 25 uniform steps of at most 0.06 rad.
+            "step": 0.06 * (25.0 / 3.0) ** 0.5,
+            "goal_s": 0.5,
+            "start_s": 2.0,
+            "mirrored": 0.5,
+            "flipped_joints": MIRROR.flipped_joints,
+            "asset_cfg": SceneEntityCfg("robot", joint_names=ARM_JOINTS),
+        },
+    )
+    return {**terms}
+
+
+def _load(bodies: str | tuple[str, ...], most: float) -> EventTermCfg:
+    return EventTermCfg(
+        func=mdp.randomize.body_mass,
+        mode="startup",
+        params={
+            "asset_cfg": SceneEntityCfg("robot", body_names=bodies),
+            "operation": "add",
+            "ranges": (0.0, most),
+        },
+    )
+
+
+class VelocityG1LocoCfg(VelocityG1GaitCfg):
+    """Flat ground, punches, and arms that are moved by others.
+
+    Training has other physics steps, punches with growing force, an assistive wrench
+    that vanishes, and commands that mostly lead to targets, as in `mjlab exam`.
+    """
+
+    punches: PunchCfg = PunchCfg()
+    """Punches in training."""
+
+    rel_target_envs: float = 0.6
+    """Fraction of commands in training that lead to targets."""
+
+    scene = g1_loco_scene()
+    sim = g1_loco_simulation()
+    commands = g1_loco_commands()
+    observations = g1_loco_observations()
+    actions = gait_actions(LOCO_GAIT)
+    rewards = g1_loco_rewards()
+    terminations = g1_loco_terminations()
+    events = g1_loco_events()
+    curriculum = {}
+
+    def for_training(self) -> Self:
+        """Return the training configuration: targets, punches and assistance."""
+        cfg = super().for_training()
+        events: dict[str, EventTermCfg | None] = {**cfg.events}
+        events[PUNCHES] = self._punching()
+        support = g1_flat_events()[SUPPORT]
+        support.params["hand"]["height"] = PELVIS_HEIGHT
+        # Its wrench is added to that of the punches, which come first.
+        events[SUPPORT] = replace(support, func=supporting_hand_with_punches)
+        command = copy.deepcopy(cfg.commands[walking.COMMAND])
+        assert isinstance(command, walking_mdp.TwistCommandCfg)
+        leading = TargetCommandCfg(
+            **vars(command) | {"rel_target_envs": self.rel_target_envs}
+        )
+        leading.resampling_time_range = (3.0, 6.0)
+        level = MetricsTermCfg(func=punch_level, params={"event": PUNCHES})
+        return replace(
+            cfg,
+            events=events,
+            commands={**cfg.commands, walking.COMMAND: leading},
+            metrics={**cfg.metrics, "punch_level": level},
+        )
+
+    def _punching(self) -> EventTermCfg:
+        own = self.punches
+        return EventTermCfg(
+            func=punch_bodies,
+            mode="step",
+            params={
+                "force": own.force,
+                "share": (0.5, 1.0),
+                "lever_m": 0.1,
+                "duration_s": 0.08,
+                "cooldown_s": own.cooldown_s,
+                "levels": {
+                    "start": own.start,
+                    "rise": own.rise,
+                    "fall": own.fall,
+                    "least": 0.1,
+                    "most": 1.0,
+                },
+                "asset_cfg": SceneEntityCfg("robot"),
+            },
+        )
+
+
+def g1_loco_rl() -> PpoAgentCfg:
+    """Return settings of the learner, with a privileged critic."""
+    agent = mirrored_rl_on_cpu(
+        G1EquivariantModelCfg, max_iterations=20_000, entropy_coef=0.001
+    )
+    agent.algorithm.num_learning_epochs = 4
+    agent.algorithm.gamma = 0.99
+    return agent
