@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from mjlab.export.drive import FilePolicy as FilePolicy
     from mjlab.export.drive import driven_by as driven_by
     from mjlab.export.drive import with_clips as with_clips
+    from mjlab.export.open import open_file as open_file
     from mjlab.export.write import Exported as Exported
     from mjlab.export.write import export_policy as export_policy
     from mjlab.export.write import export_run as export_run
@@ -26,6 +27,7 @@ _LAZY = {
     "FilePolicy": "drive",
     "driven_by": "drive",
     "with_clips": "drive",
+    "open_file": "open",
     "Exported": "write",
     "export_policy": "write",
     "export_run": "write",

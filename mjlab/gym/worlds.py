@@ -93,7 +93,7 @@ class GymWorlds:
             self._reseed(seeds, mask)
             given = None
         observations, _ = self.env.reset(seed=given, mask=mask)
-        return self._chosen(observations), self._info()
+        return self.chosen(observations), self._info()
 
     def step(self, actions: torch.Tensor) -> Step[Tree]:
         """Step all worlds; extras are infos, "final_obs" and "final_info".
@@ -105,10 +105,10 @@ class GymWorlds:
         step = self.env.step(actions)
         extras = self._info()
         if "final_obs" in step.extras:
-            extras["final_obs"] = self._chosen(step.extras["final_obs"])
+            extras["final_obs"] = self.chosen(step.extras["final_obs"])
             reached = self._reached()
             extras["final_info"] = {"elapsed_steps": steps_before.add_(1), **reached}
-        return Step(self._chosen(step.observations), *step[1:4], extras)
+        return Step(self.chosen(step.observations), *step[1:4], extras)
 
     def reconfigure(self, seed: int | None) -> None:
         """Rebuild the scene; afterwards every world must be reset.
@@ -134,8 +134,8 @@ class GymWorlds:
         env = self.env
         return to_space(env.single_observation_space), to_space(env.single_action_space)
 
-    def _chosen(self, observations: Any) -> Tree:
-        """Return the selected observation groups."""
+    def chosen(self, observations: Any) -> Tree:
+        """Return the selected groups of observations by group."""
         return observations
 
     def _reached(self) -> Info:
@@ -284,7 +284,7 @@ class ManagedWorlds(GymWorlds):
         terms = zip(actions.active_terms, boxes, strict=True)
         return observed, spaces.Dict(list(terms))
 
-    def _chosen(self, observations: Any) -> Tree:
+    def chosen(self, observations: Any) -> Tree:
         if isinstance(self._groups, str):
             return observations[self._groups]
         return {name: observations[name] for name in self._groups}

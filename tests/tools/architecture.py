@@ -44,11 +44,13 @@ FLOORS = {
     "mjlab.tasks.*": 10,
     # It makes the files that tasks read, and knows the robots: no task imports it.
     "mjlab.motion.tools": 10,
+    # It joins environments, runs, films and charts.
+    "mjlab.notebook": 10,
     # The front door: `mjlab.make`.
-    "mjlab": 10,
+    "mjlab": 11,
     # It alone joins wings, such as a run and the task that it is of.
-    "mjlab.cli": 11,
-    **dict.fromkeys(["mjlab.__main__", "mjlab_fused", "scripts", "bench"], 12),
+    "mjlab.cli": 12,
+    **dict.fromkeys(["mjlab.__main__", "mjlab_fused", "scripts", "bench"], 13),
 }
 
 # (file, room it may import though the floors forbid it) -> why.

@@ -1,4 +1,6 @@
-"""Executes the tutorial notebook: `python -m tests.tools.notebook` writes its outputs.
+"""Executes notebooks: `python -m tests.tools.notebook` writes their outputs.
+
+With the names of notebooks as arguments, such as `rollout`, it executes only these.
 
 Jupyter is no part of what `make` installs, so that it has an environment of its own,
 from which the kernel sees this project and all that it needs.
@@ -8,7 +10,9 @@ import json
 import os
 import re
 import shutil
+import sys
 import tempfile
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +23,8 @@ from tests.tools.architecture import ROOT
 from tests.tools.installed import make_venv, run
 
 TUTORIAL = ROOT / "docs/tutorial.ipynb"
+ROLLOUT = ROOT / "docs/examples/rollout.ipynb"
+NOTEBOOKS = (TUTORIAL, ROLLOUT)
 SECONDS = 1500
 """The most that a cell may take on a machine with other work."""
 
@@ -100,13 +106,16 @@ def _joined(outputs: list[dict[str, Any]]) -> list[dict[str, Any]]:
     return found
 
 
-def main() -> None:
-    """Execute the tutorial, and keep what it says."""
-    with tempfile.TemporaryDirectory() as folder:
-        done = kept(execute(TUTORIAL, Path(folder)))
-    text = json.dumps(done, indent=1, ensure_ascii=False)
-    TUTORIAL.write_text(f"{text}\n", "utf-8")
+def main(names: Sequence[str]) -> None:
+    """Execute notebooks, and keep what they say."""
+    for notebook in NOTEBOOKS:
+        if names and notebook.stem not in names:
+            continue
+        with tempfile.TemporaryDirectory() as folder:
+            done = kept(execute(notebook, Path(folder)))
+        text = json.dumps(done, indent=1, ensure_ascii=False)
+        notebook.write_text(f"{text}\n", "utf-8")
 
 
 if __name__ == "__main__":
-    main()
+    main(sys.argv[1:])
