@@ -13,7 +13,15 @@ import torch
 from gymnasium import Space, spaces
 from gymnasium.envs.registration import EnvSpec
 
-from mjlab.envs import Box, Dict, Discrete, ManagerBasedRlEnv, Step, Worlds
+from mjlab.envs import (
+    Box,
+    Dict,
+    Discrete,
+    ManagerBasedRlEnv,
+    ManagerBasedRlEnvCfg,
+    Step,
+    Worlds,
+)
 from mjlab.envs.worlds import When
 from mjlab.names import UnknownNameError, suggest
 from mjlab.random import stream_id
@@ -119,6 +127,16 @@ class GymWorlds:
         """
         raise ValueError("These worlds have no scene that can be rebuilt.")
 
+    def limit_episodes(self, steps: int) -> None:
+        """Rebuild the worlds with another time limit.
+
+        Args:
+            steps: Steps after which an episode is truncated.
+        """
+        raise ValueError(
+            f"These worlds have no time limit that can be set to {steps} steps."
+        )
+
     def frames(self) -> list[np.ndarray]:
         """Return an image of each world, each (height, width, 3), uint8."""
         raise NotImplementedError(
@@ -203,19 +221,33 @@ class ManagedWorlds(GymWorlds):
         The old environment is closed and freed first, so that two never exist together.
         Code that stores `env` must read it again.
         """
+        given, scenes = self._scene
+        self._scene = (given, scenes + 1) if seed is None else (seed, 0)
+        # A shallow copy without the constructor: exactly the configuration that was
+        # built.
+        cfg = copy.copy(self.env.cfg)
+        cfg.seed = scene_seed(*self._scene)
+        self._build(cfg)
+
+    def limit_episodes(self, steps: int) -> None:
+        if steps < 1:
+            raise ValueError(f"max_episode_steps={steps} has to be 1 or more.")
+        cfg = copy.copy(self.env.cfg)
+        cfg.seed = self.env.seed
+        cfg.episode_length_s = steps * self.env.step_dt
+        self._build(cfg)
+        self.max_episode_steps = self.env.max_episode_length
+
+    def _build(self, cfg: ManagerBasedRlEnvCfg) -> None:
+        """Replace the environment by one of another configuration."""
         if self._holders:
             raise RuntimeError(
                 f"The scene cannot be rebuilt, because {', '.join(self._holders)} has "
                 "references to the present one. Remove reconfiguration, or that "
-                "wrapper."
+                "wrapper. A time limit is set by mjlab.make(max_episode_steps=), or "
+                "by a wrapper inside the others."
             )
-        given, scenes = self._scene
-        self._scene = (given, scenes + 1) if seed is None else (seed, 0)
         old = self.env
-        # A shallow copy without the constructor: exactly the configuration that was
-        # built.
-        cfg = copy.copy(old.cfg)
-        cfg.seed = scene_seed(*self._scene)
         build = functools.partial(
             type(old),
             cfg,
@@ -233,7 +265,7 @@ class ManagedWorlds(GymWorlds):
                 "freed, and its data belong to the old scene. Read worlds.env again "
                 "after each rebuild.",
                 RuntimeWarning,
-                stacklevel=4,
+                stacklevel=5,
             )
         self.env = build()
         present = (self.single_observation_space, self.single_action_space)

@@ -8,11 +8,11 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from mjlab.replay.record_episode import RecordEpisode as RecordEpisode
+    from mjlab.gym.record_episode import RecordEpisode as RecordEpisode
 
 
 def __getattr__(name: str) -> Any:
     """Import the wrapper, now that it is asked for."""
     if name != "RecordEpisode":
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return importlib.import_module(f"{__name__}.record_episode").RecordEpisode
+    return importlib.import_module("mjlab.gym.record_episode").RecordEpisode
