@@ -1,5 +1,6 @@
 """Wrappers of users and of Gymnasium between ours, and ManiSkill's constructor."""
 
+import json
 from typing import Any
 
 import gymnasium
@@ -130,6 +131,16 @@ def test_a_limit_outside_a_recording_is_refused_with_the_way(limited, tmp_path):
     with pytest.raises(RuntimeError, match=r"mjlab\.make\(max_episode_steps=\)"):
         ManiSkillVectorEnv(TimeLimit(env, STEPS))
     env.close()
+
+
+def test_a_recording_of_a_limited_environment_has_its_episodes(limited, tmp_path):
+    env = RecordEpisode(limited, tmp_path, save_video=False, trajectory_name="run")
+    env = ManiSkillVectorEnv(env)
+    env.reset(seed=0)
+    truncations(env, STEPS)
+    env.close()
+    episodes = json.loads((tmp_path / "run.json").read_text())["episodes"]
+    assert [episode["elapsed_steps"] for episode in episodes] == [STEPS] * N
 
 
 def test_a_single_environment_is_refused_with_the_way():
