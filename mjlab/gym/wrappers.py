@@ -51,7 +51,7 @@ class TensorWrapper(
         inner = as_vector_env(env)
         self._below, self._between = _tensor_env(inner, type(self).__name__)
         super().__init__(inner)
-        self._check_between(self.autoreset_mode)
+        self._check_between(self._below.autoreset_mode)
 
     @property
     def device(self) -> torch.device:
