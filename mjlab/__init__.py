@@ -7,24 +7,64 @@ from mjlab_fused import refuse_other
 # As in `typing`, whose import takes longer than that of this package.
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from pathlib import Path
     from typing import Any
 
     from mjlab.gym import NumpyVectorEnv, TorchVectorEnv
+    from mjlab.notebook import RolloutResult, SavedPolicy
 
 
 def make(
-    task: str, *, num_envs: int = 1, **settings: "Any"
+    task: "str | Path", *, num_envs: int = 1, **settings: "Any"
 ) -> "TorchVectorEnv | NumpyVectorEnv":
     """Create worlds of a task that are stepped together: a Gymnasium `VectorEnv`.
 
     Args:
-        task: Task id, such as "Velocity-G1".
+        task: Task id, such as "Velocity-G1", or a file with a configuration,
+            "my_env.py:MyTaskCfg". A run, a checkpoint or an ONNX file creates the
+            environment of its policy.
         num_envs: Number of worlds.
         **settings: Settings of `mjlab.gym.make`.
     """
-    from mjlab.gym.build import make as make_task
+    from mjlab.notebook.policy import make as make_worlds
 
-    return make_task(task, num_envs=num_envs, **settings)
+    return make_worlds(task, num_envs=num_envs, **settings)
+
+
+def load_policy(
+    place: "str | Path", env: "Any" = None, **settings: "Any"
+) -> "SavedPolicy":
+    """Load a trained policy, a function of observations that returns actions.
+
+    Args:
+        place: Task id (its newest run, else the policy that ships with the task), run
+            folder, checkpoint, ONNX file, "latest" or "wandb:ENTITY/PROJECT/NAME".
+        env: Environment to bind the policy to. `rollout` binds an unbound policy.
+        **settings: `best=True` for a run's best checkpoint, and `logs`, the folder of
+            all runs.
+    """
+    from mjlab.notebook.policy import load_policy as load
+
+    return load(place, env, **settings)
+
+
+def rollout(env: "Any", policy: "Any", **settings: "Any") -> "RolloutResult":
+    """Run a policy from new episodes; return rewards by term, and a film.
+
+    Reset the environment before you step it yourself afterwards.
+
+    Args:
+        env: Environment of `make`, or a `ManagerBasedRlEnv`. Its wrappers are not
+            applied.
+        policy: Policy of `load_policy`, or a function of the environment's
+            observations that returns actions, shape (num_envs, action_dim).
+        **settings: `seconds` of simulated time (10), `seed` of the worlds, `film` (an
+            MP4 file to write), `film_worlds` (4), `film_size` in pixels, and
+            `scheduled=True` for a schedule of velocity commands.
+    """
+    from mjlab.notebook.rollout import rollout as run
+
+    return run(env, policy, **settings)
 
 
 def __dir__() -> list[str]:

@@ -118,8 +118,7 @@ def main(arguments: Sequence[str]) -> None:
 
 def evaluate_file(line: Line[EvaluateOptions], path: Path) -> None:
     """Evaluate an ONNX file in its task, with the training configuration."""
-    from mjlab.cli.policy_files import open_file
-    from mjlab.export import FilePolicy
+    from mjlab.export import FilePolicy, open_file
 
     if line.options.policy != "trained":
         raise UsageError(f"{path} is already a policy: leave out --policy.")

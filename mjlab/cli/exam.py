@@ -147,8 +147,7 @@ def block_size() -> int:
 def opened(options: ExamOptions, place: Found) -> tuple[Any, Any, Any, str, Path]:
     """Return task, loader, observation groups, name and folder of our own policy."""
     if place.file is not None:
-        from mjlab.cli.policy_files import open_file
-        from mjlab.export import FilePolicy
+        from mjlab.export import FilePolicy, open_file
 
         file, cfg = open_file(place.file, as_trained=True)
         folder = options.logs / "exam" / plain_name(place.file.stem)

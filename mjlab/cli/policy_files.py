@@ -1,42 +1,14 @@
-"""ONNX policies: open one in its task, or export one from a run."""
+"""ONNX policies of runs."""
 
-import atexit
-import shutil
-import tempfile
 from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from mjlab.export import OnnxPolicy
-from mjlab.registry import load_task
 from mjlab.runs import Run
 from mjlab.safe_names import plain_name
 
 if TYPE_CHECKING:
-    from mjlab.envs import ManagerBasedRlEnvCfg
     from mjlab.export import Exported
-
-
-def open_file(
-    path: Path, *, as_trained: bool
-) -> "tuple[OnnxPolicy, ManagerBasedRlEnvCfg]":
-    """Return an ONNX policy, and the configuration of its task that fits it.
-
-    Args:
-        path: The file.
-        as_trained: Use the training configuration instead of the one for play.
-    """
-    from mjlab.export import driven_by, with_clips
-
-    file = OnnxPolicy(path)
-    task = load_task(file.task)
-    cfg = task.env() if as_trained else task.play()
-    driven = driven_by(cfg, file.contract)
-    if "motion" in file.contract:
-        folder = Path(tempfile.mkdtemp(prefix="mjlab-clips-"))
-        atexit.register(shutil.rmtree, folder, ignore_errors=True)
-        driven = with_clips(driven, file, folder)
-    return file, driven
 
 
 def write_file(

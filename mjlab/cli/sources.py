@@ -141,7 +141,7 @@ def find_script(task: str | None) -> "Callable[[Any], Policy]":
 
 def _of_file(place: Path, policy: Actors, as_trained: bool) -> Source:
     """Return the source of an ONNX file: its policy, in its task with its contract."""
-    from mjlab.cli.policy_files import open_file
+    from mjlab.export import open_file
 
     if policy != "trained":
         raise UsageError(f"{place} is already a policy: leave out --policy.")

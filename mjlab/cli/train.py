@@ -21,6 +21,7 @@ from mjlab.threads import prepare_threads
 prepare_threads()
 
 if TYPE_CHECKING:
+    from mjlab.viewer.training_video import VideoSchedule
     from mjlab.workers.placement import Placement
 
 
@@ -39,6 +40,7 @@ class TrainOptions(TaskOptions):
         "Velocity-G1 --agent.actor RnnModelCfg --agent.critic RnnModelCfg",
         "Velocity-G1 --resume latest --agent.max-iterations 5000",
         "Velocity-Go1 --init-from Velocity-Go1-Flat",
+        "Velocity-Go1-Flat --video --video-interval 4000 --video-length 500",
         "Velocity-G1 --help-config env.rewards",
     )
 
@@ -84,7 +86,14 @@ class TrainOptions(TaskOptions):
     critic, such as a cloned policy."""
 
     video: bool = False
-    """Record a video of the policy at the end, for the run's folder and its report."""
+    """Record videos during training and of the last policy, for the run's folder, its
+    report and W&B. Needs no display."""
+
+    video_interval: Annotated[int, at_least(1)] = 2000
+    """Environment steps from the start of a video to the start of the next."""
+
+    video_length: Annotated[int, at_least(1)] = 200
+    """Environment steps of a video."""
 
     accept_changes: bool = False
     """Resume a run whose task has changed since, with the current task."""
@@ -100,7 +109,7 @@ def main(arguments: Sequence[str]) -> None:
     entry = need_task(options.task, options.program)
     # Imported late: torch takes seconds to import.
     from mjlab.cli.memory import keep_freed_memory
-    from mjlab.cli.training import next_commands, record_film, train
+    from mjlab.cli.training import next_commands, train
     from mjlab.rl import Ranks
 
     weights = find_weights(options)
@@ -128,11 +137,10 @@ def main(arguments: Sequence[str]) -> None:
         defaults=None if run is not None else find_defaults(line, entry),
         placement=placement,
         notes=notes,
+        video=find_schedule(options),
     )
     if not Ranks.from_environment().is_first:
         return
-    if options.video and not outcome.interrupted:
-        print(record_film(folder), flush=True)
     print(f"{'Stopped' if outcome.interrupted else 'Done'}: {outcome.reason}.")
     print(as_called(next_commands(folder)))
 
@@ -142,6 +150,15 @@ def find_resumed(options: TrainOptions, entry: Entry) -> Found | None:
     if options.resume is None:
         return None
     return find(options.resume, options.logs, task=entry.id, shipped=False)
+
+
+def find_schedule(options: TrainOptions) -> "VideoSchedule | None":
+    """Return the steps to film, None without --video."""
+    from mjlab.viewer.training_video import VideoSchedule
+
+    if not options.video:
+        return None
+    return VideoSchedule(interval=options.video_interval, length=options.video_length)
 
 
 def find_weights(options: TrainOptions) -> Path | None:

@@ -41,9 +41,10 @@ from mjlab.rl.logging import writing
 from mjlab.rl.loop import TrainingLoop, TrainingResult
 from mjlab.rl.vecenv import TrainingEnv
 from mjlab.runs import Checkpoints, Run, find
-from mjlab.runs.run import KEPT_DEFAULTS
+from mjlab.runs.run import KEPT_DEFAULTS, VIDEOS
 from mjlab.runs.settings import task_text
 from mjlab.settings.file import read_out
+from mjlab.viewer.training_video import TrainingVideo, VideoSchedule
 from mjlab.workers.placement import Placement, placement_lines
 
 _log = logging.getLogger(__name__)
@@ -67,6 +68,7 @@ def train(
     display: Display | None = None,
     placement: Placement | None = None,
     notes: Sequence[str] = (),
+    video: VideoSchedule | None = None,
 ) -> tuple[Run, TrainingResult]:
     """Train in a run folder, alone or as one of the processes of `torchrun`.
 
@@ -92,6 +94,8 @@ def train(
         placement: Devices of simulation and learner, instead of `device`. None runs
             both on one device, in this process.
         notes: Lines to show at the start.
+        video: Steps to film. A video of the last policy follows at the end. None films
+            nothing.
     """
     ranks = Ranks.from_environment()
     device = ranks.device(device if placement is None else placement.device)
@@ -154,17 +158,47 @@ def train(
                     config=settings.values,
                 )
             )
-        outcome = loop.run()
+        with _filming(loop, run, task, video, display):
+            outcome = loop.run()
         if ranks.is_first:
             run.finish("stopped" if outcome.interrupted else "finished", outcome.reason)
             if display is not None:
                 stopped = outcome.interrupted
                 display.say(_unexported(run) if stopped else _export(run, configs))
+                if video is not None and not stopped:
+                    display.say(record_film(run))
     ranks.leave()
     return run, outcome
 
 
-FILM = Path("videos/policy.mp4")
+def _filming(
+    loop: TrainingLoop,
+    run: Run,
+    task: str,
+    schedule: VideoSchedule | None,
+    display: Display | None,
+) -> contextlib.AbstractContextManager[object]:
+    """Film a world of the training, in the first process."""
+    if schedule is None or display is None or not loop.ranks.is_first:
+        return contextlib.nullcontext()
+    if not isinstance(loop.env, ManagerBasedRlEnv):
+        display.say(
+            "No videos of the training: worlds are in worker processes. The last "
+            "policy is filmed at the end."
+        )
+        return contextlib.nullcontext()
+    return TrainingVideo(
+        loop.env,
+        run.path / VIDEOS / "train",
+        schedule,
+        say=display.say,
+        title=task,
+        iteration=lambda: loop.iteration,
+        start=loop.iteration * loop.cfg.num_steps_per_env,
+    )
+
+
+FILM = Path(VIDEOS, "policy.mp4")
 """Video of the policy at the end of training, in the run's folder."""
 
 

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from mjlab.export.drive import FilePolicy as FilePolicy
     from mjlab.export.drive import driven_by as driven_by
     from mjlab.export.drive import with_clips as with_clips
+    from mjlab.export.open import open_file as open_file
     from mjlab.export.write import Exported as Exported
     from mjlab.export.write import export_policy as export_policy
     from mjlab.export.write import export_run as export_run

@@ -16,20 +16,27 @@ if TYPE_CHECKING:
     from mjlab.gym.build import make as make
     from mjlab.gym.build import make_worlds as make_worlds
     from mjlab.gym.episodes import ActionRepeat as ActionRepeat
+    from mjlab.gym.episodes import ActionRepeatWrapper as ActionRepeatWrapper
     from mjlab.gym.episodes import ManiSkillVectorEnv as ManiSkillVectorEnv
     from mjlab.gym.episodes import VectorEnv as VectorEnv
     from mjlab.gym.numpy_env import NumpyVectorEnv as NumpyVectorEnv
     from mjlab.gym.numpy_env import SingleEnv as SingleEnv
+    from mjlab.gym.record_episode import RecordEpisode as RecordEpisode
     from mjlab.gym.torch_env import TorchVectorEnv as TorchVectorEnv
     from mjlab.gym.worlds import GymWorlds as GymWorlds
     from mjlab.gym.worlds import ManagedWorlds as ManagedWorlds
     from mjlab.gym.wrappers import CachedReset as CachedReset
+    from mjlab.gym.wrappers import CachedResetWrapper as CachedResetWrapper
     from mjlab.gym.wrappers import FlattenActionSpace as FlattenActionSpace
     from mjlab.gym.wrappers import (
         FlattenActionSpaceWrapper as FlattenActionSpaceWrapper,
     )
     from mjlab.gym.wrappers import FlattenObservation as FlattenObservation
+    from mjlab.gym.wrappers import (
+        FlattenObservationWrapper as FlattenObservationWrapper,
+    )
     from mjlab.gym.wrappers import FrameStack as FrameStack
+    from mjlab.gym.wrappers import TensorWrapper as TensorWrapper
 
 if importlib.util.find_spec("gymnasium") is not None:
     from mjlab.gym import build as build

@@ -10,6 +10,7 @@ from mjlab.gym.torch_env import TorchVectorEnv
 class BatchedEnv(TorchVectorEnv, gymnasium.Env[Any, Any]):  # pyright: ignore[reportIncompatibleVariableOverride, reportIncompatibleMethodOverride]
     """Vector environment with tensors, created by `gymnasium.make(id, num_envs=N)`.
 
-    Gymnasium's wrappers for single environments, which `gymnasium.make` adds for
-    `max_episode_steps=`, do not support batches: pass that setting to `mjlab.make`.
+    With `max_episode_steps=`, `gymnasium.make` adds its `TimeLimit`, which counts the
+    steps of all rows together. Any wrapper of this package removes it and gives the
+    limit to the worlds. To step without a wrapper, pass the limit to `mjlab.make`.
     """

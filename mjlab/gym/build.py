@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from mjlab.extras import missing
 from mjlab.registry import entries, load_task
+from mjlab.watched import watched
 
 try:
     import gymnasium
@@ -41,6 +42,7 @@ def make_worlds(
     task: str,
     num_envs: int = 1,
     *,
+    cfg: "ManagerBasedRlEnvCfg | None" = None,
     play: bool = False,
     seed: int | None = None,
     device: str | None = None,
@@ -55,6 +57,7 @@ def make_worlds(
     Args:
         task: Task id, ours or Gymnasium's.
         num_envs: Number of worlds.
+        cfg: Configuration to use instead of the task's own. It is not modified.
         play: Use the configuration for play.
         seed: Random seed. None draws one.
         device: Device of the tensors. None uses that of the engine.
@@ -65,20 +68,24 @@ def make_worlds(
         groups: Observed group; several form a Dict, None selects all.
         action_bound: Bound of the action space.
     """
-    chosen = load_task(task_of(task))
-    cfg = chosen.play() if play else chosen.env()
-    cfg.scene.num_envs = num_envs
-    cfg.final_obs = True
-    cfg.seed = cfg.seed if seed is None else seed
+    if cfg is None:
+        chosen = load_task(task_of(task))
+        built = chosen.play() if play else chosen.env()
+    else:
+        built = copy.copy(watched(cfg) if play else cfg)
+    built.scene, built.sim = copy.copy(built.scene), copy.copy(built.sim)
+    built.scene.num_envs = num_envs
+    built.final_obs = True
+    built.seed = built.seed if seed is None else seed
     if backend is not None:
-        cfg.sim.backend = backend
+        built.sim.backend = backend
     if max_episode_steps is not None:
-        _limit(cfg, max_episode_steps)
+        _limit(built, max_episode_steps)
     from mjlab.envs import ManagerBasedRlEnv
     from mjlab.gym.worlds import ManagedWorlds
 
     name = task_of(task)
-    env = ManagerBasedRlEnv(cfg, device=device, first_world=first_world, task=name)
+    env = ManagerBasedRlEnv(built, device=device, first_world=first_world, task=name)
     return ManagedWorlds(env, groups=groups, action_bound=action_bound)
 
 
@@ -97,7 +104,8 @@ def make(
     if numpy:
         settings["numpy"] = True
     env = make_vector(task, num_envs, **settings)
-    env.unwrapped.spec = _spec_of(task_of(task), num_envs, settings)
+    if gym_id(task_of(task)) in gymnasium.registry and settings.get("cfg") is None:
+        env.unwrapped.spec = _spec_of(task_of(task), num_envs, settings)
     return env
 
 

@@ -4,11 +4,13 @@ from typing import Any
 
 import torch
 from gymnasium.vector import AutoresetMode
+from gymnasium.vector import VectorEnv as GymVectorEnv
 
+from mjlab.gym.build import make
 from mjlab.gym.resets import to_mode
 from mjlab.gym.torch_env import FINAL, with_masks
 from mjlab.gym.worlds import Info, Tree, where_tree
-from mjlab.gym.wrappers import Stepped, TensorEnv, TensorWrapper
+from mjlab.gym.wrappers import Stepped, TensorWrapper, Wrapped
 from mjlab.tensors.masks import fill_where
 
 OUTCOMES = ("success", "fail")
@@ -32,7 +34,7 @@ class VectorEnv(TensorWrapper):
 
     def __init__(
         self,
-        env: TensorEnv,
+        env: Wrapped,
         *,
         auto_reset: bool = True,
         ignore_terminations: bool = False,
@@ -51,7 +53,7 @@ class VectorEnv(TensorWrapper):
         self.ignore_terminations = ignore_terminations
         self.record_metrics = record_metrics
         chosen = AutoresetMode.SAME_STEP if auto_reset else AutoresetMode.DISABLED
-        self.env.use_autoreset(
+        self.use_autoreset(
             chosen, ignore_terminations=ignore_terminations, goes_on=True
         )
         self._metrics = _Metrics(self.num_envs, self.device, ignore_terminations)
@@ -92,8 +94,51 @@ class VectorEnv(TensorWrapper):
             }
 
 
-ManiSkillVectorEnv = VectorEnv
-"""ManiSkill's name of `VectorEnv`."""
+class ManiSkillVectorEnv(VectorEnv):
+    """`VectorEnv` with the arguments of ManiSkill's class."""
+
+    def __init__(
+        self,
+        env: Wrapped | str,
+        num_envs: int | None = None,
+        auto_reset: bool = True,
+        ignore_terminations: bool = False,
+        record_metrics: bool = False,
+        **settings: Any,
+    ) -> None:
+        """Wrap an environment, or create it.
+
+        Args:
+            env: The environment, or the id of a task, ours or Gymnasium's.
+            num_envs: Number of rows. None means 1 for an id.
+            auto_reset: Reset finished rows. Otherwise they continue.
+            ignore_terminations: End episodes by time limits only.
+            record_metrics: Report figures of episodes.
+            **settings: Settings of `mjlab.gym.make`, for an id.
+        """
+        if isinstance(env, str):
+            env = make(env, num_envs=1 if num_envs is None else num_envs, **settings)
+        elif settings:
+            raise TypeError(
+                f"{', '.join(settings)} can be set only for an id. Pass it to "
+                "mjlab.make or gymnasium.make, which create the environment."
+            )
+        super().__init__(
+            env,
+            auto_reset=auto_reset,
+            ignore_terminations=ignore_terminations,
+            record_metrics=record_metrics,
+        )
+        if num_envs not in (None, self.num_envs):
+            raise ValueError(
+                f"num_envs={num_envs}, but the environment has {self.num_envs} rows. "
+                "Leave num_envs out, or create the environment with it."
+            )
+
+    @property
+    def base_env(self) -> GymVectorEnv:
+        """The environment inside all wrappers, by ManiSkill's name."""
+        return self.unwrapped
 
 
 class ActionRepeat(TensorWrapper):
@@ -105,7 +150,7 @@ class ActionRepeat(TensorWrapper):
     own resets are disabled; this wrapper resets rows instead.
     """
 
-    def __init__(self, env: TensorEnv, repeat: int) -> None:
+    def __init__(self, env: Wrapped, repeat: int) -> None:
         """Wrap an environment.
 
         Args:
@@ -117,7 +162,7 @@ class ActionRepeat(TensorWrapper):
             raise ValueError(f"repeat={repeat} has to be 1 or more.")
         self.repeat = repeat
         self._ended = self.no_rows()
-        self._mode = self.env.autoreset_mode
+        self._mode = self._below.autoreset_mode
         self.use_autoreset(self._mode)
 
     @property
@@ -134,7 +179,7 @@ class ActionRepeat(TensorWrapper):
     ) -> None:
         """Change when finished rows are reset; see `TorchVectorEnv`."""
         self._mode = to_mode(mode)
-        self.env.use_autoreset(
+        self.use_inner_autoreset(
             AutoresetMode.DISABLED,
             ignore_terminations=ignore_terminations,
             goes_on=True,
@@ -200,6 +245,10 @@ class ActionRepeat(TensorWrapper):
             for key, value in _values(news).items()
         }
         return where_tree(rows, begun, observations), with_masks(values, everyone)
+
+
+ActionRepeatWrapper = ActionRepeat
+"""ManiSkill's name of `ActionRepeat`."""
 
 
 class _Metrics:

@@ -1,5 +1,6 @@
 """Gymnasium vector environment with tensors on the device."""
 
+import copy
 from collections.abc import Mapping
 from typing import Any
 
@@ -87,6 +88,19 @@ class TorchVectorEnv(HasSpec, VectorEnv[Any, Any, torch.Tensor]):  # pyright: ig
         """
         self._choose(to_mode(mode), ignore_terminations, goes_on)
         self._reconfigurations.check()
+
+    def limit_episodes(self, steps: int) -> None:
+        """Rebuild the worlds with another time limit; all rows must be reset.
+
+        Args:
+            steps: Steps after which an episode is truncated.
+        """
+        self.worlds.limit_episodes(steps)
+        self._is_reset = False
+        if self._spec is not None:
+            spec = copy.copy(self._spec)
+            spec.max_episode_steps = None
+            self.spec = spec
 
     def reset(
         self, *, seed: Any = None, options: dict[str, Any] | None = None

@@ -13,7 +13,15 @@ import torch
 from gymnasium import Space, spaces
 from gymnasium.envs.registration import EnvSpec
 
-from mjlab.envs import Box, Dict, Discrete, ManagerBasedRlEnv, Step, Worlds
+from mjlab.envs import (
+    Box,
+    Dict,
+    Discrete,
+    ManagerBasedRlEnv,
+    ManagerBasedRlEnvCfg,
+    Step,
+    Worlds,
+)
 from mjlab.envs.worlds import When
 from mjlab.names import UnknownNameError, suggest
 from mjlab.random import stream_id
@@ -93,7 +101,7 @@ class GymWorlds:
             self._reseed(seeds, mask)
             given = None
         observations, _ = self.env.reset(seed=given, mask=mask)
-        return self._chosen(observations), self._info()
+        return self.chosen(observations), self._info()
 
     def step(self, actions: torch.Tensor) -> Step[Tree]:
         """Step all worlds; extras are infos, "final_obs" and "final_info".
@@ -105,10 +113,10 @@ class GymWorlds:
         step = self.env.step(actions)
         extras = self._info()
         if "final_obs" in step.extras:
-            extras["final_obs"] = self._chosen(step.extras["final_obs"])
+            extras["final_obs"] = self.chosen(step.extras["final_obs"])
             reached = self._reached()
             extras["final_info"] = {"elapsed_steps": steps_before.add_(1), **reached}
-        return Step(self._chosen(step.observations), *step[1:4], extras)
+        return Step(self.chosen(step.observations), *step[1:4], extras)
 
     def reconfigure(self, seed: int | None) -> None:
         """Rebuild the scene; afterwards every world must be reset.
@@ -118,6 +126,16 @@ class GymWorlds:
                 seed, so that the same seed gives the same sequence of scenes.
         """
         raise ValueError("These worlds have no scene that can be rebuilt.")
+
+    def limit_episodes(self, steps: int) -> None:
+        """Rebuild the worlds with another time limit.
+
+        Args:
+            steps: Steps after which an episode is truncated.
+        """
+        raise ValueError(
+            f"These worlds have no time limit that can be set to {steps} steps."
+        )
 
     def frames(self) -> list[np.ndarray]:
         """Return an image of each world, each (height, width, 3), uint8."""
@@ -134,8 +152,8 @@ class GymWorlds:
         env = self.env
         return to_space(env.single_observation_space), to_space(env.single_action_space)
 
-    def _chosen(self, observations: Any) -> Tree:
-        """Return the selected observation groups."""
+    def chosen(self, observations: Any) -> Tree:
+        """Return the selected groups of observations by group."""
         return observations
 
     def _reached(self) -> Info:
@@ -203,19 +221,32 @@ class ManagedWorlds(GymWorlds):
         The old environment is closed and freed first, so that two never exist together.
         Code that stores `env` must read it again.
         """
+        given, scenes = self._scene
+        self._scene = (given, scenes + 1) if seed is None else (seed, 0)
+        # A shallow copy without the constructor: exactly the configuration that was
+        # built.
+        cfg = copy.copy(self.env.cfg)
+        cfg.seed = scene_seed(*self._scene)
+        self._build(cfg)
+
+    def limit_episodes(self, steps: int) -> None:
+        if steps < 1:
+            raise ValueError(f"max_episode_steps={steps} has to be 1 or more.")
+        cfg = copy.copy(self.env.cfg)
+        cfg.seed = self.env.seed
+        cfg.episode_length_s = steps * self.env.step_dt
+        self._build(cfg)
+        self.max_episode_steps = self.env.max_episode_length
+
+    def _build(self, cfg: ManagerBasedRlEnvCfg) -> None:
+        """Replace the environment by one of another configuration."""
         if self._holders:
             raise RuntimeError(
                 f"The scene cannot be rebuilt, because {', '.join(self._holders)} has "
                 "references to the current one. Remove reconfiguration, or that "
                 "wrapper."
             )
-        given, scenes = self._scene
-        self._scene = (given, scenes + 1) if seed is None else (seed, 0)
         old = self.env
-        # A shallow copy without the constructor: exactly the configuration that was
-        # built.
-        cfg = copy.copy(old.cfg)
-        cfg.seed = scene_seed(*self._scene)
         build = functools.partial(
             type(old),
             cfg,
@@ -233,7 +264,7 @@ class ManagedWorlds(GymWorlds):
                 "freed, and its data belong to the old scene. Read worlds.env again "
                 "after each rebuild.",
                 RuntimeWarning,
-                stacklevel=4,
+                stacklevel=5,
             )
         self.env = build()
         present = (self.single_observation_space, self.single_action_space)
@@ -284,7 +315,7 @@ class ManagedWorlds(GymWorlds):
         terms = zip(actions.active_terms, boxes, strict=True)
         return observed, spaces.Dict(list(terms))
 
-    def _chosen(self, observations: Any) -> Tree:
+    def chosen(self, observations: Any) -> Tree:
         if isinstance(self._groups, str):
             return observations[self._groups]
         return {name: observations[name] for name in self._groups}

@@ -2,44 +2,61 @@
 
 from typing import Any, Union
 
+import gymnasium
 import numpy as np
 import torch
 from gymnasium import Space, spaces
-from gymnasium.vector import AutoresetMode, VectorEnv, VectorWrapper
+from gymnasium.vector import (
+    AutoresetMode,
+    VectorEnv,
+    VectorObservationWrapper,
+    VectorWrapper,
+)
 from gymnasium.vector.utils import batch_space
 from gymnasium.wrappers import TimeLimit
 
 from mjlab.envs import CachedInitialStates
-from mjlab.gym.resets import to_mask
+from mjlab.gym.resets import to_mask, to_mode
 from mjlab.gym.torch_env import TorchVectorEnv
 from mjlab.gym.worlds import Info, ManagedWorlds, Tree, leaves, map_tree, where_tree
 
 Stepped = tuple[Tree, torch.Tensor, torch.Tensor, torch.Tensor, Info]
 TensorEnv = Union[TorchVectorEnv, "TensorWrapper"]
-"""Environments that can be wrapped."""
+"""Environments with tensors."""
+
+Wrapped = VectorEnv | gymnasium.Env
+"""Environments that can be wrapped: those with tensors, with a user's own
+`gymnasium.Wrapper` or `gymnasium.vector.VectorWrapper` around them."""
 
 
-class TensorWrapper(VectorWrapper[Any, Any, Any, Any, torch.Tensor]):
-    """Wrapper of a `TorchVectorEnv`, or of another wrapper."""
+class TensorWrapper(
+    VectorWrapper[Any, Any, Any, Any, torch.Tensor],
+    gymnasium.Env[Any, Any],  # pyright: ignore[reportIncompatibleVariableOverride, reportIncompatibleMethodOverride]
+):
+    """Wrapper of a `TorchVectorEnv`, or of another wrapper.
 
-    env: TensorEnv  # pyright: ignore[reportIncompatibleVariableOverride]
+    It is a `gymnasium.Env` as well, so that a `gymnasium.Wrapper` can be placed around
+    it.
+    """
+
+    env: VectorEnv  # pyright: ignore[reportIncompatibleVariableOverride]
     """The wrapped environment."""
 
-    def __init__(self, env: TensorEnv) -> None:
-        """Wrap an environment."""
-        if isinstance(env, TimeLimit):
-            env = _without_clock(env)
-        if not isinstance(env, TorchVectorEnv | TensorWrapper):
-            raise TypeError(
-                f"{type(self).__name__} wraps environments with tensors, such as "
-                f"those of mjlab.make, not a {type(env).__name__}."
-            )
-        super().__init__(env)
+    def __init__(self, env: Wrapped) -> None:
+        """Wrap an environment.
+
+        A `gymnasium.wrappers.TimeLimit` inside is removed, because all rows would share
+        its step count; the worlds are rebuilt with its limit instead.
+        """
+        inner = as_vector_env(env)
+        self._below, self._between = _tensor_env(inner, type(self).__name__)
+        super().__init__(inner)
+        self._check_between(self._below.autoreset_mode)
 
     @property
     def device(self) -> torch.device:
         """Device of all tensors."""
-        return self.env.device
+        return self._below.device
 
     @property
     def unwrapped(self) -> VectorEnv:  # pyright: ignore[reportIncompatibleVariableOverride]
@@ -49,7 +66,7 @@ class TensorWrapper(VectorWrapper[Any, Any, Any, Any, torch.Tensor]):
     @property
     def autoreset_mode(self) -> AutoresetMode:
         """Autoreset mode: when finished rows are reset."""
-        return self.env.autoreset_mode
+        return self._below.autoreset_mode
 
     def use_autoreset(
         self,
@@ -59,9 +76,32 @@ class TensorWrapper(VectorWrapper[Any, Any, Any, Any, torch.Tensor]):
         goes_on: bool = False,
     ) -> None:
         """Change when finished rows are reset; see `TorchVectorEnv`."""
-        self.env.use_autoreset(
+        self.use_inner_autoreset(
             mode, ignore_terminations=ignore_terminations, goes_on=goes_on
         )
+
+    def use_inner_autoreset(
+        self, mode: AutoresetMode | str, *, ignore_terminations: bool, goes_on: bool
+    ) -> None:
+        """Change when the wrapped environment resets finished rows."""
+        self._check_between(to_mode(mode))
+        self._below.use_autoreset(
+            mode, ignore_terminations=ignore_terminations, goes_on=goes_on
+        )
+
+    def _check_between(self, mode: AutoresetMode) -> None:
+        """Raise if an inner wrapper would leave terminal observations unchanged."""
+        if mode is not AutoresetMode.SAME_STEP:
+            return
+        for wrapper in self._between:
+            if isinstance(wrapper, _OBSERVATION_WRAPPERS):
+                raise TypeError(
+                    f"{type(wrapper).__name__} changes observations, but not "
+                    "info['final_obs'], the terminal observations of the mode "
+                    "'same_step'. Write it as a subclass of mjlab.gym.TensorWrapper "
+                    "that changes both, as FlattenObservation does, or use the mode "
+                    "'next_step'."
+                )
 
     def observe_as(self, single: Space) -> None:
         """Set the observation space of one row."""
@@ -102,7 +142,7 @@ class FlattenActionSpace(TensorWrapper):
     dimension is accepted.
     """
 
-    def __init__(self, env: TensorEnv) -> None:
+    def __init__(self, env: Wrapped) -> None:
         """Wrap an environment whose action space is a Dict of flat Boxes."""
         super().__init__(env)
         self._parts: dict[str, int] = {}
@@ -136,7 +176,7 @@ FlattenActionSpaceWrapper = FlattenActionSpace
 class FlattenObservation(TensorWrapper):
     """Returns observations as one tensor of shape (num_envs, obs_dim)."""
 
-    def __init__(self, env: TensorEnv) -> None:
+    def __init__(self, env: Wrapped) -> None:
         """Wrap an environment."""
         super().__init__(env)
         self.observe_as(flat_box(self.env.single_observation_space))
@@ -156,6 +196,10 @@ class FlattenObservation(TensorWrapper):
         return flat_rows(observations), reward, terminated, truncated, info
 
 
+FlattenObservationWrapper = FlattenObservation
+"""ManiSkill's name of `FlattenObservation`."""
+
+
 class FrameStack(TensorWrapper):
     """Returns the last `num_stack` observations, shape (num_envs, num_stack, ...).
 
@@ -164,7 +208,7 @@ class FrameStack(TensorWrapper):
     observations of the next episode.
     """
 
-    def __init__(self, env: TensorEnv, num_stack: int) -> None:
+    def __init__(self, env: Wrapped, num_stack: int) -> None:
         """Wrap an environment.
 
         Args:
@@ -231,7 +275,7 @@ class CachedReset(TensorWrapper):
     Commands, noise and delays are sampled as always.
     """
 
-    def __init__(self, env: TensorEnv, num_resets: int = 16) -> None:
+    def __init__(self, env: Wrapped, num_resets: int = 16) -> None:
         """Generate the states.
 
         Args:
@@ -252,6 +296,10 @@ class CachedReset(TensorWrapper):
         )
         """The stored states."""
         managed.use_initial_states(self.cache)
+
+
+CachedResetWrapper = CachedReset
+"""ManiSkill's name of `CachedReset`."""
 
 
 def flat_rows(tree: Tree) -> torch.Tensor:
@@ -296,17 +344,90 @@ def _width(space: Space, name: str) -> int:
     return space.shape[0]
 
 
-def _without_clock(env: TimeLimit) -> Any:
-    """Return the environment inside a `TimeLimit`, whose step count all rows share.
+# Wrappers of users and of Gymnasium.
 
-    `gymnasium.make` adds this wrapper if a spec has a step limit, although rows count
-    their own steps.
-    """
-    inner: Any = env.env
-    own, asked = inner.spec.max_episode_steps, env.spec.max_episode_steps  # pyright: ignore[reportOptionalMemberAccess]
-    if own != asked:
+
+_OBSERVATION_WRAPPERS = (gymnasium.ObservationWrapper, VectorObservationWrapper)
+"""Wrappers that change the returned observation only."""
+
+
+class _OfBatch(VectorWrapper[Any, Any, Any, Any, Any]):
+    """Vector environment of a `gymnasium.Wrapper` around a batch."""
+
+    def __init__(self, wrapper: gymnasium.Wrapper, batch: VectorEnv) -> None:
+        super().__init__(batch)
+        self.wrapper = wrapper
+        for name in ("observation_space", "action_space"):
+            setattr(self, name, getattr(wrapper, name))
+            single = f"single_{name}"
+            setattr(self, single, wrapper.get_wrapper_attr(single))
+
+    def reset(
+        self, *, seed: Any = None, options: dict[str, Any] | None = None
+    ) -> tuple[Any, Info]:
+        return self.wrapper.reset(seed=seed, options=options)
+
+    def step(self, actions: Any) -> tuple[Any, Any, Any, Any, Info]:
+        return self.wrapper.step(actions)  # pyright: ignore[reportReturnType]
+
+    def render(self) -> Any:
+        return self.wrapper.render()
+
+    def close(self, **kwargs: Any) -> None:
+        self.wrapper.close()
+
+
+def as_vector_env(env: Wrapped) -> VectorEnv:
+    """Return an environment as a vector environment, without `TimeLimit`."""
+    outer = env
+    env = _without_clock(env)
+    around = env
+    while isinstance(env, gymnasium.Wrapper):
+        env.env = _without_clock(env.env)
+        env = env.env
+    if not isinstance(env, VectorEnv):
         raise TypeError(
-            f"gymnasium.make(max_episode_steps={asked}) counts steps for all rows "
-            f"together. Use mjlab.make(task, num_envs=, max_episode_steps={asked})."
+            f"{outer} has one row without a batch dimension. Create it with "
+            "gymnasium.make(id, num_envs=N) or mjlab.make(task, num_envs=N)."
         )
-    return inner
+    return _OfBatch(around, env) if isinstance(around, gymnasium.Wrapper) else env
+
+
+def _tensor_env(env: VectorEnv, name: str) -> tuple[TensorEnv, list[Any]]:
+    """Return the outermost environment with tensors, and the wrappers around it."""
+    between: list[Any] = []
+    inner: Any = env
+    while not isinstance(inner, TorchVectorEnv | TensorWrapper):
+        if not isinstance(inner, VectorWrapper):
+            raise TypeError(
+                f"{name} wraps environments with tensors, such as those of "
+                f"mjlab.make, not a {type(inner).__name__}."
+            )
+        each: Any = inner
+        if isinstance(inner, _OfBatch):
+            each = inner.wrapper
+            while isinstance(each, gymnasium.Wrapper):
+                between.append(each)
+                each = each.env
+        else:
+            between.append(inner)
+        inner = inner.env
+    return inner, between
+
+
+def _without_clock(env: Any) -> Any:
+    """Return the environment inside a `TimeLimit`, with the limit in its worlds.
+
+    `gymnasium.make` adds this wrapper for `max_episode_steps=`. Its step count is
+    shared by all rows, although rows count their own steps.
+    """
+    if not isinstance(env, TimeLimit):
+        return env
+    base = env.unwrapped
+    if not isinstance(base, TorchVectorEnv):
+        return env
+    assert env.spec is not None, "The environment was made by Gymnasium."
+    steps = env.spec.max_episode_steps
+    if steps is not None and steps != base.worlds.max_episode_steps:
+        base.limit_episodes(steps)
+    return env.env

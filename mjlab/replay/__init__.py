@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from mjlab.lazy import imported_on_use
 
 if TYPE_CHECKING:
-    from mjlab.replay.record_episode import RecordEpisode as RecordEpisode
+    from mjlab.gym.record_episode import RecordEpisode as RecordEpisode
 
 
 __getattr__ = imported_on_use(__name__, __file__)

@@ -22,7 +22,8 @@ WIDTH, HEIGHT = 1000, 400
 DOTS_UP_TO = 40
 """Maximum number of points that are also drawn as dots."""
 
-_COLOURS = 11
+COLOURS = 11
+"""Number of distinct colours of lines."""
 
 
 @dataclass(frozen=True)
@@ -117,7 +118,7 @@ class ChartLine:
     @property
     def classes(self) -> str:
         """CSS classes of the colour."""
-        return f"c{self.colour % _COLOURS}{' dashed' if self.dashed else ''}"
+        return f"c{self.colour % COLOURS}{' dashed' if self.dashed else ''}"
 
     def outlines(self, across: "_Place", up: "_Place") -> list[Outline]:
         """Return spread, line, dots of a short series, and gap markers."""
@@ -137,7 +138,7 @@ class ChartLine:
             there = [i for i in there if padded[i] is None and padded[i + 2] is None]
         if there:
             dots = "".join(f"M{places[i]} {heights[i]}h0" for i in there)
-            found.append(Outline(f"dots c{self.colour % _COLOURS}", dots))
+            found.append(Outline(f"dots c{self.colour % COLOURS}", dots))
         if self.gaps:
             marks = dict.fromkeys(across(place) for place in self.gaps)
             data = "".join(f"M{x} {HEIGHT}v-14" for x in marks)
@@ -145,7 +146,7 @@ class ChartLine:
         return found
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, repr=False)
 class Chart:
     """Curves with axes and labels."""
 
@@ -219,6 +220,14 @@ class Chart:
         path.parent.mkdir(parents=True, exist_ok=True)
         write_text(path, svg([self], width=width, height=height))
         return path
+
+    def __repr__(self) -> str:
+        """Return the title, without the values."""
+        return f"Chart {self.title!r}"
+
+    def _repr_svg_(self) -> str:
+        """Return the chart as a notebook shows it."""
+        return svg([self])
 
     def drawing(self) -> Drawing | None:
         """Return the positions of curves and ticks; None without data."""

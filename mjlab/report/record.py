@@ -10,7 +10,7 @@ from mjlab.files import check_contained
 from mjlab.runs import Run, RunError
 from mjlab.runs.lock import is_abandoned
 from mjlab.runs.metrics import METRICS, Metrics
-from mjlab.runs.run import KEPT_DEFAULTS
+from mjlab.runs.run import KEPT_DEFAULTS, videos_in
 from mjlab.settings.file import Settings, SettingsFileError, parse_settings
 
 REPORT = "report.html"
@@ -22,8 +22,6 @@ FINDINGS = "doctor.json"
 QUIET = 120.0
 """Seconds without new figures after which a running run is reported as possibly
 dead."""
-
-VIDEOS = (".mp4", ".webm", ".gif")
 
 _FAULTS = ("dumps", "nan")
 """Folders of world dumps."""
@@ -126,12 +124,6 @@ def read_record(folder: Path, defaults: Settings | None = None) -> Record:
     told = "the task at the start of the run" if kept else ""
     if not kept and defaults:
         told = "the present task, because the run stored no defaults"
-    videos = [
-        file
-        for place in (folder, folder / "videos")
-        for file in _files(place)
-        if file.suffix.lower() in VIDEOS
-    ]
     error_file = folder / "error.txt"
     return Record(
         folder=folder,
@@ -150,7 +142,7 @@ def read_record(folder: Path, defaults: Settings | None = None) -> Record:
         findings=_read(folder / FINDINGS, faults),
         error=error_file.read_text("utf-8", "replace") if error_file.is_file() else "",
         best=_read(folder / "checkpoints" / "best.json", faults),
-        videos=sorted(videos, key=lambda file: -file.stat().st_mtime),
+        videos=videos_in(folder),
         dumps=[dump for name in _FAULTS for dump in _entries(folder / name)],
         faults=faults,
     )

@@ -5,12 +5,12 @@ from pathlib import Path
 from typing import Any
 
 from mjlab.rl.config import LoggingCfg
-from mjlab.runs.run import Run
-from mjlab.runs.wandb import artifact_of, open_run
+from mjlab.runs.run import Run, videos_in
+from mjlab.runs.wandb import artifact_of, open_run, video_of
 
 
 class WandbWriter:
-    """Upload metrics and, if configured, the files of a run.
+    """Upload metrics, videos and, if configured, the files of a run.
 
     An artifact with the run's name has the files for a resume on another machine, with
     the newest and the best checkpoint. Each checkpoint makes a new version of it.
@@ -30,6 +30,7 @@ class WandbWriter:
         self._sends_files = cfg.wandb_artifacts
         self._checkpoints = Run(folder).checkpoints
         self._sent = self._newest()
+        self._shown = set(videos_in(folder))
         self._run = open_run(
             folder,
             project=cfg.wandb_project,
@@ -41,7 +42,8 @@ class WandbWriter:
         )
 
     def write(self, iteration: int, figures: Mapping[str, float]) -> None:
-        """Upload the metrics, and a new checkpoint if any."""
+        """Upload the metrics, and a new video and a new checkpoint if any."""
+        self._show_videos(step=iteration)
         self._run.log(dict(figures), step=iteration)
         newest = self._newest()
         if self._sends_files and newest > self._sent:
@@ -50,9 +52,17 @@ class WandbWriter:
 
     def close(self, *, failed: bool = False) -> None:
         """Upload the final files, and finish the W&B run."""
+        self._show_videos()
         if self._sends_files and not failed:
             self._run.log_artifact(artifact_of(self._folder))
         self._run.finish(exit_code=int(failed))
+
+    def _show_videos(self, **step: int) -> None:
+        """Upload the videos since the last call, by their key in RSL-RL."""
+        for path in reversed(videos_in(self._folder)):
+            if path not in self._shown:
+                self._run.log({"video": video_of(path)}, **step)
+                self._shown.add(path)
 
     def _newest(self) -> int:
         return next(iter(self._checkpoints.iterations()), 0)

@@ -50,6 +50,12 @@ LATEST = "latest"
 INFO = "run.json"
 """File that marks a folder as a run."""
 
+VIDEO_SUFFIXES = (".mp4", ".webm", ".gif")
+"""Suffixes of videos that a browser shows."""
+
+VIDEOS = "videos"
+"""Folder of a run's videos. Its folder `train` has those of the training."""
+
 KEPT_DEFAULTS = "defaults.json"
 """File with the task's configurations before the user's changes."""
 
@@ -286,6 +292,19 @@ class Run:
 
     def _write(self, info: Mapping[str, Any]) -> None:
         write_text(self.path / INFO, json.dumps(info, indent=1) + "\n")
+
+
+def videos_in(folder: Path) -> list[Path]:
+    """Return the complete videos of a run's folder, the newest first."""
+    # A video has a name that begins with a dot until it is complete.
+    found = [
+        file
+        for place in (folder, folder / VIDEOS, folder / VIDEOS / "train")
+        if place.is_dir()
+        for file in sorted(place.iterdir())
+        if file.suffix.lower() in VIDEO_SUFFIXES and not file.name.startswith(".")
+    ]
+    return sorted(found, key=lambda file: -file.stat().st_mtime)
 
 
 def shipped_with(task: str) -> Run | None:

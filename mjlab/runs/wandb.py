@@ -32,7 +32,7 @@ KINDS = {
 """Artifact types by file suffix; a run's folder is a "model"."""
 
 _FILES = (INFO, "config.json", "defaults.json", "metrics.jsonl")
-_FILES += ("report.html", "evaluation.json", "export/*", "videos/*")
+_FILES += ("report.html", "evaluation.json", "export/*", "videos/*", "videos/train/*")
 _PLACE = re.compile(r"wandb:([\w.-]+/[\w.-]+/([\w.-]+))(?::([\w.-]+))?")
 _LOG_IN = (
     "Log in with `wandb login`, or keep everything on this machine with {offline}."
@@ -139,6 +139,11 @@ def _artifact(
         # A copy is uploaded, because newer checkpoints replace older ones.
         artifact.add_file(str(file), name=inside)
     return artifact
+
+
+def video_of(path: Path) -> Any:
+    """Return a video file as W&B shows it among the metrics."""
+    return import_wandb().Video(str(path), format="mp4")
 
 
 def fetch(place: str, logs: Path) -> Path:

@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from mjlab.viewer.player import Player as Player
     from mjlab.viewer.player import PolicyMenu as PolicyMenu
     from mjlab.viewer.player import ViewerError as ViewerError
+    from mjlab.viewer.policy_video import PolicyVideo as PolicyVideo
     from mjlab.viewer.policy_video import record_video as record_video
     from mjlab.viewer.teleop import TeleopPolicy as TeleopPolicy
     from mjlab.viewer.web import WebViewer as WebViewer
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
 _LAZY = {
     "TeleopPolicy": "teleop",
     "VelocityDrive": "drive",
+    "PolicyVideo": "policy_video",
     "record_video": "policy_video",
     "add_velocities": "marks",
     "NativeViewer": "native",

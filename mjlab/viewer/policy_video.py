@@ -4,14 +4,87 @@ import math
 from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
+from typing import Self
 
+from mjlab.envs import ManagerBasedRlEnv
 from mjlab.render import WorldVideo
+from mjlab.render.offscreen import OrbitView
 from mjlab.viewer.marks import collect_marks
 from mjlab.viewer.player import Player
 
 MAX_FPS = 30.0
 """Maximum frame rate, in Hz: rendering a frame takes as long as simulating several
 steps."""
+
+
+class PolicyVideo:
+    """Video of worlds that other code steps, in real time.
+
+    If the step rate exceeds the maximum frame rate, some steps are not rendered.
+    """
+
+    def __init__(
+        self,
+        env: ManagerBasedRlEnv,
+        path: Path,
+        *,
+        title: str = "",
+        worlds: Sequence[int] | None = None,
+        view: OrbitView | None = None,
+        contacts: bool = True,
+    ) -> None:
+        """Open the file and the renderer.
+
+        Args:
+            env: The worlds.
+            path: The file.
+            title: First line of text; empty for no text.
+            worlds: Worlds to show side by side. None shows that of the view.
+            view: Camera, and image size of one world. None uses `cfg.viewer`.
+            contacts: Draw contacts with their forces.
+
+        Raises:
+            GlError: If rendering is impossible.
+            VideoError: If videos cannot be written.
+        """
+        rate = 1.0 / env.step_dt
+        self.every = max(1, math.ceil(rate / MAX_FPS - 1e-9))
+        """Steps per frame."""
+        self._env, self._title, self._steps = env, title, 0
+        self._film = WorldVideo(
+            path,
+            rate / self.every,
+            env.sim,
+            env.scene,
+            env.cfg.viewer if view is None else view,
+            worlds=worlds,
+            contacts=contacts,
+        )
+
+    @property
+    def num_frames(self) -> int:
+        """Number of frames so far."""
+        return self._film.num_frames
+
+    def after_step(self) -> bool:
+        """Append the present state after a step; return True if it is a frame."""
+        is_frame = self._steps % self.every == 0
+        self._steps += 1
+        if is_frame:
+            marks = collect_marks(self._env, self._film.worlds)
+            text = partial(caption, self._env, self._title) if self._title else None
+            self._film.add(marks=marks, lines=text)
+        return is_frame
+
+    def close(self) -> None:
+        """Finish the file."""
+        self._film.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
 
 
 def record_video(
@@ -26,9 +99,6 @@ def record_video(
 ) -> int:
     """Step the worlds, write a video, and return the number of frames.
 
-    The video is in real time. If the step rate exceeds the maximum frame rate, some
-    steps are not rendered.
-
     Args:
         player: The worlds and their policy.
         path: The file.
@@ -39,32 +109,16 @@ def record_video(
         tell: Called with the number of frames so far and in total.
     """
     env = player.env
-    rate = 1.0 / env.step_dt
-    every = max(1, math.ceil(rate / MAX_FPS - 1e-9))
-    with WorldVideo(
-        path,
-        rate / every,
-        env.sim,
-        env.scene,
-        env.cfg.viewer,
-        worlds=worlds,
-        contacts=contacts,
-    ) as film:
-        for step in range(steps):
+    with PolicyVideo(env, path, title=title, worlds=worlds, contacts=contacts) as film:
+        for _ in range(steps):
             player.step()
-            if step % every:
-                continue
-            marks = collect_marks(env, film.worlds)
-            text = partial(caption, player, title) if title else None
-            film.add(marks=marks, lines=text)
-            if tell is not None:
-                tell(film.num_frames, math.ceil(steps / every))
+            if film.after_step() and tell is not None:
+                tell(film.num_frames, math.ceil(steps / film.every))
         return film.num_frames
 
 
-def caption(player: Player, title: str, world: int) -> list[str]:
+def caption(env: ManagerBasedRlEnv, title: str, world: int) -> list[str]:
     """Return text lines for one world: title, time, commands and reward."""
-    env = player.env
     seconds = float(env.episode_length_buf[world]) * env.step_dt
     place = "" if env.num_envs == 1 else f"world {world}, "
     lines = [title, f"{place}{seconds:.1f} s"]
@@ -80,4 +134,4 @@ def caption(player: Player, title: str, world: int) -> list[str]:
         # Longer commands, such as reference motions, are not shown.
         elif len(numbers) <= 4:
             lines.append(f"{name}: {' '.join(f'{value:+.2f}' for value in numbers)}")
-    return [*lines, f"reward {float(player.reward[world]):+.4f}"]
+    return [*lines, f"reward {float(env.reward_manager.reward[world]):+.4f}"]

@@ -9,9 +9,8 @@ import numpy as np
 import pytest
 import torch
 
-from mjlab.cli.policy_files import open_file
 from mjlab.envs import ManagerBasedRlEnv
-from mjlab.export import ExportError, FilePolicy, OnnxPolicy, driven_by
+from mjlab.export import ExportError, FilePolicy, OnnxPolicy, driven_by, open_file
 from mjlab.export.clips import clips_of
 from mjlab.export.drive import GROUP
 from mjlab.motion import MotionCommandCfg, motion_command

@@ -114,11 +114,11 @@ def test_warp_is_imported_only_for_a_warp_engine():
         ),
         ("tasks/velocity/a.py", "import mjlab.tasks.muscle", "(floor 10) imports"),
         ("tasks/robots/a.py", "from mjlab.tasks import muscle", "muscle (floor 10)"),
-        ("tasks/velocity/a.py", "import mjlab.cli", "imports mjlab.cli (floor 11)"),
+        ("tasks/velocity/a.py", "import mjlab.cli", "imports mjlab.cli (floor 12)"),
         ("tasks/tracking/a.py", "from mjlab.motion import tools", "tools (floor 10)"),
         ("mjlab/motion/a.py", "import mjlab.motion.tools.bvh", "tools (floor 10)"),
         ("tasks/velocity/a.py", "from mjlab import viewer", "mjlab.viewer is not"),
-        ("scripts/a.py", "from scripts import train", "scripts (floor 12) imports"),
+        ("scripts/a.py", "from scripts import train", "scripts (floor 13) imports"),
         ("mjlab/sim/fields.py", "import warp as wp", "warp is imported only in"),
         ("mjlab/sim/fields.py", "from warp.types import x", "warp is imported only"),
         (

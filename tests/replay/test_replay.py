@@ -16,10 +16,10 @@ from gymnasium.spaces import Dict
 
 from mjlab.envs import ManagerBasedRlEnv, ManagerBasedRlEnvCfg
 from mjlab.gym import TorchVectorEnv
+from mjlab.gym.record_episode import RecordEpisode
 from mjlab.names import UnknownNameError
 from mjlab.recording.config import RecordingError
 from mjlab.recording.reader import Recording
-from mjlab.replay.record_episode import RecordEpisode
 from mjlab.replay.replay import Replay, ReplayError
 from mjlab.replay.replay_report import ReplayReport
 from mjlab.replay.replayed_file import ReplayedFile

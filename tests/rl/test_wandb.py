@@ -19,6 +19,7 @@ from mjlab.cli.training import train
 from mjlab.rl import CheckpointCfg, LoggingCfg
 from mjlab.rl.check import AgentError, check_agent, groups_of
 from mjlab.rl.logging import read_rows
+from mjlab.rl.wandb import WandbWriter
 from mjlab.runs import Run
 from mjlab.runs.wandb import WandbError, artifact_of, fetch, open_run
 from tests.rl.wandb_file import records_below
@@ -133,6 +134,31 @@ def test_each_checkpoint_makes_a_version_and_the_last_has_the_file_for_robots(tr
     )
     for inside, file in last.items():
         assert file.digest == md5(trained.run.path / inside), inside
+
+
+def test_each_video_is_sent_once_also_the_one_of_the_last_policy(offline, tmp_path):
+    folder = tmp_path / "run"
+    videos = folder / "videos"
+    (videos / "train").mkdir(parents=True)
+    writer = WandbWriter(folder, LoggingCfg(wandb=True), {})
+    writer.write(1, {"Train/mean_reward": 1.0})
+    (videos / "train" / "step_0000000.mp4").write_bytes(b"first")
+    # Not complete yet.
+    (videos / "train" / ".step_0000048.mp4.7.tmp.mp4").write_bytes(b"sec")
+    writer.write(2, {"Train/mean_reward": 2.0})
+    writer.write(3, {"Train/mean_reward": 3.0})
+    (videos / "policy.mp4").write_bytes(b"last")
+    writer.close()
+    rows = [
+        {".".join(i.nested_key) or i.key: json.loads(i.value_json) for i in row.item}
+        for row in of_kind(records_below(folder), "history")
+    ]
+    sent = [
+        (row["_step"], row["video.sha256"]) for row in rows if "video.sha256" in row
+    ]
+    digests = [hashlib.sha256(data).hexdigest() for data in (b"first", b"last")]
+    assert [digest for _, digest in sent] == digests
+    assert sent[0][0] == 2
 
 
 def test_machine_user_packages_and_source_are_not_sent(trained):

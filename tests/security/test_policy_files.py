@@ -16,8 +16,7 @@ import numpy as np
 import onnx
 import pytest
 
-from mjlab.cli.policy_files import open_file
-from mjlab.export import ExportError, OnnxPolicy
+from mjlab.export import ExportError, OnnxPolicy, open_file
 from mjlab.export.clips import clips_of
 from mjlab.export.runner import policy as runner_policy
 from mjlab.export.runner import write_runner

@@ -1,4 +1,6 @@
-"""Executes the tutorial notebook: `python -m tests.tools.notebook` writes its outputs.
+"""Executes notebooks: `python -m tests.tools.notebook` writes their outputs.
+
+With the names of notebooks as arguments, such as `rollout`, it executes only these.
 
 `make` does not install Jupyter, so it has a separate environment, from which the kernel
 imports this project and its dependencies.
@@ -8,7 +10,9 @@ import json
 import os
 import re
 import shutil
+import sys
 import tempfile
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +23,8 @@ from tests.tools.architecture import ROOT
 from tests.tools.installed import make_venv, run
 
 TUTORIAL = ROOT / "docs/tutorial.ipynb"
+ROLLOUT = ROOT / "docs/examples/rollout.ipynb"
+NOTEBOOKS = (TUTORIAL, ROLLOUT)
 SECONDS = 1500
 """Maximum duration of a cell on a busy machine."""
 
@@ -109,4 +115,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    main(sys.argv[1:])

@@ -140,7 +140,7 @@ def test_films_follow_the_schedule_unless_random_commands_are_requested(
 def test_the_label_shows_the_command_in_words_with_units():
     player = drive_of({})
     commanded(player, 4.0)
-    lines = caption(player, "Velocity-Go1-Flat", 1)
+    lines = caption(player.env, "Velocity-Go1-Flat", 1)
     assert lines[:3] == [
         "Velocity-Go1-Flat",
         "world 1, 4.0 s",
@@ -149,7 +149,9 @@ def test_the_label_shows_the_command_in_words_with_units():
     (drive,) = player.drives.values()
     drive.steer((-0.04, 0.0, -0.0), world=None)
     drive.apply()
-    assert caption(player, "", 1)[2] == "forward 0.0 m/s, left 0.0 m/s, turn 0.0 rad/s"
+    assert (
+        caption(player.env, "", 1)[2] == "forward 0.0 m/s, left 0.0 m/s, turn 0.0 rad/s"
+    )
 
 
 def test_the_label_of_the_walker_shows_its_name_once_and_its_speed():
@@ -157,7 +159,7 @@ def test_the_label_of_the_walker_shows_its_name_once_and_its_speed():
         "Muscle-Walk-W18", policy="trained", as_trained=False, logs=Path("none")
     )
     env = worlds_of("Muscle-Walk-W18")
-    lines = caption(Player(env, ZeroPolicy(env), seed=0), source.title, 0)
+    lines = caption(Player(env, ZeroPolicy(env), seed=0).env, source.title, 0)
     assert " ".join(lines).count("Muscle-Walk-W18") == 1
     assert lines[2] == f"speed {float(env.command_manager.term('gait').speed):.1f} m/s"
 

@@ -13,12 +13,12 @@ from mjlab.envs import ManagerBasedRlEnv
 from mjlab.envs.provenance import describe
 from mjlab.gym.record_video import VideoRecorder
 from mjlab.gym.torch_env import TorchVectorEnv
+from mjlab.gym.trajectories import Trajectories
 from mjlab.gym.worlds import Info, ManagedWorlds, Tree
-from mjlab.gym.wrappers import Stepped, TensorEnv, TensorWrapper
+from mjlab.gym.wrappers import Stepped, TensorWrapper, Wrapped
 from mjlab.recording import RecordingCfg, RecordingError
 from mjlab.recording.config import Export
 from mjlab.recording.layout import Ending
-from mjlab.replay.trajectories import Trajectories
 
 _log = logging.getLogger(__name__)
 
@@ -36,7 +36,7 @@ class RecordEpisode(TensorWrapper):
 
     def __init__(
         self,
-        env: TensorEnv,
+        env: Wrapped,
         output_dir: str | Path,
         *,
         save_trajectory: bool = True,
@@ -91,6 +91,7 @@ class RecordEpisode(TensorWrapper):
                 task is known.
         """
         super().__init__(env)
+        env = self.env  # Without `TimeLimit`.
         self.output_dir = Path(output_dir)
         """Folder of the files."""
         self._saves_on_reset = save_on_reset
@@ -303,7 +304,7 @@ class RecordEpisode(TensorWrapper):
             self._videos.flush()
 
 
-def _managed(env: TensorEnv) -> ManagerBasedRlEnv | None:
+def _managed(env: Wrapped) -> ManagerBasedRlEnv | None:
     """Return the manager-based environment below all wrappers, if there is one."""
     base = env.unwrapped
     assert isinstance(base, TorchVectorEnv), "The innermost environment."

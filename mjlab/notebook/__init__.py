@@ -1,0 +1,11 @@
+"""Environments, policies, rollouts and films in a few lines, for notebooks.
+
+`mjlab.make`, `mjlab.load_policy` and `mjlab.rollout` are the functions of this package.
+"""
+
+from mjlab.notebook.film import Film as Film
+from mjlab.notebook.policy import SavedPolicy as SavedPolicy
+from mjlab.notebook.policy import load_policy as load_policy
+from mjlab.notebook.policy import make as make
+from mjlab.notebook.rollout import RolloutResult as RolloutResult
+from mjlab.notebook.rollout import rollout as rollout
