@@ -24,7 +24,8 @@ prepare_threads()
 from bench.record import RESULTS, save
 from mjlab.cli.exam import ExamOptions, candidate, settings_of
 from mjlab.exam import LEVELS, build_robot, conduct
-from mjlab.exam.scores import as_json, table, text
+from mjlab.exam.scores import as_json, table
+from mjlab.gait.table import text
 from mjlab.safe_names import plain_name
 
 PACK = Path(__file__).parent / "exam_pack.py"

@@ -144,9 +144,7 @@ def recommendation(points: Points, titles: dict[str, str]) -> str:
         return "Too few points for a recommendation."
     return (
         "Recommended for throughput on this machine, the smallest number within a "
-        "tenth of the best rate: "
-        + "; ".join(parts)
-        + "."
+        "tenth of the best rate: " + "; ".join(parts) + "."
     )
 
 
