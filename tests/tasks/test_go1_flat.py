@@ -2,10 +2,10 @@
 
 from mjlab.envs import ManagerBasedRlEnv
 from mjlab.mdp.lookup import contact_sensor
-from mjlab.tasks.velocity.go1_quick import VelocityGo1QuickCfg
+from mjlab.tasks.velocity import VelocityGo1FlatCfg
 
 
-def touching(cfg: VelocityGo1QuickCfg) -> set[str]:
+def touching(cfg: VelocityGo1FlatCfg) -> set[str]:
     """Return the names of geoms with contacts."""
     cfg.scene.num_envs = 1
     env = ManagerBasedRlEnv(cfg, device="cpu")
@@ -18,13 +18,13 @@ def touching(cfg: VelocityGo1QuickCfg) -> set[str]:
 
 def test_a_go1_trains_with_contacts_of_feet_and_trunk() -> None:
     feet = {f"{leg}_foot_collision" for leg in ("FR", "FL", "RR", "RL")}
-    trained = touching(VelocityGo1QuickCfg(seed=0).for_training())
+    trained = touching(VelocityGo1FlatCfg(seed=0).for_training())
     assert trained == {"terrain", "trunk_collision"} | feet
-    assert "FR_thigh_collision1" in touching(VelocityGo1QuickCfg(seed=0))
+    assert "FR_thigh_collision1" in touching(VelocityGo1FlatCfg(seed=0))
 
 
 def test_the_diagonal_feet_of_a_go1_have_the_same_leg_of_the_clock() -> None:
-    cfg = VelocityGo1QuickCfg(seed=0)
+    cfg = VelocityGo1FlatCfg(seed=0)
     cfg.scene.num_envs = 1
     env = ManagerBasedRlEnv(cfg, device="cpu")
     feet = contact_sensor(env, "feet_contact").primary_names
