@@ -3,7 +3,7 @@
 import logging
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import torch
 from gymnasium.envs.registration import EnvSpec
@@ -15,7 +15,7 @@ from mjlab.gym.record_video import VideoRecorder
 from mjlab.gym.torch_env import TorchVectorEnv
 from mjlab.gym.trajectories import Trajectories
 from mjlab.gym.worlds import Info, ManagedWorlds, Tree
-from mjlab.gym.wrappers import Stepped, TensorWrapper, Wrapped
+from mjlab.gym.wrappers import Stepped, TensorEnv, TensorWrapper, Wrapped
 from mjlab.recording import RecordingCfg, RecordingError
 from mjlab.recording.config import Export
 from mjlab.recording.layout import Ending
@@ -128,7 +128,7 @@ class RecordEpisode(TensorWrapper):
                 env_cfg=env_cfg,
             )
             self._trajectories = Trajectories(
-                env,
+                cast(TensorEnv, env),
                 base,
                 RecordingCfg(
                     folder=str(output_dir),

@@ -244,7 +244,8 @@ class ManagedWorlds(GymWorlds):
             raise RuntimeError(
                 f"The scene cannot be rebuilt, because {', '.join(self._holders)} has "
                 "references to the current one. Remove reconfiguration, or that "
-                "wrapper."
+                "wrapper. A time limit is set by mjlab.make(max_episode_steps=), or "
+                "by a wrapper inside the others."
             )
         old = self.env
         build = functools.partial(

@@ -29,9 +29,9 @@ Wrapped = VectorEnv | gymnasium.Env
 `gymnasium.Wrapper` or `gymnasium.vector.VectorWrapper` around them."""
 
 
-class TensorWrapper(
+class TensorWrapper(  # pyright: ignore
     VectorWrapper[Any, Any, Any, Any, torch.Tensor],
-    gymnasium.Env[Any, Any],  # pyright: ignore[reportIncompatibleVariableOverride, reportIncompatibleMethodOverride]
+    gymnasium.Env[Any, Any],
 ):
     """Wrapper of a `TorchVectorEnv`, or of another wrapper.
 
@@ -59,7 +59,7 @@ class TensorWrapper(
         return self._below.device
 
     @property
-    def unwrapped(self) -> VectorEnv:  # pyright: ignore[reportIncompatibleVariableOverride]
+    def unwrapped(self) -> VectorEnv:  # pyright: ignore
         """The environment inside all wrappers."""
         return self.env.unwrapped
 

@@ -178,7 +178,7 @@ def test_an_interrupted_run_resumes(tmp_path, monkeypatch, capsys):
     assert calls == [2, 2, 8, 8, 8]  # Points with 2 worlds were not measured again.
     assert list(after) == ["kernel/2", "gym-vector/2", "kernel/8", "gym-vector/8"]
     assert {key: after[key] for key in before} == before
-    assert "2 results are there already" in capsys.readouterr().out
+    assert "2 results already exist" in capsys.readouterr().out
     for file in ("tables.md", "rate.svg", "step.svg"):
         assert (tmp_path / file).stat().st_size > 200
 
@@ -215,7 +215,7 @@ def test_too_long_runs_and_too_many_processes_are_skipped_with_a_reason(
     assert "about 32 s" in str(sweep._why_not(one, 200))
     many = contenders(CPU)["gym-async"]
     assert many.most is not None
-    assert "needs a process" in str(sweep._why_not(many, many.most + 1))
+    assert "a process each" in str(sweep._why_not(many, many.most + 1))
 
 
 def test_a_task_is_swept_resumed_and_judged(tmp_path, capsys):

@@ -16,10 +16,12 @@ def test_the_first_block_only_warms_up(
     times = iter([t * factor for t in range(1, 9) for factor in (4.0, 1.0)])
     monkeypatch.setattr(speed, "seconds", lambda env, block: next(times))
     env: Any = make_env(worlds=2)
-    told: list[int] = []
-    found = speed.measure(env, blocks, steps=2, progress=told.append)
+    told: list[tuple[int, int]] = []
+    found = speed.measure(
+        env, blocks, steps=2, progress=lambda done, of: told.append((done, of))
+    )
     counted = range(2, blocks + 2)
     assert found.step_s == [2.0 * block for block in counted]
     assert found.physics_s == [0.5 * block for block in counted]
     assert found.shares_of_managers == pytest.approx([0.75] * blocks)
-    assert told == list(range(blocks + 1))
+    assert told == [(done, blocks) for done in range(blocks + 1)]

@@ -415,7 +415,7 @@ REFUSED = [
     ("conventions/quaternions", "xyzw", "Quaternions are xyzw, not wxyz"),
     ("inputs/0/measured/kind", "odometry", "joint_pos is measured by 'odometry', whi"),
     ("inputs/0/shape", [2.5], ".inputs[0].shape[0] is not a count"),
-    ("states/0/initial", [1.0], ".states[0].initial has another size than the state"),
+    ("states/0/initial", [1.0], ".states[0].initial has a different size from the "),
     ("robot", "arm", "The contract has no .entities.arm"),
     ("rates/control_dt", "fast", ".rates.control_dt is not a number"),
 ]
@@ -491,7 +491,7 @@ def test_a_file_of_another_contract_is_refused(driver, go1, cartpole, tmp_path):
     damaged = tmp_path / "policy.onnx"
     damaged.write_bytes(bytes(content))
     (said,) = driven(driver, "check", whole, damaged)
-    assert said == "The file is damaged: its bytes are not those of its checksum"
+    assert said == "The file is damaged: its content does not match its checksum"
 
 
 def test_export_writes_the_header_next_to_the_runner(tmp_path):

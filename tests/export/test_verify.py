@@ -167,7 +167,7 @@ IN_THE_FILE = {
     "sign of an input": (
         on_input("imu_ang_vel", ("Mul", numbers(-1.0))),
         None,
-        r"joint_pos_target departs at step 1.* undetermined",
+        r"joint_pos_target differs from step 1.* undetermined",
     ),
     "default offset of targets": (
         on_output("joint_pos_target", ("Sub", DEFAULT)),
@@ -221,7 +221,7 @@ IN_THE_FILE = {
         says_other_gains,
         r"^gains of FL_thigh_joint: stiffness is 15.9 in",
     ),
-    "rate": (None, says_another_rate, r"^rate: the model steps by 0.005 s, and the co"),
+    "rate": (None, says_another_rate, r"^rate: the model steps by 0.005 s, but the co"),
     "lever arm of what is measured": (
         None,
         measures_at_the_trunk,
@@ -543,12 +543,12 @@ def test_the_exit_code_distinguishes_equal_different_and_unreadable(cartpole, tm
     assert "  slider  " in done.stdout
     change = on_output("force_target", ("Mul", numbers(-1.0)))
     done = typed(planted(cartpole, tmp_path / "planted.onnx", change))
-    assert done.returncode == 1 and "sign: the negative" in done.stdout, done.stderr
+    assert done.returncode == 1, done.stderr
+    assert "sign: found the negative" in done.stdout
     beside = cartpole.with_suffix(".contract.json")
     done = typed(beside)
     assert done.returncode == 2 and done.stderr == (
-        f"error: {beside} is JSON, not ONNX: name the ONNX file that it belongs to, "
-        f"such as {cartpole}\n"
+        f"error: {beside} is JSON, not ONNX: pass its ONNX file, such as {cartpole}\n"
     )
     broken = tmp_path / "broken.onnx"
     broken.write_bytes(cartpole.read_bytes()[:-100])

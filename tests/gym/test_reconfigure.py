@@ -372,7 +372,8 @@ def test_references_to_old_worlds_and_missing_scenes_are_reported() -> None:
         env.reset(options=AGAIN)
     assert str(caught.value) == (
         "The scene cannot be rebuilt, because A recorder has references to the "
-        "current one. Remove reconfiguration, or that wrapper."
+        "current one. Remove reconfiguration, or that wrapper. A time limit is set by "
+        "mjlab.make(max_episode_steps=), or by a wrapper inside the others."
     )
     assert env.worlds.env is held
     env.reset()

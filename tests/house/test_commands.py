@@ -120,7 +120,7 @@ BY_ANOTHER_TEST = {
         "test_a_late_packet_stops_the_robot_within_two_periods"
     ),
     "*--dump *<name>*": (
-        "tests/replay/test_faults.py::test_a_dump_is_played_and_what_broke_is_said"
+        "tests/replay/test_flight_recorder.py::test_a_dump_is_played_and_its_fault_is_printed"
     ),
     "WARP_CACHE_PATH=*": (
         "tests/cli/test_warm_kernels.py::"
@@ -144,7 +144,7 @@ BY_ANOTHER_TEST = {
     ),
     "python scripts/motion.py simulate dance.npz": (
         "tests/cli/test_motion.py::"
-        "test_a_motion_is_simulated_and_the_support_force_is_reported"
+        "test_a_motion_is_simulated_and_says_what_a_hand_carried"
     ),
     "mjlab exam *": "tests/cli/test_exam.py::test_equal_calls_write_equal_files",
     "mjlab record Lift-Yam-IK *": (

@@ -387,6 +387,10 @@ RUN_BY = {
     "docs/howto/placements.md": (
         "tests/workers/test_placement.py::test_the_program_of_the_page_trains",
     ),
+    "docs/howto/play_and_evaluate.md": (
+        "tests/house/test_tutorial.py::"
+        "test_the_rollout_notebook_shows_a_film_and_a_chart",
+    ),
     "docs/howto/replay.md": (
         "tests/replay/test_replay_page.py::test_a_recording_becomes_a_file_of_robomimic",
         "tests/replay/test_replay_page.py::"
@@ -406,7 +410,7 @@ RUN_BY = {
         "test_the_driver_of_the_page_has_every_method_of_the_interface",
         "tests/export/test_robot_page.py::test_the_robot_in_mujoco_of_the_page_walks",
         "tests/export/test_runner_cpp.py::"
-        "test_with_onnxruntime_it_answers_as_the_runner_does",
+        "test_with_onnxruntime_cpp_gives_the_same_outputs_as_the_python_runner",
     ),
     "docs/tutorials/your_robot.md": 3
     * (

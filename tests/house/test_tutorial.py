@@ -37,6 +37,9 @@ def test_cells_are_python_in_the_order_in_which_they_were_run(file):
 
 
 def test_no_data_about_a_machine_is_stored():
+    for file in NOTEBOOKS:
+        notebook = json.loads(file.read_text("utf-8"))
+        assert kept(notebook) == notebook
     notebook = tutorial()
     (cell,) = [
         c

@@ -209,7 +209,7 @@ def test_a_term_that_cannot_be_recorded_is_named_before_any_step(
 def test_a_name_that_is_taken_is_refused(tmp_path: Path) -> None:
     cfg = gym_tasks.scripted()
     cfg.recorders = {"rewards": RecorderTermCfg(func=gym_tasks.step_number)}
-    with pytest.raises(TermError, match="two fields 'rewards' to record"):
+    with pytest.raises(TermError, match="Two recorded fields are named 'rewards'"):
         build(cfg, tmp_path)
 
 

@@ -295,7 +295,7 @@ def test_the_original_programme_reads_a_file_of_scalars(tmp_path: Path) -> None:
 def test_a_file_of_scalars_that_is_not_there_is_named_in_one_line() -> None:
     with pytest.raises(SystemExit) as caught:
         example().read_scalars(Path("missing.yaml"))
-    assert str(caught.value) == "--env_file missing.yaml does not exist"
+    assert str(caught.value) == "--env_file missing.yaml: no such file"
 
 
 def test_no_file_of_scalars_makes_an_object(tmp_path: Path) -> None:
@@ -305,5 +305,5 @@ def test_no_file_of_scalars_makes_an_object(tmp_path: Path) -> None:
         example().read_scalars(path)
     assert not made.exists()
     path.write_text("rewards: {effort: 1}\n")
-    with pytest.raises(SystemExit, match="rewards is a dict, no number"):
+    with pytest.raises(SystemExit, match="rewards is a dict; it has to be a number"):
         example().read_scalars(path)

@@ -174,5 +174,5 @@ def test_a_writer_that_dies_ends_the_recording_and_not_the_run(
     write_episodes(recorder, 40, length=20)
     with pytest.raises(RuntimeError, match="writer process has failed"):
         recorder.close()
-    told = [r for r in caplog.records if "Nothing is recorded" in r.getMessage()]
+    told = [r for r in caplog.records if "Recording has stopped" in r.getMessage()]
     assert len(told) == 1

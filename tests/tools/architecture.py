@@ -44,11 +44,13 @@ FLOORS = {
     "mjlab.tasks.*": 10,
     # It creates the files that tasks read, and uses the robots: no task imports it.
     "mjlab.motion.tools": 10,
+    # It joins environments, runs, films and charts.
+    "mjlab.notebook": 10,
     # The entry point: `mjlab.make`.
-    "mjlab": 10,
+    "mjlab": 11,
     # Only this room joins wings, such as a run and its task.
-    "mjlab.cli": 11,
-    **dict.fromkeys(["mjlab.__main__", "mjlab_fused", "scripts", "bench"], 12),
+    "mjlab.cli": 12,
+    **dict.fromkeys(["mjlab.__main__", "mjlab_fused", "scripts", "bench"], 13),
 }
 
 # (file, room it can import against the floors) -> reason.

@@ -12,6 +12,7 @@ import re
 import shutil
 import sys
 import tempfile
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -105,12 +106,15 @@ def _joined(outputs: list[dict[str, Any]]) -> list[dict[str, Any]]:
     return found
 
 
-def main() -> None:
-    """Execute the tutorial, and store its outputs."""
-    with tempfile.TemporaryDirectory() as folder:
-        done = kept(execute(TUTORIAL, Path(folder)))
-    text = json.dumps(done, indent=1, ensure_ascii=False)
-    TUTORIAL.write_text(f"{text}\n", "utf-8")
+def main(names: Sequence[str]) -> None:
+    """Execute notebooks, and store their outputs."""
+    for notebook in NOTEBOOKS:
+        if names and notebook.stem not in names:
+            continue
+        with tempfile.TemporaryDirectory() as folder:
+            done = kept(execute(notebook, Path(folder)))
+        text = json.dumps(done, indent=1, ensure_ascii=False)
+        notebook.write_text(f"{text}\n", "utf-8")
 
 
 if __name__ == "__main__":
