@@ -1,4 +1,4 @@
-"""Speed of the velocity tasks on a CPU, compared with bare MuJoCo.
+"""Speed of the velocity tasks on a CPU, relative to MuJoCo without managers.
 
     python bench/velocity.py
     python bench/velocity.py --tasks Velocity-G1-Flat --blocks 20 --no-training

@@ -25,7 +25,7 @@ class PunchPlan:
     """Punches of runs, one for each target."""
 
     joints: np.ndarray
-    """Index of the joint in the exam's order, shape (runs, targets)."""
+    """Joint index in the joint order of the exam, shape (runs, targets)."""
 
     on_child: np.ndarray
     """Whether the force rotates with the child body instead of the parent, same

@@ -25,7 +25,7 @@ def known_measured(func: Any) -> Describe | None:
 
 
 def meaning(func: Any) -> str:
-    """Return the first sentences of a function's docstring, on one line."""
+    """Return the first paragraph of a function's docstring as one line."""
     text = inspect.getdoc(func) or func.__name__
     text = " ".join(text.split("\n\n")[0].split())
     text = text.removeprefix("Return ").removeprefix("the ")

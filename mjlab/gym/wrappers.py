@@ -29,7 +29,7 @@ Wrapped = VectorEnv | gymnasium.Env
 `gymnasium.Wrapper` or `gymnasium.vector.VectorWrapper` around them."""
 
 
-class TensorWrapper(  # pyright: ignore
+class TensorWrapper(  # pyright: ignore[reportIncompatibleVariableOverride, reportIncompatibleMethodOverride]
     VectorWrapper[Any, Any, Any, Any, torch.Tensor],
     gymnasium.Env[Any, Any],
 ):
@@ -59,7 +59,7 @@ class TensorWrapper(  # pyright: ignore
         return self._below.device
 
     @property
-    def unwrapped(self) -> VectorEnv:  # pyright: ignore
+    def unwrapped(self) -> VectorEnv:  # pyright: ignore[reportIncompatibleMethodOverride, reportIncompatibleVariableOverride]
         """The environment inside all wrappers."""
         return self.env.unwrapped
 

@@ -96,8 +96,8 @@ class SavedPolicy:
         """Return the actions, shape (num_envs, action_dim).
 
         Args:
-            observations: Observations by group, or those of the policy's only group,
-                shape (num_envs, obs_dim), or (obs_dim,) for a single world.
+            observations: Tensors by observation group, or one tensor if the policy has
+                one group; shape (num_envs, obs_dim), or (obs_dim,) for a single world.
         """
         if self._policy is None:
             raise ValueError(

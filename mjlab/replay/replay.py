@@ -51,9 +51,9 @@ class Replayed:
 class Replay:
     """Replays recorded episodes in parallel, one per world.
 
-    By actions: a world starts from the complete recorded state at the start of its
-    episode, and takes the recorded actions. A replay on the native engine of its own
-    recording is bit-identical. By states: the recorded state is also written after each
+    By actions: a world starts from the first recorded state of its episode, and takes
+    the recorded actions. With a recording of the native engine, a replay on the native
+    engine is bit-identical. By states: the recorded state is also written after each
     step, before observations, so the observation before action t belongs to the state
     before action t. An engine with different rounding thereby stays on the recorded
     trajectory.

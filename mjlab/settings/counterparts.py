@@ -80,7 +80,7 @@ class Project:
 
     fields: Mapping[str, Mapping[str, Replacement]] = field(default_factory=dict)
     """Rows of fields by our class, and of parameters by the name of the function. The
-    rows of a class also hold for its subclasses, those of "" for any owner."""
+    rows of a class also apply to its subclasses, rows of "" to every class."""
 
     members: Mapping[str, Replacement] = field(default_factory=dict)
     """Rows of methods and attributes. A key such as `env.render` names the owner too.

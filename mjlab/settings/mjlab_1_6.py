@@ -305,11 +305,11 @@ _OTHERWISE: dict[str, tuple[str, str]] = {
     ),
     "feet_clearance": (
         "mjlab.tasks.velocity.mdp.feet_clearance",
-        "current height, not that of the previous step; see below",
+        "height of the current step instead of the previous step; see below",
     ),
     "feet_swing_height": (
         "mjlab.tasks.velocity.mdp.feet_swing_height",
-        "current height, not that of the previous step; see below",
+        "height of the current step instead of the previous step; see below",
     ),
     "soft_landing": (
         "mjlab.tasks.velocity.mdp.soft_landing",

@@ -67,7 +67,7 @@ class TrainingVideo(StepObserver):
         env.observers.append(self)
 
     def close(self) -> None:
-        """Stop, and finish the present video."""
+        """Stop, and finish the current video."""
         if self in self._env.observers:
             self._env.observers.remove(self)
         film, self._film = self._film, None

@@ -112,5 +112,5 @@ def test_a_pack_without_its_driver_is_refused_with_advice(tmp_path: Path) -> Non
     (tmp_path / "mine").mkdir()
     facts = tmp_path / "mine" / "policy.json"
     facts.write_text("{}")
-    with pytest.raises(FileNotFoundError, match="unpack the whole archive"):
+    with pytest.raises(FileNotFoundError, match="unpack the complete archive"):
         gait_of_foreign(facts, robots=1, seed=0)

@@ -1,4 +1,4 @@
-"""Reset and step phase by phase, compared with those of the environment."""
+"""`reset` and `step`, compared with their phases called one by one."""
 
 from itertools import pairwise
 from typing import Any

@@ -46,7 +46,7 @@ def test_six_commands_lead_to_a_robot(tmp_path):
     assert sum(speeds) / len(speeds) == pytest.approx(0.5, abs=0.1)
 
 
-def test_the_driver_of_the_page_has_every_method_of_the_interface():
+def test_the_driver_on_the_page_implements_the_whole_interface():
     block, _ = re.findall(r"```python\n(.*?)```", PAGE, re.DOTALL)
     (driver,) = [n for n in ast.parse(block).body if isinstance(n, ast.ClassDef)]
     methods = {n.name for n in driver.body if isinstance(n, ast.FunctionDef)}

@@ -407,7 +407,7 @@ RUN_BY = {
     ),
     "docs/tutorials/policy_to_robot.md": (
         "tests/export/test_robot_page.py::"
-        "test_the_driver_of_the_page_has_every_method_of_the_interface",
+        "test_the_driver_on_the_page_implements_the_whole_interface",
         "tests/export/test_robot_page.py::test_the_robot_in_mujoco_of_the_page_walks",
         "tests/export/test_runner_cpp.py::"
         "test_with_onnxruntime_cpp_gives_the_same_outputs_as_the_python_runner",

@@ -28,7 +28,7 @@ def is_tilted(env: Any) -> torch.Tensor:
 
 
 def is_left(env: Any) -> torch.Tensor:
-    """Return whether the cart is left of the centre, shape (num_envs,)."""
+    """Return True where the cart is left of the centre, shape (num_envs,)."""
     return env.scene.entity("cartpole").data.joint_pos[:, 0] < 0.0
 
 
