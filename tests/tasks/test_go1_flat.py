@@ -1,6 +1,8 @@
 """The Go1 with coarse physics: contacts in training."""
 
-from mjlab.envs import ManagerBasedRlEnv
+from typing import cast
+
+from mjlab.envs import ManagerBasedRlEnv, mdp
 from mjlab.mdp.lookup import contact_sensor
 from mjlab.tasks.velocity import VelocityGo1FlatCfg
 
@@ -36,3 +38,12 @@ def test_the_diagonal_feet_of_a_go1_have_the_same_leg_of_the_clock() -> None:
     }
     assert named["FL"] == named["RR"] == 0
     assert named["FR"] == named["RL"] == 1
+
+
+def test_more_worlds_stand_in_training_than_in_evaluation() -> None:
+    cfg = VelocityGo1FlatCfg(seed=0)
+    shares = [
+        cast(mdp.UniformVelocityCommandCfg, each.commands["twist"]).rel_standing_envs
+        for each in (cfg, cfg.for_training(), cfg)
+    ]
+    assert shares == [0.1, 0.3, 0.1]
