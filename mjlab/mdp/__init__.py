@@ -12,9 +12,21 @@ from mjlab.mdp.actions import (
 from mjlab.mdp.actions import (
     BinaryJointVelocityActionCfg as BinaryJointVelocityActionCfg,
 )
+from mjlab.mdp.actions import (
+    EMAJointPositionToLimitsAction as EMAJointPositionToLimitsAction,
+)
+from mjlab.mdp.actions import (
+    EMAJointPositionToLimitsActionCfg as EMAJointPositionToLimitsActionCfg,
+)
 from mjlab.mdp.actions import JointEffortActionCfg as JointEffortActionCfg
 from mjlab.mdp.actions import JointPositionAction as JointPositionAction
 from mjlab.mdp.actions import JointPositionActionCfg as JointPositionActionCfg
+from mjlab.mdp.actions import (
+    JointPositionToLimitsAction as JointPositionToLimitsAction,
+)
+from mjlab.mdp.actions import (
+    JointPositionToLimitsActionCfg as JointPositionToLimitsActionCfg,
+)
 from mjlab.mdp.actions import JointVelocityActionCfg as JointVelocityActionCfg
 from mjlab.mdp.actions import RelativeJointPositionAction as RelativeJointPositionAction
 from mjlab.mdp.actions import (

@@ -1,0 +1,37 @@
+"""Action terms of the library in exported policies."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from mjlab.envs import mdp
+from mjlab.export import OnnxPolicy
+from mjlab.rl import GaussianCfg, MlpModelCfg
+from mjlab.tasks.velocity import VelocityGo1FlatCfg
+from tests.worlds.export_runs import errors, record, write
+from tests.worlds.rl_runs import agent_cfg
+
+
+@pytest.mark.slow
+def test_an_exported_policy_averages_its_targets_as_in_training(tmp_path):
+    cfg = VelocityGo1FlatCfg(seed=3, episode_length_s=0.6)
+    actor_group = cfg.observations["actor"]
+    assert actor_group is not None
+    actor_group.enable_corruption = False
+    cfg.actions = {
+        "legs": mdp.EMAJointPositionToLimitsActionCfg(
+            alpha={".*_hip_joint": 0.2, ".*_calf_joint": 0.6}, scale=0.3
+        )
+    }
+    actor = MlpModelCfg(hidden_dims=(16, 8), distribution_cfg=GaussianCfg())
+    agent = agent_cfg(1, actor=actor)
+    checkpoint, exported = write(tmp_path, cfg, agent)
+    file = OnnxPolicy(exported.path)
+    moments = record(checkpoint, cfg, agent, file.contract, entity="robot", steps=80)
+    assert sum(moment.ends.sum() for moment in moments) >= 4
+    assert max(errors(file, moments)) < 1e-5
+    # Without the reset of the average, the first targets of an episode differ.
+    running = [replace(m, begins=np.array([n == 0] * 2)) for n, m in enumerate(moments)]
+    assert errors(file, running)[1] > 1e-3
+    assert file.contract["actions"][0]["kind"] == "EMAJointPositionToLimitsActionCfg"
