@@ -478,6 +478,30 @@ def test_pinhole_rays_go_through_pixel_centers():
     np.testing.assert_allclose(turned, np.stack((-back, -right, up), 1), atol=1e-12)
 
 
+def test_pinhole_rays_of_a_calibrated_camera_are_projected_to_pixel_centers():
+    """Projected by the camera matrix, with x to the right, y down and z ahead."""
+    matrix = np.array([[80.0, 0.0, 30.5], [0.0, 75.0, 21.0], [0.0, 0.0, 1.0]])
+    cfg = PinholePatternCfg.from_intrinsic_matrix(matrix.ravel().tolist(), 64, 48)
+    _, rays = cfg.rays()
+    np.testing.assert_allclose(np.linalg.norm(rays, axis=1), 1.0)
+    projected = rays * (1.0, -1.0, -1.0) @ matrix.T
+    pixels = (projected[:, :2] / projected[:, 2:]).reshape(48, 64, 2)
+    column, row = np.meshgrid(np.arange(64) + 0.5, np.arange(48) + 0.5)
+    np.testing.assert_allclose(pixels[..., 0], column, atol=1e-9)
+    np.testing.assert_allclose(pixels[..., 1], row, atol=1e-9)
+    # The same camera, described by its angle of view.
+    centred = [75.0, 0.0, 32.0, 0.0, 75.0, 24.0, 0.0, 0.0, 1.0]
+    angle = np.degrees(2.0 * np.arctan(24.0 / 75.0))
+    same = PinholePatternCfg(width=64, height=48, fovy=float(angle), axes="body")
+    calibrated = PinholePatternCfg.from_intrinsic_matrix(centred, 64, 48, axes="body")
+    np.testing.assert_allclose(calibrated.rays()[1], same.rays()[1], atol=1e-12)
+
+
+def test_a_matrix_of_no_camera_is_refused():
+    with pytest.raises(PatternError, match="intrinsic_matrix="):
+        PinholePatternCfg.from_intrinsic_matrix([75.0, 0.0, 32.0, 75.0], 64, 48)
+
+
 @pytest.mark.parametrize(
     ("pattern", "message"),
     [
@@ -488,6 +512,7 @@ def test_pinhole_rays_go_through_pixel_centers():
         (RingPatternCfg(rings=((0.1, 0),)), "rings="),
         (PinholePatternCfg(fovy=180.0), "fovy=180.0"),
         (PinholePatternCfg(width=0), "width=0"),
+        (PinholePatternCfg(intrinsics=(0.0, 9.0, 8.0, 6.0)), "intrinsics="),
         (LidarPatternCfg(elevation=(10.0, -10.0)), "elevation="),
         (LidarPatternCfg(azimuth=(0.0, 361.0)), "azimuth="),
         (LidarPatternCfg(channels=0), "channels=0"),
