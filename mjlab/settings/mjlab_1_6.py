@@ -664,7 +664,7 @@ _FIELDS: dict[str, dict[str, Replacement]] = {
     },
     "ObservationTermCfg": {
         **{name: row for name, row in _LAGS.items() if "lag" not in name},
-        "delay_per_env": _To("", f"{_OMIT}: each world has its own lag"),
+        "delay_per_env": _To("delay", "`DelayCfg(per_world=...)`"),
     },
     "SceneEntityCfg": {
         f"{kind}_ids": _To("", _SELECTED)
