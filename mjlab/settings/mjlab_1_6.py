@@ -199,25 +199,25 @@ _OTHERWISE: dict[str, tuple[str, str]] = {
     "BoxFlatTerrainCfg": ("mjlab.terrain.FlatCfg", ""),
     "BoxInvertedPyramidStairsTerrainCfg": (
         "mjlab.terrain.InvertedPyramidStairsCfg",
-        "without holes",
+        "",
     ),
     "BoxNarrowBeamsTerrainCfg": (
-        "mjlab.tasks.velocity.NarrowBeamsCfg",
-        "along x and y, not in all directions",
+        "mjlab.terrain.RadialBeamsCfg",
+        "beams at height 0, as the ground around them",
     ),
     "BoxNestedRingsTerrainCfg": ("mjlab.tasks.velocity.NestedRingsCfg", ""),
     "BoxOpenStairsTerrainCfg": (
         "mjlab.tasks.velocity.OpenStairsCfg",
         "ascending stairs only",
     ),
-    "BoxPyramidStairsTerrainCfg": ("mjlab.terrain.PyramidStairsCfg", "without holes"),
+    "BoxPyramidStairsTerrainCfg": ("mjlab.terrain.PyramidStairsCfg", ""),
     "BoxRandomGridTerrainCfg": (
         "mjlab.terrain.RandomGridCfg",
         "heights of `num_levels`; equal neighbours are merged",
     ),
     "BoxRandomSpreadTerrainCfg": (
-        "mjlab.tasks.velocity.RandomBoxesCfg",
-        "axis-aligned boxes",
+        "mjlab.terrain.RandomSpreadCfg",
+        "always with a floor",
     ),
     "BoxRandomStairsTerrainCfg": ("mjlab.tasks.velocity.RandomStairsCfg", ""),
     "BoxSteppingStonesTerrainCfg": ("mjlab.terrain.SteppingStonesCfg", ""),

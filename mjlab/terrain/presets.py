@@ -2,9 +2,13 @@
 
 from mjlab.terrain.boxes import (
     FlatCfg,
+    GapCfg,
     InvertedPyramidStairsCfg,
+    PitCfg,
     PyramidStairsCfg,
+    RadialBeamsCfg,
     RandomGridCfg,
+    RandomSpreadCfg,
     SteppingStonesCfg,
 )
 from mjlab.terrain.config import SubTerrainCfg, TerrainGeneratorCfg
@@ -71,6 +75,10 @@ def all_terrains(*, curriculum: bool = False) -> TerrainGeneratorCfg:
         wave=WaveCfg(),
         discrete_obstacles=DiscreteObstaclesCfg(),
         perlin=PerlinCfg(),
+        random_spread=RandomSpreadCfg(),
+        radial_beams=RadialBeamsCfg(),
+        gap=GapCfg(),
+        pit=PitCfg(),
     )
 
 
