@@ -1,5 +1,7 @@
 """Sensors made of several MuJoCo sensors: IMU, frame transformer, joint wrenches."""
 
+from typing import Any
+
 import mujoco
 import numpy as np
 import pytest
@@ -94,7 +96,7 @@ def quat(matrix: np.ndarray) -> np.ndarray:
     return found
 
 
-def close(found: torch.Tensor, expected: object, atol: float = 1e-5) -> None:
+def close(found: torch.Tensor, expected: Any, atol: float = 1e-5) -> None:
     np.testing.assert_allclose(found.numpy(), expected, atol=atol)
 
 
