@@ -10,6 +10,7 @@ of a world does not depend on the number of worlds. J is computed from the joint
 which every engine provides.
 """
 
+from abc import ABC
 from typing import Literal
 
 import mujoco
@@ -40,12 +41,11 @@ _COMMAND_TYPES = ("position", "pose")
 _COMMAND_FRAMES = ("base", "world")
 
 
-class DifferentialIKActionCfg(DrivenActionCfg):
-    """Differential IK action: moves a frame with the joints between it and the base.
+class FrameActionCfg(DrivenActionCfg, ABC):
+    """Base configuration of actions that are the target of a frame.
 
-    The joints must be driven by position. The action is a position (3 numbers), a
-    relative pose (position and rotation vector, 6) or an absolute pose (position and
-    quaternion wxyz of any non-zero norm, 7).
+    The action is a position (3 numbers), a relative pose (position and rotation vector,
+    6) or an absolute pose (position and quaternion wxyz of any non-zero norm, 7).
     """
 
     joint_names: Patterns = None
@@ -77,6 +77,37 @@ class DifferentialIKActionCfg(DrivenActionCfg):
     clip: Range | None = None
     """Bounds after scaling. Absolute quaternions are not clipped."""
 
+    posture: dict[str, float] | None = None
+    """Joint positions of the posture by pattern; the default position for joints
+    without a pattern."""
+
+    transmission = "joint"
+
+    def find(self, entity: Entity, model: mujoco.MjModel) -> dict[str, int]:
+        """Return the joints that move the frame, and their columns in the targets."""
+        found = super().find(entity, model)
+        _, body = find_frame(model, entity, self.frame_type, self.frame_name)
+        moving = _joints_that_move(body, model)
+        idle = [
+            name
+            for name in found
+            if int(model.joint(f"{entity.name}/{name}").id) not in moving
+        ]
+        if idle and (self.patterns is not None or len(idle) == len(found)):
+            raise ValueError(
+                f"joint {idle[0]!r} of {entity.name!r} does not move the "
+                f"{self.frame_type} {self.frame_name!r}; name only joints between the "
+                f"base and that {self.frame_type}."
+            )
+        return {name: column for name, column in found.items() if name not in idle}
+
+
+class DifferentialIKActionCfg(FrameActionCfg):
+    """Differential IK action: moves a frame with the joints between it and the base.
+
+    The joints must be driven by position.
+    """
+
     position_weight: float = 1.0
     """Weight of the position error, per metre."""
 
@@ -102,43 +133,20 @@ class DifferentialIKActionCfg(DrivenActionCfg):
     """Fraction of the distance to the posture per step, in the null space of the frame
     task. 0 disables the posture."""
 
-    posture: dict[str, float] | None = None
-    """Joint positions of the posture by pattern; the default position for joints
-    without a pattern."""
-
-    transmission = "joint"
     command = "position"
 
     def bind(self, name: str, env: Env) -> ActionTerm:
         """Create the term for one environment."""
         return DifferentialIKAction(name, self, env)
 
-    def find(self, entity: Entity, model: mujoco.MjModel) -> dict[str, int]:
-        """Return the joints that move the frame, and their columns in the targets."""
-        found = super().find(entity, model)
-        _, body = find_frame(model, entity, self.frame_type, self.frame_name)
-        moving = _joints_that_move(body, model)
-        idle = [
-            name
-            for name in found
-            if int(model.joint(f"{entity.name}/{name}").id) not in moving
-        ]
-        if idle and (self.patterns is not None or len(idle) == len(found)):
-            raise ValueError(
-                f"joint {idle[0]!r} of {entity.name!r} does not move the "
-                f"{self.frame_type} {self.frame_name!r}; name only joints between the "
-                f"base and that {self.frame_type}."
-            )
-        return {name: column for name, column in found.items() if name not in idle}
 
+class FrameAction(DrivenAction, ABC):
+    """Base of action terms that move a frame to a goal."""
 
-class DifferentialIKAction(DrivenAction):
-    """Action term that sets joint targets which bring a frame to its goal."""
+    cfg: FrameActionCfg
 
-    cfg: DifferentialIKActionCfg
-
-    def __init__(self, name: str, cfg: DifferentialIKActionCfg, env: Env) -> None:
-        _check(cfg)
+    def __init__(self, name: str, cfg: FrameActionCfg, env: Env) -> None:
+        _check_frame(cfg)
         super().__init__(name, cfg, env)
         self.cfg = cfg
         self.frame = Frame(env.sim, self.entity, cfg.frame_type, cfg.frame_name)
@@ -149,13 +157,8 @@ class DifferentialIKAction(DrivenAction):
         """Goal of the frame's origin in the world, shape (num_envs, 3), metres."""
         self.goal_quat_w = torch.zeros(num_envs, 4, device=device)
         """Goal of the frame's orientation, wxyz, shape (num_envs, 4)."""
-        # Joint positions of the current kinematics.
-        self._seen_pos = torch.zeros(num_envs, len(self.target_names), device=device)
-        self._jacobian = Jacobian(env, [self._joint_id(n) for n in self.target_names])
-        position, orientation = cfg.position_weight, cfg.orientation_weight
-        weights = [position] * 3 + [orientation] * 3 * self._has_rotation
-        self._weights = torch.tensor(weights, device=device)
-        self._solve = DampedInverse(len(weights), cfg.damping, device)
+        self._joint_ids = [self._joint_id(n) for n in self.target_names]
+        self._jacobian = Jacobian(env, self._joint_ids)
         self._scale, self._low, self._high = self._action_bounds()
         self._posture, self._keeps_default = self._resolve_posture()
 
@@ -172,17 +175,6 @@ class DifferentialIKAction(DrivenAction):
         if self.cfg.clip is not None:
             command = torch.clamp(command, self._low, self._high)
         self._set_goal(command)
-        self._seen_pos.copy_(self._joint_pos())
-
-    def apply_actions(self) -> None:
-        """Move the joint targets one step towards the goal."""
-        # After a physics step the kinematics are those of its beginning, so the step
-        # starts from the joint positions at that time.
-        low, high = self._limits().unbind(dim=-1)
-        target = self._seen_pos + self._joint_step(low, high)
-        self._seen_pos.copy_(self._joint_pos())
-        torch.clamp(target, low, high, out=self.processed_action)
-        self._columns.write_all(self._field, self.processed_action)
 
     def state(self) -> dict[str, torch.Tensor]:
         """Return the live tensors that change."""
@@ -222,28 +214,6 @@ class DifferentialIKAction(DrivenAction):
             return self._env.scene.spawn_origins
         return self.entity.data.root_pos_w
 
-    # The step towards it.
-
-    def _joint_step(self, low: torch.Tensor, high: torch.Tensor) -> torch.Tensor:
-        """Return the change of joint positions between limits, (num_envs, joints)."""
-        jacobian = self._jacobian.at(self.frame.pos_w, with_rotation=self._has_rotation)
-        jacobian = jacobian * self._weights.unsqueeze(-1)
-        error = self._error() * self._weights
-        pull = None
-        if self.cfg.posture_weight > 0.0:
-            away = self._posture_pos() - self._seen_pos
-            pull = away * self.cfg.posture_weight
-        step = self._solve(jacobian, error, pull)
-        for _ in range(self.cfg.limit_rounds):
-            target = self._seen_pos + step
-            kept = torch.clamp(target, low, high)
-            step = self._solve.with_held(
-                jacobian, error, pull, kept != target, kept - self._seen_pos
-            )
-        longest = step.abs().amax(dim=-1, keepdim=True)
-        largest = self.cfg.max_joint_step
-        return step * (largest / longest.clamp(min=largest))
-
     def _error(self) -> torch.Tensor:
         """Return the pose error of the frame, shape (num_envs, 3 or 6)."""
         error = self.goal_pos_w - self.frame.pos_w
@@ -254,12 +224,6 @@ class DifferentialIKAction(DrivenAction):
 
     def _joint_pos(self) -> torch.Tensor:
         return self._columns.read(self.entity.data.joint_pos)
-
-    def _limits(self) -> torch.Tensor:
-        data = self.entity.data
-        soft = self.cfg.use_soft_limits
-        limits = data.soft_joint_pos_limits if soft else data.joint_pos_limits
-        return self._columns.read(limits)
 
     def _posture_pos(self) -> torch.Tensor:
         default = self._columns.read(self.entity.data.default_joint_pos)
@@ -299,7 +263,66 @@ class DifferentialIKAction(DrivenAction):
         return torch.tensor(values, device=device), torch.tensor(default, device=device)
 
 
-def _check(cfg: DifferentialIKActionCfg) -> None:
+class DifferentialIKAction(FrameAction):
+    """Action term that sets joint targets which bring a frame to its goal."""
+
+    cfg: DifferentialIKActionCfg
+
+    def __init__(self, name: str, cfg: DifferentialIKActionCfg, env: Env) -> None:
+        _check(cfg)
+        super().__init__(name, cfg, env)
+        self.cfg = cfg
+        # Joint positions of the current kinematics.
+        shape = (env.num_envs, len(self.target_names))
+        self._seen_pos = torch.zeros(shape, device=env.device)
+        position, orientation = cfg.position_weight, cfg.orientation_weight
+        weights = [position] * 3 + [orientation] * 3 * self._has_rotation
+        self._weights = torch.tensor(weights, device=env.device)
+        self._solve = DampedInverse(len(weights), cfg.damping, env.device)
+
+    def process_actions(self, actions: torch.Tensor) -> None:
+        """Set the goal of this step."""
+        super().process_actions(actions)
+        self._seen_pos.copy_(self._joint_pos())
+
+    def apply_actions(self) -> None:
+        """Move the joint targets one step towards the goal."""
+        # After a physics step the kinematics are those of its beginning, so the step
+        # starts from the joint positions at that time.
+        low, high = self._limits().unbind(dim=-1)
+        target = self._seen_pos + self._joint_step(low, high)
+        self._seen_pos.copy_(self._joint_pos())
+        torch.clamp(target, low, high, out=self.processed_action)
+        self._columns.write_all(self._field, self.processed_action)
+
+    def _joint_step(self, low: torch.Tensor, high: torch.Tensor) -> torch.Tensor:
+        """Return the change of joint positions between limits, (num_envs, joints)."""
+        jacobian = self._jacobian.at(self.frame.pos_w, with_rotation=self._has_rotation)
+        jacobian = jacobian * self._weights.unsqueeze(-1)
+        error = self._error() * self._weights
+        pull = None
+        if self.cfg.posture_weight > 0.0:
+            away = self._posture_pos() - self._seen_pos
+            pull = away * self.cfg.posture_weight
+        step = self._solve(jacobian, error, pull)
+        for _ in range(self.cfg.limit_rounds):
+            target = self._seen_pos + step
+            kept = torch.clamp(target, low, high)
+            step = self._solve.with_held(
+                jacobian, error, pull, kept != target, kept - self._seen_pos
+            )
+        longest = step.abs().amax(dim=-1, keepdim=True)
+        largest = self.cfg.max_joint_step
+        return step * (largest / longest.clamp(min=largest))
+
+    def _limits(self) -> torch.Tensor:
+        data = self.entity.data
+        soft = self.cfg.use_soft_limits
+        limits = data.soft_joint_pos_limits if soft else data.joint_pos_limits
+        return self._columns.read(limits)
+
+
+def _check_frame(cfg: FrameActionCfg) -> None:
     """Raise for invalid values."""
     choices = (
         ("command_type", cfg.command_type, _COMMAND_TYPES),
@@ -308,6 +331,12 @@ def _check(cfg: DifferentialIKActionCfg) -> None:
     for field, value, valid in choices:
         if value not in valid:
             raise ValueError(f"{field} is {value!r}. {suggest(value, valid)}")
+    if cfg.clip is not None and not cfg.clip[0] <= cfg.clip[1]:
+        raise ValueError(f"clip is {cfg.clip}; low is above high.")
+
+
+def _check(cfg: DifferentialIKActionCfg) -> None:
+    """Raise for invalid values."""
     if not cfg.damping > 0.0:
         raise ValueError(f"damping is {cfg.damping}; it has to be positive.")
     if cfg.limit_rounds < 0:
@@ -319,8 +348,6 @@ def _check(cfg: DifferentialIKActionCfg) -> None:
     for field in ("position_weight", "orientation_weight", "posture_weight"):
         if not getattr(cfg, field) >= 0.0:
             raise ValueError(f"{field}={getattr(cfg, field)} has to be 0 or more.")
-    if cfg.clip is not None and not cfg.clip[0] <= cfg.clip[1]:
-        raise ValueError(f"clip is {cfg.clip}; low is above high.")
 
 
 def _joints_that_move(body: int, model: mujoco.MjModel) -> set[int]:

@@ -4,10 +4,17 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+import torch
 
-from mjlab.envs import mdp
-from mjlab.export import OnnxPolicy
+from mjlab.actuator import MotorActuatorCfg
+from mjlab.entity import ArticulationCfg
+from mjlab.envs import ManagerBasedRlEnv, mdp
+from mjlab.export import ExportError, OnnxPolicy
+from mjlab.export.trace import Tracer
+from mjlab.export.write import nominal
 from mjlab.rl import GaussianCfg, MlpModelCfg
+from mjlab.tasks.manipulation import ReachYamCfg
+from mjlab.tasks.robots.yam import ARM_JOINTS, GRASP_SITE
 from mjlab.tasks.velocity import VelocityGo1FlatCfg
 from tests.worlds.export_runs import errors, record, write
 from tests.worlds.rl_runs import agent_cfg
@@ -35,3 +42,24 @@ def test_an_exported_policy_averages_its_targets_as_in_training(tmp_path):
     running = [replace(m, begins=np.array([n == 0] * 2)) for n, m in enumerate(moments)]
     assert errors(file, running)[1] > 1e-3
     assert file.contract["actions"][0]["kind"] == "EMAJointPositionToLimitsActionCfg"
+
+
+def test_operational_space_control_is_refused_because_it_needs_the_frame():
+    cfg = ReachYamCfg(seed=0)
+    robot = cfg.scene.entities["robot"]
+    robot.articulation = ArticulationCfg(
+        actuators=(MotorActuatorCfg(target_names_expr=ARM_JOINTS),)
+    )
+    cfg.actions = {
+        "arm": mdp.OperationalSpaceActionCfg(
+            joint_names=ARM_JOINTS, frame_type="site", frame_name=GRASP_SITE
+        )
+    }
+    env = ManagerBasedRlEnv(nominal(cfg), device="cpu")
+    env.reset(seed=0)
+    tracer = Tracer(env, ("actor",))
+    values = tracer.read() | tracer.reset()
+    values |= {"zero": torch.zeros(()), "action": torch.zeros(1, 6)}
+    said = r"^Action term 'arm' cannot be exported: .* reads sim\.data\.\w+"
+    with pytest.raises(ExportError, match=said):
+        tracer.act(values)
