@@ -143,12 +143,10 @@ class DifferentialIKActionCfg(FrameActionCfg):
 class FrameAction(DrivenAction, ABC):
     """Base of action terms that move a frame to a goal."""
 
-    cfg: FrameActionCfg
-
     def __init__(self, name: str, cfg: FrameActionCfg, env: Env) -> None:
         _check_frame(cfg)
         super().__init__(name, cfg, env)
-        self.cfg = cfg
+        self._frame_cfg = cfg
         self.frame = Frame(env.sim, self.entity, cfg.frame_type, cfg.frame_name)
         """The controlled frame."""
         self._has_rotation = cfg.command_type == "pose"
@@ -165,14 +163,14 @@ class FrameAction(DrivenAction, ABC):
     @property
     def action_dim(self) -> int:
         """Dimension: 3 for a position, 6 for a relative and 7 for an absolute pose."""
-        if self.cfg.command_type == "position":
+        if self._frame_cfg.command_type == "position":
             return 3
-        return 6 if self.cfg.use_relative_mode else 7
+        return 6 if self._frame_cfg.use_relative_mode else 7
 
     def process_actions(self, actions: torch.Tensor) -> None:
         """Set the goal of this step."""
         command = actions * self._scale
-        if self.cfg.clip is not None:
+        if self._frame_cfg.clip is not None:
             command = torch.clamp(command, self._low, self._high)
         self._set_goal(command)
 
@@ -191,7 +189,7 @@ class FrameAction(DrivenAction, ABC):
 
     def _set_goal(self, command: torch.Tensor) -> None:
         position, rest = command[:, :3], command[:, 3:]
-        if self.cfg.use_relative_mode:
+        if self._frame_cfg.use_relative_mode:
             torch.add(self.frame.pos_w, self._to_world(position), out=self.goal_pos_w)
             if self._has_rotation:
                 turned = quat_box_plus(self.frame.quat_w, self._to_world(rest))
@@ -200,17 +198,17 @@ class FrameAction(DrivenAction, ABC):
         torch.add(self._origin_w(), self._to_world(position), out=self.goal_pos_w)
         if self._has_rotation:
             quat = quat_normalize(rest)
-            if self.cfg.command_frame == "base":
+            if self._frame_cfg.command_frame == "base":
                 quat = quat_mul(self.entity.data.root_quat_w, quat)
             self.goal_quat_w.copy_(quat)
 
     def _to_world(self, vector: torch.Tensor) -> torch.Tensor:
-        if self.cfg.command_frame == "world":
+        if self._frame_cfg.command_frame == "world":
             return vector
         return quat_rotate(self.entity.data.root_quat_w, vector)
 
     def _origin_w(self) -> torch.Tensor:
-        if self.cfg.command_frame == "world":
+        if self._frame_cfg.command_frame == "world":
             return self._env.scene.spawn_origins
         return self.entity.data.root_pos_w
 
@@ -237,7 +235,7 @@ class FrameAction(DrivenAction, ABC):
 
     def _action_bounds(self) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
         """Return scale, lower and upper bound of each action dimension."""
-        cfg = self.cfg
+        cfg = self._frame_cfg
         low, high = cfg.clip or (-torch.inf, torch.inf)
         rest = self.action_dim - 3
         scaled = cfg.use_relative_mode
@@ -252,7 +250,7 @@ class FrameAction(DrivenAction, ABC):
     def _resolve_posture(self) -> tuple[torch.Tensor, torch.Tensor]:
         """Return the posture, and a mask of joints that use the default position."""
         given = resolve_values(
-            self.cfg.posture or {},
+            self._frame_cfg.posture or {},
             self.target_names,
             what="joint",
             owner=self.entity.name,

@@ -144,6 +144,7 @@ def test_the_frame_moves_like_a_critically_damped_spring() -> None:
     term = env.action_manager.term("osc")
     begin = term.frame.pos_w.clone()
     away = torch.tensor([0.04, -0.05, 0.06])
+    error = away.numpy()
     for step in range(1, 26):
         env.step(begin + away)
         phase = 10.0 * step * DECIMATION * env.physics_dt

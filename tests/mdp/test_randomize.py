@@ -209,7 +209,7 @@ def test_equality_constraints_are_varied_as_mujoco_c_computes_them():
     }
     coupled = from_xml(COUPLED)
     env = small_world(4, vary=required_fields(terms), entity=coupled)
-    events = EventManager(terms, env)
+    events = EventManager(terms, env)  # type: ignore[arg-type]
     apply(env, events, 0, 1, 2)
     model = copy.copy(env.sim.mj_model)
     springs, offsets = env.sim.model.eq_solref[:, 0], env.sim.model.eq_data[:, 0, 0]
