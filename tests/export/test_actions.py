@@ -1,4 +1,4 @@
-"""Action terms of the library in exported policies."""
+"""Action terms and sensors of the library in exported policies."""
 
 from dataclasses import replace
 
@@ -12,7 +12,9 @@ from mjlab.envs import ManagerBasedRlEnv, mdp
 from mjlab.export import ExportError, OnnxPolicy
 from mjlab.export.trace import Tracer
 from mjlab.export.write import nominal
+from mjlab.managers import ObservationTermCfg
 from mjlab.rl import GaussianCfg, MlpModelCfg
+from mjlab.sensor import ImuCfg, ObjRef
 from mjlab.tasks.manipulation import ReachYamCfg
 from mjlab.tasks.robots.yam import ARM_JOINTS, GRASP_SITE
 from mjlab.tasks.velocity import VelocityGo1FlatCfg
@@ -63,3 +65,27 @@ def test_operational_space_control_is_refused_because_it_needs_the_frame():
     said = r"^Action term 'arm' cannot be exported: .* reads sim\.data\.\w+"
     with pytest.raises(ExportError, match=said):
         tracer.act(values)
+
+
+def test_the_parts_of_an_imu_are_inputs_with_their_units():
+    cfg = VelocityGo1FlatCfg(seed=1)
+    site = ObjRef(type="site", name="imu", entity="robot")
+    cfg.scene.sensors += (ImuCfg(name="unit", frame=site),)
+    actor = cfg.observations["actor"]
+    assert actor is not None
+    actor.terms = {
+        part: ObservationTermCfg(
+            func=mdp.builtin_sensor, params={"sensor_name": f"unit_{part}"}
+        )
+        for part in ("ang_vel_b", "lin_acc_b")
+    }
+    env = ManagerBasedRlEnv(nominal(cfg), device="cpu")
+    env.reset(seed=0)
+    tracer = Tracer(env, ("actor",))
+    values = tracer.read() | tracer.reset() | {"zero": torch.zeros(())}
+    values["unit_ang_vel_b"] = torch.tensor([[1.0, 2.0, 3.0]])
+    values["unit_lin_acc_b"] = torch.tensor([[4.0, 5.0, 6.0]])
+    assert tracer.observe(values)["actor"].tolist() == [[1.0, 2.0, 3.0, 4.0, 5.0, 6.0]]
+    quantities = [tracer.leaves[f"unit_{part}"].quantity for part in actor.terms]
+    assert [each.unit for each in quantities] == ["rad/s", "m/s^2"]
+    assert [each.frame for each in quantities] == ["robot/imu", "robot/imu"]
