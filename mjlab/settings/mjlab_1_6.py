@@ -206,10 +206,7 @@ _OTHERWISE: dict[str, tuple[str, str]] = {
         "beams at height 0, as the ground around them",
     ),
     "BoxNestedRingsTerrainCfg": ("mjlab.tasks.velocity.NestedRingsCfg", ""),
-    "BoxOpenStairsTerrainCfg": (
-        "mjlab.tasks.velocity.OpenStairsCfg",
-        "ascending stairs only",
-    ),
+    "BoxOpenStairsTerrainCfg": ("mjlab.terrain.OpenStairsCfg", "above a floor"),
     "BoxPyramidStairsTerrainCfg": ("mjlab.terrain.PyramidStairsCfg", ""),
     "BoxRandomGridTerrainCfg": (
         "mjlab.terrain.RandomGridCfg",

@@ -3,6 +3,7 @@
 from mjlab.terrain.boxes import FlatCfg as FlatCfg
 from mjlab.terrain.boxes import GapCfg as GapCfg
 from mjlab.terrain.boxes import InvertedPyramidStairsCfg as InvertedPyramidStairsCfg
+from mjlab.terrain.boxes import OpenStairsCfg as OpenStairsCfg
 from mjlab.terrain.boxes import PitCfg as PitCfg
 from mjlab.terrain.boxes import PyramidStairsCfg as PyramidStairsCfg
 from mjlab.terrain.boxes import RadialBeamsCfg as RadialBeamsCfg

@@ -125,6 +125,61 @@ class InvertedPyramidStairsCfg(PyramidStairsCfg):
         return block_tile(size, blocks, floor=-(rings + 1) * height)
 
 
+class OpenStairsCfg(SubTerrainCfg):
+    """Stairs with open treads, down to a platform or up to it.
+
+    A foot can get under a tread, and a ray that starts there hits the floor.
+    """
+
+    step_height_range: tuple[float, float] = (0.1, 0.2)
+    """Height of a step at difficulty 0 and 1, m, each at least 0."""
+
+    step_width_range: tuple[float, float] = (0.4, 0.8)
+    """Depth of a step, m, above 0: the high end at difficulty 0, the low end at 1."""
+
+    step_thickness: float = 0.05
+    """Thickness of the treads, m, above 0."""
+
+    inverted: bool = True
+    """Lead down to the platform, which is the floor. Otherwise lead up to it, above a
+    floor at height 0."""
+
+    platform_width: float = 1.0
+    """Minimum width of the central platform, m, above 0. Space left over by full
+    steps is added to it."""
+
+    border_width: float = 0.25
+    """Width of the flat border, m, at least 0."""
+
+    def check(self, path: str, size: Size) -> None:
+        """Raise if the platform and its border do not fit the tile."""
+        fields = Fields(self, path)
+        fields.range("step_height_range", at_least=0.0)
+        fields.range("step_width_range", above=0.0)
+        fields.number("step_thickness", above=0.0)
+        fields.platform(size)
+
+    def build(self, size: Size, difficulty: float, rng: Rng) -> Tile:
+        """Return the treads above the floor."""
+        del rng  # Stairs are deterministic.
+        height = at_difficulty(self.step_height_range, difficulty)
+        width = at_difficulty(self.step_width_range, 1.0 - difficulty)
+        room = min(size) - 2 * self.border_width - self.platform_width
+        steps = int((room + 1e-9) // (2 * width))
+        insets = [self.border_width + step * width for step in range(steps + 1)]
+        halves = [(size[0] / 2 - inset, size[1] / 2 - inset) for inset in insets]
+        treads: list[TerrainBlock] = []
+        for step in range(steps):
+            top = -step * height if self.inverted else (step + 1) * height
+            treads += ring(halves[step], halves[step + 1], top)
+        if not self.inverted:
+            treads.append(centred_block(halves[-1], (steps + 1) * height))
+        thin = [t._replace(bottom=t.top - self.step_thickness) for t in treads]
+        border = ring((size[0] / 2, size[1] / 2), halves[0], 0.0)
+        floor = -steps * height if self.inverted else 0.0
+        return block_tile(size, border + thin, floor=floor)
+
+
 class RandomGridCfg(SubTerrainCfg):
     """Square cells of random heights around a platform at height 0."""
 

@@ -16,6 +16,7 @@ from mjlab.terrain import (
     FlatPatchCfg,
     GapCfg,
     InvertedPyramidStairsCfg,
+    OpenStairsCfg,
     PerlinCfg,
     PitCfg,
     PyramidSlopeCfg,
@@ -380,6 +381,41 @@ def test_stairs_with_holes_keep_four_flights_around_deep_corners(sign):
     assert ground.heights([(3.99, y) for y in edge]) == pytest.approx(0.0, abs=1e-6)
 
 
+@pytest.mark.parametrize("is_inverted", [False, True])
+@pytest.mark.parametrize("difficulty", [0.0, 1.0])
+def test_open_stairs_have_air_below_their_treads(difficulty, is_inverted):
+    cfg = OpenStairsCfg(
+        step_height_range=(0.15, 0.25),
+        step_width_range=(0.5, 0.6),
+        step_thickness=0.04,
+        inverted=is_inverted,
+        platform_width=2.0,
+        border_width=0.5,
+    )
+    ground = one_tile(cfg, difficulty)
+    height, width = ((0.15, 0.6), (0.25, 0.5))[int(difficulty)]
+    # Between the border and the platform are 2.5 m.
+    steps = int(2.5 / width)
+    floor = -steps * height if is_inverted else 0.0
+    for step in range(steps):
+        top = -step * height if is_inverted else (step + 1) * height
+        distance = 3.5 - (step + 0.5) * width
+        for x, y in ((distance, 0.0), (0.3, -distance), (-distance, distance)):
+            assert ground.height(x, y) == pytest.approx(top, abs=1e-6)
+            if top - 0.04 < floor + 0.02:
+                continue
+            start, up = np.array([x, y, floor + 0.01]), np.array([0.0, 0.0, 1.0])
+            clear = mujoco.mj_ray(
+                ground.model, ground.data, start, up, None, True, -1, None
+            )
+            assert clear == pytest.approx(top - 0.04 - floor - 0.01, abs=1e-6)
+    middle = floor if is_inverted else (steps + 1) * height
+    assert ground.height(0.0, 0.0) == pytest.approx(middle, abs=1e-6)
+    assert ground.height(3.6, 1.0) == pytest.approx(0.0, abs=1e-6)
+    origin = ground.terrain.origins[0, 0]
+    assert origin.tolist() == pytest.approx([0.0, 0.0, middle])
+
+
 def test_a_grid_with_holes_has_cells_in_line_with_its_platform_only():
     cfg = RandomGridCfg(holes=True, hole_depth=1.5, platform_width=1.2)
     ground = one_tile(cfg)
@@ -589,9 +625,9 @@ def test_column_shares_divide_worlds_by_proportion():
 def test_origins_are_on_the_surface_at_the_centre_of_each_tile():
     ground = Ground(built(all_terrains(curriculum=True)))
     origins = ground.terrain.origins
-    assert origins.shape == (10, 15, 3)
+    assert origins.shape == (10, 16, 3)
     assert origins[:, 0, 0] == pytest.approx(8.0 * (np.arange(10) - 4.5))
-    assert origins[0, :, 1] == pytest.approx(8.0 * (np.arange(15) - 7.0))
+    assert origins[0, :, 1] == pytest.approx(8.0 * (np.arange(16) - 7.5))
     surface = ground.heights(origins[..., :2].reshape(-1, 2))
     assert origins[..., 2].ravel() == pytest.approx(surface, abs=1e-6)
 
@@ -606,6 +642,7 @@ def test_a_ball_dropped_at_an_origin_comes_to_rest_on_the_ground():
         "random_grid",
         "stepping_stones",
         "discrete_obstacles",
+        "open_stairs_inv",
         "random_spread",
         "radial_beams",
         "gap",
@@ -638,7 +675,7 @@ def test_geoms_are_few_and_none_is_there_twice():
     for cfg, most in (
         (rough_terrains, 350),
         (stairs_terrains, 310),
-        (all_terrains, 2400),
+        (all_terrains, 2700),
     ):
         model = built(cfg(curriculum=True)).spec.compile()
         assert model.ngeom <= most
@@ -931,7 +968,7 @@ IT = r"terrain\.generator\.sub_terrains\['it'\]\."
         ),
         (
             TerrainGeneratorCfg(sub_terrains=dict(KINDS), num_cols=5),
-            r"num_cols is 5; it must be at least 15, one column for each kind",
+            r"num_cols is 5; it must be at least 16, one column for each kind",
         ),
         (with_kind(FlatCfg(proportion=0.0)), IT + r"proportion is 0.0; .* above 0"),
         (
