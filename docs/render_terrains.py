@@ -54,7 +54,7 @@ def main() -> None:
     data = mujoco.MjData(model)
     mujoco.mj_forward(model, data)
     with mujoco.Renderer(model, HEIGHT, WIDTH) as renderer:
-        renderer.update_scene(data, camera(distance=78.0))
+        renderer.update_scene(data, camera(distance=88.0))
         IMAGE.parent.mkdir(exist_ok=True)
         Image.fromarray(renderer.render()).save(IMAGE)
 
