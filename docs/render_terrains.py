@@ -23,7 +23,7 @@ IMAGE = Path(__file__).parent / "images" / "terrains.png"
 def camera(distance: float) -> mujoco.MjvCamera:
     """Return a camera that looks along the rows, at the middle of the terrain."""
     view = mujoco.MjvCamera()
-    view.lookat[:] = (-4.0, 3.0, 0.0)
+    view.lookat[:] = (-4.0, 0.0, 0.0)
     view.distance = distance
     view.azimuth = 0.0
     view.elevation = -42.0
@@ -54,7 +54,7 @@ def main() -> None:
     data = mujoco.MjData(model)
     mujoco.mj_forward(model, data)
     with mujoco.Renderer(model, HEIGHT, WIDTH) as renderer:
-        renderer.update_scene(data, camera(distance=66.0))
+        renderer.update_scene(data, camera(distance=88.0))
         IMAGE.parent.mkdir(exist_ok=True)
         Image.fromarray(renderer.render()).save(IMAGE)
 

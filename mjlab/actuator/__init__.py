@@ -16,6 +16,7 @@ from mjlab.actuator.explicit import ExplicitActuatorCfg as ExplicitActuatorCfg
 from mjlab.actuator.explicit import IdealPdActuatorCfg as IdealPdActuatorCfg
 from mjlab.actuator.groups import WriteTime as WriteTime
 from mjlab.actuator.learned import LearnedActuatorCfg as LearnedActuatorCfg
+from mjlab.actuator.learned import LearnedLstmActuatorCfg as LearnedLstmActuatorCfg
 from mjlab.actuator.native import MotorActuatorCfg as MotorActuatorCfg
 from mjlab.actuator.native import MuscleActuatorCfg as MuscleActuatorCfg
 from mjlab.actuator.native import NativeActuatorCfg as NativeActuatorCfg

@@ -21,6 +21,7 @@ from mjlab.actuator.explicit import (
 from mjlab.actuator.place import ActuatorError
 from mjlab.extras import missing
 from mjlab.tensors.buffers import HistoryBuffer
+from mjlab.tensors.masks import fill_where
 
 Network = Callable[[torch.Tensor], torch.Tensor]
 """Maps inputs of shape (rows, num_inputs) to outputs of shape (rows, 1)."""
@@ -116,12 +117,32 @@ class LearnedActuatorCfg(ExplicitActuatorCfg):
         )
 
     def build_law(self, numbers: LawNumbers) -> ControlLaw:
-        clip: Clip
-        if self.saturation_effort is None:
-            clip = EffortClip(numbers.of("effort_limit"))
-        else:
-            clip = torque_speed_clip(numbers)
-        return LearnedLaw(self, clip)
+        return LearnedLaw(self, _clip_of(self, numbers))
+
+
+class LearnedLstmActuatorCfg(LearnedActuatorCfg):
+    """Actuator network with memory: an LSTM, as in Isaac Lab's `ActuatorNetLSTMCfg`.
+
+    The network is TorchScript with one LSTM. It maps inputs of shape (rows, 1, 2), the
+    current position error and velocity, and the hidden state (h, c), each of shape
+    (layers, rows, hidden), to one output per row and the next hidden state. The hidden
+    state is zero after a reset.
+    """
+
+    input_idx: tuple[int, ...] = (0,)
+    """Only the current step, which is (0,): the hidden state remembers the past."""
+
+    def check(self, targets: Sequence[str]) -> None:
+        """Raise if a value is invalid or the network file is missing."""
+        super().check(targets)
+        if self.input_idx != (0,):
+            raise ActuatorError(
+                f"{self.kind}.input_idx is {self.input_idx}; it has to be (0,), "
+                "because the hidden state remembers the past."
+            )
+
+    def build_law(self, numbers: LawNumbers) -> ControlLaw:
+        return LearnedLstmLaw(self, _clip_of(self, numbers))
 
 
 class LearnedLaw:
@@ -199,16 +220,124 @@ class LearnedLaw:
             )
 
 
+class LearnedLstmLaw:
+    """Control law that evaluates an LSTM for all targets of all worlds."""
+
+    def __init__(self, cfg: LearnedLstmActuatorCfg, clip: Clip) -> None:
+        """Load the network and run it for warm-up.
+
+        Args:
+            cfg: The network and its inputs.
+            clip: Clip of the efforts, which determines their shape and device.
+        """
+        self.stiffness: torch.Tensor | None = None
+        self.damping: torch.Tensor | None = None
+        self.effort_limit = clip.effort_limit
+        self._clip = clip
+        num_envs, count = clip.effort_limit.shape
+        device = clip.effort_limit.device
+        self._scales = (cfg.pos_scale, cfg.vel_scale, cfg.torque_scale)
+        self._velocity_first = cfg.input_order == "vel_pos"
+        self._network = _load_script(cfg, Path(cfg.network_file), device)
+        layers, hidden = _lstm_size(cfg, self._network)
+        rows = num_envs * count
+        padded = rows + -rows % _ROWS_MULTIPLE
+        self._inputs = torch.zeros(padded, 1, 2, device=device)
+        self._filled = self._inputs[:rows].view(num_envs, count, 2)
+        self._hidden = torch.zeros(num_envs, count, 2, layers, hidden, device=device)
+        """Hidden state h and cell state c of each target."""
+        self._memory = torch.zeros(2, layers, padded, hidden, device=device)
+        self._remembered = self._memory[:, :, :rows].unflatten(2, (num_envs, count))
+        self._try_out(cfg)
+
+    def compute(
+        self, commands: Commands, position: torch.Tensor, velocity: torch.Tensor
+    ) -> torch.Tensor:
+        """Compute the efforts, shape (num_envs, n)."""
+        pos_scale, vel_scale, torque_scale = self._scales
+        sample = [(commands.position - position) * pos_scale, velocity * vel_scale]
+        if self._velocity_first:
+            sample.reverse()
+        torch.stack(sample, dim=2, out=self._filled)
+        # From a row for each target of each world, and back.
+        self._remembered.copy_(self._hidden.permute(2, 3, 0, 1, 4))
+        with torch.no_grad():
+            output, memory = self._network(self._inputs, tuple(self._memory.unbind()))
+        num_envs, count = position.shape
+        rows = num_envs * count
+        latest = torch.stack(memory)[:, :, :rows].unflatten(2, (num_envs, count))
+        self._hidden.copy_(latest.permute(2, 3, 0, 1, 4))
+        effort = output.reshape(-1)[:rows].view(num_envs, count) * torque_scale
+        return self._clip.clip(effort + commands.effort, velocity)
+
+    def reset(self, mask: torch.Tensor) -> None:
+        """Reset the hidden state of the worlds in `mask`, shape (num_envs,), bool."""
+        fill_where(self._hidden, mask, 0.0)
+
+    def state(self) -> dict[str, torch.Tensor]:
+        """Return the live tensors that change."""
+        return {"hidden": self._hidden, "effort_limit": self.effort_limit}
+
+    def _try_out(self, cfg: LearnedLstmActuatorCfg) -> None:
+        rows = self._inputs.shape[0]
+        memory = tuple(self._memory.unbind())
+        try:
+            with torch.no_grad():
+                tried = [
+                    self._network(self._inputs, memory) for _ in range(_WARM_UP_RUNS)
+                ]
+            output, latest = tried[-1]
+            shapes = [tuple(tensor.shape) for tensor in latest]
+        except Exception as error:
+            raise ActuatorError(
+                f"The network {str(cfg.network_file)!r} does not map inputs of shape "
+                f"({rows}, 1, 2) and a hidden state (h, c) to an output and the next "
+                f"hidden state: {error}"
+            ) from error
+        if output.numel() != rows or shapes != [tuple(memory[0].shape)] * 2:
+            raise ActuatorError(
+                f"The network {str(cfg.network_file)!r} returns an output of shape "
+                f"{tuple(output.shape)} and hidden states of shapes {shapes}; it has "
+                f"to return {rows} numbers and two of {tuple(memory[0].shape)}."
+            )
+
+
+def _clip_of(cfg: LearnedActuatorCfg, numbers: LawNumbers) -> Clip:
+    if cfg.saturation_effort is None:
+        return EffortClip(numbers.of("effort_limit"))
+    return torque_speed_clip(numbers)
+
+
+def _lstm_size(cfg: LearnedActuatorCfg, network: Any) -> tuple[int, int]:
+    """Return the number of layers and of hidden units of a network's LSTM."""
+    weights = {
+        name.rpartition(".")[2]: tuple(weight.shape)
+        for name, weight in network.named_parameters()
+    }
+    layers = [shape for name, shape in weights.items() if "weight_hh_l" in name]
+    if not layers or layers[0][0] != 4 * layers[0][1]:
+        raise ActuatorError(
+            f"{cfg.kind}: the network {str(cfg.network_file)!r} contains no LSTM; use "
+            "LearnedActuatorCfg for networks without memory."
+        )
+    return len(layers), layers[0][1]
+
+
 def _load(cfg: LearnedActuatorCfg, device: torch.device) -> Network:
     path = Path(cfg.network_file)
     if path.suffix.lower() == ".onnx":
         return _load_onnx(cfg, path, device)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", DeprecationWarning)
+        return torch.jit.freeze(_load_script(cfg, path, device))
+
+
+def _load_script(cfg: LearnedActuatorCfg, path: Path, device: torch.device) -> Any:
     try:
         with warnings.catch_warnings():
             # Networks are exchanged as TorchScript, although torch has deprecated it.
             warnings.simplefilter("ignore", DeprecationWarning)
-            module = torch.jit.load(str(path), map_location=device).eval()
-            return torch.jit.freeze(module)
+            return torch.jit.load(str(path), map_location=device).eval()
     except Exception as error:
         raise ActuatorError(
             f"{cfg.kind}: {str(path)!r} is not a TorchScript file: {error}"

@@ -12,9 +12,21 @@ from mjlab.mdp.actions import (
 from mjlab.mdp.actions import (
     BinaryJointVelocityActionCfg as BinaryJointVelocityActionCfg,
 )
+from mjlab.mdp.actions import (
+    EMAJointPositionToLimitsAction as EMAJointPositionToLimitsAction,
+)
+from mjlab.mdp.actions import (
+    EMAJointPositionToLimitsActionCfg as EMAJointPositionToLimitsActionCfg,
+)
 from mjlab.mdp.actions import JointEffortActionCfg as JointEffortActionCfg
 from mjlab.mdp.actions import JointPositionAction as JointPositionAction
 from mjlab.mdp.actions import JointPositionActionCfg as JointPositionActionCfg
+from mjlab.mdp.actions import (
+    JointPositionToLimitsAction as JointPositionToLimitsAction,
+)
+from mjlab.mdp.actions import (
+    JointPositionToLimitsActionCfg as JointPositionToLimitsActionCfg,
+)
 from mjlab.mdp.actions import JointVelocityActionCfg as JointVelocityActionCfg
 from mjlab.mdp.actions import RelativeJointPositionAction as RelativeJointPositionAction
 from mjlab.mdp.actions import (
@@ -78,6 +90,10 @@ from mjlab.mdp.observations import projected_gravity as projected_gravity
 from mjlab.mdp.observations import root_pos_local as root_pos_local
 from mjlab.mdp.observations import root_quat_w as root_quat_w
 from mjlab.mdp.observations import tendon_length as tendon_length
+from mjlab.mdp.operational_space import OperationalSpaceAction as OperationalSpaceAction
+from mjlab.mdp.operational_space import (
+    OperationalSpaceActionCfg as OperationalSpaceActionCfg,
+)
 from mjlab.mdp.recorders import entity_states as entity_states
 from mjlab.mdp.recorders import joint_states as joint_states
 from mjlab.mdp.recorders import observation_group as observation_group

@@ -7,6 +7,7 @@ import torch
 from mjlab.managers.action import ActionTerm
 from mjlab.managers.env import Env
 from mjlab.mdp.driven import DrivenAction, DrivenActionCfg, Patterns
+from mjlab.tensors.masks import fill_where
 
 Range = tuple[float, float]
 
@@ -89,12 +90,24 @@ class JointPositionActionCfg(AffineActionCfg):
         return JointPositionAction(name, self, env)
 
 
-class JointPositionAction(AffineAction):
-    """Action term that sets joint position targets.
+class JointTargetAction(AffineAction):
+    """Base of actions that set joint position targets in encoder coordinates.
 
     Policies observe positions with encoder bias, so the action includes the bias as
     well. It is subtracted from the joint target.
     """
+
+    def _set_targets(self) -> None:
+        bias = self._columns.read(self.entity.data.encoder_bias)
+        if self._columns.run is None:
+            self._columns.write_all(self._field, self.processed_action - bias)
+        else:
+            place = self._columns.read(self._field)
+            torch.sub(self.processed_action, bias, out=place)
+
+
+class JointPositionAction(JointTargetAction):
+    """Action term that sets joint position targets, in encoder coordinates."""
 
     def __init__(self, name: str, cfg: JointPositionActionCfg, env: Env) -> None:
         super().__init__(name, cfg, env)
@@ -104,12 +117,7 @@ class JointPositionAction(AffineAction):
     def process_actions(self, actions: torch.Tensor) -> None:
         """Set the targets for the whole step."""
         self._scale_and_clip(actions, self.summand())
-        bias = self._columns.read(self.entity.data.encoder_bias)
-        if self._columns.run is None:
-            self._columns.write_all(self._field, self.processed_action - bias)
-        else:
-            place = self._columns.read(self._field)
-            torch.sub(self.processed_action, bias, out=place)
+        self._set_targets()
 
     def summand(self) -> torch.Tensor:
         """Return the offset after scaling, shape (action_dim,), or a row per world."""
@@ -118,6 +126,116 @@ class JointPositionAction(AffineAction):
         # Read in every step, because default positions can be randomised in training.
         default = self._columns.read(self.entity.data.default_joint_pos)
         return default + self.offset if self._has_offset else default
+
+
+class JointPositionToLimitsActionCfg(AffineActionCfg):
+    """Joint position targets within the soft joint limits, in encoder coordinates.
+
+    With `rescale_to_limits`, -1 is the lower soft limit and 1 the upper one.
+    """
+
+    joint_names: Patterns = None
+    """Hinge and slide joints. None selects all that an actuator drives by position."""
+
+    rescale_to_limits: bool = True
+    """Clamp the scaled and offset action to [-1, 1], and map it to the soft limits.
+    Otherwise it is the position itself."""
+
+    transmission = "joint"
+    command = "position"
+
+    def bind(self, name: str, env: Env) -> ActionTerm:
+        """Create the term for one environment."""
+        return JointPositionToLimitsAction(name, self, env)
+
+
+class JointPositionToLimitsAction(JointTargetAction):
+    """Action term that maps actions to the ranges of the joints."""
+
+    def __init__(
+        self, name: str, cfg: JointPositionToLimitsActionCfg, env: Env
+    ) -> None:
+        super().__init__(name, cfg, env)
+        self._rescales = cfg.rescale_to_limits
+        ranges = self._soft_limits()
+        is_limited = torch.stack(ranges).isfinite().flatten(0, 1).all(dim=0).tolist()
+        if self._rescales and not all(is_limited):
+            joint = self.target_names[is_limited.index(False)]
+            raise ValueError(
+                f"rescale_to_limits is True, but the joint {joint!r} has no limits. "
+                "Exclude it by joint_names, or set rescale_to_limits=False."
+            )
+
+    def process_actions(self, actions: torch.Tensor) -> None:
+        """Set the targets for the whole step."""
+        self._rescale(actions)
+        self._set_targets()
+
+    def _rescale(self, actions: torch.Tensor) -> None:
+        self._scale_and_clip(actions, self.offset)
+        if self._rescales:
+            processed = self.processed_action.clamp_(-1.0, 1.0)
+            low, high = self._soft_limits()
+            middle, half = (high + low) * 0.5, (high - low) * 0.5
+            torch.addcmul(middle, processed, half, out=processed)
+
+    def _soft_limits(self) -> tuple[torch.Tensor, torch.Tensor]:
+        """Return lower and upper soft limits, each (num_envs, action_dim)."""
+        limits = self._columns.read(self.entity.data.soft_joint_pos_limits)
+        return limits[..., 0], limits[..., 1]
+
+
+class EMAJointPositionToLimitsActionCfg(JointPositionToLimitsActionCfg):
+    """Joint position targets filtered by an exponential moving average.
+
+    The target is `alpha` times the position of `JointPositionToLimitsActionCfg`, plus
+    `1 - alpha` times the last target, clamped to the soft limits. The first target of
+    an episode is averaged with the joint position.
+    """
+
+    alpha: float | dict[str, float] = 1.0
+    """Weight of the new action, above 0 and at most 1, or weights by pattern; 1, no
+    filter, for names without a pattern."""
+
+    def bind(self, name: str, env: Env) -> ActionTerm:
+        """Create the term for one environment."""
+        return EMAJointPositionToLimitsAction(name, self, env)
+
+
+class EMAJointPositionToLimitsAction(JointPositionToLimitsAction):
+    """Action term that filters the targets of `JointPositionToLimitsAction`."""
+
+    def __init__(
+        self, name: str, cfg: EMAJointPositionToLimitsActionCfg, env: Env
+    ) -> None:
+        super().__init__(name, cfg, env)
+        self.alpha = self._values(cfg.alpha, 1.0, "alpha")
+        """Weight of the new action, shape (action_dim,)."""
+        if not bool(((self.alpha > 0.0) & (self.alpha <= 1.0)).all()):
+            raise ValueError(f"alpha is {cfg.alpha}; it has to be above 0, at most 1.")
+        self._is_first = torch.ones(env.num_envs, dtype=torch.bool, device=env.device)
+
+    def process_actions(self, actions: torch.Tensor) -> None:
+        """Set the targets for the whole step."""
+        position = self._columns.read(self.entity.data.joint_pos_biased)
+        is_first = self._is_first.unsqueeze(1)
+        last = torch.where(is_first, position, self.processed_action)
+        self._rescale(actions)
+        change = self.processed_action - last
+        torch.addcmul(last, change, self.alpha, out=self.processed_action)
+        low, high = self._soft_limits()
+        torch.clamp(self.processed_action, low, high, out=self.processed_action)
+        self._is_first.fill_(False)
+        self._set_targets()
+
+    def reset(self, mask: torch.Tensor) -> None:
+        """Clear the action in the worlds of `mask`."""
+        super().reset(mask)
+        fill_where(self._is_first, mask, True)
+
+    def state(self) -> dict[str, torch.Tensor]:
+        """Return the live tensors that change."""
+        return super().state() | {"is_first": self._is_first}
 
 
 class RelativeJointPositionActionCfg(AffineActionCfg):

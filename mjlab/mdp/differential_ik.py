@@ -10,6 +10,7 @@ of a world does not depend on the number of worlds. J is computed from the joint
 which every engine provides.
 """
 
+from abc import ABC
 from typing import Literal
 
 import mujoco
@@ -40,12 +41,11 @@ _COMMAND_TYPES = ("position", "pose")
 _COMMAND_FRAMES = ("base", "world")
 
 
-class DifferentialIKActionCfg(DrivenActionCfg):
-    """Differential IK action: moves a frame with the joints between it and the base.
+class FrameActionCfg(DrivenActionCfg, ABC):
+    """Base configuration of actions that are the target of a frame.
 
-    The joints must be driven by position. The action is a position (3 numbers), a
-    relative pose (position and rotation vector, 6) or an absolute pose (position and
-    quaternion wxyz of any non-zero norm, 7).
+    The action is a position (3 numbers), a relative pose (position and rotation vector,
+    6) or an absolute pose (position and quaternion wxyz of any non-zero norm, 7).
     """
 
     joint_names: Patterns = None
@@ -77,6 +77,37 @@ class DifferentialIKActionCfg(DrivenActionCfg):
     clip: Range | None = None
     """Bounds after scaling. Absolute quaternions are not clipped."""
 
+    posture: dict[str, float] | None = None
+    """Joint positions of the posture by pattern; the default position for joints
+    without a pattern."""
+
+    transmission = "joint"
+
+    def find(self, entity: Entity, model: mujoco.MjModel) -> dict[str, int]:
+        """Return the joints that move the frame, and their columns in the targets."""
+        found = super().find(entity, model)
+        _, body = find_frame(model, entity, self.frame_type, self.frame_name)
+        moving = _joints_that_move(body, model)
+        idle = [
+            name
+            for name in found
+            if int(model.joint(f"{entity.name}/{name}").id) not in moving
+        ]
+        if idle and (self.patterns is not None or len(idle) == len(found)):
+            raise ValueError(
+                f"joint {idle[0]!r} of {entity.name!r} does not move the "
+                f"{self.frame_type} {self.frame_name!r}; name only joints between the "
+                f"base and that {self.frame_type}."
+            )
+        return {name: column for name, column in found.items() if name not in idle}
+
+
+class DifferentialIKActionCfg(FrameActionCfg):
+    """Differential IK action: moves a frame with the joints between it and the base.
+
+    The joints must be driven by position.
+    """
+
     position_weight: float = 1.0
     """Weight of the position error, per metre."""
 
@@ -102,45 +133,20 @@ class DifferentialIKActionCfg(DrivenActionCfg):
     """Fraction of the distance to the posture per step, in the null space of the frame
     task. 0 disables the posture."""
 
-    posture: dict[str, float] | None = None
-    """Joint positions of the posture by pattern; the default position for joints
-    without a pattern."""
-
-    transmission = "joint"
     command = "position"
 
     def bind(self, name: str, env: Env) -> ActionTerm:
         """Create the term for one environment."""
         return DifferentialIKAction(name, self, env)
 
-    def find(self, entity: Entity, model: mujoco.MjModel) -> dict[str, int]:
-        """Return the joints that move the frame, and their columns in the targets."""
-        found = super().find(entity, model)
-        _, body = find_frame(model, entity, self.frame_type, self.frame_name)
-        moving = _joints_that_move(body, model)
-        idle = [
-            name
-            for name in found
-            if int(model.joint(f"{entity.name}/{name}").id) not in moving
-        ]
-        if idle and (self.patterns is not None or len(idle) == len(found)):
-            raise ValueError(
-                f"joint {idle[0]!r} of {entity.name!r} does not move the "
-                f"{self.frame_type} {self.frame_name!r}; name only joints between the "
-                f"base and that {self.frame_type}."
-            )
-        return {name: column for name, column in found.items() if name not in idle}
 
+class FrameAction(DrivenAction, ABC):
+    """Base of action terms that move a frame to a goal."""
 
-class DifferentialIKAction(DrivenAction):
-    """Action term that sets joint targets which bring a frame to its goal."""
-
-    cfg: DifferentialIKActionCfg
-
-    def __init__(self, name: str, cfg: DifferentialIKActionCfg, env: Env) -> None:
-        _check(cfg)
+    def __init__(self, name: str, cfg: FrameActionCfg, env: Env) -> None:
+        _check_frame(cfg)
         super().__init__(name, cfg, env)
-        self.cfg = cfg
+        self._frame_cfg = cfg
         self.frame = Frame(env.sim, self.entity, cfg.frame_type, cfg.frame_name)
         """The controlled frame."""
         self._has_rotation = cfg.command_type == "pose"
@@ -149,40 +155,24 @@ class DifferentialIKAction(DrivenAction):
         """Goal of the frame's origin in the world, shape (num_envs, 3), metres."""
         self.goal_quat_w = torch.zeros(num_envs, 4, device=device)
         """Goal of the frame's orientation, wxyz, shape (num_envs, 4)."""
-        # Joint positions of the current kinematics.
-        self._seen_pos = torch.zeros(num_envs, len(self.target_names), device=device)
-        self._jacobian = Jacobian(env, [self._joint_id(n) for n in self.target_names])
-        position, orientation = cfg.position_weight, cfg.orientation_weight
-        weights = [position] * 3 + [orientation] * 3 * self._has_rotation
-        self._weights = torch.tensor(weights, device=device)
-        self._solve = DampedInverse(len(weights), cfg.damping, device)
+        self._joint_ids = [self._joint_id(n) for n in self.target_names]
+        self._jacobian = Jacobian(env, self._joint_ids)
         self._scale, self._low, self._high = self._action_bounds()
         self._posture, self._keeps_default = self._resolve_posture()
 
     @property
     def action_dim(self) -> int:
         """Dimension: 3 for a position, 6 for a relative and 7 for an absolute pose."""
-        if self.cfg.command_type == "position":
+        if self._frame_cfg.command_type == "position":
             return 3
-        return 6 if self.cfg.use_relative_mode else 7
+        return 6 if self._frame_cfg.use_relative_mode else 7
 
     def process_actions(self, actions: torch.Tensor) -> None:
         """Set the goal of this step."""
         command = actions * self._scale
-        if self.cfg.clip is not None:
+        if self._frame_cfg.clip is not None:
             command = torch.clamp(command, self._low, self._high)
         self._set_goal(command)
-        self._seen_pos.copy_(self._joint_pos())
-
-    def apply_actions(self) -> None:
-        """Move the joint targets one step towards the goal."""
-        # After a physics step the kinematics are those of its beginning, so the step
-        # starts from the joint positions at that time.
-        low, high = self._limits().unbind(dim=-1)
-        target = self._seen_pos + self._joint_step(low, high)
-        self._seen_pos.copy_(self._joint_pos())
-        torch.clamp(target, low, high, out=self.processed_action)
-        self._columns.write_all(self._field, self.processed_action)
 
     def state(self) -> dict[str, torch.Tensor]:
         """Return the live tensors that change."""
@@ -199,7 +189,7 @@ class DifferentialIKAction(DrivenAction):
 
     def _set_goal(self, command: torch.Tensor) -> None:
         position, rest = command[:, :3], command[:, 3:]
-        if self.cfg.use_relative_mode:
+        if self._frame_cfg.use_relative_mode:
             torch.add(self.frame.pos_w, self._to_world(position), out=self.goal_pos_w)
             if self._has_rotation:
                 turned = quat_box_plus(self.frame.quat_w, self._to_world(rest))
@@ -208,21 +198,100 @@ class DifferentialIKAction(DrivenAction):
         torch.add(self._origin_w(), self._to_world(position), out=self.goal_pos_w)
         if self._has_rotation:
             quat = quat_normalize(rest)
-            if self.cfg.command_frame == "base":
+            if self._frame_cfg.command_frame == "base":
                 quat = quat_mul(self.entity.data.root_quat_w, quat)
             self.goal_quat_w.copy_(quat)
 
     def _to_world(self, vector: torch.Tensor) -> torch.Tensor:
-        if self.cfg.command_frame == "world":
+        if self._frame_cfg.command_frame == "world":
             return vector
         return quat_rotate(self.entity.data.root_quat_w, vector)
 
     def _origin_w(self) -> torch.Tensor:
-        if self.cfg.command_frame == "world":
+        if self._frame_cfg.command_frame == "world":
             return self._env.scene.spawn_origins
         return self.entity.data.root_pos_w
 
-    # The step towards it.
+    def _error(self) -> torch.Tensor:
+        """Return the pose error of the frame, shape (num_envs, 3 or 6)."""
+        error = self.goal_pos_w - self.frame.pos_w
+        if not self._has_rotation:
+            return error
+        turn = quat_box_minus(self.goal_quat_w, self.frame.quat_w)
+        return torch.cat((error, turn), dim=-1)
+
+    def _joint_pos(self) -> torch.Tensor:
+        return self._columns.read(self.entity.data.joint_pos)
+
+    def _posture_pos(self) -> torch.Tensor:
+        default = self._columns.read(self.entity.data.default_joint_pos)
+        return torch.where(self._keeps_default, default, self._posture)
+
+    # Construction.
+
+    def _joint_id(self, name: str) -> int:
+        model = self._env.sim.mj_model
+        return int(model.joint(f"{self.entity.name}/{name}").id)
+
+    def _action_bounds(self) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
+        """Return scale, lower and upper bound of each action dimension."""
+        cfg = self._frame_cfg
+        low, high = cfg.clip or (-torch.inf, torch.inf)
+        rest = self.action_dim - 3
+        scaled = cfg.use_relative_mode
+        rows = (
+            [cfg.position_scale] * 3 + [cfg.rotation_scale if scaled else 1.0] * rest,
+            [low] * 3 + [low if scaled else -torch.inf] * rest,
+            [high] * 3 + [high if scaled else torch.inf] * rest,
+        )
+        scale, lows, highs = (torch.tensor(row, device=self.device) for row in rows)
+        return scale, lows, highs
+
+    def _resolve_posture(self) -> tuple[torch.Tensor, torch.Tensor]:
+        """Return the posture, and a mask of joints that use the default position."""
+        given = resolve_values(
+            self._frame_cfg.posture or {},
+            self.target_names,
+            what="joint",
+            owner=self.entity.name,
+        )
+        values = [0.0 if value is None else value for value in given]
+        default = [value is None for value in given]
+        device = self.device
+        return torch.tensor(values, device=device), torch.tensor(default, device=device)
+
+
+class DifferentialIKAction(FrameAction):
+    """Action term that sets joint targets which bring a frame to its goal."""
+
+    cfg: DifferentialIKActionCfg
+
+    def __init__(self, name: str, cfg: DifferentialIKActionCfg, env: Env) -> None:
+        _check(cfg)
+        super().__init__(name, cfg, env)
+        self.cfg = cfg
+        # Joint positions of the current kinematics.
+        shape = (env.num_envs, len(self.target_names))
+        self._seen_pos = torch.zeros(shape, device=env.device)
+        position, orientation = cfg.position_weight, cfg.orientation_weight
+        weights = [position] * 3 + [orientation] * 3 * self._has_rotation
+        self._weights = torch.tensor(weights, device=env.device)
+        self._solve = DampedInverse(len(weights), cfg.damping, env.device)
+
+    def process_actions(self, actions: torch.Tensor) -> None:
+        """Set the goal of this step."""
+        super().process_actions(actions)
+        self._seen_pos.copy_(self._joint_pos())
+
+    def apply_actions(self) -> None:
+        """Move the joint targets one step towards the goal."""
+        # After a physics step the kinematics are those of its beginning, so the step
+        # starts from the joint positions at that time.
+        low, high = self._limits().unbind(dim=-1)
+        target = self._seen_pos + self._joint_step(low, high)
+        self._seen_pos.copy_(self._joint_pos())
+        torch.clamp(target, low, high, out=self.processed_action)
+        self._columns.write_all(self._field, self.processed_action)
 
     def _joint_step(self, low: torch.Tensor, high: torch.Tensor) -> torch.Tensor:
         """Return the change of joint positions between limits, (num_envs, joints)."""
@@ -244,62 +313,14 @@ class DifferentialIKAction(DrivenAction):
         largest = self.cfg.max_joint_step
         return step * (largest / longest.clamp(min=largest))
 
-    def _error(self) -> torch.Tensor:
-        """Return the pose error of the frame, shape (num_envs, 3 or 6)."""
-        error = self.goal_pos_w - self.frame.pos_w
-        if not self._has_rotation:
-            return error
-        turn = quat_box_minus(self.goal_quat_w, self.frame.quat_w)
-        return torch.cat((error, turn), dim=-1)
-
-    def _joint_pos(self) -> torch.Tensor:
-        return self._columns.read(self.entity.data.joint_pos)
-
     def _limits(self) -> torch.Tensor:
         data = self.entity.data
         soft = self.cfg.use_soft_limits
         limits = data.soft_joint_pos_limits if soft else data.joint_pos_limits
         return self._columns.read(limits)
 
-    def _posture_pos(self) -> torch.Tensor:
-        default = self._columns.read(self.entity.data.default_joint_pos)
-        return torch.where(self._keeps_default, default, self._posture)
 
-    # Construction.
-
-    def _joint_id(self, name: str) -> int:
-        model = self._env.sim.mj_model
-        return int(model.joint(f"{self.entity.name}/{name}").id)
-
-    def _action_bounds(self) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
-        """Return scale, lower and upper bound of each action dimension."""
-        cfg = self.cfg
-        low, high = cfg.clip or (-torch.inf, torch.inf)
-        rest = self.action_dim - 3
-        scaled = cfg.use_relative_mode
-        rows = (
-            [cfg.position_scale] * 3 + [cfg.rotation_scale if scaled else 1.0] * rest,
-            [low] * 3 + [low if scaled else -torch.inf] * rest,
-            [high] * 3 + [high if scaled else torch.inf] * rest,
-        )
-        scale, lows, highs = (torch.tensor(row, device=self.device) for row in rows)
-        return scale, lows, highs
-
-    def _resolve_posture(self) -> tuple[torch.Tensor, torch.Tensor]:
-        """Return the posture, and a mask of joints that use the default position."""
-        given = resolve_values(
-            self.cfg.posture or {},
-            self.target_names,
-            what="joint",
-            owner=self.entity.name,
-        )
-        values = [0.0 if value is None else value for value in given]
-        default = [value is None for value in given]
-        device = self.device
-        return torch.tensor(values, device=device), torch.tensor(default, device=device)
-
-
-def _check(cfg: DifferentialIKActionCfg) -> None:
+def _check_frame(cfg: FrameActionCfg) -> None:
     """Raise for invalid values."""
     choices = (
         ("command_type", cfg.command_type, _COMMAND_TYPES),
@@ -308,6 +329,12 @@ def _check(cfg: DifferentialIKActionCfg) -> None:
     for field, value, valid in choices:
         if value not in valid:
             raise ValueError(f"{field} is {value!r}. {suggest(value, valid)}")
+    if cfg.clip is not None and not cfg.clip[0] <= cfg.clip[1]:
+        raise ValueError(f"clip is {cfg.clip}; low is above high.")
+
+
+def _check(cfg: DifferentialIKActionCfg) -> None:
+    """Raise for invalid values."""
     if not cfg.damping > 0.0:
         raise ValueError(f"damping is {cfg.damping}; it has to be positive.")
     if cfg.limit_rounds < 0:
@@ -319,8 +346,6 @@ def _check(cfg: DifferentialIKActionCfg) -> None:
     for field in ("position_weight", "orientation_weight", "posture_weight"):
         if not getattr(cfg, field) >= 0.0:
             raise ValueError(f"{field}={getattr(cfg, field)} has to be 0 or more.")
-    if cfg.clip is not None and not cfg.clip[0] <= cfg.clip[1]:
-        raise ValueError(f"clip is {cfg.clip}; low is above high.")
 
 
 def _joints_that_move(body: int, model: mujoco.MjModel) -> set[int]:

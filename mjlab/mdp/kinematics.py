@@ -1,5 +1,6 @@
-"""Pose and Jacobian of a body, site or geom frame, and a damped inverse."""
+"""Pose and Jacobian of a frame, inertia of joints, and solvers of small systems."""
 
+from itertools import product
 from typing import Literal
 
 import mujoco
@@ -153,7 +154,7 @@ class DampedInverse:
             error = error - (jacobian * pull.unsqueeze(1)).sum(dim=-1)
         products = jacobian.unsqueeze(2) * jacobian.unsqueeze(1)
         normal = products.sum(dim=-1).add_(self._damping)
-        solution = self._eliminate(torch.cat((normal, error.unsqueeze(-1)), dim=-1))
+        solution = solve_positive(normal, error.unsqueeze(-1), self._identity)[..., 0]
         across = jacobian.transpose(1, 2).contiguous()
         step = (across * solution.unsqueeze(1)).sum(dim=-1)
         return step if pull is None else step + pull
@@ -182,21 +183,61 @@ class DampedInverse:
         free_pull = None if pull is None else pull.masked_fill(held, 0.0)
         return self(free, left, free_pull) + values
 
-    def _eliminate(self, system: torch.Tensor) -> torch.Tensor:
-        """Solve systems by Gauss-Jordan elimination, in place.
 
-        Elimination without pivoting is stable here, because the matrices are symmetric
-        and positive definite.
+class JointInertia:
+    """Inertia matrix of some joints, from MuJoCo's sparse matrix of all of them."""
+
+    def __init__(self, env: Env, joint_ids: list[int]) -> None:
+        """Find the entries.
 
         Args:
-            system: Matrix and right-hand side, shape (num_envs, size, size + 1).
-
-        Returns:
-            Solutions, shape (num_envs, size).
+            env: The environment.
+            joint_ids: Hinge and slide joints of the compiled model.
         """
-        for k in range(self._identity.shape[0]):
-            pivot_row = system[:, k] / system[:, k, k : k + 1]
-            # The pivot row itself is replaced by the normalised row.
-            factors = system[:, :, k] - self._identity[k]
-            system.addcmul_(factors.unsqueeze(-1), pivot_row.unsqueeze(1), value=-1.0)
-        return system[:, :, -1]
+        model = env.sim.mj_model
+        self._sim = env.sim
+        self.dofs = Columns.of(model.jnt_dofadr[joint_ids].tolist(), env.device)
+        """Degrees of freedom of the joints."""
+        entries, present = [], []
+        for row, column in product(self.dofs.ids.tolist(), repeat=2):
+            start = int(model.M_rowadr[max(row, column)])
+            stop = start + int(model.M_rownnz[max(row, column)])
+            columns = model.M_colind[start:stop].tolist()
+            has_entry = min(row, column) in columns
+            place = columns.index(min(row, column)) if has_entry else 0
+            entries.append(start + place)
+            present.append(float(has_entry))
+        shape = (len(joint_ids), len(joint_ids))
+        self._entries = torch.tensor(entries, device=env.device)
+        self._present = torch.tensor(present, device=env.device).view(shape)
+
+    def read(self) -> torch.Tensor:
+        """Return the inertia, shape (num_envs, joints, joints), kg m² or kg."""
+        found = self._sim.data.M.index_select(1, self._entries)
+        return found.unflatten(1, tuple(self._present.shape)) * self._present
+
+
+def solve_positive(
+    matrix: torch.Tensor, right: torch.Tensor, identity: torch.Tensor
+) -> torch.Tensor:
+    """Solve small systems by Gauss-Jordan elimination, without a solver library.
+
+    Elimination without pivoting is stable here, because the matrices are symmetric and
+    positive definite.
+
+    Args:
+        matrix: Shape (num_envs, size, size).
+        right: Right-hand sides, shape (num_envs, size, n).
+        identity: Identity matrix, shape (size, size).
+
+    Returns:
+        Solutions, shape (num_envs, size, n).
+    """
+    size = identity.shape[0]
+    system = torch.cat((matrix, right), dim=-1)
+    for k in range(size):
+        pivot_row = system[:, k] / system[:, k, k : k + 1]
+        # The pivot row itself is replaced by the normalised row.
+        factors = system[:, :, k] - identity[k]
+        system.addcmul_(factors.unsqueeze(-1), pivot_row.unsqueeze(1), value=-1.0)
+    return system[:, :, size:]

@@ -1,4 +1,4 @@
-"""Sensors: MuJoCo sensors, contacts, ray casting, terrain height and cameras."""
+"""Sensors: MuJoCo sensors, contacts, frames, ray casting, heights and cameras."""
 
 from mjlab.sensor.binding import bind_sensors as bind_sensors
 from mjlab.sensor.camera import CameraData as CameraData
@@ -10,9 +10,20 @@ from mjlab.sensor.contact import ContactSensorCfg as ContactSensorCfg
 from mjlab.sensor.contact_data import AirTime as AirTime
 from mjlab.sensor.contact_data import ContactData as ContactData
 from mjlab.sensor.contact_data import ContactFieldError as ContactFieldError
+from mjlab.sensor.frame_transformer import FrameCfg as FrameCfg
+from mjlab.sensor.frame_transformer import FrameTransformer as FrameTransformer
+from mjlab.sensor.frame_transformer import FrameTransformerCfg as FrameTransformerCfg
+from mjlab.sensor.frame_transformer import FrameTransformerData as FrameTransformerData
+from mjlab.sensor.imu import Imu as Imu
+from mjlab.sensor.imu import ImuCfg as ImuCfg
+from mjlab.sensor.imu import ImuData as ImuData
+from mjlab.sensor.joint_wrench import JointWrenchData as JointWrenchData
+from mjlab.sensor.joint_wrench import JointWrenchSensor as JointWrenchSensor
+from mjlab.sensor.joint_wrench import JointWrenchSensorCfg as JointWrenchSensorCfg
 from mjlab.sensor.native import MujocoSensor as MujocoSensor
 from mjlab.sensor.native import MujocoSensorCfg as MujocoSensorCfg
 from mjlab.sensor.objects import ObjRef as ObjRef
+from mjlab.sensor.objects import OffsetCfg as OffsetCfg
 from mjlab.sensor.objects import SensorError as SensorError
 from mjlab.sensor.patterns import GridPatternCfg as GridPatternCfg
 from mjlab.sensor.patterns import LidarPatternCfg as LidarPatternCfg

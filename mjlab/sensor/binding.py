@@ -22,6 +22,7 @@ def bind_sensors(cfgs: Sequence[SensorCfg], sim: Simulation) -> dict[str, Sensor
     Ray casters and cameras share one renderer; contact sensors share one pool.
     """
     model = sim.mj_model
+    cfgs = [cfg.in_model(model) for cfg in cfgs]
     contacts = [c.part(model) for c in cfgs if isinstance(c, ContactSensorCfg)]
     pool = ContactPool(contacts, sim) if contacts else None
     eyes = [c for c in cfgs if isinstance(c, CameraSensorCfg)]

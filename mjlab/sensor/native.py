@@ -1,5 +1,6 @@
 """Sensors that MuJoCo computes itself: found in the model, or added by config."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import mujoco
@@ -171,6 +172,28 @@ class MujocoSensor(Sensor):
     def state(self) -> dict[str, torch.Tensor]:
         """Return nothing: the engine's snapshot holds the readings."""
         return {}
+
+
+class SensorBlock:
+    """Readings of MuJoCo sensors of one type that were added one after the other."""
+
+    def __init__(self, names: Sequence[str], sim: Simulation) -> None:
+        """Find the sensors in the compiled model."""
+        sensors = [sim.mj_model.sensor(name) for name in names]
+        self._name = names[0]
+        self._sim = sim
+        ids = [int(sensor.id) for sensor in sensors]
+        self._stage = Stage(int(sim.mj_model.sensor_needstage[ids].max()))
+        starts = [int(sensor.adr[0]) for sensor in sensors]
+        dim = int(sensors[0].dim[0])
+        assert starts == list(range(starts[0], starts[0] + dim * len(names), dim))
+        block = sim.engine.data("sensordata")[:, starts[0] : starts[-1] + dim]
+        self._values = block.unflatten(1, (len(names), dim))
+
+    def read(self) -> torch.Tensor:
+        """Return the live readings, shape (num_envs, sensors, dim)."""
+        self._sim.data.require(self._name, self._stage)
+        return self._values
 
 
 def _kind_of(name: str, sensor_type: str) -> _Kind:

@@ -5,8 +5,10 @@ from dataclasses import dataclass
 from typing import Any, Literal, get_args
 
 import mujoco
+import numpy as np
 
 from mjlab.names import UnknownNameError, find_name, suggest
+from mjlab.settings import Config
 
 ObjType = Literal[
     "body", "xbody", "joint", "geom", "site", "camera", "tendon", "actuator", "mesh"
@@ -35,6 +37,45 @@ class ObjRef:
     def full_name(self) -> str:
         """Name in the compiled scene."""
         return self.name if self.entity is None else f"{self.entity}/{self.name}"
+
+
+class OffsetCfg(Config):
+    """Pose of a frame in the frame that it is fixed to."""
+
+    pos: tuple[float, float, float] = (0.0, 0.0, 0.0)
+    """Position, m."""
+
+    rot: tuple[float, float, float, float] = (1.0, 0.0, 0.0, 0.0)
+    """Orientation, wxyz."""
+
+
+def add_site(
+    spec: mujoco.MjSpec, name: str, ref: ObjRef, offset: OffsetCfg, sensor: str
+) -> ObjRef:
+    """Return the site `ref`, or a new site at an offset from the body `ref`.
+
+    Args:
+        spec: The scene.
+        name: Name of the new site.
+        ref: Body or site. The frame of a body is its link frame.
+        offset: Pose of the new site; a site keeps its own pose.
+        sensor: Name of the sensor, for messages.
+    """
+    require_object(spec, ref, sensor)
+    if ref.type == "site" and offset == OffsetCfg():
+        return ref
+    if ref.type not in ("body", "xbody"):
+        raise SensorError(
+            f"Sensor {sensor!r}: {ref.full_name!r} is a {ref.type}; it has to be a "
+            "body, or a site without an offset."
+        )
+    if not np.linalg.norm(offset.rot) > 0.0:
+        raise SensorError(
+            f"Sensor {sensor!r}: rot={offset.rot} is no orientation; the quaternion "
+            "needs a length above 0."
+        )
+    spec.body(ref.full_name).add_site(name=name, pos=offset.pos, quat=offset.rot)
+    return ObjRef(type="site", name=name)
 
 
 def object_names(spec: mujoco.MjSpec, kind: ObjType) -> list[str]:

@@ -2,10 +2,14 @@
 
 import math
 from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any, Literal, Self
 
+import mujoco
 import numpy as np
 
+from mjlab.names import find_name
 from mjlab.settings import Config
 
 Vec3 = tuple[float, float, float]
@@ -21,6 +25,16 @@ class PatternCfg(Config, ABC):
     @abstractmethod
     def rays(self) -> tuple[np.ndarray, np.ndarray]:
         """Starts and unit directions in the sensor's frame, both of shape (rays, 3)."""
+
+    def check(self, spec: mujoco.MjSpec) -> None:
+        """Raise if a setting is out of range, or names nothing in the scene."""
+        del spec  # Only a pattern that names an element needs it.
+        self.rays()
+
+    def in_model(self, model: mujoco.MjModel) -> "PatternCfg":
+        """Return the pattern with the settings that the compiled model determines."""
+        del model
+        return self
 
 
 class GridPatternCfg(PatternCfg):
@@ -90,22 +104,92 @@ class PinholePatternCfg(PatternCfg):
     """A `camera` looks along -z with y up, as MuJoCo's cameras do; a `body` looks along
     +x with z up."""
 
+    intrinsics: tuple[float, float, float, float] | None = None
+    """Focal lengths and principal point (fx, fy, cx, cy) of a calibrated camera,
+    pixels, instead of `fovy`. The centre of the upper left pixel is at (0.5, 0.5)."""
+
+    camera: str | None = None
+    """Camera of the scene, such as "robot/front", whose resolution and lens the pattern
+    has, instead of `width`, `height`, `fovy` and `intrinsics`."""
+
+    @classmethod
+    def from_mujoco_camera(cls, camera_name: str, **more: Any) -> Self:
+        """Return the pattern of a camera of the scene; named as in mjlab 1.6."""
+        return cls(camera=camera_name, **more)
+
+    @classmethod
+    def from_intrinsic_matrix(
+        cls, intrinsic_matrix: Sequence[float], width: int, height: int, **more: Any
+    ) -> Self:
+        """Return the pattern of a camera matrix; named as in mjlab 1.6.
+
+        Args:
+            intrinsic_matrix: Camera matrix by rows: fx, 0, cx, 0, fy, cy, 0, 0, 1.
+            width: Image width, pixels.
+            height: Image height, pixels.
+            **more: Other fields.
+        """
+        matrix = np.asarray(intrinsic_matrix, dtype=float).reshape(-1)
+        holds = matrix.size == 9 and not matrix[[1, 3, 6, 7]].any() and matrix[8] == 1.0
+        _require(holds, "intrinsic_matrix", list(intrinsic_matrix))
+        fx, _, cx, _, fy, cy = matrix[:6].tolist()
+        return cls(width=width, height=height, intrinsics=(fx, fy, cx, cy), **more)
+
+    def check(self, spec: mujoco.MjSpec) -> None:
+        """Raise if a setting is out of range, or the camera does not exist."""
+        if self.camera is None:
+            self.rays()
+        else:
+            names = [camera.name for camera in spec.cameras if camera.name]
+            find_name(self.camera, names, what="camera")
+
+    def in_model(self, model: mujoco.MjModel) -> "PinholePatternCfg":
+        """Return the pattern with the resolution and the lens of its camera."""
+        if self.camera is None:
+            return self
+        index = model.camera(self.camera).id
+        width, height = model.cam_resolution[index].tolist()
+        if width * height == 1:
+            raise PatternError(
+                f"The camera {self.camera!r} has a resolution of 1 x 1; set "
+                "`resolution` in its model file."
+            )
+        size = model.cam_sensorsize[index]
+        lens = {"fovy": float(model.cam_fovy[index])}
+        if size.all():
+            per_length = np.array([width, height]) / size
+            focal, shift = model.cam_intrinsic[index].reshape(2, 2) * per_length
+            center = np.array([width, height]) / 2.0 - shift
+            lens = {"intrinsics": (*focal.tolist(), *center.tolist())}
+        return replace(self, camera=None, width=width, height=height, **lens)
+
     def rays(self) -> tuple[np.ndarray, np.ndarray]:
         """Starts and unit directions."""
+        if self.camera is not None:
+            raise PatternError(
+                f"The rays of the camera {self.camera!r} are known only in the "
+                "compiled model: call `in_model` first."
+            )
         _require(self.width > 0, "width", self.width)
         _require(self.height > 0, "height", self.height)
-        _require(0.0 < self.fovy < 180.0, "fovy", self.fovy)
         _require(self.axes in ("camera", "body"), "axes", self.axes)
-        half = math.tan(math.radians(self.fovy) / 2.0)
-        column = (np.arange(self.width) + 0.5) / self.width * 2.0 - 1.0
-        row = 1.0 - (np.arange(self.height) + 0.5) / self.height * 2.0
-        up, right = np.meshgrid(
-            row * half, column * half * self.width / self.height, indexing="ij"
-        )
+        fx, fy, cx, cy = self._intrinsics()
+        right = (np.arange(self.width) + 0.5 - cx) / fx
+        up = (cy - np.arange(self.height) - 0.5) / fy
+        up, right = np.meshgrid(up, right, indexing="ij")
         ahead = np.ones_like(up)
         axes = (right, up, -ahead) if self.axes == "camera" else (ahead, -right, up)
         directions = np.stack(axes, axis=-1).reshape(-1, 3)
         return np.zeros_like(directions), _unit(directions)
+
+    def _intrinsics(self) -> tuple[float, float, float, float]:
+        """Return the focal lengths and the principal point, pixels."""
+        if self.intrinsics is not None:
+            _require(min(self.intrinsics[:2]) > 0.0, "intrinsics", self.intrinsics)
+            return self.intrinsics
+        _require(0.0 < self.fovy < 180.0, "fovy", self.fovy)
+        focal = self.height / 2.0 / math.tan(math.radians(self.fovy) / 2.0)
+        return focal, focal, self.width / 2.0, self.height / 2.0
 
 
 class LidarPatternCfg(PatternCfg):

@@ -69,7 +69,11 @@ class RayCastSensorCfg(SensorCfg):
                 f"Sensor {self.name!r}: max_distance={self.max_distance} has to be "
                 "positive."
             )
-        self.pattern.rays()
+        self.pattern.check(spec)
+
+    def in_model(self, model: mujoco.MjModel) -> "RayCastSensorCfg":
+        """Return the configuration with the pattern in the compiled model."""
+        return dataclasses.replace(self, pattern=self.pattern.in_model(model))
 
     def bind(self, context: SensorContext) -> "RayCastSensor":
         """Make the sensor."""

@@ -88,6 +88,11 @@ class SensorCfg(Config, ABC):
     def edit_spec(self, spec: mujoco.MjSpec) -> None:
         """Add the sensor's elements to the scene, and check its references."""
 
+    def in_model(self, model: mujoco.MjModel) -> "SensorCfg":
+        """Return the configuration with the settings that the model determines."""
+        del model
+        return self
+
     @abstractmethod
     def bind(self, context: SensorContext) -> Sensor:
         """Make the sensor for a simulation of that scene. `bind_sensors` calls it."""

@@ -199,25 +199,22 @@ _OTHERWISE: dict[str, tuple[str, str]] = {
     "BoxFlatTerrainCfg": ("mjlab.terrain.FlatCfg", ""),
     "BoxInvertedPyramidStairsTerrainCfg": (
         "mjlab.terrain.InvertedPyramidStairsCfg",
-        "without holes",
+        "",
     ),
     "BoxNarrowBeamsTerrainCfg": (
-        "mjlab.tasks.velocity.NarrowBeamsCfg",
-        "along x and y, not in all directions",
+        "mjlab.terrain.RadialBeamsCfg",
+        "beams at height 0, as the ground around them",
     ),
     "BoxNestedRingsTerrainCfg": ("mjlab.tasks.velocity.NestedRingsCfg", ""),
-    "BoxOpenStairsTerrainCfg": (
-        "mjlab.tasks.velocity.OpenStairsCfg",
-        "ascending stairs only",
-    ),
-    "BoxPyramidStairsTerrainCfg": ("mjlab.terrain.PyramidStairsCfg", "without holes"),
+    "BoxOpenStairsTerrainCfg": ("mjlab.terrain.OpenStairsCfg", "above a floor"),
+    "BoxPyramidStairsTerrainCfg": ("mjlab.terrain.PyramidStairsCfg", ""),
     "BoxRandomGridTerrainCfg": (
         "mjlab.terrain.RandomGridCfg",
         "heights of `num_levels`; equal neighbours are merged",
     ),
     "BoxRandomSpreadTerrainCfg": (
-        "mjlab.tasks.velocity.RandomBoxesCfg",
-        "axis-aligned boxes",
+        "mjlab.terrain.RandomSpreadCfg",
+        "always with a floor",
     ),
     "BoxRandomStairsTerrainCfg": ("mjlab.tasks.velocity.RandomStairsCfg", ""),
     "BoxSteppingStonesTerrainCfg": ("mjlab.terrain.SteppingStonesCfg", ""),
@@ -664,7 +661,7 @@ _FIELDS: dict[str, dict[str, Replacement]] = {
     },
     "ObservationTermCfg": {
         **{name: row for name, row in _LAGS.items() if "lag" not in name},
-        "delay_per_env": _To("", f"{_OMIT}: each world has its own lag"),
+        "delay_per_env": _To("delay", "`DelayCfg(per_world=...)`"),
     },
     "SceneEntityCfg": {
         f"{kind}_ids": _To("", _SELECTED)

@@ -118,6 +118,10 @@ class DelayCfg(Config):
     """Distribute the worlds' updates over the period, instead of updating all worlds
     the same number of steps after their reset."""
 
+    per_world: bool = True
+    """Draw a lag for each world. Otherwise all worlds of a process have the lag of its
+    first world, which its resets draw again."""
+
 
 class DelayBuffer:
     """Returns values a number of steps after they were appended.
@@ -153,6 +157,7 @@ class DelayBuffer:
         self._hold_prob = cfg.hold_prob
         self._period = max(1, cfg.update_period)
         self._has_phase = cfg.per_world_phase and self._period > 1
+        self._per_world = cfg.per_world
         self._rng, self._stream = rng, stream
         num_envs, device = rng.num_envs, rng.device
         self._history = HistoryBuffer(num_envs, shape, cfg.max_lag + 1, device, dtype)
@@ -166,7 +171,7 @@ class DelayBuffer:
     @property
     def lags(self) -> torch.Tensor:
         """Present lag of each world, in steps, shape (num_envs,), int64."""
-        return self._lags
+        return self._lags if self._per_world else self._lags[:1].expand_as(self._lags)
 
     def append_and_read(
         self, value: torch.Tensor, mask: torch.Tensor | None = None
@@ -185,7 +190,7 @@ class DelayBuffer:
 
     def read(self) -> torch.Tensor:
         """Return the delayed value, shape (num_envs, ...), without appending."""
-        return self._history.values[self._worlds, self._lags]
+        return self._history.values[self._worlds, self.lags]
 
     def set_lags(self, mask: torch.Tensor, lags: torch.Tensor | int) -> None:
         """Set the lags of the worlds in `mask` until their next update.

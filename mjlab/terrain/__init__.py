@@ -1,9 +1,14 @@
 """The ground: a plane, or a grid of terrain tiles of increasing difficulty."""
 
 from mjlab.terrain.boxes import FlatCfg as FlatCfg
+from mjlab.terrain.boxes import GapCfg as GapCfg
 from mjlab.terrain.boxes import InvertedPyramidStairsCfg as InvertedPyramidStairsCfg
+from mjlab.terrain.boxes import OpenStairsCfg as OpenStairsCfg
+from mjlab.terrain.boxes import PitCfg as PitCfg
 from mjlab.terrain.boxes import PyramidStairsCfg as PyramidStairsCfg
+from mjlab.terrain.boxes import RadialBeamsCfg as RadialBeamsCfg
 from mjlab.terrain.boxes import RandomGridCfg as RandomGridCfg
+from mjlab.terrain.boxes import RandomSpreadCfg as RandomSpreadCfg
 from mjlab.terrain.boxes import SteppingStonesCfg as SteppingStonesCfg
 from mjlab.terrain.config import FlatPatchCfg as FlatPatchCfg
 from mjlab.terrain.config import SubTerrainCfg as SubTerrainCfg

@@ -2,9 +2,14 @@
 
 from mjlab.terrain.boxes import (
     FlatCfg,
+    GapCfg,
     InvertedPyramidStairsCfg,
+    OpenStairsCfg,
+    PitCfg,
     PyramidStairsCfg,
+    RadialBeamsCfg,
     RandomGridCfg,
+    RandomSpreadCfg,
     SteppingStonesCfg,
 )
 from mjlab.terrain.config import SubTerrainCfg, TerrainGeneratorCfg
@@ -71,6 +76,11 @@ def all_terrains(*, curriculum: bool = False) -> TerrainGeneratorCfg:
         wave=WaveCfg(),
         discrete_obstacles=DiscreteObstaclesCfg(),
         perlin=PerlinCfg(),
+        open_stairs_inv=OpenStairsCfg(),
+        random_spread=RandomSpreadCfg(),
+        radial_beams=RadialBeamsCfg(),
+        gap=GapCfg(),
+        pit=PitCfg(),
     )
 
 

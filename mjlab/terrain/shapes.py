@@ -19,7 +19,7 @@ SAME_HEIGHT = 1e-9
 
 
 class TerrainBlock(NamedTuple):
-    """An axis-aligned solid in the tile frame, m, down to `bottom` or the ground."""
+    """An upright box in the tile frame, m, down to `bottom` or the ground."""
 
     x_min: float
     x_max: float
@@ -27,14 +27,43 @@ class TerrainBlock(NamedTuple):
     y_max: float
     top: float
     bottom: float = -np.inf
+    yaw: float = 0.0
+    """Rotation about the block's vertical axis, rad; the sides are those at yaw 0."""
+
+    @property
+    def centre(self) -> tuple[float, float]:
+        """Position of the vertical axis along x and y."""
+        return (self.x_min + self.x_max) / 2, (self.y_min + self.y_max) / 2
+
+    @property
+    def half_extent(self) -> Size:
+        """Half the extent along the axes of the tile, with the rotation."""
+        x, y = (self.x_max - self.x_min) / 2, (self.y_max - self.y_min) / 2
+        if self.yaw == 0.0:
+            return x, y
+        cos, sin = abs(np.cos(self.yaw)), abs(np.sin(self.yaw))
+        return float(cos * x + sin * y), float(sin * x + cos * y)
+
+    def contains(self, x: np.ndarray | float, y: np.ndarray | float) -> np.ndarray:
+        """Return whether points lie on the block's footprint, bool."""
+        if self.yaw != 0.0:
+            centre_x, centre_y = self.centre
+            cos, sin = np.cos(self.yaw), np.sin(self.yaw)
+            x, y = x - centre_x, y - centre_y
+            x, y = centre_x + cos * x + sin * y, centre_y + cos * y - sin * x
+        along_x = (self.x_min <= x) & (x <= self.x_max)
+        return np.asarray(along_x & (self.y_min <= y) & (y <= self.y_max))
 
     def covers(self, other: "TerrainBlock") -> bool:
         """Return whether this block hides the whole surface of `other`."""
+        if self.yaw != 0.0:
+            return False
+        (x, y), (half_x, half_y) = other.centre, other.half_extent
         return (
-            self.x_min <= other.x_min + SAME_HEIGHT
-            and self.x_max >= other.x_max - SAME_HEIGHT
-            and self.y_min <= other.y_min + SAME_HEIGHT
-            and self.y_max >= other.y_max - SAME_HEIGHT
+            self.x_min <= x - half_x + SAME_HEIGHT
+            and self.x_max >= x + half_x - SAME_HEIGHT
+            and self.y_min <= y - half_y + SAME_HEIGHT
+            and self.y_max >= y + half_y - SAME_HEIGHT
             and self.top >= other.top - SAME_HEIGHT
         )
 
@@ -67,11 +96,7 @@ class Tile:
         """Return the surface height at a point of the tile frame, m."""
         if self.heights is not None:
             return _interpolate(self.heights, self.size, x, y)
-        return max(
-            block.top
-            for block in self.blocks
-            if block.x_min <= x <= block.x_max and block.y_min <= y <= block.y_max
-        )
+        return max(block.top for block in self.blocks if block.contains(x, y))
 
     def raster(self, resolution: float) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Return the surface on a grid: x (nx,), y (ny,), heights (ny, nx), tile frame.
@@ -92,10 +117,13 @@ class Tile:
         )
         heights = np.full((y.size, x.size), -np.inf)
         for block in self.blocks:
-            rows = (y >= block.y_min) & (y <= block.y_max)
-            columns = (x >= block.x_min) & (x <= block.x_max)
+            (centre_x, centre_y), (half_x, half_y) = block.centre, block.half_extent
+            rows = np.abs(y - centre_y) <= half_y
+            columns = np.abs(x - centre_x) <= half_x
+            inside = block.contains(x[None, columns], y[rows, None])
             seen = heights[np.ix_(rows, columns)]
-            heights[np.ix_(rows, columns)] = np.maximum(seen, block.top)
+            raised = np.where(inside, np.maximum(seen, block.top), seen)
+            heights[np.ix_(rows, columns)] = raised
         return x, y, heights
 
 

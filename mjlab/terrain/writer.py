@@ -148,6 +148,7 @@ class _TileWriter:
                 type=mujoco.mjtGeom.mjGEOM_BOX,
                 pos=(low + high) / 2 + [*centre, 0.0],
                 size=(high - low) / 2,
+                quat=[np.cos(block.yaw / 2), 0.0, 0.0, np.sin(block.yaw / 2)],
                 rgba=color,
                 **self._contact,
             )

@@ -14,6 +14,7 @@ from mjlab.actuator import (
     DelayCfg,
     IdealPdActuatorCfg,
     LearnedActuatorCfg,
+    LearnedLstmActuatorCfg,
     MotorActuatorCfg,
     PdActuatorCfg,
     PositionActuatorCfg,
@@ -180,6 +181,101 @@ def test_reset_clears_the_history_of_its_worlds_only(tmp_path):
     assert world.ctrl("elbow").tolist() == [7.0, 10.0, 7.0]
 
 
+# Networks with memory.
+
+
+class Recurrent(torch.nn.Module):
+    """Network of two LSTM layers and a linear output, as Isaac Lab's networks."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.lstm = torch.nn.LSTM(2, 8, num_layers=2, batch_first=True)
+        self.head = torch.nn.Linear(8, 1)
+
+    def forward(
+        self, inputs: torch.Tensor, memory: tuple[torch.Tensor, torch.Tensor]
+    ) -> tuple[torch.Tensor, tuple[torch.Tensor, torch.Tensor]]:
+        output, memory = self.lstm(inputs, memory)
+        return self.head(output[:, -1]), memory
+
+
+def recurrent(tmp_path) -> tuple[Recurrent, str]:
+    torch.manual_seed(3)
+    network, path = Recurrent(), tmp_path / "lstm.pt"
+    torch.jit.script(network).save(str(path))
+    return network, str(path)
+
+
+def lstm_by_hand(network: Recurrent, samples: np.ndarray) -> list[float]:
+    """Outputs for a sequence of inputs, shape (steps, 2), by the equations."""
+    weights = {k: v.double().numpy() for k, v in network.state_dict().items()}
+    sigmoid = lambda x: 1.0 / (1.0 + np.exp(-x))  # noqa: E731
+    hidden, cells = np.zeros((2, 8)), np.zeros((2, 8))
+    outputs = []
+    for sample in samples:
+        value = sample
+        for layer in range(2):
+            w_in, w_past, b_in, b_past = (
+                weights[f"lstm.{name}_l{layer}"]
+                for name in ("weight_ih", "weight_hh", "bias_ih", "bias_hh")
+            )
+            gates = w_in @ value + b_in + w_past @ hidden[layer] + b_past
+            enter, forget, new, leave = gates.reshape(4, 8)
+            cells[layer] *= sigmoid(forget)
+            cells[layer] += sigmoid(enter) * np.tanh(new)
+            value = hidden[layer] = sigmoid(leave) * np.tanh(cells[layer])
+        outputs.append(
+            float(weights["head.weight"][0] @ value + weights["head.bias"][0])
+        )
+    return outputs
+
+
+def test_an_lstm_motor_follows_the_equations_and_forgets_at_a_reset(tmp_path):
+    network, file = recurrent(tmp_path)
+    cfg = LearnedLstmActuatorCfg(
+        target_names_expr=ALL,
+        network_file=file,
+        pos_scale=2.0,
+        vel_scale=0.5,
+        torque_scale=3.0,
+        effort_limit={"elbow": 0.2, "shoulder": 100.0},
+    )
+    world = World(cfg, num_envs=3)
+    samples, efforts = [], []
+    for step in range(8):
+        if step == 5:
+            world.set.reset(torch.tensor([False, True, False]))
+        world.place(np.random.default_rng(step))
+        world.targets.joint_effort.zero_()
+        world.set.apply(world.targets)
+        position, velocity = world.joint_state()
+        error = 2.0 * (world.targets.joint_pos - position)
+        samples.append(torch.stack((error, 0.5 * velocity), dim=2).double().numpy())
+        efforts.append([world.ctrl(name).tolist() for name in ("shoulder", "elbow")])
+    for env in range(3):
+        start = 5 if env == 1 else 0
+        for joint in range(2):
+            inputs = np.array([sample[env, joint] for sample in samples[start:]])
+            expected = 3.0 * np.array(lstm_by_hand(network, inputs))
+            if joint == 1:
+                expected = expected.clip(-0.2, 0.2)
+            found = [effort[joint][env] for effort in efforts[start:]]
+            np.testing.assert_allclose(found, expected, atol=1e-5)
+
+
+def test_a_network_that_is_no_lstm_is_named(tmp_path):
+    file = save(perceptron(), tmp_path / "net.pt")
+    cfg = LearnedLstmActuatorCfg(target_names_expr=ALL, network_file=file)
+    with pytest.raises(ActuatorError, match=r"contains no LSTM; use LearnedActuator"):
+        World(cfg)
+    _, file = recurrent(tmp_path)
+    cfg = LearnedLstmActuatorCfg(
+        target_names_expr=ALL, network_file=file, input_idx=(0, 1)
+    )
+    with pytest.raises(ActuatorError, match=r"input_idx is \(0, 1\); it has to be"):
+        World(cfg)
+
+
 def test_onnx_network_equals_the_torchscript_one(tmp_path):
     onnx = pytest.importorskip("onnx")
     pytest.importorskip("onnxruntime")
@@ -297,6 +393,7 @@ def every_kind(tmp_path, num_envs: int) -> World:
     servo = {"stiffness": 3.0, "damping": 0.2, "share_targets": True}
     lagged = DelayCfg(min_lag=0, max_lag=3, update_period=2, hold_prob=0.5)
     file = save(perceptron(), tmp_path / "net.pt")
+    _, lstm = recurrent(tmp_path)
     return World(
         PositionActuatorCfg(target_names_expr=ALL, effort_limit=9.0, **servo),
         PdActuatorCfg(target_names_expr=("elbow",), delay=lagged, **servo),
@@ -310,6 +407,9 @@ def every_kind(tmp_path, num_envs: int) -> World:
         ),
         LearnedActuatorCfg(
             target_names_expr=ALL, network_file=file, share_targets=True
+        ),
+        LearnedLstmActuatorCfg(
+            target_names_expr=ALL, network_file=lstm, share_targets=True
         ),
         num_envs=num_envs,
         vary=("actuator_gainprm", "actuator_biasprm", "actuator_forcerange"),

@@ -17,6 +17,7 @@ from mjlab.mdp.randomize.inertia import principal_axes
 from mjlab.scene import SceneEntityCfg
 from mjlab.tensors.math import quat_to_matrix
 from tests.worlds.fake_env import FakeEnv
+from tests.worlds.physics_env import from_xml
 from tests.worlds.small_world import BODIES, row, rows_equal, small_world
 
 OBJ = mujoco.mjtObj
@@ -177,6 +178,58 @@ def test_any_field_is_randomised_by_its_name():
     assert env.sim.model.jnt_solref[:, left, 1].tolist() == [1.0] * 4
 
 
+COUPLED = """
+<mujoco>
+  <option timestep="0.002" gravity="0 0 0"/>
+  <worldbody>
+    <body name="base">
+      <body name="a"><joint name="a" axis="0 0 1"/>
+        <geom size=".1" pos=".2 0 0" mass="1" contype="0" conaffinity="0"/></body>
+      <body name="b" pos="0 1 0"><joint name="b" axis="0 0 1"/>
+        <geom size=".1" pos=".2 0 0" mass="1" contype="0" conaffinity="0"/></body>
+    </body>
+  </worldbody>
+  <equality>
+    <joint name="gear" joint1="a" joint2="b" polycoef="0 1 0 0 0"/>
+    <joint name="other" joint1="a" polycoef="0 1 0 0 0" active="false"/>
+  </equality>
+</mujoco>
+"""
+
+
+def test_equality_constraints_are_varied_as_mujoco_c_computes_them():
+    gear = body(equality_names="gear")
+    terms = {
+        "spring": cfg(
+            dr.equality_solref,
+            ranges={0: (-90.0, -30.0), 1: (-2.0, -1.0)},
+            asset_cfg=gear,
+        ),
+        "offset": cfg(dr.equality_data, ranges=(-0.2, 0.2), axes=(0,), asset_cfg=gear),
+    }
+    coupled = from_xml(COUPLED)
+    env = small_world(4, vary=required_fields(terms), entity=coupled)
+    events = EventManager(terms, env)  # type: ignore[arg-type]
+    apply(env, events, 0, 1, 2)
+    model = copy.copy(env.sim.mj_model)
+    springs, offsets = env.sim.model.eq_solref[:, 0], env.sim.model.eq_data[:, 0, 0]
+    assert len({*springs[:, 0].tolist()}) == len({*offsets.tolist()}) == 4
+    assert rows_equal(
+        env.sim.model.eq_solref[:, 1:], env.sim.default("eq_solref")[1:].expand(4, 1, 2)
+    ).all()
+    env.sim.data.qpos[:, 1] = 0.5
+    for _ in range(20):
+        env.sim.step()
+    for world in range(4):
+        model.eq_solref[0] = springs[world].numpy()
+        model.eq_data[0, 0] = float(offsets[world])
+        data = mujoco.MjData(model)
+        data.qpos[1] = 0.5
+        mujoco.mj_step(model, data, nstep=20)
+        found = env.sim.data.qpos[world].numpy()
+        np.testing.assert_allclose(found, data.qpos, atol=1e-5)
+
+
 # --- What is drawn --------------------------------------------------------------------
 
 
@@ -191,6 +244,28 @@ def drawn(num_envs: int = 4000, **params: Any) -> torch.Tensor:
     )
     apply(env, events)
     return env.sim.model.dof_damping[:, 6]
+
+
+def test_buckets_are_the_middles_of_equal_parts_of_the_range():
+    values = drawn(ranges=(0.5, 2.5), num_buckets=4)
+    kinds, counts = values.unique(return_counts=True)
+    torch.testing.assert_close(kinds, torch.tensor([0.75, 1.25, 1.75, 2.25]))
+    # Of 4000 draws a bucket gets 1000, with a standard deviation of 27.
+    assert (counts - 1000).abs().max() < 5 * 27
+    values = drawn(64, ranges=(0.01, 1.0), num_buckets=2, distribution="log_uniform")
+    torch.testing.assert_close(values.unique(), torch.tensor([10.0**-1.5, 10.0**-0.5]))
+
+
+@pytest.mark.parametrize(
+    ("params", "message"),
+    [
+        ({"num_buckets": 0}, "num_buckets is 0; it has to be 1 or more"),
+        ({"num_buckets": 9, "distribution": "gaussian"}, "a gaussian has no buckets"),
+    ],
+)
+def test_impossible_buckets_are_refused(params: dict[str, Any], message: str):
+    with pytest.raises(TermError, match=message):
+        drawn(1, ranges=(0.5, 2.5), **params)
 
 
 def test_uniform_draws_are_even_over_their_range():

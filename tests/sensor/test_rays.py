@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 import torch
 
+from mjlab.names import UnknownNameError
 from mjlab.sensor import (
     ContactMatch,
     ContactSensorCfg,
@@ -20,8 +21,10 @@ from mjlab.sensor import (
     RingPatternCfg,
     TerrainHeightSensorCfg,
     VisionError,
+    bind_sensors,
 )
 from mjlab.sensor.patterns import PatternCfg
+from mjlab.sim import Simulation, SimulationCfg, compile_model
 from tests.worlds.gallery import (
     BALL,
     BOX,
@@ -478,6 +481,113 @@ def test_pinhole_rays_go_through_pixel_centers():
     np.testing.assert_allclose(turned, np.stack((-back, -right, up), 1), atol=1e-12)
 
 
+def test_pinhole_rays_of_a_calibrated_camera_are_projected_to_pixel_centers():
+    """Projected by the camera matrix, with x to the right, y down and z ahead."""
+    matrix = np.array([[80.0, 0.0, 30.5], [0.0, 75.0, 21.0], [0.0, 0.0, 1.0]])
+    cfg = PinholePatternCfg.from_intrinsic_matrix(matrix.ravel().tolist(), 64, 48)
+    _, rays = cfg.rays()
+    np.testing.assert_allclose(np.linalg.norm(rays, axis=1), 1.0)
+    projected = rays * (1.0, -1.0, -1.0) @ matrix.T
+    pixels = (projected[:, :2] / projected[:, 2:]).reshape(48, 64, 2)
+    column, row = np.meshgrid(np.arange(64) + 0.5, np.arange(48) + 0.5)
+    np.testing.assert_allclose(pixels[..., 0], column, atol=1e-9)
+    np.testing.assert_allclose(pixels[..., 1], row, atol=1e-9)
+    # The same camera, described by its angle of view.
+    centred = [75.0, 0.0, 32.0, 0.0, 75.0, 24.0, 0.0, 0.0, 1.0]
+    angle = np.degrees(2.0 * np.arctan(24.0 / 75.0))
+    same = PinholePatternCfg(width=64, height=48, fovy=float(angle), axes="body")
+    calibrated = PinholePatternCfg.from_intrinsic_matrix(centred, 64, 48, axes="body")
+    np.testing.assert_allclose(calibrated.rays()[1], same.rays()[1], atol=1e-12)
+
+
+LENSES = """
+<mujoco>
+  <worldbody>
+    <body name="head" pos=".1 .2 1" euler="20 -70 10">
+      <geom size=".01" contype="0" conaffinity="0"/>
+      <camera name="wide" resolution="12 8" fovy="70"/>
+      <camera name="real" resolution="12 8" sensorsize=".006 .004" focal=".004 .005"/>
+      <camera name="shifted" resolution="12 8" sensorsize=".006 .004"
+        focal=".004 .005" principal=".0004 -.0003"/>
+      <camera name="plain"/>
+    </body>
+    <body name="wall" pos="0 0 0"><geom type="plane" size="9 9 .1"/></body>
+  </worldbody>
+</mujoco>
+"""
+
+
+@pytest.mark.parametrize("name", ["wide", "real"])
+def test_rays_of_a_camera_hit_where_mujoco_projects_its_pixels(name: str):
+    """MuJoCo's `camprojection` sensor gives the pixel of each hit."""
+    spec = mujoco.MjSpec.from_string(LENSES)
+    cfg = RayCastSensorCfg(
+        name="eye",
+        frame=ObjRef(type="camera", name=name),
+        pattern=PinholePatternCfg.from_mujoco_camera(name),
+        max_distance=100.0,
+    )
+    cfg.edit_spec(spec)
+    sim_cfg = SimulationCfg(backend="native")
+    sim = Simulation(compile_model(spec, sim_cfg), 1, sim_cfg)
+    hits = bind_sensors([cfg], sim)["eye"].data
+    sim.forward()
+    sim.sense()
+    assert hits.hit_pos_w.shape == (1, 96, 3) and bool(hits.hit.any())
+    seen = mujoco.MjSpec.from_string(LENSES)
+    for index, point in enumerate(hits.hit_pos_w[0].tolist()):
+        seen.worldbody.add_site(name=f"{index}", pos=point)
+        sensor = seen.add_sensor(type=mujoco.mjtSensor.mjSENS_CAMPROJECTION)
+        sensor.objtype, sensor.objname = mujoco.mjtObj.mjOBJ_SITE, f"{index}"
+        sensor.reftype, sensor.refname = mujoco.mjtObj.mjOBJ_CAMERA, name
+    model = seen.compile()
+    data = mujoco.MjData(model)
+    mujoco.mj_forward(model, data)
+    pixels = data.sensordata.reshape(8, 12, 2)
+    column, row = np.meshgrid(np.arange(12) + 0.5, np.arange(8) + 0.5)
+    met = hits.hit[0].numpy().reshape(8, 12)
+    np.testing.assert_allclose(pixels[met][:, 0], column[met], atol=1e-3)
+    np.testing.assert_allclose(pixels[met][:, 1], row[met], atol=1e-3)
+
+
+def test_rays_of_a_camera_fill_the_frustum_that_mujoco_draws():
+    model = mujoco.MjModel.from_xml_string(LENSES)
+    data = mujoco.MjData(model)
+    mujoco.mj_forward(model, data)
+    camera, scene = mujoco.MjvCamera(), mujoco.MjvScene(model, 9)
+    camera.type = mujoco.mjtCamera.mjCAMERA_FIXED
+    camera.fixedcamid = model.camera("shifted").id
+    options, every = mujoco.MjvOption(), mujoco.mjtCatBit.mjCAT_ALL
+    mujoco.mjv_updateScene(model, data, options, None, camera, every, scene)
+    eye = scene.camera[0]
+    left, wide = eye.frustum_center - eye.frustum_width, 2.0 * eye.frustum_width
+    top, high = eye.frustum_top, eye.frustum_top - eye.frustum_bottom
+    pattern = PinholePatternCfg.from_mujoco_camera("shifted").in_model(model)
+    rays = pattern.rays()[1].reshape(8, 12, 3)
+    at_near = -rays[..., :2] / rays[..., 2:] * eye.frustum_near
+    column, row = np.meshgrid(np.arange(12) + 0.5, np.arange(8) + 0.5)
+    np.testing.assert_allclose(at_near[..., 0], left + column / 12 * wide, rtol=1e-4)
+    np.testing.assert_allclose(at_near[..., 1], top - row / 8 * high, rtol=1e-4)
+
+
+def test_a_camera_that_gives_no_pattern_is_named():
+    spec = mujoco.MjSpec.from_string(LENSES)
+    frame = ObjRef(type="camera", name="plain")
+    pattern = PinholePatternCfg.from_mujoco_camera("plane")
+    with pytest.raises(UnknownNameError, match=r"camera 'plane'.*'plain'"):
+        RayCastSensorCfg(name="eye", frame=frame, pattern=pattern).edit_spec(spec)
+    pattern = PinholePatternCfg.from_mujoco_camera("plain")
+    with pytest.raises(PatternError, match="'plain' has a resolution of 1 x 1"):
+        pattern.in_model(spec.compile())
+    with pytest.raises(PatternError, match="call `in_model` first"):
+        pattern.rays()
+
+
+def test_a_matrix_of_no_camera_is_refused():
+    with pytest.raises(PatternError, match="intrinsic_matrix="):
+        PinholePatternCfg.from_intrinsic_matrix([75.0, 0.0, 32.0, 75.0], 64, 48)
+
+
 @pytest.mark.parametrize(
     ("pattern", "message"),
     [
@@ -488,6 +598,7 @@ def test_pinhole_rays_go_through_pixel_centers():
         (RingPatternCfg(rings=((0.1, 0),)), "rings="),
         (PinholePatternCfg(fovy=180.0), "fovy=180.0"),
         (PinholePatternCfg(width=0), "width=0"),
+        (PinholePatternCfg(intrinsics=(0.0, 9.0, 8.0, 6.0)), "intrinsics="),
         (LidarPatternCfg(elevation=(10.0, -10.0)), "elevation="),
         (LidarPatternCfg(azimuth=(0.0, 361.0)), "azimuth="),
         (LidarPatternCfg(channels=0), "channels=0"),

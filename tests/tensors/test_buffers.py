@@ -221,6 +221,30 @@ def test_updates_come_once_a_period_and_spread_over_it_by_the_phase(spread):
         assert due == [number in (4, 8) for number in range(9)]
 
 
+def test_a_shared_lag_is_that_of_the_first_world_alone():
+    cfg = DelayCfg(max_lag=4, update_period=3, hold_prob=0.3, per_world=False)
+    rngs = [WorldRng(count, 5, "cpu") for count in (1, 6)]
+    alone, shared = (DelayBuffer(cfg, (), rng, "d") for rng in rngs)
+    past, seen = [], set()
+    for step in range(80):
+        if step == 20:
+            rngs[1].advance(torch.arange(6) == 3)
+            shared.reset(torch.arange(6) == 3)
+        value = torch.arange(6.0) + 100.0 * step
+        past.append(value)
+        alone.append_and_read(value[:1])
+        found = shared.append_and_read(value)
+        lag = int(alone.lags)
+        assert shared.lags.tolist() == [lag] * 6
+        for world in range(6):
+            start = 20 if world == 3 and step >= 20 else 0
+            assert found[world] == past[max(start, step - lag)][world]
+        seen.add(lag)
+        for rng in rngs:
+            rng.advance()
+    assert len(seen) >= 4
+
+
 def test_lags_set_by_hand_are_clamped_or_refused():
     buffer = DelayBuffer(DelayCfg(max_lag=2), (), WorldRng(3, 0, "cpu"), "d")
     mask = torch.tensor([True, True, False])

@@ -14,12 +14,17 @@ from mjlab.terrain import (
     DiscreteObstaclesCfg,
     FlatCfg,
     FlatPatchCfg,
+    GapCfg,
     InvertedPyramidStairsCfg,
+    OpenStairsCfg,
     PerlinCfg,
+    PitCfg,
     PyramidSlopeCfg,
     PyramidStairsCfg,
+    RadialBeamsCfg,
     RandomGridCfg,
     RandomRoughCfg,
+    RandomSpreadCfg,
     SteppingStonesCfg,
     SubTerrainCfg,
     Terrain,
@@ -356,6 +361,168 @@ def test_random_grid_uses_its_levels_and_keeps_platform_and_border_level():
     assert heights[on_platform] == pytest.approx(0.0)
 
 
+@pytest.mark.parametrize("sign", [1, -1])
+def test_stairs_with_holes_keep_four_flights_around_deep_corners(sign):
+    kind = PyramidStairsCfg if sign == 1 else InvertedPyramidStairsCfg
+    ground = one_tile(kind(holes=True, hole_depth=2.0, step_height_range=(0.1, 0.1)))
+    # Five steps of 0.3 m between the border, 1 m wide, and the platform.
+    steps = {3.5: 0, 2.85: 1, 2.55: 2, 2.25: 3, 1.95: 4, 1.65: 5, 1.2: 6, 0.0: 6}
+    flights = [(1, 0), (-1, 0), (0, 1), (0, -1)]
+    for distance, step in steps.items():
+        for across in (-1.4, 0.0, 1.4):
+            points = [(distance * x, across) for x, _ in flights[:2]]
+            points += [(across, distance * y) for _, y in flights[2:]]
+            expected = sign * 0.1 * step
+            assert ground.heights(points) == pytest.approx(expected, abs=1e-6)
+    lowest = -2.0 if sign == 1 else -2.6
+    corners = [(x * 2.0, y * 2.9) for x in (-1, 1) for y in (-1, 1)]
+    assert ground.heights(corners) == pytest.approx(lowest, abs=1e-6)
+    edge = np.linspace(-3.99, 3.99, 30)
+    assert ground.heights([(3.99, y) for y in edge]) == pytest.approx(0.0, abs=1e-6)
+
+
+@pytest.mark.parametrize("is_inverted", [False, True])
+@pytest.mark.parametrize("difficulty", [0.0, 1.0])
+def test_open_stairs_have_air_below_their_treads(difficulty, is_inverted):
+    cfg = OpenStairsCfg(
+        step_height_range=(0.15, 0.25),
+        step_width_range=(0.5, 0.6),
+        step_thickness=0.04,
+        inverted=is_inverted,
+        platform_width=2.0,
+        border_width=0.5,
+    )
+    ground = one_tile(cfg, difficulty)
+    height, width = ((0.15, 0.6), (0.25, 0.5))[int(difficulty)]
+    # Between the border and the platform are 2.5 m.
+    steps = int(2.5 / width)
+    floor = -steps * height if is_inverted else 0.0
+    for step in range(steps):
+        top = -step * height if is_inverted else (step + 1) * height
+        distance = 3.5 - (step + 0.5) * width
+        for x, y in ((distance, 0.0), (0.3, -distance), (-distance, distance)):
+            assert ground.height(x, y) == pytest.approx(top, abs=1e-6)
+            if top - 0.04 < floor + 0.02:
+                continue
+            start, up = np.array([x, y, floor + 0.01]), np.array([0.0, 0.0, 1.0])
+            clear = mujoco.mj_ray(
+                ground.model, ground.data, start, up, None, True, -1, None
+            )
+            assert clear == pytest.approx(top - 0.04 - floor - 0.01, abs=1e-6)
+    middle = floor if is_inverted else (steps + 1) * height
+    assert ground.height(0.0, 0.0) == pytest.approx(middle, abs=1e-6)
+    assert ground.height(3.6, 1.0) == pytest.approx(0.0, abs=1e-6)
+    origin = ground.terrain.origins[0, 0]
+    assert origin.tolist() == pytest.approx([0.0, 0.0, middle])
+
+
+def test_a_grid_with_holes_has_cells_in_line_with_its_platform_only():
+    cfg = RandomGridCfg(holes=True, hole_depth=1.5, platform_width=1.2)
+    ground = one_tile(cfg)
+    # Twelve cells of 0.6 m, of which the platform replaces two along each side.
+    middles = 0.6 * (np.arange(12) - 5.5)
+    for x in middles:
+        for y in middles:
+            height = ground.height(x, y)
+            in_line = min(abs(x), abs(y)) < 0.6
+            on_edge = max(abs(x), abs(y)) > 3.6
+            if in_line or on_edge:
+                assert abs(height) <= 0.2 + 1e-6
+            else:
+                assert height == pytest.approx(-1.5, abs=1e-6)
+
+
+def test_beams_leave_in_all_directions_with_their_width():
+    cfg = RadialBeamsCfg(num_beams=5, floor_depth=0.7, border_width=0.35)
+    for difficulty, width in ((0.0, 0.4), (1.0, 0.2)):
+        ground = one_tile(cfg, difficulty, size=(8.0, 6.0))
+        for yaw in 2.0 * np.pi * np.arange(5) / 5:
+            ahead = np.array([np.cos(yaw), np.sin(yaw)])
+            left = np.array([-ahead[1], ahead[0]])
+            for distance in np.linspace(0.0, 2.69 / max(abs(ahead[1]), 0.73), 20):
+                for side in (-0.49, 0.0, 0.49):
+                    point = distance * ahead + side * width * left
+                    assert ground.height(*point) == pytest.approx(0.0, abs=1e-6)
+            beside = 2.0 * ahead + 0.51 * width * left
+            assert ground.height(*beside) == pytest.approx(-0.7, abs=1e-6)
+
+
+def test_spread_boxes_are_turned_and_keep_off_platform_and_border():
+    cfg = RandomSpreadCfg(
+        num_boxes=40,
+        box_width_range=(0.4, 0.4),
+        box_length_range=(1.0, 1.0),
+        box_height_range=(0.1, 0.5),
+        platform_width=2.0,
+        border_width=0.5,
+    )
+    for difficulty, most in ((0.0, 20), (1.0, 40)):
+        ground = one_tile(cfg, difficulty)
+        model = ground.model
+        boxes = range(1, model.ngeom)
+        assert most / 2 < len(boxes) <= most
+        tops = model.geom_pos[1:, 2] + model.geom_size[1:, 2]
+        scale = 0.2 + 0.8 * difficulty
+        assert 0.1 * scale <= tops.min() and tops.max() <= 0.5 * scale
+        turns = set()
+        for box in boxes:
+            w, _, _, z = model.geom_quat[box]
+            turns.add(round(float(2.0 * np.arctan2(z, w)), 3))
+            for corner in ((-1, -1), (-1, 1), (1, -1), (1, 1), (0, 0)):
+                local = np.array([*(corner * model.geom_size[box, :2]), 0.0])
+                point = np.zeros(3)
+                mujoco.mju_rotVecQuat(point, local, model.geom_quat[box])
+                x, y = (point + model.geom_pos[box])[:2]
+                assert max(abs(x), abs(y)) <= 3.5 + 1e-3
+                assert max(abs(x), abs(y)) >= 1.0 - 1e-3
+        assert len(turns) == len(boxes)
+
+
+@pytest.mark.parametrize("difficulty", [0.0, 1.0])
+def test_a_gap_surrounds_the_platform_with_its_width_and_depth(difficulty):
+    cfg = GapCfg(gap_width_range=(0.2, 0.6), gap_depth=1.2, platform_width=1.5)
+    ground, width = one_tile(cfg, difficulty), (0.2, 0.6)[int(difficulty)]
+    for x, y in ((1, 0), (-1, 0), (0, 1), (0, -1), (1, 1), (-1, 1)):
+        for distance, height in (
+            (0.0, 0.0),
+            (0.74, 0.0),
+            (0.76, -1.2),
+            (0.74 + width, -1.2),
+            (0.76 + width, 0.0),
+            (3.99, 0.0),
+        ):
+            found = ground.height(distance * x, distance * y)
+            assert found == pytest.approx(height, abs=1e-6)
+
+
+@pytest.mark.parametrize("is_double", [False, True])
+@pytest.mark.parametrize("difficulty", [0.0, 1.0])
+def test_a_pit_has_its_walls_and_spawns_at_its_bottom(difficulty, is_double):
+    cfg = PitCfg(
+        pit_depth_range=(0.1, 0.4),
+        platform_width=2.0,
+        double_pit=is_double,
+        ledge_width=0.6,
+    )
+    ground, depth = one_tile(cfg, difficulty), (0.1, 0.4)[int(difficulty)]
+    bottom = -2.0 * depth if is_double else -depth
+    ledge = -depth if is_double else 0.0
+    for x, y in ((1, 0), (0, -1), (-1, 1)):
+        profile = ((0.0, bottom), (0.99, bottom), (1.01, ledge), (1.59, ledge))
+        for distance, height in (*profile, (1.61, 0.0), (3.99, 0.0)):
+            found = ground.height(distance * x, distance * y)
+            assert found == pytest.approx(height, abs=1e-6)
+    assert ground.terrain.origins[0, 0].tolist() == pytest.approx([0.0, 0.0, bottom])
+
+
+def beside_an_edge(tile, x, y):
+    """Whether a point is within the overlap of blocks, 0.1 mm beyond a side."""
+    around = [
+        tile.height_at(x + dx, y + dy) for dx in (-2e-4, 2e-4) for dy in (-2e-4, 2e-4)
+    ]
+    return max(around) - min(around) > 0.01
+
+
 @pytest.mark.parametrize("name", KINDS)
 def test_terrain_tile_heights_match_rays(name):
     kind, size = KINDS[name], (8.0, 7.0)
@@ -370,7 +537,8 @@ def test_terrain_tile_heights_match_rays(name):
             return tile
 
     ground = one_tile(FixedCfg(), size=size)
-    points = points_on(size, 300)
+    points = [p for p in points_on(size, 300) if not beside_an_edge(tile, *p)]
+    assert len(points) > 280
     expected = [tile.height_at(x, y) for x, y in points]
     assert ground.heights(points) == pytest.approx(expected, abs=1e-5)
     x, y, raster = tile.raster(0.1)
@@ -457,9 +625,9 @@ def test_column_shares_divide_worlds_by_proportion():
 def test_origins_are_on_the_surface_at_the_centre_of_each_tile():
     ground = Ground(built(all_terrains(curriculum=True)))
     origins = ground.terrain.origins
-    assert origins.shape == (10, 11, 3)
+    assert origins.shape == (10, 16, 3)
     assert origins[:, 0, 0] == pytest.approx(8.0 * (np.arange(10) - 4.5))
-    assert origins[0, :, 1] == pytest.approx(8.0 * (np.arange(11) - 5.0))
+    assert origins[0, :, 1] == pytest.approx(8.0 * (np.arange(16) - 7.5))
     surface = ground.heights(origins[..., :2].reshape(-1, 2))
     assert origins[..., 2].ravel() == pytest.approx(surface, abs=1e-6)
 
@@ -474,6 +642,11 @@ def test_a_ball_dropped_at_an_origin_comes_to_rest_on_the_ground():
         "random_grid",
         "stepping_stones",
         "discrete_obstacles",
+        "open_stairs_inv",
+        "random_spread",
+        "radial_beams",
+        "gap",
+        "pit",
     ]
     cfg = generator({name: KINDS[name] for name in level}, num_rows=2)
     terrain = built(cfg)
@@ -502,7 +675,7 @@ def test_geoms_are_few_and_none_is_there_twice():
     for cfg, most in (
         (rough_terrains, 350),
         (stairs_terrains, 310),
-        (all_terrains, 1650),
+        (all_terrains, 2700),
     ):
         model = built(cfg(curriculum=True)).spec.compile()
         assert model.ngeom <= most
@@ -795,7 +968,7 @@ IT = r"terrain\.generator\.sub_terrains\['it'\]\."
         ),
         (
             TerrainGeneratorCfg(sub_terrains=dict(KINDS), num_cols=5),
-            r"num_cols is 5; it must be at least 11, one column for each kind",
+            r"num_cols is 5; it must be at least 16, one column for each kind",
         ),
         (with_kind(FlatCfg(proportion=0.0)), IT + r"proportion is 0.0; .* above 0"),
         (
@@ -852,6 +1025,30 @@ IT = r"terrain\.generator\.sub_terrains\['it'\]\."
         (
             with_kind(DiscreteObstaclesCfg(obstacle_width_range=(0.5, 8.0))),
             IT + r"obstacle_width_range is \(0.5, 8.0\); .* at most 7.5",
+        ),
+        (
+            with_kind(PyramidStairsCfg(hole_depth=0.0)),
+            IT + r"hole_depth is 0.0; .* above 0",
+        ),
+        (
+            with_kind(RandomGridCfg(hole_depth=0.2)),
+            IT + r"hole_depth is 0.2; .* above 0.2",
+        ),
+        (
+            with_kind(RandomSpreadCfg(box_length_range=(0.3, 6.0))),
+            IT + r"box_length_range is \(0.3, 6.0\); .* at most 5.3",
+        ),
+        (
+            with_kind(RadialBeamsCfg(border_width=0.2)),
+            IT + r"border_width is 0.2; .* at least 0.282",
+        ),
+        (
+            with_kind(GapCfg(gap_width_range=(0.1, 3.5))),
+            IT + r"gap_width_range is \(0.1, 3.5\); .* at most 3.25",
+        ),
+        (
+            with_kind(PitCfg(double_pit=True, ledge_width=3.0)),
+            IT + r"ledge_width is 3.0; .* at most 2.75",
         ),
         (with_kind(PerlinCfg(octaves=9)), IT + r"scale is 2.0; .* at least 25.6"),
         (with_kind(PerlinCfg(persistence=1.5)), IT + r"persistence is 1.5; .* most 1"),

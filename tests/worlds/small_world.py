@@ -88,10 +88,12 @@ def small_world(
     seed: int = 7,
     vary: Iterable[str] = (),
     terrain: TerrainCfg | None = None,
+    entity: EntityCfg | None = None,
     **extras: Any,
 ) -> FakeEnv:
-    """Worlds with the robot, and the environment interface of managers."""
-    cfg = SceneCfg(num_envs=num_envs, terrain=terrain, entities={"robot": robot()})
+    """Worlds with a robot, and the environment interface of managers."""
+    entities = {"robot": entity or robot()}
+    cfg = SceneCfg(num_envs=num_envs, terrain=terrain, entities=entities)
     built = build_scene(cfg)
     sim_cfg = SimulationCfg(backend="native", num_threads=1)
     model = compile_model(built.spec, sim_cfg, tuple(vary))

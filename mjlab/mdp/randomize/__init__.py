@@ -173,6 +173,27 @@ class pair_friction(
     """Set friction coefficients of contact pairs, equal for both tangent directions."""
 
 
+# Equality constraints.
+
+
+class equality_solref(FieldTerm, field="eq_solref", operation="abs"):
+    """Set the time constant and damping ratio of equality constraints.
+
+    Negative numbers are stiffness and damping, as in MuJoCo.
+    """
+
+
+class equality_solimp(FieldTerm, field="eq_solimp", operation="abs", minimum=0.0):
+    """Set the impedance of equality constraints."""
+
+
+class equality_data(FieldTerm, field="eq_data", operation="add"):
+    """Shift the numbers of equality constraints, such as the polynomial of a joint.
+
+    Their meaning depends on the type of constraint, as in MuJoCo: give `axes`.
+    """
+
+
 # Options.
 
 

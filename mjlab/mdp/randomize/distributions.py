@@ -196,12 +196,15 @@ class Sampler:
             targets: Numbers to draw, with their ranges.
             label: Name of the numbers, for messages.
             device: Device of the numbers.
-            params: Parameters of a term. Used are `distribution` (default "uniform")
-                and `shared_random` (default False), which uses one draw per axis for
-                all elements.
+            params: Parameters of a term. Used are `distribution` (default "uniform"),
+                `shared_random` (default False), which uses one draw per axis for all
+                elements, and `num_buckets` (default None), the number of different
+                values.
         """
         self._distribution: Distribution = params.get("distribution", "uniform")
         check_bounds(label, targets, self._distribution)
+        self._num_buckets: int | None = params.get("num_buckets")
+        _check_buckets(label, self._num_buckets, self._distribution)
         axes = sorted({target.axis for target in targets})
         shared = params.get("shared_random", False)
         self._size = len(axes) if shared else len(targets)
@@ -235,6 +238,10 @@ class Sampler:
             unit = rng.normal(0.0, 1.0, (self._size,), stream)
         else:
             unit = rng.draw(stream, (self._size,))
+        if self._num_buckets is not None:
+            # The middle of the bucket.
+            unit = unit.mul_(self._num_buckets).floor_().add_(0.5)
+            unit = unit.div_(self._num_buckets)
         if self._spreads:
             unit = unit.index_select(1, self._slots)
         if self._distribution != "log_uniform":
@@ -242,6 +249,22 @@ class Sampler:
         # In float64, because the last bits of torch's vectorised float32 functions
         # depend on the number of rows.
         return (unit.double() * second + first).exp_().float()
+
+
+def _check_buckets(
+    label: str, num_buckets: int | None, distribution: Distribution
+) -> None:
+    if num_buckets is None:
+        return
+    if num_buckets < 1:
+        raise RandomizeError(
+            f"{label}: num_buckets is {num_buckets}; it has to be 1 or more."
+        )
+    if distribution == "gaussian":
+        raise RandomizeError(
+            f"{label}: a gaussian has no buckets; use distribution='uniform' or "
+            "'log_uniform', or leave num_buckets out."
+        )
 
 
 def _origin_and_extent(

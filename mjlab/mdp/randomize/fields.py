@@ -241,6 +241,7 @@ class FieldTerm(ModelTerm):
         distribution: Distribution = "uniform",
         axes: Sequence[Axis] | None = None,
         shared_random: bool = False,
+        num_buckets: int | None = None,
         group: str | None = None,
         stream: str = "randomize",
     ) -> None:
@@ -257,6 +258,8 @@ class FieldTerm(ModelTerm):
                 deviation as the range.
             axes: Numbers of a row that a single range applies to.
             shared_random: Whether all elements have the same draw.
+            num_buckets: Number of different values: the middles of equal parts of the
+                range, in its logarithm for "log_uniform". None draws any value.
             group: Name of a group of correlated terms. Terms of a group that run
                 together use the same unit draws for their i-th chosen element.
             stream: Name of the random stream, set by the event manager.
@@ -330,6 +333,7 @@ class randomize_field(FieldTerm, operation="abs"):
         distribution: Distribution = "uniform",
         axes: Sequence[Axis] | None = None,
         shared_random: bool = False,
+        num_buckets: int | None = None,
         group: str | None = None,
         stream: str = "randomize",
     ) -> None:

@@ -1,0 +1,118 @@
+"""Inertial measurement unit: MuJoCo's sensors of one site, under one name."""
+
+import mujoco
+import torch
+
+from mjlab.sensor.native import MujocoSensor, MujocoSensorCfg
+from mjlab.sensor.objects import ObjRef, OffsetCfg, add_site
+from mjlab.sensor.sensor import Sensor, SensorCfg, SensorContext
+from mjlab.sim import Simulation
+from mjlab.tensors.math import normalize, quat_rotate_inverse
+
+_TYPES = {
+    "pos_w": "framepos",
+    "quat_w": "framequat",
+    "lin_vel_b": "velocimeter",
+    "ang_vel_b": "gyro",
+    "lin_acc_b": "accelerometer",
+    "ang_acc_w": "frameangacc",
+}
+"""MuJoCo's sensor type of each part."""
+
+
+class ImuCfg(SensorCfg):
+    """Inertial measurement unit, fixed to a body or site.
+
+    Its parts are sensors of their own, such as `<name>_ang_vel_b`, which
+    `mdp.builtin_sensor` observes and exported policies read. Noise, bias and delay
+    belong to the observation term.
+    """
+
+    frame: ObjRef
+    """Body (its link frame) or site that the unit is fixed to."""
+
+    offset: OffsetCfg = OffsetCfg()
+    """Pose of the unit in the link frame. A site has its own pose, so it takes none."""
+
+    def edit_spec(self, spec: mujoco.MjSpec) -> None:
+        """Add the site and its sensors."""
+        site = add_site(spec, f"{self.name}_frame", self.frame, self.offset, self.name)
+        for part, kind in _TYPES.items():
+            name = f"{self.name}_{part}"
+            MujocoSensorCfg(name=name, sensor_type=kind, obj=site).edit_spec(spec)
+
+    def bind(self, context: SensorContext) -> "Imu":
+        """Make the sensor."""
+        return Imu(self, context)
+
+
+class ImuData:
+    """Readings of an inertial measurement unit, live or computed when read."""
+
+    def __init__(self, name: str, sim: Simulation) -> None:
+        """Find the parts of the unit `name`."""
+        self._sim = sim
+        self._parts = {part: MujocoSensor(f"{name}_{part}", sim) for part in _TYPES}
+        self._minus_z = torch.tensor([0.0, 0.0, -1.0], device=sim.device)
+
+    @property
+    def pos_w(self) -> torch.Tensor:
+        """Position in the world, shape (num_envs, 3), m."""
+        return self._parts["pos_w"].data
+
+    @property
+    def quat_w(self) -> torch.Tensor:
+        """Orientation in the world, wxyz, shape (num_envs, 4)."""
+        return self._parts["quat_w"].data
+
+    @property
+    def lin_vel_b(self) -> torch.Tensor:
+        """Velocity in the axes of the unit, shape (num_envs, 3), m/s."""
+        return self._parts["lin_vel_b"].data
+
+    @property
+    def ang_vel_b(self) -> torch.Tensor:
+        """Angular velocity in the axes of the unit, shape (num_envs, 3), rad/s."""
+        return self._parts["ang_vel_b"].data
+
+    @property
+    def lin_acc_b(self) -> torch.Tensor:
+        """Acceleration minus gravity in the axes of the unit, (num_envs, 3), m/s².
+
+        As an accelerometer measures it: upwards at rest, 0 in free fall.
+        """
+        return self._parts["lin_acc_b"].data
+
+    @property
+    def ang_acc_b(self) -> torch.Tensor:
+        """Angular acceleration in the axes of the unit, (num_envs, 3), rad/s²."""
+        return quat_rotate_inverse(self.quat_w, self._parts["ang_acc_w"].data)
+
+    @property
+    def projected_gravity_b(self) -> torch.Tensor:
+        """Direction of gravity in the axes of the unit, unit, shape (num_envs, 3).
+
+        It is that of -z in a world without gravity.
+        """
+        gravity = self._sim.model["opt.gravity"]
+        has_any = (gravity != 0.0).any(dim=-1, keepdim=True)
+        down = torch.where(has_any, normalize(gravity), self._minus_z)
+        return quat_rotate_inverse(self.quat_w, down)
+
+
+class Imu(Sensor):
+    """Inertial measurement unit, computed by MuJoCo in `step()` and `forward()`."""
+
+    def __init__(self, cfg: ImuCfg, context: SensorContext) -> None:
+        """Find the parts in the compiled model."""
+        self.name = cfg.name
+        self._data = ImuData(cfg.name, context.sim)
+
+    @property
+    def data(self) -> ImuData:
+        """The readings."""
+        return self._data
+
+    def state(self) -> dict[str, torch.Tensor]:
+        """Return nothing: the engine's snapshot holds the readings."""
+        return {}
