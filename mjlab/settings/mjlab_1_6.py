@@ -407,14 +407,14 @@ _OTHERWISE |= {
         f"{_MATH}.combine_frames",
         "all four arguments are needed",
     ),
-    "copysign": ("", "`torch.copysign`"),
+    "copysign": ("", "`torch.copysign`, of two tensors"),
     "default_orientation": ("", "a tensor of (1, 0, 0, 0)"),
     "euler_xyz_from_quat": (f"{_MATH}.quat_to_euler_xyz", ""),
     "matrix_from_quat": (f"{_MATH}.quat_to_matrix", ""),
     "quat_apply": (f"{_MATH}.quat_rotate", ""),
     "quat_apply_inverse": (f"{_MATH}.quat_rotate_inverse", ""),
     "quat_apply_yaw": (f"{_MATH}.quat_rotate", "of `quat_yaw(quat)`"),
-    "quat_box_plus": (f"{_MATH}.quat_box_plus", "w can be negative"),
+    "quat_box_plus": (f"{_MATH}.quat_box_plus", "`quat_positive` of it has w >= 0"),
     "quat_error_magnitude": (f"{_MATH}.quat_angle", ""),
     "quat_from_angle_axis": (
         f"{_MATH}.quat_from_axis_angle",
@@ -514,7 +514,11 @@ CALLS: dict[str, tuple[str, str]] = {
         "data list_of_strings",
         "match_values({data}, {list_of_strings})",
     ),
-    "copysign": ("mag other", "torch.copysign({mag}, {other})"),
+    "copysign": (
+        "mag other",
+        "torch.copysign(torch.full_like({other}, {mag}), {other})",
+    ),
+    "quat_box_plus": ("q delta", "quat_positive(quat_box_plus({q}, {delta}))"),
     "saturate": ("x lower upper", "torch.clamp({x}, {lower}, {upper})"),
     "quat_apply_yaw": ("quat vec", "quat_rotate(quat_yaw({quat}), {vec})"),
     "quat_from_angle_axis": ("angle axis", "quat_from_axis_angle({axis}, {angle})"),
@@ -572,6 +576,7 @@ _DRAWN = {
     "debug_vis": _To("", f"{_OMIT}: viewers draw no rays"),
     "viz": _To("", f"{_OMIT}: viewers draw no rays"),
 }
+_EPS = _To("", f"{_OMIT}: no value is divided by zero")
 _SELECTED = "read it from the `Selection` that a term receives"
 
 _FIELDS: dict[str, dict[str, Replacement]] = {
@@ -697,6 +702,30 @@ _FIELDS: dict[str, dict[str, Replacement]] = {
         "adaptive_uniform_ratio": _To("adaptive", "`AdaptiveSampling(uniform=...)`"),
         "adaptive_alpha": _To("adaptive", "`AdaptiveSampling(rate=...)`"),
         "viz": _To("", _OMIT),
+    },
+    # Parameters of mathematics.
+    "normalize": {"x": _To("vec"), "eps": _EPS},
+    "wrap_to_pi": {"angles": _To("angle")},
+    "quat_angle": {"q1": _To("left"), "q2": _To("right")},
+    "quat_box_minus": {"q1": _To("left"), "q2": _To("right")},
+    "quat_conjugate": {"q": _To("quat"), "eps": _EPS},
+    "quat_mul": {"q1": _To("left"), "q2": _To("right")},
+    "quat_positive": {"q": _To("quat")},
+    "quat_slerp": {"q1": _To("start"), "q2": _To("end"), "tau": _To("fraction")},
+    "quat_to_euler_xyz": {"wrap_to_2pi": _To("", "use `torch.remainder`")},
+    "quat_to_matrix": {"quaternions": _To("quat")},
+    "quat_to_rotvec": {"eps": _EPS},
+    "combine_frames": {
+        "t01": _To("pos_ab"),
+        "q01": _To("quat_ab"),
+        "t12": _To("pos_bc"),
+        "q12": _To("quat_bc"),
+    },
+    "subtract_frames": {
+        "t01": _To("pos_wa"),
+        "q01": _To("quat_wa"),
+        "t02": _To("pos_wb"),
+        "q02": _To("quat_wb"),
     },
     "variable_posture": {
         "walking_threshold": _To("speeds", "one ascending pair"),

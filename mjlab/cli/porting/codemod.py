@@ -690,7 +690,7 @@ class _Porter(cst.CSTTransformer):
             self._need("torch")
         self._note(original, f"{name}(...)", template.format(**{n: n for n in names}))
         new = cst.parse_expression(f"({template.format(**given)})")
-        return new if "(" in template[:2] or "+" in template else _bare(new)
+        return _bare(new) if isinstance(new, cst.Call) else new
 
     def _resets_entity(self, call: cst.Call) -> bool:
         assert isinstance(call.func, cst.Attribute)
