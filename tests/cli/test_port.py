@@ -333,6 +333,19 @@ def test_members_are_renamed_unless_the_project_defines_them():
 # --- Classes --------------------------------------------------------------------------
 
 
+def test_members_of_an_annotated_variable_are_those_of_its_class():
+    text = (
+        "from mjlab.entity import Entity\n"
+        "def f(env, cfg):\n"
+        "  robot: Entity = env.scene['robot']\n"
+        "  if robot.is_articulated:\n"
+        "    return robot.num_sites, robot.geom_names, cfg.geom_names\n"
+    )
+    assert "if bool(robot.num_joints):" in new(text)
+    kept = "len(robot.index.sites), robot.index.geoms.names, cfg.geom_names"
+    assert kept in new(text)
+
+
 def test_a_class_term_gets_the_base_class_and_keeps_its_constructor():
     text = (
         "from mjlab.envs import ManagerBasedRlEnv\n"

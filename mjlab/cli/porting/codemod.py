@@ -479,11 +479,17 @@ class _Porter(cst.CSTTransformer):
             self._note(original_node.attr, f".{name}", row.ours, row.note)
             # A key with owners replaces those too, unless the variable has the name.
             value, new = updated_node.value, row.ours
-            if "." in key and isinstance(value, cst.Attribute):
+            has_owner = "." in key and key[0].islower()
+            if has_owner and isinstance(value, cst.Attribute):
                 value = value.value
-            elif "." in key:
+            elif has_owner:
                 new = new.partition(".")[2]
-            return _dotted(value, new)
+            made = _dotted(value, new)
+            template = _template(row)
+            if not template:
+                return made
+            code = cst.Module([]).code_for_node(made)
+            return cst.parse_expression(template.replace("...", code))
         return self._field_read(original_node, updated_node)
 
     def _is_unknown(self, use: str) -> bool:
@@ -526,7 +532,8 @@ class _Porter(cst.CSTTransformer):
         owner = owners[-1]
         if self._reads_config(node.value):
             return None
-        keys = [f"{owner}.{name}", name]
+        cls = self._typed(node.value).rpartition(".")[2]
+        keys = [f"{cls}.{name}", f"{owner}.{name}", name]
         if owners[-2:] == ["env", "scene"]:
             keys.insert(0, f"env.scene.{name}")
         own = self._sources.members
