@@ -7,7 +7,8 @@ from typing import Any
 
 import pytest
 
-from mjlab.cli.porting.codemod import Change, Ported, port_file
+from mjlab.cli.porting.changes import Change
+from mjlab.cli.porting.codemod import Ported, port_file
 from mjlab.cli.porting.folder import Porting
 from mjlab.cli.porting.sources import ForeignFile, ForeignFiles
 
