@@ -21,6 +21,7 @@ from mjlab.gait.table import gait_tables, tracking_table, verdict
 from mjlab.settings.counterparts import Package, Project
 from mjlab.settings.mjlab_1_6 import MJLAB
 from mjlab.sim.warp_fields import VARIABLE_FIELDS
+from tests.tools import mjlab_comparison
 
 ROOT = Path(__file__).resolve().parents[1]
 
@@ -40,6 +41,8 @@ def made() -> dict[str, str]:
         "commands": commands(),
         "mjlab_names": names(MJLAB, MJLAB.packages),
         "mjlab_task_names": names(MJLAB, MJLAB.task_packages),
+        "mjlab_fields": mjlab_fields(),
+        "mjlab_members": mjlab_members(),
         "isaaclab_names": names(ISAAC_LAB, ISAAC_LAB.packages),
         "isaaclab_task_names": names(ISAAC_LAB, ISAAC_LAB.task_packages),
         "contract": contract(),
@@ -138,6 +141,53 @@ def names(project: Project, packages: Mapping[str, Package]) -> str:
 def _with_link(text: str) -> str:
     place = "coming_from_mjlab.md#differences-in-behaviour"
     return text.replace("see below", f"see [Differences]({place})")
+
+
+def mjlab_fields() -> str:
+    """Return the fields of configurations compared with mjlab 1.6, a class a row."""
+    rows = []
+    for theirs in mjlab_comparison.compared():
+        each = mjlab_comparison.compare_fields(theirs)
+        rows.append(
+            [
+                f"`{theirs}`",
+                f"`{each.ours.__name__}`",
+                str(len(each.same)),
+                _codes(each.more),
+                _reasons(each.differs),
+            ]
+        )
+    return table(["mjlab", "Here", "Same", "Only here", "Differs"], rows)
+
+
+def mjlab_members() -> str:
+    """Return the members of classes compared with mjlab 1.6, a class a row."""
+    rows = []
+    for theirs in mjlab_comparison.USED:
+        each = mjlab_comparison.compare_members(theirs)
+        rows.append(
+            [
+                f"`{theirs}`",
+                f"`{each.ours.__name__}`",
+                str(len(each.same)),
+                _reasons(each.replaced),
+                _reasons(each.left_out),
+            ]
+        )
+    return table(["mjlab", "Here", "Same", "Replaced", "Left out"], rows)
+
+
+def _codes(names: Iterable[str]) -> str:
+    return ", ".join(f"`{name}`" for name in names)
+
+
+def _reasons(by_name: Mapping[str, str]) -> str:
+    """Return names with their reasons; names with the same reason are together."""
+    by_reason: dict[str, list[str]] = {}
+    for name, reason in by_name.items():
+        by_reason.setdefault(reason, []).append(name)
+    parts = [f"{_codes(names)}: {reason}" for reason, names in by_reason.items()]
+    return "; ".join(parts)
 
 
 # The contract of a policy file.

@@ -17,6 +17,7 @@ from mjlab.names import suggest
 from mjlab.registry import Entry, Task, add_task, entries
 from mjlab.safe_names import name_fault
 from mjlab.settings.file import TaskFile
+from mjlab.settings.leaves import IS_TASK_FILE
 
 _FORM = re.compile(r"(?P<file>.*\.py)(?::(?P<name>\w*))?")
 
@@ -75,6 +76,7 @@ def _import(path: Path) -> tuple[ModuleType, str]:
     spec = importlib.util.spec_from_file_location(name, path)
     assert spec is not None
     module = importlib.util.module_from_spec(spec)
+    setattr(module, IS_TASK_FILE, True)
     sys.modules[name] = module
     try:
         # Execute the same bytes that were hashed.

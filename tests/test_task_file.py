@@ -162,6 +162,34 @@ def test_a_run_stores_the_name_and_the_hash_of_the_file(file: Path) -> None:
     assert read_task(text, "it")["env"].decimation == 3
 
 
+def test_a_path_beside_the_file_is_stored_relative_to_it(
+    file: Path, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    beside = "Path(__file__).parent / 'clips'"
+    command = f"""
+from pathlib import Path
+from mjlab.mdp import UniformVectorCommandCfg
+
+class ClipCfg(UniformVectorCommandCfg):
+    clips: Path = {beside}
+
+class ReplayCfg(CartpoleBalanceCfg):
+    commands = {{"clip": ClipCfg(resampling_time_range=(1, 1), ranges=[(0, 1)])}}
+"""
+    file.write_text(CODE + command)
+    task = load_task(typed_task(f"{file}:ReplayCfg"))
+    text = task_text("Replay", {"env": task.env(), "agent": PpoAgentCfg()})
+    assert str(file.parent) not in text
+    # The run continues with the same file in another folder.
+    moved = tmp_path_factory.mktemp("elsewhere") / file.name
+    file.rename(moved)
+    del sys.modules["hanging"]
+    typed_task(f"{moved}:ReplayCfg")
+    read: Any = read_task(text, "it")["env"]
+    assert read.commands["clip"].clips == moved.parent / "clips"
+    del sys.modules["hanging"]
+
+
 # --- Attacks: a run folder names a file, and nothing imports it -----------------------
 
 MARK = "import pathlib; pathlib.Path(r'{0}').touch()\n"

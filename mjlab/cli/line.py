@@ -228,6 +228,9 @@ def _option(name: str) -> str:
 def _argument(options: type[Options], name: str, default: Any) -> Any:
     """Return tyro's annotation of a field: how values are parsed and shown."""
     kind = field_types(options)[name]
+    # None is the default of an option that is not given, and no value to type.
+    members = [each for each in union_members(kind) if each is not type(None)]
+    typed = typing.Union[tuple(members)]  # noqa: UP007
     option = _option(name)
     told = tyro.conf.arg(
         name=option,
@@ -241,7 +244,7 @@ def _argument(options: type[Options], name: str, default: Any) -> Any:
 
     def read(words: list[str]) -> Any:
         try:
-            return read_value(option, words, Part(default, kind))
+            return read_value(option, words, Part(default, typed))
         except SettingError as error:
             return error  # tyro would put it into a longer message; see `read_line`.
 

@@ -41,6 +41,11 @@ def main(arguments: Sequence[str]) -> None:
     options = read_line(NewOptions, arguments).options
     if options.name is None:
         raise UsageError("NAME is missing: new_task.py NAME, such as Walk-Backwards.")
+    if options.like.partition(":")[0].endswith(".py"):
+        raise UsageError(
+            f"--like takes the id of an installed task, not the file {options.like}. "
+            "Subclass its class in another file: train.py FILE.py:CLASS."
+        )
     find_entry(options.like)
     if options.name in entries():
         raise UsageError(f"Task {options.name!r} already exists. Choose another name.")

@@ -15,6 +15,7 @@ from mjlab.managers import (
     OutcomeTermCfg,
     RecorderTermCfg,
     RewardTermCfg,
+    StepOrder,
     TermCfg,
     TerminationTermCfg,
 )
@@ -145,6 +146,12 @@ class ManagerBasedRlEnvCfg(Config):
     """Maximum share of world steps with non-finite values, counted since the log was
     last taken. The run stops above it."""
 
+    step_order: StepOrder = "default"
+    """Order of interval events and commands in a step. With "default", interval events
+    run after resets, and commands that write the state are drawn before `forward()`.
+    With "mjlab", as in mjlab 1.6, interval events run before resets; the first command
+    of an episode is drawn before `forward()`, and the others after it."""
+
     mode: ModeName = "auto"
     """Execution mode of a step: one CUDA graph ("fused"), graphs for physics only
     ("segmented"), or no graphs ("eager"). "auto" uses the first that works."""
@@ -204,9 +211,12 @@ def check_config(cfg: ManagerBasedRlEnvCfg) -> None:
             f"episode_length_s={cfg.episode_length_s} has to be at least one step of "
             f"{step} s (decimation times sim.mujoco.timestep)."
         )
-    modes = str(get_args(ModeName))[1:-1]
-    if cfg.mode not in get_args(ModeName):
-        raise ConfigError(f"mode={cfg.mode!r} is unknown. Valid: {modes}.")
+    for name, kind in (("mode", ModeName), ("step_order", StepOrder)):
+        value, valid = getattr(cfg, name), get_args(kind)
+        if value not in valid:
+            raise ConfigError(
+                f"{name}={value!r} is unknown. Valid: {str(valid)[1:-1]}."
+            )
 
 
 _TERMS: dict[str, type[Config]] = {

@@ -110,7 +110,9 @@ class ManagerBasedRlEnv:
         self.episode_log = EpisodeLog(self.num_envs, self.device)
         self.extras: dict[str, Any] = {"log": {}}
         self.event_manager = EventManager(cfg.events, self)
-        self.command_manager = CommandManager(cfg.commands, self)
+        self.command_manager = CommandManager(
+            cfg.commands, self, step_order=cfg.step_order
+        )
         self.action_manager = ActionManager(cfg.actions, self)
         self.observation_manager = ObservationManager(cfg.observations, self)
         self.termination_manager = TerminationManager(cfg.terminations, self)
@@ -130,7 +132,9 @@ class ManagerBasedRlEnv:
         self.managers = managers_of(self)
         """All managers, in reset order."""
         resets = make_resets(self, final_obs=cfg.final_obs)
-        self.program = StepProgram(self, cfg.decimation, resets, self.nonfinite)
+        self.program = StepProgram(
+            self, cfg.decimation, resets, self.nonfinite, cfg.step_order
+        )
         """The phases of a step and a reset, in calling order."""
         self.lifecycle = Lifecycle(self.program, self._finish_phases)
         """The same phases, called individually."""

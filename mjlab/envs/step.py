@@ -9,7 +9,7 @@ from mjlab.envs.autoreset import AutoReset
 from mjlab.envs.nonfinite import NonfiniteGuard
 from mjlab.envs.phases import AfterPhase, phase
 from mjlab.envs.physics import PhysicsPlan, plan_physics
-from mjlab.managers import ManagedEnv
+from mjlab.managers import ManagedEnv, StepOrder
 
 
 class StepProgram:
@@ -20,9 +20,15 @@ class StepProgram:
     """
 
     def __init__(
-        self, env: ManagedEnv, decimation: int, resets: AutoReset, guard: NonfiniteGuard
+        self,
+        env: ManagedEnv,
+        decimation: int,
+        resets: AutoReset,
+        guard: NonfiniteGuard,
+        step_order: StepOrder = "default",
     ) -> None:
         self.env, self.resets, self.guard = env, resets, guard
+        self.step_order = step_order
         self.after_phase: list[AfterPhase] = []
         """Hooks, called with the name of each finished phase."""
         self.physics = plan_physics(env, decimation, self.after_phase)
@@ -89,6 +95,8 @@ class StepProgram:
         env.metrics_manager.compute()
         self.resets.correct(diverged)
         env.event_manager.apply("step", env.step_dt)
+        if self.step_order == "mjlab":
+            env.event_manager.apply("interval", env.step_dt)
         env.recorder_manager.post_step(self.resets.held_back)
 
     @phase("reset_done")
@@ -110,7 +118,8 @@ class StepProgram:
 
     def update_kinematics(self) -> None:
         """Apply interval events, then update all quantities derived from the state."""
-        self.env.event_manager.apply("interval", self.env.step_dt)
+        if self.step_order == "default":
+            self.env.event_manager.apply("interval", self.env.step_dt)
         self.refresh(self.env.step_dt)
 
     @phase("observe")

@@ -10,6 +10,7 @@ from mjlab.managers.curriculum import CurriculumManager as CurriculumManager
 from mjlab.managers.curriculum import CurriculumTermCfg as CurriculumTermCfg
 from mjlab.managers.env import Env as Env
 from mjlab.managers.env import EpisodeLog as EpisodeLog
+from mjlab.managers.env import StepOrder as StepOrder
 from mjlab.managers.event import EventManager as EventManager
 from mjlab.managers.event import EventTermCfg as EventTermCfg
 from mjlab.managers.event import required_fields as required_fields

@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 
 import torch
 
-from mjlab.managers.env import Env
+from mjlab.managers.env import Env, StepOrder
 from mjlab.managers.term import Manager, TermObject, bind_each
 from mjlab.settings import Config
 from mjlab.tensors.masks import fill_where
@@ -110,6 +110,10 @@ class CommandTerm(TermObject, ABC):
         """
         return self._ends == 0
 
+    def begin(self) -> None:
+        """Draw the first command of each new episode; in mjlab's step order only."""
+        self._draw_where(self.begins_episode)
+
     def advance(self, dt: float) -> None:
         """Update the metrics of a step, then resample the commands that are due.
 
@@ -118,10 +122,7 @@ class CommandTerm(TermObject, ABC):
         """
         if dt > 0.0:
             self._update_metrics()
-        due = self._is_due()
-        unit = self._env.rng.draw(self.stream, (1 + self._num_draws,))
-        self._resample(due, unit[:, 1:])
-        self._set_timers(due, unit[:, 0])
+        self._draw_where(self._is_due())
 
     def update(self) -> None:
         """Update quantities of the command that change from step to step."""
@@ -169,6 +170,12 @@ class CommandTerm(TermObject, ABC):
         """Worlds that get a new command, shape (num_envs,)."""
         return self._env.episode_length_buf >= self._ends
 
+    def _draw_where(self, due: torch.Tensor) -> None:
+        """Draw commands and their durations in the worlds of `due`."""
+        unit = self._env.rng.draw(self.stream, (1 + self._num_draws,))
+        self._resample(due, unit[:, 1:])
+        self._set_timers(due, unit[:, 0])
+
     def _average(self, values: torch.Tensor) -> None:
         """Add values of this step, (num_envs, metrics), to the episode means."""
         # The step of a reset has weight 1. So has the first step, which replaces it.
@@ -189,11 +196,30 @@ class CommandManager(Manager[CommandTerm]):
 
     kind = "command"
 
-    def __init__(self, cfg: Mapping[str, CommandTermCfg | None], env: Env) -> None:
+    def __init__(
+        self,
+        cfg: Mapping[str, CommandTermCfg | None],
+        env: Env,
+        *,
+        step_order: StepOrder = "default",
+    ) -> None:
+        """Bind the terms.
+
+        Args:
+            cfg: The commands by name. None disables a command.
+            env: The environment.
+            step_order: Moment at which commands are drawn; see `ManagerBasedRlEnvCfg`.
+        """
         terms = bind_each(cfg, self.kind, lambda name, term: term.bind(name, env))
         super().__init__(terms, env)
-        self._writers = [term for term in self.terms.values() if term.writes_state]
-        self._others = [term for term in self.terms.values() if not term.writes_state]
+        each = list(self.terms.values())
+        self._writers = [term for term in each if term.writes_state]
+        self._begin_early: list[CommandTerm] = []
+        if step_order == "mjlab":
+            # Terms with world indices call `forward()` themselves, as in mjlab.
+            self._writers = [term for term in self._writers if not term.needs_ids]
+            self._begin_early = [term for term in each if term not in self._writers]
+        self._others = [term for term in each if term not in self._writers]
         self._columns = {
             name: env.episode_log.register(
                 [f"Metrics/{name}/{metric}" for metric in term.metric_names]
@@ -211,11 +237,15 @@ class CommandManager(Manager[CommandTerm]):
     def write_state(self, dt: float) -> None:
         """Resample the commands that write the physics state, before `forward()`.
 
+        In mjlab's step order, also draw the first commands of all new episodes.
+
         Args:
             dt: Duration of the step that ended, s; 0 after a reset outside a step.
         """
         for term in self._writers:
             term.advance(dt)
+        for term in self._begin_early:
+            term.begin()
 
     def compute(self, dt: float) -> None:
         """Update metrics, resample the commands that are due, and update all commands.

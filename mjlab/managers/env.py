@@ -1,13 +1,15 @@
 """Interface of the environment for managers, and the episode log."""
 
 from collections.abc import Sequence
-from typing import Any, Protocol
+from typing import Any, Literal, Protocol
 
 import torch
 
 from mjlab.random import WorldRng
 from mjlab.scene import Scene
 from mjlab.sim import Simulation
+
+StepOrder = Literal["default", "mjlab"]
 
 
 class EpisodeLog:

@@ -28,7 +28,9 @@ class IndexedCommandTerm(CommandTerm):
     """Command term whose methods take `env_ids`, as in mjlab.
 
     Commands are drawn before `forward()`: at a reset, and in steps in which they are
-    due. `_update_command(None)` follows after `forward()`; a reset outside a step calls
+    due. In mjlab's step order, commands that are due are drawn after `forward()`, and
+    a term that writes the state then has to call `sim.forward()`, as in mjlab.
+    `_update_command(None)` follows after `forward()`; a reset outside a step calls
     `_update_command(env_ids)` instead. A term that writes the state in
     `_update_command` has to call `sim.forward()`.
 
@@ -66,20 +68,22 @@ class IndexedCommandTerm(CommandTerm):
         """Time until the next command of each world, s, shape (num_envs,), live."""
         return self._time_left
 
+    def begin(self) -> None:
+        return  # `reset` draws at once.
+
     def advance(self, dt: float) -> None:
-        fresh = self._fresh.nonzero().squeeze(-1)
+        lasts = ~self._fresh  # The other commands began after this step.
         self._fresh.zero_()
         self._update_metrics()
         if dt > 0.0:
             self._scope = None
-            self._time_left.sub_(dt)
-            self._time_left[fresh] += dt  # The command began after this step.
+            self._time_left.sub_(dt * lasts)
             # Rounding must not add a step.
-            due = (self._time_left < 0.5 * dt).nonzero().squeeze(-1)
+            due = ((self._time_left < 0.5 * dt) & lasts).nonzero().squeeze(-1)
             if len(due) > 0:
                 self._draw(due)
         else:
-            self._scope = fresh
+            self._scope = (~lasts).nonzero().squeeze(-1)
         for column, name in enumerate(self.metric_names):
             self.metric_values[:, column] = self.metrics[name]
         self._dt = dt

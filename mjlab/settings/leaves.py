@@ -18,6 +18,9 @@ from mjlab.names import suggest
 from mjlab.settings.tree import Parameters, Part, SettingError
 from mjlab.settings.types import WrongTypeError, check_type, is_record, union_members
 
+IS_TASK_FILE = "__is_task_file__"
+"""Attribute of a module that was imported as a task file."""
+
 
 class SettingsFileError(SettingError):
     """Settings that cannot be written, or that do not fit the task."""
@@ -108,7 +111,7 @@ def _mapping(value: Mapping[Any, Any], path: str) -> Any:
 
 
 def _path(value: Path, path: str) -> dict[str, Any]:
-    """Return a path; one inside an imported package is relative to that package."""
+    """Return a path, relative to the package or the task file that it belongs to."""
     for name, folder in _packages():
         if value.is_relative_to(folder):
             return {"$path": value.relative_to(folder).as_posix(), "package": name}
@@ -116,12 +119,13 @@ def _path(value: Path, path: str) -> dict[str, Any]:
 
 
 def _packages() -> list[tuple[str, Path]]:
-    """Return the imported top-level packages with their folders."""
+    """Return the imported top-level packages and task files with their folders."""
     modules = [(n, m) for n, m in list(sys.modules.items()) if "." not in n]
     files = [
         (name, getattr(module, "__file__", None))
         for name, module in modules
         if getattr(module, "__path__", None) is not None
+        or getattr(module, IS_TASK_FILE, False)
     ]
     return [(name, Path(file).parent) for name, file in files if file is not None]
 

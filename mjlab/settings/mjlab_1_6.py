@@ -404,14 +404,14 @@ _OTHERWISE |= {
         f"{_MATH}.combine_frames",
         "all four arguments are needed",
     ),
-    "copysign": ("", "`torch.copysign`"),
+    "copysign": ("", "`torch.copysign`, of two tensors"),
     "default_orientation": ("", "a tensor of (1, 0, 0, 0)"),
     "euler_xyz_from_quat": (f"{_MATH}.quat_to_euler_xyz", ""),
     "matrix_from_quat": (f"{_MATH}.quat_to_matrix", ""),
     "quat_apply": (f"{_MATH}.quat_rotate", ""),
     "quat_apply_inverse": (f"{_MATH}.quat_rotate_inverse", ""),
     "quat_apply_yaw": (f"{_MATH}.quat_rotate", "of `quat_yaw(quat)`"),
-    "quat_box_plus": (f"{_MATH}.quat_box_plus", "w can be negative"),
+    "quat_box_plus": (f"{_MATH}.quat_box_plus", "`quat_positive` of it has w >= 0"),
     "quat_error_magnitude": (f"{_MATH}.quat_angle", ""),
     "quat_from_angle_axis": (
         f"{_MATH}.quat_from_axis_angle",
@@ -511,7 +511,11 @@ CALLS: dict[str, tuple[str, str]] = {
         "data list_of_strings",
         "match_values({data}, {list_of_strings})",
     ),
-    "copysign": ("mag other", "torch.copysign({mag}, {other})"),
+    "copysign": (
+        "mag other",
+        "torch.copysign(torch.full_like({other}, {mag}), {other})",
+    ),
+    "quat_box_plus": ("q delta", "quat_positive(quat_box_plus({q}, {delta}))"),
     "saturate": ("x lower upper", "torch.clamp({x}, {lower}, {upper})"),
     "quat_apply_yaw": ("quat vec", "quat_rotate(quat_yaw({quat}), {vec})"),
     "quat_from_angle_axis": ("angle axis", "quat_from_axis_angle({axis}, {angle})"),
@@ -569,6 +573,7 @@ _DRAWN = {
     "debug_vis": _To("", f"{_OMIT}: viewers draw no rays"),
     "viz": _To("", f"{_OMIT}: viewers draw no rays"),
 }
+_EPS = _To("", f"{_OMIT}: no value is divided by zero")
 _SELECTED = "read it from the `Selection` that a term receives"
 
 _FIELDS: dict[str, dict[str, Replacement]] = {
@@ -695,6 +700,30 @@ _FIELDS: dict[str, dict[str, Replacement]] = {
         "adaptive_alpha": _To("adaptive", "`AdaptiveSampling(rate=...)`"),
         "viz": _To("", _OMIT),
     },
+    # Parameters of mathematics.
+    "normalize": {"x": _To("vec"), "eps": _EPS},
+    "wrap_to_pi": {"angles": _To("angle")},
+    "quat_angle": {"q1": _To("left"), "q2": _To("right")},
+    "quat_box_minus": {"q1": _To("left"), "q2": _To("right")},
+    "quat_conjugate": {"q": _To("quat"), "eps": _EPS},
+    "quat_mul": {"q1": _To("left"), "q2": _To("right")},
+    "quat_positive": {"q": _To("quat")},
+    "quat_slerp": {"q1": _To("start"), "q2": _To("end"), "tau": _To("fraction")},
+    "quat_to_euler_xyz": {"wrap_to_2pi": _To("", "use `torch.remainder`")},
+    "quat_to_matrix": {"quaternions": _To("quat")},
+    "quat_to_rotvec": {"eps": _EPS},
+    "combine_frames": {
+        "t01": _To("pos_ab"),
+        "q01": _To("quat_ab"),
+        "t12": _To("pos_bc"),
+        "q12": _To("quat_bc"),
+    },
+    "subtract_frames": {
+        "t01": _To("pos_wa"),
+        "q01": _To("quat_wa"),
+        "t02": _To("pos_wb"),
+        "q02": _To("quat_wb"),
+    },
     "variable_posture": {
         "walking_threshold": _To("speeds", "one ascending pair"),
         "running_threshold": _To("speeds", "one ascending pair"),
@@ -748,8 +777,21 @@ _FIELDS: dict[str, dict[str, Replacement]] = {
 
 # --- Members of objects -------------------------------------------------------------
 
+_ELEMENTS = ("actuator", "camera", "geom", "light", "site", "tendon")
+_XFRC = "the rows `index.bodies.ids` of `env.sim.data.xfrc_applied`"
+_BODIES = "`robot_bodies('body_pos_w')` and similar"
+
 _MEMBERS: dict[str, Replacement] = {
     # Entity.
+    **{f"Entity.{e}_names": _To(f"index.{e}s.names") for e in _ELEMENTS},
+    **{f"Entity.num_{e}s": _To(f"index.{e}s", "`len(...)`") for e in _ELEMENTS},
+    "find_cameras": _To("index.cameras.find"),
+    "find_lights": _To("index.lights.find"),
+    "is_actuated": _To("index.actuators", "`bool(...)`"),
+    "is_articulated": _To("num_joints", "`bool(...)`"),
+    "has_site_actuators": _To("", "`index.actuators.names` has all actuators"),
+    "has_tendon_actuators": _To("", "`index.actuators.names` has all actuators"),
+    "Entity.root_body": _To("index.root_body_id", "the id of the body"),
     "find_joints_by_actuator_names": _To("find_joints", "by names of joints"),
     "write_data_to_sim": _To("apply", "the environment calls it"),
     "is_mocap": _To("index.mocap_body_id", "None without a mocap body"),
@@ -764,6 +806,23 @@ _MEMBERS: dict[str, Replacement] = {
     "tendon_effort_target": _To("targets.tendon_effort"),
     "site_effort_target": _To("targets.site_effort"),
     "qfrc_external": _To("qfrc_applied"),
+    "body_external_wrench": _To("", _XFRC),
+    "body_external_force": _To("", f"the first half of {_XFRC}"),
+    "body_external_torque": _To("", f"the second half of {_XFRC}"),
+    "default_joint_pos_limits": _To("", "`env.sim.mj_model.jnt_range` has them"),
+    "forward_vec_b": _To("", "the x axis, (1, 0, 0)"),
+    **{
+        f"EntityData.{name}": _To("", f"a property of the entity: `.{name}`")
+        for name in ("is_fixed_base", "is_articulated", "is_actuated")
+    },
+    **{
+        f"EntityData.write_{what}": _To("", "call the writer of the entity")
+        for what in (
+            "ctrl external_wrench joint_position joint_state joint_velocity mocap_pose "
+            "root_com_velocity root_pose root_state root_velocity root_velocity_b"
+        ).split()
+    },
+    "EntityData.clear_state": _To("", "call `clear_state` of the entity"),
     # Environment and managers.
     "obs_buf": _To("observation_manager.output"),
     "reward_buf": _To("reward_manager.reward"),
@@ -775,7 +834,28 @@ _MEMBERS: dict[str, Replacement] = {
     ),
     "get_term_cfg": _To("get_term", "weights are in `reward_manager.set_weight`"),
     "get_active_iterable_terms": _To("term", "by name, or `terms` for all"),
+    "compute_group": _To("", "`observation_manager.output` has the groups by name"),
+    "group_obs_concatenate": _To("", "`observation_manager.output[group]` is a tensor"),
+    "available_modes": _To("", "`event_manager.apply` does nothing without terms"),
     "vel_command_b": _To("command", "the terms of all commands have it"),
+    "vel_command_w": _To("", "`command` is turned into the root frame in each step"),
+    "heading_error": _To("", "the difference of `heading_target` and `heading_w`"),
+    "UniformVelocityCommand.robot": _To("entity"),
+    "MotionCommand.robot": _To("entity"),
+    "MotionCommand.motion": _To("table", "the frames of all clips"),
+    "MotionCommand.time_steps": _To("frame"),
+    "MotionCommand.bin_count": _To("bins", "all bins of adaptive sampling"),
+    "MotionCommand.bin_failed_count": _To("bins", "all bins of adaptive sampling"),
+    "MotionCommand.kernel": _To("bins", "all bins of adaptive sampling"),
+    "MotionCommand.body_pos_relative_w": _To("reanchored", "a pair with quaternions"),
+    "MotionCommand.body_quat_relative_w": _To("reanchored", "a pair with positions"),
+    "MotionCommand.reset_to_frame": _To("begin_at", "takes a mask, a clip and a frame"),
+    **{
+        f"MotionCommand.robot_{what}": _To("", _BODIES)
+        for what in "body_pos_w body_quat_w body_lin_vel_w body_ang_vel_w".split()
+    },
+    "MotionCommand.robot_joint_pos": _To("entity.data.joint_pos"),
+    "MotionCommand.robot_joint_vel": _To("entity.data.joint_vel"),
     "is_standing_env": _To("is_standing"),
     "is_heading_env": _To("is_heading"),
     "is_forward_env": _To("is_forward"),
@@ -783,11 +863,18 @@ _MEMBERS: dict[str, Replacement] = {
     # Simulation.
     "expand_model_fields": _To("expand", "event terms declare their fields instead"),
     "get_default_field": _To("default"),
+    "default_model_fields": _To("", "`sim.default(field)`"),
+    "per_world_default_fields": _To("", "`sim.default(field)`"),
+    "expanded_fields": _To("", "`sim.model` has a row per world in such a field"),
+    "sim.mj_data": _To("", "`sim.data` has all worlds"),
+    "world_to_variant": _To("", "`env.scene.variants[entity]` has the choice"),
     "create_graph": _To("", "graphs are captured on first use"),
     "wp_model": _To("model", "tensors; `engine` has Warp's arrays"),
     "wp_data": _To("data", "tensors; `engine` has Warp's arrays"),
     # Sensors.
     "prefixed_name": _To("full_name", "without a call"),
+    "torque_history": _To("", "`history('torque')`"),
+    "dist_history": _To("", "`history('dist')`"),
     "env.render": _To("", "`mjlab.gym` environments have `render`"),
     "env.scene.terrain": _To("scene.ground", "None on a plane"),
     "env_origins": _To("spawn_origins", "zero on a plane"),
@@ -811,7 +898,74 @@ _MEMBERS: dict[str, Replacement] = {
         }.items()
     },
 }
-"""Methods and attributes. An owner in the key is the name of the variable."""
+"""Methods and attributes. An owner in the key is the name of the variable, or mjlab's
+class of a variable with an annotation."""
+
+_LEFT_OUT: dict[str, str] = {
+    "a term reads `env.cfg`": "*.cfg",
+    "scenes and sensors are built from configurations, before the environment": (
+        "*.initialize *.edit_spec *.set_context *.set_sensor_context Entity.compile "
+        "Entity.spec Entity.to_zip Entity.write_xml Entity.variant_metadata "
+        "Entity.all_joint_names Scene.compile Scene.spec Scene.to_zip Scene.write "
+        "Scene.collect_variant_info Scene.sensor_context *.from_existing "
+        "EventManager.domain_randomization_fields ManagerBasedRlEnv.load_managers"
+    ),
+    "textures, materials and contact pairs are selected by `SceneEntityCfg`": (
+        "Entity.find_materials Entity.find_textures Entity.find_pairs "
+        "Entity.material_names Entity.texture_names Entity.pair_names "
+        "Entity.num_materials Entity.num_textures Entity.num_pairs"
+    ),
+    "viewers have their own controls and marks": (
+        "*.create_gui *.create_debug_vis_gui *.apply_gui_reset *.on_viewer_pause "
+        "RewardManager.get_visualizable_terms "
+        "ManagerBasedRlEnv.setup_manager_visualizers "
+        "ManagerBasedRlEnv.update_visualizers ManagerBasedRlEnv.manager_visualizers "
+        "ManagerBasedRlEnv.render_mode"
+    ),
+    "the runner captures graphs": (
+        "*.use_cuda_graph *.step_graph *.forward_graph *.reset_graph *.sense_graph "
+        "*.nan_guard *.wp_device"
+    ),
+    "an attribute of the environment": (
+        "EntityData.data EntityData.model EntityData.device Scene.device"
+    ),
+    "`env.cfg.scene` has it": "Scene.env_spacing",
+    "the manager writes the files": (
+        "RecorderManager.get_term RecorderManager.record_pre_reset "
+        "RecorderManager.record_post_reset RecorderManager.record_post_step "
+        "RecorderTerm.record_pre_reset RecorderTerm.record_post_reset "
+        "RecorderTerm.record_post_step RecorderTerm.close"
+    ),
+    "a term without state is a function, whose name is in the configuration": "*.name",
+    "the engine casts rays and draws images": (
+        "*.prepare_rays *.postprocess_rays *.raycast_kernel *.include_geom_groups "
+        "*.camera_idx *.camera_name"
+    ),
+    "`frame_pos_w` has the positions; bodies have the orientations": (
+        "RayCastData.pos_w RayCastData.quat_w RayCastData.frame_quat_w"
+    ),
+    "`distances` has the shape": (
+        "*.num_rays *.num_frames TerrainHeightSensor.num_rays_per_frame"
+    ),
+    "private arrays of the command": (
+        "MotionCommand.robot_anchor_body_index MotionCommand.motion_anchor_body_index "
+        "MotionCommand.body_indexes MotionCommand.update_relative_body_poses"
+    ),
+    "an `IndexedCommandTerm` has it": (
+        "UniformVelocityCommand.compute MotionCommand.compute"
+    ),
+    "takes other arguments, with a mask; the environment calls it": (
+        "CommandManager.compute EventManager.apply ObservationManager.compute "
+        "Simulation.recompute_constants"
+    ),
+    "takes a mask, and no `options`": "ManagerBasedRlEnv.reset",
+    "times are counted in whole physics steps": (
+        "ContactSensor.compute_first_air ContactSensor.compute_first_contact"
+    ),
+}
+LEFT_OUT = {name: why for why, each in _LEFT_OUT.items() for name in each.split()}
+"""Members that `port` does not name, or that take other arguments, with the reason. A
+star stands for any class."""
 
 # --- Other defaults and meanings --------------------------------------------------
 

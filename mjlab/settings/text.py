@@ -214,9 +214,9 @@ def _wrong(
     if names:
         hint = suggest(" ".join(texts), names)
         return SettingError(f"--{option} cannot be {given}. {hint}")
-    return SettingError(
-        f"--{option} takes {words_for(part)}, not {given}. It is {shown(part)} now."
-    )
+    is_unset = part.value is None and type(None) not in union_members(kind)
+    now = "" if is_unset else f" It is {shown(part)} now."
+    return SettingError(f"--{option} takes {words_for(part)}, not {given}.{now}")
 
 
 def _unreadable(

@@ -113,7 +113,7 @@ WRONG = {
     "first: 'Cartpole-Balance', ",
     "--evn.decimation 4": "Unknown option '--evn.decimation'. Settings of the task "
     "start with --env. or --agent.",
-    "--seed one": "--seed takes a whole number or None, not 'one'. It is None now.",
+    "--seed one": "--seed takes a whole number, not 'one'.",
     "--workers 0": "--workers is 0; it has to be 1 or more.",
     "--device gpu": '--device cannot be \'gpu\'. Valid: "cpu", "cuda", '
     '"cuda:0", "cuda:1" and so on.',
@@ -730,3 +730,20 @@ def test_a_name_that_cannot_be_a_package_is_refused(name, tmp_path, capsys):
     assert run_program(new.main, line) == 2
     assert "is not a valid task name" in capsys.readouterr().err
     assert list(tmp_path.iterdir()) == []
+
+
+def test_a_new_task_from_a_file_is_refused_with_what_to_do(tmp_path, capsys):
+    line = ["Pole-On-Ice", "--like", "pole.py:PoleCfg", "--folder", str(tmp_path)]
+    assert run_program(new.main, line) == 2
+    said = capsys.readouterr().err
+    assert "not the file pole.py:PoleCfg. Subclass its class in another file" in said
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_options_that_are_not_given_have_no_value_to_type():
+    for words in (["--num-envs", "x"], ["--num-envs", "None"]):
+        with pytest.raises(SettingError) as caught:
+            read_line(train.TrainOptions, words)
+        assert (
+            str(caught.value) == f"--num-envs takes a whole number, not {words[1]!r}."
+        )

@@ -7,7 +7,8 @@ from typing import Any
 
 import pytest
 
-from mjlab.cli.porting.codemod import Change, Ported, port_file
+from mjlab.cli.porting.changes import Change
+from mjlab.cli.porting.codemod import Ported, port_file
 from mjlab.cli.porting.folder import Porting
 from mjlab.cli.porting.sources import ForeignFile, ForeignFiles
 
@@ -331,6 +332,19 @@ def test_members_are_renamed_unless_the_project_defines_them():
 
 
 # --- Classes --------------------------------------------------------------------------
+
+
+def test_members_of_an_annotated_variable_are_those_of_its_class():
+    text = (
+        "from mjlab.entity import Entity\n"
+        "def f(env, cfg):\n"
+        "  robot: Entity = env.scene['robot']\n"
+        "  if robot.is_articulated:\n"
+        "    return robot.num_sites, robot.geom_names, cfg.geom_names\n"
+    )
+    assert "if bool(robot.num_joints):" in new(text)
+    kept = "len(robot.index.sites), robot.index.geoms.names, cfg.geom_names"
+    assert kept in new(text)
 
 
 def test_a_class_term_gets_the_base_class_and_keeps_its_constructor():

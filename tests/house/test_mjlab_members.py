@@ -2,15 +2,22 @@
 
 import inspect
 import re
+import sys
 from functools import cache
-from typing import Any
+from pathlib import Path
 
 import pytest
 
 from mjlab import actuator, entity, envs, managers, mdp, scene, sensor, sim
+from mjlab.entity.index import Elements
+from mjlab.motion import MotionCommand
 from mjlab.scene.scene import Ground
-from mjlab.settings.mjlab_1_6 import MJLAB
-from tests.house.test_mjlab_fields import stored
+from mjlab.settings.mjlab_1_6 import LEFT_OUT, MJLAB
+from tests.tools.mjlab_comparison import USED, compare_members, members_of, stored
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "docs"))
+
+import tables
 
 OURS = (
     *vars(actuator).values(),
@@ -23,16 +30,9 @@ OURS = (
     entity.EntityData,
     scene.Scene,
     Ground,
+    MotionCommand,
+    Elements,
 )
-
-
-def members(value: Any) -> set[str]:
-    """Return names of members of a class, and of attributes that its code sets."""
-    if not inspect.isclass(value) or not value.__module__.startswith("mjlab"):
-        return set()
-    fields = getattr(value, "__dataclass_fields__", {})
-    set_by_code = re.findall(r"self\.([a-z]\w*)", inspect.getsource(value))
-    return {*dir(value), *fields, *set_by_code}
 
 
 METHODS = [
@@ -51,7 +51,7 @@ IS_SAFE = {
 
 @cache
 def ours() -> set[str]:
-    return set().union(*map(members, OURS))
+    return set().union(*map(members_of, OURS))
 
 
 ALONE = [name for name in MJLAB.members if "." not in name]
@@ -81,3 +81,28 @@ def test_a_method_that_users_call_is_here_with_the_same_parameters(name: str) ->
     parameters = list(inspect.signature(getattr(entity.Entity, name)).parameters)
     theirs = re.findall(r"[(,] ?(\w+)", stored()["Entity"][name])
     assert parameters == theirs
+
+
+@pytest.mark.parametrize("name", USED)
+def test_a_member_is_here_or_replaced_or_left_out_for_a_reason(name: str) -> None:
+    """A method is here if mjlab's positional arguments mean the same."""
+    assert [
+        each for each, why in compare_members(name).left_out.items() if not why
+    ] == []
+
+
+def test_each_reason_is_needed() -> None:
+    needed = {
+        key
+        for name in USED
+        for each in compare_members(name).left_out
+        for key in (f"{name}.{each}", f"*.{each}")
+    }
+    assert LEFT_OUT.keys() - needed == set()
+
+
+def test_the_page_has_each_class_with_its_members() -> None:
+    page = tables.mjlab_members()
+    for name in USED:
+        assert page.count(f"\n| `{name}` |") == 1
+    assert "`is_mocap`: use `index.mocap_body_id` (None without a mocap body)" in page

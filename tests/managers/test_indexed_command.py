@@ -72,6 +72,13 @@ def test_a_command_lasts_its_time_and_a_reset_starts_it_anew() -> None:
     assert term.time_left[0] > 1.0 - 1.5 * env.step_dt
 
 
+def test_a_first_command_shorter_than_a_step_is_drawn_once() -> None:
+    env, term = begun((1e-4, 1e-4))
+    term.drawn.clear()
+    step(env, env.mask(2))
+    assert term.drawn == [[2], [0, 1]]
+
+
 def test_metrics_of_an_episode_end_with_it() -> None:
     env, term = begun()
     for _ in range(3):

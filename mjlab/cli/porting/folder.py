@@ -6,7 +6,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from mjlab.cli.porting.codemod import UNKNOWN, Ported, port_file
+from mjlab.cli.porting.changes import UNKNOWN
+from mjlab.cli.porting.codemod import Ported, port_file
 from mjlab.cli.porting.sources import ForeignFiles
 
 
