@@ -68,6 +68,9 @@ class Tracer:
         """Live state tensors by name, with one row for the world."""
         self.initial: Values = {}
         """Memory after a reset."""
+        # Bind all fields now: those bound within a trace have traced memory, and reads
+        # of them would not be refused.
+        self._refused()
 
     def _add(self, source: str, term: BoundTerm) -> None:
         if source in self.terms:

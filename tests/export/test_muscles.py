@@ -1,5 +1,7 @@
 """Muscle controllers of exported policies: excitations in each physics step."""
 
+import re
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +15,7 @@ from mjlab.envs import ManagerBasedRlEnv
 from mjlab.export import ExportError, FilePolicy, OnnxPolicy, driven_by
 from mjlab.export.compare import ExcitationCheck, difference
 from mjlab.export.muscles import MuscleController, muscle_controllers
+from mjlab.export.runner import policy as runner
 from mjlab.export.runner.policy import ContractPolicy
 from mjlab.export.runner.robot import MujocoRobot
 from mjlab.export.trace import Tracer
@@ -25,6 +28,7 @@ from mjlab.rl import GaussianCfg, MlpModelCfg
 from mjlab.tasks.muscle import TrackArm6Cfg
 from mjlab.tasks.muscle.models import arm6_cfg
 from tests.export.test_runner_cpp import (
+    ROOM,
     SCHEMA,
     compiled,
     contract_beside,
@@ -332,7 +336,7 @@ class AccelerationLaw(PlainPdLaw):
 
 
 def with_law(kind: type[PlainPdLaw]) -> ManagerBasedRlEnv:
-    env = ManagerBasedRlEnv(nominal(arm()), device="cpu")
+    env = ManagerBasedRlEnv(nominal(arm(clip_torque=False)), device="cpu")
     env.reset(seed=0)
     term = muscle_action(env)
     term.law = kind(term.sim_model, term.map)
@@ -343,8 +347,11 @@ def test_a_law_that_counts_in_python_is_refused_by_the_name_of_its_term():
     env = with_law(CountingLaw)
     (controller,) = muscle_controllers(Tracer(env, ("actor",)))
     ExcitationCheck(controller)
-    with pytest.raises(ExportError, match=r"^Action term 'muscles' cannot be exported"):
-        env.step(torch.zeros(1, 2))
+    said = r"^Action term 'muscles' cannot be exported: over 100 random steps"
+    chance = torch.Generator().manual_seed(0)
+    with pytest.raises(ExportError, match=said):
+        for _ in range(3):
+            env.step(torch.randn(1, 2, generator=chance))
     env.close()
 
 
@@ -354,6 +361,26 @@ def test_a_law_that_reads_an_acceleration_is_refused_by_its_line():
     with pytest.raises(ExportError, match=said + r".* reads sim\.data\.qacc,"):
         muscle_controllers(Tracer(env, ("actor",)))
     env.close()
+
+
+PAGE = (ROOM.parents[2] / "docs/howto/muscles.md").read_text("utf-8")
+
+
+def test_the_function_of_the_page_excites_muscles(file, monkeypatch):
+    (text,) = re.findall(r"```python\n(from mjlab_runner .*?)```", PAGE, re.DOTALL)
+    names: dict[str, Any] = {}
+    monkeypatch.setitem(sys.modules, "mjlab_runner", runner)
+    exec(text.replace("w18.onnx", str(file)), names)
+    policy = ContractPolicy(file)
+    robot, record = MujocoRobot(policy), policy.record()
+    robot.start(record["qpos"][0], record["qvel"][0])
+    targets = {"muscles_target": record["output muscles_target"][0]}
+    entries = [e for e in controller_of(policy)["inputs"] if e["name"] not in targets]
+    found = names["excite"](targets, robot.measure(entries, {}))
+    robot.write(targets)
+    robot.muscles[0].excite(targets)
+    ctrl = zip(robot.muscles[0].names, robot.data.ctrl, strict=True)
+    assert found == dict(ctrl) and max(found.values()) > 0.0
 
 
 def test_two_robots_have_separate_muscle_states(file):
