@@ -1,5 +1,6 @@
 """Comparison of traced terms with the managers, and of files with networks."""
 
+import itertools
 from collections.abc import Iterator, Mapping, Sequence
 
 import numpy as np
@@ -10,8 +11,11 @@ from mjlab.envs import ManagerBasedRlEnv
 from mjlab.export.control_step import ControlStep
 from mjlab.export.graph import Values
 from mjlab.export.leaves import Leaf
+from mjlab.export.muscles import MuscleController, reading
 from mjlab.export.reader import ExportError, OnnxPolicy
+from mjlab.export.runner.policy import ContractPolicy, FileGraph
 from mjlab.export.targets import ACTION, sent
+from mjlab.muscle.action import MuscleAction, muscle_action
 from mjlab.rl.learners import InferencePolicy
 from mjlab.rl.vecenv import RslRlVecEnv
 
@@ -28,12 +32,14 @@ _SIZE_OF_ACTIONS, _EPISODE = 0.5, 23
 """Scale of random actions, and number of steps between resets."""
 
 
-def compare_terms(step: ControlStep) -> None:
+def compare_terms(
+    step: ControlStep, controllers: Sequence[MuscleController] = ()
+) -> None:
     """Compare traced terms with the managers over random steps, with resets.
 
-    Raises:
-        ExportError: If the traced value of a term differs. Part of it was constant
-            during tracing.
+    Args:
+        step: The traced control step.
+        controllers: The traced muscle controllers.
 
     Raises:
         ExportError: For a term whose traced value differs, by name. Its value depends
@@ -43,6 +49,8 @@ def compare_terms(step: ControlStep) -> None:
     chance = torch.Generator().manual_seed(0)
     env.reset(seed=0)
     memory = dict(tracer.initial)
+    for controller in controllers:
+        ExcitationCheck(controller)
     for count in range(1, TERM_STEPS + 1):
         known = tracer.read() | step.zero
         seen = step.observe(known | memory)
@@ -63,6 +71,24 @@ def compare_terms(step: ControlStep) -> None:
             env.reset()
         if is_over or count % _EPISODE == 0:
             memory = dict(tracer.initial)
+    for controller in controllers:
+        controller.term.watches.clear()
+
+
+class ExcitationCheck:
+    """Compares traced excitations in the second physics step of each control step."""
+
+    def __init__(self, controller: MuscleController) -> None:
+        self._controller, self._term = controller, controller.term
+        self._substeps = itertools.cycle(range(self._term.buffer.num_substeps))
+        self._activation = self._term.activation.clone()
+        self._term.watches.append(self)
+
+    def __call__(self, excitation: Tensor) -> None:
+        if next(self._substeps) == 1:
+            found = self._controller.excitation(self._activation)
+            _refuse(f"Action term {self._term.name!r}", found, excitation)
+        self._activation = self._term.activation.clone()
 
 
 def _observed(
@@ -124,6 +150,7 @@ def compare_file(
     policy.reset()
     bound = {name: leaf.bind(env) for name, leaf in leaves.items()}
     observations = worlds.reset(seed=0)
+    excitations = compared_excitations(env, policy)
     worst = 0.0
     for _ in range(steps):
         action = original(observations)
@@ -142,7 +169,46 @@ def compare_file(
         for name, term in env.action_manager.terms.items():
             expected = sent(env, term)[0].numpy()
             worst = max(worst, difference(found[f"{name}_target"], expected))
-    return worst
+    return max([worst, *(each.worst for each in excitations)])
+
+
+class ComparedExcitations:
+    """Excitations of a file and of an environment, in each physics step."""
+
+    def __init__(self, term: MuscleAction, controller: FileGraph) -> None:
+        """Compare from now on.
+
+        Args:
+            term: The muscle action of an environment with one world.
+            controller: Its muscle controller in the file.
+        """
+        self.worst = 0.0
+        """Maximum difference."""
+        self.steps: list[tuple[dict[str, np.ndarray], np.ndarray]] = []
+        """Inputs and excitations of each physics step."""
+        self._controller = controller
+        entries = controller.about["inputs"]
+        self._inputs = {entry["name"]: reading(term, entry) for entry in entries}
+        term.watches.append(self._compare)
+
+    def _compare(self, excitation: Tensor) -> None:
+        inputs = {n: read()[0].numpy().copy() for n, read in self._inputs.items()}
+        (found,) = self._controller(inputs).values()
+        self.worst = max(self.worst, difference(found, excitation[0].numpy()))
+        self.steps.append((inputs, found))
+
+
+def compared_excitations(
+    env: ManagerBasedRlEnv, policy: ContractPolicy
+) -> list[ComparedExcitations]:
+    """Compare the excitations of a file with those of an environment, from now on.
+
+    The file's targets must be those of the environment.
+    """
+    return [
+        ComparedExcitations(muscle_action(env, name), controller)
+        for name, controller in policy.controllers.items()
+    ]
 
 
 def difference(found: np.ndarray, expected: np.ndarray) -> float:

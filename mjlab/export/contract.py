@@ -21,6 +21,7 @@ from mjlab.envs import ManagerBasedRlEnv, ManagerBasedRlEnvCfg
 from mjlab.export.clips import TIME_STEP, described_clips, reference_outputs
 from mjlab.export.control_step import ControlStep
 from mjlab.export.leaves import Leaf
+from mjlab.export.muscles import MuscleController
 from mjlab.export.quantities import root_frame
 from mjlab.export.runner.policy import FORMAT, NO_CHECKSUM, PD
 from mjlab.export.targets import ACTION, described_actions
@@ -33,6 +34,7 @@ from mjlab.settings.leaves import as_data
 
 def contract(
     step: ControlStep,
+    controllers: Sequence[MuscleController],
     trained: ManagerBasedRlEnvCfg,
     agent: AgentCfg,
     *,
@@ -46,6 +48,7 @@ def contract(
 
     Args:
         step: The traced policy, in an environment in nominal form.
+        controllers: The traced muscle controllers.
         trained: The training environment.
         agent: The agent's configuration.
         task: The task's id.
@@ -55,7 +58,7 @@ def contract(
         more: Further entries: the scene and the recorded steps.
     """
     env, clips = step.tracer.env, step.tracer.clips
-    actions = described_actions(env)
+    actions = described_actions(env, {c.term.name: c.described() for c in controllers})
     robot = actions[0]["entity"]
     references = [] if clips is None else reference_outputs(clips)
     motion = {} if clips is None else {"motion": described_clips(clips)}

@@ -15,7 +15,9 @@ from mjlab import mdp
 from mjlab.envs import ManagerBasedRlEnv, ManagerBasedRlEnvCfg
 from mjlab.export.clips import clips_of
 from mjlab.export.leaves import input_term
+from mjlab.export.muscles import reading
 from mjlab.export.reader import ExportError, OnnxPolicy
+from mjlab.export.runner.policy import FileGraph
 from mjlab.export.targets import ACTION
 from mjlab.managers import (
     ActionTerm,
@@ -27,6 +29,7 @@ from mjlab.managers.action import ActionTarget
 from mjlab.managers.env import Env
 from mjlab.managers.observation_config import resolve_delay
 from mjlab.motion import MotionCommandCfg, save_motion
+from mjlab.muscle.action import MuscleAction, MuscleActionCfg
 from mjlab.names import UnknownNameError, find_name, suggest
 from mjlab.tensors.columns import Columns
 
@@ -186,8 +189,11 @@ class FilePolicy:
         output = env.observation_manager.output[GROUP]
         assert isinstance(output, dict), "This group is not concatenated."
         self._measured = output
-        kinds = (ExternalCommand, ExternalReach)
+        kinds = (ExternalCommand, ExternalReach, ExternalMuscles)
         terms = env.action_manager.terms.values()
+        for term in terms:
+            if isinstance(term, ExternalMuscles):
+                term.controllers = [p.controllers[term.name] for p in self._policies]
         self._terms = {f"{t.name}_target": t for t in terms if isinstance(t, kinds)}
         self._device = env.device
 
@@ -218,17 +224,18 @@ class FilePolicy:
                 policy.reset()
 
 
-def _command_cfg(
-    term: Mapping[str, Any], cfg: ManagerBasedRlEnvCfg
-) -> "ExternalCommandCfg | ExternalReachCfg":
+def _command_cfg(term: Mapping[str, Any], cfg: ManagerBasedRlEnvCfg) -> ActionTermCfg:
     start, stop = term["action"]
+    own = cfg.actions.get(term["name"])
     if "tracked_by" in term:
-        raise ExportError(
-            f"The file's action {term['name']!r} is tracked by {term['tracked_by']}, "
-            "which is not part of the file: play the run instead."
-        )
+        if not isinstance(own, MuscleActionCfg):
+            raise ExportError(
+                f"The file's action {term['name']!r} drives muscles, but the task's is "
+                f"a {type(own).__name__}: it was trained in another task."
+            )
+        inputs = tuple(term["tracked_by"]["inputs"])
+        return ExternalMusclesCfg(**vars(own), inputs=inputs)
     if "reach" in term:
-        own = cfg.actions.get(term["name"])
         if not isinstance(own, mdp.DifferentialIKActionCfg):
             raise ExportError(
                 f"The file's action {term['name']!r} is a frame target, but the task's "
@@ -348,6 +355,50 @@ class ExternalReach(mdp.DifferentialIKAction):
     def process_actions(self, actions: torch.Tensor) -> None:
         """Set the goal of this step."""
         super().process_actions(self.command)
+
+    def state(self) -> dict[str, torch.Tensor]:
+        """Return the live tensors that change."""
+        return super().state() | {"command": self.command}
+
+
+class ExternalMusclesCfg(MuscleActionCfg):
+    """Joint targets and excitations set by a policy file instead of an action."""
+
+    inputs: tuple[dict[str, Any], ...] = ()
+    """Contract entries of the inputs of the file's muscle controller."""
+
+    def bind(self, name: str, env: Env) -> ActionTerm:
+        """Return the term of one environment."""
+        return ExternalMuscles(name, self, env)
+
+
+class ExternalMuscles(MuscleAction):
+    """Excites muscles with the muscle controller of a file, in each physics step."""
+
+    def __init__(self, name: str, cfg: ExternalMusclesCfg, env: Env) -> None:
+        super().__init__(name, cfg, env)
+        self.command = torch.zeros_like(self.target)
+        """Last output of the file, shape (num_envs, action_dim), to be written."""
+        self.controllers: list[FileGraph] | None = None
+        """Muscle controller of each world, set by `FilePolicy`. Until then, while the
+        environment is built, the network of the task acts."""
+        self._inputs = {entry["name"]: reading(self, entry) for entry in cfg.inputs}
+
+    def aim(self, actions: torch.Tensor) -> None:
+        """Set the joint targets of a step."""
+        self.target.copy_(self.command)
+
+    def excite(self) -> torch.Tensor:
+        """Return the excitations of the file, shape (num_envs, muscles)."""
+        own = super().excite()  # Rewards and metrics read the torques of this step.
+        if self.controllers is None:
+            return own
+        inputs = {name: read().cpu().numpy() for name, read in self._inputs.items()}
+        worlds = zip(range(self.num_envs), self.controllers, strict=True)
+        for world, controller in worlds:
+            (found,) = controller({n: v[world] for n, v in inputs.items()}).values()
+            self.activation[world] = torch.from_numpy(found)
+        return self.activation
 
     def state(self) -> dict[str, torch.Tensor]:
         """Return the live tensors that change."""

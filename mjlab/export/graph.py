@@ -54,10 +54,24 @@ def traced(
     with torch.no_grad(), _without_mkldnn():
         functional = torch.func.functionalize(run)
         module = make_fx(functional, tracing_mode="real")(*examples.values())
+    _skip_copies(module)
     for name, constant in list(module.named_buffers()):
         # Constants can be live tensors of the environment.
         setattr(module, name, constant.detach().clone())
     return Graph(module, tuple(examples), tuple(outputs))
+
+
+def _skip_copies(module: GraphModule) -> None:
+    """Replace copies by their sources: they depend on the target's shape only."""
+    for node in module.graph.find_nodes(
+        op="call_function", target=torch.ops.aten.copy.default
+    ):
+        to, source = node.args[:2]
+        own, given = (each.meta["val"] for each in (to, source))
+        if (own.shape, own.dtype) == (given.shape, given.dtype):
+            node.replace_all_uses_with(source)
+    module.graph.eliminate_dead_code()
+    module.recompile()
 
 
 @contextmanager

@@ -73,5 +73,6 @@ class OnnxPolicy(ContractPolicy):
         """Return the same policy with separate state, for another robot."""
         twin = object.__new__(OnnxPolicy)
         twin.__dict__.update(self.__dict__)
+        twin.controllers = {n: each.another() for n, each in self.controllers.items()}
         twin.reset()
         return twin

@@ -17,6 +17,7 @@ from mjlab import mdp
 from mjlab.envs import ManagerBasedRlEnv, ManagerBasedRlEnvCfg
 from mjlab.envs.build import load
 from mjlab.export.leaves import Leaf
+from mjlab.export.muscles import MuscleController
 from mjlab.export.reader import ExportError
 from mjlab.export.runner.policy import digest_of, files_of, pack
 from mjlab.export.targets import ACTION, sent
@@ -35,6 +36,10 @@ _MOST_BYTES, _LEAST_STEPS = 8_000_000, 21
 """Size limit of record and scene, which images and meshes can exceed, and minimum
 number of recorded steps.
 """
+
+
+_PHYSICS_STEPS = 200
+"""Number of physics steps in which muscle controllers are recorded."""
 
 
 @dataclass(frozen=True)
@@ -81,6 +86,7 @@ def record(
     *,
     clip: float | None,
     leaves: Sequence[Leaf],
+    controllers: Sequence[MuscleController] = (),
     steps: int = STEPS,
 ) -> FirstSteps:
     """Run the network in a nominal world from an initial state of its task.
@@ -90,6 +96,7 @@ def record(
         network: The network.
         clip: Bound of the actions, None for unbounded.
         leaves: Inputs of the file.
+        controllers: Its muscle controllers, recorded in the first physics steps.
         steps: Maximum number of steps.
     """
     env, policy = worlds.env, InferencePolicy(network)
@@ -98,6 +105,7 @@ def record(
     bound = {leaf.name: leaf.bind(env) for leaf in leaves}
     told = {leaf.name: leaf.about["command"] for leaf in leaves if _is_command(leaf)}
     rows: list[dict[str, np.ndarray]] = []
+    excited = [_Excitations(controller) for controller in controllers]
     size = 0
     while len(rows) < steps and (size < _MOST_BYTES or len(rows) < _LEAST_STEPS):
         row = _measured(env, bound, told)
@@ -115,6 +123,8 @@ def record(
         )
     names = sorted(rows[0], key=lambda name: name not in ("qpos", "qvel"))
     arrays = {name: np.stack([row[name] for row in rows]) for name in names}
+    for each in excited:
+        arrays |= each.arrays()
     fields = [
         {"name": name, "shape": list(array.shape), "dtype": str(array.dtype)}
         for name, array in arrays.items()
@@ -129,6 +139,29 @@ def record(
         for array in arrays.values()
     )
     return FirstSteps(fields, pack(content), commands)
+
+
+class _Excitations:
+    """Inputs and outputs of a muscle controller in the first physics steps."""
+
+    def __init__(self, controller: MuscleController) -> None:
+        self._controller, self._term = controller, controller.term
+        self._rows: list[dict[str, np.ndarray]] = []
+        self._term.watches.append(self)
+
+    def __call__(self, excitation: torch.Tensor) -> None:
+        if len(self._rows) == _PHYSICS_STEPS:
+            return
+        values, name = self._controller.read(), self._term.name
+        row = {f"{name} input {key}": values[key] for key in self._controller.inputs}
+        row[f"{name} output {self._controller.output}"] = excitation
+        kept = {key: value[0].cpu().numpy().copy() for key, value in row.items()}
+        self._rows.append(kept)
+
+    def arrays(self) -> dict[str, np.ndarray]:
+        """Stop recording, and return the recorded steps."""
+        self._term.watches.remove(self)
+        return {n: np.stack([row[n] for row in self._rows]) for n in self._rows[0]}
 
 
 def _is_command(leaf: Leaf) -> bool:

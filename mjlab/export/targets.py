@@ -1,5 +1,6 @@
 """Targets of action terms, in physical units, and their description."""
 
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -73,12 +74,22 @@ def reach_command(
     return scale, ends[0], ends[1]
 
 
-def described_actions(env: ManagerBasedRlEnv) -> list[Described]:
-    """Return the contract entries of all action terms."""
+def described_actions(
+    env: ManagerBasedRlEnv, controllers: Mapping[str, Described]
+) -> list[Described]:
+    """Return the contract entries of all action terms.
+
+    Args:
+        env: The environment.
+        controllers: Entries of the muscle controllers, by action term.
+    """
     found, start = [], 0
     for term in env.action_manager.terms.values():
         stop = start + term.action_dim
-        found.append(_described(env, term, (start, stop)))
+        described = _described(env, term, (start, stop))
+        if term.name in controllers:
+            described["tracked_by"] = controllers[term.name]
+        found.append(described)
         start = stop
     return found
 
@@ -113,7 +124,6 @@ def _described(
         "unit": _unit(env, entity, quantity, names),
         "targets": names,
         "relative_to": relative_to,
-        **({"tracked_by": "muscles"} if isinstance(term, MuscleAction) else {}),
         **(_reach(env, term, entity, names) if reach else {}),
     }
 

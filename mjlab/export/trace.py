@@ -68,6 +68,9 @@ class Tracer:
         """Live state tensors by name, with one row for the world."""
         self.initial: Values = {}
         """Memory after a reset."""
+        # Bind all fields now: those bound within a trace have traced memory, and reads
+        # of them would not be refused.
+        self._refused()
 
     def _add(self, source: str, term: BoundTerm) -> None:
         if source in self.terms:
@@ -205,6 +208,24 @@ class Tracer:
                 with _named(label, _code(kind.apply_actions)), self._unmeasured():
                     term.apply_actions()
         return reads.read(sent(self.env, term)).clone()
+
+    def excite(
+        self, term: MuscleAction, given: list[tuple[Tensor, Tensor]], values: Values
+    ) -> tuple[Tensor, Tensor]:
+        """Return excitations and activations of a physics step, each (1, muscles).
+
+        Args:
+            term: The muscle action.
+            given: Tensors that it reads, with their traced values.
+            values: The scalar "zero".
+        """
+        # Fields of the current step, not those that are held for the first one.
+        term.fields.move_on()
+        env, label = self.env, f"Action term {term.name!r}"
+        with env.sim.reads.allow_late(), _named(label, _code(type(term).excite)):
+            with LiveReads(given, self._refused(), values["zero"]) as reads:
+                excitation = reads.read(term.excite()).clone()
+                return excitation, reads.read(term.activation).clone()
 
     # World during tracing.
 

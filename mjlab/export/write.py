@@ -21,12 +21,20 @@ from mjlab.export.compare import CHECKED_STEPS, compare_file, compare_terms
 from mjlab.export.contract import contract, to_text
 from mjlab.export.control_step import ControlStep
 from mjlab.export.graph import onnx_model
+from mjlab.export.muscles import muscle_controllers
 from mjlab.export.reader import ExportError, OnnxPolicy
 from mjlab.export.record import record, recorded_scene, starts
-from mjlab.export.runner.policy import CONTRACT, RECORD, SCENE, with_checksum
+from mjlab.export.runner.policy import (
+    CONTRACT,
+    RECORD,
+    SCENE,
+    encode,
+    with_checksum,
+)
 from mjlab.export.trace import Tracer
 from mjlab.files import write_atomic, write_text
-from mjlab.managers import ObservationGroupCfg, ObservationTermCfg
+from mjlab.managers import ActionTermCfg, ObservationGroupCfg, ObservationTermCfg
+from mjlab.muscle.action import MuscleActionCfg
 from mjlab.rl.checkpoint import load_model
 from mjlab.rl.config import AgentCfg
 from mjlab.rl.learners import network_names
@@ -75,11 +83,19 @@ class Exported:
             if kind in ("inputs", "outputs", "states")
         }
         state = f"\nState: {sizes['states']}" if sizes["states"] else ""
-        rate = f"{self.contract['rates']['control_hz']:g} Hz"
+        rates = self.contract["rates"]
+        rate = f"{rates['control_hz']:g} Hz"
+        muscles = "".join(
+            f", {output['name']} {_size(output['shape'])} at "
+            f"{1.0 / rates['physics_dt']:g} Hz"
+            for term in self.contract["actions"]
+            if "tracked_by" in term
+            for output in term["tracked_by"]["outputs"]
+        )
         return (
             f"Wrote {self.path} and {self.contract_path.name}.\n"
             f"Inputs: {sizes['inputs']}{state}\n"
-            f"Outputs: {sizes['outputs']} at {rate}\n"
+            f"Outputs: {sizes['outputs']} at {rate}{muscles}\n"
             f"Maximum difference from the network in {CHECKED_STEPS} steps: "
             f"{self.error:.1g}"
         )
@@ -146,11 +162,15 @@ def export_policy(
         network = load_network(checkpoint, worlds, agent_cfg)
         with torch_threads(1):
             step = ControlStep(Tracer(env, seen), network.eval(), clip)
-            compare_terms(step)
-            steps = record(worlds, network, clip=clip, leaves=step.inputs)
+            controllers = muscle_controllers(step.tracer)
+            compare_terms(step, controllers)
+            steps = record(
+                worlds, network, clip=clip, leaves=step.inputs, controllers=controllers
+            )
         scene = recorded_scene(env.cfg)
         whole = contract(
             step,
+            controllers,
             env_cfg,
             agent_cfg,
             task=task,
@@ -165,6 +185,9 @@ def export_policy(
         )
         texts = {CONTRACT: to_text(whole), "task": task}
         texts |= {RECORD: steps.content, SCENE: scene.content}
+        texts |= {
+            each.name: encode(each.model().SerializeToString()) for each in controllers
+        }
         model = onnx_model(step.file, step.examples, texts)
         leaves = {leaf.name: leaf for leaf in step.inputs}
 
@@ -219,6 +242,7 @@ def nominal(cfg: ManagerBasedRlEnvCfg) -> ManagerBasedRlEnvCfg:
     return dataclasses.replace(
         cfg,
         observations=groups,
+        actions={name: _unblocked(term) for name, term in cfg.actions.items()},
         scene=scene,
         sim=dataclasses.replace(cfg.sim, backend="native"),
         events=starts(cfg.events),
@@ -232,6 +256,12 @@ def nominal(cfg: ManagerBasedRlEnvCfg) -> ManagerBasedRlEnvCfg:
 def _on_time(term: ObservationTermCfg) -> ObservationTermCfg:
     """Return a term without its delay, which is not part of the file."""
     return dataclasses.replace(term, delay=None, delay_min_lag=0, delay_max_lag=0)
+
+
+def _unblocked(term: ActionTermCfg | None) -> ActionTermCfg | None:
+    """Return a term whose muscle network computes one world, without padding."""
+    is_muscle = isinstance(term, MuscleActionCfg)
+    return dataclasses.replace(term, block=1) if is_muscle else term
 
 
 def _allowed(network: torch.nn.Module) -> float:

@@ -171,7 +171,11 @@ class MuscleAction(ActionTerm):
         )
         """Factor of each action dimension, shape (action_dim,)."""
         self._sim: Any = env.sim
-        self._fields: Any = SubstepFields(env.sim.engine)
+        self.fields: Any = SubstepFields(env.sim.engine)
+        """Fields of MuJoCo's data in the current physics step."""
+        self.watches: list[Callable[[torch.Tensor], None]] = []
+        """Called in each physics step with the excitations, shape (num_envs, muscles),
+        before physics uses them."""
         self._actuators = torch.tensor(self.map.actuator_ids, device=device)
         self._left, self._is_past = 0, True
         env.scene.caches.append(self.invalidate)
@@ -248,7 +252,7 @@ class MuscleAction(ActionTerm):
         self.aim(actions)
         self.muscles.set_constants(self._sim.model)
         self.buffer.begin(self._env.rng.draw(f"action/{self.name}/substep", ()))
-        self._fields.begin()
+        self.fields.begin()
         self._left = self.buffer.num_substeps
 
     def aim(self, actions: torch.Tensor) -> None:
@@ -256,23 +260,41 @@ class MuscleAction(ActionTerm):
         torch.addcmul(self._offset(), actions, self.scale, out=self.target)
 
     def apply_late(self) -> None:
-        """Compute the activations of this physics step."""
-        self.muscles.update(self._fields)
+        """Excite the muscles for this physics step, and record a training row."""
+        excitation = self.excite()
+        red = self.muscles.red
+        more = {"activation": self._mujoco_act()} if self._follows else {}
+        self.buffer.record(red=red, torque=self.wanted_torque, **more)
+        self._sim.data.ctrl.index_copy_(1, self._actuators, excitation)
+        for watch in self.watches:
+            watch(excitation)
+        self.fields.move_on()
+        self._left -= 1
+        if self._left == 0:
+            self.buffer.end()
+
+    def excite(self) -> torch.Tensor:
+        """Compute the muscles' excitations, shape (num_envs, muscles).
+
+        Reads the joint targets and `fields`.
+        """
+        self.muscles.update(self.fields)
         self._is_past = True
-        torque = self.law.compute(self._fields, self.target)
+        torque = self.law.compute(self.fields, self.target)
         torque = torque - self.muscles.passive_torque
         if self.cfg.clip_torque:
             torque = clip_to_capacity(torque, self.muscles.capacity())
         self.wanted_torque.copy_(torque)
         red = self.muscles.red
         self.activation.copy_(self.coordinator.act(red, self.wanted_torque))
-        more = {"activation": self._mujoco_act()} if self._follows else {}
-        self.buffer.record(red=red, torque=self.wanted_torque, **more)
-        self._excite()
-        self._fields.move_on()
-        self._left -= 1
-        if self._left == 0:
-            self.buffer.end()
+        if self.cfg.excitation == "direct":
+            return direct_excitation(self.activation)
+        return inverse_excitation(
+            self.activation,
+            self._mujoco_act(),
+            self._sim.model.actuator_dynprm.index_select(1, self._actuators),
+            self._env.physics_dt,
+        )
 
     def present(self) -> MuscleState:
         """Return the muscle state after the last `forward()`."""
@@ -324,17 +346,6 @@ class MuscleAction(ActionTerm):
         if not self.cfg.use_default_offset:
             return torch.zeros_like(self.target)
         return self.entity.data.default_joint_pos.index_select(1, self._joints)
-
-    def _excite(self) -> None:
-        ctrl = direct_excitation(self.activation)
-        if self.cfg.excitation == "inverse":
-            ctrl = inverse_excitation(
-                self.activation,
-                self._mujoco_act(),
-                self._env.sim.model.actuator_dynprm.index_select(1, self._actuators),
-                self._env.physics_dt,
-            )
-        self._env.sim.data.ctrl.index_copy_(1, self._actuators, ctrl)
 
     def _mujoco_act(self) -> torch.Tensor:
         """Return MuJoCo's `act` of muscles with activation dynamics."""

@@ -65,10 +65,12 @@ class MuscleCurves:
         x = torch.maximum(away * self._shorter, away * self._longer).clamp_max_(2.0)
         # 1 - x²/2 near the optimum, (2 - x)²/2 away from it; they differ by one
         # subtraction.
-        shape = (x - 1.0).clamp_min_(0.0).square_()
+        shape = (x - 1.0).clamp_min_(0.0)
+        shape.mul_(shape)
         shape.addcmul_(x, x, value=-0.5).add_(1.0)
         speed = velocity * self._per_speed
-        falling = speed.clamp(-1.0, 0.0).add_(1.0).square_()
+        falling = speed.clamp(-1.0, 0.0).add_(1.0)
+        falling.mul_(falling)
         rising = torch.minimum(speed.clamp_min_(0.0), self._bend)
         factor = (rising * self._per_bend).add_(2.0).mul_(rising).add_(falling)
         return torch.mul(shape.mul_(factor), self._active, out=out)
@@ -81,7 +83,7 @@ class MuscleCurves:
         x.clamp_min_(0.0)
         # A parabola, then a line: beyond 1, the square of the excess is subtracted.
         beyond = (x - 1.0).clamp_min_(0.0)
-        x.square_().addcmul_(beyond, beyond, value=-1.0)
+        x.mul_(x).addcmul_(beyond, beyond, value=-1.0)
         return torch.mul(x, self._passive, out=out)
 
 

@@ -159,7 +159,8 @@ class StablePdLaw(PlainPdLaw):
         torque = torque - h * self.stiffness * velocity
         others = fields.qfrc_passive + fields.qfrc_constraint - fields.qfrc_bias
         force = others.index_select(1, self._tree)
-        force = force.index_add(1, self._places, torque)
+        # torch.onnx (torch 2.13) drops the first operand of an index_add over all columns.
+        force = force + torch.zeros_like(force).index_copy(1, self._places, torque)
         # Worlds are the last dimension, where elementwise operations are fast.
         inertia = fields.M.t().index_select(0, self._address)
         inertia = inertia.view(self._size, self._size, -1)
@@ -204,8 +205,23 @@ def solve_positive(matrix: torch.Tensor, right: torch.Tensor) -> torch.Tensor:
         right: Shape (n, worlds).
     """
     rest = torch.cat((matrix, right.unsqueeze(1)), dim=1)
+    if torch._is_functional_tensor(rest):
+        return _traced_solution(rest)
     eliminate_(rest)
     return rest[:, -1]
+
+
+def _traced_solution(rest: torch.Tensor) -> torch.Tensor:
+    """Solve for the last column of `rest` without writes, for the trace of an export.
+
+    Each step divides the first row by its pivot, eliminates the first column from the
+    others, and moves the row to the end.
+    """
+    for _ in range(rest.shape[0]):
+        first, others = rest[:1], rest[1:]
+        row = first[:, 1:] / first[:, :1]
+        rest = torch.cat((others[:, 1:] - others[:, :1] * row, row))
+    return rest[:, 0]
 
 
 @one_launch("Tensor(a!) rest", threads=lambda rest: rest.shape[2:])

@@ -56,6 +56,38 @@ static void file(const Contract& contract) {
   }
 }
 
+// The same for a muscle controller.
+static void controller(const Contract& contract, const std::string& action) {
+  const Controller& of = contract.controller(action);
+  const Json* now = nullptr;
+  std::size_t size = 0;
+  for (const auto* fields : {&of.inputs, &of.states})
+    for (const Field& each : *fields) size += each.size();
+  MuscleController muscles(of, [&](const float* in, float* out) {
+    print(Numbers(in, in + size));
+    const Numbers recorded = (*now)["answer"].numbers();
+    std::copy(recorded.begin(), recorded.end(), out);
+  });
+  for (const Json& moment : moments()) {
+    now = &moment;
+    if (moment["begins"].flag) muscles.reset();
+    State state;
+    state.given = arrays(moment["inputs"]);
+    for (const Field& each : of.inputs) {
+      const Numbers& values = state.given.at(each.name);
+      for (std::size_t i = 0; i < each.elements.size(); ++i) {
+        if (each.name == "joint_pos") state.joint_pos[each.elements[i]] = values[i];
+        if (each.name == "joint_vel") state.joint_vel[each.elements[i]] = values[i];
+      }
+    }
+    const auto excited = muscles(measure(contract, of, state, state.given));
+    std::cout << "| ";
+    for (const Target& target : excited)
+      std::cout << target.name << ' ' << target.value << ' ';
+    std::cout << '\n';
+  }
+}
+
 template <std::size_t N>
 static std::array<double, N> fixed(const Json& json) {
   std::array<double, N> found{};
@@ -252,8 +284,17 @@ static void refused() {
 }
 
 #ifdef MJLAB_ONNXRUNTIME
-static void onnx(const std::string& path) {
+static void onnx(const std::string& path, const std::string& action) {
   OnnxFile file(path);
+  if (!action.empty()) {
+    MuscleController muscles(file.contract.controller(action), file.call(action));
+    for (const Json& moment : moments()) {
+      for (const Target& target : muscles(arrays(moment["inputs"])))
+        std::cout << target.name << ' ' << target.value << ' ';
+      std::cout << '\n';
+    }
+    return;
+  }
   FilePolicy policy(file.contract, file.call());
   for (const Json& moment : moments())
     print_targets(file.contract, policy(arrays(moment["inputs"])));
@@ -265,6 +306,7 @@ int main(int count, char** words) {
   std::cout << std::setprecision(9);
   try {
     if (mode == "file") file(Contract::read(path));
+    if (mode == "controller") controller(Contract::read(path), words[3]);
     if (mode == "measure") measured(Contract::read(path));
     if (mode == "loop") loop(Contract::read(path), words[3]);
     if (mode == "log") logged(Contract::read(path));
@@ -272,7 +314,7 @@ int main(int count, char** words) {
     if (mode == "check") Contract::read(path).check_file(read_file(words[3]));
     if (mode == "hash") std::cout << sha256(read_file(path)) << '\n';
 #ifdef MJLAB_ONNXRUNTIME
-    if (mode == "onnx") onnx(path);
+    if (mode == "onnx") onnx(path, count > 3 ? words[3] : "");
 #endif
   } catch (const ContractError& error) {
     std::cout << error.what() << '\n';

@@ -9,7 +9,7 @@ import pytest
 import torch
 
 from mjlab.envs import ManagerBasedRlEnv
-from mjlab.export.compare import difference
+from mjlab.export.compare import compared_excitations, difference
 from mjlab.export.drive import GROUP, input_group
 from mjlab.export.runner.policy import ContractPolicy, checked
 from mjlab.export.targets import sent
@@ -36,10 +36,13 @@ ROUNDINGS = dict.fromkeys(("Reach-Yam-Depth", "Lift-Yam-Depth"), 1e-5 / 0.03)
 """A soft-argmax divides its input, with its rounding errors, by the temperature."""
 
 
-def ran(task: str, path: Path) -> tuple[float, list[Any], list[np.ndarray], list[Any]]:
+def ran(
+    task: str, path: Path
+) -> tuple[float, list[Any], list[np.ndarray], list[Any], list[Any]]:
     """Run a file for 500 steps; return its maximum difference from the network.
 
-    Also returns the readings, the inputs of onnxruntime, and the targets of each step.
+    Also returns the readings, the inputs of onnxruntime, and the targets of each step;
+    and the inputs and excitations of muscles in each physics step.
     """
     run = shipped_with(task)
     assert run is not None
@@ -52,6 +55,7 @@ def ran(task: str, path: Path) -> tuple[float, list[Any], list[np.ndarray], list
     network = InferencePolicy(load_network(checkpoint, worlds, agent))
     network.reset()
     observations, worst, begins = worlds.reset(seed=0), 0.0, True
+    muscles = compared_excitations(env, policy)
     moments, fed, targets = [], [], []
     clip = agent.clip_actions
     for _ in range(STEPS):
@@ -84,7 +88,30 @@ def ran(task: str, path: Path) -> tuple[float, list[Any], list[np.ndarray], list
             expected = sent(env, term)[0].numpy()
             worst = max(worst, difference(answer[f"{name}_target"], expected))
     env.close()
-    return worst, moments, fed, targets
+    worst = max([worst, *(each.worst for each in muscles)])
+    excited = [step for each in muscles for step in each.steps]
+    return worst, moments, fed, targets, excited
+
+
+def muscles_in_cpp(driver: Path, path: Path, excited: list[Any]) -> float:
+    """Return the maximum difference of the C++ header, in each physics step."""
+    moments = [
+        {"begins": False, "inputs": plain(inputs), "answer": answer.tolist()}
+        for inputs, answer in excited
+    ]
+    words, worst = (driver, "controller", contract_beside(path), "muscles"), 0.0
+    lines = [
+        said
+        for start in range(0, len(moments), STEPS)
+        for said in driven(*words, moments=moments[start : start + STEPS])
+    ]
+    for line, (inputs, answer) in zip(lines, excited, strict=True):
+        left, right = line.split("|")
+        expected = np.concatenate([values.ravel() for values in inputs.values()])
+        worst = max(worst, difference(numbers(left), expected))
+        told = np.array([float(word) for word in right.split()[1::2]])
+        worst = max(worst, difference(told, answer))
+    return worst
 
 
 @pytest.fixture(scope="module")
@@ -100,7 +127,7 @@ def test_a_policy_that_ships_acts_as_its_network_in_python_and_in_cpp(
 ):
     """Print a table row: the task, and the two maximum differences."""
     path = shipped(task, tmp_path).path
-    worst, moments, fed, targets = ran(task, path)
+    worst, moments, fed, targets, excited = ran(task, path)
     lines = driven(driver, "file", contract_beside(path), moments=moments)
     assert len(lines) == STEPS, lines[-1]
     in_cpp = 0.0
@@ -109,6 +136,8 @@ def test_a_policy_that_ships_acts_as_its_network_in_python_and_in_cpp(
         in_cpp = max(in_cpp, difference(numbers(left), expected))
         told = np.array([float(word) for word in right.split()[1::2]])
         in_cpp = max(in_cpp, difference(told, target))
-    print(f"{task:24s} {worst:.1e} {in_cpp:.1e}")
+    if excited:
+        in_cpp = max(in_cpp, muscles_in_cpp(driver, path, excited))
+    print(f"{task:24s} {worst:.1e} {in_cpp:.1e} {len(excited)}")
     assert worst < ROUNDINGS.get(task, 1e-5)
     assert in_cpp < 1e-6

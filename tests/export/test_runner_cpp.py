@@ -181,6 +181,8 @@ KINDS: dict[str, tuple[dict[str, str], int]] = {
     "root_lin_vel_b": ({"body": TRUNK}, 3),
     "body_pos": ({"body": CALF}, 3),
     "body_quat": ({"body": CALF}, 4),
+    "mujoco": ({"field": "qfrc_bias", "columns": [6, 8, 7]}, 3),
+    "target": ({}, 2),
 }
 
 
@@ -214,11 +216,13 @@ def test_each_kind_of_input_is_measured_as_the_runner_measures_it(
         robot.place(record["qpos"][step], record["qvel"][step])
         commands = {"twist": np.array([0.1, -0.2, 0.001 * step])}
         commands["time_step"] = np.array([step])
-        robot.given = {"given": np.array([step, 0.5])}
+        target = np.array([0.3, 0.01 * step])
+        robot.given = {"given": np.array([step, 0.5]), "target": target}
         found = robot.read(commands)
         expected.append(np.concatenate([found[kind] for kind in KINDS]))
-        state = state_of(robot) | {"commands": plain(commands)}
-        moments.append(state | {"given": plain(robot.given)})
+        state = state_of(robot) | {"commands": plain(commands | {"target": target})}
+        given = robot.given | {"mujoco": robot.data.qfrc_bias[[6, 8, 7]]}
+        moments.append(state | {"given": plain(given)})
     rows = driven(driver, "measure", file, moments=moments)
     assert len(rows) == STEPS, rows
     wrong = np.abs(np.array([numbers(row) for row in rows]) - expected)

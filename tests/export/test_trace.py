@@ -200,6 +200,10 @@ def converts(env):
     return torch.full((env.num_envs, 1), value)
 
 
+def reads_a_force(env):
+    return env.sim.data.cfrc_int[:, 1]
+
+
 def draws(env):
     return env.rng.draw("mine", (2,))
 
@@ -209,6 +213,7 @@ REFUSED = {
     returns_a_live_tensor: r"returns_a_live_tensor.* reads sim\.data\.qpos,",
     branches: r"\(if data\.joint_pos\[0, 0\] > 0\.0:\) branches on data",
     converts: r"\(value = float\(.*\) branches on data, or reads numbers in Python",
+    reads_a_force: r"\(return env\.sim.*cfrc_int\[:, 1\]\) reads sim\.data\.cfrc_int,",
     draws: r"\(return env\.rng\.draw\(.*\) reads rng\.world_seed, which a robot can",
 }
 

@@ -384,6 +384,9 @@ RUN_BY = {
     ),
     "docs/howto/gymnasium.md": 3
     * ("tests/gym/test_pages.py::test_the_example_for_a_library_runs",),
+    "docs/howto/muscles.md": (
+        "tests/export/test_muscles.py::test_the_function_of_the_page_excites_muscles",
+    ),
     "docs/howto/placements.md": (
         "tests/workers/test_placement.py::test_the_program_of_the_page_trains",
     ),

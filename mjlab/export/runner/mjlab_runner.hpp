@@ -404,18 +404,25 @@ struct Action {
   std::vector<std::string> targets;
 };
 
+// Muscle controller of an action term: excitations in each physics step.
+struct Controller {
+  std::string action, model;  // `model` is the metadata key of its ONNX model.
+  std::vector<Field> inputs, states, outputs;
+};
+
 // Contract; `contract.schema.json` documents it.
 class Contract {
  public:
   Json json;  // All of it.
   std::string task, checksum, robot, prefix, root;
-  double dt = 0.0;  // Seconds of a control period.
+  double dt = 0.0, physics_dt = 0.0;  // Seconds of a control period and physics step.
   bool is_fixed = false;
   std::vector<Field> inputs, states, outputs;
   std::vector<Command> commands;
   std::vector<Joint> joints;
   std::vector<Actuator> actuators;
   std::vector<Action> actions;
+  std::vector<Controller> controllers;
   std::vector<std::pair<std::size_t, std::size_t>> clips;  // First row, and rows.
 
   explicit Contract(const std::string& text) : json(JsonReader::read(text)) {
@@ -430,11 +437,17 @@ class Contract {
     robot = json["robot"].text();
     dt = json["rates"]["control_dt"].number();
     if (!(dt > 0.0)) throw ContractError("The control period is not above 0 s");
-    for (const Json& each : json["inputs"].list()) inputs.push_back(input(each));
-    for (const Json& each : json["states"].list()) states.push_back(state(each));
-    for (const Json& each : json["outputs"].list()) outputs.push_back(output(each));
+    physics_dt = json["rates"]["physics_dt"].number();
+    read_graph(json, inputs, states, outputs);
     for (const Json& each : json["commands"].list()) commands.push_back(command(each));
-    for (const Json& each : json["actions"].list()) actions.push_back(action(each));
+    for (const Json& each : json["actions"].list()) {
+      actions.push_back(action(each));
+      if (const Json* by = each.find("tracked_by")) {
+        Controller found{actions.back().name, (*by)["model"].text(), {}, {}, {}};
+        read_graph(*by, found.inputs, found.states, found.outputs);
+        controllers.push_back(std::move(found));
+      }
+    }
     if (const Json* motion = json.find("motion"))
       for (const Json& clip : (*motion)["clips"].list())
         clips.emplace_back(clip["first"].count(), clip["frames"].count());
@@ -442,6 +455,13 @@ class Contract {
   }
 
   static Contract read(const std::string& path) { return Contract(read_file(path)); }
+
+  // Return the muscle controller of an action term.
+  const Controller& controller(const std::string& name) const {
+    for (const Controller& each : controllers)
+      if (each.action == name) return each;
+    throw ContractError("The file has no muscle controller for '" + name + "'");
+  }
 
   // Raise if the bytes are not the ONNX file of the contract.
   void check_file(std::string bytes) const {
@@ -457,6 +477,12 @@ class Contract {
   }
 
  private:
+  static void read_graph(const Json& from, std::vector<Field>& inputs,
+                         std::vector<Field>& states, std::vector<Field>& outputs) {
+    for (const Json& each : from["inputs"].list()) inputs.push_back(input(each));
+    for (const Json& each : from["states"].list()) states.push_back(state(each));
+    for (const Json& each : from["outputs"].list()) outputs.push_back(output(each));
+  }
   static std::vector<std::size_t> shape(const Json& list) {
     std::vector<std::size_t> found;
     for (const Json& length : list.list()) found.push_back(length.count());
@@ -487,7 +513,8 @@ class Contract {
     static const std::set<std::string> known = {
         "given",          "command",  "clip_row",    "joint_pos",
         "joint_vel",      "sensor",   "root_quat_w", "root_ang_vel_b",
-        "root_lin_vel_b", "body_pos", "body_quat"};
+        "root_lin_vel_b", "body_pos", "body_quat",   "mujoco",
+        "target"};
     Field found = described(json);
     found.dtype = json["dtype"].text();
     found.frame = json["frame"].text_or("");
@@ -601,9 +628,9 @@ class Measurer {
   Measurer(const Contract& contract, const State& state, const Arrays& commands)
       : contract_(contract), state_(state), commands_(commands) {}
 
-  Arrays all() const {
+  Arrays all(const std::vector<Field>& inputs) const {
     Arrays found;
-    for (const Field& input : contract_.inputs) found[input.name] = one(input);
+    for (const Field& input : inputs) found[input.name] = one(input);
     return found;
   }
 
@@ -645,7 +672,9 @@ class Measurer {
   Numbers one(const Field& input) const {
     const Json& how = input.measured;
     const std::string& kind = how["kind"].text();
-    if (kind == "given") return look(state_.given, input.name, "input");
+    if (kind == "given" || kind == "mujoco")
+      return look(state_.given, input.name, "input");
+    if (kind == "target") return look(commands_, input.name, "output");
     if (kind == "command" || kind == "clip_row")
       return look(commands_, how["command"].text(), "command");
     if (kind == "sensor") return look(state_.sensors, how["name"].text(), "sensor");
@@ -675,7 +704,15 @@ class Measurer {
 // Return the policy's inputs, computed from the measured values.
 inline Arrays measure(const Contract& contract, const State& state,
                       const Arrays& commands) {
-  return Measurer(contract, state, commands).all();
+  return Measurer(contract, state, commands).all(contract.inputs);
+}
+
+// Return the inputs of a muscle controller.
+//
+// `state.given` has the inputs of the kind `mujoco`, and `answer` the policy's outputs.
+inline Arrays measure(const Contract& contract, const Controller& controller,
+                      const State& state, const Arrays& answer) {
+  return Measurer(contract, state, answer).all(controller.inputs);
 }
 
 // --- Policies ------------------------------------------------------------------------
@@ -716,41 +753,46 @@ class Policy {
   const Contract contract;
 };
 
-// Complete ONNX file, including scales, offsets, clips and histories.
+// Graph of the file, with its state.
 //
 // The call takes all inputs and then all states, in the order of the contract, and
 // returns all outputs and then the next states.
-class FilePolicy : public Policy {
+class Graph {
  public:
-  FilePolicy(const Contract& of, Call answer) : Policy(of), answer_(std::move(answer)) {
-    for (const Field& input : contract.inputs) size_ += input.size();
-    for (const Field& output : contract.outputs)
-      out_.resize(out_.size() + output.size());
+  Graph(std::vector<Field> inputs, std::vector<Field> states,
+        std::vector<Field> outputs, Call answer)
+      : inputs_(std::move(inputs)),
+        states_(std::move(states)),
+        outputs_(std::move(outputs)),
+        answer_(std::move(answer)) {
+    for (const Field& input : inputs_) size_ += input.size();
+    for (const Field& output : outputs_) out_.resize(out_.size() + output.size());
     answers_ = out_.size();
-    for (const Field& state : contract.states) out_.resize(out_.size() + state.size());
+    for (const Field& state : states_) out_.resize(out_.size() + state.size());
     reset();
   }
 
-  void reset() override {
+  void reset() {
     state_.clear();
-    for (const Field& each : contract.states)
+    for (const Field& each : states_)
       state_.insert(state_.end(), each.initial.begin(), each.initial.end());
   }
 
-  Numbers last_action() const override {
+  // Return the state of this name for the next call; empty if there is none.
+  Numbers state(const std::string& name) const {
     auto at = state_.begin();
-    for (const Field& each : contract.states) {
+    for (const Field& each : states_) {
       const auto end = at + static_cast<long>(each.size());
-      if (each.name == "state_last_action") return {at, end};
+      if (each.name == name) return {at, end};
       at = end;
     }
     return {};
   }
 
-  Arrays operator()(const Arrays& measured) override {
+  Arrays operator()(const Arrays& measured) {
     Numbers in;
     in.reserve(size_ + state_.size());
-    for (const Field& input : contract.inputs) {
+    for (const Field& input : inputs_) {
       const Numbers& values = checked(measured, input);
       in.insert(in.end(), values.begin(), values.end());
     }
@@ -758,7 +800,7 @@ class FilePolicy : public Policy {
     answer_(in.data(), out_.data());
     Arrays found;
     auto at = out_.begin();
-    for (const Field& output : contract.outputs) {
+    for (const Field& output : outputs_) {
       const auto end = at + static_cast<long>(output.size());
       found[output.name] = Numbers(at, end);
       at = end;
@@ -768,9 +810,25 @@ class FilePolicy : public Policy {
   }
 
  private:
+  std::vector<Field> inputs_, states_, outputs_;
   Call answer_;
   std::size_t size_ = 0, answers_ = 0;
   Numbers state_, out_;
+};
+
+// Policy of the ONNX file, including scales, offsets, clips and histories.
+class FilePolicy : public Policy {
+ public:
+  FilePolicy(const Contract& of, Call answer)
+      : Policy(of),
+        graph_(contract.inputs, contract.states, contract.outputs, std::move(answer)) {}
+
+  void reset() override { graph_.reset(); }
+  Numbers last_action() const override { return graph_.state("state_last_action"); }
+  Arrays operator()(const Arrays& measured) override { return graph_(measured); }
+
+ private:
+  Graph graph_;
 };
 
 // --- The loop ------------------------------------------------------------------------
@@ -794,6 +852,30 @@ inline std::vector<Target> targets_of(const Contract& contract, const Arrays& an
   }
   return found;
 }
+
+// Muscle controller of the file: call it once per physics step.
+class MuscleController {
+ public:
+  MuscleController(const Controller& of, Call answer)
+      : controller(of), graph_(of.inputs, of.states, of.outputs, std::move(answer)) {}
+
+  void reset() { graph_.reset(); }
+
+  // Return the excitation of each muscle, by name.
+  std::vector<Target> operator()(const Arrays& measured) {
+    const Field& output = controller.outputs.at(0);
+    const Numbers values = graph_(measured).at(output.name);
+    std::vector<Target> found;
+    for (std::size_t i = 0; i < values.size(); ++i)
+      found.push_back({output.elements.at(i), "excitation", "", values[i]});
+    return found;
+  }
+
+  const Controller controller;
+
+ private:
+  Graph graph_;
+};
 
 // Gains of a motor; NaN if unknown, infinite without a limit.
 struct Gains {
@@ -1330,10 +1412,37 @@ inline std::string run(Policy& policy, RobotInterface& robot, CommandSource& sou
 
 #ifdef MJLAB_ONNXRUNTIME
 
+// Return the bytes of a base64 text.
+inline std::string decoded(const std::string& text) {
+  static const std::string letters =
+      "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+  std::array<std::uint32_t, 256> place{};
+  for (std::uint32_t i = 0; i < 64; ++i)
+    place[static_cast<unsigned char>(letters[i])] = i;
+  std::string found;
+  std::uint32_t bits = 0;
+  int count = 0;
+  for (const char letter : text.substr(0, text.find('='))) {
+    if (letters.find(letter) == std::string::npos)
+      throw ContractError("A model in the file is not valid base64");
+    bits = bits << 6 | place[static_cast<unsigned char>(letter)];
+    count += 6;
+    if (count < 8) continue;
+    count -= 8;
+    found += static_cast<char>(bits >> count & 0xFF);
+  }
+  return found;
+}
+
 // ONNX file in onnxruntime, on one thread: contract and inference.
 //
 //     mjlab::OnnxFile file("policy.onnx");
 //     mjlab::FilePolicy policy(file.contract, file.call());
+//
+// For muscles, in each physics step:
+//
+//     mjlab::MuscleController muscles(file.contract.controller("muscles"),
+//                                     file.call("muscles"));
 class OnnxFile {
  public:
   explicit OnnxFile(const std::string& path) : OnnxFile(path, read_file(path)) {}
@@ -1355,7 +1464,18 @@ class OnnxFile {
 
   // Return the function for `FilePolicy`, valid as long as this object.
   Call call() {
-    return [this](const float* in, float* out) { answer(in, out); };
+    return [this](const float* in, float* out) {
+      answer(*session_, contract.inputs, contract.states, contract.outputs, in, out);
+    };
+  }
+
+  // Return the function for `MuscleController`, valid as long as this object.
+  Call call(const std::string& action) {
+    const Controller& of = contract.controller(action);
+    std::shared_ptr<OrtSession> muscles = session(of.model, decoded(text(of.model)));
+    return [this, &of, muscles](const float* in, float* out) {
+      answer(*muscles, of.inputs, of.states, of.outputs, in, out);
+    };
   }
 
  private:
@@ -1363,7 +1483,7 @@ class OnnxFile {
       : env_(environment()),
         session_(session(path, bytes)),
         memory_(memory()),
-        contract(metadata()) {
+        contract(text("contract")) {
     contract.check_file(bytes);
     for (const auto* fields : {&contract.inputs, &contract.states})
       for (const Field& each : *fields)
@@ -1408,44 +1528,48 @@ class OnnxFile {
     return {made, api->ReleaseMemoryInfo};
   }
 
-  std::string metadata() const {
+  // Return a metadata text of the file.
+  std::string text(const std::string& key) const {
     OrtAllocator* allocator = nullptr;
     check(api->GetAllocatorWithDefaultOptions(&allocator));
     OrtModelMetadata* made = nullptr;
     check(api->SessionGetModelMetadata(session_.get(), &made));
     Owned<OrtModelMetadata> metadata(made, api->ReleaseModelMetadata);
     char* text = nullptr;
-    check(
-        api->ModelMetadataLookupCustomMetadataMap(made, allocator, "contract", &text));
-    if (!text) throw ContractError("The file has no contract: export did not write it");
+    check(api->ModelMetadataLookupCustomMetadataMap(made, allocator, key.c_str(),
+                                                    &text));
+    if (!text)
+      throw ContractError("The file has no " + key + ": export did not write it");
     const std::string found = text;
     check(api->AllocatorFree(allocator, text));
     return found;
   }
 
-  void answer(const float* in, float* out) const {
+  void answer(OrtSession& session, const std::vector<Field>& inputs,
+              const std::vector<Field>& states, const std::vector<Field>& outputs,
+              const float* in, float* out) const {
     std::vector<const char*> names, wanted;
     std::vector<Owned<OrtValue>> values, answers;
     std::vector<std::vector<std::uint8_t>> bytes;
-    for (const auto* fields : {&contract.inputs, &contract.states})
+    for (const auto* fields : {&inputs, &states})
       for (const Field& each : *fields) {
         names.push_back(each.name.c_str());
         bytes.emplace_back(in, in + (each.dtype == "uint8" ? each.size() : 0));
         values.push_back(tensor(each, in, bytes.back()));
         in += each.size();
       }
-    for (const Field& each : contract.outputs) wanted.push_back(each.name.c_str());
-    for (const Field& each : contract.states) wanted.push_back(each.next.c_str());
+    for (const Field& each : outputs) wanted.push_back(each.name.c_str());
+    for (const Field& each : states) wanted.push_back(each.next.c_str());
     std::vector<const OrtValue*> given;
     for (const Owned<OrtValue>& each : values) given.push_back(each.get());
     std::vector<OrtValue*> found(wanted.size(), nullptr);
     OrtStatus* status =
-        api->Run(session_.get(), nullptr, names.data(), given.data(), given.size(),
+        api->Run(&session, nullptr, names.data(), given.data(), given.size(),
                  wanted.data(), wanted.size(), found.data());
     for (OrtValue* each : found) answers.emplace_back(each, api->ReleaseValue);
     check(status);
     std::size_t at = 0;
-    for (const auto* fields : {&contract.outputs, &contract.states})
+    for (const auto* fields : {&outputs, &states})
       for (const Field& each : *fields) out = copied(each, found[at++], out);
   }
 

@@ -72,6 +72,11 @@ def pack(content: bytes) -> str:
     return base64.b64encode(zlib.compress(content, 9)).decode()
 
 
+def encode(content: bytes) -> str:
+    """Encode an ONNX model as metadata text; weights hardly compress."""
+    return base64.b64encode(content).decode()
+
+
 def unpack(text: str) -> bytes:
     """Decode a text of `pack`, to at most `MOST_BYTES` bytes."""
     reader = zlib.decompressobj()
@@ -230,8 +235,42 @@ def _session(content: bytes, path: str | Path) -> Any:
         raise ContractError(f"{path} cannot be loaded as ONNX: {said}") from error
 
 
-class ContractPolicy:
-    """Policy of a file: maps readings to targets, and stores its state."""
+class FileGraph:
+    """Graph of a file: maps inputs to outputs, and stores its state."""
+
+    def __init__(self, session: Any, about: Mapping[str, Any]) -> None:
+        """Start from the initial state.
+
+        Args:
+            session: Session of onnxruntime.
+            about: Inputs, states and outputs, as in the contract.
+        """
+        self.session, self.about = session, about
+        self.state: Arrays = {}
+        """State for the next call."""
+        self.reset()
+
+    def reset(self) -> None:
+        """Return to the initial state."""
+        self.state = {s["name"]: first_value(s) for s in self.about["states"]}
+
+    def __call__(self, measured: Mapping[str, Any]) -> Arrays:
+        """Return the outputs by name."""
+        fed = checked(self.about["inputs"], measured)
+        names = [o["name"] for o in self.about["outputs"]]
+        nexts = [s["next"] for s in self.about["states"]]
+        found = self.session.run(names + nexts, fed | self.state)
+        kept = zip(self.state, found[len(names) :], strict=True)
+        self.state = dict(kept)
+        return dict(zip(names, found[: len(names)], strict=True))
+
+    def another(self) -> "FileGraph":
+        """Return the same graph with separate state."""
+        return FileGraph(self.session, self.about)
+
+
+class ContractPolicy(FileGraph):
+    """Policy of a file: maps readings to targets, once per control period."""
 
     def __init__(self, path: str | Path) -> None:
         """Load a file; raise `ContractError` if it is damaged or has no contract."""
@@ -248,8 +287,8 @@ class ContractPolicy:
             raise ContractError(f"{path} is damaged: {error}") from error
         if not has_checksum:
             raise ContractError(f"{path} has no checksum: it was not written by export")
-        self.session = _session(content, path)
-        self._texts = self.session.get_modelmeta().custom_metadata_map
+        session = _session(content, path)
+        self._texts = session.get_modelmeta().custom_metadata_map
         self.contract: dict[str, Any] = json.loads(self._texts[CONTRACT])
         """The contract; `contract.schema.json` documents its keys."""
         if self.contract["format"] != FORMAT:
@@ -261,23 +300,24 @@ class ContractPolicy:
         """Robot entry of the contract."""
         self.dt: float = self.contract["rates"]["control_dt"]
         """Duration of a control period, in seconds."""
-        self.state: Arrays = {}
-        """What it remembers."""
-        self.reset()
+        self.controllers = {
+            term["name"]: FileGraph(self._model(about["model"]), about)
+            for term in self.contract["actions"]
+            if (about := term.get("tracked_by")) is not None
+        }
+        """Muscle controllers by action term: from targets and the state of the muscles
+        to excitations, once per physics step."""
+        super().__init__(session, self.contract)
 
     def reset(self) -> None:
-        """Forget everything."""
-        self.state = {s["name"]: first_value(s) for s in self.contract["states"]}
+        """Return to the initial state, of the muscle controllers too."""
+        super().reset()
+        for controller in self.controllers.values():
+            controller.reset()
 
-    def __call__(self, measured: Mapping[str, Any]) -> Arrays:
-        """Return targets by output name, for one control period."""
-        fed = checked(self.contract["inputs"], measured)
-        names = [o["name"] for o in self.contract["outputs"]]
-        nexts = [s["next"] for s in self.contract["states"]]
-        found = self.session.run(names + nexts, fed | self.state)
-        kept = zip(self.state, found[len(names) :], strict=True)
-        self.state = dict(kept)
-        return dict(zip(names, found[: len(names)], strict=True))
+    def _model(self, key: str) -> Any:
+        """Return the session of an ONNX model in the metadata."""
+        return _session(base64.b64decode(self._texts[key], validate=True), key)
 
     def clock(self, step: int) -> Arrays:
         """Return the clip row after a number of steps, None without clips."""

@@ -9,8 +9,18 @@ from typing import Any
 
 import numpy as np
 
-from mjlab.export.runner.policy import PD, Arrays, ContractError, ContractPolicy
+from mjlab.export.runner.policy import (
+    PD,
+    Arrays,
+    ContractError,
+    ContractPolicy,
+    FileGraph,
+)
 from mjlab.export.runner.reach import Reach
+
+FIELD, TARGET = "mujoco", "target"
+"""Kinds of a muscle controller's inputs: part of a field of MuJoCo's data, and an
+output of the policy."""
 
 Gains = dict[str, dict[str, float | None]]
 """By target: `stiffness`, `damping` and `effort_limit`, None for no limit."""
@@ -104,12 +114,11 @@ class MujocoRobot(RobotInterface):
             if "reach" in term
         }
         """Frames with a target, by output."""
-        for term in self.contract["actions"]:
-            if "tracked_by" in term:
-                raise ContractError(
-                    f"{term['output']} is tracked by {term['tracked_by']} in each "
-                    "physics step, which plain MuJoCo does not support."
-                )
+        self._constraint = np.zeros(self.model.nv)
+        self.muscles = [
+            Muscles(self, controller) for controller in policy.controllers.values()
+        ]
+        """Muscles that track targets in each physics step."""
 
     def loaded(self, path: Path) -> Any:
         """Return the model of a file."""
@@ -138,6 +147,7 @@ class MujocoRobot(RobotInterface):
     def start(self, qpos: np.ndarray, qvel: np.ndarray) -> None:
         """Start from a state, with servos at the default pose."""
         self.mj.mj_resetData(self.model, self.data)
+        self._constraint[:] = 0.0
         self.targets = {}
         for joint in self.entity["joints"]:
             control = self.controls.get((joint["name"], "position"))
@@ -164,9 +174,18 @@ class MujocoRobot(RobotInterface):
 
     def read(self, commands: Arrays) -> Arrays:
         known = self.given | {f"command {k}": v for k, v in commands.items()}
+        return self.measure(self.contract["inputs"], known)
+
+    def measure(self, entries: list[dict[str, Any]], known: Arrays) -> Arrays:
+        """Return inputs by name, in the shapes of the contract.
+
+        Args:
+            entries: The inputs.
+            known: Values that the model does not determine.
+        """
         return {
             entry["name"]: np.array(self._measure(entry, known)).reshape(entry["shape"])
-            for entry in self.contract["inputs"]
+            for entry in entries
         }
 
     def write(self, targets: Arrays) -> None:
@@ -175,8 +194,10 @@ class MujocoRobot(RobotInterface):
     def damp(self) -> None:
         self.targets = {}
         self.data.ctrl[:] = 0.0
+        muscles = {name for each in self.muscles for name in each.names}
         for actuator in self.entity["actuators"]:
-            if actuator["law"] is None:
+            # Muscles relax without excitation, and keep their passive forces.
+            if actuator["law"] is None and actuator["target"] not in muscles:
                 index = self.find("actuator", actuator["actuator"])
                 self.model.actuator_gainprm[index] = 0.0
                 self.model.actuator_biasprm[index, :2] = 0.0
@@ -189,12 +210,26 @@ class MujocoRobot(RobotInterface):
             reach.aim(self.targets[output])
         for _ in range(self.contract["rates"]["decimation"]):
             for term in self.contract["actions"] if self.targets else ():
-                self._send(term, held)
+                if "tracked_by" not in term:
+                    self._send(term, held)
             for servo in self.servos.values():
                 servo.pull()
-            self.mj.mj_step(self.model, self.data)
+            self._step()
         self.mj.mj_forward(self.model, self.data)
         self.on_step()
+
+    def _step(self) -> None:
+        """Take a physics step; muscles are excited after its velocity stage."""
+        if not self.muscles:
+            self.mj.mj_step(self.model, self.data)
+            return
+        self.mj.mj_step1(self.model, self.data)
+        # `mj_forward` replaces those of the last step.
+        self.data.qfrc_constraint[:] = self._constraint
+        for muscles in self.muscles if self.targets else ():
+            muscles.excite(self.targets)
+        self.mj.mj_step2(self.model, self.data)
+        self._constraint = self.data.qfrc_constraint.copy()
 
     def now(self) -> float:
         return float(self.data.time)
@@ -256,6 +291,10 @@ class MujocoRobot(RobotInterface):
             if key not in known:
                 raise ContractError(f"No reading for {key}.")
             return known[key]
+        if kind == TARGET:
+            return known[name]
+        if kind == FIELD:
+            return getattr(data, how["field"])[how["columns"]]
         if kind == "sensor":
             return data.sensor(self.find("sensor", how["name"])).data
         if kind in ("joint_pos", "joint_vel"):
@@ -299,6 +338,23 @@ class Servo:
         effort = self.stiffness * away + self._damping * speed + self.asked["effort"]
         most = math.inf if self._limit is None else self._limit
         self._data.ctrl[self._control] = min(max(effort, -most), most)
+
+
+class Muscles:
+    """Muscles of an action term, and their controller."""
+
+    def __init__(self, robot: MujocoRobot, controller: FileGraph) -> None:
+        self._robot, self._controller = robot, controller
+        (output,) = controller.about["outputs"]
+        self.names: list[str] = output["elements"]
+        """Names of the muscles."""
+        self._output = output["name"]
+        self._controls = [robot.controls[name, "effort"] for name in self.names]
+
+    def excite(self, targets: Arrays) -> None:
+        """Set the excitations of a physics step, after its velocity stage."""
+        inputs = self._robot.measure(self._controller.about["inputs"], targets)
+        self._robot.data.ctrl[self._controls] = self._controller(inputs)[self._output]
 
 
 _COMMANDS = {

@@ -89,6 +89,7 @@ def verify(path: Path, robot: Path | None = None) -> Verdict:
     verdict.steps = len(record["qpos"])
     turns = None if policy.entity["root"]["is_fixed"] else _turns(record["qpos"])
     _answers(policy, record, verdict)
+    _excitations(policy, record, verdict)
     _measurements(policy, chosen, record, turns, verdict)
     _motion(policy, chosen, record, verdict)
     _closed_loop(policy, chosen, record, verdict)
@@ -135,6 +136,30 @@ def _answers(policy: ContractPolicy, record: Arrays, verdict: Verdict) -> None:
         )
         seen = f"The file's output {name}"
         verdict.departures.append(_said(seen, first, likeliest(departure)))
+
+
+def _excitations(policy: ContractPolicy, record: Arrays, verdict: Verdict) -> None:
+    """Compare recorded excitations with those for the recorded physics steps."""
+    for action, controller in policy.controllers.items():
+        names = [entry["name"] for entry in controller.about["inputs"]]
+        (output,) = controller.about["outputs"]
+        expected = record[f"{action} output {output['name']}"]
+        controller.reset()
+        found = np.array(
+            [
+                controller({n: record[f"{action} input {n}"][step] for n in names})[
+                    output["name"]
+                ]
+                for step in range(len(expected))
+            ]
+        )
+        controller.reset()
+        name = output["name"]
+        first = _note(verdict, f"output {name}", found, expected, ANSWERED)
+        if first is not None:
+            departure = Departure(found, expected, output["elements"], None)
+            said = f"The muscle controller's output {name}"
+            verdict.departures.append(_said(said, first, likeliest(departure)))
 
 
 def _measurements(

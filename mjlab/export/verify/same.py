@@ -50,7 +50,8 @@ def differences(robot: MujocoRobot, scene: MujocoRobot) -> Iterator[str]:
         scene: The scene.
     """
     rates = robot.contract["rates"]
-    if abs(robot.model.opt.timestep - rates["physics_dt"]) > 1e-9:
+    # MJCF has six digits of the timestep.
+    if not np.isclose(robot.model.opt.timestep, rates["physics_dt"], rtol=1e-5, atol=0):
         yield (
             f"rate: the model steps by {robot.model.opt.timestep:g} s, but the "
             f"contract by {rates['physics_dt']:g} s, {rates['decimation']} times per "
