@@ -157,11 +157,12 @@ def no_writes_after_forward(env: ManagedEnv) -> Iterator[None]:
     guard = _WriteGuard(env)
     with ExitStack() as patches:
         patches.callback(_then(env.scene, "refresh", guard.arm))
+        patches.callback(_then(env.sim, "forward", guard.arm))
         patches.callback(_then(env.observation_manager, "compute", guard.disarm))
         for name, command in env.command_manager.terms.items():
             check = partial(guard.check, "Command", name)
-            # A term with world indices calls `forward()` itself.
-            for method in () if command.needs_ids else ("advance", "update"):
+            # A term with world indices can write in `advance`, and calls `forward()`.
+            for method in ("update",) if command.needs_ids else ("advance", "update"):
                 patches.callback(_then(command, method, check))
         for name, term in env.observation_manager.terms.items():
             check = partial(guard.check, "Observation", name)
@@ -184,8 +185,8 @@ class _WriteGuard:
         if self._versions is not None and self._present() != self._versions:
             raise TermError(
                 f"{kind} term {name!r} wrote the state after forward(), so derived "
-                "quantities are stale. Write it in an event, or in _resample of a "
-                "command with writes_state=True."
+                "quantities are stale. Write it in an event, in _resample of a "
+                "command with writes_state=True, or call sim.forward() afterwards."
             )
 
     def _present(self) -> tuple[int, ...]:

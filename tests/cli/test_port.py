@@ -347,6 +347,23 @@ def test_members_of_an_annotated_variable_are_those_of_its_class():
     assert kept in new(text)
 
 
+def test_a_projects_own_class_keeps_its_members(tmp_path):
+    (tmp_path / "__init__.py").write_text("")
+    (tmp_path / "commands.py").write_text(
+        "from mjlab.managers import CommandTerm\n"
+        "class MotionCommand(CommandTerm):\n"
+        "  robot = None\n"
+    )
+    (tmp_path / "metrics.py").write_text(
+        "from mjlab.tasks.tracking.mdp import MotionCommand as Theirs\n"
+        "from .commands import MotionCommand\n"
+        "def f(own: MotionCommand, theirs: Theirs):\n"
+        "  return own.time_steps, theirs.time_steps\n"
+    )
+    *_, metrics = Porting.of(tmp_path).files
+    assert "return own.time_steps, theirs.frame" in metrics.text
+
+
 def test_a_class_term_gets_the_base_class_and_keeps_its_constructor():
     text = (
         "from mjlab.envs import ManagerBasedRlEnv\n"

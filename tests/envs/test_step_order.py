@@ -17,6 +17,7 @@ from mjlab.managers import (
     IndexedCommandTerm,
     IndexedCommandTermCfg,
     StepOrder,
+    TermError,
 )
 from mjlab.tasks.cartpole import CartpoleBalanceCfg
 from tests.tools import step_calls
@@ -133,6 +134,56 @@ def test_a_command_that_writes_state_is_drawn_before_forward_in_both_orders() ->
         calls: list[str] = []
         found = calls_of(order, masked(calls, writes_state=True), calls)
         assert found.index("command drawn in [0, 1]") < found.index("forward")
+
+
+class Placing(IndexedCommandTerm):
+    """Command that moves the cart when it is drawn, as terms of mjlab do."""
+
+    forwards = True
+
+    @property
+    def command(self) -> torch.Tensor:
+        return torch.zeros(self.num_envs, 1)
+
+    def _resample_command(self, env_ids: torch.Tensor) -> None:
+        self._env.sim.data.qpos[env_ids, 0] = 0.125
+
+    def _update_command(self, env_ids: torch.Tensor | None) -> None:
+        if self.forwards:
+            self._env.sim.forward()
+
+
+class PlacingOnly(Placing):
+    forwards = False
+
+
+class PlacingCfg(IndexedCommandTermCfg):
+    term: type[Placing] = Placing
+
+    def build(self, env: Any) -> Placing:
+        return self.term(self, env)
+
+
+def placed(term: type[Placing]) -> ManagerBasedRlEnv:
+    cfg = CartpoleBalanceCfg(seed=3, step_order="mjlab")
+    cfg.scene.num_envs = 2
+    cfg.commands = {"place": PlacingCfg(resampling_time_range=(1e-3, 1e-3), term=term)}
+    return ManagerBasedRlEnv(cfg)
+
+
+def test_a_command_that_writes_after_forward_updates_what_is_derived() -> None:
+    env = placed(Placing)
+    env.reset()
+    env.step(torch.ones(2, 1))
+    assert env.sim.data.qpos[:, 0].tolist() == [0.125, 0.125]
+    assert env.sim.data.xpos[:, :, 0].eq(0.125).any(dim=1).all()
+
+
+def test_a_command_that_leaves_derived_quantities_stale_is_refused_by_name() -> None:
+    with pytest.raises(TermError) as caught:
+        placed(PlacingOnly).step(torch.ones(2, 1))
+    assert "Command term 'place' wrote the state after forward()" in str(caught.value)
+    assert str(caught.value).endswith("or call sim.forward() afterwards.")
 
 
 def push(env: Any, mask: torch.Tensor) -> None:

@@ -125,8 +125,10 @@ class Members(Fields):
         owner = owners[-1]
         if self._reads_config(node.value):
             return None
-        cls = self._typed(node.value).rpartition(".")[2]
-        keys = [f"{cls}.{name}", f"{owner}.{name}", name]
+        module, _, cls = self._typed(node.value).rpartition(".")
+        keys = [f"{owner}.{name}", name]
+        if module and self._sources.row(module, cls) is not None:
+            keys.insert(0, f"{cls}.{name}")
         if owners[-2:] == ["env", "scene"]:
             keys.insert(0, f"env.scene.{name}")
         own = self._sources.members
