@@ -331,7 +331,7 @@ class CountingLaw(PlainPdLaw):
 class AccelerationLaw(PlainPdLaw):
     """Reads an acceleration."""
 
-    def compute(self, fields, target):
+    def compute(self, fields: Any, target):
         return super().compute(fields, target) - fields.qacc[:, :2]
 
 
