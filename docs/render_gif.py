@@ -15,7 +15,7 @@ COLORS = 200
 
 
 def main() -> None:
-    """Read, thin, write."""
+    """Read a video, select frames and write a GIF."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("video", type=Path)
     parser.add_argument("gif", type=Path)

@@ -229,7 +229,7 @@ class EntityData:
         It is -z in a world without gravity.
         """
         gravity = self.sim.engine.model("opt.gravity")
-        if gravity is None:  # All worlds share it.
+        if gravity is None:  # All worlds share one direction.
             return self._down
         has_any = (gravity != 0.0).any(dim=-1, keepdim=True)
         return torch.where(has_any, normalize(gravity), self._minus_z)

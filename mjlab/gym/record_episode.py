@@ -150,7 +150,7 @@ class RecordEpisode(TensorWrapper):
 
     @property
     def files(self) -> list[Path]:
-        """Files of trajectories."""
+        """Trajectory files."""
         if self._trajectories is None:
             return []
         return list(self._trajectories.recorder.files.values())

@@ -159,7 +159,7 @@ class RecorderManager(Manager[BoundTerm]):
             self._seen = self._look("pre_step", "post_step", "state") | self._judged()
         row = {
             "stepped": self._stepped,
-            "ending": self._begun,  # True is `Ending.WRITTEN`.
+            "ending": self._begun,  # True equals `Ending.WRITTEN`.
             "begins": self._begun,
             **self._seen,
             **last,

@@ -209,8 +209,8 @@ class Replay:
         if given.shape[1:] != (width,):
             raise ReplayError(
                 f"{episode} has actions of shape {tuple(given.shape[1:])}; the task's "
-                f"have ({width},). Was it recorded outside of a wrapper that changes "
-                "actions?"
+                f"actions have ({width},). Was it recorded outside of a wrapper that "
+                "changes actions?"
             )
         padded = given.new_zeros((steps, width))
         padded[: episode.length] = given

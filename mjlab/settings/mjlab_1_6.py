@@ -120,7 +120,7 @@ _PACKAGES = {
         "mjlab.tasks.velocity.mdp",
     ),
 }
-_NULL = "same class without terms"
+_NULL = "the same class, without terms"
 _BOUND = "bound actuators are in `Entity.actuators`"
 
 _OTHERWISE: dict[str, tuple[str, str]] = {
@@ -476,14 +476,14 @@ _OTHERWISE |= {
     # mjlab.actuator.actuator
     "TransmissionType": ("", "'joint', 'tendon' or 'site'"),
     # mjlab.utils.actuator
-    "ElectricActuator": ("mjlab.tasks.robots.robot.Motor", "has the gains too"),
+    "ElectricActuator": ("mjlab.tasks.robots.robot.Motor", "also contains the gains"),
     "reflected_inertia": (
         "mjlab.tasks.robots.robot.reflected_inertia",
         "of several stages",
     ),
     "reflected_inertia_from_two_stage_planetary": (
         "mjlab.tasks.robots.robot.reflected_inertia",
-        "of any number of stages",
+        "for any number of stages",
     ),
     "rpm_to_rad": ("", "multiply by pi / 30"),
     # mjlab.tasks
@@ -594,7 +594,7 @@ _FIELDS: dict[str, dict[str, Replacement]] = {
     "LearnedActuatorCfg": {
         "stiffness": _To("", f"{_OMIT}: the network computes the effort"),
         "damping": _To("", f"{_OMIT}: the network computes the effort"),
-        "history_length": _To("input_idx", "the past steps that the network reads"),
+        "history_length": _To("input_idx", "the past steps that the network receives"),
     },
     "DcMotorActuatorCfg": {
         "motor_params": _To("", "set their fields, such as `resistance`, directly"),
@@ -733,7 +733,7 @@ _FIELDS: dict[str, dict[str, Replacement]] = {
         "upload_model": _To("logging", "`LoggingCfg(wandb_artifacts=...)`"),
         "resume": _To("", "give `--resume RUN`"),
         "load_run": _To("", "give `--resume RUN`"),
-        "load_checkpoint": _To("", "give `--resume RUN/model_*.pt`"),
+        "load_checkpoint": _To("", "set `--resume RUN/model_*.pt`"),
         "class_name": _To("", f"{_OMIT}: the class of the configuration decides"),
     },
     "MlpModelCfg": {
@@ -747,7 +747,7 @@ _FIELDS: dict[str, dict[str, Replacement]] = {
         "class_name": _To("", f"{_OMIT}: the class of the configuration decides"),
     },
 }
-"""Fields that do not exist here, by our class."""
+"""Fields that do not exist here, by class."""
 
 # --- Members of objects -------------------------------------------------------------
 
@@ -820,20 +820,20 @@ _MEMBERS: dict[str, Replacement] = {
 
 
 class OtherDefault(NamedTuple):
-    """Default of mjlab 1.6 that is another one here."""
+    """Default of mjlab 1.6 that differs here."""
 
     theirs: str
-    """Default there, as Python text."""
+    """Default in mjlab, as Python text."""
 
     reason: str
-    """Reason for ours."""
+    """Reason for the default here."""
 
 
-_SAME_LIMIT = OtherDefault("inf", "None is no limit too")
+_SAME_LIMIT = OtherDefault("inf", "None also means no limit")
 
 DEFAULTS: dict[str, dict[str, OtherDefault]] = {
     "ManagerBasedRlEnvCfg": {
-        "episode_length_s": OtherDefault("0.0", "episodes of no step are an error"),
+        "episode_length_s": OtherDefault("0.0", "an episode without steps is an error"),
     },
     "EntityCfg": {
         "articulation": OtherDefault("None", "the default has no actuators either"),
@@ -860,22 +860,22 @@ DEFAULTS: dict[str, dict[str, OtherDefault]] = {
     "AgentCfg": {
         "obs_groups": OtherDefault(
             "{'actor': ('actor',), 'critic': ('critic',)}",
-            "`PpoAgentCfg` has it; other agents have other networks",
+            "a field of `PpoAgentCfg`; other agents have other networks",
         ),
     },
     "ViewerCfg": {
-        "width": OtherDefault("320", "films for people, not for a log"),
-        "height": OtherDefault("240", "films for people, not for a log"),
+        "width": OtherDefault("320", "videos are for viewing, not for a log"),
+        "height": OtherDefault("240", "videos are for viewing, not for a log"),
         "distance": OtherDefault("5.0", "None fits the entity into the image"),
-        "azimuth": OtherDefault("90.0", "the front is visible too"),
+        "azimuth": OtherDefault("90.0", "the camera also shows the robot's front"),
         "elevation": OtherDefault("-45.0", "feet are visible"),
     },
     "MuscleActuatorCfg": {
-        "length_range": OtherDefault("(0.0, 0.0)", "None lets MuJoCo compute it too"),
-        "force": OtherDefault("-1.0", "None lets MuJoCo compute it too"),
+        "length_range": OtherDefault("(0.0, 0.0)", "None also lets MuJoCo compute it"),
+        "force": OtherDefault("-1.0", "None also lets MuJoCo compute it"),
     },
 }
-"""Fields with the same meaning and another default here."""
+"""Fields with the same meaning and a different default here."""
 
 MEANINGS: dict[str, dict[str, str]] = {
     "UniformVelocityCommandCfg": {
@@ -903,7 +903,7 @@ MEANINGS: dict[str, dict[str, str]] = {
         "num_slots": "more than 1 is an error with `netforce`; mjlab ignores it",
     },
 }
-"""Fields with the same name and another meaning of some values."""
+"""Fields with the same name, but a different meaning of some values."""
 
 MJLAB = Project(
     "mjlab 1.6", ("mjlab",), _PACKAGES, _TASK_PACKAGES, _OTHERWISE, _FIELDS, _MEMBERS

@@ -196,9 +196,9 @@ class Sampler:
             targets: Numbers to draw, with their ranges.
             label: Name of the numbers, for messages.
             device: Device of the numbers.
-            params: Parameters of a term. Used are `distribution` (default "uniform")
-                and `shared_random` (default False), which uses one draw per axis for
-                all elements.
+            params: Parameters of a term: `distribution` (default "uniform") and
+                `shared_random` (default False), which uses one draw per axis for all
+                elements.
         """
         self._distribution: Distribution = params.get("distribution", "uniform")
         check_bounds(label, targets, self._distribution)
