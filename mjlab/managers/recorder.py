@@ -233,7 +233,7 @@ class RecorderManager(Manager[BoundTerm]):
         return {name: value.clone() for name, value in judged.items()}
 
     def _look(self, *whens: str) -> Values:
-        """Copy the values of the terms with these `when`, by path in the file."""
+        """Copy the values of terms of the given times, by path in the file."""
         values: Values = {}
         for name, term in self.terms.items():
             if self._whens[name] in whens:

@@ -222,7 +222,7 @@ class DifferentialIKAction(DrivenAction):
             return self._env.scene.spawn_origins
         return self.entity.data.root_pos_w
 
-    # The step towards it.
+    # The step towards the goal.
 
     def _joint_step(self, low: torch.Tensor, high: torch.Tensor) -> torch.Tensor:
         """Return the change of joint positions between limits, (num_envs, joints)."""

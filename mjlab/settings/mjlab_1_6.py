@@ -753,9 +753,9 @@ _FIELDS: dict[str, dict[str, Replacement]] = {
 
 _MEMBERS: dict[str, Replacement] = {
     # Entity.
-    "find_joints_by_actuator_names": _To("find_joints", "by names of joints"),
+    "find_joints_by_actuator_names": _To("find_joints", "takes names of joints"),
     "write_data_to_sim": _To("apply", "the environment calls it"),
-    "is_mocap": _To("index.mocap_body_id", "None without a mocap body"),
+    "is_mocap": _To("index.mocap_body_id", "is None without a mocap body"),
     # EntityData.
     "gravity_vec_w": _To("down_w", "the direction of gravity in each world"),
     "joint_torques": _To("qfrc_actuator", "effort of the actuators in the joints"),
@@ -774,11 +774,11 @@ _MEMBERS: dict[str, Replacement] = {
     "reset_terminated": _To("termination_manager.terminated"),
     "reset_time_outs": _To("termination_manager.time_outs"),
     "get_observations": _To(
-        "observation_manager.output", "without a call; after a reset or a step"
+        "observation_manager.output", "an attribute, valid after a reset or a step"
     ),
-    "get_term_cfg": _To("get_term", "weights are in `reward_manager.set_weight`"),
-    "get_active_iterable_terms": _To("term", "by name, or `terms` for all"),
-    "vel_command_b": _To("command", "the terms of all commands have it"),
+    "get_term_cfg": _To("get_term", "`reward_manager.set_weight` sets weights"),
+    "get_active_iterable_terms": _To("term", "returns one term; `terms` has all"),
+    "vel_command_b": _To("command", "all command terms have this attribute"),
     "is_standing_env": _To("is_standing"),
     "is_heading_env": _To("is_heading"),
     "is_forward_env": _To("is_forward"),
@@ -790,7 +790,7 @@ _MEMBERS: dict[str, Replacement] = {
     "wp_model": _To("model", "tensors; `engine` has Warp's arrays"),
     "wp_data": _To("data", "tensors; `engine` has Warp's arrays"),
     # Sensors.
-    "prefixed_name": _To("full_name", "without a call"),
+    "prefixed_name": _To("full_name", "an attribute, not a method"),
     "env.render": _To("", "`mjlab.gym` environments have `render`"),
     "env.scene.terrain": _To("scene.ground", "None on a plane"),
     "env_origins": _To("spawn_origins", "zero on a plane"),
