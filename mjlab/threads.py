@@ -15,7 +15,8 @@ from contextlib import contextmanager
 def prepare_threads() -> bool:
     """Make OpenMP's threads sleep while they wait; return False if it is too late.
 
-    This must happen before torch is imported. Environment variables set by the user are kept.
+    This must happen before torch is imported. Environment variables set by the user
+    are kept.
     """
     os.environ.setdefault("OMP_WAIT_POLICY", "passive")
     os.environ.setdefault("GOMP_SPINCOUNT", "0")

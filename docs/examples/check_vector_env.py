@@ -307,7 +307,7 @@ def check_seeds(env: VectorEnv, seed: int) -> list[str]:
         if not same(*kept):
             faults.append("the seed of the last row affects other rows")
     try:
-        reset: Any = env.reset  # Its annotation does not include lists.
+        reset: Any = env.reset  # The annotation lacks lists.
         reset(seed=[*counted, seed])  # One seed too many.
     except (ValueError, TypeError):
         return faults
@@ -409,7 +409,7 @@ class _Comparison:
         count = range(self._env.num_envs)
         seeds = [seed + i for i in count] if isinstance(seed, int) else seed
         expected = self._model.reset(list(seeds))
-        reset: Any = self._env.reset  # Its annotation does not include lists.
+        reset: Any = self._env.reset  # The annotation lacks lists.
         observations, info = reset(seed=seed)
         rows = self._rows(observations)
         return [
@@ -429,7 +429,7 @@ class _Comparison:
         ended: set[int] = set()
         for row, seen in enumerate(rows):
             own, row_flags = expected.get(row), [_numpy(f)[row].item() for f in flags]
-            if own is None:  # It is reset instead of stepped.
+            if own is None:  # The row is reset instead of stepped.
                 own = _with_reset((None, 0.0, False, False), self._model.reset_row(row))
             elif own[2] or own[3]:
                 ended.add(row)

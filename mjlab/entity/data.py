@@ -174,7 +174,7 @@ class EntityData:
     def root_ang_vel_w(self) -> torch.Tensor:
         """Angular velocity of the link, shape (num_envs, 3), rad/s."""
         if self._root.velocity is None:
-            return self.root_ang_vel_b  # Zero in every frame.
+            return self.root_ang_vel_b  # Zero is the same in every frame.
         return quat_rotate(self.root_quat_w, self.root_ang_vel_b)
 
     root_vel_w = joined(root_lin_vel_w, root_ang_vel_w)
@@ -220,7 +220,7 @@ class EntityData:
     def _com_pos_b(self) -> torch.Tensor:
         return self.sim.model.body_ipos[:, self.index.root_body_id]
 
-    # Down and forward.
+    # Unit vectors down and forward.
 
     @quantity
     def down_w(self) -> torch.Tensor:

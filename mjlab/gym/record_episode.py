@@ -91,7 +91,7 @@ class RecordEpisode(TensorWrapper):
                 task is known.
         """
         super().__init__(env)
-        env = self.env  # Without `TimeLimit`.
+        env = self.env  # The base class has removed a `TimeLimit`.
         self.output_dir = Path(output_dir)
         """Folder of the files."""
         self._saves_on_reset = save_on_reset

@@ -73,7 +73,7 @@ class IndexedCommandTerm(CommandTerm):
         if dt > 0.0:
             self._scope = None
             self._time_left.sub_(dt)
-            self._time_left[fresh] += dt  # The command began after this step.
+            self._time_left[fresh] += dt  # These commands began after the step.
             # Rounding must not add a step.
             due = (self._time_left < 0.5 * dt).nonzero().squeeze(-1)
             if len(due) > 0:

@@ -248,7 +248,7 @@ class Replay:
         start = [f"{_START}/{k}" for k in names if not k.startswith(_COUNTS)]
         return {path: episode.read(path) for path in start if path in episode}
 
-    # Forcing.
+    # Replay by states.
 
     def _forced_states(self, episode: RecordedEpisode) -> Values:
         """Return the states of an episode by name."""

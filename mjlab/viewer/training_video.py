@@ -81,7 +81,7 @@ class TrainingVideo(StepObserver):
     def __exit__(self, *_: object) -> None:
         self.close()
 
-    # As an observer.
+    # Interface of an observer.
 
     def before_step(self) -> None:
         if self._film is None and self._step % self._schedule.interval == 0:
