@@ -220,7 +220,7 @@ def metrics() -> dict[str, MetricsTermCfg | None]:
 
 
 def outcomes() -> dict[str, OutcomeTermCfg | None]:
-    """Return success, which is keeping up until the time limit, and failure."""
+    """Return the outcomes: success at the time limit, failure at a termination."""
     return {
         "success": OutcomeTermCfg(func=mdp.lasted),
         "fail": OutcomeTermCfg(func=mdp.failed),
