@@ -11,8 +11,8 @@ from mjlab.tasks.velocity.g1_gait import VelocityG1GaitCfg as VelocityG1GaitCfg
 from mjlab.tasks.velocity.g1_loco import VelocityG1LocoCfg as VelocityG1LocoCfg
 from mjlab.tasks.velocity.g1_loco import g1_loco_rl as g1_loco_rl
 from mjlab.tasks.velocity.go1 import VelocityGo1Cfg as VelocityGo1Cfg
-from mjlab.tasks.velocity.go1 import VelocityGo1FlatCfg as VelocityGo1FlatCfg
 from mjlab.tasks.velocity.go1 import go1_rewards as go1_rewards
+from mjlab.tasks.velocity.go1_flat import VelocityGo1FlatCfg as VelocityGo1FlatCfg
 from mjlab.tasks.velocity.rl import (
     G1_FLAT_WORLDS_ON_CPU,
     GAIT_WORLDS_ON_CPU,

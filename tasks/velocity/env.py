@@ -10,7 +10,7 @@ from dataclasses import replace
 from typing import Self
 
 from mjlab.envs import ManagerBasedRlEnvCfg, mdp
-from mjlab.managers import CommandTermCfg, EventTermCfg, OutcomeTermCfg
+from mjlab.managers import EventTermCfg, OutcomeTermCfg
 from mjlab.tasks.velocity import terms
 from mjlab.tasks.velocity.scene import DECIMATION
 from mjlab.terrain import TerrainGeneratorCfg
@@ -46,9 +46,8 @@ class VelocityCfg(ManagerBasedRlEnvCfg):
     def play(self) -> Self:
         """Return the configuration for play.
 
-        Without noise, pushes, curriculum and time limit. On a plane, the command ranges
-        of the second training stage are used; terrain has fewer tiles, and each episode
-        starts on a random one.
+        Without noise, pushes, curriculum and time limit. Terrain has fewer tiles, and
+        each episode starts on a random one.
         """
         watched = copy.deepcopy(self)
         watched.episode_length_s = 1e9
@@ -64,8 +63,6 @@ class VelocityCfg(ManagerBasedRlEnvCfg):
             anywhere = EventTermCfg(func=mdp.randomize_terrain, mode="reset")
             # Runs before the event that places the robot.
             watched.events = {"randomize_terrain": anywhere, **watched.events}
-        else:
-            _widen(watched.commands.get(terms.COMMAND))
         return watched
 
 
@@ -73,9 +70,3 @@ def _fewer_tiles(generator: TerrainGeneratorCfg) -> TerrainGeneratorCfg:
     """Return five rows, and one column per kind of terrain."""
     kinds = len(generator.sub_terrains)
     return replace(generator, num_rows=5, num_cols=kinds, border_width=10.0)
-
-
-def _widen(command: CommandTermCfg | None) -> None:
-    if isinstance(command, mdp.UniformVelocityCommandCfg):
-        command.ranges.lin_vel_x = terms.FASTER["lin_vel_x"]
-        command.ranges.ang_vel_z = terms.FASTER["ang_vel_z"]

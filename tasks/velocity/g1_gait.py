@@ -1,8 +1,6 @@
 """Velocity task of the Unitree G1 with a clocked stepping gait."""
 
-import copy
 import re
-from typing import Self
 
 from mjlab.managers import (
     ActionTermCfg,
@@ -82,9 +80,3 @@ class VelocityG1GaitCfg(VelocityG1FlatCfg):
     observations = gait_observations()
     actions = gait_actions()
     rewards = gait_rewards()
-
-    def play(self) -> Self:
-        """Return the configuration for play, with command ranges as in training."""
-        watched = super().play()
-        watched.commands = copy.deepcopy(self.commands)
-        return watched

@@ -1,4 +1,4 @@
-"""Velocity tasks of the Unitree Go1."""
+"""Velocity task of the Unitree Go1 on rough terrain."""
 
 from mjlab.envs import mdp
 from mjlab.managers import (
@@ -117,14 +117,3 @@ class VelocityGo1Cfg(VelocityCfg):
     events = {**go1_events()}
     curriculum = {**walking.curriculum(rough=True)}
     viewer = grounds.viewer(GO1)
-
-
-class VelocityGo1FlatCfg(VelocityGo1Cfg):
-    """Flat ground, no height scan; a fall ends the episode."""
-
-    scene = go1_scene(rough=False)
-    sim = go1_simulation(rough=False)
-    observations = walking.observations(GO1, rough=False)
-    rewards = go1_rewards(rough=False)
-    terminations = go1_terminations(rough=False)
-    curriculum = walking.curriculum(rough=False)

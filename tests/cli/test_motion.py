@@ -120,7 +120,7 @@ def test_a_rollout_becomes_a_motion(tmp_path, capsys):
     run = Run(task.trained)
     configs = run.configs(None)
     cfg = configs["env"].play()
-    cfg.scene.num_envs = 1
+    cfg.scene.num_envs, cfg.seed = 1, 0
     env = ManagerBasedRlEnv(cfg, "cpu")
     policy = load_policy(run.path, env, configs["agent"])
     player = Player(env, policy, seed=0)

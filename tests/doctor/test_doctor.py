@@ -442,8 +442,8 @@ def test_a_run_that_is_set_to_few_iterations_is_early_by_its_task(
     (run / "config.json").write_text(settings_text("Velocity-Go1-Flat", settings))
     found, looked_at = examine(Run(run), {})
     said = listing(found, looked_at)
-    assert " 1. sure    Too early to judge: 5 of 300 iterations." in said
-    assert "Try: run the doctor again after iteration 60;" in said
+    assert " 1. sure    Too early to judge: 5 of 400 iterations." in said
+    assert "Try: run the doctor again after iteration 80;" in said
 
 
 @pytest.mark.slow
@@ -456,7 +456,7 @@ def test_a_robot_that_has_begun_to_learn_gets_no_advice_on_its_walk(
     train_script.main(line)
     doctor.main(["latest", "--logs", str(tmp_path)])
     said = capsys.readouterr().out
-    assert "Too early to judge: 3 of 300 iterations." in said
+    assert "Too early to judge: 3 of 400 iterations." in said
     assert "is not tracked" not in said and "lies" not in said
 
 

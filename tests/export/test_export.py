@@ -357,6 +357,7 @@ def check_inputs_of_go1(contract, names):
     assert said == {
         "joint_pos": ("rad", None, names),
         "joint_vel": ("rad/s", None, names),
+        "root_lin_vel_b": ("m/s", "robot/trunk", xyz),
         "imu_lin_vel": ("m/s", "robot/imu", xyz),
         "imu_ang_vel": ("rad/s", "robot/imu", xyz),
         "imu_upvector": ("1", "robot/imu", xyz),

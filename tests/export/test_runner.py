@@ -342,7 +342,7 @@ MISREAD = {
     ),
     "joint velocities in degrees": (
         scaled("joint_vel", PER_RADIAN),
-        r"joint_vel is [4-6]\d.* times the change of the joint positions: it is in "
+        r"joint_vel is [3-6]\d.* times the change of the joint positions: it is in "
         r"degrees per second, expected rad/s",
         4,
     ),

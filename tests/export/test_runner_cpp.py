@@ -416,9 +416,9 @@ REFUSED = [
     ("inputs/0/measured/kind", "odometry", "joint_pos is measured by 'odometry', whi"),
     ("inputs/0/shape", [2.5], ".inputs[0].shape[0] is not a count"),
     (
-        "states/0/initial",
+        "states/1/initial",
         [1.0],
-        ".states[0].initial has a different size from the state",
+        ".states[1].initial has a different size from the state",
     ),
     ("robot", "arm", "The contract has no .entities.arm"),
     ("rates/control_dt", "fast", ".rates.control_dt is not a number"),

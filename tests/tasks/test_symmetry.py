@@ -25,6 +25,7 @@ from mjlab.tasks.velocity import (
     VelocityGo1Cfg,
     VelocityGo1FlatCfg,
 )
+from mjlab.tasks.velocity.commands import TwistCommandCfg
 from mjlab.tasks.velocity.rl import go1_rl
 from mjlab.tasks.velocity.symmetry import (
     G1SymmetryCfg,
@@ -35,6 +36,8 @@ from mjlab.tasks.velocity.symmetry import (
 from tests.tasks.mirrored_robots import symmetric, turned
 
 STEPS = 20
+PERIOD = 0.4
+"""Period of the gait, s."""
 ROBOTS = pytest.mark.parametrize("robot", [G1, GO1], ids=lambda robot: robot.name)
 XML = {"G1": G1_XML, "Go1": GO1_XML}
 FLAT: dict[str, type[VelocityCfg]] = {
@@ -77,6 +80,16 @@ def make(
     for group in cfg.observations.values():
         assert group is not None
         group.enable_corruption = False
+        # Half a period of the gait is a whole number of steps.
+        if (clock := group.terms.get("gait_clock")) is not None:
+            gait = clock.params["gait"]
+            clock.params["gait"] = dataclasses.replace(gait, period=PERIOD)
+    # Both worlds walk straight ahead.
+    command = cfg.commands["twist"]
+    assert isinstance(command, TwistCommandCfg)
+    command.heading_command, command.rel_standing_envs = False, 0.0
+    ranges = command.ranges
+    ranges.lin_vel_x, ranges.lin_vel_y, ranges.ang_vel_z = (0.5, 0.5), (0, 0), (0, 0)
     entity = robot.entity_cfg()
     assert robot.mirror is not None
     if is_symmetric:
@@ -98,6 +111,8 @@ def set_images(env: ManagerBasedRlEnv, mirror: Mirror, height: float) -> list[st
     pose, speed = data.qpos[0].numpy(), data.qvel[0].numpy()
     data.qpos[1] = torch.from_numpy(mirrored_pose(joints, mirror, pose))
     data.qvel[1] = torch.from_numpy(mirrored_speed(joints, mirror, speed))
+    # The mirror image of a gait is the gait half a period later.
+    env.episode_length_buf[1] = round(PERIOD / 2 / env.step_dt)
     env.sim.forward()
     return joints
 

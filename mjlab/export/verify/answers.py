@@ -102,7 +102,7 @@ def _reason(
     if policy.state:
         alone = _flat(_answers(policy, rows, forgets=True), name)
         if np.allclose(departure.found, alone, rtol=_ANSWERED, atol=_ANSWERED):
-            return f"{', '.join(policy.state)} was reset in each period"
+            return "the policy's state was reset in each period"
     known = {j["name"]: j["default_pos"] for j in policy.entity["joints"]}
     names, default = departure.names, None
     if set(names) <= known.keys():

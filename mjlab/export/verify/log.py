@@ -72,11 +72,11 @@ def verify_log(path: Path, log: Path) -> LogVerdict:
     checks = (_header, _times, _readings, _commands, _memory, other_targets, stuck)
     for check in checks if rows else ():
         found += _first(check(policy, rows))
-    sent = active(rows)
-    if not found:
-        said = exchanged(policy, sent)
-        found += [] if said is None else [(1, said)]
-    found += _first(over_limit(policy, sent))
+    # Swapped readings can be the cause of a fault in a later line.
+    first = min((line for line, _ in found), default=len(rows) + 1)
+    said = exchanged(policy, active(rows[: first - 1]))
+    found += [] if said is None else [(1, said)]
+    found += _first(over_limit(policy, active(rows)))
     ends = [(i, row["damped"]) for i, row in enumerate(rows, 1) if row.get("damped")]
     # The sort is stable: within a line, faults are in the order of the checks.
     ordered = sorted(found, key=lambda each: each[0])

@@ -3,6 +3,7 @@
 import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 
 import numpy as np
 
@@ -124,7 +125,7 @@ def _order(d: Departure) -> str | None:
         free = [j for j in same if j not in places.values()]
         if not free:
             return None
-        places[i] = free[0]
+        places[i] = min(free, key=partial(_distance, d, i))
     moved = {i: j for i, j in places.items() if i != j}
     if not moved:
         return None
@@ -137,6 +138,11 @@ def _order(d: Departure) -> str | None:
         f"order: {d.names[i]} is where {d.names[j]} should be, as are {len(moved)} of "
         f"{len(d.names)}"
     )
+
+
+def _distance(d: Departure, expected: int, found: int) -> float:
+    """Return the mean distance of two columns: several can be alike in a gait."""
+    return float(np.abs(d.found[:, found] - d.expected[:, expected]).mean())
 
 
 def _is_column(d: Departure, found: int, expected: int) -> bool:
