@@ -142,7 +142,7 @@ class ContactForces:
         return view.choice.select([self._on(name, None) for name in view.names])
 
     def _all_pairs(self, firsts: Sequence[str], seconds: Sequence[str]) -> torch.Tensor:
-        """Return forces on each first from each second, shape (num_envs, pairs, 3)."""
+        """Return the force of each pair on its first member, (num_envs, pairs, 3)."""
         keys = [(a, b) for a in firsts for b in seconds]
         apart = [(a, b) for a, b in keys if a != b]
         if not apart:
