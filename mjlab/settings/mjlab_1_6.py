@@ -774,7 +774,8 @@ _MEMBERS: dict[str, Replacement] = {
     "reset_terminated": _To("termination_manager.terminated"),
     "reset_time_outs": _To("termination_manager.time_outs"),
     "get_observations": _To(
-        "observation_manager.output", "an attribute, valid after a reset or a step"
+        "observation_manager.output",
+        "without a call: an attribute, valid after a reset or a step",
     ),
     "get_term_cfg": _To("get_term", "`reward_manager.set_weight` sets weights"),
     "get_active_iterable_terms": _To("term", "returns one term; `terms` has all"),
@@ -790,7 +791,7 @@ _MEMBERS: dict[str, Replacement] = {
     "wp_model": _To("model", "tensors; `engine` has Warp's arrays"),
     "wp_data": _To("data", "tensors; `engine` has Warp's arrays"),
     # Sensors.
-    "prefixed_name": _To("full_name", "an attribute, not a method"),
+    "prefixed_name": _To("full_name", "without a call: an attribute"),
     "env.render": _To("", "`mjlab.gym` environments have `render`"),
     "env.scene.terrain": _To("scene.ground", "None on a plane"),
     "env_origins": _To("spawn_origins", "zero on a plane"),
