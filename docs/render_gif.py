@@ -10,12 +10,12 @@ from pathlib import Path
 import imageio.v3 as iio
 from PIL import Image
 
-SIZE = (480, 270)
 COLORS = 200
+_SMOOTH = Image.Resampling.LANCZOS
 
 
 def main() -> None:
-    """Read, thin, write."""
+    """Read a video, select frames and write a GIF."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("video", type=Path)
     parser.add_argument("gif", type=Path)
@@ -26,10 +26,13 @@ def main() -> None:
     parser.add_argument(
         "--every", type=int, default=2, help=("interval between shown frames")
     )
+    parser.add_argument(
+        "--size", type=int, nargs=2, default=(480, 270), help=("width and height")
+    )
     given = parser.parse_args()
     rate = iio.immeta(given.video)["fps"]
     shown = iio.imread(given.video)[given.first : given.last : given.every]
-    small = [Image.fromarray(x).resize(SIZE, Image.Resampling.LANCZOS) for x in shown]
+    small = [Image.fromarray(x).resize(given.size, _SMOOTH) for x in shown]
     plain = Image.Dither.NONE
     # The median cut keeps rare colours, such as those of arrows and muscles.
     method = Image.Quantize.MAXCOVERAGE

@@ -27,7 +27,7 @@ SCALE = 0.82
 
 
 def main() -> None:
-    """Draw both halves."""
+    """Write the picture of the report."""
     with tempfile.TemporaryDirectory() as folder:
         copy = shutil.copytree(RUN, Path(folder) / RUN.parent.name / RUN.name)
         browser = Browser(write_report(copy).as_uri(), width=WIDTH, height=HEIGHT)

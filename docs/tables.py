@@ -389,7 +389,7 @@ def gpu(found: dict[str, Result]) -> str:
 
 
 def cartpole(found: dict[str, Result]) -> str:
-    """Return the trainings of Cartpole-Balance, one row for each seed."""
+    """Return the training runs of Cartpole-Balance, one row for each seed."""
     columns: Columns = {
         "Seed": lambda r: str(r["seed"]),
         "Solved": lambda r: "yes" if r["solved"] else "no",

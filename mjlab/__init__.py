@@ -4,7 +4,7 @@ import os
 
 from mjlab_fused import refuse_other
 
-# As in `typing`, whose import takes longer than that of this package.
+# Replaces `typing.TYPE_CHECKING`: importing `typing` takes longer than this package.
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from pathlib import Path

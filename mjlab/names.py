@@ -49,7 +49,7 @@ def suggest(name: str, names: Iterable[str], *, otherwise: str = "") -> str:
     if not near and otherwise:
         return otherwise
     is_long = len(ranked) > _SHOWN_NAMES
-    # Without a similar name, a short list has no order.
+    # Without a similar name, a short list keeps the order of the candidates.
     ranked = ranked if near or is_long else candidates
     chosen = near if near and is_long else ranked
     shown = [repr(candidate) for candidate in chosen[:_SHOWN_NAMES]]

@@ -13,9 +13,10 @@ from contextlib import contextmanager
 
 
 def prepare_threads() -> bool:
-    """Make OpenMP's threads sleep while they wait; return whether it is still possible.
+    """Make OpenMP's threads sleep while they wait; return False if it is too late.
 
-    Environment variables set by the user are kept.
+    This must happen before torch is imported. Environment variables set by the user
+    are kept.
     """
     os.environ.setdefault("OMP_WAIT_POLICY", "passive")
     os.environ.setdefault("GOMP_SPINCOUNT", "0")

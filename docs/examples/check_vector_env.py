@@ -155,7 +155,7 @@ def check_returned_types(env: VectorEnv, seed: int) -> list[str]:
         faults += _array_faults(value, (env.num_envs,), np.dtype(bool), name)
     faults += _array_faults(reward, (env.num_envs,), None, "reward")
     if not np.issubdtype(_numpy(reward).dtype, np.floating):
-        faults.append(f"reward has type {_numpy(reward).dtype}, which is no float")
+        faults.append(f"reward has type {_numpy(reward).dtype}, which is not a float")
     return faults + _info_faults(info, env.num_envs, "step info")
 
 
@@ -204,7 +204,7 @@ def _info_faults(info: Any, num_envs: int, name: str) -> list[str]:
     for key, value in info.items():
         if key.startswith("_"):
             if key[1:] not in info:
-                faults.append(f"{name} has a mask {key!r} of nothing")
+                faults.append(f"{name} has a mask {key!r} without an entry")
             continue
         mask = info.get(f"_{key}")
         if mask is None:
@@ -229,11 +229,11 @@ def check_returned_data_is_new(env: VectorEnv, seed: int) -> list[str]:
     faults: list[str] = []
     for (name, value), (other, later) in combinations(calls, 2):
         if _memories(value) & _memories(later):
-            faults.append(f"what {name} and {other} returned shares memory")
+            faults.append(f"the results of {name} and {other} share memory")
             break
     for (name, value), before in zip(calls[:-1], copies, strict=True):
         if not same(_copied(value), before):
-            faults.append(f"what {name} returned was changed later")
+            faults.append(f"the result of {name} was changed later")
     return faults[:2]
 
 
@@ -296,19 +296,19 @@ def check_seeds(env: VectorEnv, seed: int) -> list[str]:
     counted = [seed + index for index in range(env.num_envs)]
     first = _short_run(env, seed)
     if not same(first, _short_run(env, seed)):
-        faults.append("the same seed gives another run")
+        faults.append("equal seeds give different runs")
     if not same(first, _short_run(env, counted)):
         faults.append("seed s does not mean the seeds s, s + 1, s + 2, ...")
     if same(first, _short_run(env, seed + 1000)):
-        faults.append("another seed gives the same run")
+        faults.append("different seeds give the same run")
     changed = [*counted[:-1], seed + 5000]
     if env.num_envs > 1:
         kept = [_rows_but_last(run) for run in (first, _short_run(env, changed))]
         if not same(*kept):
-            faults.append("the seed of the last row changes other rows")
+            faults.append("the seed of the last row affects other rows")
     try:
-        reset: Any = env.reset  # Its annotation does not include lists.
-        reset(seed=[*counted, seed])  # One too many.
+        reset: Any = env.reset  # It is annotated without lists.
+        reset(seed=[*counted, seed])  # One seed too many.
     except (ValueError, TypeError):
         return faults
     return [*faults, "a list of too many seeds is accepted"]
@@ -386,7 +386,7 @@ def compare_rows(
     if min(comparison.ends) < min_ends:
         raise InconclusiveError(
             f"Only {min(comparison.ends)} episodes of a row ended in {steps} steps; "
-            f"{min_ends} are needed to see what happens at their end."
+            f"{min_ends} are needed to test the end of an episode."
         )
     return []
 
@@ -409,11 +409,12 @@ class _Comparison:
         count = range(self._env.num_envs)
         seeds = [seed + i for i in count] if isinstance(seed, int) else seed
         expected = self._model.reset(list(seeds))
-        reset: Any = self._env.reset  # Its annotation does not include lists.
+        reset: Any = self._env.reset  # It is annotated without lists.
         observations, info = reset(seed=seed)
         rows = self._rows(observations)
         return [
-            f"{what} of row {row} after reset(seed={seed}) is not the row's own"
+            f"{what} of row {row} after reset(seed={seed}) differs from a single "
+            "environment"
             for row in count
             for what in self._differences(rows[row], info, row, *expected[row])
         ]
@@ -428,7 +429,7 @@ class _Comparison:
         ended: set[int] = set()
         for row, seen in enumerate(rows):
             own, row_flags = expected.get(row), [_numpy(f)[row].item() for f in flags]
-            if own is None:  # It is reset instead of stepped.
+            if own is None:  # The row is reset instead of stepped.
                 own = _with_reset((None, 0.0, False, False), self._model.reset_row(row))
             elif own[2] or own[3]:
                 ended.add(row)
@@ -452,9 +453,11 @@ class _Comparison:
         rows = self._rows(observations)
         for row, seen in enumerate(rows):
             if row in ended and not same(seen, self._model.reset_row(row)[0]):
-                faults.append(f"row {row} is not reset by its reset_mask")
+                faults.append(
+                    f"row {row} was not reset, although its reset_mask is true"
+                )
             if row not in ended and not same(seen, self._seen[row]):
-                faults.append(f"row {row} is changed by a reset_mask of others")
+                faults.append(f"row {row} changed, although its reset_mask is false")
 
     def _rows(self, observations: Any) -> list[Any]:
         return list(iterate(self._env.observation_space, _copied(observations)))
@@ -472,7 +475,7 @@ class _Comparison:
             if value != _item(right)
         ]
         differences = self._differences(seen, info, row, observation, own_info)
-        return faults + [f"{what} of row {row} is another" for what in differences]
+        return faults + [f"{what} of row {row} differs" for what in differences]
 
     def _differences(
         self, seen: Any, info: Any, row: int, observation: Any, own_info: Any
@@ -488,13 +491,13 @@ class _Comparison:
         """Stored data of an episode that ended in a row."""
         faults = []
         if not _holds(info.get("_final_obs"), row):
-            faults.append(f"_final_obs does not hold for row {row}, which ended")
+            faults.append(f"_final_obs is false for row {row}, which ended")
         elif not same(_row_of(info["final_obs"], row), own[0]):
             faults.append(f"final_obs of row {row} is not its last observation")
         if self._compare_info and own[4]:
             theirs = row_info(info.get("final_info", {}), row)
             if not _holds(info.get("_final_info"), row):
-                faults.append(f"_final_info does not hold for row {row}, which ended")
+                faults.append(f"_final_info is false for row {row}, which ended")
             elif not same(_plain(theirs), _plain(own[4])):
                 faults.append(f"final_info of row {row} is not its last info")
         return faults
@@ -503,7 +506,7 @@ class _Comparison:
         """Masks of final data are false for continuing rows."""
         goes_on = set(range(self._env.num_envs)) - ended
         return [
-            f"_{key} holds for row {row}, which did not end"
+            f"_{key} is true for row {row}, which did not end"
             for key in _FINAL
             for row in sorted(goes_on)
             if _holds(info.get(f"_{key}"), row)

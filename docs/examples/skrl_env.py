@@ -141,5 +141,5 @@ class SeesEnds:
 
 def _flat(space: Space | None, value: Any) -> torch.Tensor:
     flat = flatten_tensorized_space(tensorize_space(space, value))
-    assert flat is not None  # Only agents without a value function.
+    assert flat is not None  # None only for agents without a critic.
     return flat

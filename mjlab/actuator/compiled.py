@@ -82,7 +82,8 @@ def actuators_by_target(
     """Return the MuJoCo actuators of each target, in the order of the targets."""
     by_target: dict[int, list[int]] = {}
     for actuator in binding.actuator_ids.tolist():
-        # Whatever the layout of the actuators, targets first appear in target order.
+        # Actuators can be interleaved in the model, but the targets first appear in
+        # target order.
         target = int(model.actuator_trnid[actuator, 0])
         by_target.setdefault(target, []).append(actuator)
     if len(by_target) != len(binding.target_names):

@@ -75,7 +75,7 @@ class ExplicitActuatorCfg(ActuatorCfg):
     """
 
     number_fields: ClassVar[tuple[str, ...]] = ()
-    """Fields that assign a number to each target."""
+    """Names of the fields that assign a number to each target."""
 
     def law_key(self) -> Hashable:
         """Return the key of configurations that share one law."""

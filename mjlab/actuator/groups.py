@@ -125,7 +125,7 @@ class ExplicitGroup(ActuatorGroup):
         """Store the columns.
 
         Args:
-            bindings: Bindings of the actuators, concatenated in the law.
+            bindings: Bindings of the actuators, in the order of the law's columns.
             law: The control law.
             sim: The simulation.
             delay: Delay of the commands, shape (3, n).

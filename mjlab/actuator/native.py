@@ -159,8 +159,9 @@ class MuscleActuatorCfg(NativeActuatorCfg):
     """Time constants of activation and deactivation, in seconds."""
 
     tausmooth: float = 0.0
-    """Width of the smooth transition between the time constants, in excitation
-    units."""
+    """Width of the smooth transition between the time constants, as a difference of
+    excitations.
+    """
 
     lmin: float = 0.5
     """Minimum length at which the muscle exerts force, in optimal lengths."""

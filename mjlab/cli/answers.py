@@ -157,7 +157,7 @@ class _Ending:
 
 
 def _is_answer(error: Exception) -> bool:
-    """Return whether the message is for the user: ours, or of a disk or a name."""
+    """Return whether an error is caused by the user's input, files or memory."""
     if is_out_of_memory(error):
         return True
     return _is_ours(error) or _is_worded_here(error) or _is_of_a_file(error)

@@ -73,7 +73,7 @@ class BenchOptions(TaskOptions):
     @classmethod
     def closing(cls) -> str:
         """Return the names of studies and tasks."""
-        return f"studies: {', '.join(STUDIES)}\n\n{super().closing()}"
+        return f"studies:\n{', '.join(STUDIES)}\n\n{super().closing()}"
 
 
 def main(arguments: Sequence[str]) -> None:

@@ -22,7 +22,8 @@ from mjlab.settings.text import choices, kind_of_text
 from mjlab.settings.tree import Part, parts_of
 
 NEXT = "next"
-"""Word in place of the shell's name with which the shell asks for completions."""
+"""Argument with which the shell requests completions, instead of the name of a
+shell."""
 
 SHELLS = {
     "bash": """\

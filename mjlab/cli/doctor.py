@@ -1,4 +1,4 @@
-"""`doctor`: diagnose why a training does not learn."""
+"""`doctor`: diagnose why a training run does not learn."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -16,7 +16,7 @@ prepare_threads()
 
 @dataclass(kw_only=True)
 class DoctorOptions(RunOptions):
-    """Diagnose why a training does not learn.
+    """Diagnose why a training run does not learn.
 
     Lists findings and remedies, the most certain first, from the run's figures, its
     newest checkpoint and a short rollout. Training may still be running. The report

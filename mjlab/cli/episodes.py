@@ -37,7 +37,12 @@ def table(figures: Mapping[str, Any]) -> str:
     """Return a summary as a table for the terminal."""
     rows = [("", "mean", "std", "min", "max")]
     rows += [_row(said, figures[name]) for name, said in SPREADS.items()]
-    rows += [_row(name, values) for name, values in figures["figures"].items()]
+    shares = {f"Metrics/{name}" for name in SHARES}  # Shown below as percentages.
+    rows += [
+        _row(name, values)
+        for name, values in figures["figures"].items()
+        if name not in shares
+    ]
     width = max(len(row[0]) for row in rows)
     lines = [columns(rows)]
     for name, said in SHARES.items():

@@ -230,10 +230,23 @@ def measure_gait(
 def gait_text(worlds: dict[str, Any]) -> str:
     """Return the gait table, the errors under each command, and the verdict."""
     from mjlab.gait.limits import failures
-    from mjlab.gait.table import gait_rows, gait_tables, text, tracking_table, verdict
+    from mjlab.gait.table import (
+        gait_rows,
+        gait_tables,
+        legend,
+        text,
+        tracking_table,
+        verdict,
+    )
 
-    tables = [*gait_tables(gait_rows(worlds)), tracking_table(worlds)]
-    parts = [*map(text, tables), verdict(failures(worlds))]
+    parts = [
+        "Gait, quiet (undisturbed) and as trained (with noise, pushes and "
+        "randomisation):",
+        *map(text, gait_tables(gait_rows(worlds))),
+        legend(),
+        f"Tracking errors and falls:\n{text(tracking_table(worlds))}",
+        verdict(failures(worlds)),
+    ]
     return "\n" + "\n\n".join(parts)
 
 

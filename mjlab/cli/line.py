@@ -42,7 +42,7 @@ class Options:
 
     @classmethod
     def closing(cls) -> str:
-        """Return the last paragraphs of the help."""
+        """Return the last sections of the help, each a heading and its text."""
         return ""
 
 
@@ -66,7 +66,7 @@ class TaskOptions(Options):
     @classmethod
     def closing(cls) -> str:
         """Return the names of all tasks."""
-        return f"tasks: {', '.join(entries())}"
+        return f"tasks:\n{', '.join(entries())}"
 
 
 T = TypeVar("T", bound=Options)
@@ -305,7 +305,9 @@ def _description(options: type[Options]) -> str:
             f"{options.program} {example}".rstrip() for example in options.examples
         ]
         parts.append("\n  ".join(["examples:", *shown]))
-    parts += map(_indented, filter(None, options.closing().split("\n\n")))
+    for section in filter(None, options.closing().split("\n\n")):
+        heading, _, listed = section.partition("\n")
+        parts.append(f"{heading}\n{_indented(listed)}")
     # tyro adds an empty line above a paragraph that is indented.
     text = "\n\n".join(parts).replace("\n\n  ", "\n  ")
     return as_called(text)

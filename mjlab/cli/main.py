@@ -39,7 +39,7 @@ def run(name: str, arguments: list[str] | None = None) -> int:
 
 
 def _without(package: str) -> None:
-    """Report a Python without the packages that mjlab needs."""
+    """Report a Python environment without the packages that mjlab needs."""
     raise UsageError(
         f"{sys.executable} has no package {package!r}. Activate the environment in "
         "which mjlab is installed; in a clone: make setup && . .venv/bin/activate"

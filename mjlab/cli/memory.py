@@ -1,4 +1,4 @@
-"""Memory of a training: check that its worlds fit, and reuse freed memory.
+"""Memory of a training run: check that its worlds fit, and reuse freed memory.
 
 The memory per world is measured on a few worlds of the same environment and engine; the
 learner's memory is computed from its settings. A number of worlds that does not fit is

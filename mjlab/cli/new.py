@@ -57,9 +57,11 @@ def main(arguments: Sequence[str]) -> None:
         cls=cls.__name__,
         has_play=callable(getattr(cls, "play", None)),
     )
-    for path in write_package(options.folder.expanduser(), options.name, pattern):
+    files = write_package(options.folder.expanduser(), options.name, pattern)
+    for path in files:
         print(path)
-    print(as_called(f"Next: pip install -e that folder, then train.py {options.name}"))
+    folder = files[0].parent
+    print(as_called(f"Next: pip install -e {folder}, then train.py {options.name}"))
 
 
 @dataclass(frozen=True)
@@ -70,7 +72,7 @@ class Pattern:
     """Id of the existing task."""
 
     module: str
-    """Where its configuration is defined."""
+    """Module that defines its configuration."""
 
     cls: str
     """Class name of the configuration."""
@@ -166,7 +168,7 @@ TASK = Task(
     env=<CLASS>,
     play=<PLAY>,
     rl=agent,
-    summary="<TASK>: like <BASE_TASK>, with actions that cost.",
+    summary="<TASK>: like <BASE_TASK>, with an action penalty.",
 )
 '''
 
@@ -219,7 +221,7 @@ def make_env():
     return ManagerBasedRlEnv(cfg, device="cpu")
 
 
-def test_actions_cost():
+def test_action_penalty_is_the_mean_square():
     env = make_env()
     env.reset()
     size = env.action_manager.total_action_dim

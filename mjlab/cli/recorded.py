@@ -30,8 +30,8 @@ def record(
 ) -> int:
     """Run episodes and write them; return the number of written episodes.
 
-    Every world runs an equal share of the episodes. Taking the first that finish would
-    favour short episodes.
+    Every world runs an equal share of the episodes. Taking the first finished episodes
+    would favour short ones.
 
     Args:
         env: The environment, which is closed at the end.

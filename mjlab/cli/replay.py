@@ -101,7 +101,7 @@ class ReplayOptions(TaskOptions):
     """The engine. Default: that of the recording."""
 
     device: str | None = None
-    """Where to simulate, such as "cpu". Default: what suits the engine."""
+    """Where to simulate, such as "cpu". Default: a device that suits the engine."""
 
 
 def main(arguments: Sequence[str]) -> None:

@@ -160,7 +160,7 @@ class Operations(TorchDispatchMode):
     """Counts tensor operations that launch work on a device.
 
     Views and allocations launch nothing. A custom operator of this project counts as
-    one launch, whatever it does on a CPU.
+    one launch.
     """
 
     def __init__(self) -> None:

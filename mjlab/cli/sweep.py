@@ -1,4 +1,4 @@
-"""`sweep`: search hyperparameters of a training."""
+"""`sweep`: search hyperparameters of a training run."""
 
 import dataclasses
 import importlib.util
@@ -32,7 +32,7 @@ _RATE = "agent.algorithm.learning-rate:log:1e-5..1e-3"
 
 @dataclass(kw_only=True)
 class SweepOptions(TaskOptions):
-    """Search hyperparameters of a training.
+    """Search hyperparameters of a training run.
 
     Trains a task many times with settings that Optuna samples, and writes one page of
     results. A trial is an ordinary run, scored by its evaluations. Settings on the
@@ -86,7 +86,7 @@ class SweepOptions(TaskOptions):
     @classmethod
     def closing(cls) -> str:
         """Return the forms of a range, and the names of all tasks."""
-        return f"A range is {FORMS}.\n\n{super().closing()}"
+        return f"ranges:\n{FORMS}\n\n{super().closing()}"
 
 
 _NEEDS = {"optuna": ("optuna",), "ray": ("ray", "optuna", "pandas", "pyarrow")}

@@ -148,7 +148,7 @@ def train(
         if ranks.is_first and display is not None:
             start = [*_start(loop, placement), *_judged(env_cfg)]
             lines = [*notes, *taken, *_changed(loop), *start]
-            for line in [f"Run folder {run.path}.", *lines]:
+            for line in [f"Run folder: {run.path}.", *lines]:
                 display.say(line)
             loop.writers = stack.enter_context(
                 writing(
@@ -224,7 +224,7 @@ def record_film(run: Run) -> str:
         said = done.stderr.strip().splitlines() or [f"exit code {done.returncode}"]
         return f"No video was recorded. {said[-1].removeprefix('error: ')}"
     write_report(run.path)
-    return f"Video {shown_path(film)}."
+    return f"Video: {shown_path(film)}."
 
 
 def next_commands(run: Run) -> str:
@@ -265,7 +265,7 @@ def _take_weights(
 
 def _changed(loop: TrainingLoop) -> list[str]:
     """Return the line about settings that changed when the run was resumed."""
-    return [f"Changed: {', '.join(loop.changes)}."] if loop.changes else []
+    return [f"Changed settings: {', '.join(loop.changes)}."] if loop.changes else []
 
 
 def _hooks(
@@ -344,7 +344,7 @@ def _export(run: Run, configs: Mapping[str, Any]) -> str:
     from mjlab.export import export_run
 
     try:
-        return f"ONNX file {export_run(run, configs).path}."
+        return f"ONNX file: {export_run(run, configs).path}."
     except (ExportError, CannotWriteError) as error:
         return f"No ONNX file was written. {error}"
     except Exception:

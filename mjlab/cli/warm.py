@@ -73,7 +73,7 @@ class WarmOptions(Options):
     @classmethod
     def closing(cls) -> str:
         """Return the names of all tasks."""
-        return f"tasks: {', '.join(entries())}"
+        return f"tasks:\n{', '.join(entries())}"
 
 
 def compile_kernels(cfg: "ManagerBasedRlEnvCfg", arch: str) -> "Compiler":

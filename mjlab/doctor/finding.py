@@ -22,7 +22,7 @@ _WIDTH = 88
 
 @dataclass(frozen=True, kw_only=True)
 class Diagnosis:
-    """Fault of a training, and a remedy to try."""
+    """Fault of a training run, and a remedy to try."""
 
     kind: str
     """Its kind, such as "ending_pays"."""

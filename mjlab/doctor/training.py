@@ -109,7 +109,7 @@ class Course:
 
 
 def examine_training(course: Course) -> list[Diagnosis]:
-    """Return the findings of a training."""
+    """Return the findings of a training run."""
     return judged(course, [one for check in _CHECKS for one in check(course)])
 
 
@@ -300,7 +300,7 @@ def _learning_rate(course: Course) -> Iterator[Diagnosis]:
                 f"of the last {len(values)} iterations, because of desired_kl "
                 f"{limit:g}."
             ),
-            advice=f"allow {said} of the policy, or have other batches.",
+            advice=f"allow {said} of the policy, or change the batch size.",
             settings={option: f"{limit * factor:g}"},
         )
 

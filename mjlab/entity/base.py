@@ -8,7 +8,9 @@ import mujoco
 import numpy as np
 
 MOCAP_BASE = "mocap_base"
-"""Name of the mocap body added around an entity whose root cannot be one itself."""
+"""Name of the mocap body that becomes the parent of a root body that cannot be one
+itself.
+"""
 
 _FREE = mujoco.mjtJoint.mjJNT_FREE
 _TINY = 1e-15  # MuJoCo treats smaller weights as zero (mjMINVAL).
@@ -16,7 +18,7 @@ _STATIC_ONLY = (mujoco.mjtGeom.mjGEOM_PLANE, mujoco.mjtGeom.mjGEOM_HFIELD)
 
 
 class RootError(ValueError):
-    """A model that is not a single kinematic tree with a valid root."""
+    """Error of a model that is not a single kinematic tree with a valid root."""
 
 
 def check_root(spec: mujoco.MjSpec, name: str) -> None:

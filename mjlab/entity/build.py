@@ -224,9 +224,10 @@ def name_elements(spec: mujoco.MjSpec, *, leave: tuple[str, ...] = ()) -> None:
 def _add_actuators(
     spec: mujoco.MjSpec, cfgs: Sequence[ActuatorCfg], name: str, note: str
 ) -> None:
-    """Add the actuators of the configurations, and record which config made which.
+    """Add the actuators of the configurations, and record their names.
 
-    The record is a text element of the spec, so the compiled scene contains it.
+    The record lists the actuators of each configuration. It is a text element of the
+    spec, so the compiled scene contains it.
     """
     if not cfgs:
         return

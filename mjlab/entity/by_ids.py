@@ -20,7 +20,7 @@ ElementIds = torch.Tensor | Sequence[int] | slice | None
 
 
 class WritersByMask(Protocol):
-    """An entity, as the writers with indices use it."""
+    """Interface of an entity for the writers with indices."""
 
     data: EntityData
     """State and derived quantities."""
@@ -247,7 +247,7 @@ class WritersByIds:
 def _rows(
     entity: WritersByMask, values: torch.Tensor, env_ids: EnvIds
 ) -> tuple[torch.Tensor, torch.Tensor]:
-    """Return the mask of some worlds, and values with a row for every world."""
+    """Return the mask of the indexed worlds, and the values expanded to all worlds."""
     sim = entity.data.sim
     mask = ids_to_mask(env_ids, sim.num_envs, sim.device)
     if env_ids is None:

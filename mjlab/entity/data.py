@@ -174,7 +174,7 @@ class EntityData:
     def root_ang_vel_w(self) -> torch.Tensor:
         """Angular velocity of the link, shape (num_envs, 3), rad/s."""
         if self._root.velocity is None:
-            return self.root_ang_vel_b  # Zero in every frame.
+            return self.root_ang_vel_b  # Zero is the same in every frame.
         return quat_rotate(self.root_quat_w, self.root_ang_vel_b)
 
     root_vel_w = joined(root_lin_vel_w, root_ang_vel_w)
@@ -220,7 +220,7 @@ class EntityData:
     def _com_pos_b(self) -> torch.Tensor:
         return self.sim.model.body_ipos[:, self.index.root_body_id]
 
-    # Down and forward.
+    # Unit vectors down and forward.
 
     @quantity
     def down_w(self) -> torch.Tensor:
@@ -229,7 +229,7 @@ class EntityData:
         It is -z in a world without gravity.
         """
         gravity = self.sim.engine.model("opt.gravity")
-        if gravity is None:  # All worlds share it.
+        if gravity is None:  # All worlds share one direction.
             return self._down
         has_any = (gravity != 0.0).any(dim=-1, keepdim=True)
         return torch.where(has_any, normalize(gravity), self._minus_z)
@@ -249,7 +249,7 @@ class EntityData:
         lambda d: d.sim.data.cvel.index_select(1, d.index.site_bodies)
     )
 
-    # Bodies in the order of the index: the frame of the body itself, called link.
+    # Bodies, in the order of the index: frames of the links.
 
     body_pos_w = read("bodies.columns", "xpos")
     """Positions of the links, shape (num_envs, num_bodies, 3), metres."""

@@ -20,7 +20,7 @@ _NONE = dict.fromkeys(VECTORS, np.zeros(0))
 
 
 class InitialStateError(ValueError):
-    """An initial state that does not fit the model."""
+    """Error of an initial state that does not fit the model."""
 
 
 def take_keys(spec: mujoco.MjSpec) -> list[Keyframe]:

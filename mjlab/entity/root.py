@@ -10,7 +10,7 @@ from mjlab.tensors.math import quat_rotate_inverse
 
 
 class FixedBaseError(RuntimeError):
-    """A write to a root pose or velocity that the entity does not have."""
+    """Error of writing a root pose or velocity that the entity does not have."""
 
 
 class Root:

@@ -70,8 +70,7 @@ class ManagerBasedRlEnv:
         """Build scene, physics and managers, and run the startup events.
 
         Args:
-            cfg: Configuration, which is never modified, or the scene that `load`
-                created from it.
+            cfg: Configuration, which is not modified, or a scene from `load`.
             device: Device of the tensors. None lets the backend choose.
             first_world: Global index of world 0, for one process of several.
             task: Id of the registered task, which is stored in recordings.

@@ -29,7 +29,7 @@ class CachedInitialStates:
     """
 
     stream = "beginning"
-    """Name of the random stream of the choice."""
+    """Name of the random stream that selects the state."""
 
     def __init__(
         self,

@@ -77,10 +77,11 @@ def startup_lines(env: ManagedEnv, physics: str, mode: str, seed: int) -> list[s
     """
     sim, scene = env.sim, env.scene
     backend, stage = sim.backend, sim.forward_stage.name.lower()
-    # The native engine has one mode, and computes late quantities when they are read.
+    # The native engine has one mode, and computes derived quantities when they are
+    # read.
     how = [f"Step: {mode}; forward() computes up to the {stage} stage."]
     lines = [
-        f"{env.num_envs} worlds on {backend.engine} ({backend.device}): "
+        f"{env.num_envs} worlds on {backend.engine} ({backend.device}), selected by "
         f"{backend.reason}.",
         f"Physics: {physics}.",
         *(how if sim.needs_graphs else []),

@@ -158,7 +158,8 @@ class GraphRunner(StepRunner):
     def replay(self) -> None:
         """Run one step without observers."""
         if self._engine.wp_model is not self._model:
-            # A late expansion replaced arrays, and the graph still uses the old ones.
+            # An `expand` after the capture replaced arrays, and the graph still uses
+            # the old ones.
             self._graph.reset()
             self._graph, self._of_warp = self._record()
             if self._check is not None:
@@ -224,7 +225,7 @@ class StaleStateCheck:
 
     def _present(self) -> tuple[int, ...]:
         engine: Any = self._sim.engine
-        if self._model is not engine.wp_model:  # Replaced by a late expansion.
+        if self._model is not engine.wp_model:  # An `expand` replaced the arrays.
             self._model = engine.wp_model
             models = [engine.model(name) for name in sorted(engine.variable_fields)]
             self._tensors = [engine.data(name) for name in FORWARD_FIELDS]

@@ -155,7 +155,7 @@ class EnvState:
             )
 
     def _has_rows(self, name: str, live: torch.Tensor | None) -> bool:
-        # Names that the environment does not have are left to `check_state`.
+        # `check_state` reports names that the environment does not have.
         return live is None or is_per_world(name, live, self._sim.num_envs)
 
     def _spread(self, name: str, rows: Mapping[int, torch.Tensor]) -> torch.Tensor:

@@ -30,8 +30,9 @@ class UnsetStates:
         return (
             f"Episodes start with {shown}{f' and {more} more' if more > 0 else ''} at "
             "the model's qpos0, not at init_state: no reset event or command sets "
-            "them. To start there, make 'reset_scene_to_default': EventTermCfg(func="
-            "mdp.reset_scene_to_default, mode='reset') the first of `events`."
+            "them. To start at init_state, make 'reset_scene_to_default': "
+            "EventTermCfg(func=mdp.reset_scene_to_default, mode='reset') the first of "
+            "`events`."
         )
 
 

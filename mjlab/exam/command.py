@@ -44,7 +44,7 @@ class CommandCfg:
 
 @dataclass(frozen=True)
 class RelativeTarget:
-    """Targets of all runs as the robots see them."""
+    """Targets of all runs, relative to the robots."""
 
     ahead: np.ndarray
     """Distance to the target forward, m, shape (runs,)."""

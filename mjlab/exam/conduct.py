@@ -355,7 +355,7 @@ class _Block:
                 )
             )
 
-    # Measures and ends.
+    # Measures, and the end of runs.
 
     def _heights(self) -> np.ndarray:
         return self._places["xpos"][:, self._robot.feet, 2].copy()

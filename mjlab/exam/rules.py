@@ -75,7 +75,7 @@ class Arms:
     """Sign of each right joint's target relative to the left joint's."""
 
     torso: str
-    """Body in whose frame the hands must stay in front and low."""
+    """Body whose frame defines the front and lower limits of the hands."""
 
     hands: tuple[HandBox, HandBox]
     """Left and right hand."""

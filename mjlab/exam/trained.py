@@ -70,7 +70,7 @@ class TrainedPolicy:
         self._observations: Any = None
 
     def described(self) -> dict[str, Any]:
-        """No settings except the command's."""
+        """Command settings; there are no others."""
         return {}
 
     def close(self) -> None:

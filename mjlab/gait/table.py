@@ -59,10 +59,10 @@ _UNITS = {
     "cost_of_transport": _Unit("cost of transport", short="cost"),
     "speed": _Unit("speed", "m/s"),
     "foot_drift": _Unit("foot drift", "cm", 100, 1),
-    "linear_error": _Unit("error", "m/s"),
-    "turning_error": _Unit("error", "rad/s"),
-    "mean_linear_error": _Unit("error", "m/s"),
-    "mean_turning_error": _Unit("error", "rad/s"),
+    "linear_error": _Unit("velocity error", "m/s"),
+    "turning_error": _Unit("yaw rate error", "rad/s"),
+    "mean_linear_error": _Unit("velocity error", "m/s"),
+    "mean_turning_error": _Unit("yaw rate error", "rad/s"),
     "falls": _Unit("falls", digits=0),
 }
 
@@ -103,6 +103,12 @@ def gait_rows(worlds: Worlds) -> dict[str, Figures]:
         for world, commands in worlds.items()
         if command in commands
     }
+
+
+def legend() -> str:
+    """Return the full names of the abbreviated headings in gait tables."""
+    names = [f"{unit.short}: {unit.name}" for unit in _UNITS.values() if unit.short]
+    return "; ".join([*names, "BW: body weights"])
 
 
 def tracking_table(worlds: Worlds) -> Table:

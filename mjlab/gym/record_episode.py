@@ -91,7 +91,7 @@ class RecordEpisode(TensorWrapper):
                 task is known.
         """
         super().__init__(env)
-        env = self.env  # Without `TimeLimit`.
+        env = self.env  # The base class has removed a `TimeLimit`.
         self.output_dir = Path(output_dir)
         """Folder of the files."""
         self._saves_on_reset = save_on_reset
@@ -150,7 +150,7 @@ class RecordEpisode(TensorWrapper):
 
     @property
     def files(self) -> list[Path]:
-        """Files of trajectories."""
+        """Trajectory files."""
         if self._trajectories is None:
             return []
         return list(self._trajectories.recorder.files.values())

@@ -131,7 +131,7 @@ class Trajectories:
         ended = terminated | truncated
         begins = ended if is_same else waiting
         if mode is AutoresetMode.DISABLED:
-            ended = self._no_rows  # A manual reset ends them.
+            ended = self._no_rows  # Episodes end at a manual reset.
         facts = info["final_info"] if is_same else info
         values: Values = {
             "stepped": ~waiting,

@@ -284,7 +284,7 @@ class CachedReset(TensorWrapper):
         """
         super().__init__(env)
         base = env.unwrapped
-        assert isinstance(base, TorchVectorEnv), "Below all wrappers is such a form."
+        assert isinstance(base, TorchVectorEnv), "The base is a TorchVectorEnv."
         if not isinstance(base.worlds, ManagedWorlds):
             raise TypeError(
                 "CachedReset needs a manager-based environment, whose reset events "

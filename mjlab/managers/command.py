@@ -157,8 +157,8 @@ class CommandTerm(TermObject, ABC):
     def derive(self) -> None:
         """Set tensors of the term that follow from `command` alone.
 
-        An exported policy is told the command only; its terms read these tensors too.
-        Does nothing by default.
+        An exported policy receives only the command, but its terms also read these
+        tensors. Does nothing by default.
         """
         return
 
@@ -178,7 +178,8 @@ class CommandTerm(TermObject, ABC):
 
     def _average(self, values: torch.Tensor) -> None:
         """Add values of this step, (num_envs, metrics), to the episode means."""
-        # The step of a reset has weight 1. So has the first step, which replaces it.
+        # A reset and the first step both have weight 1, so the first step replaces the
+        # reset's values.
         share = self._env.episode_length_buf.clamp(min=1).reciprocal()
         self.metric_values.lerp_(values, share.unsqueeze(1))
 

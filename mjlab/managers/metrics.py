@@ -220,7 +220,7 @@ class _Episodes:
             figures[:, self._adds].add_(values[:, self._adds])
         if _size(self._maxima):
             largest = figures[:, self._maxima]
-            # Before the first value, so that a negative maximum is kept.
+            # Start at -inf, so that a negative maximum is kept.
             largest.masked_fill_(self._samples == 0, -torch.inf)
             torch.maximum(largest, values[:, self._maxima], out=largest)
         if _size(self._lasts):

@@ -278,4 +278,4 @@ def _is_equal(a: Any, b: Any) -> bool:
     try:
         return bool(a == b)
     except (ValueError, RuntimeError):
-        return False  # Such as two arrays, which compare element by element.
+        return False  # For example, two arrays compare element by element.

@@ -159,7 +159,7 @@ class RecorderManager(Manager[BoundTerm]):
             self._seen = self._look("pre_step", "post_step", "state") | self._judged()
         row = {
             "stepped": self._stepped,
-            "ending": self._begun,  # True is `Ending.WRITTEN`.
+            "ending": self._begun,  # True equals `Ending.WRITTEN`.
             "begins": self._begun,
             **self._seen,
             **last,
@@ -233,7 +233,7 @@ class RecorderManager(Manager[BoundTerm]):
         return {name: value.clone() for name, value in judged.items()}
 
     def _look(self, *whens: str) -> Values:
-        """Copy the values of the terms with these `when`, by path in the file."""
+        """Copy the values of terms of the given times, by path in the file."""
         values: Values = {}
         for name, term in self.terms.items():
             if self._whens[name] in whens:

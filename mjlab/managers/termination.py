@@ -56,7 +56,7 @@ class TerminationManager(Manager[BoundTerm]):
     def compute(self) -> torch.Tensor:
         """Evaluate the terms and return `dones`, shape (num_envs,), bool."""
         if not self.terms:
-            # Clear the flags that `end` wrote in the step before.
+            # Clear the flags that `end` wrote in the previous step.
             return self._flags.zero_()[0]
         torch.stack([self.terms[n]() for n in self.columns], dim=-1, out=self.values)
         torch.any(self.values[:, : self._num_ends], dim=1, out=self.terminated)

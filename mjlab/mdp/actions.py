@@ -247,7 +247,7 @@ class RelativeJointPositionActionCfg(AffineActionCfg):
     hold: bool = False
     """Compute the target from the joint position at the beginning of the environment
     step. Otherwise it is computed from the current position before each physics step,
-    so that a constant action pulls all the time."""
+    so that a constant action gives a constant position error."""
 
     transmission = "joint"
     command = "position"

@@ -9,7 +9,8 @@ from mjlab.managers.managed_env import ManagedEnv
 from mjlab.mdp.lookup import ROBOT, contact_sensor
 from mjlab.scene import Selection
 
-# Above the rounding error of a float32 cosine: a robot at the limit is within it.
+# Tolerance for the rounding of a float32 cosine, so that a robot at the limit
+# continues.
 _ROUNDING = 1e-6
 
 

@@ -160,7 +160,7 @@ def make(
     policy = SavedPolicy(find(place))
     cfg = policy.env_cfg(play=settings.get("play", False))
     if policy.place.suffix == ".onnx":
-        # The file's own inputs are the only group; `env_cfg` chose the form.
+        # The inputs of the file are the only group; `env_cfg` has used `play` already.
         settings = {"groups": None, **settings, "play": False}
     return make_task(policy.task, num_envs=num_envs, cfg=cfg, **settings)
 

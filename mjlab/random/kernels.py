@@ -56,7 +56,7 @@ def uniform(
 def _log(p: wp.float64) -> wp.float64:
     m = p
     power = wp.float64(0.0)
-    # Each doubling is exact, so this is frexp.
+    # Doubling is exact, so this loop equals frexp.
     while m < wp.float64(0.5):
         m = m * wp.float64(2.0)
         power = power - wp.float64(1.0)

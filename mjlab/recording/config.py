@@ -74,7 +74,7 @@ def files_of(cfg: RecordingCfg) -> dict[str, Path]:
             files = {sort: folder / f"{stem}_{sort}.h5" for sort in sorts}
         if cfg.overwrite or not any(map(_is_taken, files.values())):
             return files
-    raise AssertionError("There is always a next number.")
+    raise AssertionError("The numbers of a recording are unlimited.")
 
 
 def _is_taken(file: Path) -> bool:

@@ -52,7 +52,7 @@ PART_BYTES = 8 * 2**20
 """Approximate maximum size of a part."""
 
 SAVE_S = 1.0
-"""Maximum time that a finished episode is only in memory, s."""
+"""Time after which a finished episode is written to disk, s."""
 
 _UNFINISHED_PART = re.compile(r"\d+\.h5(\.[0-9a-f]+\.tmp)?")
 

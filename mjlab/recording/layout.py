@@ -10,7 +10,7 @@ import numpy as np
 
 from mjlab.recording.config import RecordingError
 
-if TYPE_CHECKING:  # The process that writes does not need torch.
+if TYPE_CHECKING:  # The writer process does not import torch.
     import torch
 
 Role = Literal["step", "state", "last", "start", "attribute"]
@@ -22,7 +22,7 @@ whether another episode begins after the row.
 
 
 class Ending(IntEnum):
-    """Whether a world's episode goes on or ends after a row."""
+    """Whether a world's episode continues or ends after a row."""
 
     CONTINUES = 0
     """The episode continues."""

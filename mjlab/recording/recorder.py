@@ -98,8 +98,8 @@ class Recorder:
     def totals(self) -> dict[str, int]:
         """Numbers of episodes, available after closing.
 
-        "episodes" were written, "lost" met a full disk, and "unasked" were waiting and
-        not requested.
+        "episodes" were written, "lost" did not fit on the disk, and "unasked" were
+        waiting and not requested.
         """
         return self.writer.totals
 

@@ -203,7 +203,7 @@ def main() -> None:
 
     The arguments are the descriptors of the connection and of the shared memory.
     """
-    os.nice(10)  # Stepping comes first.
+    os.nice(10)  # Stepping has priority.
     connection, file = Connection(int(sys.argv[1])), int(sys.argv[2])
 
     def tell(**message: object) -> None:

@@ -10,7 +10,7 @@ _REACH = 8
 """Maximum distance, in pixels along an edge, at which its ends are searched."""
 
 _LEAST = 16.0
-"""Minimum contrast of an edge, of 255."""
+"""Minimum contrast of an edge, from 0 to 255."""
 
 _LUMA = np.array((0.299, 0.587, 0.114), np.float32)
 _AROUND = _REACH + 2

@@ -94,7 +94,7 @@ class FlightRecorder(StepObserver):
         """Stop recording."""
         self._env.observers.remove(self)
 
-    # As an observer.
+    # Interface of an observer.
 
     def before_step(self) -> None:
         if self._count % self._period == 0:
@@ -118,7 +118,7 @@ class FlightRecorder(StepObserver):
         self._count += 1
 
     def interrupted(self) -> None:
-        # The worlds have left the state after the last step.
+        # The worlds are no longer in the state after the last step.
         self._clear()
 
     def before_counts(self) -> None:

@@ -40,7 +40,7 @@ class LeRobotFolder:
     """
 
     def __init__(self, path: str | Path) -> None:
-        """Set the folder, which must not exist."""
+        """Set the folder; an existing path is an error."""
         self.path = Path(path)
         """The folder."""
         if self.path.exists():

@@ -209,8 +209,8 @@ class Replay:
         if given.shape[1:] != (width,):
             raise ReplayError(
                 f"{episode} has actions of shape {tuple(given.shape[1:])}; the task's "
-                f"have ({width},). Was it recorded outside of a wrapper that changes "
-                "actions?"
+                f"actions have ({width},). Was it recorded outside of a wrapper that "
+                "changes actions?"
             )
         padded = given.new_zeros((steps, width))
         padded[: episode.length] = given
@@ -248,7 +248,7 @@ class Replay:
         start = [f"{_START}/{k}" for k in names if not k.startswith(_COUNTS)]
         return {path: episode.read(path) for path in start if path in episode}
 
-    # Forcing.
+    # Replay by states.
 
     def _forced_states(self, episode: RecordedEpisode) -> Values:
         """Return the states of an episode by name."""

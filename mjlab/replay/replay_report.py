@@ -116,12 +116,12 @@ class ReplayReport:
                 "configuration and version are the same."
             )
         if self.claimed == self.episodes:
-            what = " in what was compared" if self.left_out else ""
+            what = " in the compared quantities" if self.left_out else ""
             return f"All {self.episodes} episodes are exact{what}, bit for bit."
         recorded = self.replay.recording.backend or "an engine that was not recorded"
         return (
             f"{self.claimed} of {self.episodes} episodes had to be exact. Only the "
-            "native engine repeats itself bit for bit, from a recorded start; this was "
+            "native engine replays bit for bit, from a recorded start; this was "
             f"recorded on {recorded} and replayed on {engine}."
         )
 

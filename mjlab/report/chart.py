@@ -178,7 +178,7 @@ class Chart:
     """Fix the vertical axis to include 0 to 1."""
 
     log_up: Literal["no", "decades", "yes"] = "no"
-    """Logarithmic vertical axis: never, if the values cover decades, or always."""
+    """Use a logarithmic vertical axis: never, always, or for values over decades."""
 
     log_across: bool = False
     """Logarithmic horizontal axis."""

@@ -145,7 +145,7 @@ class _Output(Console):
 
 
 def open_display(title: str, console: Console | None = None) -> Display:
-    """Open a panel on a terminal, and plain lines otherwise."""
+    """Return a panel on a terminal, otherwise plain lines."""
     console = console or _Output()
     if console.is_terminal and not console.is_dumb_terminal:
         return LivePanel(console, title)

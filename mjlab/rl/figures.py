@@ -257,7 +257,8 @@ class Scores:
 
     def load_state(self, state: Mapping[str, Any]) -> None:
         """Restore the state, unless it is of another metric."""
-        if state.get("metric", self.metric) == self.metric:  # Older runs have none.
+        # Older runs store no metric name.
+        if state.get("metric", self.metric) == self.metric:
             self.best, self._worse = state["best"], state["worse"]
 
 

@@ -31,7 +31,7 @@ from mjlab.threads import torch_threads
 
 @dataclass(frozen=True)
 class TrainingResult:
-    """Result of a training."""
+    """Result of a training run."""
 
     reason: str
     """Reason for stopping, as text."""
@@ -127,7 +127,7 @@ class TrainingLoop:
         self.changes: list[str] = []
         """Settings that changed in `resume`, each as "path before -> after"."""
 
-    # The main path.
+    # Training.
 
     def run(self) -> TrainingResult:
         """Train until a stop condition, and save."""
@@ -357,7 +357,7 @@ class TrainingLoop:
         self._seconds_before = progress["seconds"]
         self._needs_spread = self._needs_spread and not exact
         if exact and self._checkpoints and path.parent == self._checkpoints.folder:
-            self._saved = path  # Rewriting it would remove it for a moment.
+            self._saved = path  # Rewriting the checkpoint would delete it briefly.
         return path
 
     def _model_state(self) -> dict[str, Any]:

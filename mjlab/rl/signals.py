@@ -1,4 +1,4 @@
-"""Signals that request the end of a training."""
+"""Signals that request the end of a training run."""
 
 import logging
 import os
@@ -65,7 +65,8 @@ class Interrupts:
         lost = self._terminals if number == _HANGUP else []
         if number == _PIPE:
             lost = [output for output in (1, 2) if _is_closed(output)]
-            if not lost:  # A library's socket: only its write fails.
+            # The closed pipe is a socket of a library, whose write raises an error.
+            if not lost:
                 return
         self.received = float(number)
         _discard(lost)

@@ -20,7 +20,7 @@ class EpisodeSums(Protocol):
     """Names of the metrics."""
 
     def drain(self) -> torch.Tensor:
-        """Return sums over the episodes since the last call, and last their number."""
+        """Return sums over the episodes since the last call, then their number."""
         ...
 
 
@@ -193,7 +193,8 @@ class RslRlVecEnv(VecEnv, Generic[Env]):
 
         Returns:
             Observations, reward, whether an episode ended, and extras: "log", a
-            `StepLog`, and "time_outs" where the value of the last state still counts.
+            `StepLog`, and "time_outs", true where learners bootstrap from the value of
+            the last state.
         """
         if self._clip is not None:
             actions = actions.clamp(-self._clip, self._clip)
@@ -202,7 +203,7 @@ class RslRlVecEnv(VecEnv, Generic[Env]):
         dones = terminated | truncated
         info: dict[str, Any] = {"log": StepLog(extras["log"], dones, self.env)}
         if self._bootstraps:
-            # An episode that terminated in its last step has no value left.
+            # If the episode also terminated, there is no value to bootstrap from.
             info["time_outs"] = truncated & ~terminated
         return self._observations, reward, dones, info
 
@@ -284,8 +285,8 @@ class BatchVecEnv(VecEnv):
             actions: Shape (num_envs, num_actions), float32.
 
         Returns:
-            Observations, reward, whether an episode ended, and extras: "time_outs"
-            where the value of the last state still counts.
+            Observations, reward, whether an episode ended, and extras: "time_outs",
+            true where learners bootstrap from the value of the last state.
         """
         if self._chooses:
             actions = actions.argmax(dim=-1)

@@ -7,7 +7,7 @@ from pathlib import Path
 from mjlab.files import saying_why
 
 LOCK = ".lock"
-"""Name of the file that a training process keeps locked."""
+"""Name of the file that a training process locks."""
 
 
 @contextlib.contextmanager

@@ -1,7 +1,7 @@
 """Weights & Biases: upload and download runs and files as artifacts.
 
-Nothing is uploaded unless a configuration or `upload.py` requests it. Uploads contain
-the files of a run's folder, but no host name and no user name.
+Uploads happen only if a configuration or `upload.py` requests them. Uploads contain the
+files of a run's folder, but no host name and no user name.
 """
 
 import base64

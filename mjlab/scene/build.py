@@ -33,7 +33,7 @@ KEYFRAME = "init_state"
 
 
 class SceneError(ValueError):
-    """A scene that cannot be composed."""
+    """Error of a scene that cannot be composed."""
 
 
 PairKey = tuple[str, str | None]
@@ -41,7 +41,7 @@ PairKey = tuple[str, str | None]
 
 
 class ContactPairError(ValueError):
-    """A pair whose contact force cannot be measured."""
+    """Error of a contact pair whose force cannot be measured."""
 
 
 @dataclass(frozen=True)
@@ -52,7 +52,7 @@ class SceneSpec:
     """The whole scene."""
 
     terrain: Terrain | None
-    """The ground, with its spawn origins, flat spots and bounds."""
+    """The ground, with its spawn origins, flat patches and bounds."""
 
     pairs: dict[PairKey, ContactSensorCfg] = field(default_factory=dict)
     """Sensor of the net contact force on each pair's second side, world frame."""

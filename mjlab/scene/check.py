@@ -16,7 +16,7 @@ _log = logging.getLogger(__name__)
 
 
 class ChangedModelError(SceneError):
-    """A model that differs in the scene from its file and configuration."""
+    """Error of a model that differs in the scene from its file and configuration."""
 
 
 def check_models(cfg: SceneCfg, built: SceneSpec, scene: mujoco.MjModel) -> None:

@@ -101,12 +101,12 @@ class Ground:
         self._update_origins()
 
     def patches(self, name: str) -> torch.Tensor:
-        """Return the flat spots on the tile of each world, (num_envs, patches, 3)."""
+        """Return the flat patches on the tile of each world, (num_envs, patches, 3)."""
         return self._patches[name].index_select(0, self._tile())
 
     @property
     def patch_names(self) -> list[str]:
-        """Names of the flat spots that the terrain has."""
+        """Names of the flat patches that the terrain has."""
         return list(self._patches)
 
     def state(self) -> dict[str, torch.Tensor]:

@@ -120,7 +120,7 @@ _PACKAGES = {
         "mjlab.tasks.velocity.mdp",
     ),
 }
-_NULL = "same class without terms"
+_NULL = "the same class, without terms"
 _BOUND = "bound actuators are in `Entity.actuators`"
 
 _OTHERWISE: dict[str, tuple[str, str]] = {
@@ -473,14 +473,14 @@ _OTHERWISE |= {
     # mjlab.actuator.actuator
     "TransmissionType": ("", "'joint', 'tendon' or 'site'"),
     # mjlab.utils.actuator
-    "ElectricActuator": ("mjlab.tasks.robots.robot.Motor", "has the gains too"),
+    "ElectricActuator": ("mjlab.tasks.robots.robot.Motor", "also contains the gains"),
     "reflected_inertia": (
         "mjlab.tasks.robots.robot.reflected_inertia",
         "of several stages",
     ),
     "reflected_inertia_from_two_stage_planetary": (
         "mjlab.tasks.robots.robot.reflected_inertia",
-        "of any number of stages",
+        "for any number of stages",
     ),
     "rpm_to_rad": ("", "multiply by pi / 30"),
     # mjlab.tasks
@@ -596,7 +596,7 @@ _FIELDS: dict[str, dict[str, Replacement]] = {
     "LearnedActuatorCfg": {
         "stiffness": _To("", f"{_OMIT}: the network computes the effort"),
         "damping": _To("", f"{_OMIT}: the network computes the effort"),
-        "history_length": _To("input_idx", "the past steps that the network reads"),
+        "history_length": _To("input_idx", "the past steps that the network receives"),
     },
     "DcMotorActuatorCfg": {
         "motor_params": _To("", "set their fields, such as `resistance`, directly"),
@@ -759,7 +759,7 @@ _FIELDS: dict[str, dict[str, Replacement]] = {
         "upload_model": _To("logging", "`LoggingCfg(wandb_artifacts=...)`"),
         "resume": _To("", "give `--resume RUN`"),
         "load_run": _To("", "give `--resume RUN`"),
-        "load_checkpoint": _To("", "give `--resume RUN/model_*.pt`"),
+        "load_checkpoint": _To("", "set `--resume RUN/model_*.pt`"),
         "class_name": _To("", f"{_OMIT}: the class of the configuration decides"),
     },
     "MlpModelCfg": {
@@ -773,7 +773,7 @@ _FIELDS: dict[str, dict[str, Replacement]] = {
         "class_name": _To("", f"{_OMIT}: the class of the configuration decides"),
     },
 }
-"""Fields that do not exist here, by our class."""
+"""Fields that do not exist here, by class."""
 
 # --- Members of objects -------------------------------------------------------------
 
@@ -792,9 +792,9 @@ _MEMBERS: dict[str, Replacement] = {
     "has_site_actuators": _To("", "`index.actuators.names` has all actuators"),
     "has_tendon_actuators": _To("", "`index.actuators.names` has all actuators"),
     "Entity.root_body": _To("index.root_body_id", "the id of the body"),
-    "find_joints_by_actuator_names": _To("find_joints", "by names of joints"),
+    "find_joints_by_actuator_names": _To("find_joints", "takes names of joints"),
     "write_data_to_sim": _To("apply", "the environment calls it"),
-    "is_mocap": _To("index.mocap_body_id", "None without a mocap body"),
+    "is_mocap": _To("index.mocap_body_id", "is None without a mocap body"),
     # EntityData.
     "gravity_vec_w": _To("down_w", "the direction of gravity in each world"),
     "joint_torques": _To("qfrc_actuator", "effort of the actuators in the joints"),
@@ -830,14 +830,15 @@ _MEMBERS: dict[str, Replacement] = {
     "reset_terminated": _To("termination_manager.terminated"),
     "reset_time_outs": _To("termination_manager.time_outs"),
     "get_observations": _To(
-        "observation_manager.output", "without a call; after a reset or a step"
+        "observation_manager.output",
+        "without a call: an attribute, valid after a reset or a step",
     ),
-    "get_term_cfg": _To("get_term", "weights are in `reward_manager.set_weight`"),
-    "get_active_iterable_terms": _To("term", "by name, or `terms` for all"),
+    "get_term_cfg": _To("get_term", "`reward_manager.set_weight` sets weights"),
+    "get_active_iterable_terms": _To("term", "returns one term; `terms` has all"),
     "compute_group": _To("", "`observation_manager.output` has the groups by name"),
     "group_obs_concatenate": _To("", "`observation_manager.output[group]` is a tensor"),
     "available_modes": _To("", "`event_manager.apply` does nothing without terms"),
-    "vel_command_b": _To("command", "the terms of all commands have it"),
+    "vel_command_b": _To("command", "all command terms have this attribute"),
     "vel_command_w": _To("", "`command` is turned into the root frame in each step"),
     "heading_error": _To("", "the difference of `heading_target` and `heading_w`"),
     "UniformVelocityCommand.robot": _To("entity"),
@@ -872,7 +873,7 @@ _MEMBERS: dict[str, Replacement] = {
     "wp_model": _To("model", "tensors; `engine` has Warp's arrays"),
     "wp_data": _To("data", "tensors; `engine` has Warp's arrays"),
     # Sensors.
-    "prefixed_name": _To("full_name", "without a call"),
+    "prefixed_name": _To("full_name", "without a call: an attribute"),
     "torque_history": _To("", "`history('torque')`"),
     "dist_history": _To("", "`history('dist')`"),
     "env.render": _To("", "`mjlab.gym` environments have `render`"),
@@ -971,20 +972,20 @@ star stands for any class."""
 
 
 class OtherDefault(NamedTuple):
-    """Default of mjlab 1.6 that is another one here."""
+    """Default of mjlab 1.6 that differs here."""
 
     theirs: str
-    """Default there, as Python text."""
+    """Default in mjlab, as Python text."""
 
     reason: str
-    """Reason for ours."""
+    """Reason for the default here."""
 
 
-_SAME_LIMIT = OtherDefault("inf", "None is no limit too")
+_SAME_LIMIT = OtherDefault("inf", "None also means no limit")
 
 DEFAULTS: dict[str, dict[str, OtherDefault]] = {
     "ManagerBasedRlEnvCfg": {
-        "episode_length_s": OtherDefault("0.0", "episodes of no step are an error"),
+        "episode_length_s": OtherDefault("0.0", "an episode without steps is an error"),
     },
     "EntityCfg": {
         "articulation": OtherDefault("None", "the default has no actuators either"),
@@ -1011,22 +1012,22 @@ DEFAULTS: dict[str, dict[str, OtherDefault]] = {
     "AgentCfg": {
         "obs_groups": OtherDefault(
             "{'actor': ('actor',), 'critic': ('critic',)}",
-            "`PpoAgentCfg` has it; other agents have other networks",
+            "a field of `PpoAgentCfg`; other agents have other networks",
         ),
     },
     "ViewerCfg": {
-        "width": OtherDefault("320", "films for people, not for a log"),
-        "height": OtherDefault("240", "films for people, not for a log"),
+        "width": OtherDefault("320", "videos are for viewing, not for a log"),
+        "height": OtherDefault("240", "videos are for viewing, not for a log"),
         "distance": OtherDefault("5.0", "None fits the entity into the image"),
-        "azimuth": OtherDefault("90.0", "the front is visible too"),
+        "azimuth": OtherDefault("90.0", "the camera also shows the robot's front"),
         "elevation": OtherDefault("-45.0", "feet are visible"),
     },
     "MuscleActuatorCfg": {
-        "length_range": OtherDefault("(0.0, 0.0)", "None lets MuJoCo compute it too"),
-        "force": OtherDefault("-1.0", "None lets MuJoCo compute it too"),
+        "length_range": OtherDefault("(0.0, 0.0)", "None also lets MuJoCo compute it"),
+        "force": OtherDefault("-1.0", "None also lets MuJoCo compute it"),
     },
 }
-"""Fields with the same meaning and another default here."""
+"""Fields with the same meaning and a different default here."""
 
 MEANINGS: dict[str, dict[str, str]] = {
     "UniformVelocityCommandCfg": {
@@ -1054,7 +1055,7 @@ MEANINGS: dict[str, dict[str, str]] = {
         "num_slots": "more than 1 is an error with `netforce`; mjlab ignores it",
     },
 }
-"""Fields with the same name and another meaning of some values."""
+"""Fields with the same name, but a different meaning of some values."""
 
 MJLAB = Project(
     "mjlab 1.6", ("mjlab",), _PACKAGES, _TASK_PACKAGES, _OTHERWISE, _FIELDS, _MEMBERS

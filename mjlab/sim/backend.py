@@ -29,11 +29,11 @@ def resolve_backend(name: BackendName, device: str | None = None) -> Backend:
     cuda = torch.cuda.is_available()
     wanted = _checked(name, device, cuda)
     if name == "native":
-        return Backend("native", "cpu", "backend='native' is set")
+        return Backend("native", "cpu", "backend='native'")
     default = "cuda:0" if cuda else "cpu"
     place = default if wanted is None else str(wanted)
     if name == "warp":
-        return Backend("warp", place, "backend='warp' is set")
+        return Backend("warp", place, "backend='warp'")
     why = f"backend='auto' on device '{wanted}'"
     if wanted is None:
         why = f"backend='auto' with {'a' if cuda else 'no'} CUDA device"

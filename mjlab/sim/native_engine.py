@@ -54,7 +54,8 @@ class NativeEngine:
         )
         arrays = {name: self.batch.bind(name) for name in STATE_FIELDS}
         inputs = {name: arrays.pop(name) for name in INPUT_FIELDS}
-        # Separate, because they are more than half of the state, and only written here.
+        # Inputs are separate, because physics does not modify them, and they are more
+        # than half of the state.
         self._inputs = Surface(inputs, writable=True)
         self._state = Surface(arrays, writable=True)
         self._derived: dict[str, Surface] = {}

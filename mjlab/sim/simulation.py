@@ -222,7 +222,7 @@ class Simulation:
         return compiled_value(self.mj_model, field, self.device)
 
     def add_sense_pass(self, sense_pass: SensePass) -> None:
-        """Register `sense_pass` to run in `sense()`, after those added before."""
+        """Register `sense_pass` to run in `sense()`, after earlier passes."""
         self._sense_passes.append(sense_pass)
 
     @property

@@ -73,7 +73,8 @@ class Compiler:
         begin = time.perf_counter()
         try:
             is_new = module._compile(output_arch=self.arch, options=options)
-        except Exception as error:  # NVRTC raises a plain one, codegen many types.
+        # NVRTC raises a plain Exception, code generation many types.
+        except Exception as error:
             raise CompileError(f"{module.name}: {error}") from error
         if is_new:
             self.new += 1

@@ -167,7 +167,7 @@ class RowPrograms(TorchDispatchMode):
         lies = {(address, lay) for address, lay, _ in code.touched}
         written = {address for address, _, is_written in code.touched if is_written}
         if sum(address in written for address, _ in lies) > len(written):
-            raise NotByRowsError("a world writes what another one reads")
+            raise NotByRowsError("one world writes memory that another world reads")
         new = {address for address, *_ in code.touched} - self._slots.keys()
         if len(self._slots) + len(new) > MOST_PLACES or self._meets(code):
             self.flush()

@@ -24,7 +24,7 @@ class _ContactParameters(SpecEditCfg):
     """Contact parameters that can be left unchanged."""
 
     geom_names: Patterns
-    """Patterns of the edited geoms. A geom without a name is called ""."""
+    """Patterns of the edited geoms. An unnamed geom has the name ""."""
 
     friction: VectorValue | None = None
     """Sliding, torsional and rolling friction, or the first of them; None leaves it

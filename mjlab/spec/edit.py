@@ -58,7 +58,7 @@ def match_indices(
 ) -> list[int]:
     """Return the list indices of the elements whose names match.
 
-    An element without a name is called "". Before compilation, its `id` is not unique.
+    An unnamed element has the name "". Before compilation, its `id` is not unique.
     """
     names = [element.name for element in elements]
     return match_names(patterns, names, what=what, owner=spec.modelname)
@@ -67,7 +67,7 @@ def match_indices(
 def match_elements(
     elements: Sequence[Any], patterns: Patterns, *, what: str, spec: mujoco.MjSpec
 ) -> list[Any]:
-    """Return the elements whose names match; an element without a name is called ""."""
+    """Return the elements whose names match; an unnamed element has the name ""."""
     found = match_indices(elements, patterns, what=what, spec=spec)
     return [elements[index] for index in found]
 

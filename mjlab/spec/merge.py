@@ -61,7 +61,7 @@ def attach_spec(
 ) -> mujoco.MjsFrame:
     """Attach `child` to a body of `parent`, and return the attachment frame.
 
-    Remove the keyframes of the child before: MuJoCo would complete them with default
+    Remove the child's keyframes first: MuJoCo would complete them with default
     positions of all other elements.
 
     Args:

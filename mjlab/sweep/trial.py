@@ -1,4 +1,4 @@
-"""Trial: an ordinary training in a separate process.
+"""Trial: an ordinary training run in a separate process.
 
 An interrupted trial is resumed from its last checkpoint, in its folder.
 """

@@ -31,7 +31,7 @@ def add_backdrop(
             continue
         color = ground_color(model, geom)
         line = np.array([0.75 * part for part in color], dtype=np.uint8)
-        # The same name as in mjviser, so that it is replaced.
+        # The name that mjviser uses, to replace its plane.
         name = f"/fixed_bodies/{model.body(body).name}/{model.geom(geom).name}"
         plane = server.scene.add_grid(
             name,

@@ -1,4 +1,4 @@
-"""Videos of a training: one of its worlds, from time to time."""
+"""Videos during training: one world, at intervals."""
 
 import contextlib
 import dataclasses
@@ -20,7 +20,7 @@ with its pixels."""
 
 @dataclass(frozen=True, kw_only=True)
 class VideoSchedule:
-    """Steps of a training that are filmed."""
+    """Steps of a training run that are filmed."""
 
     interval: int = 2000
     """Steps from the start of a video to the start of the next. The first video starts
@@ -57,7 +57,7 @@ class TrainingVideo(StepObserver):
             say: Shows a line to the user.
             title: First line of text in the videos, before the iteration.
             iteration: Returns the number of the iteration.
-            start: Steps that the training has finished.
+            start: Steps that were finished before.
         """
         self._env, self._folder, self._schedule = env, folder, schedule
         self._say, self._title, self._iteration = say, title, iteration
@@ -81,7 +81,7 @@ class TrainingVideo(StepObserver):
     def __exit__(self, *_: object) -> None:
         self.close()
 
-    # As an observer.
+    # Interface of an observer.
 
     def before_step(self) -> None:
         if self._film is None and self._step % self._schedule.interval == 0:
@@ -113,7 +113,7 @@ class TrainingVideo(StepObserver):
 
     @contextlib.contextmanager
     def _stopping_on_error(self) -> Iterator[None]:
-        """Stop the videos, and not the training, if they cannot be made."""
+        """Stop the videos if they cannot be made; the training continues."""
         try:
             yield
         except (GlError, VideoError, CannotWriteError, OSError) as error:
@@ -122,4 +122,4 @@ class TrainingVideo(StepObserver):
             if film is not None:
                 with contextlib.suppress(VideoError, CannotWriteError, OSError):
                     film.close()
-            self._say(f"Videos of the training stop here: {error}")
+            self._say(f"Training videos stop here: {error}")

@@ -114,7 +114,7 @@ class ContactForces:
         self._group_of = {name: group for group in groups for name in groups[group]}
 
     def between(self, first: Touching, second: Touching) -> torch.Tensor:
-        """Return the force on the first from the second, N, shape (..., 3).
+        """Return the force that `second` exerts on `first`, N, shape (..., 3).
 
         Rows are paired; a view with one member per world is paired with each of k rows.
         """
@@ -142,7 +142,7 @@ class ContactForces:
         return view.choice.select([self._on(name, None) for name in view.names])
 
     def _all_pairs(self, firsts: Sequence[str], seconds: Sequence[str]) -> torch.Tensor:
-        """Return forces on each first from each second, shape (num_envs, pairs, 3)."""
+        """Return the force of each pair on its first member, (num_envs, pairs, 3)."""
         keys = [(a, b) for a in firsts for b in seconds]
         apart = [(a, b) for a, b in keys if a != b]
         if not apart:
@@ -155,7 +155,7 @@ class ContactForces:
         return torch.stack([found.get(key, none) for key in keys], dim=1)
 
     def _on(self, first: str, second: str | None) -> torch.Tensor:
-        """Return the force on the first from the second, (num_envs, 3)."""
+        """Return the force that the second side exerts on the first, (num_envs, 3)."""
         if (first, second) in self._sensors:
             # MuJoCo reports the force with the opposite sign.
             return -_total(self._sensors[first, second].data.force)

@@ -182,7 +182,7 @@ def _traits(option: str, cfg: EntityCfg, model: mujoco.MjModel) -> dict[str, Has
     joint = ("type", "bodyid", "limited", "actfrclimited")
     site = ("bodyid", "type", "group")
     traits: dict[str, Hashable] = {
-        # Terms look up a body within the root body by name.
+        # Terms look up bodies by name, so the names must match.
         "another kinematic tree": tuple(
             (
                 _numbers(model, "body", b, ("parentid", "mocapid")),

@@ -333,7 +333,7 @@ class Variants:
             write_where(self.choice, mask, self._draw())
             self._write(mask)
         else:
-            # The reset of the physics activated them in every world.
+            # The physics reset activated all equalities in every world.
             self._write_equalities(mask)
 
     def state(self) -> dict[str, torch.Tensor]:

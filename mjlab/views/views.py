@@ -124,14 +124,14 @@ class SceneViews:
     def pairwise_contact_force(
         self, first: Touching | str, second: Touching | str
     ) -> torch.Tensor:
-        """Return the force on the first from the second, world frame, N, (..., 3).
+        """Return the force of `second` on `first`, world frame, N, shape (..., 3).
 
         Sum of their contacts in the last physics step, or in the current state in an
         observation. The scene has to declare the pair in `contact_pairs`.
 
         Args:
             first: A view of bodies or entities, or the name of one.
-            second: The same.
+            second: A view of bodies or entities, or the name of one.
         """
         forces = self._source.forces
         return forces.between(self._touching(first), self._touching(second))
@@ -143,14 +143,15 @@ class SceneViews:
     def contact_force_now(
         self, first: Touching | str, second: Touching | str | None = None
     ) -> torch.Tensor:
-        """Return the force on the first in the current state, world frame, N, (..., 3).
+        """Return the present force of `second` on `first`, world frame, N, (..., 3).
 
         No declaration is needed. Meant for inspection between steps; see
         `PresentForces`.
 
         Args:
             first: A view of bodies or entities, or the name of one.
-            second: The source of the force, likewise. None sums over all contacts.
+            second: The source of the force: a view, or a name. None sums over all
+                contacts.
         """
         if self._present is None:
             self._present = PresentForces(self._source)

@@ -62,7 +62,7 @@ def terminations() -> dict[str, TerminationTermCfg | None]:
 
 
 def outcomes(fail: Callable[..., Any]) -> dict[str, OutcomeTermCfg | None]:
-    """Return success, a standing pole, and a failure condition."""
+    """Return the outcomes: success if the pole is balanced, and a failure condition."""
     return {
         "success": OutcomeTermCfg(func=cartpole_mdp.balanced),
         "fail": OutcomeTermCfg(func=fail),

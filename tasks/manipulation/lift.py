@@ -139,7 +139,7 @@ def lift_events() -> dict[str, EventTermCfg | None]:
 
 
 def lift_outcomes() -> dict[str, OutcomeTermCfg | None]:
-    """Return success, an object held at the goal, and failure, a dropped object."""
+    """Return the outcomes: success at the goal, failure if the object is dropped."""
     return {
         "success": OutcomeTermCfg(func=manipulation.held_at_goal, params=dict(HELD)),
         "fail": OutcomeTermCfg(func=manipulation.dropped, params=drop()),

@@ -151,7 +151,7 @@ class held_at_goal(ManagerTermBase):
         super().__init__(cfg, env)
         self._command = goal_command(env, cfg.params["command_name"])
         duration = cfg.params["duration"]
-        # At least as long, except for rounding.
+        # Round up, except for rounding errors.
         self._needed = math.ceil(duration / env.step_dt - 1e-6)
         if self._needed < 1:
             raise TermError(

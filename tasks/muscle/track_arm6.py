@@ -127,7 +127,7 @@ def behind(env: Env) -> torch.Tensor:
 
 
 def outcomes() -> dict[str, OutcomeTermCfg | None]:
-    """Return success, which is tracking all targets of an episode, and failure."""
+    """Return the outcomes: success if all targets are tracked, failure if not."""
     followed = {"command_name": TARGET, "limits": {"error": MOST_ERROR}}
     return {
         "success": OutcomeTermCfg(func=mdp.lasted, params=followed),

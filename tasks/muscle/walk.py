@@ -199,7 +199,7 @@ def w18_terminations() -> dict[str, TerminationTermCfg | None]:
 
 
 def w54_terminations() -> dict[str, TerminationTermCfg | None]:
-    """Return a fall, loss of the pace, and the time limit."""
+    """Return terminations: a fall, falling behind the reference, and the time limit."""
     return {
         **_late(),
         "too_low": TerminationTermCfg(func=walking.fell, params={"lowest": LOWEST}),
@@ -220,7 +220,7 @@ def metrics() -> dict[str, MetricsTermCfg | None]:
 
 
 def outcomes() -> dict[str, OutcomeTermCfg | None]:
-    """Return success, which is keeping up until the time limit, and failure."""
+    """Return the outcomes: success at the time limit, failure at a termination."""
     return {
         "success": OutcomeTermCfg(func=mdp.lasted),
         "fail": OutcomeTermCfg(func=mdp.failed),

@@ -266,7 +266,7 @@ def metrics() -> dict[str, MetricsTermCfg]:
 
 
 def outcomes() -> dict[str, OutcomeTermCfg]:
-    """Return success, the end of the clip without a failure, and any other end."""
+    """Return the outcomes: success if the clip ends without a failure, else failure."""
     return {
         "success": OutcomeTermCfg(func=motion.mdp.motion_completed, params=_COMMANDED),
         "fail": OutcomeTermCfg(func=mdp.failed),

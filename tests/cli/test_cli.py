@@ -627,7 +627,7 @@ def test_a_training_with_a_film_has_it_in_its_report(logs, tmp_path, capsys):
     more = ["--agent.max-iterations", "3", "--logs", str(tmp_path / "logs"), "--video"]
     assert run_program(train.main, [TASK, "--resume", "latest", *more]) == 0
     run = (tmp_path / "logs" / TASK / "latest").resolve()
-    assert f"Video {run / 'videos' / 'policy.mp4'}.\n" in capsys.readouterr().out
+    assert f"Video: {run / 'videos' / 'policy.mp4'}.\n" in capsys.readouterr().out
     # An MP4 file starts with the box "ftyp".
     assert (run / "videos" / "policy.mp4").read_bytes()[4:8] == b"ftyp"
     assert "data:video/mp4;base64," in (run / "report.html").read_text()

@@ -156,7 +156,7 @@ def test_a_motion_is_simulated_and_says_what_a_hand_carried(tmp_path, capsys):
     assert found.num_frames == 20 and found.feasibility is not None
     assert found.info.source == part.info.source and not found.info.loops
     said = capsys.readouterr().out
-    assert "simulated, with a hand on the root of at most 0% of the weight" in said
+    assert "simulated with an assistive wrench on the root of at most 0% of the" in said
 
 
 @pytest.mark.slow

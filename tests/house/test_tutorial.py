@@ -47,7 +47,7 @@ def test_no_data_about_a_machine_is_stored():
         if "from mjlab.cli.training" in "".join(c["source"])
     ]
     planted = {"output_type": "stream", "name": "stdout"}
-    planted["text"] = [f"Run folder {Path('/', 'home', 'somebody', 'logs', 'x')}.\n"]
+    planted["text"] = [f"Run folder: {Path('/', 'home', 'somebody', 'logs', 'x')}.\n"]
     cell["outputs"].append(planted)
     index = notebook["cells"].index(cell)
     line = kept(notebook)["cells"][index]["outputs"][-1]["text"][-1]

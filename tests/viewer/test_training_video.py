@@ -105,7 +105,7 @@ def test_without_opengl_one_line_says_so_and_training_goes_on(tmp_path, monkeypa
         step(env, 6)
         assert films not in env.observers
     assert len(said) == 1
-    assert said[0].startswith("Videos of the training stop here: MuJoCo cannot draw")
+    assert said[0].startswith("Training videos stop here: MuJoCo cannot draw")
     assert films_below(tmp_path) == []
     env.close()
 

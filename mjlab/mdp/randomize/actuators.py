@@ -88,7 +88,8 @@ def chosen_actuators(env: ManagedEnv, selection: Selection, label: str) -> list[
     start = 0
     for binding in actuators.bindings:
         targets = [int(model.actuator_trnid[a, 0]) for a in binding.actuator_ids]
-        # In any layout, the first occurrences of the targets are in target order.
+        # Actuators can be interleaved in the model, but the targets first appear in
+        # target order.
         order = list(dict.fromkeys(targets))
         hit = {
             order.index(target)

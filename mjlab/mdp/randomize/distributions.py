@@ -196,7 +196,7 @@ class Sampler:
             targets: Numbers to draw, with their ranges.
             label: Name of the numbers, for messages.
             device: Device of the numbers.
-            params: Parameters of a term. Used are `distribution` (default "uniform"),
+            params: Parameters of a term: `distribution` (default "uniform"),
                 `shared_random` (default False), which uses one draw per axis for all
                 elements, and `num_buckets` (default None), the number of different
                 values.

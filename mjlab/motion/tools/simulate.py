@@ -87,7 +87,10 @@ def simulated(
     parts = (torch.stack(part)[:, hand].double() for part in zip(*kept, strict=True))
     roots, joints, carried = (part.numpy() for part in parts)
     share = STRENGTHS[hand]
-    log = f"simulated, with a hand on the root of at most {share:.0%} of the weight"
+    log = (
+        f"simulated with an assistive wrench on the root of at most {share:.0%} of the "
+        "weight"
+    )
     quats = roots[:, 3:] / np.linalg.norm(roots[:, 3:], axis=1, keepdims=True)
     return Motion.from_root(
         f"{motion.name}_simulated",

@@ -117,7 +117,7 @@ class PpoCfg(PartCfg):
     """Epochs over the rollout per update."""
 
     num_mini_batches: Annotated[int, at_least(1)] = 4
-    """Minibatches in a pass."""
+    """Number of minibatches per epoch."""
 
     clip_param: float = 0.2
     """Clipping range of the probability ratio and of the value."""
@@ -158,7 +158,7 @@ class PpoCfg(PartCfg):
 
     use_mixed_precision: bool = False
     """Compute gradients and the critic's layers in bfloat16. The policy's outputs stay
-    in float32; rounded ones learned about half as much per update."""
+    in float32; rounded outputs halve the progress of an update."""
 
     grad_reduce_bucket_mb: float = 25
     """Size of the buckets in which processes exchange gradients, in MB."""
@@ -182,7 +182,7 @@ class DistillationCfg(PartCfg):
     class_name = "rsl_rl.algorithms:Distillation"
 
     num_learning_epochs: Annotated[int, at_least(1)] = 1
-    """Passes over the rollout in an update."""
+    """Epochs over the rollout per update."""
 
     gradient_length: Annotated[int, at_least(1)] = 15
     """Steps of backpropagation through time per update of the student."""
@@ -272,7 +272,7 @@ class CloningCfg(PartCfg):
     """Learning rate."""
 
     max_grad_norm: float | None = 1.0
-    """Norm that gradients are clipped to. None leaves them."""
+    """Maximum norm of gradients. None does not clip."""
 
     optimizer: OptimizerName = "adam"
     """Optimiser."""

@@ -191,7 +191,7 @@ class CnnCfg(Config):
     """Pooling over the whole image at the end."""
 
     flatten: bool = True
-    """Flatten the output, which a model needs."""
+    """Flatten the output. Models require this."""
 
 
 class CnnModelCfg(MlpModelCfg):

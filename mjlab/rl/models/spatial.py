@@ -86,7 +86,7 @@ class SpatialCnnModel(CNNModel):
         else:
             encoders = {group: cnns[group] for group in images}
         self.cnn_latent_dim = sum(int(e.output_dim) for e in encoders.values())  # type: ignore
-        # RSL-RL's own would make encoders of another kind.
+        # RSL-RL's constructor would create encoders of another type.
         MLPModel.__init__(self, obs, obs_groups, obs_set, output_dim, **mlp)
         self.cnns = nn.ModuleDict(encoders) if cnns is None else cnns
 
