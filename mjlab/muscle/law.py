@@ -159,7 +159,7 @@ class StablePdLaw(PlainPdLaw):
         torque = torque - h * self.stiffness * velocity
         others = fields.qfrc_passive + fields.qfrc_constraint - fields.qfrc_bias
         force = others.index_select(1, self._tree)
-        # torch.onnx (torch 2.13) drops the first operand of an index_add over all columns.
+        # torch.onnx (torch 2.13) drops the base of an index_add over all columns.
         force = force + torch.zeros_like(force).index_copy(1, self._places, torque)
         # Worlds are the last dimension, where elementwise operations are fast.
         inertia = fields.M.t().index_select(0, self._address)
