@@ -110,7 +110,7 @@ class CommandTerm(TermObject, ABC):
         """
         return self._ends == 0
 
-    def begin(self) -> None:
+    def begin_episodes(self) -> None:
         """Draw the first command of each new episode; in mjlab's step order only."""
         self._draw_where(self.begins_episode)
 
@@ -246,7 +246,7 @@ class CommandManager(Manager[CommandTerm]):
         for term in self._writers:
             term.advance(dt)
         for term in self._begin_early:
-            term.begin()
+            term.begin_episodes()
 
     def compute(self, dt: float) -> None:
         """Update metrics, resample the commands that are due, and update all commands.

@@ -68,7 +68,7 @@ class IndexedCommandTerm(CommandTerm):
         """Time until the next command of each world, s, shape (num_envs,), live."""
         return self._time_left
 
-    def begin(self) -> None:
+    def begin_episodes(self) -> None:
         return  # `reset` draws at once.
 
     def advance(self, dt: float) -> None:

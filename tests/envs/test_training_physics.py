@@ -8,7 +8,7 @@ from mjlab.cli.training import train
 from mjlab.envs import ManagerBasedRlEnv
 from mjlab.envs.config import ConfigError
 from mjlab.sim import TrainingPhysicsCfg
-from mjlab.tasks.velocity import VelocityGo1FlatCfg
+from mjlab.tasks.velocity import VelocityGo1Cfg, VelocityGo1FlatCfg
 from tests.worlds.rl_runs import agent_cfg, env_cfg
 
 FEET = ("FL_foot_collision", "FR_foot_collision")
@@ -41,7 +41,7 @@ def test_training_physics_changes_steps_and_cone_and_keeps_the_control_rate() ->
 
 
 def test_without_training_physics_a_configuration_is_unchanged() -> None:
-    cfg = VelocityGo1FlatCfg()
+    cfg = VelocityGo1Cfg()
     cfg.sim.training = None
     assert cfg.for_training() is cfg
 

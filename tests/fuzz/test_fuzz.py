@@ -195,6 +195,7 @@ def a_policy(folder: Path) -> tuple[Path, Any, dict[str, Any]]:
         "inputs": [{"name": "x", "meaning": "a position", **sizes}],
         "states": [{"name": "state_sum", "next": "next_sum", "initial": 0.0, **sizes}],
         "outputs": [{"name": "action", **sizes}],
+        "actions": [],
     }
     path = folder / "policy.onnx"
     texts = {CONTRACT: to_text(contract)}

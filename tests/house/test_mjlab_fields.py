@@ -70,7 +70,7 @@ def test_the_page_has_each_class_with_its_differences() -> None:
         assert all(f"`{field}`" in rows[0] for field in compare_fields(name).differs)
     assert any(
         line.startswith("| `IdealPdActuatorCfg`")
-        and "`effort_limit`: `inf`, here `None`: None is no limit too" in line
+        and "`effort_limit`: `inf`, here `None`: None also means no limit" in line
         for line in page
     )
 

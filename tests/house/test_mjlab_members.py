@@ -105,4 +105,6 @@ def test_the_page_has_each_class_with_its_members() -> None:
     page = tables.mjlab_members()
     for name in USED:
         assert page.count(f"\n| `{name}` |") == 1
-    assert "`is_mocap`: use `index.mocap_body_id` (None without a mocap body)" in page
+    assert (
+        "`is_mocap`: use `index.mocap_body_id` (is None without a mocap body)" in page
+    )

@@ -119,7 +119,7 @@ def test_a_new_task_is_listed_trained_and_played_by_its_entry_point(
     monkeypatch.syspath_prepend(str(package))
 
     assert run_program(list_verb.main, ["ice"]) == 0
-    said = "Pole-On-Ice  pole_on_ice  Pole-On-Ice: like Cartpole-Balance, with actions"
+    said = "Pole-On-Ice  pole_on_ice  Pole-On-Ice: like Cartpole-Balance, with an"
     assert capsys.readouterr().out.startswith(said)
     assert run_program(list_verb.main, ["ice", "--check"]) == 0
     task = load_task("Pole-On-Ice")
