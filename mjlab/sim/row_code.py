@@ -287,7 +287,11 @@ def _select(code: RowCode, out: Tensor, source: Tensor, dim: int, ids: Tensor) -
     code.pick(out, source, dim % source.ndim, ids)
 
 
-def _put(code: RowCode, out: Tensor, _: Any, dim: int, ids: Tensor, x: Tensor) -> None:
+def _put(
+    code: RowCode, out: Tensor, base: Tensor, dim: int, ids: Tensor, x: Tensor
+) -> None:
+    if out is not base:
+        code.assign(out, "{0}", base)
     code.pick(out, x, dim % out.ndim, ids, puts=True)
 
 

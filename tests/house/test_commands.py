@@ -216,6 +216,7 @@ NOT_RUN = {
     ".venv/bin/pip install *": "set-up as `make` does it",
     "python -m tests.golden.make *": "writes values that tests/house compares",
     "python bench/paired.py ../before .": _OF_FIGURES,
+    "python runnable": "the kind of a block, not a command",
     "python docs/render_gif.py *": "writes a picture that is kept",
     "nohup *": "needs a terminal that closes",
     "tmux *": "needs tmux",

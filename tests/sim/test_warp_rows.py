@@ -74,7 +74,7 @@ def each_operation() -> dict[str, Any]:
         ),
         "joined": (torch.stack((x, y), dim=1), torch.cat((x, y), dim=-1), history),
         "worlds": (x.sum(dim=0), ints.float().mean(dim=0), ints.flip(0) + ints),
-        "put": put,
+        "put": (put, target.index_copy(1, ids, ints.float())),
     }
 
 
