@@ -201,6 +201,7 @@ NOT_RUN = {
     "python bench/muscle.py *": _OF_FIGURES,
     "python bench/sim.py *": _OF_FIGURES,
     "python bench/tiles.py *": _OF_FIGURES,
+    "python bench/training_video.py": _OF_FIGURES,
     "python bench/env.py *": _OF_FIGURES,
     "python bench/velocity.py": _OF_FIGURES,
     "python bench/cartpole.py *": _OF_FIGURES,
