@@ -5,22 +5,15 @@ from pathlib import Path
 from mjlab.registry import OnCpu, Task
 from mjlab.tasks.velocity.env import VelocityCfg as VelocityCfg
 from mjlab.tasks.velocity.g1 import VelocityG1Cfg as VelocityG1Cfg
-from mjlab.tasks.velocity.g1 import VelocityG1FlatCfg as VelocityG1FlatCfg
 from mjlab.tasks.velocity.g1 import g1_rewards as g1_rewards
-from mjlab.tasks.velocity.g1_gait import VelocityG1GaitCfg as VelocityG1GaitCfg
+from mjlab.tasks.velocity.g1_flat import VelocityG1FlatCfg as VelocityG1FlatCfg
 from mjlab.tasks.velocity.g1_loco import VelocityG1LocoCfg as VelocityG1LocoCfg
 from mjlab.tasks.velocity.g1_loco import g1_loco_rl as g1_loco_rl
 from mjlab.tasks.velocity.go1 import VelocityGo1Cfg as VelocityGo1Cfg
 from mjlab.tasks.velocity.go1 import go1_rewards as go1_rewards
 from mjlab.tasks.velocity.go1_flat import VelocityGo1FlatCfg as VelocityGo1FlatCfg
-from mjlab.tasks.velocity.rl import (
-    G1_FLAT_WORLDS_ON_CPU,
-    GAIT_WORLDS_ON_CPU,
-    GO1_FLAT_WORLDS_ON_CPU,
-    ROUGH_WORLDS_ON_CPU,
-)
+from mjlab.tasks.velocity.rl import FLAT_WORLDS_ON_CPU, ROUGH_WORLDS_ON_CPU
 from mjlab.tasks.velocity.rl import g1_flat_rl_on_cpu as g1_flat_rl_on_cpu
-from mjlab.tasks.velocity.rl import g1_gait_rl as g1_gait_rl
 from mjlab.tasks.velocity.rl import g1_rl as g1_rl
 from mjlab.tasks.velocity.rl import g1_rough_rl_on_cpu as g1_rough_rl_on_cpu
 from mjlab.tasks.velocity.rl import go1_flat_rl_on_cpu as go1_flat_rl_on_cpu
@@ -55,23 +48,14 @@ G1 = Task(
 G1_FLAT = Task(
     env=VelocityG1FlatCfg,
     rl=g1_rl,
-    on_cpu=OnCpu(num_envs=G1_FLAT_WORLDS_ON_CPU, rl=g1_flat_rl_on_cpu),
+    on_cpu=OnCpu(num_envs=FLAT_WORLDS_ON_CPU, rl=g1_flat_rl_on_cpu),
     summary="Unitree G1 follows velocity commands on flat ground.",
     trained=Path(__file__).parent / "trained" / "Velocity-G1-Flat",
-)
-G1_GAIT = Task(
-    env=VelocityG1GaitCfg,
-    rl=g1_gait_rl,
-    on_cpu=OnCpu(num_envs=GAIT_WORLDS_ON_CPU, rl=g1_gait_rl),
-    summary=(
-        "Unitree G1 follows velocity commands with a clocked gait; trains on a laptop."
-    ),
-    trained=Path(__file__).parent / "trained" / "Velocity-G1-Gait",
 )
 G1_LOCO = Task(
     env=VelocityG1LocoCfg,
     rl=g1_loco_rl,
-    on_cpu=OnCpu(num_envs=GAIT_WORLDS_ON_CPU, rl=g1_loco_rl),
+    on_cpu=OnCpu(num_envs=FLAT_WORLDS_ON_CPU, rl=g1_loco_rl),
     summary=(
         "Unitree G1 follows velocity commands while it is punched and its arms are "
         "moved by others."
@@ -87,7 +71,7 @@ GO1 = Task(
 GO1_FLAT = Task(
     env=VelocityGo1FlatCfg,
     rl=go1_rl,
-    on_cpu=OnCpu(num_envs=GO1_FLAT_WORLDS_ON_CPU, rl=go1_flat_rl_on_cpu),
+    on_cpu=OnCpu(num_envs=FLAT_WORLDS_ON_CPU, rl=go1_flat_rl_on_cpu),
     summary="Unitree Go1 follows velocity commands on flat ground.",
     trained=Path(__file__).parent / "trained" / "Velocity-Go1-Flat",
 )

@@ -21,24 +21,20 @@ from mjlab.managers import (
 from mjlab.rl import PpoAgentCfg
 from mjlab.scene import SceneCfg
 from mjlab.settings import Config
-from mjlab.sim import SimulationCfg, TrainingPhysicsCfg
 from mjlab.tasks.robots.g1 import G1, MIRROR, g1_cfg, knees_bent
 from mjlab.tasks.velocity import mdp as walking_mdp
 from mjlab.tasks.velocity import terms as walking
 from mjlab.tasks.velocity.arms import move_arms
 from mjlab.tasks.velocity.capture import capture_point_near_foot
-from mjlab.tasks.velocity.g1 import (
+from mjlab.tasks.velocity.g1 import VelocityG1Cfg, g1_scene
+from mjlab.tasks.velocity.g1_flat import (
     SUPPORT,
-    g1_flat_events,
+    assistance,
+    g1_flat_actions,
+    g1_flat_observations,
+    g1_flat_rewards,
+    g1_flat_simulation,
     g1_flat_terminations,
-    g1_scene,
-    g1_simulation,
-)
-from mjlab.tasks.velocity.g1_gait import (
-    VelocityG1GaitCfg,
-    gait_actions,
-    gait_observations,
-    gait_rewards,
 )
 from mjlab.tasks.velocity.gait import Gait
 from mjlab.tasks.velocity.punch import (
@@ -136,20 +132,13 @@ def g1_loco_scene() -> SceneCfg:
     return replace(scene, entities={"robot": robot})
 
 
-def g1_loco_simulation() -> SimulationCfg:
-    """Return physics steps of 5 ms, and of 10 ms for training."""
-    sim = g1_simulation(rough=False)
-    sim.training = TrainingPhysicsCfg(decimation=2)
-    return sim
-
-
 def g1_loco_observations() -> dict[str, ObservationGroupCfg | None]:
     """Return what the legs' and the pelvis' sensors measure, with a history.
 
     The actor reads no arms and no linear velocity. The critic also observes both, and
     the punches.
     """
-    groups = gait_observations(LOCO_GAIT)
+    groups = g1_flat_observations(LOCO_GAIT)
     actor, critic = groups["actor"], groups["critic"]
     assert actor is not None and critic is not None
     # Copies, because the critic shares the terms.
@@ -190,23 +179,20 @@ def g1_loco_rewards() -> dict[str, RewardTermCfg | None]:
 
     Arms that others move have no part in pose and joint limits.
     """
-    terms = gait_rewards(LOCO_GAIT)
-    command = {"command_name": walking.COMMAND}
-    for name, std, weight in (
-        ("track_linear_velocity", 0.6, 1.5),
-        ("track_angular_velocity", 1.5, 1.0),
+    terms = g1_flat_rewards(LOCO_GAIT)
+    for name, weight in (
+        ("action_rate_l2", -0.01),
+        ("foot_slip", -0.1),
+        ("foot_swing_height", -0.25),
+        ("self_collisions", -0.1),
+        ("track_linear_closely", 1.0),
     ):
         term = terms[name]
         assert term is not None
-        term.params["std"], term.weight = std, weight
-    terms["track_linear_closely"] = RewardTermCfg(
-        func=mdp.track_lin_vel_xy_exp, weight=1.0, params=command | {"std": 0.25}
-    )
-    terms["track_mean_yaw_rate"] = RewardTermCfg(
-        func=walking_mdp.track_mean_yaw_rate,
-        weight=1.5,
-        params=command | {"std": 0.35, "seconds": 0.5},
-    )
+        term.weight = weight
+    tracking = terms["track_linear_velocity"]
+    assert tracking is not None
+    tracking.params["std"], tracking.weight = 0.6, 1.5
     terms["capture_point"] = RewardTermCfg(
         func=capture_point_near_foot,
         weight=1.0,
@@ -216,10 +202,6 @@ def g1_loco_rewards() -> dict[str, RewardTermCfg | None]:
     assert posture is not None and limits is not None
     posture.params |= {"asset_cfg": _own(), "std_walking": dict(POSTURE_STD)}
     limits.params |= {"asset_cfg": _own()}
-    for name, weight in (("self_collisions", -0.1), ("action_rate_l2", -0.01)):
-        term = terms[name]
-        assert term is not None
-        term.weight = weight
     return terms
 
 
@@ -272,7 +254,7 @@ def _load(bodies: str | tuple[str, ...], most: float) -> EventTermCfg:
     )
 
 
-class VelocityG1LocoCfg(VelocityG1GaitCfg):
+class VelocityG1LocoCfg(VelocityG1Cfg):
     """Flat ground, punches, and arms that are moved by others.
 
     Training has other physics steps, punches with growing force, an assistive wrench
@@ -286,10 +268,10 @@ class VelocityG1LocoCfg(VelocityG1GaitCfg):
     """Fraction of commands in training that lead to targets."""
 
     scene = g1_loco_scene()
-    sim = g1_loco_simulation()
+    sim = g1_flat_simulation()
     commands = g1_loco_commands()
     observations = g1_loco_observations()
-    actions = gait_actions(LOCO_GAIT)
+    actions = g1_flat_actions(LOCO_GAIT)
     rewards = g1_loco_rewards()
     terminations = g1_loco_terminations()
     events = g1_loco_events()
@@ -300,7 +282,7 @@ class VelocityG1LocoCfg(VelocityG1GaitCfg):
         cfg = super().for_training()
         events: dict[str, EventTermCfg | None] = {**cfg.events}
         events[PUNCHES] = self._punching()
-        support = g1_flat_events()[SUPPORT]
+        support = assistance()
         support.params["hand"]["height"] = PELVIS_HEIGHT
         # Its wrench is added to that of the punches, which come first.
         events[SUPPORT] = replace(support, func=supporting_hand_with_punches)

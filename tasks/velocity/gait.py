@@ -89,9 +89,12 @@ class Gait(Clock):
         """
         swing = ((phases - self.duty) / (1.0 - self.duty)).clamp(0.0, 1.0)
         lift = (math.pi * swing).sin().square()
-        # A foot moves from 0.5 to -0.5 of a step during stance, and back during swing.
+        # A foot moves from 0.5 to -0.5 of a step during stance, and back during swing:
+        # on a cubic that begins and ends with the speed of the ground.
         stood = (phases / self.duty).clamp(max=1.0)
-        place = 0.5 - stood + swing.square() * (3.0 - 2.0 * swing)
+        ground = 1.0 / self.duty - 1.0
+        back = swing.square() * (3.0 - 2.0 * swing)
+        place = 0.5 - stood + back - ground * swing * (1.0 - swing) * (1.0 - 2.0 * swing)
         step = self.period * self.duty * place.unsqueeze(0) * command.T.unsqueeze(2)
         ahead, aside = self.pitch_per_m * step[0], self.roll_per_m * step[1]
         # The pelvis is over the left leg in the middle of its stance.
