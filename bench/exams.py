@@ -1,6 +1,6 @@
 """Tables of an exam: several policies at several levels, each in a file of figures.
 
-    python bench/exams.py Velocity-G1 Velocity-G1-Gait --model exam.xml
+    python bench/exams.py Velocity-G1 Velocity-G1-Flat --model exam.xml
     python bench/exams.py policies/falcon/g1_29dof.json --levels B C --runs 32
 
 A policy is one of `mjlab exam`, or the JSON file of a foreign policy for the adapter

@@ -1,8 +1,8 @@
 """Gait of walking policies: measures, limits, velocity errors, and falls.
 
-    python bench/walking.py Velocity-G1-Flat Velocity-G1-Gait
+    python bench/walking.py Velocity-G1-Flat Velocity-Go1-Flat
     python bench/walking.py logs/Velocity-G1-Flat/latest --best --episodes 512
-    python bench/walking.py Velocity-G1-Gait policies/rl_mjlab/policy.json
+    python bench/walking.py Velocity-G1-Flat policies/rl_mjlab/policy.json
     python bench/walking.py Velocity-G1-Flat --push 1.0 --friction 0.3 1.6
 
 A policy is a task, a run's folder, a checkpoint, or the JSON file of a foreign policy.

@@ -1,4 +1,4 @@
-"""Takes a policy through an exam: `python scripts/exam.py Velocity-G1-Gait`."""
+"""Takes a policy through an exam: `python scripts/exam.py Velocity-G1-Flat`."""
 
 import sys
 from pathlib import Path

@@ -29,7 +29,7 @@ options:
 
 examples:
   mjlab demo
-  mjlab demo Velocity-G1-Gait
+  mjlab demo Velocity-G1-Flat
   mjlab demo Lift-Yam --video lift.mp4"""
 
 _SAYS_WHERE = ("--viewer", "--video", "--dump")

@@ -49,7 +49,7 @@ class ExamOptions(RunOptions):
 
     program = "exam.py"
     examples = (
-        "Velocity-G1-Gait --levels A C --runs 64",
+        "Velocity-G1-Flat --levels A C --runs 64",
         "latest --best --to results",
         "policy.onnx --model benchmark/exam.xml",
         "other/policy.json --adapter my_adapter.py:Adapter",

@@ -84,7 +84,7 @@ class RecordMotionOptions(RunOptions):
 
     program = "motion.py record"
     examples = (
-        "Velocity-G1-Gait --command 0.6 0 0",
+        "Velocity-G1-Flat --command 0.6 0 0",
         "latest --seconds 20 --out walk.npz",
     )
 

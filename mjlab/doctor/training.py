@@ -19,7 +19,7 @@ JUDGED_SHARE, JUDGED_MOST = 0.2, 200
 
 In the trainings from scratch of the walking tasks that ship, the reward for tracking
 the command has half of its final value after 13 to 18 % of the iterations of the run:
-50 (Velocity-Go1-Flat), 181 (Velocity-G1-Flat) and 176 (Velocity-G1-Gait).
+50 (Velocity-Go1-Flat) and 181 (Velocity-G1-Flat).
 """
 
 PREMATURE = frozenset(

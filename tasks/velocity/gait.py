@@ -89,12 +89,13 @@ class Gait(Clock):
         """
         swing = ((phases - self.duty) / (1.0 - self.duty)).clamp(0.0, 1.0)
         lift = (math.pi * swing).sin().square()
-        # A foot moves from 0.5 to -0.5 of a step during stance, and back during swing:
-        # on a cubic that begins and ends with the speed of the ground.
+        # A foot moves from 0.5 to -0.5 of a step during stance, and back during swing.
+        # Swing begins and ends at the speed of stance: feet land without slipping.
         stood = (phases / self.duty).clamp(max=1.0)
-        ground = 1.0 / self.duty - 1.0
+        slope = 1.0 / self.duty - 1.0
         back = swing.square() * (3.0 - 2.0 * swing)
-        place = 0.5 - stood + back - ground * swing * (1.0 - swing) * (1.0 - 2.0 * swing)
+        back = back - slope * swing * (1.0 - swing) * (1.0 - 2.0 * swing)
+        place = 0.5 - stood + back
         step = self.period * self.duty * place.unsqueeze(0) * command.T.unsqueeze(2)
         ahead, aside = self.pitch_per_m * step[0], self.roll_per_m * step[1]
         # The pelvis is over the left leg in the middle of its stance.

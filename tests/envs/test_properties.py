@@ -46,7 +46,6 @@ HEAVY = (
     "Tracking-G1-Clips",
     "Tracking-G1-No-State-Estimation",
     "Velocity-G1-Flat",
-    "Velocity-G1-Gait",
     "Velocity-G1-Loco",
     "Velocity-Go1",
     "Velocity-Go1-Flat",

@@ -26,7 +26,8 @@ from mjlab.registry import entries, load_task
 from mjlab.rl import GaussianCfg, MlpModelCfg, load_policy
 from mjlab.tasks.cartpole.env import CartpoleBalanceCfg
 from mjlab.tasks.manipulation.lift_ik import LiftYamIKCfg
-from mjlab.tasks.velocity.g1_gait import VelocityG1GaitCfg
+from mjlab.tasks.velocity import VelocityG1FlatCfg
+from mjlab.tasks.velocity.gait import Gait
 from tests.worlds.export_runs import errors, record, write
 from tests.worlds.rl_runs import agent_cfg
 from tests.worlds.shipped import shipped
@@ -86,7 +87,7 @@ def test_other_tasks_are_written_with_weights_by_chance(task, tmp_path):
 
 
 def test_the_gait_of_a_policy_is_in_its_file(tmp_path):
-    cfg = VelocityG1GaitCfg(seed=2, episode_length_s=1.6)
+    cfg = VelocityG1FlatCfg(seed=2, episode_length_s=1.6)
     actor = cfg.observations["actor"]
     assert actor is not None
     actor.enable_corruption = False
@@ -105,8 +106,9 @@ def test_the_gait_of_a_policy_is_in_its_file(tmp_path):
 
 def test_the_gait_pose_follows_the_formula(tmp_path):
     """A leg of the gait at a quarter of its swing, by hand arithmetic."""
-    cfg = VelocityG1GaitCfg()
+    cfg = VelocityG1FlatCfg()
     cfg.scene.num_envs, cfg.events = 1, {}
+    cfg.actions["joint_pos"].gait = Gait(period=0.8, knee=0.6, hip=0.3)
     env = ManagerBasedRlEnv(cfg, device="cpu")
     term = env.action_manager.term("joint_pos")
     command = env.command_manager.term("twist")

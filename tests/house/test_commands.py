@@ -358,7 +358,7 @@ def test_a_line_is_made_shorter_by_what_its_program_takes():
     assert shorter(train) == f"{train} {SHORTER['train']}"
     assert shorter("mjlab demo") == "mjlab demo --steps 3 --viewer none"
     assert shorter("mjlab play x --video a.mp4 --seconds 20").endswith("--seconds 0.1")
-    record = "python scripts/motion.py record Velocity-G1-Gait"
+    record = "python scripts/motion.py record Velocity-G1-Flat"
     assert shorter(record).endswith(SHORTER["motion record"])
     assert shorter(f"{train} --help-config env") == f"{train} --help-config env"
     assert shorter("mjlab exam") == "mjlab exam --help"

@@ -26,6 +26,7 @@ from mjlab.tasks.velocity import (
     VelocityGo1FlatCfg,
 )
 from mjlab.tasks.velocity.commands import TwistCommandCfg
+from mjlab.tasks.velocity.gait import GaitActionCfg
 from mjlab.tasks.velocity.rl import go1_rl
 from mjlab.tasks.velocity.symmetry import (
     G1SymmetryCfg,
@@ -77,13 +78,15 @@ def make(
     # Pyramidal friction depends on tangents, which are not mirrored; elliptic does not.
     cfg.sim.mujoco.cone = "elliptic"
     cfg.sim.mujoco.iterations, cfg.sim.mujoco.ls_iterations = 100, 50
+    # Half a period of the gait is a whole number of steps.
     for group in cfg.observations.values():
         assert group is not None
         group.enable_corruption = False
-        # Half a period of the gait is a whole number of steps.
-        if (clock := group.terms.get("gait_clock")) is not None:
-            gait = clock.params["gait"]
-            clock.params["gait"] = dataclasses.replace(gait, period=PERIOD)
+        params = group.terms["gait_clock"].params
+        params["gait"] = dataclasses.replace(params["gait"], period=PERIOD)
+    for term in cfg.actions.values():
+        if isinstance(term, GaitActionCfg):
+            term.gait = dataclasses.replace(term.gait, period=PERIOD)
     # Both worlds walk straight ahead.
     command = cfg.commands["twist"]
     assert isinstance(command, TwistCommandCfg)
@@ -208,7 +211,8 @@ def test_a_robot_with_two_sides_alike_moves_as_its_mirror_image_does(
 ) -> None:
     assert robot.mirror is not None
     state, seen, _ = roll_images(make(robot), robot.mirror)
-    assert state < 1e-8
+    # Targets of a G1 follow its clock, which is computed in float32.
+    assert state < (1e-5 if robot is G1 else 1e-8)
     # Observations are float32: joints rotate at up to 60 rad/s.
     assert seen < 1e-4
 

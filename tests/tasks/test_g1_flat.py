@@ -1,4 +1,4 @@
-"""The G1 on a plane: training-only features, and their changes during training."""
+"""The G1 on flat ground: training-only features, and their changes in training."""
 
 from collections.abc import Iterator
 
@@ -6,14 +6,14 @@ import pytest
 import torch
 
 from mjlab.envs import ManagerBasedRlEnv
-from mjlab.tasks.velocity.g1_quick import VelocityG1QuickCfg
+from mjlab.tasks.velocity import VelocityG1FlatCfg
 
 WORLDS = 3
 
 
 @pytest.fixture(scope="module")
 def env() -> Iterator[ManagerBasedRlEnv]:
-    cfg = VelocityG1QuickCfg(seed=2)
+    cfg = VelocityG1FlatCfg(seed=2)
     cfg.scene.num_envs = WORLDS
     cfg.warm_up.steps = (100, 300)
     made = ManagerBasedRlEnv(cfg.for_training(), device="cpu")
@@ -60,15 +60,15 @@ def test_commands_grow_in_a_straight_line(env, step, forward) -> None:
     env.set_state(before)
 
 
-def test_the_hand_and_the_warm_up_are_absent_when_a_policy_is_judged() -> None:
-    cfg = VelocityG1QuickCfg()
+def test_evaluation_and_play_have_no_assistance_and_no_warm_up() -> None:
+    cfg = VelocityG1FlatCfg()
     assert "support" in cfg.for_training().events
     for judged in (cfg, cfg.play()):
         assert judged.events.get("support") is None
         assert judged.curriculum == {}
         command = judged.commands["twist"]
         assert command.ranges.lin_vel_x == (-1.0, 1.0)
-    assert cfg == VelocityG1QuickCfg()
+    assert cfg == VelocityG1FlatCfg()
 
 
 @pytest.mark.parametrize(

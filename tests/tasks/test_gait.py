@@ -26,7 +26,7 @@ from mjlab.rl.models.equivariant import (
     SignedColumns,
 )
 from mjlab.tasks.robots.g1 import MIRROR
-from mjlab.tasks.velocity import VelocityG1FlatCfg, VelocityG1GaitCfg, g1_gait_rl
+from mjlab.tasks.velocity import VelocityG1FlatCfg, g1_flat_rl_on_cpu
 from mjlab.tasks.velocity import gait as gait_module
 from mjlab.tasks.velocity.gait import Clock, Gait
 from mjlab.tasks.velocity.support import Hand
@@ -37,9 +37,9 @@ WORLDS = 4
 
 @pytest.fixture(scope="module")
 def env():
-    cfg = VelocityG1GaitCfg()
+    cfg = VelocityG1FlatCfg()
     cfg.scene.num_envs, cfg.seed = WORLDS, 3
-    made = ManagerBasedRlEnv(cfg, device="cpu")
+    made = ManagerBasedRlEnv(cfg.for_training(), device="cpu")
     made.reset()
     yield made
     made.close()
@@ -50,7 +50,7 @@ FORMS = pytest.mark.parametrize("tied", [False, True], ids=["mean", "tied"])
 
 def learner_of(env: ManagerBasedRlEnv, tied: bool) -> Learner:
     torch.manual_seed(0)
-    cfg = g1_gait_rl()
+    cfg = g1_flat_rl_on_cpu()
     cfg.actor = replace(cfg.actor, tied=tied)
     cfg.critic = replace(cfg.critic, tied=tied)
     return Learner(RslRlVecEnv(env), cfg, Ranks())
@@ -134,7 +134,7 @@ def test_reflections_are_not_saved(env, tied):
 
 
 def test_layers_that_cannot_be_halved_are_refused(env):
-    cfg = g1_gait_rl()
+    cfg = g1_flat_rl_on_cpu()
     cfg.actor = replace(cfg.actor, tied=True, hidden_dims=(64, 33))
     with pytest.raises(ValueError, match=r"has a layer of 33; .* such as 34"):
         Learner(RslRlVecEnv(env), cfg, Ranks())
@@ -200,6 +200,24 @@ def test_the_gait_by_hand_at_four_phases(seconds, place, lift):
         -aside,
     ]
     assert found.tolist() == pytest.approx(expected, abs=1e-6)
+
+
+def test_a_foot_leaves_and_meets_the_ground_at_the_speed_of_stance():
+    gait = Gait()
+    command = torch.tensor([[0.7, 0.0, 0.0]], dtype=torch.float64)
+
+    def speed(phase: float) -> float:
+        """Return the hip's speed by differences, rad per period."""
+        ends = [
+            gait.offsets(torch.tensor([[at, at]], dtype=torch.float64), command)[0, 0]
+            for at in (phase - 1e-6, phase + 1e-6)
+        ]
+        return float(ends[1] - ends[0]) / 2e-6
+
+    stance = speed(0.3)
+    assert stance > 0.1
+    for phase in (gait.duty + 2e-6, 1.0 - 2e-6):
+        assert speed(phase) == pytest.approx(stance, rel=1e-3)
 
 
 def test_the_right_leg_is_half_a_period_behind_the_left_one_all_the_time():
@@ -321,9 +339,11 @@ def test_targets_are_the_default_pose_plus_gait_plus_action(env):
     actions = torch.zeros(WORLDS, 15)
     actions[:, knee] = 2.0
     term.process_actions(actions)
-    # 7 steps of 20 ms are 0.175 of a period of 0.8 s; the right leg is at 0.675.
-    swing = (0.675 - 0.6) / 0.4
-    expected = 0.669 + 0.6 * math.sin(math.pi * swing) ** 2
+    # The right leg is half a period behind the left one, in its swing.
+    turn = 7 * 0.02 / cfg.gait.period + 0.5
+    assert cfg.gait.duty < turn < 1.0
+    swing = (turn - cfg.gait.duty) / (1.0 - cfg.gait.duty)
+    expected = 0.669 + cfg.gait.knee * math.sin(math.pi * swing) ** 2
     expected += 2.0 * cfg.scale[".*_knee_joint"]
     assert term.processed_action[:, knee].tolist() == pytest.approx(
         [expected] * WORLDS, abs=1e-5
@@ -406,17 +426,8 @@ def test_bodies_feel_the_share_of_their_world(env):
     assert wrench[0].abs().max() < 1e-4
 
 
-def test_play_has_no_hand_and_commands_as_in_training():
-    task, flat = VelocityG1GaitCfg(), VelocityG1FlatCfg()
-    assert task.play().events["support"] is None
-    assert task.play().commands == task.commands == flat.commands
-    assert {**task.events, "support": None} == {**flat.events, "support": None}
-    assert task.curriculum == flat.curriculum
-    assert task.episode_length_s == flat.episode_length_s
-
-
-def test_without_its_event_there_is_no_hand():
-    cfg = VelocityG1GaitCfg().play()
+def test_the_assistance_level_is_zero_without_its_event():
+    cfg = VelocityG1FlatCfg().play()
     cfg.scene.num_envs = 2
     env = ManagerBasedRlEnv(cfg, device="cpu")
     env.reset()
