@@ -73,8 +73,8 @@ def test_evaluation_and_play_have_no_assistance_and_no_warm_up() -> None:
 
 @pytest.mark.parametrize(
     ("iteration", "weight"),
-    # Halfway from -0.1 to -0.3 is -0.2.
-    [(0, -0.1), (220, -0.1), (310, -0.2), (400, -0.3), (900, -0.3)],
+    # Halfway from -0.1 to -0.4 is -0.25.
+    [(0, -0.1), (220, -0.1), (310, -0.25), (400, -0.4), (900, -0.4)],
 )
 def test_the_cost_of_slip_grows_in_a_straight_line(env, iteration, weight) -> None:
     before = env.get_state()

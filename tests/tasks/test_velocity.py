@@ -103,10 +103,9 @@ def test_sizes_are_those_published(task: tuple[str, ManagerBasedRlEnv]) -> None:
     assert env.max_episode_length == 1000
 
 
+@pytest.mark.parametrize("task", WEIGHTS, indirect=True)
 def test_weights_are_those_published(task: tuple[str, ManagerBasedRlEnv]) -> None:
     name, env = task
-    if name not in WEIGHTS:
-        pytest.skip("Flat-ground tasks have rewards for a clocked gait.")
     terms = env.reward_manager.active_terms
     weights = {term: float(env.reward_manager.weight(term)) for term in terms}
     assert weights == pytest.approx(WEIGHTS[name])
@@ -262,7 +261,7 @@ def test_straight_ahead_is_straight_ahead() -> None:
         seen["standing"] += int(standing.sum())
     shares = {name: count / (64 * 40) for name, count in seen.items()}
     assert shares == pytest.approx(
-        {"forward": 0.2, "heading": 0.3, "standing": 0.3}, abs=0.03
+        {"forward": 0.2, "heading": 0.3, "standing": 0.1}, abs=0.03
     )
 
 
