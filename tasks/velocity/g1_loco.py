@@ -181,8 +181,8 @@ def g1_loco_rewards() -> dict[str, RewardTermCfg | None]:
     """
     terms = g1_flat_rewards(LOCO_GAIT)
     for name, weight in (
-        ("action_rate_l2", -0.01),
-        ("foot_slip", -0.1),
+        ("action_rate_l2", -0.02),
+        ("foot_slip", -0.2),
         ("foot_swing_height", -0.25),
         ("self_collisions", -0.1),
         ("track_linear_closely", 1.0),
@@ -197,6 +197,9 @@ def g1_loco_rewards() -> dict[str, RewardTermCfg | None]:
         func=capture_point_near_foot,
         weight=1.0,
         params={"asset_cfg": walking.feet_of(G1), "std": 0.15, "tolerance": 0.1},
+    )
+    terms["power"] = RewardTermCfg(
+        func=mdp.electrical_power_cost, weight=-0.0015, params={"asset_cfg": _own()}
     )
     posture, limits = terms["gait_posture"], terms["dof_pos_limits"]
     assert posture is not None and limits is not None
