@@ -27,7 +27,7 @@ from mjlab.tasks.velocity.gait import Gait, GaitActionCfg
 from mjlab.tasks.velocity.push import growing_push
 from mjlab.tasks.velocity.scene import FEET_CONTACT
 
-GAIT = Gait(period=0.76, knee=0.45, hip=0.225, sway=0.05, push_speed=0.25)
+GAIT = Gait(period=0.76, knee=0.56, hip=0.28, sway=0.05, push_speed=0.25)
 """Gait of 2.6 steps per second; a shorter period vibrates more."""
 
 SUPPORT = "support"
@@ -39,8 +39,8 @@ _ITERATION = 24
 """Environment steps per iteration."""
 
 GROWING_WEIGHTS = {
-    "action_rate_l2": (-0.01, -0.1),
-    "foot_slip": (-0.1, -0.4),
+    "action_rate_l2": (-0.01, -0.07),
+    "foot_slip": (-0.1, -0.3),
     "track_linear_closely": (1.0, 2.0),
 }
 """Weights at the start and at the end of training. With large penalties a robot learns
