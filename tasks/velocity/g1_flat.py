@@ -2,6 +2,7 @@
 
 import copy
 import re
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Self
 
@@ -14,6 +15,7 @@ from mjlab.managers import (
     ObservationGroupCfg,
     ObservationTermCfg,
     RewardTermCfg,
+    SceneEntityCfg,
     TerminationTermCfg,
 )
 from mjlab.mdp.curriculums import Value
@@ -35,19 +37,22 @@ SUPPORT = "support"
 
 _ACTED = (".*_hip_.*_joint", ".*_knee_joint", ".*_ankle_.*_joint", "waist_.*_joint")
 
+_ANKLES = (".*_ankle_pitch_joint",)
+
 _ITERATION = 24
 """Environment steps per iteration."""
 
 GROWING_WEIGHTS = {
-    "action_rate_l2": (-0.01, -0.07),
-    "foot_slip": (-0.1, -0.3),
-    "track_linear_closely": (1.0, 2.0),
+    "action_rate_l2": (-0.01, -0.07, -0.1),
+    "ankle_acc": (-1e-6, -3e-6, -8e-6),
+    "foot_slip": (-0.1, -0.3, -0.4),
+    "track_linear_closely": (1.0, 2.0, 2.5),
 }
-"""Weights at the start and at the end of training. With large penalties a robot learns
-short steps, and with close tracking it learns to hop."""
+"""Weights at the start, in the middle and at the end of training. With large penalties
+a robot learns short steps, and with close tracking it learns to hop."""
 
-_GROWTH = (220 * _ITERATION, 400 * _ITERATION)
-"""Environment steps between which the weights change."""
+_GROWTH = (220 * _ITERATION, 400 * _ITERATION, 600 * _ITERATION)
+"""Environment steps at which the weights have these values; linear in between."""
 
 
 class WarmUpCfg(Config):
@@ -116,7 +121,8 @@ def g1_flat_rewards(gait: Gait = GAIT) -> dict[str, RewardTermCfg | None]:
     Linear velocity has a wide kernel for large errors and a narrow one for small ones.
     The yaw rate is averaged over 0.5 s, because the pelvis of a stepping robot turns
     faster than commanded. Kernels with roll and pitch rates are wide, to keep a slope.
-    Low swings cost more: feet that lift too little drag.
+    Low swings cost more: feet that lift too little drag. Accelerations of the ankles
+    cost, because a foot that lands on its heel slaps the ground.
     """
     terms = g1_rewards(rough=False)
     for replaced in ("pose", "air_time"):
@@ -145,13 +151,18 @@ def g1_flat_rewards(gait: Gait = GAIT) -> dict[str, RewardTermCfg | None]:
         weight=1.5,
         params=command | {"std": 0.35, "seconds": 0.5},
     )
+    terms["ankle_acc"] = RewardTermCfg(
+        func=mdp.joint_acc_l2,
+        weight=0.0,
+        params={"asset_cfg": SceneEntityCfg("robot", joint_names=_ANKLES)},
+    )
     terms["alive"] = RewardTermCfg(func=mdp.is_alive, weight=1.0)
     terms["track_angular_velocity"].params["std"] = 1.5
     terms["track_angular_velocity"].weight = 1.0
     terms["foot_swing_height"].weight = -1.0
     terms["self_collisions"].weight = -0.5
-    for name, (_, last) in GROWING_WEIGHTS.items():
-        terms[name].weight = last
+    for name, weights in GROWING_WEIGHTS.items():
+        terms[name].weight = weights[-1]
     return {**terms}
 
 
@@ -223,14 +234,16 @@ class VelocityG1FlatCfg(VelocityG1Cfg):
             slow, full = getattr(self.warm_up, name), getattr(command.ranges, name)
             setattr(command.ranges, name, slow)
             target = f"command/{walking.COMMAND}/{name}"
-            curriculum[f"{name}_range"] = _line(self.warm_up.steps, target, slow, full)
+            curriculum[f"{name}_range"] = _lines(
+                target, self.warm_up.steps, (slow, full)
+            )
         rewards = copy.deepcopy(cfg.rewards)
-        for name, (first, last) in GROWING_WEIGHTS.items():
+        for name, weights in GROWING_WEIGHTS.items():
             if (term := rewards.get(name)) is None:
                 continue
-            term.weight = first
+            term.weight = weights[0]
             target = f"reward/{name}/weight"
-            curriculum[f"{name}_weight"] = _line(_GROWTH, target, first, last)
+            curriculum[f"{name}_weight"] = _lines(target, _GROWTH, weights)
         return replace(
             cfg,
             events=events,
@@ -240,16 +253,15 @@ class VelocityG1FlatCfg(VelocityG1Cfg):
         )
 
 
-def _line(
-    steps: tuple[int, int], target: str, first: Value, last: Value
+def _lines(
+    target: str, steps: Sequence[int], values: Sequence[Value]
 ) -> CurriculumTermCfg:
     """Return a term that interpolates a live number or range linearly."""
-    begin, end = steps
     return CurriculumTermCfg(
         func=mdp.schedule,
         params={
             "target": target,
             "interpolation": "linear",
-            "stages": [(begin, first), (end, last)],
+            "stages": list(zip(steps, values, strict=True)),
         },
     )
