@@ -87,15 +87,21 @@ class posture(ManagerTermBase):
 
 
 def electrical_power_cost(
-    env: ManagedEnv, asset_cfg: Selection = ROBOT
+    env: ManagedEnv, asset_cfg: Selection = ROBOT, most: float = math.inf
 ) -> torch.Tensor:
     """Return the positive mechanical power of actuators at the chosen joints, W.
 
     There is no regeneration: negative power is dissipated as heat and counts as zero.
+
+    Args:
+        env: The environment.
+        asset_cfg: The joints.
+        most: Upper bound, W: a world whose physics diverges would otherwise dominate
+            the rewards of all others.
     """
     data = asset_cfg.entity.data
     power = data.qfrc_actuator * data.joint_vel
-    return power[:, asset_cfg.joint_ids].clamp(min=0.0).sum(dim=1)
+    return power[:, asset_cfg.joint_ids].clamp(min=0.0).sum(dim=1).clamp(max=most)
 
 
 # Actions.

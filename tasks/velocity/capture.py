@@ -1,4 +1,6 @@
-"""Reward for feet under the capture point: where a push drives the robot, it steps."""
+"""Rewards for feet under the capture point: where a push drives the robot, it steps."""
+
+from collections.abc import Mapping
 
 import torch
 
@@ -6,6 +8,7 @@ from mjlab.managers import ManagerTermBase
 from mjlab.managers.managed_env import ManagedEnv
 from mjlab.managers.term import TermCfg
 from mjlab.scene import Selection
+from mjlab.tasks.velocity.gait import Gait, gait_contact, gait_posture
 
 _GRAVITY = 9.81
 
@@ -50,3 +53,51 @@ class capture_point_near_foot(ManagerTermBase):
         apart = torch.linalg.vector_norm(point.unsqueeze(1) - feet[..., :2], dim=2)
         beyond = (apart.amin(dim=1) - tolerance).clamp(min=0.0)
         return torch.exp(-(beyond / std).square())
+
+
+class gait_while_balanced(ManagerTermBase):
+    """Mean of the gait's posture and contact rewards, times that of the capture point.
+
+    While the capture point is away from the feet the gait has no part in the reward, so
+    a recovery step can be taken at any phase of the clock.
+    """
+
+    def __init__(self, cfg: TermCfg, env: ManagedEnv) -> None:
+        super().__init__(cfg, env)
+        self._posture = gait_posture(cfg, env)
+        feet = TermCfg(func=cfg.func, params={"asset_cfg": cfg.params["feet"]})
+        self._balance = capture_point_near_foot(feet, env)
+
+    def __call__(
+        self,
+        env: ManagedEnv,
+        gait: Gait,
+        command_name: str,
+        std_standing: Mapping[str, float],
+        std_walking: Mapping[str, float],
+        asset_cfg: Selection,
+        sensor_name: str,
+        feet: Selection,
+        std: float,
+        tolerance: float,
+    ) -> torch.Tensor:
+        """Return the reward, 0 to 1.
+
+        Args:
+            env: The environment.
+            gait: The gait.
+            command_name: Velocity command.
+            std_standing: Widths of the posture reward while the clock is stopped.
+            std_walking: Widths while it runs.
+            asset_cfg: Joints of the posture reward.
+            sensor_name: Contact sensor of the feet.
+            feet: Sites of the feet.
+            std: Width of the capture point's Gaussian, m.
+            tolerance: Distance of the capture point from a foot that has no cost, m.
+        """
+        posture = self._posture(
+            env, gait, command_name, std_standing, std_walking, asset_cfg
+        )
+        contact = gait_contact(env, gait, sensor_name, command_name)
+        balance = self._balance(env, feet, std, tolerance)
+        return balance * 0.5 * (posture + contact)

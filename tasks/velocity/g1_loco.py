@@ -25,7 +25,7 @@ from mjlab.tasks.robots.g1 import G1, MIRROR, g1_cfg, knees_bent
 from mjlab.tasks.velocity import mdp as walking_mdp
 from mjlab.tasks.velocity import terms as walking
 from mjlab.tasks.velocity.arms import move_arms
-from mjlab.tasks.velocity.capture import capture_point_near_foot
+from mjlab.tasks.velocity.capture import capture_point_near_foot, gait_while_balanced
 from mjlab.tasks.velocity.g1 import VelocityG1Cfg, g1_scene
 from mjlab.tasks.velocity.g1_flat import (
     SUPPORT,
@@ -193,17 +193,24 @@ def g1_loco_rewards() -> dict[str, RewardTermCfg | None]:
     tracking = terms["track_linear_velocity"]
     assert tracking is not None
     tracking.params["std"], tracking.weight = 0.6, 1.5
+    feet, near = walking.feet_of(G1), {"std": 0.15, "tolerance": 0.1}
     terms["capture_point"] = RewardTermCfg(
-        func=capture_point_near_foot,
-        weight=1.0,
-        params={"asset_cfg": walking.feet_of(G1), "std": 0.15, "tolerance": 0.1},
+        func=capture_point_near_foot, weight=1.0, params={"asset_cfg": feet, **near}
+    )
+    posture, contact = terms.pop("gait_posture"), terms.pop("gait_contact")
+    limits = terms["dof_pos_limits"]
+    assert posture is not None and contact is not None and limits is not None
+    own = {"asset_cfg": _own(), "std_walking": dict(POSTURE_STD), "feet": feet}
+    terms["gait"] = RewardTermCfg(
+        func=gait_while_balanced,
+        weight=2.5,
+        params=contact.params | posture.params | own | near,
     )
     terms["power"] = RewardTermCfg(
-        func=mdp.electrical_power_cost, weight=-0.0015, params={"asset_cfg": _own()}
+        func=mdp.electrical_power_cost,
+        weight=-0.0015,
+        params={"asset_cfg": _own(), "most": 2000.0},
     )
-    posture, limits = terms["gait_posture"], terms["dof_pos_limits"]
-    assert posture is not None and limits is not None
-    posture.params |= {"asset_cfg": _own(), "std_walking": dict(POSTURE_STD)}
     limits.params |= {"asset_cfg": _own()}
     return terms
 
