@@ -161,6 +161,7 @@ def test_electrical_power_counts_only_power_into_the_joints():
     # Forces 1, 0, 1 and -3: powers 2, 0, 4, -3, and -2, 0, 4, 3.
     assert_close(value(env, mdp.electrical_power_cost), [2 + 4, 4 + 3])
     assert_close(value(env, mdp.electrical_power_cost, asset_cfg=APART), [2, 3])
+    assert_close(value(env, mdp.electrical_power_cost, most=6.5), [6, 6.5])
 
 
 # --- Actions --------------------------------------------------------------------------

@@ -17,6 +17,7 @@ from mjlab.managers.term import TermError
 from mjlab.tasks.robots.g1 import MIRROR
 from mjlab.tasks.velocity import VelocityG1LocoCfg
 from mjlab.tasks.velocity.capture import capture_point_near_foot
+from mjlab.tasks.velocity.gait import gait_contact, gait_posture
 from mjlab.tasks.velocity.symmetry import Reflection
 
 WORLDS = 4
@@ -463,3 +464,26 @@ def test_the_capture_point_is_that_of_mujoco_s_centre_of_mass(env) -> None:
         expected = np.exp(-((max(apart - 0.1, 0.0) / 0.15) ** 2))
         assert float(value[world]) == pytest.approx(expected, abs=2e-3)
     assert float(value[3]) < 0.5
+
+
+def test_the_gait_does_not_count_while_the_capture_point_is_away_from_the_feet(
+    env,
+) -> None:
+    params = env.reward_manager.terms["gait"].params
+    robot = env.scene.entity("robot")
+    velocity = torch.zeros(WORLDS, 6)
+    velocity[:, 0] = torch.tensor([0.0, 0.3, 1.0, 3.0])
+    robot.write_root_velocity_w(EVERYWHERE, velocity)
+    env.sim.forward()
+    env.scene.refresh()
+    near = env.reward_manager.terms["capture_point"]()
+    posture = gait_posture(env.cfg.rewards["gait"], env)
+    words = ("gait", "command_name", "std_standing", "std_walking", "asset_cfg")
+    closeness = posture(env, **{word: params[word] for word in words})
+    contact = gait_contact(
+        env, params["gait"], params["sensor_name"], params["command_name"]
+    )
+    found = env.reward_manager.terms["gait"]()
+    torch.testing.assert_close(found, near * (closeness + contact) / 2.0)
+    assert float(found[0]) > 0.4
+    assert float(found[3]) < 1e-6
