@@ -39,9 +39,18 @@ def joint_vel_l2(env: ManagedEnv, asset_cfg: Selection = ROBOT) -> torch.Tensor:
     return asset_cfg.entity.data.joint_vel[:, asset_cfg.joint_ids].square().sum(dim=1)
 
 
-def joint_acc_l2(env: ManagedEnv, asset_cfg: Selection = ROBOT) -> torch.Tensor:
-    """Return the sum of squared accelerations of the chosen joints."""
-    return asset_cfg.entity.data.joint_acc[:, asset_cfg.joint_ids].square().sum(dim=1)
+def joint_acc_l2(
+    env: ManagedEnv, asset_cfg: Selection = ROBOT, most: float = math.inf
+) -> torch.Tensor:
+    """Return the sum of squared accelerations of the chosen joints.
+
+    Args:
+        env: The environment.
+        asset_cfg: The joints.
+        most: Upper bound; see `electrical_power_cost`.
+    """
+    acceleration = asset_cfg.entity.data.joint_acc[:, asset_cfg.joint_ids]
+    return acceleration.square().sum(dim=1).clamp(max=most)
 
 
 def joint_pos_limits(env: ManagedEnv, asset_cfg: Selection = ROBOT) -> torch.Tensor:

@@ -120,7 +120,7 @@ def test_a_log_without_fields_of_the_runner_passes(go1, clean, tmp_path):
 @pytest.mark.parametrize(
     "task",
     "Cartpole-Balance Lift-Yam-Taught Reach-Yam Tracking-G1 Velocity-G1-Flat "
-    "Velocity-G1-Flat Velocity-Go1".split(),
+    "Velocity-Go1".split(),
 )
 def test_clean_logs_of_other_policies_pass(task, tmp_path):
     path = shipped(task, tmp_path).path

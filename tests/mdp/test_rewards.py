@@ -96,6 +96,7 @@ def test_the_cost_of_accelerations_sums_squares_of_those_of_mujoco(cfg, names):
     dof = [int(env.sim.mj_model.joint(f"robot/{n}").dofadr[0]) for n in names]
     theirs = [float((env.oracle(w).qacc[dof] ** 2).sum()) for w in range(4)]
     assert_close(value(env, mdp.joint_acc_l2, asset_cfg=cfg), theirs, rtol=1e-4)
+    assert_close(value(env, mdp.joint_acc_l2, most=1e-3, asset_cfg=cfg).max(), torch.tensor(1e-3))
 
 
 def test_the_cost_of_soft_limits_is_how_far_joints_are_beyond_them():

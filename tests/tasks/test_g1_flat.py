@@ -73,8 +73,8 @@ def test_evaluation_and_play_have_no_assistance_and_no_warm_up() -> None:
 
 @pytest.mark.parametrize(
     ("iteration", "weight"),
-    # Halfway from -0.1 to -0.3 is -0.2, and from -0.3 to -0.4 it is -0.35.
-    [(0, -0.1), (220, -0.1), (310, -0.2), (400, -0.3), (500, -0.35), (900, -0.4)],
+    # Halfway from -0.1 to -0.3 is -0.2, and from -0.3 to -0.5 it is -0.4.
+    [(0, -0.1), (310, -0.2), (400, -0.3), (640, -0.3), (650, -0.4), (700, -0.5)],
 )
 def test_the_cost_of_slip_grows_in_two_straight_lines(env, iteration, weight) -> None:
     before = env.get_state()
