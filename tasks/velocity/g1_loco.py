@@ -96,7 +96,7 @@ class PunchCfg(Config):
     force: float = 500.0
     """Force at level 1, N: that of the exam after 60 s."""
 
-    cooldown_s: tuple[float, float] = (2.0, 4.5)
+    cooldown_s: tuple[float, float] = (1.0, 2.5)
     """Time from the end of a punch to the next one, s."""
 
     rise: float = 0.01
@@ -185,7 +185,7 @@ def g1_loco_rewards() -> dict[str, RewardTermCfg | None]:
         ("foot_slip", -0.2),
         ("foot_swing_height", -0.25),
         ("self_collisions", -0.1),
-        ("track_linear_closely", 1.0),
+        ("track_linear_closely", 2.0),
     ):
         term = terms[name]
         assert term is not None
