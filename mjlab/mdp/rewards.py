@@ -39,18 +39,9 @@ def joint_vel_l2(env: ManagedEnv, asset_cfg: Selection = ROBOT) -> torch.Tensor:
     return asset_cfg.entity.data.joint_vel[:, asset_cfg.joint_ids].square().sum(dim=1)
 
 
-def joint_acc_l2(
-    env: ManagedEnv, asset_cfg: Selection = ROBOT, most: float = math.inf
-) -> torch.Tensor:
-    """Return the sum of squared accelerations of the chosen joints.
-
-    Args:
-        env: The environment.
-        asset_cfg: The joints.
-        most: Upper bound; see `electrical_power_cost`.
-    """
-    acceleration = asset_cfg.entity.data.joint_acc[:, asset_cfg.joint_ids]
-    return acceleration.square().sum(dim=1).clamp(max=most)
+def joint_acc_l2(env: ManagedEnv, asset_cfg: Selection = ROBOT) -> torch.Tensor:
+    """Return the sum of squared accelerations of the chosen joints."""
+    return asset_cfg.entity.data.joint_acc[:, asset_cfg.joint_ids].square().sum(dim=1)
 
 
 def joint_pos_limits(env: ManagedEnv, asset_cfg: Selection = ROBOT) -> torch.Tensor:
@@ -96,21 +87,15 @@ class posture(ManagerTermBase):
 
 
 def electrical_power_cost(
-    env: ManagedEnv, asset_cfg: Selection = ROBOT, most: float = math.inf
+    env: ManagedEnv, asset_cfg: Selection = ROBOT
 ) -> torch.Tensor:
     """Return the positive mechanical power of actuators at the chosen joints, W.
 
     There is no regeneration: negative power is dissipated as heat and counts as zero.
-
-    Args:
-        env: The environment.
-        asset_cfg: The joints.
-        most: Upper bound, W: a world whose physics diverges would otherwise dominate
-            the rewards of all others.
     """
     data = asset_cfg.entity.data
     power = data.qfrc_actuator * data.joint_vel
-    return power[:, asset_cfg.joint_ids].clamp(min=0.0).sum(dim=1).clamp(max=most)
+    return power[:, asset_cfg.joint_ids].clamp(min=0.0).sum(dim=1)
 
 
 # Actions.

@@ -4,7 +4,7 @@ from pathlib import Path
 from typing import Annotated, Any, Literal, Self
 
 from mjlab.settings import Config
-from mjlab.settings.bounds import at_least
+from mjlab.settings.bounds import above, at_least
 
 BackendName = Literal["auto", "warp", "native"]
 IntegratorName = Literal["euler", "rk4", "implicit", "implicitfast", "discrete"]
@@ -193,6 +193,11 @@ class SimulationCfg(Config):
     )
     """Warp: bounding volumes that the broad phase tests. None uses the default of
     MuJoCo Warp."""
+
+    max_velocity: Annotated[float, above(0)] = 1e10
+    """Largest velocity of a degree of freedom, in m/s or rad/s. A world above it counts
+    as diverged: its episode ends with a reward of zero. The default is MuJoCo's limit;
+    with a lower one, physics that explodes does not reach rewards and observations."""
 
     graphs: bool = True
     """Warp: capture each engine method as a graph on first use."""

@@ -31,12 +31,15 @@ class Health:
     """Detects diverged worlds, and collects the engine's overflow counts.
 
     A world diverged if an element of its state or control is NaN, infinite, or larger
-    than MuJoCo's limit `mjMAXVAL` (1e10). If MuJoCo finds such a value within a step
-    (an acceleration, a control), the engine sets the state to NaN.
+    than MuJoCo's limit `mjMAXVAL` (1e10), or a velocity larger than `max_velocity`. If
+    MuJoCo finds such a value within a step (an acceleration, a control), the engine
+    sets the state to NaN.
     """
 
-    def __init__(self, engine: Engine) -> None:
+    def __init__(self, engine: Engine, max_velocity: float = mujoco.mjMAXVAL) -> None:
         self._engine = engine
+        # Scales velocities such that one limit holds for all elements.
+        self._speed_factor = mujoco.mjMAXVAL / max_velocity
         self.nonfinite = torch.zeros(
             engine.num_envs, dtype=torch.int64, device=engine.device
         )
@@ -47,7 +50,8 @@ class Health:
 
         Does not synchronise with the device.
         """
-        fields = [self._engine.data(name) for name in ("qpos", "qvel", "act", "ctrl")]
+        fields = [self._engine.data(name) for name in ("qpos", "act", "ctrl")]
+        fields.append(self._engine.data("qvel") * self._speed_factor)
         # The norm of a row with NaN is NaN, for which every comparison is False.
         size = torch.linalg.vector_norm(torch.cat(fields, 1), ord=torch.inf, dim=1)
         return torch.logical_not(size <= mujoco.mjMAXVAL, out=out)

@@ -71,7 +71,7 @@ class Simulation:
         """Data fields read so far."""
         self.data = DataView(self.engine, self.reads)
         self.model = ModelView(self.engine)
-        self.health = Health(self.engine)
+        self.health = Health(self.engine, self.cfg.max_velocity)
         self._sense_passes: list[SensePass] = []
         self._owners: dict[str, dict[int, str]] = {}
         # Whether the last call was a `forward()` that a step can continue from.

@@ -168,7 +168,6 @@ def g1_flat_rewards(gait: Gait = GAIT) -> dict[str, RewardTermCfg | None]:
         weight=0.0,
         params={
             "asset_cfg": SceneEntityCfg("robot", joint_names=_ANKLES),
-            "most": 3e6,
         },
     )
     terms["alive"] = RewardTermCfg(func=mdp.is_alive, weight=1.0)

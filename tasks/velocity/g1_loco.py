@@ -21,6 +21,7 @@ from mjlab.managers import (
 from mjlab.rl import PpoAgentCfg
 from mjlab.scene import SceneCfg
 from mjlab.settings import Config
+from mjlab.sim import SimulationCfg
 from mjlab.tasks.robots.g1 import G1, MIRROR, g1_cfg, knees_bent
 from mjlab.tasks.velocity import mdp as walking_mdp
 from mjlab.tasks.velocity import terms as walking
@@ -132,6 +133,18 @@ def g1_loco_scene() -> SceneCfg:
     return replace(scene, entities={"robot": robot})
 
 
+def g1_loco_simulation() -> SimulationCfg:
+    """Return the flat ground's physics, with a limit of the joints' velocities.
+
+    Punches at full force make the coarse physics of training explode in one of 150,000
+    steps. One such step can dominate the value loss of a training; without them no
+    joint is faster than 150 rad/s.
+    """
+    sim = g1_flat_simulation()
+    sim.max_velocity = 200.0
+    return sim
+
+
 def g1_loco_observations() -> dict[str, ObservationGroupCfg | None]:
     """Return what the legs' and the pelvis' sensors measure, with a history.
 
@@ -193,6 +206,7 @@ def g1_loco_rewards() -> dict[str, RewardTermCfg | None]:
     tracking = terms["track_linear_velocity"]
     assert tracking is not None
     tracking.params["std"], tracking.weight = 0.6, 1.5
+    del terms["ankle_acc"]
     feet, near = walking.feet_of(G1), {"std": 0.15, "tolerance": 0.1}
     terms["capture_point"] = RewardTermCfg(
         func=capture_point_near_foot, weight=1.0, params={"asset_cfg": feet, **near}
@@ -209,7 +223,7 @@ def g1_loco_rewards() -> dict[str, RewardTermCfg | None]:
     terms["power"] = RewardTermCfg(
         func=mdp.electrical_power_cost,
         weight=-0.0015,
-        params={"asset_cfg": _own(), "most": 2000.0},
+        params={"asset_cfg": _own()},
     )
     limits.params |= {"asset_cfg": _own()}
     return terms
@@ -278,7 +292,7 @@ class VelocityG1LocoCfg(VelocityG1Cfg):
     """Fraction of commands in training that lead to targets."""
 
     scene = g1_loco_scene()
-    sim = g1_flat_simulation()
+    sim = g1_loco_simulation()
     commands = g1_loco_commands()
     observations = g1_loco_observations()
     actions = g1_flat_actions(LOCO_GAIT)

@@ -96,7 +96,6 @@ def test_the_cost_of_accelerations_sums_squares_of_those_of_mujoco(cfg, names):
     dof = [int(env.sim.mj_model.joint(f"robot/{n}").dofadr[0]) for n in names]
     theirs = [float((env.oracle(w).qacc[dof] ** 2).sum()) for w in range(4)]
     assert_close(value(env, mdp.joint_acc_l2, asset_cfg=cfg), theirs, rtol=1e-4)
-    assert_close(value(env, mdp.joint_acc_l2, most=1e-3, asset_cfg=cfg).max(), torch.tensor(1e-3))
 
 
 def test_the_cost_of_soft_limits_is_how_far_joints_are_beyond_them():
@@ -162,7 +161,6 @@ def test_electrical_power_counts_only_power_into_the_joints():
     # Forces 1, 0, 1 and -3: powers 2, 0, 4, -3, and -2, 0, 4, 3.
     assert_close(value(env, mdp.electrical_power_cost), [2 + 4, 4 + 3])
     assert_close(value(env, mdp.electrical_power_cost, asset_cfg=APART), [2, 3])
-    assert_close(value(env, mdp.electrical_power_cost, most=6.5), [6, 6.5])
 
 
 # --- Actions --------------------------------------------------------------------------

@@ -46,6 +46,17 @@ def is_bad_to_mujoco(field: str, value: float) -> bool:
 
 
 @pytest.mark.parametrize("engine", ENGINES)
+def test_a_world_faster_than_max_velocity_is_found(engine: str) -> None:
+    model = mujoco.MjModel.from_xml_string(CARTS)
+    cfg = SimulationCfg(backend=engine, max_velocity=50.0)
+    sim = Simulation(model, 4, cfg, device="cpu")
+    sim.reset()
+    sim.data.qvel[:] = torch.tensor([[49.0], [51.0], [-51.0], [0.0]])
+    sim.data.qpos[3] = 1e9
+    assert sim.health.find_nonfinite().tolist() == [False, True, True, False]
+
+
+@pytest.mark.parametrize("engine", ENGINES)
 @pytest.mark.parametrize("field", ["qpos", "qvel", "ctrl", "act", "qfrc_applied"])
 def test_a_world_beyond_the_limit_of_mujoco_is_found_after_a_step(
     engine: str, field: str
