@@ -58,15 +58,6 @@ _END = (640 * _ITERATION, 660 * _ITERATION)
 linearly."""
 
 
-POSTURE_STD = {
-    ".*_hip_pitch_joint": 0.25,
-    ".*_knee_joint": 0.2,
-    ".*_ankle_pitch_joint": 0.15,
-}
-"""Widths of the pose reward, rad: with those of a free gait, some seeds learn to push
-off with straight knees and raised heels, which slips and vibrates."""
-
-
 class WarmUpCfg(Config):
     """Easier start of training: slow commands and no pushes.
 
@@ -147,7 +138,7 @@ def g1_flat_rewards(gait: Gait = GAIT) -> dict[str, RewardTermCfg | None]:
         params=kept
         | {
             "std_standing": {".*": 0.1},
-            "std_walking": G1.posture_std_walking | POSTURE_STD,
+            "std_walking": dict(G1.posture_std_walking),
         },
     )
     terms["gait_contact"] = RewardTermCfg(
