@@ -1,4 +1,4 @@
-"""Reward for feet under the capture point: where a push drives the robot, it steps."""
+"""Reward for a foot near the capture point, which makes the robot step after a push."""
 
 import torch
 

@@ -10,7 +10,7 @@ from mjlab.tasks.velocity.symmetry import (
 HIDDEN_DIMS = (512, 256, 128)
 
 HIDDEN_DIMS_ON_CPU = (256, 128, 64)
-"""With these sizes the learner takes a third of an iteration, with those above half."""
+"""The learner takes a third of an iteration; with `HIDDEN_DIMS` it takes half."""
 
 
 def velocity_rl(
@@ -103,7 +103,7 @@ def mirrored_rl_on_cpu(
 
 
 GO1_FLAT_WORLDS_ON_CPU = 256
-"""Batches of 6,144 steps: with a clock, less exploration is needed to find a gait."""
+"""256 worlds, batches of 6,144 steps: with a clock, little exploration finds a gait."""
 
 
 def go1_flat_rl_on_cpu() -> PpoAgentCfg:
@@ -116,16 +116,16 @@ def go1_flat_rl_on_cpu() -> PpoAgentCfg:
 
 
 G1_FLAT_WORLDS_ON_CPU = 512
-"""Batches of 12,288 steps. Networks without equivariance needed 2,048 worlds: with 512
-they converged to standing still (docs/decisions/0027)."""
+"""512 worlds, batches of 12,288 steps. Networks without equivariance needed 2,048
+worlds: with 512 they converged to standing still (docs/decisions/0027)."""
 
 
 def g1_flat_rl_on_cpu() -> PpoAgentCfg:
     """Return settings with which a G1 stands after 2 million steps, and then walks.
 
-    Three epochs per update and a critic with tied layers return 114 after 800
-    iterations. Five epochs and an averaged critic return 116, and an update takes twice
-    as long.
+    Three epochs per update and a critic with tied layers reach a return of 114 after
+    800 iterations. Five epochs and an averaged critic reach 116, and an update takes
+    twice as long.
     """
     agent = mirrored_rl_on_cpu(
         G1EquivariantModelCfg, max_iterations=1000, entropy_coef=0.001
@@ -135,7 +135,7 @@ def g1_flat_rl_on_cpu() -> PpoAgentCfg:
 
 
 GAIT_WORLDS_ON_CPU = 256
-"""Batches of 6,144 steps: with an initial gait, less exploration is needed."""
+"""256 worlds, batches of 6,144 steps: with an initial gait, little is explored."""
 
 
 def g1_gait_rl() -> PpoAgentCfg:
@@ -149,7 +149,7 @@ def g1_gait_rl() -> PpoAgentCfg:
 
 
 ROUGH_WORLDS_ON_CPU = 256
-"""Batches of 12,288 steps, for policies that already walk on flat ground."""
+"""256 worlds, batches of 12,288 steps, for policies that walk on flat ground."""
 
 
 def rough_rl_on_cpu(

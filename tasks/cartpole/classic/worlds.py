@@ -66,7 +66,6 @@ class ClassicWorlds:
         """Seed of each world, and its counter, which counts its episodes."""
         self.memory = WorldTensors(cfg, self.device)
         self.everyone = torch.ones(cfg.num_envs, dtype=torch.bool, device=self.device)
-        # Shared checks, in addition to those of the implementation.
         self._resets: When = "never"
 
     # Interface.
