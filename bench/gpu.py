@@ -253,7 +253,7 @@ def end_group(process: subprocess.Popen[bytes]) -> None:
     for _ in range(2):
         with contextlib.suppress(subprocess.TimeoutExpired):
             process.wait(2.0)
-        with contextlib.suppress(ProcessLookupError):  # Nobody was left.
+        with contextlib.suppress(ProcessLookupError):  # No process was left.
             os.killpg(process.pid, signal.SIGKILL)
 
 

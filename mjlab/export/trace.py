@@ -334,7 +334,7 @@ def _code(function: Any) -> CodeType | None:
 
 @contextmanager
 def _named(label: str, code: CodeType | None) -> Iterator[None]:
-    """Convert an error into one with the name of the term and the line of code."""
+    """Add the name of the term and the line of code to an error."""
     try:
         yield
     except ExportError:

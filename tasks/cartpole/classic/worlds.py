@@ -30,7 +30,7 @@ class WorldTensors:
         """Position, velocity, angle, angular velocity, shape (num_envs, 4); also the
         observation."""
         self.steps = torch.zeros(num, dtype=torch.int32, device=device)
-        """Steps of the present episode, shape (num_envs,)."""
+        """Steps of the current episode, shape (num_envs,)."""
         self.reward = torch.zeros(num, device=device)
         """Reward of the last step, shape (num_envs,)."""
         self.terminated = torch.zeros(num, **bools)
