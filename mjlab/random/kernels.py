@@ -120,7 +120,7 @@ def _draw(
     unit: wp.array2d(dtype=wp.float32),
     normal: wp.array2d(dtype=wp.float32),
 ) -> None:
-    """Fill the outputs that have elements."""
+    """Fill each output that is not empty."""
     world, e = wp.tid()
     moment = wp.int64(0)
     if tick:

@@ -104,7 +104,7 @@ class EpisodeFile:
         self._memory: FileInMemory | None = FileInMemory(self._attributes)
         self._unsaved = self._bytes = 0
         self._since = 0.0
-        self._write_part(self._memory)  # Replaced by the first part with episodes.
+        self._write_part(self._memory)  # Empty; replaced by the first part with episodes.
 
     @property
     def seconds_left(self) -> float | None:

@@ -122,7 +122,7 @@ class ClassicWorlds:
         if actions.shape != (self.num_envs,) or actions.dtype != torch.int64:
             raise ClassicCartpoleError(
                 f"actions have shape {tuple(actions.shape)} and type {actions.dtype}; "
-                f"they have to have shape ({self.num_envs},) and type torch.int64."
+                f"they need shape ({self.num_envs},) and type torch.int64."
             )
         if self._resets == "never":
             self._step(actions)
@@ -196,8 +196,8 @@ class ClassicWorlds:
     def _checked_mask(self, mask: torch.Tensor) -> torch.Tensor:
         if mask.shape != (self.num_envs,) or mask.dtype != torch.bool:
             raise ClassicCartpoleError(
-                f"mask has shape {tuple(mask.shape)} and type {mask.dtype}; it has to "
-                f"have shape ({self.num_envs},) and type torch.bool."
+                f"mask has shape {tuple(mask.shape)} and type {mask.dtype}; it needs "
+                f"shape ({self.num_envs},) and type torch.bool."
             )
         return mask
 
