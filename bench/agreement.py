@@ -82,7 +82,7 @@ def give_command(env: Any, given: Values) -> None:
 
 
 def after_forward(env: Any) -> None:
-    """Update what a command keeps of the state."""
+    """Update the quantities that a command derives from the state."""
     for name in env.command_manager.active_terms:
         term = env.command_manager.get_term(name)
         term._update_metrics()
@@ -170,7 +170,7 @@ class Theirs:
                 cfg.func = noted(values, key, cfg.func)
 
     def set_state(self, env: Any, given: Values) -> None:
-        """Write positions and velocities, and clear what sensors remember."""
+        """Write positions and velocities, and clear the memory of sensors."""
         env.scene.reset(None)
         self.write_state(env, given)
 
@@ -227,7 +227,7 @@ class Ours:
                 term.function = noted(values, key, term.function)
 
     def set_state(self, env: Any, given: Values) -> None:
-        """Write positions and velocities, and clear what sensors remember."""
+        """Write positions and velocities, and clear the memory of sensors."""
         import torch
 
         env.scene.reset(torch.ones(WORLDS, dtype=torch.bool))

@@ -4,13 +4,13 @@
     python bench/cartpole_learning.py --learners ppo-fixed --counts 8 128 --seeds 0
 
 This is the second part of `cartpole_study.py`.
-More worlds give more samples a second. PPO takes all transitions of a rollout as one
-batch, so that with a fixed number of minibatches more worlds mean fewer steps of the
-optimiser for as many samples. Whether that is what more worlds cost is tested: in one
-arm the number of minibatches is fixed, in the other their size is. Beside them learns
-one that draws from a memory, whose steps of the optimiser go with the samples anyhow.
-Runs are compared at equal samples and at equal seconds of acting and learning. What is
-learned is kept at once: the same command goes on where it was interrupted.
+More worlds give more samples per second. PPO uses all transitions of a rollout as one
+batch, so with a fixed number of minibatches more worlds mean fewer optimiser steps for
+the same samples. Two arms test whether this explains poorer learning: a fixed number of
+minibatches, and minibatches of a fixed size. A third learner samples from a replay
+buffer; its optimiser steps are proportional to the samples. Runs are compared at equal
+samples and at equal seconds of acting and learning. Results are saved after each run,
+so the same command resumes an interrupted study.
 """
 
 import argparse
@@ -84,7 +84,7 @@ def main(arguments: Sequence[str]) -> None:
     store = Store(out / "learning.json", settings, fresh=args.fresh)
     if store.resumed:
         print(f"{store.resumed} runs are there already, in {store.path}.")
-    # Seed by seed, so that what else the machine does falls on all numbers of worlds.
+    # Seed by seed, so that background load affects all numbers of worlds alike.
     todo = [(n, count, seed) for seed in seeds for count in counts for n in names]
     with torch_threads(args.threads):
         for name, count, seed in todo:

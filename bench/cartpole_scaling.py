@@ -5,10 +5,10 @@
 
 This is the first part of `cartpole_study.py`.
 
-All ways take random actions that lie ready, and resets are part of what is timed. All
-ways are measured at one number of worlds before the next number comes, so that what
-else the machine does falls on all of them. What is measured is kept at once: the same
-command goes on where it was interrupted.
+Actions are random and drawn in advance; resets are included in the time. All
+implementations are measured at one number of worlds before the next, so that background
+load affects all of them alike. Results are saved after each point, so the same command
+resumes an interrupted study.
 """
 
 import argparse

@@ -135,7 +135,7 @@ class PackPolicy:
             joint = self._facts["joints"].index(name)
             position[:, joint] = velocity[:, joint] = 0.0
         if self._project == "rl_lab":
-            # Arms: the position in the last action, at rest.
+            # The policy expects its last targets as arm positions, at zero velocity.
             arms = self._order >= OWN_MOTORS
             scale = self._facts["action_scale"]
             position[:, arms], velocity[:, arms] = scale * self._last[:, arms], 0.0
@@ -191,7 +191,7 @@ class PackPolicy:
             return terms
         length = history["length"]
         if middle is not None:
-            # Only past rows, newest first, in the middle.
+            # The history has past steps only, newest first, between the terms.
             past = self._past or [terms] * length
             self._past = [terms, *past[:-1]]
             rows = [part for group in zip(*past, strict=True) for part in group]

@@ -1,6 +1,6 @@
 """All checks that need a CUDA device.
 
-    python bench/gpu.py --out found --budget 540     # the most telling first
+    python bench/gpu.py --out found --budget 540     # most important checks first
     python bench/gpu.py --out found --only capture fused.Velocity-G1-Flat
     python bench/gpu.py --out found --rehearse       # without a GPU: do the checks run?
 
@@ -157,7 +157,7 @@ def run_inside(
         module, _, name = function.partition(":")
         run = getattr(importlib.import_module(module), name)
         result = run(device, rehearse, *arguments)
-    except Exception as error:  # Any exception is the verdict.
+    except Exception as error:  # An exception of any type fails the check.
         traceback.print_exc()
         said = [f"{type(error).__name__}: {error}", *getattr(error, "__notes__", ())]
         result = {"passed": False, "reason": " ".join(said)}
@@ -253,7 +253,7 @@ def end_group(process: subprocess.Popen[bytes]) -> None:
     for _ in range(2):
         with contextlib.suppress(subprocess.TimeoutExpired):
             process.wait(2.0)
-        with contextlib.suppress(ProcessLookupError):  # Nobody was left.
+        with contextlib.suppress(ProcessLookupError):  # No process was left.
             os.killpg(process.pid, signal.SIGKILL)
 
 

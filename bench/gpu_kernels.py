@@ -1,4 +1,4 @@
-# The bodies of kernels are in Warp's language, which only looks like Python's.
+# Kernel bodies are in Warp's language, which has Python syntax.
 # pyright: reportIndexIssue=false
 """Kernel of a loop inside a graph, for the checks of `bench/gpu.py`."""
 

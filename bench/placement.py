@@ -2,9 +2,9 @@
 
     python bench/placement.py --task Cartpole-Balance --num-envs 1024 --workers 2
 
-Blocks of steps in worker processes take turns with blocks of the same steps in this
-process, so that what else the machine does falls on both alike. Also measured: what it
-takes to publish weights of a megabyte.
+Blocks of steps in worker processes alternate with blocks of the same steps in this
+process, so that background load affects both alike. The time to publish 1 MB of weights
+is measured too.
 """
 
 import argparse

@@ -166,7 +166,7 @@ class Soak:
         self.counts["visit"] += 1
 
     def note(self) -> dict[str, float]:
-        """Return the present resource use."""
+        """Return the current resource use."""
         gc.collect()
         pages = int(Path("/proc/self/statm").read_text().split()[1])
         return {

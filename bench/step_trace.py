@@ -19,7 +19,7 @@ from tests.tools.architecture import ROOT
 
 NUM_ENVS = 4
 OWN = tuple(f"{ROOT / folder}/" for folder in ("mjlab",))
-# Part of their enclosing function; Python 3.12 gives them no frame.
+# Counted as part of the enclosing function, since Python 3.12 has no frames for them.
 COMPREHENSIONS = ("<listcomp>", "<setcomp>", "<dictcomp>", "<genexpr>")
 
 

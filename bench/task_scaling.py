@@ -125,7 +125,7 @@ class Sweep:
         self._device = device
 
     def refuse(self, counts: Sequence[int]) -> None:
-        """Raise if a number that was asked for does not fit."""
+        """Raise if a requested number of worlds does not fit into memory."""
         free = available_memory(str(self._device))
         each = self._bytes_per_world(max(counts))
         refuse_if_too_large(self._args.task, max(counts), each, free)

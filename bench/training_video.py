@@ -74,7 +74,7 @@ def main() -> None:
         pairs = []
         begin = time.perf_counter()
         for number in range(options.pairs):
-            # Both arms begin a pair equally often.
+            # Each variant comes first in half of the pairs.
             order = ("plain", "filmed") if number % 2 else ("filmed", "plain")
             found = {
                 arm: block(f"{folder}/{number}" if arm == "filmed" else None)

@@ -180,7 +180,7 @@ def clock() -> np.ndarray:
     return np.array([time.perf_counter(), time.process_time()])
 
 
-# What a step consists of.
+# Parts of a step.
 
 
 def operation_figures(task: str) -> dict[str, Any]:
@@ -215,7 +215,7 @@ def training_figures(task: str, args: argparse.Namespace) -> dict[str, Any]:
     reads: list[int] = []
 
     def watched(*inputs: Any) -> Any:
-        if loop.iteration < cfg.max_iterations - 1:  # Watching takes time.
+        if loop.iteration < cfg.max_iterations - 1:  # StepWatch is slow.
             return update(*inputs)
         with StepWatch() as seen:
             losses = update(*inputs)
@@ -226,7 +226,7 @@ def training_figures(task: str, args: argparse.Namespace) -> dict[str, Any]:
     loop.writers = [_Curve(collect, learn)]
     loop.run()
     env.close()
-    collect, learn = collect[1:-1], learn[1:-1]  # Warm-up, under observation.
+    collect, learn = collect[1:-1], learn[1:-1]  # Without warm-up and StepWatch.
     seconds = statistics.median(collect) + statistics.median(learn)
     return {
         "iteration_s": seconds,

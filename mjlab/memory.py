@@ -62,7 +62,7 @@ def _limit() -> int:
 def _size_asked(text: str) -> str:
     if found := re.search(r"allocate (\d+) bytes", text):
         return f"{int(found[1]) / 2**30:.2f} GB"
-    # PyTorch on CUDA, and NumPy.
+    # Formats of PyTorch on CUDA, and of NumPy.
     found = re.search(r"allocate (\d[\d.]* ?[KMGTPE]i?B)\b", text)
     return found[1] if found else ""
 

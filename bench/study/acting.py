@@ -126,7 +126,7 @@ class Actor:
         """Act, and return completed sequences.
 
         Args:
-            weights: Network weights. None keeps the present ones.
+            weights: Network weights. None keeps the current ones.
             steps: Steps of each world.
         """
         if weights is not None:

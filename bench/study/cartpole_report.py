@@ -57,7 +57,7 @@ def points_of(store: Store) -> Points:
 
 
 def best_table(points: Points, titles: dict[str, str]) -> list[str]:
-    """Everyone at the best number of worlds, against the others."""
+    """Return the rate of each implementation at its best number of worlds."""
     best = {name: max(by.values(), key=lambda p: p.rate) for name, by in points.items()}
     if not best:
         return []
@@ -87,7 +87,7 @@ def best_table(points: Points, titles: dict[str, str]) -> list[str]:
 
 
 def fixed_table(points: Points, titles: dict[str, str]) -> list[str]:
-    """Everyone at the same number of worlds, where it was measured."""
+    """Return the rates at the same number of worlds, where measured."""
     there = {name: by[AT] for name, by in points.items() if AT in by}
     if not there:
         return []

@@ -122,7 +122,7 @@ class BatchRun:
         return int((self._last.terminated | self._last.truncated).sum())
 
     def close(self) -> None:
-        """Let go of everything."""
+        """Release all resources."""
         self._env.close()
 
 

@@ -47,7 +47,7 @@ class GymnasiumRun:
         return int((self._last[2] | self._last[3]).sum())
 
     def close(self) -> None:
-        """Let go of everything."""
+        """Release all resources."""
         self._env.close()
 
 
@@ -81,7 +81,7 @@ class StableBaselinesRun:
         return int(self._last[2].sum())
 
     def close(self) -> None:
-        """Let go of everything."""
+        """Release all resources."""
         self._env.close()
 
 

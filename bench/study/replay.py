@@ -52,7 +52,7 @@ class Acting(Protocol):
         ...
 
     def close(self) -> None:
-        """Let go of everything."""
+        """Release all resources."""
         ...
 
 
@@ -191,7 +191,7 @@ class ReplayLearner:
         return time.perf_counter() - start
 
     def close(self) -> None:
-        """Let go of everything."""
+        """Release all resources."""
         self._acting.close()
 
     def _learn(self) -> None:

@@ -307,7 +307,7 @@ def check_seeds(env: VectorEnv, seed: int) -> list[str]:
         if not same(*kept):
             faults.append("the seed of the last row affects other rows")
     try:
-        reset: Any = env.reset  # It is annotated without lists.
+        reset: Any = env.reset  # `Any`: the annotation of `seed` excludes lists.
         reset(seed=[*counted, seed])  # One seed too many.
     except (ValueError, TypeError):
         return faults
@@ -409,7 +409,7 @@ class _Comparison:
         count = range(self._env.num_envs)
         seeds = [seed + i for i in count] if isinstance(seed, int) else seed
         expected = self._model.reset(list(seeds))
-        reset: Any = self._env.reset  # It is annotated without lists.
+        reset: Any = self._env.reset  # `Any`: the annotation of `seed` excludes lists.
         observations, info = reset(seed=seed)
         rows = self._rows(observations)
         return [

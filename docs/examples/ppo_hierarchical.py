@@ -74,7 +74,7 @@ def read_scalars(path: Path) -> Scalars:
         raise SystemExit(f"--env_file {path}: no such file")
     found = yaml.safe_load(path.read_text()) or {}
     if not isinstance(found, dict):
-        raise SystemExit(f"{path}: lines have to have the form name: value")
+        raise SystemExit(f"{path}: each line needs the form name: value")
     for name, value in found.items():
         if not isinstance(value, str | int | float | bool | None):
             raise SystemExit(

@@ -40,7 +40,7 @@ class SkrlEnv(Wrapper):
 
         Args:
             env: Result of `mjlab.make`, or a wrapper around it.
-            seed: Seed of the first reset. None continues the present sequence.
+            seed: Seed of the first reset. None continues the current sequence.
         """
         if env.autoreset_mode is not AutoresetMode.SAME_STEP:
             raise ValueError(

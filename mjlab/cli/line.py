@@ -228,7 +228,7 @@ def _option(name: str) -> str:
 def _argument(options: type[Options], name: str, default: Any) -> Any:
     """Return tyro's annotation of a field: how values are parsed and shown."""
     kind = field_types(options)[name]
-    # None is the default of an option that is not given, and no value to type.
+    # None is the default of an omitted option; it cannot be typed.
     members = [each for each in union_members(kind) if each is not type(None)]
     typed = typing.Union[tuple(members)]  # noqa: UP007
     option = _option(name)

@@ -95,7 +95,7 @@ class ReplayOptions(TaskOptions):
     depends on it."""
 
     accept_changes: bool = False
-    """Replay a recording whose task has changed since, with the current task."""
+    """Replay a recording whose task has changed, with the task's current version."""
 
     backend: Literal["auto", "native", "warp"] | None = None
     """The engine. Default: that of the recording."""

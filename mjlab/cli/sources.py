@@ -99,7 +99,7 @@ def find_source(
         as_trained: Use the training configuration instead of the one for play.
         logs: Folder of all runs.
         records: Keep the run's recorders, which write files, as in training.
-        accept_changes: Open a run whose task has changed since.
+        accept_changes: Open a run whose task has changed.
     """
     named = task if place is None else typed_task(place)
     if policy != "trained":

@@ -19,7 +19,7 @@ class RunOptions(Options):
     my_env.py:MyTaskCfg."""
 
     accept_changes: bool = False
-    """Open a run whose task has changed since, with the current task."""
+    """Open a run whose task has changed, with the current version of the task."""
 
     logs: Path = Path("logs")
     """Folder of all runs."""

@@ -96,7 +96,7 @@ class TrainOptions(TaskOptions):
     """Environment steps of a video."""
 
     accept_changes: bool = False
-    """Resume a run whose task has changed since, with the current task."""
+    """Resume a run whose task has changed, with the current version of the task."""
 
     logs: Path = Path("logs")
     """Folder of all runs."""

@@ -104,7 +104,7 @@ def train(
     env_cfg = _settled(env_cfg, ranks)
     check_config(env_cfg)
     check_agent(agent_cfg, groups_of(env_cfg), env_cfg.scene.num_envs)
-    # Refuse configurations that cannot be written before the worlds are built.
+    # Before the worlds are built, refuse configurations that cannot be written.
     configs = {"env": env_cfg, "agent": agent_cfg}
     text, settings = task_text(task, configs), read_out(configs)
     # The run stores both; evaluation, play and export use the physics of `env_cfg`.

@@ -29,7 +29,7 @@ def check_root(spec: mujoco.MjSpec, name: str) -> None:
         listed += ", ..." if len(roots) > 8 else ""
         raise RootError(
             f"The entity {name!r} has {len(roots)} root bodies: {listed}. "
-            "It has to have one. entities_from(file) makes one entity per root "
+            "It needs exactly one. entities_from(file) makes one entity per root "
             "body, and SceneCfg(source=file) uses the whole file."
         )
     if not roots and not spec.worldbody.geoms:

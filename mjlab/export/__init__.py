@@ -27,7 +27,7 @@ _import = imported_on_use(__name__, __file__)
 
 
 def __getattr__(name: str) -> Any:
-    """Import a part that needs torch and ONNX, when it is first asked for."""
+    """Import names that need torch and ONNX on first access."""
     if name in modules_by_name(__file__):
         require_installed()
     return _import(name)

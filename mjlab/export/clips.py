@@ -14,7 +14,7 @@ TIME_STEP = "time_step"
 """Input with the index of the clip row at the end of the step."""
 
 REFERENCE = "reference_"
-"""Prefix of the names of outputs that are a row of the clips."""
+"""Prefix of the names of outputs with values of a clip row."""
 
 PARTS = ("joint_pos", "joint_vel", "body_pos_w", "body_quat_w")
 PARTS += ("body_lin_vel_w", "body_ang_vel_w")
@@ -52,7 +52,7 @@ def described_clips(command: MotionCommand) -> dict[str, Any]:
 
 
 def reference_outputs(command: MotionCommand) -> list[dict[str, Any]]:
-    """Return descriptions of the outputs that are a row of the clips."""
+    """Return the contract entries of the outputs with values of a clip row."""
     bodies, joints = list(command.table.body_names), list(command.entity.joint_names)
     return [
         {

@@ -176,7 +176,7 @@ class ComparedExcitations:
     """Excitations of a file and of an environment, in each physics step."""
 
     def __init__(self, term: MuscleAction, controller: FileGraph) -> None:
-        """Compare from now on.
+        """Start the comparison.
 
         Args:
             term: The muscle action of an environment with one world.
@@ -201,7 +201,7 @@ class ComparedExcitations:
 def compared_excitations(
     env: ManagerBasedRlEnv, policy: ContractPolicy
 ) -> list[ComparedExcitations]:
-    """Compare the excitations of a file with those of an environment, from now on.
+    """Start comparing the excitations of a file with those of an environment.
 
     The file's targets must be those of the environment.
     """

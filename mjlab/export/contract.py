@@ -191,7 +191,7 @@ def _commands(
 def upright_reading(
     env: ManagerBasedRlEnv, entity: str, leaf: Leaf
 ) -> list[float] | None:
-    """Return the reading of a gravity sensor for an upright root; None otherwise.
+    """Return the reading of a gravity sensor for an upright root, None for others.
 
     Args:
         env: The environment.

@@ -66,10 +66,10 @@ class ControlStep:
         """Additional scalar input of the terms' graphs."""
         examples = leaves | memory | self.zero
         self.observe = traced(tracer.observe, examples)
-        """From inputs and state to observations."""
+        """Graph from inputs and state to observations."""
         action = {ACTION: torch.zeros(1, actions)}
         self.act = traced(tracer.act, examples | action)
-        """From the action, inputs and state to targets."""
+        """Graph from the action, inputs and state to targets."""
         self._memory = memory | self._network.memory
         names = {name: f"state_{name}" for name in self._memory}
         self._state_names = names

@@ -62,7 +62,7 @@ def traced(
 
 
 def _skip_copies(module: GraphModule) -> None:
-    """Replace copies by their sources: they depend on the target's shape only."""
+    """Replace copies to a tensor of the same shape and type by their source."""
     for node in module.graph.find_nodes(
         op="call_function", target=torch.ops.aten.copy.default
     ):
@@ -239,7 +239,7 @@ def _rename(written: onnx.GraphProto, graph: Graph) -> None:
     fresh = dict(zip((v.name for v in written.input), graph.inputs, strict=True))
     nodes = []
     for value, name in zip(written.output, graph.outputs, strict=True):
-        # An output that is an unchanged input, or another output.
+        # The output is an unchanged input, or equal to another output.
         if value.name in fresh:
             node = onnx.helper.make_node("Identity", [fresh[value.name]], [name])
             nodes.append(node)

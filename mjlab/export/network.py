@@ -61,7 +61,7 @@ class Network:
         fed = []
         for name, sample in self.samples.items():
             if not sample.numel():
-                fed.append(sample)  # A network that observes images only.
+                fed.append(sample)  # The network observes images only.
             elif name == "obs":
                 numbers = [values[group] for group in self.groups]
                 fed.append(torch.cat(numbers, dim=1).view(sample.shape))

@@ -14,7 +14,7 @@ from mjlab.registry import load_task
 def open_file(
     path: Path, *, as_trained: bool
 ) -> tuple[OnnxPolicy, ManagerBasedRlEnvCfg]:
-    """Return an ONNX policy, and the configuration of its task that fits it.
+    """Return an ONNX policy, and a matching configuration of its task.
 
     Args:
         path: The file.

@@ -66,7 +66,7 @@ def _joints(hinge: str, slide: str) -> Describe:
 def _fixed(
     unit: Units, elements: list[str] | None = None, frame: str | None = None
 ) -> Describe:
-    """Always the same."""
+    """Return a description that does not depend on the term."""
     return lambda env, params: Quantity(unit, frame, elements)
 
 

@@ -26,7 +26,7 @@ PHYSICS_RATE = (
     mdp.DifferentialIKAction,
     MuscleAction,
 )
-"""Action terms that set targets in each physics step, which the receiver must do."""
+"""Action terms that set targets in each physics step, as a user of the file must."""
 
 Described = dict[str, Any]
 
@@ -134,7 +134,7 @@ def _reach(
     entity: Entity,
     names: list[str],
 ) -> Described:
-    """Return how joints track the frame target of an output."""
+    """Return the contract entry of the inverse kinematics for a frame target."""
     cfg, size, data = term.cfg, term.action_dim, entity.data
     turns = [f"turn_{axis}" for axis in "xyz"]
     rest = turns if size == 6 else [f"quat_{axis}" for axis in "wxyz"]

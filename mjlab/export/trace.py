@@ -219,7 +219,7 @@ class Tracer:
             given: Tensors that it reads, with their traced values.
             values: The scalar "zero".
         """
-        # Fields of the current step, not those that are held for the first one.
+        # Read the current fields, not those stored for the first physics step.
         term.fields.move_on()
         env, label = self.env, f"Action term {term.name!r}"
         with env.sim.reads.allow_late(), _named(label, _code(type(term).excite)):
@@ -334,7 +334,7 @@ def _code(function: Any) -> CodeType | None:
 
 @contextmanager
 def _named(label: str, code: CodeType | None) -> Iterator[None]:
-    """Convert an error into one with the name of the term and the line of code."""
+    """Add the name of the term and the line of code to an error."""
     try:
         yield
     except ExportError:

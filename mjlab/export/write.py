@@ -48,11 +48,10 @@ from mjlab.terrain import TerrainCfg
 from mjlab.threads import torch_threads
 
 TOLERANCE = 1e-5
-"""Tolerance between file and network:
+"""Tolerance of actions and targets of a file, relative for values above 1.
 
-of actions and targets, relative for values above 1. For a spatial softmax, which
-amplifies rounding errors by the inverse of its temperature, the tolerance is scaled
-alike.
+For a spatial softmax, which amplifies rounding errors by the inverse of its
+temperature, the tolerance is multiplied by that factor.
 """
 
 
@@ -265,6 +264,6 @@ def _unblocked(term: ActionTermCfg | None) -> ActionTermCfg | None:
 
 
 def _allowed(network: torch.nn.Module) -> float:
-    """Return the tolerance of a file; a sharp softmax amplifies rounding errors."""
+    """Return the tolerance of a file; it is larger for a spatial softmax."""
     is_spatial = isinstance(network, SpatialCnnModel)
     return TOLERANCE / min(1.0, network.temperature if is_spatial else 1.0)

@@ -28,7 +28,7 @@ class VectorEnv(TensorWrapper):
     With `record_metrics`, infos have `episode` on every step, for all rows: the
     `return` so far, `episode_len`, the mean `reward`, and `success_once` and
     `fail_once` if the task declares these outcomes; with `ignore_terminations` also
-    `success_at_end` and `fail_at_end`, at the present step. For a row that finishes in
+    `success_at_end` and `fail_at_end`, at the current step. For a row that finishes in
     this step, they refer to the complete episode, here and in `final_info`.
     """
 
@@ -252,7 +252,7 @@ ActionRepeatWrapper = ActionRepeat
 
 
 class _Metrics:
-    """Figures of each row's present episode."""
+    """Figures of each row's current episode."""
 
     def __init__(
         self, num_envs: int, device: torch.device, ignore_terminations: bool

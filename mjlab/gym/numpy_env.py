@@ -147,7 +147,7 @@ class SingleEnv(HasSpec, gymnasium.Env[Any, Any]):  # pyright: ignore[reportInco
         """Start a new episode.
 
         Args:
-            seed: Random seed. None continues the present sequence.
+            seed: Random seed. None continues the current sequence.
             options: "reconfigure", a bool: rebuild the scene first. The info
                 "reconfigure" is then true if it was rebuilt.
         """

@@ -93,7 +93,7 @@ class GymWorlds:
         """Start new episodes; return observations and infos of all worlds.
 
         Args:
-            seeds: One per world; None continues the present sequence.
+            seeds: One per world; None continues the current sequence.
             mask: The worlds to reset, shape (num_envs,), bool. None means all.
         """
         given = None if seeds is None else [seed for seed in seeds if seed is not None]

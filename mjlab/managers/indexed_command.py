@@ -34,8 +34,8 @@ class IndexedCommandTerm(CommandTerm):
     `_update_command(env_ids)` instead. A term that writes the state in
     `_update_command` has to call `sim.forward()`.
 
-    The indices cost a copy to the host in each step, so such a term excludes the step
-    as one CUDA graph; a `CommandTerm` does not. Draws from PyTorch's generator follow
+    The indices are copied to the host in each step, so the step cannot be one CUDA
+    graph; with a `CommandTerm` it can. Draws from PyTorch's generator follow
     from the seed of the environment, but all worlds share them.
     """
 
@@ -69,10 +69,10 @@ class IndexedCommandTerm(CommandTerm):
         return self._time_left
 
     def begin_episodes(self) -> None:
-        return  # `reset` draws at once.
+        return  # `reset` draws the first commands.
 
     def advance(self, dt: float) -> None:
-        lasts = ~self._fresh  # The other commands began after this step.
+        lasts = ~self._fresh  # Commands of new episodes did not last this step.
         self._fresh.zero_()
         self._update_metrics()
         if dt > 0.0:

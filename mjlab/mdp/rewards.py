@@ -188,5 +188,5 @@ def contact_force_excess(
 
 
 def _square(std: float | torch.Tensor) -> float | torch.Tensor:
-    """Return the square of a parameter, which a curriculum can have made a tensor."""
+    """Return the square of a parameter: a number, or a tensor with a curriculum."""
     return std.square() if isinstance(std, torch.Tensor) else math.pow(std, 2)

@@ -29,7 +29,7 @@ def fell_over(
     """
     horizontal = asset_cfg.entity.data.root_quat_w[:, 1:3]
     half = 0.5 * limit_angle
-    # A curriculum can have made the limit a tensor on the device.
+    # With a curriculum, the limit is a tensor on the device.
     sine = half.sin() if isinstance(half, torch.Tensor) else math.sin(half)
     return horizontal.square().sum(dim=1) > sine**2
 
@@ -141,5 +141,5 @@ def lasted(
 
 
 def _cosine(angle: float | torch.Tensor) -> float | torch.Tensor:
-    """Return the cosine of a parameter, which a curriculum can have made a tensor."""
+    """Return the cosine of a parameter: a number, or a tensor with a curriculum."""
     return angle.cos() if isinstance(angle, torch.Tensor) else math.cos(angle)

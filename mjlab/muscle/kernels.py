@@ -10,7 +10,7 @@ Imports Warp, so it is imported only if a CUDA device is used.
 import warp as wp
 
 wp.init()
-# A fused multiply-add rounds once where torch rounds twice.
+# Without fused multiply-add, which rounds once where torch rounds twice.
 wp.set_module_options({"enable_backward": False, "fuse_fp": False, "fast_math": False})
 
 

@@ -12,7 +12,7 @@ from mjlab.managers import ManagerTermBase, TermCfg
 from mjlab.managers.managed_env import ManagedEnv
 from mjlab.muscle.action import MuscleAction
 
-# Not a term, so not public here.
+# Private, because it is not a term.
 from mjlab.muscle.action import muscle_action as _muscles
 from mjlab.muscle.events import muscle_contracture as muscle_contracture
 from mjlab.muscle.events import muscle_fatigue as muscle_fatigue

@@ -55,8 +55,8 @@ class SavedPolicy:
     def env_cfg(self, *, play: bool = False) -> ManagerBasedRlEnvCfg:
         """Return the configuration of the environment of the policy.
 
-        For a run, it is that of its training; an ONNX file drives the actuators of its
-        task.
+        For a run, it is that of its training. For an ONNX file, it is that of its task,
+        with actuators driven by the file.
 
         Args:
             play: Return the configuration for play.

@@ -1,4 +1,4 @@
-# The bodies of kernels are in Warp's language, which only looks like Python's.
+# Kernel bodies are in Warp's language, which has Python syntax.
 # pyright: reportInvalidTypeForm=false, reportCallIssue=false, reportOperatorIssue=false
 # pyright: reportArgumentType=false, reportAssignmentType=false
 # pyright: reportGeneralTypeIssues=false
@@ -120,7 +120,7 @@ def _draw(
     unit: wp.array2d(dtype=wp.float32),
     normal: wp.array2d(dtype=wp.float32),
 ) -> None:
-    """Fill the outputs that have elements."""
+    """Fill each output that is not empty."""
     world, e = wp.tid()
     moment = wp.int64(0)
     if tick:

@@ -104,7 +104,8 @@ class EpisodeFile:
         self._memory: FileInMemory | None = FileInMemory(self._attributes)
         self._unsaved = self._bytes = 0
         self._since = 0.0
-        self._write_part(self._memory)  # Replaced by the first part with episodes.
+        # An empty part, which the first part with episodes replaces.
+        self._write_part(self._memory)
 
     @property
     def seconds_left(self) -> float | None:

@@ -77,7 +77,7 @@ def field_of(
     """Return the field of a tensor with a row for each world."""
     if value.shape[:1] != (num_envs,):
         raise RecordingError(
-            f"{name!r} has shape {tuple(value.shape)}; to be recorded, it has to have "
+            f"{name!r} has shape {tuple(value.shape)}; a recorded tensor needs "
             f"{num_envs} rows, one for each world."
         )
     return shared_field_of(name, value[0], role)

@@ -1,4 +1,4 @@
-# The bodies of kernels are in Warp's language, which only looks like Python's.
+# Kernel bodies are in Warp's language, which has Python syntax.
 # pyright: reportInvalidTypeForm=false, reportCallIssue=false, reportOperatorIssue=false
 # pyright: reportArgumentType=false, reportAssignmentType=false, reportIndexIssue=false
 # pyright: reportGeneralTypeIssues=false

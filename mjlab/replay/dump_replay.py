@@ -33,7 +33,7 @@ def open_dump(
         path: The dump.
         world: Index of the world in its run. None selects the world with the first
             fault.
-        accept_changes: Use the present task if terms or classes differ.
+        accept_changes: Use the current task if terms or classes differ.
     """
     dumped = load_dump(path, world)
     text = str(dumped.attributes["env_cfg"])

@@ -123,7 +123,7 @@ def read_record(folder: Path, defaults: Settings | None = None) -> Record:
     kept = _read_settings(folder / KEPT_DEFAULTS, faults)
     told = "the task at the start of the run" if kept else ""
     if not kept and defaults:
-        told = "the present task, because the run stored no defaults"
+        told = "the current task, because the run stored no defaults"
     error_file = folder / "error.txt"
     return Record(
         folder=folder,

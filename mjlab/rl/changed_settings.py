@@ -34,7 +34,7 @@ class SettingChange:
     """Value in the checkpoint's configuration, as JSON; None if there is none."""
 
     after: Any
-    """Value in the present configuration, as JSON; None if there is none."""
+    """Value in the current configuration, as JSON; None if there is none."""
 
 
 def find_changes(
@@ -44,7 +44,7 @@ def find_changes(
 
     Args:
         saved: Configuration in the checkpoint, as JSON. Empty if it has none.
-        present: Present configuration, as JSON.
+        present: Current configuration, as JSON.
         chosen: Paths that the user typed. They are included even if the configuration
             has the same value, because training can have changed it.
     """
@@ -179,7 +179,7 @@ def apply_to_worlds(
     Args:
         changes: The changed settings.
         state: The saved state.
-        env: The worlds, built from the present configuration.
+        env: The worlds, built from the current configuration.
 
     Returns:
         A description by path of each setting that replaced saved state.

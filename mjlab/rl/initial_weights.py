@@ -60,9 +60,9 @@ def take_weights(
 
     Observations match if a group has a term of the same name and shape, actions if they
     have the same target. Weights of other observations start at zero, and their
-    normalisation at the current observations. The sample count of the normalisation is
-    that of one iteration. The noise of an action is copied with it. Optimiser, progress
-    and hooks start new.
+    normalisation statistics at the current observations. The sample count of the
+    normalisation is copied. The noise of an action is copied with it. Optimiser,
+    progress and hooks are not copied.
 
     Args:
         place: A checkpoint, or a run folder, of which the newest one is used.

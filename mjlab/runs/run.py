@@ -173,7 +173,7 @@ class Run:
 
         Args:
             task: Configurations of a task that is not installed.
-            accept_changes: Use the present task where terms or classes differ.
+            accept_changes: Use the current task where terms or classes differ.
         """
         where = str(self.path / "config.json")
         text = self._config_text()
@@ -191,7 +191,7 @@ class Run:
             raise SettingsFileError(f"{file} is not valid text: {error}.") from error
 
     def saved_config(self, digest: str) -> str:
-        """Return the text of the run's present or an earlier configuration.
+        """Return the text of the run's current or an earlier configuration.
 
         Args:
             digest: Its SHA-256, as stored in a checkpoint.
@@ -334,7 +334,7 @@ def make_folder(parent: Path, now: datetime.datetime, name: str) -> Path:
 
 
 def _git(folder: Path) -> dict[str, Any]:
-    """Return commit and uncommitted changes of our source and of the user's."""
+    """Return commit and uncommitted changes of this package and of the user's code."""
     found: dict[str, Any] = {}
     for place in (Path(__file__).parent, Path.cwd()):
         repository = git_state(place)

@@ -80,7 +80,7 @@ def read_task(
         text: The text.
         where: Name of the file, for errors.
         task: The task's configurations by name. None builds the installed task.
-        accept_changes: Use the present task where terms or classes differ.
+        accept_changes: Use the current task where terms or classes differ.
 
     Raises:
         UnknownNameError: If the task is not installed.
@@ -126,7 +126,7 @@ def _check_source(
     if file is None or entry.file.sha256 != file.sha256:
         raise SettingsFileError(
             f"{entry.file.name} differs from the file that {where} was saved with "
-            "(SHA-256). Pass --accept-changes to use the present file."
+            "(SHA-256). Pass --accept-changes to use the current file."
         )
 
 

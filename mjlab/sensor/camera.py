@@ -95,7 +95,7 @@ class CameraSensorCfg(SensorCfg):
             camera.fovy = self.fovy
 
     def bind(self, context: SensorContext) -> "CameraSensor":
-        """Make the sensor."""
+        """Create the sensor."""
         sensor = CameraSensor(self, context)
         context.sim.add_sense_pass(sensor)
         return sensor

@@ -131,7 +131,7 @@ class ContactSensorCfg(SensorCfg):
                 sensor.refname = secondary
 
     def bind(self, context: SensorContext) -> "ContactSensor":
-        """Make the sensor."""
+        """Create the sensor."""
         return ContactSensor(self, context)
 
     def part(self, model: mujoco.MjModel) -> ContactPart:

@@ -85,7 +85,7 @@ class AirTime:
 
     def reset(self, mask: torch.Tensor) -> None:
         """Clear the phases of the worlds of `mask`, shape (num_envs,)."""
-        fill_where(self._memory, mask, 0)  # Whose bits are those of 0.0.
+        fill_where(self._memory, mask, 0)  # Integer 0 has the bits of 0.0.
 
     def state(self) -> dict[str, torch.Tensor]:
         """The live tensors that change; copy into them to restore a snapshot."""
@@ -97,7 +97,7 @@ class AirTime:
 
 
 class ContactFieldError(AttributeError):
-    """A contact quantity was read that the sensor does not measure."""
+    """Error for reading a contact quantity that the sensor does not measure."""
 
 
 class _Tensor(property):
@@ -134,7 +134,7 @@ class ContactData:
         self._note_read = note_read
         self._air_time = air_time
         self._fields = {f: _column(block, part) for f, part in parts.items()}
-        # From (num_envs, length, P * S, size) to (num_envs, P * S, length, size).
+        # Transposed to (num_envs, P * S, length, size).
         self._past = (
             {}
             if past is None
@@ -180,7 +180,7 @@ class ContactData:
     def force_history(self) -> torch.Tensor | None:
         """The history of `force`, shape (num_envs, P * S, history_length, 3).
 
-        None without one, as in mjlab; `history("force")` raises then.
+        None without a history, as in mjlab, where `history("force")` raises an error.
         """
         return self._past.get("force")
 

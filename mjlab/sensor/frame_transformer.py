@@ -87,7 +87,7 @@ class FrameTransformerCfg(SensorCfg):
         return [f"{self.name}_{name}_{quantity}" for name in self.target_frame_names]
 
     def bind(self, context: SensorContext) -> "FrameTransformer":
-        """Make the sensor."""
+        """Create the sensor."""
         return FrameTransformer(self, context)
 
 

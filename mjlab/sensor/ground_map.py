@@ -41,7 +41,7 @@ class GroundMap:
     def __init__(
         self, model: mujoco.MjModel, geoms: list[int], poses: mujoco.MjData
     ) -> None:
-        """Build the map. `of` checks first that the geoms allow one."""
+        """Build the map of geoms that `of` has checked."""
         self.bodies = frozenset(int(model.geom_bodyid[geom]) for geom in geoms)
         """Bodies of the ground geoms."""
         shown = [geom for geom in geoms if is_visible(model, geom)]
@@ -234,7 +234,7 @@ def _stands_still(model: mujoco.MjModel, body: int) -> bool:
 def _is_level(model: mujoco.MjModel, poses: mujoco.MjData, geom: int) -> bool:
     kind = int(model.geom_type[geom])
     if kind == _PLANE and len(set(model.geom_size[geom, :2] > 0.0)) > 1:
-        return False  # Infinite along one axis only.
+        return False  # The plane is infinite along one axis only.
     is_known = kind in (_PLANE, _FIELD, _BOX)
     return is_known and float(poses.geom_xmat[geom, 8]) > 1.0 - 1e-12
 

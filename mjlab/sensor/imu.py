@@ -42,7 +42,7 @@ class ImuCfg(SensorCfg):
             MujocoSensorCfg(name=name, sensor_type=kind, obj=site).edit_spec(spec)
 
     def bind(self, context: SensorContext) -> "Imu":
-        """Make the sensor."""
+        """Create the sensor."""
         return Imu(self, context)
 
 

@@ -12,7 +12,7 @@ _TYPES = ("force", "torque")
 
 
 class JointWrenchSensorCfg(SensorCfg):
-    """Force and torque between bodies and their parents, as a 6-axis sensor has them.
+    """Force and torque between bodies and parents, as a 6-axis sensor measures them.
 
     The wrench acts on the child at the anchor of its first joint, or at the origin of a
     body without joints, in the axes of the child.
@@ -35,7 +35,7 @@ class JointWrenchSensorCfg(SensorCfg):
                 MujocoSensorCfg(name=part, sensor_type=kind, obj=site).edit_spec(spec)
 
     def bind(self, context: SensorContext) -> "JointWrenchSensor":
-        """Make the sensor."""
+        """Create the sensor."""
         return JointWrenchSensor(self, context)
 
     def parts(self, model: mujoco.MjModel, kind: str) -> list[str]:

@@ -28,7 +28,7 @@ class PatternCfg(Config, ABC):
 
     def check(self, spec: mujoco.MjSpec) -> None:
         """Raise if a setting is out of range, or names nothing in the scene."""
-        del spec  # Only a pattern that names an element needs it.
+        del spec  # Needed only by patterns that refer to a camera of the scene.
         self.rays()
 
     def in_model(self, model: mujoco.MjModel) -> "PatternCfg":
@@ -231,7 +231,7 @@ class LidarPatternCfg(PatternCfg):
 
 
 def _centered(length: float, resolution: float) -> np.ndarray:
-    # The small number keeps 1.6 / 0.1 = 15.999... at 16 intervals.
+    # The small number is for rounding errors: 1.6 / 0.1 = 15.999... is 16.
     intervals = int(length / resolution + 1e-9)
     return (np.arange(intervals + 1) - intervals / 2.0) * resolution
 

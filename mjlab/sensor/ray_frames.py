@@ -11,7 +11,7 @@ from mjlab.names import suggest
 from mjlab.sensor.objects import ObjRef, SensorError, object_id, require_object
 from mjlab.sim import Simulation
 
-# For each type of frame: its position, its matrix, and the body it is fixed to.
+# Fields by type of frame: its position, its matrix, and its body.
 _FIELDS: dict[str, tuple[str, str, str | None]] = {
     "body": ("xpos", "xmat", None),
     "xbody": ("xpos", "xmat", None),
@@ -26,7 +26,7 @@ _POSITION, _MATRIX, _OWNER = range(3)
 _HORIZONTAL = ((0, 3, 3, 0), (4, 1, 1, 4))
 _SIGNS = ((1.0, 1.0, -1.0, 1.0), (1.0, -1.0, 1.0, 1.0))
 _VERTICAL = 1e-3
-"""Horizontal length of the x axis below which it defines no heading."""
+"""Minimum horizontal length of the x axis that defines a heading."""
 
 
 def check_frames(sensor: str, frames: tuple[ObjRef, ...], spec: mujoco.MjSpec) -> None:
@@ -53,7 +53,7 @@ def bodies_of(frames: Sequence[ObjRef], model: mujoco.MjModel) -> list[int]:
 
 
 class _Gather:
-    """Copies a field of several frames, in one operation per run of equal types."""
+    """Copies a field of frames; consecutive frames of one type are copied together."""
 
     def __init__(
         self,

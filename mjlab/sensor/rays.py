@@ -54,7 +54,7 @@ class RayCastSensorCfg(SensorCfg):
 
     include_geom_groups: tuple[int, ...] | None = (0, 1, 2)
     """Geom groups that rays can hit; None means all groups. Exclude visual meshes: on
-    the native engine they cost twenty times the rest."""
+    the native engine they take twenty times as long as all other geoms."""
 
     def edit_spec(self, spec: mujoco.MjSpec) -> None:
         """Check the settings, and that the frames exist. Nothing is added."""
@@ -76,7 +76,7 @@ class RayCastSensorCfg(SensorCfg):
         return dataclasses.replace(self, pattern=self.pattern.in_model(model))
 
     def bind(self, context: SensorContext) -> "RayCastSensor":
-        """Make the sensor."""
+        """Create the sensor."""
         return RayCastSensor(self, context)
 
     def local_rays(self) -> tuple[np.ndarray, np.ndarray]:

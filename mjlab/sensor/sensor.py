@@ -79,7 +79,7 @@ class SensorContext:
 
 
 class SensorCfg(Config, ABC):
-    """Declares a sensor of the scene."""
+    """Base class of sensor configurations."""
 
     name: str
     """Name of the sensor in the scene."""

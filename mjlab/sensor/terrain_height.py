@@ -60,7 +60,7 @@ class TerrainHeightSensorCfg(SensorCfg):
             raise SensorError(f"{where}: the rays of its pattern have to point down.")
 
     def bind(self, context: SensorContext) -> "TerrainHeightSensor":
-        """Make the sensor."""
+        """Create the sensor."""
         sensor = TerrainHeightSensor(self, context)
         context.sim.add_sense_pass(sensor)
         return sensor
@@ -103,7 +103,7 @@ class TerrainHeightSensor(Sensor, SensePass):
         """Allocate rays and heights."""
         self.name = cfg.name
         self.rays = RayCastSensor(cfg.ray_cfg, context)
-        """The rays themselves, for drawing."""
+        """Ray caster, for debug visualisation."""
         self._reduction = cfg.reduction
         self._start_height = cfg.start_height
         self._max_distance = cfg.max_distance
@@ -125,7 +125,7 @@ class TerrainHeightSensor(Sensor, SensePass):
         return self._data
 
     def finish(self) -> None:
-        """Turn distances into heights."""
+        """Compute heights from the distances of the rays."""
         rays = self.rays.data
         self._hit.copy_(rays.hit.view_as(self._hit))
         # A ray that starts inside the ground leaves it through a face whose normal

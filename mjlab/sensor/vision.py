@@ -23,7 +23,7 @@ NEAR = 0.01
 
 
 class VisionError(ValueError):
-    """Sensor settings that cannot be rendered, or no OpenGL to render with."""
+    """Error for sensor settings that cannot be rendered, or for missing OpenGL."""
 
 
 DrawCamera = Callable[[torch.Tensor], None]

@@ -20,7 +20,7 @@ from mjlab.sim import SensePass, Simulation
 
 
 class _Arrays(Protocol):
-    """MuJoCo Warp's arrays of an engine. A later `expand` replaces the model's."""
+    """Arrays of the Warp engine. `expand` replaces those of the model."""
 
     @property
     def wp_model(self) -> mjw.Model: ...
@@ -129,7 +129,7 @@ class _Tree(SensePass):
                 use_precomputed_rays=False,
                 render_skybox=any(view.use_textures for view in views),
             )
-            # Built on Warp's own stream, used on torch's.
+            # The BVH was built on Warp's own stream, and is used on torch's.
             wp.synchronize_device()
 
     def launch(self) -> None:

@@ -41,7 +41,7 @@ SHOWN = 5
 
 
 class TaskChangedError(SettingsFileError):
-    """Saved settings whose terms or classes differ from the present task."""
+    """Saved settings whose terms or classes differ from the current task."""
 
     def __init__(self, differences: Sequence[str]) -> None:
         """Take one sentence per difference, with the path and both values."""
@@ -51,7 +51,7 @@ class TaskChangedError(SettingsFileError):
             self.listed += f" And {len(differences) - SHOWN} more."
         super().__init__(
             f"The task has changed since this was saved. {self.listed} Pass "
-            "--accept-changes to use the present task."
+            "--accept-changes to use the current task."
         )
 
 
@@ -111,14 +111,14 @@ def build(
     """Return a task's configurations with saved leaf values.
 
     Args:
-        task: Configurations of the present task by name. The saved "agent" can have a
+        task: Configurations of the current task by name. The saved "agent" can have a
             different class, such as `CloningAgentCfg`.
         saved: Settings from a file.
-        accept_changes: Use the present task where terms or classes differ, instead of
+        accept_changes: Use the current task where terms or classes differ, instead of
             raising.
 
     Raises:
-        TaskChangedError: If terms or classes differ from the present task.
+        TaskChangedError: If terms or classes differ from the current task.
         SettingsFileError: If a leaf has the wrong type.
     """
     reader = _Reader(saved)
@@ -231,7 +231,7 @@ class _Reader:
         """Return a part of the task with its saved leaf values.
 
         Args:
-            part: The part of the present task.
+            part: The part of the current task.
             path: Its dotted path.
         """
         is_empty = self._saved.values.get(path) == {} and _has_parts(part)
@@ -260,7 +260,7 @@ class _Reader:
         # A missing record is listed without its fields.
         tops = [p for p in gone if p.rpartition(".")[0] not in gone]
         return [
-            f"{_printable(path)}: in the file, but not in the present task."
+            f"{_printable(path)}: in the file, but not in the current task."
             for path in sorted(tops)
         ]
 
@@ -306,7 +306,7 @@ class _Reader:
             raise SettingsFileError(f"{path} cannot be {name}: {error}") from error
 
     def _differ(self, path: str, saved: str, now: str) -> None:
-        said = f"{path}: {saved} in the file, {now} in the present task."
+        said = f"{path}: {saved} in the file, {now} in the current task."
         self.differences[path] = said
 
 

@@ -108,7 +108,7 @@ class AttachedModel:
             for field in fields if rows[0].size else ():
                 a, b = _array(self.file, field), _array(self.scene, field)
                 if not num and len(a) != len(self.names[kind]):
-                    continue  # Edges and other derived elements.
+                    continue  # Edges and other derived elements are not compared.
                 a, b = a[here], b[there]
                 if field.endswith(_NUMBERS) or a.tobytes() != b.tobytes():
                     yield from self._differing(kind, field, a, b, rows[2])

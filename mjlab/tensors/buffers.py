@@ -170,7 +170,7 @@ class DelayBuffer:
 
     @property
     def lags(self) -> torch.Tensor:
-        """Present lag of each world, in steps, shape (num_envs,), int64."""
+        """Current lag of each world, in steps, shape (num_envs,), int64."""
         return self._lags if self._per_world else self._lags[:1].expand_as(self._lags)
 
     def append_and_read(

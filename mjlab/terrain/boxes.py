@@ -369,7 +369,7 @@ class RandomSpreadCfg(SubTerrainCfg):
         """Return boxes outside the platform, on a floor at height 0."""
         blocks = []
         for _ in range(max(1, int(self.num_boxes * (0.5 + 0.5 * difficulty)))):
-            # All drawn, so that the position of a box does not depend on the others.
+            # Drawn for all boxes, so that a position does not depend on other boxes.
             ranges = (self.box_width_range, self.box_length_range)
             half_x, half_y = (rng.uniform(*bounds) / 2 for bounds in ranges)
             top = rng.uniform(*self.box_height_range) * (0.2 + 0.8 * difficulty)

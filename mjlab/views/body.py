@@ -171,7 +171,7 @@ class BodyView(TouchingView):
     def write_velocity(self, mask: torch.Tensor, velocity: torch.Tensor) -> None:
         """Set linear and angular velocities, world axes, (..., 6).
 
-        Only floating root bodies accept velocities. The write uses the present
+        Only floating root bodies accept velocities. The write uses the current
         orientation, so write the pose first.
         """
         owners = self._placed()

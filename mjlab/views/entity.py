@@ -135,7 +135,7 @@ class EntityView(TouchingView):
     def write_root_velocity(self, mask: torch.Tensor, velocity: torch.Tensor) -> None:
         """Set linear and angular root velocities, world axes, (..., 6).
 
-        The write uses the present orientation, so write the pose first.
+        The write uses the current orientation, so write the pose first.
         """
         check_floating(self.members)
         for member, entity in enumerate(self.members):

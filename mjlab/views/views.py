@@ -143,7 +143,7 @@ class SceneViews:
     def contact_force_now(
         self, first: Touching | str, second: Touching | str | None = None
     ) -> torch.Tensor:
-        """Return the present force of `second` on `first`, world frame, N, (..., 3).
+        """Return the current force of `second` on `first`, world frame, N, (..., 3).
 
         No declaration is needed. Meant for inspection between steps; see
         `PresentForces`.

@@ -52,7 +52,7 @@ def wrist_observations(
 
 
 class LiftYamDepthCfg(LiftYamTaughtCfg):
-    """Imitate the script, which knows the cube's pose, from depth images."""
+    """Lift a cube from depth images, by imitating a script that knows its pose."""
 
     scene = wrist_scene(eye("depth", farthest=FARTHEST, camera=BY_WRIST))
     observations = wrist_observations(depth=depth(FARTHEST))
@@ -60,7 +60,7 @@ class LiftYamDepthCfg(LiftYamTaughtCfg):
 
 
 class LiftYamRgbCfg(LiftYamTaughtCfg):
-    """Imitate the script from colour images, with random lamp and cube."""
+    """Lift a cube from colour images, with a random lamp and cube, by imitation."""
 
     scene = wrist_scene(eye("rgb", camera=BY_WRIST))
     observations = wrist_observations(rgb=colors())

@@ -39,7 +39,7 @@ def ik_actions() -> dict[str, ActionTermCfg | None]:
 
 
 class LiftYamIKCfg(LiftYamCfg):
-    """The same task with gripper actions: displacement, and open or close."""
+    """Lift a cube; actions displace the gripper, and open or close it."""
 
     episode_length_s = 8.0
     actions = ik_actions()

@@ -146,7 +146,7 @@ def pick_scene() -> SceneCfg:
 
 
 def pick_events() -> dict[str, EventTermCfg | None]:
-    """Return random lanes, colours, fingertips and camera pose."""
+    """Return the randomisation of lanes, colours, fingertip friction and camera."""
     cubes = {"object_names": CUBES}
     lanes = {"x": (0.2, 0.4), "y": (-0.24, 0.24), "height": OBJECT_HALF + 0.005}
     return {

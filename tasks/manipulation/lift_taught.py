@@ -14,6 +14,6 @@ def taught_observations() -> dict[str, ObservationGroupCfg | None]:
 
 
 class LiftYamTaughtCfg(LiftYamCfg):
-    """The same task with a teacher: the script labels the states of the policy."""
+    """Lift a cube, taught by a script that labels the states the policy visits."""
 
     observations = taught_observations()

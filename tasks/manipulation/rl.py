@@ -84,8 +84,8 @@ def taught_rl() -> DistillationAgentCfg:
 def seeing_student() -> SpatialCnnModelCfg:
     """Return a spatial-softmax CNN for small images.
 
-    The outputs of the first layers are small, so the softmax has a low temperature;
-    with a temperature of 1 it stays blurred for hundreds of updates.
+    The outputs of the convolutions are small at first, so the softmax needs a low
+    temperature; with 1 it stays nearly uniform for hundreds of updates.
     """
     return SpatialCnnModelCfg(
         hidden_dims=(256, 128, 64),

@@ -95,7 +95,7 @@ class ScriptMove(NamedTuple):
 
 
 class LiftScript:
-    """Computes the present motion in all worlds from their true state."""
+    """Computes the current motion in all worlds from their true state."""
 
     def __init__(self, env: ManagedEnv, gain: float) -> None:
         """Create the controller.
@@ -120,7 +120,7 @@ class LiftScript:
         self._outward, self._downward = self._tilts.sin(), self._tilts.cos()
 
     def advance(self) -> ScriptMove:
-        """Return the present motion."""
+        """Return the current motion."""
         pos, quat = self.hand.pos_w, self.hand.quat_w
         self._find_stage(pos, quat)
         target, turned = self._targets(pos, quat)
@@ -216,7 +216,7 @@ class ScriptedPolicy:
         """The controller, with the stage of each world."""
 
     def __call__(self, observations: Any, /) -> torch.Tensor:
-        """Return the present action, shape (num_envs, 7)."""
+        """Return the current action, shape (num_envs, 7)."""
         motion = self.script.advance()
         base = self.script.robot.data.root_quat_w
         move = quat_rotate_inverse(base, motion.away) / POSITION_SCALE

@@ -49,18 +49,18 @@ def eye(
 
 
 def depth(farthest: float) -> ObservationTermCfg:
-    """Return a depth image, white at `farthest`, m."""
+    """Return the observation of a depth image, white at `farthest`, m."""
     seen = {"sensor_name": EYE, "cutoff": farthest, "as_bytes": True}
     return ObservationTermCfg(func=camera_depth, params=seen)
 
 
 def colors() -> ObservationTermCfg:
-    """Return a colour image."""
+    """Return the observation of a colour image."""
     return ObservationTermCfg(func=camera_bytes, params={"sensor_name": EYE})
 
 
 def mask(entity: str) -> ObservationTermCfg:
-    """Return a mask, white at an entity."""
+    """Return the observation of a mask image, white at an entity."""
     seen = {"sensor_name": EYE, "asset_cfg": SceneEntityCfg(entity), "as_bytes": True}
     return ObservationTermCfg(func=camera_mask, params=seen)
 
@@ -93,8 +93,8 @@ def seeing(
 def wrist_variety() -> dict[str, EventTermCfg | None]:
     """Return the randomisation of the camera's mounting pose.
 
-    The errors are those of a calibrated camera: a degree is half a centimetre at the
-    cube.
+    The ranges are the errors of a calibrated camera. One degree is an
+    error of half a centimetre at the cube.
     """
     draws: dict[str, tuple[type, Range]] = {
         "camera_pos": (mdp.randomize.cam_pos, (-0.002, 0.002)),

@@ -67,7 +67,7 @@ def commands(robot: Robot, clips: tuple[Path, ...]) -> dict[str, CommandTermCfg]
 
 
 def observations(*, state_estimation: bool = True) -> dict[str, ObservationGroupCfg]:
-    """Return the actor's observations, and exact ones with bodies for the critic.
+    """Return noisy observations for the actor; exact ones, with bodies, for the critic.
 
     Args:
         state_estimation: Include position and linear velocity, which most robots cannot

@@ -57,8 +57,8 @@ G1_LOCO = Task(
     rl=g1_loco_rl,
     on_cpu=OnCpu(num_envs=FLAT_WORLDS_ON_CPU, rl=g1_loco_rl),
     summary=(
-        "Unitree G1 follows velocity commands while it is punched and its arms are "
-        "moved by others."
+        "Unitree G1 follows velocity commands despite random punches and random arm "
+        "motion."
     ),
 )
 GO1 = Task(

@@ -1,4 +1,4 @@
-"""Arms that follow targets of their own, as a teleoperator would move them."""
+"""Random position targets of the arms, similar to those of a teleoperator."""
 
 import re
 from collections.abc import Mapping
@@ -91,8 +91,8 @@ class move_arms(ManagerTermBase):
             mask: The worlds, shape (num_envs,), bool.
             ranges: Ranges of the left arm's targets by pattern of joints, rad.
             step: Standard deviation of the step from goal to goal, rad.
-            goal_s: Time from goal to goal.
-            start_s: Time to the first goal of an episode.
+            goal_s: Time from goal to goal, s.
+            start_s: Time to the first goal of an episode, s.
             mirrored: Share of episodes with mirrored arms.
             flipped_joints: Pattern of joints whose mirror image has the opposite sign.
             asset_cfg: Joints of both arms.

@@ -1,4 +1,4 @@
-"""Rewards for feet under the capture point: where a push drives the robot, it steps."""
+"""Rewards for a foot near the capture point, where a pushed robot has to step."""
 
 from collections.abc import Mapping
 

@@ -15,8 +15,8 @@ class TwistCommandCfg(mdp.UniformVelocityCommandCfg):
     """
 
     standing_speed: float = 0.05
-    """Maximum speed of a standing command. A negative speed makes all commands moving:
-    a clocked gait then steps in place at zero command."""
+    """Maximum speed of a standing command. With a negative value no command is a
+    standing one, so a clocked gait steps in place at zero command."""
 
     def bind(self, name: str, env: Env) -> CommandTerm:
         """Create the term for one environment."""

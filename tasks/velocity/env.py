@@ -17,7 +17,7 @@ from mjlab.terrain import TerrainGeneratorCfg
 
 
 def outcomes() -> dict[str, OutcomeTermCfg]:
-    """Return success, tracking the commands until the time limit, and failure.
+    """Return the outcomes: success if commands are tracked until the time limit.
 
     Errors are averages of instantaneous errors over the episode. They include pushes,
     body sway and the response to new commands: a rollout of the shipped Go1 in 64

@@ -1,4 +1,4 @@
-"""Sensor of the present height of feet above the ground."""
+"""Sensor of the height of feet above the ground."""
 
 import torch
 
@@ -20,7 +20,7 @@ class FootHeightSensorCfg(RayCastSensorCfg):
     """Measures the height of sites above the ground below them, with one ray each.
 
     The ground below a foot is the facet hit by its last ray, extended as a plane to the
-    foot's present position. Rays are cast when observations are computed, after
+    current position of the foot. Rays are cast when observations are computed, after
     rewards. In rewards, too, the height is that of the present foot position; only the
     facet can be one step old.
     """

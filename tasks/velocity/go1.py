@@ -96,7 +96,8 @@ def go1_events() -> dict[str, EventTermCfg]:
 def go1_simulation(*, rough: bool = True) -> SimulationCfg:
     """Return elliptic cones with stiff friction, which prevent creep of standing feet.
 
-    With elliptic cones, a sparse Jacobian reduces the time of a fallen Go1 to 0.75.
+    With elliptic cones, a sparse Jacobian reduces the step time of a fallen Go1 to
+    0.75.
     """
     sim = grounds.simulation(rough=rough, nconmax=48, njmax=400 if rough else 200)
     sim.mujoco.cone = "elliptic"

@@ -47,7 +47,7 @@ def go1_flat_observations() -> dict[str, ObservationGroupCfg]:
 
 
 def go1_flat_rewards() -> dict[str, RewardTermCfg]:
-    """Return the rewards of flat ground, with contacts of a trot for air time.
+    """Return the rewards of flat ground, with trot contacts instead of air time.
 
     Linear velocity has a wide kernel for large errors and a narrow one for small ones.
     Yaw rate has its own kernel, because roll and pitch rates of a trot exceed commanded

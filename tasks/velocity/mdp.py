@@ -217,7 +217,7 @@ def ground_normal(env: ManagedEnv, *names: str) -> torch.Tensor:
     offsets = (places - mean).mul_(counts)
     x, y = offsets[..., 0:1], offsets[..., 1:2]
     normal = torch.linalg.cross((x * offsets).sum(dim=1), (y * offsets).sum(dim=1))
-    # Only relevant if all sums are zero.
+    # The normal must not be zero if all sums are zero.
     normal[:, 2].add_(1e-6)
     return normalize(normal)
 
@@ -225,8 +225,8 @@ def ground_normal(env: ManagedEnv, *names: str) -> torch.Tensor:
 class variable_posture(ManagerTermBase):
     """Closeness of joints to the default pose, 0 to 1.
 
-    exp of the negative mean square of deviation over width. The width depends on the
-    commanded speed: below the first of `speeds` the robot stands, from the second on it
+    The reward is exp(-mean((deviation / width)²)). The width depends on the commanded
+    speed: below the first of `speeds` the robot stands, from the second on it
     runs (m/s plus rad/s), and between them it walks.
     """
 
@@ -324,7 +324,7 @@ def feet_clearance(
 class feet_swing_height(ManagerTermBase):
     """Squared error of the peak height of a landing foot, relative to a target.
 
-    Half of the target height has a cost of 0.25, as has 1.5 times the height.
+    A peak at 0.5 or 1.5 times the target has a cost of 0.25.
     """
 
     def __init__(self, cfg: TermCfg, env: ManagedEnv) -> None:

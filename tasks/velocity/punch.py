@@ -18,13 +18,13 @@ Range = tuple[float, float]
 
 
 class Levels(NamedTuple):
-    """Rules of the level, a fraction of the full force in each world."""
+    """Parameters of the level, the fraction of the full force in a world."""
 
     start: float
     """Level at the start of training."""
 
     rise: float
-    """Increase per punch after which the robot stood until the next one."""
+    """Increase per punch that the robot withstands until the next one."""
 
     fall: float
     """Decrease per fall."""
@@ -96,7 +96,7 @@ class punch_bodies(ManagerTermBase):
                 world axis.
             duration_s: Duration of a punch, rounded to whole steps.
             cooldown_s: Time from the end of a punch to the next one.
-            levels: Rules of the level, by the fields of `Levels`.
+            levels: Parameters of the level, by the fields of `Levels`.
             asset_cfg: The bodies.
             stream: Name of the random stream; the event manager sets one.
         """

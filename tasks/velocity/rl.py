@@ -10,7 +10,7 @@ from mjlab.tasks.velocity.symmetry import (
 HIDDEN_DIMS = (512, 256, 128)
 
 HIDDEN_DIMS_ON_CPU = (256, 128, 64)
-"""With these sizes the learner takes a third of an iteration, with those above half."""
+"""The learner takes a third of an iteration; with `HIDDEN_DIMS` it takes half."""
 
 
 def velocity_rl(
@@ -103,7 +103,7 @@ def mirrored_rl_on_cpu(
 
 
 FLAT_WORLDS_ON_CPU = 256
-"""Batches of 6,144 steps: with a clock, less exploration is needed to find a gait.
+"""256 worlds, batches of 6,144 steps: with a clock, little exploration finds a gait.
 Without a clock 512 worlds were needed, and without equivariant networks 2,048
 (docs/decisions/0027)."""
 
@@ -128,7 +128,7 @@ def g1_flat_rl_on_cpu() -> PpoAgentCfg:
 
 
 ROUGH_WORLDS_ON_CPU = 256
-"""Batches of 12,288 steps, for policies that already walk on flat ground."""
+"""256 worlds, batches of 12,288 steps, for policies that walk on flat ground."""
 
 
 def rough_rl_on_cpu(

@@ -15,8 +15,8 @@ class TargetCommandCfg(TwistCommandCfg):
     """Velocity command that also leads to targets.
 
     A target is a place and a heading. The velocity is proportional to the error and
-    clamped to `ranges`; it is zero where the place is reached, and the yaw rate where
-    the heading is. This is the law of `mjlab exam`.
+    clamped to `ranges`. The linear velocity is zero once the place is reached, the yaw
+    rate once the heading is. This is the law of `mjlab exam`.
     """
 
     rel_target_envs: float = 1.0
@@ -24,8 +24,8 @@ class TargetCommandCfg(TwistCommandCfg):
     (`rel_standing_envs`, ...) divide the rest."""
 
     radius: float = 0.75
-    """Radius of the disc of targets, m. A target is as far from the robot as two random
-    points of the disc are from each other."""
+    """Radius of the disc of targets, m. A target is as far from the robot as one random
+    point of the disc from another."""
 
     gain: float = 1.5
     """Gain from distance to velocity and from heading error to yaw rate, 1/s."""

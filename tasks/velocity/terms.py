@@ -40,7 +40,7 @@ _STEPS_PER_ITERATION = 24
 
 
 def observations(robot: Robot, *, rough: bool) -> dict[str, ObservationGroupCfg]:
-    """Return the actor's observations, and exact ones with feet for the critic.
+    """Return noisy observations for the actor; exact ones, with feet, for the critic.
 
     Args:
         robot: The robot.

@@ -224,7 +224,7 @@ class TiltedGridCfg(SubTerrainCfg):
     """Width of the flat square in the centre, m, above 0."""
 
     border_width: float = 0.25
-    """Width of the flat border, m, at least 0, but at least one vertex."""
+    """Width of the flat border, m, at least 0. The outermost cells are always flat."""
 
     def check(self, path: str, size: Size) -> None:
         """Raise if a field is out of range for a tile of this size."""

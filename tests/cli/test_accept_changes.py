@@ -54,10 +54,10 @@ def test_a_run_of_a_task_that_has_changed_is_opened_on_demand(
     assert run_program(main, [str(older), *options]) == 2
     (line,) = capsys.readouterr().err.splitlines()
     assert (
-        f"{FUNCTION}: rough_reward in the file, smooth_reward in the present task"
+        f"{FUNCTION}: rough_reward in the file, smooth_reward in the current task"
         in line
     )
-    assert line.endswith("Pass --accept-changes to use the present task.")
+    assert line.endswith("Pass --accept-changes to use the current task.")
     assert run_program(main, [str(older), *options, "--accept-changes"]) == 0
 
 
@@ -86,7 +86,7 @@ def test_a_run_of_a_task_that_has_changed_is_resumed_on_demand(
         assert run_program(train.main, line) == 2
         said = capsys.readouterr().err
         assert (
-            "mine.func: is_alive in the file, action_rate_l2 in the present task."
+            "mine.func: is_alive in the file, action_rate_l2 in the current task."
             in said
         )
         assert run_program(train.main, [*line, "--accept-changes"]) == 0

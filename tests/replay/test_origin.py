@@ -108,7 +108,7 @@ def test_an_unreadable_configuration_suggests_passing_the_task(
     path = record_by_terms(tmp_path, rewards=rewards)
     with Recording(path) as recording, pytest.raises(UsageError) as error:
         script.find_config(recording, script.ReplayOptions())
-    assert "env.rewards.own: in the file, but not in the present task." in str(
+    assert "env.rewards.own: in the file, but not in the current task." in str(
         error.value
     )
     assert str(error.value).endswith(

@@ -497,7 +497,7 @@ def test_a_run_with_default_settings_and_one_without_defaults_are_distinguished(
     assert "defaults of the task are unknown" in page_of(folder).text
     text = page_of(folder, defaults=flat_settings(**CONFIG)).text
     assert "No changes." in text
-    assert "the present task" in text
+    assert "the current task" in text
 
 
 def test_tables_of_evaluations_are_shown(tmp_path):
@@ -715,7 +715,7 @@ def test_the_script_compares_an_older_run_with_the_task_of_today(tmp_path, capsy
     script.main([str(folder)])
     assert "report.html" in capsys.readouterr().out
     page = Page(folder.joinpath("report.html").read_text("utf-8"))
-    assert "the present task" in page.text
+    assert "the current task" in page.text
     kept = json.loads((folder / "config.json").read_text())["values"]
     num_envs, default = kept["env.scene.num_envs"], CartpoleBalanceCfg().scene.num_envs
     if num_envs != default:

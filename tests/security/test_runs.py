@@ -91,7 +91,7 @@ def test_a_run_adds_no_recorder_to_its_task(run: Path, victim: Path) -> None:
     configs = {"env": recording_cfg(), "agent": agent_cfg(1)}
     text = settings_text(TASK, read_out(configs))
     (run / "config.json").write_text(text)
-    said = r"env\.recorders\.actions: in the file, but not in the present task\."
+    said = r"env\.recorders\.actions: in the file, but not in the current task\."
     with pytest.raises(SettingsFileError, match=said):
         Run(run).configs()
     assert Run(run).configs(accept_changes=True)["env"].recorders == {}

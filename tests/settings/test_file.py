@@ -135,7 +135,7 @@ def test_an_agent_of_another_class_is_restored_with_its_class() -> None:
     assert read_task(text, "a run")["agent"] == agent
     data = json.loads(text)
     data["names"]["agent"] = "CartpoleBalanceCfg"
-    said = "agent: CartpoleBalanceCfg in the file, CartpoleAgentCfg in the present task"
+    said = "agent: CartpoleBalanceCfg in the file, CartpoleAgentCfg in the current task"
     with pytest.raises(SettingsFileError, match=said):
         read_task(json.dumps(data), "a run")
 
@@ -158,12 +158,12 @@ def renamed(cfg: CartpoleBalanceCfg) -> None:
 
 
 CHANGES: dict[Any, str] = {
-    without_smooth: f"{SMOOTH}: in the file, but not in the present task.",
+    without_smooth: f"{SMOOTH}: in the file, but not in the current task.",
     with_alive: (
-        "env.rewards.alive: nothing in the file, RewardTermCfg in the present task"
+        "env.rewards.alive: nothing in the file, RewardTermCfg in the current task"
     ),
     renamed: (
-        f"{SMOOTH}.func: smooth_reward in the file, joint_acc_l2 in the present task."
+        f"{SMOOTH}.func: smooth_reward in the file, joint_acc_l2 in the current task."
     ),
 }
 
@@ -232,8 +232,8 @@ def test_a_file_with_other_configurations_than_a_task_has_is_refused() -> None:
         ("x.terms.a", 1, "x.terms.a is 1 (int); it has to be InnerCfg or None."),
         ("x.colour", {"$enum": "BLUE"}, "x.colour: 'BLUE'"),
         ("x.anything", {"$oops": 1}, "x.anything has the unknown tag '$oops'."),
-        ("x.nme", 1, "x.nme: in the file, but not in the present task."),
-        ("x.n\nme", 1, r"'x.n\nme': in the file, but not in the present task."),
+        ("x.nme", 1, "x.nme: in the file, but not in the current task."),
+        ("x.n\nme", 1, r"'x.n\nme': in the file, but not in the current task."),
     ],
 )
 def test_a_mistake_in_a_file_is_named_by_its_path(

@@ -88,7 +88,7 @@ class Noting(cst.CSTTransformer):
         found = self._comments.pop()
         if not found:
             return updated_node
-        # `elif` has no lines above it of its own.
+        # LibCST stores no leading lines for `elif`.
         self._comments.append(found)
         return self._with_comments(updated_node)
 

@@ -69,7 +69,7 @@ class Fields(Resolving):
         updated: cst.SimpleStatementLine,
         node: cst.Assign | cst.AnnAssign,
     ) -> Any:
-        """Return what replaces the assignment to a field, None if it stays."""
+        """Return the replacement of an assignment to a field, None to keep it."""
         target = node.targets[0].target if isinstance(node, cst.Assign) else node.target
         if not isinstance(target, cst.Attribute):
             return None
@@ -104,7 +104,7 @@ class Fields(Resolving):
     def _with_fields(
         self, original: cst.Call, updated: cst.Call, owners: list[str]
     ) -> cst.Call:
-        """Return a call with our fields of a class."""
+        """Return a call of a class with the fields that it has here."""
         made: dict[str, list[str]] = {}
         args = []
         for old, arg in zip(original.args, updated.args, strict=True):
@@ -150,7 +150,7 @@ class Fields(Resolving):
         return arg.with_changes(value=cst.parse_expression(texts[0]))
 
     def _of_dict(self, original: cst.Call, updated: cst.Call) -> cst.Call:
-        """Return `dict(...)` of arguments of one class, with our fields."""
+        """Return `dict(...)` of arguments of a class, with its fields here."""
         names = [arg.keyword.value for arg in original.args if arg.keyword]
         for dotted in self._imports.values():
             owners = self._owners(dotted)
@@ -161,7 +161,7 @@ class Fields(Resolving):
         return updated
 
     def _with_params(self, original: cst.Call, updated: cst.Call) -> cst.Call:
-        """Return the configuration of a term with our parameters of its function."""
+        """Return a term configuration with the parameters of the function here."""
         given = {a.keyword.value: a for a in original.args if a.keyword is not None}
         if "func" not in given or "params" not in given:
             return updated

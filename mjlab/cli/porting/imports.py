@@ -129,7 +129,7 @@ class Imports(Resolving):
         return name in self._sources.defined(module)
 
     def _relative(self, module: str) -> str:
-        """Return an own module relative to this file's package."""
+        """Return the relative name of a ported module, from this file's package."""
         here = self._source.package.split(".")
         there = module.split(".")
         shared = 0
@@ -242,7 +242,7 @@ def _as(name: str, alias: str | None) -> str:
 
 
 def _short(theirs: str, ours: str) -> str:
-    """Return the local name: ours, unless it says too little by itself."""
+    """Return the local name: the name here, or the old one if that is ambiguous."""
     return theirs if ours in ("ACTION_SCALE",) else ours
 
 

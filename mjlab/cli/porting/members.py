@@ -70,7 +70,7 @@ class Members(Fields):
                 self._decide(original_node.attr, f".{name}", row.note)
                 return updated_node
             self._note(original_node.attr, f".{name}", row.ours, row.note)
-            # A key with owners replaces those too, unless the variable has the name.
+            # A key "owner.name" replaces the owner too, except for a variable `owner`.
             value, new = updated_node.value, row.ours
             has_owner = "." in key and key[0].islower()
             if has_owner and isinstance(value, cst.Attribute):
@@ -86,7 +86,7 @@ class Members(Fields):
         return self._field_read(original_node, updated_node)
 
     def _is_unknown(self, use: str) -> bool:
-        """Return True for a name of a module of theirs that has no row."""
+        """Return True for a name of the other project that the table lacks."""
         first, _, name = use.partition(".")
         dotted = f"{self._imports[first]}.{name}"
         is_name = first in self._modules and "." not in name
@@ -107,7 +107,7 @@ class Members(Fields):
         alias = self._modules.get(first, {}).get(package)
         if alias is not None:
             new = f"{alias}.{last}"
-        elif package == "mjlab.mdp":  # An own module shows it.
+        elif package == "mjlab.mdp":  # The task's own `mdp` exports it.
             new = f"{use.rpartition('.')[0]}.{last}"
             if new == use and not row.differs:
                 return updated

@@ -1,4 +1,4 @@
-"""What names, variables and modules of a file stand for in the other project."""
+"""Resolution of a file's names, variables and modules to the other project."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ _FIELD_TYPES = {
 
 
 class Resolving(Noting):
-    """Transformer that knows what the names of its file stand for."""
+    """Transformer that resolves the names of its file to the other project."""
 
     def __init__(self, source: ForeignFile, sources: ForeignFiles) -> None:
         super().__init__()
@@ -129,14 +129,14 @@ class Resolving(Noting):
         return next((project for project in found if project), MJLAB)
 
     def _owners(self, dotted: str) -> list[str]:
-        """Return our class for one of theirs and the bases that have rows."""
+        """Return our counterpart of a class, and its bases in the table."""
         module, _, name = dotted.rpartition(".")
         row = self._sources.row(module, name) if module else None
         if row is None:
             return []
         ours = row.ours.rpartition(".")[2]
         bases = [base for ending, base in _BASES.items() if name.endswith(ending)]
-        # A function's rows are under its name.
+        # The table lists a function under its own name.
         return [_OF_RSL_RL.get(name, ours), *bases]
 
     def _typed(self, node: cst.BaseExpression) -> str:
@@ -149,7 +149,7 @@ class Resolving(Noting):
         return _FIELD_TYPES[self._project.roots[0]].get(node.attr.value, "")
 
     def _dotted_of(self, func: cst.BaseExpression) -> str:
-        """Return the dotted name in their project of what is called."""
+        """Return the dotted name of a called function in the other project."""
         use = get_full_name_for_node(func) or ""
         first, _, rest = use.partition(".")
         dotted = self._imports.get(first)
@@ -163,7 +163,7 @@ class Resolving(Noting):
         self._needed.setdefault(package, set()).add((name, name))
 
     def _drop(self, node: cst.CSTNode) -> None:
-        """Note that the names in a node are used less."""
+        """Decrease the use counts of the names in a node."""
         found = ReadNames()
         node.visit(found)
         self._dropped |= found.names

@@ -115,7 +115,7 @@ class ForeignFiles:
         return None
 
     def defined(self, module: str) -> set[str]:
-        """Return the names that an own module or package defines or shows."""
+        """Return the names that a ported module or package defines or exports."""
         if module not in self._defined:
             self._defined[module] = set()  # Modules can import each other.
             source = self.modules.get(module)

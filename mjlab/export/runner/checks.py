@@ -11,8 +11,8 @@ from mjlab.export.runner.policy import Arrays, ContractError, checked
 DEGREE = math.pi / 180.0
 """One degree, in radians."""
 APART = 0.3
-"""Tolerance between two readings of a joint, beyond timing differences, rad; a tenth of
-it in m.
+"""Tolerance between two readings of a joint, beyond timing differences: rad for hinges,
+a tenth of the number in m for slides.
 """
 LEAN = 20.0
 """Tolerance between two readings of the root's tilt, degrees."""
@@ -24,7 +24,7 @@ class JointLimits:
     """Joints of the contract, and their limits."""
 
     def __init__(self, entity: dict[str, Any], margin: float) -> None:
-        """Store a contract's robot, and a margin beyond limits, rad; a tenth in m."""
+        """Store a robot, and a margin beyond limits: rad, or a tenth of it in m."""
         self.names: list[str] = [joint["name"] for joint in entity["joints"]]
         """Names of the joints, in the contract's order."""
         self.units: list[str] = [joint["unit"] for joint in entity["joints"]]
@@ -35,7 +35,7 @@ class JointLimits:
         self._margin = margin
 
     def way(self, place: int, of_hinge: float) -> float:
-        """Return a distance in the joint's unit: rad, or a tenth of it in m."""
+        """Return a tolerance in the joint's unit: rad, or a tenth of it in m."""
         return of_hinge if self.units[place] == "rad" else 0.1 * of_hinge
 
     def fault(self, what: str, positions: dict[int, float]) -> str | None:
@@ -68,7 +68,7 @@ class ReadingChecks:
     """Checks of the readings of each control period."""
 
     def __init__(self, contract: dict[str, Any], margin: float = 0.1) -> None:
-        """Store a contract, and a margin beyond joint limits, rad; a tenth in m."""
+        """Store a contract, and a margin beyond limits: rad, or a tenth of it in m."""
         self._robot = contract["robot"]
         robot = contract["entities"][self._robot]
         self._limits = JointLimits(robot, margin)

@@ -23,7 +23,7 @@ class CommandSource:
         self.known = {c["name"]: c for c in contract["commands"]}
         """Commands of the contract, by name."""
         self.values = {n: np.array(c["start"], float) for n, c in self.known.items()}
-        """What is commanded."""
+        """Current command values, by name."""
 
     def set(self, name: str, values: Any) -> None:
         """Set a command, within the range of training."""
@@ -85,10 +85,7 @@ class GamepadSource(CommandSource):
     """Commands from sticks: left for velocity, right for yaw; any button stops."""
 
     AXES = (1, 0, 3)
-    """Codes of the axes for the command's elements:
-
-    left stick's y and x, right stick's x.
-    """
+    """Axis codes by element of the command: left stick y and x, right stick x."""
     KEYS, STICKS, BUTTON = 1, 3, 0x130
     """Event types of buttons and axes, and a button of every gamepad."""
 

@@ -56,7 +56,7 @@ class Safety:
 
         Args:
             policy: The policy, whose contract has the joint limits.
-            margin: Margin of a joint beyond its limit, rad; a tenth of it in m.
+            margin: Margin beyond joint limits: rad, or a tenth of it in m.
             tilt: Angle from upright that counts as a fall, degrees.
             periods: Maximum time between two steps, in control periods.
             late: Maximum age of a command, s.
@@ -72,9 +72,6 @@ class Safety:
 
         Raises:
             ContractError: If readings do not have the contract's shapes.
-
-        Raises:
-            ContractError: For readings that do not have the contract's shapes.
         """
         now = robot.now()
         since, self._last = now - self._last, now
@@ -147,7 +144,7 @@ class _Periods:
         self._first: dict[str, Any] = {}
 
     def begin(self) -> None:
-        """Raise if the robot has other gains than the contract."""
+        """Raise if the gains of the robot differ from the contract."""
         gains = refuse_gains(self._policy.entity, self._robot)
         checksum = self._policy.contract["checksum"]
         self._first = {"policy": checksum, "gains": gains}

@@ -73,7 +73,7 @@ def pack(content: bytes) -> str:
 
 
 def encode(content: bytes) -> str:
-    """Encode an ONNX model as metadata text; weights hardly compress."""
+    """Encode an ONNX model as metadata text, uncompressed."""
     return base64.b64encode(content).decode()
 
 

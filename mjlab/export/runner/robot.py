@@ -66,7 +66,7 @@ class RobotInterface(ABC):
 
 
 class MujocoRobot(RobotInterface):
-    """Robot in MuJoCo C, stepped with plain MuJoCo."""
+    """Robot simulated with plain MuJoCo."""
 
     def __init__(self, policy: ContractPolicy, model: str | Path | None = None) -> None:
         """Load the scene of the file, or a model: a file, or MJCF text."""
@@ -107,7 +107,7 @@ class MujocoRobot(RobotInterface):
             for actuator in self.entity["actuators"]
             if actuator["law"] == PD
         }
-        """Servos whose effort is computed here, by target."""
+        """Servos with a control law that MuJoCo does not compute, by target."""
         self.reaches = {
             term["output"]: Reach(self, term)
             for term in self.contract["actions"]
@@ -244,7 +244,7 @@ class MujocoRobot(RobotInterface):
     def gains(self) -> Gains:
         found: Gains = {}
         for actuator in self.entity["actuators"]:
-            # Servos computed here use the gains of the contract.
+            # A `Servo` uses the gains of the contract.
             if actuator["commands"] != ["position"] or actuator["law"] is not None:
                 continue
             index = self.find("actuator", actuator["actuator"])
@@ -312,11 +312,13 @@ class MujocoRobot(RobotInterface):
             found, frame = np.zeros(6), self.mj.mjtObj.mjOBJ_XBODY
             self.mj.mj_objectVelocity(self.model, data, frame, index, found, 1)
             return found[3:] if kind == "root_lin_vel_b" else found[:3]
-        raise ContractError(f"This runner cannot measure {kind!r}: export it again.")
+        raise ContractError(
+            f"This runner cannot measure {kind!r}: export the policy again."
+        )
 
 
 class Servo:
-    """Motor whose effort is computed by a control law here."""
+    """Motor with a control law that MuJoCo does not compute."""
 
     def __init__(self, robot: MujocoRobot, actuator: dict[str, Any]) -> None:
         name = actuator["target"]

@@ -10,10 +10,10 @@ import numpy as np
 from mjlab.export.runner.policy import Arrays
 
 Row = dict[str, Any]
-"""Line:
+"""Line of a log, with time, damped, commands, measured and targets.
 
-time, damped, commands, measured and targets; the runner adds joint_pos, upright and
-last_action, and in the first line policy and gains.
+The runner adds joint_pos, upright and last_action, and in the first line policy and
+gains.
 """
 Found = tuple[int, str]
 """Line number, from 1, and its fault."""
@@ -45,7 +45,7 @@ def active(rows: list[Row]) -> list[Row]:
 
 
 def shaped(entries: list[dict[str, Any]], given: dict[str, Any]) -> Arrays:
-    """Return logged numbers in the shapes of the contract; lists may be flat."""
+    """Return logged numbers in the shapes of the contract; nested or flat."""
     shapes = {entry["name"]: tuple(entry["shape"]) for entry in entries}
     found = {}
     for name, values in given.items():

@@ -89,7 +89,7 @@ def _first(found: Iterator[Found]) -> list[Found]:
 
 
 def _header(policy: ContractPolicy, rows: list[Row]) -> Iterator[Found]:
-    """Yield another policy, or other gains, in the first line."""
+    """Yield a different policy, or different gains, in the first line."""
     wanted = policy.contract["checksum"]
     logged = rows[0].get("policy", wanted)
     if logged != wanted:

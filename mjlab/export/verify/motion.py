@@ -19,12 +19,12 @@ _ROUNDS = 2
 """Number of iterations; contacts are nonlinear."""
 
 _LEAST = 1e-3
-"""Fraction of a change whose effect counts as none."""
+"""Maximum effect of a target, relative to its change, that counts as none."""
 
 _ROUGH, _MOST = 0.05, 0.75
-"""Maximum remaining error of a reason, and minimum fraction of numbers that agree:
+"""Maximum remaining error of a reason, and minimum fraction of numbers that agree.
 
-at effort limits, targets have no effect.
+The fraction is below 1 because targets have no effect at effort limits.
 """
 
 
@@ -45,7 +45,7 @@ def wanted_targets(
         wanted = sent.copy()
         rows = range(1, min(len(sent) - 1, 1 + _STEPS))
         robot.start(record["qpos"][0], record["qvel"][0])
-        # Repeated, so that late effects belong to the same targets.
+        # Two steps with the same targets, so that delayed targets are the same too.
         _reached(robot, record, 1, term, sent[1], places)
         reached = _reached(robot, record, 1, term, sent[1], places)
         nudged = _reached(robot, record, 1, term, sent[1] + _NUDGE, places)

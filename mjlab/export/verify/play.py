@@ -23,10 +23,9 @@ EARLY = 20
 """Closed-loop steps that must agree: later, contacts amplify rounding errors."""
 
 ANSWERED, MEASURED, MOVED, LOOPED = 1e-5, 1e-4, 1e-4, 1e-4
-"""Tolerances:
+"""Tolerances of outputs, measurements, joints after a step, and joints in closed loop.
 
-outputs and measurements (relative for values above 1), joints after a control step from
-a recorded state, and joints in closed loop.
+The first two are relative for values above 1. A step starts from a recorded state.
 """
 
 
@@ -36,7 +35,7 @@ CONTACTS = 0.03
 
 @dataclass
 class Verdict:
-    """What was found."""
+    """Differences between a file or robot and the recorded steps."""
 
     departures: list[str] = field(default_factory=list)
     """Differing quantities, with the first step, the size and the reason."""
@@ -110,7 +109,7 @@ def _loaded(
 
 
 def _turns(qpos: np.ndarray) -> np.ndarray:
-    """Return orientations of a root with the first free joint, (steps, 3, 3)."""
+    """Return the orientations of the first free joint, shape (steps, 3, 3)."""
     turns = np.zeros((len(qpos), 9))
     for turn, quat in zip(turns, qpos[:, 3:7].astype(float), strict=True):
         mujoco.mju_quat2Mat(turn, quat)
@@ -118,7 +117,7 @@ def _turns(qpos: np.ndarray) -> np.ndarray:
 
 
 def _answers(policy: ContractPolicy, record: Arrays, verdict: Verdict) -> None:
-    """Compare what the file answers to what was recorded with what was answered."""
+    """Compare recorded outputs with those of the file for the recorded inputs."""
     rows = [answers for _, answers in fed(policy)]
     outputs = {o["name"]: o for o in policy.contract["outputs"]}
     names = [name for name in outputs if f"output {name}" in record]
@@ -213,7 +212,7 @@ def _motion(
         rows.append(robot.data.qpos[places].copy())
     names = [joint["name"] for joint in policy.entity["joints"]]
     away = np.abs(np.array(rows) - record["qpos"][1:, places])
-    # Rounding changes single contacts, which is not a wrong convention.
+    # Rounding errors change a few contacts; these steps do not count.
     largest = np.quantile(away, 1.0 - CONTACTS, axis=0)
     verdict.largest["a control step"] = float(largest.max())
     if largest.max() <= MOVED:
@@ -292,7 +291,7 @@ def _default_of(
     return np.array([known[name] for name in names])
 
 
-# What is said.
+# Messages.
 
 
 def _named(elements: list[str] | None, values: np.ndarray) -> list[str]:
@@ -312,7 +311,7 @@ def _departs(
 def _note(
     verdict: Verdict, name: str, found: np.ndarray, expected: np.ndarray, most: float
 ) -> tuple[int, float] | None:
-    """Note the largest departure; return where it begins, if it is too large."""
+    """Store the largest difference; return first step and size if above `most`."""
     away = _departs(found, expected, -1.0)
     verdict.largest[name] = 0.0 if away is None else away[1]
     return _departs(found, expected, most)

@@ -73,7 +73,7 @@ class Departure:
 
     @property
     def wrong(self) -> list[int]:
-        """Columns that depart."""
+        """Columns that differ."""
         pairs = zip(self.found.T, self.expected.T, strict=True)
         return [i for i, (one, other) in enumerate(pairs) if not self.same(one, other)]
 
@@ -141,7 +141,7 @@ def _order(d: Departure) -> str | None:
 
 
 def _distance(d: Departure, expected: int, found: int) -> float:
-    """Return the mean distance of two columns: several can be alike in a gait."""
+    """Return the mean distance of two columns; in a gait several are similar."""
     return float(np.abs(d.found[:, found] - d.expected[:, expected]).mean())
 
 
@@ -230,7 +230,7 @@ _REASONS: tuple[Callable[[Departure], str | None], ...] = (
 
 
 def _frames(d: Departure) -> Iterator[str]:
-    """Yield frames in which three numbers can be by mistake."""
+    """Yield wrong frames in which three numbers agree with the expected ones."""
     if d.turns is not None:
         turned = np.einsum("tij,tj->ti", d.turns, d.expected)
         if d.explains(d.found, turned):

@@ -176,7 +176,8 @@ def _turned_gyro(readings: _Readings, dt: float) -> str | None:
     middle, change = (up[1:] + up[:-1]) / 2.0, np.diff(up, axis=0) / dt
 
     def error(turn: np.ndarray) -> float:
-        # What stands still in the world turns the other way in the robot's axes.
+        # A vector fixed in the world rotates in the opposite direction in the robot's
+        # axes.
         return float(((change - np.cross(middle, gyro @ turn.T)) ** 2).sum())
 
     before, moved = error(np.eye(3)), float((change**2).sum())

@@ -69,7 +69,7 @@ def over_limit(policy: ContractPolicy, sent: list[Row]) -> Iterator[Found]:
 def _moving(
     entry: dict[str, Any], values: np.ndarray, speeds: dict[str, np.ndarray]
 ) -> tuple[np.ndarray, str]:
-    """Return where each number must change, shape (lines, n), and why."""
+    """Return a mask of numbers that must change, (lines, n), and the reason."""
     moves = np.zeros(values.shape, bool)
     if entry["measured"]["kind"] == "joint_pos":
         for place, joint in enumerate(entry["elements"]):

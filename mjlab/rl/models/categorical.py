@@ -5,7 +5,7 @@ from rsl_rl.modules.distribution import Distribution
 
 
 class CategoricalDistribution(Distribution):
-    """One of `output_dim` actions, as a one-hot row."""
+    """Categorical distribution of `output_dim` actions; samples are one-hot rows."""
 
     def __init__(self, output_dim: int) -> None:
         super().__init__(output_dim)

@@ -96,7 +96,7 @@ class BetaCfg(DistributionCfg):
 
 
 class CategoricalCfg(DistributionCfg):
-    """One of several actions, each with its own probability."""
+    """Categorical distribution over several discrete actions."""
 
     class_name = "mjlab.rl.models.categorical:CategoricalDistribution"
 

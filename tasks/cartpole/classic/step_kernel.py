@@ -1,10 +1,10 @@
-# The bodies of kernels are in Warp's language, which only looks like Python's.
+# Kernel bodies are in Warp's language, which has Python syntax.
 # pyright: reportInvalidTypeForm=false, reportCallIssue=false, reportOperatorIssue=false
 # pyright: reportArgumentType=false, reportAssignmentType=false, reportIndexIssue=false
 # pyright: reportGeneralTypeIssues=false
 """Classic cartpole as one kernel: step, termination, reset and random initial states.
 
-Imports Warp, so it is imported only when such worlds are created.
+Imports Warp, so it is imported only when `KernelCartpoles` is created.
 """
 
 import gc
@@ -23,7 +23,7 @@ from mjlab.tasks.cartpole.classic.worlds import WorldTensors
 from mjlab.warp_stream import current_warp_stream, warp_stream
 
 wp.init()
-# A fused multiply-add rounds once, torch rounds twice.
+# Without fused multiply-add, which rounds once where torch rounds twice.
 wp.set_module_options({"enable_backward": False, "fuse_fp": False, "fast_math": False})
 
 _PUSH = wp.constant(wp.float32(eq.PUSH))

@@ -30,7 +30,7 @@ class WorldTensors:
         """Position, velocity, angle, angular velocity, shape (num_envs, 4); also the
         observation."""
         self.steps = torch.zeros(num, dtype=torch.int32, device=device)
-        """Steps of the present episode, shape (num_envs,)."""
+        """Steps of the current episode, shape (num_envs,)."""
         self.reward = torch.zeros(num, device=device)
         """Reward of the last step, shape (num_envs,)."""
         self.terminated = torch.zeros(num, **bools)
@@ -66,7 +66,6 @@ class ClassicWorlds:
         """Seed of each world, and its counter, which counts its episodes."""
         self.memory = WorldTensors(cfg, self.device)
         self.everyone = torch.ones(cfg.num_envs, dtype=torch.bool, device=self.device)
-        # Shared checks, in addition to those of the implementation.
         self._resets: When = "never"
 
     # Interface.
@@ -123,7 +122,7 @@ class ClassicWorlds:
         if actions.shape != (self.num_envs,) or actions.dtype != torch.int64:
             raise ClassicCartpoleError(
                 f"actions have shape {tuple(actions.shape)} and type {actions.dtype}; "
-                f"they have to have shape ({self.num_envs},) and type torch.int64."
+                f"they need shape ({self.num_envs},) and type torch.int64."
             )
         if self._resets == "never":
             self._step(actions)
@@ -197,8 +196,8 @@ class ClassicWorlds:
     def _checked_mask(self, mask: torch.Tensor) -> torch.Tensor:
         if mask.shape != (self.num_envs,) or mask.dtype != torch.bool:
             raise ClassicCartpoleError(
-                f"mask has shape {tuple(mask.shape)} and type {mask.dtype}; it has to "
-                f"have shape ({self.num_envs},) and type torch.bool."
+                f"mask has shape {tuple(mask.shape)} and type {mask.dtype}; it needs "
+                f"shape ({self.num_envs},) and type torch.bool."
             )
         return mask
 
