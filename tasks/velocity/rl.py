@@ -121,7 +121,7 @@ def g1_flat_rl_on_cpu() -> PpoAgentCfg:
     """Return settings with which a G1 walks after 4 million steps."""
     return mirrored_rl_on_cpu(
         G1EquivariantModelCfg,
-        max_iterations=710,
+        max_iterations=700,
         entropy_coef=0.001,
         tied_critic=False,
     )
