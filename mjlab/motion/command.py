@@ -44,7 +44,7 @@ _REFERENCE_SCALE, _ROBOT_SCALE = 0.08, 0.12
 """Length of the axes of bodies, m."""
 
 
-class MotionVizCfg(Config):
+class VizCfg(Config):
     """Drawing of the reference in viewers and videos."""
 
     mode: Literal["ghost", "frames"] = "ghost"
@@ -63,7 +63,7 @@ class MotionCommandCfg(CommandTermCfg):
     end, the termination `motion_ends` ends the episode.
     """
 
-    VizCfg = MotionVizCfg
+    VizCfg = VizCfg
 
     resampling_time_range = (math.inf, math.inf)
 

@@ -44,7 +44,7 @@ Color = tuple[float, float, float, float]
 """Red, green, blue and opacity, each from 0 to 1."""
 
 
-class RayVizCfg(Config):
+class VizCfg(Config):
     """Drawing of rays."""
 
     hit_color: Color = (0.0, 1.0, 0.0, 0.8)
@@ -75,7 +75,7 @@ class RayVizCfg(Config):
 class RayCastSensorCfg(SensorCfg):
     """Casts a pattern of rays from one or several frames."""
 
-    VizCfg = RayVizCfg
+    VizCfg = VizCfg
 
     frame: ObjRef | tuple[ObjRef, ...]
     """Bodies, sites, geoms or cameras that the pattern is fixed to."""

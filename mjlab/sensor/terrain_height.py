@@ -9,7 +9,7 @@ import torch
 from mjlab.names import suggest
 from mjlab.sensor.objects import ObjRef, SensorError
 from mjlab.sensor.patterns import GridPatternCfg, PatternCfg
-from mjlab.sensor.rays import RayCastSensor, RayCastSensorCfg, RayVizCfg
+from mjlab.sensor.rays import RayCastSensor, RayCastSensorCfg, VizCfg
 from mjlab.sensor.sensor import Sensor, SensorCfg, SensorContext
 from mjlab.sim import SensePass
 
@@ -44,7 +44,7 @@ class TerrainHeightSensorCfg(SensorCfg):
     include_geom_groups: tuple[int, ...] | None = (0, 1, 2)
     """Geom groups that count as terrain; None means all groups."""
 
-    VizCfg = RayVizCfg
+    VizCfg = VizCfg
 
     debug_vis: bool = False
     """Draw the hits in viewers and videos."""

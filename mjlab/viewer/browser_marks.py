@@ -40,6 +40,7 @@ class BrowserMarks:
             switch.on_update(lambda _: on_change())
         self._arrows: viser.ArrowsHandle | None = None
         self._shapes: dict[_Form, viser.BatchedMeshHandle] = {}
+        self._labels: list[viser.LabelHandle] = []
 
     def update(self, env: ManagerBasedRlEnv, world: int, offset: np.ndarray) -> Marks:
         """Show the present overlays of a world, and return them.
@@ -59,6 +60,7 @@ class BrowserMarks:
         with self._server.atomic():
             self._show_arrows(marks.arrows[world], offset)
             self._show_shapes(marks.shapes[world], offset, env.sim.mj_model)
+            self._show_labels(marks, world, offset)
         return marks
 
     def _show_arrows(self, arrows: Sequence[Arrow], offset: np.ndarray) -> None:
@@ -113,6 +115,19 @@ class BrowserMarks:
                 lod="off",
                 cast_shadow=False,
             )
+
+    def _show_labels(self, marks: Marks, world: int, offset: np.ndarray) -> None:
+        labels = [(arrow.text, arrow.start) for arrow in marks.arrows[world]]
+        labels += [(shape.text, shape.center) for shape in marks.shapes[world]]
+        labels = [(text, place + offset) for text, place in labels if text]
+        while len(self._labels) < len(labels):
+            name = f"/marks/label_{len(self._labels)}"
+            self._labels.append(self._server.scene.add_label(name, ""))
+        for index, handle in enumerate(self._labels):
+            handle.visible = index < len(labels)
+            if handle.visible:
+                handle.text, place = labels[index]
+                handle.position = tuple(place.tolist())
 
 
 class _Form(NamedTuple):
