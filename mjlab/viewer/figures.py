@@ -13,7 +13,7 @@ HISTORY = 300
 _COLUMNS = 3
 """Maximum number of columns of figures."""
 
-_WIDTH, _NARROWEST = 0.2, 200
+_WIDTH, _NARROWEST = 0.2, 220
 """Width of a figure, as a fraction of the window's, and its minimum in pixels."""
 
 _HEIGHT = 75
@@ -66,7 +66,7 @@ class TermFigures:
         times = self._step_dt * np.arange(1 - number, 1)
         curves = np.stack(self._values, axis=1)
         for name, figure, curve in zip(self._names, self._figures, curves, strict=True):
-            figure.title = f"{name} {curve[-1]:+.3g}"
+            figure.title = f"{name} {curve[-1]:+.2g}"
             figure.linepnt[0] = number
             figure.linedata[0, : 2 * number] = np.stack((times, curve), axis=1).ravel()
             low, high = float(curve.min()), float(curve.max())
