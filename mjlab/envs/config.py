@@ -23,7 +23,7 @@ from mjlab.mdp.events import reset_scene_to_default
 from mjlab.names import suggest
 from mjlab.random.seeds import check_seed
 from mjlab.recording.config import RecordingCfg
-from mjlab.scene import SceneCfg
+from mjlab.scene import OriginType, SceneCfg
 from mjlab.settings import Config
 from mjlab.settings.bounds import at_least, between, check_bounds
 from mjlab.sim import SimulationCfg, check_num_envs
@@ -33,7 +33,13 @@ ModeName = Literal["auto", "fused", "segmented", "eager"]
 
 
 class ViewerCfg(Config):
-    """Camera of viewers and videos."""
+    """Camera of viewers and videos, and what they draw."""
+
+    OriginType = OriginType
+    """Frames that a camera can follow."""
+
+    origin_type: OriginType = OriginType.AUTO
+    """Frame that the camera follows."""
 
     width: int = 1280
     """Width of a frame, in pixels."""
@@ -56,14 +62,33 @@ class ViewerCfg(Config):
     lookat: tuple[float, float, float] = (0.0, 0.0, 0.0)
     """Point that the camera looks at, in metres, if it follows no entity."""
 
+    fovy: Annotated[float | None, between(1.0, 179.0)] = None
+    """Vertical field of view, in degrees. None uses that of the model."""
+
     entity: str | None = None
-    """Entity that the camera follows."""
+    """Entity that the camera follows. None selects it by `origin_type`."""
 
     body: str | None = None
     """Body of that entity that the camera follows. None uses its root."""
 
     world: int = 0
     """World that is shown first."""
+
+    max_extra_envs: Annotated[int, at_least(0)] = 2
+    """Number of neighbouring worlds drawn beside the shown one, in videos of one world
+    and in MuJoCo's window."""
+
+    enable_shadows: bool = True
+    """Draw shadows."""
+
+    enable_reflections: bool = True
+    """Draw reflections of materials with `reflectance`, except in a browser."""
+
+    geom_group: tuple[int, int, int, int, int, int] = (1, 1, 1, 0, 0, 0)
+    """Geom groups that are drawn: 1 shows a group, 0 hides it."""
+
+    site_group: tuple[int, int, int, int, int, int] = (1, 1, 1, 0, 0, 0)
+    """Site groups that are drawn: 1 shows a group, 0 hides it."""
 
 
 class ManagerBasedRlEnvCfg(Config):

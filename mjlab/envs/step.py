@@ -69,7 +69,10 @@ class StepProgram:
 
     @phase("set_action")
     def set_action(self) -> None:
-        """Start a step with new random numbers."""
+        """Start the step of the action: advance random numbers, hold finished worlds.
+
+        The caller has copied the action to `action_manager.incoming`.
+        """
         self.env.recorder_manager.pre_step()
         self.env.rng.advance()
         if self.resets.when == "next_step":
@@ -101,7 +104,10 @@ class StepProgram:
 
     @phase("reset_done")
     def reset_done(self) -> None:
-        """Start new episodes in worlds whose reset is due before observations."""
+        """Reset worlds before observations: held-back ones, or those that just ended.
+
+        With terminal observations, worlds are reset after them, in `look`.
+        """
         resets = self.resets
         if resets.when == "next_step":
             self.write_states(resets.held_back)
@@ -139,6 +145,7 @@ class StepProgram:
     def reset(self, mask: Tensor) -> None:
         """Reset worlds after a step's terminal observation, and observe them."""
         if self.env.sim.may_branch and not bool(mask.any()):
+            # No world is reset. Recorders and curricula run in every step.
             with self.env.sim.reads.allow_late():
                 self.end_episodes(mask)
             return
@@ -163,7 +170,11 @@ class StepProgram:
 
     @phase("update_kinematics")
     def refresh(self, dt: float) -> None:
-        """Update constants, commands that write state, and derived quantities."""
+        """Update constants, commands that write state, and derived quantities.
+
+        Args:
+            dt: Duration of the step, s; 0 after a reset.
+        """
         self.env.event_manager.recompute_constants()
         self.env.command_manager.write_state(dt)
         self.env.sim.forward()
@@ -186,8 +197,8 @@ class StepProgram:
 
     def end_episodes(self, mask: Tensor) -> None:
         """Record the terminal state, advance random numbers, and run curricula."""
-        for look in self.before_resets:
-            look()
+        for record in self.before_resets:
+            record()
         self.env.rng.advance(mask)
         self.env.curriculum_manager.compute(mask)
 

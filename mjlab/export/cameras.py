@@ -1,10 +1,8 @@
 """Cameras in a contract: pose, lens and image format."""
 
-import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-import mujoco
 from torch import Tensor
 
 from mjlab import mdp
@@ -12,6 +10,7 @@ from mjlab.managers.managed_env import ManagedEnv
 from mjlab.managers.term import BoundTerm
 from mjlab.render import camera_bytes, camera_depth, camera_mask
 from mjlab.sensor import CameraSensor
+from mjlab.sensor.patterns import camera_intrinsics
 from mjlab.sensor.vision import NEAR
 
 CHANNELS: Mapping[Any, Sequence[str]] = {
@@ -32,30 +31,16 @@ def camera_facts(env: ManagedEnv, term: BoundTerm, value: Tensor) -> dict[str, A
     model = env.sim.mj_model
     camera = cfg.view(model).camera_id
     far = term.params.get("cutoff", cfg.max_distance)
-    focal, center = pinhole(model, camera, cfg.width, cfg.height)
+    fx, fy, cx, cy = camera_intrinsics(model, camera, cfg.width, cfg.height)
     return {
         "name": model.camera(camera).name,
         "body": model.body(model.cam_bodyid[camera]).name,
         "pos": model.cam_pos[camera].tolist(),
         "quat": model.cam_quat[camera].tolist(),
         "size": [cfg.width, cfg.height],
-        "focal": focal,
-        "center": center,
+        "focal": [fx, fy],
+        "center": [cx, cy],
         "clip": [NEAR, float(far)],
         "channels": list(CHANNELS[term.cfg.func]),
         "full": 255.0 if not value.is_floating_point() else 1.0,
     }
-
-
-def pinhole(
-    model: mujoco.MjModel, camera: int, width: int, height: int
-) -> tuple[list[float], list[float]]:
-    """Return focal lengths and principal point of a camera, x and y, in pixels."""
-    size = model.cam_sensorsize[camera]
-    if not size.all():
-        focal = 0.5 * height / math.tan(math.radians(model.cam_fovy[camera]) / 2)
-        return [focal, focal], [0.5 * width, 0.5 * height]
-    focal_x, focal_y, off_x, off_y = model.cam_intrinsic[camera]
-    across, up = width / size[0], height / size[1]
-    middle = [0.5 * width - off_x * across, 0.5 * height - off_y * up]
-    return [float(focal_x * across), float(focal_y * up)], [float(m) for m in middle]

@@ -16,6 +16,7 @@ from torch import Tensor
 
 from mjlab.export.control_step import OnnxState
 from mjlab.export.graph import Graph, Values, onnx_model, pruned, traced
+from mjlab.export.reader import ExportError
 from mjlab.export.runner.robot import FIELD, TARGET
 from mjlab.export.trace import Tracer
 from mjlab.managers.quantity import Units
@@ -39,6 +40,11 @@ class MuscleController:
             tracer: The environment, ready to be traced.
             term: The muscle action.
         """
+        if term.cfg.cascade:
+            raise ExportError(
+                f"Action {term.name!r} has a cascade of muscle networks, which has no "
+                "ONNX form. Use the checkpoint, or train with cascade=()."
+            )
         self._tracer, self.term = tracer, term
         self.name = f"{term.name} controller"
         """Metadata key of its model."""

@@ -14,7 +14,7 @@ from mjlab.managers import CommandTerm, CommandTermCfg, ManagedEnv
 from mjlab.managers.env import Env
 from mjlab.mdp import DrawRanges
 from mjlab.motion.clips import ClipTable, clip_weights, load_clips
-from mjlab.motion.poses import bones_between, reanchored, seen_from
+from mjlab.motion.poses import reanchored, seen_from
 from mjlab.motion.robot import MotionRobot
 from mjlab.motion.sampling import (
     AdaptiveSampling,
@@ -24,15 +24,35 @@ from mjlab.motion.sampling import (
     start_ranges,
 )
 from mjlab.names import find_name, suggest
+from mjlab.settings import Config
 from mjlab.tensors.columns import Columns
 from mjlab.tensors.masks import write_where
-from mjlab.tensors.math import quat_from_euler_xyz, quat_mul, spread
+from mjlab.tensors.math import (
+    quat_from_euler_xyz,
+    quat_mul,
+    quat_to_matrix,
+    spread,
+)
 
 T = TypeVar("T")
 Sampling = Literal["start", "uniform", "adaptive"]
 
-GHOST_COLOR = (0.25, 0.65, 0.95, 0.5)
-"""Colour of the reference in viewers."""
+_REFERENCE_AXES = ((1.0, 0.5, 0.5), (0.5, 1.0, 0.5), (0.5, 0.5, 1.0))
+"""Colours of the axes of reference bodies, lighter than those of the robot's."""
+
+_REFERENCE_SCALE, _ROBOT_SCALE = 0.08, 0.12
+"""Length of the axes of bodies, m."""
+
+
+class VizCfg(Config):
+    """Drawing of the reference in viewers and videos."""
+
+    mode: Literal["ghost", "frames"] = "ghost"
+    """Draw a transparent robot in the reference pose, or the frames of the tracked
+    bodies of reference and robot."""
+
+    ghost_color: tuple[float, float, float, float] = (0.5, 0.7, 0.5, 0.5)
+    """Red, green, blue and opacity of the ghost, each from 0 to 1."""
 
 
 class MotionCommandCfg(CommandTermCfg):
@@ -42,6 +62,8 @@ class MotionCommandCfg(CommandTermCfg):
     step, shape (num_envs, 2 * joints). The clip advances by a frame per step; at its
     end, the termination `motion_ends` ends the episode.
     """
+
+    VizCfg = VizCfg
 
     resampling_time_range = (math.inf, math.inf)
 
@@ -76,6 +98,9 @@ class MotionCommandCfg(CommandTermCfg):
 
     joint_range: Range = (0.0, 0.0)
     """Offsets of joint positions at the start, in rad, clipped to the soft limits."""
+
+    viz: VizCfg = VizCfg()
+    """Drawing of the reference, if `debug_vis` is set."""
 
     def bind(self, name: str, env: Env) -> CommandTerm:
         """Return the term of one environment."""
@@ -117,8 +142,6 @@ class MotionCommand(CommandTerm):
         )
         """The clips."""
         self._compared = len(cfg.body_names)
-        in_model = self.entity.index.bodies.ids[ids[: self._compared]].tolist()
-        self._bones = bones_between(env.sim.mj_model.body_parentid, in_model)
         self._anchor = list(wanted).index(cfg.anchor_body)
         self._anchor_id = ids[self._anchor]
         parts = [*ids[: self._compared], self._anchor_id]
@@ -165,7 +188,7 @@ class MotionCommand(CommandTerm):
             part.unflatten(1, (-1, size))
             for part, size in zip(bodies, sizes, strict=True)
         )
-        self._all_pos = all_pos
+        self._all_pos, self._all_quat = all_pos, all_quat
         chosen = slice(self._compared)
         self.body_pos_w = all_pos[:, chosen]
         """Reference positions of the tracked bodies, m, (num_envs, bodies, 3)."""
@@ -323,14 +346,44 @@ class MotionCommand(CommandTerm):
         self._ends.masked_fill_(mask, self._shortest)
 
     def debug_vis(self, visualizer: Any) -> None:
-        """Draw the reference skeleton in world coordinates."""
+        """Draw the ghost of the reference, or frames, in world coordinates."""
         for world in visualizer.worlds:
-            places = self.body_pos_w[world].cpu().numpy()
-            for place in places:
-                visualizer.add_sphere(world, place, 0.03, color=GHOST_COLOR)
-            for upper, lower in self._bones:
-                ends = (places[upper], places[lower])
-                visualizer.add_arrow(world, *ends, color=GHOST_COLOR, width=0.012)
+            if self.cfg.viz.mode == "ghost":
+                self._draw_ghost(visualizer, world)
+            else:
+                self._draw_frames(visualizer, world)
+
+    def _draw_ghost(self, visualizer: Any, world: int) -> None:
+        model, index = self._env.sim.mj_model, self.entity.index
+        assert index.free_joint_id is not None  # `MotionRobot` requires one.
+        root = model.jnt_qposadr[index.free_joint_id]
+        pose = (self._all_pos[world, self._root] + self._origin(world)).cpu().numpy()
+        qpos = model.qpos0.copy()
+        qpos[root : root + 3] = pose
+        qpos[root + 3 : root + 7] = self._all_quat[world, self._root].cpu().numpy()
+        qpos[index.joint_qpos.ids.cpu().numpy()] = self.joint_pos[world].cpu().numpy()
+        visualizer.add_ghost_mesh(
+            world,
+            qpos,
+            model,
+            geoms=index.geoms.ids.tolist(),
+            color=self.cfg.viz.ghost_color,
+        )
+
+    def _draw_frames(self, visualizer: Any, world: int) -> None:
+        robot = (self.robot_bodies("body_pos_w"), self.robot_bodies("body_quat_w"))
+        target = (self.body_pos_w + self._origin(world), self.body_quat_w)
+        looks = ((robot, _ROBOT_SCALE, {}),)
+        looks += ((target, _REFERENCE_SCALE, {"axis_colors": _REFERENCE_AXES}),)
+        for (positions, quats), scale, colors in looks:
+            axes = quat_to_matrix(quats[world]).cpu().numpy()
+            for place, matrix in zip(positions[world].cpu(), axes, strict=True):
+                visualizer.add_frame(world, place, matrix, scale=scale, **colors)
+
+    def _origin(self, world: int) -> torch.Tensor:
+        """Return where the clip's origin is in a world, m, shape (3,)."""
+        origins = self._env.scene.spawn_origins
+        return origins[world] if self._is_spread else torch.zeros_like(origins[world])
 
     def _resample(self, mask: torch.Tensor, unit: torch.Tensor) -> None:
         clip, begin = self._draw(unit[:, 0].contiguous(), unit[:, 1])

@@ -1,7 +1,5 @@
 """Transformations of poses between a reference and a robot."""
 
-from collections.abc import Sequence
-
 import torch
 
 from mjlab.tensors.math import (
@@ -49,20 +47,3 @@ def seen_from(robot: Poses, bodies: Poses, axes: torch.Tensor) -> Poses:
     turned = quat_mul(quat_conjugate(frame), bodies[1]).unsqueeze(2)
     columns = quat_rotate(turned.expand(-1, -1, 2, -1), axes)
     return from_anchor, columns.transpose(2, 3).flatten(2)
-
-
-def bones_between(parents: Sequence[int], bodies: list[int]) -> list[tuple[int, int]]:
-    """Return pairs of body indices (ancestor and descendant) to draw as bones.
-
-    Args:
-        parents: Parent of each body of the model.
-        bodies: Model ids of the bodies to connect.
-    """
-    bones: list[tuple[int, int]] = []
-    for lower, body in enumerate(bodies):
-        above = int(parents[body])
-        while above and above not in bodies:
-            above = int(parents[above])
-        if above:
-            bones.append((bodies.index(above), lower))
-    return bones

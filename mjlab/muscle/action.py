@@ -15,6 +15,7 @@ from mjlab.muscle.buffer import MuscleTupleBuffer, SharedMuscles, TupleLayout
 from mjlab.muscle.config import MuscleNetworkCfg, TorqueLawCfg
 from mjlab.muscle.coordinator import (
     BoxQp,
+    CascadeCoordinator,
     Coordinator,
     NetworkCoordinator,
     QpCoordinator,
@@ -23,7 +24,7 @@ from mjlab.muscle.coordinator import (
 from mjlab.muscle.force import direct_excitation, inverse_excitation
 from mjlab.muscle.law import clip_to_capacity, make_law
 from mjlab.muscle.map import MuscleMap, MuscleMapError
-from mjlab.muscle.network import MuscleNetwork
+from mjlab.muscle.network import MuscleCascade, MuscleNetwork
 from mjlab.muscle.state import MuscleState
 from mjlab.muscle.store import check_weights
 from mjlab.names import resolve_values, suggest
@@ -73,6 +74,16 @@ class MuscleActionCfg(ActionTermCfg):
 
     network: MuscleNetworkCfg = MuscleNetworkCfg()
     """Shape of the network."""
+
+    cascade: tuple[tuple[int, ...], ...] = ()
+    """Cascade of networks: for each network, the earlier networks whose outputs it
+    corrects, as in ((), (0,)) for two networks. Only the last network is trained. () is
+    a single network."""
+
+    cascade_weights: Callable[[Env], torch.Tensor] | None = None
+    """Function that returns the weight of each network of the cascade, shape (num_envs,
+    networks), evaluated in each environment step. None leaves the weights at 1, or as
+    written to `MuscleAction.cascade.weights`."""
 
     excitation: ExcitationKind = "direct"
     """Control of the muscles: "direct" is the target activation, "inverse" the
@@ -140,8 +151,8 @@ class MuscleAction(ActionTerm):
         """Muscles and the joints that they cross."""
         self.muscles = MuscleState(self.map, env.num_envs, device)
         """Torque map and muscle forces of the last physics step."""
-        self.network = MuscleNetwork.for_map(self.map, **vars(cfg.network)).to(device)
-        """Network in use. Its weights change in place."""
+        self.network = make_network(cfg, self.map).to(device)
+        """Network or cascade in use. Its weights change in place."""
         self.version = 0
         """Version of the weights, as given to `load_network`."""
         self.qp = BoxQp(self.muscles.torque_map)
@@ -152,7 +163,11 @@ class MuscleAction(ActionTerm):
         _check_excitation(cfg.excitation, has_dynamics=self._activations is not None)
         self._follows = self._activations is not None and cfg.excitation == "direct"
         self.buffer = MuscleTupleBuffer(
-            TupleLayout.for_map(self.map, has_activation=self._follows),
+            TupleLayout.for_map(
+                self.map,
+                is_cascaded=bool(cfg.cascade),
+                has_activation=self._follows,
+            ),
             env.num_envs,
             cfg.kept_steps,
             round(env.step_dt / env.physics_dt),
@@ -191,6 +206,8 @@ class MuscleAction(ActionTerm):
         self.activation = zeros(self.map.num_muscles)
         """The coordinator's activations in the last physics step, shape (num_envs,
         muscles), live."""
+        self.cascade: CascadeCoordinator | None = None
+        """Cascade in use, with the weights of its networks; None without one."""
         self.coordinator = self._make_coordinator()
         """Coordinator, from torques to activations."""
 
@@ -252,6 +269,8 @@ class MuscleAction(ActionTerm):
         self.aim(actions)
         self.muscles.set_constants(self._sim.model)
         self.buffer.begin(self._env.rng.draw(f"action/{self.name}/substep", ()))
+        if self.cascade is not None and self.cfg.cascade_weights is not None:
+            self.cascade.weights.copy_(self.cfg.cascade_weights(self._env))
         self.fields.begin()
         self._left = self.buffer.num_substeps
 
@@ -264,6 +283,9 @@ class MuscleAction(ActionTerm):
         excitation = self.excite()
         red = self.muscles.red
         more = {"activation": self._mujoco_act()} if self._follows else {}
+        if self.cascade is not None:
+            more["previous"] = self.cascade.previous
+            more["weight"] = self.cascade.weights[:, -1:]
         self.buffer.record(red=red, torque=self.wanted_torque, **more)
         self._sim.data.ctrl.index_copy_(1, self._actuators, excitation)
         for watch in self.watches:
@@ -329,7 +351,9 @@ class MuscleAction(ActionTerm):
     def state(self) -> dict[str, torch.Tensor]:
         """Return the live tensors that change."""
         rows = self.buffer.state_dict()
+        cascade = {} if self.cascade is None else {"weights": self.cascade.weights}
         return {
+            **cascade,
             "target": self.target,
             "wanted_torque": self.wanted_torque,
             "activation": self.activation,
@@ -360,7 +384,11 @@ class MuscleAction(ActionTerm):
         iterations = cfg.iterations or _ITERATIONS[cfg.coordinator]
         if cfg.coordinator == "qp":
             return QpCoordinator(self.qp, self.activation, iterations)
-        network = NetworkCoordinator(self.network, num_envs, block=cfg.block)
+        if isinstance(self.network, MuscleCascade):
+            network = CascadeCoordinator(self.network, num_envs, block=cfg.block)
+            self.cascade = network
+        else:
+            network = NetworkCoordinator(self.network, num_envs, block=cfg.block)
         if cfg.coordinator == "refined":
             return RefinedCoordinator(network, self.qp, iterations)
         return network
@@ -373,6 +401,28 @@ def muscle_action(env: Env, name: str = "muscles") -> MuscleAction:
         kind = type(term).__name__
         raise ValueError(f"Action {name!r} is a {kind}, not a MuscleAction.")
     return term
+
+
+def make_network(
+    cfg: MuscleActionCfg, muscle_map: MuscleMap
+) -> MuscleNetwork | MuscleCascade:
+    """Return the network or the cascade of an action, with random weights."""
+    options = vars(cfg.network)
+    if not cfg.cascade:
+        return MuscleNetwork.for_map(muscle_map, **options)
+    if cfg.coordinator == "qp" or len(cfg.cascade) == 1:
+        raise ValueError(
+            f"cascade is {cfg.cascade}, with coordinator={cfg.coordinator!r}. A "
+            "cascade has two or more networks, such as ((), (0,)), and the coordinator "
+            "'network' or 'refined'. Use cascade=() for a single network."
+        )
+    networks = [
+        MuscleNetwork.for_map(
+            muscle_map, **options | {"seed": cfg.network.seed + j}, is_cascaded=j > 0
+        )
+        for j in range(len(cfg.cascade))
+    ]
+    return MuscleCascade(networks, cfg.cascade)
 
 
 def _map_of(cfg: MuscleActionCfg, model: mujoco.MjModel) -> MuscleMap:

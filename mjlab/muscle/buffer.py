@@ -6,9 +6,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 import torch
+from torch import nn
 
 from mjlab.muscle.map import MuscleMap
-from mjlab.muscle.network import MuscleNetwork
 from mjlab.muscle.store import WeightStore
 
 
@@ -175,7 +175,7 @@ class SharedMuscles:
     Before `share` is called, all methods do nothing.
     """
 
-    def __init__(self, network: MuscleNetwork, buffer: MuscleTupleBuffer) -> None:
+    def __init__(self, network: nn.Module, buffer: MuscleTupleBuffer) -> None:
         self._network = network
         self._buffer = buffer
         self._store: WeightStore | None = None

@@ -126,11 +126,15 @@ class CascadeCoordinator:
         self._red = like.new_zeros(size, first.num_entries)
         self._torque = like.new_zeros(size, first.num_dofs)
         self._activation = like.new_zeros(size, first.num_muscles)
+        self._previous = torch.zeros_like(self._activation)
         self._weights = like.new_ones(size, len(cascade.networks))
         self._blocks = in_blocks(size, size if like.is_cuda else block)
         self._num_envs = num_envs
         self.weights = self._weights[:num_envs]
         """Weight of each network in each world, shape (num_envs, networks)."""
+        self.previous = self._previous[:num_envs]
+        """Output of the earlier networks in the last call, shape (num_envs,
+        num_muscles)."""
 
     def act(self, red: torch.Tensor, torque: torch.Tensor) -> torch.Tensor:
         """Return activations, shape (num_envs, num_muscles)."""
@@ -138,9 +142,11 @@ class CascadeCoordinator:
             self._red[: self._num_envs].copy_(red)
             self._torque[: self._num_envs].copy_(torque)
             for rows in self._blocks:
-                y = self.cascade(
+                previous, own = self.cascade.last_terms(
                     self._red[rows], self._torque[rows], self._weights[rows]
                 )
+                self._previous[rows].copy_(previous)
+                y = previous + own
                 self._activation[rows].copy_(self.cascade.activation(y))
         return self._activation[: self._num_envs]
 

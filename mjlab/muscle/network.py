@@ -138,10 +138,9 @@ class MuscleCascade(nn.Module):
         """
         super().__init__()
         self.networks = nn.ModuleList(networks)
-        self.first = networks[0]
-        """Network 0, without cascade inputs."""
         self.children_of = tuple(tuple(own) for own in children)
-        self._others = tuple(networks[1:])
+        # Tuples, so that the state dict has each network once.
+        self._firsts, self._others = tuple(networks[:1]), tuple(networks[1:])
         last = len(networks) - 1
         if len(children) != len(networks) or self.children_of[0]:
             raise ValueError(
@@ -163,6 +162,16 @@ class MuscleCascade(nn.Module):
                 f"The last network has children {self.children_of[last]}; they have "
                 f"to be all earlier networks, {tuple(range(last))}."
             )
+
+    @property
+    def first(self) -> MuscleNetwork:
+        """Network 0, without cascade inputs."""
+        return self._firsts[0]
+
+    @property
+    def last(self) -> MuscleNetwork:
+        """The network in training."""
+        return (self._firsts + self._others)[-1]
 
     def forward(
         self, red: torch.Tensor, torque: torch.Tensor, weights: torch.Tensor
@@ -205,6 +214,22 @@ def cascade_term(
 ) -> torch.Tensor:
     """Return the term that a network adds to the sum, for acting and training."""
     return weight * network(red, torque, previous, weight)
+
+
+def cascade_rows(cascade: MuscleCascade, rows: torch.Tensor) -> torch.Tensor:
+    """Return rows of the last network of a cascade, with the weight 1 of all networks.
+
+    Args:
+        cascade: The networks.
+        rows: Reduced torque map and target torque, in N m, shape (rows, num_entries +
+            num_dofs).
+    """
+    first = cascade.first
+    red, torque = rows.split([first.num_entries, first.num_dofs], dim=-1)
+    weights = rows.new_ones(len(rows), len(cascade.networks))
+    with torch.no_grad():
+        previous, _ = cascade.last_terms(red, torque, weights)
+    return torch.cat((rows, previous, weights[:, :1]), dim=-1)
 
 
 def cascade_weights(

@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import torch
+from numpy.typing import ArrayLike
 
 from mjlab.muscle.buffer import TupleLayout
 from mjlab.muscle.config import original_preset
@@ -98,6 +99,56 @@ class MuscleTuples(NamedTuple):
     map: MuscleMap
     """Muscle map, with the muscle and dof of each entry of the reduced torque map."""
 
+    @classmethod
+    def from_arrays(
+        cls,
+        tau_des: ArrayLike,
+        jta_reduced: ArrayLike,
+        jta: ArrayLike,
+        prev_out: ArrayLike | None = None,
+        weight: ArrayLike | None = None,
+    ) -> MuscleTuples:
+        """Return the rows of the arrays that the published environments return.
+
+        Args:
+            tau_des: Target active torques, in N m, shape (n, num_dofs).
+            jta_reduced: Non-zero elements of `jta`, ordered by muscle and then by dof,
+                shape (n, num_entries).
+            jta: Torque map, in N m, shape (n, num_dofs, num_muscles).
+            prev_out: Output of the earlier networks, shape (n, num_muscles), in a
+                cascade.
+            weight: Weight of the network, shape (n,), in a cascade.
+        """
+        red, dense = np.asarray(jta_reduced), np.asarray(jta)
+        muscles, dofs = np.nonzero(dense.any(axis=0).T)
+        if red.shape != (len(dense), len(muscles)) or not np.array_equal(
+            red, dense[:, dofs, muscles]
+        ):
+            raise LearnerError(
+                f"jta_reduced, shape {red.shape}, is not the non-zero elements of jta, "
+                f"shape {dense.shape}, ordered by muscle and then by dof. Pass "
+                "(tau_des, jta_reduced, jta), and prev_out and weight in a cascade."
+            )
+        _, num_dofs, num_muscles = dense.shape
+        every = tuple(range(num_dofs))
+        parts = [red, np.asarray(tau_des)]
+        if prev_out is not None and weight is not None:
+            parts += [np.asarray(prev_out), np.asarray(weight).reshape(-1, 1)]
+        return cls(
+            np.concatenate(parts, axis=1).astype(np.float32),
+            MuscleMap(
+                muscle_names=tuple(f"muscle_{i}" for i in range(num_muscles)),
+                actuator_ids=tuple(range(num_muscles)),
+                joint_names=tuple(f"dof_{i}" for i in every),
+                dof_ids=every,
+                qpos_ids=every,
+                entry_muscle=tuple(muscles.tolist()),
+                entry_dof=tuple(dofs.tolist()),
+                entry_address=tuple(range(len(muscles))),
+                entry_gear=(1.0,) * len(muscles),
+            ),
+        )
+
 
 class MuscleLearner:
     """Train a muscle network built from sizes alone, as in the published programs.
@@ -152,16 +203,16 @@ class MuscleLearner:
         self._map: MuscleMap | None = None
         self._regression: MuscleRegression | None = None
 
-    def learn(
-        self, muscle_tuples: MuscleTuples | Sequence[MuscleTuples]
-    ) -> dict[str, Any]:
+    def learn(self, muscle_tuples: MuscleTuples | Sequence[Any]) -> dict[str, Any]:
         """Fit the network; return `loss` and the other figures of `MuscleRegression`.
 
         Args:
-            muscle_tuples: Results of `get_muscle_tuples`, from one or several worlds.
+            muscle_tuples: Results of `get_muscle_tuples`, from one or several worlds:
+                `MuscleTuples`, or the arrays of `MuscleTuples.from_arrays` in a list.
         """
-        one = isinstance(muscle_tuples, MuscleTuples)
-        many = [muscle_tuples] if one else list(muscle_tuples)
+        is_one = isinstance(muscle_tuples, MuscleTuples) or self._is_row(muscle_tuples)
+        worlds: Sequence[Any] = [muscle_tuples] if is_one else muscle_tuples
+        many = [self._tuples(given) for given in worlds]
         for each in many:
             self._check(each)
         if self._regression is None:
@@ -177,11 +228,25 @@ class MuscleLearner:
         """Return copies of weights and scales on the CPU, to load into worlds."""
         return self.model.get_state_dict()
 
+    def _is_row(self, given: Sequence[Any]) -> bool:
+        """Return True for the arrays of one world, which start with the torques."""
+        first = given[0]
+        if isinstance(first, MuscleTuples):
+            return False
+        return np.shape(first[0]) == (self._layout.num_dofs,)
+
+    def _tuples(self, given: Any) -> MuscleTuples:
+        """Return the tuples of one world, in either form."""
+        if isinstance(given, list | tuple) and not isinstance(given, MuscleTuples):
+            return MuscleTuples.from_arrays(*given)
+        return given
+
     def _check(self, tuples: Any) -> None:
         if not isinstance(tuples, MuscleTuples):
             raise LearnerError(
                 f"tuples is a {type(tuples).__name__}, not MuscleTuples: pass the "
-                "return value of envs.call('get_muscle_tuples') unchanged."
+                "return value of envs.call('get_muscle_tuples') unchanged, or a list "
+                "(tau_des, jta_reduced, jta)."
             )
         found, layout = tuples.map, self._layout
         for name, given, there in (

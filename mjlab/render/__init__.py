@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from mjlab.render.offscreen import tile as tile
     from mjlab.render.overlays import Arrow as Arrow
     from mjlab.render.overlays import Marks as Marks
-    from mjlab.render.overlays import Sphere as Sphere
+    from mjlab.render.overlays import Shape as Shape
     from mjlab.render.overlays import add_contacts as add_contacts
     from mjlab.render.rays import RayRendererCfg as RayRendererCfg
     from mjlab.render.video import Video as Video

@@ -11,6 +11,7 @@ import numpy as np
 from mjlab.render.edges import smooth_edges
 from mjlab.render.gl import open_context
 from mjlab.render.ground import EndingPlanes
+from mjlab.render.neighbours import Neighbour
 from mjlab.render.overlays import Marks
 
 _MAX_GEOMS = 5_000
@@ -39,7 +40,15 @@ class Canvas:
     """
 
     def __init__(
-        self, model: mujoco.MjModel, width: int, height: int, *, haze: bool = False
+        self,
+        model: mujoco.MjModel,
+        width: int,
+        height: int,
+        *,
+        haze: bool = False,
+        option: mujoco.MjvOption | None = None,
+        shadows: bool = True,
+        reflections: bool = True,
     ) -> None:
         """Open an OpenGL context.
 
@@ -48,6 +57,9 @@ class Canvas:
             width: Width of the image, in pixels.
             height: Height of the image, in pixels.
             haze: Fade the ground into the sky, if the model has no sky.
+            option: Visible elements. None uses MuJoCo's defaults.
+            shadows: Draw shadows.
+            reflections: Draw reflections.
 
         Raises:
             GlError: If rendering is impossible.
@@ -88,6 +100,9 @@ class Canvas:
         self._sky = None if _has_sky(model) else sky_gradient(height, width)
         is_hazy = haze and self._sky is not None
         self._scene.flags[mujoco.mjtRndFlag.mjRND_FOG.value] = is_hazy
+        self._scene.flags[mujoco.mjtRndFlag.mjRND_SHADOW.value] = shadows
+        self._scene.flags[mujoco.mjtRndFlag.mjRND_REFLECTION.value] = reflections
+        self._option = mujoco.MjvOption() if option is None else option
         self._finalizer = weakref.finalize(self, _free, self._gl, self._context)
         # OpenGL must be released while its binding still works. Exit handlers run in
         # reverse order, so this one runs before that of the binding.
@@ -102,6 +117,7 @@ class Canvas:
         marks: Marks | None = None,
         world: int = 0,
         lines: Sequence[str] = (),
+        neighbours: Sequence[Neighbour] = (),
     ) -> np.ndarray:
         """Render one world, and return a new image, shape (height, width, 3), uint8.
 
@@ -112,6 +128,7 @@ class Canvas:
             marks: Overlays.
             world: The world to which the overlays belong.
             lines: Text in the upper left corner.
+            neighbours: Other worlds to draw beside it.
         """
         if not self._finalizer.alive:
             raise RuntimeError("The canvas is closed.")
@@ -119,10 +136,11 @@ class Canvas:
         _light(model, data, camera.lookat)
         self._ground.put_under(model, data, camera.lookat)
         everything = mujoco.mjtCatBit.mjCAT_ALL.value
-        option = mujoco.MjvOption()
         mujoco.mjv_updateScene(
-            model, data, option, None, camera, everything, self._scene
+            model, data, self._option, None, camera, everything, self._scene
         )
+        for neighbour in neighbours:
+            neighbour.put_into(self._scene, self._option)
         if marks is not None:
             marks.put_into(self._scene, world)
         mujoco.mjr_render(self._rect, self._scene, self._context)

@@ -10,8 +10,9 @@ import numpy as np
 from mjlab.names import UnknownNameError, suggest
 from mjlab.render.canvas import Canvas, color_muscles
 from mjlab.render.framing import FollowingCamera, Subject, fitting_distance
+from mjlab.render.neighbours import Neighbour, Neighbourhood
 from mjlab.render.overlays import Marks, add_contacts
-from mjlab.scene import Scene
+from mjlab.scene import OriginType, Scene
 from mjlab.sim import Simulation
 
 _GAP = 2
@@ -27,9 +28,16 @@ class OrbitView(Protocol):
     azimuth: float
     elevation: float
     lookat: tuple[float, float, float]
+    fovy: float | None
+    origin_type: OriginType
     entity: str | None
     body: str | None
     world: int
+    max_extra_envs: int
+    enable_shadows: bool
+    enable_reflections: bool
+    geom_group: tuple[int, int, int, int, int, int]
+    site_group: tuple[int, int, int, int, int, int]
 
 
 class Offscreen:
@@ -65,9 +73,12 @@ class Offscreen:
         self.worlds = tuple(worlds) if worlds is not None else (view.world,)
         """The rendered worlds."""
         _check_worlds(self.worlds, sim.num_envs)
-        self._sim = sim
+        self._sim, self._view = sim, view
         self._contacts = contacts
         model = sim.mj_model
+        # A grid shows its worlds apart.
+        extra = view.max_extra_envs if len(self.worlds) == 1 else 0
+        self._neighbours = Neighbourhood(sim, scene, self.worlds[0], extra)
         self._cameras = {
             world: FollowingCamera(
                 find_subject(model, scene, view),
@@ -78,7 +89,15 @@ class Offscreen:
             )
             for world in self.worlds
         }
-        self._canvas = Canvas(model, view.width, view.height, haze=True)
+        self._canvas = Canvas(
+            model,
+            view.width,
+            view.height,
+            haze=True,
+            option=scene_option(view),
+            shadows=view.enable_shadows,
+            reflections=view.enable_reflections,
+        )
 
     def frame(
         self,
@@ -130,6 +149,7 @@ class Offscreen:
                 marks=shot.marks,
                 world=shot.world,
                 lines=shot.lines,
+                neighbours=shot.neighbours,
             )
             for shot in shots
         ]
@@ -154,8 +174,9 @@ class Offscreen:
             add_contacts(marks, world, model, data)
         color_muscles(model, data)
         brighten(model)
+        set_field_of_view(model, self._view)
         camera = self._cameras[world].look(model, data)
-        return Shot(world, model, data, camera, marks, lines)
+        return Shot(world, model, data, camera, marks, lines, self._neighbours.take())
 
 
 class Shot(NamedTuple):
@@ -167,6 +188,7 @@ class Shot(NamedTuple):
     camera: mujoco.MjvCamera
     marks: Marks
     lines: Sequence[str]
+    neighbours: Sequence[Neighbour]
 
 
 def join(pictures: Sequence[np.ndarray]) -> np.ndarray:
@@ -216,31 +238,91 @@ def aim(camera: mujoco.MjvCamera, view: OrbitView) -> None:
     camera.elevation = view.elevation
 
 
+def scene_option(view: OrbitView) -> mujoco.MjvOption:
+    """Return MuJoCo's option with the visible groups of a view."""
+    option = mujoco.MjvOption()
+    option.geomgroup[:] = view.geom_group
+    option.sitegroup[:] = view.site_group
+    return option
+
+
+def set_field_of_view(model: mujoco.MjModel, view: OrbitView) -> None:
+    """Write the field of view of a view, if set, to a model's copy."""
+    if view.fovy is not None:
+        model.vis.global_.fovy = view.fovy
+
+
 def followed_body(model: mujoco.MjModel, scene: Scene, view: OrbitView) -> int | None:
     """Return the id of the body that a view follows, None if fixed."""
-    if view.entity is None:
+    followed = _followed_entity(model, scene, view)
+    if followed is None:
         return None
-    entity = scene.entity(view.entity)
+    entity = scene.entity(followed)
     names = entity.body_names
-    body = names[0] if view.body is None else view.body
+    body = None if view.origin_type is OriginType.ASSET_ROOT else view.body
+    if body is None and view.origin_type is OriginType.ASSET_BODY:
+        raise ValueError(
+            "viewer.origin_type is ASSET_BODY and viewer.body is None. Set viewer.body "
+            f"to one of {', '.join(names)}."
+        )
+    body = names[0] if body is None else body
     if body not in names:
         raise UnknownNameError(
-            f"viewer.body: {view.entity!r} has no body {body!r}. {suggest(body, names)}"
+            f"viewer.body: {followed!r} has no body {body!r}. {suggest(body, names)}"
         )
     return model.body(entity.index.prefix + body).id
 
 
 def find_subject(model: mujoco.MjModel, scene: Scene, view: OrbitView) -> Subject:
     """Return the geoms that a view shows: those of its entity, or all movable ones."""
-    if view.entity is None:
+    followed = _followed_entity(model, scene, view)
+    if followed is None:
         return Subject(model)
-    return Subject(model, scene.entity(view.entity).index.prefix)
+    return Subject(model, scene.entity(followed).index.prefix)
+
+
+def _followed_entity(
+    model: mujoco.MjModel, scene: Scene, view: OrbitView
+) -> str | None:
+    """Return the name of the entity that a view follows, None for a fixed camera."""
+    origin = view.origin_type
+    if origin is OriginType.WORLD:
+        return None
+    if view.entity is not None:
+        return view.entity
+    if origin is OriginType.AUTO:
+        return None if any(view.lookat) else _first_movable(model, scene)
+    if len(scene.entities) != 1:
+        raise ValueError(
+            f"viewer.origin_type is {origin.name}, and the scene has "
+            f"{len(scene.entities)} entities. Set viewer.entity to one of "
+            f"{', '.join(scene.entities)}."
+        )
+    return next(iter(scene.entities))
+
+
+def _first_movable(model: mujoco.MjModel, scene: Scene) -> str | None:
+    """Return the entity of the first body with a joint, None if there is none."""
+    movable = set(np.flatnonzero(model.body_dofnum).tolist())
+    firsts = {
+        min(own): name
+        for name, entity in scene.entities.items()
+        if (own := movable.intersection(entity.index.bodies.ids.tolist()))
+    }
+    return firsts[min(firsts)] if firsts else None
 
 
 def view_distance(
     model: mujoco.MjModel, data: mujoco.MjData, scene: Scene, view: OrbitView
 ) -> float:
-    """Return the distance of a view, m; if None, the distance that fits the subject."""
+    """Return the distance of a view, m; if None, the distance that fits the subject.
+
+    Args:
+        model: A copy with the field of view of the view.
+        data: Its state.
+        scene: The scene.
+        view: The view.
+    """
     low, high = find_subject(model, scene, view).box(model, data)
     return view.distance or fitting_distance(model, low, high, view.width / view.height)
 

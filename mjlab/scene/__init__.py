@@ -10,6 +10,7 @@ from mjlab.scene.check import check_models as check_models
 from mjlab.scene.config import ContactPairCfg as ContactPairCfg
 from mjlab.scene.config import PerWorldEntityCfg as PerWorldEntityCfg
 from mjlab.scene.config import SceneCfg as SceneCfg
+from mjlab.scene.origin import OriginType as OriginType
 from mjlab.scene.per_world import PerWorldEntity as PerWorldEntity
 from mjlab.scene.per_world import PerWorldSpec as PerWorldSpec
 from mjlab.scene.scene import Ground as Ground

@@ -14,6 +14,9 @@ from mjlab.settings import Config
 
 Vec3 = tuple[float, float, float]
 
+Intrinsics = tuple[float, float, float, float]
+"""Focal lengths and principal point (fx, fy, cx, cy), pixels."""
+
 
 class PatternError(ValueError):
     """Error for a ray pattern with a setting out of range."""
@@ -104,7 +107,7 @@ class PinholePatternCfg(PatternCfg):
     """A `camera` looks along -z with y up, as MuJoCo's cameras do; a `body` looks along
     +x with z up."""
 
-    intrinsics: tuple[float, float, float, float] | None = None
+    intrinsics: Intrinsics | None = None
     """Focal lengths and principal point (fx, fy, cx, cy) of a calibrated camera,
     pixels, instead of `fovy`. The centre of the upper left pixel is at (0.5, 0.5)."""
 
@@ -154,14 +157,8 @@ class PinholePatternCfg(PatternCfg):
                 f"The camera {self.camera!r} has a resolution of 1 x 1; set "
                 "`resolution` in its model file."
             )
-        size = model.cam_sensorsize[index]
-        lens = {"fovy": float(model.cam_fovy[index])}
-        if size.all():
-            per_length = np.array([width, height]) / size
-            focal, shift = model.cam_intrinsic[index].reshape(2, 2) * per_length
-            center = np.array([width, height]) / 2.0 - shift
-            lens = {"intrinsics": (*focal.tolist(), *center.tolist())}
-        return replace(self, camera=None, width=width, height=height, **lens)
+        lens = camera_intrinsics(model, index, width, height)
+        return replace(self, camera=None, width=width, height=height, intrinsics=lens)
 
     def rays(self) -> tuple[np.ndarray, np.ndarray]:
         """Starts and unit directions."""
@@ -182,14 +179,13 @@ class PinholePatternCfg(PatternCfg):
         directions = np.stack(axes, axis=-1).reshape(-1, 3)
         return np.zeros_like(directions), _unit(directions)
 
-    def _intrinsics(self) -> tuple[float, float, float, float]:
+    def _intrinsics(self) -> Intrinsics:
         """Return the focal lengths and the principal point, pixels."""
         if self.intrinsics is not None:
             _require(min(self.intrinsics[:2]) > 0.0, "intrinsics", self.intrinsics)
             return self.intrinsics
         _require(0.0 < self.fovy < 180.0, "fovy", self.fovy)
-        focal = self.height / 2.0 / math.tan(math.radians(self.fovy) / 2.0)
-        return focal, focal, self.width / 2.0, self.height / 2.0
+        return _symmetric_lens(self.fovy, self.width, self.height)
 
 
 class LidarPatternCfg(PatternCfg):
@@ -228,6 +224,31 @@ class LidarPatternCfg(PatternCfg):
         axes = (np.cos(pitch) * np.cos(yaw), np.cos(pitch) * np.sin(yaw), np.sin(pitch))
         directions = np.stack(axes, axis=-1).reshape(-1, 3)
         return np.zeros_like(directions), directions
+
+
+def camera_intrinsics(
+    model: mujoco.MjModel, camera: int, width: int, height: int
+) -> Intrinsics:
+    """Return the lens of a camera for images of a size.
+
+    Args:
+        model: The compiled model.
+        camera: Id of the camera.
+        width: Image width, pixels.
+        height: Image height, pixels.
+    """
+    size = model.cam_sensorsize[camera]
+    if not size.all():
+        return _symmetric_lens(float(model.cam_fovy[camera]), width, height)
+    per_length = np.array([width, height]) / size
+    focal, shift = model.cam_intrinsic[camera].reshape(2, 2) * per_length
+    center = np.array([width, height]) / 2.0 - shift
+    return (*focal.tolist(), *center.tolist())
+
+
+def _symmetric_lens(fovy: float, width: int, height: int) -> Intrinsics:
+    focal = height / 2.0 / math.tan(math.radians(fovy) / 2.0)
+    return focal, focal, width / 2.0, height / 2.0
 
 
 def _centered(length: float, resolution: float) -> np.ndarray:

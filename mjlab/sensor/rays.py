@@ -6,7 +6,7 @@ one pass, which computes their hits.
 
 import dataclasses
 from collections.abc import Sequence
-from typing import Literal, get_args
+from typing import Any, Literal, get_args
 
 import mujoco
 import numpy as np
@@ -24,13 +24,58 @@ from mjlab.sensor.ray_frames import (
 )
 from mjlab.sensor.sensor import Sensor, SensorCfg, SensorContext
 from mjlab.sensor.vision import RayCastData, Rays, Renderer
+from mjlab.settings import Config
 from mjlab.sim import SensePass, Simulation
 
 Alignment = Literal["base", "yaw", "world"]
 
+_UNIT = 0.03
+"""Unit of the sizes of drawn rays, m: `meansize` of mjlab's scenes."""
+
+_RAY_WIDTH = 0.004
+"""Radius of drawn rays and normals, m."""
+
+_LONGEST_MISS, _MISS_SHARE = 0.5, 0.05
+"""A ray that misses is drawn as an arrow of this length, m, or of this share of its
+range if that is shorter."""
+
+
+Color = tuple[float, float, float, float]
+"""Red, green, blue and opacity, each from 0 to 1."""
+
+
+class VizCfg(Config):
+    """Drawing of rays."""
+
+    hit_color: Color = (0.0, 1.0, 0.0, 0.8)
+    """Colour of rays that hit a surface."""
+
+    miss_color: Color = (1.0, 0.0, 0.0, 0.4)
+    """Colour of rays that miss, of which the start is drawn."""
+
+    hit_sphere_color: Color = (0.0, 1.0, 1.0, 1.0)
+    """Colour of the spheres at hits."""
+
+    hit_sphere_radius: float = 0.5
+    """Radius of the spheres at hits, in units of 0.03 m."""
+
+    show_rays: bool = False
+    """Draw the rays as arrows."""
+
+    show_normals: bool = False
+    """Draw the surface normals at hits."""
+
+    normal_color: Color = (1.0, 1.0, 0.0, 1.0)
+    """Colour of the normals."""
+
+    normal_length: float = 5.0
+    """Length of the normals, in units of 0.03 m."""
+
 
 class RayCastSensorCfg(SensorCfg):
     """Casts a pattern of rays from one or several frames."""
+
+    VizCfg = VizCfg
 
     frame: ObjRef | tuple[ObjRef, ...]
     """Bodies, sites, geoms or cameras that the pattern is fixed to."""
@@ -55,6 +100,12 @@ class RayCastSensorCfg(SensorCfg):
     include_geom_groups: tuple[int, ...] | None = (0, 1, 2)
     """Geom groups that rays can hit; None means all groups. Exclude visual meshes: on
     the native engine they take twenty times as long as all other geoms."""
+
+    debug_vis: bool = False
+    """Draw the hits in viewers and videos."""
+
+    viz: VizCfg = VizCfg()
+    """What is drawn, and its colours and sizes."""
 
     def edit_spec(self, spec: mujoco.MjSpec) -> None:
         """Check the settings, and that the frames exist. Nothing is added."""
@@ -117,6 +168,7 @@ class RayCastSensor(Sensor):
     def __init__(self, cfg: RayCastSensorCfg, context: SensorContext) -> None:
         """Find the sensor's part of the shared hits."""
         self.name = cfg.name
+        self._cfg = cfg
         self.num_rays_per_frame = len(cfg.local_rays()[0])
         """Number of rays of the pattern."""
         self._data = context.rays[cfg.name]
@@ -132,6 +184,31 @@ class RayCastSensor(Sensor):
             entry.name: getattr(self._data, entry.name)
             for entry in dataclasses.fields(self._data)
         }
+
+    def debug_vis(self, visualizer: Any) -> None:
+        """Draw hits, rays and normals, if `debug_vis` is set."""
+        if not self._cfg.debug_vis:
+            return
+        viz, data = self._cfg.viz, self._data
+        radius, length = _UNIT * viz.hit_sphere_radius, _UNIT * viz.normal_length
+        missed = min(_LONGEST_MISS, _MISS_SHARE * self._cfg.max_distance)
+        parts = (data.hit, data.starts_w, data.directions_w, data.hit_pos_w)
+        for world in visualizer.worlds:
+            rows = (part[world].cpu().numpy() for part in (*parts, data.normals_w))
+            for is_hit, start, ahead, hit, normal in zip(*rows, strict=True):
+                end = hit if is_hit else start + missed * ahead
+                look = {"color": viz.hit_color, "width": _RAY_WIDTH}
+                if not is_hit:
+                    look["color"] = viz.miss_color
+                if viz.show_rays:
+                    visualizer.add_arrow(world, start, end, **look)
+                if not is_hit:
+                    continue
+                color = viz.hit_sphere_color
+                visualizer.add_sphere(world, hit, radius, color=color)
+                if viz.show_normals:
+                    look["color"] = viz.normal_color
+                    visualizer.add_arrow(world, hit, hit + length * normal, **look)
 
 
 class RayPool(SensePass):

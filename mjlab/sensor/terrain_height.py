@@ -1,7 +1,7 @@
 """Heights of frames above the terrain."""
 
 from dataclasses import dataclass
-from typing import Literal, get_args
+from typing import Any, Literal, get_args
 
 import mujoco
 import torch
@@ -9,7 +9,7 @@ import torch
 from mjlab.names import suggest
 from mjlab.sensor.objects import ObjRef, SensorError
 from mjlab.sensor.patterns import GridPatternCfg, PatternCfg
-from mjlab.sensor.rays import RayCastSensor, RayCastSensorCfg
+from mjlab.sensor.rays import RayCastSensor, RayCastSensorCfg, VizCfg
 from mjlab.sensor.sensor import Sensor, SensorCfg, SensorContext
 from mjlab.sim import SensePass
 
@@ -44,6 +44,14 @@ class TerrainHeightSensorCfg(SensorCfg):
     include_geom_groups: tuple[int, ...] | None = (0, 1, 2)
     """Geom groups that count as terrain; None means all groups."""
 
+    VizCfg = VizCfg
+
+    debug_vis: bool = False
+    """Draw the hits in viewers and videos."""
+
+    viz: VizCfg = VizCfg()
+    """What is drawn, and its colours and sizes."""
+
     def edit_spec(self, spec: mujoco.MjSpec) -> None:
         """Check the settings, and that the frames exist. Nothing is added."""
         where = f"Sensor {self.name!r}"
@@ -77,6 +85,8 @@ class TerrainHeightSensorCfg(SensorCfg):
             max_distance=self.max_distance + self.start_height,
             exclude_parent_body=self.exclude_parent_body,
             include_geom_groups=self.include_geom_groups,
+            debug_vis=self.debug_vis,
+            viz=self.viz,
         )
 
 
@@ -141,6 +151,10 @@ class TerrainHeightSensor(Sensor, SensePass):
         """Return the live tensors that change."""
         own = {"heights": self._data.heights, "any_hit": self._data.hit}
         return {**self.rays.state(), **own}
+
+    def debug_vis(self, visualizer: Any) -> None:
+        """Draw the rays, if `debug_vis` is set."""
+        self.rays.debug_vis(visualizer)
 
     def _reduce(self) -> None:
         heights, hit = self._heights, self._hit

@@ -224,10 +224,7 @@ _OTHERWISE: dict[str, tuple[str, str]] = {
         "vertex wide",
     ),
     # mjlab.viewer
-    "ViewerConfig": (
-        "mjlab.envs.ViewerCfg",
-        "no `origin_type`: a camera with an `entity` follows it",
-    ),
+    "ViewerConfig": ("mjlab.envs.ViewerCfg", ""),
     "BaseViewer": ("mjlab.viewer.Player", "steps the environment; viewers show it"),
     "NativeMujocoViewer": ("mjlab.viewer.NativeViewer", ""),
     "ViserPlayViewer": ("mjlab.viewer.WebViewer", ""),
@@ -569,10 +566,6 @@ _LAGS = {
     "delay_update_period": _To("delay", "`DelayCfg(update_period=...)`"),
     "delay_per_env_phase": _To("delay", "`DelayCfg(per_world_phase=...)`"),
 }
-_DRAWN = {
-    "debug_vis": _To("", f"{_OMIT}: viewers draw no rays"),
-    "viz": _To("", f"{_OMIT}: viewers draw no rays"),
-}
 _EPS = _To("", f"{_OMIT}: no value is divided by zero")
 _SELECTED = "read it from the `Selection` that a term receives"
 
@@ -649,10 +642,8 @@ _FIELDS: dict[str, dict[str, Replacement]] = {
     "ContactSensorCfg": {
         "debug": _To("", "`mjlab scene` lists the sensors of a scene"),
     },
-    "RayCastSensorCfg": _DRAWN,
     "TerrainHeightSensorCfg": {
         "ray_alignment": _To("", f"{_OMIT}: its rays are vertical"),
-        **_DRAWN,
     },
     # Managers.
     "ManagerBasedRlEnvCfg": {
@@ -698,7 +689,6 @@ _FIELDS: dict[str, dict[str, Replacement]] = {
         "adaptive_lambda": _To("adaptive", "`AdaptiveSampling(decay=...)`"),
         "adaptive_uniform_ratio": _To("adaptive", "`AdaptiveSampling(uniform=...)`"),
         "adaptive_alpha": _To("adaptive", "`AdaptiveSampling(rate=...)`"),
-        "viz": _To("", _OMIT),
     },
     # Parameters of mathematics.
     "normalize": {"x": _To("vec"), "eps": _EPS},
@@ -730,22 +720,10 @@ _FIELDS: dict[str, dict[str, Replacement]] = {
     },
     # Viewers.
     "ViewerCfg": {
-        "origin_type": _To("", f"{_OMIT}: a camera with an `entity` follows it"),
         "entity_name": _To("entity"),
         "body_name": _To("body"),
         "env_idx": _To("world"),
-        **{
-            name: _To("", f"{_OMIT}: viewers have a switch or no counterpart")
-            for name in (
-                "enable_reflections",
-                "enable_shadows",
-                "geom_group",
-                "site_group",
-                "max_extra_envs",
-                "reward_bar_max_terms",
-                "fovy",
-            )
-        },
+        "reward_bar_max_terms": _To("", f"{_OMIT}: all terms are shown"),
     },
     # Learning.
     "AgentCfg": {
@@ -1030,6 +1008,10 @@ DEFAULTS: dict[str, dict[str, OtherDefault]] = {
 """Fields with the same meaning and a different default here."""
 
 MEANINGS: dict[str, dict[str, str]] = {
+    "ViewerCfg": {
+        "origin_type": "AUTO follows `entity`, if set, and looks at a `lookat` other "
+        "than the origin",
+    },
     "UniformVelocityCommandCfg": {
         "rel_standing_envs": "fractions are exclusive and sum to 1 at most; mjlab "
         "draws each class independently",

@@ -1,14 +1,18 @@
-"""Overlays (arrows and spheres) of the selected world in the browser's scene."""
+"""Overlays (arrows, shapes and ghosts) of the selected world in the browser."""
 
 from collections.abc import Callable, Sequence
+from typing import NamedTuple
 
 import mujoco
 import numpy as np
+import torch
 import trimesh
 import viser
 
 from mjlab.envs import ManagerBasedRlEnv
-from mjlab.render import Arrow, Marks, Sphere, add_contacts
+from mjlab.render import Arrow, Marks, Shape, add_contacts
+from mjlab.render.overlays import ShapeKind
+from mjlab.tensors.math import quat_from_matrix
 from mjlab.viewer.marks import collect_marks
 
 _HEAD = 0.04
@@ -35,9 +39,8 @@ class BrowserMarks:
         for switch in (self.shows_terms, self.shows_contacts):
             switch.on_update(lambda _: on_change())
         self._arrows: viser.ArrowsHandle | None = None
-        self._spheres: viser.BatchedMeshHandle | None = None
-        ball = trimesh.creation.icosphere(subdivisions=2)
-        self._ball = (np.asarray(ball.vertices), np.asarray(ball.faces))
+        self._shapes: dict[_Form, viser.BatchedMeshHandle] = {}
+        self._labels: list[viser.LabelHandle] = []
 
     def update(self, env: ManagerBasedRlEnv, world: int, offset: np.ndarray) -> Marks:
         """Show the present overlays of a world, and return them.
@@ -56,7 +59,8 @@ class BrowserMarks:
             add_contacts(marks, world, model, data)
         with self._server.atomic():
             self._show_arrows(marks.arrows[world], offset)
-            self._show_spheres(marks.spheres[world], offset)
+            self._show_shapes(marks.shapes[world], offset, env.sim.mj_model)
+            self._show_labels(marks, world, offset)
         return marks
 
     def _show_arrows(self, arrows: Sequence[Arrow], offset: np.ndarray) -> None:
@@ -80,35 +84,100 @@ class BrowserMarks:
         self._arrows.points = points
         self._arrows.colors = _colors(arrows)
 
-    def _show_spheres(self, spheres: Sequence[Sphere], offset: np.ndarray) -> None:
-        if self._spheres is not None:
-            self._spheres.visible = bool(spheres)
-        if not spheres:
-            return
-        upright = np.zeros((len(spheres), 4), np.float32)
-        upright[:, 0] = 1.0
-        places = np.array([sphere.center for sphere in spheres])
-        centers = (places + offset).astype(np.float32)
-        scales = np.array([sphere.radius for sphere in spheres], np.float32)
-        if self._spheres is None:
-            self._spheres = self._server.scene.add_batched_meshes_simple(
-                "/marks/spheres",
-                *self._ball,
-                upright,
-                centers,
-                batched_scales=scales,
-                batched_colors=_colors(spheres),
+    def _show_shapes(
+        self, shapes: Sequence[Shape], offset: np.ndarray, model: mujoco.MjModel
+    ) -> None:
+        forms: dict[_Form, list[Shape]] = {}
+        for shape in shapes:
+            forms.setdefault(_form(shape), []).append(shape)
+        for form, handle in self._shapes.items():
+            handle.visible = form in forms
+        for form, own in forms.items():
+            places = np.array([shape.center for shape in own])
+            matrices = torch.from_numpy(np.stack([shape.rotation for shape in own]))
+            values = {
+                "batched_positions": (places + offset).astype(np.float32),
+                "batched_wxyzs": quat_from_matrix(matrices).numpy().astype(np.float32),
+                "batched_scales": np.array(
+                    [_scale(shape) for shape in own], np.float32
+                ),
+                "batched_colors": _colors(own),
+                "batched_opacities": np.array([s.color[3] for s in own], np.float32),
+            }
+            if form in self._shapes:
+                for name, value in values.items():
+                    setattr(self._shapes[form], name, value)
+                continue
+            self._shapes[form] = self._server.scene.add_batched_meshes_simple(
+                f"/marks/{form.kind}_{len(self._shapes)}",
+                *_mesh(form, model),
+                **values,
                 lod="off",
                 cast_shadow=False,
             )
-            return
-        self._spheres.batched_wxyzs = upright
-        self._spheres.batched_positions = centers
-        self._spheres.batched_scales = scales
-        self._spheres.batched_colors = _colors(spheres)
+
+    def _show_labels(self, marks: Marks, world: int, offset: np.ndarray) -> None:
+        labels = [(arrow.text, arrow.start) for arrow in marks.arrows[world]]
+        labels += [(shape.text, shape.center) for shape in marks.shapes[world]]
+        labels = [(text, place + offset) for text, place in labels if text]
+        while len(self._labels) < len(labels):
+            name = f"/marks/label_{len(self._labels)}"
+            self._labels.append(self._server.scene.add_label(name, ""))
+        for index, handle in enumerate(self._labels):
+            handle.visible = index < len(labels)
+            if handle.visible:
+                handle.text, place = labels[index]
+                handle.position = tuple(place.tolist())
 
 
-def _colors(marks: Sequence[Arrow] | Sequence[Sphere]) -> np.ndarray:
+class _Form(NamedTuple):
+    """Mesh that several shapes share, with their own scales."""
+
+    kind: ShapeKind
+    radius: float = 1.0
+    half: float = 1.0
+    mesh: int = -1
+
+
+def _form(shape: Shape) -> _Form:
+    if shape.kind == "capsule":  # Its ends are round for one size only.
+        return _Form("capsule", float(shape.size[0]), float(shape.size[1]))
+    if shape.kind == "mesh":
+        return _Form("mesh", mesh=shape.mesh)
+    return _Form("ellipsoid" if shape.kind == "sphere" else shape.kind)
+
+
+def _scale(shape: Shape) -> tuple[float, float, float]:
+    """Return the scale of the mesh of a shape's form."""
+    first, second, third = shape.size.tolist()
+    if shape.kind in ("capsule", "mesh"):
+        return 1.0, 1.0, 1.0
+    if shape.kind == "sphere":
+        return first, first, first
+    if shape.kind == "cylinder":
+        return first, first, second
+    return first, second, third
+
+
+def _mesh(form: _Form, model: mujoco.MjModel) -> tuple[np.ndarray, np.ndarray]:
+    """Return vertices and faces of a form, with half sizes of 1."""
+    if form.kind == "mesh":
+        first, first_face = model.mesh_vertadr[form.mesh], model.mesh_faceadr[form.mesh]
+        end = first + model.mesh_vertnum[form.mesh]
+        end_face = first_face + model.mesh_facenum[form.mesh]
+        return model.mesh_vert[first:end], model.mesh_face[first_face:end_face]
+    if form.kind == "capsule":
+        made = trimesh.creation.capsule(radius=form.radius, height=2.0 * form.half)
+    elif form.kind == "cylinder":
+        made = trimesh.creation.cylinder(radius=1.0, height=2.0)
+    elif form.kind == "box":
+        made = trimesh.creation.box(extents=(2.0, 2.0, 2.0))
+    else:
+        made = trimesh.creation.icosphere(subdivisions=3)
+    return np.asarray(made.vertices), np.asarray(made.faces)
+
+
+def _colors(marks: Sequence[Arrow] | Sequence[Shape]) -> np.ndarray:
     """Return colours in viser's format, shape (marks, 3), uint8."""
     shares = np.array([mark.color[:3] for mark in marks])
     return (255.0 * shares).round().astype(np.uint8)

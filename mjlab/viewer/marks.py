@@ -16,7 +16,7 @@ ACTUAL_COLOR: Color = (0.2, 0.45, 0.95, 1.0)
 _ABOVE = 0.12
 """Height of the arrows above the centre of the highest geom, m."""
 
-_SCALE = 0.6
+_SCALE = 0.3
 
 
 def collect_marks(env: ManagerBasedRlEnv, worlds: tuple[int, ...]) -> Marks:
@@ -30,7 +30,7 @@ def collect_marks(env: ManagerBasedRlEnv, worlds: tuple[int, ...]) -> Marks:
 
 
 def add_velocities(marks: Marks, term: UniformVelocityCommand) -> None:
-    """Draw commanded and measured velocity above the robot: 0.6 m for 1 m/s or 1 rad/s.
+    """Draw commanded and measured velocity above the robot: 0.3 m for 1 m/s or 1 rad/s.
 
     Args:
         marks: The collection of overlays.

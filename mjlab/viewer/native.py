@@ -1,4 +1,4 @@
-"""Viewer of one world in MuJoCo's window."""
+"""Viewer of one world, with its neighbours, in MuJoCo's window."""
 
 import importlib
 import os
@@ -7,9 +7,19 @@ import time
 from typing import Any
 
 import mujoco
+import numpy as np
+import torch
 
-from mjlab.render import add_contacts, color_muscles
-from mjlab.render.offscreen import aim, followed_body, view_distance
+from mjlab.render import Marks, add_contacts, color_muscles
+from mjlab.render.neighbours import Neighbourhood
+from mjlab.render.offscreen import (
+    aim,
+    followed_body,
+    scene_option,
+    set_field_of_view,
+    view_distance,
+)
+from mjlab.viewer.figures import TermFigures
 from mjlab.viewer.marks import collect_marks
 from mjlab.viewer.player import SPEEDS, Player, ViewerError
 
@@ -17,20 +27,28 @@ _FRAME_S = 1.0 / 60.0
 
 # GLFW key codes.
 _SPACE, _COMMA, _PERIOD, _BACKSPACE, _RIGHT = 32, 44, 46, 259, 262
-_FASTER, _SLOWER = 61, 45
+_FASTER, _SLOWER, _ENTER = 61, 45, 257
+_PLOTS, _MARKS, _NEIGHBOURS = ord("P"), ord("R"), ord("A")
+
+_OTHER_KEYS = [
+    mujoco.mjtVisFlag.mjVIS_CONTACTSPLIT.value,
+    mujoco.mjtVisFlag.mjVIS_AUTOCONNECT.value,
+]
+"""Flags that P and A also change in MuJoCo's window."""
 
 KEYS = (
-    "space: pause, right arrow: one step, backspace: reset, comma and period: another "
-    "world, minus and equals: speed"
+    "space: pause, right arrow: one step, enter or backspace: reset, comma and period: "
+    "another world, minus and equals: speed, P: reward curves, R: commands and terms, "
+    "A: neighbouring worlds, double click, then Ctrl and right drag: push a body"
 )
 """Keys and their functions."""
 
 
 class NativeViewer:
-    """Shows one of a player's worlds in a window.
+    """Shows one of a player's worlds in a window, and its neighbours.
 
-    The window uses copies of model and state, so neither interaction nor rendering
-    modifies the simulation.
+    The window uses copies of model and state, so rendering does not modify the
+    simulation. The mouse applies forces to it.
     """
 
     def __init__(self, player: Player, *, contacts: bool = True) -> None:
@@ -46,18 +64,33 @@ class NativeViewer:
         require_display()
         self.player = player
         """The worlds and their policy."""
-        self.world = player.env.cfg.viewer.world
+        env = player.env
+        self.world = env.cfg.viewer.world
         """The world in the window."""
+        self.shows_plots = False
+        """Show curves of the reward terms."""
+        self.shows_marks = True
+        """Draw commands and other overlays of terms."""
+        self.shows_neighbours = True
+        """Draw the neighbouring worlds."""
         self._contacts = contacts
-        engine = player.env.sim.engine
-        self._model = engine.mj_model_of(self.world)
-        self._data = engine.mj_data_of(self.world)
+        self._model = env.sim.engine.mj_model_of(self.world)
+        self._data = env.sim.engine.mj_data_of(self.world)
+        set_field_of_view(self._model, env.cfg.viewer)
         viewer = importlib.import_module("mujoco.viewer")
         self._window: Any = viewer.launch_passive(
-            self._model, self._data, key_callback=self.press, show_left_ui=False
+            self._model,
+            self._data,
+            key_callback=self.press,
+            show_left_ui=False,
+            show_right_ui=False,
         )
         self._aim()
         self._drawn_at = 0.0
+        self._figures = TermFigures(["reward", *env.reward_manager.terms], env.step_dt)
+        self._shown_steps, self._has_figures = 0, False
+        self._show(self.world)
+        self._pushed: int | None = None
 
     def run(self, steps: int | None = None) -> None:
         """Step and render until the window is closed.
@@ -68,26 +101,52 @@ class NativeViewer:
         while self._window.is_running() and (
             steps is None or self.player.steps < steps
         ):
-            self.player.tick()
-            if time.perf_counter() - self._drawn_at >= _FRAME_S:
-                self._drawn_at = time.perf_counter()
-                self.draw()
+            self.update()
             time.sleep(min(self.player.seconds_to_next, _FRAME_S))
+
+    def update(self) -> None:
+        """Run the due steps, and redraw if it is time."""
+        self.push()
+        self.player.tick()
+        if time.perf_counter() - self._drawn_at >= _FRAME_S:
+            self._drawn_at = time.perf_counter()
+            self.draw()
 
     def draw(self) -> None:
         """Render the current state."""
-        env = self.player.env
-        fresh = env.sim.engine.mj_data_of(self.world)
+        env, world = self.player.env, self.world
+        if world != self._shown_world:
+            self._show(world)
+        fresh = env.sim.engine.mj_data_of(world)
         mujoco.mj_forward(self._model, fresh)
-        marks = collect_marks(env, (self.world,))
+        marks = collect_marks(env, (world,)) if self.shows_marks else Marks((world,))
         if self._contacts:
-            add_contacts(marks, self.world, self._model, fresh)
+            add_contacts(marks, world, self._model, fresh)
+        neighbours = self._neighbours.take() if self.shows_neighbours else []
         with self._window.lock():
             mujoco.mj_copyData(self._data, self._model, fresh)
             color_muscles(self._model, fresh)
-            self._window.user_scn.ngeom = 0
-            marks.put_into(self._window.user_scn, self.world)
+            scene = self._window.user_scn
+            scene.ngeom = 0
+            # P, A and R are also keys of MuJoCo's window.
+            self._window.opt.flags[_OTHER_KEYS] = 0
+            reflects = env.cfg.viewer.enable_reflections
+            scene.flags[mujoco.mjtRndFlag.mjRND_REFLECTION.value] = reflects
+            for neighbour in neighbours:
+                neighbour.put_into(scene, self._window.opt)
+            marks.put_into(scene, world)
+        self._write()
         self._window.sync()
+
+    def push(self) -> None:
+        """Apply the force of the mouse to the shown world, in `qfrc_applied`."""
+        forces = self.player.env.sim.data.qfrc_applied
+        pushed, force = self._mouse_force()
+        if self._pushed is not None and self._pushed != pushed:
+            forces[self._pushed] = 0.0
+        if pushed is not None:
+            forces[pushed] = torch.from_numpy(force).to(forces)
+        self._pushed = pushed
 
     def press(self, key: int) -> None:
         """Run the function of a key."""
@@ -96,29 +155,92 @@ class NativeViewer:
             player.toggle()
         elif key == _RIGHT:
             player.step_once()
-        elif key == _BACKSPACE:
+        elif key in (_ENTER, _BACKSPACE):
             player.reset(self.world)
         elif key in (_COMMA, _PERIOD):
             change = 1 if key == _PERIOD else -1
             self.world = (self.world + change) % player.env.num_envs
         elif key in (_FASTER, _SLOWER):
             player.set_speed(_next_speed(player.speed, up=key == _FASTER))
+        elif key == _PLOTS:
+            self.shows_plots = not self.shows_plots
+        elif key == _MARKS:
+            self.shows_marks = not self.shows_marks
+        elif key == _NEIGHBOURS:
+            self.shows_neighbours = not self.shows_neighbours
 
     def close(self) -> None:
         """Close the window."""
         self._window.close()
 
+    def _show(self, world: int) -> None:
+        """Prepare another world."""
+        env, self._shown_world = self.player.env, world
+        self._figures.clear()
+        extra = env.cfg.viewer.max_extra_envs
+        self._neighbours = Neighbourhood(env.sim, env.scene, world, extra)
+
+    def _mouse_force(self) -> tuple[int | None, np.ndarray]:
+        """Return the pushed world, or None, and the force on its coordinates."""
+        model, data, force = self._model, self._data, np.zeros(self._model.nv)
+        with self._window.lock():
+            mouse = self._window.perturb
+            body = int(mouse.select)
+            if not mouse.active or body <= 0:
+                return None, force
+            own = data.xfrc_applied[body].copy()
+            mujoco.mjv_applyPerturbForce(model, data, mouse)
+            wrench = data.xfrc_applied[body].copy()
+            data.xfrc_applied[body] = own
+            point = data.xipos[body].copy()
+            mujoco.mj_applyFT(model, data, wrench[:3], wrench[3:], point, body, force)
+        return self._shown_world, force
+
+    def _write(self) -> None:
+        """Show the status, and the curves if enabled."""
+        player, world = self.player, self.world
+        env = player.env
+        if player.steps != self._shown_steps:
+            self._shown_steps = player.steps
+            terms = env.reward_manager.contributions[world].tolist()
+            self._figures.record([float(player.reward[world]), *terms])
+        pace = "paused" if player.is_paused else f"{player.real_time_factor:.2f}x"
+        seconds = float(env.episode_length_buf[world]) * env.step_dt
+        rows = {
+            "World": f"{world} of {env.num_envs}",
+            "Speed": f"{pace}, target {player.speed:g}x",
+            "Step": f"{player.steps}",
+            "Episode": f"{seconds:.2f} s",
+            "Reward": f"{float(player.reward[world]):+.4f}",
+        }
+        corner = mujoco.mjtGridPos.mjGRID_TOPLEFT
+        text = (None, corner, "\n".join(rows), "\n".join(rows.values()))
+        # MuJoCo waits for the window's thread, so a closed window would block.
+        if self._window.is_running():
+            self._window.set_texts(text)
+        if self.shows_plots and self._window.is_running():
+            self._window.set_figures(self._figures.placed(self._window.viewport))
+        elif self._has_figures and self._window.is_running():
+            self._window.clear_figures()
+        self._has_figures = self.shows_plots
+
     def _aim(self) -> None:
-        """Set the camera from the configuration."""
-        env, camera = self.player.env, self._window.cam
-        aim(camera, env.cfg.viewer)
-        camera.distance = view_distance(
-            self._model, self._data, env.scene, env.cfg.viewer
+        """Set camera, groups and lights from the configuration."""
+        env, camera, view = (
+            self.player.env,
+            self._window.cam,
+            self.player.env.cfg.viewer,
         )
-        body = followed_body(self._model, env.scene, env.cfg.viewer)
+        aim(camera, view)
+        camera.distance = view_distance(self._model, self._data, env.scene, view)
+        body = followed_body(self._model, env.scene, view)
         if body is not None:
             camera.type = mujoco.mjtCamera.mjCAMERA_TRACKING.value
             camera.trackbodyid = body
+        option, flags = scene_option(view), self._window.user_scn.flags
+        self._window.opt.geomgroup[:] = option.geomgroup
+        self._window.opt.sitegroup[:] = option.sitegroup
+        flags[mujoco.mjtRndFlag.mjRND_SHADOW.value] = view.enable_shadows
 
 
 def require_display() -> None:

@@ -1,5 +1,6 @@
 """Viewer in a browser of this machine."""
 
+import math
 import time
 from typing import Any
 
@@ -8,7 +9,13 @@ import viser
 from mjviser import ViserMujocoScene
 
 from mjlab.render import color_muscles, has_muscles
-from mjlab.render.offscreen import followed_body, view_distance
+from mjlab.render.neighbours import grid_offsets
+from mjlab.render.offscreen import (
+    OrbitView,
+    followed_body,
+    set_field_of_view,
+    view_distance,
+)
 from mjlab.viewer.backdrop import add_backdrop
 from mjlab.viewer.browser_marks import BrowserMarks
 from mjlab.viewer.cameras import CameraPanel, find_camera_sensors
@@ -66,6 +73,7 @@ class WebViewer:
         model = env.sim.engine.mj_model_of(0)
         self.scene = ViserMujocoScene(self.server, model, self.num_shown)
         """mjviser's scene of the model."""
+        self._set_look(env.cfg.viewer)
         # By default mjviser tracks the first body that is not fixed, which can be a
         # static base while the robot slides away (0.0.14 has no public option for
         # this).
@@ -169,6 +177,7 @@ class WebViewer:
                 self.cameras.append(CameraPanel(self.page))
         view = env.cfg.viewer
         model = env.sim.engine.mj_model_of(view.world)
+        set_field_of_view(model, view)
         data = env.sim.engine.mj_data_of(view.world)
         with tabs.add_tab("Scene", icon=viser.Icon.VIDEO):
             self.scene.create_scene_gui(
@@ -177,8 +186,23 @@ class WebViewer:
                 camera_elevation=-view.elevation,
             )
             self.scene.create_groups_gui()
+        if view.fovy is not None:
+            # After mjviser's function, which sets its own field of view.
+            self.server.on_client_connect(self._set_field_of_view)
         with tabs.add_tab("Overlays", icon=viser.Icon.EYE):
             self.scene.create_overlay_gui()
+
+    def _set_look(self, view: OrbitView) -> None:
+        """Set groups and shadows from the configuration."""
+        self.scene.geom_groups_visible = [bool(shown) for shown in view.geom_group]
+        self.scene.site_groups_visible = [bool(shown) for shown in view.site_group]
+        self.scene.show_convex_hull = False  # Its setter applies the groups.
+        self.server.scene.configure_default_lights(cast_shadow=view.enable_shadows)
+
+    def _set_field_of_view(self, client: viser.ClientHandle) -> None:
+        fovy = self.player.env.cfg.viewer.fovy
+        if fovy is not None:
+            client.camera.fov = math.radians(fovy)
 
     def _add_controls(self, policies: PolicyMenu | None) -> None:
         server, player, page = self.server, self.player, self.page
@@ -256,9 +280,4 @@ class WebViewer:
 
         On a plane all worlds share one origin; on terrain their origins already differ.
         """
-        scene = self.player.env.scene
-        origins = (
-            scene.env_origins[: self.num_shown] - scene.spawn_origins[: self.num_shown]
-        )
-        found = origins.cpu().numpy().astype(np.float64)
-        return found - found[self.page.world]
+        return grid_offsets(self.player.env.scene, self.page.world)[: self.num_shown]

@@ -13,16 +13,21 @@ import torch
 from mjlab.envs import ManagerBasedRlEnv
 from mjlab.muscle import (
     MuscleAction,
+    MuscleCascade,
     MuscleLearnerCfg,
-    MuscleNetwork,
     MuscleRegression,
     MuscleState,
     TorqueMap,
     muscle_action,
 )
+from mjlab.muscle.action import make_network
+from mjlab.muscle.network import cascade_rows
 from mjlab.muscle.store import WeightError
 from mjlab.rl import Hook, HookCfg, Training
+from mjlab.rl.checkpoint import load_model
 from mjlab.rl.vecenv import TrainingEnv, terms_of
+from mjlab.runs import find
+from mjlab.runs.checkpoints import find_checkpoint
 
 if TYPE_CHECKING:
     from mjlab.rl.figures import Number
@@ -58,6 +63,10 @@ class MuscleHookCfg(HookCfg):
     pretraining_updates: int = 12
     """Number of pretraining updates. 0 starts with random weights."""
 
+    earlier: str | None = None
+    """Run, checkpoint or task id with the earlier networks of a cascade, in a new run.
+    They are not trained further."""
+
     def bind(self, name: str, env: TrainingEnv) -> Hook:
         """Create the hook for one run."""
         return MuscleHook(name, self, env)
@@ -66,7 +75,7 @@ class MuscleHookCfg(HookCfg):
         """Load the muscle network of a checkpoint into worlds."""
         term = muscle_action(env, self.action)
         check_state(term, state)
-        term.load_network(state["learner"]["network"], int(state["version"]))
+        term.load_network(acting_network(state), int(state["version"]))
 
     def acting(self, state: Mapping[str, Any]) -> Mapping[str, Any]:
         """Return the network's state without the parts that only training needs."""
@@ -87,11 +96,11 @@ class MuscleHook(Hook):
         self._env = terms_of(env)
         self._term: MuscleAction = muscle_action(self._env, cfg.action)
         muscles, device = self._term.map, env.device
-        options = vars(self._term.cfg.network)
-        network = MuscleNetwork.for_map(muscles, **options).to(device)
-        network.load_state_dict(self._term.network_state())
+        self._whole = make_network(self._term.cfg, muscles).to(device)
+        self._whole.load_state_dict(self._term.network_state())
+        whole = self._whole
         self.learner = MuscleRegression(
-            network,
+            whole.last if isinstance(whole, MuscleCascade) else whole,
             TorqueMap(muscles, device),
             self._term.buffer.layout,
             cfg.learner,
@@ -102,10 +111,16 @@ class MuscleHook(Hook):
         """Number of published weight updates."""
 
     def before_first_iteration(self, loop: Training) -> None:
-        """Pretrain on random poses."""
+        """Load the earlier networks of a cascade, and pretrain on random poses."""
+        whole = self._whole
+        if isinstance(whole, MuscleCascade):
+            self._load_earlier(whole)
+            self._publish()
         if not self.cfg.pretraining_updates:
             return
         rows = random_rows(self._term, self.cfg.pretraining_rows, seed=self._env.seed)
+        if isinstance(whole, MuscleCascade):
+            rows = cascade_rows(whole, rows)
         for _ in range(self.cfg.pretraining_updates):
             self.learner.learn(rows)
         self._publish()
@@ -118,7 +133,7 @@ class MuscleHook(Hook):
         """Return the devices on which the network is trained and evaluated."""
         return {
             "muscle learner": self.learner.network.muscle_scale.device,
-            "muscle network": self._term.network.muscle_scale.device,
+            "muscle network": next(self._term.network.parameters()).device,
         }
 
     def after_iteration(self, loop: Training) -> Mapping[str, Number]:
@@ -132,15 +147,19 @@ class MuscleHook(Hook):
 
     def state(self) -> dict[str, Any]:
         """Return network, scales, optimiser state, and the muscles' fingerprint."""
-        return {
+        state = {
             "learner": self.learner.state_dict(),
             "version": self.version,
             "map": self._term.map.fingerprint,
         }
+        if isinstance(self._whole, MuscleCascade):
+            state["cascade"] = self._whole.state_dict()
+        return state
 
     def load_state(self, state: dict[str, Any]) -> None:
         """Restore the weights of a checkpoint."""
         check_state(self._term, state)
+        self._whole.load_state_dict(acting_network(state))
         self.learner.load_state_dict(state["learner"])
         self.version = int(state["version"]) - 1
         self._publish()
@@ -149,8 +168,37 @@ class MuscleHook(Hook):
         """Copy the weights to the worlds; return the time, in ms."""
         begun = time.perf_counter()
         self.version += 1
-        self._term.load_network(self.learner.network.state_dict(), self.version)
+        self._term.load_network(self._whole.state_dict(), self.version)
         return 1000.0 * (time.perf_counter() - begun)
+
+    def _load_earlier(self, cascade: MuscleCascade) -> None:
+        """Load all networks but the last from a policy of the same muscles."""
+        count = len(cascade.networks) - 1
+        if self.cfg.earlier is None:
+            raise WeightError(
+                f"Only the last network of the cascade is trained. Set agent.hooks."
+                f"{self.name}.earlier to a run or a task id with the first {count}."
+            )
+        path = find_checkpoint(find(self.cfg.earlier).place)
+        state = load_model(path, self._env.device)["hooks"].get(self.name, {})
+        check_state(self._term, state)
+        found = acting_network(state)
+        if "cascade" not in state:
+            found = {f"networks.0.{name}": value for name, value in found.items()}
+        last = f"networks.{count}."
+        own = cascade.state_dict()
+        kept = {name: value for name, value in own.items() if name.startswith(last)}
+        if found.keys() != own.keys() - kept.keys():
+            there = len({name.split(".")[1] for name in found})
+            raise WeightError(
+                f"{path} has {there} networks; the cascade needs {count} earlier ones."
+            )
+        cascade.load_state_dict(found | kept)
+
+
+def acting_network(state: Mapping[str, Any]) -> dict[str, torch.Tensor]:
+    """Return the weights of the network or of the whole cascade in a hook's state."""
+    return state["cascade"] if "cascade" in state else state["learner"]["network"]
 
 
 def check_state(term: MuscleAction, state: Mapping[str, Any]) -> None:

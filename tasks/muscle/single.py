@@ -12,7 +12,7 @@ import torch
 
 from mjlab.envs import ManagerBasedRlEnv, ManagerBasedRlEnvCfg
 from mjlab.gym import ManagedWorlds, SingleEnv
-from mjlab.muscle import MuscleMap, MuscleTuples, muscle_action
+from mjlab.muscle import MuscleCascade, MuscleMap, MuscleTuples, muscle_action
 from mjlab.registry import load_task
 
 
@@ -40,12 +40,16 @@ class MuscleEnv(SingleEnv):
     def update_muscle_weights(
         self, state_dict: Mapping[str, np.ndarray | torch.Tensor]
     ) -> None:
-        """Load other weights.
+        """Load other weights; in a cascade, those of the last network.
 
         Args:
             state_dict: Weights of a network of the same shape, as arrays or tensors.
         """
         state = {name: torch.as_tensor(value) for name, value in state_dict.items()}
+        network = self._term.network
+        if isinstance(network, MuscleCascade):
+            own = {f"networks.{len(network.networks) - 1}.{n}": state[n] for n in state}
+            state = self._term.network_state() | own
         self._term.load_network(state, self._term.version + 1)
 
     def get_muscle_tuples(self) -> MuscleTuples:

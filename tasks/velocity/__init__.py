@@ -32,8 +32,6 @@ from mjlab.tasks.velocity.symmetry import mirror_g1 as mirror_g1
 from mjlab.tasks.velocity.symmetry import mirror_go1 as mirror_go1
 from mjlab.tasks.velocity.terrains import NarrowBeamsCfg as NarrowBeamsCfg
 from mjlab.tasks.velocity.terrains import NestedRingsCfg as NestedRingsCfg
-from mjlab.tasks.velocity.terrains import OpenStairsCfg as OpenStairsCfg
-from mjlab.tasks.velocity.terrains import RandomBoxesCfg as RandomBoxesCfg
 from mjlab.tasks.velocity.terrains import RandomStairsCfg as RandomStairsCfg
 from mjlab.tasks.velocity.terrains import TiltedGridCfg as TiltedGridCfg
 from mjlab.tasks.velocity.terrains import walking_terrains as walking_terrains

@@ -1,8 +1,9 @@
-"""Further sub-terrains: beams, rings, open and uneven stairs, boxes, slopes."""
+"""Further sub-terrains: beams, rings, uneven stairs, slopes."""
 
 import numpy as np
 
 from mjlab.terrain import (
+    OpenStairsCfg,
     SubTerrainCfg,
     TerrainBlock,
     Tile,
@@ -29,34 +30,6 @@ class RandomStairsCfg(StairsCfg):
             for step, top in enumerate(tops)
         ]
         return block_tile(size, blocks, floor=0.0)
-
-
-class OpenStairsCfg(StairsCfg):
-    """Stairs up to a platform, with open treads.
-
-    A foot can get under a tread, and a ray that starts there hits the floor.
-    """
-
-    tread_thickness: float = 0.05
-    """Thickness of treads and platform, m, above 0."""
-
-    def check(self, path: str, size: Size) -> None:
-        """Raise if the platform and its border do not fit the tile."""
-        super().check(path, size)
-        Fields(self, path).number("tread_thickness", above=0.0)
-
-    def build(self, size: Size, difficulty: float, rng: Rng) -> Tile:
-        """Return the treads above a floor at height 0."""
-        del rng  # Not random.
-        height = at_difficulty(self.step_height_range, difficulty)
-        rings = self.num_rings(size)
-        blocks = [centred_block(self.inset(size, rings), (rings + 1) * height)]
-        for step in range(rings):
-            outer, inner = self.inset(size, step), self.inset(size, step + 1)
-            blocks += ring(outer, inner, (step + 1) * height)
-        thickness = self.tread_thickness
-        treads = [block._replace(bottom=block.top - thickness) for block in blocks]
-        return block_tile(size, treads, floor=0.0)
 
 
 class NarrowBeamsCfg(SubTerrainCfg):
@@ -157,56 +130,6 @@ class NestedRingsCfg(SubTerrainCfg):
         return block_tile(size, blocks, floor=-self.floor_depth)
 
 
-class RandomBoxesCfg(SubTerrainCfg):
-    """Axis-aligned boxes at random positions on flat ground, with exact edges.
-
-    `DiscreteObstaclesCfg` has obstacles and pits in one height field, which collides
-    faster with many obstacles.
-    """
-
-    num_boxes: int = 30
-    """Number of boxes, at least 1. They can overlap; the highest surface counts."""
-
-    box_width_range: tuple[float, float] = (0.25, 1.0)
-    """Range of the random widths and lengths, m, above 0, at most the space inside the
-    border."""
-
-    box_height_range: tuple[float, float] = (0.02, 0.2)
-    """Maximum height of a box at difficulty 0 and 1, m, each at least 0."""
-
-    platform_width: float = 2.0
-    """Width of the free square in the centre, m, above 0."""
-
-    border_width: float = 0.25
-    """Width of the free border, m, at least 0."""
-
-    def check(self, path: str, size: Size) -> None:
-        """Raise if the boxes or the platform do not fit the tile."""
-        fields = Fields(self, path)
-        fields.count("num_boxes")
-        fields.range("box_height_range", at_least=0.0)
-        fields.platform(size)
-        room = min(size) - 2 * self.border_width
-        fields.range("box_width_range", above=0.0, at_most=room)
-
-    def build(self, size: Size, difficulty: float, rng: Rng) -> Tile:
-        """Return boxes outside the platform, on a floor at height 0."""
-        highest = at_difficulty(self.box_height_range, difficulty)
-        free = self.platform_width / 2
-        blocks = []
-        for _ in range(self.num_boxes):
-            half = rng.uniform(*self.box_width_range, size=2) / 2
-            room = np.array(size) / 2 - self.border_width - half
-            middle = rng.uniform(-1.0, 1.0, size=2) * room
-            height = float(rng.uniform(0.0, highest))
-            # Drawn first, so that the position of a box does not depend on the others.
-            if np.all(np.abs(middle) < free + half):
-                continue
-            (x_min, y_min), (x_max, y_max) = middle - half, middle + half
-            blocks.append(TerrainBlock(x_min, x_max, y_min, y_max, height))
-        return block_tile(size, blocks, floor=0.0)
-
-
 class TiltedGridCfg(SubTerrainCfg):
     """Square cells with random slopes, each with its centre at height 0."""
 
@@ -263,13 +186,12 @@ class TiltedGridCfg(SubTerrainCfg):
 
 
 def walking_terrains() -> dict[str, SubTerrainCfg]:
-    """Return the sub-terrains of this file by name, with default settings."""
+    """Return the sub-terrains of this file by name, and open stairs that lead up."""
     return {
         "random_stairs": RandomStairsCfg(),
-        "open_stairs": OpenStairsCfg(),
+        "open_stairs": OpenStairsCfg(inverted=False),
         "narrow_beams": NarrowBeamsCfg(),
         "nested_rings": NestedRingsCfg(),
-        "random_boxes": RandomBoxesCfg(),
         "tilted_grid": TiltedGridCfg(),
     }
 

@@ -3,12 +3,12 @@
 import json
 from pathlib import Path
 
-import numpy as np
 import pytest
 
 from mjlab.cli import exam
 from mjlab.cli.answers import UsageError
 from tests.tools.architecture import ROOT
+from tests.worlds.export_runs import save_linear
 
 ADAPTER = '''
 import numpy as np
@@ -71,21 +71,10 @@ def test_equal_calls_write_equal_files(
 
 
 def test_adapter_of_the_page_takes_the_exam(tmp_path: Path) -> None:
-    onnx = pytest.importorskip("onnx")
     page = (ROOT / "docs/howto/exam.md").read_text("utf-8")
     (tmp_path / "mine.py").write_text(page.split("```python\n")[1].split("```")[0])
-    weights = onnx.numpy_helper.from_array(np.zeros((82, 15), np.float32), "w")
-    shapes = {"obs": ["n", 82], "actions": ["n", 15]}
-    obs, actions = (
-        onnx.helper.make_tensor_value_info(name, onnx.TensorProto.FLOAT, shape)
-        for name, shape in shapes.items()
-    )
-    node = onnx.helper.make_node("MatMul", ["obs", "w"], ["actions"])
-    graph = onnx.helper.make_graph([node], "linear", [obs], [actions], [weights])
-    opset = [onnx.helper.make_opsetid("", 18)]
-    model = onnx.helper.make_model(graph, opset_imports=opset, ir_version=10)
     policy = tmp_path / "policy.onnx"
-    onnx.save(model, policy)
+    save_linear(policy, 82, 15)
     words = ["--adapter", f"{tmp_path / 'mine.py'}:Adapter", "--runs", "1"]
     exam.main([str(policy), *words, "--no-films", "--to", str(tmp_path)])
     found = json.loads((tmp_path / "exam.json").read_text("utf-8"))

@@ -249,12 +249,12 @@ def test_a_field_that_is_also_ours_elsewhere_is_renamed_by_its_class():
         "from mjlab.entity import EntityCfg\n"
         "from mjlab.scene import SceneCfg\n"
         "from mjlab.viewer import ViewerConfig\n"
-        "ViewerConfig(entity_name='robot', origin_type=1)\n"
+        "ViewerConfig(entity_name='robot', reward_bar_max_terms=1)\n"
         "cfg.viewer.env_idx = 1\n"
         "EntityCfg(spec_fn=f)\n"
         "SceneCfg(spec_fn=add_light)\n"
         "cfg.scene.terrain.terrain_generator.num_rows = 5\n"
-        "cfg.viewer.origin_type = 2\n"
+        "cfg.viewer.reward_bar_max_terms = 2\n"
         "other(entity_name='robot')\n"
     )
     assert new(text).splitlines() == [

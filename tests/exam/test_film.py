@@ -43,7 +43,7 @@ def test_target_is_marked_in_the_frame_of_the_first_pose(robot: ExamRobot) -> No
         1.0 + np.cos(YAW) * x - np.sin(YAW) * y,
         2.0 + np.sin(YAW) * x + np.cos(YAW) * y,
     )
-    np.testing.assert_allclose(marks.spheres[0][0].center[:2], expected)
+    np.testing.assert_allclose(marks.shapes[0][0].center[:2], expected)
     assert len(marks.arrows[0]) == 1
 
 

@@ -13,36 +13,17 @@ from mjlab.cli.training import train
 from mjlab.export import ExportError, OnnxPolicy
 from mjlab.rl import LoggingCfg
 from mjlab.runs import Run, RunError, find
-from tests.worlds.rl_runs import agent_cfg, env_cfg
+from tests.worlds.rl_runs import Display, agent_cfg, env_cfg
 
 ROOT = Path(__file__).resolve().parents[2]
 TASK = "Cartpole-Balance"
 
 
-class Said:
-    """Display that stores its messages."""
-
-    def __init__(self):
-        self.lines = []
-
-    def __enter__(self):
-        return self
-
-    def __exit__(self, *error):
-        pass
-
-    def show(self, progress, figures):
-        pass
-
-    def say(self, text):
-        self.lines.append(text)
-
-
 def trained(root: Path) -> tuple[Run, list[str]]:
-    said = Said()
+    said = Display()
     agent = agent_cfg(1, logging=LoggingCfg(tensorboard=False))
     run, _ = train(env_cfg(), agent, task=TASK, root=root, device="cpu", display=said)
-    return run, said.lines
+    return run, said.said
 
 
 @pytest.fixture(scope="module")

@@ -3,7 +3,6 @@
 from pathlib import Path
 from typing import Any
 
-import h5py
 import numpy as np
 import pytest
 import torch
@@ -11,6 +10,7 @@ import torch
 from mjlab.envs import ManagerBasedRlEnv, ManagerBasedRlEnvCfg, mdp
 from mjlab.managers import RecorderTermCfg, TermError
 from mjlab.recording import RecordingCfg, RecordingError
+from tests.replay.test_record_episode import load
 from tests.worlds import gym_tasks
 
 ENDS = [(0, 3), (1, 4), (2, 5)]
@@ -46,26 +46,6 @@ def build(
     cfg.recorders = cfg.recorders or recorders()
     cfg.recording = RecordingCfg(folder=str(folder), name="run", **settings)
     return ManagerBasedRlEnv(cfg, device="cpu")
-
-
-def load(path: Path) -> list[dict[str, Any]]:
-    episodes = []
-    with h5py.File(path) as file:
-        for index in range(len(file)):
-            group = file[f"traj_{index}"]
-            found: dict[str, Any] = {"attrs": dict(group.attrs)}
-
-            def note(name: str, item: Any, found: dict[str, Any] = found) -> None:
-                if not isinstance(item, h5py.Dataset):
-                    return
-                parts = item.dtype.names or ()
-                found.update({f"{name}/{part}": item[part] for part in parts})
-                if not parts:
-                    found[name] = item[()]
-
-            group.visititems(note)
-            episodes.append(found)
-    return episodes
 
 
 @pytest.mark.parametrize(

@@ -568,19 +568,44 @@ def test_columns_in_another_order_give_the_same_command(tmp_path: Path) -> None:
     assert torch.equal(*tables)
 
 
-def test_the_ghost_is_the_skeleton_of_the_reference(one: ManagerBasedRlEnv) -> None:
+def test_the_ghost_is_the_robot_in_the_pose_of_the_reference(
+    one: ManagerBasedRlEnv,
+) -> None:
+    """MuJoCo computes the pose of a copy in the state that `write_row` writes."""
     show(one, 0, torch.arange(10, 90, 10))
     marks = Marks((2,))
     one.debug_vis(marks)
     command = motion_command(one, "motion")
-    names = command.cfg.body_names
-    drawn = [sphere.center for sphere in marks.spheres[2]]
-    assert np.array(drawn) == pytest.approx(command.body_pos_w[2].numpy())
-    ends = [tuple(arrow.start.round(4)) for arrow in marks.arrows[2]]
-    # All but the pelvis hang on one of the bodies.
-    assert len(ends) == len(names) - 1
-    torso = command.body_pos_w[2, names.index("torso_link")].double().numpy()
-    assert ends.count(tuple(torso.round(4))) == 2  # Both shoulders.
+    everyone = torch.ones(one.num_envs, dtype=torch.bool)
+    command.write_row(everyone, command.row)
+    one.sim.forward()
+    model, data = one.sim.engine.mj_model_of(2), one.sim.engine.mj_data_of(2)
+    index = command.entity.index
+    visible = [g for g in index.geoms.ids.tolist() if model.geom_group[g] < 3]
+    visible = [g for g in visible if model.geom_rgba[g, 3] > 0.0]
+    drawn = marks.shapes[2]
+    assert len(drawn) == len(visible) > 10 and not marks.arrows[2]
+    places = np.array([shape.center for shape in drawn])
+    assert places == pytest.approx(data.geom_xpos[visible], abs=1e-5)
+    turns = np.array([shape.rotation.flatten() for shape in drawn])
+    assert turns == pytest.approx(data.geom_xmat[visible], abs=1e-5)
+    assert {shape.color for shape in drawn} == {(0.5, 0.7, 0.5, 0.5)}
+
+
+def test_frames_of_reference_and_robot_can_be_drawn_instead(
+    one: ManagerBasedRlEnv, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    show(one, 0, torch.arange(10, 90, 10))
+    command = motion_command(one, "motion")
+    monkeypatch.setattr(command.cfg.viz, "mode", "frames")
+    marks = Marks((2,))
+    one.debug_vis(marks)
+    names, arrows = command.cfg.body_names, marks.arrows[2]
+    assert len(arrows) == 6 * len(names) and not marks.shapes[2]
+    starts = np.array([arrow.start for arrow in arrows[::3]])
+    robot = command.robot_bodies("body_pos_w")[2].numpy()
+    expected = np.concatenate((robot, command.body_pos_w[2].numpy()))
+    assert starts == pytest.approx(expected, abs=1e-6)
 
 
 def test_configurations_of_robots_differ_only_in_names() -> None:

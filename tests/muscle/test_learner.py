@@ -456,3 +456,40 @@ def test_tuples_of_other_sizes_and_bare_rows_are_refused_by_name():
         LearnerError, match=r"is a ndarray, not MuscleTuples.*get_muscle"
     ):
         published().learn([tuples.rows])  # pyright: ignore
+
+
+def test_arrays_of_the_published_environments_train_like_tuples():
+    tuples = w18_tuples(512)
+    red, torque = np.split(tuples.rows, [24], axis=1)
+    dense = np.zeros((512, 6, 18), np.float32)
+    dense[:, tuples.map.entry_dof, tuples.map.entry_muscle] = red
+    lists = [list(torque), list(red), list(dense)]  # Lists of rows, as from C++.
+    halves = [[part[:256] for part in lists], [part[256:] for part in lists]]
+    ours, one, several = published(), published(), published()
+    loss = ours.learn(tuples)["loss"]
+    assert one.learn(lists)["loss"] == loss
+    assert several.learn(halves)["loss"] == loss
+    for name, value in ours.get_state_dict().items():
+        assert torch.equal(value, one.get_state_dict()[name])
+        assert torch.equal(value, several.get_state_dict()[name])
+
+
+def test_arrays_of_a_cascade_include_the_earlier_output_and_the_weight():
+    red, torque = np.split(w18_tuples(64).rows, [24], axis=1)
+    w18 = muscle_map("w18")
+    dense = np.zeros((64, 6, 18), np.float32)
+    dense[:, w18.entry_dof, w18.entry_muscle] = red
+    earlier, weight = np.ones((64, 18)), np.full(64, 0.5)
+    learner = published(is_cascaded=True)
+    assert learner.learn([torque, red, dense, earlier, weight])["rows"] == 56
+    with pytest.raises(LearnerError, match="30 numbers; this model needs 49"):
+        learner.learn([torque, red, dense])
+
+
+def test_arrays_in_another_order_are_refused_with_the_order():
+    red, torque = np.split(w18_tuples(8).rows, [24], axis=1)
+    w18 = muscle_map("w18")
+    dense = np.zeros((8, 6, 18), np.float32)
+    dense[:, w18.entry_dof, w18.entry_muscle] = red
+    with pytest.raises(LearnerError, match=r"\(tau_des, jta_reduced, jta\)"):
+        published().learn([torque, red[:, ::-1], dense])

@@ -163,9 +163,6 @@ def test_standing_walkers_have_their_soles_just_above_the_ground(name):
             assert 0.0 <= lowest < 0.005
 
 
-CONFIGS = {"arm6": models.arm6_cfg, "w18": models.w18_cfg, "w54": models.w54_cfg}
-
-
 def scene_of(cfg: EntityCfg) -> tuple[Scene, Simulation]:
     scene = build_scene(SceneCfg(num_envs=2, entities={"robot": cfg}))
     options = SimulationCfg(backend="native")

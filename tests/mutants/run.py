@@ -43,9 +43,9 @@ TEST_S, FAULT_S = 300, 900
 Fault = dict[str, Any]
 
 
-def read_faults() -> list[Fault]:
+def read_faults(data: Path = DATA) -> list[Fault]:
     """Return all faults."""
-    return [json.loads(line) for line in DATA.read_text().splitlines()]
+    return [json.loads(line) for line in data.read_text().splitlines()]
 
 
 def room_of(fault: Fault) -> str:
@@ -314,7 +314,11 @@ def compare(arguments: argparse.Namespace) -> int:
     for place in (arguments.only,) if arguments.only else roots:
         with tempfile.TemporaryDirectory() as folder:
             judge = Judge(Path(folder), root=roots[place])
-            found[place] = tests = find_all(judge, faults)
+            # Its own faults name its own tests.
+            own = read_faults(roots[place] / DATA.relative_to(ROOT))
+            killers = {f["id"]: f["killed_by"] for f in own if "killed_by" in f}
+            known = [f | {"killed_by": killers.get(f["id"], "")} for f in faults]
+            found[place] = tests = find_all(judge, known)
         many, late = sum(map(bool, tests.values())), [*tests.values()].count("?")
         for name, test in tests.items():
             print(f"{place:5} {name:40} {test or 'not found'}")
@@ -334,8 +338,9 @@ def find_all(judge: Judge, faults: list[Fault]) -> dict[str, str]:
             took = time.monotonic() - began
             print(f"  {fault['id']}: {test or 'not found'}, {took:.0f} s", flush=True)
         tests = {found[fault["id"]] for fault in waiting} - {"", "?"} - judge.unsound
-        # One at a time: a test that hangs would end the others with it.
-        unsound = {test for test in tests if judge.failing_without([test])}
+        unsound = set(judge.failing_without(sorted(tests)))
+        # One at a time, if any fail: a test that hangs ends the others with it.
+        unsound = {test for test in tests if unsound and judge.failing_without([test])}
         judge.unsound |= unsound
         waiting = [fault for fault in waiting if found[fault["id"]] in unsound]
     return found

@@ -31,7 +31,7 @@ from mjlab.settings.file import settings_text
 from mjlab.tasks.cartpole import CartpoleBalanceCfg
 from tests.tools.browser import Browser, find_browser
 from tests.tools.flat import flat_settings
-from tests.worlds.rl_runs import agent_cfg, env_cfg
+from tests.worlds.rl_runs import Display, agent_cfg, env_cfg
 
 ROOT = Path(__file__).resolve().parents[2]
 SHIPPED = ROOT / "tasks/cartpole/trained/Cartpole-Balance"
@@ -596,22 +596,6 @@ def test_durations_and_sizes_are_short():
 # ----------------------------------------------------------------
 
 
-class Quiet:
-    """Display that shows nothing."""
-
-    def __enter__(self):
-        return self
-
-    def __exit__(self, *error):
-        pass
-
-    def show(self, progress, figures):
-        pass
-
-    def say(self, text):
-        pass
-
-
 def run_training(root: Path, **more: Any):
     agent = agent_cfg(
         2, logging=LoggingCfg(tensorboard=False), evaluation=EvaluationCfg(every=0)
@@ -622,7 +606,7 @@ def run_training(root: Path, **more: Any):
         agent,
         task="Cartpole-Balance",
         root=root,
-        display=Quiet(),
+        display=Display(),
         defaults=defaults,
         **more,
     )
@@ -643,7 +627,7 @@ def test_training_leaves_a_report_and_so_does_going_on(tmp_path):
         agent,
         task="Cartpole-Balance",
         root=tmp_path,
-        display=Quiet(),
+        display=Display(),
         resume=folder.path,
     )
     page = Page(folder.path.joinpath("report.html").read_text("utf-8"))

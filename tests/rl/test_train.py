@@ -17,27 +17,7 @@ from mjlab.rl.logging import read_rows
 from mjlab.rl.vecenv import RslRlVecEnv
 from mjlab.runs import CheckpointError, RunError, find
 from mjlab.runs.settings import read_task
-from tests.worlds.rl_runs import agent_cfg, env_cfg, make_env
-
-
-class Quiet:
-    """Display that stores its messages."""
-
-    def __init__(self):
-        self.said = []
-        self.shown = []
-
-    def __enter__(self):
-        return self
-
-    def __exit__(self, *error):
-        pass
-
-    def show(self, progress, figures):
-        self.shown.append(progress)
-
-    def say(self, text):
-        self.said.append(text)
+from tests.worlds.rl_runs import Display, agent_cfg, env_cfg, make_env
 
 
 def agent(iterations, **more):
@@ -52,7 +32,7 @@ def run(tmp_path, iterations=2, **more):
         agent(iterations),
         task="Cartpole-Balance",
         root=tmp_path,
-        **({"display": Quiet()} | more),
+        **({"display": Display()} | more),
     )
 
 
@@ -103,7 +83,7 @@ def test_an_interrupted_run_resumes_in_its_folder(tmp_path):
                 os.kill(os.getpid(), signal.SIGTERM)
             return {}
 
-    told = Quiet()
+    told = Display()
     first, _ = run(tmp_path, 4, make_hooks=lambda env: [Kill()], display=told)
     assert told.said[-1] == (
         "No ONNX file was written, because the run was stopped. Export its last "
@@ -112,7 +92,7 @@ def test_an_interrupted_run_resumes_in_its_folder(tmp_path):
     assert first.info()["status"] == "stopped"
     assert "SIGTERM" in first.info()["reason"]
     configs = first.configs()
-    display = Quiet()
+    display = Display()
     second, outcome = train(
         configs["env"],
         configs["agent"],
@@ -144,7 +124,7 @@ def go_on(tmp_path, env, agent_config):
         task="Cartpole-Balance",
         root=tmp_path,
         resume=find("latest", tmp_path).run.path,
-        display=Quiet(),
+        display=Display(),
     )
 
 
@@ -218,7 +198,7 @@ def test_an_open_seed_is_drawn_and_stored(tmp_path):
     cfg = env_cfg()
     cfg.seed = None
     folder, _ = train(
-        cfg, agent(1), task="Cartpole-Balance", root=tmp_path, display=Quiet()
+        cfg, agent(1), task="Cartpole-Balance", root=tmp_path, display=Display()
     )
     assert cfg.seed is None
     assert folder.configs()["env"].seed == folder.info()["seed"]

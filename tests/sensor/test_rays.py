@@ -672,3 +672,60 @@ def test_rays_without_visible_geoms_are_refused(groups, message):
     cfg = RayCastSensorCfg(name="r", frame=PROBE, include_geom_groups=groups)
     with pytest.raises(VisionError, match=message):
         build_gallery("native", [cfg], num_envs=1)
+
+
+class Drawn:
+    """Visualizer that stores what is drawn in world 0."""
+
+    def __init__(self) -> None:
+        self.worlds = (0,)
+        self.arrows: list[tuple[np.ndarray, np.ndarray, tuple[float, ...]]] = []
+        self.spheres: list[tuple[np.ndarray, float]] = []
+
+    def add_arrow(self, world, start, end, *, color, width) -> None:
+        self.arrows.append((start, end, color))
+
+    def add_sphere(self, world, center, radius, *, color) -> None:
+        self.spheres.append((center, radius))
+
+
+def test_hits_rays_and_normals_are_drawn_on_request():
+    """Rays down and up from the probe, 2 m above the floor: half of them miss."""
+    viz = RayCastSensorCfg.VizCfg(show_rays=True, show_normals=True)
+    up_and_down = LidarPatternCfg(channels=2, elevation=(-90, 90), num_azimuths=1)
+    cfgs = [
+        RayCastSensorCfg(
+            name="both",
+            frame=PROBE,
+            pattern=up_and_down,
+            max_distance=4.0,
+            include_geom_groups=(0,),
+            debug_vis=True,
+            viz=viz,
+        ),
+        RayCastSensorCfg(name="hidden", frame=PROBE, include_geom_groups=(0,)),
+        TerrainHeightSensorCfg(
+            name="height", frame=PROBE, pattern=DOWN, debug_vis=True
+        ),
+    ]
+    gallery = build_gallery("native", cfgs, num_envs=2)
+    gallery.sim.forward()
+    gallery.sim.sense()
+    drawn = Drawn()
+    gallery.sensors["both"].debug_vis(drawn)
+    assert [radius for _, radius in drawn.spheres] == [pytest.approx(0.015)]
+    np.testing.assert_allclose(drawn.spheres[0][0], (0.0, 0.0, 0.0), atol=1e-5)
+    by_color = {color: (start, end) for start, end, color in drawn.arrows}
+    assert len(by_color) == len(drawn.arrows) == 3
+    for color, end in (
+        (viz.hit_color, (0.0, 0.0, 0.0)),
+        (viz.miss_color, (0.0, 0.0, 2.2)),  # 5 % of its range.
+        (viz.normal_color, (0.0, 0.0, 0.15)),
+    ):
+        np.testing.assert_allclose(by_color[color][1], end, atol=1e-5)
+    np.testing.assert_allclose(by_color[viz.hit_color][0], (0.0, 0.0, 2.0), atol=1e-5)
+    drawn = Drawn()
+    gallery.sensors["hidden"].debug_vis(drawn)
+    assert not drawn.arrows and not drawn.spheres
+    gallery.sensors["height"].debug_vis(drawn)
+    assert not drawn.arrows and len(drawn.spheres) == 1

@@ -206,6 +206,25 @@ def test_tensors_and_kernel_live_through_the_same_episodes_bit_by_bit(options):
     assert ends > 300
 
 
+@pytest.mark.parametrize("autoreset", [True, False])
+@pytest.mark.parametrize("way", WAYS)
+def test_a_fall_can_have_no_reward(way, autoreset):
+    cfg = ClassicCartpoleCfg(
+        num_envs=67, seed=3, autoreset=autoreset, fall_reward=0.0, max_steps=15
+    )
+    worlds = way(cfg)
+    over = torch.zeros(67, dtype=torch.bool)
+    falls = 0
+    for _ in range(30):
+        step = worlds.step(torch.ones(67, dtype=torch.int64))
+        expected = torch.where(step.terminated | over, 0.0, 1.0)
+        assert torch.equal(step.reward, expected)
+        falls += int((step.terminated & ~over).sum())
+        if not autoreset:
+            over = step.terminated | step.truncated
+    assert falls >= 67
+
+
 @pytest.mark.parametrize("way", WAYS)
 def test_a_world_is_the_same_among_few_and_among_many(way):
     few, many = (way(ClassicCartpoleCfg(num_envs=n, seed=5)) for n in (3, 130))

@@ -7,8 +7,9 @@ import sys
 import tomllib
 from pathlib import Path
 
-import numpy as np
 import pytest
+
+from tests.worlds.export_runs import save_linear
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGE = ROOT / "docs/tutorials/first_task.md"
@@ -142,18 +143,7 @@ def test_the_program_that_runs_an_exported_policy_works_as_printed(tmp_path):
 def test_the_program_that_plays_a_foreign_network_works_as_printed(
     tmp_path, renderer_works
 ):
-    onnx = pytest.importorskip("onnx")
-    weights = onnx.numpy_helper.from_array(np.zeros((5, 1), np.float32), "w")
-    shapes = {"obs": ["n", 5], "actions": ["n", 1]}
-    obs, actions = (
-        onnx.helper.make_tensor_value_info(name, onnx.TensorProto.FLOAT, shape)
-        for name, shape in shapes.items()
-    )
-    node = onnx.helper.make_node("MatMul", ["obs", "w"], ["actions"])
-    graph = onnx.helper.make_graph([node], "linear", [obs], [actions], [weights])
-    opset = [onnx.helper.make_opsetid("", 18)]
-    model = onnx.helper.make_model(graph, opset_imports=opset, ir_version=10)
-    onnx.save(model, tmp_path / "foreign.onnx")
+    save_linear(tmp_path / "foreign.onnx", 5, 1)
     page = (ROOT / "docs/howto/export_a_policy.md").read_text("utf-8")
     _, program = re.findall(r"```python\n(.*?)```", page, re.DOTALL)
     path = {**os.environ, "PYTHONPATH": str(ROOT)}

@@ -416,6 +416,29 @@ def test_open_stairs_have_air_below_their_treads(difficulty, is_inverted):
     assert origin.tolist() == pytest.approx([0.0, 0.0, middle])
 
 
+def test_a_ball_comes_to_rest_on_a_tread_and_another_below_it():
+    cfg = OpenStairsCfg(
+        step_height_range=(0.0, 0.4),
+        step_width_range=(0.5, 0.5),
+        inverted=False,
+        platform_width=3.0,
+        border_width=1.0,
+    )
+    ground = one_tile(cfg)
+    spec = ground.terrain.spec
+    places = {"on": (-2.75, 0.0, 0.5), "under": (-1.75, 0.0, 0.2)}
+    for name, place in places.items():
+        ball = spec.worldbody.add_body(name=name, pos=place)
+        ball.add_freejoint()
+        ball.add_geom(type=mujoco.mjtGeom.mjGEOM_SPHERE, size=[0.08, 0, 0])
+    model = spec.compile()
+    data = mujoco.MjData(model)
+    for _ in range(400):
+        mujoco.mj_step(model, data)
+    assert data.body("on").xpos[2] == pytest.approx(0.4 + 0.08, abs=5e-3)
+    assert data.body("under").xpos[2] == pytest.approx(0.08, abs=5e-3)
+
+
 def test_a_grid_with_holes_has_cells_in_line_with_its_platform_only():
     cfg = RandomGridCfg(holes=True, hole_depth=1.5, platform_width=1.2)
     ground = one_tile(cfg)

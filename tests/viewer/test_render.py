@@ -112,7 +112,6 @@ def test_an_arrow_reaches_from_its_start_to_its_end_in_the_scene():
     assert geom.type == mujoco.mjtGeom.mjGEOM_ARROW
     np.testing.assert_allclose(geom.pos, (1.0, 2.0, 3.0), atol=1e-6)
     np.testing.assert_allclose(geom.mat[:, 2], (0.0, 0.0, 1.0), atol=1e-6)
-    assert geom.size[2] == pytest.approx(2.0)
     np.testing.assert_allclose(geom.rgba, (0.0, 1.0, 0.0, 0.5))
 
 

@@ -13,25 +13,9 @@ from mjlab.rl import LoggingCfg
 from mjlab.viewer import policy_video
 from mjlab.viewer.training_video import SIZE, TrainingVideo, VideoSchedule
 from tests.tools.film_reader import read_film
-from tests.worlds.rl_runs import agent_cfg, env_cfg
+from tests.worlds.rl_runs import Display, agent_cfg, env_cfg
 
 TASK = "Cartpole-Balance"
-
-
-class Lines(list[str]):
-    """Display that keeps what it is told."""
-
-    def __enter__(self):
-        return self
-
-    def __exit__(self, *error: object) -> None:
-        return
-
-    def show(self, progress, figures) -> None:
-        return
-
-    def say(self, text: str) -> None:
-        self.append(text)
 
 
 def films_below(folder: Path) -> list[str]:
@@ -46,7 +30,7 @@ def step(env: ManagerBasedRlEnv, number: int) -> None:
 def test_a_video_begins_with_each_interval_and_has_its_length(tmp_path, renderer_works):
     env = ManagerBasedRlEnv(env_cfg())
     env.reset()
-    said = Lines()
+    said: list[str] = []
     schedule = VideoSchedule(interval=8, length=4)
     with TrainingVideo(env, tmp_path, schedule, say=said.append, start=8):
         step(env, 18)
@@ -74,7 +58,7 @@ def test_a_training_is_the_same_bits_with_videos(tmp_path, renderer_works):
             task=TASK,
             root=tmp_path / name,
             device="cpu",
-            display=Lines(),
+            display=Display(),
             video=schedule,
         )
         rows = map(json.loads, (run.path / "metrics.jsonl").read_text().splitlines())
@@ -99,7 +83,7 @@ def test_without_opengl_one_line_says_so_and_training_goes_on(tmp_path, monkeypa
     monkeypatch.setattr(policy_video, "WorldVideo", refuse)
     env = ManagerBasedRlEnv(env_cfg())
     env.reset()
-    said = Lines()
+    said: list[str] = []
     schedule = VideoSchedule(interval=2, length=1)
     with TrainingVideo(env, tmp_path, schedule, say=said.append) as films:
         step(env, 6)
@@ -115,7 +99,7 @@ def test_a_video_that_cannot_be_written_stops_the_videos_only(tmp_path, renderer
     taken.write_text("a file where the folder would be")
     env = ManagerBasedRlEnv(env_cfg())
     env.reset()
-    said = Lines()
+    said: list[str] = []
     with TrainingVideo(env, taken, VideoSchedule(length=4), say=said.append):
         step(env, 8)
     assert len(said) == 1 and str(taken) in said[0]

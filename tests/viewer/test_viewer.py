@@ -239,7 +239,7 @@ def test_arrows_point_where_a_turned_robot_is_to_go(dogs):
     add_velocities(marks, term)
     arrow = marks.arrows[1][0]
     direction = torch.from_numpy(arrow.end - arrow.start)
-    expected = torch.tensor([0.0, 0.6, 0.0], dtype=torch.float64)
+    expected = torch.tensor([0.0, 0.3, 0.0], dtype=torch.float64)
     assert torch.allclose(direction, expected, atol=1e-5)
     drive.release()
 

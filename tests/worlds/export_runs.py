@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pytest
 import torch
 
 from mjlab import mdp
@@ -200,3 +201,17 @@ def _error(found: np.ndarray, expected: np.ndarray) -> float:
 
 def _joints(file: OnnxPolicy, term: dict[str, Any]) -> list[dict[str, Any]]:
     return file.contract["entities"][term["entity"]]["joints"]
+
+
+def save_linear(path: Path, inputs: int, outputs: int) -> None:
+    """Write a network that maps "obs" to "actions", all zero, with ONNX alone."""
+    onnx = pytest.importorskip("onnx")
+    weights = onnx.numpy_helper.from_array(np.zeros((inputs, outputs), np.float32), "w")
+    obs, actions = (
+        onnx.helper.make_tensor_value_info(name, onnx.TensorProto.FLOAT, ["n", size])
+        for name, size in (("obs", inputs), ("actions", outputs))
+    )
+    node = onnx.helper.make_node("MatMul", ["obs", "w"], ["actions"])
+    graph = onnx.helper.make_graph([node], "linear", [obs], [actions], [weights])
+    opset = [onnx.helper.make_opsetid("", 18)]
+    onnx.save(onnx.helper.make_model(graph, opset_imports=opset, ir_version=10), path)

@@ -52,6 +52,26 @@ def agent_cfg(iterations: int = 2, **more: Any) -> CartpoleAgentCfg:
     return CartpoleAgentCfg(max_iterations=iterations, **(given | more))
 
 
+class Display:
+    """Display of a training run that keeps what it gets."""
+
+    def __init__(self) -> None:
+        self.said: list[str] = []
+        self.shown: list[Any] = []
+
+    def __enter__(self) -> "Display":
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        pass
+
+    def show(self, progress: Any, figures: Any) -> None:
+        self.shown.append(progress)
+
+    def say(self, text: str) -> None:
+        self.said.append(text)
+
+
 def make_loop(
     cfg: AgentCfg | None = None,
     *,

@@ -2,8 +2,7 @@
 
 from pathlib import Path
 
-from mjlab.cli.policy_files import write_file
-from mjlab.export import Exported
+from mjlab.export import Exported, export_run
 from mjlab.runs.run import shipped_with
 
 
@@ -11,5 +10,4 @@ def shipped(task: str, folder: Path) -> Exported:
     """Export the shipped policy of a task; return the file."""
     run = shipped_with(task)
     assert run is not None, f"{task} has no policy."
-    configs = run.configs()
-    return write_file(run, configs, logs=folder, to=folder / f"{task}.onnx")
+    return export_run(run, run.configs(), to=folder / f"{task}.onnx")

@@ -55,11 +55,12 @@ _OTHERWISE: dict[str, tuple[str, str]] = {
         "fractions of worlds are exclusive; see below",
     ),
     # isaaclab.envs.mdp
-    "JointPositionToLimitsActionCfg": ("", "write an action class"),
-    "EMAJointPositionToLimitsActionCfg": ("", "write an action class"),
     "NonHolonomicActionCfg": ("", "write an action class"),
     "DifferentialInverseKinematicsActionCfg": ("mjlab.mdp.DifferentialIKActionCfg", ""),
-    "OperationalSpaceControllerActionCfg": ("", "write an action class"),
+    "OperationalSpaceControllerActionCfg": (
+        "mjlab.mdp.OperationalSpaceActionCfg",
+        "fields of `controller_cfg` are fields of the action; fixed base",
+    ),
     "NullCommandCfg": ("", "omit the command"),
     "NormalVelocityCommandCfg": ("mjlab.mdp.UniformVelocityCommandCfg", "uniform"),
     "UniformPoseCommandCfg": ("mjlab.mdp.PoseCommandCfg", ""),
@@ -83,11 +84,14 @@ _OTHERWISE: dict[str, tuple[str, str]] = {
         "`sensor_name`; no offset by default",
     ),
     "body_incoming_wrench": ("mjlab.sensor.MujocoSensorCfg", "'force' and 'torque'"),
-    "imu_orientation": ("mjlab.mdp.builtin_sensor", "of a 'framequat' sensor"),
-    "imu_ang_vel": ("mjlab.mdp.builtin_sensor", "of a 'gyro' sensor"),
+    "imu_orientation": (
+        "mjlab.mdp.builtin_sensor",
+        "of a 'framequat' sensor, or `quat_w` of an `ImuCfg`",
+    ),
+    "imu_ang_vel": ("mjlab.mdp.builtin_sensor", "of `NAME_ang_vel_b` of an `ImuCfg`"),
     "imu_lin_acc": (
         "mjlab.mdp.builtin_sensor",
-        "of an 'accelerometer', includes gravity",
+        "of `NAME_lin_acc_b` of an `ImuCfg`, includes gravity",
     ),
     "image": ("mjlab.mdp.camera_image", ""),
     "image_features": ("mjlab.rl.CnnModelCfg", "trained with the policy"),
@@ -162,12 +166,12 @@ _TASK_PACKAGES = {
     ),
     "isaaclab.actuators": Package(
         "ImplicitActuatorCfg IdealPDActuatorCfg DelayedPDActuatorCfg DCMotorCfg "
-        "ActuatorNetMLPCfg",
+        "ActuatorNetMLPCfg ActuatorNetLSTMCfg",
         "mjlab.actuator",
     ),
     "isaaclab.sensors": Package(
         "ContactSensor ContactSensorCfg RayCaster RayCasterCfg CameraCfg "
-        "TiledCameraCfg ImuCfg",
+        "TiledCameraCfg ImuCfg FrameTransformerCfg JointWrenchSensorCfg",
         "mjlab.sensor",
     ),
     "isaaclab.sensors.patterns": Package("GridPatternCfg", "mjlab.sensor"),
@@ -244,8 +248,20 @@ _OTHERWISE |= {
     "CameraCfg": ("mjlab.sensor.CameraSensorCfg", ""),
     "TiledCameraCfg": ("mjlab.sensor.CameraSensorCfg", ""),
     "ImuCfg": (
-        "mjlab.sensor.MujocoSensorCfg",
-        "one sensor per quantity: 'gyro', 'accelerometer'",
+        "mjlab.sensor.ImuCfg",
+        "`frame` names its body or site; the acceleration includes gravity",
+    ),
+    "FrameTransformerCfg": (
+        "mjlab.sensor.FrameTransformerCfg",
+        "`source_frame` and `target_frames` name bodies or sites",
+    ),
+    "JointWrenchSensorCfg": (
+        "mjlab.sensor.JointWrenchSensorCfg",
+        "`body_names` selects the child bodies",
+    ),
+    "ActuatorNetLSTMCfg": (
+        "mjlab.actuator.LearnedLstmActuatorCfg",
+        "`target_names_expr`",
     ),
     # isaaclab.terrains
     "TerrainImporterCfg": ("mjlab.terrain.TerrainCfg", ""),

@@ -91,6 +91,10 @@ class ClassicCartpoleCfg(Config):
     """"live" returns the worlds' own tensors, which the next step overwrites; "copied"
     returns copies; "host" returns copies on the CPU."""
 
+    fall_reward: float = 1.0
+    """Reward of the step in which an episode terminates; 1 as in Gymnasium, 0 as in
+    environments that reward only states within the limits. Other steps give 1."""
+
     max_steps: int = MAX_STEPS
     """Steps after which an episode is truncated."""
 

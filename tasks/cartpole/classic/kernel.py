@@ -40,6 +40,7 @@ class KernelCartpoles(ClassicWorlds):
             self._over,
             max_steps=cfg.max_steps,
             semi_implicit=cfg.integrator == "semi_implicit",
+            fall_reward=cfg.fall_reward,
             threads_per_block=cfg.threads_per_block,
         )
         self.reset()

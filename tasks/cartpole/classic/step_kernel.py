@@ -97,6 +97,7 @@ def _step(
     counter: wp.array(dtype=wp.int64),
     max_steps: wp.int32,
     semi_implicit: wp.int32,
+    fall_reward: wp.float32,
 ) -> None:
     world = wp.tid()
     if over:
@@ -118,6 +119,8 @@ def _step(
     fallen = wp.abs(new[0]) > _MAX_POSITION or wp.abs(new[2]) > _MAX_ANGLE
     late = step >= max_steps
     reward[world] = 1.0
+    if fallen:
+        reward[world] = fall_reward
     terminated[world] = fallen
     truncated[world] = late
     if final:
@@ -210,6 +213,7 @@ class StepKernel:
         *,
         max_steps: int,
         semi_implicit: bool,
+        fall_reward: float,
         threads_per_block: int,
     ) -> None:
         """Compile and prepare the kernels.
@@ -221,6 +225,7 @@ class StepKernel:
                 for truncated. None resets finished worlds in the same step.
             max_steps: Steps after which an episode is truncated.
             semi_implicit: Whether positions move with the new velocities.
+            fall_reward: Reward of the step in which an episode terminates.
             threads_per_block: Threads per block on a CUDA device.
         """
         self._torch_device = memory.state.device
@@ -239,7 +244,7 @@ class StepKernel:
             wp.from_torch(rng.world_seed, dtype=wp.int64),
             wp.from_torch(rng.counter, dtype=wp.int64),
         ]
-        self._rules = [max_steps, int(semi_implicit)]
+        self._rules = [max_steps, int(semi_implicit), fall_reward]
         flags = [
             wp.from_torch(value, dtype=wp.bool)
             for value in (memory.terminated, memory.truncated)

@@ -62,7 +62,7 @@ class TensorCartpoles(ClassicWorlds):
             out=memory.terminated,
         )
         torch.ge(memory.steps, cfg.max_steps, out=memory.truncated)
-        memory.reward.fill_(1.0)
+        memory.reward.fill_(1.0).masked_fill_(memory.terminated, cfg.fall_reward)
         if cfg.final_observations:
             memory.final.copy_(rows.t())
         ended = memory.terminated | memory.truncated
@@ -79,9 +79,10 @@ class TensorCartpoles(ClassicWorlds):
         torch.where(over[:, None], memory.state, rows.t(), out=memory.state)
         memory.steps.add_(goes_on)
         fallen = (rows[0].abs() > MAX_POSITION) | (rows[2].abs() > MAX_ANGLE)
-        memory.terminated.logical_or_(goes_on & fallen)
+        falls = goes_on & fallen
+        memory.terminated.logical_or_(falls)
         memory.truncated.logical_or_(goes_on & (memory.steps >= self.cfg.max_steps))
-        memory.reward.copy_(goes_on)
+        memory.reward.copy_(goes_on).masked_fill_(falls, self.cfg.fall_reward)
         if self.cfg.final_observations:
             memory.final.copy_(memory.state)
 

@@ -3,7 +3,7 @@
 import mujoco
 import pytest
 
-from mjlab.export.cameras import pinhole
+from mjlab.sensor.patterns import camera_intrinsics
 
 XML = """
 <mujoco>
@@ -17,7 +17,7 @@ XML = """
 
 @pytest.mark.parametrize("across", [0.0, 0.0004, -0.0005])
 @pytest.mark.parametrize("down", [0.0, 0.0003, -0.0002])
-def test_a_middle_that_is_off_is_where_mujoco_has_it(across: float, down: float):
+def test_the_lens_of_a_camera_has_mujocos_frustum(across: float, down: float):
     model = mujoco.MjModel.from_xml_string(XML.format(across, down))
     data = mujoco.MjData(model)
     mujoco.mj_forward(model, data)
@@ -28,9 +28,9 @@ def test_a_middle_that_is_off_is_where_mujoco_has_it(across: float, down: float)
     )
     eye = scene.camera[0]
     wide, high = 2 * eye.frustum_width, eye.frustum_top - eye.frustum_bottom
-    focal, center = pinhole(model, 0, 48, 32)
+    fx, fy, cx, cy = camera_intrinsics(model, 0, 48, 32)
     near = eye.frustum_near
-    assert focal == pytest.approx([48 * near / wide, 32 * near / high], rel=1e-4)
+    assert [fx, fy] == pytest.approx([48 * near / wide, 32 * near / high], rel=1e-4)
     left = eye.frustum_center - eye.frustum_width
     middle = [48 * -left / wide, 32 * eye.frustum_top / high]
-    assert center == pytest.approx(middle, rel=1e-4)
+    assert [cx, cy] == pytest.approx(middle, rel=1e-4)

@@ -1,0 +1,75 @@
+"""Neighbouring worlds, drawn beside the shown one."""
+
+from dataclasses import dataclass
+
+import mujoco
+import numpy as np
+
+from mjlab.scene import Scene
+from mjlab.sim import Simulation
+
+_MOVABLE = mujoco.mjtCatBit.mjCAT_DYNAMIC.value
+
+
+@dataclass(frozen=True, eq=False)
+class Neighbour:
+    """Copies of model and state of a world, and its place beside the shown one."""
+
+    model: mujoco.MjModel
+    data: mujoco.MjData
+    offset: np.ndarray
+    """Position of its origin relative to that of the shown world, m, shape (3,)."""
+
+    def put_into(self, scene: mujoco.MjvScene, option: mujoco.MjvOption) -> None:
+        """Add its movable bodies to MuJoCo's scene."""
+        first = scene.ngeom
+        mujoco.mjv_addGeoms(
+            self.model, self.data, option, mujoco.MjvPerturb(), _MOVABLE, scene
+        )
+        for geom in scene.geoms[first : scene.ngeom]:
+            geom.pos += self.offset
+
+
+class Neighbourhood:
+    """The worlds nearest to a world, on the grid or the terrain."""
+
+    def __init__(self, sim: Simulation, scene: Scene, world: int, number: int) -> None:
+        """Select the worlds.
+
+        The selection is constant, also if the curriculum moves the worlds.
+
+        Args:
+            sim: The simulation.
+            scene: Its scene.
+            world: The shown world.
+            number: Maximum number of neighbours.
+        """
+        self._sim, self._scene, self._world = sim, scene, world
+        origins = scene.env_origins.cpu().numpy()
+        distances = np.linalg.norm(origins - origins[world], axis=1)
+        nearest = np.argsort(distances, kind="stable")
+        self.worlds = tuple(nearest[nearest != world][:number].tolist())
+        """The neighbours, the nearest first."""
+
+    def take(self) -> list[Neighbour]:
+        """Return copies of their present states."""
+        if not self.worlds:
+            return []
+        offsets = grid_offsets(self._scene, self._world)
+        engine = self._sim.engine
+        return [
+            Neighbour(
+                engine.mj_model_of(world), engine.mj_data_of(world), offsets[world]
+            )
+            for world in self.worlds
+        ]
+
+
+def grid_offsets(scene: Scene, world: int) -> np.ndarray:
+    """Return where worlds are drawn, relative to one of them, shape (num_envs, 3), m.
+
+    On a plane all worlds share one origin, and are drawn on a grid. On terrain their
+    origins already differ, so offsets are 0.
+    """
+    places = (scene.env_origins - scene.spawn_origins).cpu().numpy()
+    return (places - places[world]).astype(np.float64)
