@@ -205,6 +205,11 @@ class Chart:
         return [line for line in self.lines if line.label]
 
     @property
+    def legend_width(self) -> int:
+        """Width of the legend in a file, in pixels; templates/charts.svg reads it."""
+        return 44 + 7 * max((len(line.label) for line in self.legend), default=-4)
+
+    @property
     def said(self) -> str:
         """Description of the drawing, for screen readers."""
         lines = "; ".join(line.said or line.label for line in self.lines)
