@@ -9,7 +9,6 @@ from tyro.conf import Positional
 from mjlab.cli.answers import UsageError
 from mjlab.cli.line import read_line
 from mjlab.cli.tasks import RunOptions
-from mjlab.safe_names import plain_name
 from mjlab.threads import prepare_threads
 
 prepare_threads()
@@ -56,16 +55,15 @@ def main(arguments: Sequence[str]) -> None:
         raise UsageError(
             f"{found.file} is already an ONNX file. Watch it with play.py."
         )
-    from mjlab.export import export_run
+    from mjlab.cli.policy_files import write_file
 
-    run = found.run
-    own = options.logs / run.task if run.is_shipped else run.path
-    exported = export_run(
-        run,
-        run.configs(accept_changes=options.accept_changes),
+    exported = write_file(
+        found.run,
+        found.run.configs(accept_changes=options.accept_changes),
+        logs=options.logs,
+        to=options.out,
         checkpoint=found.checkpoint,
         best=options.best,
-        to=options.out or own / "export" / f"{plain_name(run.task)}.onnx",
     )
     print(exported.summary)
     if options.runner:
