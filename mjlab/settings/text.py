@@ -375,6 +375,8 @@ def _member_words(kind: Any) -> str:
         return article + _WORDS[kind][0]
     if is_literal(kind):
         return " or ".join(str(a) for a in typing.get_args(kind))
+    if _is_enum(kind):
+        return " or ".join(kind.__members__)
     arguments = typing.get_args(kind)
     if typing.get_origin(kind) is dict:
         return f"a dictionary of {_many(arguments[1])}"

@@ -8,6 +8,7 @@ import inspect
 import typing
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from enum import Enum
 from pathlib import Path
 from typing import Any
 
@@ -153,5 +154,7 @@ def shown(part: Part, width: int = 60) -> str:
         return type(value).__name__
     if callable(value):
         return getattr(value, "__qualname__", repr(value))
+    if isinstance(value, Enum):
+        return value.name
     text = str(value) if isinstance(value, Path) else repr(value)
     return text if len(text) <= width else f"{text[: width - 3]}..."

@@ -11,6 +11,7 @@ import sys
 import tomllib
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from enum import Enum
 from pathlib import Path
 
 import numpy as np
@@ -436,7 +437,7 @@ def typed(value) -> list[str]:
     """Return a value as text on the command line."""
     if isinstance(value, tuple | list):
         return [text for item in value for text in typed(item)] or ["()"]
-    return [str(value)]
+    return [value.name if isinstance(value, Enum) else str(value)]
 
 
 def listed(value):

@@ -35,10 +35,9 @@ from mjlab.settings.file import settings_text
 from tests.doctor import runs as doctor_runs
 from tests.doctor.runs import Does, planted, train_course
 from tests.report.test_report import make_run
-from tests.rl.test_train import Quiet
 from tests.tools.flat import flat_settings
 from tests.tools.registered import registered
-from tests.worlds.rl_runs import env_cfg
+from tests.worlds.rl_runs import Display, env_cfg
 
 FAULTS = [
     "ending_pays",
@@ -239,7 +238,7 @@ def test_during_training_the_figures_equal_those_of_the_file(
     tmp_path: Path,
 ) -> None:
     writer = JsonlWriter(tmp_path / METRICS)
-    display = WatchedDisplay(Quiet(), flat_settings())
+    display = WatchedDisplay(Display(), flat_settings())
     for iteration in range(1, 7):
         figures = {"a": 0.5 * iteration, "b": float("nan") if iteration == 3 else 1.0}
         writer.write(iteration, figures)
@@ -503,10 +502,10 @@ SICK = Task(env=lambda: planted(doctor_runs.ending_pays)[0], rl=sick_agent)
 
 
 @pytest.fixture
-def sick(tmp_path: Path) -> Iterator[tuple[Run, Quiet]]:
+def sick(tmp_path: Path) -> Iterator[tuple[Run, Display]]:
     env, agent = planted(doctor_runs.ending_pays)
     agent.logging.tensorboard = False
-    told = Quiet()
+    told = Display()
     with registered(tmp_path / "package", Sick=f"{__name__}:SICK"):
         logs = tmp_path / "logs"
         folder, _ = train(env, agent, task="Sick", root=logs, display=told)
@@ -515,7 +514,7 @@ def sick(tmp_path: Path) -> Iterator[tuple[Run, Quiet]]:
 
 @pytest.mark.slow
 def test_a_collapse_is_reported_during_training_in_the_report_and_by_the_script(
-    sick: tuple[Run, Quiet], capsys: pytest.CaptureFixture[str]
+    sick: tuple[Run, Display], capsys: pytest.CaptureFixture[str]
 ) -> None:
     run, told = sick
     (said,) = [line for line in told.said if line.startswith("Doctor: Ending early")]
@@ -532,7 +531,7 @@ def test_a_collapse_is_reported_during_training_in_the_report_and_by_the_script(
 
 @pytest.mark.slow
 def test_a_remedy_is_compared_with_no_change_from_the_same_checkpoint(
-    sick: tuple[Run, Quiet],
+    sick: tuple[Run, Display],
 ) -> None:
     run, _ = sick
     configs = run.configs()

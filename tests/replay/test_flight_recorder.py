@@ -39,10 +39,9 @@ from mjlab.replay.flight_recorder import FlightRecorder
 from mjlab.rl import DumpCfg
 from mjlab.runs import Run, find
 from mjlab.sim.fields import STATE_FIELDS
-from tests.rl.test_train import Quiet
 from tests.tools.film_reader import read_film
 from tests.tools.registered import registered
-from tests.worlds.rl_runs import agent_cfg, env_cfg
+from tests.worlds.rl_runs import Display, agent_cfg, env_cfg
 
 WORLD = 5
 """Index of the world with the fault."""
@@ -505,7 +504,7 @@ def train_broken(
     root: Path, func: Any = push_joint, task: str = "Some-Task", **dumps: Any
 ) -> tuple[Run, list[str]]:
     """A run of two iterations of six steps, whose world 5 fails in the second."""
-    display = Quiet()
+    display = Display()
     cfg = agent_cfg(2, dumps=DumpCfg(**dumps), init_at_random_ep_len=False)
     run, _ = train(broken_cfg(func=func), cfg, task=task, root=root, display=display)
     return run, display.said

@@ -20,8 +20,7 @@ from mjlab.runs.checkpoints import find_checkpoint
 from mjlab.runs.settings import read_task, task_text
 from mjlab.tasks.muscle import TrackArm6Cfg, WalkW18Cfg, WalkW54Cfg, gait
 from mjlab.tasks.muscle.learning import MuscleHook, MuscleHookCfg, random_rows
-from tests.rl.test_train import Quiet
-from tests.worlds.rl_runs import agent_cfg, differing
+from tests.worlds.rl_runs import Display, agent_cfg, differing
 
 TASKS = {
     "Muscle-Track-Arm6": (TrackArm6Cfg, 2, 6),
@@ -64,7 +63,7 @@ def run(tmp_path, iterations=2, cfg=None, **more):
         more.pop("agent_cfg", None) or agent(iterations),
         task="Muscle-Walk-W18",
         root=tmp_path,
-        display=Quiet(),
+        display=Display(),
         **more,
     )
 
