@@ -410,7 +410,7 @@ ENDS = {
 
 @pytest.mark.parametrize(
     ("limit", "count", "is_early"),
-    [(600, 119, True), (600, 120, False), (4000, 199, True), (4000, 200, False)],
+    [(600, 149, True), (600, 150, False), (4000, 199, True), (4000, 200, False)],
 )
 def test_falls_are_normal_early_in_a_training(
     limit: int, count: int, is_early: bool
@@ -442,7 +442,7 @@ def test_a_run_that_is_set_to_few_iterations_is_early_by_its_task(
     found, looked_at = examine(Run(run), {})
     said = listing(found, looked_at)
     assert " 1. sure    Too early to judge: 5 of 400 iterations." in said
-    assert "Try: run the doctor again after iteration 80;" in said
+    assert "Try: run the doctor again after iteration 100;" in said
 
 
 @pytest.mark.slow

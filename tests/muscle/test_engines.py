@@ -18,9 +18,8 @@ from mjlab.rl import EvaluationCfg, LoggingCfg, load_policy
 from mjlab.rl.vecenv import RslRlVecEnv
 from mjlab.tasks.muscle import WalkW18Cfg
 from mjlab.tasks.muscle.learning import MuscleHookCfg
-from tests.rl.test_train import Quiet
 from tests.tools.parity import copy_state
-from tests.worlds.rl_runs import agent_cfg
+from tests.worlds.rl_runs import Display, agent_cfg
 
 pytestmark = pytest.mark.slow
 
@@ -62,7 +61,7 @@ def played(tmp_path_factory: pytest.TempPathFactory) -> dict[str, SimpleNamespac
         learning(),
         task="Muscle-Walk-W18",
         root=tmp_path_factory.mktemp("runs"),
-        display=Quiet(),
+        display=Display(),
     )
     both = {
         engine: RslRlVecEnv(ManagerBasedRlEnv(walk_cfg(engine), device="cpu"))
