@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import mujoco
@@ -23,6 +24,7 @@ from mjlab.muscle import (
 from mjlab.muscle.action import make_network
 from mjlab.muscle.network import cascade_rows
 from mjlab.muscle.store import WeightError
+from mjlab.registry import entries, load_task
 from mjlab.rl import Hook, HookCfg, Training
 from mjlab.rl.checkpoint import load_model
 from mjlab.rl.vecenv import TrainingEnv, terms_of
@@ -64,8 +66,8 @@ class MuscleHookCfg(HookCfg):
     """Number of pretraining updates. 0 starts with random weights."""
 
     earlier: str | None = None
-    """Run, checkpoint or task id with the earlier networks of a cascade, in a new run.
-    They are not trained further."""
+    """Run or checkpoint with the earlier networks of a cascade, in a new run, or the id
+    of a task, for the policy that ships with it. They are not trained further."""
 
     def bind(self, name: str, env: TrainingEnv) -> Hook:
         """Create the hook for one run."""
@@ -179,7 +181,7 @@ class MuscleHook(Hook):
                 f"Only the last network of the cascade is trained. Set agent.hooks."
                 f"{self.name}.earlier to a run or a task id with the first {count}."
             )
-        path = find_checkpoint(find(self.cfg.earlier).place)
+        path = find_checkpoint(_place_of(self.cfg.earlier))
         state = load_model(path, self._env.device)["hooks"].get(self.name, {})
         check_state(self._term, state)
         found = acting_network(state)
@@ -194,6 +196,16 @@ class MuscleHook(Hook):
                 f"{path} has {there} networks; the cascade needs {count} earlier ones."
             )
         cascade.load_state_dict(found | kept)
+
+
+def _place_of(earlier: str) -> Path:
+    """Return the run or checkpoint that a user names."""
+    if earlier not in entries():
+        return find(earlier).place
+    # Not the newest run of the task, which is the one that is being made.
+    if (shipped := load_task(earlier).trained) is None:
+        raise WeightError(f"No policy ships with {earlier}. Name a run or checkpoint.")
+    return shipped
 
 
 def acting_network(state: Mapping[str, Any]) -> dict[str, torch.Tensor]:
