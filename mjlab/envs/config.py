@@ -33,7 +33,7 @@ ModeName = Literal["auto", "fused", "segmented", "eager"]
 
 
 class ViewerCfg(Config):
-    """Camera of viewers and videos, and what they draw."""
+    """Camera and visible elements of viewers and videos."""
 
     OriginType = OriginType
     """Frames that a camera can follow."""

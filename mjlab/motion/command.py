@@ -38,7 +38,7 @@ T = TypeVar("T")
 Sampling = Literal["start", "uniform", "adaptive"]
 
 _REFERENCE_AXES = ((1.0, 0.5, 0.5), (0.5, 1.0, 0.5), (0.5, 0.5, 1.0))
-"""Colours of the axes of reference bodies, lighter than those of the robot's."""
+"""Axis colours of the reference bodies, lighter than the robot's."""
 
 _REFERENCE_SCALE, _ROBOT_SCALE = 0.08, 0.12
 """Length of the axes of bodies, m."""

@@ -112,7 +112,7 @@ class MuscleTuples(NamedTuple):
 
         Args:
             tau_des: Target active torques, in N m, shape (n, num_dofs).
-            jta_reduced: Non-zero elements of `jta`, ordered by muscle and then by dof,
+            jta_reduced: Non-zero elements of `jta`, sorted by muscle, then by dof,
                 shape (n, num_entries).
             jta: Torque map, in N m, shape (n, num_dofs, num_muscles).
             prev_out: Output of the earlier networks, shape (n, num_muscles), in a

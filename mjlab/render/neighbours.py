@@ -52,7 +52,7 @@ class Neighbourhood:
         """The neighbours, the nearest first."""
 
     def take(self) -> list[Neighbour]:
-        """Return copies of their present states."""
+        """Return copies of their current states."""
         if not self.worlds:
             return []
         offsets = grid_offsets(self._scene, self._world)

@@ -11,7 +11,7 @@ class OriginType(Enum):
     entity of the first body with a joint."""
 
     WORLD = auto()
-    """None: the camera looks at `lookat`."""
+    """The world frame: the camera looks at `lookat`, and follows no entity."""
 
     ASSET_ROOT = auto()
     """The root body of `entity`."""

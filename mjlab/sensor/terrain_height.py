@@ -50,7 +50,7 @@ class TerrainHeightSensorCfg(SensorCfg):
     """Draw the hits in viewers and videos."""
 
     viz: VizCfg = VizCfg()
-    """What is drawn, and its colours and sizes."""
+    """Elements to draw (hits, rays, normals), with their colours and sizes."""
 
     def edit_spec(self, spec: mujoco.MjSpec) -> None:
         """Check the settings, and that the frames exist. Nothing is added."""

@@ -20,7 +20,7 @@ from mjlab.sim import SensePass, Simulation
 
 
 class _Arrays(Protocol):
-    """Arrays of the Warp engine. `expand` replaces those of the model."""
+    """Model and data arrays of the Warp engine. `expand` replaces model arrays."""
 
     @property
     def wp_model(self) -> mjw.Model: ...

@@ -202,7 +202,7 @@ def _place_of(earlier: str) -> Path:
     """Return the run or checkpoint that a user names."""
     if earlier not in entries():
         return find(earlier).place
-    # Not the newest run of the task, which is the one that is being made.
+    # The newest run of the task is the one that is starting.
     if (shipped := load_task(earlier).trained) is None:
         raise WeightError(f"No policy ships with {earlier}. Name a run or checkpoint.")
     return shipped

@@ -58,8 +58,8 @@ class capture_point_near_foot(ManagerTermBase):
 class gait_while_balanced(ManagerTermBase):
     """Mean of the gait's posture and contact rewards, times that of the capture point.
 
-    While the capture point is away from the feet the gait has no part in the reward, so
-    a recovery step can be taken at any phase of the clock.
+    While the capture point is away from the feet, the reward is near zero for any gait,
+    so recovery steps are possible at any phase of the clock.
     """
 
     def __init__(self, cfg: TermCfg, env: ManagedEnv) -> None:

@@ -33,7 +33,7 @@ GAIT = Gait(period=0.76, knee=0.56, hip=0.28, sway=0.05, push_speed=0.25)
 """Gait of 2.6 steps per second; a shorter period vibrates more."""
 
 SUPPORT = "support"
-"""Name of the event that applies the assistive wrench."""
+"""Event name of the assistive wrench."""
 
 _ACTED = (".*_hip_.*_joint", ".*_knee_joint", ".*_ankle_.*_joint", "waist_.*_joint")
 
@@ -48,20 +48,20 @@ GROWING_WEIGHTS = {
     "foot_slip": (-0.1, -0.3, -0.5),
     "track_linear_closely": (1.0, 2.0, 2.0),
 }
-"""Weights at the start, in the middle and at the end of training. With large penalties
-a robot learns short steps, and with close tracking it learns to hop. After the last
-change a short training is enough; a long one makes the robot slow."""
+"""Reward weights at the start, in the middle and at the end of training. At the start,
+large penalties lead to short steps, and close tracking leads to hopping. Long training
+with the final weights makes the robot slow."""
 
 _GROWTH = (220 * _ITERATION, 400 * _ITERATION)
 _END = (640 * _ITERATION, 660 * _ITERATION)
-"""Environment steps in which the weights change to the second and to the third value,
-linearly."""
+"""First and last environment step of the linear changes to the second and to the third
+weight."""
 
 
 class WarmUpCfg(Config):
     """Easier start of training: slow commands and no pushes.
 
-    Ranges then change linearly to those of the task.
+    Ranges then grow linearly to the task's ranges.
     """
 
     steps: tuple[int, int] = (80 * _ITERATION, 200 * _ITERATION)
@@ -124,8 +124,8 @@ def g1_flat_rewards(gait: Gait = GAIT) -> dict[str, RewardTermCfg | None]:
     Linear velocity has a wide kernel for large errors and a narrow one for small ones.
     The yaw rate is averaged over 0.5 s, because the pelvis of a stepping robot turns
     faster than commanded. Kernels with roll and pitch rates are wide, to keep a slope.
-    Low swings cost more: feet that lift too little drag. Accelerations of the ankles
-    cost, because a foot that lands on its heel slaps the ground.
+    Low swings are penalised more, because feet that lift too little drag. Ankle
+    accelerations are penalised, because a foot that lands on its heel slaps down.
     """
     terms = g1_rewards(rough=False)
     for replaced in ("pose", "air_time"):

@@ -1,6 +1,6 @@
-"""Velocity task of the Unitree G1 whose arms are moved by others, and which is punched.
+"""Velocity task of the Unitree G1 with external arm motion and punches.
 
-Legs and waist are controlled and observed, arms are not. Trials: bench/results/loco.
+The policy controls and observes legs and waist only. Trials: bench/results/loco.
 """
 
 import copy
@@ -60,7 +60,7 @@ OWN_JOINTS = (".*_hip_.*_joint", ".*_knee_joint", ".*_ankle_.*_joint", "waist_.*
 """Joints that the policy controls and observes."""
 
 ARM_JOINTS = (".*_shoulder_.*_joint", ".*_elbow_joint", ".*_wrist_.*_joint")
-"""Joints that are moved by others."""
+"""Joints that move independently of the policy."""
 
 ARMS, PUNCHES = "arms", "punches"
 """Names of the events."""
@@ -136,9 +136,9 @@ def g1_loco_scene() -> SceneCfg:
 def g1_loco_simulation() -> SimulationCfg:
     """Return the flat ground's physics, with a limit of the joints' velocities.
 
-    Punches at full force make the coarse physics of training explode in one of 150,000
-    steps. One such step can dominate the value loss of a training; without them no
-    joint is faster than 150 rad/s.
+    With punches at full force, the coarse training physics diverges in about one of
+    150,000 world steps, and one such step can dominate the value loss. In all others,
+    joint velocities stay below 150 rad/s.
     """
     sim = g1_flat_simulation()
     sim.max_velocity = 200.0
@@ -190,7 +190,7 @@ def g1_loco_commands() -> dict[str, CommandTermCfg | None]:
 def g1_loco_rewards() -> dict[str, RewardTermCfg | None]:
     """Return rewards of the clocked gait, close tracking and recovery steps.
 
-    Arms that others move have no part in pose and joint limits.
+    Pose and joint limit terms exclude the arms.
     """
     terms = g1_flat_rewards(LOCO_GAIT)
     for name, weight in (
@@ -279,7 +279,7 @@ def _load(bodies: str | tuple[str, ...], most: float) -> EventTermCfg:
 
 
 class VelocityG1LocoCfg(VelocityG1Cfg):
-    """Flat ground, punches, and arms that are moved by others.
+    """Flat ground, punches, and arms that move independently of the policy.
 
     Training has other physics steps, punches with growing force, an assistive wrench
     that vanishes, and commands that mostly lead to targets, as in `mjlab exam`.

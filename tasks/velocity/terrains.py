@@ -1,4 +1,4 @@
-"""Further sub-terrains: beams, rings, uneven stairs, slopes."""
+"""Sub-terrains for walking: uneven stairs, narrow beams, nested rings, tilted cells."""
 
 import numpy as np
 

@@ -1,4 +1,4 @@
-"""Schedules and levels: what they write, and what they log."""
+"""Schedules and levels: written values and logs."""
 
 from typing import Any
 
@@ -106,7 +106,7 @@ def test_a_number_can_move_in_a_straight_line_between_its_stages():
 
 
 def test_stages_of_mjlab_set_weight_and_parameters_of_a_reward():
-    """Values by hand: each stage holds from its step on, whatever others set."""
+    """Expected values by hand: a stage applies from its step until a later one."""
     env: Any = world()
     env.extras = {"log": {}}
     stages = [

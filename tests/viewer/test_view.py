@@ -1,4 +1,4 @@
-"""Fields of `ViewerCfg`: what the camera follows, and what is drawn."""
+"""Fields of `ViewerCfg`: followed entity, field of view, groups, shadows."""
 
 import dataclasses
 import math

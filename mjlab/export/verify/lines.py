@@ -12,8 +12,8 @@ from mjlab.export.runner.policy import Arrays
 Row = dict[str, Any]
 """Line of a log, with time, damped, commands, measured and targets.
 
-The runner adds joint_pos, upright and last_action, and in the first line policy and
-gains.
+The Python runner also writes joint_pos, upright and last_action, and to the first line
+policy and gains.
 """
 Found = tuple[int, str]
 """Line number, from 1, and its fault."""

@@ -50,7 +50,7 @@ def differences(robot: MujocoRobot, scene: MujocoRobot) -> Iterator[str]:
         scene: The scene.
     """
     rates = robot.contract["rates"]
-    # MJCF stores six digits of the timestep.
+    # MJCF files store the timestep with six digits.
     if not np.isclose(robot.model.opt.timestep, rates["physics_dt"], rtol=1e-5, atol=0):
         yield (
             f"rate: the model steps by {robot.model.opt.timestep:g} s, but the "
