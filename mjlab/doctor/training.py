@@ -19,7 +19,7 @@ JUDGED_SHARE, JUDGED_MOST = 0.25, 200
 
 In the trainings from scratch of the walking tasks that ship, the reward for tracking
 the command has 40 % of its final value after 14 and 23 % of the iterations of the run:
-54 (Velocity-Go1-Flat) and 161 (Velocity-G1-Flat).
+54 (Velocity-Go1-Flat) and 140 (Velocity-G1-Flat).
 """
 
 PREMATURE = frozenset(

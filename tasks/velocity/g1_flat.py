@@ -15,7 +15,6 @@ from mjlab.managers import (
     ObservationGroupCfg,
     ObservationTermCfg,
     RewardTermCfg,
-    SceneEntityCfg,
     TerminationTermCfg,
 )
 from mjlab.mdp.curriculums import Value
@@ -37,25 +36,19 @@ SUPPORT = "support"
 
 _ACTED = (".*_hip_.*_joint", ".*_knee_joint", ".*_ankle_.*_joint", "waist_.*_joint")
 
-_ANKLES = (".*_ankle_pitch_joint",)
-
 _ITERATION = 24
 """Environment steps per iteration."""
 
 GROWING_WEIGHTS = {
-    "action_rate_l2": (-0.01, -0.07, -0.12),
-    "ankle_acc": (0.0, 0.0, -1e-5),
-    "foot_slip": (-0.1, -0.3, -0.5),
-    "track_linear_closely": (1.0, 2.0, 2.0),
+    "action_rate_l2": (-0.01, -0.07),
+    "foot_slip": (-0.1, -0.3),
+    "track_linear_closely": (1.0, 2.0),
 }
-"""Reward weights at the start, in the middle and at the end of training. At the start,
-large penalties lead to short steps, and close tracking leads to hopping. Long training
-with the final weights makes the robot slow."""
+"""Reward weights at the start and at the end of training. At the start, large penalties
+lead to short steps, and close tracking leads to hopping."""
 
 _GROWTH = (220 * _ITERATION, 400 * _ITERATION)
-_END = (640 * _ITERATION, 660 * _ITERATION)
-"""First and last environment step of the linear changes to the second and to the third
-weight."""
+"""Environment steps between which the weights change linearly."""
 
 
 class WarmUpCfg(Config):
@@ -124,8 +117,7 @@ def g1_flat_rewards(gait: Gait = GAIT) -> dict[str, RewardTermCfg | None]:
     Linear velocity has a wide kernel for large errors and a narrow one for small ones.
     The yaw rate is averaged over 0.5 s, because the pelvis of a stepping robot turns
     faster than commanded. Kernels with roll and pitch rates are wide, to keep a slope.
-    Low swings are penalised more, because feet that lift too little drag. Ankle
-    accelerations are penalised, because a foot that lands on its heel slaps down.
+    Low swings are penalised more, because feet that lift too little drag.
     """
     terms = g1_rewards(rough=False)
     for replaced in ("pose", "air_time"):
@@ -153,13 +145,6 @@ def g1_flat_rewards(gait: Gait = GAIT) -> dict[str, RewardTermCfg | None]:
         func=walking_mdp.track_mean_yaw_rate,
         weight=1.5,
         params=command | {"std": 0.35, "seconds": 0.5},
-    )
-    terms["ankle_acc"] = RewardTermCfg(
-        func=mdp.joint_acc_l2,
-        weight=0.0,
-        params={
-            "asset_cfg": SceneEntityCfg("robot", joint_names=_ANKLES),
-        },
     )
     terms["alive"] = RewardTermCfg(func=mdp.is_alive, weight=1.0)
     terms["track_angular_velocity"].params["std"] = 1.5
@@ -248,10 +233,7 @@ class VelocityG1FlatCfg(VelocityG1Cfg):
                 continue
             term.weight = weights[0]
             target = f"reward/{name}/weight"
-            first, middle, last = weights
-            curriculum[f"{name}_weight"] = _lines(
-                target, (*_GROWTH, *_END), (first, middle, middle, last)
-            )
+            curriculum[f"{name}_weight"] = _lines(target, _GROWTH, weights)
         return replace(
             cfg,
             events=events,

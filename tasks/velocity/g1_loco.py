@@ -206,7 +206,6 @@ def g1_loco_rewards() -> dict[str, RewardTermCfg | None]:
     tracking = terms["track_linear_velocity"]
     assert tracking is not None
     tracking.params["std"], tracking.weight = 0.6, 1.5
-    del terms["ankle_acc"]
     feet, near = walking.feet_of(G1), {"std": 0.15, "tolerance": 0.1}
     terms["capture_point"] = RewardTermCfg(
         func=capture_point_near_foot, weight=1.0, params={"asset_cfg": feet, **near}

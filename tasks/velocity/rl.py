@@ -118,10 +118,10 @@ def go1_flat_rl_on_cpu() -> PpoAgentCfg:
 
 
 def g1_flat_rl_on_cpu() -> PpoAgentCfg:
-    """Return settings with which a G1 walks after 4 million steps."""
+    """Return settings with which a G1 walks after 3.7 million steps."""
     return mirrored_rl_on_cpu(
         G1EquivariantModelCfg,
-        max_iterations=700,
+        max_iterations=600,
         entropy_coef=0.001,
         tied_critic=False,
     )
