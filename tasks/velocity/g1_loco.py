@@ -198,7 +198,7 @@ def g1_loco_rewards() -> dict[str, RewardTermCfg | None]:
     """
     terms = g1_flat_rewards(LOCO_GAIT)
     for name, weight in (
-        ("action_rate_l2", -0.02),
+        ("action_rate_l2", -0.03),
         ("foot_slip", -0.2),
         ("foot_swing_height", -0.25),
         ("self_collisions", -0.1),
@@ -229,7 +229,7 @@ def g1_loco_rewards() -> dict[str, RewardTermCfg | None]:
     )
     terms["power"] = RewardTermCfg(
         func=mdp.electrical_power_cost,
-        weight=-0.003,
+        weight=-0.006,
         params={"asset_cfg": _own()},
     )
     limits.params |= {"asset_cfg": _own()}
@@ -357,7 +357,7 @@ class VelocityG1LocoCfg(VelocityG1Cfg):
 def g1_loco_rl() -> PpoAgentCfg:
     """Return settings of the learner, with a privileged critic."""
     agent = mirrored_rl_on_cpu(
-        G1EquivariantModelCfg, max_iterations=20_000, entropy_coef=0.001
+        G1EquivariantModelCfg, max_iterations=20_000, entropy_coef=0.002
     )
     agent.algorithm.num_learning_epochs = 4
     agent.algorithm.gamma = 0.99
