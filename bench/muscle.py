@@ -88,7 +88,7 @@ class Stopwatch:
     """Measures the time of the muscle action within the physics steps."""
 
     def __init__(self, term: Any) -> None:
-        """Wrap the action."""
+        """Replace `apply_late` of the muscle action by a timed version."""
         self.seconds = 0.0
         self._inner = term.apply_late
         term.apply_late = self._run

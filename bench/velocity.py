@@ -151,7 +151,7 @@ class Times(NamedTuple):
 
 
 def measure(env: ManagerBasedRlEnv, bare: Bare, blocks: int, steps: int) -> list[Times]:
-    """Measure both in alternating blocks."""
+    """Time the environment and the bare engine in alternating blocks."""
     random = torch.Generator().manual_seed(0)
     engine: Any = env.sim.engine
     found: list[Times] = []
@@ -226,7 +226,8 @@ def training_figures(task: str, args: argparse.Namespace) -> dict[str, Any]:
     loop.writers = [_Curve(collect, learn)]
     loop.run()
     env.close()
-    collect, learn = collect[1:-1], learn[1:-1]  # Without warm-up and StepWatch.
+    # The first iteration is warm-up; in the last one, StepWatch was active.
+    collect, learn = collect[1:-1], learn[1:-1]
     seconds = statistics.median(collect) + statistics.median(learn)
     return {
         "iteration_s": seconds,
@@ -249,7 +250,7 @@ class _Curve:
         self.learn.append(figures["Perf/learn_s"])
 
     def close(self) -> None:
-        """There is nothing to close."""
+        """Do nothing: no resource has to be released."""
 
 
 def first_iteration() -> dict[str, float]:
