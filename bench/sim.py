@@ -60,7 +60,7 @@ def main() -> None:
         model, args.num_envs, cfg, device=device if args.engine == "warp" else "cpu"
     )
     start_standing(sim)
-    for _ in range(5):  # MuJoCo allocates a world's memory at its first contacts.
+    for _ in range(5):  # A world's memory becomes resident when contacts first use it.
         sim.step()
     memory = resident_bytes() - before
     bare = bare_native(sim) if args.engine == "native" else bare_warp(sim)
