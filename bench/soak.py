@@ -3,12 +3,12 @@
     python bench/soak.py --task Velocity-G1-Flat --minutes 60
 
 Half of the worlds are disturbed: non-finite numbers are written into them, and they are
-    reset and restored to earlier states by masks. Model fields are expanded late; from
-    time to time a small environment is built, recorded, shown in the web viewer,
-    evaluated and closed. The other half must agree with the twin bit for bit. The
-    script records memory, descriptors, threads, objects, and the used part of MuJoCo's
-    arenas; growth is measured after ten minutes, or in the second half of a shorter
-    run.
+reset and restored to earlier states by masks. Model fields are expanded late; from
+time to time a small environment is built, recorded, shown in the web viewer,
+evaluated and closed. The other half must agree with the twin bit for bit. The
+script records memory, descriptors, threads, objects, and the used part of MuJoCo's
+arenas; growth is measured after ten minutes, or in the second half of a shorter
+run.
 """
 
 import argparse

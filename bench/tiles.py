@@ -4,10 +4,10 @@
     python bench/tiles.py Velocity-Go1-Flat --task Velocity-Go1 --episodes 128
 
 Runs one episode per world, as in training: sensor noise, pushes, random friction,
-    changing commands. Worlds start on any row; `--kind flat` uses one kind for all
-    tiles. Success is the task's outcome "success". A policy of another task can be
-    tested if the task has observations of the same names. An example is a flat-ground
-    policy, which does not observe terrain.
+changing commands. Worlds start on any row; `--kind flat` uses one kind for all
+tiles. Success is the task's outcome "success". A policy of another task can be
+tested if the task has observations of the same names. An example is a flat-ground
+policy, which does not observe terrain.
 """
 
 import argparse

@@ -4,12 +4,12 @@
     python bench/velocity.py --tasks Velocity-G1-Flat --blocks 20 --no-training
 
 For each task, blocks of `env.step` with random actions alternate with blocks of a bare
-    persistent `mujoco.batch` of the same model, with the physics of training: for each
-    environment step, its physics steps and one `forward` to the velocity stage. A bare
-    block starts from the initial states of the environment's block and uses the same
-    controls, so the same robots fall on both sides. It has no resets, random pushes or
-    per-world model fields, and binds only the controls. Processor time of all threads
-    is also recorded, because it is more reliable than rates on a busy machine.
+persistent `mujoco.batch` of the same model, with the physics of training: for each
+environment step, its physics steps and one `forward` to the velocity stage. A bare
+block starts from the initial states of the environment's block and uses the same
+controls, so the same robots fall on both sides. It has no resets, random pushes or
+per-world model fields, and binds only the controls. Processor time of all threads
+is also recorded, because it is more reliable than rates on a busy machine.
 """
 
 import argparse
