@@ -1,6 +1,6 @@
 """Store the learning curve of a run in the results.
 
-    python bench/learning.py logs/Velocity-G1-Flat/latest
+python bench/learning.py logs/Velocity-G1-Flat/latest
 """
 
 import argparse
