@@ -111,7 +111,9 @@ def check(args: argparse.Namespace) -> None:
             raise UsageError(f"--{name} {getattr(args, name)} has to be above 0.")
     for count in args.counts or ():
         if count < 1:
-            raise UsageError(f"--counts {count}: a number of worlds is 1 or more.")
+            raise UsageError(
+                f"--counts {count}: the number of worlds has to be 1 or more."
+            )
 
 
 class Sweep:
