@@ -47,7 +47,7 @@ TASKS = {
 Values = dict[str, np.ndarray]
 
 
-# --- Both sides. With mjlab's Python, `mjlab` is the other package. ------------------
+# --- Both sides. In mjlab's Python, `import mjlab` imports mjlab 1.6. -----------------
 
 
 def quiet(cfg: Any) -> None:
@@ -55,7 +55,7 @@ def quiet(cfg: Any) -> None:
     cfg.scene.num_envs = WORLDS
     cfg.scene.env_spacing = 0.0
     cfg.seed = 0
-    # Resets place a fixed base; the states that they write are overwritten.
+    # Reset events place fixed bases. The given states overwrite the other values.
     cfg.events = {k: v for k, v in cfg.events.items() if k.startswith("reset")}
     cfg.curriculum = {}
     cfg.episode_length_s = 1e4
@@ -64,7 +64,7 @@ def quiet(cfg: Any) -> None:
     for command in cfg.commands.values():
         command.resampling_time_range = (1e9, 1e9)
     for reward in cfg.rewards.values():
-        reward.weight = reward.weight or 1.0  # mjlab does not compute the others.
+        reward.weight = reward.weight or 1.0  # mjlab skips terms with weight 0.
 
 
 def give_command(env: Any, given: Values) -> None:
@@ -102,7 +102,7 @@ def noted(values: Values, key: str, function: Callable[..., Any]) -> Callable[..
 
 
 def measure(env: Any, given: Values, side: Any) -> Values:
-    """Return the terms on the given states, and after one step."""
+    """Return the terms on the given states, during a step, and after it."""
     import torch
 
     env.reset()

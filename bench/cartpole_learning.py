@@ -83,7 +83,7 @@ def main(arguments: Sequence[str]) -> None:
     }
     store = Store(out / "learning.json", settings, fresh=args.fresh)
     if store.resumed:
-        print(f"{store.resumed} runs are there already, in {store.path}.")
+        print(f"{store.resumed} runs already exist in {store.path}.")
     # Seed by seed, so that background load affects all numbers of worlds alike.
     todo = [(n, count, seed) for seed in seeds for count in counts for n in names]
     with torch_threads(args.threads):

@@ -115,7 +115,9 @@ def choose_counts(
         return list(GPU_COUNTS if device.type == "cuda" else COUNTS)
     for count in args.counts:
         if count < 1:
-            raise UsageError(f"--counts {count}: a number of worlds is 1 or more.")
+            raise UsageError(
+                f"--counts {count}: the number of worlds has to be 1 or more."
+            )
         for contender in chosen:
             if contender.absent is None and not over_most(contender, count):
                 free = available_memory(str(device))

@@ -1,4 +1,4 @@
-"""The cartpole study: throughput of many implementations, and learning by worlds.
+"""The cartpole study: throughput, and learning with different numbers of worlds.
 
     python bench/cartpole_study.py --quick        # both parts
     python bench/cartpole_study.py

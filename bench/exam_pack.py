@@ -1,4 +1,4 @@
-"""Adapter of the foreign policies in `../shared/reference/policies.tar.xz` for exams.
+"""Exam adapter for policies of other projects: `../shared/reference/policies.tar.xz`.
 
     mjlab exam POLICIES/falcon/g1_29dof.json --adapter bench/exam_pack.py:PackPolicy
 
@@ -28,7 +28,7 @@ ASAP_WALK = (0.08, 0.10)
 
 
 class PackPolicy:
-    """Policy of the archive. All arrays have one row per run."""
+    """A policy of the archive. All arrays have one row per run."""
 
     def __init__(self, path: Path, exam: Exam) -> None:
         """Read the JSON file of a policy, and its network."""
@@ -57,7 +57,7 @@ class PackPolicy:
         return {} if note is None else {"note": note}
 
     def reset(self, runs: int) -> None:
-        """Forget everything."""
+        """Clear the history, last actions and network states, one row per run."""
         self._last = np.zeros((runs, len(self._acted)))
         self._past: list[list[np.ndarray]] | None = None
         self._turn = np.zeros(runs)
@@ -89,7 +89,7 @@ class PackPolicy:
         return self._in_exam(target)
 
     def _in_exam(self, values: Any) -> np.ndarray:
-        """Return values in the order of the file's joints."""
+        """Reorder values by joint of the policy's file into the exam's joint order."""
         given = np.asarray(values, float)
         ordered = np.zeros_like(given)
         ordered[..., self._order] = given

@@ -1,12 +1,12 @@
-"""Tables of an exam: several policies at several levels, each in a file of figures.
+"""Run exams of several policies at several levels, and save the results by policy.
 
     python bench/exams.py Velocity-G1 Velocity-G1-Flat --model exam.xml
     python bench/exams.py policies/falcon/g1_29dof.json --levels B C --runs 32
 
-A policy is one of `mjlab exam`, or the JSON file of a foreign policy for the adapter
-`exam_pack.py`. Writes bench/results/exam/NAME.json after each level, with scores,
-causes of falls, and survival by run. A level that the file has for the same run ids and
-robot is not run again.
+A policy is named as in `mjlab exam`, or is the JSON file of a policy of another project
+for the adapter `exam_pack.py`. Writes bench/results/exam/NAME.json after each level,
+with scores, causes of falls, and survival by run. Levels that are already in the file,
+for the same run ids and robot, are skipped.
 """
 
 import argparse
@@ -32,7 +32,7 @@ PACK = Path(__file__).parent / "exam_pack.py"
 
 
 def main() -> None:
-    """Conduct the exams, print and save."""
+    """Run the exams, print and save the results."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("policies", nargs="+", help="as for mjlab exam, or JSON files")
     parser.add_argument("--levels", nargs="+", choices=LEVELS, default=list(LEVELS))
@@ -47,7 +47,7 @@ def main() -> None:
 
 
 def examine(words: str, args: argparse.Namespace) -> None:
-    """Conduct the levels of one policy."""
+    """Run the levels of one policy."""
     is_foreign = words.endswith(".json")
     options = ExamOptions(
         policy=words,
@@ -86,7 +86,7 @@ def examine(words: str, args: argparse.Namespace) -> None:
 
 
 def kept(path: Path, about: dict[str, Any]) -> dict[str, Any]:
-    """Return the levels of a file of the same exam, or none."""
+    """Return the stored levels if the file has the same exam settings, else {}."""
     if not path.exists():
         return {}
     record = json.loads(path.read_text("utf-8"))

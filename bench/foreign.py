@@ -1,4 +1,4 @@
-"""Gait of the foreign policies in `../shared/reference/policies.tar.xz`.
+"""Gait of policies of other projects, from `../shared/reference/policies.tar.xz`.
 
 The archive is unpacked outside the repository. Its `drive.py` runs the networks; here
 their robots are simulated in plain MuJoCo and recorded. G1 policies use the robot of
@@ -44,7 +44,7 @@ def gait_of_foreign(
     seed: int,
     commands: Mapping[str, Command] = COMMANDS,
 ) -> tuple[dict[str, Any], dict[str, dict[str, Figures]]]:
-    """Return a description of a foreign policy, and its measures in the quiet world.
+    """Return a description of a policy, and its gait without noise and pushes.
 
     Args:
         path: JSON file with the properties of the policy.
@@ -76,7 +76,7 @@ def _module(file: Path) -> ModuleType:
 
 
 class _Walker:
-    """Foreign policy and its robot, recorded at each physics step."""
+    """Policy of another project and its robot, recorded at each physics step."""
 
     def __init__(
         self,
@@ -185,7 +185,7 @@ class _Walker:
                 data.ctrl[driver.motors] = kp * error - kd * data.qvel[driver.dq]
             yaw = driver.heading
             mujoco.mj_step(model, data)
-            # In MuJoCo, positions and forces after a step belong to its beginning.
+            # After `mj_step`, positions and forces belong to the start of the step.
             places = [
                 data.xpos[body] if geom is None else data.geom_xpos[geom]
                 for body, geom in zip(self._bodies, self._geoms, strict=True)
@@ -201,10 +201,10 @@ def _is_leg(joint: str) -> bool:
 
 
 def _feet(driver: Any) -> dict[str, int | None]:
-    """Return the bodies in ground contact, and the geom of a foot.
+    """Return the bodies that touch the ground, each with its foot geom.
 
-    For a foot of several geoms the geom is None, and the position is the origin of its
-    body.
+    For a foot with several geoms the value is None; its position is then the origin of
+    the body.
     """
     model, data = driver.model, driver.data
     touching: dict[str, list[int]] = {}

@@ -36,7 +36,7 @@ MOST_POINTS = 200
 
 
 def main() -> None:
-    """Read, thin, save."""
+    """Read the metrics of a run, reduce the number of points, and save them."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("place", help="a run's folder, a task, or latest")
     run = find(parser.parse_args().place).run

@@ -1,12 +1,12 @@
 """Measure muscle-driven walking: rollout speed, and performance of a policy.
 
-python bench/muscle.py rollout
-python bench/muscle.py walk Muscle-Walk-W18
+    python bench/muscle.py rollout
+    python bench/muscle.py walk Muscle-Walk-W18
 
 A rollout is steps of all worlds with random actions and all computations of training:
-    20 physics steps with the muscle network, observations and rewards. `walk` uses a
-    run, or the shipped policy of the task, and runs episodes of 10 s in 10 worlds per
-    speed.
+20 physics steps with the muscle network, observations and rewards. `walk` uses a
+run, or the shipped policy of the task, and runs episodes of 10 s in 10 worlds per
+speed.
 """
 
 import argparse
@@ -88,7 +88,7 @@ class Stopwatch:
     """Measures the time of the muscle action within the physics steps."""
 
     def __init__(self, term: Any) -> None:
-        """Wrap the action."""
+        """Replace `apply_late` of the muscle action by a timed version."""
         self.seconds = 0.0
         self._inner = term.apply_late
         term.apply_late = self._run

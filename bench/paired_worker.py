@@ -57,7 +57,7 @@ def stepping(env: ManagerBasedRlEnv) -> Callable[[int], Iterator[None]]:
 
 
 class Filled(Exception):
-    """A rollout waits for its update."""
+    """Raised when a rollout is complete, to stop the training before its update."""
 
 
 def updates(

@@ -1,4 +1,4 @@
-"""Environment steps per second compared with mjlab 1.6, which has this import name too.
+"""Environment steps per second compared with mjlab 1.6 (same import name, `mjlab`).
 
     python -m venv ../peer && ../peer/bin/pip install torch==2.13.0 mjlab==1.6.0
     python bench/peer.py ../peer/bin/python

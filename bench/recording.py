@@ -163,12 +163,12 @@ def shares(turns: Turns, steps: int, blocks: int) -> dict[str, object]:
 
 
 def growth_mb(figures: list[int]) -> float:
-    """Return the relative increase from the first to the last values."""
+    """Return the increase from the first to the last value, MB."""
     return (figures[-1] - figures[0]) / 2**20
 
 
 def second_half(figures: list[int]) -> list[int]:
-    """The later half."""
+    """Return the second half of the list."""
     return figures[len(figures) // 2 :]
 
 

@@ -1,10 +1,10 @@
-"""Physics rates of both engines against the bare engine, in interleaved blocks.
+"""Physics rates of this project compared with the bare engine, in alternating blocks.
 
     python bench/sim.py --robot g1 --num-envs 256
     python bench/sim.py --robot g1 --num-envs 4096 --engine warp
 
-Both run the same steps of the same worlds in one process, in alternating blocks, so
-that other load on the machine affects both alike.
+Both run the same steps of the same worlds in one process, so that other load on the
+machine affects both alike. `--engine` selects native MuJoCo or MuJoCo Warp.
 """
 
 import argparse
@@ -60,7 +60,7 @@ def main() -> None:
         model, args.num_envs, cfg, device=device if args.engine == "warp" else "cpu"
     )
     start_standing(sim)
-    for _ in range(5):  # The memory of a world is first touched when contacts need it.
+    for _ in range(5):  # A world's memory becomes resident when contacts first use it.
         sim.step()
     memory = resident_bytes() - before
     bare = bare_native(sim) if args.engine == "native" else bare_warp(sim)
@@ -91,7 +91,7 @@ def start_standing(sim: Simulation) -> None:
 
 
 def bare_native(sim: Simulation) -> tuple[Block, Block]:
-    """Return step and synchronisation of a persistent batch with the same fields."""
+    """Return functions that step and synchronise a batch with the same bound fields."""
     batch = mj_batch.Batch(sim.mj_model, sim.num_envs, persistent=True)
     batch.reset(keyframe=0)
     for name in FIELDS:
@@ -107,7 +107,7 @@ def bare_native(sim: Simulation) -> tuple[Block, Block]:
 
 
 def bare_warp(sim: Simulation) -> tuple[Block, Block]:
-    """Return step and synchronisation of MuJoCo Warp's own step in a graph."""
+    """Return functions that step MuJoCo Warp in a graph, and synchronise the device."""
     import mujoco_warp as mjw
     import warp as wp
 

@@ -3,12 +3,12 @@
     python bench/soak.py --task Velocity-G1-Flat --minutes 60
 
 Half of the worlds are disturbed: non-finite numbers are written into them, and they are
-    reset and restored to earlier states by masks. Model fields are expanded late; from
-    time to time a small environment is built, recorded, shown in the web viewer,
-    evaluated and closed. The other half must agree with the twin bit for bit. The
-    script records memory, descriptors, threads, objects, and the used part of MuJoCo's
-    arenas; growth is measured after ten minutes, or in the second half of a shorter
-    run.
+reset and restored to earlier states by masks. Model fields are expanded late; from
+time to time a small environment is built, recorded, shown in the web viewer,
+evaluated and closed. The other half must agree with the twin bit for bit. The
+script records memory, descriptors, threads, objects, and the used part of MuJoCo's
+arenas; growth is measured after ten minutes, or in the second half of a shorter
+run.
 """
 
 import argparse
@@ -52,13 +52,13 @@ LATE_FIELDS = ("geom_friction", "body_mass", "dof_damping")
 NOTE_STEPS = 20
 """Number of steps between two records of resource use."""
 WARM_MINUTES = 10.0
-"""Warm-up steps, after which memory should be constant."""
+"""Warm-up in minutes, after which memory should be constant."""
 
 Notes = list[dict[str, float]]
 
 
 def quiet_cfg(task: str, num_envs: int) -> ManagerBasedRlEnvCfg:
-    """Return a task without coupling of worlds, which never stops."""
+    """Return a task without curricula and without a limit of diverged world steps."""
     cfg = task_cfg(task)
     return dataclasses.replace(
         cfg,
@@ -74,7 +74,7 @@ class Soak:
     """A disturbed environment and its twin."""
 
     def __init__(self, task: str, num_envs: int, seed: int) -> None:
-        """Build both."""
+        """Build the disturbed environment and its twin."""
         self.task = task
         agent = load_task(task).rl
         assert agent is not None
@@ -118,7 +118,7 @@ class Soak:
         return float(self._touched.sum()) / 1e6
 
     def step(self) -> None:
-        """Disturb some worlds, step both environments, and compare the others."""
+        """Disturb some worlds, step both environments, and compare the other worlds."""
         self._trouble(self._chance.choice(TROUBLES))
         action = self.policy(None)
         found, wanted = self.env.step(action), self.twin.step(action)
@@ -186,7 +186,7 @@ class Soak:
 
 
 def _tensors(value: Any) -> list[torch.Tensor]:
-    """Return the results of a step, by world."""
+    """Return the tensors of a step's results: flags, reward and observations."""
     tensors = [value.reward, value.terminated, value.truncated]
     for group in value.observations.values():
         tensors += group.values() if isinstance(group, dict) else [group]

@@ -84,7 +84,7 @@ def trace_step(task: str) -> StepTrace:
     env = ManagerBasedRlEnv(cfg)
     env.reset()
     action = torch.zeros(NUM_ENVS, env.action_manager.total_action_dim)
-    env.step(action)  # Parts can be bound at their first use.
+    env.step(action)  # The first step also calls functions that run only once.
     with StepTrace() as trace:
         env.step(action)
     env.close()

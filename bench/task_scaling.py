@@ -1,4 +1,4 @@
-"""Recommended number of worlds for a task: speed at increasing numbers, and its limit.
+"""Recommended number of worlds for a task, from the speed at increasing numbers.
 
     python scripts/bench.py scaling Velocity-G1-Flat
     python scripts/bench.py scaling Cartpole-Balance --engine warp --counts 64 256 1024
@@ -111,7 +111,9 @@ def check(args: argparse.Namespace) -> None:
             raise UsageError(f"--{name} {getattr(args, name)} has to be above 0.")
     for count in args.counts or ():
         if count < 1:
-            raise UsageError(f"--counts {count}: a number of worlds is 1 or more.")
+            raise UsageError(
+                f"--counts {count}: the number of worlds has to be 1 or more."
+            )
 
 
 class Sweep:
@@ -228,7 +230,7 @@ def conclude(results: dict[str, Any]) -> tuple[Advice, Limit] | None:
     if not there:
         return None
     advice = advise({n: r["samples_per_s"] for n, r in there.items()})
-    # The reason of an omitted number above all measured ones ended the study.
+    # Numbers above all measured ones were omitted for the reason that ended the study.
     left = [
         r["because"]
         for n, r in sorted(results.items(), key=lambda item: int(item[0]))

@@ -4,10 +4,10 @@
     python bench/tiles.py Velocity-Go1-Flat --task Velocity-Go1 --episodes 128
 
 Runs one episode per world, as in training: sensor noise, pushes, random friction,
-    changing commands. Worlds start on any row; `--kind flat` uses one kind for all
-    tiles. Success is the task's outcome. A policy of another task can be tested if its
-    observations exist under the same names, such as a flat-ground policy, which does
-    not observe terrain.
+changing commands. Worlds start on any row; `--kind flat` uses one kind for all
+tiles. Success is the task's outcome "success". A policy of another task can be
+tested if the task has observations of the same names. An example is a flat-ground
+policy, which does not observe terrain.
 """
 
 import argparse
@@ -83,7 +83,7 @@ def build(task: str, worlds: int, seed: int, kind: str | None) -> ManagerBasedRl
 
 
 def act(env: ManagerBasedRlEnv, place: Path, agent: PpoAgentCfg) -> Any:
-    """Return the policy of a run, without observations that it does not use."""
+    """Return the policy of a run, with weights matched by observation name."""
     worlds = RslRlVecEnv(env, groups=["actor", "critic"])
     learner = Learner(worlds, agent, Ranks())
     print("\n".join(take_weights(place, learner, worlds, agent)))

@@ -1,13 +1,13 @@
-"""Cost of videos during a training: pairs of filmed and of plain iterations.
+"""CPU time of training videos, from blocks of iterations with and without a video.
 
     python bench/training_video.py
     python bench/training_video.py --task Velocity-Go1-Flat --pairs 6
 
-One process trains. Every other block of iterations is filmed from its first to its last
-step, so each block has a complete video. The processor time of a block is that of the
-training with all its threads, and of ffmpeg, which does not depend on the load of the
-machine as elapsed time does. The cost at the default interval is the additional time of
-a filmed step, times the steps of a video, by the time of all steps of an interval.
+One process trains. A video is recorded in every other block of iterations, from the
+first step to the last. The CPU time of a block includes all threads of the training
+and ffmpeg; it depends less on the load of the machine than elapsed time. The cost at
+the default interval is the additional time of a recorded step, multiplied by the steps
+of a video and divided by the time of all steps of an interval.
 """
 
 import argparse
@@ -57,7 +57,7 @@ def main() -> None:
     said: list[str] = []
 
     def block(folder: str | None) -> float:
-        """Return the processor time of a block, with a video in a folder."""
+        """Return the CPU time of a block; record a video if a folder is given."""
         start = processor_seconds()
         schedule = VideoSchedule(interval=steps, length=steps)
         film: Any = contextlib.nullcontext()

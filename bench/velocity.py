@@ -4,12 +4,12 @@
     python bench/velocity.py --tasks Velocity-G1-Flat --blocks 20 --no-training
 
 For each task, blocks of `env.step` with random actions alternate with blocks of a bare
-    persistent `mujoco.batch` of the same model, with the physics of training: for each
-    environment step, its physics steps and one `forward` to the velocity stage. A bare
-    block starts from the initial states of the environment's block and uses the same
-    controls, so the same robots fall on both sides. It has no resets, random pushes or
-    per-world model fields, and binds only the controls. Processor time of all threads
-    is also recorded, because it is more reliable than rates on a busy machine.
+persistent `mujoco.batch` of the same model, with the physics of training: for each
+environment step, its physics steps and one `forward` to the velocity stage. A bare
+block starts from the initial states of the environment's block and uses the same
+controls, so the same robots fall on both sides. It has no resets, random pushes or
+per-world model fields, and binds only the controls. Processor time of all threads
+is also recorded, because it is more reliable than rates on a busy machine.
 """
 
 import argparse
@@ -151,7 +151,7 @@ class Times(NamedTuple):
 
 
 def measure(env: ManagerBasedRlEnv, bare: Bare, blocks: int, steps: int) -> list[Times]:
-    """Measure both in alternating blocks."""
+    """Time the environment and the bare engine in alternating blocks."""
     random = torch.Generator().manual_seed(0)
     engine: Any = env.sim.engine
     found: list[Times] = []
@@ -226,7 +226,8 @@ def training_figures(task: str, args: argparse.Namespace) -> dict[str, Any]:
     loop.writers = [_Curve(collect, learn)]
     loop.run()
     env.close()
-    collect, learn = collect[1:-1], learn[1:-1]  # Without warm-up and StepWatch.
+    # The first iteration is warm-up; in the last one, StepWatch was active.
+    collect, learn = collect[1:-1], learn[1:-1]
     seconds = statistics.median(collect) + statistics.median(learn)
     return {
         "iteration_s": seconds,
@@ -249,7 +250,7 @@ class _Curve:
         self.learn.append(figures["Perf/learn_s"])
 
     def close(self) -> None:
-        """There is nothing to close."""
+        """Do nothing: no resource has to be released."""
 
 
 def first_iteration() -> dict[str, float]:

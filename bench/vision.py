@@ -4,10 +4,10 @@
     MUJOCO_GL=egl python bench/vision.py --scenes gallery --rounds 9
 
 All methods render the same depth images of the same worlds, in alternation: the
-    renderer, one world at a time (`full`), `Batch.ray` of `mujoco.batch`, `mj_multiRay`
-    in threads, and the kernels of `RayRendererCfg` (`rays`), which render all requested
-    image types. For the first three, only the call itself is timed, without processing
-    of its results.
+renderer, one world at a time (`full`), `Batch.ray` of `mujoco.batch`, `mj_multiRay`
+in threads, and the kernels of `RayRendererCfg` (`rays`), which render all requested
+image types. For the first three, only the call itself is timed, without processing
+of its results.
 """
 
 import argparse

@@ -5,9 +5,10 @@
     python bench/walking.py Velocity-G1-Flat policies/rl_mjlab/policy.json
     python bench/walking.py Velocity-G1-Flat --push 1.0 --friction 0.3 1.6
 
-A policy is a task, a run's folder, a checkpoint, or the JSON file of a foreign policy.
-Each of 13 commands is held from rest, in a quiet world (no noise, pushes or randomised
-models) and in a world as trained. Foreign policies are measured only in the quiet
+A policy is a task, a run's folder, a checkpoint, or the JSON file of a policy of
+another project. The robot starts from rest and keeps one of 13 commands, first in a
+quiet world (no noise, pushes or randomised models), then with the noise, pushes and
+randomisation of training. Policies of other projects are measured only in the quiet
 world. The measures are defined in `mjlab.gait` and exclude the first seconds; the
 limits are in `mjlab/gait/limits.py`.
 """

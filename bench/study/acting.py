@@ -87,7 +87,7 @@ class Sequences:
 
 
 class Actor:
-    """Worlds that act by a network, each with its own exploration rate."""
+    """Worlds that act with a network, each with its own exploration rate."""
 
     def __init__(self, num_envs: int, seed: int, first: int, total: int) -> None:
         """Reset the worlds.
@@ -117,7 +117,7 @@ class Actor:
         self._before = torch.zeros(rows, LENGTH, 2 * WIDTH)
 
     def is_ready(self) -> bool:
-        """Return a value, to test that the process has started."""
+        """Return True; a caller waits for it until the process has started."""
         return True
 
     def collect(

@@ -28,7 +28,7 @@ class Advice:
     rate."""
 
     rate: float
-    """Its rate."""
+    """Rate with `worlds` worlds, in samples per second."""
 
     saturated: bool
     """Whether the rate had saturated at the largest number."""
@@ -52,7 +52,7 @@ def _saturated(rates: Mapping[int, float], counts: list[int]) -> bool:
         return False
     last, before = counts[-1], counts[-2]
     gain = rates[last] / max(rates[count] for count in counts[:-1])
-    # A larger ratio between counts can gain proportionally more.
+    # The required gain grows with the ratio of the last two numbers of worlds.
     doublings = max(1.0, (last / before - 1.0))
     return gain < 1.0 + (STILL_GROWING - 1.0) * doublings
 

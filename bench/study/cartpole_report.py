@@ -27,8 +27,8 @@ def report(store: Store, chosen: Sequence[Contender], out: Path, charts: Path) -
     """Write tables and charts; return the text.
 
     Args:
-        store: What was measured.
-        chosen: Who was to be measured.
+        store: The measurements.
+        chosen: The selected implementations, including those that were not measured.
         out: Folder for the tables.
         charts: Folder for the charts.
     """

@@ -245,7 +245,7 @@ def managed_ways(device: torch.device) -> list[Contender]:
 
 
 def gymnasium_ways() -> list[Contender]:
-    """Gymnasium's own vector environments."""
+    """Return the contenders that use Gymnasium's own vector environments."""
     return [
         _peer(
             "gym-vector", "Gymnasium's vectorised CartPole", 512, "vector_entry_point"
@@ -256,7 +256,7 @@ def gymnasium_ways() -> list[Contender]:
 
 
 def other_ways() -> list[Contender]:
-    """Gymnasium's cartpoles, stepped by other libraries."""
+    """Return the contenders that step Gymnasium's cartpole with other libraries."""
     sb3, dummy, subproc = "Stable-Baselines3", "DummyVecEnv", "SubprocVecEnv"
     return [
         _peer("sb3-dummy", f"{sb3} {dummy}", 20_000, dummy),
@@ -271,14 +271,14 @@ _PACKAGES = {"sb3": "stable_baselines3", "ray": "ray"}
 def _peer(
     name: str, title: str, bytes_per_world: int, mode: str, *, most: int | None = None
 ) -> Contender:
-    """Return another library's way.
+    """Return a contender of another library.
 
     Args:
-        name: Its name: the library, then the way.
-        title: Its title.
+        name: Name: the library, a hyphen, and the kind of vector environment.
+        title: Name in tables and charts.
         bytes_per_world: Memory of a world.
-        mode: The library's name of the way.
-        most: Worlds per processor, for ways that take a process each.
+        mode: The library's own name of this kind of vector environment.
+        most: Maximum number of worlds per processor, if each world is a process.
     """
     library = name.partition("-")[0]
     absent = missing("gymnasium", GYM)

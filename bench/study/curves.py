@@ -77,7 +77,7 @@ class Curve:
     """Number of optimiser steps at each score."""
 
     def add(self, samples: int, seconds: float, score: float, updates: int) -> None:
-        """Keep a score."""
+        """Append a score."""
         self.samples.append(samples)
         self.seconds.append(round(seconds, 4))
         self.scores.append(round(score, 2))

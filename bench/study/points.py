@@ -16,7 +16,7 @@ class Point:
     """Measurements at one number of worlds."""
 
     num_envs: int
-    """Worlds."""
+    """Number of worlds."""
 
     step_s: list[float]
     """Seconds per step of all worlds, by repeat."""

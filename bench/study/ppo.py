@@ -89,7 +89,7 @@ class PpoLearner:
         return time.perf_counter() - start
 
     def close(self) -> None:
-        """Nothing outlives the tensors."""
+        """Do nothing: the tensors own all resources."""
 
 
 class _Actor:

@@ -42,10 +42,10 @@ Weights = dict[str, torch.Tensor]
 
 
 class Acting(Protocol):
-    """Whoever gathers sequences."""
+    """Runs the actors, which collect sequences for the buffer."""
 
     how: str
-    """How, in a word."""
+    """Where acting runs, for the report."""
 
     def collect(self, weights: Weights) -> tuple[int, list[tuple[torch.Tensor, ...]]]:
         """Number of collected samples, and completed sequences."""
@@ -66,12 +66,12 @@ class ActingHere:
         self._actor = Actor(num_envs, seed, 0, num_envs)
 
     def collect(self, weights: Weights) -> tuple[int, list[tuple[torch.Tensor, ...]]]:
-        """Act for a while."""
+        """Run `ROLLOUT` steps of each world with the given weights."""
         found = self._actor.collect(weights, ROLLOUT)
         return ROLLOUT * self._num_envs, found
 
     def close(self) -> None:
-        """Nothing outlives the tensors."""
+        """Do nothing: the tensors own all resources."""
 
 
 class ActingUnderRay:
@@ -259,7 +259,7 @@ class _Greedy:
         self._hidden = torch.zeros(0, 2 * WIDTH)
 
     def begin(self, num_envs: int) -> None:
-        """Forget everything."""
+        """Reset the recurrent state, for a number of worlds."""
         self._hidden = torch.zeros(num_envs, 2 * WIDTH)
 
     def __call__(self, observations: torch.Tensor) -> torch.Tensor:

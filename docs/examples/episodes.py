@@ -34,7 +34,7 @@ def reinforcement_learning(
     """Reset finished worlds; a learner bootstraps from `final_observation`.
 
     Returns:
-        Figures of finished episodes, one entry for each step with any.
+        Metrics of finished episodes, one entry for each step in which episodes end.
     """
     env = wrapped(task, num_envs, settings, auto_reset=True, record_metrics=True)
     observations, _ = env.reset(seed=0)
@@ -51,7 +51,7 @@ def reinforcement_learning(
 def without_end(
     task: str, num_envs: int, policy: Policy, steps: int, **settings: Any
 ) -> torch.Tensor:
-    """Never reset; return the return of each world so far."""
+    """Never reset; compute the return of each world so far."""
     env = wrapped(task, num_envs, settings, auto_reset=False, record_metrics=True)
     observations, _ = env.reset(seed=0)
     info: dict[str, Any] = {}
@@ -63,7 +63,7 @@ def without_end(
 def evaluation(
     task: str, num_envs: int, policy: Policy, **settings: Any
 ) -> dict[str, float]:
-    """Run one episode in each world; return the means of its figures.
+    """Run one episode in each world; return the means of the episode metrics.
 
     Terminations are ignored, so all episodes have the maximum length, and
     `success_once` and `success_at_end` can differ.
@@ -132,7 +132,7 @@ def recording(
 
 
 def main() -> None:
-    """Evaluate a linear policy on the cartpole, and draw where its episodes go."""
+    """Evaluate a linear policy on the cartpole, and plot its first episode."""
     gains = torch.tensor([0.5, 0.0, 8.0, 0.7, 1.5])
 
     def policy(observations: torch.Tensor) -> torch.Tensor:

@@ -41,7 +41,7 @@ EPOCHS, BATCHES = 4, 8
 GAMMA, LAMBDA, CLIP, RATE = 0.99, 0.95, 0.2, 3e-4
 
 Scalars = Mapping[str, Any]
-"""Return values by dotted names."""
+"""Values by dotted names."""
 
 
 def mlp(inputs: int, outputs: int) -> nn.Sequential:

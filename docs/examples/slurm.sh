@@ -1,17 +1,17 @@
 #!/bin/sh
-# A training on several machines under SLURM, which sets the variables used here:
+# Training on several machines with SLURM, which sets the variables used here:
 #
 #     sbatch --nodes 2 --gpus-per-node 4 docs/examples/slurm.sh Velocity-G1 --name two
 #
-# One agent of torchrun on each machine starts a process for each of its GPUs. SLURM warns
-# two minutes before the time is over: the iteration is finished and saved. Submitted again
-# with `--resume latest`, the training goes on.
+# One agent of torchrun on each machine starts a process for each of its GPUs. SLURM sends
+# SIGTERM two minutes before the time limit: the iteration is finished and saved. To continue
+# the training, submit the job again with `--resume latest`.
 #SBATCH --ntasks-per-node=1
 #SBATCH --time=24:00:00
 #SBATCH --signal=TERM@120
 set -eu
 
-# The first machine is where processes meet.
+# The processes meet at an address of the first machine.
 first=$(scontrol show hostnames "$SLURM_JOB_NODELIST" | head -n 1)
 exec srun torchrun \
   --nnodes "$SLURM_NNODES" \

@@ -487,7 +487,7 @@ def test_an_interrupted_study_of_learning_resumes(tmp_path, monkeypatch, capsys)
     assert keys == [0, 1, 1]
     assert list(after) == ["ppo-scaled/8/0", "ppo-scaled/8/1"]
     assert after["ppo-scaled/8/0"] == before["ppo-scaled/8/0"]
-    assert "1 runs are there already" in capsys.readouterr().out
+    assert "1 runs already exist" in capsys.readouterr().out
     assert "Score after 512 samples" in (tmp_path / "learning.md").read_text()
     assert (tmp_path / "learning_samples.svg").stat().st_size > 1000
 
