@@ -66,13 +66,13 @@ class ImportOptions(Options):
 
 @dataclass(kw_only=True)
 class MakeOptions(Options):
-    """Solve one or all of the clips that ship, from their descriptions."""
+    """Generate the shipped clips, or one of them, from their descriptions."""
 
     program = "motion.py make"
     examples = ("wave", "--out motions")
 
     clip: Positional[str | None] = None
-    """The clip. Default: all."""
+    """Name of the clip. Default: all clips."""
 
     out: Path = Path("motions")
     """Folder to write to."""

@@ -66,7 +66,7 @@ def main(arguments: Sequence[str]) -> None:
 
 @dataclass(frozen=True)
 class Pattern:
-    """Task that a new one is derived from."""
+    """Existing task from which the new task is derived."""
 
     task: str
     """Id of the existing task."""

@@ -37,7 +37,8 @@ MOST_PICTURES = 9
 class PlayOptions(TaskOptions, RunOptions):
     """Watch a policy, in a browser, a window or a video.
 
-    A run is played with its own configuration, an ONNX file with that of its contract.
+    A run is played with its own configuration. An ONNX file is played with its task and
+    the settings in its contract.
     """
 
     program = "play.py"
@@ -205,7 +206,7 @@ def show(
     viewer: str,
     policies: "PolicyMenu | None" = None,
 ) -> None:
-    """Run the policy in the chosen viewer, video or neither."""
+    """Run the policy in a viewer, record a video, or print the mean reward."""
     from mjlab.viewer import Player
 
     is_shown = options.video is not None and options.commands is None

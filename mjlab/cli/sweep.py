@@ -118,7 +118,7 @@ def main(arguments: Sequence[str]) -> None:
 
 
 def check_line(options: SweepOptions) -> None:
-    """Refuse invalid options, as far as they are known without a configuration."""
+    """Raise if --tune or a package that the search needs is missing."""
     if not options.tune and options.help_config is False:
         raise UsageError(
             "--tune is missing: pass a setting and its range, such as --tune "

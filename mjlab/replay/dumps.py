@@ -1,7 +1,7 @@
 """Dumps: the last steps of worlds with a fault, as a recording.
 
 <iteration>_<reason>.h5
-    attributes      those of a recording; `about` has the faults and the advice
+    attributes      as in a recording; `about` has the faults and the advice
     model           compiled model (MJB), bytes
     traj_<i>        one world: `qpos`, `qvel`, `act` and `ctrl` at the beginning of
                     each step, `actions`, `episode_length` and `nonfinite`, and the
@@ -107,7 +107,7 @@ class DumpFolder:
 
         Args:
             path: The folder.
-            cfg: Bounds.
+            cfg: Limits on the number and the size of dumps.
             task: The task's id.
             config_text: Task and settings of the run as text.
             about: Further entries of the attribute `about`, such as versions.

@@ -107,7 +107,7 @@ class LeRobotFolder:
         )
 
     def _rows(self, episode: RecordedEpisode, step_dt: float) -> Rows:
-        """Return the steps of an episode by LeRobot's names of features."""
+        """Return the steps of an episode by LeRobot's feature names."""
         count, rows = episode.length, Rows()
         for name, value in episode.observations().items():
             place = f"observation.{name.replace('/', '.')}"
@@ -132,7 +132,7 @@ class LeRobotFolder:
         return self._arrow.schema(list(types.items()))
 
     def _type(self, feature: Mapping[str, Any]) -> Any:
-        """Return a feature's type in a file: nested lists, or an encoded image."""
+        """Return a feature's Arrow type: nested lists, or an encoded image."""
         arrow = self._arrow
         if feature["dtype"] == "image":
             return arrow.struct([("bytes", arrow.binary()), ("path", arrow.string())])

@@ -1,8 +1,8 @@
-"""mjlab 1.6.0: one table of its names, fields and members, with their counterparts.
+"""Names, fields and members of mjlab 1.6.0, and their counterparts in this package.
 
-The codemod `port`, the message about an unknown field, and the documentation read it.
-A test compares it with mjlab 1.6 itself. A row is the counterpart, empty if there is
-none, and a note: the difference, or what to do instead.
+`mjlab port`, the error about an unknown field, and the documentation use these tables.
+A test compares them with mjlab 1.6. A row has the counterpart, empty if there is none,
+and a note with the difference or the replacement.
 """
 
 from typing import NamedTuple
@@ -554,8 +554,8 @@ CALLS: dict[str, tuple[str, str]] = {
         "2.0 * torch.rand({num}, 1, device={device}) - 1.0, (2, 0)))",
     ),
 }
-"""Parameters of functions, and the same value here, with functions of
-`mjlab.tensors.math`, `mjlab.names` and `mjlab.registry`."""
+"""Parameters of mjlab's function, and an equivalent expression, which can use functions
+of `mjlab.tensors.math`, `mjlab.names` and `mjlab.registry`."""
 
 # --- Fields -------------------------------------------------------------------------
 
@@ -877,8 +877,8 @@ _MEMBERS: dict[str, Replacement] = {
         }.items()
     },
 }
-"""Methods and attributes. An owner in the key is the name of the variable, or mjlab's
-class of a variable with an annotation."""
+"""Methods and attributes. The owner in a key is a variable name, or mjlab's class of an
+annotated variable."""
 
 _LEFT_OUT: dict[str, str] = {
     "a term reads `env.cfg`": "*.cfg",
@@ -943,8 +943,8 @@ _LEFT_OUT: dict[str, str] = {
     ),
 }
 LEFT_OUT = {name: why for why, each in _LEFT_OUT.items() for name in each.split()}
-"""Members that `port` does not name, or that take other arguments, with the reason. A
-star stands for any class."""
+"""Members that `port` does not report, or that take other arguments here, each with the
+reason. `*` stands for any class."""
 
 # --- Other defaults and meanings --------------------------------------------------
 

@@ -16,7 +16,7 @@ def read_object(
     remedy: str,
     optional: Mapping[str, Any] | None = None,
 ) -> dict[str, Any]:
-    """Return the object in a JSON file.
+    """Read a JSON file with one object, and check the types of its entries.
 
     Args:
         path: The file.
@@ -46,7 +46,7 @@ def check_object(
     remedy: str,
     optional: Mapping[str, Any] | None = None,
 ) -> dict[str, Any]:
-    """Return the object in a JSON text; see `read_object`."""
+    """Parse a JSON text with one object, and check its entries; see `read_object`."""
     try:
         data = json.loads(text)
         check_type(data, dict, "The file")
