@@ -67,7 +67,7 @@ def _refuse_nan(model: mujoco.MjModel, name: str) -> None:
         values = getattr(model, field)
         if not isinstance(values, np.ndarray) or values.dtype.kind != "f":
             continue
-        # Constants are NaN only if a field from which they are derived is.
+        # Derived constants are skipped: the NaN is in a field they are derived from.
         if field not in _CONSTANTS and np.isnan(values).any():
             row = int(np.argwhere(np.isnan(values))[0][0])
             raise ModelFileError(

@@ -31,10 +31,10 @@ _OF_A_VALUE = (ValueError, TypeError, LookupError, ImportError, OSError)
 """Built-in exception types that the library raises for wrong values."""
 
 TRACEBACK = "--traceback"
-"""Option of every program that shows where an error was raised."""
+"""Option of all programs: show the traceback of an error."""
 
 _BY_SIGNAL = 128
-"""Added to a signal's number, gives the exit code of a process ended by the signal."""
+"""The exit code of a process that a signal ended is this plus the signal's number."""
 
 
 _CALLED: dict[str, str] = {}
@@ -51,7 +51,7 @@ def call_programs(verbs: dict[str, str]) -> None:
 
 
 def as_called(text: str) -> str:
-    """Replace script names in a text by `mjlab VERB`, if the user called it so."""
+    """Replace script names in a text by `mjlab VERB`, if the user runs that command."""
     program = r"(?<![\w/.])(?:python )?(?:scripts/)?(\w+\.py)\b"
     return re.sub(program, lambda found: _CALLED.get(found[1], found[0]), text)
 
@@ -75,10 +75,10 @@ def run_program(
 
     Args:
         main: The program, called with its arguments.
-        arguments: The arguments. None takes those of this process.
+        arguments: The arguments. None takes the arguments of this process.
     """
-    # At exit, the interpreter runs several garbage collections over all objects. After
-    # importing PyTorch this takes seconds, and nothing here needs it.
+    # At exit, the interpreter runs several garbage collections over all objects, which
+    # takes seconds after importing PyTorch. Frozen objects are skipped.
     atexit.register(gc.freeze)
     given = list(sys.argv[1:] if arguments is None else arguments)
     shows_all = TRACEBACK in given or os.environ.get("MJLAB_TRACEBACK") == "1"

@@ -92,7 +92,7 @@ def main(arguments: Sequence[str]) -> None:
 
 
 def run_study(file: str, arguments: Sequence[str]) -> None:
-    """Run a file of `bench` as a script."""
+    """Run a file in the folder `bench` as a script."""
     path = Path(__file__).resolve().parents[2] / "bench" / file
     if not path.is_file():
         raise UsageError(

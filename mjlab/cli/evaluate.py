@@ -37,7 +37,7 @@ class EvaluateOptions(TaskOptions, RunOptions):
     """Measure a policy over many episodes.
 
     Runs episodes with the configuration of the run, or of an ONNX file, and shows
-    return, length, falls, success and logged figures, and the gait of a walking policy.
+    return, length, falls, success and logged metrics, and the gait of a walking policy.
     --json writes them to a file.
     """
 

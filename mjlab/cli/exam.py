@@ -40,8 +40,8 @@ Letter = Literal["A", "B", "N", "C"]
 class ExamOptions(RunOptions):
     """Take a walking policy through an exam.
 
-    Runs of 90 s with 18 targets. Level A is only the route, B adds punches, N adds arms
-    moved by the exam (G1) or a changing payload (Go1), and C combines all of them.
+    Each run takes 90 s and has 18 targets. Level A is only the route, B adds punches, N
+    adds arms moved by the exam (G1) or a changing payload (Go1), and C combines all.
     Level C of the G1 is the public exam of rhoyn/teleop-walking-benchmark, with its
     random numbers. Prints a table, and writes exam.json, exam.html and films of the
     worst and the median run.

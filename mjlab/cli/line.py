@@ -74,7 +74,7 @@ T = TypeVar("T", bound=Options)
 
 @dataclass(frozen=True)
 class Line(Generic[T]):
-    """A command line."""
+    """A parsed command line."""
 
     options: T
     """Options of the verb."""

@@ -26,7 +26,7 @@ def run(name: str, arguments: list[str] | None = None) -> int:
 
     Args:
         name: The verb.
-        arguments: The words after it. None takes those of this process.
+        arguments: The words after the verb. None takes the arguments of this process.
     """
     try:
         verb = load_verb(name)

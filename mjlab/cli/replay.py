@@ -76,7 +76,8 @@ class ReplayOptions(TaskOptions):
     """Video file to write, such as out.mp4. Needs no display."""
 
     save: Path | None = None
-    """File for the same episodes with observations of the replay, such as new.h5."""
+    """Recording to write, with the same episodes and the observations of the replay,
+    such as new.h5."""
 
     robomimic: Path | None = None
     """File for the episodes in robomimic's layout, such as demos.hdf5."""
@@ -98,7 +99,7 @@ class ReplayOptions(TaskOptions):
     """Replay a recording whose task has changed, with the task's current version."""
 
     backend: Literal["auto", "native", "warp"] | None = None
-    """The engine. Default: the engine of the recording."""
+    """Physics engine. Default: the engine of the recording."""
 
     device: str | None = None
     """Where to simulate, such as "cpu". Default: a device that suits the engine."""

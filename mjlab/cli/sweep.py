@@ -60,7 +60,7 @@ class SweepOptions(TaskOptions):
     """Total number of trials, including pruned ones."""
 
     processes: Annotated[int, at_least(1)] = 1
-    """Trials that train at the same time, each in its own process."""
+    """Number of trials that train at the same time, each in its own process."""
 
     resume: str | bool = False
     """Resume the newest sweep of the task, or the sweep in a folder."""
@@ -145,7 +145,7 @@ def read_configs(line: Line[SweepOptions], task_id: str) -> dict[str, Any]:
 def check_ranges(
     ranges: Sequence[Range], line: Line[SweepOptions], configs: dict[str, Any]
 ) -> None:
-    """Refuse ranges of unknown settings, or with values that a setting cannot have."""
+    """Raise for an unknown setting, or a range with a value that it cannot have."""
     for one in ranges:
         setting = Setting(one.path, [])
         if line.sets(setting.name):

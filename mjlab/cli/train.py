@@ -67,7 +67,7 @@ class TrainOptions(TaskOptions):
     simulation on Warp's CPU device (warp-cpu). Default: chosen from --device."""
 
     workers: Annotated[int | None, at_least(1)] = None
-    """Worker processes (placement dual). Default: one per processor."""
+    """Number of worker processes (placement dual). Default: one per processor."""
 
     resume: str | None = None
     """Resume a run in its folder and with its configuration: "latest", the folder, its

@@ -118,7 +118,7 @@ def train(
     with contextlib.ExitStack() as stack:
         stack.callback(env.close)
         stack.enter_context(_lock(run, ranks))
-        # Nothing is written to a run that cannot be resumed.
+        # A resumed run is written to only after `loop.resume` has succeeded.
         if resume is None:
             stack.enter_context(record)
             if ranks.is_first and defaults is not None:

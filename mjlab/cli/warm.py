@@ -56,7 +56,7 @@ class WarmOptions(Options):
     )
 
     tasks: Positional[tuple[str, ...]] = ()
-    """Tasks, or all."""
+    """Task ids, or all."""
 
     arch: str = "sm_90"
     """Compute capability of the GPU: sm_80 for an A100, sm_90 for an H100 or H200."""

@@ -25,7 +25,7 @@ class Diagnosis:
     """Fault of a training run, and a remedy to try."""
 
     kind: str
-    """Its kind, such as "ending_pays"."""
+    """Kind of the fault, such as "ending_pays"."""
 
     certainty: float
     """Certainty, 0 to 1."""

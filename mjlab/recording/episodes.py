@@ -185,7 +185,7 @@ class EpisodeCutter:
 
 
 def rows_within(size: int, row_bytes: int) -> int:
-    """Return the rows of a block of about `size` bytes, at most `MOST_ROWS`."""
+    """Return the number of rows in about `size` bytes, at most `MOST_ROWS`."""
     return max(1, min(MOST_ROWS, size // max(1, row_bytes)))
 
 

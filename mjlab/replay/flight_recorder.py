@@ -118,7 +118,7 @@ class FlightRecorder(StepObserver):
         self._count += 1
 
     def interrupted(self) -> None:
-        # The worlds are no longer in the state after the last step.
+        # Worlds were reset or their state was replaced, so a replay cannot continue.
         self._clear()
 
     def before_counts(self) -> None:

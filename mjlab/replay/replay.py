@@ -253,7 +253,7 @@ class Replay:
     # Replay by states.
 
     def _forced_states(self, episode: RecordedEpisode) -> Values:
-        """Return the states of an episode by name."""
+        """Return the recorded states to write to a world, by name."""
         kind = _PHYSICS if self.is_same_engine and _PHYSICS in episode else _STATES
         states = episode.read_all(kind)
         if not states:

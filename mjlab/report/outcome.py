@@ -16,7 +16,7 @@ from mjlab.report.words import SHARES, SPREADS, number
 from mjlab.runs.metrics import Series
 
 EMBEDDED = 8_000_000
-"""Maximum bytes of video embedded in the page. Larger videos are linked."""
+"""Maximum total size of the videos in the page, bytes. Other videos are linked."""
 
 _KINDS = {".mp4": "video/mp4", ".webm": "video/webm", ".gif": "image/gif"}
 

@@ -71,7 +71,7 @@ def moment(text: str | None) -> str:
 
 
 def counted(count: int, one: str, many: str = "") -> str:
-    """Return a count with its noun."""
+    """Format a count with its noun, such as "3 trials"."""
     return f"{whole(count)} {one if count == 1 else many or one + 's'}"
 
 

@@ -1,7 +1,7 @@
 """Find the run, the checkpoint or the ONNX file that a user names.
 
-latest                      the newest run; with a task, the newest of that task
-TASK, TASK/latest           the newest run of a task, else the one that ships with it
+latest                      the newest run; with a task, the newest run of that task
+TASK, TASK/latest           the newest run of a task, else the run that ships with it
 2026-01-31_12-00-00_walk    a run by its name, of any task
 logs/TASK/NAME              a run's folder, a folder inside it, or any file in it
 .../model_000100.pt         a checkpoint in its run

@@ -73,7 +73,7 @@ class Metrics:
         return [s for s in self.series.values() if s.name.split("/")[0] in prefixes]
 
     def last(self, name: str) -> float | None:
-        """Return the newest value of a metric, None if there is no finite value."""
+        """Return the newest value of a metric, None if it is missing or not finite."""
         return self.series[name].last if name in self.series else None
 
 

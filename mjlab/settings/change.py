@@ -34,7 +34,7 @@ def apply(root: Any, settings: Sequence[Setting], disabled: Sequence[str] = ()) 
     valid only together can come in any order.
 
     Args:
-        root: A dataclass, or a dictionary of them by name.
+        root: A dataclass, or a dictionary of dataclasses by name.
         settings: Values, by dotted names.
         disabled: Terms to disable, by dotted names; "env." can be omitted.
     """

@@ -64,7 +64,7 @@ class Project:
     """Framework whose tasks can be ported."""
 
     title: str
-    """Its name."""
+    """Name of the framework."""
 
     roots: tuple[str, ...]
     """Top-level packages, of the framework and of its tasks."""

@@ -270,7 +270,7 @@ class _Reader:
         for name, below in parts_of(part).items():
             where = f"{path}.{name}" if path else name
             is_said = where in self._known or self._has_below(where)
-            # A field that is newer than the file has its default.
+            # A field that is newer than the file keeps its default.
             is_new_field = is_record(value) and not is_said
             is_default = isinstance(part.annotation, Parameters) and name not in given
             if is_new_field or (is_default and not is_said):

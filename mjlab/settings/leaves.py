@@ -148,7 +148,7 @@ def _enum_of(data: dict[str, Any], part: Part, path: str) -> enum.Enum:
     for kind in members:
         if isinstance(kind, type) and issubclass(kind, enum.Enum):
             return kind[data["$enum"]]
-    raise SettingsFileError(f"{path} is not a member of an enumeration.")
+    raise SettingsFileError(f"{path} is an enum member in the file, not in the task.")
 
 
 def _array_of(data: dict[str, Any], part: Part, path: str) -> Any:
@@ -162,7 +162,7 @@ def _tensor_of(data: dict[str, Any], part: Part, path: str) -> Any:
 
     dtype = getattr(torch, data["dtype"], None)
     if not isinstance(dtype, torch.dtype):
-        raise SettingsFileError(f"{path} has dtype {data['dtype']!r}.")
+        raise SettingsFileError(f"{path}: torch has no dtype {data['dtype']!r}.")
     return torch.tensor(data["$tensor"], dtype=dtype)
 
 

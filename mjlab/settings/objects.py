@@ -22,7 +22,7 @@ def read_object(
         path: The file.
         kinds: Types of the required entries. The entries of a nested dictionary are
             optional entries of that object.
-        error: Exception to raise, with one line, for an invalid file.
+        error: Type of the exception for an invalid file. Its message has one line.
         remedy: Advice for the user.
         optional: Types of optional entries. Other entries are ignored.
     """

@@ -60,7 +60,7 @@ class Trial:
     """Value of each setting for the command line, by dotted name."""
 
     reason: str
-    """Reason of the end."""
+    """Reason why the trial ended."""
 
     run: str | None
     """Path of the run, relative to the current folder."""

@@ -47,7 +47,7 @@ REASON, IS_PRUNED, NAME = "reason", "is_pruned", "name"
 name."""
 
 BELOW = "below the median of earlier trials"
-"""Reason of a pruned trial."""
+"""Reason recorded for a pruned trial."""
 
 _POLL_S = 0.5
 _LOCK_S = 60.0

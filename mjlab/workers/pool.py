@@ -56,7 +56,7 @@ class _Worker:
 
     @property
     def label(self) -> str:
-        """Its name in messages."""
+        """Name of the worker in messages."""
         last = self.worlds.stop - 1
         worlds = f"worlds {self.worlds.start} to {last}"
         if last == self.worlds.start:

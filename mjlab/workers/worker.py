@@ -65,7 +65,7 @@ class SharedPart(Protocol):
         worlds: slice = ...,
         worker: int = ...,
     ) -> None:
-        """Use the given shared memory. The learner passes no `worlds`: it has all."""
+        """Use the given shared memory. In the learner, it has rows of all worlds."""
         ...
 
     def begin_rollout(self) -> None:
