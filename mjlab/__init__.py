@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 def make(
     task: "str | Path", *, num_envs: int = 1, **settings: "Any"
 ) -> "TorchVectorEnv | NumpyVectorEnv":
-    """Create worlds of a task that are stepped together: a Gymnasium `VectorEnv`.
+    """Create a Gymnasium `VectorEnv`: worlds of a task that are stepped together.
 
     Args:
         task: Task id, such as "Velocity-G1", or a file with a configuration,
@@ -49,7 +49,7 @@ def load_policy(
 
 
 def rollout(env: "Any", policy: "Any", **settings: "Any") -> "RolloutResult":
-    """Run a policy from new episodes; return rewards by term, and a film.
+    """Run a policy from the start of episodes; return rewards by term, and a video.
 
     Reset the environment before you step it yourself afterwards.
 

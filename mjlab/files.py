@@ -1,7 +1,7 @@
-"""Atomic and durable file writes, also if the process is killed or the power fails.
+"""File writes that are atomic and durable, even after a kill or a power failure.
 
-Data are written under a temporary name and synchronised to disk, then renamed. Only
-when the name is on disk, too, may the replaced file be deleted.
+Data are written under a temporary name and synchronised to disk, then renamed. Files
+that the new file replaces must be deleted only after its name is on disk, too.
 """
 
 import errno
@@ -77,11 +77,11 @@ def write_atomic(path: Path, write: Callable[[BinaryIO], object]) -> None:
 
 
 def create_beside(path: Path) -> tuple[Path, BinaryIO]:
-    """Create a file to fill and rename to `path`; return its path and the open file.
+    """Create a temporary file next to `path`; return its path and the open file.
 
-    Its name is unpredictable, and an existing file or link of that name is neither
-    opened nor followed, so a link planted in a shared folder has no effect. Its
-    permissions are those of any new file.
+    The caller fills it and renames it to `path`. Its name is unpredictable, and an
+    existing file or link of that name is neither opened nor followed, so a link planted
+    in a shared folder has no effect. It has the default permissions of a new file.
     """
     temporary = temporary_beside(path)
     return temporary, temporary.open("xb")
@@ -124,7 +124,7 @@ def saying_why(path: Path, size: int = 0) -> Iterator[None]:
 
     Args:
         path: The file or folder that is written.
-        size: Its size in bytes.
+        size: Size of the file, in bytes.
     """
     try:
         yield
@@ -152,7 +152,7 @@ def write_text(path: Path, text: str) -> None:
 
 
 def finite(data: Any) -> Any:
-    """Return JSON data with None in place of numbers that are not finite."""
+    """Replace non-finite numbers in JSON data by None."""
     if isinstance(data, Mapping):
         return {key: finite(item) for key, item in data.items()}
     if isinstance(data, tuple | list):

@@ -89,8 +89,8 @@ def naming_worlds(num_envs: int) -> Iterator[None]:
 def require_room(num_envs: int, per_world: int) -> None:
     """Raise if the minimum memory of the worlds exceeds the free memory.
 
-    Linux overcommits memory and kills the process later, so that allocations do not
-    fail.
+    Without this check, allocations would succeed and Linux would kill the process
+    later, because it overcommits memory.
 
     Args:
         num_envs: Number of worlds.

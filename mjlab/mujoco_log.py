@@ -8,7 +8,7 @@ import numpy as np
 
 _log = logging.getLogger("mjlab.mujoco")
 
-# Suffix of `mj_warning` messages: warnings of a step, which the health counters cover.
+# Text in warnings of a step (`mj_warning`). The health counters cover these warnings.
 _OF_A_STEP = "Time = "
 
 
@@ -67,7 +67,7 @@ def _refuse_nan(model: mujoco.MjModel, name: str) -> None:
         values = getattr(model, field)
         if not isinstance(values, np.ndarray) or values.dtype.kind != "f":
             continue
-        # Constants are NaN only if a field from which they are derived is.
+        # Derived constants are skipped: the NaN is in a field they are derived from.
         if field not in _CONSTANTS and np.isnan(values).any():
             row = int(np.argwhere(np.isnan(values))[0][0])
             raise ModelFileError(
@@ -77,7 +77,7 @@ def _refuse_nan(model: mujoco.MjModel, name: str) -> None:
 
 
 def _place(model: mujoco.MjModel, field: str, row: int) -> str:
-    """Return a description of the element and attribute of a field's row."""
+    """Describe the element and the attribute of a row of a model field."""
     prefix, _, attribute = field.partition("_")
     if prefix == "dof":
         prefix, row = "jnt", int(model.dof_jntid[row])

@@ -37,7 +37,7 @@ def suggest(name: str, names: Iterable[str], *, otherwise: str = "") -> str:
     Args:
         name: The name that does not exist.
         names: The names that exist.
-        otherwise: Sentence to return if no name is similar. Empty lists the names.
+        otherwise: Sentence to return if no name is similar. If empty, names are listed.
     """
     # Elements without a name cannot be suggested.
     candidates = [candidate for candidate in dict.fromkeys(names) if candidate]

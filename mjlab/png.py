@@ -10,7 +10,7 @@ _COLOR_TYPES = {1: 0, 3: 2, 4: 6}
 
 
 def png(image: np.ndarray) -> bytes:
-    """Return an image as PNG.
+    """Encode an image as PNG.
 
     Args:
         image: Grey, RGB or RGBA, uint8, shape (channels, height, width).

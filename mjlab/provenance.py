@@ -16,7 +16,7 @@ from pathlib import Path, PurePath
 from typing import Any
 
 SOURCE = "mjlab"
-"""Name of this repository in stored data, for any local path."""
+"""Name of this repository in stored data, whatever its local folder is called."""
 
 _PACKAGES = (
     "mjlab-fused",
@@ -39,7 +39,7 @@ _ABSOLUTE = re.compile(
 
 
 def command() -> str:
-    """Return the command line as typed in the repository."""
+    """Return the command line, without folders of this machine."""
     return shlex.join(["python", *map(_plain_argument, sys.argv)])
 
 
@@ -97,7 +97,7 @@ def versions() -> dict[str, str]:
 def _plain_argument(argument: str) -> str:
     option, equals, value = argument.rpartition("=")
     plain = _shorten(value)
-    # Each argument separately: in a text, a path ends at a space.
+    # Check the whole argument: in a text, a path would end at a space.
     if Path(plain).is_absolute():
         plain = _name_of(plain)
     return f"{option}{equals}{without_places(plain)}"

@@ -40,22 +40,22 @@ class OnCpu:
 
 @dataclass(frozen=True, kw_only=True)
 class Task:
-    """Factories of a task's configurations: each call returns a new one."""
+    """Factories of a task's configurations: each call returns a new configuration."""
 
     env: Callable[[], Any]
     """Returns the configuration for training."""
 
     play: Callable[[], Any] = None  # type: ignore[assignment]
     """Returns the configuration for play: no noise, no pushes, no time limit. By
-    default the result of the training configuration's method `play`, or that
-    configuration without observation noise and time limit."""
+    default the result of the training configuration's method `play`; without such a
+    method, the training configuration without observation noise and time limit."""
 
     rl: Callable[[], Any] | None = None
     """Returns the settings of the learner."""
 
     on_cpu: OnCpu | None = None
-    """Settings without a GPU, for fewer worlds and smaller networks. None uses the same
-    as on a GPU."""
+    """Settings without a GPU, for fewer worlds and smaller networks. None uses the
+    settings for a GPU."""
 
     summary: str = ""
     """One-line description."""

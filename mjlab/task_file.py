@@ -121,7 +121,7 @@ def _find(module: ModuleType, path: Path, name: str) -> Any:
     kinds = "a subclass of ManagerBasedRlEnvCfg or a Task"
     own = [key for key, value in names.items() if _is_task(value, module.__name__)]
     if not own:
-        raise TaskFileError(f"{path} has no task, which is {kinds}.")
+        raise TaskFileError(f"{path} has no task. A task is {kinds}.")
     hint = suggest(name, own)
     if not name:
         raise TaskFileError(f"Name a class of the file: {path}:{own[0]}. {hint}")

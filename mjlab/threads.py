@@ -1,9 +1,9 @@
 """Sharing of processors between torch's threads and native physics.
 
 Call `prepare_threads` before torch is imported. Torch's OpenMP threads spin while they
-wait and starve the physics threads: with two of them on two cores, native physics runs
-at 0.68 of its bare rate, compared with 0.93 to 1.02 when they sleep
-(docs/decisions/0011).
+wait and take processor time from the physics threads: with two OpenMP threads on two
+cores, native physics runs at 68 % of the rate of physics alone, compared with 93 to
+102 % when the OpenMP threads sleep (docs/decisions/0011).
 """
 
 import os
@@ -13,9 +13,9 @@ from contextlib import contextmanager
 
 
 def prepare_threads() -> bool:
-    """Make OpenMP's threads sleep while they wait; return False if it is too late.
+    """Make OpenMP threads sleep while they wait; return False if torch is imported.
 
-    This must happen before torch is imported. Environment variables set by the user
+    After the import of torch, this has no effect. Environment variables set by the user
     are kept.
     """
     os.environ.setdefault("OMP_WAIT_POLICY", "passive")

@@ -2,9 +2,10 @@
 
 Warp 1.19 identifies a graph capture by its Python stream object. When an object is
 deleted, Warp forgets the stream together with a capture in progress.
-`wp.stream_from_torch` creates a new object at every call. With it, the solver's loop
-inside torch's capture would find no capture and synchronise, which is an error during
-capture, and a random draw would end Warp's record of the capture.
+`wp.stream_from_torch` creates a new object at every call. With a new object, the loop
+of MuJoCo Warp's solver would not find torch's capture and would synchronise, which is
+an error during capture. Deleting the object after a random draw would end Warp's record
+of the capture.
 
 Imports Warp, so it is imported only where Warp is needed.
 """

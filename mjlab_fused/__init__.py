@@ -1,9 +1,9 @@
 """The command `mjlab`, and the check for another distribution with the same package.
 
 The distributions `mjlab-fused` and `mjlab` both install an import package `mjlab`: in
-one environment, files of the later one replace those of the earlier one. This package
-belongs to `mjlab-fused` alone and imports nothing of `mjlab` before the check, so it
-works whichever was installed last.
+one environment, the distribution installed last overwrites files of the other. This
+package belongs to `mjlab-fused` alone and imports nothing of `mjlab` before the check,
+so it works whichever was installed last.
 """
 
 import os
@@ -72,7 +72,7 @@ def _message(other: str) -> str:
 
 
 def _shares_folder(other: str) -> bool:
-    """Whether the files of both were written into one folder."""
+    """Whether both distributions were installed into the same folder."""
     return os.path.realpath(os.path.dirname(other)) == _folder()
 
 
@@ -91,7 +91,7 @@ def _ours_comes_first() -> bool:
 
 
 def _is_command(other: str) -> bool:
-    """Whether this process is `python -m mjlab` or a console script of the other."""
+    """Whether this process is `python -m mjlab` or a command of the distribution."""
     command = os.path.basename(sys.argv[0])
     if command == "-m":  # Python is still looking for the module to run.
         return True

@@ -1,4 +1,4 @@
-"""Rewrites a foreign task: `python scripts/port.py their_tasks --to my_tasks`."""
+"""Rewrites a task of mjlab or Isaac Lab: `python scripts/port.py FOLDER --to NEW`."""
 
 import sys
 from pathlib import Path

@@ -45,17 +45,18 @@ if ! usable "$venv/bin/python"; then
 fi
 
 pip="$venv/bin/python -m pip --disable-pip-version-check"
-# Who waits at a terminal sees what is fetched; a log does without.
+# Show pip's progress on a terminal, but not in a log.
 quiet=--quiet
 if [ -t 1 ]; then quiet=; fi
-# Torch goes first and by its exact version, so that a build of it that is already there
-# (CPU only, say) is kept and no later step takes another.
+# Install torch first, at its exact version: a build that is already installed (such as
+# CPU only) is kept, and later steps do not replace it.
 torch=$(grep '^torch==' constraints.txt)
 echo "make: installing $torch and mjlab-fused[$extras]; the first time takes minutes"
 $pip install $quiet --constraint constraints.txt "$torch"
 $pip install $quiet --constraint constraints.txt --editable ".[$extras]"
-# The extras zoo and myo-sim, of which only the models are read, and compat, 38 MB, whose
-# libraries run with what is there. Without one of them, its tests skip with the reason.
+# Packages of the extras zoo and myo-sim, of which only the model files are used, and of
+# compat (38 MB), which runs with the versions installed above. If a package cannot be
+# installed, its tests are skipped with the reason.
 for name in dm_control robosuite myo-sim skrl stable_baselines3 torchrl; do
   $pip install $quiet --no-deps "$(grep "^$name==" constraints.txt)" ||
     echo "make: $name could not be installed; its tests skip"

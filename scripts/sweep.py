@@ -1,4 +1,4 @@
-"""Searches settings of a training: `python scripts/sweep.py TASK --tune ...`."""
+"""Searches hyperparameters: `python scripts/sweep.py TASK --tune ...`."""
 
 import sys
 from pathlib import Path

@@ -31,27 +31,27 @@ _OF_A_VALUE = (ValueError, TypeError, LookupError, ImportError, OSError)
 """Built-in exception types that the library raises for wrong values."""
 
 TRACEBACK = "--traceback"
-"""Option of every program that shows where an error was raised."""
+"""Option of all programs: show the traceback of an error."""
 
 _BY_SIGNAL = 128
-"""Exit code of a process ended by a signal: this plus the signal's number."""
+"""The exit code of a process that a signal ended is this plus the signal's number."""
 
 
 _CALLED: dict[str, str] = {}
-"""Verbs by program file, if the user types `mjlab VERB`."""
+"""`mjlab VERB` by script file name; empty if the user runs the scripts."""
 
 
 def call_programs(verbs: dict[str, str]) -> None:
     """Name programs as `mjlab VERB` in messages from now on.
 
     Args:
-        verbs: Verbs by the name of the program's file.
+        verbs: Verbs by script file name.
     """
     _CALLED.update({file: f"mjlab {verb}" for file, verb in verbs.items()})
 
 
 def as_called(text: str) -> str:
-    """Return a text with programs named as the user calls them."""
+    """Replace script names in a text by `mjlab VERB`, if the user runs that command."""
     program = r"(?<![\w/.])(?:python )?(?:scripts/)?(\w+\.py)\b"
     return re.sub(program, lambda found: _CALLED.get(found[1], found[0]), text)
 
@@ -61,7 +61,7 @@ class UsageError(ValueError):
 
 
 class Answer(Exception):
-    """Ends the program with a text, such as the help."""
+    """Raised to print a text, such as the help, and end the program without error."""
 
 
 def run_program(
@@ -75,10 +75,10 @@ def run_program(
 
     Args:
         main: The program, called with its arguments.
-        arguments: The arguments. None takes those of this process.
+        arguments: The arguments. None takes the arguments of this process.
     """
-    # At exit, the interpreter runs several garbage collections over all objects. After
-    # importing PyTorch this takes seconds, and nothing here needs it.
+    # At exit, the interpreter runs several garbage collections over all objects, which
+    # takes seconds after importing PyTorch. Frozen objects are skipped.
     atexit.register(gc.freeze)
     given = list(sys.argv[1:] if arguments is None else arguments)
     shows_all = TRACEBACK in given or os.environ.get("MJLAB_TRACEBACK") == "1"
@@ -113,7 +113,7 @@ def _answer(main: Callable[[Sequence[str]], None], arguments: Sequence[str]) -> 
 
 @contextlib.contextmanager
 def _ending_in_order() -> Iterator[None]:
-    """End the program through its clean-up code on signals and a closed terminal."""
+    """Raise on SIGINT, SIGTERM and SIGHUP, so that clean-up code runs."""
     before: dict[int, Any] = {}
     ending = _Ending()
     if threading.current_thread() is threading.main_thread():
@@ -124,14 +124,15 @@ def _ending_in_order() -> Iterator[None]:
     try:
         yield
     finally:
-        # After a signal the interpreter ends, and further signals would interrupt that.
+        # After a signal, keep the handlers until the interpreter has shut down: further
+        # signals would interrupt the clean-up.
         if not ending.is_over:
             for number, handler in before.items():
                 signal.signal(number, handler)
 
 
 _IMPATIENCE_S = 2.0
-"""Seconds after a signal in which further signals do not interrupt the clean-up."""
+"""Seconds after a signal during which further signals are ignored."""
 
 
 class _Ending:
@@ -146,7 +147,7 @@ class _Ending:
         return math.isfinite(self._latest)
 
     def __call__(self, number: int, frame: FrameType | None) -> None:
-        """Raise, unless another signal arrived within the last seconds."""
+        """Raise, unless another signal arrived in the last `_IMPATIENCE_S` seconds."""
         now = time.monotonic()
         if now - self._latest < _IMPATIENCE_S:
             return
@@ -185,7 +186,7 @@ def _is_worded_here(error: Exception) -> bool:
 
 
 def _said(error: Exception) -> str:
-    """Return the message of an error as it was raised."""
+    """Return the message of an error for the user."""
     if is_out_of_memory(error):
         return describe_out_of_memory(error)
     if isinstance(error, OSError) and error.strerror and error.filename is not None:

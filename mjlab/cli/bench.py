@@ -35,7 +35,7 @@ STUDIES = {
     "placement": "placement.py",
     "muscle": "muscle.py",
 }
-"""Benchmarks with options of their own by name: files of `bench`."""
+"""Files in the folder `bench`, by name of the study. Each study has its own options."""
 
 
 @dataclass(kw_only=True)
@@ -92,14 +92,14 @@ def main(arguments: Sequence[str]) -> None:
 
 
 def run_study(file: str, arguments: Sequence[str]) -> None:
-    """Run a file of `bench` as a script."""
+    """Run a file in the folder `bench` as a script."""
     path = Path(__file__).resolve().parents[2] / "bench" / file
     if not path.is_file():
         raise UsageError(
             f"bench/{file} is not in the installed package: run it from a checkout of "
             "the repository. Tasks can be measured without one."
         )
-    # In a separate process, since here the name `bench` means this file.
+    # A separate process: in scripts/bench.py, `import bench` would import that script.
     command = [sys.executable, str(path), *arguments]
     code = subprocess.run(command).returncode
     if code:
@@ -107,7 +107,7 @@ def run_study(file: str, arguments: Sequence[str]) -> None:
 
 
 def build(line: Line[BenchOptions], env_cfg: Any) -> "ManagerBasedRlEnv":
-    """Build the environment, with a number of worlds for this machine by default."""
+    """Build the environment; choose the number of worlds unless the user sets it."""
     from mjlab.envs import ManagerBasedRlEnv
     from mjlab.sim.backend import resolve_backend
 
@@ -125,7 +125,10 @@ def build(line: Line[BenchOptions], env_cfg: Any) -> "ManagerBasedRlEnv":
 
 
 def measure(line: Line[BenchOptions], env_cfg: Any) -> dict[str, Any]:
-    """Return all figures. Physics uses all processors, so torch uses one."""
+    """Measure speed, memory and tensor operations, and profile the step.
+
+    Physics uses all processors, so PyTorch runs with one thread.
+    """
     import torch
 
     from mjlab.cli import speed

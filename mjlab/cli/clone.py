@@ -35,7 +35,7 @@ NOISE = 0.1
 class CloneOptions(TaskOptions):
     """Train a policy to imitate recorded actions.
 
-    The result is a run like those of train.py. PPO can start from it: train.py TASK
+    The result is a run, as train.py writes it. PPO can start from it: train.py TASK
     --init-from latest.
     """
 

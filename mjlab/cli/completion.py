@@ -1,8 +1,8 @@
 """`completion`: print shell completion code for `mjlab` in bash or zsh.
 
-At each tab the shell calls `mjlab completion next WORDS`, which takes as long as
-`--help` and knows the tasks installed at that time. tyro's own completion is a static
-script, and knows no tasks.
+When the user presses Tab, the shell calls `mjlab completion next WORDS`, which lists
+the tasks that are installed at that time. The call takes as long as `mjlab --help`.
+tyro's own completion script is static, and does not complete tasks.
 """
 
 import importlib
@@ -49,7 +49,7 @@ _mjlab() {
 (( $+functions[compdef] )) || { autoload -Uz compinit && compinit }
 compdef _mjlab mjlab""",
 }
-"""Code for each shell. Without a completion, file names are completed."""
+"""Completion code by shell. If no word matches, the shell completes file names."""
 
 _NAMES = {"task": (), "tasks": ("all",), "place": ("latest",), "run": ("latest",)}
 """Positional arguments that can be a task, with their other fixed values."""
@@ -142,13 +142,13 @@ def _option_names(options: type[Options], first: str) -> Iterator[str]:
         if part.value is True:
             yield f"--no-{plain}"
     if issubclass(options, TaskOptions):
-        # Parts after a dot differ between tasks.
+        # Paths after the dot depend on the task, so they are not completed.
         yield from (f"--{config}." for config in options.configs)
     yield "--help"
 
 
 def _values(options: type[Options], option: str) -> Sequence[str]:
-    """Return the values of an option whose name was the previous word."""
+    """Return the accepted values of an option, such as "--policy"."""
     name = option.removeprefix("--").replace("-", "_")
     if name == "task":
         return list(entries())

@@ -18,7 +18,7 @@ prepare_threads()
 class DoctorOptions(RunOptions):
     """Diagnose why a training run does not learn.
 
-    Lists findings and remedies, the most certain first, from the run's figures, its
+    Lists findings and remedies, the most certain first, from the run's metrics, its
     newest checkpoint and a short rollout. Training may still be running. The report
     shows the findings too.
     """

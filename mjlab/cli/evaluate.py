@@ -37,7 +37,7 @@ class EvaluateOptions(TaskOptions, RunOptions):
     """Measure a policy over many episodes.
 
     Runs episodes with the configuration of the run, or of an ONNX file, and shows
-    return, length, falls, success and logged figures, and the gait of a walking policy.
+    return, length, falls, success and logged metrics, and the gait of a walking policy.
     --json writes them to a file.
     """
 
@@ -86,7 +86,7 @@ class EvaluationFigures:
     """Results of the episodes."""
 
     clips: dict[str, Any]
-    """Figures of each followed clip, by name."""
+    """Tracking metrics by motion clip."""
 
     gait: dict[str, Any]
     """Gait measures by world and command."""
@@ -142,9 +142,9 @@ def read_configs(line: Line[EvaluateOptions], run: Run) -> dict[str, Any]:
 
 
 def from_the_first_frame(env_cfg: Any) -> Any:
-    """Return a configuration that plays clips undisturbed from their first frame.
+    """For a motion tracking task, play clips undisturbed from their first frame.
 
-    Other tasks keep their configuration.
+    The configurations of other tasks are returned unchanged.
     """
     from mjlab.motion.evaluation import follows_clips
 
@@ -185,10 +185,10 @@ def find_policy(
 def roll(
     line: Line[EvaluateOptions], env: "ManagerBasedRlEnv", policy: "Policy"
 ) -> "tuple[list[EpisodeResult], dict[str, Any]]":
-    """Run the episodes; physics uses all processors, so torch uses one.
+    """Run the episodes. Physics uses all processors, so PyTorch runs with one thread.
 
     Returns:
-        The results, and figures of each followed clip by name.
+        The results of the episodes, and tracking metrics by motion clip.
     """
     from mjlab.envs.rollout import run_episodes
     from mjlab.motion.evaluation import TrackingMeter, follows_clips
@@ -205,7 +205,10 @@ def measure_gait(
     env_cfg: Any,
     load: "Callable[[ManagerBasedRlEnv], Policy]",
 ) -> dict[str, Any]:
-    """Return the gait measures of a walking policy by world and command, or nothing."""
+    """Measure the gait of a walking policy, by world and command.
+
+    Empty with --no-gait, for other policies, or if the robot's legs are not supported.
+    """
     from mjlab.gait.walk import GaitError, gait_of, legs_of, need_legs
 
     chosen = line.options.gait and line.options.policy == "trained"

@@ -40,8 +40,8 @@ Letter = Literal["A", "B", "N", "C"]
 class ExamOptions(RunOptions):
     """Take a walking policy through an exam.
 
-    Runs of 90 s with 18 targets. Level A is only the route, B adds punches, N adds arms
-    moved by the exam (G1) or a changing payload (Go1), and C combines all of them.
+    Each run takes 90 s and has 18 targets. Level A is only the route, B adds punches, N
+    adds arms moved by the exam (G1) or a changing payload (Go1), and C combines all.
     Level C of the G1 is the public exam of rhoyn/teleop-walking-benchmark, with its
     random numbers. Prints a table, and writes exam.json, exam.html and films of the
     worst and the median run.
@@ -60,7 +60,8 @@ class ExamOptions(RunOptions):
     with --adapter any file."""
 
     adapter: str | None = None
-    """Adapter of a foreign policy, FILE.py:CLASS. docs/howto/exam.md has an example."""
+    """Adapter of a policy of another project, FILE.py:CLASS. docs/howto/exam.md has an
+    example."""
 
     exam: Literal["g1", "go1"] | None = None
     """Exam to take. Default: the exam of the policy's robot; g1 with --adapter."""
@@ -85,7 +86,7 @@ class ExamOptions(RunOptions):
 
     to: Path | None = None
     """Folder for the results. Default: exam in the run's folder, or in logs for a
-    shipped policy, an ONNX file or a foreign policy.
+    shipped policy, an ONNX file or a policy of another project.
     """
 
     threads: Annotated[int, at_least(0)] = 0
@@ -145,7 +146,12 @@ def block_size() -> int:
 
 
 def opened(options: ExamOptions, place: Found) -> tuple[Any, Any, Any, str, Path]:
-    """Return task, loader, observation groups, name and folder of our own policy."""
+    """Open a policy of this project: an ONNX file, or a checkpoint of a run.
+
+    Returns:
+        Environment configuration, function that loads the policy, observation groups,
+        name, and default folder of the results.
+    """
     if place.file is not None:
         from mjlab.export import FilePolicy, open_file
 
@@ -167,7 +173,7 @@ def opened(options: ExamOptions, place: Found) -> tuple[Any, Any, Any, str, Path
 
 
 def choose_exam(options: ExamOptions, cfg: Any) -> "Exam":
-    """Return the exam that the user names, or the one whose joints the robot has."""
+    """Return the exam named by --exam, or the exam that has all joints of the robot."""
     from mjlab.exam import EXAMS
     from mjlab.gait.walk import need_legs
     from mjlab.spec import load_spec
@@ -186,12 +192,12 @@ def choose_exam(options: ExamOptions, cfg: Any) -> "Exam":
 
 
 def foreign(options: ExamOptions, adapter: str) -> Candidate:
-    """Load a foreign policy with its adapter."""
+    """Load a policy of another project with its adapter."""
     from mjlab.exam import EXAMS
 
     path = Path(options.policy)
     if not path.exists():
-        raise UsageError(f"{path} does not exist. Name the file of the foreign policy.")
+        raise UsageError(f"{path} does not exist. Name the file of the policy to load.")
     exam = EXAMS[options.exam or "g1"]
     policy = load_adapter(adapter)(path, exam)
     name = f"{path.parent.name}/{path.stem}"
@@ -204,7 +210,7 @@ def load_adapter(words: str) -> Any:
     file, _, name = words.rpartition(":")
     path = Path(file)
     if not name.isidentifier() or path.suffix != ".py":
-        raise UsageError(f"--adapter is {words!r}. It needs FILE.py:CLASS.")
+        raise UsageError(f"--adapter is {words!r}, but it must be FILE.py:CLASS.")
     if not path.is_file():
         raise UsageError(f"--adapter: {path} does not exist.")
     spec = importlib.util.spec_from_file_location(path.stem, path)
@@ -233,7 +239,7 @@ def settings_of(policy: "ExamPolicy") -> dict[str, Any]:
 
 
 def sit(options: ExamOptions, found: Candidate, robot: "ExamRobot") -> "ExamRecord":
-    """Conduct all levels."""
+    """Run the exam on all chosen levels, and print a table of each."""
     from mjlab.exam import LEVELS, conduct
     from mjlab.exam.film import chosen_runs
     from mjlab.exam.page import ExamRecord

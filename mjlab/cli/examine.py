@@ -1,4 +1,4 @@
-"""Diagnosis of a run from its figures, checkpoint and a rollout; trials of a remedy."""
+"""Diagnosis of a run from its metrics, checkpoint and a rollout; trial of a remedy."""
 
 import dataclasses
 import math
@@ -29,7 +29,7 @@ _SHOWN = ("Train", "Policy", "Metrics", "Episode_Reward", "Curriculum")
 
 
 def course_of(run: Run) -> Course:
-    """Return the figures and settings of a run."""
+    """Return the metrics and settings of a run."""
     return Course(run.metrics(), run.settings(), planned=_planned(run))
 
 
@@ -46,7 +46,7 @@ def _planned(run: Run) -> int:
 
 
 def examine_figures(run: Run) -> list[Diagnosis]:
-    """Return findings from the figures of a run, without its checkpoint."""
+    """Diagnose a run from its metrics only, without its checkpoint."""
     course = course_of(run)
     return ordered(examine_training(course) + too_early(course))
 
@@ -54,7 +54,7 @@ def examine_figures(run: Run) -> list[Diagnosis]:
 def examine(
     run: Run, configs: Mapping[str, Any], *, worlds: int = WORLDS
 ) -> tuple[list[Diagnosis], str]:
-    """Return the findings about a run, and a description of the data examined.
+    """Diagnose a run; return the findings and a description of the examined data.
 
     Args:
         run: The run.
@@ -104,7 +104,7 @@ def _small(cfg: Any, worlds: int) -> Any:
 def try_remedy(
     run: Run, configs: Mapping[str, Any], finding: Diagnosis, iterations: int
 ) -> str:
-    """Return a table of figures with and without a remedy, from the same checkpoint.
+    """Train with and without a remedy from one checkpoint; return a table of metrics.
 
     Args:
         run: The run.
@@ -118,8 +118,8 @@ def try_remedy(
     place = find_checkpoint(run.path)
     if "optimizer_state_dict" not in load_model(place)["learner"]["algorithm"]:
         raise UsageError(
-            f"{place} ships with a task and lacks the state of its training. Name one "
-            "of your runs."
+            f"{place} ships with a task and has no optimiser state, so training cannot "
+            "resume from it. Name one of your runs."
         )
     before = _train_on(dict(configs), place, iterations)
     after = _train_on(apply(dict(configs), settings), place, iterations)
@@ -134,7 +134,7 @@ def try_remedy(
 def _train_on(
     configs: Mapping[str, Any], place: Path, iterations: int
 ) -> dict[str, float]:
-    """Train from a checkpoint with new episodes; return the last figures."""
+    """Resume training from a checkpoint with reset worlds; return the last metrics."""
     cfg = dataclasses.replace(configs["env"], recorders={})
     env = ManagerBasedRlEnv(cfg, device="cpu")
     agent = configs["agent"]

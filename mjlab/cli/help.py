@@ -1,4 +1,4 @@
-"""Help texts: docstrings of fields, and all settings below a part."""
+"""Help texts of options and of `--help-config`, from the docstrings of fields."""
 
 import ast
 import dataclasses
@@ -20,7 +20,7 @@ _COLUMN = 26
 
 
 def two_columns(left: str, right: str, column: int = _COLUMN) -> list[str]:
-    """Return a term with its explanation in a second column, or below if it is long."""
+    """Format a term and its explanation in two columns, or below a long term."""
     head = f"  {left}"
     wrapped = textwrap.wrap(right, WIDTH - column) or [""]
     if len(head) > column - 2:

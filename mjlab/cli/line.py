@@ -74,7 +74,7 @@ T = TypeVar("T", bound=Options)
 
 @dataclass(frozen=True)
 class Line(Generic[T]):
-    """A command line."""
+    """A parsed command line."""
 
     options: T
     """Options of the verb."""
@@ -90,8 +90,8 @@ class Line(Generic[T]):
     def sets_recorders(self) -> bool:
         """True if the line configures recorders.
 
-        Otherwise only training uses the recorders of a run, because the run can come
-        from another person.
+        Otherwise, recorders of a run are used only in training: they write files, and
+        the run can come from another person.
         """
         parts = ("env.recorders.", "env.recording.")
         return any(f"{setting.name}.".startswith(parts) for setting in self.settings)
@@ -120,12 +120,12 @@ def read_line(options: type[T], arguments: Sequence[str]) -> Line[T]:
 
     Raises:
         UsageError: If an option or its value is wrong.
-        SystemExit: From tyro, after its help or its message.
+        SystemExit: After tyro printed the help or an error.
     """
     own, settings = _split(options, arguments)
     defaults = options()
-    # In the help, options of a shared base class come last, those of all verbs at the
-    # end.
+    # Order in the help: the verb's own options, then options of its base classes, then
+    # options that all verbs share.
     own_names, shared = options.__annotations__, field_types(TaskOptions)
     fields = sorted(
         dataclasses.fields(options),
@@ -170,7 +170,7 @@ def positional(options: type[Options]) -> str:
 
 
 def _here(word: str, logs: Path) -> str:
-    """Return a word, or the local path of the Weights & Biases artifact it names."""
+    """Return the argument unchanged, or the local path of a downloaded W&B artifact."""
     if not word.startswith(WANDB):
         return word
     from mjlab.runs.wandb import fetch
@@ -184,7 +184,7 @@ _POSITIONAL = typing.get_args(tyro.conf.Positional[int])[1]
 def _split(
     options: type[Options], arguments: Sequence[str]
 ) -> tuple[list[str], list[Setting]]:
-    """Return the words for tyro, and the settings of the task."""
+    """Separate the arguments for tyro from the settings of the task."""
     kinds = field_types(options)
     configs = options.configs if issubclass(options, TaskOptions) else ()
     own: list[str] = []
@@ -269,7 +269,7 @@ def _is_tuple(kind: Any) -> bool:
 
 
 def _metavar(kind: Any) -> str:
-    """Return the values of an option, as its help shows them."""
+    """Return the placeholder for an option's values in the help, such as INT."""
     if names := choices(kind):
         return f"{{{','.join(names)}}}"
     shown = []

@@ -12,7 +12,7 @@ from mjlab.registry import OURS
 
 def main() -> int:
     """Run `mjlab VERB ...`, and return its exit code."""
-    # If two verbs share a script, the script runs the last of them.
+    # For a script that two verbs share, messages name the last of these verbs.
     scripts = {f"{verb.script or name}.py": name for name, verb in VERBS.items()}
     call_programs(scripts)
     name, *rest = sys.argv[1:] or ["--help"]
@@ -26,7 +26,7 @@ def run(name: str, arguments: list[str] | None = None) -> int:
 
     Args:
         name: The verb.
-        arguments: The words after it. None takes those of this process.
+        arguments: The words after the verb. None takes the arguments of this process.
     """
     try:
         verb = load_verb(name)

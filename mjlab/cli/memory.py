@@ -1,9 +1,9 @@
 """Memory of a training run: check that its worlds fit, and reuse freed memory.
 
 The memory per world is measured on a few worlds of the same environment and engine; the
-learner's memory is computed from its settings. A number of worlds that does not fit is
-refused with the largest number that fits, because a machine that runs out of memory
-kills a run without a message.
+learner's memory is computed from its settings. If the worlds do not fit, an error names
+the largest number that fits: a machine that runs out of memory kills a run without a
+message.
 """
 
 import ctypes
@@ -20,8 +20,9 @@ from mjlab.rl.learners import network_names
 from mjlab.rl.models.config import MlpModelCfg
 
 LARGEST_WORLD = 4 * 2**20
-"""Upper estimate of bytes per world: if this many bytes per world are free, nothing is
-measured. A world of `Velocity-G1` takes 1.4 MB, with its part of the learner."""
+"""Upper estimate of the bytes per world. If this much memory per world is free, the
+check passes without a measurement. A world of `Velocity-G1` takes 1.4 MB, including its
+share of the learner's memory."""
 
 _SAMPLE = 2
 """Number of worlds that are measured."""
@@ -62,7 +63,7 @@ class Need:
     """Engine, per world."""
 
     managers: int
-    """Managers and the record of the last steps, per world."""
+    """Managers and the flight recorder, per world."""
 
     rollout: int
     """Rollout buffer, per world."""
@@ -79,11 +80,14 @@ class Need:
         return self.physics + self.managers + self.rollout + self.update
 
     def total(self, worlds: int) -> int:
-        """Return the memory of a number of worlds."""
+        """Return the memory of a run with a number of worlds."""
         return self.fixed + worlds * self.per_world
 
     def fitting(self, available: int) -> int:
-        """Return how many worlds fit: a multiple of 8, for equal minibatches."""
+        """Return the number of worlds that fit: a multiple of 8, for equal minibatches.
+
+        Numbers below 8 are not rounded.
+        """
         worlds = max(0, available - self.fixed) // self.per_world
         return worlds // 8 * 8 if worlds >= 8 else worlds
 
@@ -101,7 +105,7 @@ def require_memory(
         env_cfg: The environment.
         agent_cfg: The learner.
         device: Device of both.
-        processes: Number of such processes that share the machine's memory.
+        processes: Number of training processes that share the machine's memory.
     """
     worlds = env_cfg.scene.num_envs
     on_gpu = torch.device(device).type == "cuda"
@@ -137,7 +141,7 @@ def _need(env: ManagerBasedRlEnv, agent_cfg: AgentCfg) -> Need:
         for value in (group.values() if isinstance(group, dict) else [group])
     )
     actions = env.action_manager.total_action_dim
-    # Two keyframes of the record, and its steps.
+    # Flight recorder: its two keyframes, and its steps.
     record = (
         2 * state + 2 * steps * 4 * _row_size(env) if agent_cfg.dumps.enabled else 0
     )
@@ -157,7 +161,7 @@ def _row_size(env: ManagerBasedRlEnv) -> int:
 
 
 def _update_size(agent_cfg: AgentCfg, observation: int) -> int:
-    """Return a world's part of a minibatch: observations and outputs of layers."""
+    """Return a world's share of a minibatch: observations and outputs of layers."""
     networks = [getattr(agent_cfg, name) for name in network_names(agent_cfg)]
     widths = sum(
         sum(network.hidden_dims)

@@ -66,13 +66,13 @@ class ImportOptions(Options):
 
 @dataclass(kw_only=True)
 class MakeOptions(Options):
-    """Solve one or all of the clips that ship, from their descriptions."""
+    """Generate the shipped clips, or one of them, from their descriptions."""
 
     program = "motion.py make"
     examples = ("wave", "--out motions")
 
     clip: Positional[str | None] = None
-    """The clip. Default: all."""
+    """Name of the clip. Default: all clips."""
 
     out: Path = Path("motions")
     """Folder to write to."""
@@ -89,7 +89,7 @@ class RecordMotionOptions(RunOptions):
     )
 
     run: Positional[str | None] = None
-    """The run, or a task: its newest run, or the policy that ships with it."""
+    """A run, or a task: its newest run, else the policy that ships with it."""
 
     out: Path | None = None
     """File to write. Default: the name of the task, in this folder."""
@@ -119,7 +119,7 @@ class CheckOptions(Options):
     examples = ("dance.npz", "tasks/tracking/clips/g1")
 
     place: Positional[Path | None] = None
-    """A motion file, or a folder of them."""
+    """A motion file, or a folder of motion files."""
 
     robot: str | None = None
     """The robot. Default: the robot that the file names."""

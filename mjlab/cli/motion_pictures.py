@@ -41,10 +41,10 @@ def pictures(
 
     Args:
         motion: Motion with all bodies and joints, in the order of the robot.
-        robot: Its robot.
+        robot: The robot of the motion.
         view: Camera and image size.
         frames: Indices of the frames.
-        text: Returns the text lines of a frame, by index.
+        text: Function that returns the text lines of a frame, given its index.
     """
     cfg = SceneCfg(terrain=TerrainCfg(), entities={"robot": robot.entity_cfg()})
     sim_cfg = SimulationCfg(backend="native", num_threads=1)

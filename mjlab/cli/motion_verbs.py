@@ -67,7 +67,7 @@ def import_file(options: ImportOptions) -> None:
 
 
 def make(options: MakeOptions) -> None:
-    """Solve clips from their descriptions."""
+    """Generate motion clips from their descriptions."""
     names = list(clips.SKETCHES)
     if options.clip is not None:
         names = [names[find_name(options.clip, names, what="clip")]]

@@ -66,7 +66,7 @@ def main(arguments: Sequence[str]) -> None:
 
 @dataclass(frozen=True)
 class Pattern:
-    """Task that a new one is derived from."""
+    """Existing task from which the new task is derived."""
 
     task: str
     """Id of the existing task."""
@@ -198,7 +198,7 @@ class <CLASS>(<BASE>):
 
 
 def agent() -> Any:
-    """Return the settings of the learner: those of <BASE_TASK>."""
+    """Return the learner's settings, the same as for <BASE_TASK>."""
     make = load_task("<BASE_TASK>").rl
     assert make is not None
     return make()

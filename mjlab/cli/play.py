@@ -37,7 +37,8 @@ MOST_PICTURES = 9
 class PlayOptions(TaskOptions, RunOptions):
     """Watch a policy, in a browser, a window or a video.
 
-    A run is played with its own configuration, an ONNX file with that of its contract.
+    A run is played with its own configuration. An ONNX file is played with its task and
+    the settings in its contract.
     """
 
     program = "play.py"
@@ -68,7 +69,7 @@ class PlayOptions(TaskOptions, RunOptions):
     """Dump file to replay, from a run's folder `dumps`."""
 
     dump_world: int | None = None
-    """World of the dump. Default: the one with the first fault."""
+    """Index of the world in the dump. Default: the world with the first fault."""
 
     steps: Annotated[int | None, at_least(1)] = None
     """Environment steps to run. Default: until stopped, or 10 s for a video."""
@@ -85,7 +86,8 @@ class PlayOptions(TaskOptions, RunOptions):
     Several worlds are tiled in it; --env.viewer.width and .height size each tile."""
 
     num_envs: Annotated[int | None, at_least(1)] = None
-    """Worlds. Default: 9 in the browser (teleop: 1), else 1. A video shows up to 9."""
+    """Number of worlds. Default: 9 in the browser (teleop: 1), else 1. A video shows up
+    to 9."""
 
     speed: Annotated[float, above(0)] = 1.0
     """Playback speed in viewers, as a multiple of real time."""
@@ -168,7 +170,7 @@ def size_of_world(
 
 
 def check(options: PlayOptions, viewer: str) -> None:
-    """Refuse options that exclude each other before anything is built."""
+    """Raise for options that exclude each other, before anything is built."""
     if options.steps is not None and options.seconds is not None:
         raise UsageError("--steps and --seconds exclude each other: pass one of them.")
     if options.policy == "teleop" and viewer != "web":
@@ -205,7 +207,7 @@ def show(
     viewer: str,
     policies: "PolicyMenu | None" = None,
 ) -> None:
-    """Run the policy in the chosen viewer, video or neither."""
+    """Run the policy in a viewer, record a video, or print the mean reward."""
     from mjlab.viewer import Player
 
     is_shown = options.video is not None and options.commands is None

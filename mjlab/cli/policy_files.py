@@ -27,7 +27,7 @@ def write_file(
         configs: Its configurations by name.
         logs: Folder of all runs, for the export of a run that ships with its task.
         to: The file to write, or a folder.
-        checkpoint: One of its checkpoints. None selects the newest, or the best.
+        checkpoint: Checkpoint of the run. None selects the newest, or the best.
         best: Select the best checkpoint.
     """
     from mjlab.export import export_run

@@ -16,10 +16,10 @@ from mjlab.extras import missing
 class PortOptions(Options):
     """Rewrite a task for mjlab 1.6 or Isaac Lab, or list what to change.
 
-    SOURCE is a Python file or a folder. Without an option, nothing is written: for each
-    name of mjlab 1.6 or of Isaac Lab's manager layer, the list has line, name in this
-    package, and difference. In the new files, a comment `# TODO(port):` is where a
-    person must decide. Files are only parsed: they are not run.
+    SOURCE is a Python file or a folder. Without an option, nothing is written: the list
+    shows each name of mjlab 1.6 or of Isaac Lab's manager layer with its line, its name
+    in this package, and the difference. In the new files, a comment `# TODO(port):`
+    marks each place where you must decide. Files are only parsed, not run.
     """
 
     program = "port.py"

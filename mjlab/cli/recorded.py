@@ -1,4 +1,4 @@
-"""Recording of a given number of episodes of a policy to a file."""
+"""Recording of a policy's episodes to an HDF5 file."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -38,7 +38,7 @@ def record(
         policy: The policy.
         path: The file.
         episodes: Number of episodes to run.
-        keep: Which episodes to write.
+        keep: Episodes to write, by success in their last step.
         groups: Observation groups to write. None writes all.
         about: Description of the source, stored in the file.
     """

@@ -33,7 +33,7 @@ NOT_EXACT = 1
 """Exit code if episodes that must be reproduced exactly differ."""
 
 MOST_WORLDS = 16
-"""Default upper limit of the number of worlds."""
+"""Maximum number of worlds by default."""
 
 MOST_PICTURES = 9
 """Maximum number of worlds in one video."""
@@ -76,7 +76,8 @@ class ReplayOptions(TaskOptions):
     """Video file to write, such as out.mp4. Needs no display."""
 
     save: Path | None = None
-    """File for the same episodes with observations of the replay, such as new.h5."""
+    """Recording to write, with the same episodes and the observations of the replay,
+    such as new.h5."""
 
     robomimic: Path | None = None
     """File for the episodes in robomimic's layout, such as demos.hdf5."""
@@ -98,7 +99,7 @@ class ReplayOptions(TaskOptions):
     """Replay a recording whose task has changed, with the task's current version."""
 
     backend: Literal["auto", "native", "warp"] | None = None
-    """The engine. Default: that of the recording."""
+    """Physics engine. Default: the engine of the recording."""
 
     device: str | None = None
     """Where to simulate, such as "cpu". Default: a device that suits the engine."""
@@ -124,7 +125,10 @@ def main(arguments: Sequence[str]) -> None:
 def find_config(
     recording: "Recording", options: ReplayOptions
 ) -> "ManagerBasedRlEnvCfg":
-    """Return the environment configuration of a recording, or that of its task."""
+    """Return the configuration stored in a recording, or the configuration of a task.
+
+    The task is the argument of --task, or the task that the recording names.
+    """
     if recording.env_cfg and options.task is None:
         return written_config(recording, accept_changes=options.accept_changes)
     name = typed_task(options.task) if options.task else recording.env_id
@@ -280,7 +284,7 @@ def filming(env: "ManagerBasedRlEnv", path: Path | None) -> "Iterator[Watch]":
 
 
 def caption(batch: Sequence[Any], step: int) -> Callable[[int], list[str]]:
-    """Return the text of each image."""
+    """Return a function that returns the text lines of a world's image."""
 
     def lines(world: int) -> list[str]:
         if world >= len(batch):

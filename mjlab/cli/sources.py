@@ -44,7 +44,7 @@ class Source:
     """Configuration of the policy's training. None for a policy without training."""
 
     place: Path | None = None
-    """Path of its checkpoint."""
+    """Path of the policy's checkpoint."""
 
     file: "OnnxPolicy | None" = None
     """The ONNX policy, if the source is an ONNX file."""
@@ -140,7 +140,7 @@ def find_script(task: str | None) -> "Callable[[Any], Policy]":
 
 
 def _of_file(place: Path, policy: Actors, as_trained: bool) -> Source:
-    """Return the source of an ONNX file: its policy, in its task with its contract."""
+    """Return the policy of an ONNX file, and its task as described by its contract."""
     from mjlab.export import open_file
 
     if policy != "trained":

@@ -20,7 +20,7 @@ _ALLOCATIONS = ("aten.empty.", "aten.empty_like", "aten.empty_strided")
 _VERBS = ("step", "forward", "reset", "recompute_constants")
 
 Block = Callable[[], None]
-"""Block of work that is timed."""
+"""Function that is timed."""
 
 Physics = Callable[[ManagerBasedRlEnv, int], None]
 """Function that runs the engine's part of a number of steps."""
@@ -65,8 +65,8 @@ def measure(
 ) -> Speed:
     """Time blocks of environment steps, alternating with blocks of physics only.
 
-    Both blocks of a pair start from the same states, so that other load on the machine
-    and the contacts of the worlds affect both equally.
+    Blocks alternate, so that other load on the machine affects both kinds equally. Both
+    blocks of a pair start from the same states, so that they have the same contacts.
 
     Args:
         env: The environment, which continues from its current state with random
@@ -74,7 +74,7 @@ def measure(
         blocks: Pairs of blocks, after one pair that warms up.
         steps: Steps per block.
         progress: Called with the number of finished pairs, and their total.
-        physics: Runs the engine's part of some steps. None calls each engine function.
+        physics: Runs the engine's part of the steps. None selects `run_physics`.
     """
     do_physics = physics or run_physics
     random = torch.Generator(device=env.device).manual_seed(0)
@@ -183,7 +183,7 @@ class Operations(TorchDispatchMode):
 
     @contextmanager
     def paused(self) -> Iterator[None]:
-        """Stop counting inside the context, which belongs to the engine."""
+        """Do not count operations inside the context: they belong to the engine."""
         self._depth += 1
         try:
             yield

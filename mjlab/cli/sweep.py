@@ -60,7 +60,7 @@ class SweepOptions(TaskOptions):
     """Total number of trials, including pruned ones."""
 
     processes: Annotated[int, at_least(1)] = 1
-    """Trials that train at the same time, each in its own process."""
+    """Number of trials that train at the same time, each in its own process."""
 
     resume: str | bool = False
     """Resume the newest sweep of the task, or the sweep in a folder."""
@@ -118,7 +118,7 @@ def main(arguments: Sequence[str]) -> None:
 
 
 def check_line(options: SweepOptions) -> None:
-    """Refuse invalid options, as far as they are known without a configuration."""
+    """Raise if --tune or a package that the search needs is missing."""
     if not options.tune and options.help_config is False:
         raise UsageError(
             "--tune is missing: pass a setting and its range, such as --tune "
@@ -145,7 +145,7 @@ def read_configs(line: Line[SweepOptions], task_id: str) -> dict[str, Any]:
 def check_ranges(
     ranges: Sequence[Range], line: Line[SweepOptions], configs: dict[str, Any]
 ) -> None:
-    """Refuse ranges of unknown settings, or with values that a setting cannot have."""
+    """Raise for an unknown setting, or a range with a value that it cannot have."""
     for one in ranges:
         setting = Setting(one.path, [])
         if line.sets(setting.name):

@@ -67,7 +67,7 @@ class TrainOptions(TaskOptions):
     simulation on Warp's CPU device (warp-cpu). Default: chosen from --device."""
 
     workers: Annotated[int | None, at_least(1)] = None
-    """Worker processes (placement dual). Default: one per processor."""
+    """Number of worker processes (placement dual). Default: one per processor."""
 
     resume: str | None = None
     """Resume a run in its folder and with its configuration: "latest", the folder, its
@@ -153,7 +153,7 @@ def find_resumed(options: TrainOptions, entry: Entry) -> Found | None:
 
 
 def find_schedule(options: TrainOptions) -> "VideoSchedule | None":
-    """Return the steps to film, None without --video."""
+    """Return the video schedule, None without --video."""
     from mjlab.viewer.training_video import VideoSchedule
 
     if not options.video:
@@ -249,7 +249,11 @@ def settle_worlds(
     env_cfg: Any,
     physics: str,
 ) -> tuple[Any, list[str]]:
-    """Return the environment with worlds to suit this machine, and lines to show."""
+    """Choose the number of worlds for this machine, unless it is set or resumed.
+
+    Returns:
+        The environment's configuration, and lines to show.
+    """
     from mjlab.rl import Ranks
 
     if run is not None or line.sets("env.scene.num_envs"):

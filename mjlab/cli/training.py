@@ -1,6 +1,6 @@
-"""Training from configurations to a run folder with policy, report and ONNX file.
+"""Training of a policy into a run folder with checkpoints, report and ONNX file.
 
-It combines the training loop with reports, exports, dumps and placements.
+Combines the training loop with reports, exports, dumps and placements.
 """
 
 import contextlib
@@ -104,10 +104,11 @@ def train(
     env_cfg = _settled(env_cfg, ranks)
     check_config(env_cfg)
     check_agent(agent_cfg, groups_of(env_cfg), env_cfg.scene.num_envs)
-    # Before the worlds are built, refuse configurations that cannot be written.
+    # Raise before the worlds are built if the configurations cannot be written.
     configs = {"env": env_cfg, "agent": agent_cfg}
     text, settings = task_text(task, configs), read_out(configs)
-    # The run stores both; evaluation, play and export use the physics of `env_cfg`.
+    # The run stores `env_cfg` with both physics settings. Training uses the settings of
+    # `env_cfg.sim.training`; evaluation, play and export do not.
     stepped = env_cfg.for_training()
     require_memory(stepped, agent_cfg, physics, processes=ranks.local_world)
     first_world = ranks.index * env_cfg.scene.num_envs
@@ -117,7 +118,7 @@ def train(
     with contextlib.ExitStack() as stack:
         stack.callback(env.close)
         stack.enter_context(_lock(run, ranks))
-        # Nothing is written to a run that cannot be resumed.
+        # A resumed run is written to only after `loop.resume` has succeeded.
         if resume is None:
             stack.enter_context(record)
             if ranks.is_first and defaults is not None:
@@ -178,7 +179,7 @@ def _filming(
     schedule: VideoSchedule | None,
     display: Display | None,
 ) -> contextlib.AbstractContextManager[object]:
-    """Film a world of the training, in the first process."""
+    """Return a context that films a training world in the first process."""
     if schedule is None or display is None or not loop.ranks.is_first:
         return contextlib.nullcontext()
     if not isinstance(loop.env, ManagerBasedRlEnv):
@@ -301,7 +302,7 @@ def _start(loop: TrainingLoop, placement: Placement | None) -> list[str]:
 
 
 def _judged(cfg: ManagerBasedRlEnvCfg) -> list[str]:
-    """Return the line about the physics of evaluation, if it differs."""
+    """Return a line about the physics of evaluation, if it differs from training."""
     if cfg.sim.training is None:
         return []
     step = f"{cfg.decimation} steps of {1000 * cfg.sim.mujoco.timestep:g} ms"
@@ -309,7 +310,7 @@ def _judged(cfg: ManagerBasedRlEnvCfg) -> list[str]:
 
 
 def _lock(run: Run, ranks: Ranks) -> contextlib.AbstractContextManager[None]:
-    """Lock the run's folder against other runs."""
+    """Lock the run's folder against other training processes."""
     return run.lock() if ranks.is_first else contextlib.nullcontext()
 
 
@@ -383,7 +384,7 @@ def _recorder(
 
 
 def _settled(cfg: ManagerBasedRlEnvCfg, ranks: Ranks) -> ManagerBasedRlEnvCfg:
-    """Return a copy with seed and threads set, equal in all processes."""
+    """Return a copy with threads set, and with a seed that all processes share."""
     seed = secrets.randbits(31) if cfg.seed is None else cfg.seed
     threads = cfg.sim.num_threads
     if threads is None and not ranks.is_alone:

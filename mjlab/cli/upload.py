@@ -35,7 +35,7 @@ class UploadOptions(Options):
     """Project on Weights & Biases."""
 
     entity: str | None = None
-    """User or team on Weights & Biases. Default: the account's own."""
+    """User or team on Weights & Biases. Default: the account's default."""
 
     mode: Literal["online", "offline"] | None = None
     """Upload now, or keep it on this machine for `wandb sync`. Default: wandb's own

@@ -1,7 +1,7 @@
 """Verbs of the command `mjlab`.
 
 Other packages add verbs with the entry-point group `mjlab.verbs`: the entry's name is
-the verb, and its value is a function that takes the following arguments.
+the verb, and its value is a function that takes the arguments after the verb.
 """
 
 import importlib

@@ -11,7 +11,7 @@ from mjlab.cli.answers import UsageError
 from mjlab.cli.line import Options, read_line
 
 EQUAL, DEPARTS, UNREADABLE = 0, 1, 2
-"""Exit codes."""
+"""Exit codes for no mismatch, a mismatch, and an unreadable file."""
 
 
 @dataclass(kw_only=True)

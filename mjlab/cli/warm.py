@@ -1,8 +1,8 @@
 """`warm`: compile tasks' CUDA kernels in advance, without a GPU.
 
-Each task is built and stepped once in a separate process, in which a launch compiles
-its kernel for CUDA and runs nothing. The folder is a Warp cache, which another machine
-uses through `WARP_CACHE_PATH`.
+Each task is built and stepped once in a separate process, in which each kernel launch
+compiles the kernel for CUDA instead of running it. The output folder is a Warp kernel
+cache; another machine uses it if `WARP_CACHE_PATH` is set to it.
 """
 
 import os
@@ -36,8 +36,9 @@ OWN = (
     "mjlab.muscle.kernels",
     "mjlab.tasks.cartpole.classic.step_kernel",
 )
-"""Modules whose kernels are launched only for tensors on a CUDA device. Their launches
-use the default block size, as do those of the classic cartpole unless configured."""
+"""Modules whose kernels are launched only for tensors on a CUDA device. They are
+compiled for Warp's default block size. The classic cartpole can be configured to use
+another block size."""
 
 
 @dataclass(kw_only=True)
@@ -55,7 +56,7 @@ class WarmOptions(Options):
     )
 
     tasks: Positional[tuple[str, ...]] = ()
-    """Tasks, or all."""
+    """Task ids, or all."""
 
     arch: str = "sm_90"
     """Compute capability of the GPU: sm_80 for an A100, sm_90 for an H100 or H200."""
@@ -79,8 +80,8 @@ class WarmOptions(Options):
 def compile_kernels(cfg: "ManagerBasedRlEnvCfg", arch: str) -> "Compiler":
     """Compile all kernels that building, stepping and resetting the environment launch.
 
-    Some kernels contain the number of worlds as a constant, so it must be the final
-    one.
+    Some kernels contain the number of worlds as a constant, so `cfg` must have the
+    number of worlds of the later training.
     """
     import torch
 

@@ -28,7 +28,7 @@ def watch_in_browser(
         title: Title above the controls.
         port: Port of the page, or the next free one.
         opens: Open the page in the default browser.
-        steps: Steps after which to stop. None continues.
+        steps: Steps after which to stop. None runs until Ctrl-C.
         policies: Policies to choose from on the page.
     """
     from mjlab.viewer import WebViewer

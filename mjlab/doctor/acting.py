@@ -281,7 +281,7 @@ def examine_weights(
     """Return the findings in the weights of the actor.
 
     Args:
-        weights: Its state dict.
+        weights: State dict of the actor.
         terms: Number of columns of each observation term, in order.
     """
     found: list[Diagnosis] = []

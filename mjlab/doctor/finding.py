@@ -25,7 +25,7 @@ class Diagnosis:
     """Fault of a training run, and a remedy to try."""
 
     kind: str
-    """Its kind, such as "ending_pays"."""
+    """Kind of the fault, such as "ending_pays"."""
 
     certainty: float
     """Certainty, 0 to 1."""
@@ -53,7 +53,7 @@ class Diagnosis:
 
 
 def ordered(findings: Sequence[Diagnosis]) -> list[Diagnosis]:
-    """Return findings by certainty, without duplicates of kind and subject."""
+    """Sort findings by certainty, and remove duplicates."""
     unique = {(one.kind, one.what): one for one in findings}
     return sorted(unique.values(), key=lambda one: -one.certainty)
 

@@ -1,4 +1,4 @@
-"""Findings from the training figures of `metrics.jsonl`."""
+"""Findings from the training metrics in `metrics.jsonl`."""
 
 import math
 import re
@@ -15,11 +15,12 @@ LEAST = 12
 """Minimum number of iterations for findings about trends."""
 
 JUDGED_SHARE, JUDGED_MOST = 0.25, 200
-"""The policy is judged after this share of the planned iterations, at most this many.
+"""The policy is judged after this share of the planned iterations, at the latest after
+`JUDGED_MOST` iterations.
 
-In the trainings from scratch of the walking tasks that ship, the reward for tracking
-the command has 40 % of its final value after 14 and 23 % of the iterations of the run:
-54 (Velocity-Go1-Flat) and 140 (Velocity-G1-Flat).
+When the shipped walking policies were trained from scratch, the reward for tracking the
+command reached 40 % of its final value after 54 iterations (Velocity-Go1-Flat, 14 % of
+the run) and 140 iterations (Velocity-G1-Flat, 23 %).
 """
 
 PREMATURE = frozenset(
@@ -39,16 +40,16 @@ _GAIN = re.compile(r"(track_|upright|alive|smooth_reward).*")
 
 @dataclass(frozen=True)
 class Course:
-    """Figures over the iterations, with the settings of the run."""
+    """Training metrics and settings of a run."""
 
     metrics: Metrics
-    """Figures by iteration."""
+    """Metrics by iteration."""
 
     config: Settings
     """Settings of environment and learner, from `config.json`."""
 
     planned: int = 0
-    """Number of iterations in the task's settings, if larger than in this run."""
+    """Number of iterations in the task's own settings; 0 if unknown."""
 
     @property
     def whole(self) -> int:
@@ -71,7 +72,12 @@ class Course:
         return len(self.metrics.iterations) >= LEAST
 
     def quarter(self, name: str, number: int) -> float | None:
-        """Return the mean of a figure over one quarter of its values, 0 to 3."""
+        """Return the mean of a metric over one quarter of its values.
+
+        Args:
+            name: Name of the metric.
+            number: Index of the quarter, 0 to 3.
+        """
         series = self.metrics.series.get(name)
         values = [] if series is None else series.finite
         if len(values) < 4:
@@ -80,7 +86,7 @@ class Course:
         return fmean(values[int(number * size) : int((number + 1) * size)])
 
     def first(self, name: str) -> float | None:
-        """Return the first value of a figure."""
+        """Return the first finite value of a metric."""
         series = self.metrics.series.get(name)
         return series.finite[0] if series is not None and series.finite else None
 
@@ -95,7 +101,7 @@ class Course:
         return {name: float(w) for name, w in found.items() if w}
 
     def rates(self, number: int = 3) -> dict[str, float]:
-        """Return the weighted reward terms of a quarter, per second."""
+        """Return the means of the weighted reward terms over a quarter, per second."""
         found = {
             name: self.quarter(f"Episode_Reward/{name}", number)
             for name in self.weights()
@@ -119,7 +125,7 @@ def judged(course: Course, found: Iterable[Diagnosis]) -> list[Diagnosis]:
 
 
 def too_early(course: Course) -> list[Diagnosis]:
-    """Yield a finding while it is too early to judge the policy."""
+    """Return a finding if it is too early to judge the policy."""
     if not course.early:
         return []
     done = max(course.metrics.iterations, default=0)
@@ -141,7 +147,7 @@ def _option(*path: str) -> str:
 
 
 def _ending_pays(course: Course) -> Iterator[Diagnosis]:
-    """Short episodes have the best return, because each step has a negative reward."""
+    """Find rewards so negative that ending the episode early gives the best return."""
     lengths = course.metrics.series.get("Train/mean_episode_length")
     reward = course.quarter("Train/mean_step_reward", 3)
     if lengths is None or len(lengths.finite) < LEAST or reward is None:
@@ -313,8 +319,8 @@ def _value_loss(course: Course) -> Iterator[Diagnosis]:
     gamma = course.setting("agent.algorithm.gamma")
     if not course.long or loss is None or reward is None or length is None:
         return
-    # An untrained critic learns from the return within a rollout, half of one on
-    # average.
+    # An untrained critic learns from returns within a rollout, which on average sum
+    # over half of its steps.
     rollout = course.setting("agent.num_steps_per_env") or 24
     horizon = min(1.0 / max(1.0 - (gamma or 0.99), 1e-6), length, 0.5 * rollout)
     scale = (reward * horizon) ** 2

@@ -34,7 +34,7 @@ class WatchedDisplay:
         self._display.__exit__(*error)
 
     def show(self, progress: Progress, figures: Mapping[str, float]) -> None:
-        """Examine the figures of an iteration, and show them."""
+        """Examine the metrics of an iteration, and show them."""
         self._metrics.iterations.append(progress.iteration)
         for name, value in figures.items():
             series = self._metrics.series.setdefault(name, Series(name, [], []))

@@ -17,7 +17,7 @@ if TYPE_CHECKING:  # Processes that only share memory need not import torch.
     import torch
 
 _LINE = 64
-"""Alignment of arrays: separate cache lines."""
+"""Alignment of arrays, in bytes, so that no two arrays share a cache line."""
 
 
 class ArraySpec(NamedTuple):
@@ -41,13 +41,13 @@ def spec_of(shape: tuple[int, ...], dtype: torch.dtype) -> ArraySpec:
 class SharedArrays:
     """Named arrays in one block of shared memory, initially zero.
 
-    Pass it to a process at its start; or let the process inherit `file`, and create the
-    arrays there again. The memory has no name in a file system: it is released with the
-    last process that maps it, however that process ends.
+    Pass the object to a process at its start, or let the process inherit `file` and
+    construct the arrays from it. The memory has no name in a file system: it is
+    released with the last process that maps it, even if that process is killed.
     """
 
     def __init__(self, specs: Mapping[str, ArraySpec], file: int | None = None) -> None:
-        """Allocate memory, or map that of an inherited file descriptor."""
+        """Allocate memory, or map the memory of an inherited file descriptor."""
         self.specs = dict(specs)
         """Shapes and types of the arrays, by name."""
         self.nbytes = sum(_rounded(spec.nbytes) for spec in specs.values())

@@ -1,4 +1,4 @@
-"""Child processes: synchronisation with the parent, and a common end."""
+"""Child processes: synchronisation with the parent, and exit together with it."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ class Handshake:
 def lasting_parent() -> int | None:
     """Return this process's id, for child processes that must end with it.
 
-    None from any thread but the main one: Linux treats the end of the thread that
+    None in all threads but the main thread: Linux treats the end of the thread that
     started a child as the end of its parent.
     """
     is_main = threading.current_thread() is threading.main_thread()

@@ -1,7 +1,7 @@
 """Recording of episodes: one recorder, one HDF5 layout, and its reader.
 
 `Recorder` takes steps from a source (recorder terms, the wrapper `RecordEpisode`) and
-writes the episodes that a trigger selects. `Recording` reads them. Parts are imported
+writes the episodes that a trigger selects. `Recording` reads them. Modules are imported
 at their first use, because configurations need neither torch nor h5py.
 """
 

@@ -1,7 +1,7 @@
-"""Buffers of steps between the environment and the writer, of constant size.
+"""Buffers of fixed size for steps on their way from the environment to the writer.
 
-`write` stores a step and can run in a captured step or a rehearsal, any number of
-times. `commit`, called by the host, marks the last stored step as executed.
+`write` stores a step. It can be captured in a CUDA graph, and repeated in warm-up runs:
+the step counts only after the host calls `commit`.
 """
 
 import time
@@ -22,10 +22,10 @@ Values = Mapping[str, torch.Tensor]
 """Tensors by the name of their field."""
 
 BeginningSource = Callable[[], tuple[Values, Values]]
-"""Returns the values at an episode start: per world, and shared by all worlds."""
+"""Function that returns the values at an episode start, per world and shared."""
 
 DEVICE_BYTES = 256 * 2**20
-"""Size of half a buffer in device memory."""
+"""Size of each half of a buffer in device memory, bytes."""
 
 AGE_S = 0.5
 """Maximum age of a step on a device before it is copied to the host, s."""
@@ -42,14 +42,15 @@ class StepChannel(Protocol):
 
 
 def host_rows(layout: RecordingLayout, num_envs: int) -> int:
-    """Return the steps in a block of shared memory, for steps in host memory."""
+    """Return the steps per block of shared memory, for tensors in host memory."""
     return rows_within(BLOCK_BYTES, num_envs * layout.step.row_bytes)
 
 
 def device_rows(layout: RecordingLayout, num_envs: int) -> int:
-    """Return the steps in a block, for steps on a device.
+    """Return the steps per block of shared memory, for tensors on a device.
 
-    The number of episode starts is unknown there, so there is room for one in each row.
+    The number of episode starts is not known in advance, so each row of a world has
+    space for one.
     """
     row_bytes = layout.step.row_bytes + layout.beginning.row_bytes
     return rows_within(DEVICE_BYTES, num_envs * row_bytes)

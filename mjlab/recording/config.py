@@ -16,7 +16,7 @@ SORTED: tuple[Export, ...] = ("succeeded", "failed", "separate")
 
 
 class RecordingError(RuntimeError):
-    """Error of a recording that cannot be written or read."""
+    """A recording cannot be written or read."""
 
 
 class RecordingCfg(Config):
@@ -34,9 +34,9 @@ class RecordingCfg(Config):
     """
 
     export: Export = "all"
-    """Episodes to write: "none", "all", those that "succeeded", those that "failed", or
-    both in two files ("separate"). An episode succeeded if the task's outcome "success"
-    held in its last step."""
+    """Episodes to write: "none", "all", only successful episodes ("succeeded"), only
+    other episodes ("failed"), or both in two files ("separate"). An episode is
+    successful if the task's outcome "success" is true in its last step."""
 
 
 def check_recording(cfg: RecordingCfg, has_success: bool) -> None:
@@ -61,7 +61,7 @@ def check_recording(cfg: RecordingCfg, has_success: bool) -> None:
 
 
 def files_of(cfg: RecordingCfg) -> dict[str, Path]:
-    """Return the files by the episodes in them: "all", "succeeded" or "failed"."""
+    """Return the output files by selection: "all", "succeeded" or "failed"."""
     now = datetime.datetime.now().strftime("%Y%m%d_%H%M%S")
     folder, name = Path(cfg.folder).resolve(), cfg.name or now
     if cfg.export == "none":

@@ -1,4 +1,4 @@
-"""Cuts episodes from the rows of all worlds."""
+"""Assembly of the episodes of each world from the recorded steps of all worlds."""
 
 from collections import deque
 from dataclasses import dataclass
@@ -36,7 +36,7 @@ class Steps(NamedTuple):
     """Shape (steps, bytes). Rows of steps without an episode start are undefined."""
 
     def part(self, steps: slice, beginnings: slice) -> "Steps":
-        """Return some of the steps, as views."""
+        """Return a range of the steps and of the episode starts, as views."""
         return Steps(self.rows[steps], self.beginnings[beginnings], self.shared[steps])
 
 
@@ -45,7 +45,7 @@ class Beginning:
     """Start of a world's episode."""
 
     row: int
-    """Index of its first row since the start of the recording."""
+    """Index of the episode's first row, counted from the start of the recording."""
 
     own: np.ndarray
     """Values of the world, shape (bytes,)."""
@@ -82,7 +82,7 @@ class EpisodeCutter:
             row_bytes: Size of a row.
         """
         self.num_unrequested = 0
-        """Number of waiting episodes that were never requested."""
+        """Number of held episodes that were never requested."""
         self._shape = (num_envs, row_bytes)
         self._block_rows = rows_within(BLOCK_BYTES, num_envs * row_bytes)
         self._blocks: deque[np.ndarray] = deque()
@@ -109,7 +109,7 @@ class EpisodeCutter:
         return found
 
     def finish(self, *, keep: bool) -> list[Episode]:
-        """End all episodes; return the running ones that have a step, if `keep`."""
+        """End all episodes; with `keep`, return running episodes that have a step."""
         ending = Ending.WRITTEN if keep else Ending.DROPPED
         found: list[Episode] = []
         for world in range(len(self._running)):
@@ -121,7 +121,14 @@ class EpisodeCutter:
     def _turn(
         self, world: int, ending: Ending, end: int, begin: Beginning | None
     ) -> list[Episode]:
-        """End an episode before row `end`, and begin another; return those to write."""
+        """End an episode before row `end`, and start the next; return those to write.
+
+        Args:
+            world: Index of the world.
+            ending: Whether and how the episode ends.
+            end: Row after the last row of the episode.
+            begin: Start of the next episode, if any.
+        """
         held = self._held[world]
         if ending is Ending.REQUESTED and held is not None:
             self._held[world] = None
@@ -178,7 +185,7 @@ class EpisodeCutter:
 
 
 def rows_within(size: int, row_bytes: int) -> int:
-    """Return the rows of a block of about `size` bytes, at most `MOST_ROWS`."""
+    """Return the number of rows in about `size` bytes, at most `MOST_ROWS`."""
     return max(1, min(MOST_ROWS, size // max(1, row_bytes)))
 
 

@@ -4,9 +4,10 @@
     <name>.h5       finished: all episodes
     <name>.json     finished: a list of the episodes for other programs
 
-An HDF5 file that is being written cannot be read after a kill. So no file is changed in
-place: each is made in memory, written under a temporary name, and renamed when it is
-complete and on disk. Parts are deleted when the file that replaces them is on disk.
+If a process is killed while it writes an HDF5 file, the file cannot be read. So no file
+is changed in place: each file is made in memory, written under a temporary name, and
+renamed when it is complete and on disk. Parts are deleted when the file that replaces
+them is on disk.
 """
 
 import json
@@ -52,7 +53,7 @@ PART_BYTES = 8 * 2**20
 """Approximate maximum size of a part."""
 
 SAVE_S = 1.0
-"""Time after which a finished episode is written to disk, s."""
+"""Maximum time from the end of an episode until it is written to disk, s."""
 
 _UNFINISHED_PART = re.compile(r"\d+\.h5(\.[0-9a-f]+\.tmp)?")
 
@@ -164,7 +165,7 @@ class EpisodeFile:
         self._forget()
 
     def drop(self) -> None:
-        """Delete everything."""
+        """Delete the unfinished recording."""
         self._forget()
         _remove_parts(self._parts)
 
@@ -184,8 +185,8 @@ class EpisodeFile:
 def merge(path: Path, *, clean: bool = True, say: Say = lambda text: None) -> bool:
     """Join the parts of a recording to one file, and write the list of episodes.
 
-    Closing a recording does the same. `Recording` also reads the parts of one that was
-    interrupted; this makes them one file.
+    Closing a recording does this too. Call this function after a recording was
+    interrupted; `Recording` can also read the parts.
 
     Args:
         path: The file, `<folder>/<name>.h5`.
@@ -193,7 +194,8 @@ def merge(path: Path, *, clean: bool = True, say: Say = lambda text: None) -> bo
         say: Shows the reason if the parts cannot be joined.
 
     Returns:
-        True for one file. False if the parts remain, because the disk is full.
+        True if the file is complete. False if the parts remain because the disk is
+        full.
 
     Raises:
         RecordingError: If there is no recording, or a part has data in another file.
@@ -293,7 +295,7 @@ def _write_list(path: Path, index: dict[str, Any]) -> None:
 
 
 def check_replaceable(path: Path) -> None:
-    """Raise if a file with the recording's name belongs to something else.
+    """Raise if a file with the recording's name is not part of a recording.
 
     Args:
         path: The file, `<folder>/<name>.h5`.

@@ -279,7 +279,7 @@ class EpisodeEncoder:
 
 
 def as_record(arrays: Arrays) -> np.ndarray:
-    """Return arrays as one record.
+    """Pack arrays into one NumPy record.
 
     Arrays of zero bytes are omitted, since HDF5 does not store them in a record.
     """
@@ -292,7 +292,7 @@ def as_record(arrays: Arrays) -> np.ndarray:
 
 
 def with_records(arrays: Arrays) -> dict[str, np.ndarray]:
-    """Return arrays with those of the same folder joined to one record each."""
+    """Pack the arrays of each folder into one record; keep arrays without a folder."""
     folders: dict[str, dict[str, np.ndarray]] = {}
     found: dict[str, np.ndarray] = {}
     for path, value in arrays.items():

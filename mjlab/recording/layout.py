@@ -31,14 +31,14 @@ class Ending(IntEnum):
     """The episode ends, and is written if it has a step."""
 
     HELD = 2
-    """The episode ends, and waits for `REQUESTED` until the next one ends."""
+    """The episode ends, and is held until `REQUESTED`, or until another is held."""
 
     DROPPED = 3
     """The episode ends, and is not written."""
 
     REQUESTED = 4
-    """The waiting episode is written. Without one, the current episode ends and is
-    written."""
+    """The held episode is written. If no episode is held, the current episode ends and
+    is written."""
 
     WRITTEN_EMPTY = 5
     """Like `WRITTEN`, also for an episode without a step."""
@@ -46,7 +46,7 @@ class Ending(IntEnum):
 
 @dataclass(frozen=True)
 class RecordedField:
-    """A tensor with a row for each world, or one that all worlds share."""
+    """Recorded tensor, with a row for each world or shared by all worlds."""
 
     name: str
     """Path in an episode, such as "obs/actor"."""
@@ -58,11 +58,11 @@ class RecordedField:
     """NumPy name of the type, such as "float32"."""
 
     role: Role = "step"
-    """"step": T rows.
+    """"step": one row for each of the T steps of an episode.
 
-    "state": T + 1 rows, the first one from the start of the episode. "last": the last
-    of T rows. "start": one value from the start; all fields of a folder form one
-    record. "attribute": an attribute of the episode.
+    "state": T + 1 rows, the first one from the start of the episode. "last": only the
+    row of the last step. "start": one value from the start; all fields of a folder form
+    one record. "attribute": an attribute of the episode.
     """
 
     @property
@@ -74,7 +74,7 @@ class RecordedField:
 def field_of(
     name: str, value: "torch.Tensor", num_envs: int, role: Role
 ) -> RecordedField:
-    """Return the field of a tensor with a row for each world."""
+    """Describe a tensor with a row for each world."""
     if value.shape[:1] != (num_envs,):
         raise RecordingError(
             f"{name!r} has shape {tuple(value.shape)}; a recorded tensor needs "
@@ -86,7 +86,7 @@ def field_of(
 def shared_field_of(
     name: str, value: "torch.Tensor", role: Role = "start"
 ) -> RecordedField:
-    """Return the field of a tensor that all worlds share."""
+    """Describe a tensor that all worlds share."""
     dtype = str(value.dtype).removeprefix("torch.")
     return RecordedField(name, tuple(value.shape), dtype, role)
 
@@ -105,7 +105,7 @@ class Layout:
         self.names = [field.name for field in fields if field.nbytes]
         """Names of the fields with at least one byte."""
         self.dtype = np.dtype([(f.name, f.dtype, f.shape) for f in fields])
-        """A row as a NumPy record."""
+        """NumPy type of a row, as a record."""
         self.row_bytes = self.dtype.itemsize
         """Size of a row."""
 

@@ -241,7 +241,7 @@ class Recording(Sequence[RecordedEpisode]):
             return np.asarray(file[name][()])
 
     def _file(self, path: Path) -> Any:
-        """Return an open file; the number of open files is limited."""
+        """Return the open file at a path. At most `_MOST_OPEN` files stay open."""
         if path not in self._open:
             if len(self._open) == _MOST_OPEN:
                 self._close_file(next(iter(self._open)))
@@ -336,7 +336,7 @@ class Recording(Sequence[RecordedEpisode]):
         return (self.episode(number) for number in self.numbers)
 
     def episode(self, number: int) -> RecordedEpisode:
-        """Return the episode of a number."""
+        """Return the episode with a number."""
         if number not in self.numbers:
             raise UnknownNameError(
                 f"{self.path} has no episode {number}. {self._range()}"

@@ -67,7 +67,7 @@ class Recorder:
         """
         require_h5py()
         self.files = files_of(cfg)
-        """Files by the episodes in them: "all", "succeeded" or "failed"."""
+        """Output files by selection of episodes: "all", "succeeded" or "failed"."""
         for path in self.files.values():
             check_writable(path)
         is_host = device.type == "cpu"
@@ -98,8 +98,8 @@ class Recorder:
     def totals(self) -> dict[str, int]:
         """Numbers of episodes, available after closing.
 
-        "episodes" were written, "lost" did not fit on the disk, and "unasked" were
-        waiting and not requested.
+        "episodes" were written, "lost" did not fit on the disk, and "unasked" were held
+        but never requested.
         """
         return self.writer.totals
 
@@ -142,7 +142,7 @@ class WriterProcess:
 
         Args:
             plan: Contents and place of the recording.
-            memory: Descriptor of the shared memory.
+            memory: File descriptor of the shared memory.
         """
         self.totals: dict[str, int] = {}
         """Numbers of episodes, once the files are finished."""

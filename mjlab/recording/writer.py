@@ -45,7 +45,7 @@ class WriterPlan:
     """Blocks of shared memory."""
 
     files: Mapping[str, Path]
-    """Files by the episodes in them: "all", "succeeded" or "failed"."""
+    """Output files by selection of episodes: "all", "succeeded" or "failed"."""
 
     attributes: Mapping[str, Any]
     """Attributes of the files."""
@@ -57,7 +57,7 @@ class WriterPlan:
     """Whether to omit episodes without steps when the files are finished."""
 
     def memory(self, file: int | None = None) -> SharedArrays:
-        """Allocate the shared memory, or map that of an inherited descriptor.
+        """Allocate the shared memory, or map the memory of an inherited descriptor.
 
         A block has room for an episode start in each row. Unused pages take no memory.
         """
@@ -199,9 +199,9 @@ def serve(connection: Connection, file: int, tell: Callable[..., None]) -> None:
 
 
 def main() -> None:
-    """Serve, and report errors.
+    """Run the writer process, and report errors.
 
-    The arguments are the descriptors of the connection and of the shared memory.
+    Arguments: the file descriptors of the connection and of the shared memory.
     """
     os.nice(10)  # Stepping has priority.
     connection, file = Connection(int(sys.argv[1])), int(sys.argv[2])
@@ -216,5 +216,5 @@ def main() -> None:
     except Exception:
         tell(failed=traceback.format_exc())
         code = 1
-    # Otherwise HDF5 would try again to write a file after a failure.
+    # Skip interpreter shutdown: HDF5 would try again to write a file that failed.
     os._exit(code)

@@ -42,7 +42,10 @@ def open_dump(
 
 
 def build_env(cfg: ManagerBasedRlEnvCfg, world: DumpedWorld) -> ManagerBasedRlEnv:
-    """Build only this world, on the native engine, with its index among all worlds."""
+    """Build an environment with only this world, on the native engine.
+
+    The world keeps its index in the run, so that it has the same random numbers.
+    """
     cfg = dataclasses.replace(
         cfg,
         scene=dataclasses.replace(cfg.scene, num_envs=1),
@@ -250,13 +253,13 @@ class _NonfiniteSearch(StepObserver):
 
 
 def _bad(values: torch.Tensor, limit: float = _LARGEST) -> tuple[int, float] | None:
-    """Return the first index that is NaN or beyond the limit, with its value."""
+    """Return index and value of the first element that is NaN or beyond the limit."""
     places = (~(values.abs() <= limit)).nonzero().flatten().tolist()
     return (places[0], float(values[places[0]])) if places else None
 
 
 def element_name(model: mujoco.MjModel, name: str, index: int) -> str:
-    """Return the part of the model for a state element: "body 'a', joint 'b'".
+    """Name the joint or actuator of a state element, such as "body 'a', joint 'b'".
 
     Args:
         model: The model.
@@ -297,7 +300,7 @@ def _start_state(env: ManagerBasedRlEnv, world: DumpedWorld) -> dict[str, torch.
 
 
 def _convert_physics(env: ManagerBasedRlEnv, row: Mapping[str, torch.Tensor]) -> None:
-    """Write the fields that another engine recorded, and derived values."""
+    """Write the fields that another engine recorded, and compute derived values."""
     engine = env.sim.engine
     fields = [k.removeprefix("sim.model.") for k in row if k.startswith("sim.model.")]
     env.sim.expand(*(name for name in fields if name in engine.variable_fields))

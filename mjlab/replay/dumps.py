@@ -1,7 +1,7 @@
 """Dumps: the last steps of worlds with a fault, as a recording.
 
 <iteration>_<reason>.h5
-    attributes      those of a recording; `about` has the faults and the advice
+    attributes      as in a recording; `about` has the faults and the advice
     model           compiled model (MJB), bytes
     traj_<i>        one world: `qpos`, `qvel`, `act` and `ctrl` at the beginning of
                     each step, `actions`, `episode_length` and `nonfinite`, and the
@@ -43,7 +43,8 @@ NONFINITE = "nonfinite"
 """Kind of fault: values that are not finite."""
 
 ENGINE = "engine"
-"""Kind of fault: an error of the engine. All other kinds are full buffers."""
+"""Kind of fault: an error of the engine. Each other kind is the name of a full buffer.
+"""
 
 _ABOUT = {
     "what": str,
@@ -107,12 +108,12 @@ class DumpFolder:
 
         Args:
             path: The folder.
-            cfg: Bounds.
+            cfg: Limits on the number and the size of dumps.
             task: The task's id.
             config_text: Task and settings of the run as text.
             about: Further entries of the attribute `about`, such as versions.
             first_world: Global index of world 0 of this process.
-            say: Shows the path of a dump, or the reason for a missing one.
+            say: Shows the path of a dump, or the reason why none was written.
         """
         self.path = Path(path)
         self._cfg = cfg
@@ -292,7 +293,7 @@ class DumpedWorld:
     """Faults of the world: "kind" and "step"."""
 
     worlds: list[int]
-    """All worlds of the dump."""
+    """Indices of all worlds in the dump."""
 
     steps: dict[str, np.ndarray]
     """Recorded fields, a row for each step."""

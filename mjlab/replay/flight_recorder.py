@@ -43,10 +43,10 @@ class FlightRecorder(StepObserver):
 
         Args:
             env: The environment.
-            folder: Writes the dumps.
-            steps: Number of steps before a fault. `env.take_log` must be called at
-                least as often.
-            iteration: Returns the number of the iteration.
+            folder: Folder to which dumps are written.
+            steps: Minimum number of recorded steps before a fault. `env.take_log` must
+                be called at least once in this many steps.
+            iteration: Function that returns the current training iteration.
         """
         self._env = env
         self._folder = folder
@@ -76,13 +76,13 @@ class FlightRecorder(StepObserver):
         self._mark_examined()
 
     def __enter__(self) -> Self:
-        """Enter a block in which errors can be caused by a fault."""
+        """Enter a block that training steps run in; see `__exit__`."""
         return self
 
     def __exit__(
         self, kind: object, error: BaseException | None, *rest: object
     ) -> None:
-        """Look for faults after an error, which non-finite values can cause."""
+        """After an error, dump faults: non-finite values can have caused the error."""
         if isinstance(error, Exception):
             try:
                 self.examine()
@@ -98,7 +98,7 @@ class FlightRecorder(StepObserver):
 
     def before_step(self) -> None:
         if self._count % self._period == 0:
-            # Dropped first, so that at most two are in memory.
+            # Drop the older keyframe first, so that at most two are in memory.
             self._keyframes = self._keyframes[-1:]
             self._keyframes.append((self._count, self._env.get_state()))
         for name, live in self._live.items():
@@ -118,7 +118,7 @@ class FlightRecorder(StepObserver):
         self._count += 1
 
     def interrupted(self) -> None:
-        # The worlds are no longer in the state after the last step.
+        # Worlds were reset or their state was replaced, so a replay cannot continue.
         self._clear()
 
     def before_counts(self) -> None:
@@ -159,7 +159,7 @@ class FlightRecorder(StepObserver):
             self._folder.add(self._iteration(), faults, self.window(), self._env)
 
     def _nonfinite_faults(self) -> list[Fault]:
-        """Return worlds with non-finite values, with the first step."""
+        """Return a fault for each world with non-finite values, with its first step."""
         if not self._keyframes:
             return []
         first = max(self._keyframes[0][0], self._examined)
@@ -169,7 +169,7 @@ class FlightRecorder(StepObserver):
         return list(found.values())
 
     def _overflows(self) -> list[Fault]:
-        """Return worlds with a full buffer, in an unknown step."""
+        """Return a fault for each world with a full buffer. The step is unknown."""
         return [
             Fault(kind, world, None)
             for kind, counts in self._env.sim.engine.overflow().items()

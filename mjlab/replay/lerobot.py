@@ -107,7 +107,7 @@ class LeRobotFolder:
         )
 
     def _rows(self, episode: RecordedEpisode, step_dt: float) -> Rows:
-        """Return the steps of an episode by LeRobot's names of features."""
+        """Return the steps of an episode by LeRobot's feature names."""
         count, rows = episode.length, Rows()
         for name, value in episode.observations().items():
             place = f"observation.{name.replace('/', '.')}"
@@ -132,7 +132,7 @@ class LeRobotFolder:
         return self._arrow.schema(list(types.items()))
 
     def _type(self, feature: Mapping[str, Any]) -> Any:
-        """Return a feature's type in a file: nested lists, or an encoded image."""
+        """Return a feature's Arrow type: nested lists, or an encoded image."""
         arrow = self._arrow
         if feature["dtype"] == "image":
             return arrow.struct([("bytes", arrow.binary()), ("path", arrow.string())])
@@ -180,7 +180,7 @@ class LeRobotFolder:
         return {name: self._merged(f"stats/{name}") for name in self._features}
 
     def _merged(self, prefix: str) -> dict[str, Any]:
-        """Return statistics of all steps from the statistics of episodes."""
+        """Combine the statistics of all episodes into statistics of all steps."""
         parts = {
             kind: np.array([episode[f"{prefix}/{kind}"] for episode in self._episodes])
             for kind in ("min", "max", "mean", "std", "count")
@@ -228,7 +228,7 @@ def _column(rows: np.ndarray) -> list[Any]:
 
 
 def _stats(rows: np.ndarray) -> dict[str, list[Any]]:
-    """Return statistics of a feature; images by channel, from 0 to 1."""
+    """Return statistics of a feature; of images, per channel and scaled to [0, 1]."""
     is_picture = _is_picture(rows)
     values = rows / 255.0 if is_picture else np.asarray(rows, dtype=np.float64)
     values = values if values.ndim > 1 else values[:, None]

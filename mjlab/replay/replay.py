@@ -25,11 +25,12 @@ Watch = Callable[[Sequence[RecordedEpisode], int], None]
 _START, _PHYSICS, _STATES = "start", "physics", "env_states"
 _COUNTS = ("log.", "quarantine.")
 _SEEN = ("command.", "observation.")
-"""State that an observation changes, restored before another observation."""
+"""Prefixes of state that computing observations changes. It is restored before they are
+computed again."""
 
 
 class ReplayError(RuntimeError):
-    """Error of a recording that cannot be replayed or converted."""
+    """A recording cannot be replayed or converted."""
 
 
 @dataclass(frozen=True)
@@ -41,7 +42,8 @@ class Replayed:
 
     values: Values
     """Tensors by path, as in the file, with observations as "obs/<group>", or
-    "obs/<group>/<term>" for separate terms. T rows, or T + 1 rows of states.
+    "obs/<group>/<term>" for separate terms. Each has one row for each of the T steps;
+    states have T + 1 rows.
     """
 
     start: Values
@@ -74,8 +76,8 @@ class Replay:
             env: An environment of the recorded task, with any number of worlds.
             recording: The recording.
             by: Take recorded actions only, or also write recorded states.
-            other_observations: Whether the environment's observations differ from those
-                of the recording. Their histories start empty then.
+            other_observations: Whether the environment's observations differ from the
+                recorded observations. Observation histories then start empty.
             watch: Called at the beginning and after each step, with the episodes in the
                 worlds and the number of steps so far.
         """
@@ -91,7 +93,7 @@ class Replay:
 
     @property
     def is_same_engine(self) -> bool:
-        """True if this engine recorded the physics."""
+        """True if the environment has the engine of the recording, or it is unknown."""
         return self.recording.backend in (None, self.env.sim.backend.engine)
 
     def claims_exact(self, episode: RecordedEpisode) -> bool:
@@ -251,7 +253,7 @@ class Replay:
     # Replay by states.
 
     def _forced_states(self, episode: RecordedEpisode) -> Values:
-        """Return the states of an episode by name."""
+        """Return the recorded states to write to a world, by name."""
         kind = _PHYSICS if self.is_same_engine and _PHYSICS in episode else _STATES
         states = episode.read_all(kind)
         if not states:
@@ -312,7 +314,7 @@ class Replay:
 
 
 def start_row(recorded: Values, own: Values, foreign: tuple[str, ...] = ()) -> Values:
-    """Return the row of a replay's initial state.
+    """Merge a recorded row with values of the environment, as a replay's initial state.
 
     Args:
         recorded: The recorded row.
@@ -344,7 +346,7 @@ def _of_world(values: Sequence[torch.Tensor], world: int, length: int) -> torch.
 def _stacked(
     rows: Sequence[Mapping[str, torch.Tensor]], step: int, env: ManagerBasedRlEnv
 ) -> Values:
-    """Return a step of several episodes, or the last one of shorter episodes."""
+    """Stack one step of several episodes. Shorter episodes repeat their last step."""
     return {
         name: torch.stack(
             [row[name][min(step, len(row[name]) - 1)] for row in rows]

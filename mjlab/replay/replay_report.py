@@ -41,7 +41,7 @@ class ReplayReport:
     """Number of episodes that must be exact."""
 
     broken: list[int] = field(default_factory=list)
-    """Numbers of the episodes that must be exact and are not."""
+    """Numbers of the episodes that must be exact but differ."""
 
     tallies: dict[str, QuantityTally] = field(default_factory=dict)
     """Comparisons by path."""

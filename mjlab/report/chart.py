@@ -37,7 +37,7 @@ class Outline:
     """Path data."""
 
     name: str = ""
-    """Name of the figure whose values the page shows under the pointer."""
+    """Name of the metric whose values the page shows under the pointer."""
 
 
 @dataclass(frozen=True)
@@ -97,7 +97,7 @@ class ChartLine:
     """Description of the curve, for screen readers."""
 
     name: str = ""
-    """Name of the figure. In a page, only named lines show their values under the
+    """Name of the metric. In a page, only named lines show their values under the
     pointer."""
 
     gaps: Sequence[float] = ()
@@ -175,10 +175,11 @@ class Chart:
     """Always include zero on the vertical axis."""
 
     share: bool = False
-    """Fix the vertical axis to include 0 to 1."""
+    """Use a vertical axis from 0 to 1, if all values are in this range."""
 
     log_up: Literal["no", "decades", "yes"] = "no"
-    """Use a logarithmic vertical axis: never, always, or for values over decades."""
+    """Use a logarithmic vertical axis: "no", "yes", or, with "decades", if all values
+    are positive and differ by more than a factor of 30."""
 
     log_across: bool = False
     """Logarithmic horizontal axis."""
@@ -216,7 +217,7 @@ class Chart:
         return f"{self.title}: {lines}"
 
     def save(self, path: Path, *, width: int = 960, height: int = 520) -> Path:
-        """Write the chart into an SVG file of a size in pixels."""
+        """Write the chart to an SVG file. Width and height are in pixels."""
         path.parent.mkdir(parents=True, exist_ok=True)
         write_text(path, svg([self], width=width, height=height))
         return path
@@ -300,7 +301,7 @@ _Place = Callable[[float], str]
 
 
 def svg(charts: Sequence[Chart], *, width: int = 960, height: int = 520) -> str:
-    """Return a file with charts side by side, each of a size in pixels."""
+    """Return SVG text of charts side by side. Each has this size, in pixels."""
     template = templates().get_template("charts.svg")
     return template.render(charts=charts, width=width, height=height)
 

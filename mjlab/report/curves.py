@@ -158,10 +158,10 @@ def _main_chart(record: Record) -> Chart:
 
 @dataclass(frozen=True)
 class Rewards:
-    """Reward terms."""
+    """Section on reward terms."""
 
     balance: Bars | None
-    """Recent contributions."""
+    """Bars of the terms' recent contributions."""
 
     charts: list[Chart]
     """Curve of each term."""

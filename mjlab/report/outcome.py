@@ -16,7 +16,7 @@ from mjlab.report.words import SHARES, SPREADS, number
 from mjlab.runs.metrics import Series
 
 EMBEDDED = 8_000_000
-"""Maximum bytes of video embedded in the page. Larger videos are linked."""
+"""Maximum total size of the videos in the page, bytes. Other videos are linked."""
 
 _KINDS = {".mp4": "video/mp4", ".webm": "video/webm", ".gif": "image/gif"}
 
@@ -29,7 +29,8 @@ CLIPS = {
     "global_ori": "in the world, rad",
     "joint_vel_rms": "joints, rad/s",
 }
-"""Figures of tracked clips; the first of each pair is re-anchored."""
+"""Column titles for the metrics of a tracked clip, by key. `pos` and `ori` are
+re-anchored; `global_pos` and `global_ori` are in the world frame."""
 
 
 # Scores.
@@ -58,13 +59,13 @@ class TrainingScores:
     """Evaluations during training, the reward first."""
 
     charts: list[Chart]
-    """Curve of each figure."""
+    """Curve of each metric."""
 
     columns: list[str]
-    """Head of the table."""
+    """Column titles of the table."""
 
     rows: list[list[str]]
-    """Figures of each evaluation."""
+    """Metrics of each evaluation, as text."""
 
 
 def scores(record: Record) -> TrainingScores | None:
@@ -136,7 +137,7 @@ class EvaluationResult:
 
     @property
     def settings(self) -> list[str]:
-        """Differences between the evaluated environment and that of the run."""
+        """Differences between the evaluated environment and the run's environment."""
         settings = self.data.get("settings") or {}
         changed = [f"{k} {' '.join(map(str, v))}" for k, v in settings.items()]
         return [*changed, *(f"no {name}" for name in self.data.get("disabled") or [])]
@@ -203,7 +204,7 @@ class Faults:
     """Counters of faults that are not zero."""
 
     bad: list[Series]
-    """Figures with non-finite values."""
+    """Metrics with non-finite values."""
 
     dumps: dict[str, int]
     """Sizes of world dumps, by path relative to the page."""

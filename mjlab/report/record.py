@@ -20,8 +20,8 @@ FINDINGS = "doctor.json"
 """File name of the doctor's findings."""
 
 QUIET = 120.0
-"""Seconds without new figures after which a running run is reported as possibly
-dead."""
+"""Seconds without new metrics after which the process of a running run is reported as
+possibly dead."""
 
 _FAULTS = ("dumps", "nan")
 """Folders of world dumps."""
@@ -32,10 +32,10 @@ class Span:
     """Range of the recorded iterations of a run."""
 
     first: int
-    """First iteration with figures."""
+    """First iteration with metrics."""
 
     last: int
-    """Last iteration with figures."""
+    """Last iteration with metrics."""
 
     resumed: tuple[int, ...] = ()
     """Iterations after which the run was resumed."""
@@ -53,10 +53,10 @@ class Record:
     if the file says "running" and the process no longer exists."""
 
     metrics: Metrics
-    """`metrics.jsonl`: the training figures."""
+    """Training metrics in `metrics.jsonl`."""
 
     age: float | None
-    """Seconds since the last figures were written."""
+    """Seconds since the last metrics were written."""
 
     config: Settings | None
     """Settings in `config.json`; None if it is missing or damaged."""
@@ -99,7 +99,7 @@ class Record:
 
     @property
     def is_quiet(self) -> bool:
-        """True without new figures for `QUIET` seconds: the process can be dead."""
+        """True without new metrics for `QUIET` seconds: the process can be dead."""
         return self.age is not None and self.age > QUIET
 
     def setting(self, path: str) -> Any:

@@ -21,7 +21,7 @@ def render_page(name: str, *, start: float, package: str = _SHARED, **data: Any)
 
     Args:
         name: File name of the template.
-        start: Reading of `time.perf_counter` at the start of the work on the page.
+        start: Value of `time.perf_counter()` when the work on the page began.
         package: Package that has the template in its folder `templates`.
         data: Variables of the template.
     """
@@ -68,5 +68,5 @@ def address(inside: str) -> str:
 
 
 def _sha256(text: str) -> str:
-    """Return a hash as the content security policy writes it."""
+    """Return the SHA-256 of a text in base64, for the content security policy."""
     return base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()

@@ -11,7 +11,7 @@ DASH = "\N{EN DASH}"
 
 
 def number(value: float | None, digits: int = 4) -> str:
-    """Return a number with `digits` significant digits and a real minus sign."""
+    """Format a number with `digits` significant digits and a typographic minus sign."""
     if value is None or not math.isfinite(value):
         return "not finite"
     size = abs(value)
@@ -30,17 +30,17 @@ def number(value: float | None, digits: int = 4) -> str:
 
 
 def whole(value: float) -> str:
-    """Return an integer with thin spaces between groups of thousands."""
+    """Format an integer with thin spaces between groups of three digits."""
     return f"{value:,.0f}".replace(",", "\N{NARROW NO-BREAK SPACE}")
 
 
 def share(value: float | None) -> str:
-    """Return a fraction in percent."""
+    """Format a fraction in percent."""
     return "unknown" if value is None else f"{value:.1%}".replace(".0%", "%")
 
 
 def duration(seconds: float) -> str:
-    """Return a duration in its two largest units."""
+    """Format a duration in its two largest units."""
     if seconds < 9.95:
         return f"{seconds:.1f} s"
     left = round(seconds)
@@ -53,7 +53,7 @@ def duration(seconds: float) -> str:
 
 
 def file_size(size: int) -> str:
-    """Return the size of a file with its unit."""
+    """Format the size of a file with its unit."""
     for unit in ("bytes", "kB", "MB"):
         if size < 1000:
             return f"{size:.3g} {unit}"
@@ -62,7 +62,7 @@ def file_size(size: int) -> str:
 
 
 def moment(text: str | None) -> str:
-    """Return a timestamp of `run.json` for readers."""
+    """Format a timestamp of `run.json`, such as "3 May 2026, 14:05:00"."""
     try:
         when = datetime.datetime.fromisoformat(text or "")
     except ValueError:
@@ -71,12 +71,12 @@ def moment(text: str | None) -> str:
 
 
 def counted(count: int, one: str, many: str = "") -> str:
-    """Return a count with its noun."""
+    """Format a count with its noun, such as "3 trials"."""
     return f"{whole(count)} {one if count == 1 else many or one + 's'}"
 
 
 def command_lines(command: str) -> str:
-    """Return a command line with one option per line, for a shell."""
+    """Break a shell command into lines, one for each option."""
     try:
         words = shlex.split(command)
     except ValueError:

@@ -31,7 +31,7 @@ _MANIFEST = {"format": int, "iteration": int, "files": dict[str, str]}
 
 
 class CheckpointError(ValueError):
-    """Checkpoint that is missing, damaged, unsafe, or not a checkpoint."""
+    """File that is missing, damaged, unsafe, or not a checkpoint."""
 
 
 class Checkpoints:
@@ -80,7 +80,7 @@ class Checkpoints:
         return path if find_fault(path) is None else None
 
     def prune(self) -> None:
-        """Delete old checkpoints, manifest first, so that none is listed in part."""
+        """Delete old checkpoints, manifest first, so no incomplete one is listed."""
         for iteration in self.iterations()[self._keep or None :] if self._keep else []:
             self.path(iteration).with_suffix(".json").unlink(missing_ok=True)
             for file in self.folder.glob(f"model_{iteration:06d}.*pt"):
@@ -111,7 +111,7 @@ def find_checkpoint(place: Path, *, best: bool = False) -> Path:
 
 
 def find_fault(path: Path) -> str | None:
-    """Return a description of a checkpoint's fault by its manifest, None if intact."""
+    """Check a checkpoint against its manifest; return its fault, None if intact."""
     try:
         manifest = read_manifest(path)
     except CheckpointError:

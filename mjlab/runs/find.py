@@ -1,7 +1,7 @@
 """Find the run, the checkpoint or the ONNX file that a user names.
 
-latest                      the newest run; with a task, the newest of that task
-TASK, TASK/latest           the newest run of a task, else the one that ships with it
+latest                      the newest run; with a task, the newest run of that task
+TASK, TASK/latest           the newest run of a task, else the run that ships with it
 2026-01-31_12-00-00_walk    a run by its name, of any task
 logs/TASK/NAME              a run's folder, a folder inside it, or any file in it
 .../model_000100.pt         a checkpoint in its run
@@ -31,7 +31,7 @@ WANDB = "wandb:"
 
 @dataclass(frozen=True)
 class Found:
-    """Run, run with one of its checkpoints, or ONNX file."""
+    """A run, one checkpoint of a run, or an ONNX file."""
 
     place: Path
     """The named checkpoint, the ONNX file, or the run's folder."""
@@ -82,7 +82,7 @@ def find(
         logs: Folder of all runs.
         task: Find runs of this task only.
         shipped: Use the run that ships with a task if the user has no run of it.
-        advice: End of the sentence about training a run, such as ", or ...".
+        advice: Text after the `train.py` command in the error, such as ", or ...".
 
     Raises:
         RunError: If nothing is found, the run is of another task, the file is not in a
@@ -174,7 +174,7 @@ def _nothing(place: str, logs: Path, task: str | None, advice: str) -> RunError:
 
 
 def _runs(logs: Path) -> list[Path]:
-    """Return the folders of all runs, without the links to the newest."""
+    """Return the folders of all runs, without the links named "latest"."""
     found = sorted(file.parent for file in logs.glob(f"*/*/{INFO}"))
     return [folder for folder in found if folder.name != LATEST]
 

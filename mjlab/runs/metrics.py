@@ -1,4 +1,4 @@
-"""Training figures, read from `metrics.jsonl`."""
+"""Training metrics, read from `metrics.jsonl`."""
 
 import json
 import math
@@ -12,7 +12,7 @@ METRICS = "metrics.jsonl"
 
 @dataclass(frozen=True)
 class Series:
-    """Figure over the iterations of a run. Some iterations can lack a value."""
+    """One metric over the iterations of a run. Some iterations can lack a value."""
 
     name: str
     """Name in the file, such as "Train/mean_reward"."""
@@ -46,7 +46,7 @@ class Series:
         return math.fsum(chosen) / len(chosen) if chosen else None
 
     def best(self) -> tuple[int, float] | None:
-        """Return iteration and value of the maximum, the first of equal ones."""
+        """Return iteration and value of the maximum; of equal values, the first."""
         pairs = zip(self.iterations, self.values, strict=True)
         found = [(i, value) for i, value in pairs if value is not None]
         return max(found, key=lambda pair: pair[1], default=None)
@@ -54,7 +54,7 @@ class Series:
 
 @dataclass(frozen=True)
 class Metrics:
-    """All training figures of a run."""
+    """All training metrics of a run."""
 
     series: dict[str, Series]
     """Series by name, in the order of first appearance."""
@@ -66,19 +66,19 @@ class Metrics:
     """Iterations after which the run was resumed and later lines were superseded."""
 
     damaged: int
-    """Number of invalid lines, without an incomplete last line."""
+    """Number of invalid lines, not counting an incomplete last line."""
 
     def group(self, *prefixes: str) -> list[Series]:
         """Return the series of groups; the group is the name up to the slash."""
         return [s for s in self.series.values() if s.name.split("/")[0] in prefixes]
 
     def last(self, name: str) -> float | None:
-        """Return the newest value of a figure; None without one."""
+        """Return the newest value of a metric, None if it is missing or not finite."""
         return self.series[name].last if name in self.series else None
 
 
 def read_metrics(path: Path) -> Metrics:
-    """Read the file, which can be missing or being written.
+    """Read a metrics file. It can be missing, or still be written by a training run.
 
     If iterations were repeated after a resume, the repeated lines replace the earlier
     lines of the same and of later iterations.
@@ -104,7 +104,7 @@ def read_metrics(path: Path) -> Metrics:
 
 
 def _lines(path: Path) -> tuple[list[dict[str, Any]], int]:
-    """Return the figures of each valid line, and the number of invalid lines."""
+    """Return the metrics of each valid line, and the number of invalid lines."""
     if not path.is_file():
         return [], 0
     text = path.read_text("utf-8", errors="replace")

@@ -3,7 +3,7 @@
     logs/<task>/<time>_<name>/
         run.json        command, git, versions, hardware, seed, status and its reason
         config.json     the task's id, and the values of environment and learner
-        metrics.jsonl   figures, one line per iteration
+        metrics.jsonl   metrics, one line per iteration
         checkpoints/ videos/ export/ dumps/ report.html
 
 `logs/latest` and `logs/<task>/latest` are links to the newest run.
@@ -54,7 +54,7 @@ VIDEO_SUFFIXES = (".mp4", ".webm", ".gif")
 """Suffixes of videos that a browser shows."""
 
 VIDEOS = "videos"
-"""Folder of a run's videos. Its folder `train` has those of the training."""
+"""Folder of a run's videos. Its folder `train` has videos recorded during training."""
 
 KEPT_DEFAULTS = "defaults.json"
 """File with the task's configurations before the user's changes."""
@@ -105,8 +105,8 @@ class Run:
             root: The folder of all runs, such as "logs".
             task: Task id.
             name: Optional name, chosen by the user.
-            configs: Configurations by name, for `config.json`. They can differ from an
-                installed task in values only.
+            configs: Configurations by name, for `config.json`. If the task is
+                installed, they must have its terms and classes.
             seed: The seed in use.
         """
         text = task_text(task, configs)
@@ -149,7 +149,7 @@ class Run:
         return shipped is not None and shipped.path.resolve() == self.path.resolve()
 
     def metrics(self) -> Metrics:
-        """Return the training figures."""
+        """Return the training metrics."""
         return read_metrics(self.path / METRICS)
 
     def info(self) -> dict[str, Any]:
@@ -169,7 +169,7 @@ class Run:
     def configs(
         self, task: Mapping[str, Any] | None = None, *, accept_changes: bool = False
     ) -> dict[str, Any]:
-        """Return the run's configurations by name: the task with the run's values.
+        """Build the task's configurations with the values stored in the run, by name.
 
         Args:
             task: Configurations of a task that is not installed.
@@ -191,10 +191,10 @@ class Run:
             raise SettingsFileError(f"{file} is not valid text: {error}.") from error
 
     def saved_config(self, digest: str) -> str:
-        """Return the text of the run's current or an earlier configuration.
+        """Return the text of the configuration that a checkpoint was trained with.
 
         Args:
-            digest: Its SHA-256, as stored in a checkpoint.
+            digest: SHA-256 of the configuration's file, as stored in the checkpoint.
 
         Raises:
             RunError: If no file of the run has this digest.
@@ -224,8 +224,8 @@ class Run:
 
         Args:
             iteration: Number of finished iterations.
-            config: The configuration from now on, as text. A different earlier one is
-                kept as `config_until_<iteration>.json`.
+            config: The new configuration, as text. If it differs from `config.json`,
+                the old file is kept as `config_until_<iteration>.json`.
             seed: The seed in use from now on. None keeps the seed.
             changes: Settings that changed, each as "path before -> after".
         """
@@ -252,7 +252,7 @@ class Run:
         """Point the links called "latest" to this run."""
         for folder in (self.path.parent, self.path.parent.parent):
             link = temporary_beside(folder / f".{LATEST}")
-            # Links are optional: some file systems have none.
+            # Links are optional: some file systems do not support them.
             with contextlib.suppress(OSError):
                 link.symlink_to(os.path.relpath(self.path, folder))
                 os.replace(link, folder / LATEST)
@@ -334,7 +334,10 @@ def make_folder(parent: Path, now: datetime.datetime, name: str) -> Path:
 
 
 def _git(folder: Path) -> dict[str, Any]:
-    """Return commit and uncommitted changes of this package and of the user's code."""
+    """Return the git state of this package and of the user's code.
+
+    Uncommitted changes are written to the folder `git` of the run.
+    """
     found: dict[str, Any] = {}
     for place in (Path(__file__).parent, Path.cwd()):
         repository = git_state(place)

@@ -1,6 +1,6 @@
 """A task and its settings as text, in runs, dumps and recordings.
 
-Reading builds the installed task and sets the leaves of the text.
+Reading builds the installed task and sets its leaf values from the text.
 """
 
 import hashlib
@@ -27,7 +27,7 @@ T = TypeVar("T")
 def task_text(
     task_id: str, configs: Mapping[str, Any], *, has_to_fit: bool = True
 ) -> str:
-    """Return the text of a task with settings.
+    """Convert a task's id and configurations to text.
 
     Args:
         task_id: The task's id.
@@ -74,7 +74,7 @@ def read_task(
     task: Mapping[str, Any] | None = None,
     accept_changes: bool = False,
 ) -> dict[str, Any]:
-    """Return the configurations that `task_text` was given.
+    """Build configurations from the text that `task_text` returned.
 
     Args:
         text: The text.
@@ -84,8 +84,8 @@ def read_task(
 
     Raises:
         UnknownNameError: If the task is not installed.
-        SettingsFileError: If the text is damaged, the task has changed since, or it is
-            from a file that the user has not named.
+        SettingsFileError: If the text is damaged, the task has changed since, or the
+            task is from a file that the user has not named.
     """
     task_id, saved = parse_settings(text, where)
     if task is not None:
@@ -105,9 +105,9 @@ def read_task(
 def _check_source(
     task_id: str, file: TaskFile | None, where: str, accept_changes: bool
 ) -> None:
-    """Raise unless the task is available, from the file that it was saved from, if any.
+    """Raise if the task is not available, or its file differs from the saved file.
 
-    The file's name comes from another person's run: it is printed, never opened.
+    The saved file name can come from another person, so it is printed but not opened.
     """
     table = entries()
     entry = table.get(task_id)
@@ -160,7 +160,12 @@ def _makers(task_id: str, name: str) -> list[Callable[[], Any]]:
 
 
 def _first(makers: list[Callable[[], Any]], attempt: Callable[[Any], T]) -> T:
-    """Return the first attempt that succeeds, or raise the first error."""
+    """Return the result of the first attempt that succeeds, or raise the first error.
+
+    Args:
+        makers: Factories of a configuration, one for each attempt.
+        attempt: Function to call with the made configuration.
+    """
     errors: list[SettingsFileError] = []
     for make in makers:
         try:

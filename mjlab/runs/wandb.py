@@ -66,9 +66,10 @@ def open_run(
     Args:
         folder: Folder of wandb's own files.
         project: The project.
-        entity: User or team. None is the account's own.
+        entity: User or team. None selects the account's default.
         mode: Upload mode.
-        offline: Option that keeps everything local, for the error without a login.
+        offline: Option that keeps everything local, for the error if the user is not
+            logged in.
         name: Run to continue if it exists. None starts a new one.
         more: Further arguments of `wandb.init`.
     """
@@ -142,7 +143,7 @@ def _artifact(
 
 
 def video_of(path: Path) -> Any:
-    """Return a video file as W&B shows it among the metrics."""
+    """Convert a video file to a `wandb.Video`, to log it among the metrics."""
     return import_wandb().Video(str(path), format="mp4")
 
 
@@ -192,7 +193,7 @@ def fetch(place: str, logs: Path) -> Path:
 
 
 def _check(folder: Path, digests: Mapping[str, str]) -> None:
-    """Raise if a file differs from the uploaded one."""
+    """Raise if a file is missing or differs from its upload."""
     for name, digest in digests.items():
         file = folder / name
         data = file.read_bytes() if file.is_file() else b""

@@ -48,7 +48,7 @@ class Bound:
 
 
 def at_least(low: float) -> Bound:
-    """Return the bound of numbers from `low` on."""
+    """Return the bound of numbers greater than or equal to `low`."""
     return Bound(low)
 
 
@@ -63,11 +63,11 @@ def between(low: float, high: float) -> Bound:
 
 
 def check_bounds(record: Any, path: str) -> None:
-    """Raise with the path of the first number outside of its field's bound.
+    """Raise if a number is outside of its field's bound. The error names its path.
 
     Args:
         record: A configuration; parts of it are checked too.
-        path: Its own path.
+        path: Path of the configuration.
     """
     if is_record(record):
         for name, bound in bounds_of(type(record)).items():

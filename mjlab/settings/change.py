@@ -34,7 +34,7 @@ def apply(root: Any, settings: Sequence[Setting], disabled: Sequence[str] = ()) 
     valid only together can come in any order.
 
     Args:
-        root: A dataclass, or a dictionary of them by name.
+        root: A dataclass, or a dictionary of dataclasses by name.
         settings: Values, by dotted names.
         disabled: Terms to disable, by dotted names; "env." can be omitted.
     """
@@ -57,7 +57,7 @@ def find_part(root: Any, name: str) -> Part:
 
 
 def _find(root: Any, name: str, option: str) -> tuple[list[tuple[str, Part]], Part]:
-    """Walk down a dotted name, whose keys can contain dots themselves.
+    """Find the part at a dotted path. Names in the path can contain dots themselves.
 
     Returns:
         Each name with the part that contains it, and the final part.
@@ -101,7 +101,7 @@ def _unknown(option: str, where: str, part: Part, rest: str) -> SettingError:
 
 
 def _full_name(root: Any, name: str) -> str:
-    """Return a dotted name that begins with its configuration, such as "env"."""
+    """Prefix a dotted name with "env." unless it starts with a configuration."""
     first = _plain(name).partition(".")[0]
     if isinstance(root, Mapping) and "env" in root and first not in root:
         return f"env.{name}"
@@ -124,7 +124,7 @@ def _replaced(trail: Sequence[tuple[str, Part]], new: Any) -> Any:
 
 
 def _checked(value: Any, changed: Sequence[Sequence[str]], where: str) -> Any:
-    """Return the tree with each changed record constructed again, innermost first."""
+    """Construct each changed record again, innermost first, so that it is checked."""
     by_name: dict[str, list[Sequence[str]]] = {}
     for path in changed:
         if path:

@@ -25,11 +25,11 @@ _DESCRIPTORS = (property, staticmethod, classmethod, functools.cached_property)
 class _ConfigType(ABCMeta):
     """Turns each subclass into a dataclass at its first use, and copies defaults.
 
-    Class creation would be too early, because `@dataclass` can follow it.
+    This does not happen at class creation, because a `@dataclass` decorator runs later.
     """
 
     def __getattribute__(cls, name: str) -> Any:
-        """Return an attribute of the class; of a mutable default, a copy."""
+        """Return an attribute of the class. Mutable defaults are copied."""
         if name == _FIELDS:
             _make_dataclass(cls)
         value = super().__getattribute__(name)
@@ -38,7 +38,7 @@ class _ConfigType(ABCMeta):
         return value
 
     def __getattr__(cls, name: str) -> Any:
-        """Return a new value of a default that is created per instance."""
+        """Return a new default value of a field that has a default factory."""
         is_made = _FIELDS in vars(cls)
         known = _fields(cls) if is_made else _inherited(cls)
         is_own = not is_made and name in inspect.get_annotations(cls)

@@ -1,4 +1,4 @@
-"""Another project: its names, fields and members, and their counterparts here."""
+"""Names, fields and members of another framework, and their counterparts here."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -20,7 +20,7 @@ class Replacement(NamedTuple):
     """
 
     def text(self) -> str:
-        """Return the row in words."""
+        """Return the replacement in words."""
         if not self.ours:
             return self.note
         return f"use `{self.ours}`" + (f" ({self.note})" if self.note else "")
@@ -34,7 +34,7 @@ class Package:
     """Package of the other project."""
 
     names: str
-    """Names on its reference page, as far as task files import them."""
+    """Names on its reference page that task files import, separated by spaces."""
 
     ours: str
     """Package here that has most of the counterparts."""
@@ -64,7 +64,7 @@ class Project:
     """Framework whose tasks can be ported."""
 
     title: str
-    """Its name."""
+    """Name of the framework."""
 
     roots: tuple[str, ...]
     """Top-level packages, of the framework and of its tasks."""
@@ -76,15 +76,17 @@ class Project:
     """Further packages that task files import from."""
 
     otherwise: Rows
-    """Replacement of each name that is not the same in `Package.ours`."""
+    """Counterpart and difference of each name that is not the same in `Package.ours`.
+    """
 
     fields: Mapping[str, Mapping[str, Replacement]] = field(default_factory=dict)
-    """Rows of fields by our class, and of parameters by the name of the function. The
-    rows of a class also apply to its subclasses, rows of "" to every class."""
+    """Replacements of fields by class of this package, and of parameters by function.
+    The entries of a class also apply to its subclasses; entries of "" apply to every
+    class."""
 
     members: Mapping[str, Replacement] = field(default_factory=dict)
-    """Rows of methods and attributes. A key such as `env.render` names the owner too.
-    """
+    """Replacements of methods and attributes. A key can name the owner too, such as
+    `env.render`."""
 
     def all_packages(self) -> dict[str, Package]:
         """Return all packages by dotted name."""
@@ -95,7 +97,7 @@ class Project:
         return module.partition(".")[0] in self.roots
 
     def row(self, module: str, name: str) -> Counterpart | None:
-        """Return the row of a module's name, None if it has none."""
+        """Return the counterpart of a name in a module, None if it is not listed."""
         packages = self.all_packages()
         for package in self._candidates(module):
             if package in packages and name in packages[package].names.split():
@@ -105,7 +107,7 @@ class Project:
         return None
 
     def field(self, owners: Sequence[str], name: str) -> Replacement | None:
-        """Return the row of a field or a parameter, None if it has none.
+        """Return the replacement of a field or a parameter, None if it is not listed.
 
         Args:
             owners: Names of the class and of its bases here, the class first, or the
@@ -118,8 +120,8 @@ class Project:
     def _candidates(self, module: str) -> Iterator[str]:
         """Yield packages that can contain a module's names, the most specific first.
 
-        A term that a task's own `mdp` does not define comes from the library, which it
-        imports.
+        A task's own `mdp` module imports the terms of the library, so the library's
+        `mdp` package is a candidate for its names too.
         """
         parts = module.split(".")
         yield from (".".join(parts[:cut]) for cut in range(len(parts), 0, -1))

@@ -5,9 +5,9 @@
 and, for a task from a file, "file": {"name": "my_env.py:MyTaskCfg", "sha256": hash}.
 
 Leaves are numbers, words, paths and collections of them. `names` holds the names of
-classes, functions and specs in the configuration. They are compared with those of the
-task and are never looked up or imported: a file that is read builds the task, sets its
-leaves, and calls nothing.
+classes, functions and specs in the configuration. They are compared with the names in
+the task, and are never looked up or imported. Reading a file builds the task and sets
+its leaves; nothing in the file is called.
 """
 
 import json
@@ -37,7 +37,7 @@ from mjlab.settings.types import (
 )
 
 SHOWN = 5
-"""Differences that an error lists."""
+"""Maximum number of differences that an error lists."""
 
 
 class TaskChangedError(SettingsFileError):
@@ -180,7 +180,7 @@ def _walk(part: Part, path: str) -> Iterator[tuple[str, Part]]:
 
 
 def _has_parts(part: Part) -> bool:
-    """Return True for a record, and for a collection that may hold records or terms."""
+    """Return True for a record, and for a collection that can hold records or terms."""
     value = part.value
     if is_record(value):
         return True
@@ -270,7 +270,7 @@ class _Reader:
         for name, below in parts_of(part).items():
             where = f"{path}.{name}" if path else name
             is_said = where in self._known or self._has_below(where)
-            # A field that is newer than the file has its default.
+            # A field that is newer than the file keeps its default.
             is_new_field = is_record(value) and not is_said
             is_default = isinstance(part.annotation, Parameters) and name not in given
             if is_new_field or (is_default and not is_said):
@@ -364,7 +364,7 @@ _TASK_FILE = re.compile(r"(?P<file>.+\.py):(?P<name>[^\W\d]\w*)")
 
 
 def _task_file(data: Any, where: str) -> TaskFile:
-    """Return the task file named in a run, if it is a plain name and a hash."""
+    """Return the task file named in a run; raise if its name or hash is invalid."""
     kinds = {"name": str, "sha256": str}
     if not isinstance(data, dict) or {k: type(v) for k, v in data.items()} != kinds:
         raise SettingsFileError(f"{where}: file is not a name and a sha256.")

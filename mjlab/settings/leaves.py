@@ -40,9 +40,9 @@ def name_of(value: Any) -> str | None:
 
 
 def to_leaf(value: Any, path: str) -> Any:
-    """Return a leaf as JSON. An array stands for a tuple.
+    """Convert a leaf to JSON data. A tuple becomes an array.
 
-    Types without a JSON form are objects with a key such as "$path" or "$float".
+    Types without a JSON form become objects with a key such as "$path" or "$float".
     """
     if value is None or type(value) in (bool, str):
         return value
@@ -56,7 +56,7 @@ def to_leaf(value: Any, path: str) -> Any:
 
 
 def from_leaf(data: Any, part: Part, path: str) -> Any:
-    """Return a saved leaf as the value of a part.
+    """Convert JSON data to the value of a part, and check its type.
 
     Raises:
         SettingsFileError: If the data are invalid, or the part has a different type.
@@ -111,7 +111,7 @@ def _mapping(value: Mapping[Any, Any], path: str) -> Any:
 
 
 def _path(value: Path, path: str) -> dict[str, Any]:
-    """Return a path, relative to the package or the task file that it belongs to."""
+    """Convert a path to JSON data, relative to its package or task file, if any."""
     for name, folder in _packages():
         if value.is_relative_to(folder):
             return {"$path": value.relative_to(folder).as_posix(), "package": name}
@@ -148,7 +148,7 @@ def _enum_of(data: dict[str, Any], part: Part, path: str) -> enum.Enum:
     for kind in members:
         if isinstance(kind, type) and issubclass(kind, enum.Enum):
             return kind[data["$enum"]]
-    raise SettingsFileError(f"{path} is not a member of an enumeration.")
+    raise SettingsFileError(f"{path} is an enum member in the file, not in the task.")
 
 
 def _array_of(data: dict[str, Any], part: Part, path: str) -> Any:
@@ -162,7 +162,7 @@ def _tensor_of(data: dict[str, Any], part: Part, path: str) -> Any:
 
     dtype = getattr(torch, data["dtype"], None)
     if not isinstance(dtype, torch.dtype):
-        raise SettingsFileError(f"{path} has dtype {data['dtype']!r}.")
+        raise SettingsFileError(f"{path}: torch has no dtype {data['dtype']!r}.")
     return torch.tensor(data["$tensor"], dtype=dtype)
 
 
@@ -223,9 +223,9 @@ _READERS: dict[str, Callable[[dict[str, Any], Part, str], Any]] = {
 
 
 def as_data(value: Any, path: str = "") -> Any:
-    """Return a value as JSON, with the class name of each record.
+    """Convert a value to JSON data, with the class name of each record.
 
-    It is for contracts and other files that the project does not load again.
+    For contracts and other files whose data are not converted back.
     """
     name = name_of(value)
     if is_record(value):

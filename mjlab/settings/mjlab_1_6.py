@@ -1,8 +1,8 @@
-"""mjlab 1.6.0: one table of its names, fields and members, with their counterparts.
+"""Names, fields and members of mjlab 1.6.0, and their counterparts in this package.
 
-The codemod `port`, the message about an unknown field, and the documentation read it.
-A test compares it with mjlab 1.6 itself. A row is the counterpart, empty if there is
-none, and a note: the difference, or what to do instead.
+`mjlab port`, the error about an unknown field, and the documentation use these tables.
+A test compares them with mjlab 1.6. A row has the counterpart, empty if there is none,
+and a note with the difference or the replacement.
 """
 
 from typing import NamedTuple
@@ -146,7 +146,7 @@ _OTHERWISE: dict[str, tuple[str, str]] = {
     # mjlab.sim
     "MujocoSimulation": (
         "mjlab.sim.Simulation",
-        "`SimulationCfg(backend='native')`: one class, two engines",
+        "one class for both engines: `SimulationCfg(backend='native')`",
     ),
     "TorchArray": ("mjlab.sim.Simulation", "fields of `sim.data` are torch tensors"),
     "WarpBridge": ("mjlab.sim.Simulation", "fields of `sim.data` are torch tensors"),
@@ -167,9 +167,9 @@ _OTHERWISE: dict[str, tuple[str, str]] = {
     "BuiltinPdActuatorCfg": ("mjlab.actuator.PdActuatorCfg", ""),
     "BuiltinDcMotorActuator": ("mjlab.actuator.ActuatorBinding", _BOUND),
     "BuiltinDcMotorActuatorCfg": ("mjlab.actuator.DcMotorActuatorCfg", ""),
-    "DcMotorInputMode": ("mjlab.actuator.DcMotorActuatorCfg", "a field of it"),
-    "DcMotorDatasheetParams": ("mjlab.actuator.DcMotorActuatorCfg", "fields of it"),
-    "DcMotorPhysicalParams": ("mjlab.actuator.DcMotorActuatorCfg", "fields of it"),
+    "DcMotorInputMode": ("mjlab.actuator.DcMotorActuatorCfg", "its field `inputs`"),
+    "DcMotorDatasheetParams": ("mjlab.actuator.DcMotorActuatorCfg", "set its fields"),
+    "DcMotorPhysicalParams": ("mjlab.actuator.DcMotorActuatorCfg", "set its fields"),
     "BuiltinMuscleActuator": ("mjlab.actuator.ActuatorBinding", _BOUND),
     "BuiltinMuscleActuatorCfg": ("mjlab.actuator.MuscleActuatorCfg", ""),
     "XmlActuator": ("mjlab.actuator.ActuatorBinding", _BOUND),
@@ -187,9 +187,9 @@ _OTHERWISE: dict[str, tuple[str, str]] = {
     "PinholeCameraPatternCfg": ("mjlab.sensor.PinholePatternCfg", ""),
     "CameraSensorData": ("mjlab.sensor.CameraData", ""),
     # mjlab.terrains
-    "TerrainEntity": ("mjlab.scene.Ground", "`env.scene.ground`, no entity"),
+    "TerrainEntity": ("mjlab.scene.Ground", "`env.scene.ground` is not an entity"),
     "TerrainEntityCfg": ("mjlab.terrain.TerrainCfg", ""),
-    "TerrainGenerator": ("mjlab.terrain.build_terrain", "a function"),
+    "TerrainGenerator": ("mjlab.terrain.build_terrain", "a function, not a class"),
     "FlatPatchSamplingCfg": ("mjlab.terrain.FlatPatchCfg", ""),
     "HfDiscreteObstaclesTerrainCfg": ("mjlab.terrain.DiscreteObstaclesCfg", ""),
     "HfPerlinNoiseTerrainCfg": ("mjlab.terrain.PerlinCfg", ""),
@@ -203,18 +203,18 @@ _OTHERWISE: dict[str, tuple[str, str]] = {
     ),
     "BoxNarrowBeamsTerrainCfg": (
         "mjlab.terrain.RadialBeamsCfg",
-        "beams at height 0, as the ground around them",
+        "the beams are at height 0, like the ground around them",
     ),
     "BoxNestedRingsTerrainCfg": ("mjlab.tasks.velocity.NestedRingsCfg", ""),
-    "BoxOpenStairsTerrainCfg": ("mjlab.terrain.OpenStairsCfg", "above a floor"),
+    "BoxOpenStairsTerrainCfg": ("mjlab.terrain.OpenStairsCfg", "has a floor below"),
     "BoxPyramidStairsTerrainCfg": ("mjlab.terrain.PyramidStairsCfg", ""),
     "BoxRandomGridTerrainCfg": (
         "mjlab.terrain.RandomGridCfg",
-        "heights of `num_levels`; equal neighbours are merged",
+        "`num_levels` different heights; equal neighbours are merged",
     ),
     "BoxRandomSpreadTerrainCfg": (
         "mjlab.terrain.RandomSpreadCfg",
-        "always with a floor",
+        "always has a floor",
     ),
     "BoxRandomStairsTerrainCfg": ("mjlab.tasks.velocity.RandomStairsCfg", ""),
     "BoxSteppingStonesTerrainCfg": ("mjlab.terrain.SteppingStonesCfg", ""),
@@ -275,19 +275,19 @@ _OTHERWISE: dict[str, tuple[str, str]] = {
     ),
     "foot_height": (
         "mjlab.tasks.velocity.mdp.foot_height",
-        "without a sensor: heights of sites above a plane",
+        "needs no sensor: heights of sites above a plane",
     ),
     "foot_contact_forces": (
         "mjlab.tasks.velocity.mdp.foot_contact_forces",
-        "of the last physics step, without another `forward()`",
+        "forces of the last physics step, without another `forward()`",
     ),
     "track_linear_velocity": (
         "mjlab.tasks.velocity.mdp.track_linear_velocity",
-        "at the end of the step; see below",
+        "velocity at the end of the step; see below",
     ),
     "track_angular_velocity": (
         "mjlab.tasks.velocity.mdp.track_angular_velocity",
-        "at the end of the step; see below",
+        "velocity at the end of the step; see below",
     ),
     "upright": (
         "mjlab.tasks.velocity.mdp.upright",
@@ -307,7 +307,7 @@ _OTHERWISE: dict[str, tuple[str, str]] = {
     ),
     "soft_landing": (
         "mjlab.tasks.velocity.mdp.soft_landing",
-        "largest force of the physics steps: up to 3e-3 more",
+        "largest force of the physics steps: the value is up to 3e-3 larger",
     ),
     "variable_posture": (
         "mjlab.tasks.velocity.mdp.variable_posture",
@@ -320,7 +320,7 @@ _OTHERWISE: dict[str, tuple[str, str]] = {
     ),
     "height_scan": (
         "mjlab.mdp.height_scan",
-        "`sensor_name`; no offset by default",
+        "takes `sensor_name`; has no offset by default",
     ),
 }
 
@@ -401,28 +401,28 @@ _OTHERWISE |= {
         f"{_MATH}.combine_frames",
         "all four arguments are needed",
     ),
-    "copysign": ("", "`torch.copysign`, of two tensors"),
-    "default_orientation": ("", "a tensor of (1, 0, 0, 0)"),
+    "copysign": ("", "use `torch.copysign` with two tensors"),
+    "default_orientation": ("", "use a tensor of (1, 0, 0, 0)"),
     "euler_xyz_from_quat": (f"{_MATH}.quat_to_euler_xyz", ""),
     "matrix_from_quat": (f"{_MATH}.quat_to_matrix", ""),
     "quat_apply": (f"{_MATH}.quat_rotate", ""),
     "quat_apply_inverse": (f"{_MATH}.quat_rotate_inverse", ""),
-    "quat_apply_yaw": (f"{_MATH}.quat_rotate", "of `quat_yaw(quat)`"),
-    "quat_box_plus": (f"{_MATH}.quat_box_plus", "`quat_positive` of it has w >= 0"),
+    "quat_apply_yaw": (f"{_MATH}.quat_rotate", "pass `quat_yaw(quat)`"),
+    "quat_box_plus": (f"{_MATH}.quat_box_plus", "`quat_positive` makes w >= 0"),
     "quat_error_magnitude": (f"{_MATH}.quat_angle", ""),
     "quat_from_angle_axis": (
         f"{_MATH}.quat_from_axis_angle",
         "the axis is the first argument",
     ),
-    "quat_inv": (f"{_MATH}.quat_conjugate", "of a unit quaternion"),
+    "quat_inv": (f"{_MATH}.quat_conjugate", "for unit quaternions"),
     "quat_unique": (f"{_MATH}.quat_positive", ""),
     "random_orientation": ("", _DRAWS),
     "random_yaw_orientation": ("", _DRAWS),
     "sample_gaussian": ("", _DRAWS),
     "sample_log_uniform": ("", _DRAWS),
     "sample_uniform": ("", _DRAWS),
-    "saturate": ("", "`torch.clamp`"),
-    "scale_transform": ("", "`2 * (x - (low + high) / 2) / (high - low)`"),
+    "saturate": ("", "use `torch.clamp`"),
+    "scale_transform": ("", "use `2 * (x - (low + high) / 2) / (high - low)`"),
     "subtract_frame_transforms": (
         f"{_MATH}.subtract_frames",
         "all four arguments are needed",
@@ -431,7 +431,7 @@ _OTHERWISE |= {
         f"{_MATH}.transform_points",
         "`pos` and `quat` are the first arguments",
     ),
-    "unscale_transform": ("", "`(low + high) / 2 + x * (high - low) / 2`"),
+    "unscale_transform": ("", "use `(low + high) / 2 + x * (high - low) / 2`"),
     "yaw_quat": (f"{_MATH}.quat_yaw", ""),
     # mjlab.managers.event_manager
     "requires_model_fields": (
@@ -473,11 +473,11 @@ _OTHERWISE |= {
     "ElectricActuator": ("mjlab.tasks.robots.robot.Motor", "also contains the gains"),
     "reflected_inertia": (
         "mjlab.tasks.robots.robot.reflected_inertia",
-        "of several stages",
+        "takes one or several stages",
     ),
     "reflected_inertia_from_two_stage_planetary": (
         "mjlab.tasks.robots.robot.reflected_inertia",
-        "for any number of stages",
+        "takes one or several stages",
     ),
     "rpm_to_rad": ("", "multiply by pi / 30"),
     # mjlab.tasks
@@ -487,7 +487,7 @@ _OTHERWISE |= {
     "load_runner_cls": ("", "`mjlab.rl.TrainingLoop` trains all tasks"),
     "register_mjlab_task": (
         "mjlab.registry.Task",
-        "an entry point `mjlab.tasks` of your package names one; so does `new`",
+        "register it as an entry point `mjlab.tasks`; `mjlab new` writes an example",
     ),
 }
 
@@ -554,8 +554,8 @@ CALLS: dict[str, tuple[str, str]] = {
         "2.0 * torch.rand({num}, 1, device={device}) - 1.0, (2, 0)))",
     ),
 }
-"""Parameters of functions, and the same value here, with functions of
-`mjlab.tensors.math`, `mjlab.names` and `mjlab.registry`."""
+"""Parameters of mjlab's function, and an equivalent expression, which can use functions
+of `mjlab.tensors.math`, `mjlab.names` and `mjlab.registry`."""
 
 # --- Fields -------------------------------------------------------------------------
 
@@ -826,8 +826,8 @@ _MEMBERS: dict[str, Replacement] = {
     "MotionCommand.bin_count": _To("bins", "all bins of adaptive sampling"),
     "MotionCommand.bin_failed_count": _To("bins", "all bins of adaptive sampling"),
     "MotionCommand.kernel": _To("bins", "all bins of adaptive sampling"),
-    "MotionCommand.body_pos_relative_w": _To("reanchored", "a pair with quaternions"),
-    "MotionCommand.body_quat_relative_w": _To("reanchored", "a pair with positions"),
+    "MotionCommand.body_pos_relative_w": _To("reanchored", "positions, quaternions"),
+    "MotionCommand.body_quat_relative_w": _To("reanchored", "positions, quaternions"),
     "MotionCommand.reset_to_frame": _To("begin_at", "takes a mask, a clip and a frame"),
     **{
         f"MotionCommand.robot_{what}": _To("", _BODIES)
@@ -877,8 +877,8 @@ _MEMBERS: dict[str, Replacement] = {
         }.items()
     },
 }
-"""Methods and attributes. An owner in the key is the name of the variable, or mjlab's
-class of a variable with an annotation."""
+"""Methods and attributes. The owner in a key is a variable name, or mjlab's class of an
+annotated variable."""
 
 _LEFT_OUT: dict[str, str] = {
     "a term reads `env.cfg`": "*.cfg",
@@ -943,8 +943,8 @@ _LEFT_OUT: dict[str, str] = {
     ),
 }
 LEFT_OUT = {name: why for why, each in _LEFT_OUT.items() for name in each.split()}
-"""Members that `port` does not name, or that take other arguments, with the reason. A
-star stands for any class."""
+"""Members that `port` does not report, or that take other arguments here, each with the
+reason. `*` stands for any class."""
 
 # --- Other defaults and meanings --------------------------------------------------
 
@@ -1020,14 +1020,14 @@ MEANINGS: dict[str, dict[str, str]] = {
         "mjlab takes the absolute value, at least 0.3 m/s",
     },
     "JointPositionActionCfg": {
-        "use_default_offset": "`offset` is added to the default; mjlab ignores it then",
+        "use_default_offset": "True adds `offset` to the default; mjlab ignores it",
     },
     "TerrainGeneratorCfg": {
-        "num_cols": "a column has one kind of tile, by proportion; mjlab draws "
-        "each tile",
+        "num_cols": "each column has one kind of tile, by proportion; mjlab samples "
+        "the kind of each tile",
     },
     "RayCastData": {
-        "distances": "`max_distance` for a miss, and `hit` is False; mjlab has -1",
+        "distances": "`max_distance` for a miss, and `hit` is False; mjlab returns -1",
     },
     "TerrainHeightSensorCfg": {
         "reduction": "rays without a hit are left out; mjlab counts them as "

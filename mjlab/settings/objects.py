@@ -16,13 +16,13 @@ def read_object(
     remedy: str,
     optional: Mapping[str, Any] | None = None,
 ) -> dict[str, Any]:
-    """Return the object in a JSON file.
+    """Read a JSON file with one object, and check the types of its entries.
 
     Args:
         path: The file.
         kinds: Types of the required entries. The entries of a nested dictionary are
             optional entries of that object.
-        error: Exception to raise, with one line, for an invalid file.
+        error: Type of the exception for an invalid file. Its message has one line.
         remedy: Advice for the user.
         optional: Types of optional entries. Other entries are ignored.
     """
@@ -46,7 +46,7 @@ def check_object(
     remedy: str,
     optional: Mapping[str, Any] | None = None,
 ) -> dict[str, Any]:
-    """Return the object in a JSON text; see `read_object`."""
+    """Parse a JSON text with one object, and check its entries; see `read_object`."""
     try:
         data = json.loads(text)
         check_type(data, dict, "The file")

@@ -28,7 +28,7 @@ _BOOLS: dict[str, bool] = {
 
 
 def read_value(option: str, texts: Sequence[str], part: Part) -> Any:
-    """Return the value of a part from text.
+    """Parse text as the value of a part.
 
     Args:
         option: The option as typed, for messages.
@@ -76,7 +76,7 @@ def _new_record(option: str, cls: type, before: Any) -> Any:
 def _parse(kind: Any, texts: Sequence[str], now: Any) -> Any:
     """Parse text as a type or a union of types.
 
-    Where several members of a union fit, the type of the current value wins.
+    If several members of a union fit, the type of the current value is preferred.
     """
     members = union_members(kind)
     ordered = sorted(members, key=lambda m: (m is not type(None), not _is_of(m, now)))
@@ -168,7 +168,7 @@ def _is_nested(kind: Any) -> bool:
     return Ellipsis in arguments and any(Ellipsis in typing.get_args(m) for m in inside)
 
 
-# Collections as Python writes them.
+# Collections in Python notation.
 
 
 def _python(texts: Sequence[str]) -> Any:
@@ -180,7 +180,7 @@ def _python(texts: Sequence[str]) -> Any:
 
 
 def _as_kind(kind: Any, value: Any) -> Any:
-    """Return a Python value converted to `kind`, or raise."""
+    """Convert a Python value to `kind`, or raise."""
     origin, arguments = typing.get_origin(kind), typing.get_args(kind)
     if origin in (Union, types.UnionType):
         for member in arguments:
@@ -296,7 +296,7 @@ def _kind_of(value: Any) -> Any:
         return int | float | str | None
     if isinstance(value, tuple | list):
         kind = _kind_of_all(value)
-        # A vector keeps its length, and a list of names does not.
+        # A vector keeps its length; a list of names can change its length.
         length = (kind, ...) if kind is str else (kind,) * len(value)
         return None if kind is None else tuple[length]
     if isinstance(value, Mapping) and value:

@@ -86,7 +86,7 @@ def _fields(value: Any) -> dict[str, Part]:
 
 
 def _parameters(given: Mapping[str, Any], func: Callable[..., Any]) -> dict[str, Part]:
-    """Return a term's parameters: the given ones, and those with defaults."""
+    """Return the parameters of a term that are given or have a default."""
     call = func.__call__ if isinstance(func, type) else func
     try:
         signature = inspect.signature(call, eval_str=True)
@@ -119,7 +119,7 @@ def _item_name(item: Any, index: int) -> str:
 
 
 def _shallow_copy(value: Any) -> Any:
-    """Return a copy made without the constructor, which would check it too early."""
+    """Copy a record without its constructor, which would check the values too early."""
     copied = object.__new__(type(value))
     for key, item in vars(value).items():
         object.__setattr__(copied, key, item)

@@ -7,7 +7,7 @@
         output/         console output of each trial's process
         <task>/<time>_trial-<number>/   the run of each trial
 
-It can be passed as `--logs`.
+The folder can be passed as `--logs`.
 """
 
 import contextlib
@@ -55,7 +55,7 @@ class Trials:
     """Options of `train.py` for all trials."""
 
     metric: str = "Eval/mean_reward"
-    """Name of the figure that scores a trial; higher is better."""
+    """Name of the metric that scores a trial; higher is better."""
 
     threads: int | None = None
     """Threads of each trial's physics. None keeps the trial's default."""
@@ -95,7 +95,7 @@ class Search:
     """Options of `train.py` for all trials."""
 
     metric: str
-    """Name of the figure that scores a trial; higher is better."""
+    """Name of the metric that scores a trial; higher is better."""
 
     seed: int
     """Seed of the sampler."""

@@ -51,7 +51,7 @@ class Trial:
     """State in words."""
 
     score: float | None
-    """Best score, finished or not."""
+    """Best score so far, also of an unfinished trial."""
 
     last: int | None
     """Last iteration with a score."""
@@ -60,7 +60,7 @@ class Trial:
     """Value of each setting for the command line, by dotted name."""
 
     reason: str
-    """Reason of the end."""
+    """Reason why the trial ended."""
 
     run: str | None
     """Path of the run, relative to the current folder."""
@@ -187,7 +187,7 @@ def _look(trial: FrozenTrial, is_best: bool) -> str:
 
 
 def _score(trial: FrozenTrial) -> float | None:
-    """Return the best score of a trial, finished or not."""
+    """Return the best score so far of a trial, also of an unfinished one."""
     if trial.value is not None:
         return trial.value
     return max(trial.intermediate_values.values(), default=None)

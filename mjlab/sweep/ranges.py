@@ -46,9 +46,9 @@ class Range:
 
     @property
     def examples(self) -> list[str]:
-        """Values for a check on the command line: all choices, or the ends.
+        """Values with which a range is checked: all choices, or both ends.
 
-        For real numbers also a value between the ends that is not an integer.
+        A range of real numbers also has a value between the ends that is no integer.
         """
         if self.kind == "choice":
             return list(self.choices)

@@ -108,7 +108,7 @@ def search_by_ray(
     Args:
         search: Definition of the sweep.
         trials: Settings shared by all trials.
-        study: The study to record it in.
+        study: Study in which the trials are recorded.
         count: Total number of trials.
         processes: Number of trials that train in parallel.
     """
@@ -160,7 +160,7 @@ def _outcome(trials: Trials, name: str, error: Exception | None) -> dict[str, An
 
 
 def _tuner(search: Search, trials: Trials, count: int, processes: int) -> tune.Tuner:
-    """Return a new tuner, or that of an interrupted sweep."""
+    """Create a tuner, or restore the tuner of an interrupted sweep."""
     trainable = tune.with_parameters(RayTrial, trials=trials, search=search)
     place = (trials.folder / _FOLDER).resolve()
     if place.is_dir():

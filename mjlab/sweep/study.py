@@ -1,8 +1,8 @@
 """Sweeps with Optuna, which samples values and prunes trials.
 
 The study is a SQLite file in the sweep's folder. A trial is stored with its values
-before its process starts, and stays "running" until its score is recorded. An
-interrupted sweep therefore knows every started trial when it is resumed.
+before its process starts, and stays "running" until its score is recorded. A resumed
+sweep therefore finds every trial that was started.
 """
 
 # pyright: reportMissingImports=false
@@ -47,7 +47,7 @@ REASON, IS_PRUNED, NAME = "reason", "is_pruned", "name"
 name."""
 
 BELOW = "below the median of earlier trials"
-"""Reason of a pruned trial."""
+"""Reason recorded for a pruned trial."""
 
 _POLL_S = 0.5
 _LOCK_S = 60.0
@@ -121,7 +121,8 @@ def using_database(folder: Path) -> Iterator[None]:
     try:
         yield
     except (optuna.exceptions.StorageInternalError, SQLAlchemyError) as error:
-        # SQLite reports the cause, such as a full disk, and Optuna suggests wrong data.
+        # SQLite's error has the cause, such as a full disk. Optuna's message suggests
+        # wrong data.
         found = error if isinstance(error, SQLAlchemyError) else error.__cause__
         cause = " ".join(str(getattr(found, "orig", None) or found or error).split())
         raise SweepError(

@@ -34,8 +34,8 @@ _LOG = "log."
 class MergedLog(EpisodeLog):
     """Log of episodes that ended in any worker.
 
-    Sums are over worlds, so their last digits depend on the division among workers;
-    learning does not read them.
+    The rounding of sums over worlds depends on the division among workers. Learning
+    does not use these sums.
     """
 
     def __init__(self, keys: Sequence[str], device: torch.device) -> None:
@@ -74,11 +74,11 @@ class WorkerEnv:
         Args:
             cfg: The environment, with all worlds.
             num_workers: Number of processes.
-            device: Device of the learner: of observations and actions.
+            device: Device of the learner, and so of observations and actions.
             first_world: Global index of world 0, if several processes train together.
             timeout_s: Seconds without an answer to a step or another request, after
                 which a worker is considered stuck.
-            build_timeout_s: The same for building its worlds.
+            build_timeout_s: The same limit while a worker builds its worlds, s.
         """
         check_config(cfg)
         self.cfg = cfg
@@ -126,7 +126,7 @@ class WorkerEnv:
         ignore_terminations: bool = False,
         final_obs: bool | None = None,
     ) -> None:
-        """Accept only resets in the same step, with the configured options."""
+        """Raise unless the mode is "same_step" with the configured options."""
         differs = final_obs is not None and final_obs != self.cfg.final_obs
         if when != "same_step" or ignore_terminations or differs:
             raise ValueError(
@@ -230,7 +230,7 @@ class WorkerEnv:
     # Specific to workers.
 
     def begin_rollout(self) -> None:
-        """Make workers read the learner's data for terms in their next step."""
+        """Make workers read the learner's data for action terms in the next step."""
         self._is_first_step = True
 
     @property
@@ -306,7 +306,7 @@ class WorkerEnv:
         }
 
     def _require_use(self) -> None:
-        """Raise if this is closed, or in a forked process."""
+        """Raise if the environment is closed, or used in a forked process."""
         if self.sample.sim.process != os.getpid():
             self.sample.sim.refuse_use()
 

@@ -32,7 +32,7 @@ class Placement:
     """Devices and processes of simulation and learner."""
 
     name: PlacementName
-    """Name."""
+    """Name of the placement."""
 
     device: str
     """Device of the learner."""
@@ -52,7 +52,7 @@ class Placement:
         return self.device if self.name == "gpu" else "cpu"
 
     def for_worlds(self, num_envs: int) -> Placement:
-        """Return the placement with at most one worker per world, unless it is fixed.
+        """Limit the workers to one per world, unless the user fixed their number.
 
         Args:
             num_envs: Worlds of this process.
@@ -64,7 +64,7 @@ class Placement:
         return dataclasses.replace(self, workers=workers)
 
     def applied(self, cfg: ManagerBasedRlEnvCfg) -> ManagerBasedRlEnvCfg:
-        """Return the environment with the engine of the placement."""
+        """Return the environment's configuration with the engine of the placement."""
         wanted, backend = cfg.sim.backend, _BACKENDS[self.name]
         if wanted not in ("auto", backend):
             raise PlacementError(
@@ -108,7 +108,7 @@ def find_placement(
         workers: Worker processes, for "dual". None starts one per processor.
         cores: Number of processors of this process.
         device: Device of the learner. None lets the placement choose.
-        ranks: This process among those that train together.
+        ranks: Rank of this process among the training processes.
     """
     known = get_args(PlacementName)
     if name not in known:

@@ -34,7 +34,7 @@ class WorkerError(RuntimeError):
 
 
 class _Worker:
-    """Worker process, on the side of the parent."""
+    """Worker process, as seen from the parent process."""
 
     def __init__(self, spec: WorkerSpec) -> None:
         context = multiprocessing.get_context("spawn")
@@ -56,7 +56,7 @@ class _Worker:
 
     @property
     def label(self) -> str:
-        """Its name in messages."""
+        """Name of the worker in messages."""
         last = self.worlds.stop - 1
         worlds = f"worlds {self.worlds.start} to {last}"
         if last == self.worlds.start:
@@ -86,12 +86,12 @@ class Pool:
             specs: The worlds of each worker.
             timeout_s: Seconds without an answer after which a worker is considered
                 stuck.
-            build_timeout_s: The same for building its worlds.
+            build_timeout_s: The same limit while a worker builds its worlds, s.
         """
         self._timeout_s = timeout_s
         self._workers: list[_Worker] = []
-        # Runs also without a call of `close`, before multiprocessing waits for its
-        # children.
+        # At exit, `_end` runs even if `close` was not called, before multiprocessing
+        # waits for its child processes.
         self._close = util.Finalize(self, _end, (self._workers,), exitpriority=10)
         try:
             with _worker_environment(), _signals_held():
@@ -129,7 +129,8 @@ class Pool:
 
         Args:
             name: The method.
-            arguments: Each with one value per worker.
+            arguments: Arguments of the method, each as a sequence with one value per
+                worker.
         """
         with self._closing_if_failed():
             rows = zip(*arguments, strict=True) if arguments else [()] * len(self)
@@ -153,7 +154,7 @@ class Pool:
         try:
             yield
         except BaseException:
-            # After an interrupt, a worker would answer the earlier request.
+            # Close: after an interrupt, workers would still answer this request.
             self.close()
             raise
 
@@ -212,10 +213,9 @@ class Pool:
 
 
 class _Timeout:
-    """Time for which workers have not answered.
+    """Time for which workers have not answered one request.
 
-    Only finished work resets it. A pause of this process, as by Ctrl-Z, counts as one
-    check interval.
+    A pause of this process, such as by Ctrl-Z, counts as two check intervals at most.
     """
 
     def __init__(self, seconds: float) -> None:

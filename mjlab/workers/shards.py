@@ -109,22 +109,22 @@ class StateShape:
     """
 
     def __init__(self, sample: State, num_envs: int) -> None:
-        """Derive the axes from an environment with another size than any worker's.
+        """Store the state of a sample environment, to compare other states with it.
 
         Args:
-            sample: Its state.
-            num_envs: Its number of worlds.
+            sample: State of the environment.
+            num_envs: Its number of worlds, which must differ from every worker's.
         """
         self._sample = sample
         self._num_envs = num_envs
 
     def merged(self, states: Sequence[State]) -> State:
-        """Return the states of all workers merged into one, in their order."""
+        """Merge the states of all workers, in the order of the workers."""
         names = states[0]
         return {name: self._merge(name, [s[name] for s in states]) for name in names}
 
     def divided(self, state: State, shards: Shards) -> list[State]:
-        """Return the state of all worlds divided among the workers."""
+        """Divide the state of all worlds among the workers."""
         divided: list[State] = [{} for _ in shards.sizes]
         for name, tensor in state.items():
             if name not in self._sample:
@@ -165,7 +165,7 @@ class StateShape:
         return [tensor] * shards.num_workers
 
     def _axis(self, name: str, tensor: torch.Tensor) -> int | None:
-        """Return the axis of the worlds, None without one."""
+        """Return the world axis of a tensor, None if it has none."""
         sizes = zip(self._sample[name].shape, tensor.shape, strict=True)
         return next((i for i, (a, b) in enumerate(sizes) if a != b), None)
 

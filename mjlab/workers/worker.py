@@ -65,7 +65,7 @@ class SharedPart(Protocol):
         worlds: slice = ...,
         worker: int = ...,
     ) -> None:
-        """Use shared memory; the learner calls this for all worlds."""
+        """Use the given shared memory. In the learner, it has rows of all worlds."""
         ...
 
     def begin_rollout(self) -> None:
@@ -193,7 +193,7 @@ def flat(observed: dict[str, Any]) -> dict[str, torch.Tensor]:
 
 
 def work(spec: WorkerSpec, handshake: Handshake, calls: Connection) -> None:
-    """Serve requests until an exit request or the learner's end. Never returns."""
+    """Serve requests until an exit request or the learner ends. Never returns."""
     end_with_parent(spec.parent)
     # On Ctrl-C, the learner finishes its iteration and still needs this worker.
     for number in (signal.SIGINT, signal.SIGTERM):
@@ -201,7 +201,8 @@ def work(spec: WorkerSpec, handshake: Handshake, calls: Connection) -> None:
     torch.set_num_threads(1)
     with torch.no_grad(), contextlib.suppress(ClosedError, EOFError, OSError):
         _work(spec, handshake, calls)
-    # Unloading torch and MuJoCo takes seconds and releases nothing that is needed.
+    # Skip interpreter shutdown: unloading torch and MuJoCo takes seconds, and the
+    # operating system frees the memory anyway.
     sys.stdout.flush()
     sys.stderr.flush()
     os._exit(0)

@@ -96,7 +96,7 @@ def test_first_run_and_levels_are_chosen(line: list[str], tmp_path: Path) -> Non
 @pytest.mark.parametrize(
     ("adapter", "message"),
     [
-        ("other.py", "needs FILE.py:CLASS"),
+        ("other.py", "must be FILE.py:CLASS"),
         ("nowhere.py:Standing", "nowhere.py does not exist"),
     ],
 )
