@@ -180,7 +180,7 @@ class ContactData:
     def force_history(self) -> torch.Tensor | None:
         """The history of `force`, shape (num_envs, P * S, history_length, 3).
 
-        None without a history, as in mjlab, where `history("force")` raises an error.
+        None without a history, as in mjlab; `history("force")` raises an error instead.
         """
         return self._past.get("force")
 

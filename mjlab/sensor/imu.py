@@ -32,7 +32,7 @@ class ImuCfg(SensorCfg):
     """Body (its link frame) or site that the unit is fixed to."""
 
     offset: OffsetCfg = OffsetCfg()
-    """Pose of the unit in the link frame. A site has its own pose, so it takes none."""
+    """Pose of the unit in the link frame. A site must not have an offset."""
 
     def edit_spec(self, spec: mujoco.MjSpec) -> None:
         """Add the site and its sensors."""
@@ -90,9 +90,9 @@ class ImuData:
 
     @property
     def projected_gravity_b(self) -> torch.Tensor:
-        """Direction of gravity in the axes of the unit, unit, shape (num_envs, 3).
+        """Unit vector of gravity in the axes of the unit, shape (num_envs, 3).
 
-        It is that of -z in a world without gravity.
+        Without gravity, it is the direction of the world's -z axis.
         """
         gravity = self._sim.model["opt.gravity"]
         has_any = (gravity != 0.0).any(dim=-1, keepdim=True)
@@ -114,5 +114,5 @@ class Imu(Sensor):
         return self._data
 
     def state(self) -> dict[str, torch.Tensor]:
-        """Return nothing: the engine's snapshot holds the readings."""
+        """Return an empty dict: the engine's snapshot holds the readings."""
         return {}
