@@ -243,8 +243,8 @@ class bad_motion_body_pos_z_only(_SomeBodies):
     ) -> torch.Tensor:
         """Return whether the height error of a body exceeds `threshold`, m.
 
-        Heights are compared with the reference in the world. Re-anchoring does not
-        change them if robot and reference anchors are upright alike.
+        Heights are compared with the reference in the world. Re-anchoring rotates about
+        the vertical axis only, so it does not change heights.
         """
         command = motion_command(env, command_name)
         theirs = command.reanchored[0][..., 2]

@@ -123,7 +123,7 @@ class RayCastSensorCfg(SensorCfg):
         self.pattern.check(spec)
 
     def in_model(self, model: mujoco.MjModel) -> "RayCastSensorCfg":
-        """Return the configuration with the pattern of the compiled model's camera."""
+        """Return the configuration with the settings that the model determines."""
         return dataclasses.replace(self, pattern=self.pattern.in_model(model))
 
     def bind(self, context: SensorContext) -> "RayCastSensor":
