@@ -114,7 +114,7 @@ class SubstepFields:
         self._constraint = torch.empty_like(engine.data("qfrc_constraint"))
 
     def begin(self) -> None:
-        """Keep the constraint forces of the last environment step for the first substep.
+        """Keep the constraint forces of the last step for the first substep.
 
         A restored state contains them in its tensors. The engine does not, because it
         computes them in each substep.

@@ -147,7 +147,7 @@ def _time_constants(
 
 
 def _peak_force(acc0: torch.Tensor, prm: torch.Tensor) -> torch.Tensor:
-    """Return the peak force, in N: the parameter, or scale / `acc0` if it is negative."""
+    """Return the peak force, in N: the parameter, or scale / `acc0` if below 0."""
     force = prm[..., 2]
     return torch.where(force < 0.0, prm[..., 3] / acc0.clamp_min(TINY), force)
 
