@@ -41,7 +41,8 @@ _NEAR = 0.025
 """Horizontal distance from an object below which the gripper descends, in m."""
 
 _AROUND = (0.03, 0.018)
-"""Distance at which the gripper encloses an object, closing and open, in m."""
+"""Maximum distance to an object that the gripper encloses, while closing and while
+open, in m."""
 
 _TURNED = 0.25
 """Maximum orientation error for descending, in rad."""

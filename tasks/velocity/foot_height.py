@@ -21,8 +21,8 @@ class FootHeightSensorCfg(RayCastSensorCfg):
 
     The ground below a foot is the facet hit by its last ray, extended as a plane to the
     current position of the foot. Rays are cast when observations are computed, after
-    rewards. In rewards, the height uses the current foot position; only the facet can
-    be one step old.
+    rewards. Heights in rewards use the current foot position; only the facet can be
+    one step old.
     """
 
     frame: ObjRef | tuple[ObjRef, ...]

@@ -95,7 +95,7 @@ def go1_events() -> dict[str, EventTermCfg]:
 
 
 def go1_simulation(*, rough: bool = True) -> SimulationCfg:
-    """Return physics with elliptic cones and stiff friction: standing feet do not creep.
+    """Return physics with elliptic cones and stiff friction, so feet do not creep.
 
     With elliptic cones, a sparse Jacobian reduces the step time of a fallen Go1 to
     75 %.

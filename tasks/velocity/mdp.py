@@ -86,8 +86,8 @@ def foot_contact(env: ManagedEnv, sensor_name: str) -> torch.Tensor:
 def foot_contact_forces(env: ManagedEnv, sensor_name: str) -> torch.Tensor:
     """Return foot contact forces of the last physics step on a logarithmic scale.
 
-    A force f, in N, becomes sign(f) log(1 + |f|), so that steps and impacts have similar
-    sizes. Shape (num_envs, 3 * feet).
+    A force f, in N, becomes sign(f) log(1 + |f|), so that steps and impacts have
+    similar sizes. Shape (num_envs, 3 * feet).
     """
     force = contact_sensor(env, sensor_name).data.history("force")[:, :, 0]
     return torch.copysign(force.abs().log1p(), force).flatten(1)
