@@ -19,7 +19,7 @@ ROTATION_SCALE = 0.5
 
 
 def ik_actions() -> dict[str, ActionTermCfg | None]:
-    """Return actions for gripper displacement (6 numbers) and for opening or closing."""
+    """Return actions for gripper displacement (6 numbers) and opening or closing."""
     return {
         "arm": mdp.DifferentialIKActionCfg(
             joint_names=ARM_JOINTS,

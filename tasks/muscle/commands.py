@@ -179,7 +179,7 @@ class GaitCommand(CommandTerm):
         pos_spread: torch.Tensor,
         vel_spread: torch.Tensor,
     ) -> None:
-        """Write the gait's state where `walks` is 1, and a standing pose where it is 0."""
+        """Write the gait's state where `walks` is 1, and a standing pose elsewhere."""
         data, share = self.entity.data, walks.unsqueeze(1)
         stand = data.default_joint_pos.index_select(1, self._joints)
         pose = stand + share * (self.pose() - stand) + pos_spread

@@ -40,7 +40,7 @@ def scene(robot: Robot) -> SceneCfg:
 
 
 def simulation() -> SimulationCfg:
-    """Return physics at 200 Hz; the robot is one constraint island."""
+    """Return physics at 200 Hz, without islands: a robot is one island anyway."""
     return SimulationCfg(
         mujoco=MujocoCfg(
             timestep=0.005,

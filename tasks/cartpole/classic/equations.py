@@ -65,7 +65,7 @@ ACTION_SPACE = Discrete(2)
 
 
 class ClassicCartpoleError(ValueError):
-    """Classic cartpole with invalid settings, or used in an unsupported way."""
+    """Error for invalid settings or unsupported use of the classic cartpole."""
 
 
 class ClassicCartpoleCfg(Config):
@@ -75,7 +75,7 @@ class ClassicCartpoleCfg(Config):
     """Number of worlds."""
 
     seed: int = 0
-    """Seed of all initial states. Those of world i do not depend on `num_envs`."""
+    """Seed of all initial states. The states of world i do not depend on `num_envs`."""
 
     integrator: Integrator = "euler"
     """"euler" moves with the old velocities, "semi_implicit" with the new ones."""
