@@ -201,7 +201,7 @@ class RandomGridCfg(SubTerrainCfg):
     cells is added to it."""
 
     holes: bool = False
-    """Keep only the cells in line with the platform along x or y; the rest are holes."""
+    """Keep only the cells in line with the platform along x or y; others are holes."""
 
     hole_depth: float = 1.0
     """Depth of the holes, m, above the largest depth of a cell."""
