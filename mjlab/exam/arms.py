@@ -9,7 +9,7 @@ from mjlab.exam.streams import Purpose, Stream
 
 
 class ArmWalk:
-    """Joint targets of both arms in several runs. The right arm mirrors the left one."""
+    """Joint targets of both arms in several runs. The right arm mirrors the left."""
 
     def __init__(self, robot: ExamRobot, arms: Arms, runs: range) -> None:
         """Start in the stance. Goals are drawn as they become due."""
@@ -45,7 +45,7 @@ class ArmWalk:
         return np.concatenate((left, left * self._arms.mirror), axis=1)
 
     def _next_goals(self, active: np.ndarray) -> np.ndarray:
-        """Draw goals until the hands are within their limits, up to `attempts` times."""
+        """Draw goals until the hands are within limits, up to `attempts` times."""
         arms, goals = self._arms, self._to.copy()
         shape = (arms.steps, len(arms.left))
         pending = np.flatnonzero(active)
