@@ -225,7 +225,7 @@ class bad_motion_body_pos(_SomeBodies):
         threshold: float,
         body_names: Sequence[str] = (),
     ) -> torch.Tensor:
-        """Return whether the position error of a body exceeds `threshold`, m."""
+        """Return True where the position error of a body exceeds `threshold`, m."""
         command = motion_command(env, command_name)
         error = tracking_errors.body_square(command, "body_pos")
         return (error.index_select(1, self._columns) > threshold**2).any(dim=1)
@@ -241,7 +241,7 @@ class bad_motion_body_pos_z_only(_SomeBodies):
         threshold: float,
         body_names: Sequence[str] = (),
     ) -> torch.Tensor:
-        """Return whether the height error of a body exceeds `threshold`, m.
+        """Return True where the height error of a body exceeds `threshold`, m.
 
         Heights are compared with the reference in the world. Re-anchoring rotates about
         the vertical axis only, so it does not change heights.

@@ -301,7 +301,7 @@ class ContactSensor(Sensor):
     def refresh(self) -> None:
         """Read the current contacts, if `forward()` has computed their stage.
 
-        Otherwise no reader was registered for them, and reading them raises.
+        Otherwise no term has registered to read them, and reading them raises an error.
         """
         self._is_taken = self._sim.reads.fresh >= self._stage
         if self._is_taken:

@@ -12,7 +12,7 @@ _TYPES = ("force", "torque")
 
 
 class JointWrenchSensorCfg(SensorCfg):
-    """Force and torque between bodies and their parents, like 6-axis sensors.
+    """Six-axis force-torque sensors between bodies and their parents.
 
     The wrench acts on the child at the anchor of its first joint, or at the origin of a
     body without joints, in the axes of the child.

@@ -75,7 +75,8 @@ class MujocoSensorCfg(SensorCfg):
     """
 
     sensor_type: str | None = None
-    """Type by its MJCF name, such as "gyro" or "framepos". None: existing sensor."""
+    """Type by its MJCF name, such as "gyro" or "framepos". None refers to an existing
+    sensor."""
 
     obj: ObjRef | None = None
     """Object that the sensor is attached to."""

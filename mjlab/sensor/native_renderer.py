@@ -144,8 +144,8 @@ class NativeRays:
         distance[~np.isfinite(distance)] = -1.0
         np.copyto(geom, below.geom.reshape(z.shape))
         np.copyto(normal, below.normal.reshape(normal.shape), casting="same_kind")
-        # The map holds only the upper surfaces of the compiled model. MuJoCo casts the
-        # rays of worlds with a ray that starts below one, or with a different ground.
+        # The map holds only the upper surfaces of the compiled model. MuJoCo casts all
+        # rays of a world if a ray starts below a surface, or if its ground differs.
         others = (z < height).any(axis=1) | self._map.differs(self._batch)
         if others.any():
             self._ask_mujoco(np.flatnonzero(others))

@@ -69,7 +69,7 @@ class RingPatternCfg(PatternCfg):
     """Radius and number of rays of each circle, the first ray of each along x."""
 
     include_center: bool = True
-    """Whether to add a ray at the centre, before those of the circles."""
+    """Whether to add a ray at the centre, before the rays of the circles."""
 
     direction: Vec3 = (0.0, 0.0, -1.0)
     """Direction of all rays."""

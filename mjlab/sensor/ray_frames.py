@@ -53,7 +53,7 @@ def bodies_of(frames: Sequence[ObjRef], model: mujoco.MjModel) -> list[int]:
 
 
 class _Gather:
-    """Copies a field of frames; consecutive frames of one type are copied together."""
+    """Copies one field of several frames, consecutive frames of one type together."""
 
     def __init__(
         self,

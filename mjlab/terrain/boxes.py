@@ -28,7 +28,7 @@ class FlatCfg(SubTerrainCfg):
 
 
 class StairsCfg(SubTerrainCfg):
-    """Rings of steps around a platform, which is one step from the last ring."""
+    """Rings of steps around a platform, one step higher or lower than the last ring."""
 
     step_height_range: tuple[float, float] = (0.0, 0.1)
     """Height of a step at difficulty 0 and 1, m, each at least 0."""

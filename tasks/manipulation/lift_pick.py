@@ -79,7 +79,7 @@ class place_in_lanes(ManagerTermBase):
         """
         unit = env.rng.draw(stream, (len(self._objects), 4))
         lanes, lane = unit[..., 3].argsort(dim=1), self._lane(y)
-        # Offset from the centre of a lane, without the gap.
+        # Random offset from the centre of a lane; the gap stays free.
         aside = (unit[..., 1] - 0.5) * (lane - gap)
         position = torch.stack(
             (

@@ -75,7 +75,7 @@ class FootHeightSensor(Sensor, SensePass):
         return self._heights
 
     def finish(self) -> None:
-        """Compute the heights from the ray lengths; feet have not moved since."""
+        """Compute the heights from the ray lengths, before the feet move."""
         distances = self.rays.data.distances
         torch.sub(distances, self._start_height, out=self._heights)
         self._is_current = True

@@ -111,7 +111,7 @@ class supporting_hand(ManagerTermBase):
             env: The environment.
             mask: The worlds, shape (num_envs,), bool.
             pelvis: Body that is kept over the feet, and upright.
-            torso: Body further up in the model that is kept upright.
+            torso: Body above the pelvis that is kept upright.
             feet: Bodies of the feet.
             command_name: Velocity command; the assistance moves with it.
             hand: Gains at level 1, by the fields of `Hand`.

@@ -24,8 +24,8 @@ class TargetCommandCfg(TwistCommandCfg):
     (`rel_standing_envs`, ...) apply to the remaining commands."""
 
     radius: float = 0.75
-    """Radius of the disc of targets, m. A target is as far from the robot as one random
-    point of the disc from another."""
+    """Radius of the disc of targets, m. The distance from the robot to a target is the
+    distance between two random points of the disc."""
 
     gain: float = 1.5
     """Gain from distance to velocity and from heading error to yaw rate, 1/s."""
