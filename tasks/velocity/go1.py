@@ -26,7 +26,7 @@ def go1_scene(*, rough: bool = True) -> SceneCfg:
 
 
 def unwanted_contacts() -> tuple[ContactSensorCfg, ...]:
-    """Return sensors of self-contacts, and of ground contacts of shanks and trunk."""
+    """Return sensors of self-contacts and of shank, trunk and thigh ground contacts."""
     return (
         grounds.self_contact(GO1),
         _ground_contact("shank_contact", "geom", r".*_calf_collision\d"),

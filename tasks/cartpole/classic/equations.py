@@ -1,11 +1,11 @@
 """Constants of the classic cartpole, and the accuracy of its arithmetic.
 
 The equations come from Barto, Sutton and Anderson (1983), without friction, as derived
-by R. V. Florian (2007) and computed by Gymnasium's `CartPole-v1`. Both
-implementations here, tensors and kernel, use the same float32 operations in the same
-order, including sine and cosine, so that they agree bit for bit on every device. During
-an episode the angle is small (12 degrees plus one step), so a short Taylor series has
-float32 accuracy.
+by R. V. Florian (2007) and computed by Gymnasium's `CartPole-v1`. Both implementations
+here, tensors and kernel, use the same float32 operations in the same order, including
+sine and cosine, so that they agree bit for bit on every device. During an episode the
+angle is small (12 degrees plus one step), so a short Taylor series has float32
+accuracy.
 """
 
 import math
