@@ -60,7 +60,7 @@ class LevelFalls:
     """Median time from the last punch to the fall, s."""
 
     causes: list[tuple[list[str], list[list[str]]]]
-    """Column names and rows of the table of each kind of cause."""
+    """Column names and rows of one table for each entry of `KINDS`."""
 
 
 def write_page(file: Path, record: ExamRecord) -> Path:

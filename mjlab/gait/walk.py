@@ -215,7 +215,7 @@ def gait_of(
         load: Creates the policy for an environment.
         commands: The commands by name.
         robots: Robots per command in the quiet world.
-        episodes: Minimum number of episodes as trained, over all commands. 0 skips that
+        episodes: Minimum number of episodes as trained, over all commands. 0 skips this
             world.
         seed: Seed of both worlds.
         device: Device of the simulation.

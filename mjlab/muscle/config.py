@@ -101,7 +101,7 @@ class MuscleLearnerCfg(Config):
     """Held-out validation rows, at most 1/8 of all rows."""
 
     seed: int = 0
-    """Seed of the shuffling of rows."""
+    """Random seed for shuffling the rows."""
 
 
 def original_preset() -> MuscleLearnerCfg:

@@ -23,9 +23,9 @@ _TYPES = {
 class ImuCfg(SensorCfg):
     """Inertial measurement unit, fixed to a body or site.
 
-    Its parts are sensors of their own, such as `<name>_ang_vel_b`, which
-    `mdp.builtin_sensor` observes and exported policies read. Noise, bias and delay
-    belong to the observation term.
+    Each part is a separate sensor, such as `<name>_ang_vel_b`, which
+    `mdp.builtin_sensor` observes and exported policies read. Set noise, bias and delay
+    in the observation term.
     """
 
     frame: ObjRef
@@ -79,7 +79,7 @@ class ImuData:
     def lin_acc_b(self) -> torch.Tensor:
         """Acceleration minus gravity in the axes of the unit, (num_envs, 3), m/s².
 
-        As an accelerometer measures it: upwards at rest, 0 in free fall.
+        As in an accelerometer, it points upwards at rest and is 0 in free fall.
         """
         return self._parts["lin_acc_b"].data
 

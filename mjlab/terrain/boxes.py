@@ -423,7 +423,7 @@ class RadialBeamsCfg(SubTerrainCfg):
 
     def build(self, size: Size, difficulty: float, rng: Rng) -> Tile:
         """Return border, platform and beams at height 0."""
-        del rng  # Not random.
+        del rng  # This terrain is deterministic.
         width = at_difficulty(self.beam_width_range, 1.0 - difficulty)
         inner = (size[0] / 2 - self.border_width, size[1] / 2 - self.border_width)
         start = self.platform_width / 2
@@ -476,7 +476,7 @@ class GapCfg(SubTerrainCfg):
 
     def build(self, size: Size, difficulty: float, rng: Rng) -> Tile:
         """Return platform and ground at height 0."""
-        del rng  # Not random.
+        del rng  # This terrain is deterministic.
         inner = self.platform_width / 2
         outer = inner + at_difficulty(self.gap_width_range, difficulty)
         blocks = ring((size[0] / 2, size[1] / 2), (outer, outer), 0.0)
@@ -513,7 +513,7 @@ class PitCfg(SubTerrainCfg):
 
     def build(self, size: Size, difficulty: float, rng: Rng) -> Tile:
         """Return the ground around the pit, and the ledge."""
-        del rng  # Not random.
+        del rng  # This terrain is deterministic.
         depth = at_difficulty(self.pit_depth_range, difficulty)
         inner = (self.platform_width / 2, self.platform_width / 2)
         whole = (size[0] / 2, size[1] / 2)

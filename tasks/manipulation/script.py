@@ -121,7 +121,7 @@ class LiftScript:
         self._outward, self._downward = self._tilts.sin(), self._tilts.cos()
 
     def advance(self) -> ScriptMove:
-        """Return the current motion."""
+        """Compute the gripper motion for the current state of each world."""
         pos, quat = self.hand.pos_w, self.hand.quat_w
         self._find_stage(pos, quat)
         target, turned = self._targets(pos, quat)

@@ -61,7 +61,7 @@ class NarrowBeamsCfg(SubTerrainCfg):
 
     def build(self, size: Size, difficulty: float, rng: Rng) -> Tile:
         """Return border, platform and beams at height 0."""
-        del rng  # Not random.
+        del rng  # This terrain is deterministic.
         width = at_difficulty(self.beam_width_range, 1.0 - difficulty)
         x, y = (extent / 2 - self.border_width for extent in size)
         blocks = ring((size[0] / 2, size[1] / 2), (x, y), 0.0)
