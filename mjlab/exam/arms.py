@@ -1,4 +1,4 @@
-"""Random walk of the arms, as a teleoperator would move them."""
+"""Random walk of the arms, similar to teleoperation."""
 
 import mujoco
 import numpy as np
@@ -9,7 +9,7 @@ from mjlab.exam.streams import Purpose, Stream
 
 
 class ArmWalk:
-    """Targets of both arms for some runs. The right arm mirrors the left one."""
+    """Joint targets of both arms in several runs. The right arm mirrors the left."""
 
     def __init__(self, robot: ExamRobot, arms: Arms, runs: range) -> None:
         """Start in the stance. Goals are drawn as they become due."""
@@ -22,7 +22,7 @@ class ArmWalk:
         self._to = self._from.copy()
         self._steps = round(arms.goal_s / robot.exam.control_s)
         self.joints = robot.indices((*arms.left, *arms.right))
-        """Places of the arms' joints in the exam's order."""
+        """Indices of the arms' joints in the exam's order."""
 
     def targets(self, step: int, active: np.ndarray) -> np.ndarray:
         """Return the targets of both arms, rad, shape (runs, joints).
@@ -45,7 +45,7 @@ class ArmWalk:
         return np.concatenate((left, left * self._arms.mirror), axis=1)
 
     def _next_goals(self, active: np.ndarray) -> np.ndarray:
-        """Draw goals until the hands stay in their space, up to 8 times."""
+        """Draw goals until the hands are within limits, up to `attempts` times."""
         arms, goals = self._arms, self._to.copy()
         shape = (arms.steps, len(arms.left))
         pending = np.flatnonzero(active)
@@ -71,7 +71,7 @@ class HandSpace:
     """Limits of the hands: not further back than in the stance, and below the chin."""
 
     def __init__(self, robot: ExamRobot, arms: Arms) -> None:
-        """Measure the stance."""
+        """Compute the limits from the stance."""
         self._model, self._arms = robot.model, arms
         self._data = mujoco.MjData(robot.model)
         self._data.qpos[robot.qpos] = robot.stance

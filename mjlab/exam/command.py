@@ -23,7 +23,8 @@ class CommandCfg:
     """
 
     reach_rad: tuple[float, float] = (0.05, 0.12)
-    """The same for the heading error, rad."""
+    """Heading error at which a heading counts as reached, and at which it stops being
+    reached, rad."""
 
     speed: float | None = None
     """Largest planar speed, m/s. None sets no limit."""
@@ -47,10 +48,10 @@ class RelativeTarget:
     """Targets of all runs, relative to the robots."""
 
     ahead: np.ndarray
-    """Distance to the target forward, m, shape (runs,)."""
+    """Position of the target along the forward axis of the robot, m, shape (runs,)."""
 
     left: np.ndarray
-    """Distance to the target to the left, m."""
+    """Position of the target along the left axis of the robot, m, shape (runs,)."""
 
     heading: np.ndarray
     """Heading error relative to the base, rad."""
@@ -73,7 +74,7 @@ class Reached:
         """Runs whose target heading is reached."""
 
     def reset(self) -> None:
-        """Start a new target."""
+        """Mark position and heading as not reached, for a new target."""
         self.place[:] = self.heading[:] = False
 
     def update(self, target: RelativeTarget) -> None:
@@ -110,7 +111,7 @@ def command_of(cfg: CommandCfg, target: RelativeTarget, reached: Reached) -> np.
 def relative_target(
     place: np.ndarray, yaw: np.ndarray, target: np.ndarray, heading: np.ndarray
 ) -> RelativeTarget:
-    """Return targets relative to the base, by its yaw only.
+    """Convert targets from the world frame to the yaw frame of the base.
 
     Args:
         place: Position of the base in the world, m, shape (runs, 2).

@@ -1,4 +1,4 @@
-"""Run an exam: runs of a level in `mujoco.batch`, in blocks."""
+"""Run an exam: simulate the runs of a level with `mujoco.batch`, in blocks."""
 
 from collections.abc import Callable
 
@@ -234,7 +234,7 @@ class _Block:
         place, turned = self._robot.imu
         down = matrices(quat) @ turned
         spin = velocity[:, 3:]
-        # Of the site, in the axes of the base, then in the axes of the site.
+        # Velocity of the site in the axes of the base, then in the axes of the site.
         linear = np.einsum("rji,rj->ri", matrices(quat), velocity[:, :3])
         linear = linear + np.cross(spin, place)
         return Readings(

@@ -14,7 +14,7 @@ _IMPULSE_STEP = 10.0
 """Bin width of impulses, N s."""
 
 Counts = dict[str, tuple[int, int]]
-"""Falls and punches, by class."""
+"""Number of falls and of punches, by class."""
 
 
 def part_of(punch: Punch) -> str:
@@ -44,7 +44,7 @@ def phase_of(punch: Punch) -> str:
 
 
 def impulse_of(punch: Punch) -> str:
-    """Class of the impulse."""
+    """Bin of the impulse, such as "10-20 N s"."""
     low = _IMPULSE_STEP * (punch.impulse // _IMPULSE_STEP)
     return f"{low:.0f}-{low + _IMPULSE_STEP:.0f} N s"
 
@@ -70,7 +70,7 @@ def counts(runs: Sequence[RunResult], kind: Callable[[Punch], str]) -> Counts:
 
 
 def causes(runs: Sequence[RunResult]) -> dict[str, Counts]:
-    """Count falls and punches by every kind of class, as [falls, punches]."""
+    """Count falls and punches for each entry of `KINDS`, as [falls, punches]."""
     found = {name: counts(runs, kind) for name, kind in KINDS.items()}
     unpunched = sum(not run.completed and not run.punches for run in runs)
     return found | {WITHOUT_PUNCH: {"falls": (unpunched, unpunched)}}

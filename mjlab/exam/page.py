@@ -40,7 +40,7 @@ class ExamRecord:
     """Results by level."""
 
     films: Mapping[str, Path]
-    """Films by their titles, in the page's folder or below."""
+    """Film files by title, in the page's folder or a subfolder."""
 
 
 @dataclass(frozen=True)
@@ -60,7 +60,7 @@ class LevelFalls:
     """Median time from the last punch to the fall, s."""
 
     causes: list[tuple[list[str], list[list[str]]]]
-    """Column names and rows of the table of each kind of cause."""
+    """Column names and rows of one table for each entry of `KINDS`."""
 
 
 def write_page(file: Path, record: ExamRecord) -> Path:
@@ -120,7 +120,7 @@ def _survival(record: ExamRecord) -> Chart:
 
 
 def _falls(record: ExamRecord) -> list[LevelFalls]:
-    """Return the falls of each level with falls after punches."""
+    """Return the falls of each level that has falls after punches."""
     found = []
     for level in record.levels:
         fallen = [run for run in level.runs if not run.completed]

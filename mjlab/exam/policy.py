@@ -16,7 +16,8 @@ class Readings:
     """Number of the control step."""
 
     active: np.ndarray
-    """Runs that have not ended, shape (runs,), bool. Other targets are ignored."""
+    """Runs that have not ended, shape (runs,), bool. Actions of other runs are
+    ignored."""
 
     joint_pos: np.ndarray
     """Joint positions, rad, shape (runs, joints)."""
@@ -25,8 +26,8 @@ class Readings:
     """Joint velocities, rad/s, shape (runs, joints)."""
 
     root_pos: np.ndarray
-    """Position of the base, m, shape (runs, 3). This and the next five are sensor
-    values, one physics step old."""
+    """Position of the base, m, shape (runs, 3). This and the next five fields are
+    sensor values, one physics step old."""
 
     root_quat: np.ndarray
     """Orientation of the base, wxyz, shape (runs, 4)."""

@@ -46,7 +46,7 @@ class TargetResult:
 
 @dataclass
 class RunResult:
-    """A run."""
+    """Result of a run."""
 
     run: int
     """Run id."""
@@ -58,10 +58,10 @@ class RunResult:
     """Whether the robot did not fall."""
 
     targets: list[TargetResult] = field(default_factory=list)
-    """Number of started targets."""
+    """Results of the started targets."""
 
     punches: list[Punch] = field(default_factory=list)
-    """Number of started punches."""
+    """The started punches."""
 
     energy: float = 0.0
     """Sum of |torque x velocity| over joints and time, kJ."""
@@ -83,7 +83,7 @@ class RunResult:
 
     @property
     def last_punch(self) -> Punch | None:
-        """Punch before the fall, None for a completed run or a fall without one."""
+        """Last punch before the fall; None for a completed run or without punches."""
         return self.punches[-1] if self.punches and not self.completed else None
 
 

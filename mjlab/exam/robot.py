@@ -1,4 +1,4 @@
-"""Robot of an exam, compiled for MuJoCo: motors only, and contact forces of feet."""
+"""Robot of an exam, compiled with torque motors and sensors of foot contact forces."""
 
 import re
 from dataclasses import dataclass, field

@@ -101,7 +101,7 @@ class Arms:
 
 @dataclass(frozen=True, kw_only=True)
 class Payload:
-    """Box on the robot's back, with another mass and position for each target."""
+    """Box on the robot's back, with a new mass and position for each target."""
 
     mass: tuple[float, float]
     """Range of masses, kg."""
@@ -199,7 +199,7 @@ class Exam:
 
 @dataclass(frozen=True, kw_only=True)
 class Level:
-    """Parts of an exam that a run includes; all have the route."""
+    """Parts of an exam that a run includes; every level has the route."""
 
     name: str
     punches: bool

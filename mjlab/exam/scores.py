@@ -15,7 +15,8 @@ _Z = 1.959964
 """Normal quantile of a 95% interval."""
 
 LEAST_COMPLETED = 0.2
-"""Minimum fraction of completed runs for reporting costs."""
+"""Minimum fraction of completed runs for reporting the measures of completed runs
+(energy, vibration, touchdown speed and peak force)."""
 
 
 @dataclass(frozen=True)
@@ -53,7 +54,7 @@ class LevelScores:
 
 
 def wilson(successes: int, number: int) -> Estimate:
-    """Return a share with Wilson's 95% interval."""
+    """Return a proportion with its 95% Wilson interval."""
     if number == 0:
         return Estimate(math.nan, math.nan, math.nan)
     share, z2 = successes / number, _Z * _Z

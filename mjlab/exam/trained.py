@@ -2,7 +2,7 @@
 
 In each control step, the task's environment receives the state of the exam, so the
 policy uses the same observation terms, action terms, histories and clocks as in
-training. No second description of the policy is needed.
+training. The policy needs no adapter of its own.
 """
 
 import copy
@@ -70,7 +70,7 @@ class TrainedPolicy:
         self._observations: Any = None
 
     def described(self) -> dict[str, Any]:
-        """Command settings; there are no others."""
+        """Return an empty dict: there are no settings besides the command settings."""
         return {}
 
     def close(self) -> None:
@@ -80,7 +80,10 @@ class TrainedPolicy:
     def reset(self, runs: int) -> None:
         """Start episodes at the first readings."""
         if runs > self._env.num_envs:
-            raise ValueError(f"{runs} runs exceed {self._env.num_envs} worlds.")
+            raise ValueError(
+                f"{runs} runs exceed {self._env.num_envs} worlds. Build the policy "
+                "with more worlds."
+            )
         self._policy.reset()
         self._observations = None
 

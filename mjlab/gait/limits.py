@@ -24,7 +24,7 @@ class Limit:
     high: float = math.inf
 
     def holds(self, value: float) -> bool:
-        """Return whether a value is within the bounds."""
+        """Return True if a value is within the bounds."""
         return self.low <= value <= self.high
 
 
@@ -44,31 +44,33 @@ BIPED: dict[str, Limit] = {
 Five published G1 policies take 2.0 to 3.4 steps/s of 26 to 36 cm, lift their feet by 6
 to 11 cm, have 10 to 21 % double support and no flight, slip 2 to 6 cm per step, land
 with 1.6 to 2.5 body weights, and have a vibration of 0.8 to 3.0 (10^6 rad/s^2 in 90 s).
-The limits cover these ranges, except for impact and vibration, where they require the
-better half.
+The limits cover these ranges, except for impact and vibration, where they admit only
+the better half of the range.
 """
 
 BIPED_SLOW = BIPED | {"step_length": Limit(low=0.14)}
-"""The same at 0.5 m/s, with shorter steps."""
+"""Gait of a G1-sized biped at 0.5 m/s, with shorter steps."""
 
 QUADRUPED: dict[str, Limit] = {
     # Quadrupeds of 12 kg change from trot to gallop at 3.2 strides/s (269 M^-0.14 per
     # minute, Heglund, Taylor and McMahon 1974); the shipped Go1 takes 3.7.
     "steps_per_s_per_leg": Limit(1.5, 3.8),
-    # Shipped: 10 and 11 cm; MuJoCo Playground's Go1 lifts its feet by 6.
+    # The shipped policies lift their feet by 10 and 11 cm, MuJoCo Playground's Go1 by
+    # 6 cm.
     "clearance": Limit(0.04, 0.12),
-    # Shipped: 28 and 29 %; a trot with less than 50 % is a running trot (Hildebrand
+    # Shipped policies: 28 and 29 %. A trot below 50 % is a running trot (Hildebrand
     # 1965).
     "duty_factor": Limit(low=0.27),
-    # Trot; shipped policies: at most 0.02.
+    # 0 for a trot. Shipped policies: at most 0.02 strides.
     "diagonal_lag": Limit(high=0.1),
-    # Shipped: 42 and 36 %.
+    # Shipped policies: 42 and 36 % of the time.
     "flight": Limit(high=0.43),
-    # Shipped: 0.7 and 0.8 cm; Playground's 1.4, with rolling feet.
+    # Shipped policies: 0.7 and 0.8 cm per step. Playground's Go1: 1.4 cm, with rolling
+    # feet.
     "slip": Limit(high=0.02),
-    # Shipped: 1.8 and 1.9 body weights.
+    # Shipped policies: 1.8 and 1.9 body weights.
     "impact": Limit(high=2.0),
-    # Shipped: 5.5 and 5.8.
+    # Shipped policies: 5.5 and 5.8 (10^6 rad/s^2 in 90 s).
     "vibration": Limit(high=5.9),
     "asymmetry": Limit(high=0.1),
 }
@@ -77,13 +79,14 @@ November 2026 (Velocity-Go1-Flat and Velocity-Go1), which have more flight than
 animals."""
 
 QUADRUPED_SLOW = QUADRUPED | {
-    # Shipped: 37 and 33 %, 23 and 32 %, 1.3 and 1.5 body weights, 3.3 and 4.0.
+    # Shipped policies: duty factor 37 and 33 %, flight 23 and 32 %, impact 1.3 and 1.5
+    # body weights, vibration 3.3 and 4.0.
     "duty_factor": Limit(low=0.32),
     "flight": Limit(high=0.33),
     "impact": Limit(high=1.6),
     "vibration": Limit(high=4.1),
 }
-"""The same at 0.5 m/s."""
+"""Gait of a Go1-sized quadruped at 0.5 m/s."""
 
 LARGE_ERRORS = {"linear": Limit(high=0.15), "turning": Limit(high=0.2)}
 """Maximum errors under large commands, m/s and rad/s."""
@@ -141,7 +144,8 @@ def limits_of(world: str, command: str, figures: Figures) -> dict[str, Limit]:
     Args:
         world: `QUIET` or `AS_TRAINED`.
         command: Name of the command.
-        figures: Measures under it, which differ between bipeds and quadrupeds.
+        figures: Measures under the command. Bipeds and quadrupeds have different
+            measures.
     """
     limits: dict[str, Limit] = {}
     errors = LARGE_ERRORS if command in LARGE else SMALL_ERRORS

@@ -153,7 +153,7 @@ def fill_gaps(on_ground: Array, longest: int) -> Array:
 
 
 def _edges(state: Array) -> tuple[Array, Array]:
-    """Return the samples at which contact is lost, and those at which it starts."""
+    """Return the samples at which contact is lost, and at which contact starts."""
     change = np.diff(state.astype(np.int8))
     return np.flatnonzero(change < 0) + 1, np.flatnonzero(change > 0) + 1
 

@@ -55,7 +55,7 @@ class SampleBuffer(ManagerTermBase):
 class foot_motion(SampleBuffer):
     """Records positions and vertical forces of feet, and the yaw of the base.
 
-    Runs after each physics step. In MuJoCo, positions and forces are then those from
+    Runs after each physics step. At that time, MuJoCo's positions and forces are from
     the beginning of the step.
     """
 

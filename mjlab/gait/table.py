@@ -26,13 +26,13 @@ class _Unit:
         return f"{self.short or self.name} {self.unit}".rstrip()
 
     def text(self, value: object) -> str:
-        """Return a value formatted for a table."""
+        """Format a value for a table."""
         if isinstance(value, list):
             return " ".join(self._written(one, self.digits) for one in value)
         return self._written(value, self.digits)
 
     def exact(self, value: object) -> str:
-        """Return a value with one more digit, for comparison with a limit."""
+        """Format a value with one more digit, for comparison with a limit."""
         return self._written(value, self.digits + 1)
 
     def _written(self, value: object, digits: int) -> str:
@@ -142,7 +142,7 @@ def verdict(found: Sequence[Failure]) -> str:
 
 
 def failure_text(failure: Failure) -> str:
-    """Return a failed measure with its value and its limit."""
+    """Format a failed measure with its value and its limit."""
     unit, limit = _UNITS[failure.measure], failure.limit
     if math.isinf(limit.high):
         bounds = f"at least {unit.text(limit.low)}"
@@ -157,7 +157,7 @@ def failure_text(failure: Failure) -> str:
 
 
 def text(table: Table) -> str:
-    """Return a table as text: names left-aligned, figures right-aligned."""
+    """Format a table as text: names left-aligned, numbers right-aligned."""
     widths = [max(len(cell) for cell in column) for column in zip(*table, strict=True)]
     lines = []
     for name, *cells in table:

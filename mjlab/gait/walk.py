@@ -30,7 +30,7 @@ _FEET, _BODY = "foot_motion", "body_motion"
 
 
 class GaitError(ValueError):
-    """Environment whose gait cannot be measured."""
+    """Error for an environment whose gait cannot be measured."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -50,7 +50,7 @@ class Legs:
 def legs_of(cfg: ManagerBasedRlEnvCfg) -> Legs | None:
     """Return the feet and the velocity command of a legged task, or None.
 
-    The feet are those of the contact sensor that tracks air times.
+    The feet are the primaries of the contact sensor that tracks air times.
     """
     sensors = [
         sensor
@@ -73,8 +73,9 @@ def need_legs(cfg: ManagerBasedRlEnvCfg) -> Legs:
     legs = legs_of(cfg)
     if legs is None:
         raise GaitError(
-            "A gait needs one velocity command (UniformVelocityCommandCfg) and one "
-            "contact sensor of the feet (ContactSensorCfg with track_air_time=True)."
+            "A gait measurement needs one velocity command (UniformVelocityCommandCfg) "
+            "and one contact sensor of the feet (ContactSensorCfg with "
+            "track_air_time=True)."
         )
     sensor = legs.sensor
     if sensor.reduce != "netforce" or "force" not in sensor.fields:
@@ -102,8 +103,8 @@ def quiet(cfg: ManagerBasedRlEnvCfg) -> ManagerBasedRlEnvCfg:
 def as_trained(cfg: ManagerBasedRlEnvCfg) -> ManagerBasedRlEnvCfg:
     """Return the task with its noise, pushes and randomisation, on a plane.
 
-    An event in every step that the configuration for play lacks is a training aid, such
-    as an assistive wrench, and is removed.
+    Events of the mode "step" that the configuration for play lacks are training aids,
+    such as an assistive wrench, and are removed.
     """
     kept = watched(cfg).events
     events = {
@@ -194,7 +195,7 @@ ROBOTS = 8
 """Robots per command in the quiet world."""
 
 EPISODES = 256
-"""Minimum number of episodes as trained, over all commands."""
+"""Minimum number of episodes in the world as trained, over all commands."""
 
 
 def gait_of(
@@ -214,7 +215,7 @@ def gait_of(
         load: Creates the policy for an environment.
         commands: The commands by name.
         robots: Robots per command in the quiet world.
-        episodes: Minimum number of episodes as trained, over all commands. 0 skips that
+        episodes: Minimum number of episodes as trained, over all commands. 0 skips this
             world.
         seed: Seed of both worlds.
         device: Device of the simulation.
@@ -245,7 +246,7 @@ def walk(
     seconds: float,
     seed: int,
 ) -> dict[str, LeggedMotion]:
-    """Return the motion under each command, without its start.
+    """Return the motion under each command, without the first `START_S` seconds.
 
     Commands are assigned to worlds in turn: world i has command i modulo their number.
 

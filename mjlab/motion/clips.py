@@ -85,6 +85,7 @@ def clip_weights(
     values = [1.0 if value is None else float(value) for value in given]
     if min(values) < 0.0 or max(values) == 0.0:
         raise ValueError(
-            f"weights is {dict(weights)}; all have to be 0 or more, one above 0."
+            f"weights is {dict(weights)}; all weights have to be 0 or more, and at "
+            "least one above 0."
         )
     return torch.tensor(values, device=device)

@@ -112,7 +112,7 @@ class MotionCommand(CommandTerm):
 
     The reference is the target frame of the current step, until `update` advances to
     the next. Re-anchoring aligns the reference with heading and horizontal position of
-    the robot's anchor body. It removes drift, but not errors of height and pose.
+    the robot's anchor body. It removes drift, but not errors in height and pose.
     """
 
     writes_state = True
@@ -381,7 +381,7 @@ class MotionCommand(CommandTerm):
                 visualizer.add_frame(world, place, matrix, scale=scale, **colors)
 
     def _origin(self, world: int) -> torch.Tensor:
-        """Return where the clip's origin is in a world, m, shape (3,)."""
+        """Return the position of the clip's origin in a world, m, shape (3,)."""
         origins = self._env.scene.spawn_origins
         return origins[world] if self._is_spread else torch.zeros_like(origins[world])
 
@@ -437,10 +437,10 @@ class MotionCommand(CommandTerm):
     def follow(
         self, row: torch.Tensor, anchor: tuple[torch.Tensor, torch.Tensor]
     ) -> None:
-        """Set the reference to table rows, for a robot whose anchor is measured.
+        """Set the reference to table rows, given the pose of the robot's anchor.
 
         Args:
-            row: Rows, float, shape (num_envs,); those beyond the clips are clamped.
+            row: Rows, float, shape (num_envs,), clamped to the table.
             anchor: Position and orientation of the robot's anchor in the world.
         """
         last = len(self.table.rows) - 1

@@ -28,9 +28,9 @@ def follows_clips(cfg: ManagerBasedRlEnvCfg) -> bool:
 class TrackingMeter:
     """Policy wrapper that measures the tracking errors.
 
-    The reference is read before a step and the robot after it, because the command has
-    advanced by then. Only the first episode of each world after a reset of all worlds
-    is measured.
+    The reference is read before a step and the robot after it, because the command
+    advances the reference during the step. Only the first episode of each world after a
+    reset of all worlds is measured.
     """
 
     def __init__(self, env: ManagerBasedRlEnv, policy: Policy) -> None:
@@ -110,7 +110,7 @@ class TrackingMeter:
         self._frames.index_add_(0, asked["clip"], counts)
 
     def figures(self, episodes: Sequence[EpisodeResult]) -> dict[str, Any]:
-        """Return figures of each clip, as plain values.
+        """Return the metrics of each clip by name, as plain numbers.
 
         Args:
             episodes: Results of the measured episodes.

@@ -96,7 +96,8 @@ def _load(
     missing = [key for key in ("fps", "joint_pos", "body_pos_w") if key not in arrays]
     if missing or "body_quat_w" not in arrays:
         raise MotionError(
-            f"{path} is no motion file: it has no {(missing or ['body_quat_w'])[0]!r}."
+            f"{path} is not a motion file: it lacks "
+            f"{(missing or ['body_quat_w'])[0]!r}."
         )
     fps = float(np.ravel(arrays["fps"])[0])
     root = header.get("root_body", names["body"][0])

@@ -1,8 +1,8 @@
 """MDP terms of motion tracking. Each takes the name of a `MotionCommand`.
 
 Rewards are kernels exp(-e / std²) of a squared error e, shape (num_envs,). In rewards
-and terminations, quantities that MuJoCo derives from the robot's state are those of the
-last physics step, at most 5 ms old. The reference is the step's target frame.
+and terminations, quantities that MuJoCo derives from the robot's state come from the
+last physics step, and are at most 5 ms old. The reference is the step's target frame.
 """
 
 from collections.abc import Sequence
@@ -46,12 +46,12 @@ def robot_anchor_quat_w(env: ManagedEnv, command_name: str) -> torch.Tensor:
 
 
 def motion_anchor_pos_b(env: ManagedEnv, command_name: str) -> torch.Tensor:
-    """Return the reference anchor's position in the robot's anchor, (num_envs, 3)."""
+    """Return the reference anchor's position in the robot's anchor frame."""
     return motion_command(env, command_name).seen_anchor[0]
 
 
 def motion_anchor_ori_b(env: ManagedEnv, command_name: str) -> torch.Tensor:
-    """Return the reference anchor's orientation in the robot's anchor, (num_envs, 6).
+    """Return the reference anchor's orientation in the robot's anchor frame.
 
     The six numbers are the first two columns of the rotation matrix, row by row.
     """
@@ -59,14 +59,14 @@ def motion_anchor_ori_b(env: ManagedEnv, command_name: str) -> torch.Tensor:
 
 
 def robot_body_pos_b(env: ManagedEnv, command_name: str) -> torch.Tensor:
-    """Return the tracked bodies' positions in the robot's anchor, 3 numbers each."""
+    """Return the tracked bodies' positions in the robot's anchor frame."""
     return motion_command(env, command_name).seen[0][:, :-1].flatten(1)
 
 
 def robot_body_ori_b(env: ManagedEnv, command_name: str) -> torch.Tensor:
-    """Return the tracked bodies' orientations in the robot's anchor, 6 numbers each.
+    """Return the tracked bodies' orientations in the robot's anchor frame.
 
-    The six numbers are the first two columns of the rotation matrix, row by row.
+    Each has six numbers: the first two columns of the rotation matrix, row by row.
     """
     return motion_command(env, command_name).seen[1][:, :-1].flatten(1)
 
@@ -225,7 +225,7 @@ class bad_motion_body_pos(_SomeBodies):
         threshold: float,
         body_names: Sequence[str] = (),
     ) -> torch.Tensor:
-        """Return whether the position error of a body exceeds `threshold`, m."""
+        """Return True where the position error of a body exceeds `threshold`, m."""
         command = motion_command(env, command_name)
         error = tracking_errors.body_square(command, "body_pos")
         return (error.index_select(1, self._columns) > threshold**2).any(dim=1)
@@ -241,10 +241,10 @@ class bad_motion_body_pos_z_only(_SomeBodies):
         threshold: float,
         body_names: Sequence[str] = (),
     ) -> torch.Tensor:
-        """Return whether the height error of a body exceeds `threshold`, m.
+        """Return True where the height error of a body exceeds `threshold`, m.
 
-        Heights are compared with the reference in the world. Re-anchoring does not
-        change them if robot and reference anchors are upright alike.
+        Heights are compared with the reference in the world. Re-anchoring rotates about
+        the vertical axis only, so it does not change heights.
         """
         command = motion_command(env, command_name)
         theirs = command.reanchored[0][..., 2]
@@ -317,9 +317,9 @@ class sampling(ManagerTermBase):
         Args:
             env: The environment.
             command_name: Name of the motion command.
-            figure: "entropy", relative to that of uniform sampling; "top_probability",
-                the largest of a bin; or "top_place", the position of that bin among
-                all, 0 to 1.
+            figure: "entropy", divided by the entropy of uniform sampling;
+                "top_probability", the largest probability of a bin; or "top_place", the
+                position of that bin among all bins, 0 to 1.
         """
         command = motion_command(env, command_name)
         value = command.once("sampling", command.bins.summary)[self._column]

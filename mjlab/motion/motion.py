@@ -85,9 +85,9 @@ class Motion:
     """Joint and body states in float64, at a constant frame rate.
 
     Unit quaternions are wxyz, positions in metres, angles in radians, all velocities in
-    world axes. Position and velocity of a body are those of its frame's origin, not of
-    its centre of mass. Root and joints determine the motion; `MotionRobot.completed`
-    computes the other bodies.
+    world axes. Positions and velocities of bodies refer to the origin of the body
+    frame, not to the centre of mass. Root and joints determine the motion;
+    `MotionRobot.completed` computes the other bodies.
     """
 
     name: str
@@ -233,7 +233,7 @@ class Motion:
     def resampled(self, fps: float) -> "Motion":
         """Resample root and joints to another frame rate, by linear interpolation.
 
-        Orientations are interpolated along the shorter arc, contacts are those of the
+        Orientations are interpolated along the shorter arc. Contacts are taken from the
         nearest frame.
         """
         _check_rate(self.name, fps)

@@ -36,7 +36,7 @@ def seen_from(robot: Poses, bodies: Poses, axes: torch.Tensor) -> Poses:
     Args:
         robot: The anchor, shapes (num_envs, 3) and (num_envs, 4).
         bodies: The poses, shapes (num_envs, n, 3) and (num_envs, n, 4).
-        axes: The first two unit vectors for each of them, shape (num_envs, n, 2, 3).
+        axes: Unit vectors x and y for each pose, shape (num_envs, n, 2, 3).
 
     Returns:
         Positions, and the first two columns of rotation matrices row by row, shape

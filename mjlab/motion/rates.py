@@ -12,10 +12,11 @@ def velocity(values: np.ndarray, fps: float) -> np.ndarray:
 
 
 def angular_velocity(quats: np.ndarray, fps: float) -> np.ndarray:
-    """Return angular velocities in world axes, (frames, 3), of wxyz, (frames, 4).
+    """Return angular velocities in world axes, (frames, 3), from wxyz quaternions.
 
     Central differences: the rotation from the previous frame to the next. The first and
-    last frames repeat their neighbours. Two frames share their one difference.
+    last frames repeat their neighbours. A motion of two frames has one difference,
+    which both frames get.
     """
     turns = torch.from_numpy(np.ascontiguousarray(quats))
     if len(quats) == 2:

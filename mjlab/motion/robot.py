@@ -16,7 +16,7 @@ from mjlab.scene import Scene, SceneCfg, build_scene
 from mjlab.sim import Simulation, SimulationCfg, Stage, compile_model
 
 _WORLDS = 64
-"""Number of worlds, and so of frames computed in parallel."""
+"""Number of worlds: this many frames are computed in parallel."""
 
 _AWAY = 0.01
 """Tolerance of body positions in files against forward kinematics, in metres."""
@@ -196,10 +196,10 @@ class MotionRobot:
 
 
 def kinematics_hash(model: mujoco.MjModel, entity: str) -> str:
-    """Return a hash of an entity's links, joints and names, twelve characters.
+    """Hash an entity's links, joints and names to twelve characters.
 
-    It is the same in every scene with the entity, and does not depend on root pose,
-    masses, limits and actuators.
+    The hash is the same in every scene with the entity, and does not depend on root
+    pose, masses, limits or actuators.
 
     Args:
         model: A compiled scene.

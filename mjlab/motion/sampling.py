@@ -28,8 +28,8 @@ class AdaptiveSampling:
     """Weight that is spread uniformly over all bins."""
 
     kernel: int = 1
-    """Number of bins whose failures count for a bin: itself and the following ones, so
-    that episodes start before a difficult part."""
+    """Number of bins whose failures raise the probability of a bin: the bin itself and
+    the bins after it. Above 1, episodes also start before a difficult part."""
 
     decay: float = 0.8
     """Weight of a bin's failures in the kernel, relative to the preceding bin."""
@@ -81,7 +81,8 @@ class FailureBins:
         total = len(self.clip)
         place = torch.arange(total, device=device) - starts[self.clip]
         rows = lengths.cumsum(0) - lengths
-        # Start and length of each bin, as fractions of its clip (all rows but one).
+        # Start and length of each bin, in fractional table rows. A clip's last row is
+        # no start.
         spans = (lengths - 1)[self.clip] / counts[self.clip]
         self._spans = spans.double()
         self._lows = rows[self.clip] + place * self._spans

@@ -47,7 +47,8 @@ class MuscleActionCfg(ActionTermCfg):
     crosses."""
 
     ignore: tuple[str, ...] = ()
-    """Patterns of joints to leave uncontrolled, such as those tied by an equality."""
+    """Patterns of joints to leave uncontrolled, such as joints that an equality
+    constraint couples."""
 
     scale: float | dict[str, float] = 1.0
     """Factor of the action, or factors by pattern; 1 for names without a pattern."""
@@ -70,7 +71,7 @@ class MuscleActionCfg(ActionTermCfg):
     optimisation, "refined" the network followed by a few optimisation steps."""
 
     iterations: int | None = None
-    """Steps of the optimisation. None is 50 for "qp" and 10 for "refined"."""
+    """Steps of the optimisation. None uses 50 for "qp" and 10 for "refined"."""
 
     network: MuscleNetworkCfg = MuscleNetworkCfg()
     """Shape of the network."""
@@ -103,8 +104,8 @@ class MuscleActionCfg(ActionTermCfg):
 class SubstepFields:
     """Fields of `sim.data` within a physics step, where the velocity stage is fresh.
 
-    Fields of later stages are those of the previous physics step. Torque laws need
-    them, but `sim.data` refuses to return stale fields.
+    Fields of later stages have the values of the previous physics step. Torque laws
+    need them, but `sim.data` refuses to return stale fields.
     """
 
     def __init__(self, engine: Engine) -> None:
@@ -113,10 +114,10 @@ class SubstepFields:
         self._constraint = torch.empty_like(engine.data("qfrc_constraint"))
 
     def begin(self) -> None:
-        """Hold the final values of the last environment step, for the first substep.
+        """Keep the constraint forces of the last step for the first substep.
 
-        A restored state has them in its tensors, but not in the engine, which computes
-        them in each substep.
+        A restored state contains them in its tensors. The engine does not, because it
+        computes them in each substep.
         """
         self._constraint.copy_(self._engine.data("qfrc_constraint"))
         self._held = self._constraint
@@ -138,7 +139,7 @@ class SubstepFields:
 class MuscleAction(ActionTerm):
     """Action term that drives muscles towards joint targets and records training rows.
 
-    A learner needs `rows`, `network_state` and `load_network`.
+    A learner uses `rows`, `network_state` and `load_network`.
     """
 
     def __init__(self, name: str, cfg: MuscleActionCfg, env: Env) -> None:
@@ -156,7 +157,7 @@ class MuscleAction(ActionTerm):
         self.version = 0
         """Version of the weights, as given to `load_network`."""
         self.qp = BoxQp(self.muscles.torque_map)
-        """Optimisation, also the baseline for the network."""
+        """Optimisation of the activations; also the baseline for the network."""
         self.law = make_law(cfg.law, model, self.map, device)
         """Torque law, from targets to torques."""
         self._activations = _activations(self.map, model.actuator_actadr, device)
@@ -207,7 +208,7 @@ class MuscleAction(ActionTerm):
         """The coordinator's activations in the last physics step, shape (num_envs,
         muscles), live."""
         self.cascade: CascadeCoordinator | None = None
-        """Cascade in use, with the weights of its networks; None without one."""
+        """Cascade in use, with the weights of its networks; None without a cascade."""
         self.coordinator = self._make_coordinator()
         """Coordinator, from torques to activations."""
 

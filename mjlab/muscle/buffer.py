@@ -16,9 +16,9 @@ from mjlab.muscle.store import WeightStore
 class TupleLayout:
     """Column layout of a row.
 
-    Reduced torque map and target torque; for a network of a cascade, also the output of
-    the earlier networks and its weight; for muscles with activation dynamics, also the
-    activations.
+    A row has the reduced torque map and the target torque. For a network of a cascade,
+    it also has the output of the earlier networks and the weight of the network; for
+    muscles with activation dynamics, also the activations.
     """
 
     num_entries: int
@@ -140,8 +140,8 @@ class MuscleTupleBuffer:
         """Switch to other storage, such as memory shared by several processes.
 
         Args:
-            ring: New storage, shape (num_steps, worlds, width). Its contents replace
-                those of the buffer, and it can have another number of worlds.
+            ring: New storage, shape (num_steps, worlds, width). Its rows replace the
+                rows of the buffer, and its number of worlds can differ.
             step: Number of steps ever written to it, shape (1,), int64.
         """
         self._ring, self._step = ring, step
@@ -180,7 +180,7 @@ class SharedMuscles:
         self._buffer = buffer
         self._store: WeightStore | None = None
         self.version = 0
-        """Version of the weights in use, from the store; 0 for the initial ones."""
+        """Version of the weights in use, from the store; 0 for the initial weights."""
 
     def fields(
         self, num_envs: int, num_workers: int

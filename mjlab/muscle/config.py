@@ -46,8 +46,8 @@ class MuscleNetworkCfg(Config):
 class MuscleLearnerCfg(Config):
     """Training of the muscle network by regression, after each iteration of PPO.
 
-    The network learns activations that produce the target torques. The defaults are
-    those of this package; `original_preset` returns the published values.
+    The network learns activations that produce the target torques. The defaults were
+    chosen for this package; `original_preset` returns the published values.
     """
 
     effort_weight: float = 0.01
@@ -98,10 +98,10 @@ class MuscleLearnerCfg(Config):
     """Size of the buffer, in iterations."""
 
     held_out: int = 512
-    """Held-out validation rows, at most 1/8 of all."""
+    """Held-out validation rows, at most 1/8 of all rows."""
 
     seed: int = 0
-    """Seed of the shuffling of rows."""
+    """Random seed for shuffling the rows."""
 
 
 def original_preset() -> MuscleLearnerCfg:

@@ -288,5 +288,5 @@ class RefinedCoordinator:
         return self._qp.solve(red, torque, start=proposal, iterations=self._iterations)
 
     def reset(self, mask: torch.Tensor) -> None:
-        """Reset the other coordinator."""
+        """Reset the coordinator of the initial activations."""
         self._proposer.reset(mask)

@@ -62,7 +62,7 @@ class muscle_strength(ManagerTermBase):
             together: Use the same factor for all muscles of a world.
             passive: Also scale the passive force.
             asset_cfg: The muscles, as actuators.
-            stream: Name of the random numbers; the event manager gives one.
+            stream: Name of the random stream; the event manager sets it.
         """
         count = 1 if together else self._ids.shape[0]
         factor = env.rng.uniform(*strength_range, count, stream)
@@ -109,7 +109,7 @@ class muscle_contracture(ManagerTermBase):
             shortening_range: Smallest and largest shortening, relative to the optimal
                 length.
             asset_cfg: The muscles, as actuators.
-            stream: Name of the random numbers; the event manager gives one.
+            stream: Name of the random stream; the event manager sets it.
         """
         count = self._ids.shape[0]
         by = env.rng.uniform(*shortening_range, count, stream) * self._optimal
@@ -123,8 +123,8 @@ class muscle_fatigue(ManagerTermBase):
     """Muscle fatigue and recovery; an event of mode "step".
 
     The fatigued fraction f of a muscle grows with its activation a and decays:
-    f' = tiring · a · (1 − f) − recovery · f. The peak force is the one at the start of
-    the episode times 1 − f.
+    f' = tiring · a · (1 − f) − recovery · f. The peak force is its value at the start
+    of the episode times 1 − f.
     """
 
     @staticmethod
@@ -174,7 +174,7 @@ class muscle_fatigue(ManagerTermBase):
     def reset(self, mask: torch.Tensor) -> None:
         """Set the fatigue to 0, and keep peak forces that reset events wrote."""
         present = self._force(self._env)
-        # A force that no event wrote since is still the fatigued one.
+        # Where no event wrote the force since, it is still the fatigued force.
         rested = torch.where(present == self._written, self._rested, present)
         write_where(self._rested, mask, rested)
         write_where(self._written, mask, self._rested)
@@ -204,7 +204,10 @@ def _muscles(cfg: TermCfg, env: Env) -> torch.Tensor:
     for actuator in ids.tolist():
         if int(model.actuator_gaintype[actuator]) != _MUSCLE:
             name = model.actuator(actuator).name
-            raise TermError(f"The actuator {name!r} is not a muscle.")
+            raise TermError(
+                f"The actuator {name!r} is not a muscle. Select only muscles in "
+                "asset_cfg."
+            )
     return ids.to(env.device)
 
 

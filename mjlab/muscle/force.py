@@ -59,7 +59,7 @@ class MuscleCurves:
     ) -> torch.Tensor:
         """Return the active force at full activation, in N, at most 0.
 
-        All of shape (num_envs, muscles).
+        All tensors have the shape (num_envs, muscles).
         """
         away = torch.addcmul(self._offset, length, self._per_length)
         x = torch.maximum(away * self._shorter, away * self._longer).clamp_max_(2.0)
@@ -147,7 +147,7 @@ def _time_constants(
 
 
 def _peak_force(acc0: torch.Tensor, prm: torch.Tensor) -> torch.Tensor:
-    """Return the peak active force, in N: the parameter, or scale / `acc0`."""
+    """Return the peak force, in N: the parameter, or scale / `acc0` if below 0."""
     force = prm[..., 2]
     return torch.where(force < 0.0, prm[..., 3] / acc0.clamp_min(TINY), force)
 

@@ -71,7 +71,7 @@ class PlainPdLaw:
         """Store the gains.
 
         Args:
-            model: The compiled model. A torque is held for its timestep.
+            model: The compiled model. Torques are held for one of its timesteps.
             muscle_map: The controlled dofs.
             stiffness: Stiffness in N m/rad.
             damping: Damping in N m s/rad. None uses √(2 · stiffness).

@@ -31,8 +31,8 @@ class LearnerError(ValueError):
 class MuscleRegression:
     """Train a muscle network; the learner can be on another device than the worlds.
 
-    The network is not copied: if it acts on the same device, its weights change in
-    place and need no publishing.
+    The network is not copied: if the worlds use the same network on the same device,
+    new weights take effect without being published.
     """
 
     def __init__(
@@ -77,7 +77,7 @@ class MuscleRegression:
         self._updates = 0
 
     def learn(self, rows: torch.Tensor) -> dict[str, Any]:
-        """Fit the network to rows; return the loss and the figures of `measure`.
+        """Fit the network to rows; return the loss and the metrics of `measure`.
 
         Args:
             rows: Rows of `MuscleTupleBuffer.rows`, on any device, shape (n, width).
@@ -94,7 +94,7 @@ class MuscleRegression:
         loss = self._run_epochs(learned, taught)
         self._updates += 1
         figures = self.measure(tested if held else learned)
-        # Apart from `measure`, the only synchronisation of an update.
+        # Apart from `measure`, an update synchronises with the device only here.
         figures["loss"] = float(loss)
         figures["learn_ms"] = 1000.0 * (time.perf_counter() - begun)
         figures["rows"] = learned.shape[0]
@@ -186,7 +186,7 @@ class MuscleRegression:
         return self.network.activation(y), y
 
     def _reached(self, parts: Parts, wanted: torch.Tensor) -> torch.Tensor:
-        """Return the activations one step later, with activation dynamics."""
+        """Return the activations one step later; `wanted` without dynamics."""
         if self._dynprm is None or self._timestep is None:
             return wanted
         act = parts["activation"]

@@ -67,7 +67,7 @@ class MuscleMap:
                 muscle crosses.
             muscles: Patterns of the actuators to use. None selects every muscle.
             ignore: Patterns of joints to leave uncontrolled, although muscles cross
-                them, such as those that an equality ties to others.
+                them, such as joints that an equality constraint couples.
             num_poses: Number of random poses over the joint ranges.
             threshold: Moment arms below this in every pose, in m, are left out.
         """
@@ -141,13 +141,17 @@ def _muscle_actuators(
                 f"Muscle {name!r} does not act on a tendon; only tendons are supported."
             )
         if int(model.actuator_biastype[i]) != int(mujoco.mjtBias.mjBIAS_MUSCLE):
-            raise MuscleMapError(f"Muscle {name!r} has a biastype other than 'muscle'.")
+            raise MuscleMapError(
+                f"Muscle {name!r} has a biastype other than 'muscle'; only 'muscle' is "
+                "supported."
+            )
         if int(model.actuator_dyntype[i]) not in (
             int(mujoco.mjtDyn.mjDYN_NONE),
             int(mujoco.mjtDyn.mjDYN_MUSCLE),
         ):
             raise MuscleMapError(
-                f"Muscle {name!r} has a dyntype other than 'none' and 'muscle'."
+                f"Muscle {name!r} has a dyntype other than 'none' and 'muscle'; only "
+                "these two are supported."
             )
     return actuators
 
@@ -212,7 +216,7 @@ def _check_joints(
         if int(model.jnt_type[joint]) not in _SIMPLE:
             raise MuscleMapError(
                 f"Muscle {muscles[muscle]!r} crosses joint {name!r}, which is neither "
-                "a hinge nor a slide."
+                "a hinge nor a slide. Name it in `ignore`."
             )
 
 
@@ -234,7 +238,7 @@ def _check_limits(model: mujoco.MjModel, actuators: list[int], dofs: list[int]) 
         if limited:
             raise MuscleMapError(
                 f"Muscle {model.actuator(i).name!r} has a force limit, {limited}, so "
-                "torques are not linear in activations. Remove it."
+                "torques are not linear in activations. Remove the limit."
             )
     for dof in dofs:
         joint = int(model.dof_jntid[dof])
@@ -242,5 +246,5 @@ def _check_limits(model: mujoco.MjModel, actuators: list[int], dofs: list[int]) 
             raise MuscleMapError(
                 f"Joint {model.joint(joint).name!r} has a force limit, actfrcrange="
                 f"{model.jnt_actfrcrange[joint].tolist()}, so torques are not linear "
-                "in activations. Remove it."
+                "in activations. Remove the limit."
             )

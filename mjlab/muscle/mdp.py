@@ -123,7 +123,7 @@ def idle_share(env: ManagedEnv, action_name: str = "muscles") -> torch.Tensor:
 def optimality_gap(
     env: ManagedEnv, iterations: int = 100, action_name: str = "muscles"
 ) -> torch.Tensor:
-    """Objective of the activations minus that of the optimum.
+    """Objective of the activations minus the objective of the optimum.
 
     The `iterations` of the optimisation take most of the time.
     """

@@ -80,7 +80,7 @@ class MuscleNetwork(nn.Module):
 
     @classmethod
     def for_map(cls, muscle_map: MuscleMap, **options: object) -> MuscleNetwork:
-        """Build a network for a model; `options` are those of the constructor."""
+        """Build a network for a model; `options` are passed to the constructor."""
         sizes = (muscle_map.num_entries, muscle_map.num_dofs, muscle_map.num_muscles)
         return cls(*sizes, **options)  # pyright: ignore[reportArgumentType]
 
@@ -110,10 +110,10 @@ class MuscleNetwork(nn.Module):
         return self.fc(torch.cat(inputs, dim=-1))
 
     def activation(self, y: torch.Tensor) -> torch.Tensor:
-        """Return activations between 0 and 1 of raw outputs."""
+        """Convert raw outputs to activations between 0 and 1."""
         if self.output == "relu_tanh":
             return torch.relu(torch.tanh(y))
-        # Logistic function; the bits of torch's own differ at the end of a tensor.
+        # Logistic function. torch.sigmoid gives different bits at the end of a tensor.
         return 0.5 + 0.5 * torch.tanh(0.5 * (y - 2.0))
 
 
@@ -201,7 +201,7 @@ class MuscleCascade(nn.Module):
         return previous, outputs[-1]
 
     def activation(self, y: torch.Tensor) -> torch.Tensor:
-        """Return activations between 0 and 1 of raw outputs."""
+        """Convert raw outputs to activations between 0 and 1."""
         return self.first.activation(y)
 
 
@@ -217,7 +217,7 @@ def cascade_term(
 
 
 def cascade_rows(cascade: MuscleCascade, rows: torch.Tensor) -> torch.Tensor:
-    """Return rows of the last network of a cascade, with the weight 1 of all networks.
+    """Return training rows for the last network of a cascade; all weights are 1.
 
     Args:
         cascade: The networks.
@@ -239,14 +239,15 @@ def cascade_weights(
 ) -> torch.Tensor:
     """Return the weight of each network in each world, shape (rows, networks).
 
-    A network has a high weight if the torque capacity differs clearly from that of the
-    anatomies that the earlier networks were trained on.
+    A network has a high weight if the torque capacity differs clearly from the
+    capacities of the anatomies that the earlier networks were trained on.
 
     Args:
         capacities: `joint_capacity` for each network, with the anatomy clipped to its
             training range, shape (rows, 3 · num_dofs).
         edges: Indices of the earlier networks that each network is compared with.
-        thresholds: Distance above which a network is weighted, shape (rows, networks).
+        thresholds: Distance at which the weight of a network rises from 0 to 1, shape
+            (rows, networks).
     """
     weights = [torch.ones_like(thresholds[:, 0])]
     for j in range(1, len(capacities)):

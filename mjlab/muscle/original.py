@@ -108,7 +108,7 @@ class MuscleTuples(NamedTuple):
         prev_out: ArrayLike | None = None,
         weight: ArrayLike | None = None,
     ) -> MuscleTuples:
-        """Return the rows of the arrays that the published environments return.
+        """Convert the arrays that the published environments return to rows.
 
         Args:
             tau_des: Target active torques, in N m, shape (n, num_dofs).
@@ -204,7 +204,7 @@ class MuscleLearner:
         self._regression: MuscleRegression | None = None
 
     def learn(self, muscle_tuples: MuscleTuples | Sequence[Any]) -> dict[str, Any]:
-        """Fit the network; return `loss` and the other figures of `MuscleRegression`.
+        """Fit the network; return `loss` and the other metrics of `MuscleRegression`.
 
         Args:
             muscle_tuples: Results of `get_muscle_tuples`, from one or several worlds:
@@ -259,7 +259,9 @@ class MuscleLearner:
                     f"{name} is {given}; the model of the tuples has {there}."
                 )
         if self._map is not None and self._map.fingerprint != found.fingerprint:
-            raise LearnerError("These tuples have another model than earlier tuples.")
+            raise LearnerError(
+                "These tuples come from a different model than the earlier tuples."
+            )
 
 
 def load_original(

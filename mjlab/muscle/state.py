@@ -154,7 +154,7 @@ class MuscleState:
 
         Args:
             fields: The engine's data.
-            constants: Muscle parameters; None uses those of `set_constants`.
+            constants: Muscle parameters; None keeps those set by `set_constants`.
         """
         if constants is not None:
             self.set_constants(constants)

@@ -24,7 +24,8 @@ from mjlab.task_file import typed_task
 class SavedPolicy:
     """Trained policy of a task, a run, a checkpoint or an ONNX file.
 
-    `bind` loads it for an environment. Afterwards it is a function of observations.
+    `bind` loads it for an environment. Afterwards a call with observations returns
+    actions.
     """
 
     def __init__(self, found: Found, *, best: bool = False) -> None:
@@ -55,8 +56,8 @@ class SavedPolicy:
     def env_cfg(self, *, play: bool = False) -> ManagerBasedRlEnvCfg:
         """Return the configuration of the environment of the policy.
 
-        For a run, it is that of its training. For an ONNX file, it is that of its task,
-        with actuators driven by the file.
+        A run has the configuration of its training. An ONNX file has the configuration
+        of its task, with actuators driven by the file.
 
         Args:
             play: Return the configuration for play.
@@ -173,8 +174,8 @@ def managed_env(env: Any) -> ManagerBasedRlEnv:
         base = worlds.env if isinstance(worlds, ManagedWorlds) else worlds
     if not isinstance(base, ManagerBasedRlEnv):
         raise TypeError(
-            f"The environment is a {type(base).__name__}; it has to be one of "
-            "mjlab.make, or a ManagerBasedRlEnv."
+            f"The environment is a {type(base).__name__}; it has to come from "
+            "mjlab.make, or be a ManagerBasedRlEnv."
         )
     return base
 

@@ -17,7 +17,7 @@ from mjlab.report.chart import COLOURS, Chart, ChartLine
 from mjlab.viewer import Player, PolicyVideo
 
 Acting = SavedPolicy | Policy | Callable[[Any], Any]
-"""Policy: of `load_policy`, or any function of observations."""
+"""Policy from `load_policy`, or any function of observations."""
 
 
 @dataclass(frozen=True, repr=False)
@@ -127,7 +127,7 @@ def _open_video(
 
 
 def _bound(policy: Acting, env: Any) -> Policy:
-    """Return a policy of observations by group."""
+    """Return a policy that takes observations by group."""
     if isinstance(policy, SavedPolicy):
         return policy.bind(env)
     return _ShownPolicy(policy, env)

@@ -7,8 +7,8 @@ The key is (world_seed, counter, stream, tick, element):
   reset of that world;
 - `stream`, the name of the consumer. Two draws of one name at the same counter return
   the same numbers: several draws need different names, or a `tick`;
-- `tick`, one per world and 0 by default: for several draws per step, such as those of
-  an actuator in each substep. It must be below 2**23;
+- `tick`, one per world and 0 by default: for several draws per step, such as the draws
+  of an actuator in each substep. It must be below 2**23;
 - the element's index in the drawn shape.
 
 The numbers of world i do not depend on the number of worlds, on other draws, or on
@@ -74,9 +74,9 @@ class WorldRng:
         self.num_envs = num_envs
         self.device = torch.device(device)
         self.world_seed = world_seeds(seed, num_envs, first_world).to(self.device)
-        """Shape (num_envs,), int64."""
+        """Seed of each world, shape (num_envs,), int64."""
         self.counter = torch.zeros(num_envs, dtype=torch.int64, device=self.device)
-        """Shape (num_envs,), int64."""
+        """Counter of each world, shape (num_envs,), int64."""
         # A Warp module cannot be loaded during a graph capture.
         self.draw("load", ())
 
@@ -144,7 +144,7 @@ class WorldRng:
         *,
         tick: torch.Tensor | None = None,
     ) -> torch.Tensor:
-        """Return bools that are true with a probability; 0 is never and 1 is always."""
+        """Return bools that are True with a probability; 0 is never, 1 is always."""
         return self.draw(stream, shape, tick=tick) < probability
 
     def advance(self, mask: torch.Tensor | None = None) -> None:

@@ -10,11 +10,11 @@ _MAX = 2**63 - 1
 
 
 def check_seed(value: Any, name: str) -> int:
-    """Return a seed as an int, or raise unless it is an integer from 0 to 2**63 - 1.
+    """Convert a seed to int; raise unless it is an integer from 0 to 2**63 - 1.
 
     Args:
         value: The seed. NumPy integers are accepted.
-        name: Its name in the error message.
+        name: Name of the seed in the error message.
     """
     if not _is_integer(value):
         raise TypeError(

@@ -75,7 +75,8 @@ def _require_visible(
     outside = [group for group in groups if not 0 <= group < mujoco.mjNGROUP]
     if outside or not groups:
         raise VisionError(
-            f"{field}={groups} has to contain groups from 0 to {mujoco.mjNGROUP - 1}."
+            f"{field}={groups} is invalid: name at least one geom group, each from 0 "
+            f"to {mujoco.mjNGROUP - 1}."
         )
     present = sorted({int(group) for group in model.geom_group})
     if not set(groups) & set(present):

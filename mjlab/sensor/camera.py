@@ -26,8 +26,9 @@ DataType = Literal["rgb", "depth", "segmentation"]
 class CameraSensorCfg(SensorCfg):
     """Images from a camera of the scene, or from a camera that this config adds.
 
-    On the Warp engine one launch renders all worlds, and all cameras that show the same
-    geoms. On the native engine MuJoCo's renderer renders one world at a time.
+    On the Warp engine one launch renders all worlds, and all cameras that have the same
+    `geom_groups`, `use_textures` and `use_shadows`. On the native engine MuJoCo's
+    renderer renders one world at a time.
     """
 
     camera: str | None = None
@@ -116,7 +117,10 @@ class CameraSensorCfg(SensorCfg):
                     + suggest(kind, get_args(DataType))
                 )
         if not self.data_types:
-            raise SensorError(f"{where}: data_types is empty.")
+            raise SensorError(
+                f"{where}: data_types is empty; name at least one of 'rgb', 'depth' "
+                "and 'segmentation'."
+            )
         for setting in ("width", "height", "update_every"):
             if getattr(self, setting) < 1:
                 raise SensorError(
@@ -133,8 +137,8 @@ class CameraSensorCfg(SensorCfg):
             )
         if self.camera is not None and self.parent is not None:
             raise SensorError(
-                f"{where}: parent is set, but camera={self.camera!r} exists already. "
-                "Leave parent out."
+                f"{where}: parent is only for an added camera, but "
+                f"camera={self.camera!r} exists already. Leave parent out."
             )
 
 

@@ -80,18 +80,19 @@ class ContactSensorCfg(SensorCfg):
     """Contacts of each primary, measured by one MuJoCo contact sensor per primary."""
 
     primary: ContactMatch
-    """Elements whose contacts are measured, each match separately."""
+    """Elements whose contacts are measured. Each matching element has its own
+    readings."""
 
     secondary: ContactMatch | None = None
     """Other side of the contact. None means any geom."""
 
     secondary_policy: SecondaryPolicy = "error"
-    """Use of a secondary with several matches: an error, the first match (`first`), or
-    any geom (`any`)."""
+    """Handling of several `secondary` matches: raise an error (`error`), use the first
+    match (`first`), or accept contact with any geom (`any`)."""
 
     fields: tuple[ContactField, ...] = ("found", "force")
-    """Measured quantities. Without force, torque and a reduction by force, the sensor
-    needs no constraint solver, so reading it in an observation costs less."""
+    """Measured quantities. If neither `fields` nor `reduce` uses forces, the sensor
+    does not need the constraint solver, so reading it in an observation is cheaper."""
 
     reduce: Reduction = "maxforce"
     """Contacts that fill the slots if there are more contacts than slots: the first in
@@ -150,7 +151,7 @@ class ContactSensorCfg(SensorCfg):
 
     @property
     def measured_fields(self) -> tuple[ContactField, ...]:
-        """Requested fields and those they are computed from, in MuJoCo's order."""
+        """Requested fields and the fields they need, in MuJoCo's order."""
         wanted = set(self.fields)
         if self.track_air_time:
             wanted.add("found")
@@ -160,7 +161,7 @@ class ContactSensorCfg(SensorCfg):
 
     @property
     def turns_to_world(self) -> bool:
-        """True if MuJoCo's values must be rotated from the contact frame."""
+        """True if force and torque must be rotated from the contact frame."""
         return self.global_frame and self.reduce != "netforce"
 
     def _secondary_name(self, spec: mujoco.MjSpec) -> str:
@@ -184,7 +185,7 @@ class ContactSensorCfg(SensorCfg):
         policies = get_args(SecondaryPolicy)
         self._check_choice("secondary_policy", self.secondary_policy, policies)
         if not self.fields:
-            self._complain("fields is empty.")
+            self._complain("fields is empty; name at least one, such as 'found'.")
         if self.num_slots < 1:
             self._complain(f"num_slots={self.num_slots} has to be 1 or more.")
         if self.history_length < 0:
@@ -300,7 +301,7 @@ class ContactSensor(Sensor):
     def refresh(self) -> None:
         """Read the current contacts, if `forward()` has computed their stage.
 
-        Otherwise no reader was registered for them, and reading them raises.
+        Otherwise no term has registered to read them, and reading them raises an error.
         """
         self._is_taken = self._sim.reads.fresh >= self._stage
         if self._is_taken:
@@ -357,7 +358,7 @@ class ContactSensor(Sensor):
     def _once(
         self, what: str, dt: float, compute: Callable[[int], torch.Tensor]
     ) -> torch.Tensor:
-        """Return a result that all terms share until the next physics step."""
+        """Return a result that is cached until the next physics step."""
         steps = round(dt / self._sim.timestep)
         if (what, steps) not in self._held:
             self._held[what, steps] = compute(steps)

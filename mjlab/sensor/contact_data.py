@@ -113,7 +113,7 @@ class ContactData:
     """Readings of a contact sensor, written in place.
 
     In the shapes, P is the number of primaries and S the number of slots; dimension 1
-    holds the slots of the first primary, then those of the second. Empty slots are
+    holds the slots of the first primary, then the slots of the second. Empty slots are
     zero. Reading a field requires its stage to be computed; air times and histories do
     not, because they come from completed physics steps.
 
@@ -180,7 +180,7 @@ class ContactData:
     def force_history(self) -> torch.Tensor | None:
         """The history of `force`, shape (num_envs, P * S, history_length, 3).
 
-        None without a history, as in mjlab, where `history("force")` raises an error.
+        None without a history, as in mjlab; `history("force")` raises an error instead.
         """
         return self._past.get("force")
 

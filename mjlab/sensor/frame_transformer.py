@@ -26,10 +26,10 @@ class FrameCfg(Config):
     """Body (its link frame) or site."""
 
     name: str | None = None
-    """Name of the target. None uses that of the body or site."""
+    """Name of the target. None uses the name of the body or site."""
 
     offset: OffsetCfg = OffsetCfg()
-    """Pose of the target in the link frame. A site has its own pose."""
+    """Pose of the target in the link frame. A site must not have an offset."""
 
     @property
     def label(self) -> str:
@@ -38,13 +38,13 @@ class FrameCfg(Config):
 
 
 class FrameTransformerCfg(SensorCfg):
-    """Poses of frames relative to a source frame, such as of feet to a trunk."""
+    """Poses of frames relative to a source frame, such as feet relative to a trunk."""
 
     source_frame: ObjRef
     """Body (its link frame) or site that target poses are relative to."""
 
     source_frame_offset: OffsetCfg = OffsetCfg()
-    """Pose of the source in the link frame. A site has its own pose."""
+    """Pose of the source in the link frame. A site must not have an offset."""
 
     target_frames: tuple[FrameCfg, ...]
     """Target frames, in the order of the readings."""
@@ -145,5 +145,5 @@ class FrameTransformer(Sensor):
         return self._data
 
     def state(self) -> dict[str, torch.Tensor]:
-        """Return nothing: the engine's snapshot holds the readings."""
+        """Return an empty dict: the engine's snapshot holds the readings."""
         return {}

@@ -23,7 +23,7 @@ class Solid(NamedTuple):
     half: tuple[float, float]
     lowest: float
     highest: float
-    """Bounds of its upper surface, in the world, m."""
+    """Lowest and highest point of its upper surface, z in the world, m."""
 
     def half_extent(self) -> np.ndarray:
         """Half extents of its footprint along the world axes, m, shape (2,)."""
@@ -134,7 +134,7 @@ def _highest(stack: Stack, solids: list[Solid], level: float) -> Stack:
 
 
 def _is_simple(stack: Stack, solids: list[Solid]) -> bool:
-    """Whether a stack is empty, or one solid that is flat and covers its cells."""
+    """Whether a stack is empty, or holds one flat solid that covers its cells."""
     if len(stack) != 1:
         return not stack
     ((index, is_covered),) = stack

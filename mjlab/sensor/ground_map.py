@@ -1,8 +1,8 @@
 """Height map of static ground, for rays that point down.
 
 MuJoCo tests each ray against every geom of a scene, which on generated terrain takes
-most of a step. A ray that points down needs only the few geoms below it: the map lists
-them, and the height of each is a formula.
+most of a step. A ray that points down needs only the few geoms below it. The map lists
+these geoms for each cell of a grid, and computes their heights by a formula.
 """
 
 import math
@@ -58,10 +58,10 @@ class GroundMap:
 
     @classmethod
     def of(cls, model: mujoco.MjModel, groups: Collection[int]) -> Self | None:
-        """Return the map of all geoms of `groups`, or None if they do not allow one.
+        """Return the map of all geoms of `groups`, or None if it cannot represent them.
 
-        The geoms must be static, and horizontal boxes, height fields or planes; any
-        rotation about z is allowed.
+        All geoms must be static, and the visible ones must be horizontal boxes, height
+        fields or planes; any rotation about z is allowed. Flexes are not supported.
         """
         geoms = [i for i in range(model.ngeom) if int(model.geom_group[i]) in groups]
         poses = mujoco.MjData(model)
@@ -195,7 +195,7 @@ class _HeightFields:
     def _triangle(
         self, place: np.ndarray, u: np.ndarray, v: np.ndarray
     ) -> tuple[np.ndarray, tuple[np.ndarray, np.ndarray]]:
-        """Height above the base, and slope. A cell's diagonal runs from low to high."""
+        """Height above the base, and slope. Cells are split from (0, 0) to (1, 1)."""
         columns, cell_u, cell_v = (
             values[place] for values in (self._columns, self._cell_u, self._cell_v)
         )
@@ -223,7 +223,7 @@ def is_visible(model: mujoco.MjModel, geom: int) -> bool:
 
 
 def _stands_still(model: mujoco.MjModel, body: int) -> bool:
-    """Whether a body is static: no joint and no mocap body on the way to the world."""
+    """Whether a body is static: neither it nor an ancestor has a joint or is mocap."""
     while body > 0:
         if model.body_jntnum[body] > 0 or model.body_mocapid[body] >= 0:
             return False

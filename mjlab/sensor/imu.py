@@ -23,16 +23,16 @@ _TYPES = {
 class ImuCfg(SensorCfg):
     """Inertial measurement unit, fixed to a body or site.
 
-    Its parts are sensors of their own, such as `<name>_ang_vel_b`, which
-    `mdp.builtin_sensor` observes and exported policies read. Noise, bias and delay
-    belong to the observation term.
+    Each part is a separate sensor, such as `<name>_ang_vel_b`, which
+    `mdp.builtin_sensor` observes and exported policies read. Set noise, bias and delay
+    in the observation term.
     """
 
     frame: ObjRef
     """Body (its link frame) or site that the unit is fixed to."""
 
     offset: OffsetCfg = OffsetCfg()
-    """Pose of the unit in the link frame. A site has its own pose, so it takes none."""
+    """Pose of the unit in the link frame. A site must not have an offset."""
 
     def edit_spec(self, spec: mujoco.MjSpec) -> None:
         """Add the site and its sensors."""
@@ -79,7 +79,7 @@ class ImuData:
     def lin_acc_b(self) -> torch.Tensor:
         """Acceleration minus gravity in the axes of the unit, (num_envs, 3), m/s².
 
-        As an accelerometer measures it: upwards at rest, 0 in free fall.
+        As in an accelerometer, it points upwards at rest and is 0 in free fall.
         """
         return self._parts["lin_acc_b"].data
 
@@ -90,9 +90,9 @@ class ImuData:
 
     @property
     def projected_gravity_b(self) -> torch.Tensor:
-        """Direction of gravity in the axes of the unit, unit, shape (num_envs, 3).
+        """Unit vector of gravity in the axes of the unit, shape (num_envs, 3).
 
-        It is that of -z in a world without gravity.
+        Without gravity, it is the direction of the world's -z axis.
         """
         gravity = self._sim.model["opt.gravity"]
         has_any = (gravity != 0.0).any(dim=-1, keepdim=True)
@@ -114,5 +114,5 @@ class Imu(Sensor):
         return self._data
 
     def state(self) -> dict[str, torch.Tensor]:
-        """Return nothing: the engine's snapshot holds the readings."""
+        """Return an empty dict: the engine's snapshot holds the readings."""
         return {}

@@ -12,7 +12,7 @@ _TYPES = ("force", "torque")
 
 
 class JointWrenchSensorCfg(SensorCfg):
-    """Force and torque between bodies and parents, as a 6-axis sensor measures them.
+    """Six-axis force-torque sensors between bodies and their parents.
 
     The wrench acts on the child at the anchor of its first joint, or at the origin of a
     body without joints, in the axes of the child.
@@ -39,7 +39,7 @@ class JointWrenchSensorCfg(SensorCfg):
         return JointWrenchSensor(self, context)
 
     def parts(self, model: mujoco.MjModel, kind: str) -> list[str]:
-        """Return the names of the MuJoCo sensors of a kind, in the order of bodies."""
+        """Return the names of the force or torque sensors, in the order of bodies."""
         names = [model.sensor(i).name for i in range(model.nsensor)]
         return [name for name in names if name.startswith(self._part(kind))]
 
@@ -62,7 +62,8 @@ class JointWrenchSensorCfg(SensorCfg):
                 raise UnknownNameError(
                     f"Sensor {self.name!r}: no body of "
                     f"{self.entity or 'the scene'!r} has a hinge, slide or ball joint. "
-                    "Name bodies that are fixed to a parent in body_names."
+                    "To measure bodies that are fixed to a parent, name them in "
+                    "body_names."
                 )
             return moving
         try:
@@ -117,5 +118,5 @@ class JointWrenchSensor(Sensor):
         return self._data
 
     def state(self) -> dict[str, torch.Tensor]:
-        """Return nothing: the engine's snapshot holds the readings."""
+        """Return an empty dict: the engine's snapshot holds the readings."""
         return {}

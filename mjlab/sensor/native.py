@@ -75,7 +75,8 @@ class MujocoSensorCfg(SensorCfg):
     """
 
     sensor_type: str | None = None
-    """Type by its MJCF name, such as "gyro" or "framepos". None: existing sensor."""
+    """Type by its MJCF name, such as "gyro" or "framepos". None refers to an existing
+    sensor."""
 
     obj: ObjRef | None = None
     """Object that the sensor is attached to."""
@@ -96,7 +97,8 @@ class MujocoSensorCfg(SensorCfg):
         self._check_attachment("ref", self.ref, kind.ref, required=kind.ref_required)
         if self.cutoff < 0.0:
             raise SensorError(
-                f"Sensor {self.name!r}: cutoff={self.cutoff} is negative."
+                f"Sensor {self.name!r}: cutoff={self.cutoff} is negative; 0 means no "
+                "limit."
             )
         enum = kind.enum or self.sensor_type.upper()
         added = spec.add_sensor(
@@ -170,12 +172,12 @@ class MujocoSensor(Sensor):
         return self._values
 
     def state(self) -> dict[str, torch.Tensor]:
-        """Return nothing: the engine's snapshot holds the readings."""
+        """Return an empty dict: the engine's snapshot holds the readings."""
         return {}
 
 
 class SensorBlock:
-    """Readings of MuJoCo sensors of one type that were added one after the other."""
+    """Readings of MuJoCo sensors of one type with consecutive ids."""
 
     def __init__(self, names: Sequence[str], sim: Simulation) -> None:
         """Find the sensors in the compiled model."""

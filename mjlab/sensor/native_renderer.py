@@ -144,7 +144,8 @@ class NativeRays:
         distance[~np.isfinite(distance)] = -1.0
         np.copyto(geom, below.geom.reshape(z.shape))
         np.copyto(normal, below.normal.reshape(normal.shape), casting="same_kind")
-        # The map holds only upper surfaces, and only those of the compiled model.
+        # The map holds only the upper surfaces of the compiled model. MuJoCo casts all
+        # rays of a world if a ray starts below a surface, or if its ground differs.
         others = (z < height).any(axis=1) | self._map.differs(self._batch)
         if others.any():
             self._ask_mujoco(np.flatnonzero(others))
@@ -176,7 +177,7 @@ def _open_renderer(model: mujoco.MjModel, view: CameraView) -> mujoco.Renderer:
         raise VisionError(
             f"Camera sensor {view.name!r}: MuJoCo's renderer found no OpenGL. On a "
             "machine without a display, set MUJOCO_GL=egl or MUJOCO_GL=osmesa before "
-            f"Python starts. Error of the renderer: {error}"
+            f"Python starts. Renderer error: {error}"
         ) from error
     # OpenGL must be closed while its binding still works: at interpreter exit, before
     # modules are torn down.

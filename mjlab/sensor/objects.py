@@ -16,7 +16,7 @@ ObjType = Literal[
 
 
 class SensorError(ValueError):
-    """An invalid sensor configuration."""
+    """Error for an invalid sensor configuration."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -71,8 +71,8 @@ def add_site(
         )
     if not np.linalg.norm(offset.rot) > 0.0:
         raise SensorError(
-            f"Sensor {sensor!r}: rot={offset.rot} is no orientation; the quaternion "
-            "needs a length above 0."
+            f"Sensor {sensor!r}: rot={offset.rot} is not an orientation; the length of "
+            "the quaternion has to be above 0."
         )
     spec.body(ref.full_name).add_site(name=name, pos=offset.pos, quat=offset.rot)
     return ObjRef(type="site", name=name)
@@ -117,7 +117,7 @@ def names_of_entity(
 
 
 def require_object(spec: mujoco.MjSpec, ref: ObjRef, sensor: str) -> None:
-    """Raise, with the nearest names, if the object of `ref` is not in the scene."""
+    """Raise an error that suggests similar names if `ref` is not in the scene."""
     names = names_of_entity(spec, ref.type, ref.entity, sensor)
     try:
         find_name(ref.name, names, what=ref.type, owner=ref.entity)

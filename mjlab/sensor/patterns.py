@@ -30,7 +30,7 @@ class PatternCfg(Config, ABC):
         """Starts and unit directions in the sensor's frame, both of shape (rays, 3)."""
 
     def check(self, spec: mujoco.MjSpec) -> None:
-        """Raise if a setting is out of range, or names nothing in the scene."""
+        """Raise if a setting is out of range, or names a missing element."""
         del spec  # Needed only by patterns that refer to a camera of the scene.
         self.rays()
 
@@ -69,7 +69,7 @@ class RingPatternCfg(PatternCfg):
     """Radius and number of rays of each circle, the first ray of each along x."""
 
     include_center: bool = True
-    """Whether to add a ray at the centre, before those of the circles."""
+    """Whether to add a ray at the centre, before the rays of the circles."""
 
     direction: Vec3 = (0.0, 0.0, -1.0)
     """Direction of all rays."""
@@ -112,8 +112,8 @@ class PinholePatternCfg(PatternCfg):
     pixels, instead of `fovy`. The centre of the upper left pixel is at (0.5, 0.5)."""
 
     camera: str | None = None
-    """Camera of the scene, such as "robot/front", whose resolution and lens the pattern
-    has, instead of `width`, `height`, `fovy` and `intrinsics`."""
+    """Camera of the scene, such as "robot/front". The pattern uses its resolution and
+    lens instead of `width`, `height`, `fovy` and `intrinsics`."""
 
     @classmethod
     def from_mujoco_camera(cls, camera_name: str, **more: Any) -> Self:
@@ -189,7 +189,7 @@ class PinholePatternCfg(PatternCfg):
 
 
 class LidarPatternCfg(PatternCfg):
-    """Rays from one point in all directions of a spherical grid, row by row from below.
+    """Rays from one point in all directions of a spherical grid, lowest row first.
 
     Azimuth is measured about z from the x axis; positive elevation points up.
     """
@@ -229,7 +229,7 @@ class LidarPatternCfg(PatternCfg):
 def camera_intrinsics(
     model: mujoco.MjModel, camera: int, width: int, height: int
 ) -> Intrinsics:
-    """Return the lens of a camera for images of a size.
+    """Return the intrinsics of a camera for images of the given size.
 
     Args:
         model: The compiled model.
@@ -252,7 +252,7 @@ def _symmetric_lens(fovy: float, width: int, height: int) -> Intrinsics:
 
 
 def _centered(length: float, resolution: float) -> np.ndarray:
-    # The small number is for rounding errors: 1.6 / 0.1 = 15.999... is 16.
+    # 1e-9 absorbs rounding errors: 1.6 / 0.1 = 15.999... counts as 16 intervals.
     intervals = int(length / resolution + 1e-9)
     return (np.arange(intervals + 1) - intervals / 2.0) * resolution
 

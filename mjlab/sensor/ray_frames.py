@@ -11,7 +11,7 @@ from mjlab.names import suggest
 from mjlab.sensor.objects import ObjRef, SensorError, object_id, require_object
 from mjlab.sim import Simulation
 
-# Fields by type of frame: its position, its matrix, and its body.
+# MuJoCo's fields for each type of frame: position, rotation matrix and body id.
 _FIELDS: dict[str, tuple[str, str, str | None]] = {
     "body": ("xpos", "xmat", None),
     "xbody": ("xpos", "xmat", None),
@@ -26,13 +26,13 @@ _POSITION, _MATRIX, _OWNER = range(3)
 _HORIZONTAL = ((0, 3, 3, 0), (4, 1, 1, 4))
 _SIGNS = ((1.0, 1.0, -1.0, 1.0), (1.0, -1.0, 1.0, 1.0))
 _VERTICAL = 1e-3
-"""Minimum horizontal length of the x axis that defines a heading."""
+"""The x axis defines the heading if its horizontal part is at least this long."""
 
 
 def check_frames(sensor: str, frames: tuple[ObjRef, ...], spec: mujoco.MjSpec) -> None:
     """Raise if there are no frames, or if rays cannot be fixed to one of them."""
     if not frames:
-        raise SensorError(f"Sensor {sensor!r}: frame is empty.")
+        raise SensorError(f"Sensor {sensor!r}: frame is empty; name at least one.")
     for frame in frames:
         if frame.type not in _FIELDS:
             raise SensorError(
@@ -43,7 +43,7 @@ def check_frames(sensor: str, frames: tuple[ObjRef, ...], spec: mujoco.MjSpec) -
 
 
 def bodies_of(frames: Sequence[ObjRef], model: mujoco.MjModel) -> list[int]:
-    """Return the body of each frame; -1 for the world, whose geoms rays always hit."""
+    """Return the body of each frame; -1 for the world, which rays never ignore."""
     bodies = []
     for frame in frames:
         index, owner = object_id(model, frame), _FIELDS[frame.type][_OWNER]
@@ -53,7 +53,7 @@ def bodies_of(frames: Sequence[ObjRef], model: mujoco.MjModel) -> list[int]:
 
 
 class _Gather:
-    """Copies a field of frames; consecutive frames of one type are copied together."""
+    """Copies one field of several frames, consecutive frames of one type together."""
 
     def __init__(
         self,
@@ -121,8 +121,8 @@ class Orientations:
 class Headings:
     """Horizontal forward and left axes that follow only the yaw of frames.
 
-    The heading is that of a frame's x axis. If the x axis is vertical, the y axis,
-    which is then horizontal, gives the heading.
+    The heading is the horizontal direction of a frame's x axis. If the x axis is
+    vertical, the y axis, which is then horizontal, gives the heading.
     """
 
     def __init__(self, frames: Sequence[ObjRef], sim: Simulation) -> None:

@@ -51,7 +51,7 @@ class VizCfg(Config):
     """Colour of rays that hit a surface."""
 
     miss_color: Color = (1.0, 0.0, 0.0, 0.4)
-    """Colour of rays that miss, of which the start is drawn."""
+    """Colour of rays that miss; only their first part is drawn."""
 
     hit_sphere_color: Color = (0.0, 1.0, 1.0, 1.0)
     """Colour of the spheres at hits."""
@@ -123,7 +123,7 @@ class RayCastSensorCfg(SensorCfg):
         self.pattern.check(spec)
 
     def in_model(self, model: mujoco.MjModel) -> "RayCastSensorCfg":
-        """Return the configuration with the pattern in the compiled model."""
+        """Return the configuration with the settings that the model determines."""
         return dataclasses.replace(self, pattern=self.pattern.in_model(model))
 
     def bind(self, context: SensorContext) -> "RayCastSensor":

@@ -91,7 +91,7 @@ class RayCastData:
     """Hits of rays, written in place by `sim.sense()`.
 
     F is the number of frames and R the number of rays of the pattern; dimension 1 holds
-    the rays of the first frame, then those of the second. The tensors are views of
+    the rays of the first frame, then the rays of the second. The tensors are views of
     tensors shared by several sensors, so their rows are not contiguous.
     """
 

@@ -30,11 +30,11 @@ class _Arrays(Protocol):
 
 
 class WarpRenderer:
-    """One BVH, and one rendering of all its cameras, per set of geoms.
+    """Renderer with one BVH per set of geoms; cameras that share a BVH render together.
 
     A BVH holds the geoms of all worlds. Each `sense()` refits it to their poses and
-    sizes, before it casts rays. On height fields it misses about 4 % of the hits that
-    MuJoCo C finds (4.0.0).
+    sizes, before it casts rays. On height fields, rays miss about 4 % of the hits that
+    MuJoCo C 4.0.0 finds.
     """
 
     notes: tuple[str, ...] = ()

@@ -28,7 +28,7 @@ class FlatCfg(SubTerrainCfg):
 
 
 class StairsCfg(SubTerrainCfg):
-    """Rings of steps around a platform, which is one step beyond the last ring."""
+    """Rings of steps around a platform, one step higher or lower than the last ring."""
 
     step_height_range: tuple[float, float] = (0.0, 0.1)
     """Height of a step at difficulty 0 and 1, m, each at least 0."""
@@ -66,7 +66,7 @@ class PyramidStairsCfg(StairsCfg):
     """Stairs that lead up to a platform in the middle."""
 
     holes: bool = False
-    """Keep only the steps of the four flights as wide as the platform, around holes."""
+    """Keep only four flights of steps, as wide as the platform, with holes between."""
 
     hole_depth: float = 1.0
     """Depth of the holes below the border, or below the platform of inverted stairs, m,
@@ -201,7 +201,7 @@ class RandomGridCfg(SubTerrainCfg):
     cells is added to it."""
 
     holes: bool = False
-    """Keep only the cells in line with the platform along x or y, between holes."""
+    """Keep only the cells in line with the platform along x or y; others are holes."""
 
     hole_depth: float = 1.0
     """Depth of the holes, m, above the largest depth of a cell."""
@@ -309,12 +309,12 @@ class SteppingStonesCfg(SubTerrainCfg):
         return block_tile(size, blocks, floor=-self.floor_depth)
 
     def _num_stones(self, extent: float, stone: float, gap: float) -> int:
-        """Return how many stones fit along one side, with a gap at both ends."""
+        """Return the number of stones along one side, with a gap at both ends."""
         room = extent - 2 * self.border_width - gap + 1e-9
         return max(1, int(room // (stone + gap)))
 
     def _num_taken(self, count: int, stone: float, gap: float) -> int:
-        """Return how many stones the platform replaces along one side.
+        """Return the number of stones that the platform replaces along one side.
 
         It is even if the number of stones is even, so that the platform is centred.
         """
@@ -332,7 +332,7 @@ class RandomSpreadCfg(SubTerrainCfg):
     """Boxes of random size, position and rotation on flat ground."""
 
     num_boxes: int = 60
-    """Number of boxes at difficulty 1, half as many at 0, at least 1. Those on the
+    """Number of boxes at difficulty 1, half as many at 0, at least 1. Boxes on the
     platform are left out. Boxes can overlap."""
 
     box_width_range: tuple[float, float] = (0.3, 1.0)
@@ -423,7 +423,7 @@ class RadialBeamsCfg(SubTerrainCfg):
 
     def build(self, size: Size, difficulty: float, rng: Rng) -> Tile:
         """Return border, platform and beams at height 0."""
-        del rng  # Not random.
+        del rng  # This terrain is deterministic.
         width = at_difficulty(self.beam_width_range, 1.0 - difficulty)
         inner = (size[0] / 2 - self.border_width, size[1] / 2 - self.border_width)
         start = self.platform_width / 2
@@ -476,7 +476,7 @@ class GapCfg(SubTerrainCfg):
 
     def build(self, size: Size, difficulty: float, rng: Rng) -> Tile:
         """Return platform and ground at height 0."""
-        del rng  # Not random.
+        del rng  # This terrain is deterministic.
         inner = self.platform_width / 2
         outer = inner + at_difficulty(self.gap_width_range, difficulty)
         blocks = ring((size[0] / 2, size[1] / 2), (outer, outer), 0.0)
@@ -513,7 +513,7 @@ class PitCfg(SubTerrainCfg):
 
     def build(self, size: Size, difficulty: float, rng: Rng) -> Tile:
         """Return the ground around the pit, and the ledge."""
-        del rng  # Not random.
+        del rng  # This terrain is deterministic.
         depth = at_difficulty(self.pit_depth_range, difficulty)
         inner = (self.platform_width / 2, self.platform_width / 2)
         whole = (size[0] / 2, size[1] / 2)

@@ -15,8 +15,8 @@ class FlatPatchCfg(Config):
     """A search for flat spots, for instance to spawn or to place targets."""
 
     num_patches: int = 10
-    """Number of spots to find on each tile, at least 1. A tile that has fewer repeats
-    them."""
+    """Number of spots to find on each tile, at least 1. If a tile has fewer spots, they
+    are repeated."""
 
     patch_radius: float = 0.5
     """Radius of a spot, m, above 0."""
@@ -46,7 +46,7 @@ class SubTerrainCfg(Config, ABC):
     """Share of this kind among all kinds, above 0. The sum need not be 1."""
 
     flat_patch_sampling: dict[str, FlatPatchCfg] = {}
-    """Flat spots by name, for this kind. They override those of the generator."""
+    """Flat spots by name, for this kind. They override the generator's spots."""
 
     @abstractmethod
     def check(self, path: str, size: Size) -> None:
@@ -64,7 +64,7 @@ class SubTerrainCfg(Config, ABC):
         Args:
             size: Extent of the tile along x and y, m.
             difficulty: From 0, the easiest, to 1.
-            rng: The only source of randomness. Each tile has its own.
+            rng: Random generator of this tile, the only source of randomness.
         """
 
 
@@ -74,7 +74,7 @@ def at_difficulty(bounds: tuple[float, float], difficulty: float) -> float:
 
 
 class TerrainGeneratorCfg(Config):
-    """A grid of tiles: rows (along x) of difficulty, columns (along y) of kind."""
+    """Grid of tiles: rows (along x) differ in difficulty, columns (along y) in kind."""
 
     sub_terrains: dict[str, SubTerrainCfg] = {}
     """The kinds of tile by name, at least one."""
@@ -94,7 +94,8 @@ class TerrainGeneratorCfg(Config):
     first row to the high end in the last. Otherwise each tile draws its difficulty."""
 
     difficulty_range: tuple[float, float] = (0.0, 1.0)
-    """Range of difficulties, (low, high), 0 to 1. A single row has the low one."""
+    """Range of difficulties, (low, high), 0 to 1. A single row has the low
+    difficulty."""
 
     border_width: float = 0.0
     """Width of the flat border around all tiles, m, at least 0."""

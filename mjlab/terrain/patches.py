@@ -81,7 +81,8 @@ def _nothing_found(cfg: FlatPatchCfg, where: str, flattest: float) -> str:
         return (
             f"{where}: no point lies within x_range {cfg.x_range}, y_range "
             f"{cfg.y_range} and z_range {cfg.z_range} and at least patch_radius "
-            f"{cfg.patch_radius:g} m from the tile's edge."
+            f"{cfg.patch_radius:g} m from the tile's edge. Widen the ranges, or reduce "
+            "patch_radius."
         )
     return (
         f"{where}: no patch of patch_radius {cfg.patch_radius:g} m is flat within "

@@ -28,7 +28,7 @@ class TerrainBlock(NamedTuple):
     top: float
     bottom: float = -np.inf
     yaw: float = 0.0
-    """Rotation about the block's vertical axis, rad; the sides are those at yaw 0."""
+    """Rotation about the block's vertical axis, rad; the other fields are for yaw 0."""
 
     @property
     def centre(self) -> tuple[float, float]:
@@ -45,7 +45,7 @@ class TerrainBlock(NamedTuple):
         return float(cos * x + sin * y), float(sin * x + cos * y)
 
     def contains(self, x: np.ndarray | float, y: np.ndarray | float) -> np.ndarray:
-        """Return whether points lie on the block's footprint, bool."""
+        """Return True for points on the block's footprint, bool."""
         if self.yaw != 0.0:
             centre_x, centre_y = self.centre
             cos, sin = np.cos(self.yaw), np.sin(self.yaw)
@@ -55,7 +55,7 @@ class TerrainBlock(NamedTuple):
         return np.asarray(along_x & (self.y_min <= y) & (y <= self.y_max))
 
     def covers(self, other: "TerrainBlock") -> bool:
-        """Return whether this block hides the whole surface of `other`."""
+        """Return True if this block hides the whole surface of `other`."""
         if self.yaw != 0.0:
             return False
         (x, y), (half_x, half_y) = other.centre, other.half_extent
@@ -156,7 +156,7 @@ def height_field_tile(size: Size, heights: np.ndarray) -> Tile:
 
 
 def centred_block(half: Size, top: float) -> TerrainBlock:
-    """Return the block that reaches `half` to each side of the tile's centre."""
+    """Return a block with half extents `half` at the tile's centre."""
     return TerrainBlock(-half[0], half[0], -half[1], half[1], top)
 
 

@@ -45,7 +45,7 @@ def _gaussian(value: torch.Tensor, margin: float) -> torch.Tensor:
 
 
 def balanced(env: ManagedEnv, tilt: float = 0.2, away: float = 1.0) -> torch.Tensor:
-    """Return whether the pole is upright and the cart near the centre, (num_envs,).
+    """Return True where the pole is upright and the cart near the centre, (num_envs,).
 
     Args:
         env: The environment.
@@ -58,10 +58,10 @@ def balanced(env: ManagedEnv, tilt: float = 0.2, away: float = 1.0) -> torch.Ten
 
 
 def hangs(env: ManagedEnv) -> torch.Tensor:
-    """Return whether the pole is below the horizontal."""
+    """Return True where the pole is below the horizontal."""
     return pole_cosine(env) < 0.0
 
 
 def not_balanced_in_time(env: ManagedEnv) -> torch.Tensor:
-    """Return whether the episode reached its time limit with the pole not upright."""
+    """Return True where the time limit is reached and the pole is not balanced."""
     return env.termination_manager.time_outs & ~balanced(env)

@@ -16,7 +16,7 @@ def actor() -> MlpModelCfg:
 
 
 def critic() -> MlpModelCfg:
-    """Return a critic of the same size."""
+    """Return a critic with the hidden layers of the policy."""
     return MlpModelCfg(hidden_dims=(64, 64))
 
 

@@ -108,15 +108,15 @@ class GoalCommand(CommandTerm):
         return self._object.root_pose.p
 
     def distance(self) -> torch.Tensor:
-        """Return the distance of object (or gripper) and goal, shape (num_envs,), m."""
+        """Return the distance from object (or gripper) to goal, (num_envs,), m."""
         return _length(self.goal_pos_w - self.brought_pos_w)
 
     def reach_distance(self) -> torch.Tensor:
-        """Return the distance of gripper and object, shape (num_envs,), m."""
+        """Return the distance from gripper to object, shape (num_envs,), m."""
         return _length(self.brought_pos_w - self.grasp_pos_w)
 
     def in_base(self, point_w: torch.Tensor) -> torch.Tensor:
-        """Return a world frame vector in the robot's base frame."""
+        """Rotate a vector from the world frame into the robot's base frame."""
         return quat_rotate_inverse(self.robot.data.root_quat_w, point_w)
 
     def state(self) -> dict[str, torch.Tensor]:

@@ -42,7 +42,7 @@ def lift_actions() -> dict[str, ActionTermCfg | None]:
 
 
 def lift_rewards() -> dict[str, RewardTermCfg | None]:
-    """Return rewards of the stages: reach, grip, lift to the goal, hold it there."""
+    """Return a reward for each stage: reach, grip, lift to the goal, hold there."""
     held = {"command_name": GOAL, "object_name": OBJECT}
     return {
         "reach": RewardTermCfg(
@@ -67,7 +67,7 @@ def drop() -> dict[str, str]:
 
 
 def place(name: str = OBJECT) -> EventTermCfg:
-    """Return the reset of an object to a pose in front of the arm."""
+    """Return an event that resets an object to a random pose in front of the arm."""
     return EventTermCfg(
         func=manipulation.place_object,
         mode="reset",
@@ -129,7 +129,7 @@ def cube_variety() -> dict[str, EventTermCfg | None]:
 
 
 def lift_events() -> dict[str, EventTermCfg | None]:
-    """Return resets, and the randomisation of fingertips and cube."""
+    """Return reset events, and the randomisation of fingertip friction and cube."""
     return {
         "reset_robot": reset_robot(),
         "place_object": place(),
@@ -147,7 +147,7 @@ def lift_outcomes() -> dict[str, OutcomeTermCfg | None]:
 
 
 def lift_terminations() -> dict[str, TerminationTermCfg | None]:
-    """Return time limit and dropped object."""
+    """Return terminations for the time limit and for a dropped object."""
     return {
         **time_out(),
         "dropped": TerminationTermCfg(func=manipulation.dropped, params=drop()),

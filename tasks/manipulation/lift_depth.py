@@ -24,7 +24,7 @@ FARTHEST = 0.5
 """Depth that the wrist camera shows as white, m."""
 
 BY_WRIST = f"robot/{WRIST}"
-"""The camera in the compiled model."""
+"""Name of the wrist camera in the compiled model."""
 
 
 def wrist_scene(sensor: CameraSensorCfg) -> SceneCfg:
@@ -60,7 +60,7 @@ class LiftYamDepthCfg(LiftYamTaughtCfg):
 
 
 class LiftYamRgbCfg(LiftYamTaughtCfg):
-    """Lift a cube from colour images, with a random lamp and cube, by imitation."""
+    """Lift a cube from colour images by imitation; lamp and cube are randomised."""
 
     scene = wrist_scene(eye("rgb", camera=BY_WRIST))
     observations = wrist_observations(rgb=colors())

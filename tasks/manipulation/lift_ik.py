@@ -19,7 +19,7 @@ ROTATION_SCALE = 0.5
 
 
 def ik_actions() -> dict[str, ActionTermCfg | None]:
-    """Return a displacement of the gripper (6 numbers) and a binary grip action."""
+    """Return actions for gripper displacement (6 numbers) and opening or closing."""
     return {
         "arm": mdp.DifferentialIKActionCfg(
             joint_names=ARM_JOINTS,

@@ -15,7 +15,7 @@ from mjlab.views import VariantsCfg
 _NAMES: tuple[ThingName, ...] = ("cube", "cylinder", "ball", "jar")
 
 OTHERS = ("left", "right")
-"""Names of the distractors next to the object; half of the worlds lack each."""
+"""Names of the distractors next to the object; each is absent in half of the worlds."""
 
 
 def any_thing(*, absent: float = 0.0) -> VariantsCfg:
@@ -35,7 +35,10 @@ def mixed_scene() -> SceneCfg:
 
 
 def mixed_events() -> dict[str, EventTermCfg | None]:
-    """Return separate start positions, and the randomisation of fingertips."""
+    """Return reset events for robot and objects, and random fingertip friction.
+
+    The objects start in separate areas.
+    """
     sides = {OBJECT: (-0.07, 0.07), "left": (0.15, 0.25), "right": (-0.25, -0.15)}
     places = {}
     for name, side in sides.items():

@@ -79,7 +79,7 @@ class place_in_lanes(ManagerTermBase):
         """
         unit = env.rng.draw(stream, (len(self._objects), 4))
         lanes, lane = unit[..., 3].argsort(dim=1), self._lane(y)
-        # Half of a lane's free width, on either side of its centre.
+        # Random offset from the centre of a lane; the gap stays free.
         aside = (unit[..., 1] - 0.5) * (lane - gap)
         position = torch.stack(
             (
@@ -146,7 +146,7 @@ def pick_scene() -> SceneCfg:
 
 
 def pick_events() -> dict[str, EventTermCfg | None]:
-    """Return the randomisation of lanes, colours, fingertip friction and camera."""
+    """Return the robot reset, and random lanes, colours, tip friction and camera."""
     cubes = {"object_names": CUBES}
     lanes = {"x": (0.2, 0.4), "y": (-0.24, 0.24), "height": OBJECT_HALF + 0.005}
     return {

@@ -1,8 +1,8 @@
 """MDP terms of manipulation, in addition to `mjlab.mdp`.
 
 Rewards return shape (num_envs,), float32: a rate. Penalties are returned as positive
-costs and get a negative weight. Quantities derived by MuJoCo (sites, contacts) are
-those of the last physics step, at most 5 ms old.
+costs and get a negative weight. Quantities derived by MuJoCo (sites, contacts) come
+from the last physics step.
 """
 
 import math
@@ -139,13 +139,13 @@ def joint_vel_excess(
 
 
 def dropped(env: ManagedEnv, object_name: str, depth: float = 0.1) -> torch.Tensor:
-    """Return whether an object fell off the table, to `depth`, m, below its top."""
+    """Return True where an object is more than `depth`, m, below the table top."""
     pose = views.of(env.scene).view(object_name).root_pose
     return pose.p[:, 2] - env.scene.spawn_origins[:, 2] < -depth
 
 
 class held_at_goal(ManagerTermBase):
-    """True after the object (or gripper) was at its goal for a continuous time."""
+    """True once the object (or gripper) has stayed at its goal for `duration` s."""
 
     def __init__(self, cfg: TermCfg, env: ManagedEnv) -> None:
         super().__init__(cfg, env)

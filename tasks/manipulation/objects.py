@@ -24,7 +24,7 @@ _MASS = 0.05
 
 
 def table_cfg() -> EntityCfg:
-    """Return a table that carries the arm's base, and the floor."""
+    """Return a table, on which the arm's base stands, and a floor."""
     return EntityCfg(source=table_spec)
 
 

@@ -94,7 +94,7 @@ def joint_actions(*, with_gripper: bool) -> dict[str, ActionTermCfg | None]:
 
 
 def reset_robot() -> EventTermCfg:
-    """Return a reset near the home pose."""
+    """Return an event that resets the arm near its home pose."""
     return EventTermCfg(
         func=mdp.reset_joints_by_offset,
         mode="reset",
@@ -154,7 +154,7 @@ class TableCfg(ManagerBasedRlEnvCfg):
     viewer = table.viewer()
 
     def play(self) -> Self:
-        """Return the configuration for play: without noise, a new goal every 6 s."""
+        """Return the configuration for play, without observation noise."""
         watched = copy.deepcopy(self)
         for group in watched.observations.values():
             if group is not None:

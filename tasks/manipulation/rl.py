@@ -85,7 +85,8 @@ def seeing_student() -> SpatialCnnModelCfg:
     """Return a spatial-softmax CNN for small images.
 
     The outputs of the convolutions are small at first, so the softmax needs a low
-    temperature; with 1 it stays nearly uniform for hundreds of updates.
+    temperature. With a temperature of 1 it stays nearly uniform for hundreds of
+    updates.
     """
     return SpatialCnnModelCfg(
         hidden_dims=(256, 128, 64),

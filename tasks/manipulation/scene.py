@@ -10,7 +10,7 @@ from mjlab.tasks.robots.yam import yam_cfg
 from mjlab.views import VariantsCfg
 
 TIMESTEP = 0.01
-"""Physics time step, in s; half of it does not increase the success rate."""
+"""Physics time step, in s. Halving it does not increase the success rate."""
 
 DECIMATION = 4
 """Physics steps per environment step: the policy runs at 25 Hz."""
@@ -22,8 +22,8 @@ OBJECT = "object"
 def scene(things: dict[str, EntityCfg | VariantsCfg]) -> SceneCfg:
     """Return the arm at a table with objects on it.
 
-    The arm's weight is compensated below the position loops. Without compensation their
-    low gains would let it sag by about 10 degrees.
+    The arm's weight is compensated in addition to position control. Without gravity
+    compensation, the low gains would let the arm sag by about 10 degrees.
 
     Args:
         things: Objects on the table, by name. Contacts between the fingers and the

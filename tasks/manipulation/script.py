@@ -41,7 +41,8 @@ _NEAR = 0.025
 """Horizontal distance from an object below which the gripper descends, in m."""
 
 _AROUND = (0.03, 0.018)
-"""Distance at which the gripper encloses an object, closing and open, in m."""
+"""Maximum distance to an object that the gripper encloses, while closing and while
+open, in m."""
 
 _TURNED = 0.25
 """Maximum orientation error for descending, in rad."""
@@ -120,7 +121,7 @@ class LiftScript:
         self._outward, self._downward = self._tilts.sin(), self._tilts.cos()
 
     def advance(self) -> ScriptMove:
-        """Return the current motion."""
+        """Compute the gripper motion for the current state of each world."""
         pos, quat = self.hand.pos_w, self.hand.quat_w
         self._find_stage(pos, quat)
         target, turned = self._targets(pos, quat)

@@ -93,8 +93,8 @@ def seeing(
 def wrist_variety() -> dict[str, EventTermCfg | None]:
     """Return the randomisation of the camera's mounting pose.
 
-    The ranges are the errors of a calibrated camera. One degree is an
-    error of half a centimetre at the cube.
+    The ranges are the errors of a calibrated camera. One degree is an error of half a
+    centimetre at the cube.
     """
     draws: dict[str, tuple[type, Range]] = {
         "camera_pos": (mdp.randomize.cam_pos, (-0.002, 0.002)),

@@ -80,7 +80,7 @@ class GaitCommand(CommandTerm):
         ids = self.entity.find_joints(cfg.joint_names, preserve_order=True)[0]
         self._joints = torch.tensor(ids, device=env.device)
         self.root: FloatingRoot | JointRoot = FloatingRoot(self.entity)
-        """Position of the walker."""
+        """Root of the walker: distance covered and speed."""
         if cfg.forward_joint is not None and cfg.height_joint is not None:
             self.root = JointRoot(self.entity, cfg.forward_joint, cfg.height_joint)
         low, high = cfg.speed
@@ -121,7 +121,7 @@ class GaitCommand(CommandTerm):
         return (self.pose(ahead + step) - self.pose(ahead - step)) / (2.0 * step)
 
     def lag(self) -> torch.Tensor:
-        """Return the distance that the walker is behind, in m, shape (num_envs,)."""
+        """Return the lag behind the reference position, in m, shape (num_envs,)."""
         return self.place - self.root.place()
 
     def advance(self, dt: float) -> None:
@@ -179,7 +179,7 @@ class GaitCommand(CommandTerm):
         pos_spread: torch.Tensor,
         vel_spread: torch.Tensor,
     ) -> None:
-        """Write the gait's state where `walks` is 1, and standing where it is 0."""
+        """Write the gait's state where `walks` is 1, and a standing pose elsewhere."""
         data, share = self.entity.data, walks.unsqueeze(1)
         stand = data.default_joint_pos.index_select(1, self._joints)
         pose = stand + share * (self.pose() - stand) + pos_spread

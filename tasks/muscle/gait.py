@@ -55,7 +55,7 @@ def stride_frequency(speed: torch.Tensor) -> torch.Tensor:
 
 @cache
 def harmonics(joint: str) -> np.ndarray:
-    """Return mean, cosines and sines fitted to lines between a joint's points."""
+    """Fit a mean, cosines and sines to the piecewise linear curve of a joint."""
     points = CURVES[joint]
     percent = np.arange(100)
     values = np.interp(percent, list(points), list(points.values()), period=100)
@@ -89,10 +89,11 @@ def pose_table(model: mujoco.MjModel, joints: tuple[str, ...]) -> torch.Tensor:
 def ground_heights(
     model: mujoco.MjModel, joints: tuple[str, ...], poses: torch.Tensor
 ) -> torch.Tensor:
-    """Return the rise of the root at which the soles touch z = 0, by phase, in m.
+    """Return the rise of the root that puts the lowest sole at z = 0, by phase, in m.
 
     Args:
-        model: The model, with the sole geoms' class for ground contacts.
+        model: The model. Its soles are the colliding spheres and capsules of moving
+            bodies.
         joints: The joints of the poses.
         poses: Shape (phases, joints), in rad.
     """

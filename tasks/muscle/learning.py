@@ -51,7 +51,7 @@ _SHOWN = {
 
 
 class MuscleHookCfg(HookCfg):
-    """Train the muscle network after each iteration, on the torques requested in it."""
+    """Train the muscle network after each iteration on the torques of its rollout."""
 
     learner: MuscleLearnerCfg = MuscleLearnerCfg()
     """Settings of the training."""
@@ -66,8 +66,8 @@ class MuscleHookCfg(HookCfg):
     """Number of pretraining updates. 0 starts with random weights."""
 
     earlier: str | None = None
-    """Run or checkpoint with the earlier networks of a cascade, in a new run, or the id
-    of a task, for the policy that ships with it. They are not trained further."""
+    """Source of the earlier networks of a cascade in a new run: a run, a checkpoint, or
+    a task id for its shipped policy. These networks are not trained further."""
 
     def bind(self, name: str, env: TrainingEnv) -> Hook:
         """Create the hook for one run."""
@@ -159,7 +159,7 @@ class MuscleHook(Hook):
         return state
 
     def load_state(self, state: dict[str, Any]) -> None:
-        """Restore the weights of a checkpoint."""
+        """Restore networks, optimiser state and version from a checkpoint."""
         check_state(self._term, state)
         self._whole.load_state_dict(acting_network(state))
         self.learner.load_state_dict(state["learner"])
@@ -199,7 +199,7 @@ class MuscleHook(Hook):
 
 
 def _place_of(earlier: str) -> Path:
-    """Return the run or checkpoint that a user names."""
+    """Find the run, checkpoint or shipped policy that the user named."""
     if earlier not in entries():
         return find(earlier).place
     # The newest run of the task is the one that is starting.
@@ -216,7 +216,9 @@ def acting_network(state: Mapping[str, Any]) -> dict[str, torch.Tensor]:
 def check_state(term: MuscleAction, state: Mapping[str, Any]) -> None:
     """Raise unless a hook's state belongs to the muscles of an action."""
     if not state:
-        raise WeightError("The checkpoint has no muscle network.")
+        raise WeightError(
+            "The checkpoint has no muscle network. Use a checkpoint of a muscle task."
+        )
     if state["map"] != term.map.fingerprint:
         raise WeightError(
             f"The muscle network was trained for the muscles {state['map']}, and this "
@@ -225,7 +227,7 @@ def check_state(term: MuscleAction, state: Mapping[str, Any]) -> None:
 
 
 def random_rows(term: MuscleAction, count: int, seed: int) -> torch.Tensor:
-    """Return rows of random poses with approximately feasible muscle torques.
+    """Return training rows of random poses with approximately feasible torques.
 
     Args:
         term: The muscle action.

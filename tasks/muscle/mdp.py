@@ -37,7 +37,7 @@ def gait_reference(env: Env) -> torch.Tensor:
 
 @measured(Quantity("m"))
 def pace_lag(env: Env) -> torch.Tensor:
-    """Return the distance that the walker is behind, m, shape (num_envs, 1)."""
+    """Return the lag behind the reference position, m, shape (num_envs, 1)."""
     return gait_of(env).lag().unsqueeze(1)
 
 
@@ -73,7 +73,7 @@ def walk_like_people(
         env: The environment.
         speed_std: `std` of `track_speed`.
         pose_std: `std` of `imitate_pose`.
-        pose_share: Maximum reduction by a bad pose.
+        pose_share: Fraction of the reward that a bad pose removes.
     """
     pose = imitate_pose(env, pose_std)
     return track_speed(env, speed_std) * (1.0 - pose_share + pose_share * pose)
@@ -151,21 +151,21 @@ def straight(env: Env, std: float, asset_cfg: Selection = ROBOT) -> torch.Tensor
 
 
 def off_pace(env: Env, limit: float) -> torch.Tensor:
-    """Return whether the walker is more than `limit` from its reference position, m."""
+    """Return True where the walker is over `limit`, m, from its reference position."""
     return gait_of(env).lag().abs() > limit
 
 
 def fell(env: Env, lowest: float, asset_cfg: Selection = ROBOT) -> torch.Tensor:
-    """Return whether the root is below `lowest`, m."""
+    """Return True where the root is below `lowest`, m."""
     return asset_cfg.entity.data.root_pos_w[:, 2] < lowest
 
 
 def beyond(env: Env, limit: float, asset_cfg: Selection = ROBOT) -> torch.Tensor:
-    """Return whether a selected joint is further than `limit` from 0, m or rad."""
+    """Return True where a selected joint is further than `limit` from 0, m or rad."""
     position = asset_cfg.entity.data.joint_pos[:, asset_cfg.joint_ids]
     return (position.abs() > limit).any(dim=1)
 
 
 def below(env: Env, limit: float, asset_cfg: Selection = ROBOT) -> torch.Tensor:
-    """Return whether a selected joint is below `limit`, m or rad."""
+    """Return True where a selected joint is below `limit`, m or rad."""
     return (asset_cfg.entity.data.joint_pos[:, asset_cfg.joint_ids] < limit).any(dim=1)

@@ -1,6 +1,6 @@
 """MyoLegs, a pair of legs with 80 muscles, from the package `myo-sim` (Apache-2.0).
 
-It has a separate extra: `pip install "mjlab-fused[myo-sim]"`.
+Install the package with its extra: `pip install "mjlab-fused[myo-sim]"`.
 """
 
 from __future__ import annotations

@@ -61,8 +61,8 @@ def track_rl() -> PpoAgentCfg:
 def muscle_learner() -> MuscleLearnerCfg:
     """Return settings of the muscle network's training.
 
-    Training targets come from a solver with few iterations, since rows are new every
-    time.
+    The optimal activations come from few solver iterations, because each update has new
+    rows.
     """
     return MuscleLearnerCfg(
         max_rows=8_192,

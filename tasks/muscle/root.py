@@ -1,4 +1,4 @@
-"""Root state of a walker along +x: on slide joints, or floating."""
+"""Root state of a walker that walks along +x, with slide joints or a free joint."""
 
 from __future__ import annotations
 

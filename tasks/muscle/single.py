@@ -17,7 +17,7 @@ from mjlab.registry import load_task
 
 
 class MuscleEnv(SingleEnv):
-    """World whose muscle network is trained elsewhere.
+    """World whose muscle network is trained by an external learner.
 
     Methods have the names of published two-level training programs, so that a vector
     environment can call them: `envs.call("update_muscle_weights", weights)`.
@@ -40,7 +40,7 @@ class MuscleEnv(SingleEnv):
     def update_muscle_weights(
         self, state_dict: Mapping[str, np.ndarray | torch.Tensor]
     ) -> None:
-        """Load other weights; in a cascade, those of the last network.
+        """Load new weights; in a cascade, the weights of the last network.
 
         Args:
             state_dict: Weights of a network of the same shape, as arrays or tensors.

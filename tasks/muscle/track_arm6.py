@@ -121,7 +121,7 @@ rad. Without a policy it is 0.08."""
 
 
 def behind(env: Env) -> torch.Tensor:
-    """Return whether the time limit is reached and tracking failed."""
+    """Return True where the time limit is reached and the mean error is too large."""
     ends = env.termination_manager.time_outs
     return ends & (env.command_manager.term(TARGET).metrics["error"] >= MOST_ERROR)
 

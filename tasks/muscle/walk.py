@@ -76,7 +76,7 @@ def simulation(*, nconmax: int = 16, njmax: int = 96) -> SimulationCfg:
     return SimulationCfg(
         nconmax=nconmax,
         njmax=njmax,
-        # A walker is one constraint island, so island discovery has no effect.
+        # Island discovery is disabled: a walker is one constraint island anyway.
         mujoco=MujocoCfg(
             timestep=TIMESTEP, ccd_iterations=35, disableflags=("island",)
         ),
@@ -168,7 +168,7 @@ def w18_rewards() -> dict[str, RewardTermCfg | None]:
 
 
 def w54_rewards() -> dict[str, RewardTermCfg | None]:
-    """Return the rewards of the planar walker, and uprightness in all directions."""
+    """Return the rewards of walking, a level root, and a straight course."""
     return {
         **rewards(pose_std=0.8),
         "upright": RewardTermCfg(func=walking.level, weight=0.3, params={"std": 0.3}),

@@ -47,8 +47,8 @@ MOTOR_4010 = Motor(
     velocity_limit=22.0,
 )
 # Waist and ankles are parallel linkages: two motors drive pitch and roll together.
-# Their inertia at the joint depends on the pose; twice one motor is its value at the
-# nominal pose.
+# The inertia at the joint depends on the pose; at the nominal pose it is twice the
+# inertia of one motor.
 MOTOR_5020_PAIR = MOTOR_5020.doubled()
 
 MOTORS: dict[tuple[str, ...], Motor] = {

@@ -45,10 +45,10 @@ def reflected_inertia(
 class Motor:
     """Motor at its joint, with a position loop of a given stiffness.
 
-    The loop behaves the same on every joint: its stiffness and damping are those of a
-    spring on the motor's reflected inertia, or on a given inertia, with a natural
-    frequency of 10 Hz and a damping ratio of 2. These low gains allow a compliant
-    policy, and replace a table of hand-tuned gains.
+    The loop behaves the same on every joint: its gains give a natural frequency of 10
+    Hz and a damping ratio of 2 with the motor's reflected inertia, or with a given
+    inertia. These low gains allow a compliant policy, and replace a table of hand-tuned
+    gains.
     """
 
     armature: float
@@ -174,10 +174,10 @@ class Robot:
     """Tolerance of joints around the default pose when standing, in rad."""
 
     posture_std_walking: Mapping[str, float]
-    """The same at walking speed."""
+    """Tolerance of joints around the default pose at walking speed, in rad."""
 
     posture_std_running: Mapping[str, float]
-    """The same at running speed."""
+    """Tolerance of joints around the default pose at running speed, in rad."""
 
     motors: Mapping[tuple[str, ...], Motor]
     """Motor of each joint, by patterns; each joint matches exactly one."""
@@ -186,7 +186,7 @@ class Robot:
     """Left-right symmetry; None for asymmetric robots."""
 
     tracking_bodies: tuple[str, ...] = ()
-    """Bodies whose motion a tracking task compares; empty without one."""
+    """Bodies whose motion a tracking task compares; empty without a tracking task."""
 
     landmarks: Mapping[str, str] = field(default_factory=dict)
     """Bodies at the joints of a person; empty for non-humanoid robots."""

@@ -77,8 +77,8 @@ def _matching_donor(
 ) -> tuple[mujoco.MjSpec, mujoco.MjModel]:
     """Return the first model in the folder whose body frames equal ours.
 
-    Meshes for another hardware revision would not align with our joints, which looks
-    like a bug of the simulation; such a model is refused.
+    Meshes of another hardware revision would not align with our joints, which would
+    look like a simulation bug. Such models are rejected.
     """
     if robot not in _MENAGERIE_FILES:
         raise UnknownNameError(
@@ -105,7 +105,7 @@ def _matching_donor(
 
 
 def _first_frame_difference(ours: mujoco.MjModel, donor: mujoco.MjModel) -> str | None:
-    """Return a description of the first different body frame, None if all agree."""
+    """Describe the first body frame that differs; None if all frames agree."""
     names = {ours.body(i).name for i in range(1, ours.nbody)}
     donor_names = {donor.body(i).name for i in range(1, donor.nbody)}
     if names != donor_names:

@@ -53,8 +53,8 @@ MOTORS: dict[tuple[str, ...], Motor] = {
     ("joint4",): _dm4310(0.030154),
     ("joint5",): _dm4310(0.009126),
     ("joint6",): _dm4310(0.002868),
-    # Masses and forces, since the finger slides. A tenth of the motor's force keeps
-    # contacts of light objects stable.
+    # The finger slides, so these values are masses and forces. A tenth of the motor's
+    # force keeps contacts of light objects stable.
     ("left_finger",): Motor(
         armature=_DM4310_ARMATURE / _CRANK**2,
         effort_limit=0.1 * _DM4310_EFFORT / _CRANK,
@@ -79,7 +79,7 @@ FINGER_OPEN = 0.0375
 """Position of the left finger with a fully open gripper, 76 mm between the tips."""
 
 FINGER_CLOSED = -0.05
-"""Target beyond closed, with which the gripper squeezes a 4 cm object with 7 N."""
+"""Target beyond the closed position, so that a 4 cm object is squeezed with 7 N."""
 
 FINGERTIPS = r"(lf|rf)_down([6-9]|10|11)_collision"
 """Pattern of the fingertip spheres that hold an object."""
@@ -109,7 +109,7 @@ def gripper_collision() -> CollisionCfg:
 
     The fingertips define the friction of their contacts, with torsional and rolling
     friction. Fingers stop at their joint limits before they meet, so contacts between
-    them are disabled: they took a quarter of the physics step.
+    them are disabled: they took a quarter of the time of a physics step.
     """
     return CollisionCfg(
         geom_names=(GRIPPER,),
@@ -141,7 +141,8 @@ def yam_cfg(*, skin: bool = False, gravity_compensation: bool = False) -> Entity
     Args:
         skin: Use the official meshes instead of primitive shapes. They do not affect
             physics, and must be downloaded first; see `mjlab.tasks.robots.skin`.
-        gravity_compensation: Compensate the arm's own weight below the position loops.
+        gravity_compensation: Compensate the arm's own weight in addition to position
+            control.
     """
     plain = load_weightless_yam if gravity_compensation else YAM_XML
     return EntityCfg(

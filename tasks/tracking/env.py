@@ -1,8 +1,8 @@
 """Motion tracking environment, independent of the robot.
 
 A robot's configuration (`g1.py`, `go1.py`) is a subclass of `TrackingCfg` that defines
-the missing parts. For your own task, subclass one of those, or use one of them with
-other clips: `--env.commands.motion.clips PATH`.
+the missing parts. For your own task, subclass one of these configurations, or use one
+of them with other clips: `--env.commands.motion.clips PATH`.
 """
 
 import copy
@@ -40,7 +40,7 @@ def scene(robot: Robot) -> SceneCfg:
 
 
 def simulation() -> SimulationCfg:
-    """Return physics at 200 Hz; the robot is one constraint island."""
+    """Return physics at 200 Hz, without islands: a robot is one island anyway."""
     return SimulationCfg(
         mujoco=MujocoCfg(
             timestep=0.005,

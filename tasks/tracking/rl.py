@@ -52,7 +52,7 @@ def tracking_rl(
 
 
 def tracking_rl_on_cpu() -> PpoAgentCfg:
-    """Return settings for a laptop CPU: fewer worlds, and less noise."""
+    """Return settings for a laptop CPU: smaller networks, less exploration noise."""
     return tracking_rl(
         max_iterations=1000,
         hidden_dims=(256, 128, 64),

@@ -39,7 +39,7 @@ _KICK = {
 
 
 def commands(robot: Robot, clips: tuple[Path, ...]) -> dict[str, CommandTermCfg]:
-    """Return the motion command, which starts more often where tracking failed.
+    """Return the motion command; more episodes start before frames that failed.
 
     Args:
         robot: The robot.
@@ -67,7 +67,7 @@ def commands(robot: Robot, clips: tuple[Path, ...]) -> dict[str, CommandTermCfg]
 
 
 def observations(*, state_estimation: bool = True) -> dict[str, ObservationGroupCfg]:
-    """Return noisy observations for the actor; exact ones, with bodies, for the critic.
+    """Return noisy actor observations, and exact critic observations with body poses.
 
     Args:
         state_estimation: Include position and linear velocity, which most robots cannot
@@ -180,7 +180,7 @@ def rewards() -> dict[str, RewardTermCfg]:
 
 
 def terminations(limbs: tuple[str, ...]) -> dict[str, TerminationTermCfg]:
-    """Return time limit, end of the clip, and large tracking errors.
+    """Return terminations: time limit, end of the clip, and large tracking errors.
 
     Args:
         limbs: The bodies whose height must be close to the reference.
@@ -242,7 +242,7 @@ def events(robot: Robot) -> dict[str, EventTermCfg]:
 
 
 def metrics() -> dict[str, MetricsTermCfg]:
-    """Return tracking errors in m, rad and their rates, and sampling figures."""
+    """Return metrics: tracking errors in SI units, and sampling statistics."""
     errors = {
         "error_anchor_pos": motion.mdp.error_anchor_pos,
         "error_anchor_ori": motion.mdp.error_anchor_ori,

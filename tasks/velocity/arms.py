@@ -1,4 +1,4 @@
-"""Random position targets of the arms, similar to those of a teleoperator."""
+"""Random position targets of the arms, similar to teleoperation."""
 
 import re
 from collections.abc import Mapping
@@ -23,8 +23,9 @@ class move_arms(ManagerTermBase):
 
     Each arm walks from goal to goal in a straight line of joint angles. An episode
     starts at the default pose with a goal anywhere in the joints' ranges; each further
-    goal is the last one plus a normal step per joint, clamped to the ranges. In some
-    episodes the right arm mirrors the left one. An event of the mode "step".
+    goal is the last goal plus a normally distributed step per joint, clamped to the
+    ranges. In some episodes the right arm mirrors the left one. An event term for
+    `mode="step"`.
     """
 
     def __init__(self, cfg: TermCfg, env: ManagedEnv) -> None:
@@ -64,7 +65,7 @@ class move_arms(ManagerTermBase):
         self._steps, _ = steps_of((params["goal_s"],) * 2, env.step_dt)
         self._first_steps, _ = steps_of((params["start_s"],) * 2, env.step_dt)
         self._stream = params.get("stream", "event")
-        # Angles of both arms as those of a left arm, shape (num_envs, 2, joints).
+        # Angles of both arms with the signs of the left arm, (num_envs, 2, joints).
         self._now = torch.zeros(env.num_envs, 2, len(left), device=device)
         self._rate = torch.zeros_like(self._now)
         self._steps_left = torch.zeros(env.num_envs, dtype=torch.int64, device=device)

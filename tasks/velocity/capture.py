@@ -56,7 +56,7 @@ class capture_point_near_foot(ManagerTermBase):
 
 
 class gait_while_balanced(ManagerTermBase):
-    """Mean of the gait's posture and contact rewards, times that of the capture point.
+    """Mean of the gait's posture and contact rewards, times the capture point reward.
 
     While the capture point is away from the feet, the reward is near zero for any gait,
     so recovery steps are possible at any phase of the clock.
@@ -88,7 +88,7 @@ class gait_while_balanced(ManagerTermBase):
             gait: The gait.
             command_name: Velocity command.
             std_standing: Widths of the posture reward while the clock is stopped.
-            std_walking: Widths while it runs.
+            std_walking: Widths of the posture reward while the clock runs.
             asset_cfg: Joints of the posture reward.
             sensor_name: Contact sensor of the feet.
             feet: Sites of the feet.

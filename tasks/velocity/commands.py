@@ -15,8 +15,8 @@ class TwistCommandCfg(mdp.UniformVelocityCommandCfg):
     """
 
     standing_speed: float = 0.05
-    """Maximum speed of a standing command. With a negative value no command is a
-    standing one, so a clocked gait steps in place at zero command."""
+    """Maximum speed of a standing command. With a negative value no command counts as
+    standing, so a clocked gait steps in place at zero command."""
 
     def bind(self, name: str, env: Env) -> CommandTerm:
         """Create the term for one environment."""
@@ -67,8 +67,8 @@ def moving(env: Env, command_name: str, threshold: float | None = None) -> torch
     Args:
         env: The environment.
         command_name: A velocity command.
-        threshold: Speed, m/s plus rad/s. None uses the command's `standing_speed`,
-            which needs no computation.
+        threshold: Speed, m/s plus rad/s. None uses the command's `standing_speed`, for
+            which the result is already computed.
     """
     if threshold is None:
         term = env.command_manager.term(command_name)

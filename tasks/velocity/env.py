@@ -2,7 +2,7 @@
 
 A robot's configuration (`g1.py`, `go1.py`) is a subclass of `VelocityCfg` that creates
 its parts with `scene.py` and `terms.py`, and changes some of them. For your own task,
-subclass one of those.
+subclass one of these configurations.
 """
 
 import copy
@@ -21,7 +21,7 @@ def outcomes() -> dict[str, OutcomeTermCfg]:
 
     Errors are averages of instantaneous errors over the episode. They include pushes,
     body sway and the response to new commands: a rollout of the shipped Go1 in 64
-    worlds on rough terrain had 0.2 m/s and 0.13 rad/s.
+    worlds on rough terrain had mean errors of 0.2 m/s and 0.13 rad/s.
     """
     limits = {"error_vel_xy": 0.4, "error_vel_yaw": 0.4}
     params = {"command_name": terms.COMMAND, "limits": limits}
@@ -46,8 +46,8 @@ class VelocityCfg(ManagerBasedRlEnvCfg):
     def play(self) -> Self:
         """Return the configuration for play.
 
-        Without noise, pushes, curriculum and time limit. Terrain has fewer tiles, and
-        each episode starts on a random one.
+        It has no noise, pushes, curriculum or time limit. Terrain has fewer tiles, and
+        each episode starts on a random tile.
         """
         watched = copy.deepcopy(self)
         watched.episode_length_s = 1e9
@@ -67,6 +67,6 @@ class VelocityCfg(ManagerBasedRlEnvCfg):
 
 
 def _fewer_tiles(generator: TerrainGeneratorCfg) -> TerrainGeneratorCfg:
-    """Return five rows, and one column per kind of terrain."""
+    """Reduce a terrain to five rows, and one column per kind of sub-terrain."""
     kinds = len(generator.sub_terrains)
     return replace(generator, num_rows=5, num_cols=kinds, border_width=10.0)

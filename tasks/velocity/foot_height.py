@@ -21,8 +21,8 @@ class FootHeightSensorCfg(RayCastSensorCfg):
 
     The ground below a foot is the facet hit by its last ray, extended as a plane to the
     current position of the foot. Rays are cast when observations are computed, after
-    rewards. In rewards, too, the height is that of the present foot position; only the
-    facet can be one step old.
+    rewards. Heights in rewards use the current foot position; only the facet can be
+    one step old.
     """
 
     frame: ObjRef | tuple[ObjRef, ...]
@@ -75,7 +75,7 @@ class FootHeightSensor(Sensor, SensePass):
         return self._heights
 
     def finish(self) -> None:
-        """Compute the heights: the feet are still at the rays' origins."""
+        """Compute the heights from the ray lengths, before the feet move."""
         distances = self.rays.data.distances
         torch.sub(distances, self._start_height, out=self._heights)
         self._is_current = True

@@ -162,7 +162,7 @@ class GaitActionCfg(mdp.JointPositionActionCfg):
 
 
 class GaitAction(mdp.JointPositionAction):
-    """Sets position targets to those of a gait plus the action."""
+    """Sets position targets to the joint positions of a gait plus the action."""
 
     cfg: GaitActionCfg
 
@@ -191,8 +191,7 @@ def gait_clock(env: ManagedEnv, command_name: str, gait: Clock) -> torch.Tensor:
 class gait_posture(ManagerTermBase):
     """Closeness of joints to the pose of the gait, 0 to 1.
 
-    exp of the negative mean square of deviation over width; standing has separate
-    widths.
+    The reward is exp(-mean((deviation / width)²)). Standing has separate widths.
     """
 
     def __init__(self, cfg: TermCfg, env: ManagedEnv) -> None:
@@ -203,7 +202,7 @@ class gait_posture(ManagerTermBase):
             for key in ("std_standing", "std_walking")
         ]
         std = torch.tensor(widths, dtype=torch.float32, device=env.device)
-        # Includes the division of the mean and the sign.
+        # Includes the sign, and the division by the number of joints.
         self._factors = -1.0 / (std.square() * len(names))
         self._legs = _columns(names, env.device)
 

@@ -17,7 +17,7 @@ from mjlab.tasks.velocity.env import VelocityCfg
 
 
 def go1_scene(*, rough: bool = True) -> SceneCfg:
-    """Return the Go1 with sensors of foot and, on terrain, unwanted contacts."""
+    """Return a Go1 with sensors of foot contacts and, if rough, unwanted contacts."""
     feet = ContactMatch(mode="geom", pattern=GO1.foot_geoms, entity="robot")
     sensors: tuple[SensorCfg, ...] = (grounds.feet_contact(feet),)
     if rough:
@@ -26,7 +26,7 @@ def go1_scene(*, rough: bool = True) -> SceneCfg:
 
 
 def unwanted_contacts() -> tuple[ContactSensorCfg, ...]:
-    """Return sensors of self-contacts, and of ground contacts except those of feet."""
+    """Return sensors of self-contacts and of shank, trunk and thigh ground contacts."""
     return (
         grounds.self_contact(GO1),
         _ground_contact("shank_contact", "geom", r".*_calf_collision\d"),
@@ -52,10 +52,11 @@ def _ground_contact(
 
 
 def go1_rewards(*, rough: bool = True) -> dict[str, RewardTermCfg]:
-    """Return shared rewards; on terrain, upright to the slope and contact penalties.
+    """Return the shared rewards, with slope and contact terms on rough terrain.
 
-    Air time is rewarded and the action rate penalty is small, so that a gait is found
-    in a few million steps, also on a CPU.
+    On rough terrain, the trunk is rewarded for alignment with the slope, and contacts
+    of shanks and trunk and self-contacts are penalised. A higher air-time reward and a
+    lower action-rate penalty let a gait emerge within a few million steps.
     """
     terms = walking.rewards(GO1, rough=rough, scan_tilts=rough)
     terms["air_time"].weight = 0.5
@@ -69,7 +70,7 @@ def go1_rewards(*, rough: bool = True) -> dict[str, RewardTermCfg]:
 
 
 def go1_terminations(*, rough: bool = True) -> dict[str, TerminationTermCfg]:
-    """Return shared terminations; on terrain, thigh contact instead of tilt."""
+    """Return the shared terminations; if rough, thigh contact replaces the tilt."""
     terms = walking.terminations(rough=rough)
     if rough:
         del terms["fell_over"]
@@ -94,10 +95,10 @@ def go1_events() -> dict[str, EventTermCfg]:
 
 
 def go1_simulation(*, rough: bool = True) -> SimulationCfg:
-    """Return elliptic cones with stiff friction, which prevent creep of standing feet.
+    """Return physics with elliptic cones and stiff friction, so feet do not creep.
 
     With elliptic cones, a sparse Jacobian reduces the step time of a fallen Go1 to
-    0.75.
+    75 %.
     """
     sim = grounds.simulation(rough=rough, nconmax=48, njmax=400 if rough else 200)
     sim.mujoco.cone = "elliptic"

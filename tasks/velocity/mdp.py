@@ -3,13 +3,13 @@
 Rewards return shape (num_envs,), float32: a rate. Penalties are returned as positive
 costs and get a negative weight.
 
-Joint and root states are those at the end of the step. Quantities derived by MuJoCo
-(bodies, sites, contacts, momentum) are those of the last physics step, all at the same
-time, at most 5 ms old; there are no contacts at the start of an episode. This avoids
-another `forward()` for the current state, which would cost a complete physics step.
-Rays are cast when observations are computed, so the ground is that of the previous
-observation; it is static, and heights and orientations relative to it are those at the
-time of the reward.
+Joint and root states are from the end of the step. Quantities that MuJoCo derives
+(bodies, sites, contacts, momentum) are from the last physics step: all from the same
+time, at most 5 ms earlier. There are no contacts at the start of an episode. This
+avoids another `forward()` for the current state, which would cost a complete physics
+step. Rays are cast when observations are computed, so rewards use the ground found by
+the previous observation. The ground is static, and rewards use current heights and
+orientations relative to it.
 """
 
 from collections.abc import Mapping
@@ -51,7 +51,7 @@ _SPEEDS = (0.05, 1.5)
 
 
 def gravity_from_sensor(env: ManagedEnv, sensor_name: str) -> torch.Tensor:
-    """Return the direction of gravity in the frame of a sensor that measures up."""
+    """Return the direction of gravity: the negated reading of an up-vector sensor."""
     return -reading(env, sensor_name)
 
 
@@ -84,9 +84,10 @@ def foot_contact(env: ManagedEnv, sensor_name: str) -> torch.Tensor:
 
 
 def foot_contact_forces(env: ManagedEnv, sensor_name: str) -> torch.Tensor:
-    """Return foot contact forces f of the last physics step, sign(f) log(1 + |f|), N.
+    """Return foot contact forces of the last physics step on a logarithmic scale.
 
-    Shape (num_envs, 3 * feet). The logarithm scales steps and impacts similarly.
+    A force f, in N, becomes sign(f) log(1 + |f|), so that steps and impacts have
+    similar sizes. Shape (num_envs, 3 * feet).
     """
     force = contact_sensor(env, sensor_name).data.history("force")[:, :, 0]
     return torch.copysign(force.abs().log1p(), force).flatten(1)
@@ -98,7 +99,7 @@ def foot_contact_forces(env: ManagedEnv, sensor_name: str) -> torch.Tensor:
 def track_linear_velocity(
     env: ManagedEnv, std: float, command_name: str, asset_cfg: Selection = ROBOT
 ) -> torch.Tensor:
-    """Return the tracking of the linear velocity: a Gaussian, 0 to 1.
+    """Reward for tracking the linear velocity: a Gaussian of the error, 0 to 1.
 
     The commanded vertical velocity is zero.
     """
@@ -111,7 +112,7 @@ def track_linear_velocity(
 def track_angular_velocity(
     env: ManagedEnv, std: float, command_name: str, asset_cfg: Selection = ROBOT
 ) -> torch.Tensor:
-    """Return the tracking of the yaw rate: a Gaussian, 0 to 1.
+    """Reward for tracking the yaw rate: a Gaussian of the error, 0 to 1.
 
     The commanded roll and pitch rates are zero.
     """
@@ -124,8 +125,8 @@ def track_angular_velocity(
 class track_mean_yaw_rate(ManagerTermBase):
     """Closeness of the mean yaw rate to the command: a Gaussian, 0 to 1.
 
-    The error is averaged over `seconds` with exponential weights, so the yaw rates of
-    single steps cancel. They exceed commanded yaw rates.
+    The error is averaged over `seconds` with exponential weights. This cancels the yaw
+    oscillation of single footsteps, which exceeds commanded yaw rates.
     """
 
     def __init__(self, cfg: TermCfg, env: ManagedEnv) -> None:
@@ -239,7 +240,7 @@ class variable_posture(ManagerTermBase):
             for key in ("std_standing", "std_walking", "std_running")
         ]
         std = torch.tensor(widths, dtype=torch.float32, device=env.device)
-        # One row per gait; includes the division of the mean and the sign.
+        # One row per gait; includes the sign, and the division by the joint number.
         self._factors = -1.0 / (std.square() * len(names))
         walking, running = cfg.params.get("speeds", _SPEEDS)
         if not walking <= running:
@@ -311,7 +312,7 @@ def feet_clearance(
     command_threshold: float | None = None,
     asset_cfg: Selection = ROBOT,
 ) -> torch.Tensor:
-    """Return the feet's deviations from a target height, times their speed, m²/s.
+    """Sum over feet of the deviation from a target height times the speed, m²/s.
 
     Feet at rest have no cost, so this shapes the swing.
     """
@@ -354,7 +355,7 @@ class feet_swing_height(ManagerTermBase):
         return cost * moving(env, command_name, command_threshold)
 
     def reset(self, mask: torch.Tensor) -> None:
-        """Clear the swings of the worlds in `mask`."""
+        """Clear the peak heights of the worlds in `mask`."""
         self._peak.masked_fill_(mask.unsqueeze(1), 0.0)
 
     def state(self) -> dict[str, torch.Tensor]:
@@ -384,8 +385,8 @@ def soft_landing(
 ) -> torch.Tensor:
     """Sum of the feet's contact forces at touchdown, N.
 
-    With a history in the sensor, a force is the maximum of its physics steps, so that
-    an impact within an environment step is included.
+    With `history_length` above 0 in the sensor, each force is the maximum over the
+    recorded physics steps, so that impacts within an environment step count.
     """
     sensor = contact_sensor(env, sensor_name)
     force = torch.linalg.vector_norm(sensor.data.history("force"), dim=-1)

@@ -20,7 +20,7 @@ Stage = Mapping[str, Any]
 def terrain_edge_reached(
     env: ManagedEnv, threshold_fraction: float = 0.95, asset_cfg: Selection = ROBOT
 ) -> torch.Tensor:
-    """Return whether the root is at the edge of the tile on which its world spawned.
+    """Return True where the root is at the edge of the tile on which it spawned.
 
     Declare it with `time_out=True`, because the robot crossed the tile. On a plane it
     is always false.

@@ -1,4 +1,4 @@
-"""Punches: short forces on random bodies, with a level per world that adapts."""
+"""Punches: short forces on random bodies, with an adaptive level per world."""
 
 from typing import NamedTuple
 
@@ -24,7 +24,7 @@ class Levels(NamedTuple):
     """Level at the start of training."""
 
     rise: float
-    """Increase per punch that the robot withstands until the next one."""
+    """Increase per punch after which the robot does not fall until the next punch."""
 
     fall: float
     """Decrease per fall."""
@@ -40,7 +40,7 @@ class punch_bodies(ManagerTermBase):
     """Punch one random body at a time, in each world at its own level.
 
     A punch is a constant force in world axes near the body's centre of mass. An event
-    of the mode "step" that writes the external wrench of all bodies of the entity.
+    term for `mode="step"` that writes the external wrench of all bodies of the entity.
     """
 
     def __init__(self, cfg: TermCfg, env: ManagedEnv) -> None:
@@ -66,7 +66,7 @@ class punch_bodies(ManagerTermBase):
         self.body = torch.zeros(env.num_envs, **ints)
         """Body of the last punch, as an index of the entity's bodies."""
         self.steps_left = torch.zeros(env.num_envs, **ints)
-        """Remaining steps of the punch, or else until the next one."""
+        """Remaining steps of the punch or, between punches, until the next one."""
         self.is_punching = torch.zeros(env.num_envs, dtype=torch.bool, device=device)
         """Worlds with a punch in the next step."""
         self._was_punched = torch.zeros_like(self.is_punching)
@@ -91,7 +91,7 @@ class punch_bodies(ManagerTermBase):
             env: The environment.
             mask: The worlds, shape (num_envs,), bool.
             force: Full force, N.
-            share: Random factor of the force, in addition to the level.
+            share: Range of a random factor of the force, in addition to the level.
             lever_m: Largest distance of the force from the centre of mass, along each
                 world axis.
             duration_s: Duration of a punch, rounded to whole steps.
@@ -154,7 +154,7 @@ class punch_bodies(ManagerTermBase):
         return torch.cat((push, torch.linalg.cross(lever, push)), dim=1)
 
     def _apply(self, mask: torch.Tensor) -> None:
-        """Write the wrenches of all bodies; those without a punch are zero."""
+        """Write the wrenches of all bodies; zero for bodies without a punch."""
         entity = self.entity
         wrench = self.wrench * self.is_punching.unsqueeze(1)
         each = wrench.new_zeros(len(wrench), entity.num_bodies, 6)
@@ -163,7 +163,7 @@ class punch_bodies(ManagerTermBase):
 
 
 class supporting_hand_with_punches(supporting_hand):
-    """Assistance whose wrench is added to that of punches.
+    """Assistance whose wrench is added to the wrench of punches.
 
     Declare it after the event `punch_bodies`, which writes all wrenches in each step.
     """

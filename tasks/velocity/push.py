@@ -18,7 +18,10 @@ class growing_push(mdp.push_by_setting_velocity):
         super().__init__(cfg, env)
         first, last = cfg.params["steps"]
         if not 0 <= first < last:
-            raise TermError(f"steps={(first, last)}: the two numbers have to ascend.")
+            raise TermError(
+                f"steps={(first, last)}: the two numbers have to ascend, from 0 or "
+                "more."
+            )
 
     def __call__(  # type: ignore[override]
         self,

@@ -10,7 +10,8 @@ from mjlab.tasks.velocity.symmetry import (
 HIDDEN_DIMS = (512, 256, 128)
 
 HIDDEN_DIMS_ON_CPU = (256, 128, 64)
-"""The learner takes a third of an iteration; with `HIDDEN_DIMS` it takes half."""
+"""With these sizes the learner takes a third of the time of an iteration; with
+`HIDDEN_DIMS` it takes half."""
 
 
 def velocity_rl(
@@ -128,7 +129,8 @@ def g1_flat_rl_on_cpu() -> PpoAgentCfg:
 
 
 ROUGH_WORLDS_ON_CPU = 256
-"""256 worlds, batches of 12,288 steps, for policies that walk on flat ground."""
+"""256 worlds, batches of 12,288 steps, for policies that already walk on flat
+ground."""
 
 
 def rough_rl_on_cpu(
@@ -143,8 +145,8 @@ def rough_rl_on_cpu(
 
     Args:
         model: The networks of a robot.
-        tied_actor: Form of the actor: that of the flat-ground policy, whose weights are
-            loaded.
+        tied_actor: Form of the actor, equal to the form of the flat-ground policy whose
+            weights are loaded.
     """
     agent = mirrored_rl_on_cpu(
         model, max_iterations=600, entropy_coef=0.001, tied_actor=tied_actor

@@ -81,7 +81,7 @@ def self_contact(robot: Robot) -> ContactSensorCfg:
 def terrain_scan(robot: Robot) -> RayCastSensorCfg:
     """Return a grid of 17 by 11 downward rays around the robot.
 
-    They start well above it, to detect ground that is higher than the robot.
+    The rays start 3 m above the robot, to detect ground that is higher than the robot.
     """
     above = 3.0
     return RayCastSensorCfg(
@@ -106,7 +106,7 @@ def foot_height(robot: Robot) -> FootHeightSensorCfg:
 def simulation(*, rough: bool, nconmax: int, njmax: int) -> SimulationCfg:
     """Return physics at 200 Hz.
 
-    A robot is one constraint island, so island discovery has no effect.
+    Island discovery is disabled: a robot is one constraint island anyway.
 
     Args:
         rough: Whether the scene has height fields, which need larger collision buffers.

@@ -69,11 +69,12 @@ class Hand(NamedTuple):
 
 
 class supporting_hand(ManagerTermBase):
-    """Assists the robot with decreasing strength: pelvis over the feet, bodies upright.
+    """Keeps pelvis over feet and trunk upright, with decreasing strength.
 
     Each world has its own level, a fraction of the full strength. It starts at a random
     value between 0 and 1, decreases in every step, and increases at a fall, so that
-    each world stays at the limit of the policy's ability. An event of the mode "step".
+    each world stays at the limit of the policy's ability. An event term for
+    `mode="step"`.
     """
 
     def __init__(self, cfg: TermCfg, env: Env) -> None:
@@ -110,7 +111,7 @@ class supporting_hand(ManagerTermBase):
             env: The environment.
             mask: The worlds, shape (num_envs,), bool.
             pelvis: Body that is kept over the feet, and upright.
-            torso: Body further up in the model that is kept upright.
+            torso: Body above the pelvis that is kept upright.
             feet: Bodies of the feet.
             command_name: Velocity command; the assistance moves with it.
             hand: Gains at level 1, by the fields of `Hand`.

@@ -27,7 +27,7 @@ from mjlab.tasks.robots.robot import Mirror, Robot
 
 
 class SymmetryError(ValueError):
-    """Term whose mirror image is not defined."""
+    """Error for a term without a defined mirror image."""
 
 
 Rule = Callable[[ManagerBasedRlEnv, Mirror, BoundTerm], SignedColumns]
@@ -75,7 +75,7 @@ def _foot_forces(
 
 
 def _rays(env: ManagerBasedRlEnv, mirror: Mirror, term: BoundTerm) -> SignedColumns:
-    """Map each ray to the one that starts at the same position with y negated."""
+    """Map each ray to its mirror image, with y of start and direction negated."""
     cfg = _ray_cfg(env, term.params["sensor_name"])
     starts, directions = cfg.local_rays()
     rays = np.concatenate((starts, directions), axis=1)

@@ -15,17 +15,17 @@ class TargetCommandCfg(TwistCommandCfg):
     """Velocity command that also leads to targets.
 
     A target is a place and a heading. The velocity is proportional to the error and
-    clamped to `ranges`. The linear velocity is zero once the place is reached, the yaw
-    rate once the heading is. This is the law of `mjlab exam`.
+    clamped to `ranges`. The linear velocity is zero once the place is reached, and the
+    yaw rate once the heading is reached. This is the control law of `mjlab exam`.
     """
 
     rel_target_envs: float = 1.0
-    """Fraction of commands that lead to a target. The classes of the other fractions
-    (`rel_standing_envs`, ...) divide the rest."""
+    """Fraction of commands that lead to a target. The other fractions
+    (`rel_standing_envs`, ...) apply to the remaining commands."""
 
     radius: float = 0.75
-    """Radius of the disc of targets, m. A target is as far from the robot as one random
-    point of the disc from another."""
+    """Radius of the disc of targets, m. The distance from the robot to a target is the
+    distance between two random points of the disc."""
 
     gain: float = 1.5
     """Gain from distance to velocity and from heading error to yaw rate, 1/s."""
@@ -34,7 +34,8 @@ class TargetCommandCfg(TwistCommandCfg):
     """Distance at which a place counts as reached, and at which it no longer does."""
 
     reach_rad: tuple[float, float] = (0.05, 0.12)
-    """The same for the heading error, rad."""
+    """Heading error at which a heading counts as reached, and at which it no longer
+    does, rad."""
 
     def bind(self, name: str, env: Env) -> CommandTerm:
         """Create the term for one environment."""

@@ -40,7 +40,7 @@ _STEPS_PER_ITERATION = 24
 
 
 def observations(robot: Robot, *, rough: bool) -> dict[str, ObservationGroupCfg]:
-    """Return noisy observations for the actor; exact ones, with feet, for the critic.
+    """Return noisy actor observations, and exact critic observations with foot states.
 
     Args:
         robot: The robot.
@@ -131,7 +131,7 @@ def actions(robot: Robot) -> dict[str, ActionTermCfg]:
 
 
 def commands() -> dict[str, CommandTermCfg]:
-    """Return a velocity command that changes every few seconds; 10 % are zero."""
+    """Return a velocity command that changes every 3 to 8 s; 10 % of them are zero."""
     return {
         COMMAND: TwistCommandCfg(
             resampling_time_range=(3.0, 8.0),
@@ -258,7 +258,7 @@ def contact_cost(sensor: SensorCfg, weight: float) -> RewardTermCfg:
 
 
 def terminations(*, rough: bool) -> dict[str, TerminationTermCfg]:
-    """Return time limit, fall, and leaving the terrain.
+    """Return terminations for the time limit, a fall, and leaving the terrain.
 
     Args:
         rough: Whether the terrain has an edge.
@@ -362,7 +362,7 @@ def foot_friction(
 
 
 def curriculum(*, rough: bool) -> dict[str, CurriculumTermCfg]:
-    """Return faster commands in a later stage and, on terrain, levels by distance.
+    """Return command ranges that widen in stages and, if rough, terrain levels.
 
     Args:
         rough: Whether the terrain has levels of difficulty.

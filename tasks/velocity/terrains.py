@@ -21,7 +21,7 @@ class RandomStairsCfg(StairsCfg):
     """Stairs up to a platform, with a random height of each step."""
 
     def build(self, size: Size, difficulty: float, rng: Rng) -> Tile:
-        """Return the stairs. Step heights are random up to that of the difficulty."""
+        """Return stairs with random step heights, whose limit grows with difficulty."""
         highest = at_difficulty(self.step_height_range, difficulty)
         steps = self.num_rings(size) + 1
         tops = rng.uniform(self.step_height_range[0], highest, steps).cumsum()
@@ -51,7 +51,7 @@ class NarrowBeamsCfg(SubTerrainCfg):
     """Width of the flat border, m, at least 0."""
 
     def check(self, path: str, size: Size) -> None:
-        """Raise if the platform does not fit the tile, or beams the platform."""
+        """Raise if the platform exceeds the tile, or the beams exceed the platform."""
         fields = Fields(self, path)
         fields.count("num_beams")
         fields.number("pit_depth", above=0.0)
@@ -61,7 +61,7 @@ class NarrowBeamsCfg(SubTerrainCfg):
 
     def build(self, size: Size, difficulty: float, rng: Rng) -> Tile:
         """Return border, platform and beams at height 0."""
-        del rng  # Not random.
+        del rng  # This terrain is deterministic.
         width = at_difficulty(self.beam_width_range, 1.0 - difficulty)
         x, y = (extent / 2 - self.border_width for extent in size)
         blocks = ring((size[0] / 2, size[1] / 2), (x, y), 0.0)

@@ -301,4 +301,4 @@ def test_unreadable_files_are_reported_with_the_reason(tmp_path: Path) -> None:
     )
     assert refused(
         lambda: load_motion(twins[0], joint_names=["a"], body_names=["b"])
-    ) == (f"{twins[0]} is no motion file: it has no 'joint_pos'.")
+    ) == (f"{twins[0]} is not a motion file: it lacks 'joint_pos'.")

@@ -316,14 +316,17 @@ def test_the_native_engine_reports_slow_or_flat_cameras(gallery, request):
         ),
         (
             {"camera": "eye", "parent": ObjRef(type="body", name="boom")},
-            "Camera sensor 'c': parent is set, but camera='eye' exists already. ",
+            "Camera sensor 'c': parent is only for an added camera, but camera='eye' ",
         ),
         (
             {"data_types": ("deph",)},
             "Camera sensor 'c': there is no data type 'deph'. Valid names, nearest "
             "first: 'depth'",
         ),
-        ({"data_types": ()}, "Camera sensor 'c': data_types is empty."),
+        (
+            {"data_types": ()},
+            "Camera sensor 'c': data_types is empty; name at least one",
+        ),
         ({"width": 0}, "Camera sensor 'c': width=0 has to be 1 or more."),
         ({"update_every": 0}, "Camera sensor 'c': update_every=0 has to be 1 or more."),
         (

@@ -623,7 +623,7 @@ def test_patterns_without_meaning_are_refused(pattern: PatternCfg, message: str)
             {"frame": ObjRef(type="joint", name="probe")},
             "Sensor 'r': rays cannot start at 'probe', a joint.",
         ),
-        ({"frame": ()}, "Sensor 'r': frame is empty."),
+        ({"frame": ()}, "Sensor 'r': frame is empty; name at least one."),
         ({"ray_alignment": "yav"}, "Sensor 'r': ray_alignment='yav' is unknown."),
         (
             {"max_distance": 0.0},
@@ -664,8 +664,8 @@ def test_height_settings_that_have_no_meaning(settings, message):
             r"include_geom_groups=\(5,\) matches no geom: the geoms of the scene are "
             r"in groups \[0, 2, 3, 4\]",
         ),
-        ((7,), r"include_geom_groups=\(7,\) has to contain groups from 0 to 5"),
-        ((), r"include_geom_groups=\(\) has to contain groups from 0 to 5"),
+        ((7,), r"include_geom_groups=\(7,\) is invalid: .*, each from 0 to 5"),
+        ((), r"include_geom_groups=\(\) is invalid: name at least one geom group"),
     ],
 )
 def test_rays_without_visible_geoms_are_refused(groups, message):

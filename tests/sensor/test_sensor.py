@@ -693,7 +693,10 @@ def test_mujoco_sensor_settings_that_have_no_meaning(settings, message):
 @pytest.mark.parametrize(
     ("settings", "message"),
     [
-        ({"fields": ()}, "Contact sensor 'contacts': fields is empty."),
+        (
+            {"fields": ()},
+            "Contact sensor 'contacts': fields is empty; name at least one",
+        ),
         (
             {"fields": ("forces",)},
             "Contact sensor 'contacts': fields: 'forces' is unknown. Valid names, "

@@ -1,4 +1,4 @@
-"""Making of motion files: import, retargeting, keyframes, inverse kinematics, checks.
+"""Creation of motion files: import, retargeting, keyframes, kinematics and checks.
 
 Only the command line imports this package; tasks and training read the files.
 """

@@ -36,10 +36,10 @@ class MotionFigure:
     """Largest value that passes."""
 
     unit: str
-    """Unit of both."""
+    """Unit of the value and of its limit."""
 
     place: str = ""
-    """Part and frame of the worst value."""
+    """Part of the robot and time of the worst value."""
 
     @property
     def passes(self) -> bool:
@@ -58,7 +58,7 @@ class MotionFigure:
 def check_motion(
     motion: Motion, robot: MotionRobot, speed_limits: Sequence[float | None] = ()
 ) -> list[MotionFigure]:
-    """Measure a motion.
+    """Run all checks on a motion; return the measured values with their limits.
 
     Args:
         motion: The motion; missing bodies are computed.
@@ -284,7 +284,7 @@ _REACHES: dict[int, _Reach] = {
     mujoco.mjtGeom.mjGEOM_BOX: lambda size, up: np.abs(up) @ size,
     mujoco.mjtGeom.mjGEOM_ELLIPSOID: lambda size, up: np.linalg.norm(up * size, axis=1),
 }
-"""Depth of a shape's lowest point below its centre, by the vertical in its axes."""
+"""Depth of a shape's lowest point below its centre, given the vertical in its frame."""
 
 
 def _reach(model: mujoco.MjModel, geom: int, up: np.ndarray) -> np.ndarray:
@@ -295,5 +295,8 @@ def _reach(model: mujoco.MjModel, geom: int, up: np.ndarray) -> np.ndarray:
         return -(up @ model.mesh_vert[first : first + number].T).min(axis=1)
     if kind not in _REACHES:
         name = model.geom(geom).name
-        raise ValueError(f"The lowest point of geom {name!r} cannot be computed.")
+        raise ValueError(
+            f"The lowest point of geom {name!r} cannot be computed: use a sphere, "
+            "capsule, cylinder, box, ellipsoid or mesh."
+        )
     return _REACHES[kind](model.geom_size[geom], up)

@@ -124,6 +124,6 @@ def _check_match(first: Motion, second: Motion) -> None:
         )
     if set(first.contact_names) != set(second.contact_names):
         raise MotionError(
-            f"{first.name!r} labels contacts of {list(first.contact_names)}, "
-            f"{second.name!r} of {list(second.contact_names)}."
+            f"{first.name!r} labels the contacts of {list(first.contact_names)}, but "
+            f"{second.name!r} of {list(second.contact_names)}; they have to be equal."
         )

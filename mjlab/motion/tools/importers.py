@@ -32,7 +32,7 @@ def read_csv(
         robot: The robot of the motion.
         fps: Rows per second.
         joint_names: Order of the joints. None uses the order of the robot's model,
-            which for the G1 is Unitree's.
+            which for the G1 is Unitree's order.
         quat: Order of the quaternion, "xyzw" or "wxyz". None uses xyzw.
         rows: First and last row, counted from 1. None reads all.
     """

@@ -1,4 +1,4 @@
-"""Keyframed motions: keys of joints, base, weight shift and feet, solved for poses.
+"""Keyframes of joints, base, weight shift and feet, solved by inverse kinematics.
 
     sketch = Sketch(robot)
     sketch.hold(1.0)

@@ -1,11 +1,11 @@
 """Constants of the classic cartpole, and the accuracy of its arithmetic.
 
-The equations are those of Barto, Sutton and Anderson (1983) without friction, as
-derived by R. V. Florian (2007) and computed by Gymnasium's `CartPole-v1`. Both
-implementations here, tensors and kernel, use the same float32 operations in the same
-order, including sine and cosine, so that they agree bit for bit on every device. During
-an episode the angle is small (12 degrees plus one step), so a short Taylor series has
-float32 accuracy.
+The equations come from Barto, Sutton and Anderson (1983), without friction, as derived
+by R. V. Florian (2007) and computed by Gymnasium's `CartPole-v1`. Both implementations
+here, tensors and kernel, use the same float32 operations in the same order, including
+sine and cosine, so that they agree bit for bit on every device. During an episode the
+angle is small (12 degrees plus one step), so a short Taylor series has float32
+accuracy.
 """
 
 import math
@@ -65,7 +65,7 @@ ACTION_SPACE = Discrete(2)
 
 
 class ClassicCartpoleError(ValueError):
-    """Classic cartpole with invalid settings, or used in an unsupported way."""
+    """Error for invalid settings or unsupported use of the classic cartpole."""
 
 
 class ClassicCartpoleCfg(Config):
@@ -75,7 +75,7 @@ class ClassicCartpoleCfg(Config):
     """Number of worlds."""
 
     seed: int = 0
-    """Seed of all initial states. Those of world i do not depend on `num_envs`."""
+    """Seed of all initial states. The states of world i do not depend on `num_envs`."""
 
     integrator: Integrator = "euler"
     """"euler" moves with the old velocities, "semi_implicit" with the new ones."""

@@ -220,9 +220,10 @@ class StepKernel:
 
         Args:
             memory: The worlds' tensors.
-            rng: Their seeds and counters.
-            over: End of each world, shape (num_envs,), uint8: 1 for terminated plus 2
-                for truncated. None resets finished worlds in the same step.
+            rng: Seeds and counters of the worlds.
+            over: How each world's episode ended, shape (num_envs,), uint8: 1 for
+                terminated plus 2 for truncated. None resets finished worlds in the same
+                step.
             max_steps: Steps after which an episode is truncated.
             semi_implicit: Whether positions move with the new velocities.
             fall_reward: Reward of the step in which an episode terminates.

@@ -1,4 +1,4 @@
-"""Clips of the Unitree G1: their descriptions, and the motions they make."""
+"""Clips of the Unitree G1: keyframe descriptions, and their solution as motions."""
 
 from collections.abc import Callable
 
@@ -59,7 +59,7 @@ def make_clip(
     robot: MotionRobot,
     progress: Callable[[int, int], None] | None = None,
 ) -> Motion:
-    """Solve and return a clip.
+    """Compute the motion of a clip from its keyframes.
 
     Args:
         name: One of `SKETCHES`.

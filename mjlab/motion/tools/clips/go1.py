@@ -36,7 +36,7 @@ rest at every key."""
 
 
 def sway(robot: MotionRobot) -> Motion:
-    """Solve and return the clip."""
+    """Compute the motion of the clip from its keyframes."""
     model = build_entity(GO1.entity_cfg(), GO1.name).compile()
     data = mujoco.MjData(model)
     mujoco.mj_resetDataKeyframe(model, data, 0)
