@@ -103,7 +103,7 @@ def clips_of(policy: OnnxPolicy) -> list[Motion]:
 
 
 def _check_names(policy: OnnxPolicy) -> None:
-    """Raise unless the clips can be saved as files with their names."""
+    """Raise if a clip's name is not a safe file name, or if two clips share a name."""
     seen: set[str] = set()
     for clip in policy.contract["motion"]["clips"]:
         name = check_name(clip["name"], f"{policy.path} has a clip named", ExportError)

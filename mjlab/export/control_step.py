@@ -54,7 +54,7 @@ class ControlStep:
         """Trace observations, network and actions.
 
         Args:
-            tracer: The terms.
+            tracer: Tracer of the observation and action terms.
             network: The trained network.
             clip: Bound of the actions, None for unbounded.
         """
@@ -141,7 +141,7 @@ class ControlStep:
 
 
 def _kept(found: Mapping[str, Tensor]) -> Values:
-    """Return the states among outputs, by name."""
+    """Return the next states among the outputs, by name of the state."""
     return {n[5:]: v for n, v in found.items() if n.startswith("next ")}
 
 

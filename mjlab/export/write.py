@@ -204,7 +204,7 @@ def _write(
     error_of: Callable[[OnnxPolicy], float],
     allowed: float,
 ) -> Exported:
-    """Write a file within the tolerance, and its contract."""
+    """Write a file and its contract; raise if the error exceeds the tolerance."""
     content, whole["checksum"] = with_checksum(model.SerializeToString())
     with tempfile.TemporaryDirectory() as folder:
         draft = Path(folder) / to.name

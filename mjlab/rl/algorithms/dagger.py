@@ -113,7 +113,7 @@ class Dagger(Distillation):
         return super().load(loaded_dict, load_cfg, strict)
 
     def memory(self) -> dict[str, Any]:
-        """Return the filled rows of the buffer, and the number ever added."""
+        """Return the filled rows of the buffer, and the number of rows added so far."""
         if self._buffer is None:
             return {"added": 0}
         filled = self._buffer[: min(self._added, self._capacity)]
