@@ -180,7 +180,7 @@ class Canvas:
 
 
 def _fill(pixels: np.ndarray, bare: np.ndarray, sky: np.ndarray) -> None:
-    """Fill empty pixels with a sky, from the first row with one to the last."""
+    """Fill empty pixels with a sky, only in the rows between the first and last."""
     rows = np.flatnonzero(bare.any(axis=1))
     if not rows.size:
         return

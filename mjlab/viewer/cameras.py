@@ -107,7 +107,7 @@ def find_camera_sensors(env: ManagerBasedRlEnv) -> dict[str, CameraSensor]:
 def as_colors(
     kind: str, picture: np.ndarray, max_distance: float
 ) -> tuple[np.ndarray, str]:
-    """Return a camera image as colours, enlarged, and a text about its scale.
+    """Convert a camera image to enlarged colours, and describe a depth scale in text.
 
     Args:
         kind: Data type, as in `CameraSensorCfg.data_types`.

@@ -56,8 +56,8 @@ class TouchingView(View):
     def net_contact_force(self) -> torch.Tensor:
         """Total contact force, world frame, N, shape (..., 3).
 
-        Of the last physics step, or of the current state in an observation. The scene
-        has to declare it: `contact_pairs=(ContactPairCfg(first="<name>"),)`.
+        The force of the last physics step; in an observation, of the current state. The
+        scene has to declare it: `contact_pairs=(ContactPairCfg(first="<name>"),)`.
         """
         return self.source.forces.net(self)
 

@@ -39,7 +39,7 @@ class Ppo(PPO):
         """Learn from the rollout; return the losses.
 
         RSL-RL samples actions for each minibatch only to update the distribution, and
-        discards them. Here the mean is returned instead of a sample, to save time.
+        discards them. Here the mean is returned instead of a sample.
 
         Raises:
             RuntimeError: If a loss is not finite.
