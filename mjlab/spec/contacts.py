@@ -27,8 +27,8 @@ class _ContactParameters(SpecEditCfg):
     """Patterns of the edited geoms. An unnamed geom has the name ""."""
 
     friction: VectorValue | None = None
-    """Sliding, torsional and rolling friction, or the first of them; None leaves it
-    unchanged."""
+    """Sliding, torsional and rolling friction, or only the first of these values; None
+    leaves it unchanged."""
 
     solref: VectorValue | None = None
     """Reference of the constraint: (timeconst, dampratio); None leaves it unchanged."""
