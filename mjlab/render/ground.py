@@ -1,6 +1,6 @@
 """Infinite planes, rendered as a few large squares.
 
-MuJoCo renders an infinite plane as 200 by 200 squares, three times if there are shadows.
+MuJoCo renders an infinite plane as 200 by 200 squares, three times with shadows.
 Processing their vertices took a third of the time of a video frame.
 """
 
