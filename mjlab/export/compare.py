@@ -1,4 +1,4 @@
-"""Comparison of traced terms with the managers, and of files with networks."""
+"""Comparison of traced terms with the managers, and of policy files with networks."""
 
 import itertools
 from collections.abc import Iterator, Mapping, Sequence

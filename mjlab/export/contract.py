@@ -47,7 +47,7 @@ def contract(
     """Return the contract as JSON-compatible values.
 
     Args:
-        step: The traced policy, in an environment in nominal form.
+        step: The traced policy, in an environment without noise or randomisation.
         controllers: The traced muscle controllers.
         trained: The training environment.
         agent: The agent's configuration.
@@ -312,7 +312,7 @@ def _actuators(env: ManagerBasedRlEnv, entity: Entity) -> list[dict[str, Any]]:
 
 
 def _law(cfg: ActuatorCfg) -> str | None:
-    """Return the actuator behaviour that MuJoCo does not compute; None if none."""
+    """Name the control law or delay that MuJoCo does not compute; None without one."""
     if cfg.delay is not None:
         return "a delay of commands"
     if type(cfg) is IdealPdActuatorCfg and cfg.transmission == "joint":

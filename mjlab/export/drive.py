@@ -40,7 +40,7 @@ GROUP = "onnx"
 def driven_by(
     cfg: ManagerBasedRlEnvCfg, contract: Mapping[str, Any]
 ) -> ManagerBasedRlEnvCfg:
-    """Return the configuration of worlds for a policy file of the task `cfg`."""
+    """Return a task's configuration with the inputs and actions of a policy file."""
     step = cfg.decimation * cfg.sim.mujoco.timestep
     if abs(step - contract["rates"]["control_dt"]) > 1e-9:
         raise ExportError(

@@ -1,4 +1,4 @@
-"""Muscle controllers: from joint targets to excitations, in each physics step.
+"""Muscle controllers, which map joint targets to excitations in each physics step.
 
 The torque law and the coordinator of a muscle action are traced from the joint targets,
 and from the fields of MuJoCo's data that they read, to the excitations of the muscles.

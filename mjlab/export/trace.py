@@ -43,7 +43,7 @@ class Tracer:
         """Find inputs and states.
 
         Args:
-            env: The environment, in nominal form.
+            env: The environment, without noise or randomisation.
             seen: Observed groups, or "group/term" for groups without concatenation.
         """
         assert env.num_envs == 1, "Tracing requires one world."

@@ -1,8 +1,8 @@
 """Export of a trained policy to an ONNX file, verified against the network.
 
 The environment is built once more, with one world and without randomisation, so that
-defaults, limits and gains are nominal. File and network run side by side in it, and a
-file with different actions is refused.
+defaults, limits and gains are nominal. File and network run side by side in it, and the
+export fails if their actions differ.
 """
 
 import contextlib

@@ -23,8 +23,8 @@ from mjlab.random.seeds import to_seeds
 class NumpyVectorEnv(HasSpec, VectorEnv[Any, Any, np.ndarray]):  # pyright: ignore[reportIncompatibleVariableOverride]
     """Worlds as a standard Gymnasium vector environment.
 
-    Observations, flags and infos equal those of a `SyncVectorEnv` of the same number of
-    single environments. Every step synchronises with the device and copies the results.
+    Observations, flags and infos are the same as from a `SyncVectorEnv` of single
+    environments. Every step synchronises with the device and copies the results.
     """
 
     def __init__(

@@ -24,7 +24,7 @@ _log = logging.getLogger(__name__)
 
 
 class RecordEpisode(TensorWrapper):
-    """Records episodes to `<output_dir>/<trajectory_name>.h5`, and draws videos.
+    """Records episodes to `<output_dir>/<trajectory_name>.h5`, and renders videos.
 
     Observations are recorded as returned by this wrapper, actions as received. The last
     observation and state of an episode are the terminal ones in every mode.

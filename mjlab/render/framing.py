@@ -27,7 +27,7 @@ _NEAREST = 0.3
 
 
 class Subject:
-    """Geoms that a camera shows: those of an entity, or all movable ones."""
+    """Geoms that a camera shows: the geoms of an entity, or all movable geoms."""
 
     def __init__(self, model: mujoco.MjModel, prefix: str = "") -> None:
         """Select the geoms.

@@ -66,7 +66,7 @@ class Neighbourhood:
 
 
 def grid_offsets(scene: Scene, world: int) -> np.ndarray:
-    """Return the offsets at which worlds are drawn beside one, (num_envs, 3), m.
+    """Return drawing offsets of all worlds relative to one, shape (num_envs, 3), m.
 
     On a plane all worlds share one origin, and are drawn on a grid. On terrain their
     origins already differ, so offsets are 0.

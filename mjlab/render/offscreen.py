@@ -274,7 +274,7 @@ def followed_body(model: mujoco.MjModel, scene: Scene, view: OrbitView) -> int |
 
 
 def find_subject(model: mujoco.MjModel, scene: Scene, view: OrbitView) -> Subject:
-    """Return the geoms that a view shows: those of its entity, or all movable ones."""
+    """Return the geoms that a view shows: its entity's, or all movable geoms."""
     followed = _followed_entity(model, scene, view)
     if followed is None:
         return Subject(model)

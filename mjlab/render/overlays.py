@@ -304,7 +304,7 @@ class Marks:
             model: The environment's model, or a copy with other colours.
             mocap_pos: Positions of mocap bodies, shape (nmocap, 3).
             mocap_quat: Orientations of mocap bodies, wxyz, shape (nmocap, 4).
-            geoms: Ids of the geoms. None selects those of movable bodies.
+            geoms: Ids of the geoms. None selects the geoms of movable bodies.
             color: Colour of all geoms. None uses the model's colours.
             alpha: Opacity, if `color` is None.
         """

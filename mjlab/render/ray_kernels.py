@@ -2,7 +2,7 @@
 # pyright: reportInvalidTypeForm=false, reportCallIssue=false, reportOperatorIssue=false
 # pyright: reportArgumentType=false, reportAssignmentType=false, reportIndexIssue=false
 # pyright: reportGeneralTypeIssues=false, reportReturnType=false
-"""Ray casting kernels for images: for each geom, the pixels that it can cover.
+"""Ray casting kernels for images. Each geom is tested at the pixels it can cover.
 
 Only surfaces that face the camera, beyond `near`, are visible, as in OpenGL with back
 face culling: a camera inside a geom sees through it.

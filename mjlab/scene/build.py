@@ -64,7 +64,7 @@ class SceneSpec:
     """Attached models of the other entities, by the prefix of their names."""
 
     entities: dict[str, EntityCfg | PerWorldEntityCfg] = field(default_factory=dict)
-    """All entities, including those of the scene's own file."""
+    """All entities, including the entities of the scene's own file."""
 
     def write(self, path: str | Path, *, zip: bool = False) -> Path:
         """Export the scene as MJCF with the files it refers to."""

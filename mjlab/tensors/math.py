@@ -1,8 +1,8 @@
 """Rotations, frames and angles on tensors of any leading shape.
 
 Quaternions are unit, wxyz, shape (..., 4); vectors are (..., 3); angles are in radians.
-`q` maps coordinates of the rotated frame to those of its parent: `quat_rotate(q, v_b)`
-is `v_w`.
+`q` maps coordinates in the rotated frame to coordinates in its parent frame:
+`quat_rotate(q, v_b)` is `v_w`.
 
 No function branches on data, and the bits of a row do not depend on the number of rows.
 Inverse trigonometric functions therefore run in float64 and are rounded: torch's

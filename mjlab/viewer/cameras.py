@@ -22,8 +22,8 @@ _GOLDEN = 0.618034
 """Hue step between objects: the golden ratio keeps few objects clearly different."""
 
 _OPENCV = torch.diag(torch.tensor([1.0, -1.0, -1.0]))
-"""Axes of viser's cameras (z forward, y down) in those of MuJoCo's (-z forward, y
-up)."""
+"""Axes of viser's cameras (z forward, y down) in the frame of MuJoCo's cameras
+(-z forward, y up)."""
 
 
 class CameraPanel:

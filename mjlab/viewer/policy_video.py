@@ -18,9 +18,10 @@ steps."""
 
 
 class PolicyVideo:
-    """Video of worlds that other code steps, in real time.
+    """Video of worlds that other code steps.
 
-    If the step rate exceeds the maximum frame rate, some steps are not rendered.
+    It plays in real time. If the step rate exceeds the maximum frame rate, some steps
+    are not rendered.
     """
 
     def __init__(

@@ -27,9 +27,9 @@ class PoseError(ValueError):
 class Pose:
     """Poses of frames, shape (..., 7).
 
-    A pose maps coordinates of its own frame to those of its parent frame. `A * B` is
-    pose B, given in frame A, expressed in the parent frame of A. Two poses broadcast as
-    tensors do: one row combines with any number of rows.
+    A pose maps coordinates in its own frame to coordinates in its parent frame. `A * B`
+    is pose B, given in frame A, expressed in the parent frame of A. Two poses broadcast
+    as tensors do: one row combines with any number of rows.
     """
 
     def __init__(self, raw: torch.Tensor) -> None:

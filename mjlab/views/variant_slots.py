@@ -106,7 +106,7 @@ class VariantsError(ValueError):
 
 
 GeomMap = dict[str, str]
-"""Map from the geom names of a slot to those of an option."""
+"""Map from geom names of a slot to geom names of an option."""
 
 
 @dataclass(frozen=True, eq=False)

@@ -78,7 +78,7 @@ def encode(content: bytes) -> str:
 
 
 def unpack(text: str) -> bytes:
-    """Decode a text of `pack`, to at most `MOST_BYTES` bytes."""
+    """Decode text from `pack`, to at most `MOST_BYTES` bytes."""
     reader = zlib.decompressobj()
     content = reader.decompress(base64.b64decode(text, validate=True), MOST_BYTES)
     if not reader.eof:
@@ -135,7 +135,7 @@ def _check_entries(entries: Sequence[zipfile.ZipInfo]) -> None:
 def _check_references(files: Mapping[str, bytes]) -> None:
     """Raise unless a scene refers only to its own files.
 
-    MuJoCo would read missing ones from disk.
+    MuJoCo would read missing files from disk.
     """
     try:
         text = files[SCENE_FILE].decode()
@@ -305,8 +305,8 @@ class ContractPolicy(FileGraph):
             for term in self.contract["actions"]
             if (about := term.get("tracked_by")) is not None
         }
-        """Muscle controllers by action term: from targets and the state of the muscles
-        to excitations, once per physics step."""
+        """Muscle controllers by action term. They map targets and the state of the
+        muscles to excitations, once per physics step."""
         super().__init__(session, self.contract)
 
     def reset(self) -> None:

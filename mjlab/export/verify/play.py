@@ -44,7 +44,8 @@ class Verdict:
     """Maximum differences: outputs, measurements, and control steps."""
 
     joints: dict[str, tuple[float, float]] = field(default_factory=dict)
-    """Maximum closed-loop difference of each joint: early, and in all steps."""
+    """Maximum closed-loop difference of each joint, in the first `EARLY` steps and in
+    all steps."""
 
     steps: int = 0
     """Recorded steps."""

@@ -11,7 +11,7 @@ Values = np.ndarray
 DEGREES = 180.0 / math.pi
 
 _LEFT = 0.25
-"""Maximum remaining fraction of the error."""
+"""Maximum fraction of the error that remains after a correction."""
 
 
 @dataclass(frozen=True)

@@ -26,7 +26,8 @@ _GOOD = 0.05
 """Largest accepted joint error, as a fraction of the joints' motion in a period."""
 
 _LEFT, _SURE = 0.4, 0.1
-"""Maximum remaining error of a reason, and error at which the search ends."""
+"""Maximum fraction of the error that remains with a correction, and the fraction at
+which the search ends."""
 
 _WORST = 6
 """Number of joints among which pairs are swapped: those with the largest errors."""
@@ -90,7 +91,7 @@ def exchanged(policy: ContractPolicy, rows: list[dict[str, Any]]) -> str | None:
 
 
 def _readings(policy: ContractPolicy, rows: list[dict[str, Any]]) -> _Readings | None:
-    """Return the states in some lines; None if the joints are missing."""
+    """Return the readings in the given lines; None if the joints are missing."""
     entity, inputs = policy.entity, policy.contract["inputs"]
     names = [joint["name"] for joint in entity["joints"]]
     kinds = ("joint_pos", "joint_vel")
@@ -171,7 +172,7 @@ def _changes(
 
 
 def _turned_gyro(readings: _Readings, dt: float) -> str | None:
-    """Return the axes of a gyro that agree with the rotation of the vertical."""
+    """Describe rotated gyro axes that fit the rotation of the vertical, if any."""
     up, gyro = readings.up, (readings.gyro[1:] + readings.gyro[:-1]) / 2.0
     middle, change = (up[1:] + up[:-1]) / 2.0, np.diff(up, axis=0) / dt
 

@@ -18,7 +18,7 @@ class Dagger(Distillation):
     """Learns the teacher's actions in all states visited so far.
 
     The teacher acts in the first worlds, so the student sees later parts of an episode
-    early. The loss is that of RSL-RL's `Distillation`.
+    early. The loss is the same as in RSL-RL's `Distillation`.
     """
 
     def __init__(
@@ -40,7 +40,7 @@ class Dagger(Distillation):
             num_updates_per_iteration: Gradient steps after each rollout.
             teacher_share: Fraction of the worlds in which the teacher acts.
             half_life: Steps per world after which the learning rate is halved. None
-                keeps it.
+                keeps it constant.
             **kwargs: Arguments of RSL-RL's distillation.
         """
         super().__init__(*args, **kwargs)
