@@ -341,7 +341,7 @@ def brighten(model: mujoco.MjModel) -> None:
 
 def _check_worlds(worlds: Sequence[int], num_envs: int) -> None:
     if not worlds:
-        raise ValueError("The list of worlds to render is empty.")
+        raise ValueError("The list of worlds to render is empty; name at least one.")
     outside = [world for world in worlds if not 0 <= world < num_envs]
     if outside:
         raise ValueError(

@@ -65,6 +65,6 @@ class TouchingView(View):
 def slow(
     lin_vel: torch.Tensor, ang_vel: torch.Tensor, most_lin: float, most_ang: float
 ) -> torch.Tensor:
-    """Return whether both speeds are at most the limits, shape (...)."""
+    """Return True where both speeds are at most the limits, shape (...)."""
     linear = lin_vel.square().sum(dim=-1) <= most_lin**2
     return linear & (ang_vel.square().sum(dim=-1) <= most_ang**2)
