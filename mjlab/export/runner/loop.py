@@ -1,4 +1,4 @@
-"""Runs a policy file on a robot, or in MuJoCo, without mjlab.
+"""Runs a policy file on a robot, or in MuJoCo, without the training framework.
 
     python mjlab_runner.py policy.onnx --seconds 10 --command 0.5 0 0
     python mjlab_runner.py policy.onnx --keyboard --view
