@@ -1,7 +1,7 @@
 """Export of policies as self-describing ONNX files.
 
-A file maps sensor readings, in SI units and by name, to joint targets; all processing
-is inside. `OnnxPolicy` runs such a file without torch and without the task.
+A file maps named sensor readings, in SI units, to joint targets, and contains all
+processing. `OnnxPolicy` runs a file without torch and without the task.
 """
 
 from typing import TYPE_CHECKING, Any

@@ -23,7 +23,7 @@ CHANNELS: Mapping[Any, Sequence[str]] = {
 
 
 def camera_facts(env: ManagedEnv, term: BoundTerm, value: Tensor) -> dict[str, Any]:
-    """Return pose, lens and channels of the camera of an observation term."""
+    """Return the contract entry of an observation term's camera."""
     name = term.params["sensor_name"]
     sensor = env.scene.sensor(name)
     assert isinstance(sensor, CameraSensor), "The term validated its sensor."

@@ -20,7 +20,7 @@ PARTS = ("joint_pos", "joint_vel", "body_pos_w", "body_quat_w")
 PARTS += ("body_lin_vel_w", "body_ang_vel_w")
 """Parts of a row, in order."""
 PART_SIZES = (0, 0, 3, 4, 3, 3)
-"""Numbers per body in each part; 0 for joint parts."""
+"""Number of values per body in each part; 0 for parts with one value per joint."""
 _UNITS = ("rad", "rad/s", "m", "1", "m/s", "rad/s")
 
 
@@ -29,8 +29,8 @@ def described_clips(command: MotionCommand) -> dict[str, Any]:
     table = command.table
     return {
         "time_step": (
-            "1 where a robot is in the first frame of a clip: the row at the end of "
-            "the step, among the rows of all clips"
+            "index of the row at the end of the step, among the rows of all clips: 1 "
+            "for a robot in the first frame of the first clip"
         ),
         "fps": table.motions[0].fps,
         "anchor_body": command.cfg.anchor_body,
@@ -103,7 +103,7 @@ def clips_of(policy: OnnxPolicy) -> list[Motion]:
 
 
 def _check_names(policy: OnnxPolicy) -> None:
-    """Raise unless the clips can be saved as files with their names."""
+    """Raise if a clip's name is not a safe file name, or if two clips share a name."""
     seen: set[str] = set()
     for clip in policy.contract["motion"]["clips"]:
         name = check_name(clip["name"], f"{policy.path} has a clip named", ExportError)

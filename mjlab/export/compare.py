@@ -1,4 +1,4 @@
-"""Comparison of traced terms with the managers, and of files with networks."""
+"""Comparison of traced terms with the managers, and of policy files with networks."""
 
 import itertools
 from collections.abc import Iterator, Mapping, Sequence
@@ -42,8 +42,8 @@ def compare_terms(
         controllers: The traced muscle controllers.
 
     Raises:
-        ExportError: For a term whose traced value differs, by name. Its value depends
-            on something that froze when it was traced.
+        ExportError: If the traced value of a term differs, because part of it became
+            a constant during tracing. The message names the term.
     """
     tracer, env = step.tracer, step.tracer.env
     chance = torch.Generator().manual_seed(0)
@@ -76,7 +76,10 @@ def compare_terms(
 
 
 class ExcitationCheck:
-    """Compares traced excitations in the second physics step of each control step."""
+    """Compares traced with simulated excitations, once per control step.
+
+    It uses the second physics step of each control step.
+    """
 
     def __init__(self, controller: MuscleController) -> None:
         self._controller, self._term = controller, controller.term
@@ -203,7 +206,7 @@ def compared_excitations(
 ) -> list[ComparedExcitations]:
     """Start comparing the excitations of a file with those of an environment.
 
-    The file's targets must be those of the environment.
+    The file and the environment must have equal joint targets.
     """
     return [
         ComparedExcitations(muscle_action(env, name), controller)

@@ -47,7 +47,7 @@ def contract(
     """Return the contract as JSON-compatible values.
 
     Args:
-        step: The traced policy, in an environment in nominal form.
+        step: The traced policy, in an environment without noise or randomisation.
         controllers: The traced muscle controllers.
         trained: The training environment.
         agent: The agent's configuration.
@@ -191,7 +191,7 @@ def _commands(
 def upright_reading(
     env: ManagerBasedRlEnv, entity: str, leaf: Leaf
 ) -> list[float] | None:
-    """Return the reading of a gravity sensor for an upright root, None for others.
+    """Return a gravity sensor's reading while the root is upright; None for others.
 
     Args:
         env: The environment.
@@ -214,9 +214,9 @@ def upright_reading(
 
 
 def _up_sensor(model: Any, data: Any, sensor: Any) -> tuple[int, Any]:
-    """Return the body that a gravity sensor is attached to, and its axes there.
+    """Return the body of a gravity sensor, and the sensor's axes if it is at a site.
 
-    The body is the world for any other sensor.
+    For any other sensor, the body is 0, the world.
     """
     objects = mujoco.mjtObj
     of_world = int(sensor.objtype[0]) in (objects.mjOBJ_BODY, objects.mjOBJ_XBODY)
@@ -312,7 +312,7 @@ def _actuators(env: ManagerBasedRlEnv, entity: Entity) -> list[dict[str, Any]]:
 
 
 def _law(cfg: ActuatorCfg) -> str | None:
-    """Return the actuator behaviour that MuJoCo does not compute; None if none."""
+    """Name the control law or delay that MuJoCo does not compute; None without one."""
     if cfg.delay is not None:
         return "a delay of commands"
     if type(cfg) is IdealPdActuatorCfg and cfg.transmission == "joint":
@@ -336,6 +336,6 @@ def _plain(value: Any) -> Any:
 
 
 def _short(value: float) -> float:
-    """Return the shortest decimal that is equal in single precision, if one exists."""
+    """Convert a single-precision number to its shortest decimal; keep other numbers."""
     single = np.float32(value)
     return float(str(single)) if float(single) == value else value

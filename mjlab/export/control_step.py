@@ -1,4 +1,4 @@
-"""One call of an exported policy: inputs and state to targets and next state."""
+"""Call of an exported policy: maps inputs and state to targets and the next state."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -54,7 +54,7 @@ class ControlStep:
         """Trace observations, network and actions.
 
         Args:
-            tracer: The terms.
+            tracer: Tracer of the observation and action terms.
             network: The trained network.
             clip: Bound of the actions, None for unbounded.
         """
@@ -63,7 +63,7 @@ class ControlStep:
         leaves, memory = tracer.read(), tracer.reset()
         actions = tracer.env.action_manager.total_action_dim
         self.zero = {"zero": torch.zeros(())}
-        """Additional scalar input of the terms' graphs."""
+        """Additional scalar input of the terms' graphs, used to trace copies."""
         examples = leaves | memory | self.zero
         self.observe = traced(tracer.observe, examples)
         """Graph from inputs and state to observations."""
@@ -141,7 +141,7 @@ class ControlStep:
 
 
 def _kept(found: Mapping[str, Tensor]) -> Values:
-    """Return the states among outputs, by name."""
+    """Return the next states among the outputs, by name of the state."""
     return {n[5:]: v for n, v in found.items() if n.startswith("next ")}
 
 

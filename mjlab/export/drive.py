@@ -1,7 +1,7 @@
 """Worlds driven by a policy file, as a robot would be.
 
-The environment measures the inputs of the file and applies its outputs. Clips, scales,
-histories, defaults and offsets of the environment are not used.
+The environment measures the inputs of the file and applies its outputs. The clipping,
+scales, histories, defaults and offsets of the environment are not used.
 """
 
 import dataclasses
@@ -40,7 +40,7 @@ GROUP = "onnx"
 def driven_by(
     cfg: ManagerBasedRlEnvCfg, contract: Mapping[str, Any]
 ) -> ManagerBasedRlEnvCfg:
-    """Return the configuration of worlds for a policy file of the task `cfg`."""
+    """Return a task's configuration with the inputs and actions of a policy file."""
     step = cfg.decimation * cfg.sim.mujoco.timestep
     if abs(step - contract["rates"]["control_dt"]) > 1e-9:
         raise ExportError(
@@ -61,8 +61,8 @@ def input_group(
 ) -> ObservationGroupCfg:
     """Return an observation group that measures the inputs of a file.
 
-    An input has the noise of the first observation term that depends on it alone, and
-    the delay of its terms if all have the same delay.
+    An input has the noise of the first observation term that depends on no other input.
+    It has the delay of the terms that depend on it, if all have the same delay.
     """
     terms: dict[str, ObservationTermCfg | None] = {}
     corrupted = False
@@ -127,7 +127,7 @@ def _measured_cfg(
 def with_clips(
     cfg: ManagerBasedRlEnvCfg, policy: OnnxPolicy, folder: Path
 ) -> ManagerBasedRlEnvCfg:
-    """Return worlds that track the clips of the file, which are written to a folder."""
+    """Save the file's clips in a folder; return a configuration that tracks them."""
     clips = tuple(
         save_motion(clip, folder / f"{clip.name}.npz") for clip in clips_of(policy)
     )
@@ -173,7 +173,7 @@ class FilePolicy:
     """Policy for worlds made by `driven_by`, with separate state for each world."""
 
     def __init__(self, env: ManagerBasedRlEnv, policy: OnnxPolicy) -> None:
-        """Check that the worlds measure the inputs of the file."""
+        """Check the shapes of the measured inputs, and create a policy per world."""
         shapes = {
             slot.name: list(slot.shape)
             for slot in env.observation_manager.groups[GROUP].slots
@@ -198,7 +198,7 @@ class FilePolicy:
         self._device = env.device
 
     def __call__(self, observations: Any) -> torch.Tensor:
-        """Set the robots' targets, and return raw actions, for rewards.
+        """Set the robots' targets; return the raw actions, which rewards can use.
 
         `observations` is not used: the environment measures the inputs of the file.
         """
@@ -290,7 +290,7 @@ class ExternalCommand(ActionTerm):
         self._columns = Columns.of(columns, env.device)
         self._field: torch.Tensor = getattr(self._entity.data.targets, cfg.quantity)
         self.command = torch.zeros(env.num_envs, len(columns), device=env.device)
-        """Last output of the file, shape (num_envs, targets), to be written."""
+        """Last output of the file, shape (num_envs, targets), set by `FilePolicy`."""
         self.processed_action = torch.zeros_like(self.command)
         """Active command, shape (num_envs, targets), live. Zero after a reset."""
 
@@ -345,12 +345,12 @@ class ExternalReachCfg(mdp.DifferentialIKActionCfg):
 
 
 class ExternalReach(mdp.DifferentialIKAction):
-    """Moves a frame to the target of a file."""
+    """Frame action whose target comes from a policy file."""
 
     def __init__(self, name: str, cfg: ExternalReachCfg, env: Env) -> None:
         super().__init__(name, cfg, env)
         self.command = torch.zeros(env.num_envs, self.action_dim, device=env.device)
-        """Last output of the file, shape (num_envs, action_dim), to be written."""
+        """Last output of the file, (num_envs, action_dim), set by `FilePolicy`."""
 
     def process_actions(self, actions: torch.Tensor) -> None:
         """Set the goal of this step."""
@@ -378,7 +378,7 @@ class ExternalMuscles(MuscleAction):
     def __init__(self, name: str, cfg: ExternalMusclesCfg, env: Env) -> None:
         super().__init__(name, cfg, env)
         self.command = torch.zeros_like(self.target)
-        """Last output of the file, shape (num_envs, action_dim), to be written."""
+        """Last output of the file, (num_envs, action_dim), set by `FilePolicy`."""
         self.controllers: list[FileGraph] | None = None
         """Muscle controller of each world, set by `FilePolicy`. Until then, while the
         environment is built, the network of the task acts."""

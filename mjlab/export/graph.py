@@ -1,4 +1,4 @@
-"""Functions of named tensors as graphs, and graphs as ONNX models."""
+"""Tracing of functions of named tensors to graphs, and conversion of graphs to ONNX."""
 
 import logging
 import warnings
@@ -56,7 +56,7 @@ def traced(
         module = make_fx(functional, tracing_mode="real")(*examples.values())
     _skip_copies(module)
     for name, constant in list(module.named_buffers()):
-        # Constants can be live tensors of the environment.
+        # Copy constants: they can be live tensors of the environment.
         setattr(module, name, constant.detach().clone())
     return Graph(module, tuple(examples), tuple(outputs))
 
@@ -89,7 +89,7 @@ def pruned(graph: Graph, states: Mapping[str, str]) -> Graph:
 
     Args:
         graph: The graph.
-        states: Names of the outputs with next states, by input.
+        states: Name of the output with the next state, by name of the state's input.
     """
     module = graph.module
     nodes = module.graph

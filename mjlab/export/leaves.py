@@ -54,7 +54,7 @@ class Leaf:
     """Unit, frame and elements."""
 
     about: Mapping[str, Any]
-    """Arguments of the kind, such as the name of the sensor."""
+    """Details of the measurement, such as the name of the sensor."""
 
     meaning: str
     """Description."""
@@ -123,7 +123,8 @@ def entity_leaves(env: ManagerBasedRlEnv, entity: Entity, *, only: bool) -> list
     Args:
         env: The environment.
         entity: The robot.
-        only: Whether it is the only robot; otherwise its name is a prefix.
+        only: Whether it is the only robot; otherwise the names of the inputs start
+            with its name.
     """
     prefix = "" if only else f"{entity.name}_"
     params = {"asset_cfg": SceneEntityCfg(entity.name)}

@@ -1,4 +1,4 @@
-"""Muscle controllers: from joint targets to excitations, in each physics step.
+"""Muscle controllers, which map joint targets to excitations in each physics step.
 
 The torque law and the coordinator of a muscle action are traced from the joint targets,
 and from the fields of MuJoCo's data that they read, to the excitations of the muscles.
@@ -147,7 +147,7 @@ def reading(term: MuscleAction, entry: Mapping[str, Any]) -> Callable[[], Tensor
 
 
 def _place(term: MuscleAction, entry: Mapping[str, Any]) -> tuple[str, Columns]:
-    """Return the field of MuJoCo's data with an input, and the input's columns."""
+    """Return the field and the columns of MuJoCo's data that contain an input."""
     how, index = entry["measured"], term.entity.index
     if how["kind"] == "joint_pos":
         return "qpos", index.joint_qpos

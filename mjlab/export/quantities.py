@@ -83,7 +83,7 @@ def _poses(env: ManagedEnv, params: Mapping[str, Any]) -> Quantity:
 
 
 def selection(env: ManagedEnv, params: Mapping[str, Any]) -> Selection:
-    """Return the elements that a term selects: the given ones, or all of its robot."""
+    """Return the elements that a term selects; by default, all of its robot's."""
     chosen = params.get("asset_cfg")
     if isinstance(chosen, Selection):
         return chosen

@@ -1,6 +1,6 @@
-"""Runs the policy of an ONNX file from the file alone.
+"""Policy that runs from its ONNX file alone.
 
-Requires NumPy and onnxruntime, but neither torch nor tasks.
+It requires NumPy and onnxruntime, but neither torch nor the task.
 """
 
 import importlib.util

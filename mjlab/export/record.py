@@ -33,8 +33,8 @@ STEPS = 200
 
 
 _MOST_BYTES, _LEAST_STEPS = 8_000_000, 21
-"""Size limit of record and scene, which images and meshes can exceed, and minimum
-number of recorded steps.
+"""Maximum size of the record and of the scene, bytes, and minimum number of recorded
+steps. Images can exceed the size of the record, and meshes the size of the scene.
 """
 
 
@@ -75,7 +75,7 @@ def starts(
     }
 
 
-# The world has no terrain tiles, and forces are not part of a state.
+# Excluded events: the world has no terrain tiles, and forces are not part of a state.
 _NO_STARTS = (mdp.randomize_terrain, mdp.reset_root_state_from_flat_patches)
 _NO_STARTS += (mdp.apply_external_force_torque, mdp.apply_body_impulse)
 
@@ -89,7 +89,7 @@ def record(
     controllers: Sequence[MuscleController] = (),
     steps: int = STEPS,
 ) -> FirstSteps:
-    """Run the network in a nominal world from an initial state of its task.
+    """Record the first steps of the network in a nominal world of its task.
 
     Args:
         worlds: One world.
@@ -171,7 +171,7 @@ def _is_command(leaf: Leaf) -> bool:
 def _measured(
     env: ManagerBasedRlEnv, bound: Mapping[str, BoundTerm], told: Mapping[str, str]
 ) -> dict[str, np.ndarray]:
-    """Return the state, with its inputs and commands."""
+    """Return the current state, inputs and commands."""
     data = env.sim.data
     row = {"qpos": data.qpos, "qvel": data.qvel}
     with env.sim.reads.allow_late():
@@ -211,7 +211,7 @@ class RecordedScene:
 
 
 def recorded_scene(cfg: ManagerBasedRlEnvCfg) -> RecordedScene:
-    """Return the scene with its options, without textures."""
+    """Pack the scene with its simulation options, without textures."""
     spec = load(cfg).built.spec.copy()
     apply_options(spec, cfg.sim.mujoco)
     for material in spec.materials:

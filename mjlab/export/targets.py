@@ -26,7 +26,7 @@ PHYSICS_RATE = (
     mdp.DifferentialIKAction,
     MuscleAction,
 )
-"""Action terms that set targets in each physics step, as a user of the file must."""
+"""Action terms that set targets in each physics step. A runner of the file does too."""
 
 Described = dict[str, Any]
 
@@ -35,8 +35,8 @@ def sent(env: ManagerBasedRlEnv, term: ActionTerm) -> Tensor:
     """Return the targets of a term's last action, shape (num_envs, n).
 
     These are the actuator targets that the term has set. For terms that act in each
-    physics step it is their goal: the pose of a frame, joint positions for muscles, and
-    offsets from the current joint positions for relative targets.
+    physics step, they are the term's goals: a frame pose for inverse kinematics, joint
+    positions for muscles, and offsets from the current positions for relative targets.
     """
     if isinstance(term, mdp.DifferentialIKAction):
         scale, low, high = map(

@@ -43,8 +43,8 @@ class Tracer:
         """Find inputs and states.
 
         Args:
-            env: The environment, in nominal form.
-            seen: Observed groups, or "group/term" of one that is not concatenated.
+            env: The environment, without noise or randomisation.
+            seen: Observed groups, or "group/term" for groups without concatenation.
         """
         assert env.num_envs == 1, "Tracing requires one world."
         self.env, self.seen = env, tuple(seen)
@@ -68,8 +68,8 @@ class Tracer:
         """Live state tensors by name, with one row for the world."""
         self.initial: Values = {}
         """Memory after a reset."""
-        # Bind all fields now: those bound within a trace have traced memory, and reads
-        # of them would not be refused.
+        # Bind all fields now: fields bound within a trace have traced memory, and
+        # reading them would not raise.
         self._refused()
 
     def _add(self, source: str, term: BoundTerm) -> None:
@@ -282,7 +282,7 @@ class Tracer:
                 data.computed.update(computed)
 
     def _derive(self, values: Values) -> None:
-        """Compute cached tensors of commands from their vectors."""
+        """Update the tensors that commands derive from their traced values."""
         for name, command in self.env.command_manager.terms.items():
             if isinstance(command, MotionCommand):
                 anchor = (values["anchor_pos_w"], values["anchor_quat_w"])

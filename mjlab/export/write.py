@@ -1,8 +1,8 @@
 """Export of a trained policy to an ONNX file, verified against the network.
 
 The environment is built once more, with one world and without randomisation, so that
-defaults, limits and gains are nominal. File and network run side by side in it, and a
-file with different actions is refused.
+defaults, limits and gains are nominal. File and network run side by side in it, and the
+export fails if their actions differ.
 """
 
 import contextlib
@@ -204,7 +204,7 @@ def _write(
     error_of: Callable[[OnnxPolicy], float],
     allowed: float,
 ) -> Exported:
-    """Write a file within the tolerance, and its contract."""
+    """Write a file and its contract; raise if the error exceeds the tolerance."""
     content, whole["checksum"] = with_checksum(model.SerializeToString())
     with tempfile.TemporaryDirectory() as folder:
         draft = Path(folder) / to.name

@@ -33,7 +33,7 @@ def gym_id(task_id: str) -> str:
 
 
 def task_of(name: str) -> str:
-    """Return the task id of a name, which is our id or Gymnasium's."""
+    """Convert a Gymnasium id to a task id; task ids are returned unchanged."""
     name = name.rpartition(":")[2].removeprefix(f"{NAMESPACE}/")
     return name.removesuffix(f"-v{VERSION}")
 
@@ -55,13 +55,13 @@ def make_worlds(
     """Build the worlds of a task.
 
     Args:
-        task: Task id, ours or Gymnasium's.
+        task: Task id or Gymnasium id.
         num_envs: Number of worlds.
         cfg: Configuration to use instead of the task's own. It is not modified.
         play: Use the configuration for play.
         seed: Random seed. None draws one.
-        device: Device of the tensors. None uses that of the engine.
-        backend: The engine. None uses that of the task.
+        device: Device of the tensors. None uses the engine's device.
+        backend: The engine. None uses the task's engine.
         max_episode_steps: Steps after which an episode is truncated. None uses the
             task's limit.
         first_world: Global index of the first world.
@@ -95,11 +95,11 @@ def make(
     """Create worlds of a task that are stepped together.
 
     Args:
-        task: Task id, ours or Gymnasium's.
+        task: Task id or Gymnasium id.
         num_envs: Number of worlds.
         numpy: Return arrays instead of tensors.
-        **settings: `autoreset_mode`, `render_mode`, `reconfiguration_freq`, and those
-            of `make_worlds`.
+        **settings: `autoreset_mode`, `render_mode`, `reconfiguration_freq`, and the
+            arguments of `make_worlds`.
     """
     if numpy:
         settings["numpy"] = True
@@ -139,7 +139,7 @@ make_single.metadata = {"render_modes": ["rgb_array"]}  # pyright: ignore[report
 
 
 def _divided(settings: dict[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
-    """Return the settings of the environment, without unset ones, and of the worlds."""
+    """Split settings between the environment, without None values, and the worlds."""
     of_worlds = {key: settings[key] for key in settings if key not in FORM_SETTINGS}
     given = {key: settings[key] for key in settings.keys() - of_worlds.keys()}
     return {key: value for key, value in given.items() if value is not None}, of_worlds
@@ -167,7 +167,7 @@ for _task in entries():
         vector_entry_point="mjlab.gym.build:make_vector",
         kwargs={"task": _task},
         # gymnasium.make adds both wrappers, and neither supports a batch. The
-        # environment itself refuses a step or a rendering before the first reset.
+        # environment itself raises if it is stepped or rendered before a reset.
         order_enforce=False,
         disable_env_checker=True,
     )

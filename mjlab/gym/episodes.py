@@ -46,7 +46,7 @@ class VectorEnv(TensorWrapper):
             env: The environment. Do not add another wrapper around this one.
             auto_reset: Reset finished rows. Otherwise they continue.
             ignore_terminations: End episodes by time limits only.
-            record_metrics: Report figures of episodes.
+            record_metrics: Add episode metrics to infos.
         """
         super().__init__(env)
         self.auto_reset = auto_reset
@@ -61,7 +61,7 @@ class VectorEnv(TensorWrapper):
     def reset(
         self, *, seed: Any = None, options: dict[str, Any] | None = None
     ) -> tuple[Tree, Info]:
-        """Start new episodes, and reset the figures of these rows."""
+        """Start new episodes, and reset the metrics of these rows."""
         rows = self.rows_of(options)
         result = self.env.reset(seed=seed, options=options)
         self._metrics.reset(rows)
@@ -82,7 +82,7 @@ class VectorEnv(TensorWrapper):
         return observations, reward, terminated, truncated, info
 
     def _add_final(self, info: Info) -> None:
-        """Add ManiSkill's names, and the episode's figures to the final info."""
+        """Add ManiSkill's names, and the episode's metrics to the final info."""
         ended = info["_final_obs"]
         info["final_observation"] = info["final_obs"]
         info["_final_observation"] = ended.clone()
@@ -109,11 +109,11 @@ class ManiSkillVectorEnv(VectorEnv):
         """Wrap an environment, or create it.
 
         Args:
-            env: The environment, or the id of a task, ours or Gymnasium's.
+            env: The environment, or a task id or Gymnasium id.
             num_envs: Number of rows. None means 1 for an id.
             auto_reset: Reset finished rows. Otherwise they continue.
             ignore_terminations: End episodes by time limits only.
-            record_metrics: Report figures of episodes.
+            record_metrics: Add episode metrics to infos.
             **settings: Settings of `mjlab.gym.make`, for an id.
         """
         if isinstance(env, str):
@@ -137,7 +137,7 @@ class ManiSkillVectorEnv(VectorEnv):
 
     @property
     def base_env(self) -> GymVectorEnv:
-        """The environment inside all wrappers, by ManiSkill's name."""
+        """The environment inside all wrappers, under ManiSkill's name."""
         return self.unwrapped
 
 
@@ -252,7 +252,7 @@ ActionRepeatWrapper = ActionRepeat
 
 
 class _Metrics:
-    """Figures of each row's current episode."""
+    """Metrics of each row's current episode."""
 
     def __init__(
         self, num_envs: int, device: torch.device, ignore_terminations: bool
@@ -266,7 +266,7 @@ class _Metrics:
         }
 
     def update(self, reward: torch.Tensor, info: Info) -> dict[str, torch.Tensor]:
-        """Add a step; return the figures as new tensors.
+        """Add a step; return the metrics as new tensors.
 
         Args:
             reward: Reward of the step.
@@ -289,7 +289,7 @@ class _Metrics:
         return figures
 
     def reset(self, rows: torch.Tensor) -> None:
-        """Reset the figures in the rows of a mask, shape (num_envs,)."""
+        """Reset the metrics in the rows of a mask, shape (num_envs,)."""
         for tensor in (self._return, self._steps, *self._once.values()):
             fill_where(tensor, rows, 0)
 

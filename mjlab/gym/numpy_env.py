@@ -23,8 +23,8 @@ from mjlab.random.seeds import to_seeds
 class NumpyVectorEnv(HasSpec, VectorEnv[Any, Any, np.ndarray]):  # pyright: ignore[reportIncompatibleVariableOverride]
     """Worlds as a standard Gymnasium vector environment.
 
-    Observations, flags and infos equal those of a `SyncVectorEnv` of the same number of
-    single environments. Every step synchronises with the device, and copies.
+    Observations, flags and infos are the same as from a `SyncVectorEnv` of single
+    environments. Every step synchronises with the device and copies the results.
     """
 
     def __init__(
@@ -186,7 +186,7 @@ class SingleEnv(HasSpec, gymnasium.Env[Any, Any]):  # pyright: ignore[reportInco
 
 
 def to_numpy(tree: Tree) -> Any:
-    """Return tensors as arrays, by name for a mapping."""
+    """Convert tensors to arrays, also within mappings."""
     return map_tree(lambda tensor: tensor.cpu().numpy(), tree)
 
 
@@ -195,7 +195,7 @@ def _row(tree: Any, row: int) -> Any:
 
 
 def _zeroed(info: Info) -> Info:
-    """Return infos with zeros in unmasked rows, as in Gymnasium."""
+    """Set unmasked rows of infos to zero in place, as in Gymnasium."""
     for key, value in info.items():
         if not key.startswith("_"):
             value[~info[f"_{key}"]] = 0

@@ -24,7 +24,7 @@ _log = logging.getLogger(__name__)
 
 
 class RecordEpisode(TensorWrapper):
-    """Records episodes to `<output_dir>/<trajectory_name>.h5`, and draws videos.
+    """Records episodes to `<output_dir>/<trajectory_name>.h5`, and renders videos.
 
     Observations are recorded as returned by this wrapper, actions as received. The last
     observation and state of an episode are the terminal ones in every mode.
@@ -65,15 +65,15 @@ class RecordEpisode(TensorWrapper):
             env: The environment.
             output_dir: Folder of the files, created if missing.
             save_trajectory: Whether to write trajectories.
-            trajectory_name: Name of their file, without suffix. None uses the date and
-                the time.
+            trajectory_name: Name of the trajectory file, without suffix. None uses the
+                date and the time.
             save_video: Whether to write videos of all worlds.
             video_fps: Frames per second of a video.
             info_on_video: Whether to write reward and infos over each frame.
-            save_on_reset: Whether to write an episode when it ends. If False, it waits
-                for `flush_trajectory` until the next one of its row ends.
-            save_video_trigger: Returns, given the number of steps so far, whether to
-                draw the next step. None draws all.
+            save_on_reset: Whether to write an episode when it ends. If False, it is
+                kept for `flush_trajectory` until the next episode of its row ends.
+            save_video_trigger: Function of the number of steps so far, which returns
+                True to draw the next step. None draws all steps.
             max_steps_per_video: Steps of a video. Required for several rows, since
                 their episodes end at different times.
             clean_on_close: Whether `close` omits trajectories without steps, and
@@ -85,8 +85,8 @@ class RecordEpisode(TensorWrapper):
             source_type: Source of the actions, such as "rl" or "human".
             source_desc: Description of the source.
             export: Episodes to write; see `RecordingCfg`.
-            env_id: The task's id. None uses that of the environment's `spec`.
-            env_kwargs: Arguments of the environment. None uses those of the `spec`.
+            env_id: The task's id. None uses the id in the environment's `spec`.
+            env_kwargs: Arguments of the environment. None uses those in its `spec`.
             env_cfg: Task and settings as text (`task_text`). None generates it, if the
                 task is known.
         """

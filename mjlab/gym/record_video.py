@@ -16,7 +16,7 @@ Trigger = Callable[[int], bool]
 class VideoRecorder:
     """Renders steps into one video file after another.
 
-    Frames are encoded as they arrive, so the memory use is one frame.
+    Frames are encoded as they arrive, so only one frame is in memory.
     """
 
     def __init__(
@@ -36,9 +36,9 @@ class VideoRecorder:
             env: The environment.
             folder: Folder of the videos.
             fps: Frame rate, in Hz.
-            shows_info: Write figures of each world over its image.
-            trigger: Returns, given the number of steps so far, whether to render the
-                next step. None renders all.
+            shows_info: Write reward and infos of each world over its image.
+            trigger: Function of the number of steps so far, which returns True to
+                render the next step. None renders all steps.
             max_steps: Number of steps per video. None records until `flush`.
             avoids_overwriting: Keep existing videos.
 
@@ -70,7 +70,7 @@ class VideoRecorder:
         """Render the state after a step.
 
         Args:
-            figures: Figures of the step by name, each of shape (num_envs,).
+            figures: Reward and infos of the step by name, each of shape (num_envs,).
             draws: Whether to render this step.
         """
         if draws and self._is_wanted() and self._video.num_frames:

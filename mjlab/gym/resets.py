@@ -28,7 +28,7 @@ WHEN: dict[AutoresetMode, When] = {
 
 
 def to_mode(mode: AutoresetMode | str) -> AutoresetMode:
-    """Return an autoreset mode from itself, its value "SameStep", or its name."""
+    """Convert a mode's value, such as "SameStep", or its name to an autoreset mode."""
     for known in AutoresetMode:
         if mode in (known, known.value, known.name, known.name.lower()):
             return known
@@ -229,7 +229,7 @@ class Reconfigurations:
         return self._in_new_scene(step)
 
     def _in_new_scene(self, step: Step[Tree]) -> Step[Tree]:
-        """Return the step with observations of the new scene, and its old rewards."""
+        """Rebuild the scene; return the step with the observations after a reset."""
         self._rebuild(None)
         observations, info = self._worlds.reset(None, None)
         extras = step.extras | info | self._info(True)

@@ -108,9 +108,9 @@ class TorchVectorEnv(HasSpec, VectorEnv[Any, Any, torch.Tensor]):  # pyright: ig
         """Start new episodes.
 
         Args:
-            seed: An integer s seeds row i with s + i; a list has one seed per row, with
-                None for rows that continue their sequence. None means this for all
-                rows.
+            seed: An integer s seeds row i with s + i. A list has one seed per row, with
+                None for rows that continue their random sequence. None continues the
+                sequences of all rows.
             options: "reset_mask", a bool per row, or "env_idx", indices of rows: the
                 rows to reset. Other rows are unchanged. "reconfigure", a bool: rebuild
                 the scene first, which requires a full reset.
@@ -163,7 +163,7 @@ class TorchVectorEnv(HasSpec, VectorEnv[Any, Any, torch.Tensor]):  # pyright: ig
         self.worlds.close()
 
     def to_tensor(self, actions: Any) -> torch.Tensor:
-        """Return actions of the action space as one tensor on the device."""
+        """Convert actions of the action space to one tensor on the device."""
         return joined_actions(
             actions, self.single_action_space, (self.num_envs,), self.device
         )
@@ -235,7 +235,7 @@ def with_masks(info: Mapping[str, Tree], mask: torch.Tensor) -> Info:
 def joined_actions(
     actions: Any, space: Space, batch: tuple[int, ...], device: torch.device
 ) -> torch.Tensor:
-    """Return actions as one tensor, float32 or int64; parts of a Dict are concatenated.
+    """Convert actions to one tensor, float32 or int64; concatenate parts of a Dict.
 
     Args:
         actions: A tensor or an array, or a dict of them by the names of the space.
@@ -262,7 +262,7 @@ def _as_tensor(
     value: Any, batch: tuple[int, ...], space: Space, name: str, device: torch.device
 ) -> torch.Tensor:
     dtype = torch.float32 if isinstance(space, spaces.Box) else torch.int64
-    # Without `no_grad`, gradients still do not flow through physics.
+    # Physics is not differentiable, so detach even outside of `no_grad`.
     tensor = torch.as_tensor(value, dtype=dtype, device=device).detach()
     expected = (*batch, *(space.shape or ()))
     if tuple(tensor.shape) != expected:

@@ -29,7 +29,7 @@ OUTCOMES = ("success", "fail")
 Values = dict[str, torch.Tensor]
 
 _CONSTANT = "model."
-"""Prefix of physics that is recorded once, when an episode begins."""
+"""Prefix of physics fields that are recorded once, when an episode begins."""
 
 
 class Trajectories:

@@ -153,7 +153,7 @@ class GymWorlds:
         return to_space(env.single_observation_space), to_space(env.single_action_space)
 
     def chosen(self, observations: Any) -> Tree:
-        """Return the selected groups of observations by group."""
+        """Return the selected observation groups."""
         return observations
 
     def _reached(self) -> Info:
@@ -239,7 +239,7 @@ class ManagedWorlds(GymWorlds):
         self.max_episode_steps = self.env.max_episode_length
 
     def _build(self, cfg: ManagerBasedRlEnvCfg) -> None:
-        """Replace the environment by one of another configuration."""
+        """Replace the environment by one built from another configuration."""
         if self._holders:
             raise RuntimeError(
                 f"The scene cannot be rebuilt, because {', '.join(self._holders)} has "
@@ -345,7 +345,7 @@ def scene_seed(seed: int, scenes: int) -> int:
 
 
 def to_space(record: Box | Dict | Discrete) -> Space:
-    """Return the Gymnasium space of a plain record."""
+    """Convert a space of `mjlab.envs` to a Gymnasium space."""
     if isinstance(record, Dict):
         parts = {name: to_space(part) for name, part in record.spaces.items()}
         return spaces.Dict(parts)
@@ -383,7 +383,7 @@ def _chosen_groups(
 
 
 def map_tree(change: Callable[..., Any], tree: Any, *others: Any) -> Any:
-    """Apply a function to every tensor, with those of the same name in other trees."""
+    """Apply a function to the tensors of equal name in one or several trees."""
     if not isinstance(tree, Mapping):
         return change(tree, *others)
     return {

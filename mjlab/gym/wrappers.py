@@ -25,8 +25,8 @@ TensorEnv = Union[TorchVectorEnv, "TensorWrapper"]
 """Environments with tensors."""
 
 Wrapped = VectorEnv | gymnasium.Env
-"""Environments that can be wrapped: those with tensors, with a user's own
-`gymnasium.Wrapper` or `gymnasium.vector.VectorWrapper` around them."""
+"""Environments that can be wrapped: environments with tensors, also inside a user's own
+`gymnasium.Wrapper` or `gymnasium.vector.VectorWrapper`."""
 
 
 class TensorWrapper(  # pyright: ignore[reportIncompatibleVariableOverride, reportIncompatibleMethodOverride]
@@ -288,7 +288,7 @@ class CachedReset(TensorWrapper):
         if not isinstance(base.worlds, ManagedWorlds):
             raise TypeError(
                 "CachedReset needs a manager-based environment, whose reset events "
-                f"it replaces, and these worlds are {type(base.worlds.env).__name__}."
+                f"it replaces; these worlds are a {type(base.worlds.env).__name__}."
             )
         managed = base.worlds.env
         self.cache = CachedInitialStates(
@@ -418,8 +418,8 @@ def _tensor_env(env: VectorEnv, name: str) -> tuple[TensorEnv, list[Any]]:
 def _without_clock(env: Any) -> Any:
     """Return the environment inside a `TimeLimit`, with the limit in its worlds.
 
-    `gymnasium.make` adds this wrapper for `max_episode_steps=`. Its step count is
-    shared by all rows, although rows count their own steps.
+    `gymnasium.make` adds this wrapper for `max_episode_steps=`. It has a single step
+    count, but each row needs its own.
     """
     if not isinstance(env, TimeLimit):
         return env

@@ -4,8 +4,8 @@
 # pyright: reportGeneralTypeIssues=false, reportReturnType=false
 """Warp functions of cameras: lens, the pixels that a box can cover, and their rays.
 
-A camera looks along its -z axis with y up. A ray has -1 along z, so that the distance
-along the ray, in units of its length, is the depth in m.
+A camera looks along its -z axis with y up. The z component of a ray is -1, so that the
+ray parameter of a hit is its depth in m.
 """
 
 import warp as wp

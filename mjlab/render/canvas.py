@@ -105,7 +105,7 @@ class Canvas:
         self._option = mujoco.MjvOption() if option is None else option
         self._finalizer = weakref.finalize(self, _free, self._gl, self._context)
         # OpenGL must be released while its binding still works. Exit handlers run in
-        # reverse order, so this one runs before that of the binding.
+        # reverse order, so this one runs before the binding's handler.
         atexit.register(self._finalizer)
 
     def draw(
@@ -180,7 +180,7 @@ class Canvas:
 
 
 def _fill(pixels: np.ndarray, bare: np.ndarray, sky: np.ndarray) -> None:
-    """Fill empty pixels with a sky, from the first row with one to the last."""
+    """Fill empty pixels with a sky; rows above and below them are skipped."""
     rows = np.flatnonzero(bare.any(axis=1))
     if not rows.size:
         return

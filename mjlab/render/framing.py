@@ -12,7 +12,7 @@ _WIDTH = 0.7
 """Maximum fraction of the image width."""
 
 _ABOVE = 0.06
-"""Height of the image centre above that of the subject, as a fraction of the image
+"""Height of the image centre above the subject's centre, as a fraction of the image
 height."""
 
 _SMOOTHING = 0.88
@@ -27,7 +27,7 @@ _NEAREST = 0.3
 
 
 class Subject:
-    """Geoms that a camera shows: those of an entity, or all movable ones."""
+    """Geoms that a camera shows: the geoms of an entity, or all movable geoms."""
 
     def __init__(self, model: mujoco.MjModel, prefix: str = "") -> None:
         """Select the geoms.
@@ -105,7 +105,8 @@ class Follower:
         """
         expected = self.place + self._step
         error = target - expected
-        if not np.linalg.norm(error) < _JUMP:  # True for the first target too.
+        # `place` is NaN before the first target, so the comparison is False.
+        if not np.linalg.norm(error) < _JUMP:
             self.place, self._step = target.copy(), np.zeros(3)
             return True
         self.place = expected + (1.0 - _SMOOTHING**2) * error

@@ -29,8 +29,8 @@ class GlError(RuntimeError):
 def prepare_gl() -> str | None:
     """Select the backend for offscreen rendering; return it, None for MuJoCo's default.
 
-    The selection also applies to MuJoCo's own renderer if MuJoCo is already imported,
-    which reads the variable once at import. A value set by the user is kept.
+    MuJoCo's own renderer reads the variable once, at import. If MuJoCo is already
+    imported, its renderer is changed too. A value set by the user is kept.
     """
     if VARIABLE not in os.environ and sys.platform.startswith("linux"):
         found = (name for name, library in _HEADLESS.items() if _loads(library))

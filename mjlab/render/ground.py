@@ -1,7 +1,7 @@
 """Infinite planes, rendered as a few large squares.
 
-MuJoCo renders an infinite plane as 200 by 200 squares, three times with shadows; their
-vertices took a third of the time of a video frame.
+MuJoCo renders an infinite plane as 200 by 200 squares, three times with shadows.
+Processing their vertices took a third of the time of a video frame.
 """
 
 import mujoco

@@ -18,7 +18,7 @@ class Neighbour:
     model: mujoco.MjModel
     data: mujoco.MjData
     offset: np.ndarray
-    """Position of its origin relative to that of the shown world, m, shape (3,)."""
+    """Position of its origin relative to the shown world's origin, m, shape (3,)."""
 
     def put_into(self, scene: mujoco.MjvScene, option: mujoco.MjvOption) -> None:
         """Add its movable bodies to MuJoCo's scene."""
@@ -66,7 +66,7 @@ class Neighbourhood:
 
 
 def grid_offsets(scene: Scene, world: int) -> np.ndarray:
-    """Return where worlds are drawn, relative to one of them, shape (num_envs, 3), m.
+    """Return drawing offsets of all worlds relative to one, shape (num_envs, 3), m.
 
     On a plane all worlds share one origin, and are drawn on a grid. On terrain their
     origins already differ, so offsets are 0.

@@ -17,7 +17,7 @@ def camera_bytes(env: ManagedEnv, sensor_name: str) -> torch.Tensor:
 def camera_depth(
     env: ManagedEnv, sensor_name: str, cutoff: float, as_bytes: bool = False
 ) -> torch.Tensor:
-    """Return depth over `cutoff`, at most 1, shape (num_envs, 1, height, width).
+    """Return depth divided by `cutoff`, at most 1, (num_envs, 1, height, width).
 
     Args:
         env: The environment.
@@ -38,7 +38,7 @@ def camera_depth(
 
 
 class camera_mask(ManagerTermBase):
-    """Mask of the pixels that show selected geoms, such as those of a target."""
+    """Mask of the pixels that show selected geoms, such as the geoms of a target."""
 
     def __init__(self, cfg: TermCfg, env: ManagedEnv) -> None:
         super().__init__(cfg, env)

@@ -274,7 +274,7 @@ def followed_body(model: mujoco.MjModel, scene: Scene, view: OrbitView) -> int |
 
 
 def find_subject(model: mujoco.MjModel, scene: Scene, view: OrbitView) -> Subject:
-    """Return the geoms that a view shows: those of its entity, or all movable ones."""
+    """Return the geoms that a view shows: its entity's, or all movable geoms."""
     followed = _followed_entity(model, scene, view)
     if followed is None:
         return Subject(model)
@@ -341,7 +341,7 @@ def brighten(model: mujoco.MjModel) -> None:
 
 def _check_worlds(worlds: Sequence[int], num_envs: int) -> None:
     if not worlds:
-        raise ValueError("The list of worlds to render is empty.")
+        raise ValueError("The list of worlds to render is empty; name at least one.")
     outside = [world for world in worlds if not 0 <= world < num_envs]
     if outside:
         raise ValueError(

@@ -46,7 +46,7 @@ _KINDS: dict[ShapeKind, mujoco.mjtGeom] = {
 _KIND_OF: dict[int, ShapeKind] = {int(geom): kind for kind, geom in _KINDS.items()}
 
 _GHOST_GROUPS = 3
-"""Ghosts have the geoms of groups below this one, which viewers show by default."""
+"""First geom group that ghosts omit. Viewers show the lower groups by default."""
 
 _WEIGHT_LENGTH = 0.3
 """Length of a force arrow that equals the weight of all movable bodies, m."""
@@ -304,7 +304,7 @@ class Marks:
             model: The environment's model, or a copy with other colours.
             mocap_pos: Positions of mocap bodies, shape (nmocap, 3).
             mocap_quat: Orientations of mocap bodies, wxyz, shape (nmocap, 4).
-            geoms: Ids of the geoms. None selects those of movable bodies.
+            geoms: Ids of the geoms. None selects the geoms of movable bodies.
             color: Colour of all geoms. None uses the model's colours.
             alpha: Opacity, if `color` is None.
         """
@@ -336,7 +336,7 @@ class Marks:
             self.shapes[world].append(shape)
 
     def put_into(self, scene: mujoco.MjvScene, world: int) -> int:
-        """Add a world's overlays to MuJoCo's scene, and return how many fitted."""
+        """Add a world's overlays to MuJoCo's scene; return the number added."""
         before = scene.ngeom
         for arrow in self.arrows.get(world, ()):
             _put_arrow(scene, arrow)
@@ -401,7 +401,7 @@ def _put_shape(scene: mujoco.MjvScene, shape: Shape) -> None:
     place = (shape.size, shape.center, shape.rotation)
     geom = _next_geom(scene, _KINDS[shape.kind], *place, shape.color, shape.text)
     if geom is not None and shape.kind == "mesh":
-        geom.dataid = 2 * shape.mesh  # The odd number is that of its convex hull.
+        geom.dataid = 2 * shape.mesh  # The next number is the mesh's convex hull.
 
 
 def _next_geom(
@@ -413,7 +413,7 @@ def _next_geom(
     color: Color,
     text: str,
 ) -> mujoco.MjvGeom | None:
-    """Return the next free geom of the scene, None if it is full."""
+    """Return the next free geom of the scene, None if the scene is full."""
     if scene.ngeom >= scene.maxgeom:
         return None
     geom = scene.geoms[scene.ngeom]
@@ -427,7 +427,7 @@ def _next_geom(
 
 
 def _color_of(model: mujoco.MjModel, geom: int) -> Color:
-    """Return the colour of a geom, which by default is that of its material."""
+    """Return a geom's colour; if it is MuJoCo's default, the colour of its material."""
     material, rgba = int(model.geom_matid[geom]), model.geom_rgba[geom]
     if material >= 0 and np.allclose(rgba, _DEFAULT_RGBA):
         rgba = model.mat_rgba[material]

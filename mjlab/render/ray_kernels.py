@@ -2,7 +2,7 @@
 # pyright: reportInvalidTypeForm=false, reportCallIssue=false, reportOperatorIssue=false
 # pyright: reportArgumentType=false, reportAssignmentType=false, reportIndexIssue=false
 # pyright: reportGeneralTypeIssues=false, reportReturnType=false
-"""Ray casting kernels for images: for each geom, the pixels that it can cover.
+"""Ray casting kernels for images. Each geom is tested at the pixels it can cover.
 
 Only surfaces that face the camera, beyond `near`, are visible, as in OpenGL with back
 face culling: a camera inside a geom sees through it.
@@ -146,7 +146,7 @@ def _half(kind: int, size: wp.vec3) -> wp.vec3:
 
 @wp.func
 def _color(shapes: Shapes, world: int, geom: int) -> wp.vec4:
-    """Return a geom's colour; if it is MuJoCo's default, that of its material."""
+    """Return a geom's colour; if it is MuJoCo's default, the colour of its material."""
     rgba = shapes.rgba[row_of(shapes.rgba.shape[0], world), geom]
     material = shapes.material[row_of(shapes.material.shape[0], world), geom]
     if material >= 0 and rgba == wp.vec4(0.5, 0.5, 0.5, 1.0):
@@ -246,7 +246,7 @@ def _light(lights: Lights, world: int, i: int, p: wp.vec3, n: wp.vec3) -> wp.vec
     kind = lights.kind[row_of(lights.kind.shape[0], world), i]
     axis = lights.dir[world, i]
     to_light = -axis
-    share = float(1.0)  # noqa: UP018 - as above.
+    share = float(1.0)  # noqa: UP018 - Warp needs a mutable variable.
     if kind != DIRECTIONAL:
         away = lights.pos[world, i] - p
         distance = wp.length(away)

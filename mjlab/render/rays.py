@@ -7,7 +7,7 @@ from mjlab.sim import Simulation
 class RayRendererCfg(CameraRendererCfg):
     """Renders cameras of the native engine with one ray per pixel, on its threads.
 
-    Depth and segmentation equal those of MuJoCo's renderer. Colours are flat: geom and
+    Depth and segmentation are as in MuJoCo's renderer. Colours are flat: geom and
     material colours in the light of the scene, without textures, gloss, shadows, haze
     or sky. Meant for small images of many worlds. On Warp, its own renderer is used.
     """

@@ -116,8 +116,8 @@ def hit_cylinder(o: wp.vec3, d: wp.vec3, radius: float, half: float) -> wp.vec4:
 class Slabs:
     """Box, prepared for rays from one camera position.
 
-    A face is hit at c / d[axis] along a ray, so the inverse is a product, and the last
-    entered face has the smallest inverse of all candidates.
+    A ray hits a face at the parameter c / d[axis]. Its inverse is a product with 1 / c,
+    which is stored, and the face that is entered last has the smallest inverse.
     """
 
     entered: wp.vec3

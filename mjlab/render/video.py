@@ -32,7 +32,7 @@ class VideoError(RuntimeError):
 class Video:
     """Video file.
 
-    Frames are encoded as they arrive, so the memory use is one frame. The file is
+    Frames are encoded as they arrive, so only one frame is in memory. The file is
     written under a temporary name and renamed when complete.
     """
 
@@ -138,7 +138,7 @@ class WorldVideo:
     """Video of selected worlds.
 
     A separate thread renders and encodes each frame while the worlds take their next
-    step, so the total time is that of the slower of both.
+    step, so the slower of the two determines the total time.
     """
 
     def __init__(
@@ -242,7 +242,7 @@ def _first_line(said: IO[bytes]) -> str:
 
 
 def _even(frame: np.ndarray) -> np.ndarray:
-    """Return the frame with even width and height, which the usual encoding needs."""
+    """Pad a frame to even width and height, which the pixel format yuv420p requires."""
     height, width = frame.shape[:2]
     grown = np.pad(frame, ((0, height % 2), (0, width % 2), (0, 0)), mode="edge")
     return np.ascontiguousarray(grown)

@@ -1,7 +1,8 @@
 """Settings that the user changes when a run is resumed.
 
-A checkpoint holds some settings in their current form: learning rate, action noise,
-reward weights, command ranges. A setting that the user changes replaces that form.
+A checkpoint stores the current values of some settings: learning rate, action noise,
+reward weights, command ranges. A setting that the user changes replaces its stored
+value.
 """
 
 import json
@@ -57,7 +58,7 @@ def find_changes(
         one, other = before.get(path), after.get(path)
         owner = path.rpartition(".")[0]
         is_shared = path in before and path in after
-        # The field is newer than the file, or the object has a different class.
+        # Skip fields that are newer than the file, or belong to a different class.
         is_field = owner in old.names or owner in new.names
         if not is_shared and is_field:
             continue

@@ -65,7 +65,10 @@ def _check_ppo(cfg: PpoAgentCfg, groups: Collection[str], num_envs: int) -> list
     problems = _check_names("actor", cfg.obs_groups, groups)
     problems += _check_names("critic", cfg.obs_groups, groups)
     if cfg.actor.distribution_cfg is None:
-        problems.append("actor.distribution_cfg is None, but exploration needs one")
+        problems.append(
+            "actor.distribution_cfg is None, but exploration needs a distribution, "
+            "such as GaussianCfg()"
+        )
     if cfg.critic.distribution_cfg is not None:
         problems.append("critic.distribution_cfg has to be None")
     recurrent = [cfg.actor, cfg.critic]
@@ -93,7 +96,10 @@ def _check_distillation(
     problems = _check_names("student", cfg.obs_groups, groups)
     problems += _check_names("teacher", cfg.obs_groups, groups)
     if cfg.student.distribution_cfg is None:
-        problems.append("student.distribution_cfg is None, but exploration needs one")
+        problems.append(
+            "student.distribution_cfg is None, but exploration needs a distribution, "
+            "such as GaussianCfg()"
+        )
     steps = cfg.algorithm.num_learning_epochs * cfg.num_steps_per_env
     if steps % cfg.algorithm.gradient_length:
         problems.append(
@@ -106,7 +112,10 @@ def _check_distillation(
 def _check_cloning(cfg: CloningAgentCfg, groups: Collection[str]) -> list[str]:
     problems = _check_names("actor", cfg.obs_groups, groups)
     if cfg.actor.distribution_cfg is None:
-        problems.append("actor.distribution_cfg is None, but PPO needs one")
+        problems.append(
+            "actor.distribution_cfg is None, but PPO needs a distribution, such as "
+            "GaussianCfg()"
+        )
     if isinstance(cfg.actor, RnnModelCfg):
         problems.append("actor is an RnnModelCfg; cloning needs a model without memory")
     if cfg.algorithm.demonstrations is None:

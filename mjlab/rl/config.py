@@ -38,7 +38,7 @@ class EvaluationCfg(Config):
     """Number of worlds; each runs one episode."""
 
     seed: int = 0
-    """Seed of these worlds, the same in each evaluation, so that scores compare."""
+    """Seed of these worlds, the same in each evaluation, for comparable scores."""
 
     max_steps: int = 2000
     """Largest number of steps of an evaluation, regardless of the episode length."""

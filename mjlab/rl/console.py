@@ -42,7 +42,7 @@ class Display(Protocol):
     """Display of training progress."""
 
     def __enter__(self) -> "Display":
-        """Begin to show."""
+        """Start the display."""
         ...
 
     def __exit__(self, *error: object) -> None:
@@ -74,7 +74,7 @@ class PlainLines:
         self._last = float("-inf")
 
     def __enter__(self) -> "PlainLines":
-        """Begin to show."""
+        """Do nothing."""
         return self
 
     def __exit__(self, *error: object) -> None:

@@ -193,7 +193,7 @@ def torchrun_command(processes: int) -> list[str]:
         *(sys.executable, "-m", "torch.distributed.run", "--standalone"),
         *("--nproc-per-node", str(processes)),
     ]
-    # Without the dashes, torchrun parses `--logs` as its own option.
+    # Without "--", torchrun parses `--logs` as an abbreviation of its own option.
     spec = getattr(sys.modules["__main__"], "__spec__", None)
     if spec is None:
         return [*launcher, "--", *sys.argv]

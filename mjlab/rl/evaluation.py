@@ -12,8 +12,8 @@ from mjlab.rl.hook import Hook
 class Evaluation:
     """Evaluate the policy in training: one episode per world, from the same start.
 
-    The worlds are built on first use. Their random streams are separate from those of
-    training, so evaluations do not change a run.
+    The worlds are built on first use. Their random streams are separate from the
+    training's, so evaluations do not change a run.
     """
 
     def __init__(

@@ -39,7 +39,7 @@ def to_rsl_rl(cfg: AgentCfg, env: ManagerBasedRlEnv | None = None) -> dict[str, 
 
     Args:
         cfg: The learner.
-        env: The environment, which some parts need to be built. None if there is no
+        env: The environment, from which some parts take arguments. None if there is no
             manager-based environment; such parts then raise an error.
     """
     part_names = ("algorithm", *network_names(cfg))

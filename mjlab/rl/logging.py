@@ -123,9 +123,9 @@ class TensorboardWriter:
 
 
 def _without_tensorboard(hook: Callable[[Any], object]) -> Callable[[Any], object]:
-    """Wrap a hook for thread errors to ignore a disk error of TensorBoard.
+    """Wrap `threading.excepthook` to ignore disk errors of TensorBoard's thread.
 
-    Its thread raises the error again in the next call of the writer, which reports it
+    The writer raises the error again in its next call, where it is reported
     (TensorBoard 2.21).
     """
 

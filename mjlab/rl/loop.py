@@ -340,8 +340,8 @@ class TrainingLoop:
                 continues bit for bit on the CPU. If False, new episodes start, and the
                 environment can differ in everything but the policy's observations and
                 actions.
-            chosen: Paths of settings to treat as changed even if their value equals
-                that in the checkpoint's configuration, such as
+            chosen: Paths of settings to treat as changed even if their value is the
+                same in the checkpoint's configuration, such as
                 "agent.algorithm.learning_rate".
 
         Returns:

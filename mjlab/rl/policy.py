@@ -46,8 +46,8 @@ def load_network(
 
     Args:
         place: A checkpoint, or a run folder.
-        worlds: The worlds to act in. Only their observations and actions must match
-            those of the training.
+        worlds: The worlds to act in. Only their observations and actions must be the
+            same as in training.
         cfg: The learner of the training.
         best: Whether to use a run's best checkpoint instead of its newest.
     """

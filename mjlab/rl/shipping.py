@@ -122,7 +122,7 @@ def _spread(items: Sequence[int], most: int) -> list[int]:
 
 
 def _rounded(row: Mapping[str, Any]) -> dict[str, Any]:
-    """Return a row with six significant digits of each fraction."""
+    """Round the fractions of a row to six significant digits."""
     return {
         key: float(f"{value:.6g}")
         if isinstance(value, float) and not value.is_integer()

@@ -65,7 +65,7 @@ class Interrupts:
         lost = self._terminals if number == _HANGUP else []
         if number == _PIPE:
             lost = [output for output in (1, 2) if _is_closed(output)]
-            # The closed pipe is a socket of a library, whose write raises an error.
+            # A library wrote to a closed socket; the write also raises an error.
             if not lost:
                 return
         self.received = float(number)

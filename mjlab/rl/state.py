@@ -104,7 +104,7 @@ class RunState:
         Args:
             path: The checkpoint.
             exact: Whether to restore the worlds too.
-            config_text: The present configuration; it is compared with the
+            config_text: The current configuration, which is compared with the
                 checkpoint's. Empty if there is none.
             chosen: Paths of the settings that the user typed.
         """

@@ -12,8 +12,9 @@ from mjlab.runs.wandb import artifact_of, open_run, video_of
 class WandbWriter:
     """Upload metrics, videos and, if configured, the files of a run.
 
-    An artifact with the run's name has the files for a resume on another machine, with
-    the newest and the best checkpoint. Each checkpoint makes a new version of it.
+    An artifact with the run's name contains the files needed to resume the run on
+    another machine, with the newest and the best checkpoint. Each checkpoint creates a
+    new version of the artifact.
     """
 
     def __init__(
@@ -58,7 +59,7 @@ class WandbWriter:
         self._run.finish(exit_code=int(failed))
 
     def _show_videos(self, **step: int) -> None:
-        """Upload the videos since the last call, by their key in RSL-RL."""
+        """Upload videos written since the last call, under RSL-RL's key "video"."""
         for path in reversed(videos_in(self._folder)):
             if path not in self._shown:
                 self._run.log({"video": video_of(path)}, **step)

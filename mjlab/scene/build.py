@@ -64,7 +64,7 @@ class SceneSpec:
     """Attached models of the other entities, by the prefix of their names."""
 
     entities: dict[str, EntityCfg | PerWorldEntityCfg] = field(default_factory=dict)
-    """All entities, including those of the scene's own file."""
+    """All entities, including the entities of the scene's own file."""
 
     def write(self, path: str | Path, *, zip: bool = False) -> Path:
         """Export the scene as MJCF with the files it refers to."""
@@ -116,7 +116,7 @@ def build_scene(cfg: SceneCfg, *, seed: int = 0) -> SceneSpec:
 
 
 def entities_of(cfg: SceneCfg) -> dict[str, EntityCfg | PerWorldEntityCfg]:
-    """Return all entities of a scene: those of its file and those of its config."""
+    """Return all entities of a scene, from its file and from its configuration."""
     found = dict(cfg.entities)
     rooted = [e for e in found.values() if isinstance(e, EntityCfg) and e.root]
     taken = {entity.root for entity in rooted}
@@ -155,7 +155,10 @@ def check_scene(cfg: SceneCfg) -> None:
 
 
 def _set_extent(spec: mujoco.MjSpec, cfg: SceneCfg, terrain: Terrain | None) -> None:
-    """Set the extent for viewers' cameras; a whole terrain would clip near objects."""
+    """Set the extent for viewers' cameras.
+
+    With the extent of a whole terrain, near objects would be clipped.
+    """
     if cfg.extent is not None:
         spec.stat.extent = cfg.extent
     elif terrain is not None and terrain.num_rows * terrain.num_cols > 1:

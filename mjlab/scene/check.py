@@ -83,7 +83,10 @@ def _changes(model: BuiltModel, attached: AttachedModel) -> str:
         return ""
     base = "has a new mocap body as parent" if mocap[0] else "has a mocap root body"
     pairs = len(attached.places["pair"]) - model.file.npair
-    return f"{base}, so that it can be placed; {pairs} contact pairs are added for that"
+    return (
+        f"{base}, so that it can be placed; {pairs} explicit contact pairs replace "
+        "contacts that this disables"
+    )
 
 
 def _differing_state(model: BuiltModel, attached: AttachedModel) -> Iterator[str]:

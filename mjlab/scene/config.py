@@ -66,7 +66,7 @@ class SceneCfg(Config):
     called `robot/foot` in the compiled model."""
 
     sensors: tuple[SensorCfg, ...] = ()
-    """Sensors to add to those of the entities' own files."""
+    """Sensors in addition to the sensors of the entities' own files."""
 
     contact_pairs: tuple[ContactPairCfg, ...] = ()
     """Pairs whose contact force is available from `views.of(scene)`. Each pair is one

@@ -160,7 +160,7 @@ class Scene:
         self.sensors: dict[str, Sensor] = bind_sensors(
             (*cfg.sensors, *built.pairs.values()), sim
         )
-        """Sensors by name; those of an entity's own file as `<entity>/<sensor>`."""
+        """Sensors by name. A sensor of an entity's own file is `<entity>/<sensor>`."""
         contacts = {
             n: s for n, s in self.sensors.items() if isinstance(s, ContactSensor)
         }
@@ -252,8 +252,9 @@ class Scene:
     def apply(self) -> None:
         """Compute and write the controls of the actuators of all entities.
 
-        Explicit actuators of tendons read lengths that the physics step computes:
-        `sim.step(scene.apply)`. Without them, call it before `sim.step()`.
+        Explicit actuators of tendons read lengths that the physics step computes, so
+        call `sim.step(scene.apply)`. Without such actuators, call this before
+        `sim.step()`.
         """
         for entity in self.entities.values():
             entity.apply()

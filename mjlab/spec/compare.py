@@ -192,7 +192,7 @@ class AttachedModel:
 
 
 def _touching(model: mujoco.MjModel, geoms: np.ndarray) -> np.ndarray:
-    """Return which geoms MuJoCo lets collide, shape (geoms, geoms).
+    """Return the mask of geom pairs that can collide, shape (geoms, geoms).
 
     Applies the filters of `mj_collision` (4.0.0), and explicit pairs.
     """

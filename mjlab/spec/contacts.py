@@ -27,8 +27,8 @@ class _ContactParameters(SpecEditCfg):
     """Patterns of the edited geoms. An unnamed geom has the name ""."""
 
     friction: VectorValue | None = None
-    """Sliding, torsional and rolling friction, or the first of them; None leaves it
-    unchanged."""
+    """Sliding, torsional and rolling friction, or only the first of these values; None
+    leaves it unchanged."""
 
     solref: VectorValue | None = None
     """Reference of the constraint: (timeconst, dampratio); None leaves it unchanged."""
@@ -90,7 +90,8 @@ class CollisionCfg(_ContactParameters):
     """Dimension of the contact: 1, 3, 4 or 6."""
 
     priority: IntValue = 0
-    """The parameters of the geom with the higher priority are used."""
+    """Priority of the geom. A contact has the parameters of the geom with the higher
+    priority."""
 
     disable_other_geoms: bool = True
     """Disable collisions of all other geoms."""
@@ -127,8 +128,8 @@ class GeomCfg(_ContactParameters):
     """Dimension of the contact, 1, 3, 4 or 6; None leaves it unchanged."""
 
     priority: IntValue | None = None
-    """The parameters of the geom with the higher priority are used; None leaves it
-    unchanged."""
+    """Priority of the geom; a contact has the parameters of the geom with the higher
+    priority. None leaves it unchanged."""
 
     group: IntValue | None = None
     """Group of the geom, for rays and rendering; None leaves it unchanged."""

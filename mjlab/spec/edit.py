@@ -58,7 +58,8 @@ def match_indices(
 ) -> list[int]:
     """Return the list indices of the elements whose names match.
 
-    An unnamed element has the name "". Before compilation, its `id` is not unique.
+    An unnamed element has the name "". List indices are needed, because the `id` of an
+    unnamed element is not unique before compilation.
     """
     names = [element.name for element in elements]
     return match_names(patterns, names, what=what, owner=spec.modelname)

@@ -32,7 +32,7 @@ class AssetFile:
     """The mesh, texture, height field or skin."""
 
     kind: str
-    """Kind of element: "mesh"."""
+    """Kind of element, such as "mesh"."""
 
     file: str
     """The reference as the spec writes it."""
@@ -107,7 +107,7 @@ def asset_files(spec: mujoco.MjSpec) -> Iterator[AssetFile]:
 def write_spec(spec: mujoco.MjSpec, path: str | Path, *, zip: bool = False) -> Path:
     """Write the spec as MJCF with the files it refers to, and return the path.
 
-    A folder gets `scene.xml` and `assets/`; a zip file contains the same. Existing
+    A folder gets `scene.xml` and `assets/`; a zip file has the same contents. Existing
     files are never overwritten or deleted. MuJoCo writes seven digits, so a model
     compiled from the file differs by up to 1e-7 of each value.
 
@@ -149,7 +149,7 @@ def _from_file(path: Path) -> mujoco.MjSpec:
 
 
 def _called(source: Callable[[], mujoco.MjSpec]) -> mujoco.MjSpec:
-    """Return the spec from a function; errors of MuJoCo's parser are shortened."""
+    """Call a function that returns a spec; shorten errors of MuJoCo's parser."""
     try:
         return source()
     except ValueError as error:
@@ -214,7 +214,7 @@ def _to_file(texture: mujoco.MjsTexture, files: dict[str, bytes]) -> None:
 
 
 def _free_name(name: str, contents: bytes, files: dict[str, bytes]) -> str:
-    """Return the file name of equal contents, or an unused name."""
+    """Return the name of a file with equal contents, or an unused name."""
     stem, suffix = Path(name).stem, Path(name).suffix
     candidate, count = name, 1
     while files.get(f"{_ASSETS}/{candidate}", contents) != contents:
@@ -264,7 +264,7 @@ def _missing_file(what: str, path: Path) -> str:
 
 
 def _alike(path: Path, names: list[str]) -> list[str]:
-    """Return similar files: of the same type, otherwise of the same name."""
+    """Return files of the same type, or if there are none, files of the same name."""
     kind, stem = path.suffix.lower(), path.stem.lower()
     same = [name for name in names if Path(name).suffix.lower() == kind]
     return same or [name for name in names if Path(name).stem.lower() == stem]

@@ -126,10 +126,10 @@ class MaterialCfg(SpecEditCfg):
     """Name of the new material."""
 
     rgba: tuple[float, float, float, float] = (1.0, 1.0, 1.0, 1.0)
-    """Colour, which multiplies the texture's."""
+    """Colour, multiplied with the texture's colour."""
 
     texture: str | None = None
-    """Name of an existing texture; None for none."""
+    """Name of an existing texture; None for no texture."""
 
     texuniform: bool = False
     """Scale the texture in metres instead of to the object."""
@@ -200,7 +200,7 @@ class LightCfg(SpecEditCfg):
     """Adds a light."""
 
     name: str | None = None
-    """Name of the new light; None for none."""
+    """Name of the new light; None for no name."""
 
     body: str = "world"
     """Name of the body to which it is attached."""

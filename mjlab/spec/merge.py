@@ -159,7 +159,7 @@ def default_keyframe(model: mujoco.MjModel, name: str = "default") -> Keyframe:
 
 
 def merge_keyframes(name: str, parts: Sequence[Keyframe]) -> Keyframe:
-    """Return the keyframe of a model from those of its attached parts.
+    """Concatenate the keyframes of attached models to a keyframe of the whole model.
 
     Args:
         name: Name of the new keyframe.

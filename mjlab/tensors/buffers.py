@@ -119,8 +119,8 @@ class DelayCfg(Config):
     the same number of steps after their reset."""
 
     per_world: bool = True
-    """Draw a lag for each world. Otherwise all worlds of a process have the lag of its
-    first world, which its resets draw again."""
+    """Draw a lag for each world. Otherwise all worlds of a process share the lag of its
+    first world, also after a reset of that world."""
 
 
 class DelayBuffer:
@@ -198,7 +198,7 @@ class DelayBuffer:
         Args:
             mask: Shape (num_envs,), bool.
             lags: One lag, or lags of shape (num_envs,), int64. The entries of a tensor
-                are clamped to [0, max_lag], because a graph cannot raise an error.
+                are clamped to [0, max_lag], because a CUDA graph cannot raise an error.
         """
         if isinstance(lags, int):
             if not 0 <= lags <= self._max_lag:

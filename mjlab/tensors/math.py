@@ -1,8 +1,8 @@
 """Rotations, frames and angles on tensors of any leading shape.
 
 Quaternions are unit, wxyz, shape (..., 4); vectors are (..., 3); angles are in radians.
-`q` maps coordinates of the rotated frame to those of its parent: `quat_rotate(q, v_b)`
-is `v_w`.
+`q` maps coordinates in the rotated frame to coordinates in its parent frame:
+`quat_rotate(q, v_b)` is `v_w`.
 
 No function branches on data, and the bits of a row do not depend on the number of rows.
 Inverse trigonometric functions therefore run in float64 and are rounded: torch's
@@ -78,7 +78,7 @@ def quat_from_axis_angle(axis: torch.Tensor, angle: torch.Tensor) -> torch.Tenso
 
 
 def quat_from_rotvec(rotvec: torch.Tensor) -> torch.Tensor:
-    """Return the rotation about a vector, by its length as the angle."""
+    """Return the rotation about a vector by an angle equal to its length."""
     half = 0.5 * _norm(rotvec)
     # sinc(x) is sin(pi x) / (pi x), and 1 at 0.
     scale = 0.5 * torch.sinc(half / math.pi)
@@ -209,7 +209,7 @@ def combine_frames(
     pos_bc: torch.Tensor,
     quat_bc: torch.Tensor,
 ) -> tuple[torch.Tensor, torch.Tensor]:
-    """Return the pose of C in A from those of B in A and of C in B."""
+    """Return the pose of C in A from the poses of B in A and of C in B."""
     return pos_ab + quat_rotate(quat_ab, pos_bc), quat_mul(quat_ab, quat_bc)
 
 

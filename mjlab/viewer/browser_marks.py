@@ -140,7 +140,7 @@ class _Form(NamedTuple):
 
 
 def _form(shape: Shape) -> _Form:
-    if shape.kind == "capsule":  # Its ends are round for one size only.
+    if shape.kind == "capsule":  # Scaling would distort its round ends.
         return _Form("capsule", float(shape.size[0]), float(shape.size[1]))
     if shape.kind == "mesh":
         return _Form("mesh", mesh=shape.mesh)

@@ -22,8 +22,8 @@ _GOLDEN = 0.618034
 """Hue step between objects: the golden ratio keeps few objects clearly different."""
 
 _OPENCV = torch.diag(torch.tensor([1.0, -1.0, -1.0]))
-"""Axes of viser's cameras (z forward, y down) in those of MuJoCo's (-z forward, y
-up)."""
+"""Axes of viser's cameras (z forward, y down) in the frame of MuJoCo's cameras
+(-z forward, y up)."""
 
 
 class CameraPanel:
@@ -107,7 +107,7 @@ def find_camera_sensors(env: ManagerBasedRlEnv) -> dict[str, CameraSensor]:
 def as_colors(
     kind: str, picture: np.ndarray, max_distance: float
 ) -> tuple[np.ndarray, str]:
-    """Return a camera image as colours, enlarged, and a text about its scale.
+    """Convert a camera image to enlarged colours, and describe a depth scale in text.
 
     Args:
         kind: Data type, as in `CameraSensorCfg.data_types`.

@@ -1,4 +1,4 @@
-"""Curves of reward terms in MuJoCo's window."""
+"""Plots of reward terms in MuJoCo's window."""
 
 import math
 from collections import deque
@@ -14,10 +14,10 @@ _COLUMNS = 3
 """Maximum number of columns of figures."""
 
 _WIDTH, _NARROWEST = 0.2, 220
-"""Width of a figure, as a fraction of the window's, and its minimum in pixels."""
+"""Width of a figure, as a fraction of the window's width, and its minimum in pixels."""
 
 _HEIGHT = 75
-"""Height of a figure, in pixels, unless there are too many for it."""
+"""Minimum height of a figure, in pixels, unless the figures do not fit."""
 
 _MARGIN = 0.1
 """Space above and below a curve, as a fraction of its range."""

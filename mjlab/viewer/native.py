@@ -96,7 +96,7 @@ class NativeViewer:
         """Step and render until the window is closed.
 
         Args:
-            steps: Steps after which to stop. None continues.
+            steps: Steps after which to stop. None runs until the window is closed.
         """
         while self._window.is_running() and (
             steps is None or self.player.steps < steps
@@ -181,7 +181,7 @@ class NativeViewer:
         self._neighbours = Neighbourhood(env.sim, env.scene, world, extra)
 
     def _mouse_force(self) -> tuple[int | None, np.ndarray]:
-        """Return the pushed world, or None, and the force on its coordinates."""
+        """Return the pushed world, or None, and the generalised force on it."""
         model, data, force = self._model, self._data, np.zeros(self._model.nv)
         with self._window.lock():
             mouse = self._window.perturb

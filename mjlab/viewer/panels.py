@@ -122,7 +122,7 @@ class PolicyPanel:
         """The selected policy."""
         self.fault = gui.add_markdown("", visible=False)
         """Error of a policy that could not be loaded."""
-        # If no user made a selection, `_load` sets it.
+        # Ignore changes without a client: `_load` makes them, not a user.
         self.choice.on_update(
             lambda event: event.client and self.choose(self.choice.value)
         )
@@ -330,11 +330,11 @@ def add_buttons(
 
 
 def find_figures(env: ManagerBasedRlEnv) -> dict[str, Callable[[], torch.Tensor]]:
-    """Return readers of the running episodes' figures, shape (num_envs,).
+    """Return functions that read metrics of the running episodes, shape (num_envs,).
 
-    Metrics are those of the last step, command figures those of the episode so far. The
-    first figure is plotted initially; outcomes, which are 0 most of the time, come
-    last.
+    Metrics terms have the value of the last step, and metrics of commands the value of
+    the episode so far. The first entry is plotted initially; outcomes, which are 0 most
+    of the time, come last.
     """
     metrics, outcomes = env.metrics_manager, env.outcome_manager
     found = {name: partial(metrics.now, name) for name in metrics.terms}

@@ -18,9 +18,10 @@ steps."""
 
 
 class PolicyVideo:
-    """Video of worlds that other code steps, in real time.
+    """Video of worlds that other code steps.
 
-    If the step rate exceeds the maximum frame rate, some steps are not rendered.
+    It plays in real time. If the step rate exceeds the maximum frame rate, some steps
+    are not rendered.
     """
 
     def __init__(
@@ -39,7 +40,7 @@ class PolicyVideo:
             env: The worlds.
             path: The file.
             title: First line of text; empty for no text.
-            worlds: Worlds to show side by side. None shows that of the view.
+            worlds: Worlds to show side by side. None shows the view's world.
             view: Camera, and image size of one world. None uses `cfg.viewer`.
             contacts: Draw contacts with their forces.
 
@@ -67,7 +68,7 @@ class PolicyVideo:
         return self._film.num_frames
 
     def after_step(self) -> bool:
-        """Append the present state after a step; return True if it is a frame."""
+        """Append the state after a step, if a frame is due; return True if appended."""
         is_frame = self._steps % self.every == 0
         self._steps += 1
         if is_frame:
@@ -104,7 +105,7 @@ def record_video(
         path: The file.
         steps: Number of steps.
         title: First line of text; empty for no text.
-        worlds: Worlds to show side by side. None shows that of `cfg.viewer`.
+        worlds: Worlds to show side by side. None shows the world of `cfg.viewer`.
         contacts: Draw contacts with their forces.
         tell: Called with the number of frames so far and in total.
     """

@@ -51,7 +51,7 @@ class ClipPanel:
         """The selected clip."""
         self.seconds = gui.add_slider("Seconds", 0.0, self._last(0), self._step_dt, 0.0)
         """Time in the clip, s."""
-        # If no user made a selection, `update` sets it to the tracked clip.
+        # Ignore changes without a client: `update` makes them, not a user.
         self.clip.on_update(lambda event: event.client and self.begin(0.0))
         self.seconds.on_update(
             lambda event: event.client and self.begin(self.seconds.value)

@@ -34,7 +34,7 @@ class TrainingVideo(StepObserver):
     """Films the world `cfg.viewer.world` during training, with exploration.
 
     A thread renders and encodes a frame while the worlds take their next steps. If
-    videos are impossible, one line says why, and the training continues.
+    videos cannot be written, one line reports the reason, and the training continues.
     """
 
     def __init__(
@@ -57,7 +57,7 @@ class TrainingVideo(StepObserver):
             say: Shows a line to the user.
             title: First line of text in the videos, before the iteration.
             iteration: Returns the number of the iteration.
-            start: Steps that were finished before.
+            start: Number of steps finished before, if a run is resumed.
         """
         self._env, self._folder, self._schedule = env, folder, schedule
         self._say, self._title, self._iteration = say, title, iteration
@@ -113,7 +113,7 @@ class TrainingVideo(StepObserver):
 
     @contextlib.contextmanager
     def _stopping_on_error(self) -> Iterator[None]:
-        """Stop the videos if they cannot be made; the training continues."""
+        """Stop recording after an error; the training continues."""
         try:
             yield
         except (GlError, VideoError, CannotWriteError, OSError) as error:

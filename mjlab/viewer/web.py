@@ -100,7 +100,7 @@ class WebViewer:
         """Step and show the worlds until closed.
 
         Args:
-            steps: Steps after which to stop. None continues.
+            steps: Steps after which to stop. None runs until the viewer is closed.
         """
         while not self._closes and (steps is None or self.player.steps < steps):
             self.update()

@@ -93,8 +93,8 @@ def _column(value: torch.Tensor | float) -> torch.Tensor | float:
 class BodyView(TouchingView):
     """View of a body in each world: a link of a robot, an object, or the world body.
 
-    Values are those of the last `forward()`, or of the beginning of the last `step()`:
-    a write is visible after `forward()`.
+    Values were computed by the last `forward()`, or at the beginning of the last
+    `step()`. A write is visible after the next `forward()`.
     """
 
     def __init__(
@@ -143,7 +143,7 @@ class BodyView(TouchingView):
         return self.choice.column(self.source.sim.model.body_mass, self._ids)
 
     def is_static(self, lin: float = 1e-2, ang: float = 1e-1) -> torch.Tensor:
-        """Return whether both speeds are within the limits, m/s, rad/s, bool, (...)."""
+        """Return True where both speeds are within limits, m/s and rad/s, (...)."""
         velocity = self.velocity
         return slow(velocity[..., :3], velocity[..., 3:], lin, ang)
 

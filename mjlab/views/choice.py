@@ -10,7 +10,7 @@ class MergeError(ValueError):
 
 
 class ViewError(ValueError):
-    """Attribute that a view does not have."""
+    """Access or write that a view does not support."""
 
 
 class MemberChoice:
@@ -119,8 +119,7 @@ class MemberChoice:
 
         Returns:
             The worlds in which to write the member, and its value: a number, or a
-                tensor of
-            shape (num_envs, *features).
+            tensor of shape (num_envs, *features).
         """
         if isinstance(value, torch.Tensor):
             value = self._full(value, features)
@@ -150,7 +149,7 @@ class MemberChoice:
         return value.expand(whole)
 
     def _rows(self, values: torch.Tensor, columns: torch.Tensor) -> torch.Tensor:
-        """Return columns, (num_envs, k), in the shape of the rows."""
+        """Gather columns, (num_envs, k), in the shape of the view's rows."""
         chosen = take_columns(values, columns)
         return self.blank(chosen.view(*self.shape, *chosen.shape[2:]))
 

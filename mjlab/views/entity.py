@@ -72,7 +72,7 @@ class EntityView(TouchingView):
         return self.choice.select([c.read(masses).sum(dim=-1) for c in columns])
 
     def is_static(self, lin: float = 1e-2, ang: float = 1e-1) -> torch.Tensor:
-        """Return whether the root is slower than both limits, m/s, rad/s, bool."""
+        """Return True where root speeds are within limits, m/s and rad/s, (...)."""
         return slow(self.root_lin_vel_w, self.root_ang_vel_w, lin, ang)
 
     # Joints.

@@ -27,9 +27,9 @@ class PoseError(ValueError):
 class Pose:
     """Poses of frames, shape (..., 7).
 
-    A pose maps coordinates of its own frame to those of its parent frame. `A * B` is
-    pose B, given in frame A, expressed in the parent frame of A. Two poses broadcast as
-    tensors do: one row combines with any number of rows.
+    A pose maps coordinates in its own frame to coordinates in its parent frame. `A * B`
+    is pose B, given in frame A, expressed in the parent frame of A. Two poses broadcast
+    as tensors do: one row combines with any number of rows.
     """
 
     def __init__(self, raw: torch.Tensor) -> None:
@@ -57,7 +57,7 @@ class Pose:
         Args:
             pose: A pose, which is returned unchanged; a tensor or nested list of shape
                 (..., 7); or a list of poses of equal shape, which become rows.
-            device: Target device. None keeps that of a tensor, and uses the CPU for a
+            device: Target device. None keeps a tensor's device, and uses the CPU for a
                 list.
         """
         if isinstance(pose, Pose):
@@ -82,7 +82,7 @@ class Pose:
         Args:
             p: Positions, shape (..., 3). None means the origin.
             q: Unit quaternions wxyz, shape (..., 4). None means no rotation.
-            device: Target device. None uses that of the tensors.
+            device: Target device. None uses the device of the tensors.
         """
         place = next((v.device for v in (p, q) if isinstance(v, torch.Tensor)), None)
         pos, quat = _part(p, 3, "p", place), _part(q, 4, "q", place)

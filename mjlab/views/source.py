@@ -16,9 +16,9 @@ from mjlab.views.choice import MemberChoice, ViewError, take_columns
 class ViewSource:
     """Data of a scene that views read.
 
-    Body poses and velocities come from MuJoCo's kinematics, so they are those of the
-    last `forward()`, or of the beginning of the last `step()`: a write is visible after
-    `forward()`.
+    Body poses and velocities come from MuJoCo's kinematics, computed by the last
+    `forward()`, or at the beginning of the last `step()`. A write is visible after the
+    next `forward()`.
     """
 
     def __init__(self, scene: Scene) -> None:
@@ -95,8 +95,8 @@ class Touching(Protocol):
 class ContactForces:
     """Reader of the sensors compiled from `SceneCfg.contact_pairs`.
 
-    Rewards and terminations read the forces of the last physics step, observations
-    those of the current state, as for every sensor.
+    As for every sensor, rewards and terminations read the forces of the last physics
+    step, and observations read the forces of the current state.
     """
 
     def __init__(
@@ -108,7 +108,8 @@ class ContactForces:
 
         Args:
             sensors: Sensors by the names of the two sides.
-            groups: Entities of each configured name that stands for several.
+            groups: Names of the entities that represent a configured entity, by its
+                name.
         """
         self._sensors = dict(sensors)
         self._group_of = {name: group for group in groups for name in groups[group]}

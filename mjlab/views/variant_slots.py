@@ -52,7 +52,8 @@ FARTHEST = 1e6
 """Minimum distance of inactive entities to anything else, in metres."""
 
 _MASSLESS = 1e-13
-"""MuJoCo computes no constants for a moving body with zero mass."""
+"""Mass of inactive bodies, above zero because MuJoCo computes no constants for a moving
+body without mass."""
 
 # Fields whose rows are copied, by kind of element.
 _COPIED = {
@@ -105,7 +106,7 @@ class VariantsError(ValueError):
 
 
 GeomMap = dict[str, str]
-"""Map from the geom names of a slot to those of an option."""
+"""Map from geom names of a slot to geom names of an option."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -116,7 +117,7 @@ class VariantSlot:
     """Name of the entity in the scene."""
 
     cfg: EntityCfg
-    """The entity: that of the first option."""
+    """Configuration of the first option."""
 
     spec: mujoco.MjSpec
     """Spec that is attached to the scene."""

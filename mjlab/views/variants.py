@@ -215,7 +215,7 @@ class OptionDraw:
     """Rule that assigns an option to each world."""
 
     shares: Sequence[float]
-    """Probability of each option, followed by that of none."""
+    """Probability of each option, followed by the probability of no entity."""
 
     assignment: Sequence[str | None] | None
     """The option of each world, instead of sampling."""
@@ -232,8 +232,8 @@ class OptionDraw:
 class Variants:
     """Options of one entity, and the option of each world.
 
-    The option of a world is sampled once from the world's seed, so it does not depend
-    on the number of worlds; or at every reset, if configured.
+    The option of a world is sampled once, or at every reset with `redraw`. It depends
+    on the world's seed, not on the number of worlds.
     """
 
     def __init__(
@@ -291,7 +291,7 @@ class Variants:
         """Option index of each world, shape (num_envs,), int64; the number of options
         if the entity is absent."""
         self.which = torch.zeros_like(self.choice)
-        """Index of the member that represents it, in the order of `members`,
+        """Index, in `members`, of the entity that represents the option, shape
         (num_envs,)."""
         self.present = torch.zeros(sim.num_envs, dtype=torch.bool, device=device)
         """Presence of the entity in each world, shape (num_envs,)."""
@@ -419,7 +419,7 @@ class Variants:
         self._write_equalities(mask)
 
     def _write_positions(self, mask: torch.Tensor) -> None:
-        """Write the positions that a reset of the physics gives to the options."""
+        """Write the initial joint positions and mocap poses of the chosen options."""
         sim = self._sim
         qpos0 = self._positions.read(sim.model.qpos0)
         self._positions.write(sim.data.qpos, mask, qpos0)

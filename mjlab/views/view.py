@@ -56,8 +56,8 @@ class TouchingView(View):
     def net_contact_force(self) -> torch.Tensor:
         """Total contact force, world frame, N, shape (..., 3).
 
-        Of the last physics step, or of the current state in an observation. The scene
-        has to declare it: `contact_pairs=(ContactPairCfg(first="<name>"),)`.
+        The force of the last physics step; in an observation, of the current state. The
+        scene has to declare it: `contact_pairs=(ContactPairCfg(first="<name>"),)`.
         """
         return self.source.forces.net(self)
 
@@ -65,6 +65,6 @@ class TouchingView(View):
 def slow(
     lin_vel: torch.Tensor, ang_vel: torch.Tensor, most_lin: float, most_ang: float
 ) -> torch.Tensor:
-    """Return whether both speeds are at most the limits, shape (...)."""
+    """Return True where both speeds are at most the limits, shape (...)."""
     linear = lin_vel.square().sum(dim=-1) <= most_lin**2
     return linear & (ang_vel.square().sum(dim=-1) <= most_ang**2)

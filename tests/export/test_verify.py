@@ -444,7 +444,7 @@ NAMES = ["quat_w", "quat_x", "quat_y", "quat_z"]
             NUMBERS[:, [0, 2, 1]],
             NUMBERS,
             "abc",
-            "order: b is where c should be, as are",
+            "order: b is where c should be;",
         ),
         (NUMBERS * [1, -1, 1], NUMBERS, "abc", "sign: found the negative (b)"),
         (

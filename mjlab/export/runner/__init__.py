@@ -1,8 +1,8 @@
 """Runner: a policy file on a robot, or in MuJoCo, without this framework.
 
-`runner_text` joins these modules into one file for the robot. They import NumPy and
-each other, onnxruntime and MuJoCo at first use, and nothing else. The check of file
-names is copied from `mjlab.safe_names`.
+`runner_text` joins these modules into one file for the robot. They import only NumPy
+and each other, and at first use onnxruntime and MuJoCo. The check of file names is
+copied from `mjlab.safe_names`.
 """
 
 import ast

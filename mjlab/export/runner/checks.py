@@ -11,8 +11,8 @@ from mjlab.export.runner.policy import Arrays, ContractError, checked
 DEGREE = math.pi / 180.0
 """One degree, in radians."""
 APART = 0.3
-"""Tolerance between two readings of a joint, beyond timing differences: rad for hinges,
-a tenth of the number in m for slides.
+"""Tolerance between two readings of a joint, larger than differences in timing: rad for
+hinges, and 0.1 m per rad for slides.
 """
 LEAN = 20.0
 """Tolerance between two readings of the root's tilt, degrees."""
@@ -24,7 +24,12 @@ class JointLimits:
     """Joints of the contract, and their limits."""
 
     def __init__(self, entity: dict[str, Any], margin: float) -> None:
-        """Store a robot, and a margin beyond limits: rad, or a tenth of it in m."""
+        """Store the joints of a robot.
+
+        Args:
+            entity: The robot's entry in the contract.
+            margin: Margin beyond joint limits, rad; 0.1 m per rad for slides.
+        """
         self.names: list[str] = [joint["name"] for joint in entity["joints"]]
         """Names of the joints, in the contract's order."""
         self.units: list[str] = [joint["unit"] for joint in entity["joints"]]
@@ -35,7 +40,7 @@ class JointLimits:
         self._margin = margin
 
     def way(self, place: int, of_hinge: float) -> float:
-        """Return a tolerance in the joint's unit: rad, or a tenth of it in m."""
+        """Scale a tolerance for hinges, rad, to the joint; 0.1 m per rad for slides."""
         return of_hinge if self.units[place] == "rad" else 0.1 * of_hinge
 
     def fault(self, what: str, positions: dict[int, float]) -> str | None:
@@ -68,7 +73,12 @@ class ReadingChecks:
     """Checks of the readings of each control period."""
 
     def __init__(self, contract: dict[str, Any], margin: float = 0.1) -> None:
-        """Store a contract, and a margin beyond limits: rad, or a tenth of it in m."""
+        """Prepare the checks.
+
+        Args:
+            contract: The contract.
+            margin: Margin beyond joint limits, rad; 0.1 m per rad for slides.
+        """
         self._robot = contract["robot"]
         robot = contract["entities"][self._robot]
         self._limits = JointLimits(robot, margin)
@@ -285,7 +295,7 @@ def tilt_of(cosine: float) -> float:
 
 
 def element(entry: dict[str, Any], *places: int) -> str:
-    """Return the name of an input's element, or of the input if all elements match."""
+    """Name elements of an input for a message; only the input for all elements."""
     names = entry["elements"]
     if names is None or len(places) == math.prod(entry["shape"]):
         return entry["name"]

@@ -26,7 +26,7 @@ class CommandSource:
         """Current command values, by name."""
 
     def set(self, name: str, values: Any) -> None:
-        """Set a command, within the range of training."""
+        """Set a command, clipped to its range in training."""
         if name not in self.known:
             valid = ", ".join(self.known) or "none"
             raise ContractError(f"There is no command {name!r}. Valid: {valid}.")
@@ -87,7 +87,7 @@ class GamepadSource(CommandSource):
     AXES = (1, 0, 3)
     """Axis codes by element of the command: left stick y and x, right stick x."""
     KEYS, STICKS, BUTTON = 1, 3, 0x130
-    """Event types of buttons and axes, and a button of every gamepad."""
+    """Event types of buttons and axes, and the code of a button of every gamepad."""
 
     def __init__(
         self, contract: dict[str, Any], device: Any, dead: float = 0.1

@@ -1,4 +1,4 @@
-"""Runs a policy's file on a robot, or in MuJoCo: NumPy and onnxruntime suffice.
+"""Runs a policy file on a robot, or in MuJoCo, without the training framework.
 
     python mjlab_runner.py policy.onnx --seconds 10 --command 0.5 0 0
     python mjlab_runner.py policy.onnx --keyboard --view
@@ -56,7 +56,7 @@ class Safety:
 
         Args:
             policy: The policy, whose contract has the joint limits.
-            margin: Margin beyond joint limits: rad, or a tenth of it in m.
+            margin: Margin beyond joint limits, rad; 0.1 m per rad for slides.
             tilt: Angle from upright that counts as a fall, degrees.
             periods: Maximum time between two steps, in control periods.
             late: Maximum age of a command, s.
@@ -237,7 +237,11 @@ def fed(policy: ContractPolicy) -> Iterator[tuple[int, Arrays]]:
 
 
 def check(policy: ContractPolicy, robot: MujocoRobot) -> tuple[float, float]:
-    """Return the maximum differences: of outputs, and of joints in 20 steps."""
+    """Compare the robot with the record.
+
+    Returns:
+        Maximum difference of the outputs, and of the joints in the first 20 steps.
+    """
     refuse_gains(policy.entity, robot)
     record = policy.record()
     by_answer = max(
@@ -289,8 +293,8 @@ class _Parser(argparse.ArgumentParser):
 def main(arguments: list[str] | None = None) -> int:
     """Run the program; return its exit code.
 
-    It is 0, 1 if the robot was stopped or differs from the record, or 2 for invalid
-    input.
+    The exit code is 1 if the robot was stopped or differs from the record, 2 for
+    invalid input, and 0 otherwise.
     """
     try:
         return _main(arguments)
@@ -311,7 +315,7 @@ def _main(arguments: list[str] | None) -> int:
     parser.add_argument("policy", help="the ONNX file")
     parser.add_argument("--robot", type=Path, help="your own model, as MJCF")
     parser.add_argument("--seconds", type=_seconds, default=10.0)
-    parser.add_argument("--command", type=float, nargs="+", help="values that stay")
+    parser.add_argument("--command", type=float, nargs="+", help="constant command")
     parser.add_argument("--keyboard", action="store_true", help="w s a d q e, space, x")
     parser.add_argument("--gamepad", action="store_true", help="sticks; buttons stop")
     parser.add_argument(

@@ -30,7 +30,7 @@ PD = "pd"
 """Control law of an actuator: stiffness * (target - position) + damping * (velocity
 target - velocity) + effort, clipped to the effort limit, in each physics step."""
 CLOCK = "time_step"
-"""Command that advances the row of clips without input."""
+"""Command with the clip row. It advances without user input."""
 SCENE_FILE, ASSETS = "scene.xml", "assets"
 """MJCF file of a recorded scene, and the folder of its assets."""
 MOST_FILES, MOST_BYTES = 1000, 256 * 2**20
@@ -51,7 +51,7 @@ class ContractError(ValueError):
 
 
 def with_checksum(content: bytes) -> tuple[bytes, str]:
-    """Return a file with its checksum replaced by `NO_CHECKSUM`, and the checksum."""
+    """Replace `NO_CHECKSUM` in a file by the file's checksum; return both."""
     checksum = f"sha256:{hashlib.sha256(content).hexdigest()}"
     return content.replace(NO_CHECKSUM.encode(), checksum.encode()), checksum
 
@@ -78,7 +78,7 @@ def encode(content: bytes) -> str:
 
 
 def unpack(text: str) -> bytes:
-    """Decode a text of `pack`, to at most `MOST_BYTES` bytes."""
+    """Decode text from `pack`, to at most `MOST_BYTES` bytes."""
     reader = zlib.decompressobj()
     content = reader.decompress(base64.b64decode(text, validate=True), MOST_BYTES)
     if not reader.eof:
@@ -135,7 +135,7 @@ def _check_entries(entries: Sequence[zipfile.ZipInfo]) -> None:
 def _check_references(files: Mapping[str, bytes]) -> None:
     """Raise unless a scene refers only to its own files.
 
-    MuJoCo would read missing ones from disk.
+    MuJoCo would read missing files from disk.
     """
     try:
         text = files[SCENE_FILE].decode()
@@ -167,7 +167,7 @@ def _check_references(files: Mapping[str, bytes]) -> None:
 
 
 def digest_of(files: Mapping[str, bytes]) -> str:
-    """Return the hash of files: of all names and contents, in the order of names."""
+    """Return a hash of the names and contents of all files, sorted by name."""
     digest = hashlib.sha256()
     for name in sorted(files):
         digest.update(name.encode() + b"\0" + files[name] + b"\0")
@@ -175,7 +175,7 @@ def digest_of(files: Mapping[str, bytes]) -> str:
 
 
 def checked(inputs: list[dict[str, Any]], measured: Mapping[str, Any]) -> Arrays:
-    """Return readings in the shapes of the policy's inputs.
+    """Convert readings to the types of the policy's inputs, and check their shapes.
 
     Args:
         inputs: The inputs of a contract.
@@ -221,7 +221,7 @@ def takes(entry: Mapping[str, Any]) -> str:
 
 
 def _session(content: bytes, path: str | Path) -> Any:
-    """Return the session of a file, with one thread because the network is small."""
+    """Create an onnxruntime session with one thread, because the network is small."""
     onnxruntime = importlib.import_module("onnxruntime")
     options = onnxruntime.SessionOptions()
     options.intra_op_num_threads = options.inter_op_num_threads = 1
@@ -305,12 +305,12 @@ class ContractPolicy(FileGraph):
             for term in self.contract["actions"]
             if (about := term.get("tracked_by")) is not None
         }
-        """Muscle controllers by action term: from targets and the state of the muscles
-        to excitations, once per physics step."""
+        """Muscle controllers by action term. They map targets and the state of the
+        muscles to excitations, once per physics step."""
         super().__init__(session, self.contract)
 
     def reset(self) -> None:
-        """Return to the initial state, of the muscle controllers too."""
+        """Reset the policy and its muscle controllers to their initial states."""
         super().reset()
         for controller in self.controllers.values():
             controller.reset()
@@ -320,7 +320,7 @@ class ContractPolicy(FileGraph):
         return _session(base64.b64decode(self._texts[key], validate=True), key)
 
     def clock(self, step: int) -> Arrays:
-        """Return the clip row after a number of steps, None without clips."""
+        """Return the command with the clip row at a step; empty without clips."""
         if "motion" not in self.contract:
             return {}
         first = float(self.record()[f"command {CLOCK}"][0, 0])
@@ -336,7 +336,7 @@ class ContractPolicy(FileGraph):
             raise ContractError(f"The file has no scene: {lacks}. Pass a robot model.")
         files = files_of(unpack(self._texts[SCENE]))
         if digest_of(files) != self.contract["model"]["sha256"]:
-            raise ContractError("The scene is not the one in the contract.")
+            raise ContractError("The scene does not match its hash in the contract.")
         return files
 
     def record(self) -> Arrays:

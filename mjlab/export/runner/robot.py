@@ -23,7 +23,7 @@ FIELD, TARGET = "mujoco", "target"
 output of the policy."""
 
 Gains = dict[str, dict[str, float | None]]
-"""By target: `stiffness`, `damping` and `effort_limit`, None for no limit."""
+"""Gains by target: `stiffness`, `damping` and `effort_limit`; None for no limit."""
 
 
 class RobotInterface(ABC):
@@ -69,7 +69,7 @@ class MujocoRobot(RobotInterface):
     """Robot simulated with plain MuJoCo."""
 
     def __init__(self, policy: ContractPolicy, model: str | Path | None = None) -> None:
-        """Load the scene of the file, or a model: a file, or MJCF text."""
+        """Load the scene of the policy file, or a model from an MJCF file or text."""
         self.mj = importlib.import_module("mujoco")
         self.contract, self.entity = policy.contract, policy.entity
         if isinstance(model, Path):
@@ -113,7 +113,7 @@ class MujocoRobot(RobotInterface):
             for term in self.contract["actions"]
             if "reach" in term
         }
-        """Frames with a target, by output."""
+        """Inverse kinematics of frame targets, by output."""
         self._constraint = np.zeros(self.model.nv)
         self.muscles = [
             Muscles(self, controller) for controller in policy.controllers.values()
@@ -224,7 +224,7 @@ class MujocoRobot(RobotInterface):
             self.mj.mj_step(self.model, self.data)
             return
         self.mj.mj_step1(self.model, self.data)
-        # `mj_forward` replaces those of the last step.
+        # Restore the constraint forces of the last step: `mj_forward` replaced them.
         self.data.qfrc_constraint[:] = self._constraint
         for muscles in self.muscles if self.targets else ():
             muscles.excite(self.targets)

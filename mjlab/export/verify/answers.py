@@ -53,7 +53,7 @@ def other_targets(policy: ContractPolicy, rows: list[Row]) -> Iterator[Found]:
 
 
 def _wrong(name: str, shape: tuple[int, ...], found: Arrays) -> str | None:
-    """Describe an output whose shape differs from the contract."""
+    """Describe an output that is missing, non-finite or of the wrong shape."""
     if name not in found:
         return f"{name} is missing from the targets"
     if found[name].shape != shape:

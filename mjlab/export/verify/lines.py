@@ -12,8 +12,8 @@ from mjlab.export.runner.policy import Arrays
 Row = dict[str, Any]
 """Line of a log, with time, damped, commands, measured and targets.
 
-The Python runner also writes joint_pos, upright and last_action, and to the first line
-policy and gains.
+The Python runner also writes joint_pos, upright and last_action. The first line also
+has policy and gains.
 """
 Found = tuple[int, str]
 """Line number, from 1, and its fault."""
@@ -45,7 +45,7 @@ def active(rows: list[Row]) -> list[Row]:
 
 
 def shaped(entries: list[dict[str, Any]], given: dict[str, Any]) -> Arrays:
-    """Return logged numbers in the shapes of the contract; nested or flat."""
+    """Reshape logged numbers, nested or flat, to the shapes of the contract."""
     shapes = {entry["name"]: tuple(entry["shape"]) for entry in entries}
     found = {}
     for name, values in given.items():

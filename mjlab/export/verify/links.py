@@ -45,7 +45,7 @@ class Mount:
     """MuJoCo's type of the sensor."""
 
     link: str
-    """Key of its link in `links`; empty for none."""
+    """Key of the sensor's link in `links`; empty without a link."""
 
     place: np.ndarray
     """Position relative to the anchor of the link's joint, in the axes of the root,

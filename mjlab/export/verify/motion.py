@@ -19,7 +19,7 @@ _ROUNDS = 2
 """Number of iterations; contacts are nonlinear."""
 
 _LEAST = 1e-3
-"""Maximum effect of a target, relative to its change, that counts as none."""
+"""Effect of a target, relative to its change, below which it counts as no effect."""
 
 _ROUGH, _MOST = 0.05, 0.75
 """Maximum remaining error of a reason, and minimum fraction of numbers that agree.

@@ -44,7 +44,8 @@ class Verdict:
     """Maximum differences: outputs, measurements, and control steps."""
 
     joints: dict[str, tuple[float, float]] = field(default_factory=dict)
-    """Maximum closed-loop difference of each joint: early, and in all steps."""
+    """Maximum closed-loop difference of each joint, in the first `EARLY` steps and in
+    all steps."""
 
     steps: int = 0
     """Recorded steps."""
@@ -98,7 +99,7 @@ def verify(path: Path, robot: Path | None = None) -> Verdict:
 def _loaded(
     policy: ContractPolicy, path: Path, scene: MujocoRobot, verdict: Verdict
 ) -> MujocoRobot | None:
-    """Return a robot with all joints; None if it cannot be simulated."""
+    """Load a robot model and store its differences; None if it cannot be simulated."""
     try:
         robot = MujocoRobot(policy, path)
         verdict.departures += differences(robot, scene)
@@ -117,7 +118,7 @@ def _turns(qpos: np.ndarray) -> np.ndarray:
 
 
 def _answers(policy: ContractPolicy, record: Arrays, verdict: Verdict) -> None:
-    """Compare recorded outputs with those of the file for the recorded inputs."""
+    """Compare recorded outputs with the file's outputs for the recorded inputs."""
     rows = [answers for _, answers in fed(policy)]
     outputs = {o["name"]: o for o in policy.contract["outputs"]}
     names = [name for name in outputs if f"output {name}" in record]
@@ -138,7 +139,7 @@ def _answers(policy: ContractPolicy, record: Arrays, verdict: Verdict) -> None:
 
 
 def _excitations(policy: ContractPolicy, record: Arrays, verdict: Verdict) -> None:
-    """Compare recorded excitations with those for the recorded physics steps."""
+    """Compare recorded excitations with the controller's for the recorded inputs."""
     for action, controller in policy.controllers.items():
         names = [entry["name"] for entry in controller.about["inputs"]]
         (output,) = controller.about["outputs"]
@@ -311,7 +312,7 @@ def _departs(
 def _note(
     verdict: Verdict, name: str, found: np.ndarray, expected: np.ndarray, most: float
 ) -> tuple[int, float] | None:
-    """Store the largest difference; return first step and size if above `most`."""
+    """Store the largest difference; return it and the first step above `most`."""
     away = _departs(found, expected, -1.0)
     verdict.largest[name] = 0.0 if away is None else away[1]
     return _departs(found, expected, most)

@@ -11,7 +11,7 @@ Values = np.ndarray
 DEGREES = 180.0 / math.pi
 
 _LEFT = 0.25
-"""Maximum remaining fraction of the error."""
+"""Maximum fraction of the error that remains after a correction."""
 
 
 @dataclass(frozen=True)
@@ -55,9 +55,10 @@ class Departure:
         )
 
     def explains(self, found: Values, expected: Values) -> bool:
-        """Return whether a reason gives agreement and leaves little of the error.
+        """Return whether a correction gives agreement and removes most of the error.
 
-        If the error is below the tolerance, many wrong reasons would agree.
+        The second condition matters for errors near the tolerance: there, many wrong
+        corrections give agreement.
         """
         if not self.same(found, expected):
             return False
@@ -135,8 +136,8 @@ def _order(d: Departure) -> str | None:
         return "order of a quaternion: wxyz against xyzw"
     i, j = next(iter(moved.items()))
     return (
-        f"order: {d.names[i]} is where {d.names[j]} should be, as are {len(moved)} of "
-        f"{len(d.names)}"
+        f"order: {d.names[i]} is where {d.names[j]} should be; {len(moved)} of "
+        f"{len(d.names)} are out of order"
     )
 
 

@@ -23,10 +23,11 @@ _LINES = 16
 """Number of lines to try."""
 
 _GOOD = 0.05
-"""Fraction of the joints' motion in a period that can differ without a reason."""
+"""Largest accepted joint error, as a fraction of the joints' motion in a period."""
 
 _LEFT, _SURE = 0.4, 0.1
-"""Maximum remaining error of a reason, and error at which the search ends."""
+"""Maximum fraction of the error that remains with a correction, and the fraction at
+which the search ends."""
 
 _WORST = 6
 """Number of joints among which pairs are swapped: those with the largest errors."""
@@ -74,7 +75,7 @@ def exchanged(policy: ContractPolicy, rows: list[dict[str, Any]]) -> str | None:
     best: tuple[float, str | None] = (float(missed.mean()), None)
     for said, changed in _changes(policy, readings, missed):
         left = scene.missed(changed).mean(axis=0)
-        # Judged by the joints with changed readings, or by all joints for the root.
+        # Compare the joints with changed readings, or all joints for the root.
         is_other = ~np.isclose(changed.pos, readings.pos, equal_nan=True).all(axis=0)
         chosen = is_other if is_other.any() else np.ones(len(missed), bool)
         before, after = float(missed[chosen].mean()), float(left[chosen].mean())
@@ -90,7 +91,7 @@ def exchanged(policy: ContractPolicy, rows: list[dict[str, Any]]) -> str | None:
 
 
 def _readings(policy: ContractPolicy, rows: list[dict[str, Any]]) -> _Readings | None:
-    """Return the states in some lines; None if the joints are missing."""
+    """Return the readings in the given lines; None if the joints are missing."""
     entity, inputs = policy.entity, policy.contract["inputs"]
     names = [joint["name"] for joint in entity["joints"]]
     kinds = ("joint_pos", "joint_vel")
@@ -171,7 +172,7 @@ def _changes(
 
 
 def _turned_gyro(readings: _Readings, dt: float) -> str | None:
-    """Return the axes of a gyro that agree with the rotation of the vertical."""
+    """Describe rotated gyro axes that fit the rotation of the vertical, if any."""
     up, gyro = readings.up, (readings.gyro[1:] + readings.gyro[:-1]) / 2.0
     middle, change = (up[1:] + up[:-1]) / 2.0, np.diff(up, axis=0) / dt
 
@@ -242,7 +243,7 @@ def _quarter(axis: int, times: int) -> np.ndarray:
 
 
 class _Scene:
-    """The recorded scene, set to the states of lines."""
+    """The recorded scene, set to the states in a log."""
 
     def __init__(self, policy: ContractPolicy, rows: list[dict[str, Any]]) -> None:
         self._robot, self._root = MujocoRobot(policy), policy.entity["root"]
@@ -263,7 +264,7 @@ class _Scene:
             for term in policy.contract["actions"]
             if term["quantity"] == "joint_pos" and not term["relative_to"]
         }
-        # A joint with an inverted axis is beyond its limits here.
+        # Disable limits: a joint with an inverted axis can be beyond them.
         self._robot.model.jnt_limited[:] = 0
         self._mount(policy)
 
@@ -349,7 +350,7 @@ class _Scene:
 
 
 def _upright_quat(up: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return the shortest rotation that takes a direction of the root to up.
+    """Return the shortest rotation from a direction of the root to the vertical.
 
     It is returned as a quaternion and as a matrix.
     """

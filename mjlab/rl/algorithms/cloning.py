@@ -29,7 +29,7 @@ the policy, which is tuned to them, would fail.
 class Cloning:
     """Learns the actions of a recording.
 
-    The worlds are not used for learning; their figures show the performance of the
+    The worlds are not used for learning; their metrics show the performance of the
     policy.
     """
 

@@ -245,7 +245,7 @@ class DaggerCfg(DistillationCfg):
     half_life: int | None = None
     """Steps per world after which the learning rate is halved.
 
-    None keeps it constant, with which the policy's quality fluctuates.
+    None keeps it constant; the policy's quality then fluctuates.
     """
 
 

@@ -18,7 +18,7 @@ class Dagger(Distillation):
     """Learns the teacher's actions in all states visited so far.
 
     The teacher acts in the first worlds, so the student sees later parts of an episode
-    early. The loss is that of RSL-RL's `Distillation`.
+    early. The loss is the same as in RSL-RL's `Distillation`.
     """
 
     def __init__(
@@ -40,7 +40,7 @@ class Dagger(Distillation):
             num_updates_per_iteration: Gradient steps after each rollout.
             teacher_share: Fraction of the worlds in which the teacher acts.
             half_life: Steps per world after which the learning rate is halved. None
-                keeps it.
+                keeps it constant.
             **kwargs: Arguments of RSL-RL's distillation.
         """
         super().__init__(*args, **kwargs)
@@ -113,7 +113,7 @@ class Dagger(Distillation):
         return super().load(loaded_dict, load_cfg, strict)
 
     def memory(self) -> dict[str, Any]:
-        """Return the filled rows of the buffer, and the number ever added."""
+        """Return the filled rows of the buffer, and the number of rows added so far."""
         if self._buffer is None:
             return {"added": 0}
         filled = self._buffer[: min(self._added, self._capacity)]

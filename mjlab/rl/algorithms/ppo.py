@@ -13,7 +13,7 @@ from mjlab.rl.models.equivariant import TiedLinear
 
 
 class Ppo(PPO):
-    """PPO with RSL-RL's own update; in float32 equal to it, bit for bit.
+    """PPO with RSL-RL's own update; in float32, results are bit-for-bit equal.
 
     Mixed precision rounds gradients and the critic's layers. The policy's output stays
     in float32, because the probability ratio and the KL divergence, which sets the
@@ -38,8 +38,8 @@ class Ppo(PPO):
     def update(self) -> dict[str, float]:
         """Learn from the rollout; return the losses.
 
-        RSL-RL samples actions of each minibatch and discards them, to update the
-        distribution. Here the mean is used instead.
+        RSL-RL samples actions for each minibatch only to update the distribution, and
+        discards them. Here the mean is returned instead of a sample.
 
         Raises:
             RuntimeError: If a loss is not finite.
@@ -67,7 +67,7 @@ class Ppo(PPO):
         losses = self.update()
         self.schedule = schedule
         policy.load_state_dict(kept)
-        # The moments belong to the discarded steps.
+        # Drop the optimiser's moments for the policy, whose steps were discarded.
         for weights in policy.parameters():
             self.optimizer.state.pop(weights, None)
         return losses

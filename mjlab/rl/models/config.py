@@ -102,7 +102,7 @@ class CategoricalCfg(DistributionCfg):
 
 
 def distribution_of(settings: Mapping[str, Any]) -> DistributionCfg:
-    """Return the configuration of RSL-RL's dictionary."""
+    """Convert a dictionary in RSL-RL's form to a typed configuration."""
     settings = dict(settings)
     name = str(settings.pop("class_name", "GaussianDistribution"))
     kinds = {
@@ -133,8 +133,8 @@ class MlpModelCfg(PartCfg):
     """Normalise observations by their running mean and standard deviation."""
 
     distribution_cfg: DistributionCfg | None = None
-    """Distribution of outputs. None for plain outputs, as of a critic. RSL-RL's
-    dictionary becomes the configuration of its `class_name`."""
+    """Distribution of outputs. None gives plain outputs, as a critic has. A dictionary
+    in RSL-RL's form is converted to the configuration of its `class_name`."""
 
     def __setattr__(self, name: str, value: Any) -> None:
         """Set a field; a distribution may be a dictionary."""
