@@ -1,7 +1,7 @@
 """Policy rollouts: the policy protocol, the rollout loop, and seeded episodes.
 
-Episode i has the seed `seed + i`, whichever world runs it, so the episodes do not depend
-on the number of worlds.
+Episode i has the seed `seed + i`, whichever world runs it, so the episodes do not
+depend on the number of worlds.
 """
 
 from collections.abc import Iterator, Mapping, Sequence

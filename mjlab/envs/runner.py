@@ -23,8 +23,8 @@ SELF_TEST_STEPS = 4
 a Python counter that the capture froze is still correct in the first replay."""
 
 SELF_TEST_TOLERANCE = 1e-3
-"""Tolerated difference, relative to a tensor's scale. The order of atomic additions on a
-GPU causes smaller differences in these steps."""
+"""Tolerated difference, relative to a tensor's scale. The order of atomic additions on
+a GPU causes smaller differences in these steps."""
 
 
 class StepObserver:
@@ -289,9 +289,9 @@ def rehearse(
 ) -> None:
     """Run some steps, then restore the state.
 
-    Control flow in a step does not depend on data, so these steps read every
-    quantity that a later step reads. These reads determine the stage that `forward()` must compute.
-    A later read of another quantity raises instead of returning a stale value.
+    Control flow in a step does not depend on data, so these steps read every quantity
+    that a later step reads. These reads determine the stage that `forward()` must
+    compute. A later read of another quantity raises instead of returning a stale value.
     """
     before, reads = state.take(), env.sim.reads
     with no_writes_after_forward(env):

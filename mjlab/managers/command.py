@@ -106,12 +106,12 @@ class CommandTerm(TermObject, ABC):
     def begins_episode(self) -> torch.Tensor:
         """Worlds without a command in their current episode, shape (num_envs,), bool.
 
-        In `_resample`, it distinguishes a reset from a command whose time is over.
+        In `_resample`, this distinguishes new episodes from commands whose time is over.
         """
         return self._ends == 0
 
     def begin_episodes(self) -> None:
-        """Draw the first command of each new episode. Only used in mjlab's step order."""
+        """Draw the first commands of new episodes. Only used in mjlab's step order."""
         self._draw_where(self.begins_episode)
 
     def advance(self, dt: float) -> None:

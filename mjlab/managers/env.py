@@ -13,7 +13,7 @@ StepOrder = Literal["default", "mjlab"]
 
 
 class EpisodeLog:
-    """Log of episode values: one per key and world, averaged when episodes end.
+    """Log of episode values. Each key has one value per world and a mean over episodes.
 
     Managers write values for all worlds. `fold` adds the values of worlds whose
     episodes ended to the averages. Only `take` copies data to the host.

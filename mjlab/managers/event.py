@@ -211,7 +211,7 @@ class EventManager(Manager[BoundTerm]):
                 entity.refresh_defaults(mask)
 
     def recompute_constants(self, *, startup: bool = False) -> None:
-        """Recompute derived constants in the worlds of `constants_mask`; clear the mask.
+        """Recompute derived constants in worlds of `constants_mask`; clear the mask.
 
         Args:
             startup: Whether startup events may have set the mask. Otherwise, nothing is

@@ -27,7 +27,14 @@ class IndexedCommandTermCfg(CommandTermCfg):
 class IndexedCommandTerm(CommandTerm):
     """Command term whose methods take `env_ids`, as in mjlab.
 
+    `_resample_command` draws commands before `forward()`, at a reset and in steps in
+    which a command is due. In mjlab's step order, commands that are due are drawn after
+    `forward()`; a term that writes the state then has to call `sim.forward()`, as in
+    mjlab.
 
+    After `forward()`, a step calls `_update_command(None)`, and a reset outside a step
+    calls `_update_command(env_ids)`. A term that writes the state in `_update_command`
+    has to call `sim.forward()`.
 
     The indices are copied to the host in each step, so the step cannot be one CUDA
     graph; use a `CommandTerm` to avoid this. PyTorch's random generator is seeded from

@@ -59,7 +59,7 @@ class DtypeBlock:
         self._plan_output([slot.name for slot in slots], cfg, group)
 
     def update(self, values: Values, mask: torch.Tensor | None) -> None:
-        """Process new values and write them to `out`, in the worlds of `mask` or all."""
+        """Process new values and write them to `out`. A `mask` of None means all."""
         flat = self._flat if mask is None else torch.empty_like(self._flat)
         _check_shapes(self._slots, values)
         parts = [values[slot.source].flatten(1) for slot in self._slots]
@@ -255,7 +255,7 @@ def _placed(slots: Sequence[TermSlot]) -> list[TermSlot]:
 def _histories(
     slots: Sequence[TermSlot], rng: WorldRng
 ) -> list[tuple[slice, HistoryBuffer | None]]:
-    """Return the columns of each history length and their buffer (None for length 0)."""
+    """Return columns by history length with their buffer, None if length is 0."""
     histories: list[tuple[slice, HistoryBuffer | None]] = []
     for length, members in groupby(slots, key=lambda slot: slot.history):
         columns = hull_of(list(members))
