@@ -106,7 +106,7 @@ class CommandTerm(TermObject, ABC):
     def begins_episode(self) -> torch.Tensor:
         """Worlds without a command in their current episode, shape (num_envs,), bool.
 
-        In `_resample`, this distinguishes new episodes from commands whose time is over.
+        In `_resample`, this distinguishes new episodes from expired commands.
         """
         return self._ends == 0
 

@@ -39,7 +39,7 @@ def reset_scene_to_default(env: ManagedEnv, mask: torch.Tensor) -> None:
 
 
 class _RootReset(ManagerTermBase):
-    """Base class of terms that reset a root to its default state plus random offsets."""
+    """Base class of terms that reset a root to its default state plus offsets."""
 
     def __init__(self, cfg: TermCfg, env: ManagedEnv) -> None:
         super().__init__(cfg, env)
@@ -177,7 +177,7 @@ class push_by_setting_velocity(ManagerTermBase):
         asset_cfg: SceneEntityCfg = ROBOT,
         stream: str = "event",
     ) -> None:
-        """Draw velocity changes, m/s and rad/s, and add them in the worlds of `mask`."""
+        """Draw velocity changes, m/s and rad/s; add them in the worlds of `mask`."""
         self._entity.add_root_velocity_w(mask, self._sampler.draw(env.rng, stream))
 
 

@@ -58,7 +58,7 @@ class _Numbers:
 
 
 class _ActuatorTerm(ManagerTermBase):
-    """Base class of the actuator terms. Some actuator types vary further model fields."""
+    """Base class of actuator terms. Some actuator types vary more model fields."""
 
     model_fields: ClassVar[tuple[str, ...]]
 

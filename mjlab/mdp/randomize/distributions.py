@@ -22,8 +22,8 @@ Number = TypeVar("Number", float, torch.Tensor)
 Range: TypeAlias = tuple[float, float]
 Axis: TypeAlias = int | str
 Ranges: TypeAlias = Range | Mapping[Axis, Range | Mapping[Axis, Range]]
-"""One range for all elements and axes; a range per axis (by index or name); or, per name
-pattern, a range or ranges per axis. Elements and axes without a range keep their
+"""One range for all elements and axes; a range per axis (by index or name); or, per
+name pattern, a range or ranges per axis. Elements and axes without a range keep their
 value."""
 
 

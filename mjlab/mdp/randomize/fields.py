@@ -99,9 +99,9 @@ class FieldPart:
             owner = sim.chosen_by(field, row)
             if owner is not None:
                 raise RandomizeError(
-                    f"{field} differs between the variants of entity {owner!r}, so it "
-                    "cannot also be randomised. Give all variants the same value, or "
-                    "add variants with other values."
+                    f"{field} differs between the options of entity {owner!r}, so it "
+                    "cannot be randomised too. Give all options the same value, or "
+                    "add options with other values."
                 )
         sim.expand(field)
         self._sim = sim
