@@ -18,8 +18,7 @@ from mjlab.tensors.masks import fill_where
 
 
 class RewardTermCfg(TermCfg):
-    """Configuration of a reward term: a function returning float32, shape (num_envs,).
-    """
+    """Configuration of a reward term: a function returning one float32 per world."""
 
     weight: float = 1.0
     """Factor of the term in the total reward. A term with weight 0 is still computed,

@@ -35,8 +35,7 @@ class _Recording:
 
 
 class Graphs:
-    """Collection of recordings by key. The first run of a key captures its recording.
-    """
+    """Recordings by key. The first run of a key captures its recording."""
 
     def __init__(
         self, device: str, arrays: Callable[[], tuple[Any, ...]], *, enabled: bool

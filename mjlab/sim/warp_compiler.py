@@ -102,8 +102,7 @@ class Compiler:
 
     @contextmanager
     def instead_of_launches(self) -> Iterator[None]:
-        """Make MuJoCo Warp treat the CPU device as CUDA; compile instead of launching.
-        """
+        """Make MuJoCo Warp treat the CPU device as CUDA, and compile on launches."""
         context = wp._src.context  # pyright: ignore[reportAttributeAccessIssue]
         real = wp.get_device
 
