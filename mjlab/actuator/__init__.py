@@ -1,4 +1,4 @@
-"""Actuators: map joint, tendon and site targets to MuJoCo controls."""
+"""Actuators, which map joint, tendon and site targets to MuJoCo controls."""
 
 from mjlab.actuator.actuator import ActuatorBinding as ActuatorBinding
 from mjlab.actuator.actuator import ActuatorTargets as ActuatorTargets

@@ -75,9 +75,9 @@ class ActuatorTargets:
     def zeros(
         cls, num_envs: int, joints: int, tendons: int, sites: int, device: torch.device
     ) -> tuple[ActuatorTargets, torch.Tensor]:
-        """Create targets for the given numbers of joints, tendons and sites, all zero.
+        """Create zero targets for the given numbers of joints, tendons and sites.
 
-        The fields are column slices of one tensor, which is returned as well.
+        The fields are column slices of one tensor, which is also returned.
         """
         counts = {"joint": joints, "tendon": tendons, "site": sites}
         widths = [counts[transmission] for transmission, _ in TARGET_FIELDS]

@@ -44,10 +44,10 @@ _Indexed = tuple[ActuatorBinding, range]
 class ActuatorSet:
     """All actuators of one entity.
 
-    An actuator of this set is one target of one configuration, even if it has several
-    MuJoCo actuators. It has the name of its target, and indices follow the order of the
-    configurations. Bindings of one kind are computed and written together; each delay
-    without a group forms a separate group.
+    An actuator of this set drives one target of one configuration, even if it consists
+    of several MuJoCo actuators. It has the name of its target, and indices follow the
+    order of the configurations. Bindings of one kind are computed and written together;
+    each binding with a delay but no `delay_group` is computed separately.
     """
 
     def __init__(
@@ -57,8 +57,8 @@ class ActuatorSet:
 
         Args:
             bindings: The entity's actuators.
-            sim: The simulation they act in.
-            rng: Draws the lags of delays.
+            sim: The simulation.
+            rng: Random number generator, which draws the lags of delays.
         """
         self.bindings = tuple(bindings)
         self.names = tuple(name for b in self.bindings for name in b.target_names)
@@ -84,11 +84,11 @@ class ActuatorSet:
         ]
         times = [group.write_time for group in self._groups]
         self.write_time = max(times, default=WriteTime.STEP)
-        """Time at which `apply` must be called: the latest time of all groups.
+        """When `apply` must be called: the latest time of all groups.
 
-        It is `WriteTime.INSIDE` for explicit tendon actuators, because tendon lengths
-        are computed from the state: call `apply` in `sim.step(control=...)`. Between
-        two physics steps these lengths are one step old.
+        With explicit tendon actuators, it is `WriteTime.INSIDE`: call `apply` in
+        `sim.step(control=...)`. A physics step computes tendon lengths from the state,
+        so between two physics steps, the lengths are one step old.
         """
         self._quantities = {
             quantity: ActuatorQuantity(quantity, self.names, some, sim)
@@ -99,7 +99,7 @@ class ActuatorSet:
         return f"ActuatorSet({', '.join(self.names)})"
 
     def apply(self, targets: ActuatorTargets) -> None:
-        """Write `sim.data.ctrl` of all actuators from `targets`."""
+        """Compute all controls from `targets`, and write them to `sim.data.ctrl`."""
         for group in self._groups:
             group.apply(targets)
 
@@ -151,7 +151,7 @@ class ActuatorSet:
     def effort_limit(self) -> torch.Tensor:
         """Copy of the effort limits, shape (num_envs, num_actuators).
 
-        Infinite without a limit; the peak active force for a muscle.
+        The value is infinite without a limit, and the peak active force for a muscle.
         """
         return self._quantities["effort_limit"].read()
 
@@ -164,7 +164,7 @@ class ActuatorSet:
     ) -> None:
         """Set position and velocity gains, in place.
 
-        Actuators without such a gain are skipped; `check` raises for them. Native
+        Actuators without such a gain are skipped; use `check` to raise for them. Native
         actuators store their gains in the model, so the fields of
         `required_model_fields` must vary per world.
 
@@ -184,8 +184,8 @@ class ActuatorSet:
     ) -> None:
         """Set effort limits, in place, as `set_gains` does.
 
-        A force range in the model becomes ±limit. A native actuator built without a
-        limit cannot get one later.
+        A force range in the model becomes ±limit. A native actuator that was built
+        without a limit is skipped.
 
         Args:
             mask: Worlds, shape (num_envs,), bool.
@@ -253,14 +253,14 @@ class ActuatorSet:
         first = self._sim.mj_model.actuator(int(binding.actuator_ids[0])).name
         stream = f"actuator/{first}/delay"
         if binding.cfg.delay_group is not None:
-            # Buffers of equal streams draw equal lags.
+            # Buffers with the same random stream draw the same lags.
             entity = first[: first.find("/") + 1]
             stream = f"actuator/{entity}{binding.cfg.delay_group}/delay group"
         return DelayBuffer(binding.cfg.delay, shape, self._rng, stream)
 
 
 def _delay_key(binding: ActuatorBinding) -> Hashable:
-    """Return the key of bindings that share one delay; None without a delay."""
+    """Return a key that is equal for bindings that share a delay; None without one."""
     if binding.cfg.delay is None:
         return None
     return binding.cfg.delay_group or id(binding)

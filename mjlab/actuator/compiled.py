@@ -1,7 +1,7 @@
-"""Compiled MuJoCo actuators: the commands they read, and the slots of their gains.
+"""Compiled MuJoCo actuators: the commands they read, and the location of their gains.
 
-Everything is derived from the compiled model, so actuators of the model file and
-actuators added from a configuration are treated alike.
+The compiled model is the only input, so actuators of the model file and actuators added
+by a configuration are treated in the same way.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ _INPUTS: tuple[tuple[int, Command], ...] = (
     (int(mujoco.mjtCtrlInput.mjINPUT_FF), "effort"),
     (int(mujoco.mjtCtrlInput.mjINPUT_VOLTAGE), "effort"),
 )
-"""Bits of an input signature in the order in which MuJoCo lays out the controls."""
+"""Bits of an input signature (`actuator_ctrlspec`), in the order of the controls."""
 
 _SETPOINTS = 1 | 2 | 4
 _GAIN = mujoco.mjtGain
@@ -102,15 +102,16 @@ def _inputs_of(
     Args:
         model: The compiled model.
         actuator: Id of the actuator.
-        command: Command type of a single control; None derives it from the model.
+        command: Command type of an actuator with a single control. None derives it from
+            the model.
     """
     commands = _commands_of(model, actuator, command)
     count = int(model.actuator_ctrlnum[actuator])
     if len(commands) != count:
         raise ActuatorError(
             f"The actuator {model.actuator(actuator).name!r} has {count} controls, "
-            "not one position, velocity or effort. Leave the actuator out of the "
-            "configuration, and write its controls to sim.data.ctrl."
+            "which are not one position, velocity or effort each. Leave the actuator "
+            "out of the configuration, and write its controls to sim.data.ctrl."
         )
     return list(enumerate(commands, start=int(model.actuator_ctrladr[actuator])))
 
@@ -174,8 +175,8 @@ def damping_slots(model: mujoco.MjModel, actuator: int) -> tuple[GainSlot, ...]:
 def effort_limit_slots(model: mujoco.MjModel, actuator: int) -> tuple[GainSlot, ...]:
     """Return the slots of the effort limit of an actuator; empty if it has none.
 
-    The limit is the actuator's own, else that of its joint or tendon; for a muscle it
-    is the peak active force.
+    The limit is the actuator's own limit, or without one, the limit of its joint or
+    tendon. For a muscle it is the peak active force.
     """
     if is_muscle(model, actuator):
         fields = ("actuator_gainprm", "actuator_biasprm")
@@ -201,7 +202,7 @@ FINDERS = {
 
 
 def is_muscle(model: mujoco.MjModel, actuator: int) -> bool:
-    """Return whether an actuator has the force law of a muscle."""
+    """Return True if the actuator has the force law of a muscle."""
     return _GAIN(model.actuator_gaintype[actuator]) == _GAIN.mjGAIN_MUSCLE
 
 
@@ -228,11 +229,11 @@ def _is_position_servo(model: mujoco.MjModel, actuator: int) -> bool:
 
 
 def _is_servo(model: mujoco.MjModel, actuator: int) -> bool:
-    """Return whether the force is linear in control, length and velocity."""
+    """Return True if the force is linear in control, length and velocity."""
     fixed = _GAIN(model.actuator_gaintype[actuator]) == _GAIN.mjGAIN_FIXED
     return fixed and _BIAS(model.actuator_biastype[actuator]) == _BIAS.mjBIAS_AFFINE
 
 
 def _integrates(model: mujoco.MjModel, actuator: int) -> bool:
-    """Return whether the control is the rate of an integrated position target."""
+    """Return True if the control is the rate of change of a position target."""
     return _DYN(model.actuator_dyntype[actuator]) == _DYN.mjDYN_INTEGRATOR

@@ -22,7 +22,7 @@ from mjlab.settings import Config
 from mjlab.tensors.buffers import DelayCfg
 
 Quantity = Literal["stiffness", "damping", "effort_limit"]
-"""Actuator quantity that can be set per world, on any actuator that has it."""
+"""Actuator quantity that can be set per world."""
 
 _PASSIVE = ("armature", "frictionloss", "viscous_damping")
 _TUPLES = ("gear", "length_range")
@@ -32,35 +32,37 @@ _ABOVE_ZERO = {"effort_limit", "saturation_effort", "velocity_limit", "force", "
 class ActuatorCfg(Config, ABC):
     """Base class of actuator configurations for joints, tendons or sites of an entity.
 
-    Three families: actuators of the model file (`XmlActuatorCfg`); actuators added to
-    the model and computed by MuJoCo, whose implicit integrators take their damping into
-    account; and explicit actuators, added as plain motors, whose effort a control law
-    computes in every physics step.
+    There are three families. `XmlActuatorCfg` uses actuators of the model file. Native
+    actuators are added to the model and computed by MuJoCo, whose implicit integrators
+    take their damping into account. Explicit actuators are added as plain motors; a
+    control law computes their effort in every physics step.
     """
 
     target_names_expr: tuple[str, ...]
-    """Patterns of the driven joints, tendons or sites. Each must match."""
+    """Name patterns of the driven joints, tendons or sites. Each pattern must match."""
 
     transmission: Transmission = "joint"
     """Kind of target: "joint" (hinge or slide), "tendon" or "site"."""
 
     delay: DelayCfg | None = None
-    """Delay of the command, in physics steps; None is no delay. In each world, all
-    commands of the configuration share one lag; feedback is not delayed."""
+    """Delay of the command, in physics steps. None disables it. In each world, all
+    commands of the configuration have the same lag. Feedback is not delayed."""
 
     delay_group: str | None = None
     """Group of configurations of an entity that share the same lags, as for motors on
     one bus; their delays must be equal. None draws separate lags."""
 
     armature: float | dict[str, float] | None = None
-    """Reflected inertia added to the joint or tendon, in kg m² or kg; None keeps the
-    model's."""
+    """Reflected inertia of the joint or tendon, in kg m² or kg. None keeps the model's
+    value."""
 
     frictionloss: float | dict[str, float] | None = None
-    """Dry friction of the joint or tendon, in N m or N; None keeps the model's."""
+    """Dry friction of the joint or tendon, in N m or N. None keeps the model's
+    value."""
 
     viscous_damping: float | dict[str, float] | None = None
-    """Damping of the joint or tendon, in N m s/rad or N s/m; None keeps the model's."""
+    """Damping of the joint or tendon, in N m s/rad or N s/m. None keeps the model's
+    value."""
 
     share_targets: bool = False
     """Allow another actuator to drive the same targets."""
@@ -94,8 +96,8 @@ class ActuatorCfg(Config, ABC):
 
         Returns:
             Names of the MuJoCo actuators, in the order of the targets. A configuration
-                that adds two actuators to each target lists all of the first input
-                before all of the second.
+                that adds two actuators to each target lists the first actuators of all
+                targets before the second actuators.
         """
         self._check_transmission()
         self._check_delay()
@@ -115,11 +117,12 @@ class ActuatorCfg(Config, ABC):
     def numbers(self, field: str, targets: Sequence[str]) -> list[float | None]:
         """Return the number that a field assigns to each target.
 
-        Numbers must be >= 0, or > 0 where 0 has no meaning. A dictionary must cover
-        every target, except for fields whose default is the model's value.
+        Numbers must be >= 0, or > 0 in fields where 0 is meaningless. A dictionary must
+        cover every target, except for fields whose default is the model's value.
 
         Args:
-            field: Name of a field that is a number, numbers by pattern, or None.
+            field: Name of a field whose value is a number, numbers by name pattern, or
+                None.
             targets: Names of the targets.
         """
         if getattr(self, field) is None:
@@ -160,9 +163,10 @@ class ActuatorCfg(Config, ABC):
         Args:
             spec: The entity's own model.
             targets: Names of the targets.
-            shape: Called with each new actuator and its target's values.
-            fields: Fields of this configuration that hold the values.
-            suffix: Appended to the names.
+            shape: Function that sets up an actuator. Called with each new actuator and
+                the values of its target.
+            fields: Fields of this configuration that hold these values.
+            suffix: Suffix of the actuators' names.
         """
         values = [
             (self.choices if field in _TUPLES else self.numbers)(field, targets)
@@ -194,7 +198,7 @@ class ActuatorCfg(Config, ABC):
             return
         if self.transmission == "site":
             raise ActuatorError(
-                f"{self.kind}.{field} is set, but sites do not have it."
+                f"{self.kind}.{field} is set, but sites do not have it. Set it to None."
             )
         for name, value in zip(targets, self.numbers(field, targets), strict=True):
             if value is not None:
@@ -222,11 +226,11 @@ class ActuatorCfg(Config, ABC):
 def resolve_targets(
     cfgs: Sequence[ActuatorCfg], spec: mujoco.MjSpec, owner: str | None = None
 ) -> list[list[str]]:
-    """Return the names of the targets of each configuration.
+    """Find the targets of each configuration; return their names.
 
     Call this before any configuration edits the model. Raises if two configurations, or
-    a configuration and an actuator of the model file, drive the same target and neither
-    shares its targets.
+    a configuration and an actuator of the model file, drive the same target without
+    `share_targets`.
 
     Args:
         cfgs: Actuators of one entity.
@@ -245,8 +249,9 @@ def resolve_targets(
                 raise ActuatorError(
                     f"actuators[{index}] ({cfg.kind}) would drive the "
                     f"{cfg.transmission} {name!r}{whose}, which the actuator "
-                    f"{driven[name][0].name!r} of the file already drives. Wrap that "
-                    "one with XmlActuatorCfg, delete it, or set share_targets=True."
+                    f"{driven[name][0].name!r} of the file already drives. Use the "
+                    "existing actuator with XmlActuatorCfg, delete it, or set "
+                    "share_targets=True."
                 )
             first = taken.setdefault((cfg.transmission, name), index)
             if first != index and not (cfg.share_targets or cfgs[first].share_targets):

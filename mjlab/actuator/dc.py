@@ -48,7 +48,7 @@ class DcThermalCfg(Config):
 
 
 class DcFrictionCfg(Config):
-    """Dry friction, LuGre model."""
+    """Dry friction according to the LuGre model."""
 
     stiffness: float
     """Stiffness of the bristles, in N m/rad."""
@@ -123,7 +123,7 @@ class DcMotorActuatorCfg(NativeActuatorCfg):
     """Velocity gain of the controller, in N m s/rad."""
 
     integral_gain: float = 0.0
-    """Gain on the integral of the position error, in N m/(rad s)."""
+    """Gain of the integral of the position error, in N m/(rad s)."""
 
     integral_limit: float = 0.0
     """Bound of the integral of the position error, in rad s; 0 is unlimited."""

@@ -78,7 +78,7 @@ class ExplicitActuatorCfg(ActuatorCfg):
     """Names of the fields that assign a number to each target."""
 
     def law_key(self) -> Hashable:
-        """Return the key of configurations that share one law."""
+        """Return a key that is equal for configurations that share one law."""
         return None
 
     @abstractmethod
@@ -102,7 +102,7 @@ class ExplicitActuatorCfg(ActuatorCfg):
 
 @dataclass(frozen=True, eq=False)
 class LawNumbers:
-    """Parameters that configurations assign to the targets of one law."""
+    """Parameters of all targets of one control law, from their configurations."""
 
     parts: Sequence[tuple[ExplicitActuatorCfg, Sequence[str]]]
     """Configurations, each with the names of its targets."""
@@ -118,7 +118,7 @@ class LawNumbers:
 
         Args:
             field: Name of a numeric field of the configurations.
-            absent: Name of the field to use where `field` is None; by default the value
+            absent: Name of the field to use if `field` is None. Without it, the value
                 is infinity.
         """
         row: list[float] = []
@@ -176,7 +176,7 @@ Clip = EffortClip | TorqueSpeedClip
 
 
 class PdLaw:
-    """stiffness * (position error) + damping * (velocity error) + effort, limited."""
+    """PD law: kp * (position error) + kd * (velocity error) + effort, then clipped."""
 
     def __init__(
         self, stiffness: torch.Tensor, damping: torch.Tensor, clip: Clip
@@ -264,7 +264,7 @@ class DcPdActuatorCfg(ExplicitActuatorCfg):
 
 
 def torque_speed_clip(numbers: LawNumbers) -> TorqueSpeedClip:
-    """Create the clip of configurations; the default limit is the saturation effort."""
+    """Create a torque-speed clip. The default effort limit is the saturation effort."""
     limits = numbers.of("effort_limit", absent="saturation_effort")
     at_rest, at_speed = map(numbers.of, ("saturation_effort", "velocity_limit"))
     return TorqueSpeedClip(limits, at_rest, at_speed)

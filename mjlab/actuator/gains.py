@@ -1,4 +1,4 @@
-"""Gains and limits of actuators, per world.
+"""Actuator gains and limits per world.
 
 Explicit actuators store them in tensors, native actuators in model fields. Both are
 read and written as values of shape (num_envs, n).
@@ -23,11 +23,11 @@ ABSENT: dict[Quantity, float] = {
     "damping": 0.0,
     "effort_limit": float("inf"),
 }
-"""Values that are read for actuators without the quantity."""
+"""Values that `read` returns for actuators without the quantity."""
 
 
 class Parameter(Protocol):
-    """One value for each of n actuators in each world."""
+    """Storage of one value for each of n actuators in each world."""
 
     fields: frozenset[str]
     """Model fields that must vary per world before `write`."""
@@ -65,8 +65,8 @@ class TensorParameter:
 class ModelParameter:
     """Values stored in elements of model fields.
 
-    One value can determine several elements: a servo's gain is stored in `gainprm` and,
-    negated, in `biasprm`; a limit sets both ends of a range.
+    One value can be stored in several elements: a servo's gain in `gainprm` and,
+    negated, in `biasprm`; a limit in both ends of a range.
     """
 
     def __init__(self, sim: Simulation, slots: Sequence[Sequence[GainSlot]]) -> None:
@@ -108,7 +108,7 @@ class MuscleForce(ModelParameter):
     """Peak active force of muscles, in N.
 
     If the force in the model is negative, MuJoCo uses `scale` / `acc0` instead, and
-    that value is returned.
+    `read` returns this value.
     """
 
     def __init__(self, sim: Simulation, slots: Sequence[Sequence[GainSlot]]) -> None:
@@ -133,8 +133,8 @@ def native_parts(
 ) -> list[Part]:
     """Return the parameters of a quantity of native actuators.
 
-    Actuators that store it in the same elements of the same fields are read and written
-    together, whatever their kind.
+    Actuators that store the quantity in the same elements of the same fields are read
+    and written together, even if they are of different types.
 
     Args:
         quantity: The quantity.
@@ -164,7 +164,7 @@ def _of_target(
 ) -> tuple[GainSlot, ...]:
     """Return the slots of one target, from the slots of its actuators."""
     if quantity == "effort_limit":
-        # All actuators of a joint refer to the joint's range, which counts once.
+        # Several actuators of a joint can refer to the joint's range: list it once.
         return tuple(dict.fromkeys(slot for slots in found for slot in slots))
     # With a velocity servo and a position servo on one target, the velocity servo's
     # gain (two slots) is used. The position servo's own damping (one slot) is
@@ -208,8 +208,8 @@ class ActuatorQuantity:
                 shown = ", ".join(map(repr, able[:8])) or "none"
                 raise UnknownNameError(
                     f"The actuator of {self._names[index]!r} has no "
-                    f"{self._quantity.replace('_', ' ')} that can be set. Those with "
-                    f"one: {shown}{' and more' if len(able) > 8 else ''}."
+                    f"{self._quantity.replace('_', ' ')} that can be set. Actuators "
+                    f"with one: {shown}{' and more' if len(able) > 8 else ''}."
                 )
 
     def read(self) -> torch.Tensor:
@@ -224,7 +224,7 @@ class ActuatorQuantity:
     ) -> None:
         """Write the values of selected actuators in selected worlds, in place.
 
-        Actuators without the quantity are skipped; `check` raises for them.
+        Actuators without the quantity are skipped; use `check` to raise for them.
 
         Args:
             mask: Worlds, shape (num_envs,), bool.

@@ -23,7 +23,7 @@ from mjlab.tensors.columns import Columns
 
 
 class WriteTime(IntEnum):
-    """Time at which controls are written, earliest first."""
+    """When controls are written, from earliest to latest."""
 
     STEP = 0
     """Once per environment step: controls depend only on the current targets."""
@@ -36,10 +36,10 @@ class WriteTime(IntEnum):
 
 
 class ActuatorGroup(ABC):
-    """Actuators that are computed together and differ only in their columns."""
+    """Actuators of one kind that are computed and written together."""
 
     write_time = WriteTime.SUBSTEP
-    """Time at which `apply` must be called."""
+    """When `apply` must be called."""
 
     def __init__(
         self, transmission: Transmission, sim: Simulation, delay: DelayBuffer | None

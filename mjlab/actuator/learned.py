@@ -24,17 +24,17 @@ from mjlab.tensors.buffers import HistoryBuffer
 from mjlab.tensors.masks import fill_where
 
 Network = Callable[[torch.Tensor], torch.Tensor]
-"""Maps inputs of shape (rows, num_inputs) to outputs of shape (rows, 1)."""
+"""Function that maps inputs, shape (rows, num_inputs), to outputs, shape (rows, 1)."""
 
 _ROWS_MULTIPLE = 16
-"""Number of rows is padded to a multiple of this. Torch's vectorised loops process the
-remainder of a tensor with other instructions, and use another routine for a matrix
-product with one row: without padding, the effort of a world would depend on the number
-of worlds."""
+"""The number of rows is padded to a multiple of this number. Otherwise, the effort of a
+world would depend on the number of worlds in the last bits: torch's vectorised loops
+process the remainder of a tensor with other instructions, and torch uses another
+routine for a matrix product with one row."""
 
 _WARM_UP_RUNS = 3
 """Number of warm-up runs. TorchScript specialises and compiles a network in its first
-runs, which must be complete before a CUDA graph is captured."""
+runs, so these must come before the capture of a CUDA graph."""
 
 
 class LearnedActuatorCfg(ExplicitActuatorCfg):
@@ -68,8 +68,8 @@ class LearnedActuatorCfg(ExplicitActuatorCfg):
     """Ages of the inputs in physics steps, in input order; 0 is the current step."""
 
     effort_limit: float | dict[str, float] | None = None
-    """Maximum torque or force, in N m or N. None uses `saturation_effort`, or is
-    unlimited if that is None too."""
+    """Maximum torque or force, in N m or N. None uses `saturation_effort`; if that is
+    also None, the effort is unlimited."""
 
     saturation_effort: float | dict[str, float] | None = None
     """Stall effort, in N m or N; enables the torque-speed curve of `DcPdActuatorCfg`.
@@ -105,7 +105,7 @@ class LearnedActuatorCfg(ExplicitActuatorCfg):
         super().check(targets)
 
     def law_key(self) -> Hashable:
-        """Return the key of configurations that share one network."""
+        """Return a key that is equal for configurations that share one network."""
         return (
             str(Path(self.network_file).resolve()),
             self.pos_scale,
@@ -121,7 +121,7 @@ class LearnedActuatorCfg(ExplicitActuatorCfg):
 
 
 class LearnedLstmActuatorCfg(LearnedActuatorCfg):
-    """Actuator network with memory: an LSTM, as in Isaac Lab's `ActuatorNetLSTMCfg`.
+    """Recurrent actuator network (LSTM), as in Isaac Lab's `ActuatorNetLSTMCfg`.
 
     The network is TorchScript with one LSTM. It maps inputs of shape (rows, 1, 2), the
     current position error and velocity, and the hidden state (h, c), each of shape
@@ -130,7 +130,7 @@ class LearnedLstmActuatorCfg(LearnedActuatorCfg):
     """
 
     input_idx: tuple[int, ...] = (0,)
-    """Only the current step, which is (0,): the hidden state remembers the past."""
+    """Must be (0,), the current step: the hidden state stores the past."""
 
     def check(self, targets: Sequence[str]) -> None:
         """Raise if a value is invalid or the network file is missing."""
@@ -138,7 +138,7 @@ class LearnedLstmActuatorCfg(LearnedActuatorCfg):
         if self.input_idx != (0,):
             raise ActuatorError(
                 f"{self.kind}.input_idx is {self.input_idx}; it has to be (0,), "
-                "because the hidden state remembers the past."
+                "because the hidden state stores the past."
             )
 
     def build_law(self, numbers: LawNumbers) -> ControlLaw:
@@ -259,7 +259,7 @@ class LearnedLstmLaw:
         if self._velocity_first:
             sample.reverse()
         torch.stack(sample, dim=2, out=self._filled)
-        # From a row for each target of each world, and back.
+        # Convert the hidden state to one row per target and world, and back below.
         self._remembered.copy_(self._hidden.permute(2, 3, 0, 1, 4))
         with torch.no_grad():
             output, memory = self._network(self._inputs, tuple(self._memory.unbind()))
@@ -298,7 +298,8 @@ class LearnedLstmLaw:
             raise ActuatorError(
                 f"The network {str(cfg.network_file)!r} returns an output of shape "
                 f"{tuple(output.shape)} and hidden states of shapes {shapes}; it has "
-                f"to return {rows} numbers and two of {tuple(memory[0].shape)}."
+                f"to return {rows} numbers, and two hidden states of shape "
+                f"{tuple(memory[0].shape)}."
             )
 
 
@@ -335,7 +336,7 @@ def _load(cfg: LearnedActuatorCfg, device: torch.device) -> Network:
 def _load_script(cfg: LearnedActuatorCfg, path: Path, device: torch.device) -> Any:
     try:
         with warnings.catch_warnings():
-            # Networks are exchanged as TorchScript, although torch has deprecated it.
+            # Actuator networks are published as TorchScript, which torch deprecates.
             warnings.simplefilter("ignore", DeprecationWarning)
             return torch.jit.load(str(path), map_location=device).eval()
     except Exception as error:

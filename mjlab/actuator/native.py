@@ -1,7 +1,7 @@
 """Native actuators, computed by MuJoCo: servos, motors, muscles and XML actuators.
 
-MuJoCo's implicit integrators take their damping into account. Stiff gains remain stable
-at time steps for which an explicit effort would be unstable.
+MuJoCo's implicit integrators take their damping into account, so stiff gains are stable
+at timesteps at which an explicit actuator is unstable.
 """
 
 from __future__ import annotations
@@ -90,8 +90,8 @@ class PdActuatorCfg(NativeActuatorCfg):
     """Velocity gain, in N m s/rad or N s/m."""
 
     effort_limit: float | dict[str, float] | None = None
-    """Maximum sum of the actuator torques or forces, in N m or N; None keeps the
-    model's (`actuatorfrcrange`)."""
+    """Maximum sum of the actuator torques or forces, in N m or N. None keeps the
+    model's `actuatorfrcrange`."""
 
     def _add_actuators(self, spec: mujoco.MjSpec, targets: Sequence[str]) -> list[str]:
         def position(servo: Any, kp: float) -> None:
@@ -145,15 +145,16 @@ class MuscleActuatorCfg(NativeActuatorCfg):
     """Peak force times acc0, used if `force` is None."""
 
     length_range: _Range | dict[str, _Range] | None = None
-    """Minimum and maximum length of the whole actuator, in metres or radians times the
-    gear. None computes it by simulating pulls, which requires joint limits."""
+    """Minimum and maximum length of the whole actuator, in metres, or in radians times
+    the gear. None lets MuJoCo compute the range by a simulation that pulls on each
+    side, which requires joint limits."""
 
     operating_range: _Range = (0.75, 1.05)
-    """Operating range of the muscle at the ends of `length_range`, in optimal
-    lengths."""
+    """Muscle lengths at the two ends of `length_range`, in optimal lengths."""
 
     gear: float | dict[str, float] = 1.0
-    """Scale of the transmission; negative for a muscle that pulls a joint down."""
+    """Scale of the transmission. A negative value lets the muscle pull a joint in the
+    negative direction."""
 
     timeconst: _Range = (0.01, 0.04)
     """Time constants of activation and deactivation, in seconds."""
@@ -222,13 +223,13 @@ class MuscleActuatorCfg(NativeActuatorCfg):
 class XmlActuatorCfg(NativeActuatorCfg):
     """Existing actuators of the entity's model file, used unchanged.
 
-    The patterns match targets, not actuators, and only targets driven by an actuator of
-    the file. Unnamed actuators get the name of their target. The command type is
-    derived from the compiled actuator: position for `<position>`, velocity for
-    `<velocity>` and `<intvelocity>`, the declared type for each input of `<pid>` and
-    `<dcmotor>`, the servo type for a `<general>` with the gains of a servo, and effort
-    otherwise. Actuators are in the order of their targets; those of one target are in
-    file order.
+    The patterns match names of targets, not of actuators. Only targets that an actuator
+    of the file drives can be matched. Unnamed actuators get the name of their target.
+    The command type is derived from the compiled actuator: position for `<position>`,
+    velocity for `<velocity>` and `<intvelocity>`, the declared type for each input of
+    `<pid>` and `<dcmotor>`, the servo type for a `<general>` with the gains of a servo,
+    and effort otherwise. Actuators are in the order of their targets; several actuators
+    of one target are in file order.
     """
 
     command: Command | None = None

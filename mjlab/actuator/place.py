@@ -1,4 +1,4 @@
-"""Helpers for targets and actuators in an MjSpec."""
+"""Functions that find targets and add actuators in an MjSpec."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ TRANSMISSION_TYPES: dict[Transmission, tuple[mujoco.mjtTrn, ...]] = {
     "tendon": (mujoco.mjtTrn.mjTRN_TENDON,),
     "site": (mujoco.mjtTrn.mjTRN_SITE,),
 }
-"""MuJoCo's transmission types of each kind; new actuators use the first."""
+"""MuJoCo's transmission types for each kind. New actuators use the first type."""
 
 # Attributes that `add_actuator` copies from the file's default class. New actuators
 # reset them, because only their configuration applies.
@@ -28,7 +28,7 @@ _INHERITED = (
 
 
 class ActuatorError(ValueError):
-    """Error of an invalid actuator configuration."""
+    """Raised for an invalid actuator configuration."""
 
 
 def target_names(spec: mujoco.MjSpec, transmission: Transmission) -> list[str]:
@@ -61,13 +61,13 @@ def drivers(
 def new_actuator(
     spec: mujoco.MjSpec, transmission: Transmission, target: str, *, suffix: str = ""
 ) -> mujoco.MjsActuator:
-    """Add a plain actuator for `target`, with the same name.
+    """Add an actuator with MuJoCo's defaults for `target`, and name it like the target.
 
     Args:
         spec: The entity's own model.
         transmission: Kind of the target.
         target: Name of the joint, tendon or site.
-        suffix: Appended to the name, if one target gets several actuators.
+        suffix: Suffix of the name, if one target gets several actuators.
     """
     actuator = spec.add_actuator(name=unused_name(spec, target + suffix))
     plain = mujoco.MjSpec().add_actuator()

@@ -1,4 +1,4 @@
-"""Root of an entity's spec: a floating base, or a fixed base that can be placed."""
+"""Root of an entity's spec: a floating base, or a fixed base as a mocap body."""
 
 import itertools
 from collections.abc import Sequence
@@ -8,8 +8,8 @@ import mujoco
 import numpy as np
 
 MOCAP_BASE = "mocap_base"
-"""Name of the mocap body that becomes the parent of a root body that cannot be one
-itself.
+"""Name of the mocap body that is added as the base of an entity whose root body cannot
+be a mocap body itself.
 """
 
 _FREE = mujoco.mjtJoint.mjJNT_FREE
@@ -51,7 +51,7 @@ def check_root(spec: mujoco.MjSpec, name: str) -> None:
 
 
 def is_floating(spec: mujoco.MjSpec) -> bool:
-    """Return whether the root body has a free joint."""
+    """Return True if the root body has a free joint."""
     roots = spec.worldbody.bodies
     return bool(roots) and any(joint.type == _FREE for joint in roots[0].joints)
 
@@ -62,13 +62,14 @@ def make_floating(roots: Sequence[Any], name: str) -> None:
     if not roots or joints:
         held = f"has the joint {joints[0].name!r}" if joints else "does not exist"
         raise RootError(
-            f"floating_base is set for the entity {name!r}, but its root body {held}."
+            f"floating_base is set for the entity {name!r}, but its root body {held}. "
+            "It needs a root body without joints."
         )
     roots[0].add_freejoint()
 
 
 def make_placeable(spec: mujoco.MjSpec) -> mujoco.MjSpec:
-    """Return the spec with its fixed base turned into a mocap body.
+    """Turn the fixed base of a spec into a mocap body, and return the spec.
 
     A mocap body is fixed for the physics, and its pose is part of the state, so it can
     differ between worlds. A root body without joints becomes a mocap body itself. If
@@ -101,7 +102,7 @@ def make_placeable(spec: mujoco.MjSpec) -> mujoco.MjSpec:
 def base_pose(
     spec: mujoco.MjSpec, file: mujoco.MjModel
 ) -> tuple[np.ndarray, np.ndarray] | None:
-    """Return the position and orientation that the file gives a placeable base.
+    """Return the position and orientation of the mocap base in the file, or None.
 
     Args:
         spec: Result of `make_placeable`.
@@ -110,7 +111,7 @@ def base_pose(
     placed = [body.name for body in spec.worldbody.bodies if body.mocap]
     if not placed:
         return None
-    # The new base has the pose of the file's world.
+    # A new base has the pose of the file's worldbody.
     body = 0 if placed[0] == MOCAP_BASE else file.body(placed[0]).id
     return file.body_pos[body].copy(), file.body_quat[body].copy()
 
@@ -126,7 +127,7 @@ def _wrapped(spec: mujoco.MjSpec) -> mujoco.MjSpec:
     frame = wrapper.worldbody.add_body(name=MOCAP_BASE, mocap=True).add_frame()
     for one, two in [(e.bodyname1, e.bodyname2) for e in spec.excludes]:
         if "world" in (one, two):
-            # The geoms of the file's worldbody belong to the base now.
+            # The geoms of the file's worldbody are now geoms of the mocap base.
             other = two if one == "world" else one
             wrapper.add_exclude(bodyname1=MOCAP_BASE, bodyname2=other)
     # MuJoCo would warn of name clashes; the wrapper has only one name, checked above.
@@ -136,7 +137,7 @@ def _wrapped(spec: mujoco.MjSpec) -> mujoco.MjSpec:
         wrapper.attach(spec, prefix="", frame=frame)
     finally:
         mujoco.set_mju_user_warning(handler)
-    # The copy does not keep the pending warning.
+    # The pending warning about name clashes is not copied.
     return wrapper.copy()
 
 
@@ -146,9 +147,9 @@ def _wrapped(spec: mujoco.MjSpec) -> mujoco.MjSpec:
 def restore_contacts(spec: mujoco.MjSpec, base: list[Any]) -> None:
     """Add the contact pairs that a base loses when it becomes a mocap body.
 
-    MuJoCo does not collide a body with its parent, except if the parent is fixed to the
-    world. A mocap body does not count as fixed, so contacts between the base and the
-    links attached to it by a joint need explicit pairs.
+    MuJoCo does not check collisions between a body and its parent, unless the parent is
+    fixed to the world. A mocap body does not count as fixed, so contacts between the
+    base and links that are attached to it by a joint need explicit pairs.
 
     Args:
         spec: Edited in place. Its geoms must have names.
@@ -177,11 +178,11 @@ def _geoms_of(bodies: list[Any]) -> list[Any]:
 
 
 def _add_pair(spec: mujoco.MjSpec, one: Any, two: Any) -> None:
-    """Add one contact pair, with the parameters MuJoCo would mix from its geoms.
+    """Add a contact pair with the parameters that MuJoCo would compute for its geoms.
 
-    The rules are those of MuJoCo's documentation, "Contact parameters": the geom of
-    higher priority decides. At equal priority, friction and dimension take the larger
-    value, and the solver parameters are averaged by weight.
+    The rules are in MuJoCo's documentation under "Contact parameters". The parameters
+    of the geom with the higher priority are used. At equal priority, friction and
+    dimension are the larger value, and the solver parameters are averaged by weight.
     """
     top = max(one.priority, two.priority)
     decides = [geom for geom in (one, two) if geom.priority == top]

@@ -1,4 +1,4 @@
-"""Build the spec of an entity from its configuration, on the CPU."""
+"""Functions that build the spec of an entity from its configuration."""
 
 import json
 from collections.abc import Mapping, Sequence
@@ -34,7 +34,7 @@ from mjlab.spec import (
 )
 
 ACTUATORS_TEXT = "mjlab_actuators"
-"""Name of the spec's text element that lists the actuators of each configuration."""
+"""Name of the text element that lists the actuators of each actuator configuration."""
 
 _KINDS = "body joint geom site camera light tendon actuator sensor pair exclude".split()
 _PLURALS = {"body": "bodies"} | {kind: f"{kind}s" for kind in _KINDS[1:]}
@@ -53,21 +53,21 @@ class BuiltModel:
     """Initial state."""
 
     file: mujoco.MjModel
-    """The same model compiled alone, before it was changed for attachment."""
+    """The same model compiled alone, before the changes for attaching it."""
 
     authored: dict[str, Any]
-    """MuJoCo's options that the file sets, by the names of `MujocoCfg`."""
+    """MuJoCo options that the file sets, with the names of `MujocoCfg`."""
 
 
 def build_entity(cfg: EntityCfg, name: str) -> mujoco.MjSpec:
-    """Return the spec of an entity: its model, edited, actuated, and with one keyframe.
+    """Build the spec of an entity: its model with all edits, actuators and a keyframe.
 
-    Every element has a name. The keyframe holds the initial state; a scene takes it out
-    with `take_keyframes` and merges it with those of other entities.
+    Every element has a name. The keyframe is the initial state. A scene removes it with
+    `take_keyframes` and merges it with the keyframes of other entities.
 
     Args:
         cfg: The entity. Neither it nor its source is changed.
-        name: Name of the entity. In a scene its elements are called "<name>/<element>".
+        name: Name of the entity. In a scene, its elements are named "<name>/<element>".
     """
     built = build_model(cfg, name)
     built.spec.compile()  # Needed for the sizes of the keyframe.
@@ -76,10 +76,10 @@ def build_entity(cfg: EntityCfg, name: str) -> mujoco.MjSpec:
 
 
 def build_model(cfg: EntityCfg, name: str) -> BuiltModel:
-    """Return the model of an entity, ready to attach, and its file compiled alone."""
+    """Build the model of an entity, ready to be attached to a scene."""
     if not name or "/" in name:
         raise ValueError(
-            f"{name!r} is not a valid entity name: use a non-empty one without '/'."
+            f"{name!r} is not a valid entity name: use a non-empty name without '/'."
         )
     try:
         return _build(cfg, name)
@@ -117,10 +117,10 @@ def _build(cfg: EntityCfg, name: str) -> BuiltModel:
 def build_roots(
     source: SpecSource, cfgs: Mapping[str, EntityCfg], *, whole: bool
 ) -> BuiltModel:
-    """Return a model of several entities, each the subtree of a root body.
+    """Build a model of several entities, each of which is the subtree of a root body.
 
-    Elements keep their names: tendons, pairs and actuators do not follow when MjSpec
-    renames an element (mujoco 4.0.0).
+    Elements keep their names, because MjSpec does not update the references of tendons,
+    pairs and actuators when an element is renamed (mujoco 4.0.0).
 
     Args:
         source: The model.
@@ -167,7 +167,7 @@ def build_roots(
 def entities_from(source: SpecSource) -> dict[str, EntityCfg]:
     """Return one entity for each root body of a model, by the name of the body.
 
-    Use them in one scene, which keeps the elements that connect them (tendons,
+    If they are used in one scene, elements that connect them are kept (tendons,
     constraints, exclusions, actuators, sensors, keyframes). If the scene omits an
     entity, its bodies and the elements connected to them are removed from the model.
     """
@@ -179,12 +179,12 @@ def entities_from(source: SpecSource) -> dict[str, EntityCfg]:
 
 
 def _load(source: SpecSource) -> mujoco.MjSpec:
-    """Return a model in which all elements except actuators have names."""
+    """Load a model, and name all unnamed elements except actuators."""
     spec = load_spec(source)
     # URDF models fuse links without joints by default, which would drop their names.
     spec.compiler.fusestatic = False
     try:
-        # Configurations name the actuators that they wrap.
+        # Actuator configurations name unnamed actuators of the file.
         name_elements(spec, leave=("actuator",))
     except UnicodeDecodeError as error:
         raise ModelFileError(
@@ -226,8 +226,8 @@ def _add_actuators(
 ) -> None:
     """Add the actuators of the configurations, and record their names.
 
-    The record lists the actuators of each configuration. It is a text element of the
-    spec, so the compiled scene contains it.
+    The record lists the actuators of each configuration. It is stored as a text element
+    of the spec, so that it is also in the compiled scene.
     """
     if not cfgs:
         return

@@ -16,11 +16,11 @@ EnvIds = torch.Tensor | slice | None
 """World indices, int64, or a slice. None means all worlds."""
 
 ElementIds = torch.Tensor | Sequence[int] | slice | None
-"""Local indices of joints, bodies and so on. None means all."""
+"""Indices of joints, bodies or other elements within the entity. None means all."""
 
 
 class WritersByMask(Protocol):
-    """Interface of an entity for the writers with indices."""
+    """Methods of an entity that the writers with world indices call."""
 
     data: EntityData
     """State and derived quantities."""
@@ -29,7 +29,7 @@ class WritersByMask(Protocol):
     """Names, ids and addresses in the model."""
 
     def reset(self, mask: torch.Tensor) -> None:
-        """Reset targets and the memory of actuators."""
+        """Reset targets and the internal state of actuators."""
 
     def write_root_pose_w(self, mask: torch.Tensor, pose: torch.Tensor) -> None:
         """Write the pose of the root link."""
@@ -73,10 +73,10 @@ class WritersByMask(Protocol):
 
 
 class WritersByIds:
-    """Writers that take `env_ids` last, and one row of values for each index.
+    """Writers that take `env_ids`, and values with one row for each index.
 
-    They copy the values to rows of all worlds and call the writers that take a mask,
-    which need no copy and are preferable in new code.
+    They copy the values into a tensor for all worlds and call the writers that take a
+    mask. Use the latter in new code, because they need no copy.
     """
 
     def write_root_state_to_sim(
@@ -240,14 +240,14 @@ class WritersByIds:
         _set(self, self.data.targets.site_effort, effort, site_ids, env_ids)
 
     def clear_state(self: WritersByMask, env_ids: EnvIds = None) -> None:
-        """Reset targets and the memory of actuators; see `reset`."""
+        """Reset targets and the internal state of actuators; see `reset`."""
         self.reset(ids_to_mask(env_ids, self.data.sim.num_envs, self.data.sim.device))
 
 
 def _rows(
     entity: WritersByMask, values: torch.Tensor, env_ids: EnvIds
 ) -> tuple[torch.Tensor, torch.Tensor]:
-    """Return the mask of the indexed worlds, and the values expanded to all worlds."""
+    """Convert indices to a mask, and copy the values into a tensor for all worlds."""
     sim = entity.data.sim
     mask = ids_to_mask(env_ids, sim.num_envs, sim.device)
     if env_ids is None:

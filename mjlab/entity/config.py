@@ -20,11 +20,12 @@ Quat = tuple[float, float, float, float]
 class InitialStateCfg(Config):
     """Initial state of an entity; None keeps the model's value.
 
-    The model's values come from a keyframe, or else from its reference pose at rest.
+    The model's value is that of a keyframe, or of the reference pose (`qpos0`) at rest
+    if the model has no keyframe.
     """
 
     keyframe: str | int | None = None
-    """Keyframe of the model, by name or index. None takes the first one, if any."""
+    """Keyframe of the model, by name or index. None uses the first keyframe, if any."""
 
     pos: Triple | None = None
     """Position of the base in the world, in metres."""
@@ -51,7 +52,7 @@ class ArticulationCfg(Config):
     """Actuators and soft limits of an entity's joints, tendons and sites."""
 
     actuators: tuple[ActuatorCfg, ...] = ()
-    """Actuators to add, or to take over from the model."""
+    """Actuators to add, or existing actuators of the model to use."""
 
     soft_joint_pos_limit_factor: float = 1.0
     """Soft limits as a fraction of each joint's range, about its centre."""
@@ -71,16 +72,16 @@ class EntityCfg(Config):
     never changed."""
 
     root: str | None = None
-    """Root body of the entity, for a file with several; `entities_from` sets it. Such a
-    file is the base that the rest of the scene is added to: its elements keep their
-    names, and elements that connect several roots are kept."""
+    """Root body of the entity, for a file with several root bodies; `entities_from`
+    sets it. The rest of the scene is added to such a file: its elements keep their
+    names, and elements that connect several root bodies are kept."""
 
     floating_base: bool = False
     """Add a free joint to the root body of a model that has none. A URDF file cannot
     declare a floating base."""
 
     init_state: InitialStateCfg = InitialStateCfg()
-    """The state that a reset returns to."""
+    """Initial state of episodes."""
 
     articulation: ArticulationCfg = ArticulationCfg()
     """Actuators and soft limits."""
@@ -92,7 +93,7 @@ class EntityCfg(Config):
     """Materials to add."""
 
     meshes: tuple[MeshCfg, ...] = ()
-    """Changes to how meshes are compiled."""
+    """Changes to the compilation of meshes."""
 
     collisions: tuple[CollisionCfg, ...] = ()
     """Collision settings of geoms."""

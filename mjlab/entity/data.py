@@ -51,12 +51,12 @@ class quantity:
 
 
 def read(columns: str, field: str, balls: int | None = None) -> quantity:
-    """Return the quantity that reads the entity's columns of a field of `sim.data`.
+    """Create a quantity that reads the entity's columns of a field of `sim.data`.
 
     Args:
-        columns: Attribute of the index.
-        field: Field of the data.
-        balls: Values per ball joint, if the columns are those of ball joints.
+        columns: Attribute of `EntityIndex` with the columns.
+        field: Field of `sim.data`.
+        balls: Number of values per ball joint, for quantities of ball joints.
     """
     places, values = attrgetter(columns), attrgetter(field)
 
@@ -68,14 +68,14 @@ def read(columns: str, field: str, balls: int | None = None) -> quantity:
 
 
 def joined(*parts: quantity) -> quantity:
-    """Return the quantity that concatenates others along the last dimension."""
+    """Create a quantity that concatenates other quantities along the last dimension."""
     return quantity(
         lambda d: torch.cat([part.__get__(d, EntityData) for part in parts], dim=-1)
     )
 
 
 def velocities(points: quantity, twists: quantity) -> quantity:
-    """Return the linear velocities of points on bodies with the given twists.
+    """Create a quantity with the linear velocities of points on moving bodies.
 
     A twist is MuJoCo's `cvel`: the angular velocity, and the linear velocity of the
     body at the centre of mass of the whole tree.
@@ -92,7 +92,7 @@ def velocities(points: quantity, twists: quantity) -> quantity:
 
 
 def angular(twists: quantity) -> quantity:
-    """Return the angular velocities of twists."""
+    """Create a quantity with the angular velocities of twists."""
     return quantity(lambda d: twists.__get__(d, EntityData)[..., :3])
 
 
@@ -123,17 +123,17 @@ class EntityData:
         self._down = down(sim.mj_model, sim.device).expand(sim.num_envs, 3)
         self._minus_z = torch.tensor([0.0, 0.0, -1.0], device=sim.device)
         self.default_root_state = defaults.root_state_w
-        """Pose, and velocity in world axes, that a reset returns to, (num_envs, 13)."""
+        """Default pose, and velocity in world axes, of the root, (num_envs, 13)."""
         self.default_joint_state = defaults.joint_state
         """Default positions and velocities, shape (num_envs, 2, num_joints)."""
         self.default_joint_pos = defaults.joint_pos
-        """Shape (num_envs, num_joints), metres or radians."""
+        """Default positions, shape (num_envs, num_joints), metres or radians."""
         self.default_joint_vel = defaults.joint_vel
-        """Shape (num_envs, num_joints), m/s or rad/s."""
+        """Default velocities, shape (num_envs, num_joints), m/s or rad/s."""
         self.default_ball_quat = defaults.ball_quat
-        """Orientations of the ball joints, wxyz, shape (num_envs, num_balls, 4)."""
+        """Default ball joint orientations, wxyz, shape (num_envs, num_balls, 4)."""
         self.default_ball_vel = defaults.ball_vel
-        """Angular velocities of the ball joints, shape (num_envs, num_balls, 3)."""
+        """Default ball joint angular velocities, shape (num_envs, num_balls, 3)."""
         self.joint_pos_limits = defaults.joint_pos_limits
         """Lower and upper limits, ±inf if unlimited, shape (num_envs, num_joints, 2),
         metres or radians."""
@@ -145,15 +145,14 @@ class EntityData:
         self.targets, self.all_targets = ActuatorTargets.zeros(
             sim.num_envs, *sizes, sim.device
         )
-        """Targets of the actuators, and the tensor that they are columns of."""
+        """Targets of the actuators, and the tensor of which they are slices."""
 
     def invalidate(self) -> None:
         """Clear the cached quantities after a change of the simulation.
 
-        Called from Python after each simulation call and each write; it does not
-        inspect data. Call it at the start of a captured graph, so that the graph
-        computes everything it reads, and after each replay, because a replay runs no
-        Python.
+        The framework calls this after each simulation call and each write. Also call it
+        at the start of a captured graph, so that the graph computes every quantity that
+        it reads, and after each replay, because a replay runs no Python code.
         """
         self.computed.clear()
 
@@ -280,7 +279,8 @@ class EntityData:
     body_com_lin_vel_w = velocities(body_com_pos_w, _body_twists)
     """Velocities of the centres of mass, (num_envs, num_bodies, 3), m/s."""
     body_com_vel_w = joined(body_com_lin_vel_w, body_ang_vel_w)
-    """Velocities of the centres of mass, and angular, (num_envs, num_bodies, 6)."""
+    """Velocities of the centres of mass, and angular velocities, shape
+    (num_envs, num_bodies, 6)."""
 
     # Geoms and sites, which are fixed to bodies.
 
@@ -321,7 +321,7 @@ class EntityData:
     """Linear and angular velocities of the sites, (num_envs, num_sites, 6)."""
 
     def _turned(self, bodies: torch.Tensor, on_body: torch.Tensor) -> torch.Tensor:
-        # A product of quaternions costs a fraction of a conversion from the matrix.
+        # A quaternion product is much cheaper than converting the rotation matrix.
         return quat_mul(self.sim.data.xquat.index_select(1, bodies), on_body)
 
     # Joints.
@@ -349,7 +349,7 @@ class EntityData:
     """Angular accelerations, shape (num_envs, num_balls, 3), rad/s²."""
 
     # Tendons and actuators. Nearly every actuator has one force output, so num_forces
-    # is their number.
+    # is usually the number of actuators.
 
     tendon_len = read("tendons.columns", "ten_length")
     """Lengths of the tendons, shape (num_envs, num_tendons), metres."""

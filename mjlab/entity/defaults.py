@@ -1,4 +1,4 @@
-"""Defaults of an entity: the state a reset returns to, and joint limits."""
+"""Defaults of an entity: the default state of a reset, and joint limits."""
 
 from collections.abc import Mapping
 
@@ -31,15 +31,16 @@ class Defaults:
         own = default_rows(model, index, sim.device)
         rows = {name: _each_world(row, sim) for name, row in own.items()}
         self.key_joint_pos = rows["joint_pos"].clone()
-        """`joint_pos` before randomisation, same shape."""
+        """`joint_pos` without randomisation, same shape."""
         self.reference = rows["reference"]
-        """Reference positions (`qpos0`) of the joints in the model, same shape."""
+        """Compiled reference positions (`qpos0`) of the joints, same shape."""
 
         self.root_state_w = rows["root_state_w"]
-        """Pose, and velocity in world axes, of the root, shape (num_envs, 13)."""
+        """Pose and world-frame velocity of the root, shape (num_envs, 13)."""
         self._joints = torch.stack((rows["joint_pos"], rows["joint_vel"]), dim=1)
         self.joint_pos, self.joint_vel = self._joints.unbind(dim=1)
-        """Shape (num_envs, num_joints), metres or radians, and m/s or rad/s."""
+        """Positions (m or rad) and velocities (m/s or rad/s) of the joints, each of
+        shape (num_envs, num_joints)."""
         self.ball_quat = rows["ball_quat"]
         """Orientations of the ball joints, wxyz, shape (num_envs, num_balls, 4)."""
         self.ball_vel = rows["ball_vel"]
@@ -57,9 +58,9 @@ class Defaults:
         self.refresh(torch.ones(sim.num_envs, dtype=torch.bool, device=sim.device))
 
     def refresh(self, mask: torch.Tensor) -> None:
-        """Derive joint limits and default joint positions from the model, in place.
+        """Recompute joint limits and default joint positions from the model, in place.
 
-        A default position moves with the joint's reference position `qpos0`.
+        A default position shifts by as much as the joint's reference position `qpos0`.
         """
         limits = self._index.joints.columns.read(self._sim.model.jnt_range)
         limits = torch.where(self._unlimited, self._infinite, limits)
@@ -100,7 +101,7 @@ class Defaults:
 
 
 def _initial_state(model: mujoco.MjModel) -> mujoco.MjData:
-    """Return the state of the scene's keyframe, or else the reset state."""
+    """Return the state of the scene's keyframe, or the reset state without one."""
     data = mujoco.MjData(model)
     if model.nkey:
         mujoco.mj_resetDataKeyframe(model, data, 0)
@@ -139,7 +140,7 @@ def _root_state(
         dof = int(model.jnt_dofadr[index.free_joint_id])
         root[:7] = state.qpos[qpos : qpos + 7]
         root[7:] = state.qvel[dof : dof + 6]
-        # MuJoCo keeps the angular velocity of a free joint in the body's axes.
+        # MuJoCo stores the angular velocity of a free joint in the body's axes.
         mujoco.mju_rotVecQuat(root[10:], state.qvel[dof + 3 : dof + 6], root[3:7])
     elif index.mocap_body_id is not None:
         mocap = int(model.body_mocapid[index.mocap_body_id])
@@ -148,7 +149,7 @@ def _root_state(
 
 
 def _rows(values: np.ndarray, device: torch.device) -> torch.Tensor:
-    """Return values as one row, float32, on the device."""
+    """Convert values to a float32 tensor of one row, on the device."""
     return torch.from_numpy(np.array(values, np.float32))[None].to(device)
 
 

@@ -81,9 +81,9 @@ class Entity(WritersByIds):
         """Names of the bodies, in the order of the model."""
         self.num_bodies = len(index.bodies)
         """Number of bodies."""
-        # Return local indices and names of the elements that match patterns; a pattern
-        # without a match is an error with the nearest names. For other kinds use the
-        # index: `entity.index.cameras.find(...)`.
+        # These methods return local indices and names of the elements that match
+        # patterns. A pattern without a match raises, and names similar elements. For
+        # other kinds, use the index: `entity.index.cameras.find(...)`.
         self.find_bodies = index.bodies.find
         self.find_joints = index.joints.find
         """Hinge and slide joints."""
@@ -113,7 +113,7 @@ class Entity(WritersByIds):
         self.data.invalidate()
 
     def reset(self, mask: torch.Tensor) -> None:
-        """Set the targets to the default pose and clear the actuators' memory.
+        """Set the targets to the default pose, and reset the actuators' internal state.
 
         It does not change the physics state; `reset_to_default` does.
         """
@@ -127,8 +127,8 @@ class Entity(WritersByIds):
     def refresh_defaults(self, mask: torch.Tensor) -> None:
         """Recompute joint limits and default positions from the model.
 
-        Call it after randomising `jnt_range` or `qpos0`. The event manager does so for
-        events that declare one of these fields.
+        Call this after randomising `jnt_range` or `qpos0`. The event manager calls it
+        for events that declare one of these fields.
         """
         self._defaults.refresh(mask)
         # A reset has set the targets to the previous default pose.
@@ -139,7 +139,7 @@ class Entity(WritersByIds):
     def assign_defaults(
         self, mask: torch.Tensor, rows: Mapping[str, torch.Tensor]
     ) -> None:
-        """Adopt another model's initial state and limits.
+        """Replace the default state, joint limits and targets by another model's.
 
         Args:
             mask: The worlds, shape (num_envs,), bool.
@@ -213,7 +213,10 @@ class Entity(WritersByIds):
     def write_mocap_pose(self, mask: torch.Tensor, pose: torch.Tensor) -> None:
         """Write the mocap pose of an entity with a fixed base, (num_envs, 7)."""
         if self.index.mocap_body_id is None:
-            raise ValueError(f"The entity {self.index.name!r} has no mocap body.")
+            raise ValueError(
+                f"The entity {self.index.name!r} has no mocap body. Use "
+                "write_root_pose_w for a floating base."
+            )
         self.write_root_pose_w(mask, pose)
 
     # Joints.
@@ -232,7 +235,7 @@ class Entity(WritersByIds):
     def write_joint_pos(
         self, mask: torch.Tensor, pos: Value, joint_ids: LocalIds | None = None
     ) -> None:
-        """Write positions of joints, (num_envs, number written), metres or radians.
+        """Write positions of joints, shape (num_envs, n), metres or radians.
 
         The ids are local to the entity, without duplicates. None means all.
         """
@@ -243,7 +246,7 @@ class Entity(WritersByIds):
     def write_joint_vel(
         self, mask: torch.Tensor, vel: Value, joint_ids: LocalIds | None = None
     ) -> None:
-        """Write velocities of joints, (num_envs, number written), m/s or rad/s."""
+        """Write velocities of joints, shape (num_envs, n), m/s or rad/s."""
         columns = self.index.joint_dofs.take(joint_ids)
         columns.write(self._sim.data.qvel, mask, vel)
         self.data.invalidate()
@@ -263,7 +266,7 @@ class Entity(WritersByIds):
     def write_ctrl(self, mask: torch.Tensor, ctrl: Value) -> None:
         """Write the controls of the entity's actuators, (num_envs, num_controls).
 
-        `apply()` overwrites the controls of the actuators of the configuration.
+        `apply()` overwrites the controls of actuators in `cfg.articulation`.
         """
         self.index.controls.write(self._sim.data.ctrl, mask, ctrl)
         self.data.invalidate()
@@ -343,7 +346,8 @@ def _bindings(
     if len(made) != len(cfgs):
         raise ValueError(
             f"The model was built with {len(made)} actuator configurations for the "
-            f"entity {index.name!r}, but bound with {len(cfgs)}. Use the same ones."
+            f"entity {index.name!r}, but bound with {len(cfgs)}. Use the same "
+            "configurations for both."
         )
     model, prefix = sim.mj_model, index.prefix
     kinds = {"joint": index.joints, "tendon": index.tendons, "site": index.sites}

@@ -63,8 +63,9 @@ class Elements:
         """Return local indices and names of the elements that match any pattern.
 
         Args:
-            patterns: Regular expressions of whole names; each must match something.
-            preserve_order: Follow the order of the patterns, not that of the model.
+            patterns: Regular expressions that match full names. Each must match at
+                least one name.
+            preserve_order: Follow the order of the patterns instead of the model.
         """
         found = match_names(
             patterns,
@@ -81,8 +82,8 @@ class EntityIndex:
 
     `joints` are the hinge and slide joints, with one value each. Ball joints have four
     values and are listed in `balls`. The free joint of a floating base is in neither.
-    Indices are local to the entity, in the order of the model; ids and addresses are
-    those of the model.
+    Indices are local to the entity, in the order of the model. Ids and addresses refer
+    to the whole model.
     """
 
     def __init__(
@@ -92,7 +93,7 @@ class EntityIndex:
         device: torch.device,
         root: str | None = None,
     ) -> None:
-        """Find an entity by its prefix, or by its root body in a file with several."""
+        """Find an entity by the prefix of its names, or by its root body `root`."""
         self.name = name
         self.prefix = f"{name}/" if root is None else ""
         """Prefix of its elements' names in the model."""
@@ -125,9 +126,9 @@ class EntityIndex:
         self.cameras = self._all("camera", "cam")
         self.lights = self._all("light", "light")
         self.geom_bodies = self._bodies_of(model.geom_bodyid, self.geoms)
-        """The body that each geom is on, shape (number of geoms,), int64."""
+        """Id of the body of each geom, shape (number of geoms,), int64."""
         self.site_bodies = self._bodies_of(model.site_bodyid, self.sites)
-        """The body that each site is on, shape (number of sites,), int64."""
+        """Id of the body of each site, shape (number of sites,), int64."""
         self.tree_id = int(model.body_rootid[links[0]]) if links else 0
         """Id of the root body of the kinematic tree. MuJoCo's `cvel` is about the
         centre of mass of this tree."""
@@ -145,9 +146,9 @@ class EntityIndex:
         self.joint_dofs = columns(dof[scalar])
         """Columns of the joints in qvel."""
         self.ball_qpos = columns(qpos[balls], 4)
-        """Columns of the ball joints in qpos, four each."""
+        """Columns of the ball joints in qpos, four per joint."""
         self.ball_dofs = columns(dof[balls], 3)
-        """Columns of the ball joints in qvel, three each."""
+        """Columns of the ball joints in qvel, three per joint."""
         ids = self.actuators.ids.tolist()
         self.controls = columns(
             model.actuator_ctrladr[ids], model.actuator_ctrlnum[ids]

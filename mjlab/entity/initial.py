@@ -20,14 +20,14 @@ _NONE = dict.fromkeys(VECTORS, np.zeros(0))
 
 
 class InitialStateError(ValueError):
-    """Error of an initial state that does not fit the model."""
+    """Raised for an initial state that does not fit the model."""
 
 
 def take_keys(spec: mujoco.MjSpec) -> list[Keyframe]:
-    """Remove the keyframes from `spec` and return them as its file has them.
+    """Remove the keyframes from `spec`, and return them as they are in its file.
 
-    A vector is complete or empty. `<size nkey>` can exceed the number of keyframes in
-    the file; MuJoCo leaves the others at the default.
+    Each vector of a keyframe is complete or empty. `<size nkey>` can exceed the number
+    of keyframes in the file; the additional keyframes are the model's default.
     """
     keys = []
     for key in spec.keys:
@@ -35,7 +35,7 @@ def take_keys(spec: mujoco.MjSpec) -> list[Keyframe]:
         keys.append(Keyframe(name=key.name, time=key.time, **vectors))
     empty = Keyframe(name="", time=0.0, **_NONE)
     keys += [empty] * (spec.nkey - len(keys))
-    # Checked here, since the base may become one more mocap body.
+    # Check mocap sizes now, because a fixed base can become a further mocap body later.
     num_mocap = sum(body.mocap for body in spec.bodies)
     for index, key in enumerate(keys):
         _check_size(key, index, "mpos", 3 * num_mocap, spec.modelname)
@@ -73,12 +73,12 @@ def initial_state(
     """Return the initial state of a model.
 
     Args:
-        members: Its entities, by name.
+        members: Entities of the model, by name.
         model: The model compiled alone, without keyframes.
         keys: The keyframes that were in the model.
-        num_own_actuators: Number of actuators in the model's file; its keyframes do not
-            cover others.
-        base: Position and orientation of a fixed base that can be placed.
+        num_own_actuators: Number of actuators in the model's file. Its keyframes have
+            no values for added actuators.
+        base: Position and orientation of a mocap base. None without a mocap base.
     """
     extended = model.nactuator > num_own_actuators
     owner = " and ".join(members)
@@ -87,7 +87,8 @@ def initial_state(
     choices = {member.cfg.keyframe for member in members.values()} - {None}
     if len(choices) > 1:
         raise InitialStateError(
-            f"Entities of one file have to use one keyframe, not {choices}."
+            "Entities of one file have to use the same keyframe, but their "
+            f"init_state.keyframe differ: {choices}."
         )
     state = _completed(model, _chosen(choices.pop() if choices else None, keys, owner))
     if base is not None and not model.nmocap:
@@ -143,8 +144,8 @@ def _completed(model: mujoco.MjModel, key: Keyframe | None) -> Keyframe:
     """Return the reset state, overwritten with the values of the keyframe."""
     state = default_keyframe(model, DEFAULT_KEY)
     for vector in VECTORS if key else ():
-        # The file's keyframe has no new mocap base and no new actuators, which follow
-        # the others.
+        # The file's keyframe has no values for an added mocap base and for added
+        # actuators; these come last in each vector.
         given, whole = getattr(key, vector), getattr(state, vector)
         whole[: given.size] = given[: whole.size]
     return state
@@ -181,7 +182,7 @@ def _write_base(
     if cfg.lin_vel is not None:
         state.qvel[dof : dof + 3] = _vector(cfg.lin_vel, 3, "lin_vel", name)
     if cfg.ang_vel is not None:
-        # MuJoCo keeps the angular velocity of a free joint in the body's axes.
+        # MuJoCo stores the angular velocity of a free joint in the body's axes.
         to_body = np.zeros(4)
         mujoco.mju_negQuat(to_body, quat)
         ang_vel_w = np.array(_vector(cfg.ang_vel, 3, "ang_vel", name))

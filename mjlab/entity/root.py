@@ -10,18 +10,18 @@ from mjlab.tensors.math import quat_rotate_inverse
 
 
 class FixedBaseError(RuntimeError):
-    """Error of writing a root pose or velocity that the entity does not have."""
+    """Raised on writing a root pose or velocity that the entity does not have."""
 
 
 class Root:
     """Root frame of an entity, as live views of the simulation state.
 
-    It reflects the last write or step without `forward()`. Quantities that the root
-    does not have, such as the velocity of a fixed base, are constants.
+    The views reflect the last write or step; `forward()` is not needed. Quantities that
+    the root does not have, such as the velocity of a fixed base, are constants.
     """
 
     def __init__(self, sim: Simulation, index: EntityIndex) -> None:
-        """Find the root frame: of a free joint, of a mocap body, or of the world."""
+        """Find the root frame: that of a free joint, a mocap body or the world."""
         model, data = sim.mj_model, sim.data
         free, placed = index.free_joint_id, index.mocap_body_id
         self._owner = index.name
@@ -34,7 +34,8 @@ class Root:
         (num_envs, 4); velocity of the origin in world axes, m/s, and angular velocity
         in the axes of the frame, rad/s, both (num_envs, 3)."""
         self.pose: tuple[torch.Tensor, ...] = ()
-        """Views of the pose in the state: one (qpos), two (mocap) or none."""
+        """Views of the pose in the state: one of qpos, two of the mocap pose, or none
+        for a base that is fixed to the world."""
         self.velocity: torch.Tensor | None = None
         """View of both velocities in qvel, shape (num_envs, 6)."""
         if free is not None:
@@ -42,8 +43,8 @@ class Root:
             self.pose = (data.qpos[:, at : at + 7],)
             self.velocity = data.qvel[:, dof : dof + 6]
             self.pos_w, self.quat_w = self.pose[0].split((3, 4), dim=1)
-            # MuJoCo keeps the linear velocity of a free joint in world axes, and the
-            # angular velocity in the body's.
+            # MuJoCo stores the linear velocity of a free joint in world axes, and the
+            # angular velocity in body axes.
             self.lin_vel_w, self.ang_vel_b = self.velocity.split(3, dim=1)
         elif placed is not None:
             mocap = int(model.body_mocapid[placed])

@@ -21,5 +21,5 @@ from mjlab.envs.spaces import Discrete as Discrete
 from mjlab.envs.worlds import Step as Step
 from mjlab.envs.worlds import Worlds as Worlds
 
-# `import mjlab.envs.mdp`, as in other frameworks.
+# Allow `import mjlab.envs.mdp`, the import path that mjlab uses.
 sys.modules[f"{__name__}.mdp"] = mdp

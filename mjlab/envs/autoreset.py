@@ -25,12 +25,13 @@ def reset_ended(
     held_back: torch.Tensor,
     reset: Callable[[torch.Tensor], Any],
 ) -> Step[Any]:
-    """Apply the reset mode to a step of worlds that are reset externally.
+    """Apply the reset mode to the step of an environment that has no `AutoReset`.
 
-    Equivalent to `AutoReset`.
+    The results are the same as with `AutoReset`.
 
     Args:
-        step: Result of the step, as tensors that the reset does not change.
+        step: Result of the step. Its tensors must be copies, which `reset` does not
+            overwrite.
         when: When finished worlds are reset.
         held_back: Worlds that finished in the previous step, shape (num_envs,), bool.
         reset: Resets the worlds of a mask, and returns the observations of all worlds.
@@ -81,7 +82,7 @@ class AutoReset:
                 values are still terminated.
             final_obs: Buffers for the terminal observations before "same_step" resets.
                 None disables them.
-            figures: Episode statistics updated by a step; their updates are discarded
+            figures: Tensors of episode statistics. "next_step" discards their updates
                 in held-back worlds.
         """
         check_when(when)
@@ -100,7 +101,7 @@ class AutoReset:
         self._kept = [torch.zeros_like(figure) for figure in self._figures]
 
     def is_like(self, other: "AutoReset") -> bool:
-        """Return whether another instance has the same settings."""
+        """Return True if another instance has the same settings."""
         mine = (self.when, self.ignore_terminations, self.shows_ends)
         return mine == (other.when, other.ignore_terminations, other.shows_ends)
 
@@ -111,7 +112,7 @@ class AutoReset:
             kept.copy_(figure)
 
     def allowed(self, action: torch.Tensor) -> torch.Tensor:
-        """Return the action of a step, zero in held-back worlds."""
+        """Return the action with zeros in held-back worlds."""
         if self.when != "next_step":
             return action
         return action.masked_fill(self.held_back[:, None], 0.0)

@@ -1,4 +1,4 @@
-"""Construction of an environment: scene loading, managers, guard, state and resets."""
+"""Functions that build the parts of an environment: scene, state, guard and resets."""
 
 import secrets
 from dataclasses import dataclass
@@ -17,7 +17,7 @@ from mjlab.sim import compile_model
 
 @dataclass(frozen=True)
 class LoadedScene:
-    """Scene that is built and compiled, before worlds are allocated."""
+    """Scene that is built and compiled, but has no worlds yet."""
 
     cfg: ManagerBasedRlEnvCfg
     """Configuration of the environment."""
@@ -54,7 +54,7 @@ def managers_of(env: ManagedEnv) -> Managers:
 
 
 def guard_nonfinite(env: ManagedEnv, max_share: float) -> NonfiniteGuard:
-    """Create the non-finite guard, once all managers but recorders exist."""
+    """Create the non-finite guard. All managers except the recorders must exist."""
     counting = (
         env.action_manager,
         env.reward_manager,
@@ -71,7 +71,7 @@ def guard_nonfinite(env: ManagedEnv, max_share: float) -> NonfiniteGuard:
 
 
 def collect_state(env: ManagedEnv, guard: NonfiniteGuard) -> EnvState:
-    """Create the environment state, once all managers but recorders exist."""
+    """Create the environment state. All managers except the recorders must exist."""
     counters = {
         "episode_length": env.episode_length_buf,
         "step_counter": env.common_step_counter,

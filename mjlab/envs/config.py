@@ -63,20 +63,20 @@ class ViewerCfg(Config):
     """Point that the camera looks at, in metres, if it follows no entity."""
 
     fovy: Annotated[float | None, between(1.0, 179.0)] = None
-    """Vertical field of view, in degrees. None uses that of the model."""
+    """Vertical field of view, in degrees. None uses the model's field of view."""
 
     entity: str | None = None
     """Entity that the camera follows. None selects it by `origin_type`."""
 
     body: str | None = None
-    """Body of that entity that the camera follows. None uses its root."""
+    """Body of the followed entity that the camera tracks. None uses the root body."""
 
     world: int = 0
     """World that is shown first."""
 
     max_extra_envs: Annotated[int, at_least(0)] = 2
-    """Number of neighbouring worlds drawn beside the shown one, in videos of one world
-    and in MuJoCo's window."""
+    """Number of neighbouring worlds that are also drawn, in videos of one world and in
+    MuJoCo's window."""
 
     enable_shadows: bool = True
     """Draw shadows."""
@@ -114,7 +114,7 @@ class ManagerBasedRlEnvCfg(Config):
     """Observation groups, such as "actor" and "critic"."""
 
     actions: dict[str, ActionTermCfg | None] = {}
-    """Action terms, in the order of their parts of the action."""
+    """Action terms. Their parts of the action vector are in this order."""
 
     rewards: dict[str, RewardTermCfg | None] = {}
     """Weighted reward terms."""
@@ -151,7 +151,7 @@ class ManagerBasedRlEnvCfg(Config):
     """Files of recorded episodes, and the selection of episodes."""
 
     seed: int | None = None
-    """Random seed. None draws one, which the startup report shows."""
+    """Random seed. None draws a seed, which the startup report shows."""
 
     viewer: ViewerCfg = ViewerCfg()
     """Camera of viewers and videos."""
@@ -168,18 +168,19 @@ class ManagerBasedRlEnvCfg(Config):
     """Also return the terminal observation of finished episodes."""
 
     max_nonfinite_share: Annotated[float, between(0, 1)] = 0.05
-    """Maximum share of world steps with non-finite values, counted since the log was
-    last taken. The run stops above it."""
+    """Maximum share of world steps with non-finite values since the last call of
+    `take_log`. A larger share stops the run."""
 
     step_order: StepOrder = "default"
     """Order of interval events and commands in a step. With "default", interval events
-    run after resets, and commands that write the state are drawn before `forward()`.
+    run after resets, and commands that write the state are resampled before
+    `forward()`.
     With "mjlab", as in mjlab 1.6, interval events run before resets; the first command
-    of an episode is drawn before `forward()`, and the others after it."""
+    of an episode is sampled before `forward()`, and later ones after it."""
 
     mode: ModeName = "auto"
     """Execution mode of a step: one CUDA graph ("fused"), graphs for physics only
-    ("segmented"), or no graphs ("eager"). "auto" uses the first that works."""
+    ("segmented"), or no graphs ("eager"). "auto" uses the first of these that works."""
 
     def for_training(self) -> Self:
         """Return the configuration for training, with the physics of `sim.training`.
@@ -221,7 +222,7 @@ class ConfigError(ValueError):
 
 
 def check_config(cfg: ManagerBasedRlEnvCfg) -> None:
-    """Raise for invalid values, before anything is built."""
+    """Raise if a value is invalid. Called before the scene is built."""
     _check_terms(cfg)
     check_bounds(cfg, "env")
     try:
@@ -233,8 +234,8 @@ def check_config(cfg: ManagerBasedRlEnvCfg) -> None:
     step = cfg.decimation * cfg.sim.mujoco.timestep
     if not cfg.episode_length_s >= step:
         raise ConfigError(
-            f"episode_length_s={cfg.episode_length_s} has to be at least one step of "
-            f"{step} s (decimation times sim.mujoco.timestep)."
+            f"episode_length_s={cfg.episode_length_s} is shorter than one step of "
+            f"{step} s (decimation times sim.mujoco.timestep). Increase it."
         )
     for name, kind in (("mode", ModeName), ("step_order", StepOrder)):
         value, valid = getattr(cfg, name), get_args(kind)
@@ -259,7 +260,7 @@ _TERMS: dict[str, type[Config]] = {
 
 
 def _check_terms(cfg: ManagerBasedRlEnvCfg) -> None:
-    """Raise if a value in place of a term is not a configuration of that term type."""
+    """Raise if a term is not an instance of its manager's configuration class."""
     places = [(key, getattr(cfg, key), kind) for key, kind in _TERMS.items()]
     for name, group in cfg.observations.items():
         if isinstance(group, ObservationGroupCfg):

@@ -52,7 +52,7 @@ _log = logging.getLogger(__name__)
 
 
 class ManagerBasedRlEnv:
-    """Batch of worlds of a task, stepped together on one device.
+    """Environment of a task: a batch of worlds, stepped together on one device.
 
     The computation from an action to the next observation is `program.advance`, a
     function of tensors that a CUDA graph can capture. `step` returns copies, which are
@@ -72,7 +72,7 @@ class ManagerBasedRlEnv:
         Args:
             cfg: Configuration, which is not modified, or a scene from `load`.
             device: Device of the tensors. None lets the backend choose.
-            first_world: Global index of world 0, for one process of several.
+            first_world: Global index of world 0, if several processes share the worlds.
             task: Id of the registered task, which is stored in recordings.
         """
         loaded = cfg if isinstance(cfg, LoadedScene) else load(cfg)
@@ -134,7 +134,7 @@ class ManagerBasedRlEnv:
         self.program = StepProgram(
             self, cfg.decimation, resets, self.nonfinite, cfg.step_order
         )
-        """The phases of a step and a reset, in calling order."""
+        """The phases of a step and a reset, in the order in which they are called."""
         self.lifecycle = Lifecycle(self.program, self._finish_phases)
         """The same phases, called individually."""
         self.observers: list[StepObserver] = []
@@ -240,21 +240,21 @@ class ManagerBasedRlEnv:
     def use_initial_states(
         self, write: Callable[[torch.Tensor], None] | None = None
     ) -> None:
-        """Start episodes from other states than those of reset events.
+        """Replace the reset events as the source of initial states.
 
         Args:
-            write: Writes states in the worlds of a mask, on top of the model's
-                defaults, without a transfer to the host. None restores the reset
-                events.
+            write: Function that writes initial states in the worlds of a mask, after
+                these were reset to the model's defaults. It must not transfer data to
+                the host. None restores the reset events.
         """
         from_events = partial(self.event_manager.apply, "reset", None)
         self.program.initial_states = write or from_events
         self.record_anew()
 
     def take_log(self) -> dict[str, float]:
-        """Return means over episodes ended since the last call, and health counters.
+        """Return means over the episodes since the last call, and health counters.
 
-        Figures that terms wrote to `extras["log"]` are the latest ones.
+        Entries that terms write to `extras["log"]` have their latest value.
         Synchronises with the device, and raises if too many worlds were not finite.
         """
         parts = [self.episode_log.drain(), *self.nonfinite.totals()]
@@ -271,7 +271,7 @@ class ManagerBasedRlEnv:
         return self.nonfinite.take_counts()
 
     def close(self) -> None:
-        """Release the step's graph, and finish the files of recorders.
+        """Release the step's CUDA graph, and complete the recorders' files.
 
         Data can still be read; later steps and resets raise.
         """
@@ -281,8 +281,8 @@ class ManagerBasedRlEnv:
 
     def __reduce__(self) -> NoReturn:
         raise TypeError(
-            "An environment cannot be pickled or copied. Build another from env.cfg, "
-            "and copy the state: other.set_state(env.get_state())."
+            "An environment cannot be pickled or copied. Build another one from "
+            "env.cfg, and copy the state: other.set_state(env.get_state())."
         )
 
     def _refuse_second_thread(self, verb: str) -> NoReturn:
@@ -335,7 +335,8 @@ class ManagerBasedRlEnv:
         Args:
             state: State returned by `get_state`.
             mask: Worlds, shape (num_envs,), bool; other worlds and shared state are
-                unchanged. None means all, and also aborts a reset or a step by phases.
+                unchanged. None means all worlds and the shared state; it also aborts
+                an unfinished reset or step of `lifecycle`.
         """
         if mask is not None:
             self.lifecycle.require_rest("set_state")
@@ -350,7 +351,7 @@ class ManagerBasedRlEnv:
         self.runner.mark_stale()
 
     def get_state_dict(self) -> dict[str, StateDict]:
-        """Root and joints by entity: {"entities": {name: rows}}; see `state_dict`."""
+        """Root and joint states: {"entities": {name: rows}}; see `StateDict`."""
         return {"entities": state_dict_tensors(self.scene)}
 
     def set_state_dict(
@@ -362,8 +363,8 @@ class ManagerBasedRlEnv:
         state, this can be called between the phases of a reset or a step.
 
         Args:
-            state: State returned by `get_state_dict`, or its tensors by entity without
-                the "entities" key. Entities can be omitted.
+            state: State returned by `get_state_dict`, with or without the "entities"
+                level. Entities can be omitted.
             mask: Worlds to write, shape (num_envs,), bool. None means all.
         """
         worlds = torch.ones_like(self.termination_manager.dones)

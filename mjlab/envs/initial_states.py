@@ -1,4 +1,4 @@
-"""Precomputed initial states of episodes, for reset events that take long."""
+"""Precomputed initial states of episodes, for reset events that are slow."""
 
 from collections.abc import Mapping
 
@@ -41,14 +41,14 @@ class CachedInitialStates:
         """Generate the states by resets, then restore the worlds.
 
         Args:
-            program: The program of the environment, for its reset.
+            program: Step program of the environment, which runs the resets.
             state: The complete state of the environment.
             events: Events of the configuration.
             number: Number of states per world.
         """
         env = program.env
         if number < 1:
-            raise CacheError(f"number={number} of cached states has to be 1 or more.")
+            raise CacheError(f"number={number} is invalid: cache at least one state.")
         curricula = list(env.curriculum_manager.terms)
         if env.scene.ground is not None and curricula:
             raise CacheError(
@@ -117,7 +117,7 @@ class CachedInitialStates:
         state: Mapping[str, torch.Tensor],
         events: Mapping[str, EventTermCfg],
     ) -> list[str]:
-        """List the engine tensors that reset events write, and their dependents."""
+        """List the engine tensors that reset events write or that depend on these."""
         fields = {f"sim.model.{name}" for name in required_fields(events)}
         follows = "reset" in self._env.event_manager.asks_constants_in
         outputs = mujoco.MjModel._setconst_outputs if follows else ()

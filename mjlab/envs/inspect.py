@@ -1,4 +1,4 @@
-"""Inspection of an environment: text tables, forbidden writes, and profiling."""
+"""Inspection of an environment: tables of terms, checks for writes, and profiling."""
 
 import io
 import time
@@ -26,7 +26,7 @@ _VERBS = {
     "sense": "sense",
     "recompute_constants": "recompute_constants",
 }
-"""Name in a profile by method of the engine."""
+"""Name of each engine method in a profile. Methods with the same name are added up."""
 _OF_ACTIONS = ("process_actions", "apply_actions", "reset")
 _OF_COMMANDS = ("advance", "update", "reset")
 _TABLES: dict[str, tuple[str, ...]] = {
@@ -44,7 +44,7 @@ _TABLES: dict[str, tuple[str, ...]] = {
 
 
 def _printed(*parts: Table | str) -> str:
-    """Render text for a console of 88 columns."""
+    """Render tables and lines as text, 88 columns wide."""
     file = io.StringIO()
     console = Console(file=file, width=88)
     for part in parts:
@@ -77,8 +77,8 @@ def startup_lines(env: ManagedEnv, physics: str, mode: str, seed: int) -> list[s
     """
     sim, scene = env.sim, env.scene
     backend, stage = sim.backend, sim.forward_stage.name.lower()
-    # The native engine has one mode, and computes derived quantities when they are
-    # read.
+    # Omitted for the native engine: it has only one mode, and computes derived
+    # quantities when they are read.
     how = [f"Step: {mode}; forward() computes up to the {stage} stage."]
     lines = [
         f"{env.num_envs} worlds on {backend.engine} ({backend.device}), selected by "
@@ -120,8 +120,9 @@ def draw(managers: Managers, scene: Scene, visualizer: Any) -> None:
 def patch_method(owner: Any, attribute: str, value: Any) -> Callable[[], None]:
     """Replace an attribute by `value`; return a function that restores it.
 
-    A method is restored to the class's by deletion. Setting the bound method on the
-    object would create a reference cycle, so that Python frees the object late.
+    A method of the class is restored by deleting the instance attribute. Assigning the
+    bound method instead would create a reference cycle, which delays freeing the
+    object.
     """
     is_own = attribute in vars(owner)
     original = getattr(owner, attribute)
@@ -150,10 +151,10 @@ def _then(owner: Any, attribute: str, act: Callable[[], None]) -> Callable[[], N
 
 @contextmanager
 def no_writes_after_forward(env: ManagedEnv) -> Iterator[None]:
-    """Raise, naming the term, if a term writes the state after `forward()`.
+    """Raise an error that names the term if a term writes the state after `forward()`.
 
-    The observations would contain stale derived quantities of such a state, and the
-    next step would continue from stages of another state.
+    After such a write, observations would contain stale derived quantities, and the
+    next step would start from `forward()` results of the previous state.
     """
     guard = _WriteGuard(env)
     with ExitStack() as patches:
@@ -162,7 +163,7 @@ def no_writes_after_forward(env: ManagedEnv) -> Iterator[None]:
         patches.callback(_then(env.observation_manager, "compute", guard.disarm))
         for name, command in env.command_manager.terms.items():
             check = partial(guard.check, "Command", name)
-            # A term with world indices can write in `advance`, and calls `forward()`.
+            # A term with env_ids can write in `advance`, which then calls `forward()`.
             for method in ("update",) if command.needs_ids else ("advance", "update"):
                 patches.callback(_then(command, method, check))
         for name, term in env.observation_manager.terms.items():
@@ -196,18 +197,19 @@ class _WriteGuard:
 
 @dataclass(frozen=True)
 class Profile:
-    """Seconds per step by part, most expensive first. Parts do not overlap."""
+    """Mean duration of a step, split by part and by phase."""
 
     seconds: dict[str, float]
-    """Seconds by part: an engine method, or a term with all its calls in a step."""
+    """Seconds per step by part, most expensive first. A part is an engine method, or
+    all calls of a term. Parts do not overlap."""
 
     total: float
     """Seconds of a whole step."""
 
     phases: dict[str, float]
-    """The same step by phase of `env.lifecycle`, in order, in seconds. `reset_done` is
-    the cost of resets within a step. With terminal observations, the phases of a reset
-    are listed separately. Phases do not overlap either."""
+    """Seconds per step by phase of `env.lifecycle`, in order. `reset_done` is the cost
+    of resets within a step. With terminal observations, the phases of a reset are
+    listed separately. Phases do not overlap."""
 
     def __str__(self) -> str:
         phases, parts = (
@@ -231,10 +233,10 @@ def profile(
     after_phase: list[AfterPhase],
     steps: int,
 ) -> Profile:
-    """Time the parts of `steps` steps, called one by one; the state advances.
+    """Run `steps` steps and time each part separately. Advances the state.
 
-    On a CUDA device, each part is synchronised, so the sum exceeds the duration of a
-    step that runs as one graph; use the shares.
+    On CUDA, the device is synchronised after each part, so the total is longer than a
+    normal step, which is one CUDA graph. Only the shares of the total are meaningful.
     """
     spent: dict[str, float] = {}
     phases: dict[str, float] = {}

@@ -23,7 +23,7 @@ STEP: tuple[str, ...] = (
     "update_kinematics",
     "observe",
 )
-"""Phases of a step. The third and the fourth alternate, once per physics step."""
+"""Phases of a step. `apply_targets` and `physics_step` repeat `decimation` times."""
 
 
 class PhaseError(RuntimeError):
@@ -31,19 +31,20 @@ class PhaseError(RuntimeError):
 
 
 class Lifecycle:
-    """Resets and steps by phases: `env.lifecycle`.
+    """Resets and steps in individual phases, available as `env.lifecycle`.
 
     A reset is `initialise(mask)`, then optional writes to the state of these worlds,
     then `apply()`, `update_kinematics()` and `observe()`. `env.reset(mask=mask)` makes
-    the same calls, so that the two are equal.
+    the same calls, so the results are equal.
 
     A step is `set_action(action)` and `set_targets()`; `apply_targets()` and
     `physics_step()`, alternating `decimation` times; `evaluate()`, `reset_done()`,
     `update_kinematics()` and `observe()`. It equals `env.step(action)`, without a graph
     and without the shortcuts of `PhysicsPlan`.
 
-    Called out of order, a phase raises `PhaseError`. `env.reset()` of all worlds, and
-    `env.set_state(state)` of all, can be called at any time and start over.
+    A phase that is called out of order raises `PhaseError`. `env.reset()` and
+    `env.set_state(state)` without a mask can be called at any time; they abort an
+    unfinished reset or step.
     """
 
     def __init__(
@@ -80,7 +81,7 @@ class Lifecycle:
         return (self._order[self._order.index(self._last) + 1],)
 
     def require_rest(self, name: str) -> None:
-        """Raise in the middle of a reset or a step.
+        """Raise if a reset or a step is under way.
 
         Args:
             name: Name of the method about to be called, for the message.
@@ -103,14 +104,14 @@ class Lifecycle:
         seed: int | Sequence[int] | None = None,
         events: bool = True,
     ) -> None:
-        """End the episodes of the worlds, and write the initial states of new ones.
+        """End the episodes of the worlds, and write the initial states of new episodes.
 
         State written between this call and `apply` is part of the initial state.
 
         Args:
             mask: Worlds, shape (num_envs,), bool. None means all.
-            seed: Seeds of the worlds' random numbers: seed + i for world i, or one for
-                each. None continues the current random streams.
+            seed: Seeds of the worlds' random numbers: seed + i for world i, or a
+                sequence with one for each. None continues the current random streams.
             events: Whether reset events run. If not, the worlds are in the model's
                 default state, and the caller must write any other initial state.
         """
@@ -133,13 +134,13 @@ class Lifecycle:
         self._run("initialise", partial(self._program.initialise, given, events=events))
 
     def apply(self, mask: torch.Tensor | None = None) -> None:
-        """Begin episodes from the current state.
+        """Begin episodes from the current state, which is used without a copy.
 
-        Tensors are the engine's own memory, so nothing is copied. Managers log and
-        reset these worlds, and their step counts are zero.
+        Logs the finished episodes, and resets the managers and the step counts of these
+        worlds.
 
         Args:
-            mask: Worlds, the same as in `initialise`. None means these.
+            mask: Same mask as in `initialise`, which is also the default.
         """
         self._check("apply", mask)
         assert self._mask is not None
@@ -156,7 +157,7 @@ class Lifecycle:
         env = self._program.env
         self._check("set_action")
         env.action_manager.take(action)
-        # The state can have been written since the last observation.
+        # The caller may have written the state since the last observation.
         env.sim.forward()
         env.scene.refresh()
         self._start(STEP, None)
@@ -190,13 +191,13 @@ class Lifecycle:
         """Start new episodes in worlds whose reset is due before observations."""
         self._run("reset_done", self._program.reset_done)
 
-    # Phases of both.
+    # Phases of both a reset and a step.
 
     def update_kinematics(self, mask: torch.Tensor | None = None) -> None:
         """Update all quantities derived from the state: bodies, velocities, sensors.
 
         Args:
-            mask: Worlds, the same as in `initialise`. None means these.
+            mask: Same mask as in `initialise`, which is also the default.
         """
         self._check("update_kinematics", mask)
         update = self._program.update_kinematics
@@ -210,10 +211,11 @@ class Lifecycle:
         """Update commands, rays and cameras, and compute observations.
 
         Args:
-            mask: Worlds, the same as in `initialise`. None means these.
+            mask: Same mask as in `initialise`, which is also the default.
 
         Returns:
-            Observations of all worlds, and extras, as of `env.reset` or `env.step`.
+            Observations of all worlds, and extras, as `env.reset` or `env.step`
+                returns them.
         """
         self._check("observe", mask)
         is_step, look = self._mask is None, self._program.look

@@ -11,7 +11,7 @@ from mjlab.sim import Health
 
 
 class TooManyNonfiniteError(RuntimeError):
-    """Error of more diverged worlds than `max_nonfinite_share` allows."""
+    """Raised if more worlds diverged than `max_nonfinite_share` allows."""
 
 
 class CountsNonfinite(Protocol):
@@ -29,9 +29,9 @@ class CountsNonfinite(Protocol):
 class NonfiniteGuard:
     """Ends the episodes of worlds that diverged, or whose reward is not finite.
 
-    `Health` detects diverged states and controls. The run continues: such a world is
-    reset like any other finished world, its reward of that step is zero, and it is
-    counted, by term where the term is known.
+    `Health` detects diverged states and controls. The run continues: a diverged world
+    is reset like any other finished world, and its reward in that step is zero.
+    Non-finite values are counted, by term where the term is known.
     """
 
     def __init__(
@@ -76,10 +76,11 @@ class NonfiniteGuard:
         self.worlds += self.diverged.sum()
 
     def totals(self) -> tuple[torch.Tensor, torch.Tensor]:
-        """Return the number of non-finite values, and of buffer overflows.
+        """Return the number of non-finite values and the number of buffer overflows.
 
-        The first is counted since `take_counts`, the second since the worlds were
-        built, both of shape (1,). Does not synchronise with the device.
+        Both have shape (1,). Non-finite values are counted since the last call of
+        `take_counts`, overflows since the worlds were built. Does not synchronise with
+        the device.
         """
         found = [
             tensor
@@ -114,7 +115,7 @@ class NonfiniteGuard:
         self._since.copy_(self._steps)
 
     def no_counts(self) -> dict[str, float]:
-        """Return the counts for `totals` of zero, without synchronisation."""
+        """Return counts of zero without synchronisation, for when `totals` are zero."""
         self.begin_share()
         lacks = {f"Health/overflow/{kind}": 0.0 for kind in self._health.overflow()}
         return {"Health/nonfinite": 0.0} | lacks
@@ -140,7 +141,7 @@ def _sum(tensors: Iterable[torch.Tensor]) -> torch.Tensor:
 def check_share(
     worlds: int, steps: int, by_term: Mapping[str, int], max_share: float
 ) -> None:
-    """Raise if too large a share of all world steps ended in non-finite values."""
+    """Raise if the share of world steps with non-finite values exceeds `max_share`."""
     share = worlds / max(1, steps)
     if share > max_share:
         said = ", ".join(f"{name} {count}" for name, count in by_term.items())

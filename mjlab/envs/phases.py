@@ -12,7 +12,7 @@ class HasPhases(Protocol):
     """Object with methods that are phases."""
 
     after_phase: list[AfterPhase]
-    """Hooks that run after each phase; empty in ordinary steps."""
+    """Hooks that run after each phase; empty if no observer or profile needs them."""
 
 
 S = TypeVar("S", bound=HasPhases)

@@ -1,4 +1,4 @@
-"""The physics steps of an environment step, and the shortcuts that they can take."""
+"""The physics steps of an environment step, and shortcuts that make them faster."""
 
 from functools import partial
 
@@ -9,11 +9,11 @@ from mjlab.sensor import Sensor
 
 
 class PhysicsPlan:
-    """Runs physics steps one by one, each with its own actuator writes.
+    """Runs physics steps one by one, and writes the controls before each of them.
 
-    This is the base plan. `env.lifecycle` and observers of phases use it, because the
-    state can be read and written between its calls. Subclasses use shortcuts that do
-    not change the result.
+    `env.lifecycle` and observers of phases use this plan, because the state can be read
+    and written between its calls. Subclasses use shortcuts that do not change the
+    result.
     """
 
     def __init__(
@@ -68,7 +68,7 @@ class PhysicsPlan:
 
 
 class OneByOne(PhysicsPlan):
-    """Starts from the stages of `forward()`, and skips repeated actuator writes."""
+    """Reuses the results of the last `forward()`, and writes constant controls once."""
 
     def __init__(
         self, env: ManagedEnv, decimation: int, after_phase: list[AfterPhase]
@@ -87,15 +87,15 @@ class OneByOne(PhysicsPlan):
 
     @phase("physics_step")
     def first_substep(self) -> None:
-        """Advance physics by one timestep, from the stages of the last `forward()`."""
+        """Advance physics by one timestep, reusing the results of `forward()`."""
         self._sim.finish_step(self._control)
         self._update()
 
 
 class Together(PhysicsPlan):
-    """Runs all physics steps in one call of the engine, with the same controls.
+    """Runs all physics steps in one call of the engine, with constant controls.
 
-    No metric is computed between them.
+    No metrics are computed between physics steps.
     """
 
     def __init__(
@@ -111,7 +111,7 @@ class Together(PhysicsPlan):
 
     @phase("physics_step")
     def all_substeps(self) -> None:
-        """Advance physics by all timesteps, then update sensors for each of them."""
+        """Advance physics by `decimation` timesteps, then update sensors for each."""
         self._sim.step_many(self.decimation, self._update_scene)
 
 

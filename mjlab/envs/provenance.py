@@ -12,7 +12,7 @@ from mjlab.runs.settings import task_text
 from mjlab.settings.file import SettingsFileError
 
 LONGEST_TEXT = 60_000
-"""Maximum length in bytes, slightly below the limit of an HDF5 attribute."""
+"""Maximum length of `env_cfg` in bytes; the limit of an HDF5 attribute is higher."""
 
 
 class Described(Env, Protocol):
@@ -41,7 +41,8 @@ def describe(
         env: The environment. None for recordings of other environments.
         env_id: Id of the task. None uses the id that the environment was built with.
         env_kwargs: Arguments that the environment was built with.
-        env_cfg: Task and settings as text. None generates them, if the task is known.
+        env_cfg: Task and settings as text. None generates the text if the task is
+            known.
     """
     attributes: dict[str, str | int | float] = {}
     if env is not None:
@@ -61,7 +62,7 @@ def describe(
 
 
 def _text_of(env: Described, env_id: str | None) -> str:
-    """Return the task and settings as text, or an empty string if there are none.
+    """Return the task and settings as text, or "" if this is impossible or too long.
 
     The environment's own task id has precedence over Gymnasium's.
     """

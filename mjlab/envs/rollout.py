@@ -1,7 +1,7 @@
 """Policy rollouts: the policy protocol, the rollout loop, and seeded episodes.
 
-Episode number i has the seed `seed + i`, in any world and round, so that the episodes
-do not depend on the number of worlds.
+Episode i has the seed `seed + i`, whichever world runs it, so the episodes do not
+depend on the number of worlds.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -33,7 +33,7 @@ class Policy(Protocol):
 
 
 class ZeroPolicy:
-    """Policy with zero actions, which for most action terms hold the default pose."""
+    """Policy with zero actions. Most action terms then hold the default pose."""
 
     def __init__(self, env: ManagerBasedRlEnv) -> None:
         size = (env.num_envs, env.action_manager.total_action_dim)
@@ -119,7 +119,7 @@ class Rollout:
         """Last observations, by group."""
 
     def step(self) -> torch.Tensor:
-        """Step all worlds; return a mask of worlds still in their first episode."""
+        """Step all worlds; return a mask of those that were in their first episode."""
         with torch.no_grad():
             actions = self.policy(self.observations)
             found = self.env.step(actions)
@@ -133,7 +133,7 @@ class Rollout:
         return stepped
 
     def steps(self, number: int) -> Iterator[torch.Tensor]:
-        """Run `number` steps; yield the result of each."""
+        """Run `number` steps; after each, yield the mask that `step` returns."""
         for _ in range(number):
             yield self.step()
 
@@ -163,16 +163,16 @@ class EpisodeResult:
     """Length, in seconds of simulated time."""
 
     fell: bool
-    """True if the episode was terminated without success, before the time limit."""
+    """True if a termination other than "success" ended the episode."""
 
     ended_by: tuple[str, ...]
-    """Termination terms that ended the episode; none if the evaluation cut it short."""
+    """Termination terms that ended the episode; empty if the evaluation stopped it."""
 
     success_once: bool | None
     """Success at any time; None if the task does not define success."""
 
     success_at_end: bool | None
-    """Success at the end; None if the task does not define it."""
+    """Success at the end; None if the task does not define success at the end."""
 
     figures: dict[str, float]
     """Log entries of the episode, such as "Metrics/<term>"."""
@@ -181,7 +181,7 @@ class EpisodeResult:
 def run_episodes(
     env: ManagerBasedRlEnv, policy: Policy, *, number: int, seed: int
 ) -> list[EpisodeResult]:
-    """Run `number` episodes, in as many rounds as the number of worlds requires."""
+    """Run `number` episodes, `env.num_envs` at a time."""
     start = env.get_state()
     found: list[EpisodeResult] = []
     while len(found) < number:
@@ -256,8 +256,9 @@ def _success(
 ) -> tuple[bool | None, bool | None]:
     """Return success at any time and at the end, each None if it is not defined.
 
-    A termination term "success" defines both. Metrics "success_once" and
-    "success_at_end" define one each; a metric "success" defines the first.
+    A termination term "success" defines both. Otherwise, the metric "success_once" (or
+    else "success") defines success at any time, and the metric "success_at_end" success
+    at the end.
     """
     if SUCCESS in terms:
         return SUCCESS in ended_by, SUCCESS in ended_by

@@ -20,11 +20,11 @@ _log = logging.getLogger(__name__)
 
 SELF_TEST_STEPS = 4
 """Number of replays that are compared with eager steps. A single replay is not enough:
-a Python counter that was frozen during capture is correct once."""
+a Python counter that the capture froze is still correct in the first replay."""
 
 SELF_TEST_TOLERANCE = 1e-3
-"""Maximum difference, relative to a tensor's scale, that the order of atomic additions
-on a GPU can cause in these steps."""
+"""Tolerated difference, relative to a tensor's scale. The order of atomic additions on
+a GPU causes smaller differences in these steps."""
 
 
 class StepObserver:
@@ -34,9 +34,9 @@ class StepObserver:
         """Called before a step."""
 
     def after_phase(self, phase: str) -> None:
-        """Called after each phase. A step that runs as one graph has no phases.
+        """Called after each phase. Not called if the step runs as one CUDA graph.
 
-        For an observer that overrides this method, physics steps run one by one.
+        If an observer overrides this method, physics steps run one by one.
         """
 
     def after_step(self) -> None:
@@ -49,7 +49,7 @@ class StepObserver:
         """Called if worlds were reset, or their state was replaced, between steps."""
 
     def before_counts(self) -> None:
-        """Called before fault counts are taken, which can stop the run."""
+        """Called before `take_health` reads the counters, which can stop the run."""
 
 
 class StepRunner(ABC):
@@ -165,7 +165,8 @@ class GraphRunner(StepRunner):
             if self._check is not None:
                 self._check.refresh_if_written()
         self._graph.replay()
-        # A replay runs no Python, so quantities computed on request are stale now.
+        # A replay runs no Python code, so it cannot mark lazily computed quantities as
+        # stale.
         self._sim.reads.fresh = self._fresh
         self._scene.invalidate()
 
@@ -211,8 +212,8 @@ class StaleStateCheck:
         """Recompute derived quantities if the state has been written."""
         if self._present() != self._versions:
             self._sim.forward()
-            # A replay does not change version counters, so this holds until the next
-            # write.
+            # A replay does not change version counters, so the state counts as fresh
+            # until the next write.
             self.mark_fresh()
 
     def mark_fresh(self) -> None:
@@ -240,7 +241,7 @@ def build_runner(
     observers: list[StepObserver],
     wanted: ModeName,
 ) -> StepRunner:
-    """Choose how steps run, and test it.
+    """Choose the execution mode of steps, test it, and return its runner.
 
     Args:
         env: The environment.
@@ -288,9 +289,9 @@ def rehearse(
 ) -> None:
     """Run some steps, then restore the state.
 
-    Control flow in a step does not depend on data, so two steps perform all reads of
-    any step. They determine the stage that `forward()` must compute; any other read
-    later raises instead of returning a stale value.
+    Control flow in a step does not depend on data, so these steps read every quantity
+    that a later step reads. These reads determine the stage that `forward()` must
+    compute. A later read of another quantity raises instead of returning a stale value.
     """
     before, reads = state.take(), env.sim.reads
     with no_writes_after_forward(env):
@@ -313,7 +314,7 @@ def _try_fused(
     state: EnvState,
     observers: list[StepObserver],
 ) -> StepRunner | str:
-    """Return the runner of the step as one graph, or the reason why that fails."""
+    """Return a runner with one CUDA graph per step, or the reason why that fails."""
     with_ids = env.managers.with_ids()
     if with_ids:
         return f"terms with env_ids: {', '.join(with_ids)}"
@@ -327,8 +328,8 @@ def _try_fused(
                 program, env, state, observers, reason=reason, joins_rows=joins_rows
             )
         except RuntimeError as error:
-            # The error at the end of a capture only reports an earlier failure; notes
-            # name terms.
+            # The error at the end of a capture only reports that the capture failed;
+            # its context is the cause, and its notes name the terms.
             first = error.__context__ or error
             said = [str(first), *getattr(first, "__notes__", ())]
             found = f"graph capture failed: {' '.join(said)}"
@@ -351,11 +352,12 @@ def self_test(
 ) -> list[str]:
     """Compare several replays with the same number of eager steps from the same state.
 
-    The order of contacts on a GPU is undefined, so a few of thousands of worlds diverge
-    even between two eager runs. The criterion is the share of worlds that differ,
-    beyond three times that of two eager runs. Values that worlds share (sums, counters)
-    depend on all worlds, so they are only compared if no world differs. Half of the
-    worlds end their episode in these steps, so that resets are compared too.
+    The order of contacts on a GPU is undefined, so a few of thousands of worlds differ
+    even between two eager runs. The test fails for a tensor if the share of worlds that
+    differ exceeds 5 % plus three times the share between two eager runs. Values that
+    worlds share (sums, counters) depend on all worlds, so they are only compared if no
+    world differs. Half of the worlds end their episode in these steps, so that resets
+    are compared too.
 
     Returns:
         The tensors that differ, largest difference first: term, tensor, and share.

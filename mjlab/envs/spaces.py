@@ -1,6 +1,6 @@
-"""Observation and action spaces of an environment, as plain records.
+"""Observation and action spaces of an environment, as plain dataclasses.
 
-They are converted to Gymnasium spaces where required.
+`mjlab.gym` converts them to Gymnasium spaces.
 """
 
 import math
@@ -65,7 +65,7 @@ def observation_space(env: ManagedEnv) -> Dict:
 
 
 def action_space(env: ManagedEnv) -> Box:
-    """Return the action space of one world, unbounded: terms clip the action."""
+    """Return the action space of one world. It is unbounded: terms clip the action."""
     return Box((env.action_manager.total_action_dim,))
 
 

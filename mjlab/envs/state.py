@@ -1,10 +1,10 @@
-"""State of an environment: the complete state, or entity states for other programs.
+"""State of an environment: complete, or only root and joint states for other programs.
 
 A row of a state is the state of one world: per-world tensors without the leading
-dimension, and shared tensors in full (the step counter, sums of the log, curricula).
-Written to another world of the same task, it continues bit for bit on the native
-engine: the row includes the random number state, and worlds do not depend on each
-other's random numbers.
+dimension, and shared tensors in full (the step counter, sums of the log, curricula). On
+the native engine, another world of the same task continues bit for bit from a row: the
+row includes the random number state, and worlds do not depend on each other's random
+numbers.
 """
 
 from collections.abc import Mapping, Sequence
@@ -65,7 +65,7 @@ class EnvState:
 
         Args:
             sim: Physics, whose tensors are named "sim.<name>".
-            scene: The scene, which caches quantities derived from the state.
+            scene: The scene, whose caches of derived quantities `restore` invalidates.
             counters: Live tensors by name.
             owners: Objects with state tensors, which are named "<key>.<name>".
         """
@@ -86,7 +86,7 @@ class EnvState:
         return physics | {k: v.clone() for k, v in self.live().items()}
 
     def take_rows(self) -> dict[str, torch.Tensor]:
-        """Return a copy with a row for each world; rows repeat shared tensors."""
+        """Return a copy with a row for each world; each row contains shared tensors."""
         n = self._sim.num_envs
         return {
             name: value
@@ -240,9 +240,10 @@ A row of an entity is the concatenation, in float32, of:
 - 4: its orientation, a unit quaternion wxyz;
 - 3: velocity of the root link's origin, world axes;
 - 3: angular velocity of the root link, world axes;
-- one for each hinge and slide joint: position; then one for each: velocity;
-- four for each ball joint: its quaternion wxyz; then three for each: angular velocity
-  in the axes of the joint's own body.
+- 1 for each hinge and slide joint: position;
+- 1 for each hinge and slide joint: velocity;
+- 4 for each ball joint: quaternion wxyz;
+- 3 for each ball joint: angular velocity in the axes of the joint's own body.
 
 The format is intended for users, files and other programs. It omits warm starts,
 controls, timers, random number states and double-precision digits: `get_state` includes
@@ -292,14 +293,14 @@ def write_state_dict(
 ) -> None:
     """Write the entities' states in the worlds of `mask`, without `forward()`.
 
-    State that a root does not have is skipped: the velocity of a fixed base, and the
-    pose of an entity that is fixed to the world. Omitted entities are unchanged, as are
-    controls, activations and warm starts.
+    The root velocity of a fixed base is ignored, and also the root pose of an entity
+    that is fixed to the world. Omitted entities, controls, activations and warm starts
+    are unchanged.
 
     Args:
         scene: The scene with the entities.
-        state: A tensor for each entity, or {"entities": these}; a tensor with one row
-            applies to all worlds.
+        state: A tensor for each entity, with or without the "entities" level. A tensor
+            with one row applies to all worlds.
         mask: Worlds, shape (num_envs,), bool.
     """
     for name, value in checked(scene, state, mask).items():

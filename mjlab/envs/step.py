@@ -13,7 +13,7 @@ from mjlab.managers import ManagedEnv, StepOrder
 
 
 class StepProgram:
-    """The step and the reset of worlds.
+    """Step and reset of all worlds, as a sequence of phases.
 
     `advance` is a whole step. Methods marked with `phase` can also be called
     individually, through `env.lifecycle`.
@@ -40,7 +40,7 @@ class StepProgram:
         )
         """Writes the initial states of episodes, on top of the model's defaults."""
         self.with_terms = [manager for manager in env.managers if manager.terms]
-        """Managers with terms, in reset order."""
+        """Managers that have at least one term, in reset order."""
         self.before_resets = [env.recorder_manager.pre_reset]
         """Called before a reset, while worlds are in their terminal state."""
 
@@ -69,9 +69,9 @@ class StepProgram:
 
     @phase("set_action")
     def set_action(self) -> None:
-        """Start the step of the action: advance random numbers, hold finished worlds.
+        """Start a step: advance random numbers, and hold back finished worlds.
 
-        The caller has copied the action to `action_manager.incoming`.
+        The caller must have copied the action to `action_manager.incoming`.
         """
         self.env.recorder_manager.pre_step()
         self.env.rng.advance()
@@ -104,9 +104,10 @@ class StepProgram:
 
     @phase("reset_done")
     def reset_done(self) -> None:
-        """Reset worlds before observations: held-back ones, or those that just ended.
+        """Reset held-back or just finished worlds, before observations are computed.
 
-        With terminal observations, worlds are reset after them, in `look`.
+        With terminal observations, `look` resets the worlds instead, after observing
+        them.
         """
         resets = self.resets
         if resets.when == "next_step":
@@ -145,7 +146,7 @@ class StepProgram:
     def reset(self, mask: Tensor) -> None:
         """Reset worlds after a step's terminal observation, and observe them."""
         if self.env.sim.may_branch and not bool(mask.any()):
-            # No world is reset. Recorders and curricula run in every step.
+            # No world is reset, but recorders and curricula run in every step.
             with self.env.sim.reads.allow_late():
                 self.end_episodes(mask)
             return
@@ -156,7 +157,7 @@ class StepProgram:
 
     @phase("initialise")
     def initialise(self, mask: Tensor, *, events: bool = True) -> None:
-        """End episodes, and write the initial states of new ones."""
+        """End episodes, and write the initial states of new episodes."""
         with self.env.sim.reads.allow_late():
             self.end_episodes(mask)
             self.write_states(mask, events=events)
@@ -192,7 +193,8 @@ class StepProgram:
         resets.hold_back()
         with self.env.sim.reads.allow_late():
             self.env.curriculum_manager.compute(resets.held_back)
-        # Physics continues in these worlds until the reset, from a finite state.
+        # Physics also steps these worlds until their reset, so their state must be
+        # finite.
         self.env.sim.reset(resets.held_back)
 
     def end_episodes(self, mask: Tensor) -> None:

@@ -1,4 +1,4 @@
-"""Detection of an `init_state` that no reset writes, by a trial reset."""
+"""Detection, by a trial reset, of parts of `init_state` that no reset writes."""
 
 from dataclasses import dataclass
 
@@ -15,14 +15,13 @@ _SHOWN = 4
 
 @dataclass(frozen=True)
 class UnsetStates:
-    """Parts of entities that remain at the model's `qpos0` in spite of `init_state`."""
+    """Joints and bodies that stay at the model's `qpos0` despite `init_state`."""
 
     parts: tuple[str, ...] = ()
     """Names of joints, and of floating and mocap bodies."""
 
     is_grave: bool = False
-    """True if a floating base is among the parts, or if resets write no state at
-    all."""
+    """True if a floating base is among the parts, or if no reset writes any state."""
 
     def __str__(self) -> str:
         shown = ", ".join(self.parts[:_SHOWN])
@@ -40,7 +39,7 @@ def find_unset_states(program: StepProgram, state: EnvState) -> UnsetStates:
     """Reset all worlds on trial, and find parts of `init_state` that are not written.
 
     Args:
-        program: The program of the environment, for its reset.
+        program: Step program of the environment, which runs the reset.
         state: State of the environment, which is restored afterwards.
     """
     env, sim = program.env, program.env.sim

@@ -22,8 +22,8 @@ class Step(NamedTuple, Generic[Observed]):
     """Results of a step of all worlds."""
 
     observations: Observed
-    """Tensor of shape (num_envs, ...), or several by name; of the new episode in worlds
-    that were reset."""
+    """Tensor of shape (num_envs, ...), or several by name. In worlds that were reset,
+    they belong to the new episode."""
 
     reward: torch.Tensor
     """Reward, shape (num_envs,), float32."""
@@ -80,7 +80,8 @@ class Worlds(Protocol):
         """Choose when finished worlds are reset.
 
         Args:
-            when: In the same step, instead of the next step, or only by the caller.
+            when: "same_step" resets in the same step, "next_step" instead of the next
+                step, "never" leaves resets to the caller.
             ignore_terminations: Whether only time-outs end episodes.
             final_obs: Whether steps also return terminal observations. None keeps the
                 configured value.

@@ -91,9 +91,10 @@ class ActionTerm(TermObject, ABC):
     def apply_late(self) -> None:
         """Update the targets within each physics step, for terms that override this.
 
-        Results of the velocity stage, such as tendon lengths and moment arms, are those
-        of the current physics step. Explicit tendon actuators are computed afterwards;
-        other actuators use the new targets in the next physics step.
+        Called after the velocity stage of the physics step, so that tendon lengths,
+        moment arms and other results of this stage are current. Explicit tendon
+        actuators use the new targets in the same physics step, other actuators in the
+        next one.
         """
         return
 
@@ -116,7 +117,7 @@ class ActionManager(Manager[ActionTerm]):
         size = (3, env.num_envs, self.total_action_dim)
         self._history = torch.zeros(size, device=env.device)
         self.incoming = torch.zeros(size[1:], device=env.device)
-        """Action of the step about to run, shape (num_envs, dim)."""
+        """Action of the next step, shape (num_envs, total_action_dim)."""
         self.action = self._history[0]
         """Last action as the policy returned it, shape (num_envs, dim). Infinite values
         are stored as NaN. Zero after a reset."""
@@ -187,9 +188,9 @@ class ActionManager(Manager[ActionTerm]):
     def process_action(self, action: torch.Tensor) -> None:
         """Process the action of a step, shape (num_envs, total_action_dim), float32.
 
-        `take` has already checked it. Non-finite actions are counted and passed on as
-        NaN, through every clip, so that the NaN reaches the state and the world is
-        detected and reset.
+        `take` must have checked the action. Non-finite actions are counted and replaced
+        by NaN. Clipping does not remove a NaN, so it reaches the state, and the world
+        is detected as diverged and reset.
         """
         recent = torch.cat((action.unsqueeze(0), self._history[:2]))
         # x + 0 * x is x where x is finite, and NaN elsewhere.
@@ -256,7 +257,7 @@ def _check_targets(terms: Mapping[str, ActionTerm]) -> None:
 def _check_pair(
     one: ActionTerm, target: ActionTarget, two: ActionTerm, other: ActionTarget
 ) -> None:
-    """Raise unless a term permits sharing and the quantities differ."""
+    """Raise unless one of the terms has `share_targets` and the quantities differ."""
     same_quantity = target.quantity == other.quantity
     if (one.cfg.share_targets or two.cfg.share_targets) and not same_quantity:
         return

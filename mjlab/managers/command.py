@@ -38,9 +38,9 @@ class CommandTermCfg(Config, ABC):
 class CommandTerm(TermObject, ABC):
     """Command term, bound to an environment.
 
-    Times are counted in steps: the policy observes a command of k steps k times. A
-    subclass draws commands in `_resample` and derives quantities that change from step
-    to step in `_update`. All its tensors are updated in place.
+    Durations are whole numbers of steps: the policy observes a command that lasts k
+    steps k times. A subclass draws commands in `_resample`, and updates quantities that
+    change from step to step in `_update`. All its tensors are updated in place.
     """
 
     metric_names: ClassVar[tuple[str, ...]] = ()
@@ -52,7 +52,7 @@ class CommandTerm(TermObject, ABC):
 
     writes_state: bool = False
     """True if `_resample` writes the physics state. It then runs before `forward()`,
-    when derived quantities still lag behind the state."""
+    when derived quantities do not match the state yet."""
 
     needs_ids: bool = False
     """True for a term that takes world indices, which needs a host read."""
@@ -106,12 +106,12 @@ class CommandTerm(TermObject, ABC):
     def begins_episode(self) -> torch.Tensor:
         """Worlds without a command in their current episode, shape (num_envs,), bool.
 
-        In `_resample`, it distinguishes a reset from a command whose time is over.
+        In `_resample`, this distinguishes new episodes from expired commands.
         """
         return self._ends == 0
 
     def begin_episodes(self) -> None:
-        """Draw the first command of each new episode; in mjlab's step order only."""
+        """Draw the first commands of new episodes. Only used in mjlab's step order."""
         self._draw_where(self.begins_episode)
 
     def advance(self, dt: float) -> None:
@@ -155,10 +155,10 @@ class CommandTerm(TermObject, ABC):
         return
 
     def derive(self) -> None:
-        """Set tensors of the term that follow from `command` alone.
+        """Compute the tensors of the term that depend only on `command`.
 
-        An exported policy receives only the command, but its terms also read these
-        tensors. Does nothing by default.
+        An exported policy receives only the command as an input, but its observation
+        terms can also read these tensors. Does nothing by default.
         """
         return
 
@@ -178,8 +178,8 @@ class CommandTerm(TermObject, ABC):
 
     def _average(self, values: torch.Tensor) -> None:
         """Add values of this step, (num_envs, metrics), to the episode means."""
-        # A reset and the first step both have weight 1, so the first step replaces the
-        # reset's values.
+        # The values of a reset and those of the first step both have weight 1, so the
+        # first step replaces the values of the reset.
         share = self._env.episode_length_buf.clamp(min=1).reciprocal()
         self.metric_values.lerp_(values, share.unsqueeze(1))
 
@@ -209,7 +209,7 @@ class CommandManager(Manager[CommandTerm]):
         Args:
             cfg: The commands by name. None disables a command.
             env: The environment.
-            step_order: Moment at which commands are drawn; see `ManagerBasedRlEnvCfg`.
+            step_order: When commands are drawn; see `ManagerBasedRlEnvCfg`.
         """
         terms = bind_each(cfg, self.kind, lambda name, term: term.bind(name, env))
         super().__init__(terms, env)
@@ -260,7 +260,7 @@ class CommandManager(Manager[CommandTerm]):
             term.update()
 
     def reset(self, mask: torch.Tensor) -> None:
-        # These worlds get new commands in this step.
+        # Log the metrics of finished episodes before `super().reset` clears them.
         for name, columns in self._columns.items():
             self._env.episode_log.values[:, columns] = self.terms[name].metric_values
         super().reset(mask)
@@ -279,7 +279,7 @@ class CommandManager(Manager[CommandTerm]):
 
 
 def _in_steps(times: tuple[float, float], step_dt: float) -> tuple[int, int]:
-    """Return the shortest and longest time in steps, at least one."""
+    """Convert the shortest and longest time to steps, at least one step each."""
     low, high = times
     if not 0.0 < low <= high:
         raise ValueError(

@@ -12,13 +12,14 @@ from mjlab.managers.term import BoundTerm, Manager, TermCfg, TermError, bind_ter
 class CurriculumTermCfg(TermCfg):
     """Configuration of a curriculum term: a function or class, run at every reset.
 
-    It writes device tensors that other terms read (reward weights, live parameters,
-    command ranges, terrain levels), never a configuration. A parameter `mask` receives
-    the worlds whose episodes end, in their terminal state. The return value is logged:
-    a tensor of shape () or (num_envs,), or None.
+    The term writes device tensors that other terms read (reward weights, live
+    parameters, command ranges, terrain levels). It must not write a configuration. A
+    parameter `mask` receives the worlds whose episodes end; they are still in their
+    terminal state. The return value is logged: a tensor of shape () or (num_envs,), a
+    dictionary of scalars, or None.
 
-    A term through which some worlds affect others, such as one that follows the mean
-    return, declares an attribute `couples_worlds = True`.
+    A term that makes worlds depend on each other, for example through their mean
+    return, must have an attribute `couples_worlds = True`.
     """
 
 
@@ -85,7 +86,7 @@ def _figure(term: BoundTerm, value: Any, num_envs: int) -> torch.Tensor:
     if not isinstance(value, torch.Tensor) or value.shape not in ((), (num_envs,)):
         shown = tuple(value.shape) if isinstance(value, torch.Tensor) else repr(value)
         raise TermError(
-            f"{term.label} returned {shown}; it has to return None, figures by "
-            f"name, or a tensor of shape () or ({num_envs},)."
+            f"{term.label} returned {shown}; it has to return None, a dictionary of "
+            f"scalars, or a tensor of shape () or ({num_envs},)."
         )
     return value if value.ndim == 0 else value.float().mean()

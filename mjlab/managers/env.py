@@ -1,4 +1,4 @@
-"""Interface of the environment for managers, and the episode log."""
+"""Interface of the environment that managers use, and the episode log."""
 
 from collections.abc import Sequence
 from typing import Any, Literal, Protocol
@@ -13,10 +13,10 @@ StepOrder = Literal["default", "mjlab"]
 
 
 class EpisodeLog:
-    """Log of episode values: one per key and world, averaged when episodes end.
+    """Log of episode values. Each key has one value per world and a mean over episodes.
 
-    Managers write values for all worlds; `fold` adds those of the worlds whose episodes
-    ended. Nothing is copied to the host until `take` is called.
+    Managers write values for all worlds. `fold` adds the values of worlds whose
+    episodes ended to the averages. Only `take` copies data to the host.
     """
 
     def __init__(self, num_envs: int, device: torch.device) -> None:
@@ -43,10 +43,9 @@ class EpisodeLog:
         torch.where(count > 0.0, mean, self._latest, out=self._latest)
 
     def latest(self) -> dict[str, torch.Tensor]:
-        """Return means over the episodes that ended in the last step with any.
+        """Return means over the episodes that ended most recently, in one step.
 
-        A new dictionary of scalars on the device. The values are zero until the first
-        episode ends.
+        The values are scalars on the device, and zero until the first episode ends.
         """
         return dict(zip(self.keys, self._latest.clone().unbind(), strict=True))
 
@@ -62,7 +61,8 @@ class EpisodeLog:
     def drain(self) -> torch.Tensor:
         """Return sums over all episodes since the last call, then the episode count.
 
-        On the device, in the order of `keys`, without synchronisation.
+        The sums are in the order of `keys`. The tensor is on the device; there is no
+        synchronisation.
         """
         sums_and_count = self._sums_and_count.clone()
         self._sums_and_count.zero_()
@@ -110,8 +110,8 @@ class Env(Protocol):
     """Random number generator with one counter per world.
 
     A draw names its stream, such as "event/push_root". The environment increments every
-    world's counter once per step, and once more when that world is reset. A stream
-    gives new numbers after each increment, and only then.
+    world's counter once per step, and once more when that world is reset. Until the
+    next increment, a stream returns the same numbers.
     """
 
     physics_dt: float
@@ -136,8 +136,8 @@ class Env(Protocol):
     """Log of finished episodes."""
 
     extras: dict[str, Any]
-    """Figures of terms: `extras["log"][name]` is a scalar tensor that a step returns in
-    its log, until the term writes it again."""
+    """Values logged by terms: `extras["log"][name]` is a scalar tensor. Every step
+    returns its latest value in the log."""
 
     @property
     def action_manager(self) -> ActionParts:

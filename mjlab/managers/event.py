@@ -20,12 +20,12 @@ EventMode = Literal["startup", "reset", "interval", "step"]
 MODES: tuple[EventMode, ...] = get_args(EventMode)
 
 _CONSTANT_INPUTS = frozenset(mujoco.MjModel._setconst_inputs)
-"""Model fields from which MuJoCo derives constants when it compiles a model."""
+"""Model fields from which MuJoCo computes derived constants at compilation."""
 
 _NEVER = -(2**60)
 
 _MOST_STEPS = 2**24
-"""Resolution of uniform random numbers: 24 bits."""
+"""Longest interval in steps, given by the 24-bit resolution of random numbers."""
 
 
 class EventTermCfg(TermCfg):
@@ -37,7 +37,7 @@ class EventTermCfg(TermCfg):
     """
 
     mode: EventMode
-    """Time of the event: once when the environment is built ("startup"), in worlds
+    """When the event runs: once when the environment is built ("startup"), in worlds
     that are reset ("reset"), at random intervals ("interval"), or after each step
     ("step")."""
 
@@ -50,8 +50,8 @@ class EventTermCfg(TermCfg):
     which restarts when the world is reset."""
 
     min_step_count_between_reset: int = 0
-    """Minimum number of steps, for mode "reset", between two occurrences in a world.
-    The first one always happens."""
+    """For mode "reset": minimum number of steps between two occurrences in a world. A
+    reset before that skips the event. The first occurrence is never skipped."""
 
 
 def required_fields(cfg: Mapping[str, EventTermCfg | None]) -> set[str]:
@@ -68,10 +68,10 @@ def required_fields(cfg: Mapping[str, EventTermCfg | None]) -> set[str]:
 
 
 def steps_of(seconds: tuple[float, float], step_dt: float) -> tuple[int, int]:
-    """Return the shortest and longest interval in steps, at least one.
+    """Convert the shortest and longest interval to steps, at least one step each.
 
     Args:
-        seconds: The interval in seconds.
+        seconds: Shortest and longest interval, in seconds.
         step_dt: Duration of a step, s.
     """
     low, high = (
@@ -96,7 +96,8 @@ class IntervalTimers:
         Args:
             intervals: Shortest and longest interval of each timer, in steps.
             rng: Random numbers of the worlds that have timers.
-            owns_rng: Whether `advance` also increments the counters of `rng`.
+            owns_rng: Whether `advance` also advances `rng`. False if the environment
+                does so.
         """
         device = rng.device
         self.rng = rng
@@ -171,7 +172,7 @@ class EventManager(Manager[BoundTerm]):
         self.asks_constants_in = frozenset(
             self._settings[name].mode for name in self._asking
         )
-        """Modes with an event that varies inputs of derived constants."""
+        """Modes that have an event that varies inputs of derived constants."""
         self.constants_mask = torch.zeros_like(self._all_worlds)
         """Worlds whose derived constants are stale, shape (num_envs,), bool. Cleared by
         `recompute_constants`."""
@@ -186,8 +187,8 @@ class EventManager(Manager[BoundTerm]):
     ) -> None:
         """Run the events of a mode.
 
-        The environment calls this with "step" once per step, before any reset. That
-        call also advances the interval timers.
+        The environment calls this with "step" once per step, before any reset. The call
+        with "step" also advances the interval timers.
 
         Args:
             mode: Mode of the events to run.
@@ -210,10 +211,11 @@ class EventManager(Manager[BoundTerm]):
                 entity.refresh_defaults(mask)
 
     def recompute_constants(self, *, startup: bool = False) -> None:
-        """Recompute constants in the worlds of `constants_mask`, and clear it.
+        """Recompute derived constants in worlds of `constants_mask`; clear the mask.
 
         Args:
-            startup: Whether startup events can have set the mask.
+            startup: Whether startup events may have set the mask. Otherwise, nothing is
+                computed if only they vary inputs of derived constants.
         """
         if self.asks_constants_in - (set() if startup else {"startup"}):
             self._env.sim.recompute_constants(self.constants_mask)
@@ -231,7 +233,7 @@ class EventManager(Manager[BoundTerm]):
     def restart_global_clock(self) -> None:
         """Restart the global timer from the seed of world 0.
 
-        For a reset of all worlds with a new seed, outside a step.
+        Called when all worlds are reset with a new seed.
         """
         if self._global_clock is not None:
             its_world = torch.ones(1, dtype=torch.bool, device=self.device)
@@ -325,7 +327,7 @@ def _model_fields(cfg: TermCfg) -> frozenset[str]:
 
 
 def _entities(term: BoundTerm, env: Env) -> list[Entity]:
-    """Entities in a term's parameters, or all entities if the term has none."""
+    """Return the entities in a term's parameters, or all entities if there are none."""
     named = {
         value.name: value.entity
         for value in term.params.values()

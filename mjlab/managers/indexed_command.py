@@ -27,16 +27,18 @@ class IndexedCommandTermCfg(CommandTermCfg):
 class IndexedCommandTerm(CommandTerm):
     """Command term whose methods take `env_ids`, as in mjlab.
 
-    Commands are drawn before `forward()`: at a reset, and in steps in which they are
-    due. In mjlab's step order, commands that are due are drawn after `forward()`, and
-    a term that writes the state then has to call `sim.forward()`, as in mjlab.
-    `_update_command(None)` follows after `forward()`; a reset outside a step calls
-    `_update_command(env_ids)` instead. A term that writes the state in
-    `_update_command` has to call `sim.forward()`.
+    `_resample_command` draws commands before `forward()`, at a reset and in steps in
+    which a command is due. In mjlab's step order, commands that are due are drawn after
+    `forward()`; a term that writes the state then has to call `sim.forward()`, as in
+    mjlab.
+
+    After `forward()`, a step calls `_update_command(None)`, and a reset outside a step
+    calls `_update_command(env_ids)`. A term that writes the state in `_update_command`
+    has to call `sim.forward()`.
 
     The indices are copied to the host in each step, so the step cannot be one CUDA
-    graph; with a `CommandTerm` it can. Draws from PyTorch's generator follow
-    from the seed of the environment, but all worlds share them.
+    graph; use a `CommandTerm` to avoid this. PyTorch's random generator is seeded from
+    the environment's seed, and all worlds share it.
     """
 
     needs_ids = True
@@ -47,7 +49,7 @@ class IndexedCommandTerm(CommandTerm):
         super().__init__("", cfg, env)
         self.metrics: dict[str, torch.Tensor] = {}
         """Metrics of the current episode by name, shape (num_envs,). The constructor of
-        a subclass names all of them."""
+        a subclass must add all of them."""
         self.command_counter = torch.zeros_like(env.episode_length_buf)
         """Number of commands in the current episode, shape (num_envs,), int64."""
         self._time_left = torch.zeros(env.num_envs, device=env.device)
@@ -78,7 +80,7 @@ class IndexedCommandTerm(CommandTerm):
         if dt > 0.0:
             self._scope = None
             self._time_left.sub_(dt * lasts)
-            # Rounding must not add a step.
+            # Compare with half a step, so that rounding errors do not add a step.
             due = ((self._time_left < 0.5 * dt) & lasts).nonzero().squeeze(-1)
             if len(due) > 0:
                 self._draw(due)
@@ -99,7 +101,8 @@ class IndexedCommandTerm(CommandTerm):
 
         Args:
             dt: Duration of the step that ended, s; 0 after a reset outside a step.
-            env_ids: Worlds of that reset. None means all worlds, in a step.
+            env_ids: Worlds that were reset outside a step. None means all worlds, in a
+                step.
         """
         self._update_command(env_ids)
 
@@ -112,7 +115,7 @@ class IndexedCommandTerm(CommandTerm):
     def reset_ids(self, env_ids: torch.Tensor) -> dict[str, float]:
         """Clear the metrics of some worlds, and draw their commands.
 
-        Returns an empty dictionary, for subclasses that return it as in mjlab.
+        Returns an empty dictionary. As in mjlab, subclasses can add values to it.
         """
         for name in self.metrics:
             self.metrics[name] = self.metrics[name].index_fill(0, env_ids, 0.0)
@@ -153,7 +156,7 @@ class IndexedCommandTerm(CommandTerm):
 
     @contextmanager
     def _seeded(self, purpose: str) -> Iterator[None]:
-        """Seed PyTorch's generator within the block, from world 0."""
+        """Seed PyTorch's generator within the block, from world 0's random stream."""
         unit = self._env.rng.draw(f"{self.stream}/{purpose}", ())[0]
         gpus = [self.device] if self.device.type == "cuda" else []
         with torch.random.fork_rng(gpus):

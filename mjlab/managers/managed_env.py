@@ -1,4 +1,4 @@
-"""Interface of the environment for terms."""
+"""Interface of the environment that terms use."""
 
 from typing import NamedTuple, Protocol
 
@@ -53,7 +53,8 @@ class ManagedEnv(Env, Protocol):
     """
 
     step_counts: torch.Tensor
-    """`episode_length_buf` followed by `common_step_counter`. A step adds 1 to all."""
+    """Memory of `episode_length_buf` and `common_step_counter`, shape (num_envs + 1,).
+    A step adds 1 to all elements."""
 
     @property
     def action_manager(self) -> ActionManager:

@@ -116,7 +116,7 @@ class MetricsManager(Manager[BoundTerm]):
 
 
 class OutcomeManager(Manager[BoundTerm]):
-    """Manager of the outcomes: True or False per step, and accumulated per episode."""
+    """Manager of the outcomes: keeps their value per step and per episode."""
 
     kind = "outcome"
 
@@ -150,7 +150,7 @@ class OutcomeManager(Manager[BoundTerm]):
         return self._now[:, self.column(name)]
 
     def once(self, name: str) -> torch.Tensor:
-        """Return True where it held in any step since the reset, (num_envs,), live."""
+        """Return an outcome in any step since the reset, (num_envs,), bool, live."""
         return self._once[:, self.column(name)]
 
     def figures(self) -> list[torch.Tensor]:
@@ -177,7 +177,7 @@ class OutcomeManager(Manager[BoundTerm]):
 
 
 class _Episodes:
-    """Episode reductions of the metrics with the same evaluation rate.
+    """Episode reductions of all metrics with the same `per_substep`.
 
     Metrics with the same reduction occupy adjacent columns, so that each reduction is
     one operation.

@@ -42,7 +42,7 @@ def copied(observations: Mapping[str, Output]) -> Observations:
 
 
 class NonfiniteObservationError(RuntimeError):
-    """Non-finite observations in a group with `nan_policy="error"`."""
+    """Raised for non-finite observations in a group with `nan_policy="error"`."""
 
 
 class ObservationManager(Manager[BoundTerm]):
@@ -100,7 +100,7 @@ class ObservationManager(Manager[BoundTerm]):
         return {name: group.term_dims for name, group in self.groups.items()}
 
     def term(self, name: str) -> BoundTerm:
-        """Return the term "<group>/<term>". Other groups can share it."""
+        """Return the term "<group>/<term>", which several groups can share."""
         if name not in self._sources:
             hint = suggest(name, self._sources)
             raise UnknownNameError(f"There is no observation term {name!r}. {hint}")
@@ -112,8 +112,7 @@ class ObservationManager(Manager[BoundTerm]):
         """Compute all groups, and return `output`.
 
         Args:
-            update: Whether to compute. False returns the last output, without a new
-                entry in any history.
+            update: False returns the last output, without new entries in histories.
             mask: Worlds to update, shape (num_envs,), bool, after a reset outside a
                 step. Buffers and outputs of other worlds do not change. None means
                 all.
@@ -161,7 +160,7 @@ class ObservationManager(Manager[BoundTerm]):
         }
 
     def rows(self) -> list[tuple[str, ...]]:
-        """Group, name, shape, and the source of a shared term."""
+        """Return the group, name, shape and (if shared) source of each term."""
         return [
             (
                 name,
@@ -241,7 +240,7 @@ def _check_options(slot: TermSlot) -> None:
 
 
 def _find_sources(declared: Mapping[str, ObservationTermCfg]) -> dict[str, str]:
-    """Map each term to the first term with an equal value, usually itself."""
+    """Map each term to the first term with the same function and parameters."""
     sources: dict[str, str] = {}
     for key, cfg in declared.items():
         same = (other for other in sources if _is_same(declared[other], cfg))
@@ -259,7 +258,7 @@ def _is_same(a: ObservationTermCfg, b: ObservationTermCfg) -> bool:
 
 
 def _arguments(cfg: ObservationTermCfg) -> dict[str, Any]:
-    """Parameters, completed with the function's defaults."""
+    """Return the parameters of a term, including the function's defaults."""
     func: Callable[..., Any] = cfg.func
     called = func.__call__ if isinstance(func, type) else func
     if not callable(called):
@@ -278,4 +277,4 @@ def _is_equal(a: Any, b: Any) -> bool:
     try:
         return bool(a == b)
     except (ValueError, RuntimeError):
-        return False  # For example, two arrays compare element by element.
+        return False  # For example, NumPy arrays compare element by element.

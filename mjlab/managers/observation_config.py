@@ -25,7 +25,7 @@ class ObservationTermCfg(TermCfg):
     """
 
     noise: NoiseCfg | NoiseModelCfg | None = None
-    """Noise, drawn independently for each group with the term."""
+    """Noise. Groups that share a term draw it independently."""
 
     clip: tuple[float, float] | None = None
     """Lower and upper bound for clipping."""
@@ -44,7 +44,7 @@ class ObservationTermCfg(TermCfg):
     """Delay with all options, instead of `delay_min_lag` and `delay_max_lag`."""
 
     history_length: int = 0
-    """Number of past values to observe, the current one included, oldest first. 0
+    """Number of values to observe, oldest first, including the current value. 0
     disables the history, and the value keeps its shape."""
 
     flatten_history_dim: bool = True
@@ -64,7 +64,7 @@ class ObservationGroupCfg(Config):
 
     concatenate_dim: int = -1
     """Dimension to concatenate along, not counting the world dimension: 0 is the first
-    after it, -1 the last."""
+    dimension of one world's value, -1 the last."""
 
     enable_corruption: bool = False
     """Apply the terms' noise. Delays always apply."""
@@ -76,9 +76,9 @@ class ObservationGroupCfg(Config):
     """Flatten the group's history. Used only if the group's `history_length` is set."""
 
     nan_policy: NanPolicy = "disabled"
-    """Handling of NaN and infinite values. "disabled" does not check. The others count
-    them per term: "sanitize" also replaces them by zero, "warn" and "error" warn or
-    raise when the environment's log is read."""
+    """Handling of NaN and infinite values. "disabled" does not check. The other values
+    count them per term: "sanitize" also replaces them by zero, "warn" warns and "error"
+    raises when the environment's log is read."""
 
 
 def resolve_delay(cfg: ObservationTermCfg, label: str) -> DelayCfg | None:
@@ -124,5 +124,5 @@ def check_term(label: str, cfg: ObservationTermCfg) -> None:
         )
     if cfg.clip is not None and not cfg.clip[0] <= cfg.clip[1]:
         raise TermError(
-            f"{label} has clip={cfg.clip}; the lower bound is above the upper one."
+            f"{label} has clip={cfg.clip}; it has to be (low, high) with low <= high."
         )

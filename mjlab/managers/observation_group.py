@@ -26,10 +26,10 @@ _JOINED = ""
 class DtypeBlock:
     """The terms of a group with the same dtype, as columns of one tensor.
 
-    Terms with the same history length occupy adjacent columns. Each stage is one or a
-    few operations on the columns from the first to the last that use it, with one
-    parameter per column. Columns in this range that do not use the stage get a neutral
-    parameter.
+    Terms with the same history length occupy adjacent columns. Each processing stage
+    (noise, clip, scale) is a few operations on the range from the first to the last
+    column that uses it, with one parameter per column. Other columns in this range get
+    a neutral parameter, such as a scale of 1.
     """
 
     def __init__(
@@ -59,7 +59,7 @@ class DtypeBlock:
         self._plan_output([slot.name for slot in slots], cfg, group)
 
     def update(self, values: Values, mask: torch.Tensor | None) -> None:
-        """Process new values into `out`, in the worlds of `mask`, or in all if None."""
+        """Process new values and write them to `out`. A `mask` of None means all."""
         flat = self._flat if mask is None else torch.empty_like(self._flat)
         _check_shapes(self._slots, values)
         parts = [values[slot.source].flatten(1) for slot in self._slots]
@@ -151,12 +151,12 @@ class DtypeBlock:
         order = torch.cat([place.flatten() for place in ordered.values()])
         is_ordered = torch.equal(order, torch.arange(size))
         self._order = None if is_ordered else order.to(self._flat.device)
-        # Without history the columns are the output. A history needs a separate output,
-        # because a reset clears it, and the output is kept until the next step.
+        # Without history, the columns are the output. With history, the output needs
+        # its own memory: a reset clears the history, but not the output.
         has_memory = any(history is not None for _, history in self._histories)
         self._is_direct = is_ordered and not has_memory and len(self._histories) == 1
         self.out = self._flat
-        """Output as columns, shape (num_envs, ...)."""
+        """Output of the block as columns, shape (num_envs, width)."""
         if not self._is_direct:
             self.out = self._flat.new_zeros(self._flat.shape[0], size)
         parts = self.out.split([place.numel() for place in ordered.values()], dim=1)
@@ -255,7 +255,7 @@ def _placed(slots: Sequence[TermSlot]) -> list[TermSlot]:
 def _histories(
     slots: Sequence[TermSlot], rng: WorldRng
 ) -> list[tuple[slice, HistoryBuffer | None]]:
-    """Return columns by history length, each with its buffer, or None without one."""
+    """Return columns by history length with their buffer, None if length is 0."""
     histories: list[tuple[slice, HistoryBuffer | None]] = []
     for length, members in groupby(slots, key=lambda slot: slot.history):
         columns = hull_of(list(members))
@@ -279,8 +279,8 @@ def _check_shapes(slots: Sequence[TermSlot], values: Values) -> None:
         shape = tuple(values[slot.source].shape)
         if shape[1:] != slot.shape:
             raise TermError(
-                f"{slot.label} returned shape {shape}; it has to stay as it was when "
-                f"the environment was built: {(shape[0], *slot.shape)}."
+                f"{slot.label} returned shape {shape}; it has to return the same shape "
+                f"as when the environment was built: {(shape[0], *slot.shape)}."
             )
 
 

@@ -26,7 +26,7 @@ Shape = tuple[int, ...]
 
 @dataclass(frozen=True)
 class TermSlot:
-    """A term as it is used in one observation group."""
+    """Options and columns of a term in one observation group."""
 
     name: str
     """Name of the term in the group."""
@@ -84,7 +84,7 @@ def put(
 
 
 class _Draws:
-    """Constant, uniform and normal noise by column, with one draw per distribution."""
+    """Noise of all columns, with one draw for uniform and one for normal noise."""
 
     def __init__(
         self,
@@ -163,7 +163,7 @@ class _Bias:
 
 
 class ColumnNoise:
-    """Noise of the columns from the first to the last noisy one."""
+    """Noise of the columns from the first to the last noisy column."""
 
     def __init__(self, slots: Sequence[TermSlot], rng: WorldRng, stream: str) -> None:
         """Check and collect the noise of the noisy terms `slots`."""
@@ -172,7 +172,7 @@ class ColumnNoise:
         self._draws = _Draws(sources, hull, rng, stream)
         width = hull.stop - hull.start
         self._noise = torch.zeros(rng.num_envs, width, device=rng.device)
-        # Columns with operation "scale" are multiplied by the noise, with "abs" by 0.
+        # The factor is the noise for operation "scale", 0 for "abs" and 1 for "add".
         self._factor: torch.Tensor | None = None
         if any(cfg.operation != "add" for _, _, cfg in sources):
             self._factor = torch.ones_like(self._noise)

@@ -1,4 +1,4 @@
-"""Physical meaning of numbers, and observation terms that are measured as a whole."""
+"""Units and frames of observations, and observation terms that the robot measures."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -15,24 +15,26 @@ class Quantity:
     """Unit, frame and elements of a vector."""
 
     unit: Units = None
-    """SI unit of all numbers, or of each; "1" for none. None if unknown."""
+    """SI unit of all elements, or a list with one for each; "1" if dimensionless. None
+    if unknown."""
 
     frame: str | None = None
-    """Body or site in whose axes the numbers are, or "world". None without axes."""
+    """Frame of the vector: a body, a site or "world". None if it has no frame."""
 
     elements: list[str] | None = None
-    """Name of each number, such as a joint. None if unknown."""
+    """Name of each element, such as a joint name. None if unknown."""
 
 
 Describe = Callable[[ManagedEnv, Mapping[str, Any]], Quantity]
-"""Quantity of a term, from the environment and the term's parameters."""
+"""Function that returns the quantity of a term, given the environment and the term's
+parameters."""
 
 MEASURED: dict[Any, Describe] = {}
-"""Measured observation terms, by function."""
+"""Quantities of the observation terms declared by `measured`, by function or class."""
 
 
 def measured(quantity: Quantity | Describe) -> Callable[[Term], Term]:
-    """Declare that a robot measures the value of an observation term as a whole.
+    """Declare that the robot measures the value of an observation term directly.
 
     An exported policy then takes the term's value as an input, instead of computing it.
     Use it for object poses, height scans and other values that do not follow from the

@@ -63,20 +63,21 @@ class RecorderTermCfg(TermCfg):
     """
 
     when: RecordWhen = "post_step"
-    """Time of recording. "pre_step": before each step, T rows. "post_step": after each
-    step and before any reset, T rows. "state": when an episode begins and after each
-    step, T + 1 rows. "post_reset": once, when an episode begins. "pre_reset": once,
-    when it ends."""
+    """When values are recorded, in an episode of T steps. "pre_step": before each step,
+    T rows. "post_step": after each step and before any reset, T rows. "state": when the
+    episode begins and after each step, T + 1 rows. "post_reset": once, when the episode
+    begins. "pre_reset": once, when the episode ends."""
 
 
 class RecorderManager(Manager[BoundTerm]):
-    """Manager of the recorder terms, which is a source of a `Recorder`.
+    """Manager of the recorder terms: collects their values for a `Recorder`.
 
     Rewards, termination flags and outcomes are always recorded. Steps before the first
     reset belong to no episode and are not recorded.
 
-    A step copies nothing to the host. `record` stores the collected values, also in a
-    rehearsal for graph capture; `commit` marks them as an executed step.
+    A step copies nothing to the host. `record` stores the collected values. It also
+    runs during trial steps and graph capture, so `commit` marks the values of an
+    executed step as valid.
     """
 
     kind = "recorder"
@@ -94,8 +95,8 @@ class RecorderManager(Manager[BoundTerm]):
             cfg: The terms by name.
             env: The environment.
             recording: Output path and selection of episodes.
-            provenance: Returns the origin of the episodes; called only if files are
-                written.
+            provenance: Function that returns the origin of the episodes. Called only if
+                files are written.
         """
         for name, term in cfg.items():
             if term is not None and term.when not in _WHENS:
@@ -174,7 +175,7 @@ class RecorderManager(Manager[BoundTerm]):
         self._seen, self._last = {}, None
 
     def commit(self) -> None:
-        """Mark the stored values as an executed step or reset."""
+        """Mark the stored values as those of an executed step or reset."""
         if self._recorder is not None:
             self._recorder.commit()
 
@@ -233,7 +234,7 @@ class RecorderManager(Manager[BoundTerm]):
         return {name: value.clone() for name, value in judged.items()}
 
     def _look(self, *whens: str) -> Values:
-        """Copy the values of terms of the given times, by path in the file."""
+        """Copy the values of the terms that record at `whens`, by path in the file."""
         values: Values = {}
         for name, term in self.terms.items():
             if self._whens[name] in whens:

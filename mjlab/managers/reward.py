@@ -18,7 +18,7 @@ from mjlab.tensors.masks import fill_where
 
 
 class RewardTermCfg(TermCfg):
-    """Configuration of a reward term: a function returning float32, (num_envs,)."""
+    """Configuration of a reward term: a function returning one float32 per world."""
 
     weight: float = 1.0
     """Factor of the term in the total reward. A term with weight 0 is still computed,
@@ -49,7 +49,7 @@ class RewardManager(Manager[BoundTerm]):
         Args:
             cfg: The terms by name.
             env: The environment.
-            scale_by_dt: Whether to multiply terms by the step duration, as rates.
+            scale_by_dt: Whether to multiply terms by the step duration.
         """
         for name, term in cfg.items():
             if term is not None:
@@ -121,7 +121,7 @@ class RewardManager(Manager[BoundTerm]):
         fill_where(self.episode_sums, mask, 0.0)
 
     def take_nonfinite(self) -> dict[str, int]:
-        """Count the non-finite values of each term, over worlds and steps.
+        """Count the non-finite values of each term since the last call.
 
         Synchronises with the device.
         """
@@ -146,9 +146,9 @@ class RewardManager(Manager[BoundTerm]):
 
 
 def _check_stds(name: str, cfg: RewardTermCfg) -> None:
-    """Raise unless standard deviations among the parameters are above 0.
+    """Raise if a parameter that is a standard deviation is not above 0.
 
-    These parameters have `std` as a word of their name, such as `std_walking`.
+    The names of such parameters contain the word `std`, as in `std_walking`.
     """
     for parameter, value in cfg.params.items():
         if "std" not in parameter.split("_"):

@@ -16,7 +16,7 @@ from mjlab.settings import Config
 
 
 class TermError(ValueError):
-    """Invalid term, detected before any physics step."""
+    """Raised for an invalid term."""
 
 
 class TermCfg(Config):
@@ -95,14 +95,16 @@ class BoundTerm:
         self._env = env
         signature = _signature(cfg.func, self.label)
         self.needs_ids = "env_ids" in signature.parameters
-        """True for a function that takes world indices, which needs a host read."""
+        """True if the function takes world indices. Computing them copies the mask to
+        the host."""
         self.needs_mask = "mask" in signature.parameters or self.needs_ids
         self.params = self._resolve(cfg, signature)
         """Arguments of the function. A live parameter is stored as a tensor."""
         self.instance: ManagerTermBase | None = None
         """Instance of a stateful term, or None."""
         self.resets_ids = False
-        """True for a class whose `reset` takes `env_ids`, which needs a host read."""
+        """True if `reset` of the class takes `env_ids`. Computing them copies the mask
+        to the host."""
         if isinstance(cfg.func, type):
             self.instance = self._construct(cfg.func, cfg)
             reset = inspect.signature(self.instance.reset)
@@ -144,9 +146,10 @@ class BoundTerm:
         return memory | live
 
     def live(self, parameter: str) -> torch.Tensor:
-        """Convert a numeric parameter to a tensor that can change during training.
+        """Return a numeric parameter as a tensor that can change during training.
 
-        A curriculum requests the tensor when it is built, and writes it in place.
+        The first call converts the parameter. A curriculum requests the tensor in its
+        constructor, and writes it in place.
         """
         if parameter not in self.params:
             hint = suggest(parameter, list(self.params))
@@ -202,7 +205,7 @@ class BoundTerm:
                 f"{self.label}: {_name(cfg.func)} needs the "
                 f"parameter{'s' * (len(missing) > 1)} {', '.join(map(repr, missing))}."
             )
-        # Keep a default in the signature, unless it needs to be resolved.
+        # Defaults stay in the signature, except a `SceneEntityCfg`, which is resolved.
         wanted = {k: v for k, v in defaults.items() if isinstance(v, SceneEntityCfg)}
         wanted |= cfg.params
         return {name: self._resolve_value(name, v) for name, v in wanted.items()}
@@ -333,8 +336,8 @@ def bind_terms(
 def try_terms(terms: Iterable[BoundTerm], env: Env, dtype: torch.dtype) -> None:
     """Call each term once; raise unless it returns one value of `dtype` per world.
 
-    A step computes these terms before `forward()`, so this trial call must not add to
-    the quantities that `forward()` computes.
+    A step computes these terms before `forward()`, so the quantities that this trial
+    call reads are not added to those that `forward()` computes.
     """
     with env.sim.reads.before_forward():
         for term in terms:
@@ -343,7 +346,7 @@ def try_terms(terms: Iterable[BoundTerm], env: Env, dtype: torch.dtype) -> None:
 
 
 def try_once(term: BoundTerm, env: Env) -> Any:
-    """Call a term for the first time, with a clear error for an empty action."""
+    """Call a term for the first time. Explain an IndexError if there are no actions."""
     try:
         return term()
     except IndexError as error:

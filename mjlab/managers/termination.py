@@ -10,7 +10,7 @@ from mjlab.tensors.masks import write_where
 
 
 class TerminationTermCfg(TermCfg):
-    """Configuration of a termination term: a function returning bool, (num_envs,)."""
+    """Configuration of a termination term: a function returning a bool per world."""
 
     time_out: bool = False
     """True for a time-out (truncation) instead of a termination. Learners bootstrap
@@ -31,14 +31,14 @@ class TerminationManager(Manager[BoundTerm]):
         super().__init__(bind_terms(cfg, env, kind=self.kind), env)
         try_terms(self.terms.values(), env, torch.bool)
         is_time_out = {name: term.time_out for name, term in cfg.items() if term}
-        # Terminations first, so that each sort is one range of columns.
+        # Terminations first, then time-outs, so that each kind is a range of columns.
         self.columns.sort(key=lambda name: is_time_out[name])
         self._num_ends = len(self.columns) - sum(is_time_out.values())
         self._is_time_out = is_time_out
         bools = {"dtype": torch.bool, "device": env.device}
         self._flags = torch.zeros(3, env.num_envs, **bools)
         self.ends = self._flags[1:]
-        """Where `terminated` and `time_outs` hold, shape (2, num_envs)."""
+        """`terminated` and `time_outs` in one tensor, shape (2, num_envs), bool."""
         self.dones = self._flags[0]
         """Episodes that ended in this step, for either reason, shape (num_envs,)."""
         self.terminated = self._flags[1]
@@ -72,7 +72,7 @@ class TerminationManager(Manager[BoundTerm]):
         self._flags.masked_fill_(mask, False)
 
     def keep_time_outs(self, besides: torch.Tensor) -> None:
-        """Terminate only the worlds of `besides`, and keep the time-outs."""
+        """Discard terminations, except in the worlds of `besides`; keep time-outs."""
         self.terminated.copy_(besides)
         torch.logical_or(self.time_outs, besides, out=self.dones)
 
@@ -86,7 +86,7 @@ class TerminationManager(Manager[BoundTerm]):
 
     def reset(self, mask: torch.Tensor) -> None:
         super().reset(mask)
-        # Two successive resets give an episode without steps, which no term ended.
+        # Two successive resets give an episode without steps; no term ended it.
         steps = self._env.episode_length_buf.unsqueeze(1)
         write_where(self._last_episode, mask, self.values.logical_and(steps))
         self._log.values[:, self._columns] = self._last_episode

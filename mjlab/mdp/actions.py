@@ -16,11 +16,11 @@ class AffineActionCfg(DrivenActionCfg):
     """Action with scale, offset and clip: one dimension per target."""
 
     scale: float | dict[str, float] = 1.0
-    """Factor of the action, or factors by pattern; 1 for names without a pattern."""
+    """Factor of the action, or factors by name pattern; 1 for names that match none."""
 
     offset: float | dict[str, float] = 0.0
-    """Offset added after scaling, or offsets by pattern; 0 for names without a
-    pattern."""
+    """Offset added after scaling, or offsets by name pattern; 0 for names that match
+    none."""
 
     clip: Range | dict[str, Range] | None = None
     """Bounds after scale and offset, or bounds by pattern. None disables clipping."""
@@ -62,7 +62,8 @@ class AffineAction(DrivenAction):
         for pattern, (low, high) in by_name.items():
             if not low <= high:
                 raise ValueError(
-                    f"clip of {pattern!r} is {(low, high)}; low is above high."
+                    f"clip of {pattern!r} is {(low, high)}; it has to be (low, high) "
+                    "with low <= high."
                 )
         lows = self._values({k: v[0] for k, v in by_name.items()}, -torch.inf, "clip")
         highs = self._values({k: v[1] for k, v in by_name.items()}, torch.inf, "clip")
@@ -91,10 +92,10 @@ class JointPositionActionCfg(AffineActionCfg):
 
 
 class JointTargetAction(AffineAction):
-    """Base of actions that set joint position targets in encoder coordinates.
+    """Base class of actions that set joint position targets in encoder coordinates.
 
-    Policies observe positions with encoder bias, so the action includes the bias as
-    well. It is subtracted from the joint target.
+    Policies observe positions with encoder bias, so their actions include the bias too.
+    The term subtracts it to get the joint target.
     """
 
     def _set_targets(self) -> None:
@@ -120,7 +121,7 @@ class JointPositionAction(JointTargetAction):
         self._set_targets()
 
     def summand(self) -> torch.Tensor:
-        """Return the offset after scaling, shape (action_dim,), or a row per world."""
+        """Return the total offset, shape (action_dim,) or (num_envs, action_dim)."""
         if not self._use_default:
             return self.offset
         # Read in every step, because default positions can be randomised in training.
@@ -131,7 +132,7 @@ class JointPositionAction(JointTargetAction):
 class JointPositionToLimitsActionCfg(AffineActionCfg):
     """Joint position targets within the soft joint limits, in encoder coordinates.
 
-    With `rescale_to_limits`, -1 is the lower soft limit and 1 the upper one.
+    With `rescale_to_limits`, an action of -1 is the lower soft limit, and 1 the upper.
     """
 
     joint_names: Patterns = None
@@ -139,7 +140,7 @@ class JointPositionToLimitsActionCfg(AffineActionCfg):
 
     rescale_to_limits: bool = True
     """Clamp the scaled and offset action to [-1, 1], and map it to the soft limits.
-    Otherwise it is the position itself."""
+    False uses it as the position target."""
 
     transmission = "joint"
     command = "position"
@@ -188,14 +189,14 @@ class JointPositionToLimitsAction(JointTargetAction):
 class EMAJointPositionToLimitsActionCfg(JointPositionToLimitsActionCfg):
     """Joint position targets filtered by an exponential moving average.
 
-    The target is `alpha` times the position of `JointPositionToLimitsActionCfg`, plus
-    `1 - alpha` times the last target, clamped to the soft limits. The first target of
-    an episode is averaged with the joint position.
+    The target is `alpha` times the target of `JointPositionToLimitsActionCfg`, plus
+    `1 - alpha` times the last target, clamped to the soft limits. In the first step of
+    an episode, the joint position replaces the last target.
     """
 
     alpha: float | dict[str, float] = 1.0
-    """Weight of the new action, above 0 and at most 1, or weights by pattern; 1, no
-    filter, for names without a pattern."""
+    """Weight of the new target, above 0 and at most 1, or weights by name pattern.
+    Names that match no pattern have weight 1, which disables the filter."""
 
     def bind(self, name: str, env: Env) -> ActionTerm:
         """Create the term for one environment."""
@@ -245,9 +246,9 @@ class RelativeJointPositionActionCfg(AffineActionCfg):
     """Hinge and slide joints. None selects all that an actuator drives by position."""
 
     hold: bool = False
-    """Compute the target from the joint position at the beginning of the environment
-    step. Otherwise it is computed from the current position before each physics step,
-    so that a constant action gives a constant position error."""
+    """True computes the target once, from the joint position at the beginning of the
+    environment step. False computes it before each physics step, from the current
+    position, so that a constant action gives a constant position error."""
 
     transmission = "joint"
     command = "position"
@@ -270,7 +271,7 @@ class RelativeJointPositionAction(AffineAction):
         self._hold = cfg.hold
 
     def process_actions(self, actions: torch.Tensor) -> None:
-        """Process the displacement of this step."""
+        """Compute the displacement of this step from the action."""
         self._scale_and_clip(actions, self.offset)
         if self._hold:
             self._set_targets()
@@ -318,7 +319,7 @@ class BinaryActionCfg(DrivenActionCfg, ABC):
     """Target of each joint when open, or targets by pattern that cover every joint."""
 
     close_command: float | dict[str, float]
-    """Target of each joint when closed, likewise."""
+    """Target of each joint when closed, in the same form as `open_command`."""
 
     transmission = "joint"
 

@@ -31,7 +31,8 @@ class DrawRanges:
         for name, (low, high) in ranges.items():
             if not low <= high:
                 raise ValueError(
-                    f"the range of {name} is {(low, high)}; low is above high."
+                    f"the range of {name} is {(low, high)}; it has to be (low, high) "
+                    "with low <= high."
                 )
         self.bounds = torch.tensor(list(ranges.values()), device=device)
         """Lower and upper bound of each number, shape (numbers, 2)."""
@@ -83,9 +84,9 @@ class PoseCommandCfg(CommandTermCfg):
     """Sampling ranges of the poses."""
 
     command_frame: Literal["base", "world"] = "base"
-    """Frame in which a pose is drawn and then fixed: the root frame, so that it moves
-    with the root, or the world frame, relative to each world's spawn origin. The
-    command is in the root frame in both cases."""
+    """Frame in which a pose is drawn and stays constant. "base": the root frame, so
+    that the pose moves with the root. "world": the world frame, relative to each
+    world's spawn origin. `command` is in the root frame in both cases."""
 
     def bind(self, name: str, env: Env) -> CommandTerm:
         """Create the term for one environment."""
@@ -170,7 +171,7 @@ def _split(pose: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
 
 
 class UniformVectorCommandCfg(CommandTermCfg):
-    """Command of uniform random numbers, with a meaning defined by the task."""
+    """Command of uniform random numbers. The task defines their meaning."""
 
     ranges: Sequence[Range] = []
     """Range of each number."""

@@ -14,8 +14,8 @@ from mjlab.names import UnknownNameError, suggest
 from mjlab.scene import SceneEntityCfg
 
 Figure = str | Callable[[ManagedEnv], torch.Tensor]
-"""Score of an episode: "return", "length" (in steps), a termination term at the end
-("termination/success"), or a function that returns shape (num_envs,)."""
+"""Score of an episode: "return", "length" (in steps), "termination/<term>" (1 if the
+termination term ended it), or a function that returns shape (num_envs,)."""
 
 Value = float | Sequence[float]
 Stages = Sequence[tuple[int, Value]]
@@ -27,9 +27,9 @@ _FIGURES = ("return", "length", "termination/<term>")
 class terrain_levels(ManagerTermBase):
     """Move worlds to harder or easier terrain, depending on the distance walked.
 
-    A world moves up a level if its entity ended further than half a tile from its
-    spawn, and down if it covered less than half of the commanded distance of an
-    episode. Returns the level of each world.
+    By default, a world moves up a level if its entity ended the episode further than
+    half a tile from its spawn origin, and down if it covered less than half of the
+    commanded distance. Returns the level of each world.
     """
 
     def __init__(self, cfg: TermCfg, env: ManagedEnv) -> None:
@@ -59,14 +59,16 @@ class terrain_levels(ManagerTermBase):
             env: The environment.
             mask: The worlds whose episodes end, shape (num_envs,), bool.
             asset_cfg: The walking entity.
-            command_name: Velocity command; its first two numbers are m/s.
-            up_share: Distance for moving up, as a fraction of the tile width.
-            down_share: Distance for moving down, as a fraction of the commanded one.
-            walked: Distance walked, shape (num_envs,), m. None measures from the spawn
-                origin, in the plane.
-            commanded: Commanded distance, shape (num_envs,), m. None uses the current
-                command times the maximum episode duration.
-            stream: Random stream of the levels drawn after the last level.
+            command_name: Velocity command. Its first two numbers are velocities in m/s.
+            up_share: Distance above which a world moves up, as a fraction of the tile
+                width.
+            down_share: Distance below which a world moves down, as a fraction of the
+                commanded distance.
+            walked: Function that returns the distance walked, shape (num_envs,), m.
+                None uses the horizontal distance from the spawn origin.
+            commanded: Function that returns the commanded distance, shape (num_envs,),
+                m. None uses the current command times the maximum episode duration.
+            stream: Random stream that draws a new level for worlds beyond the last one.
         """
         far = self._walked(env) if walked is None else walked(env)
         asked = _commanded(env, command_name) if commanded is None else commanded(env)
@@ -115,7 +117,8 @@ class schedule(ManagerTermBase):
             )
         values = [_like(target, value) for _, value in stages]
         self._steps = torch.tensor(steps, device=env.device)
-        # Before the first stage, the value is what it was when the term was built.
+        # Before the first stage, the target keeps the value that it had when the term
+        # was built.
         self._values = torch.stack([target.clone(), *values])
         lengths = [math.inf, *(b - a for a, b in itertools.pairwise(steps)), math.inf]
         rates = [1.0 / length for length in lengths]
@@ -129,7 +132,7 @@ class schedule(ManagerTermBase):
         return params["stages"]
 
     def _follow(self) -> torch.Tensor:
-        """Write the value of the current step; return its last number."""
+        """Write the value for the current step; return its last element."""
         step = self._env.common_step_counter
         stage = torch.bucketize(step, self._steps, right=True).view(1)
         if not self._is_linear:
@@ -225,9 +228,9 @@ class modify_reward_weight(schedule):
 class reward_curriculum(ManagerTermBase):
     """Set weight and parameters of a reward, depending on the number of steps.
 
-    Each stage is a dictionary with a `step`, and with a `weight`, with `params` or with
-    both: {"step": 12000, "weight": -0.1, "params": {"max_vel": 1.0}}. Returns the
-    current values by name.
+    Each stage is a dictionary with a `step`, and a `weight`, `params` or both:
+    {"step": 12000, "weight": -0.1, "params": {"max_vel": 1.0}}. Returns the current
+    values by name.
     """
 
     kind = "reward"
@@ -309,7 +312,10 @@ class adaptive(ManagerTermBase):
         params = cfg.params
         low, high = params["lower_below"], params["raise_above"]
         if not low <= high:
-            raise ValueError(f"lower_below={low} is above raise_above={high}.")
+            raise ValueError(
+                f"lower_below={low} is above raise_above={high}; it has to be lower or "
+                "equal."
+            )
         if not 0.0 < params.get("step", 0.1) <= 1.0:
             raise ValueError(f"step={params['step']} has to be above 0 and at most 1.")
         if params.get("min_episodes", 100) < 1:

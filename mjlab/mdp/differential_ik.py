@@ -1,13 +1,13 @@
-"""Differential inverse kinematics: the action is the target of a frame.
+"""Differential inverse kinematics: the action is the target pose of a frame.
 
 Each physics step moves the joint targets by one damped least-squares step. With the
 frame Jacobian J, the pose error e and a step d towards a reference posture, the step
 dq minimises `|J dq - e|^2 + damping^2 |dq - d|^2`, so
 `dq = d + J^T (J J^T + damping^2 I)^-1 (e - J d)`.
 
-All operations are elementwise, so they can be captured in a CUDA graph and the result
-of a world does not depend on the number of worlds. J is computed from the joint axes,
-which every engine provides.
+All operations are elementwise. They can be captured in a CUDA graph, and a world's
+result does not depend on the number of worlds. J is computed from the joint axes, which
+every engine provides.
 """
 
 from abc import ABC
@@ -42,7 +42,7 @@ _COMMAND_FRAMES = ("base", "world")
 
 
 class FrameActionCfg(DrivenActionCfg, ABC):
-    """Base configuration of actions that are the target of a frame.
+    """Base configuration of actions that set the target pose of a frame.
 
     The action is a position (3 numbers), a relative pose (position and rotation vector,
     6) or an absolute pose (position and quaternion wxyz of any non-zero norm, 7).
@@ -58,11 +58,11 @@ class FrameActionCfg(DrivenActionCfg, ABC):
     """Name of the body, site or geom."""
 
     command_type: Literal["position", "pose"] = "pose"
-    """Control the position only, or position and orientation."""
+    """Quantity that is controlled: "position", or "pose" (position and orientation)."""
 
     use_relative_mode: bool = True
     """Interpret the action as a displacement from the frame's pose at the beginning of
-    the step. Otherwise it is the target pose."""
+    the step. False interprets it as the target pose."""
 
     command_frame: Literal["base", "world"] = "base"
     """Frame of the action: "base" is the entity's root frame, "world" has the world's
@@ -78,13 +78,13 @@ class FrameActionCfg(DrivenActionCfg, ABC):
     """Bounds after scaling. Absolute quaternions are not clipped."""
 
     posture: dict[str, float] | None = None
-    """Joint positions of the posture by pattern; the default position for joints
-    without a pattern."""
+    """Joint positions of the reference posture by name pattern. Joints that match no
+    pattern use their default position."""
 
     transmission = "joint"
 
     def find(self, entity: Entity, model: mujoco.MjModel) -> dict[str, int]:
-        """Return the joints that move the frame, and their columns in the targets."""
+        """Return the target columns of the joints that move the frame, by name."""
         found = super().find(entity, model)
         _, body = find_frame(model, entity, self.frame_type, self.frame_name)
         moving = _joints_that_move(body, model)
@@ -126,12 +126,12 @@ class DifferentialIKActionCfg(FrameActionCfg):
     """Clamp targets to the joints' soft limits instead of the joint limits."""
 
     limit_rounds: int = 1
-    """Number of times that a step is solved again with violating joints fixed at their
-    limits, so that the other joints compensate. 0 only clamps the targets."""
+    """Number of times that a step is solved again with joints beyond their limits held
+    at these limits, so that the other joints compensate. 0 only clamps the targets."""
 
     posture_weight: float = 0.0
-    """Fraction of the distance to the posture per step, in the null space of the frame
-    task. 0 disables the posture."""
+    """Fraction of the distance to the posture that a step covers, in the null space of
+    the frame task. 0 disables the posture."""
 
     command = "position"
 
@@ -141,7 +141,7 @@ class DifferentialIKActionCfg(FrameActionCfg):
 
 
 class FrameAction(DrivenAction, ABC):
-    """Base of action terms that move a frame to a goal."""
+    """Base class of action terms that move a frame to a goal."""
 
     def __init__(self, name: str, cfg: FrameActionCfg, env: Env) -> None:
         _check_frame(cfg)
@@ -270,7 +270,7 @@ class DifferentialIKAction(FrameAction):
         _check(cfg)
         super().__init__(name, cfg, env)
         self.cfg = cfg
-        # Joint positions of the current kinematics.
+        # Joint positions for which the engine last computed the kinematics.
         shape = (env.num_envs, len(self.target_names))
         self._seen_pos = torch.zeros(shape, device=env.device)
         position, orientation = cfg.position_weight, cfg.orientation_weight
@@ -285,8 +285,8 @@ class DifferentialIKAction(FrameAction):
 
     def apply_actions(self) -> None:
         """Move the joint targets one step towards the goal."""
-        # After a physics step the kinematics are those of its beginning, so the step
-        # starts from the joint positions at that time.
+        # After a physics step, frame and Jacobian still belong to the state at the
+        # beginning of that physics step, so use the joint positions of that state.
         low, high = self._limits().unbind(dim=-1)
         target = self._seen_pos + self._joint_step(low, high)
         self._seen_pos.copy_(self._joint_pos())
@@ -294,7 +294,7 @@ class DifferentialIKAction(FrameAction):
         self._columns.write_all(self._field, self.processed_action)
 
     def _joint_step(self, low: torch.Tensor, high: torch.Tensor) -> torch.Tensor:
-        """Return the change of joint positions between limits, (num_envs, joints)."""
+        """Return the joint step within the limits, shape (num_envs, joints)."""
         jacobian = self._jacobian.at(self.frame.pos_w, with_rotation=self._has_rotation)
         jacobian = jacobian * self._weights.unsqueeze(-1)
         error = self._error() * self._weights
@@ -330,7 +330,9 @@ def _check_frame(cfg: FrameActionCfg) -> None:
         if value not in valid:
             raise ValueError(f"{field} is {value!r}. {suggest(value, valid)}")
     if cfg.clip is not None and not cfg.clip[0] <= cfg.clip[1]:
-        raise ValueError(f"clip is {cfg.clip}; low is above high.")
+        raise ValueError(
+            f"clip is {cfg.clip}; it has to be (low, high) with low <= high."
+        )
 
 
 def _check(cfg: DifferentialIKActionCfg) -> None:

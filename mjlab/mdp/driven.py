@@ -1,4 +1,4 @@
-"""Base of the actions on actuated joints, tendons and sites."""
+"""Base classes of actions on actuated joints, tendons and sites."""
 
 from abc import ABC
 from typing import ClassVar
@@ -16,14 +16,14 @@ from mjlab.names import UnknownNameError, match_names, resolve_values
 from mjlab.tensors.columns import Columns
 
 Patterns = str | tuple[str, ...] | None
-"""Regular expressions for whole names; None selects all controllable elements."""
+"""Regular expressions that match full names. None selects all controllable elements."""
 
 
 class DrivenActionCfg(ActionTermCfg, ABC):
     """Base configuration of actions on actuated joints, tendons or sites.
 
-    An element can be selected if one of the entity's configured actuators drives it
-    with the kind of command of the action. An action without elements is an error.
+    An element can be selected if one of the entity's configured actuators drives it by
+    the action's `command`. An action must select at least one element.
     """
 
     actuator_names: Patterns = None
@@ -46,7 +46,7 @@ class DrivenActionCfg(ActionTermCfg, ABC):
         return self.actuator_names if names is None else names
 
     def find(self, entity: Entity, model: mujoco.MjModel) -> dict[str, int]:
-        """Return the controlled elements: name to column in the targets."""
+        """Return the target columns of the controlled elements, by name."""
         candidates = driven_targets(entity, model, self.transmission, self.command)
         names = list(candidates)
         what = f"{self.command}-driven {self.transmission}"
@@ -70,7 +70,7 @@ def driven_targets(
     transmission: Transmission,
     command: Command,
 ) -> dict[str, int]:
-    """Return the elements driven by a kind of command: name to column in the targets.
+    """Return the target columns of the elements driven by `command`, by name.
 
     The elements are in model order.
     """
@@ -107,8 +107,8 @@ class DrivenAction(ActionTerm):
         self._field: torch.Tensor = getattr(self.entity.data.targets, self._quantity)
         self._columns = Columns.of(list(found.values()), env.device)
         self.processed_action = torch.zeros(env.num_envs, len(found), device=env.device)
-        """Last processed action in units of the target, shape (num_envs, number of
-        names), live. Zero after a reset."""
+        """Last processed action, in units of the target, shape (num_envs, elements),
+        live. Zero after a reset."""
 
     @property
     def action_dim(self) -> int:
@@ -134,7 +134,7 @@ class DrivenAction(ActionTerm):
     def _values(
         self, given: float | dict[str, float], default: float, field: str
     ) -> torch.Tensor:
-        """Return one number per name, shape (number of names,)."""
+        """Return one number per controlled element, shape (elements,)."""
         try:
             values = resolve_values(
                 given, self.target_names, what=self._kind, owner=self.entity.name

@@ -39,7 +39,7 @@ def reset_scene_to_default(env: ManagedEnv, mask: torch.Tensor) -> None:
 
 
 class _RootReset(ManagerTermBase):
-    """Reset an entity's root with a random offset from its default state."""
+    """Base class of terms that reset a root to its default state plus offsets."""
 
     def __init__(self, cfg: TermCfg, env: ManagedEnv) -> None:
         super().__init__(cfg, env)
@@ -54,7 +54,7 @@ class _RootReset(ManagerTermBase):
         if entity.is_fixed_base and entity.index.mocap_body_id is None:
             raise ValueError(
                 f"Entity {entity.name!r} is fixed to the world body, so its root pose "
-                "cannot be written."
+                "cannot be written. Choose an entity with a free joint or a mocap body."
             )
         self._moves = not entity.is_fixed_base
         self._turns = any(axis in pose for axis in _AXES[3:])
@@ -164,7 +164,7 @@ class push_by_setting_velocity(ManagerTermBase):
         if self._entity.is_fixed_base:
             raise ValueError(
                 f"The entity {self._entity.name!r} has a fixed base, which cannot be "
-                "pushed."
+                "pushed. Choose an entity with a free joint."
             )
         targets = _box("velocity_range", cfg.params["velocity_range"])
         self._sampler = Sampler(targets, "velocity_range", env.device)
@@ -177,7 +177,7 @@ class push_by_setting_velocity(ManagerTermBase):
         asset_cfg: SceneEntityCfg = ROBOT,
         stream: str = "event",
     ) -> None:
-        """Draw changes of velocity, m/s and rad/s, and add them where `mask` holds."""
+        """Draw velocity changes, m/s and rad/s; add them in the worlds of `mask`."""
         self._entity.add_root_velocity_w(mask, self._sampler.draw(env.rng, stream))
 
 
@@ -220,9 +220,9 @@ class _JointReset(ManagerTermBase):
         Args:
             env: The environment.
             mask: The worlds to write, shape (num_envs,), bool.
-            position_range: Offsets in m or rad (or factors): one range, or one per
-                pattern of joints. Joints without a range go to their default.
-            velocity_range: Offsets in m/s or rad/s (or factors), likewise.
+            position_range: Offsets in m or rad (or factors): one range, or a range per
+                joint name pattern. Joints without a range get their default position.
+            velocity_range: The same for velocities, with offsets in m/s or rad/s.
             asset_cfg: The joints.
             stream: Name of the random stream, set by the event manager.
         """
@@ -281,7 +281,8 @@ class apply_external_force_torque(ManagerTermBase):
             mask: The worlds to write, shape (num_envs,), bool.
             force_range: Range of each component of the force at the centre of mass, N:
                 one range, or ranges by "x", "y", "z".
-            torque_range: Range of each component of the torque, N m, likewise.
+            torque_range: Range of each component of the torque, N m: one range, or
+                ranges by "x", "y", "z".
             asset_cfg: The bodies.
             stream: Name of the random stream, set by the event manager.
         """
@@ -333,7 +334,7 @@ class apply_body_impulse(apply_external_force_torque):
         asset_cfg: SceneEntityCfg = ROBOT,
         stream: str = "event",
     ) -> None:
-        """Advance the timers in the worlds of `mask`; start and stop the due pushes.
+        """Advance the timers in the worlds of `mask`; start and stop pushes.
 
         `duration_s` is the duration of a push and `cooldown_s` the time between two
         pushes, both in s and rounded to whole steps. See `apply_external_force_torque`
@@ -367,8 +368,8 @@ class apply_body_impulse(apply_external_force_torque):
 class randomize_terrain(ManagerTermBase):
     """Move worlds to a random terrain tile, of any level and any type.
 
-    Declare it before the events that reset entities at the spawn origin. On a plane,
-    which is one tile, it changes nothing.
+    Declare this event before events that reset entities at the spawn origin. It has no
+    effect on a plane.
     """
 
     def __call__(

@@ -1,4 +1,4 @@
-"""Pose and Jacobian of a frame, inertia of joints, and solvers of small systems."""
+"""Pose and Jacobian of a frame, joint inertia, and solvers of small linear systems."""
 
 from itertools import product
 from typing import Literal
@@ -80,9 +80,9 @@ class Frame:
 class Jacobian:
     """Geometric Jacobian of a point, from the joint axes in the world frame.
 
-    It belongs to the same kinematics as the pose of a `Frame`. `mujoco.batch` computes
-    Jacobians too, but from the current state, which after a physics step is not the
-    state of the pose.
+    It is consistent with the pose of a `Frame`: both come from MuJoCo's kinematics.
+    `mujoco.batch` also computes Jacobians, but from the current state, which differs
+    from the state of these kinematics after a physics step.
     """
 
     def __init__(self, env: Env, joint_ids: list[int]) -> None:
@@ -90,8 +90,8 @@ class Jacobian:
 
         Args:
             env: The environment.
-            joint_ids: Hinge and slide joints of the compiled model, all of them
-                ancestors of the points given to `at`.
+            joint_ids: Hinge and slide joints of the compiled model. All of them must
+                move the points that are passed to `at`.
         """
         self._sim = env.sim
         self._joints = Columns.of(joint_ids, env.device)
@@ -130,7 +130,7 @@ class DampedInverse:
 
         Args:
             size: Dimension of the error.
-            damping: Damping, whose square is added to the diagonal.
+            damping: Damping. Its square is added to the diagonal.
             device: Device of the systems.
         """
         self._identity = torch.eye(size, device=device)
@@ -167,7 +167,7 @@ class DampedInverse:
         held: torch.Tensor,
         values: torch.Tensor,
     ) -> torch.Tensor:
-        """Return the step of the joints, with prescribed steps for some of them.
+        """Return the step of the joints, where some joints have a prescribed step.
 
         Args:
             jacobian: Shape (num_envs, size, joints).
@@ -185,10 +185,10 @@ class DampedInverse:
 
 
 class JointInertia:
-    """Inertia matrix of some joints, from MuJoCo's sparse matrix of all of them."""
+    """Inertia matrix of some joints, read from MuJoCo's sparse inertia matrix."""
 
     def __init__(self, env: Env, joint_ids: list[int]) -> None:
-        """Find the entries.
+        """Locate the entries of these joints in the sparse matrix.
 
         Args:
             env: The environment.

@@ -40,7 +40,7 @@ def base_height(env: ManagedEnv, asset_cfg: Selection = ROBOT) -> torch.Tensor:
 
 
 def root_pos_local(env: ManagedEnv, asset_cfg: Selection = ROBOT) -> torch.Tensor:
-    """Return the root's position from the world's spawn origin, m, (num_envs, 3)."""
+    """Return the root's position relative to the spawn origin, m, (num_envs, 3)."""
     return env.scene.to_local(asset_cfg.entity.data.root_pos_w)
 
 
@@ -113,7 +113,7 @@ def tendon_length(env: ManagedEnv, asset_cfg: Selection = ROBOT) -> torch.Tensor
 
 
 def body_pose_local(env: ManagedEnv, asset_cfg: Selection = ROBOT) -> torch.Tensor:
-    """Return the poses of bodies from the world's spawn origin, 7 numbers each."""
+    """Return body poses relative to the spawn origin, shape (num_envs, 7 * bodies)."""
     data = asset_cfg.entity.data
     position = env.scene.to_local(data.body_pos_w[:, asset_cfg.body_ids])
     orientation = data.body_quat_w[:, asset_cfg.body_ids]
@@ -167,7 +167,7 @@ def height_scan(env: ManagedEnv, sensor_name: str, offset: float = 0.0) -> torch
 
 
 def contact_found(env: ManagedEnv, sensor_name: str) -> torch.Tensor:
-    """Return whether each primary of a contact sensor has a contact, 1 or 0.
+    """Return 1 for each primary of a contact sensor that has a contact, 0 otherwise.
 
     Shape (num_envs, primaries), for any number of contact slots per primary.
     """

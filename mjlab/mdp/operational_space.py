@@ -2,8 +2,8 @@
 
 With the frame Jacobian J, the joint inertia M, the pose error e, the frame velocity v
 and gains Kp and Kd, the efforts are `J^T L (Kp e - Kd v)` with the inertia of the frame
-`L = (J M^-1 J^T)^-1`, so that the frame accelerates by `Kp e - Kd v` in any posture. A
-pull of the joints to a posture acts in the null space of the frame task.
+`L = (J M^-1 J^T)^-1`, so that the frame accelerates by `Kp e - Kd v` in any posture. An
+optional pull towards a reference posture acts in the null space of the frame task.
 
 As in `differential_ik`, all operations are elementwise.
 """
@@ -23,34 +23,36 @@ Gains = float | tuple[float, ...]
 class OperationalSpaceActionCfg(FrameActionCfg):
     """Operational-space action: pulls a frame to a target by joint efforts.
 
-    The joints must be driven by effort, and be as many as the dimensions of the task.
-    The base must be fixed. A frame moves like a damped spring about its target.
+    The joints must be driven by effort, and there must be at least as many joints as
+    task dimensions (3 or 6). The base must be fixed. The frame behaves like a damped
+    spring that is attached to its target.
     """
 
     motion_stiffness_task: Gains = 100.0
-    """Stiffness Kp in the axes of the world, in 1/s²: one number, or one for each of
-    the 3 or 6 dimensions. Without decoupling in N/m and N m/rad."""
+    """Stiffness Kp in world axes, in 1/s²: one number, or one for each of the 3 or 6
+    dimensions. Without decoupling, the units are N/m and N m/rad."""
 
     motion_damping_ratio_task: Gains = 1.0
-    """Damping ratio, likewise; the damping Kd is `2 ratio sqrt(Kp)`. 1 is critical."""
+    """Damping ratio: one number, or one for each dimension. The damping Kd is
+    `2 ratio sqrt(Kp)`. A ratio of 1 is critical damping."""
 
     inertial_dynamics_decoupling: bool = True
-    """Multiply by the inertia of the frame. Otherwise the efforts are
+    """Multiply by the inertia L of the frame. False computes the efforts as
     `J^T (Kp e - Kd v)`."""
 
     gravity_compensation: bool = True
     """Add the efforts that balance gravity, Coriolis and centrifugal forces."""
 
     nullspace_stiffness: float = 0.0
-    """Stiffness of the pull to `posture`, 1/s². 0 disables it. It needs the decoupling
-    and more joints than the task has dimensions."""
+    """Stiffness of the pull towards `posture`, 1/s². 0 disables the pull. It needs
+    `inertial_dynamics_decoupling`, and more joints than task dimensions."""
 
     nullspace_damping_ratio: float = 1.0
-    """Damping ratio of that pull."""
+    """Damping ratio of the pull towards `posture`."""
 
     singularity_damping: float = 1e-3
-    """Damping of the inverse near singular poses, in kg^-1/2. Larger values limit the
-    efforts there."""
+    """Damping of the matrix inverse near singular poses, in kg^-1/2. Larger values
+    reduce the efforts near these poses."""
 
     command = "effort"
 
@@ -128,8 +130,8 @@ class OperationalSpaceAction(FrameAction):
         values = given if isinstance(given, tuple) else (given,) * size
         if len(values) != size or not all(value >= 0.0 for value in values):
             raise ValueError(
-                f"{field} is {given}; it has to be one number of 0 or more, or {size} "
-                "of them."
+                f"{field} is {given}; it has to be one number >= 0, or {size} numbers "
+                ">= 0."
             )
         return torch.tensor(values, dtype=torch.float32, device=self.device)
 

@@ -71,7 +71,8 @@ def joint_states(
 def root_states(env: ManagedEnv, asset_cfg: Selection = ROBOT) -> torch.Tensor:
     """Return position, quaternion wxyz, linear and angular velocity, for "state".
 
-    Of the root link in the world, m, m/s and rad/s, shape (num_envs, 13).
+    The values describe the root link in the world, m, m/s and rad/s, shape
+    (num_envs, 13).
     """
     return asset_cfg.entity.data.root_state_w
 

@@ -188,5 +188,5 @@ def contact_force_excess(
 
 
 def _square(std: float | torch.Tensor) -> float | torch.Tensor:
-    """Return the square of a parameter: a number, or a tensor with a curriculum."""
+    """Return the square of a parameter. A curriculum makes the parameter a tensor."""
     return std.square() if isinstance(std, torch.Tensor) else math.pow(std, 2)

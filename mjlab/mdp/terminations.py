@@ -9,8 +9,8 @@ from mjlab.managers.managed_env import ManagedEnv
 from mjlab.mdp.lookup import ROBOT, contact_sensor
 from mjlab.scene import Selection
 
-# Tolerance for the rounding of a float32 cosine, so that a robot at the limit
-# continues.
+# Tolerance for the rounding of a float32 cosine, so that an episode exactly at the
+# limit continues.
 _ROUNDING = 1e-6
 
 
@@ -25,7 +25,7 @@ def fell_over(
     """Terminate when the root's z axis is tilted by more than `limit_angle`, rad.
 
     The test uses the root quaternion (w, x, y, z): x² + y² = sin²(tilt / 2). This
-    avoids inverse trigonometric functions, which can be undefined.
+    avoids inverse trigonometric functions, which return NaN outside their domain.
     """
     horizontal = asset_cfg.entity.data.root_quat_w[:, 1:3]
     half = 0.5 * limit_angle
@@ -141,5 +141,5 @@ def lasted(
 
 
 def _cosine(angle: float | torch.Tensor) -> float | torch.Tensor:
-    """Return the cosine of a parameter: a number, or a tensor with a curriculum."""
+    """Return the cosine of a parameter. A curriculum makes the parameter a tensor."""
     return angle.cos() if isinstance(angle, torch.Tensor) else math.cos(angle)

@@ -1,4 +1,4 @@
-"""Velocity command: in the root frame or the world, with heading, forward or zero."""
+"""Velocity command with standing, heading, forward and world-frame commands."""
 
 from dataclasses import dataclass
 from typing import ClassVar
@@ -75,7 +75,7 @@ class UniformVelocityCommandCfg(CommandTermCfg):
 
 
 class UniformVelocityCommand(CommandTerm):
-    """Command term that draws velocities and updates those that depend on heading."""
+    """Command term that draws velocities and updates heading and world commands."""
 
     metric_names: ClassVar[tuple[str, ...]] = ("error_vel_xy", "error_vel_yaw")
     labels = (("forward", "m/s"), ("left", "m/s"), ("turn", "rad/s"))

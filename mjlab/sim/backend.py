@@ -41,7 +41,7 @@ def resolve_backend(name: BackendName, device: str | None = None) -> Backend:
 
 
 def needs_cpu(name: BackendName) -> bool:
-    """Return True for an engine that runs on the CPU only."""
+    """Return True if the engine runs only on the CPU."""
     return name == "native"
 
 
@@ -63,10 +63,12 @@ def _checked(name: str, device: str | None, cuda: bool) -> torch.device | None:
         wanted = torch.device(device)
     except RuntimeError:
         raise BackendError(
-            f"device={device!r}. Valid: 'cpu', 'cuda', 'cuda:<index>'."
+            f"device={device!r} is unknown. Valid: 'cpu', 'cuda', 'cuda:<index>'."
         ) from None
     if wanted.type not in ("cpu", "cuda"):
-        raise BackendError(f"device={device!r}. Valid: 'cpu', 'cuda', 'cuda:<index>'.")
+        raise BackendError(
+            f"device={device!r} is not supported. Valid: 'cpu', 'cuda', 'cuda:<index>'."
+        )
     if wanted.type == "cuda" and not cuda:
         raise BackendError(
             f"device={device!r}, but PyTorch sees no CUDA device. "

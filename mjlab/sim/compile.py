@@ -12,7 +12,7 @@ from mjlab.names import suggest
 from mjlab.sim.config import MujocoCfg, SimulationCfg
 from mjlab.sim.options import CHOICES, OPTIONS, flag_names
 
-# Flags without a counterpart in MuJoCo Warp 4.0.0 (its EnableBit and DisableBit);
+# Flags that MuJoCo Warp 4.0.0 does not have in its EnableBit and DisableBit;
 # tests/sim/test_errors.py compares them with Warp's messages.
 _WARP_IGNORES_ENABLED = {"override", "fwdinv", "diagexact", "ipc", "speculative"}
 _WARP_IGNORES_DISABLED = {"midphase", "autoreset"}
@@ -67,7 +67,7 @@ def apply_options(spec: mujoco.MjSpec, cfg: MujocoCfg) -> None:
 
 
 def flag_bits(kind: str, flags: tuple[str, ...]) -> int:
-    """Return the bits of named flags."""
+    """Combine named flags into a bit mask."""
     valid = flag_names(kind)
     bits = 0
     for flag in flags:
@@ -81,9 +81,10 @@ def flag_bits(kind: str, flags: tuple[str, ...]) -> int:
 def native_model(model: mujoco.MjModel, cfg: SimulationCfg) -> mujoco.MjModel:
     """Return a copy of `model` with the settings of the native engine.
 
-    MuJoCo must not reset a non-finite state by itself: the framework has to detect such
-    a world instead of a healthy one at time zero. MuJoCo's own "auto" selects a dense
-    Jacobian below 60 degrees of freedom, with which a humanoid takes 1.2 times as long.
+    Disables MuJoCo's automatic reset of non-finite states, which would hide a diverged
+    world from the framework. A `jacobian` of "auto" becomes sparse above 32 degrees of
+    freedom. MuJoCo's own "auto" stays dense up to 60, and a humanoid then takes 1.2
+    times as long per step.
     """
     model = copy.copy(model)
     model.opt.disableflags |= int(mujoco.mjtDisableBit.mjDSBL_AUTORESET)
@@ -97,7 +98,7 @@ def native_model(model: mujoco.MjModel, cfg: SimulationCfg) -> mujoco.MjModel:
 
 
 def require_warp_support(model: mujoco.MjModel) -> None:
-    """Raise for options that MuJoCo Warp would refuse or silently ignore."""
+    """Raise for options that MuJoCo Warp rejects or silently ignores."""
     option = model.opt
     problems = []
     if option.solver == mujoco.mjtSolver.mjSOL_PGS:
@@ -128,7 +129,8 @@ def _bytes(text: str) -> int:
     match = re.fullmatch(r"(\d+)([KMG]?)", text)
     if match is None:
         raise OptionError(
-            f"mujoco.memory={text!r} is not a size such as '512K', '2M' or '1G'."
+            f"mujoco.memory={text!r} is not a size. Use a whole number with K, M or G, "
+            "such as '512K', '2M' or '1G'."
         )
     scale = {"": 1, "K": 2**10, "M": 2**20, "G": 2**30}[match.group(2)]
     return int(match.group(1)) * scale

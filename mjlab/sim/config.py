@@ -1,4 +1,4 @@
-"""Configuration of physics: MuJoCo's options, buffer sizes and the engine."""
+"""Configuration of physics: engine, buffer sizes and MuJoCo's options."""
 
 from pathlib import Path
 from typing import Annotated, Any, Literal, Self
@@ -15,8 +15,8 @@ class MujocoCfg(Config):
     """MuJoCo's options, with MuJoCo's names. They apply to the whole scene.
 
     MuJoCo does not apply the options of an attached model file to the scene, so only
-    these values are used. The log lists options of a file that differ, and `from_file`
-    copies them.
+    these values are used. The log lists options of a file that differ from them, and
+    `from_file` copies the options of a file.
     """
 
     timestep: float = 0.002
@@ -38,7 +38,7 @@ class MujocoCfg(Config):
     """Maximum number of solver iterations per step."""
 
     tolerance: float = 1e-8
-    """Improvement below which the solver stops. Warp raises it to 1e-6 (float32)."""
+    """Improvement below which the solver stops. Warp uses at least 1e-6 (float32)."""
 
     ls_iterations: int = 50
     """Maximum number of iterations of the solver's line search."""
@@ -116,7 +116,7 @@ class MujocoCfg(Config):
 
     @classmethod
     def from_file(cls, file: str | Path, **changes: Any) -> Self:
-        """Return the options of a model file that is loaded alone.
+        """Return the options that a model file has when it is loaded on its own.
 
         Args:
             file: An MJCF file.
@@ -141,13 +141,13 @@ class TrainingPhysicsCfg(Config):
     """Number of physics steps per environment step."""
 
     cone: Literal["pyramidal", "elliptic"] | None = None
-    """Shape of the friction cone. None keeps that of `mujoco`."""
+    """Shape of the friction cone. None keeps `mujoco.cone`."""
 
     impratio: float | None = None
-    """Ratio of frictional to normal contact impedance. None keeps that of `mujoco`."""
+    """Ratio of frictional to normal contact impedance. None keeps `mujoco.impratio`."""
 
     without_contacts: dict[str, tuple[str, ...]] = {}
-    """Geoms without contacts, as patterns of names by entity."""
+    """Geoms whose contacts are disabled: geom name patterns by entity name."""
 
 
 class SimulationCfg(Config):
@@ -167,8 +167,8 @@ class SimulationCfg(Config):
     """Number of threads of the native engine. None uses all processors."""
 
     native_jacobian: Literal["auto", "dense", "sparse"] = "auto"
-    """Native: representation of the Jacobian if `mujoco.jacobian` is "auto". "auto" is
-    sparse above 32 degrees of freedom, as in Warp."""
+    """Native: representation of the Jacobian if `mujoco.jacobian` is "auto". With
+    "auto" here too, it is sparse above 32 degrees of freedom, as in Warp."""
 
     nconmax: int | None = None
     """Warp: average contacts per world; all worlds share the buffer."""
@@ -196,12 +196,12 @@ class SimulationCfg(Config):
 
     max_velocity: Annotated[float, above(0)] = 1e10
     """Largest velocity of a degree of freedom, in m/s or rad/s. A world above it counts
-    as diverged: its episode ends with a reward of zero. The default is MuJoCo's limit;
-    with a lower one, physics that explodes does not reach rewards and observations."""
+    as diverged: its episode ends with a reward of zero. The default is MuJoCo's limit.
+    A lower limit keeps unstable physics out of rewards and observations."""
 
     graphs: bool = True
     """Warp: capture each engine method as a graph on first use."""
 
     forward_stage: ForwardStageName = "auto"
-    """Stage that `forward()` computes. "auto": the stage required by the quantities
-    read."""
+    """Last stage that `forward()` computes. "auto" uses the stage that the quantities
+    read by terms require."""

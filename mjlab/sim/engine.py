@@ -11,7 +11,7 @@ from mjlab.sim.fields import ModelTable, Stage
 
 
 class EngineError(RuntimeError):
-    """Error of an engine that cannot continue."""
+    """Raised if the engine cannot continue."""
 
     def __init__(self, message: str, worlds: Sequence[int] = ()) -> None:
         """Set the message, and the affected worlds if known."""
@@ -30,9 +30,9 @@ Launch = Callable[[], None]
 class SensePass:
     """Sensor computation that runs once per `sim.sense()`.
 
-    Subclasses override the parts. There are three because Warp captures its own
-    launches but not torch's operations: on the Warp engine, `launch` can only launch
-    Warp kernels, and torch operations belong in `prepare` and `finish`.
+    Subclasses override the three methods. Warp captures its own launches but not
+    torch's operations, so on the Warp engine `launch` must only launch Warp kernels;
+    torch operations belong in `prepare` and `finish`.
     """
 
     def prepare(self) -> None:
@@ -46,10 +46,10 @@ class SensePass:
 
 
 class Use(NamedTuple):
-    """Use of an allocated buffer so far."""
+    """Maximum use and capacity of a buffer."""
 
     most: float
-    """Maximum use per world."""
+    """Maximum use per world so far."""
 
     room: int
     """Capacity per world."""
@@ -75,14 +75,14 @@ class Engine(Protocol):
         ...
 
     def model(self, name: str) -> torch.Tensor | None:
-        """Return the live tensor of a per-world model field, None while shared."""
+        """Return the live tensor of a model field, or None if all worlds share it."""
         ...
 
     def step(self, control: Control | None) -> None:
         """Advance every world by one timestep; see `Simulation.step`."""
 
     def finish_step(self, control: Control | None) -> None:
-        """Advance every world by one timestep, from the stages of `forward()`."""
+        """Advance every world by one timestep, reusing the results of `forward()`."""
 
     def step_many(self, number: int, after_each: Callable[[], None] | None) -> None:
         """Advance every world by several timesteps; see `Simulation.step_many`."""
@@ -102,7 +102,7 @@ class Engine(Protocol):
     def write_model(
         self, tables: Sequence[ModelTable], choice: torch.Tensor, mask: torch.Tensor
     ) -> None:
-        """Write the model rows of the variant of each world.
+        """Write the model field rows of each world's variant.
 
         Args:
             tables: Rows of the variants, for fields that vary per world on this engine.
@@ -126,7 +126,7 @@ class Engine(Protocol):
         ...
 
     def use(self) -> dict[str, Use]:
-        """Return the use of allocated buffers by kind. Synchronises with the device."""
+        """Return the use of buffers by kind. Synchronises with the device."""
         ...
 
     def snapshot(self, *, model: bool = True) -> dict[str, torch.Tensor]:

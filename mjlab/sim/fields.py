@@ -1,4 +1,4 @@
-"""Fields of a simulation, and their tensors.
+"""Fields of a simulation: their names, stages and tensor shapes.
 
 Model fields are not listed: each engine reports at run time which fields can vary per
 world. Data fields are listed, because no engine reports which stage of the forward
@@ -30,7 +30,8 @@ STATE_FIELDS = tuple(
     "time qpos qvel act history plastic qacc_warmstart ctrl qfrc_applied xfrc_applied "
     "eq_active mocap_pos mocap_quat userdata".split()
 )
-"""State fields, which determine the future of a world; the framework can write them."""
+"""State fields. They determine the future of a world, and the framework can write
+them."""
 
 INPUT_FIELDS = frozenset(
     "ctrl qfrc_applied xfrc_applied eq_active mocap_pos mocap_quat userdata".split()
@@ -66,7 +67,7 @@ STAGE_OF: dict[str, Stage] = {
 
 
 class UnknownFieldError(AttributeError):
-    """Error of a field that the simulation does not have."""
+    """Raised for a field that the simulation does not have."""
 
 
 def unknown_field(kind: str, name: str, valid: list[str]) -> UnknownFieldError:
@@ -75,7 +76,7 @@ def unknown_field(kind: str, name: str, valid: list[str]) -> UnknownFieldError:
 
 
 def surface_shape(name: str, shape: tuple[int, ...]) -> tuple[int, ...]:
-    """Return the shape of one world's tensor: MuJoCo's, with matrices as 3x3."""
+    """Return the shape of a field in one world. Rotation matrices are 3x3, not 9."""
     is_matrix = name.endswith("mat") or name.endswith("mat0")
     if is_matrix and shape[-1:] == (9,):
         return (*shape[:-1], 3, 3)
@@ -83,11 +84,11 @@ def surface_shape(name: str, shape: tuple[int, ...]) -> tuple[int, ...]:
 
 
 def place_of(model: Any, name: str) -> tuple[Any, str]:
-    """Return the object and the attribute of a field; options are named `opt.<name>`.
+    """Return the object that holds a field, and the name of its attribute.
 
     Args:
         model: Model of MuJoCo or of MuJoCo Warp.
-        name: Name of the field.
+        name: Name of the field; `opt.<name>` for an option.
     """
     if name.startswith("opt."):
         return model.opt, name.removeprefix("opt.")
@@ -128,7 +129,7 @@ def surface_dtype(name: str, dtype: np.dtype) -> np.dtype:
 
 
 class ModelTable:
-    """Rows of a model field whose values are those of one of several variants."""
+    """Rows of a model field, with their values for each variant of an entity."""
 
     def __init__(
         self, owner: str, field: str, rows: Sequence[int], values: np.ndarray
@@ -146,7 +147,7 @@ class ModelTable:
         self.rows = np.array(rows, dtype=np.int64)
         """Indices of the rows, shape (len,)."""
         self.values = values
-        """Values, shape (num_choices, len, ...), in MuJoCo's type."""
+        """Values, shape (num_choices, len, ...), with MuJoCo's dtype."""
         self._on_device: tuple[torch.Tensor, torch.Tensor] | None = None
 
     def write_array(

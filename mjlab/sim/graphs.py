@@ -1,9 +1,9 @@
-"""Capture of Warp launches, and their replay.
+"""Capture and replay of Warp launches.
 
-On CUDA this is a CUDA graph; on Warp's CPU device the same code captures a list of
+On a CUDA device, a recording is a CUDA graph. On Warp's CPU device, it is a list of
 launches that is replayed without Python. A replay uses the captured arrays, even if an
-array has been replaced since. A recording therefore stores its arrays, and is captured
-again when they have changed.
+array was replaced after the capture. A recording therefore stores its arrays, and is
+captured again if one of them was replaced.
 """
 
 import gc
@@ -24,18 +24,18 @@ from mjlab.warp_stream import announce_launches, current_warp_stream, warp_strea
 class _Recording:
     graph: Any
     arrays: tuple[Any, ...]
-    """Arrays of the capture. Kept alive, so that no new array reuses the address of
-    one."""
+    """Arrays of the capture. They are kept alive, so that no new array reuses their
+    addresses."""
 
     def is_of(self, arrays: tuple[Any, ...]) -> bool:
-        """Return whether it was captured with exactly these arrays."""
+        """Return True if the recording was captured with exactly these arrays."""
         return len(arrays) == len(self.arrays) and all(
             map(operator.is_, arrays, self.arrays)
         )
 
 
 class Graphs:
-    """Recordings by key, each captured on the first run of its key."""
+    """Recordings by key. The first run of a key captures its recording."""
 
     def __init__(
         self, device: str, arrays: Callable[[], tuple[Any, ...]], *, enabled: bool
@@ -44,7 +44,7 @@ class Graphs:
 
         Args:
             device: Warp's name of the device.
-            arrays: Returns the arrays that recordings refer to.
+            arrays: Function that returns the current arrays that recordings refer to.
             enabled: Whether to capture. If False, everything runs eagerly.
         """
         self._device = wp.get_device(device)
@@ -59,7 +59,7 @@ class Graphs:
         Args:
             key: Name of the recording. The same key must always launch the same
                 kernels.
-            launch: Launches Warp kernels, and does nothing else.
+            launch: Function that only launches Warp kernels.
         """
         if not self._enabled or self._inside_capture():
             # Within an outer capture, the launches become part of that graph.
@@ -69,8 +69,8 @@ class Graphs:
         if recording is not None and recording.is_of(self._arrays()):
             self._replay(recording)
             return
-        # The eager run does the work of this call. It also loads every kernel, which
-        # must not happen during capture; capture itself executes nothing.
+        # A capture executes nothing, so this eager run does the work of this call. It
+        # also loads every kernel, which must not happen during capture.
         launch()
         self._recordings[key] = _Recording(self._record(launch), self._arrays())
 
@@ -130,21 +130,22 @@ def record_with_torch(
 ) -> tuple[torch.cuda.CUDAGraph, Any]:
     """Capture the torch and Warp operations of `run` as one CUDA graph.
 
-    Torch opens the capture, which its allocator requires; Warp is informed of it, which
-    captures Warp's loops as part of the graph instead of waiting for the device.
-    Kernels must be loaded and libraries initialised before, on the same stream; the
-    warm-up does this. If `run` raises, stream, allocator and Warp are restored.
+    Torch begins the capture, because its allocator requires this. Warp is told about
+    the capture, so that it adds its loops to the graph instead of waiting for the
+    device. The warm-up loads kernels and initialises libraries on the same stream,
+    which is not possible during capture. If `run` raises, the stream, the allocator and
+    Warp are restored.
 
     Args:
         run: Function to capture. It must be repeatable; the warm-up executes it.
         device: The CUDA device.
-        rows: Joins torch operations into kernels, if given.
+        rows: Row programs that join torch operations into kernels. None joins none.
         warm_up: Number of warm-up runs.
 
     Returns:
-        The graph, and Warp's part of it. Keep both equally long: Warp's part keeps the
-            modules of the launched kernels loaded, even after Warp has replaced them;
-            torch's graph does not.
+        The graph, and Warp's part of it. Keep Warp's part as long as the graph: it
+            keeps the modules of the launched kernels loaded, even after Warp has
+            replaced them; torch's graph does not.
     """
     stream = torch.cuda.Stream(device)
     stream.wait_stream(torch.cuda.current_stream(device))
@@ -177,9 +178,9 @@ def _joined(rows: RowPrograms | None) -> AbstractContextManager[None]:
 def _captured(device: torch.device) -> Iterator[torch.cuda.CUDAGraph]:
     """Capture torch's current stream.
 
-    After a failed capture, `torch.cuda.graph` would leave the capture half open (2.13):
-    its stream remains current, and the allocator keeps the graph's pool and treats
-    later operations as part of the capture.
+    Replaces `torch.cuda.graph`, which does not clean up after a failed capture (torch
+    2.13): its stream remains current, and the allocator keeps the graph's memory pool
+    and treats later operations as part of the capture.
     """
     torch.cuda.empty_cache()
     graph, pool = torch.cuda.CUDAGraph(), torch.cuda.graph_pool_handle()
@@ -189,7 +190,7 @@ def _captured(device: torch.device) -> Iterator[torch.cuda.CUDAGraph]:
     finally:
         try:
             graph.capture_end()
-        except RuntimeError:  # The error only reports an earlier failure.
+        except RuntimeError:  # Only reports that an earlier operation failed.
             _FAILED.append(graph)
             torch._C._cuda_endAllocateToPool(device.index, pool)
             torch._C._cuda_releasePool(device.index, pool)
@@ -198,7 +199,7 @@ def _captured(device: torch.device) -> Iterator[torch.cuda.CUDAGraph]:
 
 @contextmanager
 def _no_garbage_collection() -> Iterator[None]:
-    """Disable garbage collection during capture: it would capture deallocations."""
+    """Disable garbage collection, so that a capture contains no deallocations."""
     was_enabled = gc.isenabled()
     gc.collect()
     gc.disable()
@@ -213,8 +214,8 @@ def _no_garbage_collection() -> Iterator[None]:
 def on_torch_stream(device: str) -> Iterator[None]:
     """Launch Warp's kernels on torch's current stream, in order with its operations.
 
-    Warp 1.19 frees memory in the order of its default stream. A caller with a stream of
-    its own must make it wait for the default stream first.
+    Warp 1.19 frees memory in the order of its default stream. A caller that uses its
+    own stream must first make this stream wait for the default stream.
     """
     announce_launches()
     with wp.ScopedDevice(device) as scoped:
@@ -222,7 +223,7 @@ def on_torch_stream(device: str) -> Iterator[None]:
             yield
             return
         stream = current_warp_stream(torch.device(device))
-        # Both use one stream, so no event has to order them; inside a capture,
-        # recording an event on another stream would be an error.
+        # Torch and Warp use the same stream, so no event is needed to order them.
+        # Inside a capture, recording an event on another stream would be an error.
         with wp.ScopedStream(stream, sync_enter=False, sync_exit=False):
             yield

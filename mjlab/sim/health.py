@@ -23,22 +23,22 @@ class HealthReport:
 
     @property
     def ok(self) -> bool:
-        """Return whether all counts are zero."""
+        """True if all counts are zero."""
         return self.nonfinite == 0 and not any(self.overflow.values())
 
 
 class Health:
     """Detects diverged worlds, and collects the engine's overflow counts.
 
-    A world diverged if an element of its state or control is NaN, infinite, or larger
-    than MuJoCo's limit `mjMAXVAL` (1e10), or a velocity larger than `max_velocity`. If
-    MuJoCo finds such a value within a step (an acceleration, a control), the engine
-    sets the state to NaN.
+    A world has diverged if an element of its state or control is NaN, infinite, or
+    larger in magnitude than MuJoCo's limit `mjMAXVAL` (1e10), or if a velocity is
+    larger than `max_velocity`. If MuJoCo finds such a value within a step (in the
+    accelerations or controls), the engine sets the state to NaN, so it is detected too.
     """
 
     def __init__(self, engine: Engine, max_velocity: float = mujoco.mjMAXVAL) -> None:
         self._engine = engine
-        # Scales velocities such that one limit holds for all elements.
+        # Scales velocities, so that `mjMAXVAL` is the limit for all elements.
         self._speed_factor = mujoco.mjMAXVAL / max_velocity
         self.nonfinite = torch.zeros(
             engine.num_envs, dtype=torch.int64, device=engine.device
@@ -52,7 +52,8 @@ class Health:
         """
         fields = [self._engine.data(name) for name in ("qpos", "act", "ctrl")]
         fields.append(self._engine.data("qvel") * self._speed_factor)
-        # The norm of a row with NaN is NaN, for which every comparison is False.
+        # The norm of a row with NaN is NaN, so the comparison is False and the row
+        # counts as diverged.
         size = torch.linalg.vector_norm(torch.cat(fields, 1), ord=torch.inf, dim=1)
         return torch.logical_not(size <= mujoco.mjMAXVAL, out=out)
 
@@ -61,7 +62,7 @@ class Health:
         self.nonfinite += self.find_nonfinite(out)
 
     def overflow(self) -> dict[str, torch.Tensor]:
-        """Return overflow counts by kind, either one count or one per world."""
+        """Return overflow counts by kind, each of shape (num_envs,)."""
         return self._engine.overflow()
 
     def read(self) -> HealthReport:

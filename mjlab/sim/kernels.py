@@ -20,7 +20,7 @@ def bury_contacts(
     contact_dist: wp.array[float],
     contact_efc_address: wp.array2d[int],
 ) -> None:
-    """Mark the contacts of the worlds of `mask` in the shared buffer as unused."""
+    """Mark the contacts of the worlds in `mask` as unused in the shared buffer."""
     i = wp.tid()
     if i >= nacon[0]:
         return
@@ -40,7 +40,7 @@ def bury_contacts(
 def fold_overflow(
     mask: wp.array[bool], overflow: wp.array[int], counts: wp.array2d[wp.int64]
 ) -> None:
-    """Count each overflow bit of the worlds of `mask`: counts[world, bit]."""
+    """Add the overflow bits of the worlds of `mask` to `counts[world, bit]`."""
     world = wp.tid()
     if not mask[world]:
         return
@@ -70,8 +70,8 @@ def end_step(
 ) -> None:
     """Update the maximum buffer use, and mark worlds that MuJoCo would reset.
 
-    The mark is a state of NaN. One kernel does both, since a launch costs more than
-    either computation.
+    A world is marked by setting its state to NaN. One kernel does both tasks, because a
+    launch costs more than either computation.
     """
     world = wp.tid()
     most_rows[world] = wp.max(most_rows[world], nefc[world])

@@ -1,4 +1,4 @@
-"""The native engine: MuJoCo C, many worlds on a thread pool."""
+"""The native engine: many worlds in MuJoCo C, stepped on a thread pool."""
 
 import contextlib
 from collections.abc import Callable, Collection, Mapping, Sequence
@@ -35,8 +35,9 @@ _CONSTANTS = frozenset(mujoco.MjModel._setconst_outputs) & mj_batch.MODEL_FIELDS
 class NativeEngine:
     """Worlds of one model in `mujoco.batch`, bit-identical for any number of threads.
 
-    The batch is persistent: one MjData per world. Otherwise a derived field that a call
-    does not compute would show another world's value (mujoco 4.0.0).
+    The batch is persistent, with one MjData per world. In a batch that is not, worlds
+    share MjData, and a derived field that a call does not compute would contain another
+    world's value (mujoco 4.0.0).
     """
 
     name = "native"
@@ -54,8 +55,8 @@ class NativeEngine:
         )
         arrays = {name: self.batch.bind(name) for name in STATE_FIELDS}
         inputs = {name: arrays.pop(name) for name in INPUT_FIELDS}
-        # Inputs are separate, because physics does not modify them, and they are more
-        # than half of the state.
+        # Inputs have their own surface, which a step need not publish: physics does not
+        # modify them, and they are more than half of the state.
         self._inputs = Surface(inputs, writable=True)
         self._state = Surface(arrays, writable=True)
         self._derived: dict[str, Surface] = {}
@@ -70,7 +71,7 @@ class NativeEngine:
     # Fields.
 
     def data(self, name: str) -> torch.Tensor:
-        """Return the live tensor of a data field. Binds derived fields lazily."""
+        """Return the live tensor of a data field. Binds derived fields on first use."""
         for state in (self._state, self._inputs):
             if name in state.tensors:
                 return state.tensors[name]
@@ -79,7 +80,7 @@ class NativeEngine:
         return self._derived[name].tensors[name]
 
     def model(self, name: str) -> torch.Tensor | None:
-        """Return the live tensor of a per-world model field, None while shared."""
+        """Return the live tensor of a model field, or None if all worlds share it."""
         if name in self._written:
             self._show((name,))
         elif self._constants_vary and name in _CONSTANTS:
@@ -116,7 +117,8 @@ class NativeEngine:
         self._advance(self.batch.step, nstep=1, stage=int(Stage.NONE))
         self._mark_diverged()
         self._state.publish()
-        # Stages before a control law are unchanged since they were published for it.
+        # Stages up to velocity were published before the control law, and have not
+        # changed since then.
         is_shown = control is not None and _computes_once(self.batch)
         self._publish_derived(Stage.ACCELERATION if is_shown else Stage.NONE)
 
@@ -126,14 +128,15 @@ class NativeEngine:
     def step_many(self, number: int, after_each: Callable[[], None] | None) -> None:
         """Advance every world by several timesteps in one call.
 
-        This takes 0.87 of the time of single steps (G1 and Go1, 256 worlds). Sensor
-        readings of each timestep are recorded, and shown to `after_each` afterwards.
+        Takes 13 % less time than single steps (G1 and Go1, 256 worlds). The sensor
+        readings of each timestep are recorded, and restored before each call of
+        `after_each`.
         """
         self._collect()
         is_seen = after_each is not None and "sensordata" in self._derived
         is_read = is_seen and number > 1
-        # `Batch.step` records no readings. `Batch.rollout` does, but recomputes the
-        # stages that `forward()` has computed, so the first timestep is a `step`.
+        # `Batch.step` does not record readings. `Batch.rollout` does, but would
+        # recompute the stages of `forward()`, so the first timestep is a `step`.
         first = 1 if is_read else number
         self._advance(self.batch.step, nstep=first, stage=int(Stage.NONE))
         self._mark_diverged()
@@ -178,8 +181,8 @@ class NativeEngine:
     ) -> None:
         """Write rows of model fields in float64, as compiled.
 
-        The bounding volumes of bodies are recomputed from the fields; all other
-        constants are part of the rows, bit for bit.
+        The bounding volumes of bodies are recomputed from the fields. All other
+        constants are copied from the tables, bit for bit.
         """
         self._collect()
         # Tensors of these fields are created on first access.
@@ -190,8 +193,8 @@ class NativeEngine:
             arrays = [(table, self.batch.expand(table.field)) for table in tables]
             for table, array in arrays:
                 table.write_array(array, ids, chosen)
-            # Recomputes the bounding volumes of bodies; other constants are then
-            # restored.
+            # Recompute the bounding volumes of bodies; the loop below restores all
+            # other constants.
             self.batch.set_const(ids)
             for table, array in arrays:
                 table.write_array(array, ids, chosen)
@@ -201,7 +204,7 @@ class NativeEngine:
     def recompute_constants(self, mask: torch.Tensor) -> None:
         """Recompute constants from the model fields of the worlds of `mask`.
 
-        Derived constants that were shared become per-world.
+        Derived constants that all worlds shared become per-world.
         """
         self._collect()
         ids = np.flatnonzero(mask.numpy())
@@ -247,12 +250,13 @@ class NativeEngine:
             raise EngineError(f"{error}{hint}", worlds) from error
 
     def _go_on(self, steps: int) -> list[np.ndarray]:
-        """Run further steps; return the sensor readings before them and after each."""
+        """Run further timesteps; return the sensor readings before and after each."""
         batch = self.batch
         before = batch.bind("sensordata").copy()
         record = "sensordata", int(mujoco.mjtState.mjSTATE_TIME)
         read, times = self._advance(batch.rollout, nstep=steps, record=record).values()
-        # MuJoCo ends a world's rollout at a warning.
+        # MuJoCo ends a world's rollout at a warning: its time then stays constant. Step
+        # these worlds individually.
         stays = (times[:, 1:] == times[:, :-1])[..., 0]
         for step in np.flatnonzero(stays.any(axis=0)):
             self._mark_diverged()
@@ -276,10 +280,11 @@ class NativeEngine:
         return new
 
     def _mark_diverged(self) -> None:
-        """Set the state to NaN in worlds that MuJoCo would reset, unless already bad.
+        """Set the state to NaN in worlds that MuJoCo would reset.
 
-        MuJoCo's automatic reset is disabled, and MuJoCo replaces a bad control by zero:
-        without NaN such a world could look healthy after the step.
+        A state that is already out of bounds is unchanged. MuJoCo's automatic reset is
+        disabled, and MuJoCo replaces an invalid control by zero, so without NaN such a
+        world could look healthy after the step.
         """
         new = self._count_warnings()
         if new is None:
@@ -311,7 +316,7 @@ class NativeEngine:
         """Continue from the state of `snapshot`, in the worlds of `mask`."""
         ids: slice | np.ndarray = slice(None)
         if mask is not None:
-            # Apply pending writes of the other worlds, whose values are not rounded.
+            # Apply pending writes in the other worlds: `publish` would discard them.
             self._collect()
             ids = np.flatnonzero(mask.numpy())
             if ids.size == 0:
@@ -378,21 +383,21 @@ def _expanded(batch: mj_batch.Batch) -> list[str]:
 def _expand_constants(
     batch: mj_batch.Batch, model: mujoco.MjModel, inputs: Collection[str]
 ) -> None:
-    """Allocate per-world values for constants that depend on model fields, immediately.
+    """Allocate per-world values for all constants that depend on `inputs`.
 
-    The batch only allocates them when a derived constant first changes (mujoco 4.0.0).
-    The contents of a snapshot would then depend on the history, and a state could not
-    be restored in worlds with another history. A temporary change of the inputs in one
-    world reveals the dependent constants.
+    The batch itself allocates them only when a derived constant first changes (mujoco
+    4.0.0). The fields in a snapshot would then depend on the history, and a state could
+    not be restored in worlds with another history. To find the dependent constants, the
+    inputs are changed temporarily in one world.
     """
     kept = {name: batch.expand(name)[:1].copy() for name in _expanded(batch)}
     for name in inputs:
         row = batch.expand(name)[:1]
         if row.dtype.kind == "f":
             row[...] = 1.01 * row + 1e-3
-            # Inputs that MuJoCo rejects here are rejected in every world, so no
-            # constant depends on them: a body compiled as simple keeps its inertial
-            # frame.
+            # If MuJoCo rejects a change here, it does so in every world, so no constant
+            # depends on this input. For example, a body that was compiled as simple
+            # must keep its inertial frame.
             with contextlib.suppress(mj_batch.SimulationError):
                 batch.set_const(np.array([0]))
             row[...] = kept[name]

@@ -1,4 +1,4 @@
-"""MuJoCo's options of a file, with the names of `MujocoCfg`."""
+"""Reading of MuJoCo's options from a spec or model, with the names of `MujocoCfg`."""
 
 from typing import Any
 
@@ -11,7 +11,7 @@ CHOICES: dict[str, tuple[Any, str]] = {
     "jacobian": (mujoco.mjtJacobian, "mjJAC_"),
     "solver": (mujoco.mjtSolver, "mjSOL_"),
 }
-"""Options that are a named choice of MuJoCo: their enum, and its name prefix."""
+"""Options whose value is a MuJoCo enum: the enum, and the prefix of its names."""
 
 OPTIONS = (
     "timestep impratio tolerance ls_tolerance noslip_tolerance ccd_tolerance "
@@ -19,7 +19,7 @@ OPTIONS = (
     "o_solimp o_friction integrator cone jacobian solver iterations ls_iterations "
     "noslip_iterations ccd_iterations sdf_iterations sdf_initpoints"
 ).split()
-"""Options with a value, in the order of the bits of `MjsAuthored.option` (4.0.0)."""
+"""Options other than flags, in the bit order of `MjsAuthored.option` (mujoco 4.0.0)."""
 
 _FLAGS = {
     "disableflags": (mujoco.mjtDisableBit, "mjDSBL_"),
@@ -39,7 +39,7 @@ def flag_names(kind: str) -> dict[str, int]:
 
 
 def read_options(option: Any) -> dict[str, Any]:
-    """Return all options of a spec or a model, as `MujocoCfg` takes them."""
+    """Return all options of a spec or a model, as arguments of `MujocoCfg`."""
     values = {name: getattr(option, name) for name in OPTIONS}
     for name, value in values.items():
         if name in CHOICES:

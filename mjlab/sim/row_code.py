@@ -1,8 +1,8 @@
-"""Torch operations as C code, for one world at a time.
+"""Translation of torch operations to C code that computes one world.
 
-A row is the part of a tensor that belongs to one world. An operation that computes each
-row from rows of the same world is a loop over the elements of a row, and such loops can
-be joined in one kernel.
+A row is the part of a tensor that belongs to one world. If an operation computes each
+row only from rows of the same world, its code is a loop over the elements of a row.
+Loops of several operations can be joined in one kernel.
 """
 
 import math
@@ -15,14 +15,15 @@ import torch
 from torch import Tensor
 
 MOST_NUMBERS = 4096
-"""Maximum number of elements of a row. Torch's kernels use more threads for images."""
+"""Maximum number of elements of a row. For longer rows, such as images, torch's own
+kernels use more threads."""
 
 Operand = Tensor | float | int | bool
 Lay = tuple[int, int]
-"""Memory layout of worlds: the stride between worlds in bytes, 0 if all worlds read the
-same; and the row of the first world, because views of one storage can be offset by a
-world. Offsets of a whole multiple of the number of worlds alias the same world, so they
-are ignored."""
+"""Memory layout of worlds. First, the stride between worlds in bytes; 0 if all worlds
+read the same elements. Second, the row of the first world, because a view can start at
+a later row of its storage. Offsets of a whole multiple of the number of worlds alias
+the same world, so they are ignored."""
 
 C_TYPES = {torch.float32: "float", torch.float64: "double", torch.bool: "bool"}
 C_TYPES |= {torch.int64: "long long", torch.int32: "int", torch.uint8: "unsigned char"}
@@ -82,7 +83,7 @@ _GATHERED = {
 
 
 class NotByRowsError(Exception):
-    """Error of an operation that is not computed row by row, or not supported here."""
+    """Raised for an operation that is not row-wise, or not supported here."""
 
 
 @dataclass
@@ -92,7 +93,7 @@ class RowCode:
     num_worlds: int
     lines: list[str] = field(default_factory=list)
     touched: list[tuple[int, Lay, bool]] = field(default_factory=list)
-    """Address of a storage, its layout of worlds, and whether it is written."""
+    """Accesses to memory: address of the storage, layout, and whether it is written."""
 
     def assign(
         self, out: Tensor, text: str, *operands: Operand, dtype: Any = None
@@ -144,7 +145,7 @@ class RowCode:
         self._add(sizes, f"{place} = {self._place(source, origin)};")
 
     def _add(self, sizes: list[int], body: str) -> None:
-        """Add a body in loops; the lanes share the longest loop."""
+        """Add a body in nested loops. The lanes of a world share the longest loop."""
         longest = max(range(len(sizes)), key=lambda d: (sizes[d], d))
         shared = _loops(sizes, [longest], "lane", "lanes") or "if (lane == 0) "
         others = _loops(sizes, [d for d in range(len(sizes)) if d != longest])
@@ -153,8 +154,8 @@ class RowCode:
     def _along(self, shape: Sequence[int], ndim: int) -> tuple[list[str], list[int]]:
         """Return the index along each dimension, and the length of its loop.
 
-        Of the written tensor's dimensions, the first with the number of worlds is the
-        world dimension.
+        The world dimension is the first of the `ndim` dimensions of the written tensor
+        whose size is the number of worlds.
         """
         if self.num_worlds not in shape[:ndim]:
             raise NotByRowsError(f"{tuple(shape)} has no worlds")

@@ -21,19 +21,19 @@ from mjlab.sim.views import DataView, ModelView, Reads, compiled_value
 
 
 class FieldError(ValueError):
-    """Error of a model field that cannot vary per world."""
+    """Raised for a model field that cannot vary per world."""
 
 
 class SimulationUseError(RuntimeError):
-    """Error of a simulation that is closed, or that was built in another process."""
+    """Raised on use of a simulation that is closed or was built in another process."""
 
 
 class Simulation:
     """Physics of `num_envs` worlds, each a copy of one model.
 
-    Worlds are independent: an operation on one world changes no bit of another. State,
-    derived quantities and model fields are torch tensors whose first dimension is the
-    world.
+    Worlds are independent: an operation on one world does not change any bit of another
+    world. State, derived quantities and model fields are torch tensors whose first
+    dimension is the world.
     """
 
     def __init__(
@@ -50,7 +50,7 @@ class Simulation:
         Args:
             model: The compiled model, from `compile_model`.
             num_envs: Number of worlds.
-            cfg: Engine and sizes. Its options must already be in `model`.
+            cfg: Engine and sizes. `model` must be compiled with its options.
             device: Device of the tensors. None lets the backend choose.
             vary: Model fields that will vary per world, as known from the
                 configuration.
@@ -68,7 +68,7 @@ class Simulation:
         """Duration of a physics step as compiled, in seconds."""
         self.device = self.engine.device
         self.reads = Reads()
-        """Data fields read so far."""
+        """Record of the data fields that were read."""
         self.data = DataView(self.engine, self.reads)
         self.model = ModelView(self.engine)
         self.health = Health(self.engine, self.cfg.max_velocity)
@@ -96,10 +96,10 @@ class Simulation:
         self._is_forward = False
 
     def finish_step(self, control: Control | None = None) -> None:
-        """Advance every world by one timestep, from the stages of the last `forward()`.
+        """Advance every world by one timestep, reusing the results of `forward()`.
 
-        The state must not have been written since that `forward()`. If another engine
-        method was called in between, this is a whole `step()`.
+        The state must not have been written since the last `forward()`. If another
+        engine method was called in between, this is a whole `step()`.
 
         Args:
             control: A control law; see `step`.
@@ -166,7 +166,7 @@ class Simulation:
         self.engine.sense(self._sense_passes)
 
     def expand(self, *fields: str) -> None:
-        """Allocate per-world values for model fields, initially the shared value.
+        """Allocate per-world values for model fields, initially equal in all worlds.
 
         Pass known fields to the constructor instead: a later expansion drops captured
         graphs.
@@ -183,7 +183,7 @@ class Simulation:
     def write_model(
         self, tables: Sequence[ModelTable], choice: torch.Tensor, mask: torch.Tensor
     ) -> None:
-        """Write the model rows of the variant of each world.
+        """Write the model field rows of each world's variant.
 
         Args:
             tables: Rows of the variants, with all constants derived from them.
@@ -197,17 +197,17 @@ class Simulation:
         self._is_forward = False
 
     def chosen_by(self, field: str, row: int) -> str | None:
-        """Return the entity whose variant determines a row of a field in each world.
+        """Return the entity whose variants determine a row of a model field, or None.
 
         Other code must not write such a row, because it has no single default value.
         """
         return self._owners.get(field, {}).get(row)
 
     def recompute_constants(self, mask: torch.Tensor | None = None) -> None:
-        """Recompute constants after model fields were written.
+        """Recompute MuJoCo's derived constants after model fields were written.
 
-        MuJoCo computes constants from masses, inertias, lengths and other fields once
-        at compilation (`mj_setConst`).
+        MuJoCo itself computes them only at compilation (`mj_setConst`), from masses,
+        inertias, lengths and other fields.
 
         Args:
             mask: Worlds, shape (num_envs,). None means all.
@@ -227,7 +227,7 @@ class Simulation:
 
     @property
     def needs_graphs(self) -> bool:
-        """Return whether the engine launches single kernels, and graphs save time."""
+        """True if the engine launches kernels, so that graphs save time."""
         return self.backend.engine == "warp"
 
     @property
@@ -237,10 +237,11 @@ class Simulation:
 
     @property
     def may_branch(self) -> bool:
-        """Return whether a step can read its tensors, and skip work without effect.
+        """True if a step can read a mask on the host, and skip work if it is empty.
 
-        The native engine's tensors are on the host, so reads are cheap. During a
-        rehearsal this is False, so that all reads of any step are performed.
+        The native engine's tensors are on the host, so this is cheap. During the trial
+        steps after building, it is False, so that these read every quantity that a
+        later step reads.
         """
         return self.backend.engine == "native" and self.reads.sealed
 
@@ -315,7 +316,7 @@ class Simulation:
 
     def __reduce__(self) -> NoReturn:
         raise TypeError(
-            "A simulation cannot be pickled or copied. Build another of the same "
+            "A simulation cannot be pickled or copied. Build another one with the same "
             "model, and copy the state: other.restore(sim.snapshot())."
         )
 

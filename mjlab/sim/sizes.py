@@ -87,10 +87,10 @@ def calibrate(
 
 
 def data_size(model: mujoco.MjModel, *, steps: int = 100, seed: int = 0) -> int:
-    """Return the memory in bytes that one MjData actually uses.
+    """Estimate the memory in bytes that one MjData actually uses.
 
-    Most of its arena is never touched, so the system never allocates it. The used part
-    is measured in a short rollout with random controls, plus a margin of 25 %.
+    The operating system allocates only the part of the arena that is used. This part is
+    measured in a short rollout with random controls, plus a margin of 25 %.
     """
     data = mujoco.MjData(model)
     if model.nkey:
@@ -112,7 +112,8 @@ def least_data_size(model: mujoco.MjModel) -> int:
 def choose_sizes(model: mujoco.MjModel, cfg: SimulationCfg) -> Sizes:
     """Return the sizes of `cfg`, with missing values taken from a calibration."""
     nconmax, njmax = cfg.nconmax, cfg.njmax
-    # Warp's own heuristic gives a standing G1 64 constraint rows; it needs up to 120.
+    # Warp's own heuristic gives a standing G1 64 constraint rows, but it needs up to
+    # 120.
     if nconmax is None or njmax is None:
         proposed = calibrate(model).sizes
         nconmax = proposed.nconmax if nconmax is None else nconmax

@@ -9,13 +9,13 @@ from mjlab.sim.fields import surface_dtype, surface_shape
 
 
 class Surface:
-    """Tensors that mirror arrays of an engine, and copy writes back to them.
+    """Tensors that mirror an engine's arrays; writes are copied back to the arrays.
 
     All tensors of one type share one block of memory, and a second block stores the
     last published values. Comparing the two blocks finds every modified element,
     however it was written: torch's version counters miss writes through `.numpy()`.
-    Only modified elements are copied back, so the float64 values of all others are
-    never rounded.
+    Only modified elements are copied back, so the float64 values of all other elements
+    are never rounded.
     """
 
     def __init__(self, arrays: Mapping[str, np.ndarray], *, writable: bool) -> None:

@@ -12,11 +12,11 @@ from mjlab.sim.fields import STAGE_OF, Stage, model_value, surface_dtype, unknow
 
 
 class StaleReadError(RuntimeError):
-    """Error of reading a quantity that `forward()` did not compute."""
+    """Raised on reading a quantity that `forward()` did not compute."""
 
 
 class SharedFieldError(RuntimeError):
-    """Error of writing a model field that all worlds share."""
+    """Raised on writing a model field that all worlds share."""
 
 
 class Reads:
@@ -24,24 +24,24 @@ class Reads:
 
     def __init__(self) -> None:
         self.needed = Stage.VELOCITY
-        """Latest stage that is read."""
+        """Last stage that `forward()` must compute, because its fields are read."""
         self.fresh = Stage.ACCELERATION
         """Latest stage whose derived fields are current."""
         self.sealed = False
-        """True if a read beyond `fresh` raises, instead of computing the stage late."""
+        """True if a read beyond `fresh` raises, False if it computes the stage late."""
         self._counts = True
         self._recorders: list[set[str]] = []
 
     def before_forward(self) -> AbstractContextManager[None]:
-        """Mark reads between a step and its `forward()`, in a rehearsal.
+        """Mark reads between a physics step and `forward()`, during trial steps.
 
-        The step has computed every stage, so these reads do not affect the stage that
-        `forward()` computes.
+        The physics step has computed every stage, so these reads do not affect the
+        stage that `forward()` computes.
         """
         return self._uncounted(sealed=self.sealed)
 
     def note(self, name: str, stage: Stage) -> bool:
-        """Record a read; return whether the stage must be computed first."""
+        """Record a read; return True if the stage must be computed first."""
         for recorder in self._recorders:
             recorder.add(name)
         late = stage > self.fresh
@@ -84,7 +84,9 @@ class Reads:
 
 def _refuse_rebinding(view: str, name: str) -> None:
     """Raise for `sim.data.qvel = value`, which would not change the engine."""
-    raise AttributeError(f"Write in place: {view}.{name}[...] = value.")
+    raise AttributeError(
+        f"{view}.{name} cannot be replaced. Write in place: {view}.{name}[...] = value."
+    )
 
 
 class DataView:
@@ -141,7 +143,8 @@ class ModelView:
     """`sim.model.<field>`: MjModel's field, shape (num_envs, ...).
 
     A field that `expand` made per-world is live: the engine uses the values written to
-    it. Any other field is one value expanded to all worlds; writing it is an error.
+    it. Any other field is one value that all worlds share. Writing to it is an error,
+    which the next step raises.
     """
 
     def __init__(self, engine: Engine, prefix: str = "") -> None:

@@ -1,7 +1,7 @@
 """Compilation of Warp kernels for CUDA, on machines without a GPU.
 
-Two modules depend on the number of worlds: the broad phase contains the number of rows
-of per-world fields as a constant (mujoco-warp 4.0.0).
+Two modules of the broad phase depend on the number of worlds: they contain the number
+of rows of per-world fields as a constant (mujoco-warp 4.0.0).
 """
 
 import importlib
@@ -19,17 +19,17 @@ PROCESSORS = 132
 
 
 class CompileError(RuntimeError):
-    """Error of a kernel that does not compile for the architecture."""
+    """Raised if a kernel does not compile for the architecture."""
 
 
 @dataclass
 class Compiler:
-    """Compiler for a CUDA architecture; intercepts launches and executes none."""
+    """Compiler for a CUDA architecture. Replaces launches by compilations."""
 
     arch: int
     """Architecture number, such as 90 for Hopper."""
     say: Callable[[str], None]
-    """Called with a line of text for each compiled module."""
+    """Function that is called with a line of text for each compiled module."""
     new: int = 0
     """Number of compiled modules."""
     seen: set[str] = field(default_factory=set)
@@ -61,9 +61,9 @@ class Compiler:
     def compile(self, module: Any, block_dim: int) -> None:
         """Compile a module unless it is cached.
 
-        Name and folder are Warp's hash of the code, of all kernels of the module so far
-        and of the block size. The module's own compile method would not hash the block
-        size.
+        The name and folder of a compiled module are Warp's hash of its code, of the
+        kernels that it has so far, and of the block size. `Module.compile` would leave
+        the block size out of the hash.
         """
         identifier = module.get_module_identifier(block_dim)
         if identifier in self.seen:
@@ -73,7 +73,7 @@ class Compiler:
         begin = time.perf_counter()
         try:
             is_new = module._compile(output_arch=self.arch, options=options)
-        # NVRTC raises a plain Exception, code generation many types.
+        # NVRTC raises a plain Exception; code generation raises many types.
         except Exception as error:
             raise CompileError(f"{module.name}: {error}") from error
         if is_new:
@@ -102,7 +102,7 @@ class Compiler:
 
     @contextmanager
     def instead_of_launches(self) -> Iterator[None]:
-        """Let MuJoCo Warp treat the CPU device as CUDA, and execute no launches."""
+        """Make MuJoCo Warp treat the CPU device as CUDA, and compile on launches."""
         context = wp._src.context  # pyright: ignore[reportAttributeAccessIssue]
         real = wp.get_device
 

@@ -31,8 +31,9 @@ _OVERFLOWS = {
 class WarpEngine:
     """Worlds of one model in MuJoCo Warp, with zero-copy torch views.
 
-    A world has the same bits for any number of worlds from four on. Below that, Warp
-    sums a world's Hessian in parts (4.0.0, `solver._jtdaj_groups_per_world`).
+    The results of a world are bit-identical for any number of worlds from four on. With
+    fewer worlds, Warp sums the Hessian of each world in parts (mujoco-warp 4.0.0,
+    `solver._jtdaj_groups_per_world`).
     """
 
     name = "warp"
@@ -76,7 +77,7 @@ class WarpEngine:
         return self._fields.data(name)
 
     def model(self, name: str) -> torch.Tensor | None:
-        """Return the live tensor of a per-world model field, None while shared."""
+        """Return the live tensor of a model field, or None if all worlds share it."""
         return self._fields.model(name)
 
     def expand(self, names: Collection[str]) -> None:
@@ -96,10 +97,10 @@ class WarpEngine:
         self._run("rest", self._launches.rest)
 
     def finish_step(self, control: Control | None) -> None:
-        """Advance every world by one timestep, from the stages of `forward()`.
+        """Advance every world by one timestep, reusing the results of `forward()`.
 
-        This is a whole step if sleep is enabled, because trees fall asleep and wake at
-        its start, or if sensors have a history, because they are sampled there.
+        If sleep is enabled or sensors have a history, this is a whole step: trees fall
+        asleep and wake, and histories are sampled, at the start of a step.
         """
         starts_anew = self._launches.sleeps or self._launches.samples_sensors
         if control is None and starts_anew:
@@ -119,7 +120,7 @@ class WarpEngine:
                 after_each()
 
     def forward(self, stage: Stage) -> None:
-        """Compute derived quantities up to `stage`; later ones keep their values."""
+        """Compute derived quantities up to `stage`. Later stages are unchanged."""
         if stage > Stage.NONE:
             name = f"forward.{stage.name.lower()}"
             self._run(name, lambda: self._launches.forward(stage))
@@ -142,7 +143,7 @@ class WarpEngine:
     def write_model(
         self, tables: Sequence[ModelTable], choice: torch.Tensor, mask: torch.Tensor
     ) -> None:
-        """Write rows of model fields, which are first expanded to per-world values."""
+        """Write rows of model fields, after expanding them to per-world values."""
         self.expand([table.field for table in tables])
         for table in tables:
             live = self._fields.varied_tensors([table.field])[table.field]
@@ -165,9 +166,10 @@ class WarpEngine:
     # Health.
 
     def overflow(self) -> dict[str, torch.Tensor]:
-        """Return the number of episodes with overflows by kind, shape (num_envs,).
+        """Return the number of episodes with an overflow, by kind, shape (num_envs,).
 
-        Warp's bits remain set until a world is reset, so an episode counts once.
+        Warp's overflow bits remain set until the world is reset, so each episode is
+        counted once.
         """
         counts = self._launches.counts
         return {

@@ -21,8 +21,8 @@ from mjlab.tensors.masks import write_where
 
 CONSTANTS = frozenset(mujoco.MjModel._setconst_outputs)
 _CONSTANT_INPUTS = frozenset(mujoco.MjModel._setconst_inputs)
-# Poses of static geoms, and the fields that determine them: the poses are set when
-# constants are derived, and no step recomputes them.
+# Poses of static geoms, and the fields that determine them. The poses are only computed
+# together with derived constants, not in a step.
 _STATIC_PLACES = ("geom_xpos", "geom_xmat")
 _PLACE_FIELDS = {"geom_pos", "geom_quat", "body_pos", "body_quat"}
 _BROADPHASES = {
@@ -79,7 +79,7 @@ class WarpFields:
         return self._views[name]
 
     def model(self, name: str) -> torch.Tensor | None:
-        """Return the live tensor of a per-world model field, None while shared."""
+        """Return the live tensor of a model field, or None if all worlds share it."""
         if name not in self.varied:
             return None
         key = f"model.{name}"
@@ -90,15 +90,15 @@ class WarpFields:
         return self._views[key]
 
     def varied_tensors(self, names: Iterable[str]) -> dict[str, torch.Tensor]:
-        """Return the live tensors of those of `names` that vary per world."""
+        """Return the live tensors of the fields in `names` that vary per world."""
         tensors = {name: self.model(name) for name in names}
         return {name: t for name, t in tensors.items() if t is not None}
 
     def expand(self, names: Collection[str]) -> bool:
-        """Allocate per-world values for model fields; return True if arrays changed.
+        """Allocate per-world values for model fields; return True if any was shared.
 
-        Constants derived from them also become per-world: `set_const` writes world 0's
-        result into a shared output (mujoco-warp 4.0.0).
+        Constants derived from these fields also become per-world, because `set_const`
+        writes only world 0's result to a shared constant (mujoco-warp 4.0.0).
         """
         wanted = set(names)
         if wanted & _CONSTANT_INPUTS:
@@ -113,10 +113,10 @@ class WarpFields:
         return True
 
     def exchangeable_arrays(self) -> tuple[wp.array, ...]:
-        """Return the arrays that can be replaced by others.
+        """Return the arrays that can be replaced after a graph was captured.
 
-        Checking all fields would take 30 microseconds per engine call, checking these
-        takes 7.
+        Checking these arrays takes 7 microseconds per engine call. Checking the arrays
+        of all fields would take 30.
         """
         return (
             *(getattr(self.wp_model, name) for name in _MODEL_ARRAYS),
@@ -134,9 +134,9 @@ class WarpFields:
         return tensors
 
     def restore(self, snapshot: Mapping[str, torch.Tensor], mask: torch.Tensor) -> None:
-        """Restore the result of `snapshot`, in the worlds of `mask`.
+        """Restore a snapshot in the worlds of `mask`.
 
-        Its model fields must already vary per world.
+        The model fields in the snapshot must already vary per world.
         """
         for key, value in snapshot.items():
             kind, _, name = key.partition(".")
@@ -155,10 +155,10 @@ class WarpFields:
     def _put_model(self, kept: Mapping[str, wp.array]) -> mjw.Model:
         """Build Warp's model with per-world arrays for the varied fields.
 
-        Warp omits kernels of features that are zero in the given model: drag, surface
-        velocity, adhesion, tendon damping and others (4.0.0). Varied fields can become
-        non-zero, so Warp is given a model in which they are non-zero, and the true
-        values are written afterwards.
+        Warp omits the kernels of features that are zero in the model that it is given:
+        drag, surface velocity, adhesion, tendon damping and others (mujoco-warp 4.0.0).
+        Varied fields can become non-zero later, so Warp is given a model in which they
+        are non-zero, and the true values are written afterwards.
 
         Args:
             kept: Arrays of fields that already varied; they are reused, so that their
@@ -198,7 +198,7 @@ class WarpFields:
 
 
 def make_data(model: mujoco.MjModel, num_envs: int, sizes: Sizes) -> mjw.Data:
-    """Create data of `num_envs` worlds at model defaults, on the current device."""
+    """Create Warp's data for `num_envs` worlds, at the model's default state."""
     return mjw.make_data(
         model,
         nworld=num_envs,
@@ -223,7 +223,7 @@ _OPTION_ARRAYS = _batched(mjw.Option)
 
 
 def _variable_fields() -> frozenset[str]:
-    """Return Warp's per-world model fields that MuJoCo C has under the same name."""
+    """Return Warp's per-world model fields that have the same name in MuJoCo C."""
     options = [f"opt.{name}" for name in _OPTION_ARRAYS]
     known = set(dir(mujoco.MjModel)) | {f"opt.{n}" for n in dir(mujoco.MjOption)}
     return frozenset(name for name in [*_MODEL_ARRAYS, *options] if name in known)
@@ -240,7 +240,7 @@ _TINY = 1e-9
 
 
 def _wraps_geoms(model: mujoco.MjModel) -> np.ndarray:
-    """Return whether each tendon wraps a sphere or a cylinder, shape (ntendon,)."""
+    """Mask of tendons that wrap around a sphere or cylinder, shape (ntendon,)."""
     wraps = np.zeros(model.ntendon, dtype=bool)
     shapes = (mujoco.mjtWrap.mjWRAP_SPHERE, mujoco.mjtWrap.mjWRAP_CYLINDER)
     for tendon in range(model.ntendon):
@@ -252,9 +252,9 @@ def _wraps_geoms(model: mujoco.MjModel) -> np.ndarray:
 def _with_features(model: mujoco.MjModel, varied: Iterable[str]) -> mujoco.MjModel:
     """Return a copy of `model` in which no varied numeric field is entirely zero.
 
-    Armature and damping of actuators on joints are filled in element by element, since
-    Warp records for each joint whether an actuator adds any. Tendons that wrap around
-    geoms keep zero armature.
+    For armature and damping of actuators on joints, each zero element is replaced,
+    because Warp records for each joint if an actuator adds armature or damping. Tendons
+    that wrap around geoms keep zero armature.
     """
     shown = copy.copy(model)
     for name in varied:
@@ -282,7 +282,7 @@ def _assign(model: mujoco.MjModel, name: str, value: np.ndarray) -> None:
 
 
 def _has_conditional_graphs(device: torch.device) -> bool:
-    """Return whether the driver supports the solver's loop in a graph (CUDA 12.4)."""
+    """Return True if the driver supports conditional graph nodes (CUDA 12.4)."""
     return device.type != "cuda" or wp.is_conditional_graph_supported()
 
 

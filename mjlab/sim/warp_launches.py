@@ -27,9 +27,9 @@ _INTEGRATORS = {
 class KeptMemory:
     """Allocator that keeps freed memory for reuse.
 
-    The body of a conditional node of a CUDA graph cannot allocate memory, but MuJoCo
-    Warp launches there use temporary arrays (4.0.0). A previous run with this allocator
-    leaves exactly the blocks that the capture then requests.
+    The body of a conditional node in a CUDA graph cannot allocate memory, but MuJoCo
+    Warp uses temporary arrays there (4.0.0). An earlier run with this allocator leaves
+    exactly the free blocks that the capture requests.
 
     Supports only work that runs in order, on one stream at a time.
     """
@@ -155,15 +155,15 @@ class WarpLaunches:
 
     @property
     def samples_sensors(self) -> bool:
-        """True if sensors have a history, to which each computation adds a sample."""
+        """True if sensors have a history. Each computation then adds a sample to it."""
         return bool((self._fields.mj_model.sensor_history[:, 0] > 0).any())
 
     def forward(self, stage: Stage) -> None:
         """Launch the stages up to `stage`, with their sensors.
 
-        The histories of sensors are restored. Warp adds a sample whenever it computes a
-        sensor, so a sensor with an interval would return this sample in the next step
-        (4.0.0).
+        The histories of sensors are restored afterwards, because Warp adds a sample
+        whenever it computes a sensor (4.0.0). A sensor with an interval would otherwise
+        return this sample in the next step.
         """
         history = self._fields.wp_data.history
         kept = wp.clone(history) if self.samples_sensors else None
@@ -198,9 +198,9 @@ class WarpLaunches:
     def reset(self) -> None:
         """Reset the worlds of `mask` without changing the contacts of others.
 
-        `mjw.reset_data` zeroes the number of contacts in the shared buffer whenever
-        world 0 is reset, and leaves old contacts assigned to world 0 (4.0.0). With a
-        contact count of zero, it does not change the buffer.
+        `mjw.reset_data` sets the number of contacts in the shared buffer to zero
+        whenever world 0 is reset, and leaves old contacts assigned to world 0 (4.0.0).
+        If the number is zero before the call, it does not change the buffer.
         """
         m, d = self._fields.wp_model, self._fields.wp_data
         arrays = [self._mask, d.overflow, self._counts]
@@ -215,11 +215,11 @@ class WarpLaunches:
         wp.copy(d.nacon, number)
 
     def constants(self) -> None:
-        """Recompute constants in the worlds of `constants_mask`, if any.
+        """Recompute constants in the worlds of `constants_mask`, if it is not empty.
 
-        On a CUDA device this is one small kernel and a conditional node of the graph,
-        whose hundreds of launches only run if a world is set. A driver without
-        conditional nodes runs them every time.
+        On a CUDA device, a small kernel tests the mask, and hundreds of launches are in
+        a conditional node of the graph, which only runs if a world is set. If the
+        driver does not support conditional nodes, they run every time.
         """
         if not self._fields.wp_model.opt.graph_conditional:
             self._derive_constants()
@@ -232,10 +232,10 @@ class WarpLaunches:
     def prepare_constants(self) -> None:
         """Allocate the work buffers of `constants`, for the current model.
 
-        `set_const` computes kinematics at qpos0 in the data that it is given. Separate
-        data keep the derived fields of the simulation unchanged. One run with an empty
-        mask loads the kernels and allocates their memory, which is not possible in the
-        body of a conditional node.
+        `set_const` computes kinematics at qpos0 in the `Data` that it is given, so it
+        is given a separate one; the derived fields of the simulation do not change. A
+        run with an empty mask loads the kernels and allocates their memory, which is
+        not possible in the body of a conditional node.
         """
         fields = self._fields
         if self._constants_model is fields.wp_model:
@@ -263,10 +263,11 @@ class WarpLaunches:
     def _derive_constants(self) -> None:
         """Recompute all constants, and restore the worlds outside `constants_mask`.
 
-        The compiler's float64 values differ in the last bits. This works around two
-        bugs of 4.0.0: bodies that cannot rotate get a rotational weight, which is set
-        to zero; and static geoms keep the poses of `make_data`, and are moved to their
-        current poses.
+        The other worlds are restored because MuJoCo's compiler computes in float64, so
+        its values differ in the last bits. Two bugs of mujoco-warp 4.0.0 are worked
+        around: bodies that cannot rotate get a rotational weight, which is set to zero;
+        static geoms keep the poses of `make_data`, and are moved to their current
+        poses.
         """
         assert self._constants_data is not None
         m, d = self._fields.wp_model, self._fields.wp_data
@@ -292,10 +293,10 @@ class WarpLaunches:
     def _refresh_velocities(self) -> None:
         """Compute the velocities that connect and weld constraints read.
 
-        Warp creates constraints in the position stage, but those of connects and welds
-        use the body velocities of the velocity stage, which runs later: they would be
-        the velocities of the previous step, and after a reset those of the previous
-        episode (4.0.0).
+        Warp creates constraints in the position stage, but connect and weld constraints
+        read body velocities, which the later velocity stage computes (4.0.0). Without
+        this refresh, they would use the velocities of the previous step, or after a
+        reset, of the previous episode.
         """
         m, d = self._fields.wp_model, self._fields.wp_data
         if m.eq_connect_adr.size or m.eq_wld_adr.size:
@@ -306,8 +307,8 @@ class WarpLaunches:
     def _end_step(self) -> None:
         """Update the maximum buffer use, and mark worlds that MuJoCo would reset.
 
-        Warp checks neither controls nor accelerations, and clamping an actuator's force
-        turns a NaN control into a finite value (4.0.0).
+        Warp does not check controls and accelerations, and clamping an actuator's force
+        hides a NaN control (4.0.0).
         """
         d = self._fields.wp_data
         inputs = [mujoco.mjMAXVAL, d.ctrl, d.qacc, d.nefc, d.nacon, d.qpos, d.qvel]
@@ -321,7 +322,7 @@ class WarpLaunches:
 
 
 def _static_geoms(model: mujoco.MjModel) -> np.ndarray:
-    """Return the geoms of static bodies, which neither joints nor mocap move."""
+    """Return the ids of geoms that neither a joint nor a mocap body moves."""
     body = model.geom_bodyid
     is_static = model.body_weldid[body] == 0
     is_mocap = model.body_mocapid[model.body_rootid[body]] >= 0

@@ -27,7 +27,7 @@ MOST_PLACES = 120
 """Maximum number of storages per kernel: its arguments are limited to 4 kB."""
 
 _BLOCK = 128
-"""Threads per block: those of four worlds."""
+"""Threads per block: four worlds with 32 threads each."""
 
 _Places = wp.types.vector(length=MOST_PLACES, dtype=wp.uint64)
 _NEXT = """
@@ -35,7 +35,8 @@ _NEXT = """
 __syncwarp();
 #endif
 """
-"""Synchronises the lanes of a world, so that each sees the writes of the others."""
+"""Code between two operations: synchronises the lanes of a world, so that each lane
+sees what the other lanes wrote."""
 
 _FREE = ("empty", "new_empty", "detach", "alias", "_unsafe_view")
 _OPTIONS = {"alpha", "value", "right", "out", "dtype", "memory_format", "pin_memory"}
@@ -43,16 +44,17 @@ _OPTIONS |= {"layout", "non_blocking"}
 
 
 class RowPrograms(TorchDispatchMode):
-    """Defers torch operations, to launch consecutive operations as one kernel.
+    """Dispatch mode that defers torch operations and joins them into one kernel.
 
-    An operation is deferred if each world's row of its result depends on rows of the
-    same world, or on data that no deferred operation writes. One launch then runs all
-    of them, in order, with 32 threads per world on CUDA. Other operations run
-    immediately; if they access the same memory as deferred ones, these are launched
-    first. They are also launched before each Warp launch that torch does not see.
+    An operation is deferred if each world's row of its result depends only on rows of
+    the same world, or on data that no deferred operation writes. One launch then runs
+    all deferred operations in order, with 32 threads per world on CUDA. Any other
+    operation runs immediately; if it accesses the memory of deferred operations, these
+    are launched first. They are also launched before each Warp launch, which torch does
+    not see.
 
-    Torch computes operations that are not compiled yet, and they are recorded for
-    `compile`, so results are correct from the first run.
+    Operations that are not compiled yet are computed by torch, and recorded for
+    `compile`. Results are therefore correct from the first run.
     """
 
     def __init__(self, num_worlds: int, device: torch.device) -> None:
@@ -71,7 +73,7 @@ class RowPrograms(TorchDispatchMode):
             self.flush()
 
     def compile(self) -> None:
-        """Compile the operations recorded so far; later runs launch them as kernels."""
+        """Compile the recorded operations. Later runs launch them as kernels."""
         self._kernels |= _compiled(tuple(self._noted), self._device)
         self._noted.clear()
 
@@ -134,7 +136,7 @@ class RowPrograms(TorchDispatchMode):
     def _at_once(
         self, func: Any, args: Any, options: Any, tensors: list[Tensor]
     ) -> Any:
-        """Run an operation now; deferred ones on the same memory are launched first."""
+        """Run an operation now, after deferred operations on the same memory."""
         touched = {t.untyped_storage().data_ptr() for t in tensors}
         if touched & (self._seen if func._schema.is_mutable else self._written).keys():
             self.flush()
@@ -163,7 +165,7 @@ class RowPrograms(TorchDispatchMode):
         )
 
     def _wait(self, code: RowCode, operation: tuple[Any, ...]) -> None:
-        """Defer an operation. Conflicting deferred operations are launched first."""
+        """Defer an operation. Launch conflicting deferred operations first."""
         lies = {(address, lay) for address, lay, _ in code.touched}
         written = {address for address, _, is_written in code.touched if is_written}
         if sum(address in written for address, _ in lies) > len(written):
@@ -183,8 +185,8 @@ class RowPrograms(TorchDispatchMode):
     def _meets(self, code: RowCode) -> bool:
         """Return True if a world would access memory that another world writes.
 
-        That is the case if the layout of worlds in memory differs from the deferred
-        operations.
+        This is the case if a deferred operation uses the same storage with another
+        layout of worlds.
         """
         return any(
             (self._seen if is_written else self._written).get(address, set()) - {lay}
@@ -200,7 +202,7 @@ class RowPrograms(TorchDispatchMode):
 
 
 def _shape_of(value: Any) -> Any:
-    """Replace a tensor by one without memory, with the same shape and type."""
+    """Convert a tensor to a meta tensor, and a device to "meta"."""
     if not isinstance(value, Tensor):
         return torch.device("meta") if isinstance(value, torch.device) else value
     return torch.empty_strided(
@@ -210,12 +212,12 @@ def _shape_of(value: Any) -> Any:
 
 @cache
 def _compiled(texts: tuple[str, ...], device: torch.device) -> dict[str, Any]:
-    """Return the kernels of programs by code, all in one module."""
+    """Compile programs in one module; return their kernels by code."""
     if not texts:
         return {}
     name = hashlib.sha256("".join(texts).encode()).hexdigest()[:12]
     module = wp.get_module(f"mjlab.rows.{name}")
-    # A fused multiply-add rounds once where torch rounds twice.
+    # Disable fused multiply-add: it rounds once where torch rounds twice.
     module.options |= {"fuse_fp": False, "enable_backward": False}
     kernels = {text: _kernel(text, f"rows_{k}", module) for k, text in enumerate(texts)}
     try:
@@ -226,7 +228,7 @@ def _compiled(texts: tuple[str, ...], device: torch.device) -> dict[str, Any]:
 
 
 def _kernel(text: str, key: str, module: Any) -> Any:
-    """Return a kernel that runs the code, with all lanes for each world."""
+    """Create a kernel that runs the code for each world, on all of its lanes."""
 
     def program(w: wp.int32, lane: wp.int32, lanes: wp.int32, p: _Places) -> None: ...
 

@@ -238,7 +238,7 @@ def test_no_message_is_just_the_text_of_a_python_exception(fault):
 WORDED: dict[str, tuple[Callable[[Path], object], str]] = {
     "a value of Python's kinds": (
         lambda folder: build_entity(EntityCfg(source=folder), "a/b"),
-        "'a/b' is not a valid entity name: use a non-empty one without '/'.",
+        "'a/b' is not a valid entity name: use a non-empty name without '/'.",
     ),
     "a file that is not there": (
         lambda folder: (folder / "gone.txt").read_text(),

@@ -445,8 +445,8 @@ CASES: list[tuple[CartpoleBalanceCfg, type[Exception], str]] = [
     (
         cartpole(episode_length_s=0.0),
         ConfigError,
-        "episode_length_s=0.0 has to be at least one step of 0.05 s (decimation times "
-        "sim.mujoco.timestep).",
+        "episode_length_s=0.0 is shorter than one step of 0.05 s (decimation times "
+        "sim.mujoco.timestep). Increase it.",
     ),
     (
         cartpole(decimation=0),

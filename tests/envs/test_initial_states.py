@@ -199,7 +199,7 @@ def test_no_host_read_occurs(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_an_uncacheable_state_is_refused_with_the_reason() -> None:
     venv = TorchVectorEnv(worlds(cartpole(), 2))
-    with pytest.raises(CacheError, match="number=0 of cached states has to be 1"):
+    with pytest.raises(CacheError, match="number=0 is invalid: cache at least one"):
         CachedReset(venv, 0)
     cfg: ManagerBasedRlEnvCfg = TASKS["Velocity-Go1"]()
     cfg.scene.num_envs, cfg.sim.backend = 1, "native"

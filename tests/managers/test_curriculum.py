@@ -75,8 +75,8 @@ def test_a_term_that_returns_something_else_is_an_error():
     with pytest.raises(TermError) as error:
         curriculum.compute(env.everyone)
     assert str(error.value) == (
-        "Curriculum term 'term' returned (2,); it has to return None, figures by name, "
-        "or a tensor of shape () or (3,)."
+        "Curriculum term 'term' returned (2,); it has to return None, a dictionary "
+        "of scalars, or a tensor of shape () or (3,)."
     )
 
 

@@ -588,7 +588,7 @@ def as_bytes(env):
             r"has both delay and delay_min_lag or delay_max_lag",
         ),
         (term(history_length=-2), r"has history_length=-2; it cannot be negative"),
-        (term(clip=(1.0, -1.0)), r"has clip=\(1.0, -1.0\); the lower bound is above"),
+        (term(clip=(1.0, -1.0)), r"has clip=\(1.0, -1.0\); it has to be"),
         (term(scale=(1.0, 2.0, 3.0)), r"has a scale of shape \(3,\).*\(2,\)"),
         (term(noise=UniformNoiseCfg(n_min=1.0, n_max=0.0)), r"n_min .* above n_max"),
         (term(noise=GaussianNoiseCfg(std=(1.0,) * 3)), r"std .* 3 entries.*\(2,\)"),

@@ -399,7 +399,7 @@ def test_rows_do_not_depend_on_the_number_of_worlds() -> None:
         ({"damping": 0.0}, "damping is 0.0"),
         ({"max_joint_step": 0.0}, "max_joint_step is 0.0"),
         ({"posture_weight": -1.0}, "posture_weight=-1.0 has to be 0"),
-        ({"clip": (1.0, -1.0)}, "low is above high"),
+        ({"clip": (1.0, -1.0)}, "with low <= high"),
         ({"posture": {"j9": 0.0}}, "No joint of 'robot' matches 'j9'"),
     ],
 )

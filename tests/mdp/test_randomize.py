@@ -846,7 +846,8 @@ ERRORS: list[tuple[Any, dict[str, Any], str]] = [
     (
         dr.geom_friction,
         {"ranges": (1.0, 0.5)},
-        "geom_friction: the range is (1.0, 0.5); low is above high.",
+        "geom_friction: the range is (1.0, 0.5); it has to be (low, high) with "
+        "low <= high.",
     ),
     (
         dr.geom_friction,
@@ -875,7 +876,7 @@ ERRORS: list[tuple[Any, dict[str, Any], str]] = [
     (
         dr.geom_friction,
         {"ranges": {3: (0.5, 1.0)}},
-        "geom_friction has no axis 3: its axes are 0 to 2.",
+        "geom_friction has no axis 3; valid axes are 0 to 2.",
     ),
     (
         dr.geom_friction,

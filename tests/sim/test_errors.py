@@ -106,7 +106,8 @@ def test_an_unknown_backend() -> None:
         ),
         (
             MujocoCfg(memory="2 MB"),
-            "mujoco.memory='2 MB' is not a size such as '512K', '2M' or '1G'.",
+            "mujoco.memory='2 MB' is not a size. Use a whole number with K, M or G, "
+            "such as '512K', '2M' or '1G'.",
         ),
     ],
 )

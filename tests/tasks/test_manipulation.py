@@ -424,7 +424,8 @@ def test_a_goal_without_an_extent_or_in_an_inverted_range_is_refused():
     )
     cfg.commands = {GOAL: manipulation.GoalCommandCfg(x=(0.5, 0.3))}
     assert refused(cfg) == (
-        "Command term 'goal': the range of x is (0.5, 0.3); low is above high."
+        "Command term 'goal': the range of x is (0.5, 0.3); it has to be (low, high) "
+        "with low <= high."
     )
 
 

@@ -1,11 +1,11 @@
 """Domain randomisation of model fields per world, usually imported as `dr`.
 
-Every name here is a function for an event term. The model field of a term is allocated
-per world before the engine is built. A term writes only to the worlds in the event's
-mask.
+Every class here can be the `func` of an event term. The model field of a term is
+allocated per world before the engine is built. A term writes only to the worlds in the
+event's mask.
 
-Each class below sets a model field and the default operation and axes of its draws. See
-`FieldTerm` for the parameters. Constants derived from a field are recomputed.
+Each class defines a model field, and the default operation and axes. See `FieldTerm`
+for the parameters. Constants that MuJoCo derives from a field are recomputed.
 
 Latency does not need a term. To draw the delays of actuators and observations per world
 at each reset, set `DelayCfg(min_lag, max_lag, hold_prob=1.0)` in the configuration of
@@ -67,8 +67,8 @@ class joint_stiffness(FieldTerm, field="jnt_stiffness", default_axes=(0,), minim
 class joint_default_pos(FieldTerm, field="qpos0", operation="add"):
     """Shift joint reference positions; the entity's default positions are updated.
 
-    At the reference `qpos0`, a joint keeps its body at its pose in the model file. A
-    shift models a calibration error: the same joint reading for a different pose.
+    At a joint position of `qpos0`, the body has its pose in the model file. A shift
+    models a calibration error: the same joint position means a different pose.
     """
 
 
@@ -107,7 +107,7 @@ class geom_solimp(FieldTerm, field="geom_solimp", operation="abs", minimum=0.0):
 
 
 class geom_margin(FieldTerm, field="geom_margin", operation="abs"):
-    """Set the contact margin of geoms, in metres: the distance where contacts begin."""
+    """Set the contact margin of geoms, m: contacts are detected below this distance."""
 
 
 class geom_quat(special.QuatTerm, field="geom_quat"):
@@ -179,7 +179,7 @@ class pair_friction(
 class equality_solref(FieldTerm, field="eq_solref", operation="abs"):
     """Set the time constant and damping ratio of equality constraints.
 
-    Negative numbers are stiffness and damping, as in MuJoCo.
+    As in MuJoCo, negative numbers are stiffness and damping instead.
     """
 
 
@@ -188,9 +188,10 @@ class equality_solimp(FieldTerm, field="eq_solimp", operation="abs", minimum=0.0
 
 
 class equality_data(FieldTerm, field="eq_data", operation="add"):
-    """Shift the numbers of equality constraints, such as the polynomial of a joint.
+    """Shift the data of equality constraints, such as joint polynomial coefficients.
 
-    Their meaning depends on the type of constraint, as in MuJoCo: give `axes`.
+    The meaning of each column of `eq_data` depends on the type of constraint, so select
+    columns with `axes`.
     """
 
 

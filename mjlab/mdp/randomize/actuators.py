@@ -1,4 +1,4 @@
-"""Randomisation of actuator gains and effort limits, explicit or built into MuJoCo."""
+"""Randomisation of gains and effort limits of explicit and MuJoCo's own actuators."""
 
 from typing import Any, ClassVar
 
@@ -58,7 +58,7 @@ class _Numbers:
 
 
 class _ActuatorTerm(ManagerTermBase):
-    """Base of the actuator terms. Some actuator types vary additional model fields."""
+    """Base class of actuator terms. Some actuator types vary more model fields."""
 
     model_fields: ClassVar[tuple[str, ...]]
 
@@ -77,9 +77,10 @@ class _ActuatorTerm(ManagerTermBase):
 
 
 def chosen_actuators(env: ManagedEnv, selection: Selection, label: str) -> list[int]:
-    """Return the indices in the entity's `ActuatorSet` of the chosen actuators.
+    """Return the indices of the selected actuators in the entity's `ActuatorSet`.
 
-    The selection names MuJoCo actuators. One actuator of the set can own several.
+    The selection names MuJoCo actuators. One actuator of the set can consist of several
+    MuJoCo actuators.
     """
     actuators: ActuatorSet = selection.entity.actuators
     wanted = set(selection.global_ids("actuator").tolist())
@@ -137,9 +138,9 @@ class pd_gains(_ActuatorTerm):
         Args:
             env: The environment.
             mask: The worlds to write, shape (num_envs,), bool.
-            kp_range: Range of position gains: one range, or one per pattern of the
+            kp_range: Range of position gains: one range, or one per name pattern of the
                 actuators' targets. None keeps the gains.
-            kd_range: Range of velocity gains, likewise.
+            kd_range: Range of velocity gains, in the same form.
             asset_cfg: The actuators.
             operation: Operation on the gains as built.
             distribution: Distribution of the numbers.

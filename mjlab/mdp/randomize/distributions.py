@@ -1,4 +1,4 @@
-"""Ranges, their resolution to elements and axes, and sampling from them."""
+"""Sampling ranges: their resolution to elements and axes, and sampling."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -22,8 +22,9 @@ Number = TypeVar("Number", float, torch.Tensor)
 Range: TypeAlias = tuple[float, float]
 Axis: TypeAlias = int | str
 Ranges: TypeAlias = Range | Mapping[Axis, Range | Mapping[Axis, Range]]
-"""One range for all, or a range per axis (by index or name), or a range (or ranges per
-axis) per name pattern. Elements and axes without a range keep their value."""
+"""One range for all elements and axes; a range per axis (by index or name); or, per
+name pattern, a range or ranges per axis. Elements and axes without a range keep their
+value."""
 
 
 def with_all_axes(ranges: Any, axes: Iterable[str]) -> Any:
@@ -34,7 +35,7 @@ def with_all_axes(ranges: Any, axes: Iterable[str]) -> Any:
 
 
 class RandomizeError(ValueError):
-    """Invalid randomisation."""
+    """Raised for an invalid configuration of a randomisation term."""
 
 
 @dataclass(frozen=True)
@@ -48,10 +49,10 @@ class Target:
     """Index among the element's numbers."""
 
     low: float
-    """First number of the range."""
+    """First number of the range: lower bound, or mean for "gaussian"."""
 
     high: float
-    """Second number of the range."""
+    """Second number of the range: upper bound, or standard deviation."""
 
 
 @dataclass(frozen=True)
@@ -123,7 +124,7 @@ class Choice:
             return list(self.axis_names).index(axis)
         if not 0 <= axis < self.num_axes:
             raise RandomizeError(
-                f"{self.label} has no axis {axis}: its axes are 0 to "
+                f"{self.label} has no axis {axis}; valid axes are 0 to "
                 f"{self.num_axes - 1}."
             )
         return axis
@@ -171,7 +172,8 @@ def check_bounds(
             continue
         if not low <= high:
             raise RandomizeError(
-                f"{label}: the range is {(low, high)}; low is above high."
+                f"{label}: the range is {(low, high)}; it has to be (low, high) with "
+                "low <= high."
             )
         if distribution == "log_uniform" and not low > 0.0:
             raise RandomizeError(
@@ -228,8 +230,8 @@ class Sampler:
         Args:
             rng: Random number generator of the worlds.
             stream: Name of the random stream.
-            live: A range that can change during training, shape (2,), replacing the
-                given ranges.
+            live: Range that a curriculum changes, shape (2,). It replaces the ranges of
+                all targets.
         """
         first, second = self._first, self._second
         if live is not None:
@@ -239,7 +241,7 @@ class Sampler:
         else:
             unit = rng.draw(stream, (self._size,))
         if self._num_buckets is not None:
-            # The middle of the bucket.
+            # Map each draw to the middle of its bucket.
             unit = unit.mul_(self._num_buckets).floor_().add_(0.5)
             unit = unit.div_(self._num_buckets)
         if self._spreads:

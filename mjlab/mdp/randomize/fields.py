@@ -1,9 +1,9 @@
-"""Randomisation of model fields per world: base classes of the named terms.
+"""Randomisation of model fields per world: base classes of the terms in `dr`.
 
-A term starts from the compiled value, not from the current one, so repeated use does
+A term is applied to the compiled value, not to the current value, so repeated use does
 not drift. It writes only the numbers that its ranges cover, so terms on different
 elements or axes of a field are independent. If two terms cover the same number, the
-last one to run overwrites the other.
+term that runs last overwrites the other.
 """
 
 import math
@@ -77,12 +77,12 @@ def row_size(sim: Simulation, field: str) -> int:
 
 
 def stream_of(group: str | None, stream: str) -> str:
-    """Return the random stream of a term's group, or else of the term itself."""
+    """Return the random stream of a term's group, or of the term without a group."""
     return stream if group is None else f"randomize/group/{group}"
 
 
 class FieldPart:
-    """Subset of the numbers of a model field, in every world."""
+    """Some of the numbers of a model field, in every world."""
 
     def __init__(
         self, sim: Simulation, field: str, rows: Sequence[int], axes: Sequence[int]
@@ -183,7 +183,7 @@ class FieldTerm(ModelTerm):
     def _resolve(self, field: str) -> None:
         """Resolve the ranges, and check the values that they can produce."""
         sim, params = self._env.sim, self.cfg.params
-        # `expand` raises for a field that cannot vary, with a list of those that can.
+        # `expand` raises for a field that cannot vary, and lists the fields that can.
         sim.expand(field)
         names, self.rows, kind = self.elements(field)
         self.choice = Choice(
@@ -258,10 +258,11 @@ class FieldTerm(ModelTerm):
                 deviation as the range.
             axes: Numbers of a row that a single range applies to.
             shared_random: Whether all elements have the same draw.
-            num_buckets: Number of different values: the middles of equal parts of the
-                range, in its logarithm for "log_uniform". None draws any value.
+            num_buckets: Number of equal parts of the range (of its logarithm for
+                "log_uniform"); values are drawn from their middles. None draws any
+                value.
             group: Name of a group of correlated terms. Terms of a group that run
-                together use the same unit draws for their i-th chosen element.
+                together use the same random numbers for their i-th target.
             stream: Name of the random stream, set by the event manager.
         """
         self._write(mask, self.draw(stream_of(group, stream), ranges))

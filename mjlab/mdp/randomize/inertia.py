@@ -29,7 +29,7 @@ _ANY = Range | dict[Axis, Range]
 
 
 class body_mass(FieldTerm, field="body_mass", minimum=1e-6):
-    """Scale masses of bodies, and their inertias in proportion (as with density)."""
+    """Scale body masses, and inertias in proportion, like a change of density."""
 
     @classmethod
     def model_fields(cls, params: dict[str, Any]) -> tuple[str, ...]:
@@ -132,14 +132,14 @@ class Bodies:
 
 
 class pseudo_inertia(ManagerTermBase):
-    """Deform the mass distribution of bodies; it stays physically consistent.
+    """Deform the mass distribution of bodies in a physically consistent way.
 
     Space around the centre of mass c is deformed by x → c + t + A (x - c), with A upper
     triangular: exp(d1), exp(d2), exp(d3) on the diagonal, s12, s13, s23 above it. Mass
     is multiplied by exp(2 alpha). The pseudo-inertia matrix P about c becomes U P U^T,
     where U = exp(alpha) [[A, t], [0, 1]] has the ten parameters of Rucker and Wensing
-    (2022), "Smooth parameterization of rigid-body inertia". Zero parameters change
-    nothing.
+    (2022), "Smooth parameterization of rigid-body inertia". If all parameters are zero,
+    nothing changes.
     """
 
     model_fields = ("body_mass", "body_ipos", "body_inertia", "body_iquat")
@@ -179,7 +179,7 @@ class pseudo_inertia(ManagerTermBase):
         group: str | None = None,
         stream: str = "randomize",
     ) -> None:
-        """Draw parameters and write mass, centre of mass, inertia and its axes.
+        """Draw parameters; write masses, centres of mass, inertias and inertia axes.
 
         Args:
             env: The environment.
@@ -262,7 +262,7 @@ class payload(ManagerTermBase):
         group: str | None = None,
         stream: str = "randomize",
     ) -> None:
-        """Draw payloads and write mass, centre of mass, inertia and its axes.
+        """Draw payloads; write masses, centres of mass, inertias and inertia axes.
 
         Args:
             env: The environment.
@@ -284,8 +284,8 @@ class payload(ManagerTermBase):
         share = (added / mass).unsqueeze(-1)
         apart = pos - bodies.com
         com = bodies.com + share * apart
-        # The inertia of two masses about their common centre is that of their reduced
-        # mass at their distance from a point.
+        # Two point masses have the same inertia about their common centre of mass as a
+        # point mass of their reduced mass, at their mutual distance.
         reduced = (share.squeeze(-1) * bodies.mass)[..., None, None]
         inertia = bodies.inertia + reduced * _about(apart, self._eye)
         inertia = inertia + added[..., None, None] * self._box
@@ -295,8 +295,8 @@ class payload(ManagerTermBase):
 def rows_dot(left: torch.Tensor, right: torch.Tensor) -> torch.Tensor:
     """Return left times the transpose of right, for matrices (..., 3, 3).
 
-    Each entry is a sum over the last dimension, so that a result does not depend on the
-    number of matrices, bit for bit. `matmul` does not guarantee this.
+    Each entry is a sum over the last dimension, so a result is bitwise independent of
+    the number of matrices. `matmul` does not guarantee this.
     """
     return (left.unsqueeze(-2) * right.unsqueeze(-3)).sum(dim=-1)
 

@@ -234,10 +234,10 @@ _BOUNDS = {
 
 
 class ChoiceTerm(ModelTerm):
-    """Assign one of several materials or textures to elements, by id in the field."""
+    """Base class of terms that assign one of several materials or textures."""
 
     role: ClassVar[int] = 0
-    """Column to write, unless the parameters set it."""
+    """Column of the field to write, if the parameters do not set `role`."""
 
     def __init__(self, cfg: TermCfg, env: ManagedEnv) -> None:
         super().__init__(cfg, env)
@@ -312,7 +312,7 @@ class mat_texid(ChoiceTerm, field="mat_texid"):
 
 
 def _id_of(name: str, field: str, owner: str, model: mujoco.MjModel) -> int:
-    """Return the id of a material or texture, of an entity's file or of the scene."""
+    """Return the id of a material or texture from the entity's file or the scene."""
     if field == "geom_matid":
         what, known = "material", [model.mat(i).name for i in range(model.nmat)]
     else:
