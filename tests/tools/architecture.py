@@ -21,7 +21,7 @@ FLOORS = {
     **dict.fromkeys(["mjlab.settings", "mjlab.files", "mjlab.threads"], -1),
     **dict.fromkeys(["mjlab.memory", "mjlab.watched", "mjlab.extras"], -1),
     **dict.fromkeys(["mjlab.provenance", "mjlab.mujoco_log", "mjlab.opengl"], -1),
-    **dict.fromkeys(["mjlab.random", "mjlab.png", "mjlab.lazy"], -1),
+    **dict.fromkeys(["mjlab.random", "mjlab.png", "mjlab.lazy", "mjlab.driver"], -1),
     **dict.fromkeys(["mjlab.tensors", "mjlab.registry", "mjlab.parallel"], 0),
     **dict.fromkeys(["mjlab.spec", "mjlab.sim", "mjlab.runs"], 1),
     **dict.fromkeys(["mjlab.actuator", "mjlab.terrain"], 2),
