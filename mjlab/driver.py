@@ -1,10 +1,10 @@
-"""NVIDIA driver: whether it is new enough for PyTorch and Warp, and why CUDA is missing."""
+"""Version of the NVIDIA driver, and the reason for a missing CUDA device."""
 
 import ctypes
 import os
 
 CUDA = (13, 0)
-"""CUDA version that the driver must support, for the wheels of PyTorch and Warp 1.19."""
+"""CUDA version that the driver must support, for wheels of PyTorch and Warp 1.19."""
 
 DRIVER = 580
 """Oldest driver series with this CUDA version, from NVIDIA's release notes."""

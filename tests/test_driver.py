@@ -1,4 +1,4 @@
-"""NVIDIA driver: an old one is named in one line, wherever a user would look for a GPU."""
+"""An NVIDIA driver that is too old is named in one line."""
 
 import ctypes
 from pathlib import Path
