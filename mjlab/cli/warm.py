@@ -39,6 +39,9 @@ OWN = (
 """Modules whose kernels are launched only for tensors on a CUDA device. Their launches
 use the default block size, as do those of the classic cartpole unless configured."""
 
+CARRIED = ("*.cubin", "*.meta")
+"""Files of a cache that another machine needs: about half of its size."""
+
 
 @dataclass(kw_only=True)
 class WarmOptions(Options):
@@ -86,6 +89,7 @@ def compile_kernels(cfg: "ManagerBasedRlEnvCfg", arch: str) -> "Compiler":
 
     from mjlab.envs import ManagerBasedRlEnv
     from mjlab.sim.warp_compiler import Compiler
+    from mjlab.sim.warp_rows import RowPrograms
 
     compiler = Compiler.for_architecture(arch, lambda text: print(text, flush=True))
     for name in OWN:
@@ -97,6 +101,11 @@ def compile_kernels(cfg: "ManagerBasedRlEnvCfg", arch: str) -> "Compiler":
         size = env.num_envs, env.action_manager.total_action_dim
         env.reset()
         env.step(torch.zeros(size))
+        # A step that is one graph runs its row-wise operations as kernels of its own.
+        rows = RowPrograms(env.num_envs, env.device)
+        with rows.in_use():
+            env.runner.program.advance()
+        rows.compile_ahead(compiler.compile)
         env.reset(mask=torch.arange(env.num_envs) < 1)
         env.close()
     return compiler
@@ -122,8 +131,12 @@ def main(arguments: Sequence[str]) -> None:
         for task in tasks
         if subprocess.run([*own, task, *settings], env=path).returncode
     ]
-    size = sum(file.stat().st_size for file in options.cache.rglob("*.cubin"))
-    print(f"{options.cache}: {size / 2**20:.1f} MiB of kernels for {options.arch}")
+    files = [file for kind in CARRIED for file in options.cache.rglob(kind)]
+    size = sum(file.stat().st_size for file in files)
+    print(
+        f"{options.cache}: {size / 2**20:.1f} MiB of kernels for {options.arch} in "
+        f"{' and '.join(CARRIED)}; all other files are only read by the compiler"
+    )
     if failed:
         raise SystemExit(f"Failed to compile: {', '.join(failed)}.")
 
