@@ -104,7 +104,7 @@ def compile_kernels(cfg: "ManagerBasedRlEnvCfg", arch: str) -> "Compiler":
         # A step that is one graph runs its row-wise operations as kernels of its own.
         rows = RowPrograms(env.num_envs, env.device)
         with rows.in_use():
-            env.runner.program.advance()
+            env.program.advance()
         rows.compile_ahead(compiler.compile)
         env.reset(mask=torch.arange(env.num_envs) < 1)
         env.close()

@@ -64,10 +64,8 @@ class StepRunner(ABC):
         mode: str,
         reason: str,
     ) -> None:
-        self._observers = observers
+        self._program, self._observers = program, observers
         self._check = StaleStateCheck(sim) if sim.needs_graphs else None
-        self.program = program
-        """The step."""
         self.mode = mode
         """Mode of a step: "fused", "segmented" or "eager"."""
         self.reason = reason
@@ -126,9 +124,9 @@ class EagerRunner(StepRunner):
         ]
         with self._watched():
             if hooks:
-                self.program.advance_by_phases(hooks)
+                self._program.advance_by_phases(hooks)
             else:
-                self.program.advance()
+                self._program.advance()
             if self._check is not None:
                 self._check.mark_fresh()
 
@@ -187,7 +185,7 @@ class GraphRunner(StepRunner):
         self._model = self._engine.wp_model
         state = self._state.take()
         try:
-            found = record_with_torch(self.program.advance, device, rows=rows)
+            found = record_with_torch(self._program.advance, device, rows=rows)
             self._fresh = self._sim.reads.fresh
             return found
         finally:
