@@ -1,20 +1,29 @@
 """Checks of `bench/gpu.py`, as far as they run without a GPU."""
 
 import dataclasses
+import inspect
+import io
 import json
+import os
 import subprocess
 import sys
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
 import torch
 
-from bench import gpu, gpu_checks, gpu_worlds
+from bench import gpu, gpu_checks, gpu_speeds, gpu_worlds, peer
+from mjlab.envs import ManagerBasedRlEnv
+from mjlab.managers import RewardTermCfg
 from mjlab.registry import entries
+from tests.tools.cuda_stand_in import StandInError, stand_in
 
 ROOT = Path(__file__).resolve().parents[2]
-REHEARSED = ["facts", "capture", "bits", "fused.Velocity-G1-Flat"]
-REHEARSED += ["speed.Velocity-G1-Flat.4096"]
+REHEARSED = ["facts", "shared", "capture", "bits", "fused.Velocity-G1-Flat"]
+REHEARSED += ["isolated.Velocity-G1-Flat", "engines.g1.256"]
+REHEARSED += ["speed.Velocity-G1-Flat.4096", "joined.Velocity-G1-Flat.4096"]
 
 
 def test_a_difference_is_counted_by_worlds_and_against_the_scale_of_the_tensor():
@@ -116,7 +125,7 @@ def test_the_table_stays_short_whatever_the_reasons_are() -> None:
 
 def test_checks_on_which_others_depend_are_first() -> None:
     names = [check.name for check in gpu.all_checks()]
-    assert names[:4] == ["facts", "capture", "bits", "failed_capture"]
+    assert names[:5] == ["facts", "shared", "capture", "bits", "failed_capture"]
     assert len(set(names)) == len(names)
     assert names.index("fused.Velocity-G1-Flat") < names.index(
         "speed.Velocity-G1-Flat.4096"
@@ -126,7 +135,11 @@ def test_checks_on_which_others_depend_are_first() -> None:
 def test_every_task_that_is_checked_is_registered_or_of_the_tests() -> None:
     tasks = {a for c in gpu.all_checks() for a in c.arguments[1:] if isinstance(a, str)}
     assert "Reach-Yam-Depth" in tasks
-    assert tasks - set(entries()) == {"synthetic"}
+    assert tasks - set(entries()) == {"synthetic", "g1"}
+    compared = {
+        c.name.partition(".")[2] for c in gpu.all_checks() if "fused." in c.name
+    }
+    assert set(entries()) <= compared
 
 
 def test_a_rehearsal_runs_a_check_once_for_all_tasks(tmp_path: Path) -> None:
@@ -152,6 +165,79 @@ def test_an_unknown_check_name_suggests_the_nearest(
     assert "no check 'captures'. Valid names, nearest first: 'capture'" in (
         capsys.readouterr().err
     )
+
+
+def test_parts_and_checks_of_any_task_and_size_can_be_named() -> None:
+    assert gpu.chosen_checks(["right"])[0] == gpu.find_check("facts")
+    assert gpu.chosen_checks([]) == gpu.all_checks()
+    (check,) = gpu.chosen_checks(["speed.Velocity-Go1.16384"])
+    assert check.arguments == ("speed", "Velocity-Go1", 16384)
+    assert check.seconds == gpu.KINDS["speed"][0]
+    with pytest.raises(ValueError, match=r"no task 'Velocity-Go2'.*'Velocity-Go1'"):
+        gpu.find_check("speed.Velocity-Go2.64")
+
+
+def test_every_check_of_a_part_has_a_function_with_its_arguments() -> None:
+    functions = vars(gpu_speeds) | vars(gpu_checks)
+    for check in gpu.all_checks():
+        kind, *arguments = check.arguments
+        inspect.signature(functions[kind]).bind(None, *arguments)
+    assert {check.arguments[0] for check in gpu.all_checks()} == set(gpu.KINDS)
+
+
+def test_a_check_without_compiled_kernels_has_time_to_compile_them(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    name = "tests.bench.gpu_disasters:hang"
+    check = gpu.Check("hang", name, (str(tmp_path / "child"),), seconds=0.2)
+    monkeypatch.setattr(gpu, "COLD", 1.4)
+    limits = {}
+    for cache in ("", "kernels"):
+        monkeypatch.delenv("WARP_CACHE_PATH", raising=False)
+        if cache:
+            monkeypatch.setenv("WARP_CACHE_PATH", cache)
+        (end,) = gpu.run_checks([check], tmp_path, 60.0, rehearse=False)
+        limits[cache] = end.reason
+    assert limits == {
+        "": "it did not end within 2 s",
+        "kernels": "it did not end within 1 s",
+    }
+
+
+def test_an_own_site_of_a_peer_is_searched_before_the_other_packages(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("PYTHONPATH", "carried")
+    seen: dict[str, str] = {}
+
+    def start(command: list[str], env: dict[str, str], **settings: Any) -> Any:
+        seen.update(env)
+        return SimpleNamespace(stdout=io.StringIO("{}\n"))
+
+    monkeypatch.setattr(subprocess, "Popen", start)
+    peer.Side("Cartpole-Balance", 4, "cpu", site="own")
+    assert seen["PYTHONPATH"] == os.pathsep.join(("own", "carried"))
+
+
+@pytest.mark.slow
+def test_a_world_whose_nan_reaches_others_fails_the_check() -> None:
+    class Coupled(gpu_worlds.Plan):
+        def briefly(self, task: str, num_envs: int = 64) -> Any:
+            cfg = super().briefly(task, num_envs)
+            cfg.rewards["planted"] = RewardTermCfg(func=sum_of_all_worlds, weight=1.0)
+            return cfg
+
+    try:
+        with stand_in():
+            found = gpu_checks.isolated(Coupled("cuda:0", True), "Velocity-G1-Flat")
+    except StandInError as error:
+        pytest.skip(f"no CUDA device can be stood in for: {error}")
+    assert not found["passed"]
+    assert "reward" in found["reason"]
+
+
+def sum_of_all_worlds(env: ManagerBasedRlEnv) -> torch.Tensor:
+    return env.sim.data.qvel.sum().expand(env.num_envs)
 
 
 @pytest.mark.slow
