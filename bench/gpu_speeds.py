@@ -29,6 +29,9 @@ FLOOR = 1.15
 """Target ratio of step time to the time of its physics."""
 G1 = MujocoCfg(timestep=0.005, iterations=10, ls_iterations=20)
 
+DEVICE_TESTS = ("tests/random/test_rng.py", "tests/tasks/test_cartpole_classic.py")
+"""Files of all tests marked `gpu`."""
+
 Result = dict[str, Any]
 
 
@@ -235,10 +238,12 @@ def bare(plan: Plan) -> Result:
 
 
 def tests(plan: Plan) -> Result:
-    """Run the tests that need a device; a rehearsal only collects them."""
-    files = ["tests/random/test_rng.py", "tests/tasks/test_cartpole_classic.py"]
+    """Run the tests that need a device; a rehearsal only collects them.
+
+    They are named by file, because collecting all tests needs packages of all extras.
+    """
     how = ("--collect-only",) if plan.rehearse else ()
-    return _command("-m", "pytest", "-m", "gpu", "-q", *how, *files)
+    return _command("-m", "pytest", "-m", "gpu", "-q", *how, *DEVICE_TESTS)
 
 
 def muscle(plan: Plan) -> Result:

@@ -5,6 +5,7 @@ import inspect
 import io
 import json
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -183,6 +184,13 @@ def test_every_check_of_a_part_has_a_function_with_its_arguments() -> None:
         kind, *arguments = check.arguments
         inspect.signature(functions[kind]).bind(None, *arguments)
     assert {check.arguments[0] for check in gpu.all_checks()} == set(gpu.KINDS)
+
+
+def test_all_tests_that_need_a_device_are_in_the_files_that_the_check_names() -> None:
+    mark = re.compile(r"^@pytest\.mark\.gpu$|^pytestmark = .*mark\.gpu", re.MULTILINE)
+    files = (ROOT / "tests").rglob("test_*.py")
+    marked = {file for file in files if mark.search(file.read_text("utf-8"))}
+    assert marked == {ROOT / file for file in gpu_speeds.DEVICE_TESTS}
 
 
 def test_a_check_without_compiled_kernels_has_time_to_compile_them(
