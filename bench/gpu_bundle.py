@@ -2,7 +2,7 @@
 
     python bench/gpu_bundle.py .gpu                            # half an hour
     python bench/gpu_bundle.py .gpu --peer ../peer/bin/python  # with mjlab 1.6.0 too
-    python bench/gpu_bundle.py .gpu --parts right fast         # kernels of these checks
+    python bench/gpu_bundle.py .gpu --only right fast          # kernels of these checks
 
 The other machine has Linux on x86-64, Python 3.12, PyTorch 2.11 and common scientific
 packages. Each part of the bundle travels with the working tree, and both together are
@@ -37,6 +37,7 @@ sys.path.insert(0, str(ROOT))
 
 from bench import gpu
 from mjlab.cli.warm import CARRIED
+from mjlab.rl import EvaluationCfg
 
 LIMIT_MIB = 64.0
 """Limit of one transfer: the working tree and one part."""
@@ -64,9 +65,6 @@ UNUSED += ["warp/bin/warp-clang*"]
 
 BRIEF = ("fused", "two_fused", "between_replays", "isolated")
 """Kinds of checks with short episodes in 64 worlds."""
-
-TRAINED = ("Velocity-G1-Flat", "Velocity-G1")
-"""Tasks to train with 4096 worlds; 16 worlds evaluate."""
 
 RECEIVE = """\
 # Source this: it keeps the part, and unpacks when all parts are there.
@@ -98,13 +96,12 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("output", nargs="?", type=Path, default=Path(".gpu"))
     parser.add_argument("--peer", help="Python with mjlab 1.6.0: adds mjlab")
-    known = list(gpu.parts())
     parser.add_argument(
-        "--parts",
+        "--only",
         nargs="*",
-        choices=known,
-        default=known,
-        help="compile the kernels of these checks; none: only pack those there",
+        default=list(gpu.parts()),
+        help="compile kernels for these parts or checks of bench/gpu.py; none: pack "
+        "what is compiled already",
     )
     parser.add_argument(
         "--whole", action="store_true", help="keep Warp's library as is"
@@ -116,9 +113,9 @@ def main() -> None:
         compile_kernels(**json.loads(args.inside))
         return
     cache = args.output.with_name(f"{args.output.name}_kernels").resolve()
-    compile_all(args.parts, cache)
-    if args.peer and args.parts:
-        compile_peer(args.peer, cache)
+    compile_all(args.only, cache)
+    if args.peer:
+        compile_peer(args.only, args.peer, cache)
     tree = tree_mib()
     room = LIMIT_MIB - MARGIN_MIB - tree
     shutil.rmtree(args.output, ignore_errors=True)
@@ -146,33 +143,33 @@ def main() -> None:
 # Kernels.
 
 
-def worlds_of(parts: Sequence[str]) -> Iterator[tuple[str, int, str]]:
+def worlds_of(names: Sequence[str]) -> Iterator[tuple[str, int, str]]:
     """Yield task, number of worlds and kind of configuration of checks."""
-    for check in gpu.chosen_checks(parts):
+    for check in gpu.chosen_checks(names):
         kind, *arguments = check.arguments
         task = str(arguments[0]) if arguments else ""
         if kind in BRIEF:
             yield task, 64, "brief"
         elif kind in ("speed", "modes", "joined", "training", "peer"):
             yield task, int(arguments[1]), "plain"
+            if kind == "training":
+                yield task, int(arguments[1]), "training"
+                yield task, EvaluationCfg().num_envs, "plain"
         elif kind == "soak":
             yield task, 4096, "plain"
         elif kind == "verbs":
             yield "synthetic", 4096, "brief"
         elif kind == "failed_capture":
             yield "Cartpole-Balance", 64, "brief"
-    for task in TRAINED:
-        yield task, 4096, "training"
-        yield task, 16, "plain"
 
 
-def compile_all(parts: Sequence[str], cache: Path) -> None:
+def compile_all(names: Sequence[str], cache: Path) -> None:
     """Compile the kernels of checks, each configuration in a separate process.
 
     A Warp module is named after all kernels that its process has defined.
     """
     failed = []
-    for task, worlds, kind in dict.fromkeys(worlds_of(parts) if parts else ()):
+    for task, worlds, kind in dict.fromkeys(worlds_of(names) if names else ()):
         told = json.dumps({"task": task, "worlds": worlds, "kind": kind})
         command = [sys.executable, __file__, "--inside", told]
         if subprocess.run(command, env=os.environ | cached(cache)).returncode:
@@ -198,9 +195,9 @@ def compile_kernels(task: str, worlds: int, kind: str) -> None:
     )
 
 
-def compile_peer(python: str, cache: Path) -> None:
+def compile_peer(names: Sequence[str], python: str, cache: Path) -> None:
     """Compile the kernels of mjlab, in an interpreter that has it."""
-    for check in gpu.chosen_checks(["fast"]):
+    for check in gpu.chosen_checks(names) if names else ():
         if check.arguments[0] == "peer":
             words = [str(word) for word in (ARCH, *check.arguments[1:])]
             command = [python, "-P", str(ROOT / "bench/gpu_peer.py"), *words]

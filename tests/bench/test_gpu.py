@@ -15,10 +15,13 @@ from typing import Any
 import pytest
 import torch
 
-from bench import gpu, gpu_checks, gpu_speeds, gpu_worlds, peer
+from bench import cartpole_scaling, gpu, gpu_checks, gpu_speeds, gpu_worlds, peer
+from bench.study.contenders import contenders
+from mjlab.cli.line import read_line
+from mjlab.cli.train import TrainOptions
 from mjlab.envs import ManagerBasedRlEnv
 from mjlab.managers import RewardTermCfg
-from mjlab.registry import entries
+from mjlab.registry import entries, load_task
 from tests.tools.cuda_stand_in import StandInError, stand_in
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -287,3 +290,48 @@ def test_a_check_runs_without_a_gpu(name: str, tmp_path: Path) -> None:
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
     assert done.returncode == 0, done.stdout + (tmp_path / "log.txt").read_text()
     assert "1 passed" in done.stdout
+
+
+def plan_calls() -> list[str]:
+    """Command lines of the plan's calls, without those typed at home."""
+    text = (ROOT / "bench/gpu_plan.md").read_text("utf-8")
+    lines = [line.strip() for line in text.splitlines() if line.startswith("    ")]
+    return [line for line in lines if "$HOME" in line or "receive.sh" in line]
+
+
+def test_the_lines_of_the_plan_fit_a_call_and_name_checks_that_exist() -> None:
+    calls = plan_calls()
+    assert len(calls) == 7
+    assert max(map(len, calls)) <= 2000
+    named = re.findall(r"bench/gpu\.py [^;]*--only ([^;]+)", " ; ".join(calls))
+    chosen = [gpu.chosen_checks(names.split()) for names in named]
+    assert {check.name for checks in chosen for check in checks} == {
+        check.name for check in gpu.all_checks()
+    }
+    budgets = [float(b) for b in re.findall(r"--budget (\d+)", " ".join(calls))]
+    assert budgets and max(budgets) <= 540.0
+
+
+@pytest.mark.parametrize("number", range(4))
+def test_the_trainings_of_the_plan_have_valid_options(number: int) -> None:
+    found = re.findall(
+        r'L="([^"]*)"|scripts/train\.py ([^;|>]*)', " ".join(plan_calls())
+    )
+    (shared,) = [common for common, _ in found if common]
+    lines = [line.replace("$L", shared) for _, line in found if line]
+    assert len(lines) == 4
+    words = [word for word in lines[number].split() if not word.startswith("2")]
+    line = read_line(TrainOptions, words)
+    task = load_task(str(line.options.task))
+    assert task.rl is not None
+    configs = line.apply({"env": task.env(), "agent": task.rl()})
+    assert configs["agent"].checkpoint.env_state == ("Muscle" in words[0])
+
+
+def test_the_cartpole_lines_of_the_plan_name_ways_that_exist() -> None:
+    lines = re.findall(r"\$C ([^;|]*?) 2>&1", " ".join(plan_calls()))
+    assert len(lines) == 2
+    for line in lines:
+        options = cartpole_scaling.parser().parse_args(line.split())
+        known = contenders(torch.device("cpu"))
+        assert len(cartpole_scaling.choose(known, options.only)) == len(options.only)
