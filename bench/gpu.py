@@ -147,7 +147,7 @@ def all_checks() -> list[Check]:
 def parts() -> dict[str, list[str]]:
     """Names of checks by part; the last part compares the steps of all other tasks."""
     others = [f"fused.{task}" for task in entries() if f"fused.{task}" not in RIGHT]
-    return {"right": RIGHT, "fast": FAST, "more": MORE, "tasks": others}
+    return {"right": [*RIGHT], "fast": [*FAST], "more": [*MORE], "tasks": others}
 
 
 def find_check(name: str) -> Check:

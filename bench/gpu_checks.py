@@ -172,7 +172,7 @@ def shared(plan: Plan) -> Result:
     places = wp.zeros_like(keys)
     wp.copy(keys, source, count=number)
     wp.utils.radix_sort_pairs(keys, places, number)
-    total = wp.utils.array_sum(wp.array(values.astype(np.float64), device=device))
+    total: Any = wp.utils.array_sum(wp.array(values.astype(np.float64), device=device))
     runtime = wp._src.context.runtime  # pyright: ignore[reportAttributeAccessIssue]
     return {
         "scan": {"passed": bool((scanned.numpy() == values.cumsum()).all())},
