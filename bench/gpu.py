@@ -237,7 +237,7 @@ def run_checks(
     found = []
     with (out / "checks.jsonl").open("a") as lines, (out / "log.txt").open("a") as log:
         for check in checks:
-            left = end - time.monotonic()
+            left = max(0.0, end - time.monotonic())
             needed = check.seconds / (4.0 if rehearse else 1.0)
             same = next((v for v in found if rehearse and check.is_like(v.check)), None)
             if same is not None:  # In a rehearsal all tasks are the same small one.
