@@ -1,15 +1,20 @@
 """All checks that need a CUDA device.
 
     python bench/gpu.py --out found --budget 540     # most important checks first
-    python bench/gpu.py --out found --only capture fused.Velocity-G1-Flat
+    python bench/gpu.py --out found --only right     # the checks of one part
+    python bench/gpu.py --out found --only capture speed.Velocity-Go1-Flat.16384
     python bench/gpu.py --out found --rehearse       # without a GPU: do the checks run?
 
-Each check runs in a separate process group with a time limit, and this process never
-uses CUDA, so a crash in one check does not affect the others. The folder of --out
-receives a JSON line per check, the output, and the table of verdicts, which is also
-printed at the end. A check fails if its step is not one graph. Build and compile times
-are reported separately; `scripts/warm_kernels.py` compiles kernels in advance, which
-saves minutes.
+A check has a name such as `speed.TASK.WORLDS`, also for tasks and numbers of worlds
+that are not in a part. Each one runs in a separate process group with a time limit, and
+this process never uses CUDA, so a crash in one check does not affect the others. The
+folder of --out receives a JSON line after each check, the output, and the table of
+verdicts, which is also printed at the end. Nothing else may use the device meanwhile:
+times and memory figures are those of the whole device. A check fails if its step is not
+one graph.
+
+`mjlab warm` and `bench/gpu_bundle.py` compile kernels in advance. Without such a cache
+in WARP_CACHE_PATH, each check has time to compile its own.
 
 --rehearse runs small versions of the checks, once for all tasks and sizes, on the CUDA
 stand-in of the tests or on Warp's CPU device. Its figures do not describe a GPU.
@@ -35,6 +40,7 @@ ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT))
 
 from mjlab.names import suggest
+from mjlab.registry import entries
 
 TABLE = 12_000
 """Maximum number of characters of the table, for remote calls with limited output."""
@@ -42,10 +48,57 @@ TABLE = 12_000
 END = signal.SIGUSR1
 """Signal that asks a check to print its stack and end."""
 
-VELOCITY = ("Velocity-G1-Flat", "Velocity-G1")
-OTHERS = ("Velocity-Go1-Flat", "Velocity-Go1", "Cartpole-Balance", "Cartpole-Swingup")
-OTHERS += ("Tracking-G1", "Lift-Yam", "Reach-Yam-Depth")
-OTHERS += ("Muscle-Track-Arm6", "Muscle-Walk-W18")
+COLD = 200.0
+"""Additional time limit in seconds without compiled kernels: those of a G1 on rough
+ground take 170 s of one core.
+"""
+
+KINDS: dict[str, tuple[float, str]] = {
+    "facts": (20, "stand-in"),
+    "shared": (20, "cpu"),
+    "capture": (20, "stand-in"),
+    "bits": (20, "stand-in"),
+    "failed_capture": (40, "stand-in"),
+    "fused": (40, "stand-in"),
+    "two_fused": (40, "stand-in"),
+    "between_replays": (40, "stand-in"),
+    "isolated": (40, "stand-in"),
+    "senses": (40, "stand-in"),
+    "engines": (40, "cpu"),
+    "tests": (60, "cpu"),
+    "verbs": (40, "cpu"),
+    "soak": (60, "stand-in"),
+    "speed": (60, "stand-in"),
+    "joined": (60, "stand-in"),
+    "modes": (60, "cpu"),
+    "bare": (40, "cpu"),
+    "peer": (120, "cpu"),
+    "training": (60, "cpu"),
+    "muscle": (60, "cpu"),
+    "classic": (60, "cpu"),
+}
+"""Kinds of checks: expected seconds with compiled kernels, and device of a rehearsal:
+the stand-in, or Warp's CPU device where the stand-in lacks something."""
+
+RIGHT = """
+facts shared capture bits failed_capture fused.Velocity-G1-Flat engines.g1.256
+isolated.Velocity-G1-Flat tests two_fused.Velocity-G1-Flat
+between_replays.Velocity-G1-Flat fused.Velocity-G1 fused.Velocity-Go1-Flat
+fused.synthetic senses
+""".split()
+FAST = """
+speed.Velocity-G1-Flat.4096 speed.Velocity-Go1-Flat.4096 bare
+peer.Velocity-Go1-Flat.4096 speed.Velocity-G1.4096 joined.Velocity-G1-Flat.4096
+training.Velocity-G1-Flat.4096 peer.Velocity-G1-Flat.4096
+speed.Velocity-Go1-Flat.8192 speed.Velocity-G1-Flat.8192 soak.Velocity-G1-Flat
+modes.Velocity-G1-Flat.4096
+""".split()
+MORE = """
+verbs speed.Cartpole-Balance.4096 speed.Lift-Yam-Depth.1024
+speed.Velocity-Go1-Flat.16384 speed.Velocity-Go1-Flat.1024
+speed.Velocity-G1-Flat.16384 speed.Velocity-G1-Flat.1024 modes.Velocity-G1.4096
+muscle classic
+""".split()
 
 
 @dataclass(frozen=True)
@@ -61,8 +114,8 @@ class Check:
     seconds: float = 40.0
     """Expected duration with compiled kernels.
 
-    The time limit is three times this, or ten times in a rehearsal on an unknown
-    machine.
+    The time limit is three times this, plus `COLD` without compiled kernels, or ten
+    times this in a rehearsal on an unknown machine.
     """
     device: str = "stand-in"
     """Device in a rehearsal: "stand-in", or "cpu" for checks that the stand-in does not
@@ -70,7 +123,7 @@ class Check:
     """
 
     def is_like(self, name: str) -> bool:
-        """Return True if another task or size has the same rehearsal."""
+        """Return True if a check of another task or size has the same rehearsal."""
         return len(self.arguments) > 1 and name.startswith(f"{self.arguments[0]}.")
 
 
@@ -88,33 +141,35 @@ class Verdict:
 
 def all_checks() -> list[Check]:
     """Checks in order of importance: prerequisites of others first, speeds last."""
+    return [find_check(name) for names in parts().values() for name in names]
 
-    def check(name: str, *arguments: str | int, **settings: Any) -> Check:
-        label = ".".join((name, *map(str, arguments)))
-        function = "bench.gpu_checks:run"
-        return Check(label, function, (name, *arguments), **settings)
 
-    return [
-        check("facts", seconds=20),
-        check("capture", seconds=20),
-        check("bits", seconds=20),
-        check("failed_capture"),
-        *(check("fused", task) for task in (*VELOCITY, "synthetic")),
-        check("two_fused", "Velocity-G1-Flat"),
-        check("between_replays", "Velocity-G1-Flat"),
-        check("senses"),
-        check("soak", "Velocity-G1-Flat", seconds=60),
-        *(check("speed", t, n, seconds=60) for n in (4096, 8192) for t in VELOCITY),
-        check("training", "Velocity-G1-Flat", 4096, seconds=60, device="cpu"),
-        check("peer", 4096, seconds=120, device="cpu"),
-        check("tests", seconds=60, device="cpu"),
-        check("bare", seconds=40, device="cpu"),
-        check("verbs", seconds=40, device="cpu"),
-        *(check("fused", task) for task in OTHERS),
-        *(check("modes", task, 4096, seconds=60, device="cpu") for task in VELOCITY),
-        check("muscle", seconds=60, device="cpu"),
-        check("classic", seconds=60, device="cpu"),
-    ]
+def parts() -> dict[str, list[str]]:
+    """Names of checks by part; the last part compares the steps of all other tasks."""
+    others = [f"fused.{task}" for task in entries() if f"fused.{task}" not in RIGHT]
+    return {"right": [*RIGHT], "fast": [*FAST], "more": [*MORE], "tasks": others}
+
+
+def find_check(name: str) -> Check:
+    """Return the check of a name, such as `speed.Velocity-G1-Flat.4096`."""
+    kind, *words = name.split(".")
+    if kind not in KINDS:
+        raise ValueError(f"no check {name!r}. {suggest(kind, list(KINDS))}")
+    tasks = [*entries(), "synthetic", "g1", "go1"]
+    for word in words:
+        if not word.isdecimal() and word not in tasks:
+            raise ValueError(f"no task {word!r}. {suggest(word, tasks)}")
+    arguments = (kind, *(int(word) if word.isdecimal() else word for word in words))
+    seconds, device = KINDS[kind]
+    return Check(name, "bench.gpu_checks:run", arguments, seconds, device)
+
+
+def chosen_checks(names: Sequence[str]) -> list[Check]:
+    """Return the checks of names of parts and of checks; all without a name."""
+    if not names:
+        return all_checks()
+    known = parts()
+    return [find_check(n) for name in names for n in known.get(name, [name])]
 
 
 def main() -> None:
@@ -124,7 +179,12 @@ def main() -> None:
     parser.add_argument(
         "--budget", type=float, default=540.0, help="total time limit in seconds"
     )
-    parser.add_argument("--only", nargs="*", help="names of checks")
+    parser.add_argument(
+        "--only",
+        nargs="*",
+        default=(),
+        help="checks, or parts: right, fast, more, tasks",
+    )
     parser.add_argument("--rehearse", action="store_true", help="without a GPU")
     parser.add_argument("--inside", help=argparse.SUPPRESS)
     args = parser.parse_args()
@@ -133,11 +193,10 @@ def main() -> None:
         return
     if args.out is None:
         parser.error("--out FOLDER: folder for all results")
-    known = {check.name: check for check in all_checks()}
-    for name in args.only or ():
-        if name not in known:
-            parser.error(f"no check {name!r}. {suggest(name, list(known))}")
-    chosen = [known[name] for name in args.only or known]
+    try:
+        chosen = chosen_checks(args.only)
+    except ValueError as error:
+        parser.error(str(error))
     ends = run_checks(chosen, args.out, args.budget, rehearse=args.rehearse)
     if any(end.verdict not in ("passed", "skipped") for end in ends):
         raise SystemExit(1)
@@ -178,7 +237,7 @@ def run_checks(
     found = []
     with (out / "checks.jsonl").open("a") as lines, (out / "log.txt").open("a") as log:
         for check in checks:
-            left = end - time.monotonic()
+            left = max(0.0, end - time.monotonic())
             needed = check.seconds / (4.0 if rehearse else 1.0)
             same = next((v for v in found if rehearse and check.is_like(v.check)), None)
             if same is not None:  # In a rehearsal all tasks are the same small one.
@@ -221,6 +280,8 @@ def run_check(
         start_new_session=True,
     )
     own = (10.0 if rehearse else 3.0) * check.seconds
+    if not rehearse and "WARP_CACHE_PATH" not in os.environ:
+        own += COLD
     limit = min(own, left)
     code = None
     try:

@@ -5,6 +5,7 @@ A judged result contains "passed" and the measured values.
 
 import contextlib
 import gc
+import subprocess
 import time
 from pathlib import Path
 from typing import Any
@@ -25,7 +26,9 @@ from bench.gpu_worlds import (
     share_of_rows,
     verdict,
 )
+from bench.sim import robot_model, start_standing
 from mjlab.cli.speed import memory, random_actions, run_steps
+from mjlab.driver import driver_cuda
 from mjlab.envs import ManagerBasedRlEnv, mdp
 from mjlab.managers import RecorderTermCfg, RewardTermCfg
 from mjlab.mdp.randomize.inertia import principal_axes
@@ -33,7 +36,7 @@ from mjlab.provenance import hardware, versions
 from mjlab.random import WorldRng
 from mjlab.recording import RecordingCfg
 from mjlab.sensor import CameraSensorCfg
-from mjlab.sim import Stage
+from mjlab.sim import MujocoCfg, Simulation, SimulationCfg, Stage
 from mjlab.tasks.cartpole import CartpoleBalanceCfg
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -76,7 +79,9 @@ def verdicts(result: Any) -> list[bool]:
 
 
 def facts(plan: Plan) -> Result:
-    """Report the device, the versions, and the memory bandwidth."""
+    """Report the device, the versions, the memory in use, and the memory bandwidth."""
+    free, total = torch.cuda.mem_get_info(plan.device)
+    used = total - free
     size = plan.pick(2**28, 2**20)
     source = torch.ones(size, device=plan.device)
     target = torch.empty_like(source)
@@ -88,8 +93,23 @@ def facts(plan: Plan) -> Result:
     torch.cuda.synchronize()
     rate = 10 * 2 * source.nbytes / (time.perf_counter() - start)
     name = torch.cuda.get_device_name(0)
-    found = {"hardware": hardware(), "versions": versions()}
-    return {"name": name, "copied_gb_per_s": rate / 1e9, "facts": found}
+    return {
+        "name": name,
+        "driver": _driver(),
+        "copied_gb_per_s": rate / 1e9,
+        "used_mb_before": used / 2**20,
+        "facts": {"hardware": hardware(), "versions": versions()},
+    }
+
+
+def _driver() -> str:
+    """Return the version of the driver and of its CUDA."""
+    command = ["nvidia-smi", "--query-gpu=driver_version", "--format=csv,noheader"]
+    try:
+        done = subprocess.run(command, capture_output=True, text=True, timeout=20)
+    except OSError:
+        return f"nvidia-smi is missing; CUDA {driver_cuda()}"
+    return f"{done.stdout.strip()}; CUDA {driver_cuda()}"
 
 
 def capture(plan: Plan) -> Result:
@@ -131,6 +151,82 @@ def capture(plan: Plan) -> Result:
             wrong.append(i)
     reason = f"replays {wrong[:5]} have different results" * bool(wrong)
     return {"passed": not wrong, "reason": reason, "replays": len(sizes)}
+
+
+def shared(plan: Plan) -> Result:
+    """Run functions that Warp brings compiled: scan, sort, sum, and a loop in a graph.
+
+    They show that Warp's library has code for the device, which the library of
+    `bench/gpu_bundle.py` keeps for one architecture only.
+    """
+    import numpy as np
+    import warp as wp
+
+    device = wp.get_device(plan.device)
+    values = np.random.default_rng(0).integers(0, 1000, 100_000).astype(np.int32)
+    number = len(values)
+    source = wp.array(values, device=device)
+    scanned = wp.zeros_like(source)
+    wp.utils.array_scan(source, scanned, inclusive=True)
+    keys = wp.zeros(2 * number, dtype=wp.int32, device=device)
+    places = wp.zeros_like(keys)
+    wp.copy(keys, source, count=number)
+    wp.utils.radix_sort_pairs(keys, places, number)
+    total: Any = wp.utils.array_sum(wp.array(values.astype(np.float64), device=device))
+    runtime = wp._src.context.runtime  # pyright: ignore[reportAttributeAccessIssue]
+    return {
+        "scan": {"passed": bool((scanned.numpy() == values.cumsum()).all())},
+        "sort": {"passed": bool((keys.numpy()[:number] == np.sort(values)).all())},
+        "sum": {"passed": int(total) == int(values.sum())},
+        "loops": {"passed": plan.rehearse or wp.is_conditional_graph_supported()},
+        "toolkit": runtime.toolkit_version,
+        "driver": runtime.driver_version,
+        "output": device.get_cuda_output_format(),
+    }
+
+
+def engines(plan: Plan, robot: str, num_envs: int) -> Result:
+    """Compare a physics step of MuJoCo Warp with a native one from the same state.
+
+    Differences are relative to the largest value of a world. The controls are random.
+    """
+    options = MujocoCfg(timestep=0.005, iterations=50, ls_iterations=50)
+    number = plan.pick(num_envs, 4)
+    native, warp = (
+        _standing(robot, number, SimulationCfg(backend=name, mujoco=options), device)
+        for name, device in (("native", "cpu"), ("warp", plan.device))
+    )
+    random = torch.Generator().manual_seed(0)
+    stance = native.data.ctrl.clone()
+    errors: dict[str, list[torch.Tensor]] = {"qpos": [], "qvel": []}
+    for _ in range(plan.pick(60, 10)):
+        noise = torch.randn(stance.shape, generator=random)
+        native.data.ctrl.copy_(stance + 0.15 * noise)
+        for name in ("qpos", "qvel", "ctrl", "qacc_warmstart"):
+            getattr(warp.data, name).copy_(getattr(native.data, name))
+        native.step()
+        warp.step()
+        for name, found in errors.items():
+            expected = getattr(native.data, name).double()
+            difference = getattr(warp.data, name).cpu().double() - expected
+            scale = expected.abs().amax(dim=1).clamp(min=1.0)
+            found.append(difference.abs().amax(dim=1) / scale)
+    shares = torch.tensor([0.5, 0.9, 0.99], dtype=torch.float64)
+    result: Result = {}
+    for name, limit in (("qpos", 1e-5), ("qvel", 1e-3)):
+        median, p90, p99 = torch.cat(errors[name]).quantile(shares).tolist()
+        quantiles = {"median": median, "p90": p90, "p99": p99}
+        result[name] = {"passed": median < limit, **quantiles}
+    medians = {f"{name}_median": result[name]["median"] for name in errors}
+    return result | medians
+
+
+def _standing(robot: str, num_envs: int, cfg: SimulationCfg, device: str) -> Simulation:
+    if num_envs < 64 and cfg.backend == "warp":
+        cfg.nconmax = 256
+    sim = Simulation(robot_model(robot, cfg), num_envs, cfg, device=device)
+    start_standing(sim)
+    return sim
 
 
 def bits(plan: Plan) -> Result:
@@ -236,6 +332,25 @@ def between_replays(plan: Plan, task: str) -> Result:
 
     envs = [plan.make(plan.briefly(task), m) for m in ("fused", *plan.twins)]
     return compare(envs[0], envs[1:], plan.pick(100, 16), meddle)
+
+
+def isolated(plan: Plan, task: str) -> Result:
+    """Write NaN into every eighth world before each fused step; others must not change.
+
+    A step must start new, finite episodes in the poisoned worlds.
+    """
+    envs = [plan.make(plan.briefly(task), m) for m in ("fused", *plan.twins)]
+    fused = envs[0]
+    worlds = torch.arange(fused.num_envs, device=fused.device)
+    poisoned = worlds % plan.pick(8, 2) == 0
+
+    def poison(env: ManagerBasedRlEnv, step: int) -> None:
+        if env is fused:
+            env.sim.data.qvel.masked_fill_(poisoned[:, None], torch.nan)
+
+    found = compare(fused, envs[1:], plan.pick(60, 16), poison, worlds=~poisoned)
+    finite = bool(fused.sim.data.qpos.cpu().isfinite().all())
+    return found | {"recovered": {"passed": finite}}
 
 
 def senses(plan: Plan) -> Result:

@@ -5,7 +5,8 @@ import statistics
 import subprocess
 import sys
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +19,7 @@ from bench.sim import measure as measure_sim
 from mjlab.cli.speed import measure, memory, random_actions, run_physics, run_steps
 from mjlab.cli.speed import seconds as seconds_of
 from mjlab.envs import ManagerBasedRlEnv
+from mjlab.envs.runner import GraphRunner
 from mjlab.registry import load_task
 from mjlab.rl import TrainingLoop
 from mjlab.sim import MujocoCfg, Simulation, SimulationCfg
@@ -26,6 +28,9 @@ ROOT = Path(__file__).resolve().parents[1]
 FLOOR = 1.15
 """Target ratio of step time to the time of its physics."""
 G1 = MujocoCfg(timestep=0.005, iterations=10, ls_iterations=20)
+
+DEVICE_TESTS = ("tests/random/test_rng.py", "tests/tasks/test_cartpole_classic.py")
+"""Files of all tests marked `gpu`."""
 
 Result = dict[str, Any]
 
@@ -47,6 +52,7 @@ def speed(plan: Plan, task: str, num_envs: int) -> Result:
 
     blocks = plan.pick(7, 1), plan.pick(20, 2)
     found = _times(env, *blocks, physics=replay)
+    found["runner"] = env.runner.reason
     reason = ""
     if plan.on_gpu and found["of_the_floor"] > FLOOR:
         reason = f"{found['of_the_floor']:.2f} times its physics; the target is {FLOOR}"
@@ -58,6 +64,36 @@ def speed(plan: Plan, task: str, num_envs: int) -> Result:
         "memory_mb": taken / 2**20,
         **counted,
     }
+
+
+def joined(plan: Plan, task: str, num_envs: int) -> Result:
+    """Measure the step as a graph with row-wise operations joined, and without.
+
+    The graphs take turns, from one environment. Fails if the environment's own graph
+    does not join its operations.
+    """
+    env = plan.make(plan.configured(task, num_envs), "fused")
+    graphs = {
+        name: GraphRunner(
+            env.program, env, env.state, [], reason="measured", joins_rows=joins
+        )
+        for name, joins in (("joined", True), ("apart", False))
+    }
+    steps = plan.pick(20, 2)
+
+    def block(graph: GraphRunner) -> None:
+        for _ in range(steps):
+            graph.replay()
+
+    times: dict[str, list[float]] = {name: [] for name in graphs}
+    for _ in range(plan.pick(9, 2)):
+        for name, graph in graphs.items():
+            times[name].append(seconds_of(env, partial(block, graph)) / steps)
+    found: Result = {f"{n}_ms": 1e3 * statistics.median(t) for n, t in times.items()}
+    for name, graph in graphs.items():
+        found[f"{name}_nodes"] = _nodes(plan, partial(block, graph)) / steps
+    is_joined = "without joined" not in env.runner.reason
+    return found | {"joins": {"passed": is_joined}, "runner": env.runner.reason}
 
 
 def modes(plan: Plan, task: str, num_envs: int) -> Result:
@@ -86,21 +122,34 @@ def _times(env: ManagerBasedRlEnv, blocks: int, steps: int, **settings: Any) -> 
 def _kernels(plan: Plan, env: ManagerBasedRlEnv) -> Result:
     """Count the launches of ten steps, and list the slowest kernels."""
     random = torch.Generator(device=env.device).manual_seed(0)
-    activities = [torch.profiler.ProfilerActivity.CPU]
-    if plan.on_gpu:
-        activities.append(torch.profiler.ProfilerActivity.CUDA)
-    with torch.profiler.profile(activities=activities) as trace:
-        run_steps(env, random_actions(env, 10, random))
-        torch.cuda.synchronize()
-    events = trace.key_averages()
+    events = _profile(plan, lambda: run_steps(env, random_actions(env, 10, random)))
     counts = {event.key: event.count for event in events}
-    on_device = [e for e in events if e.device_type == torch.autograd.DeviceType.CUDA]
+    on_device = _on_device(events)
     on_device.sort(key=lambda event: -event.self_device_time_total)
     return {
         "graphs_a_step": counts.get("cudaGraphLaunch", 0) / 10,
         "nodes_a_step": sum(event.count for event in on_device) / 10,
         "top": {e.key[:60]: e.self_device_time_total / 1e4 for e in on_device[:25]},
     }
+
+
+def _nodes(plan: Plan, block: Callable[[], None]) -> int:
+    """Return the number of kernels and copies that a block runs on the device."""
+    return sum(event.count for event in _on_device(_profile(plan, block)))
+
+
+def _profile(plan: Plan, block: Callable[[], None]) -> Any:
+    activities = [torch.profiler.ProfilerActivity.CPU]
+    if plan.on_gpu:
+        activities.append(torch.profiler.ProfilerActivity.CUDA)
+    with torch.profiler.profile(activities=activities) as trace:
+        block()
+        torch.cuda.synchronize()
+    return trace.key_averages()
+
+
+def _on_device(events: Any) -> list[Any]:
+    return [e for e in events if e.device_type == torch.autograd.DeviceType.CUDA]
 
 
 def training(plan: Plan, task: str, num_envs: int) -> Result:
@@ -135,16 +184,19 @@ class Curve:
         """Do nothing."""
 
 
-def peer(plan: Plan, num_envs: int) -> Result:
-    """Compare steps with mjlab's steps of the same task, in alternating blocks."""
+def peer(plan: Plan, task: str, num_envs: int) -> Result:
+    """Compare steps with mjlab's steps of the same task, in alternating blocks.
+
+    PEER_SITE is the folder of mjlab's packages, which are searched before others.
+    """
     if "PEER_SITE" not in os.environ and not plan.rehearse:
         raise RuntimeError("PEER_SITE is not a folder with mjlab and its dependencies")
     number = plan.pick(num_envs, 4)
     site = os.environ.get("PEER_SITE", str(ROOT))
-    task = SMALL if plan.rehearse else "Velocity-G1-Flat"
-    other = Side(task, number, plan.device, backend="warp", site=site)
+    theirs_of = SMALL if plan.rehearse else task
+    other = Side(theirs_of, number, plan.device, backend="warp", site=site)
     mode = "auto" if plan.rehearse else "fused"
-    env = plan.make(plan.configured("Velocity-G1-Flat", num_envs), mode)
+    env = plan.make(plan.configured(task, num_envs), mode)
     steps = plan.pick(20, 2)
     random = torch.Generator(device=env.device).manual_seed(0)
     ours, theirs = [], []
@@ -186,10 +238,12 @@ def bare(plan: Plan) -> Result:
 
 
 def tests(plan: Plan) -> Result:
-    """Run the tests that need a device; a rehearsal only collects them."""
-    files = ["tests/random/test_rng.py", "tests/tasks/test_cartpole_classic.py"]
+    """Run the tests that need a device; a rehearsal only collects them.
+
+    They are named by file, because collecting all tests needs packages of all extras.
+    """
     how = ("--collect-only",) if plan.rehearse else ()
-    return _command("-m", "pytest", "-m", "gpu", "-q", *how, *files)
+    return _command("-m", "pytest", "-m", "gpu", "-q", *how, *DEVICE_TESTS)
 
 
 def muscle(plan: Plan) -> Result:

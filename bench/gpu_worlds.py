@@ -107,14 +107,24 @@ def compare(
     twins: Sequence[ManagerBasedRlEnv],
     steps: int,
     interlude: Interlude = lambda env, step: None,
+    *,
+    worlds: torch.Tensor | None = None,
 ) -> dict[str, Any]:
     """Compare steps with two eager twins, each from the same state.
 
     On a GPU the order of contacts varies, so a few worlds differ even between two eager
     runs; two twins measure this fraction. With a single twin, 1% of the worlds can
     differ.
+
+    Args:
+        fused: The environment to compare.
+        twins: Eager environments of the same configuration.
+        steps: Number of steps.
+        interlude: Called for each environment before each step.
+        worlds: Mask of the worlds to compare; None means all.
     """
     eager, *again = twins
+    kept = slice(None) if worlds is None else worlds
     begin_at_all_ages(eager)
     random = torch.Generator(device=fused.device).manual_seed(0)
     shares: dict[str, float] = {}
@@ -130,11 +140,12 @@ def compare(
         *outputs, expected = [taken(env, action) for env in (fused, *again, eager)]
         for found, output in zip((shares, noise), outputs, strict=False):
             for name, value in output.items():
-                share = share_of_rows(value, expected[name]) / steps
+                share = share_of_rows(value[kept], expected[name][kept]) / steps
                 found[name] = found.get(name, 0.0) + share
         ended += int((expected["terminated"] | expected["truncated"]).sum())
     noise = noise or dict.fromkeys(shares, 0.0)
     found = verdict(shares, noise) | {"mode": fused.mode, "ended": ended}
+    found["runner"] = fused.runner.reason
     if not ended:
         found |= {"passed": False, "reason": "no episode ended"}
     return found

@@ -62,7 +62,8 @@ class Side:
             site: Folder that is searched first for packages.
         """
         settings = {"task": task, "num_envs": num_envs, "device": device}
-        path = {} if site is None else {"PYTHONPATH": site}
+        paths = [site, os.environ.get("PYTHONPATH")]
+        path = {"PYTHONPATH": os.pathsep.join(filter(None, paths))}
         self._process = subprocess.Popen(
             [python, __file__, "--side", json.dumps(settings | {"backend": backend})],
             env=os.environ | {"PYTHONSAFEPATH": "1"} | path,

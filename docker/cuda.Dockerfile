@@ -4,7 +4,8 @@
 #   docker run --rm --gpus all mjlab-cuda mjlab list
 #
 # CUDA comes with the wheels of PyTorch and Warp, and the driver from outside, by NVIDIA's
-# container toolkit: no image with a CUDA of its own is needed.
+# container toolkit: no image with a CUDA of its own is needed. The host needs
+# an NVIDIA driver 580 or newer (CUDA 13).
 FROM python:3.11.7-slim-bookworm
 
 # What the toolkit brings in: to compute, to draw by EGL, and nvidia-smi.

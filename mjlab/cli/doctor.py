@@ -8,6 +8,7 @@ from tyro.conf import Positional
 
 from mjlab.cli.line import read_line
 from mjlab.cli.tasks import RunOptions
+from mjlab.driver import unused_gpu
 from mjlab.settings.bounds import at_least
 from mjlab.threads import prepare_threads
 
@@ -20,7 +21,8 @@ class DoctorOptions(RunOptions):
 
     Lists findings and remedies, the most certain first, from the run's metrics, its
     newest checkpoint and a short rollout. Training may still be running. The report
-    shows the findings too.
+    shows the findings too. If an NVIDIA driver is installed but cannot be used, the
+    first line gives the reason.
     """
 
     program = "doctor.py"
@@ -37,6 +39,9 @@ class DoctorOptions(RunOptions):
 def main(arguments: Sequence[str]) -> None:
     """Print the findings, and try a remedy with --try."""
     options = read_line(DoctorOptions, arguments).options
+    unused = unused_gpu()
+    if unused:  # Printed before the run is read, which fails if there is none yet.
+        print(f"The GPU is not used: {unused}.", flush=True)
     from mjlab.cli.examine import examine, first_to_try, try_remedy
     from mjlab.doctor import listing, save
 

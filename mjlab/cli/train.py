@@ -12,6 +12,7 @@ from mjlab.cli import hardware
 from mjlab.cli.answers import UsageError, as_called
 from mjlab.cli.line import Line, TaskOptions, read_line
 from mjlab.cli.tasks import need_task
+from mjlab.driver import unused_gpu
 from mjlab.registry import Entry, Task, load_task
 from mjlab.runs import Found, Run, find
 from mjlab.settings.bounds import at_least
@@ -120,6 +121,8 @@ def main(arguments: Sequence[str]) -> None:
     placement = find_place(options)
     device = choose_device(line, configs) if placement is None else placement.physics
     env_cfg, notes = settle_worlds(line, entry, run, configs["env"], device)
+    if options.device is None and options.placement is None and unused_gpu():
+        notes = [f"The GPU is not used: {unused_gpu()}.", *notes]
     if placement is not None:
         placement = placement.for_worlds(env_cfg.scene.num_envs)
     folder, outcome = train(

@@ -40,6 +40,9 @@ OWN = (
 compiled for Warp's default block size. The classic cartpole can be configured to use
 another block size."""
 
+CARRIED = ("*.cubin", "*.meta")
+"""Files of a cache that another machine needs: about half of its size."""
+
 
 @dataclass(kw_only=True)
 class WarmOptions(Options):
@@ -87,6 +90,7 @@ def compile_kernels(cfg: "ManagerBasedRlEnvCfg", arch: str) -> "Compiler":
 
     from mjlab.envs import ManagerBasedRlEnv
     from mjlab.sim.warp_compiler import Compiler
+    from mjlab.sim.warp_rows import RowPrograms
 
     compiler = Compiler.for_architecture(arch, lambda text: print(text, flush=True))
     for name in OWN:
@@ -98,6 +102,11 @@ def compile_kernels(cfg: "ManagerBasedRlEnvCfg", arch: str) -> "Compiler":
         size = env.num_envs, env.action_manager.total_action_dim
         env.reset()
         env.step(torch.zeros(size))
+        # A step that is one graph runs its row-wise operations as kernels of its own.
+        rows = RowPrograms(env.num_envs, env.device)
+        with rows.in_use():
+            env.program.advance()
+        rows.compile_ahead(compiler.compile)
         env.reset(mask=torch.arange(env.num_envs) < 1)
         env.close()
     return compiler
@@ -123,8 +132,12 @@ def main(arguments: Sequence[str]) -> None:
         for task in tasks
         if subprocess.run([*own, task, *settings], env=path).returncode
     ]
-    size = sum(file.stat().st_size for file in options.cache.rglob("*.cubin"))
-    print(f"{options.cache}: {size / 2**20:.1f} MiB of kernels for {options.arch}")
+    files = [file for kind in CARRIED for file in options.cache.rglob(kind)]
+    size = sum(file.stat().st_size for file in files)
+    print(
+        f"{options.cache}: {size / 2**20:.1f} MiB of kernels for {options.arch} in "
+        f"{' and '.join(CARRIED)}; all other files are only read by the compiler"
+    )
     if failed:
         raise SystemExit(f"Failed to compile: {', '.join(failed)}.")
 

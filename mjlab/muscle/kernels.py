@@ -9,7 +9,9 @@ Imports Warp, so it is imported only if a CUDA device is used.
 
 import warp as wp
 
-wp.init()
+from mjlab.warp_start import start_warp
+
+start_warp()
 # Without fused multiply-add, which rounds once where torch rounds twice.
 wp.set_module_options({"enable_backward": False, "fuse_fp": False, "fast_math": False})
 

@@ -12,9 +12,10 @@ import math
 import torch
 import warp as wp
 
+from mjlab.warp_start import start_warp
 from mjlab.warp_stream import launch
 
-wp.init()
+start_warp()
 # A fused multiply-add rounds once, NumPy rounds twice.
 wp.set_module_options({"enable_backward": False, "fuse_fp": False, "fast_math": False})
 

@@ -12,6 +12,8 @@ from dataclasses import dataclass
 
 import torch
 
+from mjlab.driver import no_cuda
+
 _TIMEOUT = datetime.timedelta(minutes=10)
 """Timeout of communication, longer than an evaluation on the first process."""
 
@@ -176,15 +178,6 @@ def check_gpus(gpus: Sequence[int], count: int) -> None:
             ", ".join(map(str, range(count))) or "none (PyTorch sees no CUDA device)"
         )
         raise DistributedError(f"There is no GPU {missing[0]}. Valid: {valid}.")
-
-
-def no_cuda() -> str:
-    """Return the reason for a missing CUDA device."""
-    if torch.version.cuda is None:
-        return f"this PyTorch ({torch.__version__}) was built without CUDA"
-    visible = os.environ.get("CUDA_VISIBLE_DEVICES")
-    said = "" if visible is None else f" (CUDA_VISIBLE_DEVICES is {visible!r})"
-    return f"PyTorch sees none{said}"
 
 
 def torchrun_command(processes: int) -> list[str]:

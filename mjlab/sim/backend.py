@@ -5,6 +5,7 @@ from typing import Literal
 
 import torch
 
+from mjlab.driver import no_cuda, old_driver
 from mjlab.sim.config import BackendName
 
 EngineName = Literal["warp", "native"]
@@ -26,7 +27,8 @@ class Backend:
 
 def resolve_backend(name: BackendName, device: str | None = None) -> Backend:
     """Choose the engine: `auto` takes Warp on a CUDA device, else native MuJoCo."""
-    cuda = torch.cuda.is_available()
+    # PyTorch's builds for CUDA 12 also run on older drivers, Warp's wheel does not.
+    cuda = torch.cuda.is_available() and not old_driver()
     wanted = _checked(name, device, cuda)
     if name == "native":
         return Backend("native", "cpu", "backend='native'")
@@ -54,7 +56,7 @@ def _checked(name: str, device: str | None, cuda: bool) -> torch.device | None:
     if device is None:
         if name == "warp" and not cuda:
             raise BackendError(
-                "sim.backend='warp' needs a CUDA device, but PyTorch sees none. Use "
+                f"sim.backend='warp' needs a CUDA device, but {no_cuda()}. Use "
                 "backend='native' (about 5 times faster than Warp on a CPU), or "
                 "device='cpu' to run Warp on its CPU device for comparisons."
             )
@@ -71,7 +73,7 @@ def _checked(name: str, device: str | None, cuda: bool) -> torch.device | None:
         )
     if wanted.type == "cuda" and not cuda:
         raise BackendError(
-            f"device={device!r}, but PyTorch sees no CUDA device. "
+            f"device={device!r}, but there is no CUDA device: {no_cuda()}. "
             "Leave the device out, or use device='cpu'."
         )
     if name == "native" and wanted.type != "cpu":

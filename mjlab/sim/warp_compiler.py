@@ -14,6 +14,8 @@ from unittest import mock
 
 import warp as wp
 
+from mjlab.warp_start import start_warp
+
 PROCESSORS = 132
 """Number of multiprocessors of the assumed device, which bounds launch sizes."""
 
@@ -85,7 +87,7 @@ class Compiler:
     def for_architecture(cls, name: str, say: Callable[[str], None]) -> Self:
         """Return the compiler for an architecture such as "sm_90"."""
         wp.config.log_level = wp.LOG_WARNING
-        wp.init()
+        start_warp()
         runtime = wp._src.context.runtime  # pyright: ignore[reportAttributeAccessIssue]
         archs = sorted(runtime.nvrtc_supported_archs)
         known = {f"sm_{number}": number for number in archs}

@@ -7,7 +7,7 @@ Imports Warp, so it is only imported on a CUDA device.
 
 import hashlib
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import cache
 from typing import Any
@@ -19,9 +19,10 @@ from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils._pytree import tree_leaves, tree_map
 
 from mjlab.sim.row_code import Lay, NotByRowsError, RowCode, write_code
+from mjlab.warp_start import start_warp
 from mjlab.warp_stream import before_launches, current_warp_stream
 
-wp.init()
+start_warp()
 
 MOST_PLACES = 120
 """Maximum number of storages per kernel: its arguments are limited to 4 kB."""
@@ -76,6 +77,15 @@ class RowPrograms(TorchDispatchMode):
         """Compile the recorded operations. Later runs launch them as kernels."""
         self._kernels |= _compiled(tuple(self._noted), self._device)
         self._noted.clear()
+
+    def compile_ahead(self, compile: Callable[[Any, int], None]) -> None:
+        """Compile the operations recorded so far for another machine.
+
+        Args:
+            compile: Compiles a Warp module for a block size.
+        """
+        if self._noted:
+            compile(_module(tuple(self._noted))[0], _BLOCK)
 
     def flush(self) -> None:
         """Launch the deferred operations."""
@@ -215,16 +225,23 @@ def _compiled(texts: tuple[str, ...], device: torch.device) -> dict[str, Any]:
     """Compile programs in one module; return their kernels by code."""
     if not texts:
         return {}
-    name = hashlib.sha256("".join(texts).encode()).hexdigest()[:12]
-    module = wp.get_module(f"mjlab.rows.{name}")
-    # Disable fused multiply-add: it rounds once where torch rounds twice.
-    module.options |= {"fuse_fp": False, "enable_backward": False}
-    kernels = {text: _kernel(text, f"rows_{k}", module) for k, text in enumerate(texts)}
+    module, kernels = _module(texts)
     try:
         module.load(str(device), block_dim=_BLOCK if device.type == "cuda" else 1)
     except Exception as error:
         raise RuntimeError(f"Generated row kernels do not compile: {error}") from error
     return kernels
+
+
+def _module(texts: tuple[str, ...]) -> tuple[Any, dict[str, Any]]:
+    """Return the module of programs, and its kernels by code."""
+    name = hashlib.sha256("".join(texts).encode()).hexdigest()[:12]
+    module = wp.get_module(f"mjlab.rows.{name}")
+    # Disable fused multiply-add: it rounds once where torch rounds twice.
+    module.options |= {"fuse_fp": False, "enable_backward": False}
+    return module, {
+        text: _kernel(text, f"rows_{k}", module) for k, text in enumerate(texts)
+    }
 
 
 def _kernel(text: str, key: str, module: Any) -> Any:

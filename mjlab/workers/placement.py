@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING, Literal, get_args
 
 import torch
 
+from mjlab.driver import no_cuda
 from mjlab.envs import ManagerBasedRlEnv, ManagerBasedRlEnvCfg
 from mjlab.names import suggest
-from mjlab.rl.distributed import Ranks, no_cuda
+from mjlab.rl.distributed import Ranks
 from mjlab.rl.vecenv import TrainingEnv, terms_of
 from mjlab.workers.env import WorkerEnv
 from mjlab.workers.shards import Shards

@@ -13,10 +13,10 @@ from mjlab.tasks.velocity.go1 import VelocityGo1Cfg as VelocityGo1Cfg
 from mjlab.tasks.velocity.go1 import go1_rewards as go1_rewards
 from mjlab.tasks.velocity.go1_flat import VelocityGo1FlatCfg as VelocityGo1FlatCfg
 from mjlab.tasks.velocity.rl import FLAT_WORLDS_ON_CPU, ROUGH_WORLDS_ON_CPU
-from mjlab.tasks.velocity.rl import g1_flat_rl_on_cpu as g1_flat_rl_on_cpu
+from mjlab.tasks.velocity.rl import g1_flat_rl as g1_flat_rl
 from mjlab.tasks.velocity.rl import g1_rl as g1_rl
 from mjlab.tasks.velocity.rl import g1_rough_rl_on_cpu as g1_rough_rl_on_cpu
-from mjlab.tasks.velocity.rl import go1_flat_rl_on_cpu as go1_flat_rl_on_cpu
+from mjlab.tasks.velocity.rl import go1_flat_rl as go1_flat_rl
 from mjlab.tasks.velocity.rl import go1_rl as go1_rl
 from mjlab.tasks.velocity.rl import mirrored_rl_on_cpu as mirrored_rl_on_cpu
 from mjlab.tasks.velocity.rl import rough_rl_on_cpu as rough_rl_on_cpu
@@ -45,8 +45,8 @@ G1 = Task(
 )
 G1_FLAT = Task(
     env=VelocityG1FlatCfg,
-    rl=g1_rl,
-    on_cpu=OnCpu(num_envs=FLAT_WORLDS_ON_CPU, rl=g1_flat_rl_on_cpu),
+    rl=g1_flat_rl,
+    on_cpu=OnCpu(num_envs=FLAT_WORLDS_ON_CPU, rl=g1_flat_rl),
     summary="Unitree G1 follows velocity commands on flat ground.",
     trained=Path(__file__).parent / "trained" / "Velocity-G1-Flat",
 )
@@ -68,8 +68,8 @@ GO1 = Task(
 )
 GO1_FLAT = Task(
     env=VelocityGo1FlatCfg,
-    rl=go1_rl,
-    on_cpu=OnCpu(num_envs=FLAT_WORLDS_ON_CPU, rl=go1_flat_rl_on_cpu),
+    rl=go1_flat_rl,
+    on_cpu=OnCpu(num_envs=FLAT_WORLDS_ON_CPU, rl=go1_flat_rl),
     summary="Unitree Go1 follows velocity commands on flat ground.",
     trained=Path(__file__).parent / "trained" / "Velocity-Go1-Flat",
 )

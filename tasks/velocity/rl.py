@@ -109,7 +109,7 @@ Without a clock 512 worlds were needed, and without equivariant networks 2,048
 (docs/decisions/0027)."""
 
 
-def go1_flat_rl_on_cpu() -> PpoAgentCfg:
+def go1_flat_rl() -> PpoAgentCfg:
     """Return settings with which a Go1 walks after 2 million steps."""
     agent = mirrored_rl_on_cpu(
         Go1EquivariantModelCfg, max_iterations=400, entropy_coef=0.005, tied_actor=True
@@ -118,7 +118,7 @@ def go1_flat_rl_on_cpu() -> PpoAgentCfg:
     return agent
 
 
-def g1_flat_rl_on_cpu() -> PpoAgentCfg:
+def g1_flat_rl() -> PpoAgentCfg:
     """Return settings with which a G1 walks after 3.7 million steps."""
     return mirrored_rl_on_cpu(
         G1EquivariantModelCfg,

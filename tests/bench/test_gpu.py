@@ -1,20 +1,33 @@
 """Checks of `bench/gpu.py`, as far as they run without a GPU."""
 
 import dataclasses
+import inspect
+import io
 import json
+import os
+import re
 import subprocess
 import sys
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
 import torch
 
-from bench import gpu, gpu_checks, gpu_worlds
-from mjlab.registry import entries
+from bench import cartpole_scaling, gpu, gpu_checks, gpu_speeds, gpu_worlds, peer
+from bench.study.contenders import contenders
+from mjlab.cli.line import read_line
+from mjlab.cli.train import TrainOptions
+from mjlab.envs import ManagerBasedRlEnv
+from mjlab.managers import RewardTermCfg
+from mjlab.registry import entries, load_task
+from tests.tools.cuda_stand_in import StandInError, stand_in
 
 ROOT = Path(__file__).resolve().parents[2]
-REHEARSED = ["facts", "capture", "bits", "fused.Velocity-G1-Flat"]
-REHEARSED += ["speed.Velocity-G1-Flat.4096"]
+REHEARSED = ["facts", "shared", "capture", "bits", "fused.Velocity-G1-Flat"]
+REHEARSED += ["isolated.Velocity-G1-Flat", "engines.g1.256"]
+REHEARSED += ["speed.Velocity-G1-Flat.4096", "joined.Velocity-G1-Flat.4096"]
 
 
 def test_a_difference_is_counted_by_worlds_and_against_the_scale_of_the_tensor():
@@ -116,7 +129,7 @@ def test_the_table_stays_short_whatever_the_reasons_are() -> None:
 
 def test_checks_on_which_others_depend_are_first() -> None:
     names = [check.name for check in gpu.all_checks()]
-    assert names[:4] == ["facts", "capture", "bits", "failed_capture"]
+    assert names[:5] == ["facts", "shared", "capture", "bits", "failed_capture"]
     assert len(set(names)) == len(names)
     assert names.index("fused.Velocity-G1-Flat") < names.index(
         "speed.Velocity-G1-Flat.4096"
@@ -126,7 +139,11 @@ def test_checks_on_which_others_depend_are_first() -> None:
 def test_every_task_that_is_checked_is_registered_or_of_the_tests() -> None:
     tasks = {a for c in gpu.all_checks() for a in c.arguments[1:] if isinstance(a, str)}
     assert "Reach-Yam-Depth" in tasks
-    assert tasks - set(entries()) == {"synthetic"}
+    assert tasks - set(entries()) == {"synthetic", "g1"}
+    compared = {
+        c.name.partition(".")[2] for c in gpu.all_checks() if "fused." in c.name
+    }
+    assert set(entries()) <= compared
 
 
 def test_a_rehearsal_runs_a_check_once_for_all_tasks(tmp_path: Path) -> None:
@@ -152,6 +169,86 @@ def test_an_unknown_check_name_suggests_the_nearest(
     assert "no check 'captures'. Valid names, nearest first: 'capture'" in (
         capsys.readouterr().err
     )
+
+
+def test_parts_and_checks_of_any_task_and_size_can_be_named() -> None:
+    assert gpu.chosen_checks(["right"])[0] == gpu.find_check("facts")
+    assert gpu.chosen_checks([]) == gpu.all_checks()
+    (check,) = gpu.chosen_checks(["speed.Velocity-Go1.16384"])
+    assert check.arguments == ("speed", "Velocity-Go1", 16384)
+    assert check.seconds == gpu.KINDS["speed"][0]
+    with pytest.raises(ValueError, match=r"no task 'Velocity-Go2'.*'Velocity-Go1'"):
+        gpu.find_check("speed.Velocity-Go2.64")
+
+
+def test_every_check_of_a_part_has_a_function_with_its_arguments() -> None:
+    functions = vars(gpu_speeds) | vars(gpu_checks)
+    for check in gpu.all_checks():
+        kind, *arguments = check.arguments
+        inspect.signature(functions[kind]).bind(None, *arguments)
+    assert {check.arguments[0] for check in gpu.all_checks()} == set(gpu.KINDS)
+
+
+def test_all_tests_that_need_a_device_are_in_the_files_that_the_check_names() -> None:
+    mark = re.compile(r"^@pytest\.mark\.gpu$|^pytestmark = .*mark\.gpu", re.MULTILINE)
+    files = (ROOT / "tests").rglob("test_*.py")
+    marked = {file for file in files if mark.search(file.read_text("utf-8"))}
+    assert marked == {ROOT / file for file in gpu_speeds.DEVICE_TESTS}
+
+
+def test_a_check_without_compiled_kernels_has_time_to_compile_them(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    name = "tests.bench.gpu_disasters:hang"
+    check = gpu.Check("hang", name, (str(tmp_path / "child"),), seconds=0.2)
+    monkeypatch.setattr(gpu, "COLD", 1.4)
+    limits = {}
+    for cache in ("", "kernels"):
+        monkeypatch.delenv("WARP_CACHE_PATH", raising=False)
+        if cache:
+            monkeypatch.setenv("WARP_CACHE_PATH", cache)
+        (end,) = gpu.run_checks([check], tmp_path, 60.0, rehearse=False)
+        limits[cache] = end.reason
+    assert limits == {
+        "": "it did not end within 2 s",
+        "kernels": "it did not end within 1 s",
+    }
+
+
+def test_an_own_site_of_a_peer_is_searched_before_the_other_packages(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("PYTHONPATH", "carried")
+    seen: dict[str, str] = {}
+
+    def start(command: list[str], env: dict[str, str], **settings: Any) -> Any:
+        seen.update(env)
+        return SimpleNamespace(stdout=io.StringIO("{}\n"))
+
+    monkeypatch.setattr(subprocess, "Popen", start)
+    peer.Side("Cartpole-Balance", 4, "cpu", site="own")
+    assert seen["PYTHONPATH"] == os.pathsep.join(("own", "carried"))
+
+
+@pytest.mark.slow
+def test_a_world_whose_nan_reaches_others_fails_the_check() -> None:
+    class Coupled(gpu_worlds.Plan):
+        def briefly(self, task: str, num_envs: int = 64) -> Any:
+            cfg = super().briefly(task, num_envs)
+            cfg.rewards["planted"] = RewardTermCfg(func=sum_of_all_worlds, weight=1.0)
+            return cfg
+
+    try:
+        with stand_in():
+            found = gpu_checks.isolated(Coupled("cuda:0", True), "Velocity-G1-Flat")
+    except StandInError as error:
+        pytest.skip(f"no CUDA device can be stood in for: {error}")
+    assert not found["passed"]
+    assert "reward" in found["reason"]
+
+
+def sum_of_all_worlds(env: ManagerBasedRlEnv) -> torch.Tensor:
+    return env.sim.data.qvel.sum().expand(env.num_envs)
 
 
 @pytest.mark.slow
@@ -193,3 +290,46 @@ def test_a_check_runs_without_a_gpu(name: str, tmp_path: Path) -> None:
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
     assert done.returncode == 0, done.stdout + (tmp_path / "log.txt").read_text()
     assert "1 passed" in done.stdout
+
+
+def plan_calls() -> list[str]:
+    """Command lines of the plan's calls, without those typed at home."""
+    text = (ROOT / "bench/gpu_plan.md").read_text("utf-8")
+    lines = [line.strip() for line in text.splitlines() if line.startswith("    ")]
+    return [line for line in lines if "$HOME" in line or "receive.sh" in line]
+
+
+def test_the_lines_of_the_plan_fit_a_call_and_name_checks_that_exist() -> None:
+    calls = plan_calls()
+    assert len(calls) == 7
+    assert max(map(len, calls)) <= 2000
+    named = re.findall(r"bench/gpu\.py [^;]*--only ([^;]+)", " ; ".join(calls))
+    chosen = [gpu.chosen_checks(names.split()) for names in named]
+    assert {check.name for checks in chosen for check in checks} == {
+        check.name for check in gpu.all_checks()
+    }
+    budgets = [float(b) for b in re.findall(r"--budget (\d+)", " ".join(calls))]
+    assert budgets and max(budgets) <= 540.0
+
+
+@pytest.mark.parametrize("number", range(4))
+def test_the_trainings_of_the_plan_have_valid_options(number: int) -> None:
+    text = " ".join(plan_calls())
+    (shared,) = re.findall(r'L="([^"]*)"', text)
+    lines = re.findall(r"scripts/train\.py (.*?) (?:2>&1|>)", text)
+    assert len(lines) == 4
+    words = lines[number].replace("$L", shared).split()
+    line = read_line(TrainOptions, words)
+    task = load_task(str(line.options.task))
+    assert task.rl is not None
+    configs = line.apply({"env": task.env(), "agent": task.rl()})
+    assert configs["agent"].checkpoint.env_state == ("Muscle" in words[0])
+
+
+def test_the_cartpole_lines_of_the_plan_name_ways_that_exist() -> None:
+    lines = re.findall(r"\$C ([^;|]*?) 2>&1", " ".join(plan_calls()))
+    assert len(lines) == 2
+    for line in lines:
+        options = cartpole_scaling.parser().parse_args(line.split())
+        known = contenders(torch.device("cpu"))
+        assert len(cartpole_scaling.choose(known, options.only)) == len(options.only)

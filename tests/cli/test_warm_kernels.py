@@ -2,6 +2,7 @@
 
 import importlib
 import os
+import shutil
 import struct
 import subprocess
 import sys
@@ -14,9 +15,10 @@ import pytest
 import torch
 import warp as wp
 
-from mjlab.cli.warm import OWN, compile_kernels, compile_task, main
+from mjlab.cli.warm import CARRIED, OWN, compile_kernels, compile_task, main
 from mjlab.envs import ManagerBasedRlEnv
 from mjlab.sensor import CameraSensorCfg
+from mjlab.sim import warp_rows
 from mjlab.sim.warp_compiler import CompileError, Compiler
 from mjlab.tasks.cartpole import CartpoleBalanceCfg
 from tests.tools.architecture import ROOT
@@ -113,9 +115,13 @@ def test_a_cache_that_was_carried_elsewhere_needs_no_compiler(tmp_path: Path) ->
         command = [sys.executable, "-c", program]
         done = subprocess.run(command, cwd=ROOT, env=path, stdout=subprocess.PIPE)
         said.append(done.stdout.decode().splitlines()[-1])
-        if folder == there:
-            there.rename(here)
+        for kind in CARRIED if folder == there else ():
+            for file in there.rglob(kind):
+                place = here / file.relative_to(there)
+                place.parent.mkdir(parents=True, exist_ok=True)
+                shutil.copy(file, place)
     assert said == ["1", "0"]
+    assert list(there.rglob("*.cu")) and not list(here.rglob("*.cu"))
 
 
 @pytest.mark.slow
@@ -150,6 +156,37 @@ def test_all_kernels_of_a_step_on_the_stand_in_are_compiled(
         compiled = {i[3:-8] for i in compile_kernels(cfg, "sm_90").seen}
     assert len(launched) > 20
     assert launched - compiled == set()
+
+
+@pytest.mark.slow
+def test_row_kernels_compiled_ahead_are_those_of_a_recorded_step() -> None:
+    cfg = CartpoleBalanceCfg(seed=0)
+    cfg.scene.num_envs, cfg.sim.backend = 8, "warp"
+    recorded: list[tuple[str, ...]] = []
+    ahead: list[tuple[str, ...]] = []
+    make = warp_rows._module
+
+    def compiled(texts: tuple[str, ...], device: torch.device) -> dict[str, bool]:
+        recorded.append(texts)
+        return dict.fromkeys(texts, True)
+
+    def module(texts: tuple[str, ...]) -> Any:
+        ahead.append(texts)
+        return make(texts)
+
+    try:
+        with stand_in(), mock.patch.object(warp_rows, "_compiled", compiled):
+            ManagerBasedRlEnv(cfg, device="cuda:0")
+    except StandInError as error:
+        pytest.skip(f"no CUDA device can be stood in for: {error}")
+    with (
+        mock.patch.object(context.Module, "_compile", return_value=False),
+        mock.patch.object(warp_rows, "_module", module),
+    ):
+        seen = compile_kernels(cfg, "sm_90").seen
+    # Later runs of the warm-up record nothing new.
+    assert [texts for texts in recorded if texts] == ahead
+    assert [name for name in seen if "mjlab.rows" in name]
 
 
 def test_a_task_that_does_not_compile_fails_the_command(

@@ -5,6 +5,7 @@ import numpy as np
 import pytest
 import torch
 
+from mjlab import driver
 from mjlab.sim import (
     BackendError,
     EngineError,
@@ -76,7 +77,7 @@ def test_warp_without_a_device() -> None:
     cfg = SimulationCfg(backend="warp")
     text = message(BackendError, lambda: Simulation(ball(), 1, cfg))
     assert text == (
-        "sim.backend='warp' needs a CUDA device, but PyTorch sees none. Use "
+        f"sim.backend='warp' needs a CUDA device, but {driver.no_cuda()}. Use "
         "backend='native' (about 5 times faster than Warp on a CPU), or "
         "device='cpu' to run Warp on its CPU device for comparisons."
     )
@@ -85,7 +86,9 @@ def test_warp_without_a_device() -> None:
 @no_cuda
 def test_a_cuda_device_that_is_not_there() -> None:
     text = message(BackendError, lambda: Simulation(ball(), 1, device="cuda:0"))
-    assert text.startswith("device='cuda:0', but PyTorch sees no CUDA device.")
+    assert text.startswith(
+        f"device='cuda:0', but there is no CUDA device: {driver.no_cuda()}"
+    )
 
 
 def test_an_unknown_backend() -> None:

@@ -26,7 +26,7 @@ from mjlab.rl.models.equivariant import (
     SignedColumns,
 )
 from mjlab.tasks.robots.g1 import MIRROR
-from mjlab.tasks.velocity import VelocityG1FlatCfg, g1_flat_rl_on_cpu
+from mjlab.tasks.velocity import VelocityG1FlatCfg, g1_flat_rl
 from mjlab.tasks.velocity import gait as gait_module
 from mjlab.tasks.velocity.gait import Clock, Gait
 from mjlab.tasks.velocity.support import Hand
@@ -50,7 +50,7 @@ FORMS = pytest.mark.parametrize("tied", [False, True], ids=["mean", "tied"])
 
 def learner_of(env: ManagerBasedRlEnv, tied: bool) -> Learner:
     torch.manual_seed(0)
-    cfg = g1_flat_rl_on_cpu()
+    cfg = g1_flat_rl()
     cfg.actor = replace(cfg.actor, tied=tied)
     cfg.critic = replace(cfg.critic, tied=tied)
     return Learner(RslRlVecEnv(env), cfg, Ranks())
@@ -134,7 +134,7 @@ def test_reflections_are_not_saved(env, tied):
 
 
 def test_layers_that_cannot_be_halved_are_refused(env):
-    cfg = g1_flat_rl_on_cpu()
+    cfg = g1_flat_rl()
     cfg.actor = replace(cfg.actor, tied=True, hidden_dims=(64, 33))
     with pytest.raises(ValueError, match=r"has a layer of 33; .* such as 34"):
         Learner(RslRlVecEnv(env), cfg, Ranks())

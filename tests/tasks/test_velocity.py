@@ -9,6 +9,7 @@ import mujoco
 import pytest
 import torch
 
+from mjlab.cli.hardware import choose_learner
 from mjlab.envs import ManagerBasedRlEnv, mdp
 from mjlab.managers import CommandTermCfg, RewardTermCfg
 from mjlab.registry import load_task
@@ -24,6 +25,7 @@ from mjlab.tasks.velocity import (
     g1_rewards,
 )
 from mjlab.tasks.velocity.commands import TwistCommandCfg
+from mjlab.tasks.velocity.symmetry import EquivariantModelCfg
 from mjlab.tasks.velocity.terms import commands
 
 TASKS = ("Velocity-G1", "Velocity-G1-Flat", "Velocity-Go1", "Velocity-Go1-Flat")
@@ -326,3 +328,12 @@ def test_learning_is_as_published(name: str, iterations: int) -> None:
     assert (ppo.gamma, ppo.lam, ppo.clip_param) == (0.99, 0.95, 0.2)
     assert (ppo.learning_rate, ppo.desired_kl, ppo.entropy_coef) == (1e-3, 0.01, 0.01)
     assert (ppo.num_learning_epochs, ppo.num_mini_batches) == (5, 4)
+
+
+@pytest.mark.parametrize("name", ["Velocity-G1-Flat", "Velocity-Go1-Flat"])
+def test_a_gpu_learns_flat_ground_with_the_settings_proven_on_a_cpu(name: str) -> None:
+    task = load_task(name)
+    assert task.rl is not None and task.on_cpu is not None
+    learners = [choose_learner(task, on_gpu=on_gpu)() for on_gpu in (True, False)]
+    assert learners[0] == learners[1]
+    assert isinstance(learners[0].actor, EquivariantModelCfg)

@@ -17,11 +17,12 @@ ROOT = Path(__file__).resolve().parents[2]
 # A room imports only from rooms with a smaller number. Rooms of `mjlab.tasks` that are
 # not listed are above its robots, and cannot import each other.
 FLOORS = {
-    **dict.fromkeys(["mjlab.warp_stream", "mjlab.names", "mjlab.safe_names"], -2),
+    **dict.fromkeys(["mjlab.warp_start", "mjlab.warp_stream"], -2),
+    **dict.fromkeys(["mjlab.names", "mjlab.safe_names"], -2),
     **dict.fromkeys(["mjlab.settings", "mjlab.files", "mjlab.threads"], -1),
     **dict.fromkeys(["mjlab.memory", "mjlab.watched", "mjlab.extras"], -1),
     **dict.fromkeys(["mjlab.provenance", "mjlab.mujoco_log", "mjlab.opengl"], -1),
-    **dict.fromkeys(["mjlab.random", "mjlab.png", "mjlab.lazy"], -1),
+    **dict.fromkeys(["mjlab.random", "mjlab.png", "mjlab.lazy", "mjlab.driver"], -1),
     **dict.fromkeys(["mjlab.tensors", "mjlab.registry", "mjlab.parallel"], 0),
     **dict.fromkeys(["mjlab.spec", "mjlab.sim", "mjlab.runs"], 1),
     **dict.fromkeys(["mjlab.actuator", "mjlab.terrain"], 2),
@@ -59,7 +60,7 @@ ALLOWED: dict[tuple[str, str], str] = {}
 # Files that hold Warp kernels, beside the room that launches them.
 KERNEL_FILES = ["*/kernels.py", "*_kernel.py", "*_kernels.py"]
 WARP_FILES = ["mjlab/sim/warp_*.py", "mjlab/sim/graphs.py", "mjlab/sensor/*"]
-WARP_FILES += ["mjlab/warp_stream.py", "mjlab/render/ray_*.py"]
+WARP_FILES += ["mjlab/warp_start.py", "mjlab/warp_stream.py", "mjlab/render/ray_*.py"]
 GYM = ["mjlab/gym/*", "mjlab/replay/*"]
 VIEWER = ["mjlab/viewer/*"]
 

@@ -10,9 +10,10 @@ Imports Warp, so import this module only for computation on a CUDA device.
 import torch
 import warp as wp
 
+from mjlab.warp_start import start_warp
 from mjlab.warp_stream import current_warp_stream
 
-wp.init()
+start_warp()
 wp.set_module_options({"enable_backward": False})
 
 

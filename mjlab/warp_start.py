@@ -1,0 +1,19 @@
+"""Start of Warp. Imports Warp, so it is imported only where Warp is needed."""
+
+import warp as wp
+
+
+def start_warp() -> None:
+    """Initialise Warp, and let it compile machine code (cubin) instead of PTX.
+
+    By default Warp 1.19 compiles PTX for compute capability 7.5 if the driver is as new
+    as Warp's CUDA toolkit, and machine code for the device otherwise. Kernels that
+    `mjlab warm` compiled ahead are machine code, which Warp would ignore in the first
+    case. A setting of the user is kept, and so is PTX for a device that is newer than
+    Warp's compiler.
+    """
+    wp.init()
+    runtime = wp._src.context.runtime  # pyright: ignore[reportAttributeAccessIssue]
+    devices = {device.arch for device in wp.get_cuda_devices()}
+    if wp.config.cuda_output is None and devices <= runtime.nvrtc_supported_archs:
+        wp.config.cuda_output = "cubin"
