@@ -129,7 +129,10 @@ class Project:
     def replacement(self, name: str) -> Replacement | None:
         """Return the replacement of a name, None if it is the same here."""
         row = self.otherwise.get(name)
-        return None if row is None else Replacement(*row)
+        if row is None or isinstance(row, Replacement):
+            return row
+        ours, note = row
+        return Replacement(ours, note)
 
     def row(self, module: str, name: str) -> Counterpart | None:
         """Return the row of a module's name, None if it has none."""

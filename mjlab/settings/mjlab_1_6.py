@@ -7,7 +7,7 @@ none, and a note: the difference, or what to do instead.
 
 from typing import NamedTuple
 
-from mjlab.settings.counterparts import SAME, Package, Project, Replacement
+from mjlab.settings.counterparts import SAME, Package, Project, Replacement, Rows
 
 _To = Replacement
 
@@ -128,7 +128,7 @@ _PACKAGES = {
 _NULL = "the same class, without terms"
 _BOUND = "bound actuators are in `Entity.actuators`"
 
-_OTHERWISE: dict[str, tuple[str, str]] = {
+_OTHERWISE: Rows = {
     # mjlab.envs
     "VecEnvObs": ("mjlab.managers.Observations", ""),
     "VecEnvStepReturn": ("mjlab.envs.Step", "a named tuple"),
