@@ -24,6 +24,9 @@ class Replacement(NamedTuple):
     omit: bool = False
     """True if it is removed without a replacement. The note is the reason."""
 
+    option: str = ""
+    """Option to type instead on a command line, if it does not follow from `ours`."""
+
     is_attribute: bool = False
     """True for a method whose counterpart is an attribute: the call is removed."""
 
@@ -46,6 +49,18 @@ class Replacement(NamedTuple):
         if self.omit:
             return f"omit it: {said}" if said else "omit it"
         return said
+
+    def typed(self, where: str) -> str:
+        """Return the option to type instead of a setting, empty if there is none.
+
+        Args:
+            where: Dotted path of the record with the setting, such as "agent".
+        """
+        if self.option or not (self.keeps_value or self.template):
+            return self.option
+        key = self.value.partition("(")[2].partition("=...")
+        path = [where, self.ours, *([key[0]] if key[1] else [])]
+        return f"--{'.'.join(path)}".replace("_", "-")
 
     def text(self) -> str:
         """Return the row in words."""

@@ -574,7 +574,9 @@ _SELECTED = "read it from the `Selection` that a term receives"
 _FIELDS: dict[str, dict[str, Replacement]] = {
     # Physics.
     "SimulationCfg": {
-        "nan_guard": _To("", "set `dumps` of the agent"),
+        "nan_guard": _To(
+            "", "set `dumps` of the agent", option="--agent.dumps.enabled"
+        ),
         "ls_parallel": _omit("MuJoCo Warp ignores it"),
     },
     # Entities, models and actuators.
@@ -731,24 +733,31 @@ _FIELDS: dict[str, dict[str, Replacement]] = {
     },
     # Learning.
     "AgentCfg": {
-        "seed": _To("", "set `--seed`, or `seed` of the environment"),
+        "seed": _To("", "set `seed` of the environment", option="--seed"),
         "save_interval": _To("checkpoint", value="CheckpointCfg(every=...)"),
         "experiment_name": _omit("runs are named by task and time"),
-        "run_name": _To("", "name the run with `--name`"),
-        "logger": _To("logging", "`LoggingCfg(tensorboard=..., wandb=...)`"),
+        "run_name": _To("", "name the run with `--name`", option="--name"),
+        "logger": _To(
+            "logging",
+            "`LoggingCfg(tensorboard=..., wandb=...)`",
+            option="--agent.logging.wandb true",
+        ),
         "wandb_project": _To("logging", value="LoggingCfg(wandb_project=...)"),
-        "wandb_tags": _To("logging", "tags are not written"),
+        "wandb_tags": _omit("tags are not written"),
         "upload_model": _To("logging", value="LoggingCfg(wandb_artifacts=...)"),
-        "resume": _To("", "give `--resume RUN`"),
-        "load_run": _To("", "give `--resume RUN`"),
-        "load_checkpoint": _To("", "set `--resume RUN/model_*.pt`"),
+        "resume": _To("", "give `--resume RUN`", option="--resume latest"),
+        "load_run": _To("", "give `--resume RUN`", option="--resume RUN"),
+        "load_checkpoint": _To(
+            "", "give `--resume CHECKPOINT`", option="--resume CHECKPOINT"
+        ),
         "class_name": _omit("the class of the configuration decides"),
     },
     "MlpModelCfg": {
-        "cnn_cfg": _To("", "use `CnnModelCfg`"),
-        "rnn_type": _To("", "use `RnnModelCfg`"),
-        "rnn_hidden_dim": _To("", "use `RnnModelCfg`"),
-        "rnn_num_layers": _To("", "use `RnnModelCfg`"),
+        "cnn_cfg": _To("", "use `CnnModelCfg`, such as `--agent.actor CnnModelCfg`"),
+        **{
+            name: _To("", "use `RnnModelCfg`, such as `--agent.actor RnnModelCfg`")
+            for name in ("rnn_type", "rnn_hidden_dim", "rnn_num_layers")
+        },
         "class_name": _omit("the class of the configuration decides"),
     },
     "PpoCfg": {
