@@ -128,10 +128,13 @@ def names(project: Project, packages: Mapping[str, Package]) -> str:
         if same:
             parts.append(f"Same name in `{their.ours}`: {', '.join(same)}.\n")
         rows = [
-            [f"`{name}`", f"`{ours}`" if ours else "none", _with_link(differs)]
+            [
+                f"`{name}`",
+                f"`{row.ours}`" if row.ours else "none",
+                _with_link(row.words),
+            ]
             for name in all_names
-            if name in project.otherwise
-            for ours, differs in [project.otherwise[name]]
+            if (row := project.replacement(name)) is not None
         ]
         if rows:
             parts.append(table(["Theirs", "Here", "Difference"], rows) + "\n")

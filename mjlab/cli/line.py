@@ -37,6 +37,9 @@ class Options:
     examples: ClassVar[tuple[str, ...]] = ()
     """Arguments to show in the help."""
 
+    of_mjlab: ClassVar[Mapping[str, str]] = {}
+    """Options of the same verb in mjlab 1.6, with what to do instead."""
+
     traceback: bool = False
     """Show where an error was raised, not only its message."""
 
@@ -191,13 +194,21 @@ def _split(
     # Values of a repeated option, such as --disable, are collected.
     many: dict[str, list[str]] = {}
     settings: list[Setting] = []
-    values = own
+    values, flag = own, ""
     for word in arguments:
         if not word.startswith("--"):
+            if flag and word.lower() in ("true", "false"):
+                raise UsageError(_no_value(options, flag, word))
             values.append(word)
             continue
         option, has_value, value = word.removeprefix("--").partition("=")
         name = option.replace("-", "_")
+        flag = name.removeprefix("no_")
+        flag = flag if kinds.get(flag) is bool else ""
+        if name in options.of_mjlab:
+            raise UsageError(
+                f"--{option} is an option of mjlab 1.6. Here, {options.of_mjlab[name]}."
+            )
         if option.partition(".")[0] in configs:
             values = [value] if has_value else []
             settings.append(Setting(option, values))
@@ -218,6 +229,13 @@ def _no_setting(option: str, configs: Sequence[str]) -> str:
         return f"Unknown option '--{option}': this command takes no settings of a task."
     begins = " or ".join(f"--{config}." for config in configs)
     return f"Unknown option '--{option}'. Settings of the task start with {begins}"
+
+
+def _no_value(options: type[Options], flag: str, word: str) -> str:
+    """Return the message about a value of an option that is typed alone."""
+    option = _option(flag)
+    off = f"--no-{option}" if getattr(options(), flag) else "omit it"
+    return f"--{option} takes no value, not {word!r}. Type --{option} alone, or {off}."
 
 
 def _option(name: str) -> str:

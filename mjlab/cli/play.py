@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 from tyro.conf import Positional
 
+from mjlab.cli import mjlab_options
 from mjlab.cli.answers import UsageError
 from mjlab.cli.hardware import choose_device, with_worlds
 from mjlab.cli.line import Line, TaskOptions, read_line
@@ -42,6 +43,7 @@ class PlayOptions(TaskOptions, RunOptions):
     """
 
     program = "play.py"
+    of_mjlab = mjlab_options.PLAY
     examples = (
         "latest",
         "latest --video out.mp4 --num-envs 4",

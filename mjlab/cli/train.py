@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from tyro.conf import Positional
 
-from mjlab.cli import hardware
+from mjlab.cli import hardware, mjlab_options
 from mjlab.cli.answers import UsageError, as_called
 from mjlab.cli.line import Line, TaskOptions, read_line
 from mjlab.cli.tasks import need_task
@@ -46,6 +46,7 @@ class TrainOptions(TaskOptions):
     )
 
     configs = ("env", "agent")
+    of_mjlab = mjlab_options.TRAIN
 
     task: Positional[str | None] = None
     """The task, or a file with a configuration: my_env.py:MyTaskCfg."""

@@ -72,6 +72,11 @@ class TorchVectorEnv(HasSpec, VectorEnv[Any, Any, torch.Tensor]):  # pyright: ig
         """Autoreset mode: when finished rows are reset."""
         return self.metadata["autoreset_mode"]
 
+    @property
+    def elapsed_steps(self) -> torch.Tensor:
+        """Steps of each row in its episode, shape (num_envs,), int64, as a copy."""
+        return self.worlds.env.episode_length_buf.to(torch.int64, copy=True)
+
     def use_autoreset(
         self,
         mode: AutoresetMode | str,
@@ -262,6 +267,11 @@ def _as_tensor(
     value: Any, batch: tuple[int, ...], space: Space, name: str, device: torch.device
 ) -> torch.Tensor:
     dtype = torch.float32 if isinstance(space, spaces.Box) else torch.int64
+    if value is None:
+        raise ValueError(
+            f"The action{name} is None, but a step needs a tensor of shape "
+            f"{(*batch, *(space.shape or ()))}."
+        )
     # Physics is not differentiable, so detach even outside of `no_grad`.
     tensor = torch.as_tensor(value, dtype=dtype, device=device).detach()
     expected = (*batch, *(space.shape or ()))

@@ -37,6 +37,10 @@ LARGEST = float(np.finfo(np.float32).max)
 """Bound of unbounded spaces: Gymnasium's checker warns of infinite bounds."""
 
 
+ENTRY_POINT = "mjlab.gym.build:make_single"
+"""Entry point of all ids of this package in Gymnasium's registry."""
+
+
 class HasSpec:
     """Environment whose `spec` contains the step limit of its episodes.
 
@@ -53,7 +57,9 @@ class HasSpec:
 
     @spec.setter
     def spec(self, spec: EnvSpec | None) -> None:
-        if spec is not None and spec.max_episode_steps is None:
+        # The spec of a user's own entry point, which returns this environment, is kept.
+        is_ours = spec is not None and spec.entry_point == ENTRY_POINT
+        if spec is not None and is_ours and spec.max_episode_steps is None:
             spec = copy.copy(spec)
             spec.max_episode_steps = steps = self.worlds.max_episode_steps
             # As `make_vec` does when it creates an environment from such a spec.

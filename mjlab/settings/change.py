@@ -84,6 +84,8 @@ def _first(below: Mapping[str, Part], rest: str) -> str | None:
 
 def _unknown(option: str, where: str, part: Part, rest: str) -> SettingError:
     wanted = rest.partition(".")[0]
+    if there := _of_mjlab(option, where, part, wanted):
+        return SettingError(there)
     below = parts_of(part)
     if below:
         owner = f"{where} has no part" if where else "There is no part"
@@ -98,6 +100,21 @@ def _unknown(option: str, where: str, part: Part, rest: str) -> SettingError:
     return SettingError(
         f"--{option}: {where} is {shown(part)}, which has no part {wanted!r}."
     )
+
+
+def _of_mjlab(option: str, where: str, part: Part, name: str) -> str:
+    """Return what to type instead of a setting of mjlab 1.6, empty for other names."""
+    # Imported here: only errors need the tables.
+    from mjlab.settings.mjlab_1_6 import MJLAB
+
+    row = MJLAB.field(
+        [base.__name__ for base in type(part.value).__mro__], _plain(name)
+    )
+    if row is None:
+        return ""
+    typed = row.typed(where)
+    todo = f"type {typed}" if typed else row.text()
+    return f"--{option}: {_plain(name)!r} is a setting of mjlab 1.6. Here, {todo}."
 
 
 def _full_name(root: Any, name: str) -> str:

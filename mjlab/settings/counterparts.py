@@ -4,6 +4,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
+SAME = "..."
+"""Value of a replacement that only changes the name, whatever its note."""
+
 
 class Replacement(NamedTuple):
     """Counterpart of a name, a field or a member of the other project."""
@@ -12,21 +15,62 @@ class Replacement(NamedTuple):
     """Counterpart here, empty if there is none."""
 
     note: str = ""
-    """Difference, or what to do instead.
+    """Difference, or what to do instead, in words."""
 
-    A note that starts with an expression such as `` `DelayCfg(min_lag=...)` `` gives
-    the new value, with the old one in place of the dots. A note that starts with "omit
-    it" needs no replacement.
-    """
+    value: str = ""
+    """Expression of the new value, with the old one in place of `...`, such as
+    `len(...)`. Empty if the value stays the same, or, with a note, is to be decided."""
+
+    omit: bool = False
+    """True if it is removed without a replacement. The note is the reason."""
+
+    option: str = ""
+    """Option to type instead on a command line, if it does not follow from `ours`."""
+
+    is_attribute: bool = False
+    """True for a method whose counterpart is an attribute: the call is removed."""
+
+    @property
+    def keeps_value(self) -> bool:
+        """True if only the name changes."""
+        is_same = self.value == SAME or not (self.value or self.note)
+        return self.ours.isidentifier() and is_same
+
+    @property
+    def template(self) -> str:
+        """Expression that makes the new value from the old one, empty for none."""
+        return "" if self.value == SAME else self.value
+
+    @property
+    def words(self) -> str:
+        """New value and note, in words."""
+        value = f"`{self.template}`" if self.template else ""
+        said = ", ".join(filter(None, (value, self.note)))
+        if self.omit:
+            return f"omit it: {said}" if said else "omit it"
+        return said
+
+    def typed(self, where: str) -> str:
+        """Return the option to type instead of a setting, empty if there is none.
+
+        Args:
+            where: Dotted path of the record with the setting, such as "agent".
+        """
+        if self.option or not (self.keeps_value or self.template):
+            return self.option
+        key = self.value.partition("(")[2].partition("=...")
+        path = [where, self.ours, *([key[0]] if key[1] else [])]
+        return f"--{'.'.join(path)}".replace("_", "-")
 
     def text(self) -> str:
         """Return the replacement in words."""
         if not self.ours:
-            return self.note
-        return f"use `{self.ours}`" + (f" ({self.note})" if self.note else "")
+            return self.words
+        return f"use `{self.ours}`" + (f" ({self.words})" if self.words else "")
 
 
-Rows = Mapping[str, tuple[str, str]]
+Rows = Mapping[str, tuple[str, str] | Replacement]
+"""Counterpart and note, by name."""
 
 
 @dataclass(frozen=True)
@@ -52,6 +96,9 @@ class Counterpart:
 
     differs: str
     """Difference, in words; empty for none."""
+
+    omit: bool = False
+    """True if uses of the name are removed. The difference is the reason."""
 
     @property
     def is_same(self) -> bool:
@@ -96,14 +143,23 @@ class Project:
         """Return whether a module belongs to this project."""
         return module.partition(".")[0] in self.roots
 
+    def replacement(self, name: str) -> Replacement | None:
+        """Return the replacement of a name, None if it is the same here."""
+        row = self.otherwise.get(name)
+        if row is None or isinstance(row, Replacement):
+            return row
+        ours, note = row
+        return Replacement(ours, note)
+
     def row(self, module: str, name: str) -> Counterpart | None:
         """Return the counterpart of a name in a module, None if it is not listed."""
         packages = self.all_packages()
         for package in self._candidates(module):
             if package in packages and name in packages[package].names.split():
-                same = (f"{packages[package].ours}.{name}", "")
-                ours, differs = self.otherwise.get(name, same)
-                return Counterpart(f"{module}.{name}", ours, differs)
+                same = Replacement(f"{packages[package].ours}.{name}")
+                row = self.replacement(name) or same
+                theirs = f"{module}.{name}"
+                return Counterpart(theirs, row.ours, row.note, row.omit)
         return None
 
     def field(self, owners: Sequence[str], name: str) -> Replacement | None:

@@ -7,10 +7,15 @@ and a note with the difference or the replacement.
 
 from typing import NamedTuple
 
-from mjlab.settings.counterparts import Package, Project, Replacement
+from mjlab.settings.counterparts import SAME, Package, Project, Replacement, Rows
 
 _To = Replacement
-_OMIT = "omit it"
+
+
+def _omit(why: str = "") -> Replacement:
+    """Return the row of something that is removed, with the reason."""
+    return Replacement("", why, omit=True)
+
 
 # --- Names ----------------------------------------------------------------------------
 
@@ -123,7 +128,7 @@ _PACKAGES = {
 _NULL = "the same class, without terms"
 _BOUND = "bound actuators are in `Entity.actuators`"
 
-_OTHERWISE: dict[str, tuple[str, str]] = {
+_OTHERWISE: Rows = {
     # mjlab.envs
     "VecEnvObs": ("mjlab.managers.Observations", ""),
     "VecEnvStepReturn": ("mjlab.envs.Step", "a named tuple"),
@@ -434,11 +439,8 @@ _OTHERWISE |= {
     "unscale_transform": ("", "use `(low + high) / 2 + x * (high - low) / 2`"),
     "yaw_quat": (f"{_MATH}.quat_yaw", ""),
     # mjlab.managers.event_manager
-    "requires_model_fields": (
-        "",
-        "omit it: `model_fields` of the function has their names",
-    ),
-    "RecomputeLevel": ("", "omit it: derived constants follow from the fields"),
+    "requires_model_fields": _omit("`model_fields` of the function has their names"),
+    "RecomputeLevel": _omit("derived constants follow from the fields"),
     # mjlab.tasks.tracking.mdp
     "MotionCommand": ("mjlab.motion.MotionCommand", ""),
     "MotionCommandCfg": ("mjlab.motion.MotionCommandCfg", ""),
@@ -460,9 +462,9 @@ _OTHERWISE |= {
         "returns indices only, and needs `what`",
     ),
     "resolve_matching_names_values": ("mjlab.names.match_values", ""),
-    "import_packages": ("", "omit it: tasks are found by their entry points"),
+    "import_packages": _omit("tasks are found by their entry points"),
     "get_wandb_checkpoint_path": ("", "commands take a run as `wandb:...`"),
-    "configure_torch_backends": ("", "omit it"),
+    "configure_torch_backends": _omit(),
     "DebugVisualizer": (
         "mjlab.render.overlays.Marks",
         "`add_arrow(world, start, end)`, for the worlds in `worlds`",
@@ -560,25 +562,27 @@ of `mjlab.tensors.math`, `mjlab.names` and `mjlab.registry`."""
 # --- Fields -------------------------------------------------------------------------
 
 _LAGS = {
-    "delay_min_lag": _To("delay", "`DelayCfg(min_lag=...)`"),
-    "delay_max_lag": _To("delay", "`DelayCfg(max_lag=...)`"),
-    "delay_hold_prob": _To("delay", "`DelayCfg(hold_prob=...)`"),
-    "delay_update_period": _To("delay", "`DelayCfg(update_period=...)`"),
-    "delay_per_env_phase": _To("delay", "`DelayCfg(per_world_phase=...)`"),
+    "delay_min_lag": _To("delay", value="DelayCfg(min_lag=...)"),
+    "delay_max_lag": _To("delay", value="DelayCfg(max_lag=...)"),
+    "delay_hold_prob": _To("delay", value="DelayCfg(hold_prob=...)"),
+    "delay_update_period": _To("delay", value="DelayCfg(update_period=...)"),
+    "delay_per_env_phase": _To("delay", value="DelayCfg(per_world_phase=...)"),
 }
-_EPS = _To("", f"{_OMIT}: no value is divided by zero")
+_EPS = _omit("no value is divided by zero")
 _SELECTED = "read it from the `Selection` that a term receives"
 
 _FIELDS: dict[str, dict[str, Replacement]] = {
     # Physics.
     "SimulationCfg": {
-        "nan_guard": _To("", "set `dumps` of the agent"),
-        "ls_parallel": _To("", f"{_OMIT}: MuJoCo Warp ignores it"),
+        "nan_guard": _To(
+            "", "set `dumps` of the agent", option="--agent.dumps.enabled"
+        ),
+        "ls_parallel": _omit("MuJoCo Warp ignores it"),
     },
     # Entities, models and actuators.
     "EntityCfg": {
-        "spec_fn": _To("source", "the same value, an MjSpec or a file"),
-        "sort_actuators": _To("", f"{_OMIT}: actuators have the order of the joints"),
+        "spec_fn": _To("source", "also an MjSpec or a file", SAME),
+        "sort_actuators": _omit("actuators have the order of the joints"),
     },
     "ActuatorCfg": {
         "transmission_type": _To("transmission", "'joint', 'tendon' or 'site'"),
@@ -587,8 +591,8 @@ _FIELDS: dict[str, dict[str, Replacement]] = {
     "XmlActuatorCfg": {"command_field": _To("command")},
     "MuscleActuatorCfg": {"range": _To("operating_range")},
     "LearnedActuatorCfg": {
-        "stiffness": _To("", f"{_OMIT}: the network computes the effort"),
-        "damping": _To("", f"{_OMIT}: the network computes the effort"),
+        "stiffness": _omit("the network computes the effort"),
+        "damping": _omit("the network computes the effort"),
         "history_length": _To("input_idx", "the past steps that the network receives"),
     },
     "DcMotorActuatorCfg": {
@@ -598,20 +602,20 @@ _FIELDS: dict[str, dict[str, Replacement]] = {
     },
     "CollisionCfg": {"geom_names_expr": _To("geom_names")},
     "GeomCfg": {"geom_names_expr": _To("geom_names")},
-    "MaterialCfg": {"geom_names_expr": _To("geom_names", "the same value")},
+    "MaterialCfg": {"geom_names_expr": _To("geom_names")},
     "MeshCfg": {"mesh_names_expr": _To("mesh_names")},
     # Terrain.
     "TerrainCfg": {
         "terrain_type": _To("kind"),
         "terrain_generator": _To("generator"),
-        "num_envs": _To("", f"{_OMIT}: the scene has it"),
-        "env_spacing": _To("", f"{_OMIT}: the scene has it"),
-        "debug_vis": _To("", f"{_OMIT}: origins are not drawn"),
+        "num_envs": _omit("the scene has it"),
+        "env_spacing": _omit("the scene has it"),
+        "debug_vis": _omit("origins are not drawn"),
         "textures": _To("plane_checker"),
         "materials": _To("rgba"),
         "lights": _To("light"),
         **{
-            name: _To("", f"{_OMIT}: the ground is no entity")
+            name: _omit("the ground is no entity")
             for name in (
                 "init_state",
                 "spec_fn",
@@ -636,14 +640,14 @@ _FIELDS: dict[str, dict[str, Replacement]] = {
         "camera_name": _To("camera"),
         "parent_body": _To("parent", "an `ObjRef`"),
         "enabled_geom_groups": _To("geom_groups"),
-        "orthographic": _To("", f"{_OMIT}: added cameras are perspective"),
+        "orthographic": _omit("added cameras are perspective"),
         "clone_data": _To("", "clone the image where a term writes to it"),
     },
     "ContactSensorCfg": {
         "debug": _To("", "`mjlab scene` lists the sensors of a scene"),
     },
     "TerrainHeightSensorCfg": {
-        "ray_alignment": _To("", f"{_OMIT}: its rays are vertical"),
+        "ray_alignment": _omit("its rays are vertical"),
     },
     # Managers.
     "ManagerBasedRlEnvCfg": {
@@ -653,11 +657,11 @@ _FIELDS: dict[str, dict[str, Replacement]] = {
         "clip": _To("", "a field of `JointPositionActionCfg` and similar actions"),
     },
     "ObservationGroupCfg": {
-        "nan_check_per_term": _To("", f"{_OMIT}: values are always counted by term"),
+        "nan_check_per_term": _omit("values are always counted by term"),
     },
     "ObservationTermCfg": {
         **{name: row for name, row in _LAGS.items() if "lag" not in name},
-        "delay_per_env": _To("delay", "`DelayCfg(per_world=...)`"),
+        "delay_per_env": _To("delay", value="DelayCfg(per_world=...)"),
     },
     "SceneEntityCfg": {
         f"{kind}_ids": _To("", _SELECTED)
@@ -667,7 +671,7 @@ _FIELDS: dict[str, dict[str, Replacement]] = {
     },
     # Terms.
     "DrivenActionCfg": {
-        "transmission_type": _To("", f"{_OMIT}: the class defines it"),
+        "transmission_type": _omit("the class defines it"),
     },
     "JointVelocityActionCfg": {
         "use_default_offset": _To("offset", "default velocities are not added"),
@@ -679,16 +683,18 @@ _FIELDS: dict[str, dict[str, Replacement]] = {
         "joint_limit_weight": _To("use_soft_limits", "limits are hard constraints"),
         "posture_target": _To("posture"),
     },
-    "UniformVelocityCommandCfg": {"viz": _To("", _OMIT)},
+    "UniformVelocityCommandCfg": {"viz": _omit()},
     "MotionCommandCfg": {
-        "motion_file": _To("clips", "`(...,)`, files and folders"),
+        "motion_file": _To("clips", "files and folders", value="(...,)"),
         "anchor_body_name": _To("anchor_body"),
         "joint_position_range": _To("joint_range"),
         "sampling_mode": _To("sampling"),
-        "adaptive_kernel_size": _To("adaptive", "`AdaptiveSampling(kernel=...)`"),
-        "adaptive_lambda": _To("adaptive", "`AdaptiveSampling(decay=...)`"),
-        "adaptive_uniform_ratio": _To("adaptive", "`AdaptiveSampling(uniform=...)`"),
-        "adaptive_alpha": _To("adaptive", "`AdaptiveSampling(rate=...)`"),
+        "adaptive_kernel_size": _To("adaptive", value="AdaptiveSampling(kernel=...)"),
+        "adaptive_lambda": _To("adaptive", value="AdaptiveSampling(decay=...)"),
+        "adaptive_uniform_ratio": _To(
+            "adaptive", value="AdaptiveSampling(uniform=...)"
+        ),
+        "adaptive_alpha": _To("adaptive", value="AdaptiveSampling(rate=...)"),
     },
     # Parameters of mathematics.
     "normalize": {"x": _To("vec"), "eps": _EPS},
@@ -723,32 +729,39 @@ _FIELDS: dict[str, dict[str, Replacement]] = {
         "entity_name": _To("entity"),
         "body_name": _To("body"),
         "env_idx": _To("world"),
-        "reward_bar_max_terms": _To("", f"{_OMIT}: all terms are shown"),
+        "reward_bar_max_terms": _omit("all terms are shown"),
     },
     # Learning.
     "AgentCfg": {
-        "seed": _To("", "set `--seed`, or `seed` of the environment"),
-        "save_interval": _To("checkpoint", "`CheckpointCfg(every=...)`"),
-        "experiment_name": _To("", f"{_OMIT}: runs are named by task and time"),
-        "run_name": _To("", "name the run with `--name`"),
-        "logger": _To("logging", "`LoggingCfg(tensorboard=..., wandb=...)`"),
-        "wandb_project": _To("logging", "`LoggingCfg(wandb_project=...)`"),
-        "wandb_tags": _To("logging", "tags are not written"),
-        "upload_model": _To("logging", "`LoggingCfg(wandb_artifacts=...)`"),
-        "resume": _To("", "give `--resume RUN`"),
-        "load_run": _To("", "give `--resume RUN`"),
-        "load_checkpoint": _To("", "set `--resume RUN/model_*.pt`"),
-        "class_name": _To("", f"{_OMIT}: the class of the configuration decides"),
+        "seed": _To("", "set `seed` of the environment", option="--seed"),
+        "save_interval": _To("checkpoint", value="CheckpointCfg(every=...)"),
+        "experiment_name": _omit("runs are named by task and time"),
+        "run_name": _To("", "name the run with `--name`", option="--name"),
+        "logger": _To(
+            "logging",
+            "`LoggingCfg(tensorboard=..., wandb=...)`",
+            option="--agent.logging.wandb true",
+        ),
+        "wandb_project": _To("logging", value="LoggingCfg(wandb_project=...)"),
+        "wandb_tags": _omit("tags are not written"),
+        "upload_model": _To("logging", value="LoggingCfg(wandb_artifacts=...)"),
+        "resume": _To("", "give `--resume RUN`", option="--resume latest"),
+        "load_run": _To("", "give `--resume RUN`", option="--resume RUN"),
+        "load_checkpoint": _To(
+            "", "give `--resume CHECKPOINT`", option="--resume CHECKPOINT"
+        ),
+        "class_name": _omit("the class of the configuration decides"),
     },
     "MlpModelCfg": {
-        "cnn_cfg": _To("", "use `CnnModelCfg`"),
-        "rnn_type": _To("", "use `RnnModelCfg`"),
-        "rnn_hidden_dim": _To("", "use `RnnModelCfg`"),
-        "rnn_num_layers": _To("", "use `RnnModelCfg`"),
-        "class_name": _To("", f"{_OMIT}: the class of the configuration decides"),
+        "cnn_cfg": _To("", "use `CnnModelCfg`, such as `--agent.actor CnnModelCfg`"),
+        **{
+            name: _To("", "use `RnnModelCfg`, such as `--agent.actor RnnModelCfg`")
+            for name in ("rnn_type", "rnn_hidden_dim", "rnn_num_layers")
+        },
+        "class_name": _omit("the class of the configuration decides"),
     },
     "PpoCfg": {
-        "class_name": _To("", f"{_OMIT}: the class of the configuration decides"),
+        "class_name": _omit("the class of the configuration decides"),
     },
 }
 """Fields that do not exist here, by class."""
@@ -762,11 +775,11 @@ _BODIES = "`robot_bodies('body_pos_w')` and similar"
 _MEMBERS: dict[str, Replacement] = {
     # Entity.
     **{f"Entity.{e}_names": _To(f"index.{e}s.names") for e in _ELEMENTS},
-    **{f"Entity.num_{e}s": _To(f"index.{e}s", "`len(...)`") for e in _ELEMENTS},
+    **{f"Entity.num_{e}s": _To(f"index.{e}s", value="len(...)") for e in _ELEMENTS},
     "find_cameras": _To("index.cameras.find"),
     "find_lights": _To("index.lights.find"),
-    "is_actuated": _To("index.actuators", "`bool(...)`"),
-    "is_articulated": _To("num_joints", "`bool(...)`"),
+    "is_actuated": _To("index.actuators", value="bool(...)"),
+    "is_articulated": _To("num_joints", value="bool(...)"),
     "has_site_actuators": _To("", "`index.actuators.names` has all actuators"),
     "has_tendon_actuators": _To("", "`index.actuators.names` has all actuators"),
     "Entity.root_body": _To("index.root_body_id", "the id of the body"),
@@ -809,7 +822,8 @@ _MEMBERS: dict[str, Replacement] = {
     "reset_time_outs": _To("termination_manager.time_outs"),
     "get_observations": _To(
         "observation_manager.output",
-        "without a call: an attribute, valid after a reset or a step",
+        "an attribute, valid after a reset or a step",
+        is_attribute=True,
     ),
     "get_term_cfg": _To("get_term", "`reward_manager.set_weight` sets weights"),
     "get_active_iterable_terms": _To("term", "returns one term; `terms` has all"),
@@ -851,7 +865,7 @@ _MEMBERS: dict[str, Replacement] = {
     "wp_model": _To("model", "tensors; `engine` has Warp's arrays"),
     "wp_data": _To("data", "tensors; `engine` has Warp's arrays"),
     # Sensors.
-    "prefixed_name": _To("full_name", "without a call: an attribute"),
+    "prefixed_name": _To("full_name", "an attribute", is_attribute=True),
     "torque_history": _To("", "`history('torque')`"),
     "dist_history": _To("", "`history('dist')`"),
     "env.render": _To("", "`mjlab.gym` environments have `render`"),
@@ -1030,8 +1044,8 @@ MEANINGS: dict[str, dict[str, str]] = {
         "distances": "`max_distance` for a miss, and `hit` is False; mjlab returns -1",
     },
     "TerrainHeightSensorCfg": {
-        "reduction": "rays without a hit are left out; mjlab counts them as "
-        "`max_distance`",
+        "reduction": "rays without a hit are left out, and a frame below the ground "
+        "has a negative height; mjlab counts `max_distance` and 0",
     },
     "ContactSensorCfg": {
         "num_slots": "more than 1 is an error with `netforce`; mjlab ignores it",

@@ -1,6 +1,9 @@
 """The native engine: many worlds in MuJoCo C, stepped on a thread pool."""
 
 import contextlib
+import ctypes
+import os
+import weakref
 from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any
 
@@ -32,6 +35,21 @@ _CONSTANT_INPUTS = frozenset(mujoco.MjModel._setconst_inputs)
 _CONSTANTS = frozenset(mujoco.MjModel._setconst_outputs) & mj_batch.MODEL_FIELDS
 
 
+_batches: weakref.WeakSet[mj_batch.Batch] = weakref.WeakSet()
+
+
+def _keep_batches() -> None:
+    """Keep the parent's batches in a forked child until it ends.
+
+    To free a batch is to wait for its threads, which do not exist in the child.
+    """
+    for batch in _batches:
+        ctypes.pythonapi.Py_IncRef(ctypes.py_object(batch))
+
+
+os.register_at_fork(after_in_child=_keep_batches)
+
+
 class NativeEngine:
     """Worlds of one model in `mujoco.batch`, bit-identical for any number of threads.
 
@@ -53,6 +71,7 @@ class NativeEngine:
         self.batch = mj_batch.Batch(
             self.mj_model, num_envs, num_threads or 0, persistent=True
         )
+        _batches.add(self.batch)
         arrays = {name: self.batch.bind(name) for name in STATE_FIELDS}
         inputs = {name: arrays.pop(name) for name in INPUT_FIELDS}
         # Inputs have their own surface, which a step need not publish: physics does not

@@ -24,6 +24,13 @@ class FieldError(ValueError):
     """Raised for a model field that cannot vary per world."""
 
 
+_HEIGHT_FIELDS = (
+    "All worlds share the height fields. For other ground in each world, generate "
+    "several tiles with `TerrainGeneratorCfg` and use the event "
+    "`mdp.randomize_terrain`."
+)
+
+
 class SimulationUseError(RuntimeError):
     """Raised on use of a simulation that is closed or was built in another process."""
 
@@ -172,11 +179,13 @@ class Simulation:
         graphs.
         """
         for field in fields:
-            if field not in self.engine.variable_fields:
+            valid = self.engine.variable_fields
+            if field not in valid:
+                is_shared = field.startswith("hfield_")
+                hint = _HEIGHT_FIELDS if is_shared else suggest(field, sorted(valid))
                 raise FieldError(
                     f"Model field {field!r} cannot vary per world on the "
-                    f"{self.engine.name} engine. "
-                    + suggest(field, sorted(self.engine.variable_fields))
+                    f"{self.engine.name} engine. {hint}"
                 )
         self.engine.expand(fields)
 

@@ -1,6 +1,7 @@
 """Environments in forked processes, after `close`, in threads; invalid numbers."""
 
 import copy
+import gc
 import multiprocessing
 import os
 import pickle
@@ -104,6 +105,26 @@ def test_a_forked_multiprocessing_child_suggests_spawn(
     process.kill()
     process.join()
     assert "get_context('spawn')" in answer
+
+
+@pytest.mark.filterwarnings("ignore:.*fork.*:DeprecationWarning")
+def test_a_forked_child_can_free_the_environments_of_its_parent() -> None:
+    """The alarm ends a child that waits for the threads of the parent."""
+    made = [ManagerBasedRlEnv(cfg()), ManagerBasedRlEnv(cfg())]
+    made[0].step(torch.zeros(4, 1))
+    child = os.fork()
+    if not child:
+        signal.alarm(30)
+        made.clear()
+        gc.collect()
+        own = ManagerBasedRlEnv(cfg())
+        own.reset()
+        del own
+        gc.collect()
+        os._exit(0)
+    _, status = os.waitpid(child, 0)
+    assert status == 0
+    made[0].step(torch.zeros(4, 1))
 
 
 # --- After close ----------------------------------------------------------------------

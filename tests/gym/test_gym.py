@@ -163,6 +163,7 @@ def test_a_reset_of_some_rows_leaves_the_others_alone(rows: Any) -> None:
     assert torch.equal(after[[0, 2]], before[[0, 2]])
     assert not torch.equal(after[1], before[1])
     assert info["elapsed_steps"].tolist() == [1, 0, 1]
+    assert env.elapsed_steps.tolist() == [1, 0, 1]
     nobody, _ = env.reset(options={"env_idx": []})
     assert torch.equal(nobody, after)
 
@@ -260,6 +261,8 @@ def test_an_action_of_the_wrong_shape_is_refused_with_the_right_one() -> None:
     env.reset(seed=0)
     with pytest.raises(ValueError, match=r"has shape \(3, 2\); it has to be \(3, 1\)"):
         env.step(torch.zeros(3, 2))
+    with pytest.raises(ValueError, match=r"action is None; .* shape \(3, 1\)"):
+        env.step(None)
     two = TorchVectorEnv(gym_tasks.worlds(gym_tasks.two_terms(), 2))
     two.reset(seed=0)
     with pytest.raises(

@@ -6,6 +6,7 @@ A wrapper around three rows has the same results as around each single row.
 from collections.abc import Callable
 from typing import Any
 
+import gymnasium
 import gymnasium.wrappers as alone
 import numpy as np
 import pytest
@@ -136,3 +137,20 @@ def test_functions_of_all_rows_give_the_same_results_for_our_worlds(
         action = np.full((3, 1), 0.2, np.float32)
         mine, others = ours.step(action), theirs.step(action)
         assert data_equivalence(mine, others, exact=True), f"step {step}"
+
+
+def test_an_entry_point_of_a_user_is_made_again_from_its_spec() -> None:
+    def wrapped() -> gymnasium.Env[Any, Any]:
+        return gymnasium.wrappers.FlattenObservation(
+            gymnasium.make("mjlab/Cartpole-Balance-v0")
+        )
+
+    gymnasium.register("mjlab-test/Wrapped-v0", entry_point=wrapped)
+    try:
+        env = gymnasium.make("mjlab-test/Wrapped-v0")
+        assert env.spec is not None and "max_episode_steps" not in env.spec.kwargs
+        again = gymnasium.make(env.spec)
+        first, second = (each.reset(seed=4)[0] for each in (env, again))
+        assert np.array_equal(first, second)
+    finally:
+        del gymnasium.registry["mjlab-test/Wrapped-v0"]

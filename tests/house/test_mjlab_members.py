@@ -70,9 +70,9 @@ def test_a_replaced_member_is_none_of_ours(name: str) -> None:
 
 @pytest.mark.parametrize("name", MJLAB.members)
 def test_a_replacement_exists_or_a_note_says_what_to_do(name: str) -> None:
-    replacement, note = MJLAB.members[name]
-    assert replacement or note
-    assert set(filter(None, replacement.split("."))) <= ours()
+    row = MJLAB.members[name]
+    assert row.ours or row.note
+    assert set(filter(None, row.ours.split("."))) <= ours()
 
 
 @pytest.mark.parametrize("name", METHODS)

@@ -913,6 +913,12 @@ ERRORS: list[tuple[Any, dict[str, Any], str]] = [
         "names, nearest first: 'geom_friction', ",
     ),
     (
+        dr.randomize_field,
+        {"field": "hfield_data", "ranges": (0.5, 1.0)},
+        "Model field 'hfield_data' cannot vary per world on the native engine. All "
+        "worlds share the height fields. For other ground in each world, generate ",
+    ),
+    (
         dr.geom_matid,
         {"choices": ("woood",)},
         "There is no material 'woood'. Valid names, nearest first: 'robot/wood', ",

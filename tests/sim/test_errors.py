@@ -54,6 +54,20 @@ def test_a_field_that_cannot_vary_names_its_nearest(engine: str) -> None:
     )
 
 
+@pytest.mark.parametrize("engine", ["native", "warp"])
+@pytest.mark.parametrize("field", ["hfield_data", "hfield_size"])
+def test_height_fields_are_shared_by_all_worlds(engine: str, field: str) -> None:
+    cfg = SimulationCfg(backend=engine, nconmax=8, njmax=8)
+    text = message(
+        FieldError, lambda: Simulation(ball(), 1, cfg, device="cpu", vary=[field])
+    )
+    assert text.startswith(
+        f"Model field {field!r} cannot vary per world on the {engine} engine. All "
+        "worlds share the height fields."
+    )
+    assert "`mdp.randomize_terrain`" in text
+
+
 def test_a_field_that_only_the_native_engine_can_vary() -> None:
     cfg = SimulationCfg(backend="warp", nconmax=8, njmax=8)
     with pytest.raises(FieldError, match=r"'geom_contype' cannot vary .* warp engine"):

@@ -7,7 +7,6 @@ from typing import Any
 
 import libcst as cst
 
-from mjlab.cli.porting.changes import OMIT
 from mjlab.cli.porting.members import Members
 from mjlab.cli.porting.sources import ForeignFile, ForeignFiles
 from mjlab.settings.mjlab_1_6 import CALLS
@@ -37,7 +36,7 @@ class Calls(Members):
         func = original_node.func
         if isinstance(func, cst.Attribute):
             member = self._member(func)
-            if member is not None and member[1].note.startswith("without a call"):
+            if member is not None and member[1].is_attribute:
                 return updated_node.func
             if func.attr.value == "reset" and self._resets_entity(original_node):
                 self._note(func.attr, ".reset", "clear_state", "takes world indices")
@@ -99,7 +98,7 @@ class Calls(Members):
             return None
         if name == "register_mjlab_task":
             return self._registered(original, updated, call)
-        if not row.ours and row.differs.startswith(OMIT):
+        if row.omit:
             self._lift_comments()
             self._drop(original)
             return cst.RemoveFromParent()

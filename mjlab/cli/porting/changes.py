@@ -54,8 +54,6 @@ class Noting(cst.CSTTransformer):
 
     def _note(self, node: cst.CSTNode, theirs: str, ours: str, note: str = "") -> None:
         note = note.replace("see below", "see coming_from_mjlab.md")
-        if ours == NONE and note.startswith(OMIT):
-            ours, note = OMIT, note.removeprefix(OMIT).removeprefix(": ")
         self.changes.append(Change(self._line(node), theirs, ours, note))
 
     def _decide(

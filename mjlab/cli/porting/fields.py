@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from typing import Any
 
@@ -48,7 +47,7 @@ class Fields(Resolving):
         rows = [
             (owner, fields[name])
             for owner, fields in self._project.fields.items()
-            if name in fields and is_rename(fields[name])
+            if name in fields and fields[name].keeps_value
         ]
         is_plain = len({row.ours for _, row in rows}) == 1 and "_" in name
         is_theirs = name in ("terrain_type", "terrain_generator", "asset_name")
@@ -59,8 +58,8 @@ class Fields(Resolving):
         if found is None:
             return updated
         row, name = found[1], original.attr.value
-        if is_rename(row):
-            self._note(original.attr, name, row.ours, row.note)
+        if row.keeps_value:
+            self._note(original.attr, name, row.ours, row.words)
             return updated.with_changes(attr=cst.Name(row.ours))
         return updated
 
@@ -90,13 +89,13 @@ class Fields(Resolving):
         if (ours, name) in _CHECKS:
             self._decide(target, name, _CHECKS[ours, name])
         found = self._field(target)
-        if found is None or is_rename(found[1]):
+        if found is None or found[1].keeps_value:
             return None
         row = found[1]
-        if row.note.startswith(OMIT):
-            self._note(target, name, NONE, row.note)
+        if row.omit:
+            self._note(target, name, OMIT, row.note)
         else:
-            self._decide(target, name, row.note, row.ours or NONE)
+            self._decide(target, name, row.words, row.ours or NONE)
         self._lift_comments()
         self._drop(node)
         return cst.RemoveFromParent()
@@ -115,20 +114,20 @@ class Fields(Resolving):
             if row is None:
                 args.append(arg)
                 continue
-            template = template_of(row)
+            template = row.template
             assert arg.keyword is not None
-            if is_rename(row):
-                self._note(old, name, row.ours, row.note)
+            if row.keeps_value:
+                self._note(old, name, row.ours, row.words)
                 args.append(arg.with_changes(keyword=cst.Name(row.ours)))
             elif template:
-                self._note(old, name, row.ours, row.note)
+                self._note(old, name, row.ours, row.words)
                 value = cst.Module([]).code_for_node(arg.value)
                 text = template.replace("...", value)
                 if row.ours not in made:
                     args.append(arg.with_changes(keyword=cst.Name(row.ours)))
                 made.setdefault(row.ours, []).append(text)
-            elif row.note.startswith(OMIT):
-                self._note(old, name, NONE, row.note)
+            elif row.omit:
+                self._note(old, name, OMIT, row.note)
                 self._drop(old)
             else:
                 value = " ".join(cst.Module([]).code_for_node(old.value).split())
@@ -155,7 +154,7 @@ class Fields(Resolving):
         for dotted in self._imports.values():
             owners = self._owners(dotted)
             rows = [self._project.field(owners, name) for name in names]
-            renamed = [row for row in rows if row is not None and is_rename(row)]
+            renamed = [row for row in rows if row is not None and row.keeps_value]
             if renamed and len(names) > len(renamed) and owners[0].endswith("Cfg"):
                 return self._with_fields(original, updated, owners)
         return updated
@@ -182,19 +181,6 @@ class Fields(Resolving):
                 row = rows[key]
                 self._decide(given["params"], key, row.note, row.ours or NONE)
         return updated
-
-
-def template_of(row: Replacement) -> str:
-    """Return the expression of a note that makes the new value, empty for none."""
-    found = re.match(r"`([^`]*\.\.\.[^`]*)`", row.note)
-    return found[1] if found and found[1].count("...") == 1 and row.ours else ""
-
-
-def is_rename(row: Replacement) -> bool:
-    """Return True if the value stays the same."""
-    return row.ours.isidentifier() and (
-        not row.note or row.note.startswith("the same value")
-    )
 
 
 def _separated(args: list[cst.Arg], old: Sequence[cst.Arg]) -> list[cst.Arg]:

@@ -8,7 +8,7 @@ from typing import Any
 import libcst as cst
 from libcst.helpers import get_full_name_for_node
 
-from mjlab.cli.porting.changes import NONE, OMIT, UNKNOWN, comment_lines
+from mjlab.cli.porting.changes import OMIT, UNKNOWN, comment_lines
 from mjlab.cli.porting.names import ReadNames, Resolving
 from mjlab.cli.porting.sources import project_of
 from mjlab.settings.counterparts import Project
@@ -104,8 +104,8 @@ class Imports(Resolving):
             elif not row.ours and name in CALLS:
                 continue
             elif not row.ours:
-                if row.differs.startswith(OMIT):
-                    self._note(alias, f"{module}.{name}", NONE, row.differs)
+                if row.omit:
+                    self._note(alias, f"{module}.{name}", OMIT, row.differs)
                 else:
                     self._decide(alias, f"{module}.{name}", row.differs)
             elif name in CALLS and f"{name}(" not in CALLS[name][1]:

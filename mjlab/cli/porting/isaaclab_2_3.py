@@ -291,18 +291,21 @@ _OTHERWISE |= {
     "AdditiveGaussianNoiseCfg": ("mjlab.tensors.GaussianNoiseCfg", ""),
 }
 
-_OMIT = "omit it: "
 _FIELDS = {
     "": {
         "asset_name": Replacement("entity_name"),
         "eye": Replacement(
             "distance", "with `azimuth` and `elevation`, around the look-at point"
         ),
-        "render_interval": Replacement("", _OMIT + "viewers render at their own rate"),
-        "replicate_physics": Replacement("", _OMIT + "all worlds have the same model"),
+        "render_interval": Replacement(
+            "", "viewers render at their own rate", omit=True
+        ),
+        "replicate_physics": Replacement(
+            "", "all worlds have the same model", omit=True
+        ),
         "spawn": Replacement("source", "a path to MJCF or URDF"),
         "prim_path": Replacement(
-            "", _OMIT + "entities and sensors are named by their keys"
+            "", "entities and sensors are named by their keys", omit=True
         ),
     },
     "ViewerCfg": {

@@ -9,7 +9,7 @@ import libcst as cst
 from libcst.helpers import get_full_name_for_node
 
 from mjlab.cli.porting.changes import NONE, UNKNOWN
-from mjlab.cli.porting.fields import Fields, template_of
+from mjlab.cli.porting.fields import Fields
 from mjlab.cli.porting.sources import ForeignFile, ForeignFiles
 from mjlab.settings.counterparts import Counterpart, Replacement
 
@@ -69,7 +69,7 @@ class Members(Fields):
             if not row.ours:
                 self._decide(original_node.attr, f".{name}", row.note)
                 return updated_node
-            self._note(original_node.attr, f".{name}", row.ours, row.note)
+            self._note(original_node.attr, f".{name}", row.ours, row.words)
             # A key "owner.name" replaces the owner too, except for a variable `owner`.
             value, new = updated_node.value, row.ours
             has_owner = "." in key and key[0].islower()
@@ -78,11 +78,10 @@ class Members(Fields):
             elif has_owner:
                 new = new.partition(".")[2]
             made = _dotted(value, new)
-            template = template_of(row)
-            if not template:
+            if not row.template:
                 return made
             code = cst.Module([]).code_for_node(made)
-            return cst.parse_expression(template.replace("...", code))
+            return cst.parse_expression(row.template.replace("...", code))
         return self._field_read(original_node, updated_node)
 
     def _is_unknown(self, use: str) -> bool:
