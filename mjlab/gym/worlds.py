@@ -57,13 +57,12 @@ class HasSpec:
 
     @spec.setter
     def spec(self, spec: EnvSpec | None) -> None:
-        # The spec of a user's own entry point, which returns this environment, is kept.
-        is_ours = spec is not None and spec.entry_point == ENTRY_POINT
-        if spec is not None and is_ours and spec.max_episode_steps is None:
+        if spec is not None and spec.max_episode_steps is None:
             spec = copy.copy(spec)
             spec.max_episode_steps = steps = self.worlds.max_episode_steps
-            # As `make_vec` does when it creates an environment from such a spec.
-            spec.kwargs = {**spec.kwargs, "max_episode_steps": steps}
+            if spec.entry_point == ENTRY_POINT:
+                # As `make_vec` does. A user's own entry point takes no such argument.
+                spec.kwargs = {**spec.kwargs, "max_episode_steps": steps}
         self._spec = spec
 
 
