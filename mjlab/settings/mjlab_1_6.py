@@ -288,11 +288,11 @@ _OTHERWISE: Rows = {
     ),
     "track_linear_velocity": (
         "mjlab.tasks.velocity.mdp.track_linear_velocity",
-        "velocity at the end of the step; see below",
+        "at the end of the step; see below",
     ),
     "track_angular_velocity": (
         "mjlab.tasks.velocity.mdp.track_angular_velocity",
-        "velocity at the end of the step; see below",
+        "at the end of the step; see below",
     ),
     "upright": (
         "mjlab.tasks.velocity.mdp.upright",
