@@ -307,13 +307,18 @@ class ContractPolicy(FileGraph):
         }
         """Muscle controllers by action term: from targets and the state of the muscles
         to excitations, once per physics step."""
+        world = self.contract.get("world")
+        self.world = world and FileGraph(self._model(world["model"]), world)
+        """Inputs and commands in simulation, from fields of MuJoCo's data; None if the
+        policy needs none."""
         super().__init__(session, self.contract)
 
     def reset(self) -> None:
-        """Return to the initial state, of the muscle controllers too."""
+        """Return to the initial state, of muscle controllers and world too."""
         super().reset()
-        for controller in self.controllers.values():
-            controller.reset()
+        for graph in (*self.controllers.values(), self.world):
+            if graph is not None:
+                graph.reset()
 
     def _model(self, key: str) -> Any:
         """Return the session of an ONNX model in the metadata."""
