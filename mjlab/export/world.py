@@ -7,7 +7,7 @@ to an ONNX model in the file: from fields of MuJoCo's data and the state of comm
 inputs, commands and the next state.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
@@ -16,9 +16,9 @@ import torch
 from torch import Tensor
 
 from mjlab.export.graph import Graph, Values, onnx_model, pruned, traced
-from mjlab.export.reader import ExportError
-from mjlab.export.reads import LiveReads, Untraceable
+from mjlab.export.reads import LiveReads
 from mjlab.export.trace import Tracer
+from mjlab.managers import CommandTerm
 from mjlab.mdp.velocity_command import UniformVelocityCommand
 from mjlab.motion import MotionCommand
 from mjlab.muscle.action import MuscleAction
@@ -48,19 +48,8 @@ class World:
         env = tracer.env
         measured = {leaf.name: s for s, leaf in tracer.measured.items()}
         self._sources = {n: measured[n] for n in inputs if n in measured}
-        self._commands = {
-            name: term
-            for name, term in env.command_manager.terms.items()
-            if not isinstance(term, MotionCommand | UniformVelocityCommand)
-        }
-        self._memory = {
-            f"{name}_{key}": tensor
-            for name, term in self._commands.items()
-            for key, tensor in term.state().items()
-            if key not in _OF_EPISODES
-            and tensor.dtype == torch.float32
-            and tensor.shape[0] == 1  # One row for the world.
-        }
+        self._commands: dict[str, CommandTerm] = {}
+        self._memory: Values = {}
         self._fields = {
             name: tensor
             for name in STAGE_OF
@@ -70,20 +59,36 @@ class World:
         }
         self.held: dict[str, str] = {}
         """Inputs that stay at their first recorded value, with the reason."""
-        told = [n for n in self._commands if n in inputs]
-        kept = [*self._traceable(self._sources), *self._traceable(told)]
+        self._file: Graph | None = None
+        changing = {
+            name: term
+            for name, term in env.command_manager.terms.items()
+            if not isinstance(term, MotionCommand | UniformVelocityCommand)
+        }
+        told = [name for name in changing if name in inputs]
+        if not self._sources and not told:
+            return
+        for name, term in changing.items():
+            self._add(name, term, is_input=name in inputs)
+        names = [*self._sources, *(n for n in told if n in self._commands)]
+        kept = [name for name in names if self._is_traceable(name)]
         self._file = self._graph(kept)
         self._drop_different(kept)
 
     @property
     def is_empty(self) -> bool:
         """True if MuJoCo's data and constant commands determine all inputs."""
-        return not self._file.outputs
+        return self._file is None or not self._file.outputs
+
+    @property
+    def _graph_of_file(self) -> Graph:
+        assert self._file is not None, "The world is not empty."
+        return self._file
 
     def described(self) -> dict[str, Any]:
         """Return the contract entry of the world."""
         initial = self._initial()
-        names = self._file.inputs
+        names = self._graph_of_file.inputs
         return {
             "model": WORLD_MODEL,
             "inputs": [
@@ -97,7 +102,7 @@ class World:
             ],
             "outputs": [
                 _array(n, self._shape(n))
-                for n in self._file.outputs
+                for n in self._graph_of_file.outputs
                 if n in self._sources or n in self._commands
             ],
             "dials": list(self._dials()),
@@ -106,20 +111,36 @@ class World:
 
     def model(self) -> onnx.ModelProto:
         """Return the ONNX model."""
-        return onnx_model(self._file, self._examples(), {})
+        return onnx_model(self._graph_of_file, self._examples(), {})
 
     # Tracing.
 
-    def _traceable(self, names: Sequence[str] | Mapping[str, str]) -> list[str]:
-        """Return the outputs that can be traced; note the reason of the others."""
-        found = []
-        for name in names:
-            try:
-                self._graph([name])
-                found.append(name)
-            except (ExportError, Untraceable, RuntimeError) as error:
-                self.held[name] = " ".join(str(error).split())
-        return found
+    def _add(self, name: str, term: CommandTerm, *, is_input: bool) -> None:
+        """Add a command that can be traced; others stay constant."""
+        before = self._commands, self._memory
+        states = {
+            f"{name}_{key}": tensor
+            for key, tensor in term.state().items()
+            if key not in _OF_EPISODES
+            and tensor.dtype == torch.float32
+            and tensor.shape[0] == 1  # One row for the world.
+        }
+        self._commands = self._commands | {name: term}
+        self._memory = self._memory | states
+        try:
+            self._graph([])
+        except Exception as error:  # Commands of users can raise anything.
+            self._commands, self._memory = before
+            if is_input:
+                self.held[name] = _one_line(error)
+
+    def _is_traceable(self, name: str) -> bool:
+        """Return whether an output can be traced; note the reason if not."""
+        try:
+            self._graph([name])
+        except Exception as error:  # Terms of users can raise anything.
+            self.held[name] = _one_line(error)
+        return name not in self.held
 
     def _graph(self, names: Sequence[str]) -> Graph:
         def whole(given: Values) -> Values:
@@ -201,7 +222,7 @@ class World:
                 known = {n: t.clone() for n, t in (self._fields | memory).items()}
                 wanted = {n: self._value(n)[0].clone() for n in names}
             given = {n: t[0] if t.ndim > 1 else t for n, t in known.items()}
-            found = self._file(given)
+            found = self._graph_of_file(given)
             for name, value in wanted.items():
                 away = (found[name] - value).abs() / value.abs().clamp(min=1.0)
                 if not bool((away <= TOLERANCE).all()):
@@ -225,7 +246,7 @@ class World:
         for name, term in self._commands.items():
             for dial in term.dials():
                 state = f"{name}_{dial.state}"
-                if state in self._file.inputs:
+                if state in self._graph_of_file.inputs:
                     yield {
                         "state": state,
                         "labels": list(dial.labels),
@@ -240,6 +261,10 @@ _OF_EPISODES = ("ends", "metrics")
 
 _DRAWS = ("_draw_where", "_update_metrics", "_is_due")
 """Methods of commands that draw and measure, which a world does not."""
+
+
+def _one_line(error: Exception) -> str:
+    return " ".join(str(error).split())
 
 
 def _array(name: str, shape: Sequence[int]) -> dict[str, Any]:

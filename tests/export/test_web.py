@@ -10,6 +10,8 @@ import mujoco
 import numpy as np
 import pytest
 
+from mjlab.cli import export, web
+from mjlab.cli.answers import UsageError
 from mjlab.export.reader import ExportError
 from mjlab.export.runner.policy import NO_CHECKSUM, ContractPolicy, with_checksum
 from mjlab.export.runner.robot import MujocoRobot
@@ -326,6 +328,32 @@ def without_scene(path: Path) -> bytes:
             contract["checksum"] = NO_CHECKSUM
             entry.value = json.dumps(contract, indent=1)
     return with_checksum(model.SerializeToString())[0]
+
+
+@pytest.mark.slow
+def test_the_verb_writes_a_page_of_tasks_and_files(go1, tmp_path, capsys):
+    out = tmp_path / "page.html"
+    logs = str(tmp_path / "logs")
+    web.main(["Cartpole-Balance", str(go1), "--logs", logs, "--out", str(out)])
+    said = capsys.readouterr().out
+    assert f"Wrote {out}, 9." in said
+    assert "MB: Cartpole-Balance, Velocity-Go1-Flat." in said
+    assert b"mjlabParts" in out.read_bytes()
+
+
+@pytest.mark.slow
+def test_export_writes_a_page_as_well(tmp_path, capsys):
+    out, page = tmp_path / "cartpole.onnx", tmp_path / "cartpole.html"
+    logs = str(tmp_path / "logs")
+    line = ["Cartpole-Balance", "--logs", logs, "--out", str(out), "--web", str(page)]
+    export.main(line)
+    assert f"Wrote {page}, 9." in capsys.readouterr().out
+    assert out.exists() and page.exists()
+
+
+def test_the_verb_needs_a_policy():
+    with pytest.raises(UsageError, match="POLICY is missing"):
+        web.main([])
 
 
 def test_a_page_refuses_two_policies_of_one_name(go1, tmp_path):

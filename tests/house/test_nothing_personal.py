@@ -22,8 +22,6 @@ VIRTUAL = "names folders of the file system that WebAssembly code sees"
 EXCEPTIONS = {
     "mjlab/export/web/runtime/page.js": VIRTUAL,
     "web/package-lock.json": "has the version of Node under the key node",
-    "mjlab/export/web/runtime/mujoco.wasm.gz": VIRTUAL,
-    "mjlab/export/web/runtime/onnxruntime.wasm.gz": VIRTUAL,
     "tests/house/test_nothing_personal.py": "plants what is to be found",
     "tests/test_provenance.py": "has paths to be left out of a record",
 }

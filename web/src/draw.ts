@@ -5,6 +5,8 @@ import * as THREE from "three";
 
 /** Geom groups that MuJoCo's viewers show by default. */
 const SHOWN_GROUPS = 3;
+/** Radii of a tendon without and with full activation, m. */
+const TENDON_RADII: [number, number] = [0.005, 0.011];
 /** Time constant of the camera, s. */
 const FOLLOW_S = 0.12;
 const SKY = new THREE.Color(0xd9e4ec);
@@ -136,7 +138,7 @@ export class Figure {
     }
     this.tendons = model.ntendon > 0 ? new Tendons(model) : null;
     if (this.tendons !== null) {
-      this.group.add(this.tendons.lines);
+      this.group.add(this.tendons.tubes);
     }
     this.arrow = new THREE.ArrowHelper();
     this.arrow.setColor(0xe07a1f);
@@ -271,49 +273,58 @@ export class Figure {
   }
 }
 
-/** Paths of tendons as lines, coloured by the activation of their muscles. */
+/** Paths of tendons as tubes, coloured by the activation of their muscles. */
 class Tendons {
-  readonly lines: THREE.LineSegments;
+  readonly tubes: THREE.InstancedMesh;
   private readonly muscles: number[];
-  private readonly positions: Float32Array;
-  private readonly colors: Float32Array;
 
   constructor(private readonly model: MjModel) {
+    const shape = new THREE.CylinderGeometry(1, 1, 1, 8, 1, true);
     // Wrapping adds up to two points to each object of a path.
     const most = 2 * model.nwrap;
-    this.positions = new Float32Array(6 * most);
-    this.colors = new Float32Array(6 * most);
-    const shape = new THREE.BufferGeometry();
-    shape.setAttribute("position", new THREE.BufferAttribute(this.positions, 3));
-    shape.setAttribute("color", new THREE.BufferAttribute(this.colors, 3));
-    this.lines = new THREE.LineSegments(
-      shape,
-      new THREE.LineBasicMaterial({ vertexColors: true, linewidth: 3 }),
-    );
-    this.lines.frustumCulled = false;
+    const material = new THREE.MeshStandardMaterial({ roughness: 0.5 });
+    this.tubes = new THREE.InstancedMesh(shape, material, most);
+    this.tubes.setColorAt(0, RELAXED); // Allocates the colours.
+    this.tubes.frustumCulled = false;
     this.muscles = muscleOfTendon(model);
   }
 
   update(data: MjData): void {
-    const { model, positions, colors } = this;
+    const { model, tubes } = this;
     const [adr, num]: Int32Array[] = [data.ten_wrapadr, data.ten_wrapnum];
     const points: Float64Array = data.wrap_xpos;
-    let place = 0;
+    tubes.count = 0;
     for (let tendon = 0; tendon < model.ntendon; tendon++) {
       const muscle = this.muscles[tendon];
       const active = muscle >= 0 ? activation(model, data, muscle) : 0;
       const color = RELAXED.clone().lerp(ACTIVE, active);
+      const radius = THREE.MathUtils.lerp(...TENDON_RADII, active);
       for (let i = adr[tendon]; i + 1 < adr[tendon] + num[tendon]; i++) {
-        positions.set(points.subarray(3 * i, 3 * i + 6), place);
-        colors.set([color.r, color.g, color.b, color.r, color.g, color.b], place);
-        place += 6;
+        tubes.setMatrixAt(tubes.count, tube(points.subarray(3 * i, 3 * i + 6), radius));
+        tubes.setColorAt(tubes.count, color);
+        tubes.count += 1;
       }
     }
-    const shape = this.lines.geometry;
-    shape.setDrawRange(0, place / 3);
-    shape.attributes.position.needsUpdate = true;
-    shape.attributes.color.needsUpdate = true;
+    tubes.instanceMatrix.needsUpdate = true;
+    tubes.instanceColor!.needsUpdate = true;
   }
+}
+
+/** Pose and size of a cylinder of length 1 between two points. */
+function tube(points: Float64Array, radius: number): THREE.Matrix4 {
+  const [from, to] = [0, 3].map((i) => new THREE.Vector3(...points.subarray(i, i + 3)));
+  const along = to.clone().sub(from);
+  const length = Math.max(along.length(), 1e-6);
+  const turn = new THREE.Quaternion().setFromUnitVectors(
+    new THREE.Vector3(0, 1, 0),
+    along.divideScalar(length),
+  );
+  const middle = from.lerp(to, 0.5);
+  return new THREE.Matrix4().compose(
+    middle,
+    turn,
+    new THREE.Vector3(radius, length, radius),
+  );
 }
 
 /** Activation of a muscle: its state, or its control without activation dynamics. */

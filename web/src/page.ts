@@ -52,7 +52,8 @@ class Page {
   add(content: Uint8Array, name: string): number {
     const file = PolicyFile.read(content, name);
     this.files.push(file);
-    const option = new Option(name, String(this.files.length - 1));
+    const label = name.replace(/\.onnx$/, "");
+    const option = new Option(label, String(this.files.length - 1));
     element<HTMLSelectElement>("policy").add(option);
     return this.files.length - 1;
   }
@@ -426,7 +427,7 @@ function bindFiles(page: Page): void {
   const open = async (file: File | undefined) => {
     if (file !== undefined) {
       const content = new Uint8Array(await file.arrayBuffer());
-      await page.open(page.add(content, file.name.replace(/\.onnx$/, "")));
+      await page.open(page.add(content, file.name));
     }
   };
   const input = element<HTMLInputElement>("file");
