@@ -21,7 +21,7 @@ BIN = $(VENV)/bin
 READY = $(VENV)/.ready
 SOURCES = mjlab mjlab_fused tasks scripts bench tests
 
-.PHONY: test slow train docs format style type check faults setup
+.PHONY: test slow train docs web format style type check faults setup
 
 test: $(READY)
 	@if [ -z "$(ROOM)" ]; then \
@@ -53,10 +53,18 @@ train: $(READY)
 	echo "$(BIN)/python scripts/train.py $$*"; \
 	exec $(BIN)/python scripts/train.py "$$@"
 
-# The documentation in build/site. Warnings are errors.
+# The documentation in build/site. Warnings are errors. Its page of policies shows those
+# that ship with the package.
+SHOWN = Velocity-Go1-Flat Velocity-G1-Flat Muscle-Walk-W18 Lift-Yam Cartpole-Swingup
 docs: $(READY)
 	$(BIN)/python -m sphinx -q -W --keep-going -d build/doctrees docs build/site
+	$(BIN)/python scripts/web.py $(SHOWN) --logs build --out build/site/policies.html
 	@echo "build/site/index.html"
+
+# The script and the WebAssembly of the pages that run policies, from web/ and the npm
+# packages that its lock file pins. Needs Node 20; the results are tracked.
+web:
+	cd web && npm ci --ignore-scripts --no-audit --no-fund && npm run build
 
 format: $(READY)
 	$(BIN)/python -m ruff check --fix $(SOURCES)

@@ -27,6 +27,7 @@ class ExportOptions(RunOptions):
     examples = (
         "latest",
         "Velocity-G1 --best --out g1.onnx --runner",
+        "Velocity-Go1-Flat --web go1.html",
         "logs/Velocity-G1/latest/checkpoints/model_000100.pt",
     )
 
@@ -39,6 +40,11 @@ class ExportOptions(RunOptions):
 
     best: bool = False
     """Use the best checkpoint of the run instead of its newest."""
+
+    web: Path | None = None
+    """Also write a page that runs the policy in a browser: an HTML file that contains
+    everything, or a folder for a static host. web.py puts several policies in a page.
+    """
 
     runner: bool = False
     """Also write mjlab_runner.py, which runs the file on a robot or in MuJoCo without
@@ -66,6 +72,10 @@ def main(arguments: Sequence[str]) -> None:
         best=options.best,
     )
     print(exported.summary)
+    if options.web is not None:
+        from mjlab.export.web import write_page
+
+        print(write_page([exported.path], options.web).summary)
     if options.runner:
         from mjlab.export.runner import write_runner
 

@@ -31,6 +31,7 @@ VERBS = {
     "evaluate": Verb("Measure a policy over many episodes."),
     "exam": Verb("Take a walking policy through an exam with punches."),
     "export": Verb("Write a policy to one ONNX file."),
+    "web": Verb("Write a page that runs policies in a browser."),
     "verify": Verb("Replay a policy's first steps in plain MuJoCo."),
     "clone": Verb("Train a policy to imitate recorded actions."),
     "sweep": Verb("Search hyperparameters of a training run."),

@@ -211,9 +211,10 @@ class RecordedScene:
 
 
 def recorded_scene(cfg: ManagerBasedRlEnvCfg) -> RecordedScene:
-    """Pack the scene with its simulation options, without textures."""
+    """Pack the scene with its simulation options, without textures and input labels."""
     spec = load(cfg).built.spec.copy()
     apply_options(spec, cfg.sim.mujoco)
+    drop_inputs(spec)
     for material in spec.materials:
         material.textures = [""] * len(material.textures)
     for texture in spec.textures:
@@ -230,3 +231,23 @@ def recorded_scene(cfg: ManagerBasedRlEnvCfg) -> RecordedScene:
         )
         content = b""
     return RecordedScene(pack(content), digest, lacks)
+
+
+def drop_inputs(spec: mujoco.MjSpec) -> None:
+    """Remove the labels of single inputs of actuators.
+
+    MuJoCo before 4.0 refuses them, and no computation depends on them.
+    """
+    for actuator in spec.actuators:
+        if int(actuator.ctrlspec) in _ONE_INPUT:
+            actuator.ctrlspec = 0
+
+
+_ONE_INPUT = frozenset(
+    int(kind)
+    for kind in (
+        mujoco.mjtCtrlInput.mjINPUT_POS,
+        mujoco.mjtCtrlInput.mjINPUT_VEL,
+        mujoco.mjtCtrlInput.mjINPUT_PRESSURE,
+    )
+)

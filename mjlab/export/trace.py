@@ -70,7 +70,7 @@ class Tracer:
         """Memory after a reset."""
         # Bind all fields now: fields bound within a trace have traced memory, and
         # reading them would not raise.
-        self._refused()
+        self.refused()
 
     def _add(self, source: str, term: BoundTerm) -> None:
         if source in self.terms:
@@ -205,7 +205,7 @@ class Tracer:
                     "control step. Set them in process_actions."
                 )
             if kind.apply_actions is not ActionTerm.apply_actions:
-                with _named(label, _code(kind.apply_actions)), self._unmeasured():
+                with _named(label, _code(kind.apply_actions)), self.unmeasured():
                     term.apply_actions()
         return reads.read(sent(self.env, term)).clone()
 
@@ -223,7 +223,7 @@ class Tracer:
         term.fields.move_on()
         env, label = self.env, f"Action term {term.name!r}"
         with env.sim.reads.allow_late(), _named(label, _code(type(term).excite)):
-            with LiveReads(given, self._refused(), values["zero"]) as reads:
+            with LiveReads(given, self.refused(), values["zero"]) as reads:
                 excitation = reads.read(term.excite()).clone()
                 return excitation, reads.read(term.activation).clone()
 
@@ -247,7 +247,7 @@ class Tracer:
                 given.append((env.command_manager.get_command(name), values[name]))
         objects = self._objects()
         kept = [(each, dict(vars(each))) for each in objects]
-        with self._unmeasured(), env.sim.reads.allow_late():
+        with self.unmeasured(), env.sim.reads.allow_late():
             for name, leaf in self.leaves.items():
                 if leaf.kind in ENTITY_KINDS:
                     entity = env.scene.entity(leaf.about["entity"])
@@ -259,7 +259,7 @@ class Tracer:
                         quat = computed["root_quat_w"]
                         computed["root_lin_vel_w"] = quat_rotate(quat, values[name])
             try:
-                with LiveReads(given, self._refused(), values["zero"]) as reads:
+                with LiveReads(given, self.refused(), values["zero"]) as reads:
                     self._derive(values)
                     yield reads
             finally:
@@ -268,7 +268,7 @@ class Tracer:
                     vars(each).update(attributes)
 
     @contextmanager
-    def _unmeasured(self) -> Iterator[None]:
+    def unmeasured(self) -> Iterator[None]:
         """Clear cached quantities, and restore them afterwards."""
         entities = [e.data for e in self.env.scene.entities.values()]
         kept = [dict(data.computed) for data in entities]
@@ -298,7 +298,8 @@ class Tracer:
         found += self.env.command_manager.terms.values()
         return found
 
-    def _refused(self) -> dict[str, Tensor]:
+    def refused(self) -> dict[str, Tensor]:
+        """Return the live tensors that a robot cannot measure, by name."""
         env = self.env
         live = env.state.live()
         found = {n: t for n, t in live.items() if not _FIXED.search(n)}

@@ -32,6 +32,7 @@ from mjlab.export.runner.policy import (
     with_checksum,
 )
 from mjlab.export.trace import Tracer
+from mjlab.export.world import WORLD_MODEL, world_of
 from mjlab.files import write_atomic, write_text
 from mjlab.managers import ActionTermCfg, ObservationGroupCfg, ObservationTermCfg
 from mjlab.muscle.action import MuscleActionCfg
@@ -163,6 +164,7 @@ def export_policy(
             step = ControlStep(Tracer(env, seen), network.eval(), clip)
             controllers = muscle_controllers(step.tracer)
             compare_terms(step, controllers)
+            world = world_of(step.tracer, [leaf.name for leaf in step.inputs])
             steps = record(
                 worlds, network, clip=clip, leaves=step.inputs, controllers=controllers
             )
@@ -180,13 +182,16 @@ def export_policy(
             },
             network=name,
             first_commands=steps.commands,
-            more={"model": scene.described(), "record": steps.described()},
+            more={"model": scene.described(), "record": steps.described()}
+            | ({} if world is None else {"world": world.described()}),
         )
         texts = {CONTRACT: to_text(whole), "task": task}
         texts |= {RECORD: steps.content, SCENE: scene.content}
         texts |= {
             each.name: encode(each.model().SerializeToString()) for each in controllers
         }
+        if world is not None:
+            texts[WORLD_MODEL] = encode(world.model().SerializeToString())
         model = onnx_model(step.file, step.examples, texts)
         leaves = {leaf.name: leaf for leaf in step.inputs}
 

@@ -6,6 +6,7 @@ from mjlab.managers.action import ActionTermCfg as ActionTermCfg
 from mjlab.managers.command import CommandManager as CommandManager
 from mjlab.managers.command import CommandTerm as CommandTerm
 from mjlab.managers.command import CommandTermCfg as CommandTermCfg
+from mjlab.managers.command import Dial as Dial
 from mjlab.managers.curriculum import CurriculumManager as CurriculumManager
 from mjlab.managers.curriculum import CurriculumTermCfg as CurriculumTermCfg
 from mjlab.managers.env import Env as Env

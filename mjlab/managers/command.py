@@ -3,6 +3,7 @@
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import torch
@@ -33,6 +34,26 @@ class CommandTermCfg(Config, ABC):
             name: Key of the term in the configuration.
             env: The environment.
         """
+
+
+@dataclass(frozen=True)
+class Dial:
+    """Part of a command's state that a person can set, such as a goal."""
+
+    state: str
+    """Key of the tensor in `CommandTerm.state`."""
+
+    labels: tuple[str, ...]
+    """Name of each element."""
+
+    unit: str
+    """Unit of the elements."""
+
+    ranges: tuple[tuple[float, float], ...]
+    """Range of each element."""
+
+    is_point: bool = False
+    """True for a point in the world, which a page draws."""
 
 
 class CommandTerm(TermObject, ABC):
@@ -161,6 +182,13 @@ class CommandTerm(TermObject, ABC):
         terms can also read these tensors. Does nothing by default.
         """
         return
+
+    def dials(self) -> tuple[Dial, ...]:
+        """Return the parts of the state that a person can set in a page.
+
+        A page with an exported policy shows them as sliders. None by default.
+        """
+        return ()
 
     def _update_metrics(self) -> None:
         """Write `metrics`, from the command that was active during the step."""

@@ -8,7 +8,7 @@ import torch
 
 from mjlab import views
 from mjlab.entity import Entity
-from mjlab.managers import CommandTerm, CommandTermCfg, Env
+from mjlab.managers import CommandTerm, CommandTermCfg, Dial, Env
 from mjlab.mdp import DrawRanges
 from mjlab.mdp.kinematics import Frame
 from mjlab.tasks.robots.yam import GRASP_SITE
@@ -122,6 +122,10 @@ class GoalCommand(CommandTerm):
     def state(self) -> dict[str, torch.Tensor]:
         own = {"ranges": self._ranges.bounds, "drawn": self._drawn}
         return super().state() | own | {"command": self._command}
+
+    def dials(self) -> tuple[Dial, ...]:
+        ranges = (self.cfg.x, self.cfg.y, self.cfg.z)
+        return (Dial("drawn", ("Goal x", "Goal y", "Goal z"), "m", ranges, True),)
 
     def debug_vis(self, visualizer: Any) -> None:
         """Draw the goal."""

@@ -8,7 +8,7 @@ from typing import ClassVar
 import torch
 
 from mjlab.entity import Entity
-from mjlab.managers import CommandTerm, CommandTermCfg, Env
+from mjlab.managers import CommandTerm, CommandTermCfg, Dial, Env
 from mjlab.tasks.muscle import gait
 from mjlab.tasks.muscle.root import FloatingRoot, JointRoot
 from mjlab.tensors.masks import write_where
@@ -138,6 +138,9 @@ class GaitCommand(CommandTerm):
         own = {"speed": self.speed, "phase": self.phase, "place": self.place}
         own["command"] = self._command
         return super().state() | own
+
+    def dials(self) -> tuple[Dial, ...]:
+        return (Dial("speed", ("Forward",), "m/s", (self.cfg.speed,)),)
 
     def derive(self) -> None:
         """Set `speed` and `phase` from the command."""

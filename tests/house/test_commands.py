@@ -89,6 +89,12 @@ BY_ANOTHER_TEST = {
         "tests/rl/test_distributed.py::"
         "test_the_script_for_slurm_trains_on_two_nodes_and_resumes"
     ),
+    "python scripts/web.py *": (
+        "tests/export/test_web.py::test_the_verb_writes_a_page_of_tasks_and_files"
+    ),
+    "python scripts/export.py * --web *": (
+        "tests/export/test_web.py::test_export_writes_a_page_as_well"
+    ),
     "make docs": (
         "tests/house/test_site.py::test_the_site_loads_no_files_from_other_hosts"
     ),
@@ -207,6 +213,7 @@ NOT_RUN = {
     "python bench/cartpole.py *": _OF_FIGURES,
     "python bench/placement.py *": _OF_FIGURES,
     "python scripts/bench.py recording": _OF_FIGURES,
+    "make web": "fetches packages; tests/export/test_web.py compares its sums",
     "make test*": "this is what runs the tests",
     **dict.fromkeys(
         ("make format", "make type", "make slow", "make check", "make faults"),

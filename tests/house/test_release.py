@@ -14,7 +14,7 @@ from tests.tools.installed import copy_checkout, make_venv, run
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
 VERSION = PROJECT["version"]
 RESULTS = ROOT / "bench/results"
-MOST_MB = 10.0
+MOST_MB = 16.0
 
 
 # --- One version ----------------------------------------------------------------------

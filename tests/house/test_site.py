@@ -22,7 +22,7 @@ pytestmark = pytest.mark.slow
 
 # Packages for the command line and for other packages, without a reference page.
 INTERNAL = {"mjlab.cli", "mjlab.doctor", "mjlab.report", "mjlab.workers"}
-INTERNAL |= {"mjlab.export.runner", "mjlab.export.verify"}
+INTERNAL |= {"mjlab.export.runner", "mjlab.export.verify", "mjlab.export.web"}
 
 FIRST_RESULT = {
     "checkpoint": "howto/resume_a_run.html",

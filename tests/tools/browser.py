@@ -85,6 +85,14 @@ class Browser:
         found = self.call("Runtime.evaluate", expression=script, returnByValue=True)
         return found["result"].get("value")
 
+    def answer(self, script: str) -> Any:
+        """Return the value of the promise of a JavaScript expression."""
+        found = self.call(
+            "Runtime.evaluate", expression=script, returnByValue=True, awaitPromise=True
+        )
+        assert "exceptionDetails" not in found, found["exceptionDetails"]
+        return found["result"].get("value")
+
     def wait(self, script: str, seconds: float = _ANSWER_S) -> None:
         """Wait until a JavaScript expression is true."""
         limit = time.monotonic() + seconds

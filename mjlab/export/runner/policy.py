@@ -307,13 +307,18 @@ class ContractPolicy(FileGraph):
         }
         """Muscle controllers by action term. They map targets and the state of the
         muscles to excitations, once per physics step."""
+        world = self.contract.get("world")
+        self.world = world and FileGraph(self._model(world["model"]), world)
+        """Model of inputs and commands in simulation, from fields of MuJoCo's data;
+        None if the policy needs none."""
         super().__init__(session, self.contract)
 
     def reset(self) -> None:
-        """Reset the policy and its muscle controllers to their initial states."""
+        """Reset the policy, its muscle controllers and its world model."""
         super().reset()
-        for controller in self.controllers.values():
-            controller.reset()
+        for graph in (*self.controllers.values(), self.world):
+            if graph is not None:
+                graph.reset()
 
     def _model(self, key: str) -> Any:
         """Return the session of an ONNX model in the metadata."""

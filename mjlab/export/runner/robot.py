@@ -81,6 +81,8 @@ class MujocoRobot(RobotInterface):
         self.data = self.mj.MjData(self.model)
         self.given: Arrays = {}
         """Values of inputs that the model does not determine, such as camera images."""
+        self.world: FileGraph | None = None
+        """Computes such inputs and commands that change, instead of given values."""
         self.on_step: Callable[[], Any] = lambda: None
         """Called after each control period."""
         self.targets: Arrays = {}
@@ -174,6 +176,9 @@ class MujocoRobot(RobotInterface):
 
     def read(self, commands: Arrays) -> Arrays:
         known = self.given | {f"command {k}": v for k, v in commands.items()}
+        if self.world is not None:
+            found = self.world(self._fields(self.world))
+            known |= found | {f"command {k}": v for k, v in found.items()}
         return self.measure(self.contract["inputs"], known)
 
     def measure(self, entries: list[dict[str, Any]], known: Arrays) -> Arrays:
@@ -279,6 +284,13 @@ class MujocoRobot(RobotInterface):
                 self.servos[name].asked[command] = value
             else:
                 self.data.ctrl[self.controls[name, command]] = value
+
+    def _fields(self, world: FileGraph) -> Arrays:
+        """Return the fields of MuJoCo's data that the world needs."""
+        return {
+            entry["name"]: getattr(self.data, entry["name"]).reshape(entry["shape"])
+            for entry in world.about["inputs"]
+        }
 
     def _turn(self, body: str) -> np.ndarray:
         return self.data.xmat[self.find("body", body)].reshape(3, 3)
