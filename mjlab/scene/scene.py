@@ -196,7 +196,7 @@ class Scene:
         if name in self.variants and name not in self.entities:
             members = ", ".join(map(repr, self.variants[name].members))
             raise UnknownNameError(
-                f"The entity {name!r} differs between worlds; its options are "
+                f"The entity {name!r} differs between worlds; its members are "
                 f"{members}. Name one of them, or read "
                 f"views.of(scene).view({name!r})."
             )

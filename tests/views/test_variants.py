@@ -632,7 +632,7 @@ def test_a_term_that_names_a_merged_entity_suggests_its_members() -> None:
     with pytest.raises(UnknownNameError) as error:
         scene.entity("object")
     assert str(error.value) == (
-        "The entity 'object' differs between worlds; its options are 'object.box', "
+        "The entity 'object' differs between worlds; its members are 'object.box', "
         "'object.cabinet'. Name one of them, or read "
         "views.of(scene).view('object')."
     )
