@@ -85,8 +85,8 @@ def go1_flat_simulation() -> SimulationCfg:
     """Return the physics of flat ground, with cheaper physics for training.
 
     Training uses 2 steps of 10 ms instead of 4 steps of 5 ms, and only feet and trunk
-    have contacts. It keeps elliptic cones, because a standing robot that is pushed
-    falls more often with elliptic than with pyramidal cones.
+    have contacts. It keeps the elliptic cones of evaluation, with which a standing
+    robot that is pushed falls more often than with pyramidal cones.
     """
     sim = go1_simulation(rough=False)
     sim.training = TrainingPhysicsCfg(
