@@ -58,6 +58,7 @@ G1_LOCO = Task(
         "Unitree G1 follows velocity commands despite random punches and random arm "
         "motion."
     ),
+    trained=Path(__file__).parent / "trained" / "Velocity-G1-Loco",
 )
 GO1 = Task(
     env=VelocityGo1Cfg,
