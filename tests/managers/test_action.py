@@ -457,7 +457,7 @@ def test_actuator_names_choose_like_names_of_the_targets() -> None:
         ),
         (
             JointPositionActionCfg(clip={"left_hip": (1.0, 0.0)}),
-            "'left_hip'.*low is above",
+            "'left_hip'.*with low <= high",
         ),
         (
             JointPositionActionCfg(joint_names="left_hip", actuator_names="left_hip"),

@@ -366,8 +366,8 @@ def test_worlds_on_a_plane_stay_on_it() -> None:
         (
             mdp.reset_root_state_uniform,
             {"pose_range": {"x": (1.0, 0.0)}},
-            "Event term 'event': root state: the range is (1.0, 0.0); low is above "
-            "high.",
+            "Event term 'event': root state: the range is (1.0, 0.0); it has to "
+            "be (low, high) with low <= high.",
         ),
         (
             mdp.reset_joints_by_offset,

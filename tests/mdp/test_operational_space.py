@@ -187,7 +187,7 @@ def test_rows_do_not_depend_on_the_number_of_worlds() -> None:
 @pytest.mark.parametrize(
     ("fields", "message"),
     [
-        ({"motion_stiffness_task": (1.0, 2.0)}, "one number of 0 or more, or 6"),
+        ({"motion_stiffness_task": (1.0, 2.0)}, "one number >= 0, or 6 numbers"),
         ({"motion_damping_ratio_task": -1.0}, "motion_damping_ratio_task is -1.0"),
         ({"joint_names": ("j1", "j2")}, "2 joints cannot move the site 'tip' in 6"),
         (
