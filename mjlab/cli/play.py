@@ -38,8 +38,7 @@ MOST_PICTURES = 9
 class PlayOptions(TaskOptions, RunOptions):
     """Watch a policy, in a browser, a window or a video.
 
-    A run is played with its own configuration. An ONNX file is played with its task and
-    the settings in its contract.
+    A run or an ONNX file is played with its own settings, not with today's defaults.
     """
 
     program = "play.py"

@@ -564,7 +564,7 @@ def test_a_task_with_a_cpu_setting_shows_its_number_of_worlds():
 )
 def test_settings_of_the_learner_suit_the_device(line, hidden, monkeypatch):
     monkeypatch.setattr("torch.cuda.is_available", lambda: False)
-    arguments = f"Velocity-Go1-Flat {line} --help-config agent.actor.hidden-dims"
+    arguments = f"Velocity-Go1 {line} --help-config agent.actor.hidden-dims"
     with pytest.raises(Answer, match=hidden):
         train.main(arguments.split())
 

@@ -261,7 +261,7 @@ def test_an_action_of_the_wrong_shape_is_refused_with_the_right_one() -> None:
     env.reset(seed=0)
     with pytest.raises(ValueError, match=r"has shape \(3, 2\); it has to be \(3, 1\)"):
         env.step(torch.zeros(3, 2))
-    with pytest.raises(ValueError, match=r"action is None; .* shape \(3, 1\)"):
+    with pytest.raises(ValueError, match=r"action is None, but .* shape \(3, 1\)"):
         env.step(None)
     two = TorchVectorEnv(gym_tasks.worlds(gym_tasks.two_terms(), 2))
     two.reset(seed=0)
