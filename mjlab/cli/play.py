@@ -38,7 +38,7 @@ MOST_PICTURES = 9
 class PlayOptions(TaskOptions, RunOptions):
     """Watch a policy, in a browser, a window or a video.
 
-    A run or an ONNX file is played with its own settings, not with today's defaults.
+    A run or an ONNX file is played with its own settings.
     """
 
     program = "play.py"
