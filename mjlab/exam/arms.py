@@ -91,7 +91,7 @@ class HandSpace:
         self._highest = float(anchor[2, 0]) + arms.chin_height
 
     def allows(self, left: np.ndarray) -> bool:
-        """True if both hands are within limits, given the left arm's joint positions."""
+        """True if both hands are within limits at the left arm's joint positions."""
         self._data.qpos[self._left] = left
         self._data.qpos[self._right] = left * self._arms.mirror
         mujoco.mj_kinematics(self._model, self._data)

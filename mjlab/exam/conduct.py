@@ -159,7 +159,7 @@ class _Block:
         self._gains = self._all_gains()
 
     def _all_gains(self) -> tuple[np.ndarray, np.ndarray]:
-        """Gains of the policy for the joints it controls, of the exam for all others."""
+        """Joint gains from the policy for its joints, from the exam for all others."""
         policy = self._policy
         own = policy.owned.copy()
         if self._arms is not None:

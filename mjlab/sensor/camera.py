@@ -216,18 +216,18 @@ class CameraSensor(Sensor, SensePass):
         return self._data
 
     def update(self, dt: float) -> None:
-        """Count a control step at its first physics step."""
+        """Count control steps since the reset, each at its first physics step."""
         if self._period > 1:
             self._steps.add_(self._sensed)
             self._sensed.zero_()
 
     def prepare(self) -> None:
-        """Find the worlds that are due for an image."""
+        """Mark the worlds whose next image is due."""
         torch.eq(self._steps % self._period, 0, out=self._due)
         self._sensed.fill_(1)
 
     def finish(self) -> None:
-        """Render the worlds that are due."""
+        """Render the images that are due, and copy them to the output."""
         self._draw(self._due)
 
     def reset(self, mask: torch.Tensor) -> None:
@@ -235,5 +235,5 @@ class CameraSensor(Sensor, SensePass):
         fill_where(self._steps, mask, 0)
 
     def state(self) -> dict[str, torch.Tensor]:
-        """Return the live tensors that change."""
+        """Return the live tensors; copy into them to restore a snapshot."""
         return {**self._images, "steps": self._steps}

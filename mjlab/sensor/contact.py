@@ -136,7 +136,7 @@ class ContactSensorCfg(SensorCfg):
         return ContactSensor(self, context)
 
     def part(self, model: mujoco.MjModel) -> ContactPart:
-        """Return the layout of the sensor's readings in a pool."""
+        """Return the layout of this sensor's readings in the contact pool."""
         return ContactPart(
             name=self.name,
             sensor_ids=tuple(_sensor_ids(model, self.name)),
@@ -165,7 +165,7 @@ class ContactSensorCfg(SensorCfg):
         return self.global_frame and self.reduce != "netforce"
 
     def _secondary_name(self, spec: mujoco.MjSpec) -> str:
-        """Return the full name of the other side, empty for any geom."""
+        """Return the full name of the secondary element, "" for any geom."""
         if self.secondary is None or self.secondary_policy == "any":
             return ""
         names = self.secondary.names(spec, self.name)
@@ -245,7 +245,7 @@ class ContactSensor(Sensor):
             AirTime(sim.num_envs, len(ids), sim.device) if cfg.track_air_time else None
         )
         self._held: dict[tuple[str, int], torch.Tensor] = {}
-        # Whether the block holds the engine's current values.
+        # True while the block holds the engine's current readings.
         self._is_taken = True
         self._data = ContactData(
             cfg.name,
@@ -301,14 +301,15 @@ class ContactSensor(Sensor):
     def refresh(self) -> None:
         """Read the current contacts, if `forward()` has computed their stage.
 
-        Otherwise no term has registered to read them, and reading them raises an error.
+        Otherwise the readings stay out of date; reading them without a term that
+        registered the read raises an error.
         """
         self._is_taken = self._sim.reads.fresh >= self._stage
         if self._is_taken:
             self._take()
 
     def invalidate(self) -> None:
-        """Clear cached air time results, and mark readings that are out of date.
+        """Clear cached air time results, and mark the readings as out of date.
 
         A graph replay or a restored state changes readings without running Python.
         """
@@ -331,7 +332,7 @@ class ContactSensor(Sensor):
         return tensors
 
     def _take(self) -> None:
-        """Read this sensor alone."""
+        """Copy the engine's current readings of this sensor."""
         flat = self._source.index_select(1, self._columns)
         self._block.copy_(flat.view_as(self._block))
         self._turn_to_world()
@@ -350,7 +351,7 @@ class ContactSensor(Sensor):
 
     def _note_read(self) -> None:
         self._sim.data.require(self.name, self._stage)
-        # A late read of another sensor can have advanced `forward()` to this stage.
+        # Another sensor can have computed this stage without reading this sensor.
         if not self._is_taken:
             self._take()
             self._is_taken = True

@@ -26,7 +26,7 @@ class JointWrenchSensorCfg(SensorCfg):
     ball joint."""
 
     def edit_spec(self, spec: mujoco.MjSpec) -> None:
-        """Add a site and two sensors for each body."""
+        """Add a site, a force sensor and a torque sensor for each body."""
         bodies = self._bodies(spec)
         sites = {name: self._add_site(spec, name) for name in bodies}
         for kind in _TYPES:

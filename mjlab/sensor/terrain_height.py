@@ -75,7 +75,7 @@ class TerrainHeightSensorCfg(SensorCfg):
 
     @property
     def ray_cfg(self) -> RayCastSensorCfg:
-        """Configuration of the rays."""
+        """Ray caster configuration with the same frames, pattern and range."""
         return RayCastSensorCfg(
             name=self.name,
             frame=self.frame,
@@ -119,7 +119,7 @@ class TerrainHeightSensor(Sensor, SensePass):
         self._max_distance = cfg.max_distance
         sim = context.sim
         self.num_frames = len(cfg.ray_cfg.frames)
-        """Number of frames."""
+        """Number of frames whose height is measured."""
         shape = (sim.num_envs, self.num_frames, self.rays.num_rays_per_frame)
         self._heights = torch.zeros(shape, device=sim.device)
         self._hit = torch.zeros(shape, dtype=torch.bool, device=sim.device)
@@ -131,7 +131,7 @@ class TerrainHeightSensor(Sensor, SensePass):
 
     @property
     def data(self) -> TerrainHeightData:
-        """Heights above the terrain, and which rays hit it."""
+        """Heights above the terrain, and a mask of frames whose rays hit it."""
         return self._data
 
     def finish(self) -> None:
@@ -148,7 +148,7 @@ class TerrainHeightSensor(Sensor, SensePass):
             self._reduce()
 
     def state(self) -> dict[str, torch.Tensor]:
-        """Return the live tensors that change."""
+        """Return the live tensors; copy into them to restore a snapshot."""
         own = {"heights": self._data.heights, "any_hit": self._data.hit}
         return {**self.rays.state(), **own}
 

@@ -78,7 +78,7 @@ class PyramidStairsCfg(StairsCfg):
         Fields(self, path).number("hole_depth", above=0.0)
 
     def build(self, size: Size, difficulty: float, rng: Rng) -> Tile:
-        """Return stairs up. Each step is one block, which extends under all higher steps."""
+        """Return stairs up. Each step is a block that also fills the space inside it."""
         del rng  # Stairs are deterministic.
         height = at_difficulty(self.step_height_range, difficulty)
         if self.holes:
@@ -141,8 +141,8 @@ class OpenStairsCfg(SubTerrainCfg):
     """Thickness of the treads, m, above 0."""
 
     inverted: bool = True
-    """True for stairs down to the floor, where the platform is. False for stairs up to a
-    platform, above a floor at height 0."""
+    """True for stairs down to the floor, where the platform is. False for stairs up to
+    a platform, above a floor at height 0."""
 
     platform_width: float = 1.0
     """Minimum width of the central platform, m, above 0. Space left over by full
@@ -323,7 +323,7 @@ class SteppingStonesCfg(SubTerrainCfg):
 
     @staticmethod
     def _half_widths(counts: list[int], stone: float, gap: float, extra: float) -> Size:
-        """Half extents of `counts` stones with the gaps between them, plus `extra`, m."""
+        """Half extents, m, of `counts` stones and the gaps between, plus `extra`."""
         x, y = (count * stone + (count - 1) * gap for count in counts)
         return x / 2 + extra, y / 2 + extra
 
@@ -369,7 +369,7 @@ class RandomSpreadCfg(SubTerrainCfg):
         """Return boxes outside the platform, on a floor at height 0."""
         blocks = []
         for _ in range(max(1, int(self.num_boxes * (0.5 + 0.5 * difficulty)))):
-            # Draw all sizes first, so that a box's position does not depend on other boxes.
+            # Draw for omitted boxes too, so that they do not change later boxes.
             ranges = (self.box_width_range, self.box_length_range)
             half_x, half_y = (rng.uniform(*bounds) / 2 for bounds in ranges)
             top = rng.uniform(*self.box_height_range) * (0.2 + 0.8 * difficulty)

@@ -14,7 +14,7 @@ from mjlab.terrain.writer import PlacedTile, write_plane, write_tiles
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Terrain:
-    """Terrain spec with spawn origins, flat spots and bounds, all in the world frame, m.
+    """Terrain spec with spawn origins, flat spots and bounds, in the world frame, m.
 
     A plane counts as one tile. Rows run along x and columns along y, both ascending.
     """
@@ -48,7 +48,7 @@ class Terrain:
     infinite for an infinite plane."""
 
     bounds: np.ndarray
-    """Lowest and highest x and y of the ground including its border, m, shape (2, 2)."""
+    """Lowest and highest x and y of the ground with its border, m, shape (2, 2)."""
 
     @property
     def num_rows(self) -> int:

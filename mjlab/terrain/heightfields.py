@@ -182,7 +182,8 @@ class DiscreteObstaclesCfg(HeightFieldCfg):
     """
 
     num_obstacles: int = 40
-    """Number of obstacles, at least 1. Where obstacles overlap, the later one counts."""
+    """Number of obstacles, at least 1. Later obstacles replace earlier where they
+    overlap."""
 
     platform_width: float = 2.0
     """Width of the central platform without obstacles, m, above 0."""
