@@ -1,4 +1,4 @@
-"""Action term that converts joint targets to muscle excitations, at the physics rate."""
+"""Action term from joint targets to muscle excitations, at the physics rate."""
 
 from __future__ import annotations
 
@@ -91,7 +91,7 @@ class MuscleActionCfg(ActionTermCfg):
     excitation with which MuJoCo's muscle reaches it in one physics step."""
 
     kept_steps: int = 96
-    """Environment steps kept in the learner's buffer, with one row per world and step."""
+    """Environment steps kept in the learner's buffer, one row per world and step."""
 
     block: int = 64
     """Batch size of the network on a CPU, in worlds."""
@@ -123,7 +123,7 @@ class SubstepFields:
         self._held = self._constraint
 
     def move_on(self) -> None:
-        """Store the constraint forces of the completed substep for the next substep."""
+        """From now on, use the constraint forces of the substep that has ended."""
         self._held = None
 
     @property

@@ -65,8 +65,8 @@ class MuscleTupleBuffer:
 
     The substep is drawn uniformly at the start of the control step. Its row is stored
     as a whole, so that torque map and torque come from the same substep. The row of
-    step s has a fixed index, independent of the speed of the workers. All methods except
-    `rows` can be captured in a CUDA graph.
+    step s has a fixed index, independent of the speed of the workers. All methods
+    except `rows` can be captured in a CUDA graph.
     """
 
     def __init__(

@@ -14,8 +14,8 @@ class TorqueLawCfg(Config):
     """Law that converts joint targets to the target torques of the muscles."""
 
     kind: LawKind = "stable_pd"
-    """Kind of law: stable PD with the full inertia matrix, stable PD with the diagonal of
-    the inertia matrix, plain PD, or the targets used as torques ("direct")."""
+    """Kind of law: stable PD with the full inertia matrix, stable PD with only its
+    diagonal, plain PD, or the targets used as torques ("direct")."""
 
     stiffness: float = 300.0
     """Stiffness in N m/rad; for "direct", N m per unit of the target."""
@@ -92,7 +92,7 @@ class MuscleLearnerCfg(Config):
     """Allow updates with fewer rows in total than `batch_size`."""
 
     max_rows: int = 65536
-    """Largest number of rows in an update. If there are more, a random subset is used."""
+    """Largest number of rows in an update. From more rows, a random subset is used."""
 
     kept_iterations: int = 4
     """Number of past iterations whose rows stay in the buffer."""

@@ -231,7 +231,7 @@ class BoxQp:
         return self._map.pull(red, residual) + self._effort_weight * activation
 
     def _step_sizes(self, red: torch.Tensor) -> torch.Tensor:
-        """Return step sizes: 1 / row sums of |A|ᵀ|A|, an upper bound of the curvature."""
+        """Return step sizes: 1 / row sums of |A|ᵀ|A|, which bound the curvature."""
         size = red.abs()
         ones = red.new_ones(1, self._map.num_muscles).expand(red.shape[0], -1)
         bound = self._map.pull(size, self._map.torque(size, ones))

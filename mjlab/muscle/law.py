@@ -31,7 +31,7 @@ class JointFields(Protocol):
 
 
 class TorqueLaw(Protocol):
-    """Interface of laws that convert the policy's targets to torques in each substep."""
+    """Interface of laws from the policy's targets to torques, at the physics rate."""
 
     def compute(self, fields: JointFields, target: torch.Tensor) -> torch.Tensor:
         """Return torques in N m, shape (num_envs, num_dofs).

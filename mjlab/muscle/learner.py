@@ -186,7 +186,7 @@ class MuscleRegression:
         return self.network.activation(y), y
 
     def _reached(self, parts: Parts, wanted: torch.Tensor) -> torch.Tensor:
-        """Return the activations after one step; without dynamics, these are `wanted`."""
+        """Return the activations after one step (`wanted` without dynamics)."""
         if self._dynprm is None or self._timestep is None:
             return wanted
         act = parts["activation"]

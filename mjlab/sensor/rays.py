@@ -212,7 +212,7 @@ class RayCastSensor(Sensor):
 
 
 class RayPool(SensePass):
-    """Pass of `sim.sense()` that casts the rays of all sensors with equal geom groups."""
+    """Sense pass that casts the rays of all sensors with the same geom groups."""
 
     def __init__(
         self,

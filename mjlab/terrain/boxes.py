@@ -78,7 +78,7 @@ class PyramidStairsCfg(StairsCfg):
         Fields(self, path).number("hole_depth", above=0.0)
 
     def build(self, size: Size, difficulty: float, rng: Rng) -> Tile:
-        """Return stairs up. Each step is a block that also fills the space inside it."""
+        """Return stairs up. Each step is one block, also under all higher steps."""
         del rng  # Stairs are deterministic.
         height = at_difficulty(self.step_height_range, difficulty)
         if self.holes:
