@@ -77,7 +77,7 @@ def clip_weights(
     """Return the sampling weight per second of each clip, shape (clips,).
 
     Args:
-        weights: Weights by pattern of clip names. Names without a pattern have weight 1.
+        weights: Weights by pattern of clip names; 1 for names without a pattern.
         names: Names of the clips.
         device: Device of the result.
     """

@@ -56,7 +56,7 @@ class VizCfg(Config):
 
 
 class MotionCommandCfg(CommandTermCfg):
-    """Command to track a reference clip. Episodes start in the pose of one of its frames.
+    """Command to track a reference clip. Episodes start in the pose of a clip frame.
 
     The command has the reference joint positions and velocities for the end of the
     step, shape (num_envs, 2 * joints). The clip advances by a frame per step; at its
@@ -240,7 +240,7 @@ class MotionCommand(CommandTerm):
         return self.entity.data.body_ang_vel_w[:, self._anchor_id]
 
     def robot_parts(self, quantity: str) -> torch.Tensor:
-        """Return a quantity of the robot's tracked bodies, with the anchor body last."""
+        """Return a quantity of the robot's tracked bodies, and of its anchor (last)."""
         return self.once(
             quantity, lambda: self._parts.read(getattr(self.entity.data, quantity))
         )
@@ -303,7 +303,7 @@ class MotionCommand(CommandTerm):
         return self._is_last[self.row]
 
     def reset(self, mask: torch.Tensor) -> None:
-        """Reset the worlds of `mask`, and count failed episodes in the failure statistics."""
+        """Reset the worlds of `mask`, and count failures for adaptive sampling."""
         if self.couples_worlds:
             began = self._env.episode_length_buf > 0
             failed = self._managed.termination_manager.terminated & mask & began
@@ -346,7 +346,7 @@ class MotionCommand(CommandTerm):
         self._ends.masked_fill_(mask, self._shortest)
 
     def debug_vis(self, visualizer: Any) -> None:
-        """Draw the reference as a ghost robot, or as body frames, in world coordinates."""
+        """Draw the reference as a ghost robot or as body frames, in the world frame."""
         for world in visualizer.worlds:
             if self.cfg.viz.mode == "ghost":
                 self._draw_ghost(visualizer, world)

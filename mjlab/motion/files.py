@@ -32,7 +32,7 @@ def save_motion(motion: Motion, path: Path | str, *, bare: bool = False) -> Path
         motion: The motion.
         path: Path that ends in .npz.
         bare: Omit data that can be computed from root and joints (other bodies and
-            velocities). They are computed on reading. A file of the G1 is 12 times smaller.
+            velocities), which are computed on reading. G1 files are 12 times smaller.
     """
     path = Path(path)
     if path.suffix != ".npz":

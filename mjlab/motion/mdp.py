@@ -203,7 +203,7 @@ def bad_anchor_ori(
 
 
 class _SomeBodies(ManagerTermBase):
-    """Base class of terms on the tracked bodies that match `body_names` (all if empty)."""
+    """Base class of terms on tracked bodies that match `body_names` (all if empty)."""
 
     def __init__(self, cfg: TermCfg, env: ManagedEnv) -> None:
         super().__init__(cfg, env)

@@ -85,8 +85,8 @@ class Motion:
     """Joint and body states in float64, at a constant frame rate.
 
     Unit quaternions are wxyz, positions in metres, angles in radians, all velocities in
-    world axes. Positions and velocities of bodies refer to the origin of the body frame, not
-    to the centre of mass. Root and joints determine the motion;
+    world axes. Positions and velocities of bodies refer to the origin of the body
+    frame, not to the centre of mass. Root and joints determine the motion;
     `MotionRobot.completed` computes the other bodies.
     """
 

@@ -64,7 +64,7 @@ class MotionRobot:
         return self.body_names[0]
 
     def completed(self, motion: Motion) -> Motion:
-        """Return the motion with all bodies and joints of the robot, in the robot's order.
+        """Return a motion with all bodies and joints of the robot, in the robot's order.
 
         Bodies that the motion already has must agree with forward kinematics.
         """
@@ -183,7 +183,7 @@ class MotionRobot:
         )
 
     def _read_as_xyzw(self, motion: Motion) -> np.ndarray:
-        """Return the body positions that result from reading the quaternions as xyzw."""
+        """Return the body positions that result if quaternions are read as xyzw."""
         turned = replace(motion.bare(), joint_names=motion.joint_names)
         columns = turned.joint_columns(self.joint_names)
         state = np.zeros((turned.num_frames, 13))

@@ -142,7 +142,7 @@ class FailureBins:
         return self.clip[found], torch.minimum(row, self._most[found])
 
     def summary(self) -> torch.Tensor:
-        """Return normalised entropy, largest bin probability, and that bin's position."""
+        """Return normalised entropy, largest bin probability and the bin's position."""
         p = self.probability
         most = math.log(len(p)) if len(p) > 1 else 1.0
         entropy = torch.xlogy(p, p).sum() / -most

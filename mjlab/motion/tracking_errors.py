@@ -11,8 +11,8 @@ from mjlab.motion.command import MotionCommand
 from mjlab.tensors.math import quat_angle
 
 BodyError = Literal["body_pos", "body_pos_global", "body_lin_vel", "body_ang_vel"]
-"""Kind of error of the tracked bodies: position relative to the re-anchored reference, m,
-position in the world, m, or linear or angular velocity in the world, m/s or rad/s."""
+"""Kind of error of the tracked bodies: position relative to the re-anchored reference
+or in the world, m, or linear or angular velocity in the world, m/s or rad/s."""
 
 
 def anchor_pos(c: MotionCommand) -> torch.Tensor:

@@ -40,10 +40,10 @@ class GoalCommandCfg(CommandTermCfg):
     """Range of goals along x, relative to the world's spawn origin, in m."""
 
     y: Range = (-0.2, 0.2)
-    """Range along y, in m."""
+    """Range of goals along y, relative to the world's spawn origin, in m."""
 
     z: Range = (0.2, 0.4)
-    """Range of heights above the table, in m."""
+    """Range of goal heights above the table, in m."""
 
     radius: float = 0.03
     """Distance that counts as reached, and radius of the debug marker, in m."""
@@ -128,7 +128,7 @@ class GoalCommand(CommandTerm):
         return (Dial("drawn", ("Goal x", "Goal y", "Goal z"), "m", ranges, True),)
 
     def debug_vis(self, visualizer: Any) -> None:
-        """Draw the goal."""
+        """Draw a marker at the goal."""
         goals = self.goal_pos_w
         for world in visualizer.worlds:
             visualizer.add_sphere(

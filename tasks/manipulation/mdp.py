@@ -25,7 +25,7 @@ from mjlab.tensors.masks import fill_where
 from mjlab.tensors.math import quat_conjugate, quat_from_axis_angle, quat_mul
 
 FINGERS = ("robot/lf_down", "robot/rf_down")
-"""Finger bodies."""
+"""Names of the finger bodies."""
 
 _TOUCH = 0.05
 """Minimum force of a touching finger, in N: a tenth of an object's weight."""
@@ -75,7 +75,7 @@ def gripper_to_goal(env: ManagedEnv, command_name: str) -> torch.Tensor:
 def object_heading(env: ManagedEnv, object_name: str) -> torch.Tensor:
     """Return the yaw of an object with four equal sides, shape (num_envs, 2).
 
-    Cosine and sine of four times its yaw, from the base's forward direction.
+    The result is cosine and sine of 4 * yaw, measured from the base's forward direction.
     """
     thing = views.of(env.scene).view(object_name).root_pose.q
     base = env.scene.entity("robot").data.root_quat_w

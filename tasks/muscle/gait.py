@@ -36,7 +36,7 @@ MOVED = {
     "knee": r"(.*/)?knee_[rl]",
     "ankle": r"(.*/)?ankle_[rl]",
 }
-"""Patterns of the joints that follow each curve."""
+"""Joint name patterns, by the curve that the joints follow."""
 
 SPEED = 1.25
 """Walking speed of the curves, in m/s."""

@@ -19,7 +19,7 @@ Range = tuple[float, float]
 
 
 class move_arms(ManagerTermBase):
-    """Move the position targets of two arms at random.
+    """Event term that moves the position targets of two arms at random.
 
     Each arm walks from goal to goal in a straight line of joint angles. An episode
     starts at the default pose with a goal anywhere in the joints' ranges; each further

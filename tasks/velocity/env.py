@@ -32,7 +32,7 @@ def outcomes() -> dict[str, OutcomeTermCfg]:
 
 
 class VelocityCfg(ManagerBasedRlEnvCfg):
-    """Walk at a commanded velocity.
+    """Base configuration of walking at a commanded velocity.
 
     A robot's subclass defines the missing parts: scene, observations, actions, rewards,
     terminations and events.

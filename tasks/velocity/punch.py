@@ -18,7 +18,7 @@ Range = tuple[float, float]
 
 
 class Levels(NamedTuple):
-    """Parameters of the level, the fraction of the full force in a world."""
+    """Parameters of the punch level of a world, a fraction of the full force."""
 
     start: float
     """Level at the start of training."""
@@ -48,7 +48,7 @@ class punch_bodies(ManagerTermBase):
         params, device = cfg.params, env.device
         selection = chosen(params, env)
         self.entity = selection.entity
-        """The entity that is punched."""
+        """Entity that receives the punches."""
         names = selection.body_names
         places = [self.entity.body_names.index(name) for name in names]
         self._bodies = torch.tensor(places, device=device)
@@ -121,7 +121,7 @@ class punch_bodies(ManagerTermBase):
         write_where(self.steps_left, mask, self._draw_cooldown(f"{self._stream}/reset"))
 
     def state(self) -> dict[str, torch.Tensor]:
-        """Return the live tensors that change."""
+        """Return the live tensors; copy into them to restore a snapshot."""
         return {
             "level": self.level,
             "wrench": self.wrench,

@@ -1,4 +1,4 @@
-"""Pushes that grow during training."""
+"""Event term for pushes whose size grows during training."""
 
 import torch
 

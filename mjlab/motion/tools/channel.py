@@ -60,8 +60,8 @@ class Channel:
 def monotone_slopes(t: np.ndarray, v: np.ndarray) -> np.ndarray:
     """Return slopes at the keys for monotone interpolation, without overshoot.
 
-    The method of Fritsch and Butland: the weighted harmonic mean of the two secants, and
-    zero at the ends and where the secants differ in sign.
+    The method of Fritsch and Butland: the weighted harmonic mean of the two secants,
+    and zero at the ends and where the secants differ in sign.
     """
     length, secant = np.diff(t), np.diff(v) / np.diff(t)
     slopes = np.zeros(len(t))

@@ -168,7 +168,7 @@ class _Hands:
     def _pull(
         self, state: torch.Tensor, reference: torch.Tensor
     ) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
-        """Return the assistive force and torque, and the wrench as a fraction of weight."""
+        """Return assistive force and torque, and their size as a fraction of weight."""
         rate = 2.0 * torch.pi * _HAND_HZ
         place = reference[:3] - state[:, :3]
         turn = quat_box_minus(reference[3:7].expand(len(state), 4), state[:, 3:7])
