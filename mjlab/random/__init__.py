@@ -144,7 +144,7 @@ class WorldRng:
         *,
         tick: torch.Tensor | None = None,
     ) -> torch.Tensor:
-        """Return bools that are True with probability `p`; 0 is never, 1 is always."""
+        """Return bools that are True with `probability`; 0 is never, 1 is always."""
         return self.draw(stream, shape, tick=tick) < probability
 
     def advance(self, mask: torch.Tensor | None = None) -> None:

@@ -26,7 +26,7 @@ JOINTS = SceneEntityCfg("cartpole", joint_names=("slider", "hinge_1"))
 
 
 def observations() -> dict[str, ObservationGroupCfg | None]:
-    """Observation groups: position, angle and velocities, equal for actor and critic."""
+    """Observations: position, angle and velocities, equal for actor and critic."""
     terms: dict[str, ObservationTermCfg | None] = {
         "cart_pos": ObservationTermCfg(
             func=mdp.joint_pos, params={"asset_cfg": SLIDER}

@@ -75,7 +75,7 @@ def gripper_to_goal(env: ManagedEnv, command_name: str) -> torch.Tensor:
 def object_heading(env: ManagedEnv, object_name: str) -> torch.Tensor:
     """Return the yaw of an object with four equal sides, shape (num_envs, 2).
 
-    The result is cosine and sine of 4 * yaw, measured from the base's forward direction.
+    The result is cosine and sine of 4 * yaw, relative to the base's forward axis.
     """
     thing = views.of(env.scene).view(object_name).root_pose.q
     base = env.scene.entity("robot").data.root_quat_w

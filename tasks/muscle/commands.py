@@ -15,7 +15,7 @@ from mjlab.tensors.masks import write_where
 
 
 class GaitCommandCfg(CommandTermCfg):
-    """Command: walking speed, and a gait phase that advances at a rate set by the speed.
+    """Command: walking speed, and a gait phase that advances at a matching rate.
 
     An episode starts in mid-stride, at a random phase, in the pose of the gait and with
     the commanded speed.

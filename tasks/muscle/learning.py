@@ -132,7 +132,7 @@ class MuscleHook(Hook):
         self.cfg.equip(env, self.state())
 
     def tensors(self) -> Mapping[str, torch.device]:
-        """Return the devices of the network for training and for evaluation, by name."""
+        """Return the devices on which the network is trained and evaluated, by name."""
         return {
             "muscle learner": self.learner.network.muscle_scale.device,
             "muscle network": next(self._term.network.parameters()).device,
@@ -199,10 +199,10 @@ class MuscleHook(Hook):
 
 
 def _place_of(earlier: str) -> Path:
-    """Return the checkpoint path of a run, checkpoint or task id."""
+    """Return the path of a run or checkpoint, or of a task's shipped policy."""
     if earlier not in entries():
         return find(earlier).place
-    # The newest run of the task is the run that is starting, so it is not used.
+    # The newest run of the task would be the run that is now starting.
     if (shipped := load_task(earlier).trained) is None:
         raise WeightError(f"No policy ships with {earlier}. Name a run or checkpoint.")
     return shipped

@@ -23,8 +23,8 @@ def gait_of(env: Env) -> GaitCommand:
 
 
 LEAD_S = 0.09
-"""Time by which joint targets lead the reference, in s: half a step plus the delay of the
-torque law's damper (damping / stiffness)."""
+"""Time by which joint targets lead the reference, in s: half a step plus the delay of
+the torque law's damper (damping / stiffness)."""
 
 
 def gait_reference(env: Env) -> torch.Tensor:

@@ -5,7 +5,7 @@ from mjlab.rl import CheckpointCfg, GaussianCfg, MlpModelCfg, PpoAgentCfg, PpoCf
 from mjlab.tasks.muscle.learning import MuscleHookCfg
 
 WORLDS_ON_CPU = 512
-"""Number of worlds. Few worlds allow more iterations per hour. Small batches suffice,
+"""Number of worlds on a CPU. Few worlds allow more iterations per hour. Small batches suffice,
 because episodes start in mid-stride and end when a walker falls behind."""
 
 

@@ -50,7 +50,7 @@ class FootHeightSensorCfg(RayCastSensorCfg):
 
 
 class FootHeightSensor(Sensor, SensePass):
-    """Foot heights above the ground facets hit by rays, computed at most once per state."""
+    """Foot heights above the facets hit by rays, computed at most once per state."""
 
     updates_from_readings = True
 

@@ -86,7 +86,7 @@ class TargetCommand(TwistCommand):
         fill_where(self.is_reached, mask, False)
 
     def _on_disc(self, unit: torch.Tensor) -> torch.Tensor:
-        """Convert uniform numbers to uniform points in the disc, m, shape (num_envs, 2)."""
+        """Convert uniform numbers to points in the disc, m, shape (num_envs, 2)."""
         radius = self._radius * unit[:, 0].sqrt()
         bearing = 2.0 * math.pi * unit[:, 1]
         return torch.stack((radius * bearing.cos(), radius * bearing.sin()), dim=1)
