@@ -24,7 +24,7 @@ class CommandCfg:
 
     reach_rad: tuple[float, float] = (0.05, 0.12)
     """Heading error below which a heading becomes reached, and above which it becomes
-    not reached, rad.""" 
+    not reached, rad."""
 
     speed: float | None = None
     """Largest planar speed, m/s. None sets no limit."""
