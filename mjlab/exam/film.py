@@ -51,7 +51,7 @@ def write_film(
         level: The level.
         run: Run id.
         poses: Recorded positions, shape (frames, nq).
-        progress: Called with the number of written frames, and their total.
+        progress: Called with the numbers of written frames and of all frames.
     """
     exam = robot.exam
     seconds = FRAME_STEPS * exam.control_s

@@ -2,7 +2,7 @@
 
 In each control step, the task's environment receives the state of the exam, so the
 policy uses the same observation terms, action terms, histories and clocks as in
-training. The policy needs no adapter of its own.
+training. It needs no adapter.
 """
 
 import copy

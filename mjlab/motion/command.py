@@ -121,7 +121,7 @@ class MotionCommand(CommandTerm):
 
     def __init__(self, name: str, cfg: MotionCommandCfg, env: Env) -> None:
         self.entity: Entity = env.scene.entity(cfg.entity_name)
-        """The robot."""
+        """Entity of the tracked robot."""
         if cfg.sampling not in get_args(Sampling):
             hint = suggest(cfg.sampling, get_args(Sampling))
             raise ValueError(f"sampling is {cfg.sampling!r}. {hint}")
@@ -140,7 +140,7 @@ class MotionCommand(CommandTerm):
         self.table = ClipTable(
             motions, robot, list(wanted), 1.0 / env.step_dt, env.device
         )
-        """The clips."""
+        """Table of the clips' frames."""
         self._compared = len(cfg.body_names)
         self._anchor = list(wanted).index(cfg.anchor_body)
         self._anchor_id = ids[self._anchor]
@@ -303,7 +303,7 @@ class MotionCommand(CommandTerm):
         return self._is_last[self.row]
 
     def reset(self, mask: torch.Tensor) -> None:
-        """Reset the worlds of `mask`, and count failures for adaptive sampling."""
+        """Reset the worlds in `mask`, and count failures for adaptive sampling."""
         if self.couples_worlds:
             began = self._env.episode_length_buf > 0
             failed = self._managed.termination_manager.terminated & mask & began

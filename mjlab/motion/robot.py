@@ -64,7 +64,7 @@ class MotionRobot:
         return self.body_names[0]
 
     def completed(self, motion: Motion) -> Motion:
-        """Return a motion with all bodies and joints, in the order of the robot's model.
+        """Return a motion with all bodies and joints, in the robot model's order.
 
         Bodies that the motion already has must agree with forward kinematics.
         """

@@ -339,7 +339,7 @@ class MuscleAction(ActionTerm):
         return self.activation if self._activations is None else self._mujoco_act()
 
     def reset(self, mask: torch.Tensor) -> None:
-        """Reset targets, activations and coordinator in the worlds of `mask`."""
+        """Reset targets, activations and coordinator in the worlds in `mask`."""
         for tensor in (self.target, self.wanted_torque, self.activation):
             tensor.masked_fill_(mask.unsqueeze(1), 0.0)
         self.coordinator.reset(mask)

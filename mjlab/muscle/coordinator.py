@@ -151,7 +151,7 @@ class CascadeCoordinator:
         return self._activation[: self._num_envs]
 
     def reset(self, mask: torch.Tensor) -> None:
-        """Set the weights of all networks to 1 in the worlds of `mask`."""
+        """Set the weights of all networks to 1 in the worlds in `mask`."""
         self.weights.masked_fill_(mask.unsqueeze(-1), 1.0)
 
 
@@ -263,7 +263,7 @@ class QpCoordinator:
         return self._activation
 
     def reset(self, mask: torch.Tensor) -> None:
-        """Set the initial activations to 0 in the worlds of `mask`."""
+        """Set the initial activations to 0 in the worlds in `mask`."""
         self._activation.masked_fill_(mask.unsqueeze(-1), 0.0)
 
 

@@ -148,11 +148,11 @@ class WorldRng:
         return self.draw(stream, shape, tick=tick) < probability
 
     def advance(self, mask: torch.Tensor | None = None) -> None:
-        """Advance the counter in the worlds of `mask`, or in all worlds if None."""
+        """Advance the counter in the worlds in `mask`, or in all worlds if None."""
         self.counter.add_(1 if mask is None else mask)
 
     def reseed(self, mask: torch.Tensor, seeds: torch.Tensor) -> None:
-        """Restart the worlds of `mask` with new seeds, and counter 0.
+        """Restart the worlds in `mask` with new seeds, and counter 0.
 
         Args:
             mask: Shape (num_envs,), bool.

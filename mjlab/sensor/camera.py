@@ -68,10 +68,10 @@ class CameraSensorCfg(SensorCfg):
     """Geom groups to render."""
 
     use_textures: bool = True
-    """Whether materials show their textures."""
+    """Render the textures of materials."""
 
     use_shadows: bool = False
-    """Whether lights cast shadows."""
+    """Render shadows of lights."""
 
     renderer: CameraRendererCfg | None = None
     """Renderer on the native engine, such as `mjlab.render.RayRendererCfg`, which is
@@ -231,7 +231,7 @@ class CameraSensor(Sensor, SensePass):
         self._draw(self._due)
 
     def reset(self, mask: torch.Tensor) -> None:
-        """Render the worlds of `mask` in the next `sim.sense()`."""
+        """Render the worlds in `mask` in the next `sim.sense()`."""
         fill_where(self._steps, mask, 0)
 
     def state(self) -> dict[str, torch.Tensor]:

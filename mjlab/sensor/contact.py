@@ -80,7 +80,7 @@ class ContactSensorCfg(SensorCfg):
     """Contacts of each primary, measured by one MuJoCo contact sensor per primary."""
 
     primary: ContactMatch
-    """Elements whose contacts are measured. Each matching element has its own
+    """Elements whose contacts are measured. Each matching element has separate
     readings."""
 
     secondary: ContactMatch | None = None
@@ -103,10 +103,10 @@ class ContactSensorCfg(SensorCfg):
     """Contacts reported for each primary."""
 
     track_air_time: bool = False
-    """Whether to measure air time and contact time."""
+    """Measure air time and contact time of each primary."""
 
     global_frame: bool = False
-    """Whether to rotate force and torque from the contact frame to the world frame.
+    """Rotate force and torque from the contact frame to the world frame.
     With `reduce="netforce"` they are always in the world frame."""
 
     history_length: int = 0
@@ -262,21 +262,21 @@ class ContactSensor(Sensor):
         return self._data
 
     def compute_first_contact(self, dt: float) -> torch.Tensor:
-        """Whether each primary made contact in the last `dt` seconds, (num_envs, P).
+        """True where a primary made contact in the last `dt` seconds, (num_envs, P).
 
         Contact that has lasted since the reset does not count.
         """
         return self._once("landed", dt, self._data.times.landed_within)
 
     def compute_first_air(self, dt: float) -> torch.Tensor:
-        """Whether each primary broke contact in the last `dt` seconds, (num_envs, P).
+        """True where a primary lost contact in the last `dt` seconds, (num_envs, P).
 
         A primary in the air since the reset does not count.
         """
         return self._once("lifted", dt, self._data.times.lifted_within)
 
     def is_in_contact(self) -> torch.Tensor:
-        """Whether each primary was in contact in the last physics step, (num_envs, P).
+        """True where a primary was in contact in the last physics step, (num_envs, P).
 
         False for all primaries at the start of an episode.
         """
@@ -317,7 +317,7 @@ class ContactSensor(Sensor):
         self._is_taken &= self._sim.reads.fresh >= self._stage
 
     def reset(self, mask: torch.Tensor) -> None:
-        """Clear readings, times and history of the worlds of `mask`."""
+        """Clear readings, times and history of the worlds in `mask`."""
         self._held.clear()
         if self._pool.first == self.name:
             self._pool.reset(mask)

@@ -87,7 +87,7 @@ class AirTime:
         return self._began_within(steps, phase=0)
 
     def reset(self, mask: torch.Tensor) -> None:
-        """Clear the phases of the worlds of `mask`, shape (num_envs,)."""
+        """Clear the phases of the worlds in `mask`, shape (num_envs,)."""
         fill_where(self._memory, mask, 0)  # Integer 0 has the bits of 0.0.
 
     def state(self) -> dict[str, torch.Tensor]:
@@ -314,7 +314,7 @@ class ContactPool:
             history.append(self._readings[:, place])
 
     def reset(self, mask: torch.Tensor) -> None:
-        """Clear readings and histories of the worlds of `mask`."""
+        """Clear readings and histories of the worlds in `mask`."""
         fill_where(self._readings, mask, 0.0)
         for _, history in self._histories.values():
             history.reset(mask)

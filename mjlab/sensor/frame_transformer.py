@@ -141,7 +141,7 @@ class FrameTransformer(Sensor):
 
     @property
     def data(self) -> FrameTransformerData:
-        """The readings."""
+        """Poses of source and targets, updated by the engine."""
         return self._data
 
     def state(self) -> dict[str, torch.Tensor]:

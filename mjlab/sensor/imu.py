@@ -110,7 +110,7 @@ class Imu(Sensor):
 
     @property
     def data(self) -> ImuData:
-        """The readings."""
+        """Readings of the unit, updated by the engine."""
         return self._data
 
     def state(self) -> dict[str, torch.Tensor]:

@@ -114,7 +114,7 @@ class JointWrenchSensor(Sensor):
 
     @property
     def data(self) -> JointWrenchData:
-        """The readings."""
+        """Forces and torques of the bodies, updated by the engine."""
         return self._data
 
     def state(self) -> dict[str, torch.Tensor]:

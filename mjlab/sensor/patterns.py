@@ -69,7 +69,7 @@ class RingPatternCfg(PatternCfg):
     """Radius, m, and number of rays of each circle. Its first ray is on the x axis."""
 
     include_center: bool = True
-    """Whether to add a ray at the centre, before the rays of the circles."""
+    """Add a ray at the centre, before the rays of the circles."""
 
     direction: Vec3 = (0.0, 0.0, -1.0)
     """Direction of all rays."""

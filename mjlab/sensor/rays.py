@@ -95,7 +95,7 @@ class RayCastSensorCfg(SensorCfg):
     """Range of the rays, m."""
 
     exclude_parent_body: bool = True
-    """Whether rays ignore the geoms of the body that their frame is fixed to."""
+    """Ignore hits on geoms of the body that the ray's frame is fixed to."""
 
     include_geom_groups: tuple[int, ...] | None = (0, 1, 2)
     """Geom groups that rays can hit; None means all groups. Exclude visual meshes: on
@@ -341,7 +341,7 @@ class _Vectors:
         self.still[:, :turned] = 0.0
         self._parts = [local[:, i : i + 1] for i in range(turned)]
         self.turn = bool(local[:, :turned].any())
-        """Whether any component rotates."""
+        """True if any component rotates with the frame."""
 
     def write(self, axes: tuple[torch.Tensor, ...], out: torch.Tensor) -> None:
         """Write the rotated vectors.

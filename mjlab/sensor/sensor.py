@@ -51,7 +51,7 @@ class Sensor(ABC):
         """Read the current values. Runs after `forward()`, before observations."""
 
     def reset(self, mask: torch.Tensor) -> None:  # noqa: B027
-        """Reset history and counters of the worlds of `mask`, shape (num_envs,)."""
+        """Reset history and counters of the worlds in `mask`, shape (num_envs,)."""
 
     def debug_vis(self, visualizer: Any) -> None:  # noqa: B027
         """Draw the sensor's debug visualisation; by default nothing."""

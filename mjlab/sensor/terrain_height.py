@@ -39,7 +39,7 @@ class TerrainHeightSensorCfg(SensorCfg):
     """Range of the rays below the frame, m."""
 
     exclude_parent_body: bool = True
-    """Whether rays ignore the geoms of the body that their frame is fixed to."""
+    """Ignore hits on geoms of the body that the ray's frame is fixed to."""
 
     include_geom_groups: tuple[int, ...] | None = (0, 1, 2)
     """Geom groups that count as terrain; None means all groups."""
@@ -103,7 +103,7 @@ class TerrainHeightData:
     """
 
     hit: torch.Tensor
-    """Whether any ray hit the ground, same shape as `heights`, bool."""
+    """True where any ray hit the ground, bool, same shape as `heights`."""
 
 
 class TerrainHeightSensor(Sensor, SensePass):

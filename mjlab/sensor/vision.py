@@ -100,7 +100,7 @@ class RayCastData:
     within `max_distance` it is `max_distance`, and `hit` is False."""
 
     hit: torch.Tensor
-    """Whether the ray hit a geom, shape (num_envs, F * R), bool."""
+    """True where the ray hit a geom, shape (num_envs, F * R), bool."""
 
     hit_pos_w: torch.Tensor
     """Hit position in the world frame, in m, shape (num_envs, F * R, 3). For a miss it

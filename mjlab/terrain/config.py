@@ -119,10 +119,10 @@ class TerrainCfg(Config):
     """Terrain of a scene: an infinite or finite plane, or a grid of generated tiles."""
 
     kind: Literal["plane", "generator"] = "plane"
-    """A plane, or the tiles of `generator`."""
+    """Type of terrain: a plane, or the tiles of `generator`."""
 
     generator: TerrainGeneratorCfg | None = None
-    """The tiles, for the kind "generator"."""
+    """Settings of the tiles; used if `kind` is "generator"."""
 
     plane_size: tuple[float, float] | None = None
     """Extent of the plane along x and y, m, above 0. None is infinite."""

@@ -1,6 +1,6 @@
 """Tiles of terrain: solid blocks, or one height field.
 
-A tile has its own frame: the origin lies at the centre of its area, x and y run along
+In the tile frame, the origin lies at the centre of its area, x and y run along
 its sides, and z = 0 is the level at which neighbouring tiles meet. Everything below a
 tile's surface is solid, so there is no gap between neighbours of different heights.
 """

@@ -69,7 +69,7 @@ class GoalCommand(CommandTerm):
         super().__init__(name, cfg, env, num_draws=3)
         self.cfg = cfg
         self.robot: Entity = env.scene.entity(cfg.robot_name)
-        """The robot."""
+        """Entity of the robot with the gripper."""
         self._site = Frame(env.sim, self.robot, "site", cfg.site_name)
         self._object = None
         if cfg.object_name is not None:

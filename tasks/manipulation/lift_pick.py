@@ -65,7 +65,7 @@ class place_in_lanes(ManagerTermBase):
         gap: float,
         stream: str = "event",
     ) -> None:
-        """Sample lanes and poses and write them in the worlds of `mask`.
+        """Sample lanes and poses and write them in the worlds in `mask`.
 
         Args:
             env: The environment.
@@ -124,7 +124,7 @@ class hues(ModelTerm, field="geom_rgba"):
         colors: Sequence[tuple[float, float, float]],
         stream: str = "event",
     ) -> None:
-        """Sample permutations and write them in the worlds of `mask`.
+        """Sample permutations and write them in the worlds in `mask`.
 
         Args:
             env: The environment.

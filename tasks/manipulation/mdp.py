@@ -181,7 +181,7 @@ class held_at_goal(ManagerTermBase):
 def put_at_rest(
     thing: views.EntityView, mask: torch.Tensor, pose: torch.Tensor
 ) -> None:
-    """Place an object at rest, with its own joints at their defaults."""
+    """Place an object at rest, with the object's joints at their default positions."""
     thing.reset_to_default(mask)
     thing.write_root_pose(mask, pose)
     thing.write_root_velocity(mask, torch.zeros_like(pose[:, :6]))
@@ -213,7 +213,7 @@ class place_object(ManagerTermBase):
         pose_range: Mapping[str, Range],
         stream: str = "event",
     ) -> None:
-        """Sample a pose and write it in the worlds of `mask`.
+        """Sample a pose and write it in the worlds in `mask`.
 
         Args:
             env: The environment.

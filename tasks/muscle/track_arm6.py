@@ -72,7 +72,7 @@ class JointTargetCommand(CommandTerm):
         return away.square().mean(dim=1).sqrt()
 
     def state(self) -> dict[str, torch.Tensor]:
-        """Return the live tensors that change."""
+        """Return the live tensors; copy into them to restore a snapshot."""
         return super().state() | {"target": self._target}
 
     def _resample(self, mask: torch.Tensor, unit: torch.Tensor) -> None:

@@ -85,7 +85,7 @@ class move_arms(ManagerTermBase):
         asset_cfg: SceneEntityCfg,
         stream: str = "event",
     ) -> None:
-        """Move the targets by one step in the worlds of `mask`.
+        """Move the targets by one step in the worlds in `mask`.
 
         Args:
             env: The environment.
@@ -109,7 +109,7 @@ class move_arms(ManagerTermBase):
         self._columns.write(self._entity.data.targets.joint_pos, mask, angles)
 
     def reset(self, mask: torch.Tensor) -> None:
-        """Start the worlds of `mask` at the default pose, with a first goal."""
+        """Start the worlds in `mask` at the default pose, with a first goal."""
         rng, stream = self._env.rng, self._stream
         default = self._columns.read(self._entity.data.default_joint_pos)
         write_where(self._now, mask, default.view(self._now.shape) * self._signs)
@@ -120,7 +120,7 @@ class move_arms(ManagerTermBase):
         self._head_for(mask, goal, self._first_steps)
 
     def state(self) -> dict[str, torch.Tensor]:
-        """Return the live tensors that change."""
+        """Return the live tensors; copy into them to restore a snapshot."""
         return {
             "now": self._now,
             "rate": self._rate,

@@ -37,7 +37,7 @@ class Levels(NamedTuple):
 
 
 class punch_bodies(ManagerTermBase):
-    """Punch one random body at a time, in each world at its own level.
+    """Event term that punches one random body at a time, with a level per world.
 
     A punch is a constant force in world axes near the body's centre of mass. An event
     term for `mode="step"` that writes the external wrench of all bodies of the entity.
@@ -85,7 +85,7 @@ class punch_bodies(ManagerTermBase):
         asset_cfg: SceneEntityCfg,
         stream: str = "event",
     ) -> None:
-        """Update levels and timers in the worlds of `mask`, and write the wrenches.
+        """Update levels and timers in the worlds in `mask`, and write the wrenches.
 
         Args:
             env: The environment.
@@ -114,7 +114,7 @@ class punch_bodies(ManagerTermBase):
         self._apply(mask)
 
     def reset(self, mask: torch.Tensor) -> None:
-        """Start the worlds of `mask` in cooldown. Levels do not change."""
+        """Start the worlds in `mask` in cooldown. Levels do not change."""
         fill_where(self.is_punching, mask, False)
         fill_where(self._was_punched, mask, False)
         fill_where(self.wrench, mask, 0.0)
