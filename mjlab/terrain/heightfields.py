@@ -67,7 +67,7 @@ class HeightFieldCfg(SubTerrainCfg):
 
 
 class PyramidSlopeCfg(HeightFieldCfg):
-    """Four slopes that lead to a platform in the middle."""
+    """Pyramid of four slopes that lead up (or down) to a platform in the middle."""
 
     slope_range: tuple[float, float] = (0.0, 0.4)
     """Rise over run at difficulty 0 and 1, each at least 0."""

@@ -13,7 +13,7 @@ _BATCH = 256
 def flat_patches(
     tile: Tile, cfg: FlatPatchCfg, rng: np.random.Generator, *, where: str
 ) -> np.ndarray:
-    """Return the centres of flat spots in the tile frame, shape (num_patches, 3), m.
+    """Find flat spots; return their centres in the tile frame, m, (num_patches, 3).
 
     A spot counts as flat if no two points of the surface within its radius, or one cell
     beyond, differ by more than allowed. Spots lie wholly on the tile.

@@ -45,7 +45,7 @@ class TerrainBlock(NamedTuple):
         return float(cos * x + sin * y), float(sin * x + cos * y)
 
     def contains(self, x: np.ndarray | float, y: np.ndarray | float) -> np.ndarray:
-        """Return True for points on the block's footprint, bool."""
+        """Return True for points on the block's footprint, in the tile frame."""
         if self.yaw != 0.0:
             centre_x, centre_y = self.centre
             cos, sin = np.cos(self.yaw), np.sin(self.yaw)

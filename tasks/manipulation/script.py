@@ -1,6 +1,6 @@
 """Scripted lifting controller: approach, descend, grip, move to the goal.
 
-Every world has a separate stage, derived from its state; all stages are computed for all
+Each world has a separate stage, derived from its state. All stages are computed for all
 worlds, and masks select the current one. The controller records demonstrations and
 shows that the task is feasible. It has no memory, so a policy without memory can
 imitate it.

@@ -24,8 +24,7 @@ class move_arms(ManagerTermBase):
     Each arm walks from goal to goal in a straight line of joint angles. An episode
     starts at the default pose with a goal anywhere in the joints' ranges; each further
     goal is the last goal plus a normally distributed step per joint, clamped to the
-    ranges. In some episodes the right arm mirrors the left one. An event term for
-    `mode="step"`.
+    ranges. In some episodes the right arm mirrors the left arm. Use with `mode="step"`.
     """
 
     def __init__(self, cfg: TermCfg, env: ManagedEnv) -> None:

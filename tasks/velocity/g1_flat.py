@@ -37,7 +37,7 @@ SUPPORT = "support"
 _ACTED = (".*_hip_.*_joint", ".*_knee_joint", ".*_ankle_.*_joint", "waist_.*_joint")
 
 _ITERATION = 24
-"""Environment steps per iteration."""
+"""Environment steps per training iteration."""
 
 GROWING_WEIGHTS = {
     "action_rate_l2": (-0.01, -0.07),

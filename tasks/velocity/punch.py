@@ -39,8 +39,8 @@ class Levels(NamedTuple):
 class punch_bodies(ManagerTermBase):
     """Event term that punches one random body at a time, with a level per world.
 
-    A punch is a constant force in world axes near the body's centre of mass. An event
-    term for `mode="step"` that writes the external wrench of all bodies of the entity.
+    A punch is a constant force in world axes near the body's centre of mass. Use the
+    term with `mode="step"`. It writes the external wrench of all bodies of the entity.
     """
 
     def __init__(self, cfg: TermCfg, env: ManagedEnv) -> None:
