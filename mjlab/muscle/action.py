@@ -373,7 +373,7 @@ class MuscleAction(ActionTerm):
         return self.entity.data.default_joint_pos.index_select(1, self._joints)
 
     def _mujoco_act(self) -> torch.Tensor:
-        """Return a view of MuJoCo's `act`, for muscles with activation dynamics."""
+        """Return a copy of MuJoCo's `act` for the muscles, which have dynamics."""
         assert self._activations is not None
         return self._env.sim.data.act.index_select(1, self._activations)
 

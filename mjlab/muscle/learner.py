@@ -45,7 +45,7 @@ class MuscleRegression:
         dynprm: torch.Tensor | None = None,
         timestep: float | None = None,
     ) -> None:
-        """Create the optimiser and the teacher.
+        """Create the optimiser, and the solver that computes optimal activations.
 
         Args:
             network: The network to train, on the learner's device.
