@@ -12,7 +12,7 @@ class ArmWalk:
     """Joint targets of both arms in several runs. The right arm mirrors the left."""
 
     def __init__(self, robot: ExamRobot, arms: Arms, runs: range) -> None:
-        """Start in the stance. Goals are drawn as they become due."""
+        """Start in the stance. `targets` draws the goals when they are due."""
         self._arms = arms
         self._reach = HandSpace(robot, arms)
         self._streams = [Stream(run, Purpose.ARMS) for run in runs]
@@ -45,7 +45,7 @@ class ArmWalk:
         return np.concatenate((left, left * self._arms.mirror), axis=1)
 
     def _next_goals(self, active: np.ndarray) -> np.ndarray:
-        """Draw goals until the hands are within limits, up to `attempts` times."""
+        """Draw arm goals until the hands are within limits, up to `attempts` times."""
         arms, goals = self._arms, self._to.copy()
         shape = (arms.steps, len(arms.left))
         pending = np.flatnonzero(active)
@@ -68,7 +68,7 @@ class ArmWalk:
 
 
 class HandSpace:
-    """Limits of the hands: not further back than in the stance, and below the chin."""
+    """Hand limits: hands stay in front of their stance position and below the chin."""
 
     def __init__(self, robot: ExamRobot, arms: Arms) -> None:
         """Compute the limits from the stance."""
@@ -91,7 +91,7 @@ class HandSpace:
         self._highest = float(anchor[2, 0]) + arms.chin_height
 
     def allows(self, left: np.ndarray) -> bool:
-        """Whether both hands are within their limits, for positions of the left arm."""
+        """True if both hands are within limits at the left arm's joint positions."""
         self._data.qpos[self._left] = left
         self._data.qpos[self._right] = left * self._arms.mirror
         mujoco.mj_kinematics(self._model, self._data)

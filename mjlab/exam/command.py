@@ -12,19 +12,19 @@ Range = tuple[float, float]
 
 @dataclass(frozen=True, kw_only=True)
 class CommandCfg:
-    """Command settings of a policy's adapter."""
+    """Conversion of target errors to velocity commands, set by a policy's adapter."""
 
     gain: tuple[float, float] = (1.5, 1.5)
     """Gains from distance to velocity and from heading error to yaw rate, 1/s."""
 
     reach_m: tuple[float, float] = (0.10, 0.20)
-    """Distance at which a target counts as reached, and at which it stops being
-    reached.
+    """Distance below which a target becomes reached, and above which it becomes not
+    reached, m.
     """
 
     reach_rad: tuple[float, float] = (0.05, 0.12)
-    """Heading error at which a heading counts as reached, and at which it stops being
-    reached, rad."""
+    """Heading error below which a heading becomes reached, and above which it becomes
+    not reached, rad."""
 
     speed: float | None = None
     """Largest planar speed, m/s. None sets no limit."""
@@ -39,13 +39,13 @@ class CommandCfg:
     """Range of the yaw rate command, rad/s."""
 
     def described(self) -> dict[str, Any]:
-        """Settings by name, for a file."""
+        """Settings by name, for the results file."""
         return dict(vars(self))
 
 
 @dataclass(frozen=True)
 class RelativeTarget:
-    """Targets of all runs, relative to the robots."""
+    """Current target of each run, relative to its robot."""
 
     ahead: np.ndarray
     """Position of the target along the forward axis of the robot, m, shape (runs,)."""
@@ -54,7 +54,7 @@ class RelativeTarget:
     """Position of the target along the left axis of the robot, m, shape (runs,)."""
 
     heading: np.ndarray
-    """Heading error relative to the base, rad."""
+    """Target heading minus base heading, rad, shape (runs,)."""
 
     @property
     def distance(self) -> np.ndarray:
@@ -63,7 +63,7 @@ class RelativeTarget:
 
 
 class Reached:
-    """Whether targets are reached, with hysteresis."""
+    """State of each run's target: reached or not, with hysteresis."""
 
     def __init__(self, runs: int, cfg: CommandCfg) -> None:
         """Start with no target reached."""
@@ -78,7 +78,7 @@ class Reached:
         self.place[:] = self.heading[:] = False
 
     def update(self, target: RelativeTarget) -> None:
-        """Update from the current errors."""
+        """Update both flags from the current distances and heading errors."""
         self.place = _hysteresis(self.place, target.distance, self._cfg.reach_m)
         self.heading = _hysteresis(
             self.heading, np.abs(target.heading), self._cfg.reach_rad
@@ -93,7 +93,7 @@ def _hysteresis(
 
 
 def command_of(cfg: CommandCfg, target: RelativeTarget, reached: Reached) -> np.ndarray:
-    """Forward and left velocity, m/s, and yaw rate, rad/s, shape (runs, 3)."""
+    """Compute forward and left velocity, m/s, and yaw rate, rad/s, shape (runs, 3)."""
     place, turn = cfg.gain
     planar = place * np.stack((target.ahead, target.left), axis=1)
     planar[reached.place] = 0.0

@@ -24,13 +24,13 @@ from mjlab.exam.rules import Level
 from mjlab.mujoco_log import relay_warnings
 
 BLOCK = 128
-"""Number of runs simulated together."""
+"""Default number of runs simulated in one block."""
 
 FRAME_STEPS = 2
 """Control steps per recorded frame."""
 
 Progress = Callable[[int, int], None]
-"""Called with the number of finished control steps of all runs, and their total."""
+"""Callback with the finished and the total number of control steps, over all runs."""
 
 
 def conduct(
@@ -55,10 +55,10 @@ def conduct(
         level: The level.
         policy: The policy.
         runs: Run ids.
-        threads: Threads of physics; 0 takes one per processor.
+        threads: Physics threads; 0 uses one per processor.
         record: Record poses for films, 25 frames a second.
         progress: Called after each control step.
-        block: Runs that are simulated together.
+        block: Number of runs simulated together.
     """
     results = LevelResults(level.name, [], {})
     steps = robot.exam.steps
@@ -79,9 +79,9 @@ def conduct(
 
 
 def hang(robot: ExamRobot) -> tuple[np.ndarray, np.ndarray]:
-    """Return full state, and sensed root state, after the time on the crane.
+    """Return the full state and the sensed root state after the crane phase.
 
-    Joints hold the stance while the base is fixed at rest before each physics step.
+    Joints hold the stance. The base is reset to rest before each physics step.
     """
     exam = robot.exam
     batch = mj_batch.Batch(robot.model, 1, 1, persistent=True)
@@ -99,7 +99,7 @@ def hang(robot: ExamRobot) -> tuple[np.ndarray, np.ndarray]:
 
 
 class _Block:
-    """Runs that are simulated together."""
+    """Block of runs that are simulated together."""
 
     def __init__(
         self,
@@ -159,7 +159,7 @@ class _Block:
         self._gains = self._all_gains()
 
     def _all_gains(self) -> tuple[np.ndarray, np.ndarray]:
-        """Gains of the policy for its joints, gains of the exam for all others."""
+        """Joint gains from the policy for its joints, from the exam for all others."""
         policy = self._policy
         own = policy.owned.copy()
         if self._arms is not None:
@@ -288,7 +288,7 @@ class _Block:
             )
 
     def _load(self, target: int) -> None:
-        """Change the payload."""
+        """Set the mass and position of the payload for a target."""
         payload, plan = self._exam.payload, self._payloads
         assert payload is not None and plan is not None
         body = self._robot.model.body(PAYLOAD).id
@@ -308,7 +308,7 @@ class _Block:
     # Punches.
 
     def _punch(self, target: int) -> None:
-        """Apply the current force, at the anchors of the joints."""
+        """Apply the target's punch force of each run at the anchor of its joint."""
         plan = self._punches
         assert plan is not None
         rows = np.arange(len(self._runs))
@@ -387,7 +387,7 @@ class _Block:
         self._end(fell, step * self._exam.control_s)
 
     def finish(self) -> list[RunResult]:
-        """End all runs, and return their results."""
+        """End all runs and return one result per run."""
         self._note_targets(self._exam.targets.number - 1, self._active)
         for row in np.flatnonzero(self._active):
             self._results[row].completed = True
@@ -406,7 +406,7 @@ class _Block:
         self._active &= ~runs
 
     def poses(self) -> dict[int, np.ndarray]:
-        """Recorded poses by run, until the run's end."""
+        """Recorded qpos by run id, up to the end of each run, shape (frames, nq)."""
         if not self._frames:
             return {}
         whole = np.array(self._frames)

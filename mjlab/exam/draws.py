@@ -1,4 +1,4 @@
-"""Random numbers of runs: route, punches and payload, equal for all policies."""
+"""Random routes, punches and payloads, determined by run id for all policies."""
 
 from dataclasses import dataclass
 
@@ -11,33 +11,33 @@ from mjlab.exam.streams import Purpose, Stream
 
 @dataclass(frozen=True)
 class Route:
-    """Targets of runs, in the frame of the first control step."""
+    """Target positions and headings of each run, in the first control step's frame."""
 
     places: np.ndarray
     """Positions, m, shape (runs, targets, 2)."""
 
     headings: np.ndarray
-    """Headings in (-pi, pi], shape (runs, targets)."""
+    """Headings, rad, in (-pi, pi], shape (runs, targets)."""
 
 
 @dataclass(frozen=True)
 class PunchPlan:
-    """Punches of runs, one for each target."""
+    """Punch parameters of each run, one punch per target."""
 
     joints: np.ndarray
     """Joint index in the joint order of the exam, shape (runs, targets)."""
 
     on_child: np.ndarray
-    """Whether the force rotates with the child body instead of the parent, same
-    shape."""
+    """True if the force is fixed in the frame of the joint's child body, False for its
+    parent body, shape (runs, targets)."""
 
     forces: np.ndarray
-    """Force in the axes of that body, N, shape (runs, targets, 3)."""
+    """Force in the axes of `on_child`'s body, N, shape (runs, targets, 3)."""
 
 
 @dataclass(frozen=True)
 class PayloadPlan:
-    """Payloads of runs, one for each target."""
+    """Payload of each run, with a new mass and position per target."""
 
     masses: np.ndarray
     """Masses, kg, shape (runs, targets)."""
@@ -47,7 +47,7 @@ class PayloadPlan:
 
 
 def draw_route(exam: Exam, runs: range) -> Route:
-    """Draw the targets of runs."""
+    """Draw target positions and headings for the given run ids."""
     targets = exam.targets
     units = np.array(
         [
@@ -63,7 +63,7 @@ def draw_route(exam: Exam, runs: range) -> Route:
 
 
 def draw_punches(exam: Exam, runs: range) -> PunchPlan:
-    """Draw the punches of runs."""
+    """Draw one punch per target for the given run ids."""
     shape = (len(runs), exam.targets.number)
     plan = PunchPlan(np.zeros(shape, int), np.zeros(shape, bool), np.zeros((*shape, 3)))
     for row, run in enumerate(runs):
@@ -82,7 +82,7 @@ def draw_punches(exam: Exam, runs: range) -> PunchPlan:
 
 
 def draw_payloads(exam: Exam, runs: range) -> PayloadPlan:
-    """Draw the payloads of runs."""
+    """Draw one payload mass and offset per target for the given run ids."""
     payload = exam.payload
     assert payload is not None, "The exam has no payload."
     low = np.array((payload.mass[0], -payload.offset[0], -payload.offset[1]))

@@ -1,4 +1,4 @@
-"""Causes of falls: the last punch by joint, direction, gait phase and impulse."""
+"""Falls grouped by their last punch: joint, direction, gait phase and impulse."""
 
 import math
 from collections.abc import Callable, Sequence
@@ -8,17 +8,17 @@ import numpy as np
 from mjlab.exam.results import Punch, RunResult
 
 WITHOUT_PUNCH = "no punch"
-"""Cause of falls in runs without punches."""
+"""Class name for falls in runs without punches."""
 
 _IMPULSE_STEP = 10.0
 """Bin width of impulses, N s."""
 
 Counts = dict[str, tuple[int, int]]
-"""Number of falls and of punches, by class."""
+"""[falls, punches] by class."""
 
 
 def part_of(punch: Punch) -> str:
-    """Part of the body: the joint's name without side and suffix."""
+    """Return the punched body part: the joint's name without side and suffix."""
     name = punch.joint.removesuffix("_joint")
     for side in ("left_", "right_", "FL_", "FR_", "RL_", "RR_"):
         name = name.removeprefix(side)
@@ -26,7 +26,7 @@ def part_of(punch: Punch) -> str:
 
 
 def side_of(punch: Punch) -> str:
-    """Side that the force comes from, seen from the robot."""
+    """Return the side of the robot that the force comes from."""
     ahead, left, up = punch.direction
     if abs(up) > math.sqrt(0.5):
         return "above" if up < 0.0 else "below"
@@ -36,7 +36,7 @@ def side_of(punch: Punch) -> str:
 
 
 def phase_of(punch: Punch) -> str:
-    """Phase of the gait at the start of the punch."""
+    """Return the gait phase at the start of the punch."""
     down = sum(punch.feet)
     if len(punch.feet) == 2:
         return ("flight", "single support", "double support")[down]
@@ -44,7 +44,7 @@ def phase_of(punch: Punch) -> str:
 
 
 def impulse_of(punch: Punch) -> str:
-    """Bin of the impulse, such as "10-20 N s"."""
+    """Return the name of the impulse's bin, such as "10-20 N s"."""
     low = _IMPULSE_STEP * (punch.impulse // _IMPULSE_STEP)
     return f"{low:.0f}-{low + _IMPULSE_STEP:.0f} N s"
 
@@ -55,11 +55,11 @@ KINDS: dict[str, Callable[[Punch], str]] = {
     "phase": phase_of,
     "impulse": impulse_of,
 }
-"""Classes of punches by name."""
+"""Functions that classify a punch, by table title."""
 
 
 def counts(runs: Sequence[RunResult], kind: Callable[[Punch], str]) -> Counts:
-    """Count falls after punches of each class, and all punches of that class."""
+    """Count, for each class, the punches and the falls whose last punch is in it."""
     found: Counts = {}
     for run in runs:
         for punch in run.punches:

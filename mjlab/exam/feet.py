@@ -1,21 +1,22 @@
-"""Touchdowns and contact forces of feet."""
+"""Measurement of touchdown speeds and contact forces of feet."""
 
 import numpy as np
 
 
 class FootMeter:
-    """Counts touchdowns, and measures their speed and the force of stances."""
+    """Measures touchdown speed and peak contact force of each stance phase."""
 
     def __init__(self, shape: tuple[int, int], loads: tuple[float, float]) -> None:
-        """Start in the air.
+        """Start with all feet in the air.
 
         Args:
-            shape: Runs and feet.
-            loads: Force above which a foot touches down, and below which it lifts off.
+            shape: Number of runs and number of feet.
+            loads: Force above which a foot touches down, and below which it lifts
+                off, N.
         """
         self._rise, self._end = loads
         self.down = np.zeros(shape, bool)
-        """Feet on the ground."""
+        """True for feet on the ground, shape (runs, feet)."""
         self._speed = np.zeros(shape)
         self._peak = np.zeros(shape)
         self._touchdowns = np.zeros(shape)
@@ -24,12 +25,12 @@ class FootMeter:
         self._peaks = np.zeros(shape)
 
     def update(self, force: np.ndarray, speed: np.ndarray, active: np.ndarray) -> None:
-        """Process a physics step.
+        """Update the measurements after a physics step.
 
         Args:
-            force: Vertical force of each foot, N.
-            speed: Downward speed of each foot, m/s.
-            active: Runs that have not ended.
+            force: Vertical force of each foot, N, shape (runs, feet).
+            speed: Downward speed of each foot, m/s, shape (runs, feet).
+            active: Runs that have not ended, shape (runs,), bool.
         """
         on = active[:, None]
         lands = on & ~self.down & (force > self._rise)
@@ -43,11 +44,11 @@ class FootMeter:
         self._speed = speed
 
     def touchdown_speed(self) -> np.ndarray:
-        """Mean speed of touchdowns, m/s, shape (runs,); NaN without touchdowns."""
+        """Mean downward foot speed at touchdown, m/s, shape (runs,); NaN if none."""
         return _mean(self._speeds, self._touchdowns)
 
     def peak_force(self) -> np.ndarray:
-        """Mean peak force of stances, N, shape (runs,); NaN without stances."""
+        """Mean peak force per stance phase, N, shape (runs,); NaN without stances."""
         return _mean(self._peaks, self._stances)
 
 

@@ -1,4 +1,4 @@
-"""Films of runs, drawn from recorded poses."""
+"""Videos of runs, rendered from recorded poses."""
 
 import copy
 from collections.abc import Callable, Sequence
@@ -21,7 +21,7 @@ from mjlab.render.overlays import Color, Marks
 from mjlab.render.video import Video
 
 SIZE = 640, 480
-"""Width and height of a film, pixels."""
+"""Width and height of a video, pixels."""
 
 _PUNCH_SHOWN_S = 0.5
 _LONGEST_ARROW = 0.8
@@ -30,7 +30,7 @@ _PUNCH: Color = (0.9, 0.2, 0.15, 1.0)
 
 
 def chosen_runs(runs: Sequence[RunResult]) -> dict[str, int]:
-    """Return the ids of the worst and the median run by survival."""
+    """Return the ids of the runs with the shortest and the median survival time."""
     ordered = sorted(runs, key=lambda run: (run.survival, -run.run))
     return {"worst": ordered[0].run, "median": ordered[len(ordered) // 2].run}
 
@@ -43,15 +43,15 @@ def write_film(
     poses: np.ndarray,
     progress: Callable[[int, int], None] | None = None,
 ) -> Path:
-    """Write the film of a run, with arrows of targets and punches.
+    """Write a video of a run, with arrows for targets and punches.
 
     Args:
-        path: The file, such as run.mp4.
+        path: Output file, such as run.mp4.
         robot: The robot.
         level: The level.
         run: Run id.
         poses: Recorded positions, shape (frames, nq).
-        progress: Called with the number of written frames, and their total.
+        progress: Called with the numbers of written frames and of all frames.
     """
     exam = robot.exam
     seconds = FRAME_STEPS * exam.control_s
@@ -82,20 +82,20 @@ def write_film(
 
 
 class Moment:
-    """Time of a frame."""
+    """Time of a frame, and the target and punch at that time."""
 
     def __init__(self, exam: Exam, seconds: float) -> None:
         duration = exam.targets.seconds
         self.seconds = seconds
         self.target = min(int(seconds // duration), exam.targets.number - 1)
         within = seconds - self.target * duration
-        # Longer than the punch itself, so that a viewer can see it.
+        # Draw the arrow for longer than the punch lasts, so that a viewer can see it.
         begin = exam.punches.begin_s
         self.is_punched = begin <= within < begin + _PUNCH_SHOWN_S
 
 
 class Script:
-    """Text and marks of a run: its targets and punches."""
+    """Text and arrows of a run's video, for its targets and punches."""
 
     def __init__(
         self, robot: ExamRobot, level: Level, run: int, first: np.ndarray
@@ -111,7 +111,7 @@ class Script:
         self._route = route
 
     def lines(self, moment: Moment) -> list[str]:
-        """Text of a frame."""
+        """Return the lines of text drawn on a frame."""
         exam, target = self._robot.exam, moment.target
         x, y = self._route.places[0, target]
         heading = np.degrees(self._route.headings[0, target])
@@ -126,7 +126,7 @@ class Script:
         return lines
 
     def marks(self, moment: Moment, data: mujoco.MjData) -> Marks:
-        """Arrows of the target's heading and of the punch."""
+        """Return arrows for the target's heading and for the punch."""
         marks, target = Marks((0,)), moment.target
         place = np.array((*self._places[target], 0.02))
         heading = self._headings[target]

@@ -1,4 +1,4 @@
-"""The page of an exam: scores, survival curves, falls by cause, and films."""
+"""Web page of an exam: scores, survival curves, falls by cause, and videos."""
 
 import time
 from collections.abc import Mapping, Sequence
@@ -24,7 +24,7 @@ _HEADINGS = {
 
 @dataclass(frozen=True)
 class ExamRecord:
-    """Contents of a page."""
+    """Contents of an exam's web page."""
 
     exam: Exam
     policy: str
@@ -40,12 +40,12 @@ class ExamRecord:
     """Results by level."""
 
     films: Mapping[str, Path]
-    """Film files by title, in the page's folder or a subfolder."""
+    """Video files by title, in the page's folder or a subfolder."""
 
 
 @dataclass(frozen=True)
 class LevelFalls:
-    """Falls of a level by cause."""
+    """Statistics of the falls in one level, by cause."""
 
     name: str
     """Name of the level."""
@@ -57,14 +57,14 @@ class LevelFalls:
     """Number of falls."""
 
     delay: float
-    """Median time from the last punch to the fall, s."""
+    """Median time from the last punch before a fall to the fall, s."""
 
     causes: list[tuple[list[str], list[list[str]]]]
     """Column names and rows of one table for each entry of `KINDS`."""
 
 
 def write_page(file: Path, record: ExamRecord) -> Path:
-    """Write the page of an exam, and return the file."""
+    """Write the web page of an exam and return its path."""
     start = time.perf_counter()
     last = record.levels[-1]
     ids = [run.run for run in last.runs]

@@ -1,4 +1,4 @@
-"""Interface of policies in an exam, and their sensor readings."""
+"""Interface of policies in an exam, and the sensor readings passed to a policy."""
 
 from dataclasses import dataclass
 from typing import Any, Protocol
@@ -10,7 +10,7 @@ from mjlab.exam.command import CommandCfg, RelativeTarget
 
 @dataclass(frozen=True, kw_only=True)
 class Readings:
-    """Readings of all runs in a control step. Joints are in the exam's order."""
+    """Sensor readings of all runs in a control step. Joints are in the exam's order."""
 
     step: int
     """Number of the control step."""
@@ -43,28 +43,28 @@ class Readings:
     """Linear velocity in the frame of the inertial sensors, m/s, shape (runs, 3)."""
 
     gravity: np.ndarray
-    """Unit vector down in the frame of the inertial sensors, shape (runs, 3)."""
+    """Unit gravity vector in the frame of the inertial sensors, shape (runs, 3)."""
 
     command: np.ndarray
-    """Forward and left velocity, m/s, and yaw rate, rad/s, shape (runs, 3)."""
+    """Command: forward and left velocity, m/s, and yaw rate, rad/s, shape (runs, 3)."""
 
     target: RelativeTarget
-    """Targets relative to the base."""
+    """Current target of each run, relative to the robot's base."""
 
     load_targets: np.ndarray
-    """Targets of joints that the exam moves; the stance for other joints, shape (runs,
-    joints).
+    """Targets of joints that the exam moves, and the stance of all other joints, rad,
+    shape (runs, joints).
     """
 
 
 class ExamPolicy(Protocol):
-    """Policy in an exam. Arrays are in the exam's joint order."""
+    """Interface of a policy in an exam. Arrays are in the exam's joint order."""
 
     command: CommandCfg
     """Command settings."""
 
     owned: np.ndarray
-    """Controlled joints, bool, shape (joints,)."""
+    """True for joints controlled by the policy, shape (joints,)."""
 
     kp: np.ndarray
     """Position gains, N m/rad, shape (joints,)."""
@@ -73,7 +73,7 @@ class ExamPolicy(Protocol):
     """Velocity gains, N m s/rad, shape (joints,)."""
 
     def reset(self, runs: int) -> None:
-        """Reset all state, for a number of runs."""
+        """Reset the policy's state for `runs` new runs."""
         ...
 
     def act(self, seen: Readings) -> np.ndarray:
@@ -81,5 +81,5 @@ class ExamPolicy(Protocol):
         ...
 
     def described(self) -> dict[str, Any]:
-        """Settings of the adapter, for the results."""
+        """Settings of the adapter by name, for the results file."""
         ...

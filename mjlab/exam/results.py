@@ -1,4 +1,4 @@
-"""Results of runs."""
+"""Results of exam runs: targets, punches, and energy and contact measures."""
 
 from dataclasses import dataclass, field
 
@@ -7,7 +7,7 @@ import numpy as np
 
 @dataclass(frozen=True)
 class Punch:
-    """Punch, and the gait at its start."""
+    """Punch, with the contact state of the feet at its start."""
 
     target: int
     """Index of the target."""
@@ -24,24 +24,24 @@ class Punch:
     """
 
     feet: tuple[bool, ...]
-    """Feet on the ground."""
+    """True for each foot on the ground at the start, in the exam's order of feet."""
 
     seconds: float
-    """Start time, s."""
+    """Start time in the run, s."""
 
 
 @dataclass(frozen=True)
 class TargetResult:
-    """Errors at the end of a target, or at the fall."""
+    """Errors when a target's time ends or the robot falls."""
 
     distance: float
-    """Distance, m."""
+    """Planar distance to the target, m."""
 
     heading: float
     """Absolute heading error, rad."""
 
     reached: bool
-    """Whether position and heading were reached at the same time."""
+    """True if position and heading were reached at the same time."""
 
 
 @dataclass
@@ -55,13 +55,13 @@ class RunResult:
     """Time to the fall, or the duration of the run, s."""
 
     completed: bool = False
-    """Whether the robot did not fall."""
+    """True if the robot did not fall."""
 
     targets: list[TargetResult] = field(default_factory=list)
     """Results of the started targets."""
 
     punches: list[Punch] = field(default_factory=list)
-    """The started punches."""
+    """Punches that started before the end of the run."""
 
     energy: float = 0.0
     """Sum of |torque x velocity| over joints and time, kJ."""
@@ -74,7 +74,7 @@ class RunResult:
     """Mean downward speed of feet at touchdown, m/s."""
 
     peak_force: float = np.nan
-    """Mean of the peak forces of stances, body weights."""
+    """Mean peak contact force per stance phase of a foot, in body weights."""
 
     @property
     def reached(self) -> int:
@@ -89,13 +89,13 @@ class RunResult:
 
 @dataclass(frozen=True)
 class LevelResults:
-    """Runs of a level."""
+    """Results and recorded poses of the runs of a level."""
 
     level: str
     """Letter of the level."""
 
     runs: list[RunResult]
-    """Runs by id."""
+    """Results in order of run id."""
 
     poses: dict[int, np.ndarray]
     """Recorded positions by run id, each of shape (frames, nq), float32."""

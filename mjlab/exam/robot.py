@@ -17,20 +17,20 @@ PAYLOAD = "exam_payload"
 
 @dataclass(frozen=True)
 class ExamRobot:
-    """Compiled model, and indices for the exam. Arrays follow the exam's joints."""
+    """Compiled model with its element indices. Arrays are in the exam's joint order."""
 
     exam: Exam
     model: mujoco.MjModel
     joints: np.ndarray = field(init=False)
-    """Joint ids."""
+    """MuJoCo joint ids."""
     qpos: np.ndarray = field(init=False)
-    """Addresses in qpos."""
+    """Addresses of the joints in qpos."""
     qvel: np.ndarray = field(init=False)
-    """Addresses in qvel."""
+    """Addresses of the joints in qvel."""
     base: int = field(init=False)
     """Id of the base body."""
     feet: np.ndarray = field(init=False)
-    """Ids of the feet's bodies."""
+    """Body ids of the feet."""
     foot_forces: np.ndarray = field(init=False)
     """Addresses of vertical foot forces in sensordata."""
 
@@ -62,13 +62,13 @@ class ExamRobot:
 
     @property
     def weight(self) -> float:
-        """Weight, N."""
+        """Weight of the robot, N."""
         gravity = float(np.linalg.norm(self.model.opt.gravity))
         return float(self.model.body_subtreemass[self.base]) * gravity
 
     @property
     def hold_gains(self) -> tuple[np.ndarray, np.ndarray]:
-        """Gains of joints without policy control."""
+        """Position and velocity gains for joints that the policy does not control."""
         omega = 2.0 * np.pi * self.exam.hold_hz
         armature = self.model.dof_armature[self.qvel]
         return armature * omega**2, 2.0 * self.exam.hold_damping * armature * omega
@@ -111,7 +111,7 @@ def build_robot(exam: Exam, model: Path | None = None) -> ExamRobot:
             intprm=[1 << int(mujoco.mjtConDataField.mjCONDATA_FORCE), 3, 1],
         )
     if exam.payload is not None:
-        # The mass is set for each target.
+        # The payload's mass is set at the start of each target.
         base = spec.body(exam.base)
         inertial = {"mass": 0.0, "inertia": (0.0, 0.0, 0.0), "explicitinertial": True}
         base.add_body(name=PAYLOAD, pos=exam.payload.centre, **inertial)
@@ -179,7 +179,7 @@ def _set_options(spec: mujoco.MjSpec, exam: Exam) -> None:
 
 
 def _set_motors(spec: mujoco.MjSpec, exam: Exam) -> None:
-    """Replace all actuators by motors; joints limit their torque."""
+    """Replace all actuators by torque motors. Torque is limited by the joints."""
     for actuator in list(spec.actuators):
         spec.delete(actuator)
     for name in exam.joints:

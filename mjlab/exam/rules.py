@@ -9,7 +9,7 @@ Vector = tuple[float, float, float]
 
 @dataclass(frozen=True, kw_only=True)
 class Targets:
-    """Targets of the route, one after the other, whether reached or not."""
+    """Sequence of targets. Each lasts a fixed time, even if it is not reached."""
 
     number: int = 18
     """Number of targets."""
@@ -26,7 +26,7 @@ class Targets:
 
 @dataclass(frozen=True, kw_only=True)
 class Punches:
-    """External forces, one for each target, at the anchor of a random joint."""
+    """External force pulses, one per target, each at the anchor of a random joint."""
 
     begin_s: float = 0.10
     """Start time after the start of the target, s."""
@@ -41,13 +41,13 @@ class Punches:
     """Minimum force, as a fraction of the current upper bound."""
 
     first: float = 1.0 / 3.0
-    """Fraction of the upper bound at the start of the run."""
+    """Upper bound of the force at the start of the run, as a fraction of `ceiling`."""
 
     growth_s: float = 60.0
-    """Time at which the upper bound stops growing, s."""
+    """Time at which the upper bound reaches `ceiling`, s."""
 
     def ceiling_at(self, seconds: float) -> float:
-        """Maximum force of a target that starts at a given time, N."""
+        """Upper bound of the force, N, for a target that starts at `seconds`."""
         grown = min(seconds / self.growth_s, 1.0)
         return self.ceiling * (self.first + (1.0 - self.first) * grown)
 
@@ -63,7 +63,7 @@ class HandBox:
 
 @dataclass(frozen=True, kw_only=True)
 class Arms:
-    """Random walk of the arms' targets; the right arm mirrors the left one."""
+    """Random walk of the arms' joint targets. The right arm mirrors the left arm."""
 
     left: tuple[str, ...]
     """Joints of the left arm."""
@@ -90,7 +90,7 @@ class Arms:
     """Time between goals, s."""
 
     steps: int = 25
-    """Random steps from one goal to the next."""
+    """Number of random steps from one goal to the next."""
 
     step_size: float = 0.06
     """Maximum size of a random step, rad."""
@@ -121,7 +121,7 @@ class Exam:
     """A robot exam."""
 
     name: str
-    """Name for the command line."""
+    """Name of the exam on the command line."""
 
     robot: Robot
     """Default robot."""
@@ -142,7 +142,7 @@ class Exam:
     """Bodies of the feet."""
 
     crane_height: float
-    """Height of the base on the crane, m."""
+    """Height of the base while it hangs from the crane, m."""
 
     fall_height: float
     """Height of the base below which the robot counts as fallen, m."""
@@ -199,12 +199,12 @@ class Exam:
 
 @dataclass(frozen=True, kw_only=True)
 class Level:
-    """Parts of an exam that a run includes; every level has the route."""
+    """Parts of an exam in one level. Every level has the route."""
 
     name: str
     punches: bool
     load: bool
-    """Whether the exam moves the arms, or changes the payload."""
+    """True if the exam also moves the arms or changes the payload."""
 
 
 LEVELS = {

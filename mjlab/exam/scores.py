@@ -21,7 +21,7 @@ LEAST_COMPLETED = 0.2
 
 @dataclass(frozen=True)
 class Estimate:
-    """Mean with its 95% interval. NaN without values."""
+    """Mean with its 95% confidence interval; all fields are NaN without values."""
 
     mean: float
     low: float
@@ -36,11 +36,11 @@ class LevelScores:
     completed: Estimate
     """Fraction of runs without a fall, with Wilson's interval."""
     survival: Estimate
-    """Time to the fall or the end, s."""
+    """Time to the fall or to the end of the run, s."""
     position: Estimate
-    """Distance at the end of started targets, m."""
+    """Distance to the target when it ends or the robot falls, m."""
     heading: Estimate
-    """Heading error at the end of started targets, degrees."""
+    """Heading error when the target ends or the robot falls, degrees."""
     reached: Estimate
     """Targets per run whose position and heading were reached."""
     energy: Estimate
@@ -65,7 +65,7 @@ def wilson(successes: int, number: int) -> Estimate:
 
 
 def mean_of(values: Sequence[float]) -> Estimate:
-    """Return a mean with its 95% interval by the normal distribution.
+    """Return the mean with its 95% interval, from the normal distribution.
 
     All measures are positive, so the interval is cut at zero.
     """
@@ -97,7 +97,7 @@ def weighted_mean(runs: Sequence[Sequence[float]]) -> Estimate:
 
 
 def score(runs: Sequence[RunResult]) -> LevelScores:
-    """Return the scores of runs."""
+    """Compute the scores of a level from the results of its runs."""
     done = [run for run in runs if run.completed]
     costs = done if len(done) >= LEAST_COMPLETED * len(runs) else []
     return LevelScores(

@@ -9,7 +9,7 @@ _MASK = 0xFFFFFFFF
 
 
 class Purpose(IntEnum):
-    """Purposes of random streams; the first three have their published numbers."""
+    """Purposes of random streams. The first three use the public exam's numbers."""
 
     ROUTE = 2
     PUNCHES = 3
@@ -38,18 +38,18 @@ class Stream:
         }
 
     def draws(self, number: int) -> np.ndarray:
-        """Next draws of 32 bits, shape (number,), uint64."""
+        """Draw unsigned 32-bit integers, shape (number,), uint64."""
         return self._bits.random_raw(number)
 
     def uniform(
         self, low: float, high: float, shape: int | tuple[int, ...] = 1
     ) -> np.ndarray:
-        """Uniform numbers with 24 random bits, in [low, high)."""
+        """Draw uniform numbers in [low, high), with 24 random bits each."""
         drawn = self.draws(int(np.prod(shape))) >> np.uint64(8)
         return (low + (high - low) * (drawn / 2.0**24)).reshape(shape)
 
     def below(self, number: int) -> int:
-        """Uniform integer in [0, number)."""
+        """Draw a uniform integer in [0, number)."""
         span = 2**32 // number
         while True:
             drawn = int(self.draws(1)[0])

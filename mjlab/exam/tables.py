@@ -66,7 +66,7 @@ G1_EXAM = Exam(
 """The public exam of rhoyn/teleop-walking-benchmark (2026)."""
 
 _MASS_RATIO = 12.743 / 35.112
-"""Mass of the Go1 over the mass of the public exam's G1."""
+"""Ratio of the Go1's mass to the mass of the public exam's G1."""
 
 _GO1_LEGS = ("FR", "FL", "RR", "RL")
 

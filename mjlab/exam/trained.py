@@ -2,7 +2,7 @@
 
 In each control step, the task's environment receives the state of the exam, so the
 policy uses the same observation terms, action terms, histories and clocks as in
-training. The policy needs no adapter of its own.
+training. It needs no adapter.
 """
 
 import copy
@@ -41,7 +41,7 @@ class TrainedPolicy:
             cfg: The task as trained.
             load: Creates the policy for an environment.
             exam: The exam.
-            worlds: Largest number of runs at a time.
+            worlds: Largest number of runs simulated at a time.
             groups: Observation groups that the policy reads. None means all.
         """
         legs = need_legs(cfg)
@@ -78,7 +78,7 @@ class TrainedPolicy:
         self._env.close()
 
     def reset(self, runs: int) -> None:
-        """Start episodes at the first readings."""
+        """Prepare `runs` new episodes, which start at the next readings."""
         if runs > self._env.num_envs:
             raise ValueError(
                 f"{runs} runs exceed {self._env.num_envs} worlds. Build the policy "
@@ -88,7 +88,7 @@ class TrainedPolicy:
         self._observations = None
 
     def act(self, seen: Readings) -> np.ndarray:
-        """Return position targets of all joints."""
+        """Return position targets of all joints, rad, shape (runs, joints)."""
         with torch_threads(1), torch.no_grad():
             observations = self._observe(seen)
             action = self._policy(observations)
@@ -98,16 +98,16 @@ class TrainedPolicy:
         return targets.double().numpy()[:, self._joints]
 
     def _observe(self, seen: Readings) -> Any:
-        """Copy the readings into the environment; return its observations."""
+        """Copy the readings into the environment and return the observations."""
         phases = self._env.lifecycle
         if seen.step == 0:
             phases.initialise(events=False)
             self._write(seen)
             phases.apply()
-            # The exam's command replaces the first sample.
+            # Never resample the command: the exam sets it.
             self._ends.fill_(torch.iinfo(self._ends.dtype).max)
         else:
-            # The exam has moved the robot, so this physics step has no effect.
+            # The exam's robot state overwrites the result of this physics step.
             phases.apply_targets()
             phases.physics_step()
             self._write(seen)
@@ -118,7 +118,7 @@ class TrainedPolicy:
         return phases.observe()[0]
 
     def _write(self, seen: Readings) -> None:
-        """Write base and joints of active runs."""
+        """Write the base and joint state of active runs into the simulation."""
         runs = self._everyone.clone()
         runs[: len(seen.active)] = torch.from_numpy(seen.active)
         runs[len(seen.active) :] = False
@@ -177,7 +177,7 @@ def _velocity(cfg: ManagerBasedRlEnvCfg, name: str) -> UniformVelocityCommandCfg
 
 
 def _places(names: Collection[str], exam: Exam) -> np.ndarray:
-    """Return the index of the exam's joints in a list of names."""
+    """Return the index of each exam joint in `names`."""
     listed = list(names)
     for name in exam.joints:
         if name not in listed:

@@ -1,1 +1,1 @@
-"""Gait of legged robots: measures, limits, and the measurement of policies."""
+"""Gait analysis of legged robots: measures, limits, and recording of policies."""

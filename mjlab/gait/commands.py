@@ -27,7 +27,7 @@ SMALL: dict[str, Command] = {
 """Small commands, which a policy can ignore with little loss of reward."""
 
 STAND = "stand"
-"""Name of the zero command."""
+"""Name of the zero velocity command (standing)."""
 
 COMMANDS: dict[str, Command] = LARGE | SMALL | {STAND: (0.0, 0.0, 0.0)}
 """All commands by name."""

@@ -13,12 +13,12 @@ AS_TRAINED = "as trained"
 """Name of the world with noise, pushes and randomisation."""
 
 SLOW, FAST = "forward 0.5", "forward 1.0"
-"""Commands at which the gait is judged."""
+"""Names of the commands whose gait measures are compared with limits."""
 
 
 @dataclass(frozen=True)
 class Limit:
-    """Bounds of a measure, inclusive."""
+    """Inclusive lower and upper bound of a gait measure."""
 
     low: float = -math.inf
     high: float = math.inf
@@ -110,7 +110,7 @@ with pushes the mean velocity of an episode is compared with the command."""
 
 @dataclass(frozen=True)
 class Failure:
-    """Measure outside its limits."""
+    """Gait measure outside its limits."""
 
     world: str
     command: str

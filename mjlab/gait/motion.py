@@ -117,10 +117,10 @@ class FootSteps:
     """Steps of one foot of one robot. All arrays are one-dimensional."""
 
     touchdowns: Array
-    """Samples of all touchdowns."""
+    """Physics sample indices of all touchdowns."""
 
     landings: Array
-    """Samples of touchdowns that end a complete swing."""
+    """Physics sample indices of touchdowns that end a complete swing."""
 
     swings: Array
     """Duration of each complete swing, s."""
@@ -135,7 +135,7 @@ class FootSteps:
     """Downward speed before each landing, m/s."""
 
     slips: Array
-    """Horizontal path of the foot in each complete stance, m."""
+    """Horizontal path length of the foot in each complete stance, m."""
 
     peaks: Array
     """Maximum vertical force of each complete stance, body weights."""

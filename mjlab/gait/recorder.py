@@ -12,7 +12,7 @@ from mjlab.sensor import ContactSensor
 
 
 class SampleBuffer(ManagerTermBase):
-    """Samples of several quantities, stored on the device until they are read.
+    """Buffer for samples of several quantities, stored on the device until read.
 
     When the buffer is full, further samples overwrite the last one.
     """

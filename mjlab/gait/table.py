@@ -1,4 +1,4 @@
-"""Gait measures as text."""
+"""Tables and verdicts of gait measures, formatted as text."""
 
 import math
 from collections.abc import Mapping, Sequence
@@ -8,12 +8,12 @@ from mjlab.gait.commands import Figures
 from mjlab.gait.limits import ERRORS, FAST, SLOW, Failure
 
 Worlds = Mapping[str, Mapping[str, Figures]]
-"""Measures by world and command."""
+"""Gait measures by world and command."""
 
 
 @dataclass(frozen=True)
 class _Unit:
-    """Name and format of a measure."""
+    """Heading, unit and number format of a measure."""
 
     name: str
     unit: str = ""

@@ -24,7 +24,7 @@ from mjlab.watched import watched
 Cfg = TypeVar("Cfg")
 
 START_S = 3.0
-"""Initial time that all measures exclude, s."""
+"""Time at the start of a recording that is excluded from all measures, s."""
 
 _FEET, _BODY = "foot_motion", "body_motion"
 
@@ -35,7 +35,7 @@ class GaitError(ValueError):
 
 @dataclasses.dataclass(frozen=True)
 class Legs:
-    """Parts of a configuration that the gait measurement needs."""
+    """Contact sensor, command and entity names that the gait measurement needs."""
 
     sensor: ContactSensorCfg
     """Contact sensor of the feet."""
@@ -189,7 +189,7 @@ def held(
 # Measurement of a policy.
 
 EPISODE_S = {QUIET: 12.0, AS_TRAINED: 20.0}
-"""Duration of a recording by world, s."""
+"""Duration of a recording for each world (quiet or as trained), s."""
 
 ROBOTS = 8
 """Robots per command in the quiet world."""

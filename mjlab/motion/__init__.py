@@ -1,4 +1,4 @@
-"""Motion clips: files, processing, and tasks of motion tracking."""
+"""Motion clips: files, processing, and terms of motion tracking tasks."""
 
 from mjlab.motion import mdp as mdp
 from mjlab.motion.action import MotionAction as MotionAction

@@ -1,4 +1,4 @@
-"""Actions relative to a clip: an action of zero targets the clip's joint positions."""
+"""Actions relative to a clip: a zero action targets the clip's joint positions."""
 
 from typing import cast
 

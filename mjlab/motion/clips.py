@@ -13,7 +13,7 @@ from mjlab.names import resolve_values
 
 
 class ClipTable:
-    """Frames of all clips in one table, at the control rate.
+    """Table of the frames of all clips, resampled to the control rate.
 
     A row has joint positions and velocities, then positions, quaternions, linear and
     angular velocities of the bodies. A world reads one row per step, independent of the
@@ -32,7 +32,7 @@ class ClipTable:
 
         Args:
             motions: The clips, with unique names.
-            robot: Their robot, for forward kinematics.
+            robot: Robot of the clips, for forward kinematics.
             body_names: The bodies to keep, in this order.
             fps: Frames per second of the table.
             device: Device of the table.
@@ -40,7 +40,7 @@ class ClipTable:
         self.motions = tuple(robot.completed(m.resampled(fps)) for m in motions)
         """The clips at the rate of the table, with all bodies."""
         self.names = tuple(motion.name for motion in motions)
-        """Names of the clips."""
+        """Clip names, in the order of the table."""
         self.body_names = tuple(body_names)
         """Names of the bodies."""
         counts = [motion.num_frames for motion in self.motions]
@@ -54,7 +54,7 @@ class ClipTable:
         """The table, shape (frames of all clips, width), float32."""
         joints, bodies = len(robot.joint_names), len(self.body_names)
         self.widths = (joints, joints, 3 * bodies, 4 * bodies, 3 * bodies, 3 * bodies)
-        """Widths of the parts of a row."""
+        """Number of columns of each part of a row."""
 
     def _rows(self, motion: Motion) -> np.ndarray:
         chosen = motion.body_columns(self.body_names)
@@ -74,10 +74,10 @@ def load_clips(paths: Sequence[Path]) -> list[Motion]:
 def clip_weights(
     weights: Mapping[str, float], names: Sequence[str], device: torch.device
 ) -> torch.Tensor:
-    """Return the sampling weight of each clip per second, shape (clips,).
+    """Return the sampling weight per second of each clip, shape (clips,).
 
     Args:
-        weights: Weights by patterns of names; 1 for names without a pattern.
+        weights: Weights by pattern of clip names; 1 for names without a pattern.
         names: Names of the clips.
         device: Device of the result.
     """

@@ -41,11 +41,11 @@ _REFERENCE_AXES = ((1.0, 0.5, 0.5), (0.5, 1.0, 0.5), (0.5, 0.5, 1.0))
 """Axis colours of the reference bodies, lighter than the robot's."""
 
 _REFERENCE_SCALE, _ROBOT_SCALE = 0.08, 0.12
-"""Length of the axes of bodies, m."""
+"""Length of the drawn body axes, m."""
 
 
 class VizCfg(Config):
-    """Drawing of the reference in viewers and videos."""
+    """How the reference is drawn in viewers and videos."""
 
     mode: Literal["ghost", "frames"] = "ghost"
     """Draw a transparent robot in the reference pose, or the frames of the tracked
@@ -56,7 +56,7 @@ class VizCfg(Config):
 
 
 class MotionCommandCfg(CommandTermCfg):
-    """Reference clip to track. Episodes start in the pose of one of its frames.
+    """Command to track a reference clip. Episodes start in the pose of a clip frame.
 
     The command has the reference joint positions and velocities for the end of the
     step, shape (num_envs, 2 * joints). The clip advances by a frame per step; at its
@@ -71,10 +71,10 @@ class MotionCommandCfg(CommandTermCfg):
     """Name of the robot."""
 
     clips: tuple[Path, ...] = ()
-    """Motion files, and folders of them."""
+    """Motion files, and folders of motion files."""
 
     weights: dict[str, float] = {}
-    """Sampling weight per second of a clip, by pattern of clip names; default 1."""
+    """Sampling weight per second of each clip, by pattern of clip names; default 1."""
 
     anchor_body: str
     """Anchor body; its heading and horizontal position align reference and robot."""
@@ -100,7 +100,7 @@ class MotionCommandCfg(CommandTermCfg):
     """Offsets of joint positions at the start, in rad, clipped to the soft limits."""
 
     viz: VizCfg = VizCfg()
-    """Drawing of the reference, if `debug_vis` is set."""
+    """How the reference is drawn, if `debug_vis` is set."""
 
     def bind(self, name: str, env: Env) -> CommandTerm:
         """Return the term of one environment."""
@@ -121,7 +121,7 @@ class MotionCommand(CommandTerm):
 
     def __init__(self, name: str, cfg: MotionCommandCfg, env: Env) -> None:
         self.entity: Entity = env.scene.entity(cfg.entity_name)
-        """The robot."""
+        """Entity of the tracked robot."""
         if cfg.sampling not in get_args(Sampling):
             hint = suggest(cfg.sampling, get_args(Sampling))
             raise ValueError(f"sampling is {cfg.sampling!r}. {hint}")
@@ -140,7 +140,7 @@ class MotionCommand(CommandTerm):
         self.table = ClipTable(
             motions, robot, list(wanted), 1.0 / env.step_dt, env.device
         )
-        """The clips."""
+        """Table of the clips' frames."""
         self._compared = len(cfg.body_names)
         self._anchor = list(wanted).index(cfg.anchor_body)
         self._anchor_id = ids[self._anchor]
@@ -157,7 +157,7 @@ class MotionCommand(CommandTerm):
         self.bins = FailureBins(
             cfg.adaptive, self.table.lengths, self._weights, 1.0 / env.step_dt
         )
-        """Failure statistics by second of each clip."""
+        """Failure statistics, in bins of about one second of each clip."""
         self._allocate(env)
         env.scene.on_change.append(self._known.clear)
         self._update()
@@ -167,7 +167,7 @@ class MotionCommand(CommandTerm):
         self.clip = torch.zeros(env.num_envs, **ints)
         """Clip of each world, shape (num_envs,)."""
         self.begin = torch.zeros(env.num_envs, **ints)
-        """Row of the table at the start of the episode, shape (num_envs,)."""
+        """Table row at which the episode started, shape (num_envs,)."""
         self.row = torch.zeros(env.num_envs, **ints)
         """Row of the target frame of the current step, shape (num_envs,)."""
         self._last_rows = self.table.starts + self.table.lengths - 1
@@ -207,7 +207,7 @@ class MotionCommand(CommandTerm):
         self._known: dict[str, Any] = {}
 
     def once(self, name: str, compute: Callable[[], T]) -> T:
-        """Return a result, cached until robot or reference change.
+        """Return a result, cached until the robot state or the reference changes.
 
         Args:
             name: Name in the cache.
@@ -240,7 +240,7 @@ class MotionCommand(CommandTerm):
         return self.entity.data.body_ang_vel_w[:, self._anchor_id]
 
     def robot_parts(self, quantity: str) -> torch.Tensor:
-        """Return a quantity of the robot's tracked bodies, with its anchor last."""
+        """Return a quantity of the robot's tracked bodies, and of its anchor (last)."""
         return self.once(
             quantity, lambda: self._parts.read(getattr(self.entity.data, quantity))
         )
@@ -303,7 +303,7 @@ class MotionCommand(CommandTerm):
         return self._is_last[self.row]
 
     def reset(self, mask: torch.Tensor) -> None:
-        """Reset the worlds of `mask`, and count those that failed."""
+        """Reset the worlds in `mask`, and count failures for adaptive sampling."""
         if self.couples_worlds:
             began = self._env.episode_length_buf > 0
             failed = self._managed.termination_manager.terminated & mask & began
@@ -346,7 +346,7 @@ class MotionCommand(CommandTerm):
         self._ends.masked_fill_(mask, self._shortest)
 
     def debug_vis(self, visualizer: Any) -> None:
-        """Draw the ghost of the reference, or frames, in world coordinates."""
+        """Draw the reference as a ghost robot or as body frames, in the world frame."""
         for world in visualizer.worlds:
             if self.cfg.viz.mode == "ghost":
                 self._draw_ghost(visualizer, world)
@@ -394,7 +394,7 @@ class MotionCommand(CommandTerm):
     def write_row(
         self, mask: torch.Tensor, row: torch.Tensor, noise: torch.Tensor | None = None
     ) -> None:
-        """Write the state of table rows, (num_envs,), to the robots, plus noise."""
+        """Write the robot states of table rows, shape (num_envs,), plus start noise."""
         found = self.table.rows.index_select(0, row)
         pos, vel, *bodies = found.split(self.table.widths, dim=1)
         at, quat, *velocities = (

@@ -26,7 +26,7 @@ def follows_clips(cfg: ManagerBasedRlEnvCfg) -> bool:
 
 
 class TrackingMeter:
-    """Policy wrapper that measures the tracking errors.
+    """Policy wrapper that measures tracking errors in each step.
 
     The reference is read before a step and the robot after it, because the command
     advances the reference during the step. Only the first episode of each world after a
@@ -52,7 +52,7 @@ class TrackingMeter:
         self._joint_vel = torch.zeros(clips, **exact)
         self._frames = torch.zeros(clips, **exact)
         self.clips: list[int] = []
-        """Clip of each episode, in the order of worlds and rounds."""
+        """Clip index of each measured episode, by round and then world."""
 
     def __call__(self, observations: Any, /) -> torch.Tensor:
         """Measure the last step, and return the policy's actions."""

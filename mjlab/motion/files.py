@@ -17,7 +17,7 @@ VERSION = 1
 """Version of the file format."""
 
 CONVENTION = "quaternions wxyz; metres, radians, seconds; velocities of origins, world"
-"""Conventions and units, as written into files."""
+"""Description of conventions and units, written into each motion file."""
 
 _ARRAYS = ("joint_pos", "joint_vel", "body_pos_w", "body_quat_w")
 _ARRAYS += ("body_lin_vel_w", "body_ang_vel_w")
@@ -26,13 +26,13 @@ _PICKLES = (".pkl", ".pickle", ".joblib", ".p")
 
 
 def save_motion(motion: Motion, path: Path | str, *, bare: bool = False) -> Path:
-    """Write a motion; return the path.
+    """Write a motion file, and return its path.
 
     Args:
         motion: The motion.
         path: Path that ends in .npz.
-        bare: Omit data that follows from root and joints: other bodies and velocities,
-            which are derived on reading. A file of the G1 is 12 times smaller.
+        bare: Omit data that can be computed from root and joints (other bodies and
+            velocities), which are computed on reading. G1 files are 12 times smaller.
     """
     path = Path(path)
     if path.suffix != ".npz":
@@ -132,7 +132,7 @@ def _load(
 
 
 def read_text(path: Path) -> str:
-    """Read a text file of a motion."""
+    """Read a motion's text file, or raise `MotionError`."""
     if not path.exists():
         raise MotionError(f"There is no file {path}.")
     with reading(str(path), MotionError, _REMEDY):
@@ -140,7 +140,7 @@ def read_text(path: Path) -> str:
 
 
 def find_motions(paths: Sequence[Path | str]) -> list[Path]:
-    """Find the motion files in paths. A folder selects all of its files.
+    """Find the motion files in `paths`. A folder selects all of its motion files.
 
     Two files with the same name are an error, because clips are identified by name.
     """

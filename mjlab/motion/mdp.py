@@ -1,4 +1,4 @@
-"""MDP terms of motion tracking. Each takes the name of a `MotionCommand`.
+"""MDP terms of motion tracking. Each term takes the name of a `MotionCommand`.
 
 Rewards are kernels exp(-e / std²) of a squared error e, shape (num_envs,). In rewards
 and terminations, quantities that MuJoCo derives from the robot's state come from the
@@ -24,7 +24,7 @@ from mjlab.tensors.math import (
 
 
 def motion_reference(env: ManagedEnv, command_name: str) -> torch.Tensor:
-    """Return the reference joint positions and velocities, rad and rad/s."""
+    """Reference joint positions, rad, and velocities, rad/s, (num_envs, 2 * joints)."""
     return motion_command(env, command_name).command
 
 
@@ -46,7 +46,7 @@ def robot_anchor_quat_w(env: ManagedEnv, command_name: str) -> torch.Tensor:
 
 
 def motion_anchor_pos_b(env: ManagedEnv, command_name: str) -> torch.Tensor:
-    """Return the reference anchor's position in the robot's anchor frame."""
+    """Return the reference anchor's position in the robot's anchor frame, m."""
     return motion_command(env, command_name).seen_anchor[0]
 
 
@@ -59,7 +59,7 @@ def motion_anchor_ori_b(env: ManagedEnv, command_name: str) -> torch.Tensor:
 
 
 def robot_body_pos_b(env: ManagedEnv, command_name: str) -> torch.Tensor:
-    """Return the tracked bodies' positions in the robot's anchor frame."""
+    """Return the tracked bodies' positions in the robot's anchor frame, m."""
     return motion_command(env, command_name).seen[0][:, :-1].flatten(1)
 
 
@@ -75,7 +75,7 @@ def robot_body_ori_b(env: ManagedEnv, command_name: str) -> torch.Tensor:
 
 
 def follow_exactly(env: ManagedEnv, mask: torch.Tensor, command_name: str) -> None:
-    """Reset the robot to the clip's current frame; for `mode="interval"`."""
+    """Interval event: set the robot to the state of the clip's current frame."""
     command = motion_command(env, command_name)
     command.write_row(mask, command.row)
 
@@ -161,7 +161,7 @@ def _kernel(error: torch.Tensor, std: float | torch.Tensor) -> torch.Tensor:
 
 
 def motion_ends(env: ManagedEnv, command_name: str) -> torch.Tensor:
-    """Terminate when the clip ends; declare it with `time_out=True`."""
+    """Terminate when the clip ends. Declare this term with `time_out=True`."""
     return motion_command(env, command_name).has_ended
 
 
@@ -203,7 +203,7 @@ def bad_anchor_ori(
 
 
 class _SomeBodies(ManagerTermBase):
-    """Term on the tracked bodies that match `body_names`, all if empty."""
+    """Base class of terms on tracked bodies that match `body_names` (all if empty)."""
 
     def __init__(self, cfg: TermCfg, env: ManagedEnv) -> None:
         super().__init__(cfg, env)
@@ -303,7 +303,7 @@ def error_joint_vel(env: ManagedEnv, command_name: str) -> torch.Tensor:
 
 
 class sampling(ManagerTermBase):
-    """Metric of adaptive sampling, the same in all worlds."""
+    """Metric of adaptive sampling, with the same value in all worlds."""
 
     def __init__(self, cfg: TermCfg, env: ManagedEnv) -> None:
         super().__init__(cfg, env)

@@ -17,7 +17,7 @@ _UNIT = 1e-3
 
 
 class MotionError(ValueError):
-    """Invalid motion or motion file."""
+    """Error for an invalid motion or motion file."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -37,7 +37,7 @@ class MotionInfo:
     """Licence of the motion; empty if not known."""
 
     authors: tuple[str, ...] = ()
-    """Authors."""
+    """Authors of the motion."""
 
     log: tuple[str, ...] = ()
     """Steps of processing, oldest first."""
@@ -46,7 +46,7 @@ class MotionInfo:
     """True if the last frame continues with the first one."""
 
     splits: dict[str, tuple[int, int]] = field(default_factory=dict)
-    """Named frame ranges: first frame, and one after the last."""
+    """Frame ranges by name: first frame, and last frame + 1."""
 
     def logged(self, step: str) -> "MotionInfo":
         """Return a copy with one more processing step in the log."""
@@ -103,7 +103,7 @@ class Motion:
     """Joint positions, shape (frames, joints), radians or metres."""
 
     joint_vel: Array
-    """Joint velocities, shape (frames, joints)."""
+    """Joint velocities, rad/s or m/s, shape (frames, joints)."""
 
     root_body: str
     """Name of the floating body; included in `body_names`."""
@@ -112,16 +112,16 @@ class Motion:
     """Names of the bodies, in the order of the columns."""
 
     body_pos_w: Array
-    """Body positions, shape (frames, bodies, 3)."""
+    """Body positions in the world, m, shape (frames, bodies, 3)."""
 
     body_quat_w: Array
-    """Body orientations, shape (frames, bodies, 4)."""
+    """Body orientations in the world, wxyz, shape (frames, bodies, 4)."""
 
     body_lin_vel_w: Array
-    """Body linear velocities, shape (frames, bodies, 3)."""
+    """Body linear velocities in world axes, m/s, shape (frames, bodies, 3)."""
 
     body_ang_vel_w: Array
-    """Body angular velocities, shape (frames, bodies, 3)."""
+    """Body angular velocities in world axes, rad/s, shape (frames, bodies, 3)."""
 
     contact_names: tuple[str, ...] = ()
     """Bodies with ground contact labels, such as the feet."""
@@ -200,12 +200,12 @@ class Motion:
 
     @property
     def root_pos(self) -> Array:
-        """Position of the root, shape (frames, 3)."""
+        """Position of the root in the world, m, shape (frames, 3)."""
         return self.body_pos_w[:, self.body_names.index(self.root_body)]
 
     @property
     def root_quat(self) -> Array:
-        """Orientation of the root, shape (frames, 4)."""
+        """Orientation of the root in the world, wxyz, shape (frames, 4)."""
         return self.body_quat_w[:, self.body_names.index(self.root_body)]
 
     def bare(self) -> "Motion":

@@ -11,7 +11,7 @@ from mjlab.tensors.math import (
 )
 
 Poses = tuple[torch.Tensor, torch.Tensor]
-"""Positions and orientations."""
+"""Positions, m, and orientations, wxyz."""
 
 
 def reanchored(robot: Poses, anchor: Poses, bodies: Poses) -> Poses:

@@ -14,9 +14,9 @@ def velocity(values: np.ndarray, fps: float) -> np.ndarray:
 def angular_velocity(quats: np.ndarray, fps: float) -> np.ndarray:
     """Return angular velocities in world axes, (frames, 3), from wxyz quaternions.
 
-    Central differences: the rotation from the previous frame to the next. The first and
-    last frames repeat their neighbours. A motion of two frames has one difference,
-    which both frames get.
+    Central differences use the rotation from the previous frame to the next. The first
+    and last frames repeat their neighbours' values. In a motion of two frames, both
+    frames have the velocity between them.
     """
     turns = torch.from_numpy(np.ascontiguousarray(quats))
     if len(quats) == 2:
@@ -29,7 +29,7 @@ def angular_velocity(quats: np.ndarray, fps: float) -> np.ndarray:
 def resample_times(num_frames: int, fps: float, new_fps: float) -> np.ndarray:
     """Return the times of the new frames, in units of old frames, starting at 0.
 
-    The last one is at the end of the motion, or less than one new frame before it.
+    The last time is at the end of the motion, or less than one new frame before it.
     """
     step = fps / new_fps
     count = int((num_frames - 1) / step + 1e-9) + 1

@@ -16,14 +16,14 @@ from mjlab.scene import Scene, SceneCfg, build_scene
 from mjlab.sim import Simulation, SimulationCfg, Stage, compile_model
 
 _WORLDS = 64
-"""Number of worlds: this many frames are computed in parallel."""
+"""Number of worlds, equal to the number of frames computed in parallel."""
 
 _AWAY = 0.01
 """Tolerance of body positions in files against forward kinematics, in metres."""
 
 
 class MotionRobot:
-    """A single robot in simulated worlds, each with one frame of a motion."""
+    """Robot for forward kinematics of a motion, one frame per simulated world."""
 
     def __init__(self, cfg: EntityCfg, name: str = "") -> None:
         """Build the worlds.
@@ -54,7 +54,7 @@ class MotionRobot:
         self.body_names = self.entity.body_names
         """Body names, in the order of the model; the first one is the floating base."""
         self.joint_limits = self.entity.data.joint_pos_limits[0].double().numpy()
-        """Lower and upper limits, shape (joints, 2)."""
+        """Lower and upper joint limits, rad or m, shape (joints, 2)."""
         self.hash = kinematics_hash(self.sim.mj_model, self.entity.name)
         """Hash of the kinematics: names, links and joint axes."""
 
@@ -64,7 +64,7 @@ class MotionRobot:
         return self.body_names[0]
 
     def completed(self, motion: Motion) -> Motion:
-        """Return a motion with all bodies and joints, in the order of the robot.
+        """Return a motion with all bodies and joints, in the robot model's order.
 
         Bodies that the motion already has must agree with forward kinematics.
         """
@@ -92,7 +92,7 @@ class MotionRobot:
         )
 
     def check(self, motion: Motion) -> None:
-        """Raise if names or hash of the motion do not match this robot."""
+        """Raise if the motion's names or model hash do not match this robot."""
         label = f"Motion {motion.name!r}"
         for what, theirs, ours in (
             ("joint", motion.joint_names, self.joint_names),
@@ -183,7 +183,7 @@ class MotionRobot:
         )
 
     def _read_as_xyzw(self, motion: Motion) -> np.ndarray:
-        """Return the body positions if the motion's quaternions are read as xyzw."""
+        """Return the body positions that result if quaternions are read as xyzw."""
         turned = replace(motion.bare(), joint_names=motion.joint_names)
         columns = turned.joint_columns(self.joint_names)
         state = np.zeros((turned.num_frames, 13))

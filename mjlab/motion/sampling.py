@@ -25,7 +25,7 @@ class AdaptiveSampling:
     """Weight of a step's failures in the running average."""
 
     uniform: float = 0.1
-    """Weight that is spread uniformly over all bins."""
+    """Weight of uniform sampling, spread over all bins."""
 
     kernel: int = 1
     """Number of bins whose failures raise the probability of a bin: the bin itself and
@@ -53,7 +53,7 @@ class AdaptiveSampling:
 
 
 class FailureBins:
-    """Failure counts by second of each clip, and sampling probabilities."""
+    """Failure counts and sampling probabilities, in bins of about one second."""
 
     def __init__(
         self,
@@ -98,14 +98,14 @@ class FailureBins:
         self._has_weights = bool((weights != 1.0).any())
         self._kernel = cfg.decay ** torch.arange(cfg.kernel, device=device)
         self._kernel /= self._kernel.sum()
-        # Bins whose failures count for each bin; clamped to the last one of the clip.
+        # Bins whose failures count for each bin, clamped to the last bin of the clip.
         after = place[:, None] + torch.arange(cfg.kernel, device=device)
         last = (counts - 1)[self.clip][:, None]
         self._after = torch.minimum(after, last) + starts[self.clip][:, None]
         self.failures = torch.zeros(total, device=lengths.device)
         """Running average of failures per step, shape (bins,), live."""
         self.fresh = torch.zeros(total, device=lengths.device)
-        """New failures, not yet in the average, shape (bins,), live."""
+        """Failures not yet added to the running average, shape (bins,), live."""
         self.probability = torch.zeros(total, device=lengths.device)
         """Probability of each bin, shape (bins,), live."""
         self._refresh()
@@ -142,7 +142,7 @@ class FailureBins:
         return self.clip[found], torch.minimum(row, self._most[found])
 
     def summary(self) -> torch.Tensor:
-        """Normalised entropy, largest probability, and its position, 0 to 1."""
+        """Return normalised entropy, largest bin probability and the bin's position."""
         p = self.probability
         most = math.log(len(p)) if len(p) > 1 else 1.0
         entropy = torch.xlogy(p, p).sum() / -most

@@ -1,6 +1,6 @@
 """Tracking errors between a robot and its reference.
 
-Results are cached until robot or reference change.
+Results are cached until the robot state or the reference changes.
 """
 
 from typing import Literal
@@ -11,8 +11,8 @@ from mjlab.motion.command import MotionCommand
 from mjlab.tensors.math import quat_angle
 
 BodyError = Literal["body_pos", "body_pos_global", "body_lin_vel", "body_ang_vel"]
-"""Error of the tracked bodies: of their positions relative to the re-anchored reference
-or in the world, m, and of their linear or angular velocities in the world."""
+"""Kind of error of the tracked bodies: position relative to the re-anchored reference
+or in the world, m, or linear or angular velocity in the world, m/s or rad/s."""
 
 
 def anchor_pos(c: MotionCommand) -> torch.Tensor:
@@ -68,7 +68,7 @@ def joint_sizes(c: MotionCommand) -> torch.Tensor:
 
 
 def _bodies(c: MotionCommand, error: BodyError) -> tuple[torch.Tensor, torch.Tensor]:
-    """Return the quantity of reference and robot, each (num_envs, bodies, 3)."""
+    """Return the compared quantity of reference and robot, (num_envs, bodies, 3)."""
     match error:
         case "body_pos":
             return c.reanchored[0], c.robot_bodies("body_pos_w")

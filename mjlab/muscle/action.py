@@ -1,4 +1,4 @@
-"""Action term that drives joints by muscles, at the physics rate."""
+"""Action term from joint targets to muscle excitations, at the physics rate."""
 
 from __future__ import annotations
 
@@ -36,10 +36,10 @@ _ITERATIONS: dict[CoordinatorKind, int] = {"network": 0, "qp": 50, "refined": 10
 
 
 class MuscleActionCfg(ActionTermCfg):
-    """Joint targets, tracked by the muscles of an entity.
+    """Action term: joint targets that the muscles of an entity track.
 
     In each physics step a torque law turns targets into torques, and a coordinator
-    (network or optimisation) turns these into activations.
+    (network or optimisation) turns the torques into activations.
     """
 
     joint_names: str | tuple[str, ...] | None = None
@@ -51,7 +51,7 @@ class MuscleActionCfg(ActionTermCfg):
     constraint couples."""
 
     scale: float | dict[str, float] = 1.0
-    """Factor of the action, or factors by pattern; 1 for names without a pattern."""
+    """Factor that multiplies the action, or factors by joint pattern (default 1)."""
 
     use_default_offset: bool = True
     """Add the default joint positions. No effect if `reference` is set."""
@@ -74,7 +74,7 @@ class MuscleActionCfg(ActionTermCfg):
     """Steps of the optimisation. None uses 50 for "qp" and 10 for "refined"."""
 
     network: MuscleNetworkCfg = MuscleNetworkCfg()
-    """Shape of the network."""
+    """Architecture of the muscle network."""
 
     cascade: tuple[tuple[int, ...], ...] = ()
     """Cascade of networks: for each network, the earlier networks whose outputs it
@@ -91,7 +91,7 @@ class MuscleActionCfg(ActionTermCfg):
     excitation with which MuJoCo's muscle reaches it in one physics step."""
 
     kept_steps: int = 96
-    """Environment steps in the learner's buffer, with one row per world and step."""
+    """Environment steps kept in the learner's buffer, one row per world and step."""
 
     block: int = 64
     """Batch size of the network on a CPU, in worlds."""
@@ -102,7 +102,7 @@ class MuscleActionCfg(ActionTermCfg):
 
 
 class SubstepFields:
-    """Fields of `sim.data` within a physics step, where the velocity stage is fresh.
+    """Access to `sim.data` within a physics step, after the velocity stage is computed.
 
     Fields of later stages have the values of the previous physics step. Torque laws
     need them, but `sim.data` refuses to return stale fields.
@@ -114,16 +114,16 @@ class SubstepFields:
         self._constraint = torch.empty_like(engine.data("qfrc_constraint"))
 
     def begin(self) -> None:
-        """Keep the constraint forces of the last step for the first substep.
+        """Store the constraint forces of the last step, for use in the first substep.
 
-        A restored state contains them in its tensors. The engine does not, because it
-        computes them in each substep.
+        A restored state contains these forces in its tensors. The engine's state does
+        not, because the engine computes the forces in each substep.
         """
         self._constraint.copy_(self._engine.data("qfrc_constraint"))
         self._held = self._constraint
 
     def move_on(self) -> None:
-        """Use the values computed in the substep that ends now."""
+        """From now on, use the constraint forces of the substep that has ended."""
         self._held = None
 
     @property
@@ -151,11 +151,11 @@ class MuscleAction(ActionTerm):
         self.map = _map_of(cfg, model)
         """Muscles and the joints that they cross."""
         self.muscles = MuscleState(self.map, env.num_envs, device)
-        """Torque map and muscle forces of the last physics step."""
+        """Torque map, passive torques, lengths and gains of the muscles, live."""
         self.network = make_network(cfg, self.map).to(device)
         """Network or cascade in use. Its weights change in place."""
         self.version = 0
-        """Version of the weights, as given to `load_network`."""
+        """Version number passed to the last `load_network` call; 0 initially."""
         self.qp = BoxQp(self.muscles.torque_map)
         """Optimisation of the activations; also the baseline for the network."""
         self.law = make_law(cfg.law, model, self.map, device)
@@ -176,7 +176,7 @@ class MuscleAction(ActionTerm):
         )
         """Training rows of the muscle network."""
         self.shared = SharedMuscles(self.network, self.buffer)
-        """Memory shared with other processes, if worlds run outside the learner's."""
+        """Memory shared with the learner, if the worlds run in other processes."""
         joints = [n.removeprefix(f"{cfg.entity_name}/") for n in self.map.joint_names]
         self.joint_names = tuple(joints)
         """Names of the controlled joints, in the order of the action."""
@@ -190,8 +190,8 @@ class MuscleAction(ActionTerm):
         self.fields: Any = SubstepFields(env.sim.engine)
         """Fields of MuJoCo's data in the current physics step."""
         self.watches: list[Callable[[torch.Tensor], None]] = []
-        """Called in each physics step with the excitations, shape (num_envs, muscles),
-        before physics uses them."""
+        """Functions called in each physics step with the excitations, shape (num_envs,
+        muscles), before physics uses the excitations."""
         self._actuators = torch.tensor(self.map.actuator_ids, device=device)
         self._left, self._is_past = 0, True
         env.scene.caches.append(self.invalidate)
@@ -205,8 +205,8 @@ class MuscleAction(ActionTerm):
         """Target torques of the muscles in the last physics step, without passive
         torques, in N m, shape (num_envs, joints), live."""
         self.activation = zeros(self.map.num_muscles)
-        """The coordinator's activations in the last physics step, shape (num_envs,
-        muscles), live."""
+        """Activations computed by the coordinator in the last physics step, shape
+        (num_envs, muscles), live."""
         self.cascade: CascadeCoordinator | None = None
         """Cascade in use, with the weights of its networks; None without a cascade."""
         self.coordinator = self._make_coordinator()
@@ -214,12 +214,12 @@ class MuscleAction(ActionTerm):
 
     @property
     def action_dim(self) -> int:
-        """Size of the action: one dimension per joint."""
+        """Number of action dimensions: one per controlled joint."""
         return self.map.num_dofs
 
     @property
     def targets(self) -> tuple[ActionTarget, ...]:
-        """Targets: position of each joint, and effort of each muscle."""
+        """Controlled quantities: position of each joint, and effort of each muscle."""
         entity = self.entity.name
         muscles = [m.removeprefix(f"{entity}/") for m in self.map.muscle_names]
         return (
@@ -233,7 +233,7 @@ class MuscleAction(ActionTerm):
         return self._env.sim.mj_model
 
     def dynamics(self, device: torch.device) -> dict[str, Any]:
-        """Return the learner's arguments for muscles with activation dynamics."""
+        """Return `dynprm` and `timestep` for the learner, if muscles have dynamics."""
         prm = self.sim_model.actuator_dynprm[list(self.map.actuator_ids)]
         dynprm = torch.from_numpy(prm).float().to(device)
         known = {"dynprm": dynprm, "timestep": self._env.physics_dt}
@@ -246,7 +246,7 @@ class MuscleAction(ActionTerm):
         return self.buffer.rows()
 
     def network_state(self) -> dict[str, torch.Tensor]:
-        """Return copies of the weights in use, scales included."""
+        """Return copies of the network weights and input scales in use."""
         return {k: v.detach().clone() for k, v in self.network.state_dict().items()}
 
     def load_network(self, state: dict[str, torch.Tensor], version: int) -> None:
@@ -266,7 +266,7 @@ class MuscleAction(ActionTerm):
     # A step.
 
     def process_actions(self, actions: torch.Tensor) -> None:
-        """Set the joint targets, and draw the physics step to record."""
+        """Set the joint targets, and draw the physics step that is recorded."""
         self.aim(actions)
         self.muscles.set_constants(self._sim.model)
         self.buffer.begin(self._env.rng.draw(f"action/{self.name}/substep", ()))
@@ -276,11 +276,11 @@ class MuscleAction(ActionTerm):
         self._left = self.buffer.num_substeps
 
     def aim(self, actions: torch.Tensor) -> None:
-        """Set the joint targets of a step."""
+        """Set the joint targets of an environment step from the actions."""
         torch.addcmul(self._offset(), actions, self.scale, out=self.target)
 
     def apply_late(self) -> None:
-        """Excite the muscles for this physics step, and record a training row."""
+        """Write the excitations of this physics step, and record a training row."""
         excitation = self.excite()
         red = self.muscles.red
         more = {"activation": self._mujoco_act()} if self._follows else {}
@@ -328,7 +328,7 @@ class MuscleAction(ActionTerm):
         return self.muscles
 
     def made_torque(self) -> torch.Tensor:
-        """Return the active torques of the last physics step, in N m."""
+        """Return the active muscle torques of the last physics step, in N m."""
         return self.muscles.torque_map.torque(self.muscles.red, self.activation)
 
     def act(self) -> torch.Tensor:
@@ -339,7 +339,7 @@ class MuscleAction(ActionTerm):
         return self.activation if self._activations is None else self._mujoco_act()
 
     def reset(self, mask: torch.Tensor) -> None:
-        """Reset targets, activations and coordinator in the worlds of `mask`."""
+        """Reset targets, activations and coordinator in the worlds in `mask`."""
         for tensor in (self.target, self.wanted_torque, self.activation):
             tensor.masked_fill_(mask.unsqueeze(1), 0.0)
         self.coordinator.reset(mask)
@@ -350,7 +350,7 @@ class MuscleAction(ActionTerm):
         self._is_past = True
 
     def state(self) -> dict[str, torch.Tensor]:
-        """Return the live tensors that change."""
+        """Return the live tensors; copy into them to restore a snapshot."""
         rows = self.buffer.state_dict()
         cascade = {} if self.cascade is None else {"weights": self.cascade.weights}
         return {
@@ -373,7 +373,7 @@ class MuscleAction(ActionTerm):
         return self.entity.data.default_joint_pos.index_select(1, self._joints)
 
     def _mujoco_act(self) -> torch.Tensor:
-        """Return MuJoCo's `act` of muscles with activation dynamics."""
+        """Return a copy of MuJoCo's `act` for the muscles, which have dynamics."""
         assert self._activations is not None
         return self._env.sim.data.act.index_select(1, self._activations)
 
@@ -407,7 +407,7 @@ def muscle_action(env: Env, name: str = "muscles") -> MuscleAction:
 def make_network(
     cfg: MuscleActionCfg, muscle_map: MuscleMap
 ) -> MuscleNetwork | MuscleCascade:
-    """Return the network or the cascade of an action, with random weights."""
+    """Build the muscle network, or cascade of networks, with random initial weights."""
     options = vars(cfg.network)
     if not cfg.cascade:
         return MuscleNetwork.for_map(muscle_map, **options)
@@ -427,7 +427,7 @@ def make_network(
 
 
 def _map_of(cfg: MuscleActionCfg, model: mujoco.MjModel) -> MuscleMap:
-    """Return the muscle map of the entity."""
+    """Build the map of the entity's muscles and the joints that they cross."""
     prefix = re.escape(f"{cfg.entity_name}/")
     return MuscleMap.from_model(
         model,

@@ -16,9 +16,9 @@ from mjlab.muscle.store import WeightStore
 class TupleLayout:
     """Column layout of a row.
 
-    A row has the reduced torque map and the target torque. For a network of a cascade,
-    it also has the output of the earlier networks and the weight of the network; for
-    muscles with activation dynamics, also the activations.
+    A row contains the reduced torque map and the target torque. For a network in a
+    cascade, the row also contains the output of the earlier networks and the network's
+    weight; for muscles with activation dynamics, also the activations.
     """
 
     num_entries: int
@@ -35,7 +35,7 @@ class TupleLayout:
         is_cascaded: bool = False,
         has_activation: bool = False,
     ) -> TupleLayout:
-        """Return the layout for a model."""
+        """Return the column layout for a muscle map."""
         sizes = (muscle_map.num_entries, muscle_map.num_dofs, muscle_map.num_muscles)
         return cls(*sizes, is_cascaded, has_activation)
 
@@ -55,7 +55,7 @@ class TupleLayout:
         return sum(self.widths.values())
 
     def parts(self, rows: torch.Tensor) -> dict[str, torch.Tensor]:
-        """Return the parts of rows by name, as views of shape (..., width)."""
+        """Split rows into their parts by name, as views of shape (..., width)."""
         pieces = rows.split(list(self.widths.values()), dim=-1)
         return dict(zip(self.widths, pieces, strict=True))
 
@@ -65,8 +65,8 @@ class MuscleTupleBuffer:
 
     The substep is drawn uniformly at the start of the control step. Its row is stored
     as a whole, so that torque map and torque come from the same substep. The row of
-    step s has a fixed index, whatever the speed of the workers. All methods except
-    `rows` can be captured in a CUDA graph.
+    step s has a fixed index, independent of the speed of the workers. All methods
+    except `rows` can be captured in a CUDA graph.
     """
 
     def __init__(
@@ -96,7 +96,7 @@ class MuscleTupleBuffer:
         self._step = torch.zeros(1, dtype=torch.long, device=device)
 
     def begin(self, draws: torch.Tensor) -> None:
-        """Begin a control step.
+        """Begin a control step, and select the substep to record in each world.
 
         Args:
             draws: Uniform numbers in [0, 1), shape (num_envs,), that select the substep
@@ -118,7 +118,7 @@ class MuscleTupleBuffer:
         self._substep += 1
 
     def end(self) -> None:
-        """Store the rows of the control step.
+        """Append the rows of the finished control step to the ring buffer.
 
         A row with non-finite values is not stored; the world keeps its previous row.
         """
@@ -129,7 +129,7 @@ class MuscleTupleBuffer:
         self._step += 1
 
     def rows(self) -> torch.Tensor:
-        """Return all rows, by step and then world, shape (n, width).
+        """Return all stored rows, ordered by step and then world, shape (n, width).
 
         Waits for the device. Steps are in buffer order, not in order of age.
         """
@@ -202,11 +202,11 @@ class SharedMuscles:
         worlds: slice = slice(None),
         worker: int = 0,
     ) -> None:
-        """Use shared memory from now on.
+        """Switch to shared memory.
 
         Args:
             memory: Tensors described by `fields`, zeroed before the first call.
-            worlds: Worlds of this process; the learner uses all.
+            worlds: Worlds of this process; the learner passes all worlds.
             worker: Index of this worker; the learner reads the counter of worker 0.
         """
         self._store = WeightStore(self._network, memory["weights"].numpy().data)
@@ -218,6 +218,6 @@ class SharedMuscles:
             self.version = self._store.publish(state)
 
     def begin_rollout(self) -> None:
-        """Load the newest weights, in a worker."""
+        """In a worker, load the newest published weights."""
         if self._store is not None and self._store.version != self.version:
             self.version = self._store.fetch(self._network)

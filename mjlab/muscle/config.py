@@ -11,11 +11,11 @@ Filter = Literal["relu_tanh", "sigmoid"]
 
 
 class TorqueLawCfg(Config):
-    """Configuration of the law from joint targets to target torques of the muscles."""
+    """Law that converts joint targets to the target torques of the muscles."""
 
     kind: LawKind = "stable_pd"
-    """Law: stable PD with the full inertia matrix, stable PD with its diagonal, plain
-    PD, or the targets as torques ("direct")."""
+    """Kind of law: stable PD with the full inertia matrix, stable PD with only its
+    diagonal, plain PD, or the targets used as torques ("direct")."""
 
     stiffness: float = 300.0
     """Stiffness in N m/rad; for "direct", N m per unit of the target."""
@@ -34,10 +34,10 @@ class MuscleNetworkCfg(Config):
     """Function from raw outputs to activations."""
 
     muscle_scale: float = 200.0
-    """Input scale of the torque map: entries are divided by it, in N m."""
+    """Input scale: entries of the torque map are divided by this value, in N m."""
 
     torque_scale: float = 200.0
-    """Input scale of torques, which are divided by it, in N m."""
+    """Input scale: target torques are divided by this value, in N m."""
 
     seed: int = 0
     """Seed of the initial weights."""
@@ -64,7 +64,7 @@ class MuscleLearnerCfg(Config):
     """Iterations of the optimisation that computes the optimal activations."""
 
     torque_scale: float = 100.0
-    """Scale of torque errors, which are divided by it, in N m."""
+    """Torque errors in the loss are divided by this value, in N m."""
 
     learning_rate: float = 1e-3
     """Initial learning rate of Adam."""
@@ -86,16 +86,16 @@ class MuscleLearnerCfg(Config):
     """Passes over the rows in an update."""
 
     batch_size: int = 4096
-    """Rows of a minibatch; the last one of an epoch can be smaller."""
+    """Rows per minibatch. The last minibatch of an epoch can be smaller."""
 
     allow_small_batch: bool = True
     """Allow updates with fewer rows in total than `batch_size`."""
 
     max_rows: int = 65536
-    """Largest number of rows in an update; a random subset is drawn from more."""
+    """Largest number of rows in an update. From more rows, a random subset is used."""
 
     kept_iterations: int = 4
-    """Size of the buffer, in iterations."""
+    """Number of past iterations whose rows stay in the buffer."""
 
     held_out: int = 512
     """Held-out validation rows, at most 1/8 of all rows."""

@@ -12,7 +12,7 @@ from mjlab.muscle.state import TorqueMap
 
 
 class Coordinator(Protocol):
-    """Compute activations that produce the target torques."""
+    """Interface of coordinators, which compute activations from target torques."""
 
     def act(self, red: torch.Tensor, torque: torch.Tensor) -> torch.Tensor:
         """Return activations, shape (num_envs, num_muscles).
@@ -29,7 +29,7 @@ class Coordinator(Protocol):
 
 
 class NetworkCoordinator:
-    """The muscle network, evaluated in blocks of equal size on a CPU.
+    """Coordinator that evaluates the muscle network, in blocks of equal size on a CPU.
 
     On CUDA all worlds form one block, so that each matrix product is one launch.
     """
@@ -65,7 +65,7 @@ class NetworkCoordinator:
             # In column-major order, products take a seventh less time on a CPU.
             layer.weight.data = layer.weight.data.t().contiguous().t()
         self._layers = [(layer.weight.t(), layer.bias) for layer in linear]
-        # Blocks are evaluated one after the other and share these tensors.
+        # Blocks are evaluated in sequence, so they can share these tensors.
         widths = [bias.shape[0] for _, bias in self._layers[:-1]]
         self._hidden = [
             _rows_of_lines(weight, block, width)[:, :width] for width in widths
@@ -97,14 +97,14 @@ class NetworkCoordinator:
 def _rows_of_lines(like: torch.Tensor, rows: int, columns: int) -> torch.Tensor:
     """Return zeros, padded so that each row begins on a cache line of 16 numbers.
 
-    MKL's results for rows of few columns depend on the alignment of the row (six
-    columns: bits alternate between rows; torch 2.13 on an AMD EPYC).
+    MKL's results for rows with few columns depend on the alignment of the row. With six
+    columns, equal rows had different bits (torch 2.13 on an AMD EPYC).
     """
     return like.new_zeros(rows, columns + -columns % 16)
 
 
 class CascadeCoordinator:
-    """A cascade of networks; the caller writes its weights at each control step.
+    """Coordinator that evaluates a cascade; the caller sets its weights in each step.
 
     On a CPU it is evaluated in blocks of equal size, like `NetworkCoordinator`.
     """
@@ -151,7 +151,7 @@ class CascadeCoordinator:
         return self._activation[: self._num_envs]
 
     def reset(self, mask: torch.Tensor) -> None:
-        """Set the weights of all networks to 1 in the worlds of `mask`."""
+        """Set the weights of all networks to 1 in the worlds in `mask`."""
         self.weights.masked_fill_(mask.unsqueeze(-1), 1.0)
 
 
@@ -216,7 +216,7 @@ class BoxQp:
             gradient = self._gradient(red, torque, ahead)
             new = (ahead - step * gradient).clamp(0.0, 1.0)
             move = new - best
-            # Restart: a step against the last direction means too much momentum.
+            # Restart the momentum where the step goes uphill.
             uphill = ((ahead - new) / step * move).sum(-1, keepdim=True) > 0.0
             momentum = torch.where(uphill, torch.ones_like(momentum), momentum)
             longer = 0.5 * (1.0 + (1.0 + 4.0 * momentum * momentum).sqrt())
@@ -231,7 +231,7 @@ class BoxQp:
         return self._map.pull(red, residual) + self._effort_weight * activation
 
     def _step_sizes(self, red: torch.Tensor) -> torch.Tensor:
-        """One over the row sums of |A|ᵀ|A|, which bound the curvature from above."""
+        """Return step sizes: 1 / row sums of |A|ᵀ|A|, which bound the curvature."""
         size = red.abs()
         ones = red.new_ones(1, self._map.num_muscles).expand(red.shape[0], -1)
         bound = self._map.pull(size, self._map.torque(size, ones))
@@ -239,7 +239,7 @@ class BoxQp:
 
 
 class QpCoordinator:
-    """Optimisation, warm-started from the activations of the previous substep."""
+    """Coordinator that optimises activations, warm-started from the last substep."""
 
     def __init__(self, qp: BoxQp, start: torch.Tensor, iterations: int = 50) -> None:
         """Store the optimisation and its settings.
@@ -263,15 +263,15 @@ class QpCoordinator:
         return self._activation
 
     def reset(self, mask: torch.Tensor) -> None:
-        """Set the initial activations to 0 in the worlds of `mask`."""
+        """Set the initial activations to 0 in the worlds in `mask`."""
         self._activation.masked_fill_(mask.unsqueeze(-1), 0.0)
 
 
 class RefinedCoordinator:
-    """Another coordinator, followed by a few optimisation steps."""
+    """Coordinator that refines another coordinator's result by optimisation steps."""
 
     def __init__(self, proposer: Coordinator, qp: BoxQp, iterations: int = 10) -> None:
-        """Store both parts.
+        """Store the first coordinator and the optimisation.
 
         Args:
             proposer: Coordinator of the initial activations, usually a network.
@@ -288,5 +288,5 @@ class RefinedCoordinator:
         return self._qp.solve(red, torque, start=proposal, iterations=self._iterations)
 
     def reset(self, mask: torch.Tensor) -> None:
-        """Reset the coordinator of the initial activations."""
+        """Reset the coordinator that computes the initial activations."""
         self._proposer.reset(mask)

@@ -21,7 +21,7 @@ from mjlab.tensors.masks import write_where
 Range = tuple[float, float]
 _PRM_FIELDS = ("actuator_gainprm", "actuator_biasprm")
 _MUSCLE = int(mujoco.mjtGain.mjGAIN_MUSCLE)
-# Peak force, and the scale that replaces it if it is below 0.
+# Columns of the peak force, and of the scale used if the peak force is below 0.
 _FORCE = slice(2, 4)
 
 
@@ -135,7 +135,7 @@ class muscle_fatigue(ManagerTermBase):
     def __init__(self, cfg: TermCfg, env: Env) -> None:
         super().__init__(cfg, env)
         env.sim.expand(_PRM_FIELDS[0])
-        # Actions are bound after events.
+        # Looked up later, because actions are bound after events.
         self._term: MuscleAction | None = None
         force = self._force(env)
         self._rested = force.clone()
@@ -174,7 +174,7 @@ class muscle_fatigue(ManagerTermBase):
     def reset(self, mask: torch.Tensor) -> None:
         """Set the fatigue to 0, and keep peak forces that reset events wrote."""
         present = self._force(self._env)
-        # Where no event wrote the force since, it is still the fatigued force.
+        # If no reset event wrote the force, restore the value before fatigue.
         rested = torch.where(present == self._written, self._rested, present)
         write_where(self._rested, mask, rested)
         write_where(self._written, mask, self._rested)
@@ -182,7 +182,7 @@ class muscle_fatigue(ManagerTermBase):
         self._write(self._env, mask)
 
     def state(self) -> dict[str, torch.Tensor]:
-        """Return the live tensors that change."""
+        """Return the live tensors; copy into them to restore a snapshot."""
         return {
             "tired": self.tired,
             "rested": self._rested,

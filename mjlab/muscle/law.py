@@ -31,7 +31,7 @@ class JointFields(Protocol):
 
 
 class TorqueLaw(Protocol):
-    """Law from the policy's targets to torques, evaluated at the physics rate."""
+    """Interface of laws from the policy's targets to torques, at the physics rate."""
 
     def compute(self, fields: JointFields, target: torch.Tensor) -> torch.Tensor:
         """Return torques in N m, shape (num_envs, num_dofs).
@@ -159,9 +159,9 @@ class StablePdLaw(PlainPdLaw):
         torque = torque - h * self.stiffness * velocity
         others = fields.qfrc_passive + fields.qfrc_constraint - fields.qfrc_bias
         force = others.index_select(1, self._tree)
-        # torch.onnx (torch 2.13) drops the base of an index_add over all columns.
+        # torch.onnx (torch 2.13) exports index_add over all columns without its input.
         force = force + torch.zeros_like(force).index_copy(1, self._places, torque)
-        # Worlds are the last dimension, where elementwise operations are fast.
+        # Elementwise operations are fast with worlds as the last dimension.
         inertia = fields.M.t().index_select(0, self._address)
         inertia = inertia.view(self._size, self._size, -1)
         inertia = torch.addcmul(self._extra, inertia, self._present)
@@ -183,7 +183,7 @@ def make_law(
     muscle_map: MuscleMap,
     device: torch.device | str = "cpu",
 ) -> TorqueLaw:
-    """Build the torque law of a configuration."""
+    """Create the torque law that a configuration selects."""
     if cfg.kind == "direct":
         return DirectLaw(cfg.stiffness)
     if cfg.kind not in _LAWS:
@@ -212,7 +212,7 @@ def solve_positive(matrix: torch.Tensor, right: torch.Tensor) -> torch.Tensor:
 
 
 def _traced_solution(rest: torch.Tensor) -> torch.Tensor:
-    """Solve for the last column of `rest` without writes, for the trace of an export.
+    """Solve for the last column of `rest` without in-place writes, for export traces.
 
     Each step divides the first row by its pivot, eliminates the first column from the
     others, and moves the row to the end.
@@ -249,7 +249,7 @@ def clip_to_capacity(
 def _dense_addresses(
     model: mujoco.MjModel, dofs: list[int]
 ) -> tuple[list[int], list[float]]:
-    """Return the index in `M` of each dense entry, and 1 if it is stored, else 0."""
+    """Return the index in `M` of each dense matrix entry, and 1 if stored, else 0."""
     places: dict[tuple[int, int], int] = {}
     for dof in dofs:
         start = int(model.M_rowadr[dof])

@@ -19,17 +19,17 @@ _CHUNK = 4096
 """Batch size of the optimisation, in rows."""
 _GAP_ITERATIONS = 200
 _INFEASIBLE = 10.0
-"""A torque is infeasible if the optimum misses it by more than this, in N m."""
+"""Torque error of the optimum above which a target torque is infeasible, in N m."""
 
 Parts = dict[str, torch.Tensor]
 
 
 class LearnerError(ValueError):
-    """Invalid training rows."""
+    """Error for invalid training rows or settings."""
 
 
 class MuscleRegression:
-    """Train a muscle network; the learner can be on another device than the worlds.
+    """Trains a muscle network. Its device can differ from the device of the worlds.
 
     The network is not copied: if the worlds use the same network on the same device,
     new weights take effect without being published.
@@ -45,7 +45,7 @@ class MuscleRegression:
         dynprm: torch.Tensor | None = None,
         timestep: float | None = None,
     ) -> None:
-        """Build the optimiser.
+        """Create the optimiser, and the solver that computes optimal activations.
 
         Args:
             network: The network to train, on the learner's device.
@@ -94,7 +94,7 @@ class MuscleRegression:
         loss = self._run_epochs(learned, taught)
         self._updates += 1
         figures = self.measure(tested if held else learned)
-        # Apart from `measure`, an update synchronises with the device only here.
+        # The only synchronisation with the device in an update, besides `measure`.
         figures["loss"] = float(loss)
         figures["learn_ms"] = 1000.0 * (time.perf_counter() - begun)
         figures["rows"] = learned.shape[0]
@@ -186,7 +186,7 @@ class MuscleRegression:
         return self.network.activation(y), y
 
     def _reached(self, parts: Parts, wanted: torch.Tensor) -> torch.Tensor:
-        """Return the activations one step later; `wanted` without dynamics."""
+        """Return the activations after one step (`wanted` without dynamics)."""
         if self._dynprm is None or self._timestep is None:
             return wanted
         act = parts["activation"]
@@ -203,7 +203,7 @@ class MuscleRegression:
     def _run_epochs(
         self, rows: torch.Tensor, taught: torch.Tensor | None
     ) -> torch.Tensor:
-        """Return the mean loss of the last epoch."""
+        """Train for all epochs, and return the mean loss of the last epoch."""
         total = rows.new_zeros(())
         for _ in range(self.cfg.epochs):
             order = torch.randperm(rows.shape[0], generator=self._generator)

@@ -1,4 +1,4 @@
-"""Muscles of a model and the joints that they cross: the constant structure."""
+"""Constant structure of a muscle model: muscles and the joints that they cross."""
 
 from __future__ import annotations
 
@@ -40,9 +40,9 @@ class MuscleMap:
     qpos_ids: tuple[int, ...]
     """Index of each controlled dof in `qpos`."""
     entry_muscle: tuple[int, ...]
-    """Muscle of each entry."""
+    """Muscle index of each entry."""
     entry_dof: tuple[int, ...]
-    """Controlled dof of each entry, counted from 0."""
+    """Index of each entry's dof among the controlled dofs."""
     entry_address: tuple[int, ...]
     """Index of each entry in `ten_J`."""
     entry_gear: tuple[float, ...]
@@ -116,7 +116,7 @@ class MuscleMap:
 
     @property
     def fingerprint(self) -> str:
-        """Fingerprint; equal for models with interchangeable networks."""
+        """Hash of the structure, equal for models with interchangeable networks."""
         names = (self.muscle_names, self.joint_names)
         parts = (*names, self.entry_muscle, self.entry_dof)
         return hashlib.sha256(repr(parts).encode()).hexdigest()[:16]

@@ -1,7 +1,7 @@
 """MDP terms of tasks with muscles; event terms are in `events.py`.
 
-Each takes the name of the muscle action. Observations use the current state, rewards
-and metrics the last physics step.
+Each term takes the name of the muscle action. Observations use the current state;
+rewards and metrics use the last physics step.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from mjlab.managers import ManagerTermBase, TermCfg
 from mjlab.managers.managed_env import ManagedEnv
 from mjlab.muscle.action import MuscleAction
 
-# Private, because it is not a term.
+# Imported under a private name, because it is not a term.
 from mjlab.muscle.action import muscle_action as _muscles
 from mjlab.muscle.events import muscle_contracture as muscle_contracture
 from mjlab.muscle.events import muscle_fatigue as muscle_fatigue
@@ -98,7 +98,7 @@ def _muscle_mass(term: MuscleAction) -> torch.Tensor:
 
 
 def torque_residual(env: ManagedEnv, action_name: str = "muscles") -> torch.Tensor:
-    """RMS difference between target torques and muscle torques, N m."""
+    """RMS difference between target and muscle torques, N m, shape (num_envs,)."""
     term = _muscles(env, action_name)
     miss = term.made_torque() - term.wanted_torque
     return miss.square().mean(dim=1).sqrt()
@@ -110,20 +110,20 @@ def torque_residual(env: ManagedEnv, action_name: str = "muscles") -> torch.Tens
 def full_share(
     env: ManagedEnv, threshold: float = 0.99, action_name: str = "muscles"
 ) -> torch.Tensor:
-    """Share of saturated muscles: activation above `threshold`."""
+    """Fraction of muscles with activation above `threshold`, shape (num_envs,)."""
     activation = _muscles(env, action_name).activation
     return (activation > threshold).float().mean(dim=1)
 
 
 def idle_share(env: ManagedEnv, action_name: str = "muscles") -> torch.Tensor:
-    """Share of inactive muscles: activation 0."""
+    """Fraction of muscles with activation 0, shape (num_envs,)."""
     return (_muscles(env, action_name).activation == 0.0).float().mean(dim=1)
 
 
 def optimality_gap(
     env: ManagedEnv, iterations: int = 100, action_name: str = "muscles"
 ) -> torch.Tensor:
-    """Objective of the activations minus the objective of the optimum.
+    """Objective of the activations minus the optimal objective, shape (num_envs,).
 
     The `iterations` of the optimisation take most of the time.
     """

@@ -15,7 +15,7 @@ LEAK = 0.2
 """Slope of the hidden layers' activations below 0."""
 
 CAPACITY_SCALE = 0.008
-"""Factor of torques (N m) in observations."""
+"""Factor that scales torques (N m) in observations."""
 
 
 class MuscleNetwork(nn.Module):
@@ -50,7 +50,7 @@ class MuscleNetwork(nn.Module):
             num_muscles: Number of muscles.
             hidden: Widths of the hidden layers.
             output: Output function: "relu_tanh" is 0 for y < 0; "sigmoid", of y − 2, is
-                always positive.
+                always positive. y is the raw output.
             is_cascaded: Whether the network follows others in a cascade.
             muscle_scale: Input scale of map entries, which are divided by it, in N m.
             torque_scale: Input scale of torques, which are divided by it, in N m.
@@ -139,7 +139,7 @@ class MuscleCascade(nn.Module):
         super().__init__()
         self.networks = nn.ModuleList(networks)
         self.children_of = tuple(tuple(own) for own in children)
-        # Tuples, so that the state dict has each network once.
+        # Tuples are not registered as modules, so the state dict has each network once.
         self._firsts, self._others = tuple(networks[:1]), tuple(networks[1:])
         last = len(networks) - 1
         if len(children) != len(networks) or self.children_of[0]:
@@ -170,7 +170,7 @@ class MuscleCascade(nn.Module):
 
     @property
     def last(self) -> MuscleNetwork:
-        """The network in training."""
+        """Last network, the only one that is trained."""
         return (self._firsts + self._others)[-1]
 
     def forward(
@@ -190,7 +190,7 @@ class MuscleCascade(nn.Module):
     def last_terms(
         self, red: torch.Tensor, torque: torch.Tensor, weights: torch.Tensor
     ) -> tuple[torch.Tensor, torch.Tensor]:
-        """Return the output of the earlier networks, and the term of the last one."""
+        """Return the output of the earlier networks, and the last network's term."""
         outputs = [self.first(red, torque)]
         previous = torch.zeros_like(outputs[0])
         for j, network in enumerate(self._others, start=1):

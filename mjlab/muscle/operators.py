@@ -1,4 +1,4 @@
-"""Operators: one launch each on a CUDA device, plain operations elsewhere."""
+"""Operators that run as one kernel launch on CUDA, and as torch code elsewhere."""
 
 from collections.abc import Callable, Sequence
 from importlib import import_module

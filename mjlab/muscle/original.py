@@ -151,7 +151,7 @@ class MuscleTuples(NamedTuple):
 
 
 class MuscleLearner:
-    """Train a muscle network built from sizes alone, as in the published programs.
+    """Trains a muscle network that is created from sizes, as in the published programs.
 
     The muscle map comes with the first tuples.
     """
@@ -236,7 +236,7 @@ class MuscleLearner:
         return np.shape(first[0]) == (self._layout.num_dofs,)
 
     def _tuples(self, given: Any) -> MuscleTuples:
-        """Return the tuples of one world, in either form."""
+        """Convert the tuples of one world to `MuscleTuples`, if given as arrays."""
         if isinstance(given, list | tuple) and not isinstance(given, MuscleTuples):
             return MuscleTuples.from_arrays(*given)
         return given
@@ -271,11 +271,11 @@ def load_original(
     muscle_scale: float = 200.0,
     torque_scale: float = 200.0,
 ) -> None:
-    """Load a state dict of an original network, in place.
+    """Load a state dict saved by the original programs into a network, in place.
 
     Args:
         network: A network of the same sizes.
-        state: Tensors or arrays by name. Scales in it have precedence.
+        state: Tensors or arrays by name. Input scales in `state` have precedence.
         muscle_scale: Scale of map entries if the state dict has none, in N m.
         torque_scale: Scale of torques if the state dict has none, in N m.
     """

@@ -12,7 +12,7 @@ from mjlab.muscle.map import MuscleMap
 
 
 class MuscleFields(Protocol):
-    """Fields of MjData that are read, valid at the velocity stage."""
+    """Fields of MjData that the muscle state reads, valid at the velocity stage."""
 
     ten_J: torch.Tensor
     """Tendon Jacobians, shape (num_envs, nJten)."""
@@ -23,7 +23,7 @@ class MuscleFields(Protocol):
 
 
 class MuscleConstants(Protocol):
-    """Fields of MjModel that are read, per world, as in `sim.model`."""
+    """Fields of MjModel that the muscle state reads, per world, as in `sim.model`."""
 
     actuator_gainprm: torch.Tensor
     """Gain parameters, shape (num_envs, actuators, 10)."""
@@ -36,7 +36,7 @@ class MuscleConstants(Protocol):
 
 
 class TorqueMap:
-    """Batched products with the sparse matrix of entries `red`.
+    """Batched products with the sparse torque map, given by its entries `red`.
 
     Sums are over gathered rows of fixed length, without atomic operations, so that the
     bits of a world's torques are reproducible and independent of the other worlds.
@@ -150,7 +150,7 @@ class MuscleState:
     def update(
         self, fields: MuscleFields, constants: MuscleConstants | None = None
     ) -> None:
-        """Compute everything from the engine's data at the velocity stage.
+        """Compute torque map, passive torques and muscle state at the velocity stage.
 
         Args:
             fields: The engine's data.
@@ -187,12 +187,12 @@ class MuscleState:
 
 
 def _is_same(one: torch.Tensor, other: torch.Tensor) -> bool:
-    """Return True if two tensors share their memory."""
+    """Return True if two tensors are views of the same memory."""
     return one.data_ptr() == other.data_ptr() and one.shape == other.shape
 
 
 class _Gather:
-    """Sum entries by target."""
+    """Sums entries of the torque map by muscle or by dof."""
 
     def __init__(
         self, target: Sequence[int], count: int, device: torch.device | str

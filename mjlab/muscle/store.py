@@ -14,7 +14,7 @@ _HEADER = 64
 
 
 class WeightError(ValueError):
-    """Weights that do not match the network."""
+    """Error for weights that do not match the network."""
 
 
 class WeightStore:
@@ -58,7 +58,7 @@ class WeightStore:
         return int(self._version.item())
 
     def publish(self, state: Mapping[str, torch.Tensor]) -> int:
-        """Publish weights; return their version.
+        """Publish weights, and return the new version number.
 
         Args:
             state: State dict of the network, on any device.
@@ -71,7 +71,7 @@ class WeightStore:
         return new
 
     def fetch(self, module: nn.Module) -> int:
-        """Load the newest weights into a network, in place; return their version.
+        """Load the newest weights into a network, in place; return the version number.
 
         The network stays unchanged if no weights were published yet.
         """
@@ -83,7 +83,7 @@ class WeightStore:
                 return 0
             for name, view in self._copies[version % 2].items():
                 own[name].copy_(view)
-            # Only the second `publish` from now writes to this copy.
+            # The next `publish` writes the other copy, so this copy was complete.
             if self.version == version:
                 return version
 

@@ -57,7 +57,7 @@ def world_seeds(seed: int, num_envs: int, first_world: int = 0) -> torch.Tensor:
 
 
 class WorldRng:
-    """Random numbers of all worlds. Every draw has shape `(num_envs, *shape)`.
+    """Random generator of all worlds. Every draw has shape `(num_envs, *shape)`.
 
     Draws do not change the state; only `advance` and `reseed` do. All methods can be
     captured in a CUDA graph.
@@ -144,15 +144,15 @@ class WorldRng:
         *,
         tick: torch.Tensor | None = None,
     ) -> torch.Tensor:
-        """Return bools that are True with a probability; 0 is never, 1 is always."""
+        """Return bools that are True with `probability`; 0 is never, 1 is always."""
         return self.draw(stream, shape, tick=tick) < probability
 
     def advance(self, mask: torch.Tensor | None = None) -> None:
-        """Advance the counter, in the worlds of `mask` or in all."""
+        """Advance the counter in the worlds in `mask`, or in all worlds if None."""
         self.counter.add_(1 if mask is None else mask)
 
     def reseed(self, mask: torch.Tensor, seeds: torch.Tensor) -> None:
-        """Restart the worlds of `mask` with new seeds, and counter 0.
+        """Restart the worlds in `mask` with new seeds, and counter 0.
 
         Args:
             mask: Shape (num_envs,), bool.
@@ -196,7 +196,7 @@ def _draw_words(
     stream: int,
     shape: list[int],
 ) -> np.ndarray:
-    """Return the 64 bits of each element, shape (num_envs, *shape), uint64."""
+    """Return 64 random bits per element, shape (num_envs, *shape), uint64."""
     key = world_seed.numpy().view(np.uint64) ^ np.uint64(stream % 2**64)
     moment = counter.numpy().view(np.uint64)
     if tick is not None:

@@ -17,7 +17,7 @@ from mjlab.sim import Simulation
 
 
 def bind_sensors(cfgs: Sequence[SensorCfg], sim: Simulation) -> dict[str, Sensor]:
-    """Return all sensors by name, including those of the scene's model files.
+    """Create all sensors by name, including MuJoCo sensors from the scene's files.
 
     Ray casters and cameras share one renderer; contact sensors share one pool.
     """
@@ -57,7 +57,7 @@ def _make_renderer(
 def _share_rays(
     casters: Sequence[RayCastSensorCfg], sim: Simulation, renderer: Renderer
 ) -> dict[str, RayCastData]:
-    """Create one ray pool per set of geom groups; return the hits by sensor."""
+    """Create one ray pool per set of geom groups; return the hits by sensor name."""
     found: dict[str, RayCastData] = {}
     # The native engine has a faster path for rays that point down (`GroundMap`).
     kinds = [(c.met_groups, c.points_down) for c in casters]

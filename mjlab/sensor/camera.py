@@ -68,10 +68,10 @@ class CameraSensorCfg(SensorCfg):
     """Geom groups to render."""
 
     use_textures: bool = True
-    """Whether materials show their textures."""
+    """Render the textures of materials."""
 
     use_shadows: bool = False
-    """Whether lights cast shadows."""
+    """Render shadows of lights."""
 
     renderer: CameraRendererCfg | None = None
     """Renderer on the native engine, such as `mjlab.render.RayRendererCfg`, which is
@@ -216,24 +216,24 @@ class CameraSensor(Sensor, SensePass):
         return self._data
 
     def update(self, dt: float) -> None:
-        """Count a control step at its first physics step."""
+        """Count control steps since the reset, each at its first physics step."""
         if self._period > 1:
             self._steps.add_(self._sensed)
             self._sensed.zero_()
 
     def prepare(self) -> None:
-        """Find the worlds that are due for an image."""
+        """Mark the worlds whose next image is due."""
         torch.eq(self._steps % self._period, 0, out=self._due)
         self._sensed.fill_(1)
 
     def finish(self) -> None:
-        """Render the worlds that are due."""
+        """Render the images that are due, and copy them to the output."""
         self._draw(self._due)
 
     def reset(self, mask: torch.Tensor) -> None:
-        """Render the worlds of `mask` in the next `sim.sense()`."""
+        """Render the worlds in `mask` in the next `sim.sense()`."""
         fill_where(self._steps, mask, 0)
 
     def state(self) -> dict[str, torch.Tensor]:
-        """Return the live tensors that change."""
+        """Return the live tensors; copy into them to restore a snapshot."""
         return {**self._images, "steps": self._steps}

@@ -80,7 +80,7 @@ class ContactSensorCfg(SensorCfg):
     """Contacts of each primary, measured by one MuJoCo contact sensor per primary."""
 
     primary: ContactMatch
-    """Elements whose contacts are measured. Each matching element has its own
+    """Elements whose contacts are measured. Each matching element has separate
     readings."""
 
     secondary: ContactMatch | None = None
@@ -103,10 +103,10 @@ class ContactSensorCfg(SensorCfg):
     """Contacts reported for each primary."""
 
     track_air_time: bool = False
-    """Whether to measure air time and contact time."""
+    """Measure air time and contact time of each primary."""
 
     global_frame: bool = False
-    """Whether to rotate force and torque from the contact frame to the world frame.
+    """Rotate force and torque from the contact frame to the world frame.
     With `reduce="netforce"` they are always in the world frame."""
 
     history_length: int = 0
@@ -136,7 +136,7 @@ class ContactSensorCfg(SensorCfg):
         return ContactSensor(self, context)
 
     def part(self, model: mujoco.MjModel) -> ContactPart:
-        """Return the layout of the sensor's readings in a pool."""
+        """Return the layout of this sensor's readings in the contact pool."""
         return ContactPart(
             name=self.name,
             sensor_ids=tuple(_sensor_ids(model, self.name)),
@@ -165,7 +165,7 @@ class ContactSensorCfg(SensorCfg):
         return self.global_frame and self.reduce != "netforce"
 
     def _secondary_name(self, spec: mujoco.MjSpec) -> str:
-        """Return the full name of the other side, empty for any geom."""
+        """Return the full name of the secondary element, "" for any geom."""
         if self.secondary is None or self.secondary_policy == "any":
             return ""
         names = self.secondary.names(spec, self.name)
@@ -245,7 +245,7 @@ class ContactSensor(Sensor):
             AirTime(sim.num_envs, len(ids), sim.device) if cfg.track_air_time else None
         )
         self._held: dict[tuple[str, int], torch.Tensor] = {}
-        # Whether the block holds the engine's current values.
+        # True while the block holds the engine's current readings.
         self._is_taken = True
         self._data = ContactData(
             cfg.name,
@@ -262,21 +262,21 @@ class ContactSensor(Sensor):
         return self._data
 
     def compute_first_contact(self, dt: float) -> torch.Tensor:
-        """Whether each primary made contact in the last `dt` seconds, (num_envs, P).
+        """True where a primary made contact in the last `dt` seconds, (num_envs, P).
 
         Contact that has lasted since the reset does not count.
         """
         return self._once("landed", dt, self._data.times.landed_within)
 
     def compute_first_air(self, dt: float) -> torch.Tensor:
-        """Whether each primary broke contact in the last `dt` seconds, (num_envs, P).
+        """True where a primary lost contact in the last `dt` seconds, (num_envs, P).
 
         A primary in the air since the reset does not count.
         """
         return self._once("lifted", dt, self._data.times.lifted_within)
 
     def is_in_contact(self) -> torch.Tensor:
-        """Whether each primary was in contact in the last physics step, (num_envs, P).
+        """True where a primary was in contact in the last physics step, (num_envs, P).
 
         False for all primaries at the start of an episode.
         """
@@ -301,14 +301,15 @@ class ContactSensor(Sensor):
     def refresh(self) -> None:
         """Read the current contacts, if `forward()` has computed their stage.
 
-        Otherwise no term has registered to read them, and reading them raises an error.
+        Otherwise the readings stay out of date; reading them without a term that
+        registered the read raises an error.
         """
         self._is_taken = self._sim.reads.fresh >= self._stage
         if self._is_taken:
             self._take()
 
     def invalidate(self) -> None:
-        """Clear cached air time results, and mark readings that are out of date.
+        """Clear cached air time results, and mark the readings as out of date.
 
         A graph replay or a restored state changes readings without running Python.
         """
@@ -316,7 +317,7 @@ class ContactSensor(Sensor):
         self._is_taken &= self._sim.reads.fresh >= self._stage
 
     def reset(self, mask: torch.Tensor) -> None:
-        """Clear readings, times and history of the worlds of `mask`."""
+        """Clear readings, times and history of the worlds in `mask`."""
         self._held.clear()
         if self._pool.first == self.name:
             self._pool.reset(mask)
@@ -331,7 +332,7 @@ class ContactSensor(Sensor):
         return tensors
 
     def _take(self) -> None:
-        """Read this sensor alone."""
+        """Copy the engine's current readings of this sensor."""
         flat = self._source.index_select(1, self._columns)
         self._block.copy_(flat.view_as(self._block))
         self._turn_to_world()
@@ -350,7 +351,7 @@ class ContactSensor(Sensor):
 
     def _note_read(self) -> None:
         self._sim.data.require(self.name, self._stage)
-        # A late read of another sensor can have advanced `forward()` to this stage.
+        # Another sensor can have computed this stage without reading this sensor.
         if not self._is_taken:
             self._take()
             self._is_taken = True

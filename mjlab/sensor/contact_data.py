@@ -73,18 +73,21 @@ class AirTime:
         torch.mul(self._steps, dt, out=self._times)
 
     def landed_within(self, steps: int) -> torch.Tensor:
-        """Whether an air phase ended within the last `steps` physics steps.
+        """True if an air phase ended in the last `steps` physics steps.
 
         Shape (num_envs, width). Contact that has lasted since the reset does not count.
         """
         return self._began_within(steps, phase=1)
 
     def lifted_within(self, steps: int) -> torch.Tensor:
-        """Whether a contact phase ended within the last `steps` physics steps."""
+        """True if a contact phase ended in the last `steps` physics steps.
+
+        Shape (num_envs, width).
+        """
         return self._began_within(steps, phase=0)
 
     def reset(self, mask: torch.Tensor) -> None:
-        """Clear the phases of the worlds of `mask`, shape (num_envs,)."""
+        """Clear the phases of the worlds in `mask`, shape (num_envs,)."""
         fill_where(self._memory, mask, 0)  # Integer 0 has the bits of 0.0.
 
     def state(self) -> dict[str, torch.Tensor]:
@@ -101,7 +104,7 @@ class ContactFieldError(AttributeError):
 
 
 class _Tensor(property):
-    """A property typed as a tensor."""
+    """Property whose static type is `torch.Tensor`."""
 
     def __get__(  # pyright: ignore[reportIncompatibleMethodOverride]
         self, instance: Any, owner: type | None = None, /
@@ -113,9 +116,9 @@ class ContactData:
     """Readings of a contact sensor, written in place.
 
     In the shapes, P is the number of primaries and S the number of slots; dimension 1
-    holds the slots of the first primary, then the slots of the second. Empty slots are
-    zero. Reading a field requires its stage to be computed; air times and histories do
-    not, because they come from completed physics steps.
+    holds the slots of the first primary, then the slots of the second, and so on. Empty
+    slots are zero. Reading a field requires its stage to be computed. Air times and
+    histories do not, because they come from completed physics steps.
 
     As in MuJoCo, normals point away from the primary, and force and torque act on the
     other side: the normal of a foot that stands on the ground points down.
@@ -178,7 +181,7 @@ class ContactData:
 
     @property
     def force_history(self) -> torch.Tensor | None:
-        """The history of `force`, shape (num_envs, P * S, history_length, 3).
+        """History of `force`, N, shape (num_envs, P * S, history_length, 3).
 
         None without a history, as in mjlab; `history("force")` raises an error instead.
         """
@@ -227,7 +230,7 @@ class ContactPart:
     """Name of the sensor."""
 
     sensor_ids: tuple[int, ...]
-    """Ids of its MuJoCo contact sensors, one for each primary."""
+    """Ids of the MuJoCo contact sensors, one for each primary."""
 
     num_slots: int
     """Contacts reported for each primary."""
@@ -240,7 +243,7 @@ class ContactPart:
 
     @property
     def shape(self) -> tuple[int, int]:
-        """Shape of one world's readings: (slots of all primaries, values)."""
+        """Shape of one world's readings: (slots of all primaries, values per slot)."""
         return len(self.sensor_ids) * self.num_slots, self.size
 
     def columns(self, model: mujoco.MjModel) -> list[int]:
@@ -251,7 +254,7 @@ class ContactPart:
 
 
 class ContactPool:
-    """Reads all contact sensors together.
+    """Reads all contact sensors of a scene in one operation.
 
     The scene calls the sensors in the order of their parts: the first sensor makes the
     pool read or reset, the last one makes it append to the histories.
@@ -302,7 +305,7 @@ class ContactPool:
         return self._columns[self._places[name]]
 
     def take(self) -> None:
-        """Read all sensors."""
+        """Copy the readings of all sensors from `sensordata`."""
         torch.index_select(self._source, 1, self._columns, out=self._readings)
 
     def remember(self) -> None:
@@ -311,7 +314,7 @@ class ContactPool:
             history.append(self._readings[:, place])
 
     def reset(self, mask: torch.Tensor) -> None:
-        """Clear readings and histories of the worlds of `mask`."""
+        """Clear readings and histories of the worlds in `mask`."""
         fill_where(self._readings, mask, 0.0)
         for _, history in self._histories.values():
             history.reset(mask)
@@ -328,7 +331,7 @@ class ContactPool:
 
 
 def field_slices(fields: tuple[ContactField, ...]) -> dict[ContactField, slice]:
-    """Return the slice of each field in the values of one slot."""
+    """Return the slice of each field within the values of one contact slot."""
     slices, start = {}, 0
     for name in fields:
         slices[name] = slice(start, start + FIELD_SIZES[name])
@@ -337,6 +340,6 @@ def field_slices(fields: tuple[ContactField, ...]) -> dict[ContactField, slice]:
 
 
 def _column(block: torch.Tensor, part: slice) -> torch.Tensor:
-    """Return a field of a block; the last dimension is dropped if it has size 1."""
+    """Return a field of a block, without its last dimension if that has size 1."""
     is_scalar = part.stop - part.start == 1
     return block[..., part.start] if is_scalar else block[..., part]

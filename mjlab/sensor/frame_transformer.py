@@ -20,7 +20,7 @@ _TYPES = {
 
 
 class FrameCfg(Config):
-    """Target frame of a frame transformer."""
+    """Target frame whose pose is measured relative to the source frame."""
 
     frame: ObjRef
     """Body (its link frame) or site."""
@@ -33,7 +33,7 @@ class FrameCfg(Config):
 
     @property
     def label(self) -> str:
-        """Name of the target."""
+        """Name of the target in the readings."""
         return self.frame.name if self.name is None else self.name
 
 
@@ -55,7 +55,7 @@ class FrameTransformerCfg(SensorCfg):
         return tuple(target.label for target in self.target_frames)
 
     def edit_spec(self, spec: mujoco.MjSpec) -> None:
-        """Add the frames and their sensors."""
+        """Add sites for the frames, and MuJoCo's sensors of their poses."""
         names = self.target_frame_names
         twice = [name for name in names if names.count(name) > 1]
         if not names or twice:
@@ -81,7 +81,7 @@ class FrameTransformerCfg(SensorCfg):
                 part.edit_spec(spec)
 
     def parts(self, quantity: str) -> list[str]:
-        """Return the names of the MuJoCo sensors of a quantity."""
+        """Return the names of the MuJoCo sensors that measure a quantity."""
         if quantity.startswith("source"):
             return [f"{self.name}_{quantity}"]
         return [f"{self.name}_{name}_{quantity}" for name in self.target_frame_names]
@@ -132,7 +132,7 @@ class FrameTransformerData:
 
 
 class FrameTransformer(Sensor):
-    """Relative poses, computed by MuJoCo in `step()` and `forward()`."""
+    """Poses in a source frame, computed by MuJoCo in `step()` and `forward()`."""
 
     def __init__(self, cfg: FrameTransformerCfg, context: SensorContext) -> None:
         """Find the sensors in the compiled model."""
@@ -141,7 +141,7 @@ class FrameTransformer(Sensor):
 
     @property
     def data(self) -> FrameTransformerData:
-        """The readings."""
+        """Poses of source and targets, updated by the engine."""
         return self._data
 
     def state(self) -> dict[str, torch.Tensor]:

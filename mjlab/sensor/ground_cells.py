@@ -1,4 +1,4 @@
-"""Grid cells of a ground map, and the solids that can be the highest in each."""
+"""Grid cells of a ground map, with the solids that can form the surface in each."""
 
 import math
 from typing import NamedTuple
@@ -19,20 +19,20 @@ class Solid(NamedTuple):
     geom: int
     center: tuple[float, float]
     turn: tuple[float, float]
-    """Cosine and sine of its rotation about z."""
+    """Cosine and sine of the rotation about z."""
     half: tuple[float, float]
     lowest: float
     highest: float
-    """Lowest and highest point of its upper surface, z in the world, m."""
+    """Lowest and highest point of the upper surface, z in the world, m."""
 
     def half_extent(self) -> np.ndarray:
-        """Half extents of its footprint along the world axes, m, shape (2,)."""
+        """Half extents of the footprint along the world axes, m, shape (2,)."""
         cos, sin = np.abs(self.turn)
         return np.array([[cos, sin], [sin, cos]]) @ self.half
 
     @property
     def is_aligned(self) -> bool:
-        """Whether its sides are parallel to the world axes."""
+        """True if the sides are parallel to the world axes."""
         return min(np.abs(self.turn)) == 0.0
 
 
@@ -41,7 +41,7 @@ Stack = tuple[tuple[int, bool], ...]
 
 
 class Cells:
-    """Grid cells of the map, and the solids that can be the highest in each."""
+    """Grid cells of the map, with the solids that can form the surface in each."""
 
     def __init__(self, solids: list[Solid], level: float) -> None:
         """Sort the solids into cells. Cells with the same solids share one stack.
@@ -82,7 +82,7 @@ class Cells:
         """Entry i holds solid i of each stack, or -1 for shorter stacks."""
 
     def stacks_at(self, x: np.ndarray, y: np.ndarray) -> np.ndarray:
-        """Stack index at each point; 0 is the empty stack."""
+        """Return the stack index at each point (x, y); 0 is the empty stack."""
         column, row = (self._index(values, axis) for axis, values in enumerate((x, y)))
         return self._stack[column, row]
 
@@ -96,7 +96,7 @@ class Cells:
     def _covered(
         self, solid: Solid, first: np.ndarray, shape: tuple[int, ...]
     ) -> np.ndarray:
-        """Cells of an area that a solid covers entirely, bool (columns, rows)."""
+        """Mask of the area's cells that a solid covers entirely, (columns, rows)."""
         if not solid.is_aligned:
             return np.zeros(shape, bool)
         sides = []
@@ -127,14 +127,14 @@ class Cells:
 
 
 def _highest(stack: Stack, solids: list[Solid], level: float) -> Stack:
-    """The solids of a stack that can be the highest somewhere in its cells."""
+    """Keep the solids of a stack that can be the highest somewhere in its cells."""
     covering = [solids[index].lowest for index, is_covered in stack if is_covered]
     floor = max(level, *covering, -math.inf)
     return tuple(entry for entry in stack if solids[entry[0]].highest >= floor)
 
 
 def _is_simple(stack: Stack, solids: list[Solid]) -> bool:
-    """Whether a stack is empty, or holds one flat solid that covers its cells."""
+    """True if a stack is empty, or is one flat solid that covers its cells."""
     if len(stack) != 1:
         return not stack
     ((index, is_covered),) = stack

@@ -29,25 +29,25 @@ class Below(NamedTuple):
     """Height of the surface in the world, m, -inf if there is none."""
 
     geom: np.ndarray
-    """Id of its geom, -1 if there is none."""
+    """Id of the surface's geom, -1 if there is none."""
 
     normal: np.ndarray
     """Surface normal, zero if there is none, shape (points, 3)."""
 
 
 class GroundMap:
-    """Upper surface of all geoms of some groups; the geoms must be static."""
+    """Height map of the upper surface of all geoms of some groups. Geoms are static."""
 
     def __init__(
         self, model: mujoco.MjModel, geoms: list[int], poses: mujoco.MjData
     ) -> None:
-        """Build the map of geoms that `of` has checked."""
+        """Build the map from geoms already checked by `GroundMap.of`."""
         self.bodies = frozenset(int(model.geom_bodyid[geom]) for geom in geoms)
         """Bodies of the ground geoms."""
         shown = [geom for geom in geoms if is_visible(model, geom)]
         endless = [geom for geom in shown if _is_endless(model, geom)]
         heights = [float(poses.geom_xpos[geom, 2]) for geom in endless]
-        # A ray from above can hit only the highest of the infinite planes.
+        # Of several infinite planes, a ray from above can hit only the highest.
         self._level = max(heights, default=-math.inf)
         self._level_geom = endless[int(np.argmax(heights))] if endless else -1
         solids = [_solid(model, poses, geom) for geom in shown if geom not in endless]
@@ -74,7 +74,7 @@ class GroundMap:
         return cls(model, geoms, poses) if geoms and model.nflex == 0 else None
 
     def differs(self, batch: mj_batch.Batch) -> np.ndarray:
-        """Worlds whose ground differs from the model's, shape (worlds,), bool."""
+        """Mask of worlds whose ground differs from the model's, shape (worlds,)."""
         differs = np.zeros(batch.nsim, bool)
         for name, rows, value in self._watched:
             live = batch.expanded(name)
@@ -99,7 +99,7 @@ class GroundMap:
     def _compare(
         self, stacks: np.ndarray, x: np.ndarray, y: np.ndarray
     ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Highest solid of each stack, its height and its slope."""
+        """Find the highest solid at each point; return its index, height and slope."""
         winner = np.full(x.shape, -1, np.int32)
         highest = np.full(x.shape, self._level)
         slope = np.zeros((2, *x.shape))
@@ -123,7 +123,7 @@ class GroundMap:
     def _local(
         self, solid: np.ndarray, x: np.ndarray, y: np.ndarray
     ) -> tuple[np.ndarray, np.ndarray]:
-        """Coordinates in the solids' frames."""
+        """Transform points to the frames of their solids."""
         x, y = x - self._x[solid], y - self._y[solid]
         if not self._is_turned:
             return x, y
@@ -178,7 +178,7 @@ class _HeightFields:
     def surface(
         self, solid: np.ndarray, u: np.ndarray, v: np.ndarray, base: np.ndarray
     ) -> tuple[np.ndarray, np.ndarray]:
-        """Height and slope of the solids' surfaces at local coordinates.
+        """Return height and slope of each solid's surface at local coordinates.
 
         Solids other than height fields are flat, at the height of their base.
         """
@@ -216,14 +216,14 @@ class _HeightFields:
 
 
 def is_visible(model: mujoco.MjModel, geom: int) -> bool:
-    """Whether rays can hit a geom: MuJoCo's rays ignore fully transparent geoms."""
+    """True if rays can hit a geom. MuJoCo's rays ignore fully transparent geoms."""
     material = int(model.geom_matid[geom])
     color = model.geom_rgba[geom] if material < 0 else model.mat_rgba[material]
     return bool(color[3] != 0.0)
 
 
 def _stands_still(model: mujoco.MjModel, body: int) -> bool:
-    """Whether a body is static: neither it nor an ancestor has a joint or is mocap."""
+    """True if neither the body nor an ancestor has a joint or is a mocap body."""
     while body > 0:
         if model.body_jntnum[body] > 0 or model.body_mocapid[body] >= 0:
             return False

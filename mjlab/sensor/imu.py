@@ -17,13 +17,13 @@ _TYPES = {
     "lin_acc_b": "accelerometer",
     "ang_acc_w": "frameangacc",
 }
-"""MuJoCo's sensor type of each part."""
+"""MuJoCo sensor type of each measured quantity."""
 
 
 class ImuCfg(SensorCfg):
     """Inertial measurement unit, fixed to a body or site.
 
-    Each part is a separate sensor, such as `<name>_ang_vel_b`, which
+    Each quantity is a separate MuJoCo sensor, such as `<name>_ang_vel_b`, which
     `mdp.builtin_sensor` observes and exported policies read. Set noise, bias and delay
     in the observation term.
     """
@@ -35,7 +35,7 @@ class ImuCfg(SensorCfg):
     """Pose of the unit in the link frame. A site must not have an offset."""
 
     def edit_spec(self, spec: mujoco.MjSpec) -> None:
-        """Add the site and its sensors."""
+        """Add the unit's site and MuJoCo sensors."""
         site = add_site(spec, f"{self.name}_frame", self.frame, self.offset, self.name)
         for part, kind in _TYPES.items():
             name = f"{self.name}_{part}"
@@ -50,7 +50,7 @@ class ImuData:
     """Readings of an inertial measurement unit, live or computed when read."""
 
     def __init__(self, name: str, sim: Simulation) -> None:
-        """Find the parts of the unit `name`."""
+        """Find the MuJoCo sensors of the unit `name`."""
         self._sim = sim
         self._parts = {part: MujocoSensor(f"{name}_{part}", sim) for part in _TYPES}
         self._minus_z = torch.tensor([0.0, 0.0, -1.0], device=sim.device)
@@ -104,13 +104,13 @@ class Imu(Sensor):
     """Inertial measurement unit, computed by MuJoCo in `step()` and `forward()`."""
 
     def __init__(self, cfg: ImuCfg, context: SensorContext) -> None:
-        """Find the parts in the compiled model."""
+        """Find the unit's MuJoCo sensors in the compiled model."""
         self.name = cfg.name
         self._data = ImuData(cfg.name, context.sim)
 
     @property
     def data(self) -> ImuData:
-        """The readings."""
+        """Readings of the unit, updated by the engine."""
         return self._data
 
     def state(self) -> dict[str, torch.Tensor]:

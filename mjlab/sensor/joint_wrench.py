@@ -26,7 +26,7 @@ class JointWrenchSensorCfg(SensorCfg):
     ball joint."""
 
     def edit_spec(self, spec: mujoco.MjSpec) -> None:
-        """Add a site and two sensors for each body."""
+        """Add a site, a force sensor and a torque sensor for each body."""
         bodies = self._bodies(spec)
         sites = {name: self._add_site(spec, name) for name in bodies}
         for kind in _TYPES:
@@ -114,7 +114,7 @@ class JointWrenchSensor(Sensor):
 
     @property
     def data(self) -> JointWrenchData:
-        """The readings."""
+        """Forces and torques of the bodies, updated by the engine."""
         return self._data
 
     def state(self) -> dict[str, torch.Tensor]:

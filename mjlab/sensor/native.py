@@ -14,7 +14,7 @@ from mjlab.sim import Simulation, Stage
 
 @dataclass(frozen=True)
 class _Kind:
-    """Types of object that a type of MuJoCo sensor can be attached to."""
+    """Object types that one type of MuJoCo sensor can be attached to."""
 
     obj: tuple[str, ...] = ()
     ref: tuple[str, ...] = ()
@@ -79,13 +79,13 @@ class MujocoSensorCfg(SensorCfg):
     sensor."""
 
     obj: ObjRef | None = None
-    """Object that the sensor is attached to."""
+    """Object that the sensor is attached to, for a new sensor."""
 
     ref: ObjRef | None = None
     """Reference object, for sensor types that have one."""
 
     cutoff: float = 0.0
-    """Largest absolute value of the reading. Zero leaves it unlimited."""
+    """Largest absolute value of the reading, in its units. 0 means no limit."""
 
     def edit_spec(self, spec: mujoco.MjSpec) -> None:
         """Add the sensor, or check that it exists."""

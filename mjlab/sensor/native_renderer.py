@@ -33,7 +33,7 @@ SLOW_RENDERING = (
 
 
 class NativeRenderer:
-    """Rays and camera images of a batch of worlds; images use `mujoco.Renderer`."""
+    """Casts rays and renders camera images of all worlds with MuJoCo C."""
 
     notes: tuple[str, ...] = (SLOW_RENDERING,)
 
@@ -88,7 +88,7 @@ class NativeRenderer:
         return draw_due
 
     def _show(self, world: int) -> None:
-        """Load the state and the model fields of one world."""
+        """Copy the state and the model fields of one world for rendering."""
         for name in mj_batch.MODEL_FIELDS:
             values = self._batch.expanded(name)
             if values is not None and "." not in name:
@@ -105,7 +105,7 @@ class NativeRenderer:
         mujoco.mj_flex(self._model, self._world)
 
     def _aim(self, view: CameraView, option: mujoco.MjvOption) -> mujoco.Renderer:
-        """Return the renderer, set up for a camera of the loaded world."""
+        """Set up and return the renderer for a camera of the loaded world."""
         renderer = self._renderers[view.width, view.height]
         renderer.update_scene(self._world, view.camera_id, option)
         renderer.scene.flags[mujoco.mjtRndFlag.mjRND_SHADOW] = view.use_shadows
@@ -120,7 +120,7 @@ class NativeRays:
     def __init__(
         self, batch: mj_batch.Batch, model: mujoco.MjModel, rays: Rays
     ) -> None:
-        """Build a ground map, if it suffices for the rays."""
+        """Build a ground map, if all rays point down on static ground."""
         self._batch = batch
         self._groups = _group_flags(rays.geom_groups)
         self._excluded = np.asarray(rays.excluded_bodies, np.int32)
@@ -204,7 +204,7 @@ def _scene_option(view: CameraView) -> mujoco.MjvOption:
 
 
 def _group_flags(groups: Collection[int]) -> np.ndarray:
-    """Return geom groups as MuJoCo's array of flags."""
+    """Convert geom groups to MuJoCo's array of group flags."""
     flags = np.zeros(mujoco.mjNGROUP, np.uint8)
     flags[list(groups)] = 1
     return flags

@@ -1,4 +1,4 @@
-"""Named objects of a scene that sensors are attached to."""
+"""References to named MuJoCo objects that sensors are attached to."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -40,7 +40,7 @@ class ObjRef:
 
 
 class OffsetCfg(Config):
-    """Pose of a frame in the frame that it is fixed to."""
+    """Pose of a frame relative to its parent frame."""
 
     pos: tuple[float, float, float] = (0.0, 0.0, 0.0)
     """Position, m."""
@@ -52,7 +52,7 @@ class OffsetCfg(Config):
 def add_site(
     spec: mujoco.MjSpec, name: str, ref: ObjRef, offset: OffsetCfg, sensor: str
 ) -> ObjRef:
-    """Return the site `ref`, or a new site at an offset from the body `ref`.
+    """Return the site `ref`, or add a site at an offset from the body `ref`.
 
     Args:
         spec: The scene.
@@ -126,7 +126,7 @@ def require_object(spec: mujoco.MjSpec, ref: ObjRef, sensor: str) -> None:
 
 
 def object_id(model: mujoco.MjModel, ref: ObjRef) -> int:
-    """Return the id of the object of `ref` in the compiled model."""
+    """Return the id of the referenced object in the compiled model."""
     kind = getattr(mujoco.mjtObj, f"mjOBJ_{ref.type.upper()}")
     index = mujoco.mj_name2id(model, kind, ref.full_name)
     if index < 0:

@@ -1,4 +1,4 @@
-"""Ray patterns: starts and directions of a ray caster, in the sensor's frame."""
+"""Ray patterns: ray origins and directions in the sensor frame."""
 
 import math
 from abc import ABC, abstractmethod
@@ -23,11 +23,11 @@ class PatternError(ValueError):
 
 
 class PatternCfg(Config, ABC):
-    """A set of rays. Lengths are in meters, angles in degrees."""
+    """Base class of ray patterns. Lengths are in metres, angles in degrees."""
 
     @abstractmethod
     def rays(self) -> tuple[np.ndarray, np.ndarray]:
-        """Starts and unit directions in the sensor's frame, both of shape (rays, 3)."""
+        """Ray origins and unit directions in the sensor frame, each (rays, 3)."""
 
     def check(self, spec: mujoco.MjSpec) -> None:
         """Raise if a setting is out of range, or names a missing element."""
@@ -35,7 +35,7 @@ class PatternCfg(Config, ABC):
         self.rays()
 
     def in_model(self, model: mujoco.MjModel) -> "PatternCfg":
-        """Return the pattern with the settings that the compiled model determines."""
+        """Return the pattern with settings filled in from the compiled model."""
         del model
         return self
 
@@ -44,10 +44,10 @@ class GridPatternCfg(PatternCfg):
     """Parallel rays from a rectangular grid around the frame, x varying fastest."""
 
     size: tuple[float, float] = (1.0, 1.0)
-    """Extent along x and y."""
+    """Extent of the grid along x and y, m."""
 
     resolution: float = 0.1
-    """Distance between neighbouring rays."""
+    """Distance between neighbouring rays, m."""
 
     direction: Vec3 = (0.0, 0.0, -1.0)
     """Direction of all rays."""
@@ -66,10 +66,10 @@ class RingPatternCfg(PatternCfg):
     """Parallel rays from circles around the frame."""
 
     rings: tuple[tuple[float, int], ...] = ((0.1, 8),)
-    """Radius and number of rays of each circle, the first ray of each along x."""
+    """Radius, m, and number of rays of each circle. Its first ray is on the x axis."""
 
     include_center: bool = True
-    """Whether to add a ray at the centre, before the rays of the circles."""
+    """Add a ray at the centre, before the rays of the circles."""
 
     direction: Vec3 = (0.0, 0.0, -1.0)
     """Direction of all rays."""
@@ -101,7 +101,7 @@ class PinholePatternCfg(PatternCfg):
     """Image height, pixels."""
 
     fovy: float = 45.0
-    """Vertical angle of view."""
+    """Vertical field of view, degrees."""
 
     axes: Literal["camera", "body"] = "camera"
     """A `camera` looks along -z with y up, as MuJoCo's cameras do; a `body` looks along
@@ -198,11 +198,11 @@ class LidarPatternCfg(PatternCfg):
     """Number of rows, evenly spaced in elevation."""
 
     elevation: tuple[float, float] = (-15.0, 15.0)
-    """Elevation of the lowest and of the highest row."""
+    """Elevation of the lowest and of the highest row, degrees."""
 
     azimuth: tuple[float, float] = (-180.0, 180.0)
-    """First and last azimuth. For a full turn the last one is omitted, because it
-    equals the first."""
+    """First and last azimuth, degrees. For a full turn the last azimuth is omitted,
+    because it equals the first."""
 
     num_azimuths: int = 360
     """Number of rays per row."""

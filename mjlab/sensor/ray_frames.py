@@ -1,4 +1,4 @@
-"""Positions and orientations of the frames that rays are fixed to."""
+"""Poses of the scene frames (bodies, sites, geoms, cameras) that rays are fixed to."""
 
 from collections.abc import Sequence
 from itertools import groupby
@@ -53,7 +53,7 @@ def bodies_of(frames: Sequence[ObjRef], model: mujoco.MjModel) -> list[int]:
 
 
 class _Gather:
-    """Copies one field of several frames, consecutive frames of one type together."""
+    """Copies one field of several frames, one copy per group of equal types."""
 
     def __init__(
         self,
@@ -90,7 +90,7 @@ class _Gather:
 
 
 class Positions:
-    """Positions of frames of several types."""
+    """World positions of frames of several types, updated by `follow`."""
 
     def __init__(self, frames: Sequence[ObjRef], sim: Simulation) -> None:
         """Allocate the positions."""
@@ -99,12 +99,12 @@ class Positions:
         self._gather = _Gather(frames, _POSITION, self.values, sim)
 
     def follow(self) -> None:
-        """Update the positions."""
+        """Copy the current positions from the simulation."""
         self._gather()
 
 
 class Orientations:
-    """All three axes of frames."""
+    """World axes x, y and z of frames, updated by `follow`."""
 
     def __init__(self, frames: Sequence[ObjRef], sim: Simulation) -> None:
         """Allocate the axes."""
@@ -114,12 +114,12 @@ class Orientations:
         self._gather = _Gather(frames, _MATRIX, matrices, sim)
 
     def follow(self) -> None:
-        """Update the axes."""
+        """Copy the current axes from the simulation."""
         self._gather()
 
 
 class Headings:
-    """Horizontal forward and left axes that follow only the yaw of frames.
+    """Horizontal forward and left axes of frames, which follow only the yaw.
 
     The heading is the horizontal direction of a frame's x axis. If the x axis is
     vertical, the y axis, which is then horizontal, gives the heading.
@@ -132,14 +132,14 @@ class Headings:
         entries: Any = [entry for way in _HORIZONTAL for entry in way]
         self._gather = _Gather(frames, _MATRIX, self._entries, sim, entries)
         self._signs = torch.tensor(_SIGNS, device=sim.device).flatten()
-        # The vertical parts stay 0.
+        # The vertical components stay 0.
         axes = torch.zeros(*shape, 2, 3, device=sim.device)
         self._horizontal = axes[..., :2]
         self.axes = axes.unbind(2)
         """Forward and left, in the world, each (num_envs, frames, 3), in place."""
 
     def follow(self) -> None:
-        """Update the headings."""
+        """Compute the headings from the current orientations."""
         self._gather()
         ways = self._entries.mul_(self._signs).unflatten(-1, (2, 2, 2))
         by_x, by_y = ways.unbind(2)

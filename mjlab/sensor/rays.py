@@ -30,14 +30,14 @@ from mjlab.sim import SensePass, Simulation
 Alignment = Literal["base", "yaw", "world"]
 
 _UNIT = 0.03
-"""Unit of the sizes of drawn rays, m: `meansize` of mjlab's scenes."""
+"""Unit of radii and lengths in `VizCfg`, m: `meansize` of mjlab's scenes."""
 
 _RAY_WIDTH = 0.004
 """Radius of drawn rays and normals, m."""
 
 _LONGEST_MISS, _MISS_SHARE = 0.5, 0.05
-"""A ray that misses is drawn as an arrow of this length, m, or of this share of its
-range if that is shorter."""
+"""Length of the arrow of a ray that misses, m, and as a fraction of the ray's range.
+The shorter of the two is drawn."""
 
 
 Color = tuple[float, float, float, float]
@@ -45,7 +45,7 @@ Color = tuple[float, float, float, float]
 
 
 class VizCfg(Config):
-    """Drawing of rays."""
+    """Colours and sizes for drawing rays, hits and normals."""
 
     hit_color: Color = (0.0, 1.0, 0.0, 0.8)
     """Colour of rays that hit a surface."""
@@ -81,7 +81,7 @@ class RayCastSensorCfg(SensorCfg):
     """Bodies, sites, geoms or cameras that the pattern is fixed to."""
 
     pattern: PatternCfg = GridPatternCfg()
-    """Starts and directions of the rays."""
+    """Ray origins and directions."""
 
     ray_alignment: Alignment = "base"
     """Part of the frame's rotation that the pattern follows: all of it (`base`), only
@@ -95,7 +95,7 @@ class RayCastSensorCfg(SensorCfg):
     """Range of the rays, m."""
 
     exclude_parent_body: bool = True
-    """Whether rays ignore the geoms of the body that their frame is fixed to."""
+    """Ignore hits on geoms of the body that the ray's frame is fixed to."""
 
     include_geom_groups: tuple[int, ...] | None = (0, 1, 2)
     """Geom groups that rays can hit; None means all groups. Exclude visual meshes: on
@@ -123,7 +123,7 @@ class RayCastSensorCfg(SensorCfg):
         self.pattern.check(spec)
 
     def in_model(self, model: mujoco.MjModel) -> "RayCastSensorCfg":
-        """Return the configuration with the settings that the model determines."""
+        """Return the configuration with settings filled in from the compiled model."""
         return dataclasses.replace(self, pattern=self.pattern.in_model(model))
 
     def bind(self, context: SensorContext) -> "RayCastSensor":
@@ -142,7 +142,7 @@ class RayCastSensorCfg(SensorCfg):
 
     @property
     def points_down(self) -> bool:
-        """Whether all rays always point straight down."""
+        """True if all rays point straight down in every pose."""
         is_down = bool((self.local_rays()[1] == (0.0, 0.0, -1.0)).all())
         return is_down and self.ray_alignment != "base"
 
@@ -166,7 +166,7 @@ class RayCastSensor(Sensor):
     """
 
     def __init__(self, cfg: RayCastSensorCfg, context: SensorContext) -> None:
-        """Find the sensor's part of the shared hits."""
+        """Find this sensor's rays among the hits shared with other sensors."""
         self.name = cfg.name
         self._cfg = cfg
         self.num_rays_per_frame = len(cfg.local_rays()[0])
@@ -179,7 +179,7 @@ class RayCastSensor(Sensor):
         return self._data
 
     def state(self) -> dict[str, torch.Tensor]:
-        """Return the live tensors that change."""
+        """Return the live tensors; copy into them to restore a snapshot."""
         return {
             entry.name: getattr(self._data, entry.name)
             for entry in dataclasses.fields(self._data)
@@ -212,7 +212,7 @@ class RayCastSensor(Sensor):
 
 
 class RayPool(SensePass):
-    """Rays of all sensors with the same geom groups; a pass of `sim.sense()`."""
+    """Sense pass that casts the rays of all sensors with the same geom groups."""
 
     def __init__(
         self,
@@ -295,7 +295,7 @@ class _Follower:
     def __init__(
         self, cfg: RayCastSensorCfg, sim: Simulation, data: RayCastData
     ) -> None:
-        """Separate the constant components of the rays from those that rotate."""
+        """Separate constant ray components from those that rotate with the frame."""
         axes, turned = _AXES[cfg.ray_alignment]
         starts, directions = (
             _Vectors(
@@ -341,7 +341,7 @@ class _Vectors:
         self.still[:, :turned] = 0.0
         self._parts = [local[:, i : i + 1] for i in range(turned)]
         self.turn = bool(local[:, :turned].any())
-        """Whether any component rotates."""
+        """True if any component rotates with the frame."""
 
     def write(self, axes: tuple[torch.Tensor, ...], out: torch.Tensor) -> None:
         """Write the rotated vectors.

@@ -42,7 +42,7 @@ class Sensor(ABC):
     @property
     @abstractmethod
     def data(self) -> Any:
-        """Readings: always the same tensors, written in place."""
+        """Readings, in tensors that are allocated once and written in place."""
 
     def update(self, dt: float) -> None:  # noqa: B027
         """Read the values of the last physics step, of `dt` seconds."""
@@ -51,7 +51,7 @@ class Sensor(ABC):
         """Read the current values. Runs after `forward()`, before observations."""
 
     def reset(self, mask: torch.Tensor) -> None:  # noqa: B027
-        """Reset history and counters of the worlds of `mask`, shape (num_envs,)."""
+        """Reset history and counters of the worlds in `mask`, shape (num_envs,)."""
 
     def debug_vis(self, visualizer: Any) -> None:  # noqa: B027
         """Draw the sensor's debug visualisation; by default nothing."""
@@ -89,10 +89,10 @@ class SensorCfg(Config, ABC):
         """Add the sensor's elements to the scene, and check its references."""
 
     def in_model(self, model: mujoco.MjModel) -> "SensorCfg":
-        """Return the configuration with the settings that the model determines."""
+        """Return the configuration with settings filled in from the compiled model."""
         del model
         return self
 
     @abstractmethod
     def bind(self, context: SensorContext) -> Sensor:
-        """Make the sensor for a simulation of that scene. `bind_sensors` calls it."""
+        """Create the sensor for a simulation of the scene. Called by `bind_sensors`."""

@@ -39,7 +39,7 @@ class TerrainHeightSensorCfg(SensorCfg):
     """Range of the rays below the frame, m."""
 
     exclude_parent_body: bool = True
-    """Whether rays ignore the geoms of the body that their frame is fixed to."""
+    """Ignore hits on geoms of the body that the ray's frame is fixed to."""
 
     include_geom_groups: tuple[int, ...] | None = (0, 1, 2)
     """Geom groups that count as terrain; None means all groups."""
@@ -75,7 +75,7 @@ class TerrainHeightSensorCfg(SensorCfg):
 
     @property
     def ray_cfg(self) -> RayCastSensorCfg:
-        """Configuration of the rays."""
+        """Ray caster configuration with the same frames, pattern and range."""
         return RayCastSensorCfg(
             name=self.name,
             frame=self.frame,
@@ -103,7 +103,7 @@ class TerrainHeightData:
     """
 
     hit: torch.Tensor
-    """Whether any ray hit the ground, same shape as `heights`, bool."""
+    """True where any ray hit the ground, bool, same shape as `heights`."""
 
 
 class TerrainHeightSensor(Sensor, SensePass):
@@ -119,7 +119,7 @@ class TerrainHeightSensor(Sensor, SensePass):
         self._max_distance = cfg.max_distance
         sim = context.sim
         self.num_frames = len(cfg.ray_cfg.frames)
-        """Number of frames."""
+        """Number of frames whose height is measured."""
         shape = (sim.num_envs, self.num_frames, self.rays.num_rays_per_frame)
         self._heights = torch.zeros(shape, device=sim.device)
         self._hit = torch.zeros(shape, dtype=torch.bool, device=sim.device)
@@ -131,7 +131,7 @@ class TerrainHeightSensor(Sensor, SensePass):
 
     @property
     def data(self) -> TerrainHeightData:
-        """Heights above the terrain, and which rays hit it."""
+        """Heights above the terrain, and a mask of frames whose rays hit it."""
         return self._data
 
     def finish(self) -> None:
@@ -148,7 +148,7 @@ class TerrainHeightSensor(Sensor, SensePass):
             self._reduce()
 
     def state(self) -> dict[str, torch.Tensor]:
-        """Return the live tensors that change."""
+        """Return the live tensors; copy into them to restore a snapshot."""
         own = {"heights": self._data.heights, "any_hit": self._data.hit}
         return {**self.rays.state(), **own}
 

@@ -62,19 +62,19 @@ class Rays:
     """Inputs and outputs of one set of rays, all in place. R is the number of rays."""
 
     starts: torch.Tensor
-    """Starts in the world frame, in m, shape (num_envs, R, 3)."""
+    """Ray origins in the world frame, m, shape (num_envs, R, 3)."""
 
     directions: torch.Tensor
     """Unit vectors in the world frame, shape (num_envs, R, 3)."""
 
     excluded_bodies: tuple[int, ...]
-    """Body that each ray ignores, or -1."""
+    """Id of the body that each ray ignores, -1 for none, R entries."""
 
     geom_groups: tuple[int, ...]
     """Geom groups that rays can hit."""
 
     points_down: bool
-    """Whether all rays always point straight down."""
+    """True if all rays point straight down in every pose."""
 
     distance: torch.Tensor
     """Output: distance to the hit in m, -1 for a miss, shape (num_envs, R)."""
@@ -100,7 +100,7 @@ class RayCastData:
     within `max_distance` it is `max_distance`, and `hit` is False."""
 
     hit: torch.Tensor
-    """Whether the ray hit a geom, shape (num_envs, F * R), bool."""
+    """True where the ray hit a geom, shape (num_envs, F * R), bool."""
 
     hit_pos_w: torch.Tensor
     """Hit position in the world frame, in m, shape (num_envs, F * R, 3). For a miss it
@@ -113,7 +113,7 @@ class RayCastData:
     """Id of the geom that was hit, -1 for a miss, shape (num_envs, F * R), int32."""
 
     starts_w: torch.Tensor
-    """Starts in the world frame, in m, shape (num_envs, F * R, 3)."""
+    """Ray origins in the world frame, m, shape (num_envs, F * R, 3)."""
 
     directions_w: torch.Tensor
     """Unit directions in the world frame, shape (num_envs, F * R, 3)."""
@@ -123,10 +123,10 @@ class RayCastData:
 
 
 class CameraRenderer(Protocol):
-    """Renderer of cameras."""
+    """Interface of camera renderers."""
 
     notes: tuple[str, ...]
-    """Notes on its cameras, for the start-up report."""
+    """Notes on camera rendering, for the start-up report."""
 
     def add_camera(self, view: CameraView, images: Images) -> DrawCamera:
         """Return a function that renders a camera into `images`, called in `finish`."""
@@ -134,7 +134,7 @@ class CameraRenderer(Protocol):
 
 
 class Renderer(CameraRenderer, Protocol):
-    """Renderer of cameras and rays on one engine."""
+    """Interface of an engine's renderer of cameras and rays."""
 
     def add_rays(self, rays: Rays) -> Callable[[], None]:
         """Return a function that casts the rays, called in a sense pass's `launch`."""
@@ -146,7 +146,7 @@ class CameraRendererCfg(Config, ABC):
 
     @abstractmethod
     def open(self, sim: Simulation) -> CameraRenderer:
-        """Return the renderer of a simulation's cameras."""
+        """Create the camera renderer of a simulation."""
 
 
 def model_for_drawing(

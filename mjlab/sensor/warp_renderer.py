@@ -61,7 +61,7 @@ class WarpRenderer:
 
     def add_rays(self, rays: Rays) -> Callable[[], None]:
         """Return a function that casts the rays."""
-        # Any, because type checkers do not understand Warp's array annotations.
+        # Typed as Any: type checkers do not understand Warp's array annotations.
         starts: Any
         directions: Any
         distance: Any
@@ -103,7 +103,7 @@ class WarpRenderer:
 
 
 class _Tree(SensePass):
-    """BVH of the geoms of some groups, and the cameras that render these groups."""
+    """BVH of the geoms in some groups, with the cameras that render these groups."""
 
     def __init__(
         self, sim: Simulation, geom_groups: tuple[int, ...], views: list[CameraView]
@@ -141,7 +141,7 @@ class _Tree(SensePass):
 
 
 class _Pictures:
-    """Copies one camera's part of a rendering into its output images."""
+    """Copies one camera's images from a joint rendering into its output tensors."""
 
     def __init__(self, tree: _Tree, view: CameraView, images: Images) -> None:
         context, index = tree.context, tree.views.index(view)
@@ -180,5 +180,5 @@ class _Pictures:
 
 
 def _look(view: CameraView) -> tuple[tuple[int, ...], bool, bool]:
-    """Return the settings that cameras must share to be rendered together."""
+    """Return the settings that must be equal for cameras rendered together."""
     return tuple(sorted(view.geom_groups)), view.use_textures, view.use_shadows

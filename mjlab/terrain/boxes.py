@@ -28,7 +28,7 @@ class FlatCfg(SubTerrainCfg):
 
 
 class StairsCfg(SubTerrainCfg):
-    """Rings of steps around a platform, one step higher or lower than the last ring."""
+    """Base class of stairs: each ring of steps is higher or lower than the previous."""
 
     step_height_range: tuple[float, float] = (0.0, 0.1)
     """Height of a step at difficulty 0 and 1, m, each at least 0."""
@@ -57,7 +57,7 @@ class StairsCfg(SubTerrainCfg):
         return int((room + 1e-9) // (2 * self.step_width))
 
     def inset(self, size: Size, steps: int) -> Size:
-        """Return the half extents that remain inside the border and some steps."""
+        """Return the half extents inside the border and the first `steps` steps, m."""
         margin = self.border_width + steps * self.step_width
         return size[0] / 2 - margin, size[1] / 2 - margin
 
@@ -78,7 +78,7 @@ class PyramidStairsCfg(StairsCfg):
         Fields(self, path).number("hole_depth", above=0.0)
 
     def build(self, size: Size, difficulty: float, rng: Rng) -> Tile:
-        """Return stairs up. Each step is one block under all the higher ones."""
+        """Return stairs up. Each step is one block, also under all higher steps."""
         del rng  # Stairs are deterministic.
         height = at_difficulty(self.step_height_range, difficulty)
         if self.holes:
@@ -90,7 +90,7 @@ class PyramidStairsCfg(StairsCfg):
         return block_tile(size, blocks, floor=0.0)
 
     def _with_holes(self, size: Size, rise: float) -> Tile:
-        """Return the platform and four flights, whose steps rise by `rise`."""
+        """Return the platform and four flights of steps, each step `rise` higher."""
         rings = self.num_rings(size)
         half_x, half_y = platform = self.inset(size, rings)
         blocks = ring((size[0] / 2, size[1] / 2), self.inset(size, 0), 0.0)
@@ -128,7 +128,7 @@ class InvertedPyramidStairsCfg(PyramidStairsCfg):
 class OpenStairsCfg(SubTerrainCfg):
     """Stairs with open treads, down to a platform or up to it.
 
-    A foot can get under a tread, and a ray that starts there hits the floor.
+    A foot can get under a tread. A ray that starts below a tread hits the floor.
     """
 
     step_height_range: tuple[float, float] = (0.1, 0.2)
@@ -141,8 +141,8 @@ class OpenStairsCfg(SubTerrainCfg):
     """Thickness of the treads, m, above 0."""
 
     inverted: bool = True
-    """Lead down to the platform, which is the floor. Otherwise lead up to it, above a
-    floor at height 0."""
+    """True for stairs down to the floor, where the platform is. False for stairs up to
+    a platform, above a floor at height 0."""
 
     platform_width: float = 1.0
     """Minimum width of the central platform, m, above 0. Space left over by full
@@ -201,7 +201,7 @@ class RandomGridCfg(SubTerrainCfg):
     cells is added to it."""
 
     holes: bool = False
-    """Keep only the cells in line with the platform along x or y; others are holes."""
+    """Keep only cells in line with the platform along x or y; other cells are holes."""
 
     hole_depth: float = 1.0
     """Depth of the holes, m, above the largest depth of a cell."""
@@ -217,7 +217,7 @@ class RandomGridCfg(SubTerrainCfg):
         fields.number("grid_width", above=0.0, at_most=room)
 
     def build(self, size: Size, difficulty: float, rng: Rng) -> Tile:
-        """Return the grid, with as few blocks as `merged_cells` finds."""
+        """Return the grid as the blocks merged by `merged_cells`."""
         peak = at_difficulty(self.grid_height_range, difficulty)
         x_edges, y_edges = (self._edges(extent) for extent in size)
         levels = np.linspace(-peak, peak, self.num_levels)
@@ -232,7 +232,7 @@ class RandomGridCfg(SubTerrainCfg):
         return block_tile(size, blocks, floor=float(heights.min()))
 
     def _edges(self, extent: float) -> np.ndarray:
-        """Return the borders of the cells along one side, the flat border included."""
+        """Return the cell borders along one side, including the flat border, m."""
         count = int((extent - 2 * self.border_width + 1e-9) // self.grid_width)
         half = count * self.grid_width / 2
         inner = np.linspace(-half, half, count + 1)
@@ -298,7 +298,7 @@ class SteppingStonesCfg(SubTerrainCfg):
         blocks.append(centred_block(platform, 0.0))
         for row, column in np.ndindex(counts[1], counts[0]):
             place = np.array([column, row]) - (np.array(counts) - 1) / 2
-            # Drawn before the platform check, so that other stones do not depend on it.
+            # Draw before the platform check, so that stones do not depend on its size.
             shift = rng.uniform(-1.0, 1.0, 2) * self.displacement * gap / 2
             height = rng.uniform(-peak, peak)
             if np.all(np.abs(place) < np.array(taken) / 2):
@@ -316,14 +316,14 @@ class SteppingStonesCfg(SubTerrainCfg):
     def _num_taken(self, count: int, stone: float, gap: float) -> int:
         """Return the number of stones that the platform replaces along one side.
 
-        It is even if the number of stones is even, so that the platform is centred.
+        It has the same parity as the number of stones, so that the platform is centred.
         """
         needed = int(np.ceil((self.platform_width + gap) / (stone + gap) - 1e-9))
         return min(count, needed + (count - needed) % 2)
 
     @staticmethod
     def _half_widths(counts: list[int], stone: float, gap: float, extra: float) -> Size:
-        """Return half the width of `counts` stones and the gaps between, plus extra."""
+        """Half extents, m, of `counts` stones and the gaps between, plus `extra`."""
         x, y = (count * stone + (count - 1) * gap for count in counts)
         return x / 2 + extra, y / 2 + extra
 
@@ -332,8 +332,8 @@ class RandomSpreadCfg(SubTerrainCfg):
     """Boxes of random size, position and rotation on flat ground."""
 
     num_boxes: int = 60
-    """Number of boxes at difficulty 1, half as many at 0, at least 1. Boxes on the
-    platform are left out. Boxes can overlap."""
+    """Number of boxes at difficulty 1, at least 1. Difficulty 0 has half as many. Boxes
+    that overlap the platform are left out. Boxes can overlap each other."""
 
     box_width_range: tuple[float, float] = (0.3, 1.0)
     """Range of the random widths, m, above 0."""
@@ -342,8 +342,8 @@ class RandomSpreadCfg(SubTerrainCfg):
     """Range of the random lengths, m, above 0."""
 
     box_height_range: tuple[float, float] = (0.05, 1.0)
-    """Range of the random heights at difficulty 1, a fifth of it at 0, m, at least
-    0."""
+    """Range of the random heights at difficulty 1, m, at least 0. At difficulty 0 the
+    heights are a fifth of this range."""
 
     box_yaw_range: tuple[float, float] = (0.0, 360.0)
     """Range of the random rotations, degrees."""
@@ -369,7 +369,7 @@ class RandomSpreadCfg(SubTerrainCfg):
         """Return boxes outside the platform, on a floor at height 0."""
         blocks = []
         for _ in range(max(1, int(self.num_boxes * (0.5 + 0.5 * difficulty)))):
-            # Drawn for all boxes, so that a position does not depend on other boxes.
+            # Draw for omitted boxes too, so that they do not change later boxes.
             ranges = (self.box_width_range, self.box_length_range)
             half_x, half_y = (rng.uniform(*bounds) / 2 for bounds in ranges)
             top = rng.uniform(*self.box_height_range) * (0.2 + 0.8 * difficulty)
@@ -407,8 +407,8 @@ class RadialBeamsCfg(SubTerrainCfg):
     """Width of the central platform, m, above 0."""
 
     border_width: float = 0.3
-    """Width of the flat border, m, at least 0.71 times the width of a beam on a square
-    tile: beams end on the border."""
+    """Width of the flat border, m. On a square tile, at least 0.71 times the width of a
+    beam, because beams end on the border."""
 
     def check(self, path: str, size: Size) -> None:
         """Raise if the platform or the ends of the beams do not fit."""
@@ -422,7 +422,7 @@ class RadialBeamsCfg(SubTerrainCfg):
         fields.number("border_width", at_least=self.beam_width_range[1] * float(share))
 
     def build(self, size: Size, difficulty: float, rng: Rng) -> Tile:
-        """Return border, platform and beams at height 0."""
+        """Return the border, platform and beams, all at height 0, over the pit."""
         del rng  # This terrain is deterministic.
         width = at_difficulty(self.beam_width_range, 1.0 - difficulty)
         inner = (size[0] / 2 - self.border_width, size[1] / 2 - self.border_width)
@@ -431,7 +431,7 @@ class RadialBeamsCfg(SubTerrainCfg):
         blocks.append(centred_block((start, start), 0.0))
         for yaw in 2 * np.pi * np.arange(self.num_beams) / self.num_beams:
             cos, sin = np.cos(yaw), np.sin(yaw)
-            # Both corners of the end reach the border.
+            # Extend the beam until both corners of its end reach the border.
             stop = min(
                 (half + width / 2 * abs(across)) / max(abs(along), 1e-9)
                 for half, along, across in ((inner[0], cos, sin), (inner[1], sin, cos))
@@ -475,7 +475,7 @@ class GapCfg(SubTerrainCfg):
         fields.range("gap_width_range", above=0.0, at_most=room)
 
     def build(self, size: Size, difficulty: float, rng: Rng) -> Tile:
-        """Return platform and ground at height 0."""
+        """Return the platform and the ground beyond the gap, both at height 0."""
         del rng  # This terrain is deterministic.
         inner = self.platform_width / 2
         outer = inner + at_difficulty(self.gap_width_range, difficulty)
@@ -512,7 +512,7 @@ class PitCfg(SubTerrainCfg):
             fields.number("ledge_width", above=0.0, at_most=room)
 
     def build(self, size: Size, difficulty: float, rng: Rng) -> Tile:
-        """Return the ground around the pit, and the ledge."""
+        """Return the ground around the pit, and the ledge of a double pit."""
         del rng  # This terrain is deterministic.
         depth = at_difficulty(self.pit_depth_range, difficulty)
         inner = (self.platform_width / 2, self.platform_width / 2)

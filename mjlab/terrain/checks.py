@@ -27,14 +27,14 @@ class Bounds(TypedDict, total=False):
 
 
 class Fields:
-    """The fields of one configuration, to be checked by name."""
+    """Checks the fields of one configuration by name."""
 
     def __init__(self, cfg: Any, path: str) -> None:
         """Store the configuration.
 
         Args:
             cfg: Configuration that has the fields.
-            path: Path of the configuration, the prefix of messages.
+            path: Path of the configuration, used as prefix of error messages.
         """
         self._cfg = cfg
         self._path = path
@@ -82,7 +82,7 @@ class Fields:
         Args:
             field: A length.
             room: Largest valid length.
-            why: How `room` follows from other fields, for the message.
+            why: Explanation of how `room` follows from other fields, for the message.
         """
         value = getattr(self._cfg, field)
         if not _inside(value, at_least=0.0, at_most=room + 1e-9):
@@ -175,7 +175,7 @@ def _check_patches(patches: dict[str, FlatPatchCfg], path: str, size: Size) -> N
 
 
 def _check_patch_counts(cfg: TerrainGeneratorCfg, path: str) -> None:
-    """Raise if one name has different numbers of patches: they share an array."""
+    """Raise if `num_patches` differs for one name: all tiles' spots share an array."""
     counts = {
         name: patch.num_patches for name, patch in cfg.flat_patch_sampling.items()
     }

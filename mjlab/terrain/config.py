@@ -1,4 +1,4 @@
-"""Configurations of the ground."""
+"""Terrain configuration: plane, tile generator, tile types and flat spots."""
 
 from abc import ABC, abstractmethod
 from typing import Literal
@@ -12,7 +12,7 @@ Rng = np.random.Generator
 
 
 class FlatPatchCfg(Config):
-    """A search for flat spots, for instance to spawn or to place targets."""
+    """Search for flat spots on the terrain, for example for spawning or for targets."""
 
     num_patches: int = 10
     """Number of spots to find on each tile, at least 1. If a tile has fewer spots, they
@@ -40,30 +40,30 @@ class FlatPatchCfg(Config):
 
 
 class SubTerrainCfg(Config, ABC):
-    """One kind of tile. Subclass it to add a kind: `check` and `build`."""
+    """Base class of tile (sub-terrain) types. Subclasses have `check` and `build`."""
 
     proportion: float = 1.0
-    """Share of this kind among all kinds, above 0. The sum need not be 1."""
+    """Relative frequency of this tile type, above 0. Proportions need not sum to 1."""
 
     flat_patch_sampling: dict[str, FlatPatchCfg] = {}
-    """Flat spots by name, for this kind. They override the generator's spots."""
+    """Flat spots by name for this tile type, used instead of the generator's spots."""
 
     @abstractmethod
     def check(self, path: str, size: Size) -> None:
         """Raise ValueError if a field is out of range for a tile of this size.
 
         Args:
-            path: Path of this config, the prefix of the message.
+            path: Path of this config, used as prefix of the error message.
             size: Extent of the tile along x and y, m.
         """
 
     @abstractmethod
     def build(self, size: Size, difficulty: float, rng: Rng) -> Tile:
-        """Return a tile. Its surface should be at height 0 all along its edge.
+        """Build a tile. Its surface should be at height 0 along the whole edge.
 
         Args:
             size: Extent of the tile along x and y, m.
-            difficulty: From 0, the easiest, to 1.
+            difficulty: Difficulty from 0 (easiest) to 1 (hardest).
             rng: Random generator of this tile, the only source of randomness.
         """
 
@@ -74,10 +74,10 @@ def at_difficulty(bounds: tuple[float, float], difficulty: float) -> float:
 
 
 class TerrainGeneratorCfg(Config):
-    """Grid of tiles: rows (along x) differ in difficulty, columns (along y) in kind."""
+    """Grid of tiles: rows (along x) set the difficulty, columns (along y) the type."""
 
     sub_terrains: dict[str, SubTerrainCfg] = {}
-    """The kinds of tile by name, at least one."""
+    """Tile types by name, at least one."""
 
     size: tuple[float, float] = (8.0, 8.0)
     """Extent of a tile along x and y, m, above 0."""
@@ -86,8 +86,8 @@ class TerrainGeneratorCfg(Config):
     """Number of rows, at least 1."""
 
     num_cols: int = 1
-    """Number of columns, at least the number of kinds, which share them by proportion.
-    Not used with `curriculum`, which has one column per kind."""
+    """Number of columns, at least the number of tile types. Types share the columns by
+    `proportion`. Not used with `curriculum`, which has one column per type."""
 
     curriculum: bool = False
     """Increase difficulty with the row, from the low end of `difficulty_range` in the
@@ -104,7 +104,7 @@ class TerrainGeneratorCfg(Config):
     """Depth of the ground below the lowest point of a tile, m, at least 0.05."""
 
     flat_patch_sampling: dict[str, FlatPatchCfg] = {}
-    """Flat spots by name, for every kind that does not override them."""
+    """Flat spots by name, for tile types without `flat_patch_sampling` of their own."""
 
     color_scheme: Literal["height", "random", "none"] = "height"
     """Colours by height, one random colour per tile, or the terrain's `rgba`. With more
@@ -116,13 +116,13 @@ class TerrainGeneratorCfg(Config):
 
 
 class TerrainCfg(Config):
-    """The ground of a scene."""
+    """Terrain of a scene: an infinite or finite plane, or a grid of generated tiles."""
 
     kind: Literal["plane", "generator"] = "plane"
-    """A plane, or the tiles of `generator`."""
+    """Type of terrain: a plane, or the tiles of `generator`."""
 
     generator: TerrainGeneratorCfg | None = None
-    """The tiles, for the kind "generator"."""
+    """Settings of the tiles; used if `kind` is "generator"."""
 
     plane_size: tuple[float, float] | None = None
     """Extent of the plane along x and y, m, above 0. None is infinite."""
@@ -138,10 +138,11 @@ class TerrainCfg(Config):
     """Sliding, torsional (m) and rolling (m) friction, each at least 0."""
 
     condim: Literal[1, 3, 4, 6] = 3
-    """Dimension of the contacts, as in MuJoCo."""
+    """Contact dimensionality, as in MuJoCo: 1 is frictionless, 3 sliding friction."""
 
     priority: int = 0
-    """The geom of higher priority decides the contact's parameters, as in MuJoCo."""
+    """Contact priority, as in MuJoCo: the geom of higher priority sets the contact's
+    parameters."""
 
     contype: int = 1
     """Collision bitmask of the ground, as in MuJoCo."""

@@ -14,63 +14,63 @@ from mjlab.terrain.writer import PlacedTile, write_plane, write_tiles
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Terrain:
-    """The ground as a spec, with spawn origins, flat spots and bounds. World frame, m.
+    """Terrain spec with spawn origins, flat spots and bounds, in the world frame, m.
 
     A plane counts as one tile. Rows run along x and columns along y, both ascending.
     """
 
     spec: mujoco.MjSpec
-    """Holds the body "terrain" with the geoms `terrain_<row>_<col>_<i>`, one geom
-    `terrain` for a plane, and their assets."""
+    """Spec with the body "terrain" and its assets. The geoms of tiles are named
+    `terrain_<row>_<col>_<i>`; a plane is one geom `terrain`."""
 
     origins: np.ndarray
-    """Points to spawn at, one on the surface of each tile, shape (rows, cols, 3)."""
+    """Spawn points, one on the surface of each tile, m, shape (rows, cols, 3)."""
 
     patches: dict[str, np.ndarray]
-    """Flat spots by name, on the surface, shape (rows, cols, num_patches, 3). Tiles of
-    a kind without that name repeat their origin."""
+    """Flat spots on the surface by name, m, shape (rows, cols, num_patches, 3). Tiles
+    whose type has no spots of that name repeat their origin."""
 
     column_kinds: tuple[str, ...]
-    """The kind of each column's tiles, a key of `sub_terrains`."""
+    """Tile type of each column, a key of `sub_terrains`."""
 
     column_shares: np.ndarray
-    """The share of all worlds for each column, shape (cols,), sum 1: its kind's
-    proportion, divided equally among the kind's columns."""
+    """Fraction of all worlds assigned to each column, shape (cols,), sum 1: the tile
+    type's proportion, divided equally among its columns."""
 
     difficulty: np.ndarray
     """The difficulty of each tile, shape (rows, cols), 0 to 1."""
 
     size: tuple[float, float]
-    """Extent of one tile along x and y; inf for an infinite plane."""
+    """Extent of one tile along x and y, m; inf for an infinite plane."""
 
     tile_bounds: np.ndarray
     """Lowest and highest x and y of all tiles, shape (2, 2), centred on the origin;
     infinite for an infinite plane."""
 
     bounds: np.ndarray
-    """Lowest and highest x and y of the ground with its border, shape (2, 2)."""
+    """Lowest and highest x and y of the ground with its border, m, shape (2, 2)."""
 
     @property
     def num_rows(self) -> int:
-        """Number of rows."""
+        """Number of tile rows, along x."""
         return self.origins.shape[0]
 
     @property
     def num_cols(self) -> int:
-        """Number of columns."""
+        """Number of tile columns, along y."""
         return self.origins.shape[1]
 
 
 def build_terrain(
     cfg: TerrainCfg, *, seed: int = 0, spec: mujoco.MjSpec | None = None
 ) -> Terrain:
-    """Return the ground that a config describes.
+    """Build the terrain of a config.
 
     Args:
-        cfg: The ground.
-        seed: Random seed, unless the generator has its own.
-        spec: Spec to write into, without elements called `terrain...`. None makes a new
-            spec.
+        cfg: Terrain configuration.
+        seed: Random seed. Not used if the generator's config has its own seed.
+        spec: Spec to write into. It must have no elements whose name starts with
+            `terrain`. None creates a new spec.
     """
     check_terrain(cfg)
     spec = mujoco.MjSpec() if spec is None else spec
@@ -80,9 +80,9 @@ def build_terrain(
 
 
 def column_kinds(cfg: TerrainGeneratorCfg) -> tuple[str, ...]:
-    """Return the kind of each column, in the order of `sub_terrains`.
+    """Return the tile type of each column, in the order of `sub_terrains`.
 
-    Each kind has at least one column; the remaining columns go, one by one, to the kind
+    Each type has at least one column. The remaining columns go, one by one, to the type
     with the largest proportion per column (Webster's method).
     """
     kinds = list(cfg.sub_terrains)
@@ -112,7 +112,7 @@ def _build_plane(cfg: TerrainCfg, spec: mujoco.MjSpec) -> Terrain:
 
 
 class _TileGrid:
-    """The tiles of a generator, and their random generators."""
+    """Tiles of a terrain generator, each with its own random generators."""
 
     def __init__(self, cfg: TerrainGeneratorCfg, seed: int) -> None:
         self._cfg = cfg
@@ -150,7 +150,7 @@ class _TileGrid:
         return patches
 
     def column_shares(self) -> np.ndarray:
-        """Return the share of all worlds for each column, shape (cols,)."""
+        """Return the fraction of worlds assigned to each column, shape (cols,)."""
         proportions = [
             self._cfg.sub_terrains[kind].proportion / self.columns.count(kind)
             for kind in self.columns
@@ -173,7 +173,7 @@ class _TileGrid:
             float(self.difficulty[row, col]),
         )
         tile = kind.build(size, difficulty, self.rng("tile", row, col))
-        # MuJoCo would report this much later.
+        # Report non-finite heights now; MuJoCo would report them only when compiling.
         if not np.all(np.isfinite(tile.height_range)):
             raise ValueError(
                 f"The tile of kind {name!r} ({type(kind).__name__}) at difficulty "
@@ -188,7 +188,7 @@ class _TileGrid:
     def _patches_of(
         self, placed: PlacedTile, cfg: FlatPatchCfg | None, count: int, name: str
     ) -> np.ndarray:
-        """Return a tile's patches, shape (count, 3), in the world."""
+        """Return the flat spots of a tile in the world frame, m, shape (count, 3)."""
         if cfg is None:
             return np.tile(_origin(placed), (count, 1))
         rng = self.rng(f"patch {name}", placed.row, placed.col)

@@ -10,12 +10,12 @@ from mjlab.terrain.config import Rng, SubTerrainCfg, at_difficulty
 from mjlab.terrain.noise import blocky_noise, perlin_noise
 from mjlab.terrain.shapes import Size, Tile, height_field_tile
 
-# Finer cells cost collision time and make no difference to a foot.
+# Smallest cell width, m. Finer cells cost collision time but do not affect feet.
 FINEST_SCALE = 0.02
 
 
 class _Grid(NamedTuple):
-    """The vertices of a tile."""
+    """Vertex coordinates of a height field tile."""
 
     size: Size
     x: np.ndarray
@@ -34,7 +34,7 @@ class _Grid(NamedTuple):
 
 
 class HeightFieldCfg(SubTerrainCfg):
-    """Heights at the vertices of a grid."""
+    """Base class of height field tiles: heights at the vertices of a regular grid."""
 
     horizontal_scale: float = 0.1
     """Width of a cell, m, from 0.02 to a quarter of the tile. It is adapted so that an
@@ -47,7 +47,7 @@ class HeightFieldCfg(SubTerrainCfg):
         self._check(fields, size)
 
     def build(self, size: Size, difficulty: float, rng: Rng) -> Tile:
-        """Return the tile. The number of vertices is odd, so one is at the centre."""
+        """Return the tile. Vertex counts are odd, so one vertex is at the centre."""
         counts = [2 * round(extent / self.horizontal_scale / 2) + 1 for extent in size]
         x, y = (
             np.linspace(-extent / 2, extent / 2, count)
@@ -59,7 +59,7 @@ class HeightFieldCfg(SubTerrainCfg):
 
     @abstractmethod
     def _check(self, fields: Fields, size: Size) -> None:
-        """Raise if a field other than the scale is out of range."""
+        """Raise if a field other than `horizontal_scale` is out of range."""
 
     @abstractmethod
     def _heights(self, grid: _Grid, difficulty: float, rng: Rng) -> np.ndarray:
@@ -67,7 +67,7 @@ class HeightFieldCfg(SubTerrainCfg):
 
 
 class PyramidSlopeCfg(HeightFieldCfg):
-    """Four slopes that lead to a platform in the middle."""
+    """Pyramid of four slopes that lead up (or down) to a platform in the middle."""
 
     slope_range: tuple[float, float] = (0.0, 0.4)
     """Rise over run at difficulty 0 and 1, each at least 0."""
@@ -95,23 +95,23 @@ class PyramidSlopeCfg(HeightFieldCfg):
 
 
 class RandomRoughCfg(HeightFieldCfg):
-    """Uniform noise."""
+    """Rough ground: heights drawn from a uniform distribution."""
 
     noise_range: tuple[float, float] = (0.02, 0.1)
     """Lowest and highest height, m."""
 
     noise_step: float = 0.02
-    """Step between possible heights, m, above 0, counted from the lowest."""
+    """Spacing of the possible heights, from the lowest up, m, above 0."""
 
     downsampled_scale: float | None = None
     """Distance between random heights, m, at least `horizontal_scale`; the surface is
-    linear in between. None draws every vertex."""
+    linear between them. None draws a height for every vertex."""
 
     scale_with_difficulty: bool = True
     """Scale the noise from 0 at difficulty 0 to `noise_range` at difficulty 1."""
 
     border_width: float = 0.25
-    """Over this distance the noise fades to 0 at the tile's edge, m, at least 0."""
+    """Distance from the tile's edge over which the noise fades to 0, m, at least 0."""
 
     def _check(self, fields: Fields, size: Size) -> None:
         fields.range("noise_range")
@@ -135,7 +135,7 @@ class RandomRoughCfg(HeightFieldCfg):
 
 
 class WaveCfg(HeightFieldCfg):
-    """The mean of a wave along x and a wave along y.
+    """Mean of a cosine wave along x and a sine wave along y.
 
     With x and y from the tile's lowest corner, extents X and Y, amplitude A and n
     waves, the height is A/2 (cos(2 pi n x/X) + sin(2 pi n y/Y)), faded at the edge.
@@ -148,7 +148,7 @@ class WaveCfg(HeightFieldCfg):
     """Number of waves along each side, at least 1, each at least four cells long."""
 
     border_width: float = 0.5
-    """Over this distance the waves fade to 0 at the tile's edge, m, at least 0."""
+    """Distance from the tile's edge over which the waves fade to 0, m, at least 0."""
 
     def _check(self, fields: Fields, size: Size) -> None:
         fields.range("amplitude_range", at_least=0.0)
@@ -171,7 +171,7 @@ class DiscreteObstaclesCfg(HeightFieldCfg):
 
     height_mode: Literal["choice", "fixed"] = "choice"
     """"choice" draws each obstacle's height from h, h/2, -h/2 and -h (pits); "fixed"
-    makes all of them h."""
+    gives every obstacle the height h."""
 
     obstacle_height_range: tuple[float, float] = (0.0, 0.2)
     """The height h at difficulty 0 and 1, m, each at least 0."""
@@ -182,17 +182,18 @@ class DiscreteObstaclesCfg(HeightFieldCfg):
     """
 
     num_obstacles: int = 40
-    """Number of obstacles, at least 1. They can overlap; later ones replace earlier."""
+    """Number of obstacles, at least 1. Later obstacles replace earlier where they
+    overlap."""
 
     platform_width: float = 2.0
     """Width of the central platform without obstacles, m, above 0."""
 
     border_width: float = 0.25
-    """Width of the border without obstacles, m, at least 0; at least one cell wide."""
+    """Width of the border without obstacles, m, at least 0; widened to one cell."""
 
     horizontal_scale = 0.05
     """Width of a cell, m, from 0.02 to a quarter of the tile. It is adapted so that an
-    even number of cells fills the tile. The sides of an obstacle are one cell wide."""
+    even number of cells fills the tile. Obstacle sides slope over one cell."""
 
     def _check(self, fields: Fields, size: Size) -> None:
         fields.choice("height_mode", ("choice", "fixed"))
@@ -231,8 +232,8 @@ class PerlinCfg(HeightFieldCfg):
     """Width of the largest features, m, above 0."""
 
     octaves: int = 4
-    """Number of octaves, at least 1. The finest one's features are at least a cell
-    wide."""
+    """Number of octaves, at least 1. Features of the finest octave must be at least one
+    cell wide."""
 
     persistence: float = 0.4
     """Ratio of an octave's height to the previous one's, above 0 and at most 1."""
@@ -241,7 +242,7 @@ class PerlinCfg(HeightFieldCfg):
     """Ratio of an octave's feature width to the next one's, at least 1."""
 
     border_width: float = 0.5
-    """Over this distance the hills fade to 0 at the tile's edge, m, at least 0."""
+    """Distance from the tile's edge over which the hills fade to 0, m, at least 0."""
 
     def _check(self, fields: Fields, size: Size) -> None:
         fields.range("height_range", at_least=0.0)

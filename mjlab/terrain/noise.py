@@ -32,7 +32,7 @@ def perlin_noise(
 ) -> np.ndarray:
     """Return one octave of Perlin's gradient noise, shape (ny, nx), within -1 to 1.
 
-    It is the noise of Perlin, "Improving noise" (2002), with gradients of length 1
+    The noise follows Perlin, "Improving noise" (2002), with gradients of length 1
     whose directions are drawn uniformly.
 
     Args:
@@ -41,7 +41,7 @@ def perlin_noise(
         spacing: Distance between lattice points, where the noise is 0, m.
         rng: Random generator.
     """
-    # The lattice has a random offset, else all tiles would share its lines of zeros.
+    # Offset the lattice randomly; otherwise its lines of zeros align on all tiles.
     place_x, place_y = (
         (axis - axis[0]) / spacing + offset
         for axis, offset in zip((x, y), rng.uniform(size=2), strict=True)

@@ -6,14 +6,14 @@ from mjlab.terrain.config import FlatPatchCfg
 from mjlab.terrain.shapes import SAME_HEIGHT, Tile
 
 _Raster = tuple[np.ndarray, np.ndarray, np.ndarray]
-"""Coordinates x and y, and the heights there, as `Tile.raster` returns them."""
+"""Coordinates x and y and heights of a surface grid, from `Tile.raster`."""
 _BATCH = 256
 
 
 def flat_patches(
     tile: Tile, cfg: FlatPatchCfg, rng: np.random.Generator, *, where: str
 ) -> np.ndarray:
-    """Return the centres of flat spots in the tile frame, shape (num_patches, 3), m.
+    """Find flat spots; return their centres in the tile frame, m, (num_patches, 3).
 
     A spot counts as flat if no two points of the surface within its radius, or one cell
     beyond, differ by more than allowed. Spots lie wholly on the tile.
@@ -22,7 +22,7 @@ def flat_patches(
         tile: The surface to search.
         cfg: Size, flatness and range of the spots.
         rng: Random generator.
-        where: The patch and the tile, for the message if no spot is found.
+        where: Names of the patch and the tile, for the error if no spot is found.
     """
     raster = x, y, heights = tile.raster(cfg.grid_resolution)
     found = np.empty((0, 2), dtype=int)
@@ -61,7 +61,7 @@ def _candidates(tile: Tile, cfg: FlatPatchCfg, raster: _Raster) -> np.ndarray:
 
 
 def _spread(raster: _Raster, centres: np.ndarray, radius: float) -> np.ndarray:
-    """Return the height difference around each centre, m."""
+    """Return the height range (highest minus lowest) around each centre, m."""
     x, y, heights = raster
     step_x, step_y = x[1] - x[0], y[1] - y[0]
     # A point of the disc is at most one cell's diagonal from the vertices that

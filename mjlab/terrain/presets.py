@@ -58,7 +58,7 @@ def stairs_terrains(*, curriculum: bool = False) -> TerrainGeneratorCfg:
 
 
 def all_terrains(*, curriculum: bool = False) -> TerrainGeneratorCfg:
-    """Return every kind in equal shares, 10 x 20 tiles of 8 m.
+    """Return all tile types in equal proportions, 10 x 20 tiles of 8 m.
 
     Args:
         curriculum: Whether difficulty grows with the row, with one column per kind.

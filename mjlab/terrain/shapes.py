@@ -1,6 +1,6 @@
 """Tiles of terrain: solid blocks, or one height field.
 
-A tile has its own frame: the origin lies at the centre of its area, x and y run along
+In the tile frame, the origin lies at the centre of its area, x and y run along
 its sides, and z = 0 is the level at which neighbouring tiles meet. Everything below a
 tile's surface is solid, so there is no gap between neighbours of different heights.
 """
@@ -19,7 +19,7 @@ SAME_HEIGHT = 1e-9
 
 
 class TerrainBlock(NamedTuple):
-    """An upright box in the tile frame, m, down to `bottom` or the ground."""
+    """Upright box in the tile frame, m, from its top down to `bottom` or the ground."""
 
     x_min: float
     x_max: float
@@ -28,16 +28,16 @@ class TerrainBlock(NamedTuple):
     top: float
     bottom: float = -np.inf
     yaw: float = 0.0
-    """Rotation about the block's vertical axis, rad; the other fields are for yaw 0."""
+    """Rotation about the block's vertical axis, rad. Other fields describe yaw 0."""
 
     @property
     def centre(self) -> tuple[float, float]:
-        """Position of the vertical axis along x and y."""
+        """Position of the block's vertical axis along x and y, m."""
         return (self.x_min + self.x_max) / 2, (self.y_min + self.y_max) / 2
 
     @property
     def half_extent(self) -> Size:
-        """Half the extent along the axes of the tile, with the rotation."""
+        """Half extents of the rotated block along the tile's axes, m."""
         x, y = (self.x_max - self.x_min) / 2, (self.y_max - self.y_min) / 2
         if self.yaw == 0.0:
             return x, y
@@ -45,7 +45,7 @@ class TerrainBlock(NamedTuple):
         return float(cos * x + sin * y), float(sin * x + cos * y)
 
     def contains(self, x: np.ndarray | float, y: np.ndarray | float) -> np.ndarray:
-        """Return True for points on the block's footprint, bool."""
+        """Return True for points on the block's footprint, in the tile frame."""
         if self.yaw != 0.0:
             centre_x, centre_y = self.centre
             cos, sin = np.cos(self.yaw), np.sin(self.yaw)
@@ -70,16 +70,16 @@ class TerrainBlock(NamedTuple):
 
 @dataclass(frozen=True, kw_only=True)
 class Tile:
-    """One tile's surface, the highest of its parts at each point.
+    """Surface of one tile: at each point, the top of the highest block or height field.
 
-    Made by `block_tile` and `height_field_tile`.
+    Created by `block_tile` and `height_field_tile`.
     """
 
     size: Size
     """Extent along x and y, m."""
 
     blocks: tuple[TerrainBlock, ...] = ()
-    """The solids of a tile made of blocks."""
+    """Blocks of a tile made of blocks; empty for a height field."""
 
     heights: np.ndarray | None = None
     """Heights at the vertices of a height field, shape (ny, nx), tile frame, m. The
@@ -87,7 +87,7 @@ class Tile:
 
     @property
     def height_range(self) -> tuple[float, float]:
-        """The lowest and the highest surface height, m."""
+        """Lowest and highest surface height, tile frame, m."""
         tops = [block.top for block in self.blocks]
         values = np.array(tops) if self.heights is None else self.heights
         return float(values.min()), float(values.max())
@@ -130,8 +130,8 @@ class Tile:
 def block_tile(size: Size, blocks: Iterable[TerrainBlock], *, floor: float) -> Tile:
     """Return a tile of blocks that stand on a floor.
 
-    A block that another block hides is dropped, so that equal heights (stairs at
-    difficulty 0) become one block and no two faces coincide.
+    Blocks hidden by another block are dropped. Blocks of equal height (stairs at
+    difficulty 0) thus become one block, and no two faces coincide.
 
     Args:
         size: Extent along x and y, m.
@@ -177,8 +177,8 @@ def merged_cells(
 ) -> list[TerrainBlock]:
     """Return a small set of blocks whose surface is a grid of cells of given heights.
 
-    Blocks reach down to the ground, so a low block can extend beneath a higher cell.
-    This saves most of the blocks. Blocks of one level never overlap.
+    Blocks reach down to the ground, so a low block can extend beneath a higher cell,
+    which saves most of the blocks. Blocks of equal height never overlap.
 
     Args:
         x_edges: Ascending borders of the columns, shape (nx + 1,).
@@ -203,7 +203,7 @@ def merged_cells(
 def _grown(
     open_cells: np.ndarray, wanted: np.ndarray, row: int, column: int
 ) -> tuple[slice, slice]:
-    """Return the open rectangle from a cell that covers the most wanted cells."""
+    """Grow a rectangle of open cells from one cell to cover the most wanted cells."""
     best, best_gain = (slice(row, row + 1), slice(column, column + 1)), 0
     limit = open_cells.shape[1]
     for stop_row in range(row + 1, open_cells.shape[0] + 1):

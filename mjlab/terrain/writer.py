@@ -1,4 +1,4 @@
-"""Write the ground into an MjSpec."""
+"""Write terrain tiles or a plane into an MjSpec."""
 
 import colorsys
 from dataclasses import dataclass
@@ -19,7 +19,7 @@ _OVERLAP = 1e-4
 # Renderers support at most 1000 textures, and the robots need some of them.
 _MOST_TEXTURES = 500
 
-# From the lowest ground to the highest: water, meadow, sand, rock, snow.
+# Colours from the lowest ground to the highest: water, meadow, sand, rock, snow.
 _STOPS = np.array(
     [
         [0.20, 0.31, 0.42],
@@ -91,7 +91,7 @@ def write_tiles(
         cfg: The terrain.
         generator: Generator of the terrain.
         tiles: All tiles of the grid.
-        rng: Draws the colours, if they are random.
+        rng: Random generator for random colours.
     """
     writer = _TileWriter(spec, cfg, generator, tiles)
     for placed in tiles:
@@ -127,7 +127,7 @@ class _TileWriter:
         self._thickness = generator.base_thickness
         self._by_height = generator.color_scheme == "height"
         ranges = np.array([placed.tile.height_range for placed in tiles])
-        # The border, at height 0, is included.
+        # Include the border, which has height 0.
         self._bounds = (min(ranges.min(), 0.0), max(ranges.max(), 0.0))
         fields = sum(placed.tile.heights is not None for placed in tiles)
         self._textured = self._by_height and fields <= _MOST_TEXTURES
@@ -175,7 +175,7 @@ class _TileWriter:
         )
         if not self._textured:
             return
-        # The first row of an image is the one at the highest y.
+        # The first row of an image has the highest y.
         image = np.round(255 * _height_colors(heights, self._bounds)[::-1])
         texture = self._spec.add_texture(
             name=placed.name,
@@ -213,7 +213,7 @@ def _paint(
 
 
 def _contact(cfg: TerrainCfg) -> dict[str, Any]:
-    """Return the settings of all geoms. The ground is static, so it has no mass."""
+    """Return the contact settings and mass of all geoms; static ground has mass 0."""
     shared = ("friction", "condim", "priority", "contype", "conaffinity")
     return {"group": 0, "mass": 0.0, **{name: getattr(cfg, name) for name in shared}}
 

@@ -1,4 +1,4 @@
-"""Cartpole tasks: balance and swing-up."""
+"""Cartpole tasks: balance the pole, and swing it up."""
 
 from pathlib import Path
 

@@ -26,7 +26,7 @@ JOINTS = SceneEntityCfg("cartpole", joint_names=("slider", "hinge_1"))
 
 
 def observations() -> dict[str, ObservationGroupCfg | None]:
-    """Return position, angle and velocities, equal for actor and critic."""
+    """Observations: position, angle and velocities, equal for actor and critic."""
     terms: dict[str, ObservationTermCfg | None] = {
         "cart_pos": ObservationTermCfg(
             func=mdp.joint_pos, params={"asset_cfg": SLIDER}
@@ -43,7 +43,7 @@ def observations() -> dict[str, ObservationGroupCfg | None]:
 
 
 def actions() -> dict[str, ActionTermCfg | None]:
-    """Return the force on the cart, in units of 10 N."""
+    """Return the action term: force on the cart, in units of 10 N."""
     return {
         "force": mdp.JointEffortActionCfg(
             entity_name="cartpole", joint_names=("slider",)
@@ -57,7 +57,7 @@ def rewards() -> dict[str, RewardTermCfg | None]:
 
 
 def terminations() -> dict[str, TerminationTermCfg | None]:
-    """Return the time limit, the only end of an episode."""
+    """Return the time limit as the only termination."""
     return {"time_out": TerminationTermCfg(func=mdp.time_out, time_out=True)}
 
 

@@ -7,7 +7,7 @@ import torch
 from mjlab.managers.managed_env import ManagedEnv
 
 _GAUSSIAN_SCALE = math.sqrt(-2.0 * math.log(0.1))
-"""Scale at which a Gaussian is 0.1 at a distance of 1."""
+"""Factor for which the Gaussian exp(-(factor * x)² / 2) is 0.1 at x = 1."""
 
 
 def pole_angle_cos_sin(env: ManagedEnv) -> torch.Tensor:

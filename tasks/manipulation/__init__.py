@@ -50,7 +50,7 @@ def _task(
     summary: str,
     **more: Any,
 ) -> Task:
-    """Return a task that uses fewer worlds, but the same learner, on a CPU."""
+    """Return a task with fewer worlds on a CPU; the learner settings are the same."""
     return Task(
         env=env,
         play=lambda: env().play(),

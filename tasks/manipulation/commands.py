@@ -40,10 +40,10 @@ class GoalCommandCfg(CommandTermCfg):
     """Range of goals along x, relative to the world's spawn origin, in m."""
 
     y: Range = (-0.2, 0.2)
-    """Range along y, in m."""
+    """Range of goals along y, relative to the world's spawn origin, in m."""
 
     z: Range = (0.2, 0.4)
-    """Range of heights above the table, in m."""
+    """Range of goal heights above the table, in m."""
 
     radius: float = 0.03
     """Distance that counts as reached, and radius of the debug marker, in m."""
@@ -69,7 +69,7 @@ class GoalCommand(CommandTerm):
         super().__init__(name, cfg, env, num_draws=3)
         self.cfg = cfg
         self.robot: Entity = env.scene.entity(cfg.robot_name)
-        """The robot."""
+        """Entity of the robot with the gripper."""
         self._site = Frame(env.sim, self.robot, "site", cfg.site_name)
         self._object = None
         if cfg.object_name is not None:
@@ -128,7 +128,7 @@ class GoalCommand(CommandTerm):
         return (Dial("drawn", ("Goal x", "Goal y", "Goal z"), "m", ranges, True),)
 
     def debug_vis(self, visualizer: Any) -> None:
-        """Draw the goal."""
+        """Draw a marker at the goal."""
         goals = self.goal_pos_w
         for world in visualizer.worlds:
             visualizer.add_sphere(

@@ -21,7 +21,7 @@ from mjlab.tasks.manipulation.sight import (
 )
 
 FARTHEST = 0.5
-"""Depth that the wrist camera shows as white, m."""
+"""Depth of white pixels in the wrist camera's images, m."""
 
 BY_WRIST = f"robot/{WRIST}"
 """Name of the wrist camera in the compiled model."""

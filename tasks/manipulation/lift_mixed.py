@@ -19,10 +19,10 @@ OTHERS = ("left", "right")
 
 
 def any_thing(*, absent: float = 0.0) -> VariantsCfg:
-    """Return an object that differs between worlds.
+    """Return an object whose shape differs between worlds.
 
     Args:
-        absent: Fraction of the worlds without it.
+        absent: Fraction of the worlds without the object.
     """
     options = {name: thing_cfg(name) for name in _NAMES}
     return VariantsCfg(options=options, absent=absent)

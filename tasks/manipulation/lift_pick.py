@@ -35,9 +35,9 @@ COLORS = ((0.85, 0.2, 0.15), (0.2, 0.65, 0.25), (0.16, 0.42, 0.78))
 
 
 class place_in_lanes(ManagerTermBase):
-    """Places objects on the table, at rest, each in a separate lane in random order.
+    """Places objects at rest on the table, in separate lanes, in random order.
 
-    The position therefore does not identify an object, and no object blocks another.
+    Positions therefore do not identify objects, and no object blocks another.
     """
 
     def __init__(self, cfg: TermCfg, env: ManagedEnv) -> None:
@@ -65,7 +65,7 @@ class place_in_lanes(ManagerTermBase):
         gap: float,
         stream: str = "event",
     ) -> None:
-        """Sample lanes and poses and write them in the worlds of `mask`.
+        """Sample lanes and poses and write them in the worlds in `mask`.
 
         Args:
             env: The environment.
@@ -74,7 +74,7 @@ class place_in_lanes(ManagerTermBase):
             x: Range relative to the world's spawn origin, in m.
             y: Range that is divided into lanes, in m.
             height: Height of all objects, in m.
-            gap: Width between lanes that stays free, in m.
+            gap: Width of the free space between lanes, in m.
             stream: Name of the random stream; the event manager sets one.
         """
         unit = env.rng.draw(stream, (len(self._objects), 4))
@@ -124,7 +124,7 @@ class hues(ModelTerm, field="geom_rgba"):
         colors: Sequence[tuple[float, float, float]],
         stream: str = "event",
     ) -> None:
-        """Sample permutations and write them in the worlds of `mask`.
+        """Sample permutations and write them in the worlds in `mask`.
 
         Args:
             env: The environment.

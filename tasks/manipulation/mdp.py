@@ -25,7 +25,7 @@ from mjlab.tensors.masks import fill_where
 from mjlab.tensors.math import quat_conjugate, quat_from_axis_angle, quat_mul
 
 FINGERS = ("robot/lf_down", "robot/rf_down")
-"""Finger bodies."""
+"""Names of the finger bodies."""
 
 _TOUCH = 0.05
 """Minimum force of a touching finger, in N: a tenth of an object's weight."""
@@ -75,7 +75,7 @@ def gripper_to_goal(env: ManagedEnv, command_name: str) -> torch.Tensor:
 def object_heading(env: ManagedEnv, object_name: str) -> torch.Tensor:
     """Return the yaw of an object with four equal sides, shape (num_envs, 2).
 
-    Cosine and sine of four times its yaw, from the base's forward direction.
+    The result is cosine and sine of 4 * yaw, relative to the base's forward axis.
     """
     thing = views.of(env.scene).view(object_name).root_pose.q
     base = env.scene.entity("robot").data.root_quat_w
@@ -181,7 +181,7 @@ class held_at_goal(ManagerTermBase):
 def put_at_rest(
     thing: views.EntityView, mask: torch.Tensor, pose: torch.Tensor
 ) -> None:
-    """Place an object at rest, with its own joints at their defaults."""
+    """Place an object at rest, with the object's joints at their default positions."""
     thing.reset_to_default(mask)
     thing.write_root_pose(mask, pose)
     thing.write_root_velocity(mask, torch.zeros_like(pose[:, :6]))
@@ -213,7 +213,7 @@ class place_object(ManagerTermBase):
         pose_range: Mapping[str, Range],
         stream: str = "event",
     ) -> None:
-        """Sample a pose and write it in the worlds of `mask`.
+        """Sample a pose and write it in the worlds in `mask`.
 
         Args:
             env: The environment.

@@ -1,4 +1,4 @@
-"""Objects on a table, and the table."""
+"""Entities of the manipulation tasks: table, goal marker and objects."""
 
 from typing import Literal
 
@@ -29,7 +29,7 @@ def table_cfg() -> EntityCfg:
 
 
 def mark_cfg() -> EntityCfg:
-    """Return a floating ball without contacts."""
+    """Return the goal marker: a floating ball without contacts."""
     return EntityCfg(source=mark_spec)
 
 

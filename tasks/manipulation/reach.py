@@ -20,10 +20,10 @@ from mjlab.tasks.robots.yam import ACTION_SCALE, ARM_JOINTS, FINGER_JOINTS
 from mjlab.tensors import UniformNoiseCfg
 
 GOAL = "goal"
-"""Name of the command."""
+"""Name of the goal command."""
 
 HELD = {"command_name": GOAL, "duration": 0.5}
-"""Success: half a second within the command's radius, 3 cm."""
+"""Success condition: half a second within the command's radius, 3 cm."""
 
 _LARGEST_SCALE = 0.5
 """Maximum change of a target per unit of action, rad. The published rule, a quarter of
@@ -137,7 +137,7 @@ def reach_rewards() -> dict[str, RewardTermCfg | None]:
 
 
 def time_out() -> dict[str, TerminationTermCfg | None]:
-    """Return the time limit."""
+    """Return the time limit as the only termination."""
     return {"time_out": TerminationTermCfg(func=mdp.time_out, time_out=True)}
 
 

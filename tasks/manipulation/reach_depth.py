@@ -9,7 +9,7 @@ from mjlab.tasks.manipulation.reach import GOAL, ReachYamCfg, observations
 from mjlab.tasks.manipulation.sight import depth, eye, seeing
 
 MARK = "mark"
-"""Name of the ball."""
+"""Name of the ball's entity."""
 
 HEIGHT = 0.15
 """Height of the ball above the table, in m; constant, so that an image determines its

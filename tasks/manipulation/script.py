@@ -1,6 +1,6 @@
 """Scripted lifting controller: approach, descend, grip, move to the goal.
 
-Every world has its own stage, derived from its state; all stages are computed for all
+Each world has a separate stage, derived from its state. All stages are computed for all
 worlds, and masks select the current one. The controller records demonstrations and
 shows that the task is feasible. It has no memory, so a policy without memory can
 imitate it.
@@ -60,13 +60,13 @@ _DAMPING, _LONGEST_STEP = 0.05, 0.5
 """Damping of the least squares, and maximum step of a joint, in rad."""
 
 _IK_GAIN, _JOINT_GAIN = 1.0, 2.5
-"""Gains of requested displacements and rotations, which compensate for soft joints.
+"""Gains of requested displacements and rotations, to compensate for soft joints.
 
 Inverse kinematics runs in every physics step, and oscillates with a higher gain.
 """
 
 _LEAST_CARRY_GAIN = 2.0
-"""Minimum gain of the motion to the goal, which a load slows down."""
+"""Minimum gain of the motion to the goal. A carried object slows the motion."""
 
 _SHOULDER_HEIGHT = 0.114
 _HAND_LENGTH = 0.2
@@ -83,7 +83,7 @@ _TILTS = 10
 
 
 class ScriptMove(NamedTuple):
-    """Requested motion of the gripper."""
+    """Requested gripper motion in each world."""
 
     away: torch.Tensor
     """Displacement in the world frame, shape (num_envs, 3), m."""

@@ -1,4 +1,4 @@
-"""Cameras, and observations of vision-based policies."""
+"""Camera sensors, and image observations of vision-based policies."""
 
 from collections.abc import Mapping
 
@@ -18,10 +18,10 @@ EYE = "eye"
 """Name of the camera sensor."""
 
 CAMERA = "camera"
-"""Name of the observation group of its images."""
+"""Name of the observation group with the camera's images."""
 
 PIXELS = 32
-"""Width and height of an image."""
+"""Width and height of an image, in pixels."""
 
 WRIST = "camera_d405"
 """Camera mounted on the arm."""
@@ -35,7 +35,7 @@ def eye(
     Args:
         *data_types: Data types to render.
         farthest: Maximum depth, m. Smaller values increase the contrast.
-        **place: Fields that define its pose.
+        **place: Fields of `CameraSensorCfg` that define the camera's pose.
     """
     return CameraSensorCfg(
         name=EYE,

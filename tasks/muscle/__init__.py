@@ -1,4 +1,4 @@
-"""Muscle-driven walkers and an arm."""
+"""Tasks with muscles: walkers and an arm."""
 
 from pathlib import Path
 

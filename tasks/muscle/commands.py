@@ -1,4 +1,4 @@
-"""Command of a walking speed and a phase of the gait cycle."""
+"""Command term with a walking speed and a gait phase."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from mjlab.tensors.masks import write_where
 
 
 class GaitCommandCfg(CommandTermCfg):
-    """Walking speed, and a gait phase that advances with it.
+    """Command: walking speed, and a gait phase that advances at a matching rate.
 
     An episode starts in mid-stride, at a random phase, in the pose of the gait and with
     the commanded speed.
@@ -34,7 +34,7 @@ class GaitCommandCfg(CommandTermCfg):
     and rad/s."""
 
     standing_share: float = 0.0
-    """Fraction of the episodes that start standing still instead."""
+    """Fraction of the episodes that start standing still instead of in mid-stride."""
 
     joint_names: tuple[str, ...] = (
         "hip_r",
@@ -44,13 +44,13 @@ class GaitCommandCfg(CommandTermCfg):
         "knee_l",
         "ankle_l",
     )
-    """The joints with a reference, in the order of the model."""
+    """Joints with a reference curve, in the order of the model."""
 
     forward_joint: str | None = "root_x"
     """Joint that moves the root forward. None for a floating root."""
 
     height_joint: str | None = "root_z"
-    """Joint that moves the root up. None for a floating root."""
+    """Joint that moves the root vertically. None for a floating root."""
 
     def bind(self, name: str, env: Env) -> CommandTerm:
         """Create the term for one environment."""
@@ -58,7 +58,7 @@ class GaitCommandCfg(CommandTermCfg):
 
 
 class GaitCommand(CommandTerm):
-    """Samples speeds, advances the phase, and returns the pose of each phase."""
+    """Samples speeds, advances the phase, and computes the reference pose."""
 
     metric_names: ClassVar[tuple[str, ...]] = ("speed", "error_speed", "error_pose")
     labels = (("speed", "m/s"),)
@@ -134,7 +134,7 @@ class GaitCommand(CommandTerm):
         super().advance(dt)
 
     def state(self) -> dict[str, torch.Tensor]:
-        """Return the live tensors that change."""
+        """Return the live tensors; copy into them to restore a snapshot."""
         own = {"speed": self.speed, "phase": self.phase, "place": self.place}
         own["command"] = self._command
         return super().state() | own

@@ -36,15 +36,15 @@ MOVED = {
     "knee": r"(.*/)?knee_[rl]",
     "ankle": r"(.*/)?ankle_[rl]",
 }
-"""Patterns of the joints that follow each curve."""
+"""Joint name patterns, by the curve that the joints follow."""
 
 SPEED = 1.25
 """Walking speed of the curves, in m/s."""
 STRIDE_S = 1.1
-"""Duration of the gait cycle at that speed, in s."""
+"""Duration of the gait cycle at the walking speed of the curves, in s."""
 STRIDE_EXPONENT = 0.45
-"""Stride frequency is proportional to this power of the speed; stride length accounts
-for the rest."""
+"""Exponent: stride frequency is proportional to speed to this power. Stride length
+accounts for the rest of a speed change."""
 NUM_PHASES = 120
 
 

@@ -128,11 +128,11 @@ class MuscleHook(Hook):
         self._publish()
 
     def equip(self, env: ManagerBasedRlEnv) -> None:
-        """Load the network into other worlds."""
+        """Load the trained network into the muscle action of another environment."""
         self.cfg.equip(env, self.state())
 
     def tensors(self) -> Mapping[str, torch.device]:
-        """Return the devices on which the network is trained and evaluated."""
+        """Return the devices on which the network is trained and evaluated, by name."""
         return {
             "muscle learner": self.learner.network.muscle_scale.device,
             "muscle network": next(self._term.network.parameters()).device,
@@ -199,10 +199,10 @@ class MuscleHook(Hook):
 
 
 def _place_of(earlier: str) -> Path:
-    """Find the run, checkpoint or shipped policy that the user named."""
+    """Return the path of a run or checkpoint, or of a task's shipped policy."""
     if earlier not in entries():
         return find(earlier).place
-    # The newest run of the task is the one that is starting.
+    # The newest run of the task would be the run that is now starting.
     if (shipped := load_task(earlier).trained) is None:
         raise WeightError(f"No policy ships with {earlier}. Name a run or checkpoint.")
     return shipped

@@ -12,7 +12,7 @@ from mjlab.tasks.muscle.commands import GaitCommandCfg as GaitCommandCfg
 from mjlab.tensors.math import quat_rotate
 
 GAIT = "gait"
-"""Name of the command."""
+"""Name of the gait command."""
 
 
 def gait_of(env: Env) -> GaitCommand:
@@ -23,12 +23,12 @@ def gait_of(env: Env) -> GaitCommand:
 
 
 LEAD_S = 0.09
-"""Lead of the targets: half a step, plus the delay of the torque law's damper (damping
-over stiffness), in s."""
+"""Time by which joint targets lead the reference, in s: half a step plus the delay of
+the torque law's damper (damping / stiffness)."""
 
 
 def gait_reference(env: Env) -> torch.Tensor:
-    """Return the reference pose of this step, rad, shape (num_envs, joints)."""
+    """Return the gait's reference pose for this step, rad, shape (num_envs, joints)."""
     return gait_of(env).pose(LEAD_S)
 
 
@@ -65,7 +65,7 @@ def track_speed(env: Env, std: float) -> torch.Tensor:
 def walk_like_people(
     env: Env, speed_std: float, pose_std: float, pose_share: float
 ) -> torch.Tensor:
-    """Return speed tracking times pose imitation, 0 to 1.
+    """Return the speed reward times the pose imitation reward, 0 to 1.
 
     Standing still in a good pose gives no reward.
 

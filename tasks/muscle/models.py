@@ -1,4 +1,4 @@
-"""Entities of the muscle models."""
+"""Entity configurations of the models with muscles."""
 
 from __future__ import annotations
 

@@ -5,8 +5,8 @@ from mjlab.rl import CheckpointCfg, GaussianCfg, MlpModelCfg, PpoAgentCfg, PpoCf
 from mjlab.tasks.muscle.learning import MuscleHookCfg
 
 WORLDS_ON_CPU = 512
-"""Few worlds allow more iterations per hour. Small batches suffice, because episodes
-start in mid-stride and end when a walker falls behind."""
+"""Number of worlds on a CPU. Few worlds allow more iterations per hour. Small batches
+suffice, because episodes start in mid-stride and end when a walker falls behind."""
 
 
 def walk_rl(

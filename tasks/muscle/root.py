@@ -8,7 +8,7 @@ from mjlab.entity import Entity
 
 
 class JointRoot:
-    """Root on two slide joints."""
+    """Root that moves on two slide joints, forward and up."""
 
     def __init__(self, entity: Entity, forward: str, height: str) -> None:
         """Look up the slide joints."""
@@ -52,7 +52,7 @@ class JointRoot:
 
 
 class FloatingRoot:
-    """A root with a free joint."""
+    """Root that moves on a free joint."""
 
     def __init__(self, entity: Entity) -> None:
         """Store the walker."""
@@ -73,7 +73,7 @@ class FloatingRoot:
         rise: torch.Tensor,
         speed: torch.Tensor,
     ) -> None:
-        """Write the initial state, as `JointRoot.write`."""
+        """Write the initial state; arguments as in `JointRoot.write`."""
         pose = self._entity.data.default_root_state[:, :7].clone()
         pose[:, 2] += lift
         nothing = torch.zeros_like(speed)

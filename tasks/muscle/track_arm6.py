@@ -72,7 +72,7 @@ class JointTargetCommand(CommandTerm):
         return away.square().mean(dim=1).sqrt()
 
     def state(self) -> dict[str, torch.Tensor]:
-        """Return the live tensors that change."""
+        """Return the live tensors; copy into them to restore a snapshot."""
         return super().state() | {"target": self._target}
 
     def _resample(self, mask: torch.Tensor, unit: torch.Tensor) -> None:
@@ -101,7 +101,7 @@ def reach(env: Env, std: float) -> torch.Tensor:
 
 
 def observations() -> dict[str, ObservationGroupCfg | None]:
-    """Return joint states, targets, and the muscles' torque capacity."""
+    """Observation groups: joint states, targets, torque capacity and last action."""
     return for_both(
         {
             "joint_pos": ObservationTermCfg(func=mdp.joint_pos),
@@ -136,7 +136,7 @@ def outcomes() -> dict[str, OutcomeTermCfg | None]:
 
 
 class TrackArm6Cfg(ManagerBasedRlEnvCfg):
-    """The arm tracks joint angles that change every one or two seconds."""
+    """Arm with six muscles that tracks joint angles, which change every 1 to 2 s."""
 
     scene = SceneCfg(num_envs=2048, env_spacing=2.0, entities={"robot": arm6_cfg()})
     sim = SimulationCfg(mujoco=MujocoCfg(timestep=TIMESTEP, ccd_iterations=35))

@@ -86,7 +86,7 @@ def simulation(*, nconmax: int = 16, njmax: int = 96) -> SimulationCfg:
 def for_both(
     terms: dict[str, ObservationTermCfg | None],
 ) -> dict[str, ObservationGroupCfg | None]:
-    """Return observation groups; actor and critic get the same terms."""
+    """Return observation groups with the same terms for actor and critic."""
     return {
         "actor": ObservationGroupCfg(terms=terms),
         "critic": ObservationGroupCfg(terms=dict(terms)),
@@ -210,7 +210,7 @@ def w54_terminations() -> dict[str, TerminationTermCfg | None]:
 
 
 def metrics() -> dict[str, MetricsTermCfg | None]:
-    """Return metrics of the muscles' torque tracking."""
+    """Return metrics of how well muscles produce the target torques."""
     return {
         "torque_residual": MetricsTermCfg(func=muscle_mdp.torque_residual),
         "effort": MetricsTermCfg(func=muscle_mdp.muscle_effort),

@@ -9,10 +9,10 @@ from mjlab.tasks.robots.robot import ROBOTS_DIR
 CARTPOLE_XML = ROBOTS_DIR / "cartpole.xml"
 
 SLIDER_JOINT = "slider"
-"""Joint of the cart's position along the rail, in m."""
+"""Name of the slide joint of the cart along the rail; its position is in m."""
 
 POLE_JOINT = "hinge_1"
-"""Joint of the pole's angle, in rad; 0 is upright, positive leans towards +x."""
+"""Name of the pole's hinge. Angle in rad: 0 is upright, positive towards +x."""
 
 
 def cartpole_cfg() -> EntityCfg:

@@ -43,7 +43,7 @@ def reflected_inertia(
 
 @dataclass(frozen=True, kw_only=True)
 class Motor:
-    """Motor at its joint, with a position loop of a given stiffness.
+    """Motor parameters at the joint, with gains of the position control loop.
 
     The loop behaves the same on every joint: its gains give a natural frequency of 10
     Hz and a damping ratio of 2 with the motor's reflected inertia, or with a given

@@ -62,7 +62,7 @@ MOTORS: dict[tuple[str, ...], Motor] = {
         inertia=2.781624,
     ),
 }
-"""Motors by joint; the right finger has none, as it is coupled to the left one."""
+"""Motor of each joint. The right finger has no motor: it is coupled to the left."""
 
 ACTION_SCALE = action_scales(MOTORS)
 """Change of the position target per unit of action, in rad or m, by joint."""

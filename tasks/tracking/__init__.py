@@ -1,4 +1,4 @@
-"""Motion tracking tasks: imitation of clips."""
+"""Motion tracking tasks: robots imitate reference clips."""
 
 from pathlib import Path
 

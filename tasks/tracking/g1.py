@@ -11,7 +11,7 @@ LIMBS = (*G1.foot_bodies, "left_wrist_yaw_link", "right_wrist_yaw_link")
 
 
 class TrackingG1Cfg(TrackingCfg):
-    """Track one clip; the default is a wave."""
+    """Unitree G1 tracks one clip; the default clip is a wave."""
 
     scene = tracking.scene(G1)
     commands = {**terms.commands(G1, (G1_CLIPS / "wave.npz",))}
@@ -29,6 +29,6 @@ class TrackingG1NoStateEstimationCfg(TrackingG1Cfg):
 
 
 class TrackingG1ClipsCfg(TrackingG1Cfg):
-    """Track many clips with one policy."""
+    """Unitree G1 tracks many clips with one policy."""
 
     commands = terms.commands(G1, (G1_CLIPS,))

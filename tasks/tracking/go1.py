@@ -8,7 +8,7 @@ from mjlab.tasks.tracking.env import TrackingCfg
 
 
 class TrackingGo1Cfg(TrackingCfg):
-    """Track one clip: the Go1 bows and sways with fixed feet."""
+    """Unitree Go1 tracks one clip: it bows and sways with fixed feet."""
 
     scene = tracking.scene(GO1)
     commands = {**terms.commands(GO1, (GO1_CLIPS / "sway.npz",))}

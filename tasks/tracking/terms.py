@@ -43,7 +43,7 @@ def commands(robot: Robot, clips: tuple[Path, ...]) -> dict[str, CommandTermCfg]
 
     Args:
         robot: The robot.
-        clips: Motion files, and folders of them.
+        clips: Motion files, and folders of motion files.
     """
     return {
         COMMAND: motion.MotionCommandCfg(

@@ -19,13 +19,12 @@ Range = tuple[float, float]
 
 
 class move_arms(ManagerTermBase):
-    """Move the position targets of two arms at random.
+    """Event term that moves the position targets of two arms at random.
 
     Each arm walks from goal to goal in a straight line of joint angles. An episode
     starts at the default pose with a goal anywhere in the joints' ranges; each further
     goal is the last goal plus a normally distributed step per joint, clamped to the
-    ranges. In some episodes the right arm mirrors the left one. An event term for
-    `mode="step"`.
+    ranges. In some episodes the right arm mirrors the left arm. Use with `mode="step"`.
     """
 
     def __init__(self, cfg: TermCfg, env: ManagedEnv) -> None:
@@ -85,7 +84,7 @@ class move_arms(ManagerTermBase):
         asset_cfg: SceneEntityCfg,
         stream: str = "event",
     ) -> None:
-        """Move the targets by one step in the worlds of `mask`.
+        """Move the targets by one step in the worlds in `mask`.
 
         Args:
             env: The environment.
@@ -109,7 +108,7 @@ class move_arms(ManagerTermBase):
         self._columns.write(self._entity.data.targets.joint_pos, mask, angles)
 
     def reset(self, mask: torch.Tensor) -> None:
-        """Start the worlds of `mask` at the default pose, with a first goal."""
+        """Start the worlds in `mask` at the default pose, with a first goal."""
         rng, stream = self._env.rng, self._stream
         default = self._columns.read(self._entity.data.default_joint_pos)
         write_where(self._now, mask, default.view(self._now.shape) * self._signs)
@@ -120,7 +119,7 @@ class move_arms(ManagerTermBase):
         self._head_for(mask, goal, self._first_steps)
 
     def state(self) -> dict[str, torch.Tensor]:
-        """Return the live tensors that change."""
+        """Return the live tensors; copy into them to restore a snapshot."""
         return {
             "now": self._now,
             "rate": self._rate,

@@ -1,4 +1,4 @@
-"""Velocity command with its speed."""
+"""Velocity command that also provides the commanded speed."""
 
 import torch
 

@@ -32,7 +32,7 @@ def outcomes() -> dict[str, OutcomeTermCfg]:
 
 
 class VelocityCfg(ManagerBasedRlEnvCfg):
-    """Walk at a commanded velocity.
+    """Base configuration of walking at a commanded velocity.
 
     A robot's subclass defines the missing parts: scene, observations, actions, rewards,
     terminations and events.
@@ -67,6 +67,6 @@ class VelocityCfg(ManagerBasedRlEnvCfg):
 
 
 def _fewer_tiles(generator: TerrainGeneratorCfg) -> TerrainGeneratorCfg:
-    """Reduce a terrain to five rows, and one column per kind of sub-terrain."""
+    """Reduce a terrain to five rows, and one column per sub-terrain type."""
     kinds = len(generator.sub_terrains)
     return replace(generator, num_rows=5, num_cols=kinds, border_width=10.0)

@@ -1,4 +1,4 @@
-"""Sensor of the height of feet above the ground."""
+"""Sensor that measures the height of feet above the ground."""
 
 import torch
 
@@ -26,7 +26,7 @@ class FootHeightSensorCfg(RayCastSensorCfg):
     """
 
     frame: ObjRef | tuple[ObjRef, ...]
-    """The sites."""
+    """Sites whose height is measured, usually under the feet."""
 
     pattern = RingPatternCfg(rings=())
     """One downward ray."""
@@ -50,7 +50,7 @@ class FootHeightSensorCfg(RayCastSensorCfg):
 
 
 class FootHeightSensor(Sensor, SensePass):
-    """Heights above the hit facets, computed at most once per state."""
+    """Foot heights above the facets hit by rays, computed at most once per state."""
 
     updates_from_readings = True
 

@@ -32,12 +32,12 @@ GAIT = Gait(period=0.76, knee=0.56, hip=0.28, sway=0.05, push_speed=0.25)
 """Gait of 2.6 steps per second; a shorter period vibrates more."""
 
 SUPPORT = "support"
-"""Event name of the assistive wrench."""
+"""Name of the assistive wrench's event term."""
 
 _ACTED = (".*_hip_.*_joint", ".*_knee_joint", ".*_ankle_.*_joint", "waist_.*_joint")
 
 _ITERATION = 24
-"""Environment steps per iteration."""
+"""Environment steps per training iteration."""
 
 GROWING_WEIGHTS = {
     "action_rate_l2": (-0.01, -0.07),
@@ -71,7 +71,7 @@ class WarmUpCfg(Config):
 
 
 def g1_flat_simulation() -> SimulationCfg:
-    """Return physics steps of 5 ms, and of 10 ms for training."""
+    """Return physics settings with steps of 5 ms, and of 10 ms for training."""
     sim = g1_simulation(rough=False)
     sim.training = TrainingPhysicsCfg(decimation=2)
     return sim
@@ -198,7 +198,7 @@ class VelocityG1FlatCfg(VelocityG1Cfg):
     """
 
     warm_up: WarmUpCfg = WarmUpCfg()
-    """Settings of the start of training."""
+    """Commands and pushes at the start of training."""
 
     scene = g1_scene(rough=False)
     sim = g1_flat_simulation()

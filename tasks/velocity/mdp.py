@@ -152,7 +152,7 @@ class track_mean_yaw_rate(ManagerTermBase):
         self._mean.masked_fill_(mask, 0.0)
 
     def state(self) -> dict[str, torch.Tensor]:
-        """Return the live tensors that change."""
+        """Return the live tensors; copy into them to restore a snapshot."""
         return {"mean": self._mean}
 
 
@@ -344,7 +344,7 @@ class feet_swing_height(ManagerTermBase):
         command_threshold: float | None = None,
         asset_cfg: Selection = ROBOT,
     ) -> torch.Tensor:
-        """Return the cost."""
+        """Return the cost of the feet that land in this step, shape (num_envs,)."""
         sensor = contact_sensor(env, sensor_name)
         height = foot_height(env, height_sensor_name, asset_cfg)
         torch.maximum(self._peak, height, out=self._peak)
@@ -359,7 +359,7 @@ class feet_swing_height(ManagerTermBase):
         self._peak.masked_fill_(mask.unsqueeze(1), 0.0)
 
     def state(self) -> dict[str, torch.Tensor]:
-        """Return the live tensors that change."""
+        """Return the live tensors; copy into them to restore a snapshot."""
         return {"peak": self._peak}
 
 

@@ -18,7 +18,7 @@ Range = tuple[float, float]
 
 
 class Levels(NamedTuple):
-    """Parameters of the level, the fraction of the full force in a world."""
+    """Parameters of the punch level of a world, a fraction of the full force."""
 
     start: float
     """Level at the start of training."""
@@ -37,10 +37,10 @@ class Levels(NamedTuple):
 
 
 class punch_bodies(ManagerTermBase):
-    """Punch one random body at a time, in each world at its own level.
+    """Event term that punches one random body at a time, with a level per world.
 
-    A punch is a constant force in world axes near the body's centre of mass. An event
-    term for `mode="step"` that writes the external wrench of all bodies of the entity.
+    A punch is a constant force in world axes near the body's centre of mass. Use the
+    term with `mode="step"`. It writes the external wrench of all bodies of the entity.
     """
 
     def __init__(self, cfg: TermCfg, env: ManagedEnv) -> None:
@@ -48,7 +48,7 @@ class punch_bodies(ManagerTermBase):
         params, device = cfg.params, env.device
         selection = chosen(params, env)
         self.entity = selection.entity
-        """The entity that is punched."""
+        """Entity that receives the punches."""
         names = selection.body_names
         places = [self.entity.body_names.index(name) for name in names]
         self._bodies = torch.tensor(places, device=device)
@@ -85,7 +85,7 @@ class punch_bodies(ManagerTermBase):
         asset_cfg: SceneEntityCfg,
         stream: str = "event",
     ) -> None:
-        """Update levels and timers in the worlds of `mask`, and write the wrenches.
+        """Update levels and timers in the worlds in `mask`, and write the wrenches.
 
         Args:
             env: The environment.
@@ -114,14 +114,14 @@ class punch_bodies(ManagerTermBase):
         self._apply(mask)
 
     def reset(self, mask: torch.Tensor) -> None:
-        """Start the worlds of `mask` in cooldown. Levels do not change."""
+        """Start the worlds in `mask` in cooldown. Levels do not change."""
         fill_where(self.is_punching, mask, False)
         fill_where(self._was_punched, mask, False)
         fill_where(self.wrench, mask, 0.0)
         write_where(self.steps_left, mask, self._draw_cooldown(f"{self._stream}/reset"))
 
     def state(self) -> dict[str, torch.Tensor]:
-        """Return the live tensors that change."""
+        """Return the live tensors; copy into them to restore a snapshot."""
         return {
             "level": self.level,
             "wrench": self.wrench,

@@ -1,4 +1,4 @@
-"""Pushes that grow during training."""
+"""Event term for pushes whose size grows during training."""
 
 import torch
 
@@ -31,7 +31,7 @@ class growing_push(mdp.push_by_setting_velocity):
         steps: tuple[int, int],
         stream: str = "event",
     ) -> None:
-        """Sample velocity changes, m/s and rad/s, and add them in the worlds of `mask`.
+        """Sample velocity changes, m/s and rad/s, and add them in the worlds in `mask`.
 
         Args:
             env: The environment.

@@ -69,7 +69,7 @@ class Hand(NamedTuple):
 
 
 class supporting_hand(ManagerTermBase):
-    """Keeps pelvis over feet and trunk upright, with decreasing strength.
+    """Wrench that keeps the pelvis over the feet and the trunk upright, and fades.
 
     Each world has its own level, a fraction of the full strength. It starts at a random
     value between 0 and 1, decreases in every step, and increases at a fall, so that
@@ -164,7 +164,7 @@ class support_level(ManagerTermBase):
             self._level = hand.level
 
     def __call__(self, env: ManagedEnv, event: str) -> torch.Tensor:
-        """Return the levels.
+        """Return the level of each world.
 
         Args:
             env: The environment.

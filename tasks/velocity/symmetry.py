@@ -199,7 +199,7 @@ class Reflection:
 
 
 class _Tensors:
-    """Columns as tensors."""
+    """Mirrored column indices and signs as tensors."""
 
     def __init__(self, columns: SignedColumns, device: torch.device) -> None:
         self._places = torch.tensor(columns.places, device=device)
@@ -218,7 +218,7 @@ def _with_images(
     obs: TensorDict | None,
     actions: torch.Tensor | None,
 ) -> tuple[TensorDict | None, torch.Tensor | None]:
-    """Append mirror images, in the format of RSL-RL."""
+    """Append mirror images to observations and actions, in the format of RSL-RL."""
     if env not in _reflections:
         if robot.mirror is None:
             raise SymmetryError(f"{robot.name} defines no mirror.")

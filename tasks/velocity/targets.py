@@ -31,7 +31,7 @@ class TargetCommandCfg(TwistCommandCfg):
     """Gain from distance to velocity and from heading error to yaw rate, 1/s."""
 
     reach_m: tuple[float, float] = (0.10, 0.20)
-    """Distance at which a place counts as reached, and at which it no longer does."""
+    """Distance below which a place becomes reached, and above which not reached, m."""
 
     reach_rad: tuple[float, float] = (0.05, 0.12)
     """Heading error at which a heading counts as reached, and at which it no longer
@@ -60,7 +60,7 @@ class TargetCommand(TwistCommand):
         self.is_reached = torch.zeros(
             env.num_envs, 2, dtype=torch.bool, device=env.device
         )
-        """Whether place and heading are reached, shape (num_envs, 2), live."""
+        """True if place and heading are reached, shape (num_envs, 2), live."""
         enter, leave = zip(cfg.reach_m, cfg.reach_rad, strict=True)
         self._enter = torch.tensor(enter, device=env.device)
         self._leave = torch.tensor(leave, device=env.device)
@@ -86,7 +86,7 @@ class TargetCommand(TwistCommand):
         fill_where(self.is_reached, mask, False)
 
     def _on_disc(self, unit: torch.Tensor) -> torch.Tensor:
-        """Return uniform points of the disc, shape (num_envs, 2)."""
+        """Convert uniform numbers to points in the disc, m, shape (num_envs, 2)."""
         radius = self._radius * unit[:, 0].sqrt()
         bearing = 2.0 * math.pi * unit[:, 1]
         return torch.stack((radius * bearing.cos(), radius * bearing.sin()), dim=1)

@@ -14,7 +14,7 @@ _AXES = {"X": 0, "Y": 1, "Z": 2}
 
 @dataclass
 class BvhJoint:
-    """A joint of the skeleton."""
+    """Joint of a BVH skeleton."""
 
     name: str
     """Name of the joint."""
@@ -117,7 +117,7 @@ def _forward(joints: list[BvhJoint], numbers: np.ndarray) -> dict[str, np.ndarra
             turn = above @ turn
         places.append(place)
         turns.append(turn)
-    # From y up and z forward to z up and x forward.
+    # Convert from y up and z forward to z up and x forward.
     return {
         joint.name: place[:, (2, 0, 1)]
         for joint, place in zip(joints, places, strict=True)

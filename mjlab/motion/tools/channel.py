@@ -6,7 +6,7 @@ _GRAVITY = 9.81
 
 
 class Channel:
-    """A quantity over time, interpolated between keys."""
+    """Scalar quantity over time, interpolated between keys (keyframe values)."""
 
     def __init__(self, value: float) -> None:
         """Start with a constant value."""
@@ -49,7 +49,7 @@ class Channel:
         return value + length * (begin * slopes[k] + end * slopes[k + 1])
 
     def rests(self, times: np.ndarray) -> np.ndarray:
-        """Return True at times around which the quantity is constant."""
+        """Return True at times where the quantity stays constant."""
         t, v = np.array(self.times), np.array(self.values)
         still = np.concatenate(([True], v[1:] == v[:-1], [True]))
         before = np.searchsorted(t, times - 1e-9)
@@ -60,8 +60,8 @@ class Channel:
 def monotone_slopes(t: np.ndarray, v: np.ndarray) -> np.ndarray:
     """Return slopes at the keys for monotone interpolation, without overshoot.
 
-    Fritsch and Butland: the weighted harmonic mean of the two secants; zero at the ends
-    and where the secants differ in sign.
+    The method of Fritsch and Butland: the weighted harmonic mean of the two secants,
+    and zero at the ends and where the secants differ in sign.
     """
     length, secant = np.diff(t), np.diff(v) / np.diff(t)
     slopes = np.zeros(len(t))

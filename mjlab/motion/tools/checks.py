@@ -24,7 +24,7 @@ _UNIT = 1e-3
 
 @dataclass(frozen=True, kw_only=True)
 class MotionFigure:
-    """Measured property of a motion, with its limit."""
+    """Measured property of a motion, and the limit for passing the check."""
 
     name: str
     """Name of the property."""
@@ -39,7 +39,7 @@ class MotionFigure:
     """Unit of the value and of its limit."""
 
     place: str = ""
-    """Part of the robot and time of the worst value."""
+    """Robot part and time at which the worst value occurs."""
 
     @property
     def passes(self) -> bool:

@@ -97,9 +97,9 @@ def read_npz(
 def _with_root(
     path: Path, robot: MotionRobot, joint_names: Sequence[str] | None
 ) -> Motion | None:
-    """Read a file with the root pose in its joint positions; None for other files.
+    """Read a file whose joint positions include the root pose; None for other files.
 
-    The root is also the first body; the other bodies confirm its convention.
+    The root is also the first body. The other bodies confirm the quaternion convention.
     """
     if path.suffix != ".npz" or not path.is_file():
         return None
@@ -107,7 +107,7 @@ def _with_root(
         with np.load(path, allow_pickle=False) as file:
             arrays = {key: file[key] for key in file.files}
     except (ValueError, EOFError, zipfile.BadZipFile):
-        return None  # `load_motion` reports the reason.
+        return None  # `load_motion` reports the reason for the failure.
     names = arrays.get("joint_names", joint_names)
     joints = arrays.get("joint_pos")
     if names is None or joints is None or not {"fps", *_BODIES} <= set(arrays):

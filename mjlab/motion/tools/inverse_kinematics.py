@@ -18,7 +18,7 @@ _RANK = 1e-3
 
 @dataclass(frozen=True)
 class Rows:
-    """Errors of a goal and their Jacobian."""
+    """Errors of a goal, with the Jacobian of the goal's quantities."""
 
     jacobian: np.ndarray
     """Jacobian with respect to the velocities, shape (rows, nv)."""

@@ -31,7 +31,7 @@ _NAMES = {
 """Joint names in recordings after "Left" or "Right", the most common first."""
 
 LANDMARKS = tuple(f"{side}_{part}" for side in _SIDES for part in _NAMES)
-"""Landmarks that are matched, as declared by robots."""
+"""Names of the matched landmarks, which robots map to their bodies."""
 
 _LIMBS = (("hip", "knee"), ("knee", "ankle"), ("shoulder", "elbow"), ("elbow", "wrist"))
 
@@ -110,7 +110,7 @@ def _landmarks(recording: BvhRecording) -> dict[str, np.ndarray]:
 
 
 class _Figure:
-    """Segment lengths of the robot, and its inverse kinematics."""
+    """Robot to retarget to: segment lengths and inverse kinematics."""
 
     def __init__(self, robot: MotionRobot, parts: HumanoidParts) -> None:
         self.model = robot.sim.mj_model
@@ -217,7 +217,7 @@ def _body_place(body: int, place: np.ndarray) -> Goal:
 
 
 def _segment(start: int, end: int, way: np.ndarray) -> Goal:
-    """Goal: offset `way` from one body to another."""
+    """Goal: vector `way` from the body `start` to the body `end`, m."""
 
     def rows(model: mujoco.MjModel, data: mujoco.MjData) -> Rows:
         one, two = np.zeros((2, 3, model.nv))

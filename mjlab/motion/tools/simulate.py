@@ -1,8 +1,9 @@
-"""Physically simulated motions, with an assistive wrench on the root.
+"""Physics simulation of a motion, with an assistive wrench on the root.
 
-Actuators track the joints, and the wrench pulls the root to its reference. Each world
+Actuators track the joints, and the wrench pulls the root to the reference. Each world
 has a different bound of the wrench. The result is the world with the smallest bound
-that stays near the motion to its end. Its wrench measures the feasibility of frames.
+that stays near the motion to the end. The wrench in this world measures the feasibility
+of each frame.
 """
 
 from collections.abc import Callable
@@ -37,10 +38,10 @@ _GYRATION = 0.07
 """Radius of gyration assumed for the torque, in metres."""
 
 _MOST_AWAY = 0.3
-"""Largest position error of the root, in metres."""
+"""Position error of the root above which a world has lost the motion, in metres."""
 
 _MOST_TURNED = 0.8
-"""Largest orientation error of the root, in radians."""
+"""Orientation error of the root above which a world has lost the motion, rad."""
 
 
 def simulated(
@@ -167,7 +168,7 @@ class _Hands:
     def _pull(
         self, state: torch.Tensor, reference: torch.Tensor
     ) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
-        """Return force, torque, and their size as a fraction of the weight."""
+        """Return assistive force and torque, and their size as a fraction of weight."""
         rate = 2.0 * torch.pi * _HAND_HZ
         place = reference[:3] - state[:, :3]
         turn = quat_box_minus(reference[3:7].expand(len(state), 4), state[:, 3:7])

@@ -47,7 +47,7 @@ _JOINT = "_joint"
 
 @dataclass(frozen=True, kw_only=True)
 class SketchRobot:
-    """A robot with two flat feet, in the initial pose of a motion."""
+    """Description of a robot with two flat feet, in the initial pose of a motion."""
 
     model: mujoco.MjModel
     """Model of the robot only; its first keyframe is the initial pose."""
@@ -59,7 +59,7 @@ class SketchRobot:
     """Sites at the centres of the soles, left and right."""
 
     sole: float
-    """Height of these sites above the ground in stance, in metres."""
+    """Height of the foot sites above the ground in stance, in metres."""
 
     mirror_signs: Mapping[str, float]
     """Sign of each joint when mirrored."""
@@ -148,7 +148,7 @@ class Sketch:
         up: float = 0.06,
         shift: float = 0.3,
     ) -> Self:
-        """Shift the weight to the other foot, and step with this one.
+        """Shift the weight to the other foot, and take a step with `foot`.
 
         Args:
             foot: The swing foot.
@@ -258,7 +258,7 @@ class Sketch:
         return np.array(poses), stands
 
     def _pressure(self, values: Mapping[str, np.ndarray]) -> np.ndarray:
-        """Return the centre of pressure, (frames, 2)."""
+        """Return the centre of pressure, m, shape (frames, 2)."""
         points = []
         for foot, inward in zip(self.robot.feet, (-_INSIDE, _INSIDE), strict=True):
             x, y, yaw = (values[f"{foot}.{name}"] for name in ("x", "y", "yaw"))

@@ -49,9 +49,9 @@ POLE_SHARE = POLE_MASS * HALF_LENGTH / TOTAL_MASS
 INERTIA = HALF_LENGTH * 4.0 / 3.0
 INERTIA_COS = -HALF_LENGTH * POLE_MASS / TOTAL_MASS
 SIN = (-1.0 / 6.0, 1.0 / 120.0, -1.0 / 5040.0)
-"""Coefficients of angle**3, **5 and **7. The next term is below 1e-9."""
+"""Sine: coefficients of angle**3, **5 and **7. The next term is below 1e-9."""
 COS = (-1.0 / 2.0, 1.0 / 24.0, -1.0 / 720.0, 1.0 / 40320.0)
-"""Coefficients of angle**2 to **8. The next term is below 5e-11."""
+"""Cosine: coefficients of angle**2 to **8. The next term is below 5e-11."""
 
 OBSERVATION_SPACE = Box(
     (4,),

@@ -77,7 +77,7 @@ class RecordedSteps:
         self.rollout: KernelRollout = KernelRollout.of(
             steps, worlds.num_envs, worlds.device
         )
-        """The actions, to be written before a run, and the results."""
+        """Actions, which the caller writes before a run, and results of the steps."""
         self._worlds = worlds
         self._recording = worlds._kernel.record(self.rollout)
 

@@ -266,7 +266,7 @@ class StepKernel:
         self._launch(self._step)
 
     def reset(self, mask: torch.Tensor) -> None:
-        """Reset the worlds of `mask` with one launch."""
+        """Reset the worlds in `mask` with one launch."""
         mask = mask.contiguous()
         array = wp.from_torch(mask, dtype=wp.bool, return_ctype=True)
         self._reset.set_param_at_index_from_ctype(0, array)

@@ -1,4 +1,4 @@
-"""Memory, seeds, resets and results, shared by both implementations."""
+"""Base class of both classic cartpoles: memory, seeds, resets and results."""
 
 from typing import Any
 
@@ -54,8 +54,8 @@ class ClassicWorlds:
         """Allocate memory; a subclass then resets all worlds.
 
         Args:
-            cfg: The worlds. Not modified.
-            device: Their device.
+            cfg: Settings of the worlds. Not modified.
+            device: Device of the worlds.
         """
         check(cfg)
         self.cfg = cfg

@@ -12,7 +12,7 @@ from mjlab.motion.tools.sketch import Sketch, SketchRobot
 from mjlab.tasks.robots.g1 import FOOT_BODIES, FOOT_SITES, G1, MIRROR
 
 FPS = 50.0
-"""Frame rate of each clip, in Hz."""
+"""Frame rate of the clips, in Hz."""
 
 SKETCHES: dict[str, Callable[[Sketch], None]] = {
     "wave": standing.wave,
@@ -28,7 +28,7 @@ SKETCHES: dict[str, Callable[[Sketch], None]] = {
     "karate": forms.karate,
     "dance": forms.dance,
 }
-"""Descriptions of the G1's clips, by name."""
+"""Functions that describe the G1's clips by keyframes, by clip name."""
 
 _SOLE_SITE = -0.002
 """Height of a foot site above the ground in stance, in metres: the site is below the

@@ -1,4 +1,4 @@
-"""Clip of the Go1: it bows and sways with fixed feet."""
+"""Clip of the Go1, which bows and sways with fixed feet."""
 
 import mujoco
 import numpy as np
@@ -31,8 +31,8 @@ _KEYS: tuple[tuple[float, float, float, float, float], ...] = (
     (7.8, 0.0, 0.0, 0.0, 0.0),
     (8.4, 0.0, 0.0, 0.0, 0.0),
 )
-"""Time (s), change of the trunk height (m), roll, pitch and yaw (rad). The trunk is at
-rest at every key."""
+"""Keys of the trunk: time (s), change of height (m), roll, pitch and yaw (rad). The
+trunk is at rest at every key."""
 
 
 def sway(robot: MotionRobot) -> Motion:
