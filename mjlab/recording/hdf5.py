@@ -1,4 +1,4 @@
-"""Episodes as groups of an HDF5 file, written with few calls.
+"""Write episodes as groups of an HDF5 file, with few calls of h5py.
 
 h5py's high-level interface takes half a millisecond for a small array. An episode has
 about a dozen arrays, so types, shapes and storage settings are created once and reused,
@@ -78,7 +78,7 @@ def read_attributes(group: Any) -> dict[str, Any]:
 
 
 def is_recording(path: Path) -> bool:
-    """Return whether a file is a recording of any version."""
+    """True if a file is a recording, of any version."""
     if path.is_symlink() or not path.is_file():
         return False
     try:

@@ -67,7 +67,7 @@ class RecordedField:
 
     @property
     def nbytes(self) -> int:
-        """Size of one world's value."""
+        """Size of one world's value, bytes."""
         return prod(self.shape) * np.dtype(self.dtype).itemsize
 
 
@@ -107,7 +107,7 @@ class Layout:
         self.dtype = np.dtype([(f.name, f.dtype, f.shape) for f in fields])
         """NumPy type of a row, as a record."""
         self.row_bytes = self.dtype.itemsize
-        """Size of a row."""
+        """Size of a row, bytes."""
 
     def read(self, rows: np.ndarray) -> np.ndarray:
         """Return rows of bytes, shape (..., row_bytes), as records, shape (...)."""

@@ -110,7 +110,7 @@ class Recorder:
         self._buffer.write(row, begins, beginning)
 
     def commit(self) -> None:
-        """Mark the step that was written last as executed."""
+        """Count the last written step as executed, so that it is recorded."""
         if self._is_open and not self.writer.has_ended:
             self._buffer.commit()
 
@@ -135,7 +135,7 @@ class Recorder:
 
 
 class WriterProcess:
-    """The writer process, as seen from the stepping process."""
+    """Starts the writer process and exchanges messages with it."""
 
     def __init__(self, plan: WriterPlan, memory: int) -> None:
         """Start the process.

@@ -27,7 +27,7 @@ _LARGEST = torch.finfo(torch.float32).max
 def open_dump(
     path: Path, world: int | None = None, *, accept_changes: bool = False
 ) -> tuple[DumpedWorld, ManagerBasedRlEnvCfg]:
-    """Read a world of a dump, and the training environment of its run.
+    """Return a world of a dump, and the configuration of its training environment.
 
     Args:
         path: The dump.

@@ -59,7 +59,7 @@ State = dict[str, torch.Tensor]
 
 
 class DumpError(RecordingError):
-    """File that is not a dump, or cannot be replayed here."""
+    """Raised for a file that is not a dump, or that cannot be replayed here."""
 
 
 @dataclass(frozen=True)

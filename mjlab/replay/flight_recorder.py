@@ -127,7 +127,8 @@ class FlightRecorder(StepObserver):
     # Faults.
 
     def examine(self) -> None:
-        """Dump faults since the last call. Synchronises with the device."""
+        """Dump the worlds with faults since the last call. Synchronises with the
+        device."""
         faults = [*self._nonfinite_faults(), *self._overflows()]
         self._mark_examined()
         if self._keyframes:

@@ -25,12 +25,12 @@ Watch = Callable[[Sequence[RecordedEpisode], int], None]
 _START, _PHYSICS, _STATES = "start", "physics", "env_states"
 _COUNTS = ("log.", "quarantine.")
 _SEEN = ("command.", "observation.")
-"""Prefixes of state that computing observations changes. It is restored before they are
-computed again."""
+"""Prefixes of states that change when observations are computed. These states are
+restored before observations are computed again."""
 
 
 class ReplayError(RuntimeError):
-    """A recording cannot be replayed or converted."""
+    """Raised if a recording cannot be replayed or converted."""
 
 
 @dataclass(frozen=True)

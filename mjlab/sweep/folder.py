@@ -38,7 +38,7 @@ Engine = Literal["optuna", "ray"]
 
 
 class SweepError(ValueError):
-    """Sweep that is missing, or that has other settings."""
+    """Raised if a sweep is missing, or has different settings."""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -30,13 +30,13 @@ _OUTPUT = "output"
 
 @dataclass(frozen=True)
 class TrialEnd:
-    """End of a trial's process."""
+    """Result of a trial's process."""
 
     status: Literal["finished", "stopped", "failed"]
     """Outcome; "stopped" means before the last iteration."""
 
     reason: str
-    """Reason, as text."""
+    """Reason for the outcome, as text."""
 
 
 class TrialProcess:

@@ -34,8 +34,8 @@ _LOG = "log."
 class MergedLog(EpisodeLog):
     """Log of episodes that ended in any worker.
 
-    The rounding of sums over worlds depends on the division among workers. Learning
-    does not use these sums.
+    The number of workers changes the rounding of sums over worlds. Learning does not
+    use these sums.
     """
 
     def __init__(self, keys: Sequence[str], device: torch.device) -> None:
@@ -74,7 +74,7 @@ class WorkerEnv:
         Args:
             cfg: The environment, with all worlds.
             num_workers: Number of processes.
-            device: Device of the learner, and so of observations and actions.
+            device: Device of the learner, and therefore of observations and actions.
             first_world: Global index of world 0, if several processes train together.
             timeout_s: Seconds without an answer to a step or another request, after
                 which a worker is considered stuck.
