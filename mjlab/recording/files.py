@@ -240,7 +240,7 @@ def read_index(path: Path) -> dict[str, Any]:
 
 
 def _join(path: Path, *, clean: bool) -> dict[str, Any]:
-    """Copy the episodes of all parts to one file; return the contents of its JSON file."""
+    """Copy the episodes of all parts to one file; return the contents of its JSON."""
     parts, unfinished = part_files(path), temporary_beside(path)
     size = sum(part.stat().st_size for part in parts)
     free = shutil.disk_usage(path.parent).free

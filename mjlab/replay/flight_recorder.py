@@ -127,8 +127,7 @@ class FlightRecorder(StepObserver):
     # Faults.
 
     def examine(self) -> None:
-        """Dump the worlds with faults since the last call. Synchronises with the
-        device."""
+        """Dump worlds with faults since the last call. Synchronises with the device."""
         faults = [*self._nonfinite_faults(), *self._overflows()]
         self._mark_examined()
         if self._keyframes:

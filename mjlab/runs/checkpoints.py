@@ -31,7 +31,7 @@ _MANIFEST = {"format": int, "iteration": int, "files": dict[str, str]}
 
 
 class CheckpointError(ValueError):
-    """File that is missing, damaged, unsafe, or not a checkpoint."""
+    """Raised for a file that is missing, damaged, unsafe, or not a checkpoint."""
 
 
 class Checkpoints:

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 SAME = "..."
-"""Value of a replacement that only changes the name, whatever its note."""
+"""`Replacement.value` if only the name changes, even if there is a note."""
 
 
 class Replacement(NamedTuple):
@@ -22,7 +22,7 @@ class Replacement(NamedTuple):
     `len(...)`. Empty if the value stays the same, or, with a note, is to be decided."""
 
     omit: bool = False
-    """True if it is removed without a replacement. The note is the reason."""
+    """True if the name is removed without a replacement. The note is the reason."""
 
     option: str = ""
     """Option to type instead on a command line, if it does not follow from `ours`."""
@@ -81,7 +81,7 @@ class Package:
     """Names on its reference page that task files import, separated by spaces."""
 
     ours: str
-    """Package here that has most of the counterparts."""
+    """Package of this project that has most of the counterparts."""
 
 
 @dataclass(frozen=True)
@@ -140,7 +140,7 @@ class Project:
         return {**self.packages, **self.task_packages}
 
     def has(self, module: str) -> bool:
-        """Return whether a module belongs to this project."""
+        """True if a module belongs to this project."""
         return module.partition(".")[0] in self.roots
 
     def replacement(self, name: str) -> Replacement | None:
