@@ -1,4 +1,4 @@
-"""Observations, rewards and terminations of ported tasks compared with mjlab 1.6.
+"""Compare observations, rewards and terminations of ported tasks with mjlab 1.6.
 
     python -m venv ../peer && ../peer/bin/pip install torch==2.13.0 mjlab==1.6.0
     python bench/agreement.py ../peer/bin/python --out agreement
@@ -102,7 +102,7 @@ def noted(values: Values, key: str, function: Callable[..., Any]) -> Callable[..
 
 
 def measure(env: Any, given: Values, side: Any) -> Values:
-    """Return the terms on the given states, during a step, and after it."""
+    """Return the term values on the given states, during a step, and after the step."""
     import torch
 
     env.reset()

@@ -177,7 +177,7 @@ class Curve:
         self.figures: list[dict[str, float]] = []
 
     def write(self, iteration: int, figures: Mapping[str, float]) -> None:
-        """Keep them."""
+        """Record the figures."""
         self.figures.append(dict(figures))
 
     def close(self, *, failed: bool = False) -> None:

@@ -245,7 +245,7 @@ class _Curve:
         self.learn = learn
 
     def write(self, iteration: int, figures: Any) -> None:
-        """Note the times."""
+        """Record the times of an iteration."""
         self.collect.append(figures["Perf/collect_s"])
         self.learn.append(figures["Perf/learn_s"])
 

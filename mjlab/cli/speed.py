@@ -1,4 +1,4 @@
-"""Speed of an environment, and of the parts of its step."""
+"""Measure the speed of an environment, and of the parts of its step."""
 
 import gc
 import resource
@@ -20,7 +20,7 @@ _ALLOCATIONS = ("aten.empty.", "aten.empty_like", "aten.empty_strided")
 _VERBS = ("step", "forward", "reset", "recompute_constants")
 
 Block = Callable[[], None]
-"""Function that is timed."""
+"""Block of steps, as a function whose run time is measured."""
 
 Physics = Callable[[ManagerBasedRlEnv, int], None]
 """Function that runs the engine's part of a number of steps."""
