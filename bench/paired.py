@@ -158,7 +158,7 @@ def commit_of(checkout: Path) -> dict[str, Any]:
 
 
 def main() -> None:
-    """Measure, print and save."""
+    """Run the measurement, print the figures and save them."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("before", type=Path, help="folder of a checkout")
     parser.add_argument("after", type=Path, help="folder of another checkout")

@@ -173,7 +173,7 @@ def compare(python: str, point: str, *, pairs: int) -> dict[str, Any]:
 
 
 def main() -> None:
-    """Compare, print and save."""
+    """Compare both projects, print the figures and save them."""
     sys.path.insert(0, str(ROOT))
     from bench.record import save
 

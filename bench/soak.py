@@ -252,7 +252,7 @@ def soak(task: str, num_envs: int, minutes: float, seed: int) -> dict[str, Any]:
 
 
 def main() -> None:
-    """Run, print and save."""
+    """Run the test, print the figures and save them."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--task", default="Velocity-G1-Flat")
     parser.add_argument("--num-envs", type=int, default=32)

@@ -22,7 +22,7 @@ Values = Mapping[str, torch.Tensor]
 """Tensors by field name."""
 
 BeginningSource = Callable[[], tuple[Values, Values]]
-"""Function that returns the values at an episode start, per world and shared."""
+"""Function that returns the values at an episode start: (per world, shared)."""
 
 DEVICE_BYTES = 256 * 2**20
 """Size of each half of a buffer in device memory, bytes."""

@@ -172,7 +172,7 @@ def _elsewhere(path: Path, name: str) -> RecordingError:
 
 
 class FileInMemory:
-    """An HDF5 file in memory, whose bytes are written to a disk in one piece."""
+    """An HDF5 file in memory; its bytes are written to disk in a single write."""
 
     def __init__(self, attributes: Attributes) -> None:
         """Start a file with attributes."""

@@ -126,13 +126,13 @@ class RecordingLayout:
     """Layouts of the three kinds of rows."""
 
     step: Layout
-    """Row of a world's step, starting with `CONTROL`."""
+    """Layout of the row of a world's step, starting with `CONTROL`."""
 
     beginning: Layout
-    """Row of a world at an episode start."""
+    """Layout of the values of one world at an episode start."""
 
     shared: Layout
-    """Values shared by all worlds at the start of an episode."""
+    """Layout of the values shared by all worlds at an episode start."""
 
 
 def recording_layout(

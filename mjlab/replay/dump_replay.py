@@ -174,7 +174,7 @@ class DumpReplay:
         return self._actions[self.step - 1]
 
     def reset(self, dones: torch.Tensor | None = None) -> None:
-        """Do nothing: the recorded steps continue after the end of an episode."""
+        """Do nothing, because the recorded steps continue across episode ends."""
 
     def restart(self) -> None:
         """Set the world to the state before the first step."""

@@ -12,7 +12,7 @@ class Bar:
     """Name of the value."""
 
     value: float
-    """Number that the bar shows."""
+    """Value that the bar shows."""
 
     left: float
     """Position of the left end."""

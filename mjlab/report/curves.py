@@ -32,7 +32,7 @@ _TRAINING = ("Train/mean_episode_length", "Train/mean_step_reward", "Train/episo
 _SPEED = "Perf/steps_per_s"
 _NO_EPISODE = "no finished episode yet"
 _ELSEWHERE = ("Perf/seconds", "Train/env_steps")
-"""Totals that are shown at the top of the page instead."""
+"""Totals that are not drawn as curves: they are shown at the top of the page."""
 
 
 def curves(

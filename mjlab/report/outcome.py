@@ -107,7 +107,7 @@ class GaitResult:
 
 @dataclass(frozen=True, kw_only=True)
 class EvaluationResult:
-    """Result of `evaluate.py`. Entries of another type than expected are left out."""
+    """Result of `evaluate.py`. Entries with an unexpected type are omitted."""
 
     file: str
     """Path relative to the page."""

@@ -12,7 +12,7 @@ class Replacement(NamedTuple):
     """Counterpart of a name, a field or a member of the other project."""
 
     ours: str
-    """Counterpart here, empty if there is none."""
+    """Counterpart in this package, empty if there is none."""
 
     note: str = ""
     """Difference, or what to do instead, in words."""
@@ -92,7 +92,7 @@ class Counterpart:
     """Dotted name in the other project."""
 
     ours: str
-    """Dotted name here; empty if it has no counterpart."""
+    """Dotted name in this package; empty if there is no counterpart."""
 
     differs: str
     """Difference, in words; empty for none."""
@@ -102,7 +102,8 @@ class Counterpart:
 
     @property
     def is_same(self) -> bool:
-        """True if no change is needed, wherever the name is imported from."""
+        """True if uses of the name need no change, whichever module it is imported
+        from."""
         return self.theirs == self.ours and not self.differs
 
 

@@ -32,7 +32,7 @@ _LOG = "log."
 
 
 class MergedLog(EpisodeLog):
-    """Log of episodes that ended in any worker.
+    """Merges the logs of episodes that ended in any of the workers.
 
     The number of workers changes the rounding of sums over worlds. Learning does not
     use these sums.
@@ -212,7 +212,7 @@ class WorkerEnv:
         return (figures if episodes else {}) | health
 
     def health(self) -> tuple[int, int]:
-        """Return the number of non-finite world steps, and of buffer overflows."""
+        """Return the numbers of non-finite world steps and of buffer overflows."""
         nonfinite, overflow = zip(*self._pool.call("health"), strict=True)
         return sum(nonfinite), sum(overflow)
 
@@ -227,7 +227,7 @@ class WorkerEnv:
         self.memory.close()
         self.sample.close()
 
-    # Specific to workers.
+    # Methods that only `WorkerEnv` has.
 
     def begin_rollout(self) -> None:
         """Make workers read the learner's data for action terms in the next step."""

@@ -49,7 +49,7 @@ class Placement:
 
     @property
     def physics(self) -> str:
-        """Device of the simulation."""
+        """Device on which the simulation runs."""
         return self.device if self.name == "gpu" else "cpu"
 
     def for_worlds(self, num_envs: int) -> Placement:

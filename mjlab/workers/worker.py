@@ -168,7 +168,7 @@ class Shard:
         self._rows["episode_length"].copy_(self.env.episode_length_buf)
 
     def health(self) -> tuple[int, int]:
-        """Return the number of non-finite world steps, and of buffer overflows."""
+        """Return the numbers of non-finite world steps and of buffer overflows."""
         nonfinite, overflow = self.env.nonfinite.totals()
         return int(nonfinite), int(overflow)
 
