@@ -384,7 +384,7 @@ def _recorder(
 
 
 def _settled(cfg: ManagerBasedRlEnvCfg, ranks: Ranks) -> ManagerBasedRlEnvCfg:
-    """Return a copy of `cfg` with thread counts, and a seed that all processes share."""
+    """Return a copy of `cfg` with thread counts and a seed that all processes share."""
     seed = secrets.randbits(31) if cfg.seed is None else cfg.seed
     threads = cfg.sim.num_threads
     if threads is None and not ranks.is_alone:

@@ -1,4 +1,4 @@
-"""Replay of a dumped world on the native engine, and search for the fault."""
+"""Replay a dumped world on the native engine, and search for the fault."""
 
 import dataclasses
 from collections.abc import Iterator, Mapping

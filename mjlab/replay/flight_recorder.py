@@ -1,4 +1,4 @@
-"""Recording of the last steps of all worlds, dumped when a world has a fault."""
+"""Record the last steps of all worlds, and dump them when a world has a fault."""
 
 import logging
 from collections.abc import Callable

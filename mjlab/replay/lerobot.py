@@ -1,4 +1,4 @@
-"""Conversion of recordings to datasets of LeRobot, version 3.0 of its layout."""
+"""Convert recordings to LeRobot datasets, version 3.0 of the layout."""
 
 import importlib
 import json

@@ -1,4 +1,4 @@
-"""Replay of recorded episodes, by actions or by states."""
+"""Replay recorded episodes from recorded actions or recorded states."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -53,12 +53,12 @@ class Replayed:
 class Replay:
     """Replays recorded episodes in parallel, one per world.
 
-    By actions: a world starts from the first recorded state of its episode, and takes
-    the recorded actions. With a recording of the native engine, a replay on the native
-    engine is bit-identical. By states: the recorded state is also written after each
-    step, before observations, so the observation before action t belongs to the state
-    before action t. An engine with different rounding thereby stays on the recorded
-    trajectory.
+    With `by="actions"`, a world starts from the first recorded state of its episode,
+    and takes the recorded actions. With a recording of the native engine, a replay on
+    the native engine is bit-identical. With `by="states"`, the recorded state is also
+    written after each step, before observations are computed, so the observation before
+    action t belongs to the state before action t. An engine with different rounding
+    thereby stays on the recorded trajectory.
     """
 
     def __init__(

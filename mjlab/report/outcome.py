@@ -1,4 +1,4 @@
-"""Data of the sections around the curves: evaluations, health, videos, files."""
+"""Data of the sections without curves: evaluations, health, videos, files."""
 
 import base64
 import statistics

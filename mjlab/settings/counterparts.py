@@ -102,8 +102,7 @@ class Counterpart:
 
     @property
     def is_same(self) -> bool:
-        """True if uses of the name need no change, whichever module it is imported
-        from."""
+        """True if the name stays the same, whichever module it is imported from."""
         return self.theirs == self.ours and not self.differs
 
 
