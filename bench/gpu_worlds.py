@@ -152,7 +152,7 @@ def compare(
 
 
 def begin_at_all_ages(env: ManagerBasedRlEnv) -> None:
-    """Make episodes end at different times."""
+    """Set different episode ages, so that episodes end at different times."""
     ages = torch.arange(env.num_envs, device=env.device)
     env.episode_length_buf.copy_(ages * env.max_episode_length // env.num_envs)
 

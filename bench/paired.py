@@ -1,4 +1,4 @@
-"""Step speed of one checkout compared with another, in alternating blocks.
+"""Compare the step speeds of two checkouts in alternating blocks.
 
     git worktree add ../before main~1
     python bench/paired.py ../before .

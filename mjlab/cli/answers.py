@@ -172,7 +172,7 @@ def _is_of_a_file(error: Exception) -> bool:
 
 
 def _is_worded_here(error: Exception) -> bool:
-    """Return whether this library raised an error of a built-in type.
+    """True if a `raise` statement of this library raised an error of a built-in type.
 
     Python raises the same types for bugs in the library, but at lines without `raise`.
     """

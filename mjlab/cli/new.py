@@ -123,7 +123,7 @@ def write_package(folder: Path, task: str, pattern: Pattern) -> list[Path]:
 
 
 def _filled(text: str, words: dict[str, str]) -> str:
-    """Return a text with its placeholders replaced."""
+    """Return a template text with the placeholders replaced."""
     for word, name in words.items():
         text = text.replace(f"<{word}>", name)
     return text

@@ -16,7 +16,7 @@ SORTED: tuple[Export, ...] = ("succeeded", "failed", "separate")
 
 
 class RecordingError(RuntimeError):
-    """A recording cannot be written or read."""
+    """Raised if a recording cannot be written or read."""
 
 
 class RecordingCfg(Config):

@@ -68,7 +68,7 @@ class Episode(NamedTuple):
 
 
 class EpisodeCutter:
-    """Stores the rows of all worlds until their episodes have ended.
+    """Stores the rows of each world until the world's episode has ended.
 
     The rows of a world are collected once, when its episode ends. Rows before the first
     episode start of a world are ignored.

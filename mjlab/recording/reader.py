@@ -105,7 +105,7 @@ class RecordedEpisode:
         )
 
     def read_all(self, path: str) -> dict[str, torch.Tensor]:
-        """Return all tensors below a path, by the rest of their paths.
+        """Return all tensors below a path, by the path relative to it.
 
         Dots in names are kept; parts of the path are joined by slashes.
         """

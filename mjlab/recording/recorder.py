@@ -1,4 +1,4 @@
-"""Recorder: collects steps of all worlds and writes their episodes."""
+"""Recorder: collects the steps of all worlds and writes episodes."""
 
 import json
 import logging
@@ -35,7 +35,7 @@ _FINISH_S = 3600.0
 
 
 class Recorder:
-    """Collects the steps of all worlds and writes their episodes.
+    """Collects the steps of all worlds and writes the selected episodes.
 
     A source calls `write` with the values of a step, and `commit` after the step was
     executed. A separate process cuts the steps into episodes, and writes those selected

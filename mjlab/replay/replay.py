@@ -97,7 +97,7 @@ class Replay:
         return self.recording.backend in (None, self.env.sim.backend.engine)
 
     def claims_exact(self, episode: RecordedEpisode) -> bool:
-        """Return whether the replay of an episode must be bit-identical."""
+        """True if the replay of an episode must be bit-identical to the recording."""
         needed = _START if self.by == "actions" else _PHYSICS
         # On a GPU, the order of additions varies between runs.
         is_repeatable = self.is_same_engine and not self.env.sim.needs_graphs

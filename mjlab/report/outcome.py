@@ -99,10 +99,10 @@ class GaitResult:
     """Measures and tracking errors."""
 
     verdict: str
-    """Sentence that says whether the gait is natural."""
+    """Verdict on the gait, natural or not, as a sentence."""
 
     failures: list[str]
-    """Measures beyond their limits."""
+    """Gait measures that exceed the limits."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -181,7 +181,7 @@ def _gait(worlds: Any) -> GaitResult | None:
 
 
 def _is_gait(worlds: Any) -> bool:
-    """Return whether data has the layout of gait measures by world and command."""
+    """True if `worlds` has the layout of gait measures by world and command."""
     if not isinstance(worlds, dict) or not worlds or worlds.keys() - ERRORS.keys():
         return False
     by_command = list(worlds.values())

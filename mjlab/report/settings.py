@@ -29,7 +29,7 @@ class Configuration:
 
     @property
     def roots(self) -> dict[str, dict[str, str]]:
-        """Rows by the first part of their path."""
+        """Rows by the first part of the path, such as "env"."""
         found: dict[str, dict[str, str]] = {}
         for path, text in self.rows.items():
             found.setdefault(_root(path), {})[path] = text

@@ -1,4 +1,4 @@
-"""Names, fields and members of another framework, and their counterparts here."""
+"""Tables of names, fields and members of another framework with counterparts here."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field

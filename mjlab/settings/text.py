@@ -58,7 +58,7 @@ class _NotThatError(Exception):
 
 
 def _new_record(option: str, cls: type, before: Any) -> Any:
-    """Return an instance of `cls` with the values of fields that both records have."""
+    """Return an instance of `cls` with the values of its fields that `before` has."""
     if type(before) is cls:
         return before
     names = getattr(cls, "__dataclass_fields__", {})

@@ -80,7 +80,7 @@ class TrialProcess:
         return self._trials.scores(self.name)
 
     def is_over(self) -> bool:
-        """Return whether the process has ended."""
+        """True if the process has ended."""
         return self._process.poll() is not None
 
     def stop(self) -> None:

@@ -43,7 +43,7 @@ class MergedLog(EpisodeLog):
         self.register(keys)
 
     def add(self, sums_and_count: torch.Tensor) -> None:
-        """Add the episodes that ended in a step, as sums and their number."""
+        """Add the episodes that ended in a step: their sums and number."""
         if float(sums_and_count[-1]):
             sums_and_count = sums_and_count.to(self._sums_and_count.device)
             self._sums_and_count += sums_and_count

@@ -225,7 +225,7 @@ class _Timeout:
         self._looked = time.monotonic()
 
     def is_over(self) -> bool:
-        """Return whether the time is over."""
+        """True if the time limit has passed."""
         now = time.monotonic()
         self._waited += min(now - self._looked, 2.0 * _HEARTBEAT_S)
         self._looked = now

@@ -111,7 +111,7 @@ def term_memory(
 
 
 class Shard:
-    """Worlds of a worker, and the shared memory of their data."""
+    """Worlds of a worker, and the shared memory with the data of these worlds."""
 
     def __init__(self, spec: WorkerSpec) -> None:
         self.env = ManagerBasedRlEnv(

@@ -1,4 +1,4 @@
-"""Rewrites classes and functions: commands, terms and events."""
+"""Rewrite classes and functions: commands, terms and events."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Rewrites fields of configurations: arguments, assignments and reads."""
+"""Rewrite fields of configurations: arguments, assignments and reads."""
 
 from __future__ import annotations
 

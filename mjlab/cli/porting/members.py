@@ -1,4 +1,4 @@
-"""Rewrites attributes and methods of objects, and names of modules."""
+"""Rewrite attributes and methods of objects, and names of modules."""
 
 from __future__ import annotations
 
