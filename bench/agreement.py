@@ -138,7 +138,7 @@ def measure(env: Any, given: Values, side: Any) -> Values:
 
 
 class Theirs:
-    """mjlab 1.6."""
+    """Adapter of mjlab 1.6: builds, sets and measures a task's environment."""
 
     def build(self, task: str, motion: str) -> Any:
         """Return the environment of a task."""
@@ -196,7 +196,7 @@ class Theirs:
 
 
 class Ours:
-    """This package, with a ported task."""
+    """Adapter of this package: builds, sets and measures a ported task."""
 
     def build(self, task: str, motion: str) -> Any:
         """Return the environment of a task."""

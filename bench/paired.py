@@ -76,7 +76,7 @@ class Side:
         return passed / steps, processor / steps
 
     def close(self) -> None:
-        """End the process."""
+        """End the worker process."""
         self._process.communicate()
 
     def _answer(self) -> list[float]:

@@ -82,7 +82,7 @@ class Side:
         return self._answer() / steps
 
     def close(self) -> None:
-        """End the process."""
+        """End the process of the project."""
         self._process.communicate()
 
     def _answer(self) -> Any:

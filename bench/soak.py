@@ -106,7 +106,7 @@ class Soak:
         return engine
 
     def minutes(self) -> float:
-        """Return the elapsed time."""
+        """Return the elapsed time, min."""
         return (time.monotonic() - self._begun) / 60.0
 
     def _arena_mb(self) -> float:

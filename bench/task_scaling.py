@@ -65,7 +65,7 @@ EXPLAINED = {
 
 
 def parser() -> argparse.ArgumentParser:
-    """The command line."""
+    """Return the parser of the command line."""
     found = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     found.add_argument("task", help="a registered task")
     found.add_argument("--engine", choices=("auto", "native", "warp"), default="auto")

@@ -80,7 +80,7 @@ class EvaluateOptions(TaskOptions, RunOptions):
 
 @dataclass(frozen=True)
 class EvaluationFigures:
-    """Results of an evaluation."""
+    """Results of an evaluation: episodes, motion tracking and gait."""
 
     episodes: "list[EpisodeResult]"
     """Results of the episodes."""

@@ -76,7 +76,7 @@ class Need:
 
     @property
     def per_world(self) -> int:
-        """Memory per world."""
+        """Memory per world, in bytes: simulation and learner."""
         return self.physics + self.managers + self.rollout + self.update
 
     def total(self, worlds: int) -> int:

@@ -37,7 +37,7 @@ class NewOptions(Options):
 
 
 def main(arguments: Sequence[str]) -> None:
-    """Write the package."""
+    """Write the package of the new task, and print the next commands."""
     options = read_line(NewOptions, arguments).options
     if options.name is None:
         raise UsageError("NAME is missing: new_task.py NAME, such as Walk-Backwards.")

@@ -94,7 +94,7 @@ _MORE = {"optuna": "", "ray": ' Then pip install "ray[tune]".'}
 
 
 def main(arguments: Sequence[str]) -> None:
-    """Run the search."""
+    """Run or resume the hyperparameter search."""
     line = read_line(SweepOptions, arguments)
     options = line.options
     entry = need_task(options.task, options.program)

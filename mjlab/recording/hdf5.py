@@ -193,7 +193,7 @@ class FileInMemory:
         return self.file.id.get_file_image()
 
     def close(self) -> None:
-        """Free the memory."""
+        """Close the file and free its memory."""
         self.file.close()
 
 

@@ -76,7 +76,7 @@ class RecordedEpisode:
 
     @cached_property
     def names(self) -> list[str]:
-        """Paths of all tensors."""
+        """Paths of all tensors of the episode, such as "obs/actor"."""
         found: list[str] = []
 
         def note(path: str, item: Any) -> None:
@@ -219,7 +219,7 @@ class Recording(Sequence[RecordedEpisode]):
 
     @property
     def numbers(self) -> list[int]:
-        """Numbers of the episodes."""
+        """Numbers of the episodes in the recording."""
         return list(self._files)
 
     def group(self, number: int) -> Any:

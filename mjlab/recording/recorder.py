@@ -170,7 +170,7 @@ class WriterProcess:
 
     @property
     def pid(self) -> int:
-        """Process id."""
+        """Process id of the writer process."""
         return self._process.pid
 
     def take_block(self, block: int) -> None:

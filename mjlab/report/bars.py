@@ -23,7 +23,7 @@ class Bar:
 
 @dataclass(frozen=True)
 class Bars:
-    """Bar chart."""
+    """Horizontal bar chart."""
 
     caption: str
     """Text above the bars."""

@@ -198,7 +198,7 @@ def _is_gait(worlds: Any) -> bool:
 
 @dataclass(frozen=True, kw_only=True)
 class Faults:
-    """Faults in the run."""
+    """Faults that were recorded in the run."""
 
     charts: list[Chart]
     """Counters of faults that are not zero."""

@@ -23,7 +23,7 @@ class Setting:
 
     @property
     def name(self) -> str:
-        """The option with underscores."""
+        """Dotted name of the setting: the option with underscores."""
         return _plain(self.option)
 
 

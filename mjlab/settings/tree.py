@@ -32,7 +32,7 @@ class Parameters:
 
 @dataclass(frozen=True)
 class Part:
-    """Part of a configuration."""
+    """Part of a configuration: a value with its annotation."""
 
     value: Any
     """The current value."""

@@ -30,7 +30,7 @@ class RangeError(ValueError):
 
 @dataclass(frozen=True)
 class Range:
-    """Range of a setting."""
+    """Range from which the values of a setting are sampled."""
 
     path: str
     """Dotted name of the setting."""

@@ -84,7 +84,7 @@ class Placement:
         first_world: int = 0,
         task: str | None = None,
     ) -> TrainingEnv:
-        """Build the training environment."""
+        """Build the training environment on the devices of the placement."""
         cfg = self.applied(cfg)
         workers = self.for_worlds(cfg.scene.num_envs).workers
         if workers is not None:

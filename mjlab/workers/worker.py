@@ -28,7 +28,7 @@ DONE, FAILED = b"k", b"e"
 
 @dataclass(frozen=True)
 class WorkerSpec:
-    """Worlds of one worker."""
+    """Specification of the worlds of one worker."""
 
     index: int
     """Index of the worker."""

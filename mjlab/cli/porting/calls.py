@@ -21,7 +21,7 @@ _HOMES = {
 
 
 class Calls(Members):
-    """Rewrites calls."""
+    """Rewrites calls of mathematical functions, and task registrations."""
 
     def __init__(self, source: ForeignFile, sources: ForeignFiles) -> None:
         super().__init__(source, sources)

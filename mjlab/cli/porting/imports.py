@@ -16,7 +16,7 @@ from mjlab.settings.mjlab_1_6 import CALLS, MJLAB
 
 
 class Imports(Resolving):
-    """Rewrites imports."""
+    """Rewrites imports of the other project and of ported modules."""
 
     def visit_ImportFrom(self, node: cst.ImportFrom) -> bool:
         return False

@@ -82,7 +82,7 @@ class ForeignFiles:
 
     @cached_property
     def modules(self) -> dict[str, ForeignFile]:
-        """Files by dotted name."""
+        """Files by the dotted name of the module."""
         return {source.module: source for source in self.files}
 
     @cached_property
