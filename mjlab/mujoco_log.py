@@ -8,8 +8,8 @@ import numpy as np
 
 _log = logging.getLogger("mjlab.mujoco")
 
-# Warnings of a step (`mj_warning`) contain this text. They are not logged, because the
-# health counters count them.
+# Warnings of a step (`mj_warning`) contain this text. They are logged at level DEBUG
+# only, because the health counters count them.
 _OF_A_STEP = "Time = "
 
 

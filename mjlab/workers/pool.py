@@ -266,7 +266,7 @@ def _worker_environment() -> Iterator[None]:
 
 @contextlib.contextmanager
 def _signals_held() -> Iterator[None]:
-    """Block Ctrl-C in child processes until they ignore it themselves.
+    """Keep SIGINT (Ctrl-C) and SIGTERM from child processes started in this context.
 
     Child processes inherit the signal mask, and keep these signals blocked.
     """

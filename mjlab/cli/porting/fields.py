@@ -21,7 +21,7 @@ _CONSTRUCTORS = {
     "DelayCfg": "mjlab.tensors",
     "LoggingCfg": "mjlab.rl",
 }
-"""Dotted names of the records that the notes of the table mention."""
+"""Module of each record that the notes of the table mention."""
 
 
 _CHECKS = {
