@@ -1,4 +1,4 @@
-"""Observations, rewards and terminations of ported tasks compared with mjlab 1.6.
+"""Compare observations, rewards and terminations of ported tasks with mjlab 1.6.
 
     python -m venv ../peer && ../peer/bin/pip install torch==2.13.0 mjlab==1.6.0
     python bench/agreement.py ../peer/bin/python --out agreement
@@ -102,7 +102,7 @@ def noted(values: Values, key: str, function: Callable[..., Any]) -> Callable[..
 
 
 def measure(env: Any, given: Values, side: Any) -> Values:
-    """Return the terms on the given states, during a step, and after it."""
+    """Return the term values on the given states, during a step, and after the step."""
     import torch
 
     env.reset()
@@ -138,7 +138,7 @@ def measure(env: Any, given: Values, side: Any) -> Values:
 
 
 class Theirs:
-    """mjlab 1.6."""
+    """Adapter of mjlab 1.6: builds, sets and measures a task's environment."""
 
     def build(self, task: str, motion: str) -> Any:
         """Return the environment of a task."""
@@ -196,7 +196,7 @@ class Theirs:
 
 
 class Ours:
-    """This package, with a ported task."""
+    """Adapter of this package: builds, sets and measures a ported task."""
 
     def build(self, task: str, motion: str) -> Any:
         """Return the environment of a task."""

@@ -1,4 +1,4 @@
-"""Training time until the cartpole task is solved.
+"""Measure the training time until the cartpole task is solved.
 
     python bench/cartpole.py --seeds 0 1 2
 

@@ -1,4 +1,4 @@
-"""Learning with different numbers of worlds: PPO and an off-policy learner.
+"""Compare PPO and an off-policy learner with different numbers of worlds.
 
     python bench/cartpole_learning.py --quick
     python bench/cartpole_learning.py --learners ppo-fixed --counts 8 128 --seeds 0
@@ -45,7 +45,7 @@ LEARNERS = {
 
 
 def parser() -> argparse.ArgumentParser:
-    """The command line."""
+    """Return the parser of the command line."""
     found = study_parser(__doc__)
     found.add_argument("--counts", type=int, nargs="+", help="numbers of worlds")
     found.add_argument("--seeds", type=int, nargs="+", help="three by default")
@@ -97,7 +97,7 @@ def main(arguments: Sequence[str]) -> None:
 
 
 def budget_of(args: argparse.Namespace) -> Budget:
-    """Samples and seconds of a run."""
+    """Return the limit of samples and seconds of a run."""
     samples = args.samples or (2**14 if args.quick else 2**19)
     seconds = args.seconds or (2.0 if args.quick else 20.0)
     longest = args.longest or 4.0 * seconds
@@ -130,7 +130,7 @@ def choose(wanted: list[str] | None) -> list[str]:
 
 
 def acts_under_ray(acting: str) -> bool:
-    """Return whether Ray processes act for the off-policy learner."""
+    """True if Ray processes act for the off-policy learner."""
     installed = importlib.util.find_spec("ray") is not None
     if acting == "ray" and not installed:
         raise UsageError("--acting ray: ray is not installed. Use --acting here.")

@@ -36,24 +36,24 @@ from mjlab.cli.memory import available_memory
 from mjlab.names import UnknownNameError, suggest
 
 COUNTS = tuple(4**power for power in range(11))
-"""1 to 2^20."""
+"""Numbers of worlds on a CPU, 1 to 2^20."""
 
 GPU_COUNTS = tuple(4**power for power in range(13))
-"""1 to 2^24."""
+"""Numbers of worlds on a GPU, 1 to 2^24."""
 
 QUICK_COUNTS = (1, 64, 1024, 2**14)
 BLOCKS = (1, 4, 16, 32, 64, 128, 256, 512, 1024)
 """Block sizes compared on a CUDA device, in threads."""
 
 BLOCK_WORLDS = 2**18
-"""Number of worlds at which they are compared."""
+"""Number of worlds at which block sizes are compared."""
 
 PATIENCE = 20.0
 """A point that would take longer than this multiple of its time share is omitted."""
 
 
 def parser() -> argparse.ArgumentParser:
-    """The command line."""
+    """Return the parser of the command line."""
     found = study_parser(__doc__)
     found.add_argument("--counts", type=int, nargs="+", help="numbers of worlds")
     found.add_argument("--only", nargs="+", metavar="NAME", help="ways to measure")
@@ -127,7 +127,7 @@ def choose_counts(
 
 
 def over_most(contender: Contender, count: int) -> bool:
-    """Return whether a number of worlds is beyond the contender's limit."""
+    """True if a number of worlds is beyond the contender's limit."""
     return contender.most is not None and count > contender.most
 
 

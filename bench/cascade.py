@@ -1,4 +1,4 @@
-"""Walking with a weak right calf: a muscle cascade, and its first network alone.
+"""Compare a muscle cascade with its first network alone on a weak right calf.
 
     python scripts/train.py docs/examples/weak_walker.py:TASK --num-envs 128 \
         --init-from Muscle-Walk-W18 --agent.hooks.muscles.earlier Muscle-Walk-W18 \

@@ -26,7 +26,7 @@ from mjlab.registry import load_task
 
 
 def main() -> None:
-    """Measure, print and save."""
+    """Run the measurement, print the figures and save them."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--task", default="Cartpole-Balance")
     parser.add_argument("--num-envs", type=int, default=1024)

@@ -157,7 +157,7 @@ class PackPolicy:
         }
 
     def _phases(self, command: np.ndarray) -> np.ndarray:
-        """Phases of the clock, rad, shape (runs, phases)."""
+        """Return the phases of the gait clock, rad, shape (runs, phases)."""
         clock = self._facts["clock"]
         linear, turning = np.hypot(*command[:, :2].T), np.abs(command[:, 2])
         still = (linear < 0.01) & (turning < 0.01)

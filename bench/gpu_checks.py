@@ -154,10 +154,10 @@ def capture(plan: Plan) -> Result:
 
 
 def shared(plan: Plan) -> Result:
-    """Run functions that Warp brings compiled: scan, sort, sum, and a loop in a graph.
+    """Run precompiled functions of Warp: scan, sort, sum, and a loop in a graph.
 
-    They show that Warp's library has code for the device, which the library of
-    `bench/gpu_bundle.py` keeps for one architecture only.
+    Success shows that Warp's library has code for the device: `bench/gpu_bundle.py`
+    keeps the code of one architecture only.
     """
     import numpy as np
     import warp as wp

@@ -52,11 +52,11 @@ class AbsentFinder:
         return ModuleSpec(name, self, is_package=True) if is_absent else None  # pyright: ignore[reportArgumentType]
 
     def create_module(self, spec: ModuleSpec) -> AbsentModule:
-        """Return the module."""
+        """Return an `AbsentModule` of the requested name."""
         return AbsentModule(spec.name)
 
     def exec_module(self, module: types.ModuleType) -> None:
-        """Execute nothing."""
+        """Do nothing, because the module has no code."""
 
 
 sys.meta_path.append(AbsentFinder())  # pyright: ignore[reportArgumentType]

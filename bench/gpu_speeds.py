@@ -69,8 +69,8 @@ def speed(plan: Plan, task: str, num_envs: int) -> Result:
 def joined(plan: Plan, task: str, num_envs: int) -> Result:
     """Measure the step as a graph with row-wise operations joined, and without.
 
-    The graphs take turns, from one environment. Fails if the environment's own graph
-    does not join its operations.
+    Both graphs are captured from one environment and replayed alternately. The check
+    fails if the environment's own graph does not join its operations.
     """
     env = plan.make(plan.configured(task, num_envs), "fused")
     graphs = {
@@ -97,7 +97,7 @@ def joined(plan: Plan, task: str, num_envs: int) -> Result:
 
 
 def modes(plan: Plan, task: str, num_envs: int) -> Result:
-    """Measure steps of other modes."""
+    """Measure the step time of the modes other than `fused`."""
     found: Result = {}
     for mode in ("segmented", "eager"):
         env = plan.make(plan.configured(task, num_envs), mode)
@@ -177,7 +177,7 @@ class Curve:
         self.figures: list[dict[str, float]] = []
 
     def write(self, iteration: int, figures: Mapping[str, float]) -> None:
-        """Keep them."""
+        """Record the figures."""
         self.figures.append(dict(figures))
 
     def close(self, *, failed: bool = False) -> None:

@@ -20,7 +20,7 @@ fixed order.
 SMALL = "Cartpole-Balance"
 
 Interlude = Callable[[ManagerBasedRlEnv, int], None]
-"""Changes an environment before the step of this number."""
+"""Function that changes an environment before the step with the given number."""
 
 
 @dataclass
@@ -152,7 +152,7 @@ def compare(
 
 
 def begin_at_all_ages(env: ManagerBasedRlEnv) -> None:
-    """Make episodes end at different times."""
+    """Set different episode ages, so that episodes end at different times."""
     ages = torch.arange(env.num_envs, device=env.device)
     env.episode_length_buf.copy_(ages * env.max_episode_length // env.num_envs)
 
@@ -175,7 +175,7 @@ def sensed(env: ManagerBasedRlEnv) -> dict[str, torch.Tensor]:
     found: dict[str, torch.Tensor] = {}
     for name, sensor in env.scene.sensors.items():
         parts = sensor.state()
-        if isinstance(sensor.data, torch.Tensor):  # Memory of the engine.
+        if isinstance(sensor.data, torch.Tensor):  # Tensors that the engine owns.
             parts["data"] = sensor.data
         for part, value in parts.items():
             if len(value) == env.num_envs:

@@ -1,4 +1,4 @@
-"""Store the learning curve of a run in the results.
+"""Store the learning curve of a run in `bench/results`.
 
 python bench/learning.py logs/Velocity-G1-Flat/latest
 """

@@ -1,4 +1,4 @@
-"""Step speed of one checkout compared with another, in alternating blocks.
+"""Compare the step speeds of two checkouts in alternating blocks.
 
     git worktree add ../before main~1
     python bench/paired.py ../before .
@@ -76,7 +76,7 @@ class Side:
         return passed / steps, processor / steps
 
     def close(self) -> None:
-        """End the process."""
+        """End the worker process."""
         self._process.communicate()
 
     def _answer(self) -> list[float]:
@@ -158,7 +158,7 @@ def commit_of(checkout: Path) -> dict[str, Any]:
 
 
 def main() -> None:
-    """Measure, print and save."""
+    """Run the measurement, print the figures and save them."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("before", type=Path, help="folder of a checkout")
     parser.add_argument("after", type=Path, help="folder of another checkout")

@@ -82,7 +82,7 @@ class Side:
         return self._answer() / steps
 
     def close(self) -> None:
-        """End the process."""
+        """End the process of the project."""
         self._process.communicate()
 
     def _answer(self) -> Any:
@@ -173,7 +173,7 @@ def compare(python: str, point: str, *, pairs: int) -> dict[str, Any]:
 
 
 def main() -> None:
-    """Compare, print and save."""
+    """Compare both projects, print the figures and save them."""
     sys.path.insert(0, str(ROOT))
     from bench.record import save
 

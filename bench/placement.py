@@ -33,7 +33,7 @@ from mjlab.workers import WorkerEnv
 
 
 def main() -> None:
-    """Measure, print and save."""
+    """Run the measurement, print the figures and save them."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--task", default="Cartpole-Balance")
     parser.add_argument("--num-envs", type=int, default=1024)

@@ -35,7 +35,7 @@ from mjlab.replay import RecordEpisode
 
 
 def main() -> None:
-    """Measure, print and save."""
+    """Run the measurement, print the figures and save them."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--task", default="Cartpole-Balance")
     parser.add_argument("--num-envs", type=int, default=256)
@@ -77,7 +77,7 @@ class Turns:
 
 
 def measure(args: argparse.Namespace, folder: Path) -> dict[str, object]:
-    """All figures."""
+    """Return all figures of the measurement."""
     plain = build(args)
     bare = build(args)
     recorded = RecordEpisode(bare, folder, save_video=False, trajectory_name="run")
@@ -173,7 +173,7 @@ def second_half(figures: list[int]) -> list[int]:
 
 
 def build(args: argparse.Namespace) -> TorchVectorEnv:
-    """Worlds of the task."""
+    """Return the worlds of the task."""
     worlds = make_worlds(args.task, args.num_envs, seed=0, backend=args.backend)
     return TorchVectorEnv(worlds)
 

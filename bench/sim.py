@@ -40,7 +40,7 @@ Block = Callable[[], None]
 
 
 def main() -> None:
-    """Measure, print and save."""
+    """Run the measurement, print the figures and save them."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--robot", choices=["g1", "go1"], default="g1")
     parser.add_argument("--num-envs", type=int, default=256)

@@ -106,7 +106,7 @@ class Soak:
         return engine
 
     def minutes(self) -> float:
-        """Return the elapsed time."""
+        """Return the elapsed time, min."""
         return (time.monotonic() - self._begun) / 60.0
 
     def _arena_mb(self) -> float:
@@ -252,7 +252,7 @@ def soak(task: str, num_envs: int, minutes: float, seed: int) -> dict[str, Any]:
 
 
 def main() -> None:
-    """Run, print and save."""
+    """Run the test, print the figures and save them."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--task", default="Velocity-G1-Flat")
     parser.add_argument("--num-envs", type=int, default=32)

@@ -39,10 +39,10 @@ from mjlab.report.chart import Chart, ChartLine
 from mjlab.sim.backend import resolve_backend
 
 COUNTS = tuple(2**power for power in range(15))
-"""1 to 16384 worlds on a CPU."""
+"""Numbers of worlds on a CPU, 1 to 16384."""
 
 GPU_COUNTS = tuple(2**power for power in range(6, 18))
-"""64 to 131072 worlds on a GPU."""
+"""Numbers of worlds on a GPU, 64 to 131072."""
 
 FIRST_GUESS = 1_000_000
 """Estimated bytes per world, until measured."""
@@ -65,7 +65,7 @@ EXPLAINED = {
 
 
 def parser() -> argparse.ArgumentParser:
-    """The command line."""
+    """Return the parser of the command line."""
     found = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     found.add_argument("task", help="a registered task")
     found.add_argument("--engine", choices=("auto", "native", "warp"), default="auto")
@@ -187,7 +187,7 @@ class Sweep:
         return ManagerBasedRlEnv(cfg, device=str(self._device))
 
     def _before(self, count: int) -> dict[int, dict[str, Any]]:
-        """Return the results of smaller numbers of worlds."""
+        """Return the results for smaller numbers of worlds."""
         return {
             int(key): result
             for key, result in self._store.results.items()
@@ -215,7 +215,7 @@ class Sweep:
 
 
 def said(result: dict[str, Any]) -> str:
-    """A result in a few words."""
+    """Return a summary of a result."""
     if "left_out" in result:
         return f"left out, {result['left_out']}"
     return (

@@ -36,7 +36,7 @@ from mjlab.runs import find
 
 
 def main() -> None:
-    """Measure, print and save."""
+    """Run the measurement, print the figures and save them."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("place", help="a task, a run's folder or checkpoint, latest")
     parser.add_argument(

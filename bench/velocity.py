@@ -50,7 +50,7 @@ START = ("Velocity-G1-Flat", "--env.scene.num-envs", "64", "--agent.max-iteratio
 
 
 def main() -> None:
-    """Measure, print and save."""
+    """Run the measurement, print the figures and save them."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("--tasks", nargs="+", default=list(TASKS), choices=TASKS)
     parser.add_argument("--num-envs", type=int, default=256)
@@ -245,7 +245,7 @@ class _Curve:
         self.learn = learn
 
     def write(self, iteration: int, figures: Any) -> None:
-        """Note the times."""
+        """Record the times of an iteration."""
         self.collect.append(figures["Perf/collect_s"])
         self.learn.append(figures["Perf/learn_s"])
 

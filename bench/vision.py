@@ -54,7 +54,7 @@ EYES = {
 
 
 def main() -> None:
-    """Measure, print and save."""
+    """Run the measurement, print the figures and save them."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--scenes", nargs="+", choices=EYES, default=list(EYES))
     parser.add_argument("--rounds", type=int, default=5)

@@ -38,7 +38,7 @@ from mjlab.runs import Run, find
 
 
 def main() -> None:
-    """Measure, print and save."""
+    """Run the measurement, print the figures and save them."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("policies", nargs="+", help="tasks, runs, checkpoints, JSON")
     parser.add_argument(

@@ -1,4 +1,4 @@
-"""`python -m mjlab VERB`, if the command `mjlab` is not on the path."""
+"""Entry point of `python -m mjlab VERB`, the same as the command `mjlab VERB`."""
 
 import sys
 

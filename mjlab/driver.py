@@ -4,7 +4,7 @@ import ctypes
 import os
 
 CUDA = (13, 0)
-"""CUDA version that the driver must support, for wheels of PyTorch and Warp 1.19."""
+"""CUDA version that the driver must support for the PyTorch and Warp 1.19 wheels."""
 
 DRIVER = 580
 """Oldest driver series with this CUDA version, from NVIDIA's release notes."""
@@ -23,7 +23,7 @@ def driver_cuda() -> tuple[int, int] | None:
 
 
 def old_driver() -> str:
-    """Return a sentence if the driver is too old, else an empty text."""
+    """Return an error sentence if the driver is too old, else an empty text."""
     found = driver_cuda()
     if found is None or found >= CUDA:
         return ""
@@ -35,9 +35,9 @@ def old_driver() -> str:
 
 
 def unused_gpu() -> str:
-    """Return why an installed driver cannot be used, else an empty text.
+    """Return the reason why an installed driver cannot be used, else an empty text.
 
-    Without a driver, the normal state of a machine without a GPU, the text is empty.
+    The text is also empty without a driver, as on a machine without a GPU.
     """
     import torch  # Imported here, because it takes seconds.
 

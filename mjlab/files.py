@@ -1,4 +1,4 @@
-"""File writes that are atomic and durable, even after a kill or a power failure.
+"""Write files atomically and durably, safe against a kill or a power failure.
 
 Data are written under a temporary name and synchronised to disk, then renamed. Files
 that the new file replaces must be deleted only after its name is on disk, too.
@@ -32,11 +32,12 @@ _DAMAGE = (
 
 
 class CannotWriteError(OSError):
-    """Failed write: disk full, permission denied, or a device error."""
+    """Raised if a write fails: disk full, permission denied, or a device error."""
 
 
 _UNREAD = "wandb"
-"""Folder of Weights & Biases in a run. It contains links to logs, and is never read."""
+"""Folder of Weights & Biases in a run. It contains links to wandb's logs, and is never
+read."""
 
 
 @contextmanager
@@ -58,7 +59,7 @@ def reading(place: str, kind: type[Exception], remedy: str) -> Iterator[None]:
 
 
 def one_line(error: Exception) -> str:
-    """Return an error message in one line, without the full stop."""
+    """Return an error's message on one line, without the final full stop."""
     return " ".join(str(error).split()).rstrip(".")
 
 
@@ -230,7 +231,7 @@ def sha256(path: Path) -> str:
 
 def sync(path: Path) -> None:
     """Synchronise a file, or the names in a folder, to disk."""
-    is_windows = os.name == "nt"  # Windows cannot open folders.
+    is_windows = os.name == "nt"  # Windows cannot open a folder to synchronise it.
     if path.is_file() or not is_windows:
         with saying_why(path):
             handle = os.open(path, os.O_RDWR if is_windows else os.O_RDONLY)

@@ -1,6 +1,7 @@
-"""Names of a package that are imported on first use.
+"""Import the names of a package on first use.
 
-A package lists them once, under `if TYPE_CHECKING:`, where type checkers find them:
+A package lists its lazy names once, under `if TYPE_CHECKING:`, where type checkers find
+them:
 
     if TYPE_CHECKING:
         from mjlab.rl.loop import TrainingLoop as TrainingLoop

@@ -9,7 +9,7 @@ from pathlib import Path
 
 
 class NotEnoughMemoryError(MemoryError):
-    """Number of worlds that does not fit into memory."""
+    """Raised if the worlds do not fit into memory."""
 
 
 _FEWER = "Use fewer worlds: scene.num_envs in Python, --num-envs on the command line."
@@ -18,7 +18,7 @@ _ALLOCATION = re.compile(
     r"|failed to allocate",
     re.IGNORECASE,
 )
-"""Messages of MuJoCo, Warp, PyTorch and the C++ library for failed allocations."""
+"""Pattern of the messages of MuJoCo, Warp, PyTorch and C++ for failed allocations."""
 
 
 def is_out_of_memory(error: BaseException) -> bool:
@@ -69,7 +69,7 @@ def _size_asked(text: str) -> str:
 
 @contextlib.contextmanager
 def naming_worlds(num_envs: int) -> Iterator[None]:
-    """Name the number of worlds in errors of failed allocations in this block.
+    """Add the number of worlds to out-of-memory errors raised in this block.
 
     Args:
         num_envs: Number of worlds that are built.
@@ -89,8 +89,8 @@ def naming_worlds(num_envs: int) -> Iterator[None]:
 def require_room(num_envs: int, per_world: int) -> None:
     """Raise if the minimum memory of the worlds exceeds the free memory.
 
-    Without this check, allocations would succeed and Linux would kill the process
-    later, because it overcommits memory.
+    Linux overcommits memory: without this check, allocations would succeed, and the
+    process would be killed later.
 
     Args:
         num_envs: Number of worlds.

@@ -1,4 +1,4 @@
-"""MuJoCo's warnings, relayed to this project's log."""
+"""Relay MuJoCo's warnings to this project's log."""
 
 import logging
 import warnings
@@ -8,7 +8,8 @@ import numpy as np
 
 _log = logging.getLogger("mjlab.mujoco")
 
-# Text in warnings of a step (`mj_warning`). The health counters cover these warnings.
+# Warnings of a step (`mj_warning`) contain this text. They are logged at level DEBUG
+# only, because the health counters count them.
 _OF_A_STEP = "Time = "
 
 
@@ -31,7 +32,7 @@ _ELEMENTS = {
 
 
 class ModelFileError(ValueError):
-    """File or spec that MuJoCo cannot read or compile."""
+    """Raised for a file or spec that MuJoCo cannot read or compile."""
 
 
 def relay_warnings() -> None:
@@ -67,7 +68,8 @@ def _refuse_nan(model: mujoco.MjModel, name: str) -> None:
         values = getattr(model, field)
         if not isinstance(values, np.ndarray) or values.dtype.kind != "f":
             continue
-        # Derived constants are skipped: the NaN is in a field they are derived from.
+        # Skip derived constants: report the NaN in the field from which they are
+        # derived.
         if field not in _CONSTANTS and np.isnan(values).any():
             row = int(np.argwhere(np.isnan(values))[0][0])
             raise ModelFileError(

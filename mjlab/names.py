@@ -1,4 +1,4 @@
-"""Resolution of names and patterns to indices.
+"""Resolve names and patterns to indices.
 
 Every pattern of the project is a Python regular expression that must match a complete
 name (`re.fullmatch`). `foot` therefore matches one element, and `.*_foot` several.
@@ -14,19 +14,19 @@ T = TypeVar("T")
 _SHOWN_NAMES = 8
 
 _LIKE = 0.5
-"""Minimum similarity, from 0 to 1, of a name that is suggested for another."""
+"""Minimum similarity, from 0 to 1, of a suggested name to the unknown name."""
 
 
 class UnknownNameError(ValueError):
-    """Name that does not exist, or pattern without a match."""
+    """Raised for a name that does not exist, or a pattern without a match."""
 
 
 class AmbiguousNameError(ValueError):
-    """Name that several patterns match."""
+    """Raised for a name that several patterns match."""
 
 
 class InvalidPatternError(ValueError):
-    """Pattern that is not a regular expression."""
+    """Raised for a pattern that is not a valid regular expression."""
 
 
 def suggest(name: str, names: Iterable[str], *, otherwise: str = "") -> str:
@@ -144,7 +144,7 @@ def resolve_values(
 def match_values(
     values: Mapping[str, T], names: Sequence[str], *, what: str = "name"
 ) -> tuple[list[int], list[str], list[T]]:
-    """Return indices and names that a pattern matches, with their values.
+    """Return the indices, names and values of all names that a pattern matches.
 
     Args:
         values: Values by pattern; see `resolve_values`.

@@ -21,7 +21,7 @@ from mjlab.watched import watched
 GROUP = "mjlab.tasks"
 
 GUARD = "mjlab_fused.guard"
-"""Entry of the group that is not a task; see the module."""
+"""Entry-point name that is not a task; see the module of this name."""
 
 OURS = "mjlab-fused"
 """Distribution of the tasks that ship with mjlab."""
@@ -29,7 +29,7 @@ OURS = "mjlab-fused"
 
 @dataclass(frozen=True, kw_only=True)
 class OnCpu:
-    """Training settings of a task without a GPU."""
+    """Settings for training a task on a machine without a GPU."""
 
     num_envs: int
     """Default number of worlds."""
@@ -99,11 +99,11 @@ class Entry:
 
 
 class BrokenTaskError(ImportError):
-    """A task whose module cannot be imported."""
+    """Raised if the module of a task cannot be imported."""
 
 
 _ADDED: dict[str, tuple[Entry, Task]] = {}
-"""Tasks of this process by id, from files that the user named."""
+"""Tasks registered in this process only, by id."""
 
 
 def add_task(entry: Entry, task: Task) -> None:

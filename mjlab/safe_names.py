@@ -1,4 +1,4 @@
-"""Safe file names: validation of names that were read from a file.
+"""Validate file names that were read from a file.
 
 The author of a policy, a run, a recording or a sweep chooses the names in it. Such a
 name becomes part of a path only after `check_name` or `plain_name`. The policy runner
@@ -12,7 +12,7 @@ _MOST_BYTES = 200
 suffix."""
 
 _SPECIAL = '/\\:*?"<>|'
-"""Path separators, drive letters, and special characters of Windows or a shell."""
+"""Path separators, the colon of drive letters, and special characters of shells."""
 
 
 def name_fault(name: object) -> str | None:

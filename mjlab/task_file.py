@@ -23,7 +23,7 @@ _FORM = re.compile(r"(?P<file>.*\.py)(?::(?P<name>\w*))?")
 
 
 class TaskFileError(ValueError):
-    """File or class that cannot be used as a task."""
+    """Raised for a file or class that cannot be used as a task."""
 
 
 def typed_task(words: str) -> str:
@@ -57,7 +57,7 @@ def typed_task(words: str) -> str:
 
 
 def _import(path: Path) -> tuple[ModuleType, str]:
-    """Run a Python file as the module of its name; return it with the SHA-256."""
+    """Run a Python file as a module of the same name; return the module and SHA-256."""
     if not path.is_file():
         beside = [each.name for each in sorted(path.parent.glob("*.py"))]
         hint = f" {suggest(path.name, beside)}" if beside else ""
@@ -68,7 +68,8 @@ def _import(path: Path) -> tuple[ModuleType, str]:
     if fault is not None or not name.isidentifier():
         reason = fault or f"{name!r} is not a valid name of a Python module"
         raise TaskFileError(f"{path} cannot be a task: {reason}. Rename the file.")
-    # Worker processes import the module by name; the file can import its neighbours.
+    # Worker processes import the module by name, and the file can import other files of
+    # its folder.
     folder = str(path.parent.resolve())
     if folder not in sys.path:
         sys.path.append(folder)
@@ -91,7 +92,7 @@ def _import(path: Path) -> tuple[ModuleType, str]:
 
 
 def _check_free(name: str, path: Path) -> None:
-    """Raise if a module of the file's name exists elsewhere."""
+    """Raise if another module has the name of the file."""
     if name in sys.modules:
         other = getattr(sys.modules[name], "__file__", None)
     else:

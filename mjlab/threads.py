@@ -1,4 +1,4 @@
-"""Sharing of processors between torch's threads and native physics.
+"""Share processors between torch's threads and the threads of native physics.
 
 Call `prepare_threads` before torch is imported. Torch's OpenMP threads spin while they
 wait and take processor time from the physics threads: with two OpenMP threads on two

@@ -1,4 +1,4 @@
-"""Start of Warp. Imports Warp, so it is imported only where Warp is needed."""
+"""Initialise Warp. This module imports Warp, so import it only where needed."""
 
 import warp as wp
 
@@ -9,8 +9,8 @@ def start_warp() -> None:
     By default Warp 1.19 compiles PTX for compute capability 7.5 if the driver is as new
     as Warp's CUDA toolkit, and machine code for the device otherwise. Kernels that
     `mjlab warm` compiled ahead are machine code, which Warp would ignore in the first
-    case. A setting of the user is kept, and so is PTX for a device that is newer than
-    Warp's compiler.
+    case. A setting of the user is kept. A device that is newer than Warp's compiler
+    still gets PTX.
     """
     wp.init()
     runtime = wp._src.context.runtime  # pyright: ignore[reportAttributeAccessIssue]

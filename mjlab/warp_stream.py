@@ -7,7 +7,7 @@ of MuJoCo Warp's solver would not find torch's capture and would synchronise, wh
 an error during capture. Deleting the object after a random draw would end Warp's record
 of the capture.
 
-Imports Warp, so it is imported only where Warp is needed.
+This module imports Warp, so import it only where Warp is needed.
 """
 
 from collections.abc import Callable, Iterator, Sequence

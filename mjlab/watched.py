@@ -1,4 +1,4 @@
-"""Configuration of an environment for play."""
+"""Convert an environment configuration for training to one for play."""
 
 import dataclasses
 from typing import Any, Protocol, TypeVar, runtime_checkable

@@ -34,7 +34,7 @@ TRACEBACK = "--traceback"
 """Option of all programs: show the traceback of an error."""
 
 _BY_SIGNAL = 128
-"""The exit code of a process that a signal ended is this plus the signal's number."""
+"""A process ended by signal N exits with this number plus N."""
 
 
 _CALLED: dict[str, str] = {}
@@ -57,7 +57,7 @@ def as_called(text: str) -> str:
 
 
 class UsageError(ValueError):
-    """Command line that cannot be parsed."""
+    """Raised if a command line cannot be parsed."""
 
 
 class Answer(Exception):
@@ -158,7 +158,7 @@ class _Ending:
 
 
 def _is_answer(error: Exception) -> bool:
-    """Return whether an error is caused by the user's input, files or memory."""
+    """True if an error is caused by the user's input, files or memory."""
     if is_out_of_memory(error):
         return True
     return _is_ours(error) or _is_worded_here(error) or _is_of_a_file(error)
@@ -172,7 +172,7 @@ def _is_of_a_file(error: Exception) -> bool:
 
 
 def _is_worded_here(error: Exception) -> bool:
-    """Return whether this library raised an error of a built-in type.
+    """True if a `raise` statement of this library raised an error of a built-in type.
 
     Python raises the same types for bugs in the library, but at lines without `raise`.
     """
@@ -195,5 +195,5 @@ def _said(error: Exception) -> str:
 
 
 def _is_ours(error: Exception) -> bool:
-    """Return whether the error class is defined in this project."""
+    """True if the error class is defined in this project."""
     return type(error).__module__.partition(".")[0] == "mjlab"

@@ -1,4 +1,4 @@
-"""Statistics over many episodes: summary, table and JSON file."""
+"""Compute statistics over many episodes: summary, table and JSON file."""
 
 import json
 import statistics

@@ -80,7 +80,7 @@ class EvaluateOptions(TaskOptions, RunOptions):
 
 @dataclass(frozen=True)
 class EvaluationFigures:
-    """Results of an evaluation."""
+    """Results of an evaluation: episodes, motion tracking and gait."""
 
     episodes: "list[EpisodeResult]"
     """Results of the episodes."""
@@ -142,7 +142,7 @@ def read_configs(line: Line[EvaluateOptions], run: Run) -> dict[str, Any]:
 
 
 def from_the_first_frame(env_cfg: Any) -> Any:
-    """For a motion tracking task, play clips undisturbed from their first frame.
+    """For a motion tracking task, play each clip undisturbed from the first frame.
 
     The configurations of other tasks are returned unchanged.
     """

@@ -107,7 +107,7 @@ class Candidate:
 
 
 def main(arguments: "Sequence[str]") -> None:
-    """Conduct an exam."""
+    """Run the exam of a policy, and write the results."""
     options = read_line(ExamOptions, arguments).options
     from mjlab.exam import build_robot
 

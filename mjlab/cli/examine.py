@@ -1,4 +1,4 @@
-"""Diagnosis of a run from its metrics, checkpoint and a rollout; trial of a remedy."""
+"""Diagnose a run from its metrics, checkpoint and a rollout, and try a remedy."""
 
 import dataclasses
 import math

@@ -52,7 +52,7 @@ class ExportOptions(RunOptions):
 
 
 def main(arguments: Sequence[str]) -> None:
-    """Write the file."""
+    """Export the policy to an ONNX file."""
     options = read_line(ExportOptions, arguments).options
     if options.out is not None and options.out.suffix != ".onnx":
         raise UsageError(f"--out {options.out} must end in .onnx.")

@@ -1,4 +1,4 @@
-"""Learners, world counts and processor counts that suit the machine."""
+"""Choose learner, number of worlds and number of processors for the machine."""
 
 import dataclasses
 import os
@@ -37,7 +37,7 @@ def processors(share_of: int = 1) -> int:
     """Return the number of processors that this process can use.
 
     Args:
-        share_of: Number of such processes that share the machine.
+        share_of: Number of training processes that share the machine.
     """
     try:
         count = len(os.sched_getaffinity(0))
@@ -122,7 +122,7 @@ def with_worlds_for(env_cfg: Any, episodes: int, *, device: str) -> Any:
 
 
 def will_use_gpu(device: str | None, settings: Sequence[Setting]) -> bool:
-    """Return whether training will use a GPU, before anything is built.
+    """True if training will use a GPU. Can be called before anything is built.
 
     Args:
         device: The device that the user names, if any.

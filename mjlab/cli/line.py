@@ -1,7 +1,7 @@
-"""Reads the command line of a verb.
+"""Parse the command line of a verb.
 
-`--env.*` and `--agent.*` are settings of the task and are taken out first. tyro parses
-the rest, the options of the verb, and prints its help.
+`--env.*` and `--agent.*` are settings of the task and are removed first. tyro parses
+the remaining words, the options of the verb, and prints the verb's help.
 """
 
 import dataclasses
@@ -86,7 +86,7 @@ class Line(Generic[T]):
     """Settings of the task, in the order of the line."""
 
     def sets(self, name: str) -> bool:
-        """Return whether the line sets a part of the configuration."""
+        """True if the command line sets a value in a part of the configuration."""
         return any(setting.name == name for setting in self.settings)
 
     @property
@@ -104,7 +104,7 @@ class Line(Generic[T]):
 
         Raises:
             Answer: If the line asks for a list of settings (--help-config).
-            SettingError: If a setting does not exist or cannot have its value.
+            SettingError: If a setting does not exist, or its value is invalid.
         """
         assert isinstance(self.options, TaskOptions), "This verb takes no settings."
         found = apply(dict(configs), self.settings, self.options.disable)
@@ -232,7 +232,7 @@ def _no_setting(option: str, configs: Sequence[str]) -> str:
 
 
 def _no_value(options: type[Options], flag: str, word: str) -> str:
-    """Return the message about a value of an option that is typed alone."""
+    """Return the error message if a flag, such as --resume, is followed by a value."""
     option = _option(flag)
     off = f"--no-{option}" if getattr(options(), flag) else "omit it"
     return f"--{option} takes no value, not {word!r}. Type --{option} alone, or {off}."

@@ -31,7 +31,7 @@ class ListOptions(Options):
 
 
 def main(arguments: Sequence[str]) -> None:
-    """Print the table."""
+    """Print the table of tasks."""
     options = read_line(ListOptions, arguments).options
     word = options.word.lower()
     chosen = [entry for entry in entries().values() if word in entry.id.lower()]
@@ -47,7 +47,7 @@ def main(arguments: Sequence[str]) -> None:
 
 @dataclass(frozen=True)
 class Row:
-    """Row of the table."""
+    """Row of the table of tasks."""
 
     id: str
     """The task's name."""
@@ -83,7 +83,7 @@ def checked(entry: Entry) -> Row:
 
 
 def table(rows: Sequence[Row]) -> str:
-    """Format rows in columns."""
+    """Return the table of tasks as text with aligned columns."""
     ids = max((len(row.id) for row in rows), default=0)
     origins = max((len(row.origin) for row in rows), default=0)
     lines = []

@@ -1,4 +1,4 @@
-"""Memory of a training run: check that its worlds fit, and reuse freed memory.
+"""Check that the worlds of a training run fit into memory, and reuse freed memory.
 
 The memory per world is measured on a few worlds of the same environment and engine; the
 learner's memory is computed from its settings. If the worlds do not fit, an error names
@@ -57,7 +57,7 @@ def keep_freed_memory() -> None:
 
 @dataclass(frozen=True)
 class Need:
-    """Memory of a run, in bytes."""
+    """Memory that a training run needs, in bytes."""
 
     physics: int
     """Engine, per world."""
@@ -76,7 +76,7 @@ class Need:
 
     @property
     def per_world(self) -> int:
-        """Memory per world."""
+        """Memory per world, in bytes: simulation and learner."""
         return self.physics + self.managers + self.rollout + self.update
 
     def total(self, worlds: int) -> int:
@@ -104,7 +104,7 @@ def require_memory(
     Args:
         env_cfg: The environment.
         agent_cfg: The learner.
-        device: Device of both.
+        device: Device of the environment and the learner.
         processes: Number of training processes that share the machine's memory.
     """
     worlds = env_cfg.scene.num_envs
@@ -141,7 +141,7 @@ def _need(env: ManagerBasedRlEnv, agent_cfg: AgentCfg) -> Need:
         for value in (group.values() if isinstance(group, dict) else [group])
     )
     actions = env.action_manager.total_action_dim
-    # Flight recorder: its two keyframes, and its steps.
+    # Memory of the flight recorder: two keyframes, and the recorded steps.
     record = (
         2 * state + 2 * steps * 4 * _row_size(env) if agent_cfg.dumps.enabled else 0
     )

@@ -1,6 +1,7 @@
-"""Options of `train` and `play` in mjlab 1.6 that have other names here.
+"""Replacements for options of mjlab 1.6's `train` and `play` with other names here.
 
-`mjlab.settings.mjlab_1_6` has the settings, `--env.*` and `--agent.*`.
+The replacements of settings, `--env.*` and `--agent.*`, are in
+`mjlab.settings.mjlab_1_6`.
 """
 
 from collections.abc import Mapping

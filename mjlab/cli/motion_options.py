@@ -259,4 +259,4 @@ WORKS: dict[str, type[Options]] = {
     "blend": BlendOptions,
     "list": ListMotionsOptions,
 }
-"""Options of each subcommand of `motion`; their docstrings are its help."""
+"""Options of each subcommand of `motion`; the class docstrings are the help texts."""

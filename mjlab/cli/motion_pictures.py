@@ -1,4 +1,4 @@
-"""Videos of motions, and charts of heights, contacts and speeds."""
+"""Make videos of motions, and charts of heights, contacts and speeds."""
 
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial

@@ -1,4 +1,4 @@
-"""Motions from rollouts of a trained policy."""
+"""Record motions from rollouts of a trained policy."""
 
 from collections.abc import Mapping
 from dataclasses import replace
@@ -81,7 +81,7 @@ def recorded(
 
 
 def _name_of(links: str, task: str, robots: Mapping[str, Robot]) -> str:
-    """Return the name of the robot whose links have this hash."""
+    """Return the name of the robot whose links have the hash `links`."""
     for name, facts in robots.items():
         if MotionRobot(facts.entity_cfg(), name).hash == links:
             return name

@@ -37,7 +37,7 @@ class NewOptions(Options):
 
 
 def main(arguments: Sequence[str]) -> None:
-    """Write the package."""
+    """Write the package of the new task, and print the next commands."""
     options = read_line(NewOptions, arguments).options
     if options.name is None:
         raise UsageError("NAME is missing: new_task.py NAME, such as Walk-Backwards.")
@@ -123,7 +123,7 @@ def write_package(folder: Path, task: str, pattern: Pattern) -> list[Path]:
 
 
 def _filled(text: str, words: dict[str, str]) -> str:
-    """Return a text with its placeholders replaced."""
+    """Return a template text with the placeholders replaced."""
     for word, name in words.items():
         text = text.replace(f"<{word}>", name)
     return text

@@ -1,4 +1,4 @@
-"""ONNX policies of runs."""
+"""Export policies of runs to ONNX files."""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -27,7 +27,8 @@ def write_file(
         configs: Its configurations by name.
         logs: Folder of all runs, for the export of a run that ships with its task.
         to: The file to write, or a folder.
-        checkpoint: Checkpoint of the run. None selects the newest, or the best.
+        checkpoint: Checkpoint of the run. None selects the newest, or the best with
+        `best`.
         best: Select the best checkpoint.
     """
     from mjlab.export import export_run

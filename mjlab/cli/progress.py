@@ -1,4 +1,4 @@
-"""Progress of long operations on a terminal."""
+"""Show the progress of long operations on a terminal."""
 
 import sys
 from collections.abc import Callable

@@ -1,4 +1,4 @@
-"""Recording of a policy's episodes to an HDF5 file."""
+"""Record a policy's episodes to an HDF5 file."""
 
 from collections.abc import Sequence
 from pathlib import Path

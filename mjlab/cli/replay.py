@@ -220,7 +220,7 @@ def replay(
 
 
 def changes_observations(line: Line[ReplayOptions]) -> bool:
-    """Return whether the line requests observations that were not recorded."""
+    """True if the command line requests observations that were not recorded."""
     names = [setting.name for setting in line.settings]
     names += [f"env.{name.removeprefix('env.')}" for name in line.options.disable]
     return any(name.startswith("env.observations") for name in names)
@@ -228,7 +228,7 @@ def changes_observations(line: Line[ReplayOptions]) -> bool:
 
 @contextlib.contextmanager
 def writing(again: "Replay", options: ReplayOptions) -> "Iterator[ReplayedFile | None]":
-    """Open the output recording, and convert it at the end; an error removes it."""
+    """Yield the output recording; convert it at the end, delete it after an error."""
     from mjlab.recording import Recording
     from mjlab.replay.lerobot import LeRobotFolder
     from mjlab.replay.replayed_file import ReplayedFile

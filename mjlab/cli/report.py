@@ -48,7 +48,7 @@ class ReportOptions(Options):
 
 
 def main(arguments: Sequence[str]) -> None:
-    """Write the page."""
+    """Write the report page of the run."""
     options = read_line(ReportOptions, arguments).options
     from mjlab.report import write_report
 

@@ -34,7 +34,7 @@ class SceneOptions(TaskOptions):
 
 
 def main(arguments: Sequence[str]) -> None:
-    """Write the scene."""
+    """Write the scene of the task as MJCF."""
     line = read_line(SceneOptions, arguments)
     entry = need_task(line.options.task, line.options.program)
     prepare_threads()

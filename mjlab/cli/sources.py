@@ -1,4 +1,4 @@
-"""Policy and environment of a task, run, checkpoint or ONNX file."""
+"""Find the policy and the environment of a task, run, checkpoint or ONNX file."""
 
 import dataclasses
 from collections.abc import Callable

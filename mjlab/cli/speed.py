@@ -1,4 +1,4 @@
-"""Speed of an environment, and of the parts of its step."""
+"""Measure the speed of an environment, and of the parts of its step."""
 
 import gc
 import resource
@@ -20,10 +20,10 @@ _ALLOCATIONS = ("aten.empty.", "aten.empty_like", "aten.empty_strided")
 _VERBS = ("step", "forward", "reset", "recompute_constants")
 
 Block = Callable[[], None]
-"""Function that is timed."""
+"""Block of steps, as a function whose run time is measured."""
 
 Physics = Callable[[ManagerBasedRlEnv, int], None]
-"""Function that runs the engine's part of a number of steps."""
+"""Function that runs the engine calls of a given number of steps."""
 
 
 @dataclass(frozen=True)
@@ -110,7 +110,7 @@ def run_steps(env: ManagerBasedRlEnv, actions: torch.Tensor) -> None:
 
 
 def run_physics(env: ManagerBasedRlEnv, steps: int) -> None:
-    """Run only the engine functions of a number of steps."""
+    """Run only the engine calls of a given number of environment steps."""
     nobody = torch.zeros(env.num_envs, dtype=torch.bool, device=env.device)
     for _ in range(steps):
         env.sim.finish_step()

@@ -94,7 +94,7 @@ _MORE = {"optuna": "", "ray": ' Then pip install "ray[tune]".'}
 
 
 def main(arguments: Sequence[str]) -> None:
-    """Run the search."""
+    """Run or resume the hyperparameter search."""
     line = read_line(SweepOptions, arguments)
     options = line.options
     entry = need_task(options.task, options.program)
@@ -145,7 +145,7 @@ def read_configs(line: Line[SweepOptions], task_id: str) -> dict[str, Any]:
 def check_ranges(
     ranges: Sequence[Range], line: Line[SweepOptions], configs: dict[str, Any]
 ) -> None:
-    """Raise for an unknown setting, or a range with a value that it cannot have."""
+    """Raise for an unknown setting, or a range with values invalid for its setting."""
     for one in ranges:
         setting = Setting(one.path, [])
         if line.sets(setting.name):

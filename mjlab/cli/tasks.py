@@ -1,4 +1,4 @@
-"""Task or run named by the user."""
+"""Find the task or run that the user names."""
 
 from dataclasses import dataclass
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Training of a policy into a run folder with checkpoints, report and ONNX file.
+"""Train a policy in a run folder with checkpoints, report and ONNX file.
 
 Combines the training loop with reports, exports, dumps and placements.
 """
@@ -94,8 +94,8 @@ def train(
         placement: Devices of simulation and learner, instead of `device`. None runs
             both on one device, in this process.
         notes: Lines to show at the start.
-        video: Steps to film. A video of the last policy follows at the end. None films
-            nothing.
+        video: Schedule of the training steps to film. A video of the last policy is
+            recorded at the end. None films nothing.
     """
     ranks = Ranks.from_environment()
     device = ranks.device(device if placement is None else placement.device)
@@ -384,7 +384,7 @@ def _recorder(
 
 
 def _settled(cfg: ManagerBasedRlEnvCfg, ranks: Ranks) -> ManagerBasedRlEnvCfg:
-    """Return a copy with threads set, and with a seed that all processes share."""
+    """Return a copy of `cfg` with thread counts and a seed that all processes share."""
     seed = secrets.randbits(31) if cfg.seed is None else cfg.seed
     threads = cfg.sim.num_threads
     if threads is None and not ranks.is_alone:

@@ -81,10 +81,10 @@ class WarmOptions(Options):
 
 
 def compile_kernels(cfg: "ManagerBasedRlEnvCfg", arch: str) -> "Compiler":
-    """Compile all kernels that building, stepping and resetting the environment launch.
+    """Compile all kernels launched while the environment is built, stepped and reset.
 
-    Some kernels contain the number of worlds as a constant, so `cfg` must have the
-    number of worlds of the later training.
+    `cfg` must have the same number of worlds as the training run, because some kernels
+    contain it as a constant.
     """
     import torch
 
@@ -102,7 +102,8 @@ def compile_kernels(cfg: "ManagerBasedRlEnvCfg", arch: str) -> "Compiler":
         size = env.num_envs, env.action_manager.total_action_dim
         env.reset()
         env.step(torch.zeros(size))
-        # A step that is one graph runs its row-wise operations as kernels of its own.
+        # When a step is captured as one CUDA graph, its row-wise torch operations run
+        # as generated kernels. Compile these as well.
         rows = RowPrograms(env.num_envs, env.device)
         with rows.in_use():
             env.program.advance()

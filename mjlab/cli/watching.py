@@ -1,4 +1,4 @@
-"""Viewer in a browser, shown until the user stops it."""
+"""Show the web viewer until the user stops it."""
 
 import sys
 import webbrowser
@@ -51,11 +51,11 @@ def watch_in_browser(
 def list_checkpoints(
     place: Path, env: "ManagerBasedRlEnv", cfg: "AgentCfg", *, best: bool
 ) -> PolicyMenu:
-    """Return the checkpoint that is played, and others of the same run.
+    """Return a menu of the played checkpoint and the other checkpoints of its run.
 
     Args:
         place: A checkpoint, or a folder of a run.
-        env: The worlds to play them in.
+        env: The worlds in which the checkpoints are played.
         cfg: The learner of the run.
         best: Play the best checkpoint instead of the newest.
     """

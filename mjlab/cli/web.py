@@ -39,7 +39,7 @@ class WebOptions(RunOptions):
 
 
 def main(arguments: Sequence[str]) -> None:
-    """Write the page."""
+    """Write the page that runs the policies."""
     options = read_line(WebOptions, arguments).options
     if not options.places:
         raise UsageError(

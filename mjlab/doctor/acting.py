@@ -19,7 +19,7 @@ _START = 20
 
 @dataclass(frozen=True)
 class Acting:
-    """Data of a rollout; each tensor has shape (steps, num_envs, d)."""
+    """Data of a rollout; tensors have shape (steps, num_envs, d) unless noted."""
 
     env: ManagerBasedRlEnv
     """Environment of the rollout."""
@@ -178,7 +178,7 @@ def _observations(acting: Acting, is_normalised: bool) -> Iterator[Diagnosis]:
 
 
 def _actions(acting: Acting) -> Iterator[Diagnosis]:
-    """Find constant actions and actuators at the end of their range."""
+    """Find constant actions, and actuators at the end of the control range."""
     names = [
         target.name
         for term in acting.env.action_manager.terms.values()

@@ -1,4 +1,4 @@
-"""Findings, as text and as a file."""
+"""Doctor findings, and their output as text and as a file."""
 
 import json
 import textwrap

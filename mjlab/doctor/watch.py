@@ -1,4 +1,4 @@
-"""Doctor during training: prints sure findings as they appear."""
+"""Doctor during training: prints findings with high certainty as they appear."""
 
 from collections.abc import Mapping
 from dataclasses import replace
@@ -11,7 +11,7 @@ from mjlab.settings.file import Settings
 
 
 class WatchedDisplay:
-    """Display that also prints each sure finding once."""
+    """Wraps a display, and prints each finding with high certainty once."""
 
     def __init__(self, display: Display, config: Settings) -> None:
         """Wrap a display.

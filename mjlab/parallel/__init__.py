@@ -1,1 +1,1 @@
-"""Child processes, and shared memory."""
+"""Child processes and shared memory for parallel simulation and recording."""

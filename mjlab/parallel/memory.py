@@ -41,9 +41,10 @@ def spec_of(shape: tuple[int, ...], dtype: torch.dtype) -> ArraySpec:
 class SharedArrays:
     """Named arrays in one block of shared memory, initially zero.
 
-    Pass the object to a process at its start, or let the process inherit `file` and
-    construct the arrays from it. The memory has no name in a file system: it is
-    released with the last process that maps it, even if that process is killed.
+    Pass the object to a child process when you start it, or let the child inherit
+    `file` and construct the arrays from this descriptor. The memory has no name in a
+    file system: it is released when the last process that maps it ends, even if that
+    process is killed.
     """
 
     def __init__(self, specs: Mapping[str, ArraySpec], file: int | None = None) -> None:
@@ -66,7 +67,7 @@ class SharedArrays:
         return {name: torch.from_numpy(array) for name, array in self.arrays.items()}
 
     def close(self) -> None:
-        """Release the memory when no array of it is referenced any more."""
+        """Release the memory as soon as none of its arrays is referenced."""
         if self.file >= 0:
             os.close(self.file)
             self.file = -1

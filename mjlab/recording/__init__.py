@@ -1,8 +1,8 @@
-"""Recording of episodes: one recorder, one HDF5 layout, and its reader.
+"""Record episodes to HDF5 files, and read them.
 
 `Recorder` takes steps from a source (recorder terms, the wrapper `RecordEpisode`) and
 writes the episodes that a trigger selects. `Recording` reads them. Modules are imported
-at their first use, because configurations need neither torch nor h5py.
+lazily, so that configurations need neither torch nor h5py.
 """
 
 from typing import TYPE_CHECKING

@@ -1,7 +1,7 @@
-"""Buffers of fixed size for steps on their way from the environment to the writer.
+"""Fixed-size buffers between the environment and the writer process.
 
-`write` stores a step. It can be captured in a CUDA graph, and repeated in warm-up runs:
-the step counts only after the host calls `commit`.
+`write` stores a step. It can be captured in a CUDA graph and repeated in warm-up runs,
+because a step is recorded only after the host calls `commit`.
 """
 
 import time
@@ -19,16 +19,16 @@ from mjlab.recording.layout import RecordingLayout
 from mjlab.recording.writer import Sent, WriterPlan, steps_of
 
 Values = Mapping[str, torch.Tensor]
-"""Tensors by the name of their field."""
+"""Tensors by field name."""
 
 BeginningSource = Callable[[], tuple[Values, Values]]
-"""Function that returns the values at an episode start, per world and shared."""
+"""Function that returns the values at an episode start: (per world, shared)."""
 
 DEVICE_BYTES = 256 * 2**20
 """Size of each half of a buffer in device memory, bytes."""
 
 AGE_S = 0.5
-"""Maximum age of a step on a device before it is copied to the host, s."""
+"""Maximum time that a step stays in device memory before it is copied, s."""
 
 
 class StepChannel(Protocol):
@@ -42,22 +42,22 @@ class StepChannel(Protocol):
 
 
 def host_rows(layout: RecordingLayout, num_envs: int) -> int:
-    """Return the steps per block of shared memory, for tensors in host memory."""
+    """Number of steps per block of shared memory, for tensors in host memory."""
     return rows_within(BLOCK_BYTES, num_envs * layout.step.row_bytes)
 
 
 def device_rows(layout: RecordingLayout, num_envs: int) -> int:
-    """Return the steps per block of shared memory, for tensors on a device.
+    """Number of steps per block of shared memory, for tensors on a device.
 
-    The number of episode starts is not known in advance, so each row of a world has
-    space for one.
+    The number of episode starts is not known in advance, so space for one episode start
+    is reserved for each world and step.
     """
     row_bytes = layout.step.row_bytes + layout.beginning.row_bytes
     return rows_within(DEVICE_BYTES, num_envs * row_bytes)
 
 
 class StepBuffer(ABC):
-    """A buffer of steps."""
+    """Interface of a buffer that collects steps and sends them to the writer."""
 
     @abstractmethod
     def write(
@@ -75,7 +75,7 @@ class StepBuffer(ABC):
 
     @abstractmethod
     def commit(self) -> None:
-        """Mark the step that was written last as executed."""
+        """Count the last written step as executed, so that it is recorded."""
 
     @abstractmethod
     def flush(self) -> None:
@@ -163,7 +163,7 @@ class CopyStream:
             self._event.record(self._stream)
 
     def is_done(self) -> bool:
-        """Return whether the copies are complete."""
+        """True if all copies are complete."""
         return self._event.query()
 
     def wait(self) -> None:
@@ -172,7 +172,7 @@ class CopyStream:
 
 
 class DeviceBuffer(StepBuffer):
-    """Steps in two halves of device memory: one is filled while the other is copied.
+    """Double buffer in device memory: one half is filled while the other is copied.
 
     A half is copied to the host when it is full, or `AGE_S` after its first step.
     Episode starts are stored without gaps; their number is copied first, then the data.

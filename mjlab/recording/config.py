@@ -12,11 +12,11 @@ from mjlab.settings import Config
 Export = Literal["none", "all", "succeeded", "failed", "separate"]
 EXPORTS: tuple[Export, ...] = get_args(Export)
 SORTED: tuple[Export, ...] = ("succeeded", "failed", "separate")
-"""Selections that need a success outcome."""
+"""Values of `export` that require the task's outcome "success"."""
 
 
 class RecordingError(RuntimeError):
-    """A recording cannot be written or read."""
+    """Raised if a recording cannot be written or read."""
 
 
 class RecordingCfg(Config):
@@ -78,6 +78,6 @@ def files_of(cfg: RecordingCfg) -> dict[str, Path]:
 
 
 def _is_taken(file: Path) -> bool:
-    """Return whether a recording or any other file has this name."""
+    """True if a recording or any other file has this name."""
     suffixes = (".h5", ".json", ".parts")
     return any(file.with_suffix(suffix).exists() for suffix in suffixes)

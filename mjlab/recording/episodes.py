@@ -1,4 +1,4 @@
-"""Assembly of the episodes of each world from the recorded steps of all worlds."""
+"""Split the recorded steps of all worlds into episodes."""
 
 from collections import deque
 from dataclasses import dataclass
@@ -27,13 +27,13 @@ class Steps(NamedTuple):
     """Consecutive steps of all worlds."""
 
     rows: np.ndarray
-    """Shape (steps, num_envs, bytes)."""
+    """Recorded rows, shape (steps, num_envs, bytes)."""
 
     beginnings: np.ndarray
-    """Episode starts in these steps, shape (episodes, bytes), by step and world."""
+    """Episode starts, shape (episodes, bytes), ordered by step, then by world."""
 
     shared: np.ndarray
-    """Shape (steps, bytes). Rows of steps without an episode start are undefined."""
+    """Shared values, shape (steps, bytes), defined for steps with an episode start."""
 
     def part(self, steps: slice, beginnings: slice) -> "Steps":
         """Return a range of the steps and of the episode starts, as views."""
@@ -68,14 +68,14 @@ class Episode(NamedTuple):
 
 
 class EpisodeCutter:
-    """Stores the rows of all worlds until their episodes have ended.
+    """Stores the rows of each world until the world's episode has ended.
 
     The rows of a world are collected once, when its episode ends. Rows before the first
     episode start of a world are ignored.
     """
 
     def __init__(self, num_envs: int, row_bytes: int) -> None:
-        """Start without episodes.
+        """Create a cutter without steps.
 
         Args:
             num_envs: Number of worlds.
@@ -109,7 +109,7 @@ class EpisodeCutter:
         return found
 
     def finish(self, *, keep: bool) -> list[Episode]:
-        """End all episodes; with `keep`, return running episodes that have a step."""
+        """End all episodes. With `keep`, return unfinished ones that have a step."""
         ending = Ending.WRITTEN if keep else Ending.DROPPED
         found: list[Episode] = []
         for world in range(len(self._running)):

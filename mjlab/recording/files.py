@@ -61,7 +61,7 @@ Say = Callable[[str], None]
 
 
 class EpisodeFile:
-    """One file of episodes, while it is written."""
+    """Episode file that is being written."""
 
     def __init__(
         self,
@@ -77,7 +77,7 @@ class EpisodeFile:
             path: The file, `<folder>/<name>.h5`.
             attributes: Attributes of the file.
             about: Other contents of the JSON file.
-            say: Shows a message about a full disk, once.
+            say: Called once with a message if the disk is full.
 
         Raises:
             RecordingError: If a file of this name is not part of a recording, or the
@@ -105,18 +105,18 @@ class EpisodeFile:
         self._memory: FileInMemory | None = FileInMemory(self._attributes)
         self._unsaved = self._bytes = 0
         self._since = 0.0
-        # An empty part, which the first part with episodes replaces.
+        # Write an empty part now; the first part with episodes replaces it.
         self._write_part(self._memory)
 
     @property
     def seconds_left(self) -> float | None:
-        """Time until episodes in memory have to be saved, s. None without any."""
+        """Time until the episodes in memory must be saved, s. None without episodes."""
         if not self._unsaved:
             return None
         return max(0.0, self._since + SAVE_S - time.monotonic())
 
     def add(self, arrays: Arrays, attributes: Attributes) -> None:
-        """Add an episode. A disk error loses the episode, but the run continues."""
+        """Add an episode. After a disk error it is lost, but the run continues."""
         if self._memory is None:
             self._memory = FileInMemory(self._attributes)
         if not self._unsaved:
@@ -240,7 +240,7 @@ def read_index(path: Path) -> dict[str, Any]:
 
 
 def _join(path: Path, *, clean: bool) -> dict[str, Any]:
-    """Copy the episodes of all parts to one file; return the contents of the list."""
+    """Copy the episodes of all parts to one file; return the contents of its JSON."""
     parts, unfinished = part_files(path), temporary_beside(path)
     size = sum(part.stat().st_size for part in parts)
     free = shutil.disk_usage(path.parent).free
@@ -285,7 +285,7 @@ def _copy(part: Path, target: Any, first: int, *, clean: bool) -> list[dict[str,
 
 
 def _write_list(path: Path, index: dict[str, Any]) -> None:
-    """Write the list of episodes for other programs, with a line for each."""
+    """Write the JSON list of episodes for other programs, one line per episode."""
     head = json.dumps({**index, "episodes": None}, indent=1).removesuffix("null\n}")
     listed = ",\n  ".join(json.dumps(entry) for entry in index["episodes"])
     write_text(path, f"{head}[\n  {listed}\n ]\n}}\n")
@@ -340,7 +340,7 @@ def _exists(path: Path) -> bool:
 
 
 def _is_list(file: Path) -> bool:
-    """Return whether a file is the list of episodes of a recording."""
+    """True if a file is the JSON list of episodes of a recording."""
     if file.is_symlink() or not file.is_file():
         return False
     try:
@@ -360,7 +360,7 @@ def _remove_parts(folder: Path) -> None:
 
 
 def _check_parts(folder: Path) -> None:
-    """Raise if a folder contains other files than parts, or is a link."""
+    """Raise if a folder contains files other than parts, or is a link."""
     if folder.is_symlink():
         raise RecordingError(
             f"{folder} is not deleted: it is a link. Move it, or record under another "

@@ -1,4 +1,4 @@
-"""Episodes as groups of an HDF5 file, written with few calls.
+"""Write episodes as groups of an HDF5 file, with few calls of h5py.
 
 h5py's high-level interface takes half a millisecond for a small array. An episode has
 about a dozen arrays, so types, shapes and storage settings are created once and reused,
@@ -78,7 +78,7 @@ def read_attributes(group: Any) -> dict[str, Any]:
 
 
 def is_recording(path: Path) -> bool:
-    """Return whether a file is a recording of any version."""
+    """True if a file is a recording, of any version."""
     if path.is_symlink() or not path.is_file():
         return False
     try:
@@ -172,7 +172,7 @@ def _elsewhere(path: Path, name: str) -> RecordingError:
 
 
 class FileInMemory:
-    """An HDF5 file in memory, whose bytes are written to a disk in one piece."""
+    """An HDF5 file in memory; its bytes are written to disk in a single write."""
 
     def __init__(self, attributes: Attributes) -> None:
         """Start a file with attributes."""
@@ -193,7 +193,7 @@ class FileInMemory:
         return self.file.id.get_file_image()
 
     def close(self) -> None:
-        """Free the memory."""
+        """Close the file and free its memory."""
         self.file.close()
 
 

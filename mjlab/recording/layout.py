@@ -67,7 +67,7 @@ class RecordedField:
 
     @property
     def nbytes(self) -> int:
-        """Size of one world's value."""
+        """Size of one world's value, bytes."""
         return prod(self.shape) * np.dtype(self.dtype).itemsize
 
 
@@ -107,7 +107,7 @@ class Layout:
         self.dtype = np.dtype([(f.name, f.dtype, f.shape) for f in fields])
         """NumPy type of a row, as a record."""
         self.row_bytes = self.dtype.itemsize
-        """Size of a row."""
+        """Size of a row, bytes."""
 
     def read(self, rows: np.ndarray) -> np.ndarray:
         """Return rows of bytes, shape (..., row_bytes), as records, shape (...)."""
@@ -126,13 +126,13 @@ class RecordingLayout:
     """Layouts of the three kinds of rows."""
 
     step: Layout
-    """Row of a world's step, starting with `CONTROL`."""
+    """Layout of the row of a world's step, starting with `CONTROL`."""
 
     beginning: Layout
-    """Row of a world at an episode start."""
+    """Layout of the values of one world at an episode start."""
 
     shared: Layout
-    """Values shared by all worlds at the start of an episode."""
+    """Layout of the values shared by all worlds at an episode start."""
 
 
 def recording_layout(

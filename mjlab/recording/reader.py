@@ -28,12 +28,12 @@ from mjlab.recording.hdf5 import (
 from mjlab.settings.objects import check_object
 
 _MOST_OPEN = 32
-"""Maximum number of open parts."""
+"""Maximum number of part files that are open at a time."""
 
 _ABOUT = {"env_info": {"env_id": str | None, "env_kwargs": dict[str, Any] | None}}
 
 Tree = torch.Tensor | dict[str, "Tree"]
-"""One tensor, or several by name."""
+"""Tensor, or nested dictionary of tensors by name."""
 
 
 def reading(place: str) -> AbstractContextManager[None]:
@@ -76,7 +76,7 @@ class RecordedEpisode:
 
     @cached_property
     def names(self) -> list[str]:
-        """Paths of all tensors."""
+        """Paths of all tensors of the episode, such as "obs/actor"."""
         found: list[str] = []
 
         def note(path: str, item: Any) -> None:
@@ -105,7 +105,7 @@ class RecordedEpisode:
         )
 
     def read_all(self, path: str) -> dict[str, torch.Tensor]:
-        """Return all tensors below a path, by the rest of their paths.
+        """Return all tensors below a path, by the path relative to it.
 
         Dots in names are kept; parts of the path are joined by slashes.
         """
@@ -182,13 +182,13 @@ class RecordedEpisode:
 
 
 class Recording(Sequence[RecordedEpisode]):
-    """Recording, finished or unfinished.
+    """Reader of a finished or unfinished recording.
 
-    If it is unfinished, only the episodes on disk at the time of opening are read.
+    An unfinished recording has only the episodes that are on disk when it is opened.
     """
 
     def __init__(self, path: str | Path) -> None:
-        """Open a recording; `close`, or leaving a `with` block, closes it.
+        """Open a recording. Call `close` afterwards, or use a `with` block.
 
         Args:
             path: The file, `<folder>/<name>.h5`.
@@ -219,7 +219,7 @@ class Recording(Sequence[RecordedEpisode]):
 
     @property
     def numbers(self) -> list[int]:
-        """Numbers of the episodes."""
+        """Numbers of the episodes in the recording."""
         return list(self._files)
 
     def group(self, number: int) -> Any:

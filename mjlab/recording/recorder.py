@@ -1,4 +1,4 @@
-"""Recorder: collects steps of all worlds and writes their episodes."""
+"""Recorder: collects the steps of all worlds and writes episodes."""
 
 import json
 import logging
@@ -35,7 +35,7 @@ _FINISH_S = 3600.0
 
 
 class Recorder:
-    """Collects the steps of all worlds and writes their episodes.
+    """Collects the steps of all worlds and writes the selected episodes.
 
     A source calls `write` with the values of a step, and `commit` after the step was
     executed. A separate process cuts the steps into episodes, and writes those selected
@@ -110,7 +110,7 @@ class Recorder:
         self._buffer.write(row, begins, beginning)
 
     def commit(self) -> None:
-        """Mark the step that was written last as executed."""
+        """Count the last written step as executed, so that it is recorded."""
         if self._is_open and not self.writer.has_ended:
             self._buffer.commit()
 
@@ -135,7 +135,7 @@ class Recorder:
 
 
 class WriterProcess:
-    """The writer process, as seen from the stepping process."""
+    """Starts the writer process and exchanges messages with it."""
 
     def __init__(self, plan: WriterPlan, memory: int) -> None:
         """Start the process.
@@ -170,7 +170,7 @@ class WriterProcess:
 
     @property
     def pid(self) -> int:
-        """Process id."""
+        """Process id of the writer process."""
         return self._process.pid
 
     def take_block(self, block: int) -> None:

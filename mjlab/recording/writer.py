@@ -1,9 +1,9 @@
-"""Writer process of episodes.
+"""Process that writes episodes.
 
-HDF5 holds Python's interpreter lock most of the time: as a thread of the stepping
-process, the writer made recorded steps up to a third slower. The process runs at low
-priority, does not import torch, and outlives a killed learner to write the finished
-episodes.
+HDF5 holds Python's interpreter lock most of the time, so a writer thread in the
+stepping process made recorded steps up to a third slower. The process runs at low
+priority and does not import torch. If the learner is killed, it still writes the
+finished episodes.
 """
 
 import contextlib

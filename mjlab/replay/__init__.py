@@ -1,7 +1,7 @@
-"""Recording with a wrapper, dumps of faults, replay, and conversion of recordings.
+"""Record with a wrapper, dump faults, and replay and convert recordings.
 
-`RecordEpisode` needs Gymnasium, which training does not need, so it is imported at its
-first use.
+`RecordEpisode` is imported at its first use, because it needs Gymnasium and training
+does not.
 """
 
 from typing import TYPE_CHECKING

@@ -1,4 +1,4 @@
-"""Replay of a dumped world on the native engine, and search for the fault."""
+"""Replay a dumped world on the native engine, and search for the fault."""
 
 import dataclasses
 from collections.abc import Iterator, Mapping
@@ -27,7 +27,7 @@ _LARGEST = torch.finfo(torch.float32).max
 def open_dump(
     path: Path, world: int | None = None, *, accept_changes: bool = False
 ) -> tuple[DumpedWorld, ManagerBasedRlEnvCfg]:
-    """Read a world of a dump, and the training environment of its run.
+    """Return a world of a dump, and the configuration of its training environment.
 
     Args:
         path: The dump.
@@ -174,7 +174,7 @@ class DumpReplay:
         return self._actions[self.step - 1]
 
     def reset(self, dones: torch.Tensor | None = None) -> None:
-        """Do nothing: the recorded steps continue after the end of an episode."""
+        """Do nothing, because the recorded steps continue across episode ends."""
 
     def restart(self) -> None:
         """Set the world to the state before the first step."""

@@ -59,7 +59,7 @@ State = dict[str, torch.Tensor]
 
 
 class DumpError(RecordingError):
-    """File that is not a dump, or cannot be replayed here."""
+    """Raised for a file that is not a dump, or that cannot be replayed here."""
 
 
 @dataclass(frozen=True)
@@ -217,7 +217,7 @@ class DumpFolder:
         return image
 
     def _has_room(self, size: int) -> bool:
-        """Return whether another dump can be written; report the limit once."""
+        """True if another dump fits the limits; otherwise report the limit once."""
         sizes = [file.stat().st_size for file in self.path.glob("*.h5")]
         if len(sizes) >= self._cfg.max_dumps:
             self._complain(
@@ -268,7 +268,7 @@ def _as_arrays(tensors: State) -> dict[str, np.ndarray]:
 
 
 def _reason(faults: Sequence[Fault]) -> str:
-    """Return the worst kind of fault as one word."""
+    """Return the kind of the most severe fault, as one word for the file name."""
     kinds = {fault.kind for fault in faults}
     return next((k for k in (ENGINE, NONFINITE) if k in kinds), "overflow")
 

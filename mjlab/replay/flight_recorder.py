@@ -1,4 +1,4 @@
-"""Recording of the last steps of all worlds, dumped when a world has a fault."""
+"""Record the last steps of all worlds, and dump them when a world has a fault."""
 
 import logging
 from collections.abc import Callable
@@ -127,7 +127,7 @@ class FlightRecorder(StepObserver):
     # Faults.
 
     def examine(self) -> None:
-        """Dump faults since the last call. Synchronises with the device."""
+        """Dump worlds with faults since the last call. Synchronises with the device."""
         faults = [*self._nonfinite_faults(), *self._overflows()]
         self._mark_examined()
         if self._keyframes:

@@ -1,4 +1,4 @@
-"""Conversion of recordings to datasets of LeRobot, version 3.0 of its layout."""
+"""Convert recordings to LeRobot datasets, version 3.0 of the layout."""
 
 import importlib
 import json
@@ -17,7 +17,7 @@ from mjlab.replay.replay import ReplayError
 LEROBOT_VERSION = "v3.0"
 
 STATE = "observation.state"
-"""LeRobot's name of the policy's observations except images."""
+"""LeRobot's name of the policy's observations without images."""
 
 _FILE = "chunk-{chunk_index:03d}/file-{file_index:03d}"
 _FIRST = _FILE.format(chunk_index=0, file_index=0)

@@ -1,4 +1,4 @@
-"""Replay of recorded episodes, by actions or by states."""
+"""Replay recorded episodes from recorded actions or recorded states."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -25,12 +25,12 @@ Watch = Callable[[Sequence[RecordedEpisode], int], None]
 _START, _PHYSICS, _STATES = "start", "physics", "env_states"
 _COUNTS = ("log.", "quarantine.")
 _SEEN = ("command.", "observation.")
-"""Prefixes of state that computing observations changes. It is restored before they are
-computed again."""
+"""Prefixes of states that change when observations are computed. These states are
+restored before observations are computed again."""
 
 
 class ReplayError(RuntimeError):
-    """A recording cannot be replayed or converted."""
+    """Raised if a recording cannot be replayed or converted."""
 
 
 @dataclass(frozen=True)
@@ -53,12 +53,12 @@ class Replayed:
 class Replay:
     """Replays recorded episodes in parallel, one per world.
 
-    By actions: a world starts from the first recorded state of its episode, and takes
-    the recorded actions. With a recording of the native engine, a replay on the native
-    engine is bit-identical. By states: the recorded state is also written after each
-    step, before observations, so the observation before action t belongs to the state
-    before action t. An engine with different rounding thereby stays on the recorded
-    trajectory.
+    With `by="actions"`, a world starts from the first recorded state of its episode,
+    and takes the recorded actions. With a recording of the native engine, a replay on
+    the native engine is bit-identical. With `by="states"`, the recorded state is also
+    written after each step, before observations are computed, so the observation before
+    action t belongs to the state before action t. An engine with different rounding
+    thereby stays on the recorded trajectory.
     """
 
     def __init__(
@@ -97,7 +97,7 @@ class Replay:
         return self.recording.backend in (None, self.env.sim.backend.engine)
 
     def claims_exact(self, episode: RecordedEpisode) -> bool:
-        """Return whether the replay of an episode must be bit-identical."""
+        """True if the replay of an episode must be bit-identical to the recording."""
         needed = _START if self.by == "actions" else _PHYSICS
         # On a GPU, the order of additions varies between runs.
         is_repeatable = self.is_same_engine and not self.env.sim.needs_graphs

@@ -1,4 +1,4 @@
-"""Comparison of replayed episodes with the recording."""
+"""Compare replayed episodes with their recording."""
 
 from dataclasses import dataclass, field
 

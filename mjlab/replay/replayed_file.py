@@ -1,4 +1,4 @@
-"""Recordings of replayed episodes."""
+"""Write replayed episodes to a recording."""
 
 from pathlib import Path
 from typing import NoReturn
@@ -13,7 +13,7 @@ _RESULTS = ("rewards", "terminated", "truncated", "env_states")
 
 
 class ReplayedFile:
-    """A recording of replayed episodes, with the observations of the replay.
+    """Recording of replayed episodes, with the observations computed in the replay.
 
     The initial state and the observations come from the replay, everything else from
     the recording, or from the replay if it was not recorded.

@@ -1,4 +1,4 @@
-"""Conversion of recordings to the HDF5 layout of robomimic."""
+"""Convert recordings to the HDF5 layout of robomimic."""
 
 import json
 from pathlib import Path

@@ -12,7 +12,7 @@ class Bar:
     """Name of the value."""
 
     value: float
-    """Number that the bar shows."""
+    """Value that the bar shows."""
 
     left: float
     """Position of the left end."""
@@ -23,7 +23,7 @@ class Bar:
 
 @dataclass(frozen=True)
 class Bars:
-    """Bar chart."""
+    """Horizontal bar chart."""
 
     caption: str
     """Text above the bars."""

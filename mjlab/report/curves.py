@@ -32,7 +32,7 @@ _TRAINING = ("Train/mean_episode_length", "Train/mean_step_reward", "Train/episo
 _SPEED = "Perf/steps_per_s"
 _NO_EPISODE = "no finished episode yet"
 _ELSEWHERE = ("Perf/seconds", "Train/env_steps")
-"""Totals that are shown at the top of the page instead."""
+"""Totals that are not drawn as curves: they are shown at the top of the page."""
 
 
 def curves(
@@ -158,7 +158,7 @@ def _main_chart(record: Record) -> Chart:
 
 @dataclass(frozen=True)
 class Rewards:
-    """Section on reward terms."""
+    """Contents of the report section on reward terms."""
 
     balance: Bars | None
     """Bars of the terms' recent contributions."""
@@ -221,7 +221,7 @@ def _balance(
 
 
 def terminations(record: Record) -> Chart | None:
-    """Causes of episode ends."""
+    """Chart of the terminations that ended episodes."""
     found = record.metrics.group("Episode_Termination")
     if not found:
         return None
@@ -242,7 +242,7 @@ _KNOWN += ("Episode_Reward", "Episode_Termination")
 
 
 def others(record: Record) -> list[Chart]:
-    """Figures of unknown groups."""
+    """Charts of metrics whose group has no section of its own."""
     shown = {*_MAIN, *_TRAINING, *_TIMES, *_ELSEWHERE, _SPEED}
     return [
         curves([one], record)

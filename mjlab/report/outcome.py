@@ -1,4 +1,4 @@
-"""Data of the sections around the curves: evaluations, health, videos, files."""
+"""Data of the sections without curves: evaluations, health, videos, files."""
 
 import base64
 import statistics
@@ -99,15 +99,15 @@ class GaitResult:
     """Measures and tracking errors."""
 
     verdict: str
-    """Sentence that says whether the gait is natural."""
+    """Verdict on the gait, natural or not, as a sentence."""
 
     failures: list[str]
-    """Measures beyond their limits."""
+    """Gait measures that exceed the limits."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class EvaluationResult:
-    """Result of `evaluate.py`. Entries of another type than expected are left out."""
+    """Result of `evaluate.py`. Entries with an unexpected type are omitted."""
 
     file: str
     """Path relative to the page."""
@@ -181,7 +181,7 @@ def _gait(worlds: Any) -> GaitResult | None:
 
 
 def _is_gait(worlds: Any) -> bool:
-    """Return whether data has the layout of gait measures by world and command."""
+    """True if `worlds` has the layout of gait measures by world and command."""
     if not isinstance(worlds, dict) or not worlds or worlds.keys() - ERRORS.keys():
         return False
     by_command = list(worlds.values())
@@ -198,7 +198,7 @@ def _is_gait(worlds: Any) -> bool:
 
 @dataclass(frozen=True, kw_only=True)
 class Faults:
-    """Faults in the run."""
+    """Faults that were recorded in the run."""
 
     charts: list[Chart]
     """Counters of faults that are not zero."""

@@ -12,7 +12,7 @@ _CURVE = 0.4
 
 @dataclass(frozen=True)
 class Axis:
-    """A vertical axis."""
+    """Vertical axis of a parallel-coordinates chart."""
 
     name: str
     """Name of the setting or score."""

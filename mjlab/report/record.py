@@ -1,4 +1,4 @@
-"""Reader of a run's folder that tolerates missing and damaged files."""
+"""Read a run's folder, even if files are missing or damaged."""
 
 import datetime
 import json

@@ -14,7 +14,7 @@ Difference = tuple[str, str, str]
 
 @dataclass(frozen=True)
 class Configuration:
-    """Settings of a run."""
+    """Settings of a run, with the differences from the defaults."""
 
     rows: dict[str, str]
     """Values as text, by path."""
@@ -24,12 +24,12 @@ class Configuration:
 
     @property
     def changed(self) -> set[str]:
-        """Paths of the differences."""
+        """Paths of the settings that differ from the defaults."""
         return {path for path, _, _ in self.differences}
 
     @property
     def roots(self) -> dict[str, dict[str, str]]:
-        """Rows by the first part of their path."""
+        """Rows by the first part of the path, such as "env"."""
         found: dict[str, dict[str, str]] = {}
         for path, text in self.rows.items():
             found.setdefault(_root(path), {})[path] = text

@@ -1,4 +1,4 @@
-"""Jinja templates of the pages. They hold all HTML; Python prepares plain data."""
+"""Render pages with Jinja templates. They contain all HTML; Python prepares data."""
 
 import base64
 import datetime

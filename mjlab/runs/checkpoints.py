@@ -31,7 +31,7 @@ _MANIFEST = {"format": int, "iteration": int, "files": dict[str, str]}
 
 
 class CheckpointError(ValueError):
-    """File that is missing, damaged, unsafe, or not a checkpoint."""
+    """Raised for a file that is missing, damaged, unsafe, or not a checkpoint."""
 
 
 class Checkpoints:
@@ -80,7 +80,7 @@ class Checkpoints:
         return path if find_fault(path) is None else None
 
     def prune(self) -> None:
-        """Delete old checkpoints, manifest first, so no incomplete one is listed."""
+        """Delete old checkpoints, manifests first, so no incomplete one is listed."""
         for iteration in self.iterations()[self._keep or None :] if self._keep else []:
             self.path(iteration).with_suffix(".json").unlink(missing_ok=True)
             for file in self.folder.glob(f"model_{iteration:06d}.*pt"):

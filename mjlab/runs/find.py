@@ -184,7 +184,7 @@ def _task_in(place: str) -> str:
 
 
 def _names_beside(file: Path) -> str:
-    """Return a sentence that lists the policies in the folder of a missing file."""
+    """Return a sentence that lists the policies in the folder of the missing file."""
     names = [f"{name}.pt" for name in Checkpoints(file.parent).names()]
     if file.suffix != ".pt":
         names = sorted(each.name for each in file.parent.glob(f"*{file.suffix}"))

@@ -1,4 +1,4 @@
-"""Lock of a folder: only one process at a time trains in a run."""
+"""Lock a folder, so that only one process at a time trains in a run."""
 
 import contextlib
 from collections.abc import Callable, Iterator

@@ -36,7 +36,7 @@ class Series:
 
     @property
     def last(self) -> float | None:
-        """Newest value; None if it is not finite or the series is empty."""
+        """Newest value; None if the value is not finite or the series is empty."""
         return self.values[-1] if self.values else None
 
     def tail_mean(self, start: int) -> float | None:

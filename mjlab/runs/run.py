@@ -54,7 +54,7 @@ VIDEO_SUFFIXES = (".mp4", ".webm", ".gif")
 """Suffixes of videos that a browser shows."""
 
 VIDEOS = "videos"
-"""Folder of a run's videos. Its folder `train` has videos recorded during training."""
+"""Folder of a run's videos. Its subfolder `train` has videos of the training."""
 
 KEPT_DEFAULTS = "defaults.json"
 """File with the task's configurations before the user's changes."""
@@ -78,14 +78,14 @@ RUN_REMEDY = "Copy the run's folder again, or name another run."
 
 
 class RunError(ValueError):
-    """Run that cannot be found, or folder that is not a run."""
+    """Raised if a run cannot be found, or a folder is not a run."""
 
 
 class Run:
     """Task and settings, with a folder of checkpoints, metrics and reports."""
 
     def __init__(self, path: Path) -> None:
-        """Open the folder of a run; `mjlab.runs.find` accepts other names too."""
+        """Open the folder of a run. `mjlab.runs.find` also finds a run by its name."""
         self.path = Path(path)
         """The folder."""
 
@@ -270,7 +270,7 @@ class Run:
 
     @contextlib.contextmanager
     def recording(self) -> Iterator[None]:
-        """Record status and reason if the block raises an error."""
+        """Record status ("stopped" or "failed") and reason if the block raises."""
         try:
             yield
         except BaseException as error:
@@ -286,7 +286,7 @@ class Run:
             raise
 
     def finish(self, status: str, reason: str) -> None:
-        """Record status ("finished", "stopped" or "failed") and reason of the end."""
+        """Record the status ("finished", "stopped" or "failed") and its reason."""
         now = datetime.datetime.now().astimezone().isoformat(timespec="seconds")
         self.update(status=status, reason=reason, finished=now)
 

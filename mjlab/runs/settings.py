@@ -146,7 +146,7 @@ def _built(
 
 
 def _makers(task_id: str, name: str) -> list[Callable[[], Any]]:
-    """Return the task's factories of a configuration, the one for training first."""
+    """Return the functions that make a configuration, the one for training first."""
     task = load_task(task_id)
     on_cpu = None if task.on_cpu is None else task.on_cpu.rl
     agents = [make for make in (task.rl, on_cpu) if make is not None]
@@ -163,7 +163,7 @@ def _first(makers: list[Callable[[], Any]], attempt: Callable[[Any], T]) -> T:
     """Return the result of the first attempt that succeeds, or raise the first error.
 
     Args:
-        makers: Factories of a configuration, one for each attempt.
+        makers: Functions that make a configuration, one for each attempt.
         attempt: Function to call with the made configuration.
     """
     errors: list[SettingsFileError] = []

@@ -19,7 +19,7 @@ from mjlab.runs.run import INFO, Run, RunError
 from mjlab.safe_names import name_fault, plain_name
 
 Mode = Literal["online", "offline"] | None
-"""Upload now, keep for `wandb sync`, or None for wandb's own settings."""
+""""online" uploads now, "offline" keeps for `wandb sync`, None uses wandb's setting."""
 
 KINDS = {
     ".npz": "motion",
@@ -40,7 +40,7 @@ _LOG_IN = (
 
 
 class WandbError(RunError):
-    """Artifact that is missing or refused on Weights & Biases, or changed locally."""
+    """Raised if an artifact is missing, refused, or changed locally."""
 
 
 def import_wandb() -> Any:

@@ -1,3 +1,3 @@
-"""Configurations: base class, values by path, conversion from text, and files."""
+"""Configurations: base class, access by path, parsing of text, and settings files."""
 
 from mjlab.settings.config import Config as Config

@@ -12,7 +12,7 @@ from mjlab.settings.types import field_types, is_record, union_members
 
 @dataclass(frozen=True)
 class Bound:
-    """Range of numbers."""
+    """Range of valid numbers of a field."""
 
     low: float
     """Lower bound."""

@@ -13,7 +13,7 @@ from mjlab.settings.types import is_record, union_members
 
 @dataclass(frozen=True)
 class Setting:
-    """Option with its values."""
+    """Command-line option with its values."""
 
     option: str
     """The option as typed, without the two dashes."""
@@ -23,15 +23,15 @@ class Setting:
 
     @property
     def name(self) -> str:
-        """The option with underscores."""
+        """Dotted name of the setting: the option with underscores."""
         return _plain(self.option)
 
 
 def apply(root: Any, settings: Sequence[Setting], disabled: Sequence[str] = ()) -> Any:
     """Return a copy of a configuration with changed values.
 
-    Records run their own checks after all values are set, so two settings that are
-    valid only together can come in any order.
+    Each record is checked after all values are set, so the order of settings that are
+    valid only together does not matter.
 
     Args:
         root: A dataclass, or a dictionary of dataclasses by name.
@@ -103,7 +103,7 @@ def _unknown(option: str, where: str, part: Part, rest: str) -> SettingError:
 
 
 def _of_mjlab(option: str, where: str, part: Part, name: str) -> str:
-    """Return what to type instead of a setting of mjlab 1.6, empty for other names."""
+    """Return the replacement to type for a setting of mjlab 1.6; else an empty text."""
     # Imported here: only errors need the tables.
     from mjlab.settings.mjlab_1_6 import MJLAB
 

@@ -62,9 +62,10 @@ class Config(metaclass=_ConfigType):
 
     A class attribute without an annotation is a new default of an inherited field.
     Mutable defaults (dictionaries, lists, configurations) are copied for each instance.
-    Read from the class, as in `{**Base.rewards}`, they are copies too, so writing into
-    `Base.rewards` changes nothing. `__post_init__` can change fields. It must be safe
-    to run twice, because `dataclasses.replace` calls it on each changed copy.
+    Reading a mutable default from the class, as in `{**Base.rewards}`, also returns a
+    copy, so writing into `Base.rewards` changes nothing. `__post_init__` can change
+    fields. It must be safe to run twice, because `dataclasses.replace` calls it on each
+    changed copy.
     """
 
     def __init_subclass__(cls, **more: Any) -> None:

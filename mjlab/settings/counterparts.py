@@ -1,18 +1,18 @@
-"""Names, fields and members of another framework, and their counterparts here."""
+"""Tables of names, fields and members of another framework with counterparts here."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
 SAME = "..."
-"""Value of a replacement that only changes the name, whatever its note."""
+"""`Replacement.value` if only the name changes, even if there is a note."""
 
 
 class Replacement(NamedTuple):
     """Counterpart of a name, a field or a member of the other project."""
 
     ours: str
-    """Counterpart here, empty if there is none."""
+    """Counterpart in this package, empty if there is none."""
 
     note: str = ""
     """Difference, or what to do instead, in words."""
@@ -22,7 +22,7 @@ class Replacement(NamedTuple):
     `len(...)`. Empty if the value stays the same, or, with a note, is to be decided."""
 
     omit: bool = False
-    """True if it is removed without a replacement. The note is the reason."""
+    """True if the name is removed without a replacement. The note is the reason."""
 
     option: str = ""
     """Option to type instead on a command line, if it does not follow from `ours`."""
@@ -81,7 +81,7 @@ class Package:
     """Names on its reference page that task files import, separated by spaces."""
 
     ours: str
-    """Package here that has most of the counterparts."""
+    """Package of this project that has most of the counterparts."""
 
 
 @dataclass(frozen=True)
@@ -92,7 +92,7 @@ class Counterpart:
     """Dotted name in the other project."""
 
     ours: str
-    """Dotted name here; empty if it has no counterpart."""
+    """Dotted name in this package; empty if there is no counterpart."""
 
     differs: str
     """Difference, in words; empty for none."""
@@ -102,7 +102,7 @@ class Counterpart:
 
     @property
     def is_same(self) -> bool:
-        """True if no change is needed, wherever the name is imported from."""
+        """True if the name stays the same, whichever module it is imported from."""
         return self.theirs == self.ours and not self.differs
 
 
@@ -140,7 +140,7 @@ class Project:
         return {**self.packages, **self.task_packages}
 
     def has(self, module: str) -> bool:
-        """Return whether a module belongs to this project."""
+        """True if a module belongs to this project."""
         return module.partition(".")[0] in self.roots
 
     def replacement(self, name: str) -> Replacement | None:

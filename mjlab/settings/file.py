@@ -1,4 +1,4 @@
-"""A run's settings as data: a task's id, and leaves by path.
+"""A run's settings as JSON data: the task's id, and leaf values by path.
 
     {"task": id, "values": {path: leaf}, "names": {path: name}}
 
@@ -41,7 +41,7 @@ SHOWN = 5
 
 
 class TaskChangedError(SettingsFileError):
-    """Saved settings whose terms or classes differ from the current task."""
+    """Raised if the terms or classes of saved settings differ from the current task."""
 
     def __init__(self, differences: Sequence[str]) -> None:
         """Take one sentence per difference, with the path and both values."""
@@ -155,7 +155,7 @@ def check_savable(task: Mapping[str, Any], configs: Mapping[str, Any]) -> Settin
 
 
 def _roots(task: Mapping[str, Any]) -> dict[str, Part]:
-    """Return configurations as parts; an agent can be of any agent class."""
+    """Return configurations as parts. The agent can have any agent class."""
     roots = {name: Part(value, Any) for name, value in task.items()}
     if "agent" in roots:
         agent = task["agent"]
@@ -216,7 +216,7 @@ def _is_code(value: Any) -> bool:
 
 
 class _Reader:
-    """Sets the leaves of a file in a task's configurations."""
+    """Sets the leaf values of a file in a task's configurations."""
 
     def __init__(self, saved: Settings) -> None:
         self._saved = saved

@@ -1,4 +1,4 @@
-"""Leaves of a configuration as JSON, and names of everything else.
+"""Convert the leaves of a configuration to JSON, and name all other parts.
 
 A leaf is a number, a word, a path or a collection of them. Records, functions and specs
 are not leaves: they have a name.
@@ -23,7 +23,7 @@ IS_TASK_FILE = "__is_task_file__"
 
 
 class SettingsFileError(SettingError):
-    """Settings that cannot be written, or that do not fit the task."""
+    """Raised if settings cannot be written, or do not fit the task."""
 
 
 def name_of(value: Any) -> str | None:

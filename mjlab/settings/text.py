@@ -54,11 +54,11 @@ def read_value(option: str, texts: Sequence[str], part: Part) -> Any:
 
 
 class _NotThatError(Exception):
-    """Text that does not parse as the requested type."""
+    """Raised if text cannot be parsed as the requested type."""
 
 
 def _new_record(option: str, cls: type, before: Any) -> Any:
-    """Return an instance of `cls` with the values of fields that both records have."""
+    """Return an instance of `cls` with the values of its fields that `before` has."""
     if type(before) is cls:
         return before
     names = getattr(cls, "__dataclass_fields__", {})
@@ -314,7 +314,7 @@ def _kind_of_all(values: Collection[Any]) -> Any:
 
 
 def has_words(kind: Any) -> bool:
-    """Return True if a value can contain text, and so a comma."""
+    """True if a value of this type can contain text, and therefore a comma."""
     if kind is str or kind is Path:
         return True
     return any(has_words(inside) for inside in typing.get_args(kind))

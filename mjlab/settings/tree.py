@@ -16,7 +16,7 @@ from mjlab.settings.types import field_types, is_record, union_members
 
 
 class SettingError(ValueError):
-    """A path that does not exist in a configuration, or an invalid value."""
+    """Raised for a path that does not exist in a configuration, or an invalid value."""
 
 
 _GIVEN = ("self", "env", "mask", "env_ids")
@@ -25,14 +25,14 @@ _GIVEN = ("self", "env", "mask", "env_ids")
 
 @dataclass(frozen=True)
 class Parameters:
-    """Function whose signature defines the types of a term's `params`."""
+    """Function or class whose signature defines the types of a term's `params`."""
 
     func: Callable[..., Any]
 
 
 @dataclass(frozen=True)
 class Part:
-    """Part of a configuration."""
+    """Part of a configuration: a value with its annotation."""
 
     value: Any
     """The current value."""
@@ -104,7 +104,7 @@ def _parameters(given: Mapping[str, Any], func: Callable[..., Any]) -> dict[str,
 
 
 def _argument(annotation: Any, origins: Any, index: int) -> Any:
-    """Return the type of a container's items by its annotation."""
+    """Return the type of a container's items, from the container's annotation."""
     for option in union_members(annotation):
         origin = typing.get_origin(option)
         if isinstance(origin, type) and issubclass(origin, origins):

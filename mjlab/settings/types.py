@@ -11,7 +11,7 @@ from typing import Any, Literal, Union
 
 
 class WrongTypeError(TypeError):
-    """A value that does not match the annotation of its field."""
+    """Raised if a value does not match the annotation of its field."""
 
 
 @cache
@@ -100,7 +100,7 @@ def _check_union(value: Any, annotation: Any, path: str) -> None:
 
 
 def _is_inside(error: Exception) -> bool:
-    """Return True if an error is about an entry inside the value."""
+    """True if an error is about an entry inside the value, not the value itself."""
     return "]" in str(error).split(" ", 1)[0]
 
 

@@ -38,7 +38,7 @@ Engine = Literal["optuna", "ray"]
 
 
 class SweepError(ValueError):
-    """Sweep that is missing, or that has other settings."""
+    """Raised if a sweep is missing, or has different settings."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -208,5 +208,5 @@ def lock_sweep(folder: Path) -> contextlib.AbstractContextManager[None]:
 
 
 def texts_of(ranges: Sequence[Range], values: dict[str, Any]) -> dict[str, str]:
-    """Return a trial's values as text for the command line, by dotted names."""
+    """Return a trial's values as command-line text, by dotted name of the setting."""
     return {one.path: one.text(values[one.path]) for one in ranges}

@@ -42,7 +42,7 @@ _TICKS = 4
 
 @dataclass(frozen=True)
 class Trial:
-    """Row of the table of trials."""
+    """One row of the table of trials."""
 
     name: str
     """Name of the trial."""
@@ -70,7 +70,7 @@ class Trial:
 
     @property
     def values(self) -> list[str]:
-        """Value of each setting with a fixed number of significant digits."""
+        """Value of each setting, rounded to a fixed number of significant digits."""
         return [_value(text) for text in self.texts.values()]
 
 

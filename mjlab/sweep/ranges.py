@@ -25,12 +25,12 @@ _COMMA = re.compile(r",(?![^(\[]*[)\]])")
 
 
 class RangeError(ValueError):
-    """Range with invalid syntax, or without values."""
+    """Raised for a range with invalid syntax, or without values."""
 
 
 @dataclass(frozen=True)
 class Range:
-    """Range of a setting."""
+    """Range from which the values of a setting are sampled."""
 
     path: str
     """Dotted name of the setting."""
@@ -46,9 +46,9 @@ class Range:
 
     @property
     def examples(self) -> list[str]:
-        """Values with which a range is checked: all choices, or both ends.
+        """Sample values for validating a range: all choices, or both ends.
 
-        A range of real numbers also has a value between the ends that is no integer.
+        For a range of real numbers, a non-integer value between the ends is added.
         """
         if self.kind == "choice":
             return list(self.choices)
@@ -72,7 +72,7 @@ class Range:
 
 
 def read_ranges(texts: Sequence[str]) -> list[Range]:
-    """Return the ranges that a user typed; each setting can have only one."""
+    """Parse the `--tune` ranges. Raises RangeError if a setting has two ranges."""
     found = [_read_range(text) for text in texts]
     paths = [one.path.replace("-", "_") for one in found]
     twice = next((path for path in paths if paths.count(path) > 1), None)

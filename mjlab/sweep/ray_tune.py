@@ -62,7 +62,7 @@ class RayTrial(tune.Trainable):
         self._process = TrialProcess(trials, f"trial-{self.trial_id}", texts)
 
     def step(self) -> dict[str, Any]:
-        """Return the next score, or the end of the trial."""
+        """Wait for a new score or the end of the trial; return the score for Ray."""
         while True:
             # Checked before the scores are read, so that the last score is not missed.
             is_over = self._process.is_over()

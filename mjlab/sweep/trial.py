@@ -30,13 +30,13 @@ _OUTPUT = "output"
 
 @dataclass(frozen=True)
 class TrialEnd:
-    """End of a trial's process."""
+    """Result of a trial's process."""
 
     status: Literal["finished", "stopped", "failed"]
     """Outcome; "stopped" means before the last iteration."""
 
     reason: str
-    """Reason, as text."""
+    """Reason for the outcome, as text."""
 
 
 class TrialProcess:
@@ -80,7 +80,7 @@ class TrialProcess:
         return self._trials.scores(self.name)
 
     def is_over(self) -> bool:
-        """Return whether the process has ended."""
+        """True if the process has ended."""
         return self._process.poll() is not None
 
     def stop(self) -> None:

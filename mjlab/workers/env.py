@@ -32,10 +32,10 @@ _LOG = "log."
 
 
 class MergedLog(EpisodeLog):
-    """Log of episodes that ended in any worker.
+    """Merges the logs of episodes that ended in any of the workers.
 
-    The rounding of sums over worlds depends on the division among workers. Learning
-    does not use these sums.
+    The number of workers changes the rounding of sums over worlds. Learning does not
+    use these sums.
     """
 
     def __init__(self, keys: Sequence[str], device: torch.device) -> None:
@@ -43,7 +43,7 @@ class MergedLog(EpisodeLog):
         self.register(keys)
 
     def add(self, sums_and_count: torch.Tensor) -> None:
-        """Add the episodes that ended in a step, as sums and their number."""
+        """Add the episodes that ended in a step: their sums and number."""
         if float(sums_and_count[-1]):
             sums_and_count = sums_and_count.to(self._sums_and_count.device)
             self._sums_and_count += sums_and_count
@@ -74,7 +74,7 @@ class WorkerEnv:
         Args:
             cfg: The environment, with all worlds.
             num_workers: Number of processes.
-            device: Device of the learner, and so of observations and actions.
+            device: Device of the learner, and therefore of observations and actions.
             first_world: Global index of world 0, if several processes train together.
             timeout_s: Seconds without an answer to a step or another request, after
                 which a worker is considered stuck.
@@ -212,7 +212,7 @@ class WorkerEnv:
         return (figures if episodes else {}) | health
 
     def health(self) -> tuple[int, int]:
-        """Return the number of non-finite world steps, and of buffer overflows."""
+        """Return the numbers of non-finite world steps and of buffer overflows."""
         nonfinite, overflow = zip(*self._pool.call("health"), strict=True)
         return sum(nonfinite), sum(overflow)
 
@@ -227,7 +227,7 @@ class WorkerEnv:
         self.memory.close()
         self.sample.close()
 
-    # Specific to workers.
+    # Methods that only `WorkerEnv` has.
 
     def begin_rollout(self) -> None:
         """Make workers read the learner's data for action terms in the next step."""

@@ -1,4 +1,4 @@
-"""Placement of simulation and learner on the machine."""
+"""Choose the devices and processes on which simulation and learner run."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _BACKENDS = {"gpu": "warp", "dual": "native", "cpu": "native", "warp-cpu": "warp
 
 
 class PlacementError(ValueError):
-    """Placement that is impossible on this machine."""
+    """Raised if a placement is impossible on this machine."""
 
 
 @dataclass(frozen=True)
@@ -49,14 +49,14 @@ class Placement:
 
     @property
     def physics(self) -> str:
-        """Device of the simulation."""
+        """Device on which the simulation runs."""
         return self.device if self.name == "gpu" else "cpu"
 
     def for_worlds(self, num_envs: int) -> Placement:
         """Limit the workers to one per world, unless the user fixed their number.
 
         Args:
-            num_envs: Worlds of this process.
+            num_envs: Number of worlds of this process.
         """
         if self.workers is None:
             return self
@@ -84,7 +84,7 @@ class Placement:
         first_world: int = 0,
         task: str | None = None,
     ) -> TrainingEnv:
-        """Build the training environment."""
+        """Build the training environment on the devices of the placement."""
         cfg = self.applied(cfg)
         workers = self.for_worlds(cfg.scene.num_envs).workers
         if workers is not None:
@@ -160,7 +160,7 @@ def placement_lines(placement: Placement, loop: TrainingLoop) -> list[str]:
 
 
 def _learner_device(name: str, device: str | None, ranks: Ranks) -> tuple[str, str]:
-    """Return the learner's device, and the reason."""
+    """Return the learner's device, and the reason for this choice."""
     if name == "gpu":
         if device == "cpu":
             raise PlacementError(

@@ -30,11 +30,11 @@ _GRACE_S = 5.0
 
 
 class WorkerError(RuntimeError):
-    """Worker that failed, ended, or is stuck. The run cannot continue."""
+    """Raised if a worker failed, ended, or is stuck. The run cannot continue."""
 
 
 class _Worker:
-    """Worker process, as seen from the parent process."""
+    """Handle of a worker process in the parent process."""
 
     def __init__(self, spec: WorkerSpec) -> None:
         context = multiprocessing.get_context("spawn")
@@ -75,7 +75,7 @@ class _Worker:
 
 
 class Pool:
-    """Workers of an environment."""
+    """Worker processes that step the worlds of an environment."""
 
     def __init__(
         self, specs: Sequence[WorkerSpec], *, timeout_s: float, build_timeout_s: float
@@ -215,7 +215,8 @@ class Pool:
 class _Timeout:
     """Time for which workers have not answered one request.
 
-    A pause of this process, such as by Ctrl-Z, counts as two check intervals at most.
+    If this process is paused, for example by Ctrl-Z, the pause counts as at most two
+    check intervals.
     """
 
     def __init__(self, seconds: float) -> None:
@@ -224,7 +225,7 @@ class _Timeout:
         self._looked = time.monotonic()
 
     def is_over(self) -> bool:
-        """Return whether the time is over."""
+        """True if the time limit has passed."""
         now = time.monotonic()
         self._waited += min(now - self._looked, 2.0 * _HEARTBEAT_S)
         self._looked = now
@@ -265,7 +266,7 @@ def _worker_environment() -> Iterator[None]:
 
 @contextlib.contextmanager
 def _signals_held() -> Iterator[None]:
-    """Block Ctrl-C for processes that are starting and do not ignore it yet.
+    """Keep SIGINT (Ctrl-C) and SIGTERM from child processes started in this context.
 
     Child processes inherit the signal mask, and keep these signals blocked.
     """

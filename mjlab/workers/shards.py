@@ -1,4 +1,4 @@
-"""Division of worlds and of their states among workers."""
+"""Divide worlds, and the states of worlds, among workers."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _FIGURES = frozenset({"curriculum.values", "log.latest"})
 
 
 class ShardError(ValueError):
-    """Worlds that cannot be divided among workers."""
+    """Raised if worlds cannot be divided among workers."""
 
 
 @dataclass(frozen=True)
@@ -59,7 +59,7 @@ class Shards:
 
     @property
     def sample(self) -> int:
-        """A small number of worlds that differs from every worker's number."""
+        """Worlds of the small sample environment, different from every worker's."""
         return next(n for n in (1, 2, 3) if n not in self.sizes)
 
 
@@ -101,11 +101,11 @@ def shard_cfg(
 
 
 class StateShape:
-    """World axis of each tensor of an environment's state.
+    """Finds the world axis of each tensor of an environment's state.
 
-    It is found by comparing environments of different sizes. The merged states of all
-    workers equal the state of one environment with all worlds, so a run can be resumed
-    with another number of workers, or without workers.
+    The axis is found by comparing the states of environments with different numbers of
+    worlds. The merged states of all workers equal the state of one environment with all
+    worlds, so a run can be resumed with another number of workers, or without workers.
     """
 
     def __init__(self, sample: State, num_envs: int) -> None:

@@ -1,4 +1,4 @@
-"""Worker process: a part of the worlds, on one thread, without a GPU."""
+"""Worker process: steps some of the worlds on one thread, without a GPU."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ DONE, FAILED = b"k", b"e"
 
 @dataclass(frozen=True)
 class WorkerSpec:
-    """Worlds of one worker."""
+    """Specification of the worlds of one worker."""
 
     index: int
     """Index of the worker."""
@@ -50,7 +50,7 @@ class WorkerSpec:
 
 
 class SharedPart(Protocol):
-    """Learnable part of a term, of which every process has a copy."""
+    """Learnable part of a term, such as a network. Every process has a copy."""
 
     def fields(
         self, num_envs: int, num_workers: int
@@ -65,7 +65,7 @@ class SharedPart(Protocol):
         worlds: slice = ...,
         worker: int = ...,
     ) -> None:
-        """Use the given shared memory. In the learner, it has rows of all worlds."""
+        """Use the given shared memory. In the learner, it has rows for all worlds."""
         ...
 
     def begin_rollout(self) -> None:
@@ -79,7 +79,7 @@ class SharedTerm(Protocol):
 
     @property
     def shared(self) -> SharedPart:
-        """Memory that the processes share."""
+        """Part of the term that the processes share."""
         ...
 
 
@@ -111,7 +111,7 @@ def term_memory(
 
 
 class Shard:
-    """Worlds of a worker, and the shared memory of their data."""
+    """Worlds of a worker, and the shared memory with the data of these worlds."""
 
     def __init__(self, spec: WorkerSpec) -> None:
         self.env = ManagerBasedRlEnv(
@@ -130,7 +130,7 @@ class Shard:
         self._log = tensors["log"][spec.index]
 
     def begin_rollout(self) -> None:
-        """Pass the learner's data to terms; it is used until the next call."""
+        """Pass the learner's data to the terms, which use it until the next call."""
         for part in self._shared.values():
             part.begin_rollout()
 
@@ -168,7 +168,7 @@ class Shard:
         self._rows["episode_length"].copy_(self.env.episode_length_buf)
 
     def health(self) -> tuple[int, int]:
-        """Return the number of non-finite world steps, and of buffer overflows."""
+        """Return the numbers of non-finite world steps and of buffer overflows."""
         nonfinite, overflow = self.env.nonfinite.totals()
         return int(nonfinite), int(overflow)
 

@@ -1,4 +1,4 @@
-"""Rewrites calls: functions of mathematics, and the registration of tasks."""
+"""Rewrite calls of mathematical functions and calls that register tasks."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ _HOMES = {
     "match_values": "mjlab.names",
     "reflected_inertia": "mjlab.tasks.robots.robot",
 }
-"""Module of functions in rewritten calls that are not of `mjlab.tensors.math`."""
+"""Module of each function in rewritten calls that is not in `mjlab.tensors.math`."""
 
 
 class Calls(Members):
-    """Rewrites calls."""
+    """Rewrites calls of mathematical functions, and task registrations."""
 
     def __init__(self, source: ForeignFile, sources: ForeignFiles) -> None:
         super().__init__(source, sources)

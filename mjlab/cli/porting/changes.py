@@ -1,4 +1,4 @@
-"""Changes of a file, and the comments that ask a person to decide."""
+"""Record the changes of a file, and write comments where a person must decide."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ MARK = "# TODO(port):"
 
 @dataclass(frozen=True, order=True)
 class Change:
-    """Change that a file needs."""
+    """One change of a ported file."""
 
     line: int
     """Line number in the original file, from 1."""

@@ -1,4 +1,4 @@
-"""Rewrites classes and functions: commands, terms and events."""
+"""Rewrite classes and functions: commands, terms and events."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _INDEXED = {
     "CommandTerm": "mjlab.managers.IndexedCommandTerm",
     "CommandTermCfg": "mjlab.managers.IndexedCommandTermCfg",
 }
-"""Base classes here of a project's own commands, which take world indices."""
+"""This package's base classes for a project's own commands, which use world indices."""
 
 
 class Classes(Resolving):
@@ -86,7 +86,7 @@ class Classes(Resolving):
         updated: cst.ClassDef,
         methods: dict[str, cst.FunctionDef],
     ) -> cst.ClassDef:
-        """Return a term with our base class."""
+        """Return a term with the base class of this package."""
         if not original.bases:
             self._need("mjlab.managers.ManagerTermBase")
             self._note(original, original.name.value, "ManagerTermBase")

@@ -1,4 +1,4 @@
-"""Rewrites one file of another project, with a comment where a person must decide."""
+"""Rewrite one file of another project, with a comment where a person must decide."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from mjlab.cli.porting.sources import ForeignFile, ForeignFiles
 
 @dataclass(frozen=True)
 class Ported:
-    """A file, ported."""
+    """Result of porting one file."""
 
     source: ForeignFile
     """The file."""
@@ -34,7 +34,7 @@ class Ported:
 
 
 def port_file(source: ForeignFile, sources: ForeignFiles) -> Ported:
-    """Port one of several files; SyntaxError if it is invalid Python."""
+    """Port one of several files. Raises SyntaxError if it is not valid Python."""
     ast.parse(source.text)
     wrapper = MetadataWrapper(cst.parse_module(source.text))
     visitor = _Porter(source, sources)
@@ -45,7 +45,7 @@ def port_file(source: ForeignFile, sources: ForeignFiles) -> Ported:
 
 
 class _Porter(Imports, Calls, Classes):
-    """Transformer of one module."""
+    """LibCST transformer that ports one module."""
 
     def leave_SimpleStatementLine(
         self,

@@ -1,4 +1,4 @@
-"""Rewrites fields of configurations: arguments, assignments and reads."""
+"""Rewrite fields of configurations: arguments, assignments and reads."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from mjlab.cli.porting.names import Resolving
 from mjlab.settings.counterparts import Replacement
 
 _FROZEN = {"ObjRef": "mjlab.sensor.ObjRef"}
-"""Records that cannot be changed in place here."""
+"""Records that are frozen in this package, so fields cannot be assigned."""
 
 
 _CONSTRUCTORS = {
@@ -21,7 +21,7 @@ _CONSTRUCTORS = {
     "DelayCfg": "mjlab.tensors",
     "LoggingCfg": "mjlab.rl",
 }
-"""Module of the records that notes of the table name."""
+"""Module of each record that the notes of the table mention."""
 
 
 _CHECKS = {
@@ -35,7 +35,7 @@ class Fields(Resolving):
     """Rewrites fields of configurations, and parameters of terms."""
 
     def _field(self, node: cst.Attribute) -> tuple[str, Replacement] | None:
-        """Return the class of a field that is read or set, and its row."""
+        """Return the class of a field that is read or set, and its table row."""
         name = node.attr.value
         theirs = self._typed(node.value)
         if theirs:
@@ -103,7 +103,7 @@ class Fields(Resolving):
     def _with_fields(
         self, original: cst.Call, updated: cst.Call, owners: list[str]
     ) -> cst.Call:
-        """Return a call of a class with the fields that it has here."""
+        """Return a call of a class with the fields of the class in this package."""
         made: dict[str, list[str]] = {}
         args = []
         for old, arg in zip(original.args, updated.args, strict=True):

@@ -1,4 +1,4 @@
-"""Ports a file or a folder: new texts, a summary, and the files that are written."""
+"""Port a file or a folder: new texts, a summary, and the written files."""
 
 import difflib
 import shutil
@@ -13,7 +13,7 @@ from mjlab.cli.porting.sources import ForeignFiles
 
 @dataclass(frozen=True)
 class Porting:
-    """A file or a folder, ported."""
+    """Result of porting a file or a folder."""
 
     root: Path
     """The file or the folder."""
@@ -32,7 +32,7 @@ class Porting:
         return cls(root, tuple(port_file(source, sources) for source in sources.files))
 
     def listing(self) -> str:
-        """Return all changes, one a line, and their number."""
+        """Return all changes, one per line, and the number of changes."""
         lines = [
             change.text(str(file.source.path))
             for file in self.files

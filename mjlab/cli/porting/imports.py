@@ -1,4 +1,4 @@
-"""Rewrites imports, and adds those that the new file needs."""
+"""Rewrite imports, and add the imports that the new file needs."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from mjlab.settings.mjlab_1_6 import CALLS, MJLAB
 
 
 class Imports(Resolving):
-    """Rewrites imports."""
+    """Rewrites imports of the other project and of ported modules."""
 
     def visit_ImportFrom(self, node: cst.ImportFrom) -> bool:
         return False
@@ -161,7 +161,7 @@ class Imports(Resolving):
         return updated.with_changes(body=[node.with_changes(names=names)])
 
     def finish(self, module: cst.Module) -> cst.Module:
-        """Return the module with the imports that it needs, and no others."""
+        """Return the module with exactly the imports that it needs."""
         used = ReadNames()
         module.visit(used)
         unused = {name for name in self._dropped if name not in used.names}

@@ -1,4 +1,4 @@
-"""Rewrites attributes and methods of objects, and names of modules."""
+"""Rewrite attributes and methods of objects, and names of modules."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class Members(Fields):
     def __init__(self, source: ForeignFile, sources: ForeignFiles) -> None:
         super().__init__(source, sources)
         self._keep: set[int] = set()
-        """Name nodes that are no reads of a variable."""
+        """Name nodes that do not read a variable, such as keyword names."""
 
     def visit_Arg(self, node: cst.Arg) -> bool:
         if node.keyword is not None:

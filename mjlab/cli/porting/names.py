@@ -1,4 +1,4 @@
-"""Resolution of a file's names, variables and modules to the other project."""
+"""Resolve a file's names, variables and modules to names of the other project."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _BASES = {
     "ActionCfg": "DrivenActionCfg",
     "TerrainCfg": "SubTerrainCfg",
 }
-"""Base class here, by the ending of the names of mjlab's classes."""
+"""Base class in this package, by the suffix of a class name in mjlab."""
 
 
 _OF_RSL_RL = {
@@ -27,7 +27,7 @@ _OF_RSL_RL = {
     "RslRlModelCfg": "MlpModelCfg",
     "RslRlPpoAlgorithmCfg": "PpoCfg",
 }
-"""Class here with the rows of mjlab's classes that keep their name."""
+"""Class whose table rows apply, for classes of mjlab with an unchanged name."""
 
 
 _FIELD_TYPES = {
@@ -56,20 +56,20 @@ class Resolving(Noting):
         super().__init__()
         self._source, self._sources = source, sources
         self._imports = dict(imports_of(source))
-        """Dotted name by local name, of names of the other projects."""
+        """Dotted names in the other projects, by local name."""
         self._types: list[dict[str, str]] = [dict(types_of_attributes(source))]
         """Class of variables by name, in the scopes around a node."""
         self._renamed: dict[str, str] = {}
         """New local name by old local name."""
         self._modules = dict(self._module_aliases())
-        """Local name of each package here by local name of a module of theirs."""
+        """Local name of each package of this project, by local name of their module."""
         self._needed: dict[str, set[tuple[str, str]]] = {}
         """Names to import by package here, with their local names."""
         self._dropped: set[str] = set()
         """Names whose use was removed."""
 
     def _module_aliases(self) -> Iterator[tuple[str, dict[str, str]]]:
-        """Yield local names of modules, with the packages here that replace them."""
+        """Yield local names of their modules, with our replacement packages."""
         uses: dict[str, list[str]] = {}
         for node in ast.walk(self._source.tree):
             if isinstance(node, ast.Attribute):

@@ -1,4 +1,4 @@
-"""Files to port: their modules, and the names that these define."""
+"""Files to port, with the modules and names that the files define."""
 
 import ast
 from collections.abc import Iterator
@@ -36,7 +36,7 @@ class ForeignFile:
 
     @cached_property
     def tree(self) -> ast.Module:
-        """The parsed text; SyntaxError if it is invalid."""
+        """The parsed text. Raises SyntaxError if it is not valid Python."""
         return ast.parse(self.text)
 
     @property
@@ -82,7 +82,7 @@ class ForeignFiles:
 
     @cached_property
     def modules(self) -> dict[str, ForeignFile]:
-        """Files by dotted name."""
+        """Files by the dotted name of the module."""
         return {source.module: source for source in self.files}
 
     @cached_property
@@ -97,11 +97,11 @@ class ForeignFiles:
         return {name for node in nodes for name in _members_in(node)}
 
     def is_own(self, module: str) -> bool:
-        """Return whether a module is one of the files or a package of them."""
+        """True if a module is one of the files, or a package that contains one."""
         return module in self.modules or (module != "" and module in self.folders)
 
     def row(self, module: str, name: str) -> Counterpart | None:
-        """Return the row of a name of another project, None if it has none.
+        """Return the table row of a name of another project, None if it has no row.
 
         A package's own `mdp` shows the library's terms through `import *`.
         """
