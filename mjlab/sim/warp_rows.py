@@ -1,4 +1,4 @@
-# Kernel bodies are in Warp's language, which has Python syntax.
+# Kernel bodies are in Warp's language, whose types pyright does not know.
 # pyright: reportInvalidTypeForm=false, reportOperatorIssue=false
 """Row-wise torch operations, launched together as one kernel.
 
