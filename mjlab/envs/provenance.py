@@ -16,7 +16,7 @@ LONGEST_TEXT = 60_000
 
 
 class Described(Env, Protocol):
-    """Environment with its configuration, seed and task id."""
+    """Interface of an environment that stores its configuration, seed and task id."""
 
     cfg: ManagerBasedRlEnvCfg
     """Configuration of the environment."""

@@ -28,10 +28,10 @@ a GPU causes smaller differences in these steps."""
 
 
 class StepObserver:
-    """Observer of steps, called outside of the CUDA graph. Does nothing by default."""
+    """Base class of step observers. Methods run outside of the CUDA graph."""
 
     def before_step(self) -> None:
-        """Called before a step."""
+        """Run code before a step. Does nothing by default, like the methods below."""
 
     def after_phase(self, phase: str) -> None:
         """Called after each phase. Not called if the step runs as one CUDA graph.
@@ -53,7 +53,7 @@ class StepObserver:
 
 
 class StepRunner(ABC):
-    """Runs steps, and calls observers before and after them."""
+    """Base class of runners: runs steps, and calls observers before and after each."""
 
     def __init__(
         self,

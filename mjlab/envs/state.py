@@ -44,7 +44,7 @@ class StateError(ValueError):
 
 
 class HasState(Protocol):
-    """Object with state tensors."""
+    """Interface of an object whose state is a set of named tensors."""
 
     def state(self) -> dict[str, torch.Tensor]:
         """Return the live tensors that change; copy into them to restore a snapshot."""

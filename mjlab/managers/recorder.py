@@ -156,7 +156,7 @@ class RecorderManager(Manager[BoundTerm]):
             return
         # Without a reset in the step, collect the final values now.
         last = self._look("pre_reset") if self._last is None else self._last
-        if not self._seen:  # A reset outside a step.
+        if not self._seen:  # This is a reset outside a step.
             self._seen = self._look("pre_step", "post_step", "state") | self._judged()
         row = {
             "stepped": self._stepped,

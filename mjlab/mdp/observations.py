@@ -19,12 +19,12 @@ _NO_LIMIT = 1e18
 
 
 def base_lin_vel(env: ManagedEnv, asset_cfg: Selection = ROBOT) -> torch.Tensor:
-    """Return the velocity of the root's origin in its frame, m/s, (num_envs, 3)."""
+    """Return the root's linear velocity in the root frame, m/s, (num_envs, 3)."""
     return asset_cfg.entity.data.root_lin_vel_b
 
 
 def base_ang_vel(env: ManagedEnv, asset_cfg: Selection = ROBOT) -> torch.Tensor:
-    """Return the root's angular velocity in its frame, rad/s, shape (num_envs, 3)."""
+    """Return the root's angular velocity in the root frame, rad/s, (num_envs, 3)."""
     return asset_cfg.entity.data.root_ang_vel_b
 
 
@@ -136,7 +136,7 @@ def generated_commands(env: ManagedEnv, command_name: str) -> torch.Tensor:
 
 
 def episode_progress(env: ManagedEnv) -> torch.Tensor:
-    """Return the share of the episode's time limit that has elapsed."""
+    """Return elapsed time over the episode's time limit, 0 to 1, (num_envs, 1)."""
     return (env.episode_length_buf / env.max_episode_length).unsqueeze(1)
 
 

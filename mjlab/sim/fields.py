@@ -165,7 +165,9 @@ class ModelTable:
     def write_tensor(
         self, live: torch.Tensor, choice: torch.Tensor, mask: torch.Tensor
     ) -> None:
-        """Write the variants' values in the worlds of `mask`; CUDA graphs can capture it.
+        """Write the variants' values in the worlds of `mask`, with torch operations only.
+
+        A CUDA graph can capture this method.
 
         Args:
             live: The whole field, shape (num_envs, ...), float32 or int32.

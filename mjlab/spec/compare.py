@@ -165,7 +165,8 @@ class AttachedModel:
             # Textures without a name cannot be matched.
             equal |= known & ((found == b) | ((found < 0) & (refers[0] in _PICTURES)))
         if field in ("body_weldid", "body_rootid"):
-            # A base that can be placed is welded to itself only.
+            # In the scene, the mocap body of a fixed base is its own root and is not
+            # welded to the world, unlike the world body of the file.
             equal |= self.scene.body_mocapid[b] >= 0
         return ~equal
 
