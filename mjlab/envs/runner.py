@@ -382,7 +382,8 @@ def self_test(
             shared += [(share, name)] * (noise == 0.0 < share)
             continue
         parted = max(parted, share)
-        # Two eager runs that differ in most worlds depend on state outside of tensors.
+        # If two eager runs differ in most worlds, the step depends on state outside of
+        # tensors, so the test fails too.
         if share > 0.05 + 3.0 * noise or noise > 0.5:
             found.append((share, name))
     worst = sorted(found or shared * (parted == 0.0), reverse=True)

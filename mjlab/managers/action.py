@@ -12,7 +12,7 @@ from mjlab.settings import Config
 
 
 class ActionTarget(NamedTuple):
-    """Quantity of a joint, tendon or site that an action term sets."""
+    """Joint, tendon or site that an action term sets, and which quantity is set."""
 
     entity: str
     """Name of the entity."""

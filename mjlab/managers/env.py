@@ -98,7 +98,7 @@ class Env(Protocol):
     """Number of worlds (parallel environments)."""
 
     device: torch.device
-    """Device of all tensors."""
+    """Device of all tensors of the environment."""
 
     sim: Simulation
     """Physics."""

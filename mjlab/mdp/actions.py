@@ -13,7 +13,7 @@ Range = tuple[float, float]
 
 
 class AffineActionCfg(DrivenActionCfg):
-    """Action with scale, offset and clip: one dimension per target."""
+    """Base configuration of actions with scale, offset and clip, one per target."""
 
     scale: float | dict[str, float] = 1.0
     """Factor of the action, or factors by name pattern; 1 for names that match none."""

@@ -165,7 +165,7 @@ class ModelTable:
     def write_tensor(
         self, live: torch.Tensor, choice: torch.Tensor, mask: torch.Tensor
     ) -> None:
-        """Write the variants' values in the worlds of `mask`, with torch operations only.
+        """Write the variants' values in the worlds of `mask`, with torch operations.
 
         A CUDA graph can capture this method.
 
