@@ -151,7 +151,7 @@ class JointPositionToLimitsActionCfg(AffineActionCfg):
 
 
 class JointPositionToLimitsAction(JointTargetAction):
-    """Action term that maps actions to the ranges of the joints."""
+    """Action term that maps actions to the soft limits of the joints."""
 
     def __init__(
         self, name: str, cfg: JointPositionToLimitsActionCfg, env: Env

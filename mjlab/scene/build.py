@@ -37,7 +37,7 @@ class SceneError(ValueError):
 
 
 PairKey = tuple[str, str | None]
-"""Names of two bodies or entities; None means all contacts of the first one."""
+"""Names of two bodies or entities. None as second name: contacts with anything."""
 
 
 class ContactPairError(ValueError):
