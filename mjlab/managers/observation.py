@@ -277,4 +277,4 @@ def _is_equal(a: Any, b: Any) -> bool:
     try:
         return bool(a == b)
     except (ValueError, RuntimeError):
-        return False  # For example, NumPy arrays compare element by element.
+        return False  # For example, comparing NumPy arrays returns an array.

@@ -234,7 +234,7 @@ class RecorderManager(Manager[BoundTerm]):
         return {name: value.clone() for name, value in judged.items()}
 
     def _look(self, *whens: str) -> Values:
-        """Copy the values of the terms that record at `whens`, by path in the file."""
+        """Copy values of the terms that record at one of `whens`, by path in the file."""
         values: Values = {}
         for name, term in self.terms.items():
             if self._whens[name] in whens:
@@ -243,7 +243,7 @@ class RecorderManager(Manager[BoundTerm]):
 
 
 def _named(term: BoundTerm, value: object) -> Values:
-    """Return a term's value or values by path in the file."""
+    """Return a term's value, or its dictionary of values, by path in the file."""
     if isinstance(value, torch.Tensor):
         return {term.name: value}
     if not isinstance(value, dict) or not value:
