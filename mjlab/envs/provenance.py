@@ -22,7 +22,7 @@ class Described(Env, Protocol):
     """Configuration of the environment."""
 
     seed: int
-    """Seed in use."""
+    """Random seed that the environment uses."""
 
     task: str | None
     """Id of the registered task."""

@@ -171,7 +171,7 @@ class GraphRunner(StepRunner):
         self._scene.invalidate()
 
     def release(self) -> None:
-        """Free the graph."""
+        """Free the captured CUDA graph and its memory."""
         super().release()
         self._graph.reset()
 

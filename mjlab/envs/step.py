@@ -45,7 +45,7 @@ class StepProgram:
         """Called before a reset, while worlds are in their terminal state."""
 
     def advance(self) -> None:
-        """Step all worlds."""
+        """Step all worlds: from the action in `incoming` to the next observation."""
         self.act()
         self.physics.run()
         self.evaluate()

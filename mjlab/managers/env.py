@@ -101,7 +101,7 @@ class Env(Protocol):
     """Device of all tensors of the environment."""
 
     sim: Simulation
-    """Physics."""
+    """Physics simulation of all worlds."""
 
     scene: Scene
     """Entities, sensors and ground."""

@@ -105,7 +105,7 @@ def joint_effort(env: ManagedEnv, asset_cfg: Selection = ROBOT) -> torch.Tensor:
 
 
 def tendon_length(env: ManagedEnv, asset_cfg: Selection = ROBOT) -> torch.Tensor:
-    """Return the lengths of the chosen tendons, m."""
+    """Return the lengths of the chosen tendons, m, shape (num_envs, tendons)."""
     return asset_cfg.entity.data.tendon_len[:, asset_cfg.tendon_ids]
 
 
@@ -131,7 +131,7 @@ def last_action(env: ManagedEnv, action_name: str | None = None) -> torch.Tensor
 
 
 def generated_commands(env: ManagedEnv, command_name: str) -> torch.Tensor:
-    """Return the current command of a command term."""
+    """Return the current command of a command term, shape (num_envs, d)."""
     return env.command_manager.get_command(command_name)
 
 
@@ -144,7 +144,7 @@ def episode_progress(env: ManagedEnv) -> torch.Tensor:
 
 
 def builtin_sensor(env: ManagedEnv, sensor_name: str) -> torch.Tensor:
-    """Return the readings of a MuJoCo sensor."""
+    """Return the readings of a MuJoCo sensor, in its unit, shape (num_envs, dim)."""
     return reading(env, sensor_name)
 
 

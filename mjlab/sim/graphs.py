@@ -85,7 +85,7 @@ class Graphs:
 
     @property
     def keys(self) -> list[str]:
-        """Captured keys."""
+        """Names of the recordings captured so far."""
         return list(self._recordings)
 
     def _record(self, launch: Callable[[], None]) -> Any:

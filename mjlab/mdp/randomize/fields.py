@@ -132,7 +132,7 @@ class ModelTerm(ManagerTermBase):
     """
 
     field: ClassVar[str]
-    """The model field."""
+    """Name of the model field, such as "body_mass"."""
 
     operation: ClassVar[Operation] = "scale"
     """Default operation on the compiled value."""
