@@ -86,7 +86,7 @@ class ManagedEnv(Env, Protocol):
     """Outcomes: success and failure of episodes."""
 
     managers: Managers
-    """All managers."""
+    """All managers, in the order in which they are reset."""
 
     recorder_manager: RecorderManager
     """Recorded episodes."""

@@ -185,7 +185,7 @@ class push_by_setting_velocity(ManagerTermBase):
 
 
 class _JointReset(ManagerTermBase):
-    """Reset joints near their default state."""
+    """Base class of terms that reset joints to random states near the default."""
 
     scales = False
 

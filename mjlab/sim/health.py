@@ -23,7 +23,7 @@ class HealthReport:
 
     @property
     def ok(self) -> bool:
-        """True if all counts are zero."""
+        """True if no world diverged and no buffer overflowed."""
         return self.nonfinite == 0 and not any(self.overflow.values())
 
 
