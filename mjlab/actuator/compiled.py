@@ -46,7 +46,7 @@ class Control(NamedTuple):
 
 
 class GainSlot(NamedTuple):
-    """Element of a model field that stores a gain or a limit."""
+    """Element of a model field that stores a gain or a limit, times `sign`."""
 
     field: str
     row: int
@@ -57,7 +57,7 @@ class GainSlot(NamedTuple):
 def controls_of(
     binding: ActuatorBinding, model: mujoco.MjModel
 ) -> dict[str, list[Control]]:
-    """Return the controls of a binding by target, in the order of their addresses."""
+    """Return the controls of each target of a binding, ordered by address in `ctrl`."""
     cfg = binding.cfg
     given = cfg.command if isinstance(cfg, XmlActuatorCfg) else None
     by_target = zip(

@@ -107,7 +107,7 @@ class ActuatorCfg(Config, ABC):
 
     @abstractmethod
     def _add_actuators(self, spec: mujoco.MjSpec, targets: Sequence[str]) -> list[str]:
-        """Add the actuators and return their names."""
+        """Add the actuators to the spec, and return the names of the new actuators."""
 
     @property
     def kind(self) -> str:

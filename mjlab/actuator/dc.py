@@ -153,7 +153,7 @@ class DcMotorActuatorCfg(NativeActuatorCfg):
     `inductance`."""
 
     gear: float | dict[str, float] = 1.0
-    """Angle of the motor per angle of the joint."""
+    """Gear ratio: angle of the motor per angle of the joint."""
 
     thermal: DcThermalCfg | None = None
     """Thermal model of the winding."""

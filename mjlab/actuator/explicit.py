@@ -102,7 +102,7 @@ class ExplicitActuatorCfg(ActuatorCfg):
 
 @dataclass(frozen=True, eq=False)
 class LawNumbers:
-    """Parameters of all targets of one control law, from their configurations."""
+    """Parameters of a control law: numbers for each target, from configurations."""
 
     parts: Sequence[tuple[ExplicitActuatorCfg, Sequence[str]]]
     """Configurations, each with the names of its targets."""

@@ -1,7 +1,7 @@
 """Actuator gains and limits per world.
 
-Explicit actuators store them in tensors, native actuators in model fields. Both are
-read and written as values of shape (num_envs, n).
+Explicit actuators store these numbers in tensors, native actuators in model fields. In
+both cases they are read and written as tensors of shape (num_envs, n).
 """
 
 from __future__ import annotations
@@ -173,7 +173,7 @@ def _of_target(
 
 
 class ActuatorQuantity:
-    """One quantity of all actuators of an entity, such as their stiffness."""
+    """One quantity, such as stiffness, of all actuators of an entity."""
 
     def __init__(
         self,

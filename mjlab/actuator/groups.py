@@ -50,7 +50,7 @@ class ActuatorGroup(ABC):
 
     @abstractmethod
     def apply(self, targets: ActuatorTargets) -> None:
-        """Write `sim.data.ctrl`; called at `write_time`."""
+        """Compute controls and write `sim.data.ctrl`; called at `write_time`."""
 
     def reset(self, mask: torch.Tensor) -> None:
         """Reset the internal state of the worlds in `mask`, shape (num_envs,), bool."""

@@ -53,13 +53,13 @@ class LearnedActuatorCfg(ExplicitActuatorCfg):
     onnxruntime on the CPU, and are not supported for worlds on a GPU."""
 
     pos_scale: float = 1.0
-    """Scale of the position errors."""
+    """Factor of the position errors (rad or m) before the network."""
 
     vel_scale: float = 1.0
-    """Scale of the velocities."""
+    """Factor of the velocities (rad/s or m/s) before the network."""
 
     torque_scale: float = 1.0
-    """Scale of the output."""
+    """Factor from the network's output to the effort, in N m or N."""
 
     input_order: Literal["pos_vel", "vel_pos"] = "pos_vel"
     """Order of the position errors and the velocities."""

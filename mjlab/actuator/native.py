@@ -79,8 +79,8 @@ class PdActuatorCfg(NativeActuatorCfg):
 
     The effort is stiffness * (target - position) + damping * (velocity target -
     velocity), from a `<position>` and a `<velocity>` actuator on each target, because
-    MuJoCo Warp 4.0 does not support `<pid>`. Their sum is limited at the joint or
-    tendon, so the limit also includes all other actuators of that joint or tendon.
+    MuJoCo Warp 4.0 does not support `<pid>`. The limit applies to the sum of all
+    actuator forces on the joint or tendon, including forces of other actuators.
     """
 
     stiffness: float | dict[str, float]

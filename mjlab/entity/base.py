@@ -1,4 +1,4 @@
-"""Root of an entity's spec: a floating base, or a fixed base as a mocap body."""
+"""Edit the root body of an entity's spec: add a free joint or a mocap base."""
 
 import itertools
 from collections.abc import Sequence
@@ -206,7 +206,7 @@ def _add_pair(spec: mujoco.MjSpec, one: Any, two: Any) -> None:
 
 
 def _share(one: Any, two: Any) -> np.ndarray:
-    """Return the weight of each geom in the average, shape (2,)."""
+    """Return how much each geom counts in averaged parameters, shape (2,), sum 1."""
     if one.priority != two.priority:
         decides = one.priority > two.priority
         return np.array([float(decides), float(not decides)])

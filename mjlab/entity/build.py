@@ -39,7 +39,7 @@ ACTUATORS_TEXT = "mjlab_actuators"
 _KINDS = "body joint geom site camera light tendon actuator sensor pair exclude".split()
 _PLURALS = {"body": "bodies"} | {kind: f"{kind}s" for kind in _KINDS[1:]}
 _PLURALS["equality"] = "equalities"
-"""Spec list of each kind of element that is looked up by name in the compiled scene."""
+"""MjSpec attribute that lists the elements of each kind, for kinds with names."""
 
 
 @dataclass(frozen=True, kw_only=True)

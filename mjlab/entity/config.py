@@ -18,7 +18,7 @@ Quat = tuple[float, float, float, float]
 
 
 class InitialStateCfg(Config):
-    """Initial state of an entity; None keeps the model's value.
+    """Initial state of an entity. A field that is None keeps the model's value.
 
     The model's value is that of a keyframe, or of the reference pose (`qpos0`) at rest
     if the model has no keyframe.
@@ -93,7 +93,7 @@ class EntityCfg(Config):
     """Materials to add."""
 
     meshes: tuple[MeshCfg, ...] = ()
-    """Changes to the compilation of meshes."""
+    """Compiler settings of meshes to change."""
 
     collisions: tuple[CollisionCfg, ...] = ()
     """Collision settings of geoms."""

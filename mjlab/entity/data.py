@@ -145,7 +145,7 @@ class EntityData:
         self.targets, self.all_targets = ActuatorTargets.zeros(
             sim.num_envs, *sizes, sim.device
         )
-        """Targets of the actuators, and the tensor of which they are slices."""
+        """Actuator targets: views for each kind, and the tensor that stores all."""
 
     def invalidate(self) -> None:
         """Clear the cached quantities after a change of the simulation.

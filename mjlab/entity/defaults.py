@@ -31,9 +31,9 @@ class Defaults:
         own = default_rows(model, index, sim.device)
         rows = {name: _each_world(row, sim) for name, row in own.items()}
         self.key_joint_pos = rows["joint_pos"].clone()
-        """`joint_pos` without randomisation, same shape."""
+        """Default joint positions without randomisation, shape as `joint_pos`."""
         self.reference = rows["reference"]
-        """Compiled reference positions (`qpos0`) of the joints, same shape."""
+        """Compiled reference positions (`qpos0`) of joints, shape as `joint_pos`."""
 
         self.root_state_w = rows["root_state_w"]
         """Pose and world-frame velocity of the root, shape (num_envs, 13)."""
@@ -60,7 +60,7 @@ class Defaults:
     def refresh(self, mask: torch.Tensor) -> None:
         """Recompute joint limits and default joint positions from the model, in place.
 
-        A default position shifts by as much as the joint's reference position `qpos0`.
+        If a joint's `qpos0` was randomised, its default position shifts by as much.
         """
         limits = self._index.joints.columns.read(self._sim.model.jnt_range)
         limits = torch.where(self._unlimited, self._infinite, limits)
@@ -101,7 +101,7 @@ class Defaults:
 
 
 def _initial_state(model: mujoco.MjModel) -> mujoco.MjData:
-    """Return the state of the scene's keyframe, or the reset state without one."""
+    """Return the scene's keyframe state, or MuJoCo's reset state without a keyframe."""
     data = mujoco.MjData(model)
     if model.nkey:
         mujoco.mj_resetDataKeyframe(model, data, 0)

@@ -72,7 +72,7 @@ class Entity(WritersByIds):
         self.actuators = ActuatorSet(_bindings(cfg, sim, index), sim, rng)
         """The actuators of `cfg.articulation`."""
         self.is_fixed_base = index.free_joint_id is None
-        """True if the root has a pose but no velocity."""
+        """True if the base is fixed, so that root velocities cannot be written."""
         self.joint_names = index.joints.names
         """Names of the hinge and slide joints, in the order of the model."""
         self.num_joints = len(index.joints)
@@ -82,8 +82,8 @@ class Entity(WritersByIds):
         self.num_bodies = len(index.bodies)
         """Number of bodies."""
         # These methods return local indices and names of the elements that match
-        # patterns. A pattern without a match raises, and names similar elements. For
-        # other kinds, use the index: `entity.index.cameras.find(...)`.
+        # patterns. They raise an error that lists similar names if a pattern matches
+        # nothing. For other kinds, use the index: `entity.index.cameras.find(...)`.
         self.find_bodies = index.bodies.find
         self.find_joints = index.joints.find
         """Hinge and slide joints."""

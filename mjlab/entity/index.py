@@ -44,14 +44,14 @@ class Elements:
     """The entity's name."""
 
     names: tuple[str, ...]
-    """Their names, without the entity's prefix."""
+    """Names of the elements, without the entity's prefix."""
 
     columns: Columns
-    """Their ids in the model, as columns of a field."""
+    """Ids of the elements in the model, which index the columns of model fields."""
 
     @property
     def ids(self) -> torch.Tensor:
-        """Their ids in the model, shape (len,), int64, on the device."""
+        """Ids of the elements in the model, shape (len,), int64, on the device."""
         return self.columns.ids
 
     def __len__(self) -> int:

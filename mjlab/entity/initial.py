@@ -45,7 +45,7 @@ def take_keys(spec: mujoco.MjSpec) -> list[Keyframe]:
 
 
 def part_of(key: Keyframe, places: Mapping[str, np.ndarray]) -> Keyframe:
-    """Return the keyframe of a part of the model, which must have no mocap bodies."""
+    """Return the part of a keyframe at `places`; the part must have no mocap bodies."""
     given = {vector: getattr(key, vector) for vector in VECTORS}
     taken = {v: given[v][rows] for v, rows in places.items() if given[v].size}
     return replace(key, **_NONE | taken)
@@ -56,7 +56,7 @@ class Member:
     """An entity of a model: the whole model, or the subtree of one root body."""
 
     cfg: InitialStateCfg
-    """Differences from the model's keyframe."""
+    """Initial state; values that are not None override the model's keyframe."""
 
     joints: list[int]
     """Ids of its joints in the model compiled alone."""
@@ -141,7 +141,7 @@ def _check_size(key: Keyframe, index: int, vector: str, size: int, name: str) ->
 
 
 def _completed(model: mujoco.MjModel, key: Keyframe | None) -> Keyframe:
-    """Return the reset state, overwritten with the values of the keyframe."""
+    """Return MuJoCo's reset state, overwritten with the keyframe's values if given."""
     state = default_keyframe(model, DEFAULT_KEY)
     for vector in VECTORS if key else ():
         # The file's keyframe has no values for an added mocap base and for added

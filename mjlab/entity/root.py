@@ -21,7 +21,7 @@ class Root:
     """
 
     def __init__(self, sim: Simulation, index: EntityIndex) -> None:
-        """Find the root frame: that of a free joint, a mocap body or the world."""
+        """Find the root frame: the frame of a free joint, a mocap body or the world."""
         model, data = sim.mj_model, sim.data
         free, placed = index.free_joint_id, index.mocap_body_id
         self._owner = index.name
@@ -37,7 +37,7 @@ class Root:
         """Views of the pose in the state: one of qpos, two of the mocap pose, or none
         for a base that is fixed to the world."""
         self.velocity: torch.Tensor | None = None
-        """View of both velocities in qvel, shape (num_envs, 6)."""
+        """View of linear and angular velocity in qvel, (num_envs, 6); None if fixed."""
         if free is not None:
             at, dof = int(model.jnt_qposadr[free]), int(model.jnt_dofadr[free])
             self.pose = (data.qpos[:, at : at + 7],)

@@ -101,7 +101,7 @@ class AutoReset:
         self._kept = [torch.zeros_like(figure) for figure in self._figures]
 
     def is_like(self, other: "AutoReset") -> bool:
-        """Return True if another instance has the same settings."""
+        """Return True if `other` has the same reset settings."""
         mine = (self.when, self.ignore_terminations, self.shows_ends)
         return mine == (other.when, other.ignore_terminations, other.shows_ends)
 
@@ -112,7 +112,7 @@ class AutoReset:
             kept.copy_(figure)
 
     def allowed(self, action: torch.Tensor) -> torch.Tensor:
-        """Return the action with zeros in held-back worlds."""
+        """Return the action, set to zero in held-back worlds."""
         if self.when != "next_step":
             return action
         return action.masked_fill(self.held_back[:, None], 0.0)

@@ -36,16 +36,16 @@ class ViewerCfg(Config):
     """Camera and visible elements of viewers and videos."""
 
     OriginType = OriginType
-    """Frames that a camera can follow."""
+    """Kinds of frames that a camera can follow."""
 
     origin_type: OriginType = OriginType.AUTO
     """Frame that the camera follows."""
 
     width: int = 1280
-    """Width of a frame, in pixels."""
+    """Width of images and videos, in pixels."""
 
     height: int = 720
-    """Height of a frame, in pixels."""
+    """Height of images and videos, in pixels."""
 
     distance: float | None = None
     """Distance of the camera from its target, in metres. None fits the followed entity,

@@ -88,7 +88,7 @@ class ManagerBasedRlEnv:
     ) -> None:
         self.cfg = cfg = loaded.cfg
         self.seed = loaded.seed
-        """Seed in use."""
+        """Random seed in use: the configured seed, or the drawn one."""
         self.first_world, self.task = first_world, task
         self._one_at_a_time = threading.Lock()
         self.sim = Simulation(
@@ -136,7 +136,7 @@ class ManagerBasedRlEnv:
         )
         """The phases of a step and a reset, in the order in which they are called."""
         self.lifecycle = Lifecycle(self.program, self._finish_phases)
-        """The same phases, called individually."""
+        """Resets and steps as individual phases; see `Lifecycle`."""
         self.observers: list[StepObserver] = []
         """Observers that are called before and after every step."""
         self.event_manager.apply("startup")

@@ -117,7 +117,7 @@ class CachedInitialStates:
         state: Mapping[str, torch.Tensor],
         events: Mapping[str, EventTermCfg],
     ) -> list[str]:
-        """List the engine tensors that reset events write or that depend on these."""
+        """List the engine tensors that reset events write, and their dependents."""
         fields = {f"sim.model.{name}" for name in required_fields(events)}
         follows = "reset" in self._env.event_manager.asks_constants_in
         outputs = mujoco.MjModel._setconst_outputs if follows else ()

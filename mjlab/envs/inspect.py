@@ -138,7 +138,7 @@ def patch_method(owner: Any, attribute: str, value: Any) -> Callable[[], None]:
 
 
 def _then(owner: Any, attribute: str, act: Callable[[], None]) -> Callable[[], None]:
-    """Call `act` after every call of a method; return a function that undoes this."""
+    """Call `act` after every call of a method; return a function that stops this."""
     original = getattr(owner, attribute)
 
     def call(*args: Any, **kwargs: Any) -> Any:

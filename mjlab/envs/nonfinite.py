@@ -15,7 +15,7 @@ class TooManyNonfiniteError(RuntimeError):
 
 
 class CountsNonfinite(Protocol):
-    """Manager that counts the non-finite values of its terms."""
+    """Interface of a manager that counts the non-finite values of its terms."""
 
     def take_nonfinite(self) -> dict[str, int]:
         """Return the counts by term since the last call."""

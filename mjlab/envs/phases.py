@@ -9,7 +9,7 @@ AfterPhase = Callable[[str], None]
 
 
 class HasPhases(Protocol):
-    """Object with methods that are phases."""
+    """Interface of an object whose methods are marked as phases with `phase`."""
 
     after_phase: list[AfterPhase]
     """Hooks that run after each phase; empty if no observer or profile needs them."""

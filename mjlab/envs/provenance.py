@@ -16,13 +16,13 @@ LONGEST_TEXT = 60_000
 
 
 class Described(Env, Protocol):
-    """Environment with its configuration, seed and task id."""
+    """Interface of an environment that stores its configuration, seed and task id."""
 
     cfg: ManagerBasedRlEnvCfg
     """Configuration of the environment."""
 
     seed: int
-    """Seed in use."""
+    """Random seed that the environment uses."""
 
     task: str | None
     """Id of the registered task."""

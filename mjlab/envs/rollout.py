@@ -112,7 +112,7 @@ class Rollout:
         self.running = ~self.dones
         """Worlds whose first episode has not ended, shape (num_envs,), bool."""
         self.returns = torch.zeros(env.num_envs, **count)
-        """Returns of the first episodes, shape (num_envs,), float64."""
+        """Reward sum of each world's first episode, shape (num_envs,), float64."""
         self.lengths = torch.zeros(env.num_envs, **count)
         """Lengths of the first episodes, in steps, shape (num_envs,), float64."""
         self.observations = env.reset(seed=seed)[0]

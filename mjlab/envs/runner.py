@@ -28,10 +28,10 @@ a GPU causes smaller differences in these steps."""
 
 
 class StepObserver:
-    """Observer of steps, called outside of the CUDA graph. Does nothing by default."""
+    """Base class of step observers. Methods run outside of the CUDA graph."""
 
     def before_step(self) -> None:
-        """Called before a step."""
+        """Run code before a step. Does nothing by default, like the methods below."""
 
     def after_phase(self, phase: str) -> None:
         """Called after each phase. Not called if the step runs as one CUDA graph.
@@ -53,7 +53,7 @@ class StepObserver:
 
 
 class StepRunner(ABC):
-    """Runs steps, and calls observers before and after them."""
+    """Base class of runners: runs steps, and calls observers before and after each."""
 
     def __init__(
         self,
@@ -171,7 +171,7 @@ class GraphRunner(StepRunner):
         self._scene.invalidate()
 
     def release(self) -> None:
-        """Free the graph."""
+        """Free the captured CUDA graph and its memory."""
         super().release()
         self._graph.reset()
 
@@ -382,7 +382,8 @@ def self_test(
             shared += [(share, name)] * (noise == 0.0 < share)
             continue
         parted = max(parted, share)
-        # Two eager runs that differ in most worlds depend on state outside of tensors.
+        # If two eager runs differ in most worlds, the step depends on state outside of
+        # tensors, so the test fails too.
         if share > 0.05 + 3.0 * noise or noise > 0.5:
             found.append((share, name))
     worst = sorted(found or shared * (parted == 0.0), reverse=True)

@@ -20,7 +20,7 @@ from mjlab.sim import Simulation
 from mjlab.tensors.masks import ids_to_mask, write_where
 
 Row = Mapping[str, torch.Tensor]
-"""State of one world."""
+"""State of one world: tensors by name. Per-world tensors have no world dimension."""
 
 SHARED = (
     "step_counter",
@@ -44,7 +44,7 @@ class StateError(ValueError):
 
 
 class HasState(Protocol):
-    """Object with state tensors."""
+    """Interface of an object whose state is a set of named tensors."""
 
     def state(self) -> dict[str, torch.Tensor]:
         """Return the live tensors that change; copy into them to restore a snapshot."""
@@ -251,7 +251,7 @@ all of them, and continues bit for bit.
 """
 
 Layout = dict[str, slice]
-"""Columns of a row by part."""
+"""Columns of an entity's row by part, such as "pos" or "joint_vel"."""
 
 _ROOT = {"pos": 3, "quat": 4, "lin_vel": 3, "ang_vel": 3}
 

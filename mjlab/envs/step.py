@@ -45,7 +45,7 @@ class StepProgram:
         """Called before a reset, while worlds are in their terminal state."""
 
     def advance(self) -> None:
-        """Step all worlds."""
+        """Step all worlds: from the action in `incoming` to the next observation."""
         self.act()
         self.physics.run()
         self.evaluate()
@@ -53,7 +53,7 @@ class StepProgram:
         self.observe()
 
     def advance_by_phases(self, hooks: list[AfterPhase]) -> None:
-        """Step all worlds without shortcuts, and call hooks after each phase."""
+        """Step all worlds without physics shortcuts; call hooks after each phase."""
         physics, self.physics = self.physics, self.plain_physics
         self.after_phase += hooks
         try:
@@ -141,12 +141,13 @@ class StepProgram:
             self.reset(resets.done)
         env.recorder_manager.record()
 
-    # A reset, and the methods it shares with a step.
+    # A reset, and methods that both a reset and a step use.
 
     def reset(self, mask: Tensor) -> None:
         """Reset worlds after a step's terminal observation, and observe them."""
         if self.env.sim.may_branch and not bool(mask.any()):
-            # No world is reset, but recorders and curricula run in every step.
+            # No world is reset, so only record and run the curricula, which must happen
+            # in every step.
             with self.env.sim.reads.allow_late():
                 self.end_episodes(mask)
             return

@@ -18,7 +18,7 @@ class UnsetStates:
     """Joints and bodies that stay at the model's `qpos0` despite `init_state`."""
 
     parts: tuple[str, ...] = ()
-    """Names of joints, and of floating and mocap bodies."""
+    """Names of hinge, slide and ball joints, and of floating and mocap bodies."""
 
     is_grave: bool = False
     """True if a floating base is among the parts, or if no reset writes any state."""

@@ -41,7 +41,7 @@ class Step(NamedTuple, Generic[Observed]):
 
 
 class Worlds(Protocol):
-    """Batch of worlds that are stepped together."""
+    """Interface of a batch of worlds that are stepped together on one device."""
 
     num_envs: int
     """Number of worlds."""

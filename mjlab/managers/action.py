@@ -12,7 +12,7 @@ from mjlab.settings import Config
 
 
 class ActionTarget(NamedTuple):
-    """Quantity of a joint, tendon or site that an action term sets."""
+    """Joint, tendon or site that an action term sets, and which quantity is set."""
 
     entity: str
     """Name of the entity."""
@@ -122,9 +122,9 @@ class ActionManager(Manager[ActionTerm]):
         """Last action as the policy returned it, shape (num_envs, dim). Infinite values
         are stored as NaN. Zero after a reset."""
         self.prev_action = self._history[1]
-        """The action before the last one."""
+        """Action of the step before `action`, same shape."""
         self.prev_prev_action = self._history[2]
-        """The action before `prev_action`."""
+        """Action of the step before `prev_action`, same shape."""
         self.nonfinite = torch.zeros(env.num_envs, dtype=torch.int64, device=env.device)
         """Number of non-finite actions per world, shape (num_envs,)."""
         parts = self.action.split(dims, dim=1) if dims else ()

@@ -38,7 +38,7 @@ class CommandTermCfg(Config, ABC):
 
 @dataclass(frozen=True)
 class Dial:
-    """Part of a command's state that a person can set, such as a goal."""
+    """Part of a command's state that a user can set in a web page, such as a goal."""
 
     state: str
     """Key of the tensor in `CommandTerm.state`."""
@@ -53,7 +53,7 @@ class Dial:
     """Range of each element."""
 
     is_point: bool = False
-    """True for a point in the world, which a page draws."""
+    """True if the elements are a point in the world frame; web pages then draw it."""
 
 
 class CommandTerm(TermObject, ABC):
@@ -76,10 +76,10 @@ class CommandTerm(TermObject, ABC):
     when derived quantities do not match the state yet."""
 
     needs_ids: bool = False
-    """True for a term that takes world indices, which needs a host read."""
+    """True for a term that takes world indices, which must be copied to the host."""
 
     couples_worlds: bool = False
-    """True if a world's draw depends on the history of other worlds."""
+    """True if a world's commands depend on what other worlds did before."""
 
     def __init__(
         self, name: str, cfg: CommandTermCfg, env: Env, *, num_draws: int = 0
@@ -184,7 +184,7 @@ class CommandTerm(TermObject, ABC):
         return
 
     def dials(self) -> tuple[Dial, ...]:
-        """Return the parts of the state that a person can set in a page.
+        """Return the parts of the state that a user can set in a web page.
 
         A page with an exported policy shows them as sliders. None by default.
         """

@@ -98,10 +98,10 @@ class Env(Protocol):
     """Number of worlds (parallel environments)."""
 
     device: torch.device
-    """Device of all tensors."""
+    """Device of all tensors of the environment."""
 
     sim: Simulation
-    """Physics."""
+    """Physics simulation of all worlds."""
 
     scene: Scene
     """Entities, sensors and ground."""

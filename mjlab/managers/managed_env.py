@@ -53,7 +53,7 @@ class ManagedEnv(Env, Protocol):
     """
 
     step_counts: torch.Tensor
-    """Memory of `episode_length_buf` and `common_step_counter`, shape (num_envs + 1,).
+    """Tensor with `episode_length_buf`, then `common_step_counter`, (num_envs + 1,).
     A step adds 1 to all elements."""
 
     @property
@@ -86,7 +86,7 @@ class ManagedEnv(Env, Protocol):
     """Outcomes: success and failure of episodes."""
 
     managers: Managers
-    """All managers."""
+    """All managers, in the order in which they are reset."""
 
     recorder_manager: RecorderManager
     """Recorded episodes."""

@@ -146,11 +146,11 @@ class OutcomeManager(Manager[BoundTerm]):
         self._once.logical_or_(self._now)
 
     def now(self, name: str) -> torch.Tensor:
-        """Return an outcome in the last step, shape (num_envs,), bool, live."""
+        """Return an outcome's value in the last step, shape (num_envs,), bool, live."""
         return self._now[:, self.column(name)]
 
     def once(self, name: str) -> torch.Tensor:
-        """Return an outcome in any step since the reset, (num_envs,), bool, live."""
+        """True where the outcome occurred since the reset, (num_envs,), bool, live."""
         return self._once[:, self.column(name)]
 
     def figures(self) -> list[torch.Tensor]:
@@ -177,7 +177,7 @@ class OutcomeManager(Manager[BoundTerm]):
 
 
 class _Episodes:
-    """Episode reductions of all metrics with the same `per_substep`.
+    """Episode reductions of all metrics with equal `per_substep`.
 
     Metrics with the same reduction occupy adjacent columns, so that each reduction is
     one operation.

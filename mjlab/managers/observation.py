@@ -83,7 +83,7 @@ class ObservationManager(Manager[BoundTerm]):
 
     @property
     def active_terms(self) -> dict[str, list[str]]:  # pyright: ignore[reportIncompatibleMethodOverride]
-        """Names of the terms of each group, in their order."""
+        """Names of each group's terms, in the order of concatenation."""
         return {
             name: [slot.name for slot in group.slots]
             for name, group in self.groups.items()
@@ -277,4 +277,4 @@ def _is_equal(a: Any, b: Any) -> bool:
     try:
         return bool(a == b)
     except (ValueError, RuntimeError):
-        return False  # For example, NumPy arrays compare element by element.
+        return False  # For example, comparing NumPy arrays returns an array.

@@ -20,7 +20,7 @@ Values = Mapping[str, torch.Tensor]
 Output = torch.Tensor | dict[str, torch.Tensor]
 
 _JOINED = ""
-"""Key of the concatenated output."""
+"""Key of the output tensor of a group whose terms are concatenated."""
 
 
 class DtypeBlock:

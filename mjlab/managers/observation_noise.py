@@ -35,7 +35,7 @@ class TermSlot:
     """Key of the term that computes the value, "<group>/<term>"."""
 
     label: str
-    """Name of the term in messages."""
+    """Name of the term, for error messages."""
 
     cfg: ObservationTermCfg
     """Options of the term in this group."""
@@ -53,7 +53,7 @@ class TermSlot:
     """Whether the history is flattened to one dimension."""
 
     columns: slice = field(default_factory=lambda: slice(0))
-    """Columns in the block of its dtype."""
+    """Columns of the term in the group's `DtypeBlock`."""
 
     @property
     def width(self) -> int:
@@ -126,7 +126,7 @@ class _Draws:
 
 
 class _Bias:
-    """Noise biases per column, constant in an episode. Columns can share a bias."""
+    """Noise biases, constant in an episode. Several columns can use one bias."""
 
     def __init__(
         self, slots: Sequence[TermSlot], hull: slice, rng: WorldRng, stream: str

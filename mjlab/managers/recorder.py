@@ -156,7 +156,7 @@ class RecorderManager(Manager[BoundTerm]):
             return
         # Without a reset in the step, collect the final values now.
         last = self._look("pre_reset") if self._last is None else self._last
-        if not self._seen:  # A reset outside a step.
+        if not self._seen:  # This is a reset outside a step.
             self._seen = self._look("pre_step", "post_step", "state") | self._judged()
         row = {
             "stepped": self._stepped,
@@ -234,7 +234,7 @@ class RecorderManager(Manager[BoundTerm]):
         return {name: value.clone() for name, value in judged.items()}
 
     def _look(self, *whens: str) -> Values:
-        """Copy the values of the terms that record at `whens`, by path in the file."""
+        """Copy values of the terms that record at `whens`, by path in the file."""
         values: Values = {}
         for name, term in self.terms.items():
             if self._whens[name] in whens:
@@ -243,7 +243,7 @@ class RecorderManager(Manager[BoundTerm]):
 
 
 def _named(term: BoundTerm, value: object) -> Values:
-    """Return a term's value or values by path in the file."""
+    """Return a term's value, or its dictionary of values, by path in the file."""
     if isinstance(value, torch.Tensor):
         return {term.name: value}
     if not isinstance(value, dict) or not value:

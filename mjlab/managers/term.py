@@ -89,22 +89,22 @@ class BoundTerm:
         self.name = name
         self.cfg = cfg
         self.label = label_of(kind, name)
-        """Name of the term in messages."""
+        """Name of the term, for error messages."""
         self.stream = f"{kind}/{name}"
         """Name of the term's random stream."""
         self._env = env
         signature = _signature(cfg.func, self.label)
         self.needs_ids = "env_ids" in signature.parameters
-        """True if the function takes world indices. Computing them copies the mask to
-        the host."""
+        """True if the function takes world indices. Computing the indices copies the
+        mask to the host."""
         self.needs_mask = "mask" in signature.parameters or self.needs_ids
         self.params = self._resolve(cfg, signature)
         """Arguments of the function. A live parameter is stored as a tensor."""
         self.instance: ManagerTermBase | None = None
         """Instance of a stateful term, or None."""
         self.resets_ids = False
-        """True if `reset` of the class takes `env_ids`. Computing them copies the mask
-        to the host."""
+        """True if the class's `reset` takes `env_ids`. Computing the indices copies the
+        mask to the host."""
         if isinstance(cfg.func, type):
             self.instance = self._construct(cfg.func, cfg)
             reset = inspect.signature(self.instance.reset)

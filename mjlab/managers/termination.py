@@ -64,15 +64,15 @@ class TerminationManager(Manager[BoundTerm]):
         return torch.logical_or(self.terminated, self.time_outs, out=self.dones)
 
     def end(self, mask: torch.Tensor) -> None:
-        """Terminate the episodes of worlds in `mask`, in addition to the terms."""
+        """Terminate the worlds of `mask`, in addition to those that terms terminate."""
         self._flags[:2].logical_or_(mask)
 
     def spare(self, mask: torch.Tensor) -> None:
-        """Clear the flags of the worlds in `mask` for this step."""
+        """Clear the termination and time-out flags of the worlds in `mask`."""
         self._flags.masked_fill_(mask, False)
 
     def keep_time_outs(self, besides: torch.Tensor) -> None:
-        """Discard terminations, except in the worlds of `besides`; keep time-outs."""
+        """Terminate only the worlds of `besides`, and keep time-outs."""
         self.terminated.copy_(besides)
         torch.logical_or(self.time_outs, besides, out=self.dones)
 
@@ -81,12 +81,13 @@ class TerminationManager(Manager[BoundTerm]):
         return self.values[:, self.column(name)]
 
     def last_episode(self, name: str) -> torch.Tensor:
-        """Return True where a term ended the last episode, shape (num_envs,), bool."""
+        """True where this term ended the last episode, shape (num_envs,), bool."""
         return self._last_episode[:, self.column(name)]
 
     def reset(self, mask: torch.Tensor) -> None:
         super().reset(mask)
-        # Two successive resets give an episode without steps; no term ended it.
+        # With two successive resets, the episode between them has no steps, and no
+        # term ended it.
         steps = self._env.episode_length_buf.unsqueeze(1)
         write_where(self._last_episode, mask, self.values.logical_and(steps))
         self._log.values[:, self._columns] = self._last_episode

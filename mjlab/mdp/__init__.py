@@ -1,4 +1,4 @@
-"""Library of MDP terms."""
+"""Library of MDP terms: actions, commands, observations, rewards, events and others."""
 
 from mjlab.mdp import randomize as randomize
 from mjlab.mdp.actions import AffineAction as AffineAction

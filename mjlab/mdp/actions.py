@@ -13,7 +13,7 @@ Range = tuple[float, float]
 
 
 class AffineActionCfg(DrivenActionCfg):
-    """Action with scale, offset and clip: one dimension per target."""
+    """Base configuration of actions with scale, offset and clip, one per target."""
 
     scale: float | dict[str, float] = 1.0
     """Factor of the action, or factors by name pattern; 1 for names that match none."""
@@ -151,7 +151,7 @@ class JointPositionToLimitsActionCfg(AffineActionCfg):
 
 
 class JointPositionToLimitsAction(JointTargetAction):
-    """Action term that maps actions to the ranges of the joints."""
+    """Action term that maps actions to the soft limits of the joints."""
 
     def __init__(
         self, name: str, cfg: JointPositionToLimitsActionCfg, env: Env

@@ -25,7 +25,7 @@ Range = tuple[float, float]
 
 
 class DrawRanges:
-    """Sampling ranges, as one tensor that can change during training."""
+    """Sampling ranges, stored in one tensor that curricula can change."""
 
     def __init__(self, ranges: dict[str, Range], device: torch.device) -> None:
         for name, (low, high) in ranges.items():

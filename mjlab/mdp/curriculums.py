@@ -132,7 +132,7 @@ class schedule(ManagerTermBase):
         return params["stages"]
 
     def _follow(self) -> torch.Tensor:
-        """Write the value for the current step; return its last element."""
+        """Write the current step's value to the target; return its last element."""
         step = self._env.common_step_counter
         stage = torch.bucketize(step, self._steps, right=True).view(1)
         if not self._is_linear:

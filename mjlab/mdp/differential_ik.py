@@ -109,10 +109,10 @@ class DifferentialIKActionCfg(FrameActionCfg):
     """
 
     position_weight: float = 1.0
-    """Weight of the position error, per metre."""
+    """Weight of the position error in the least squares, per metre."""
 
     orientation_weight: float = 1.0
-    """Weight of the orientation error, per radian."""
+    """Weight of the orientation error in the least squares, per radian."""
 
     damping: float = 0.05
     """Damping of the least squares. Larger values reduce joint steps near singular

@@ -185,7 +185,7 @@ class push_by_setting_velocity(ManagerTermBase):
 
 
 class _JointReset(ManagerTermBase):
-    """Reset joints near their default state."""
+    """Base class of terms that reset joints to random states near the default."""
 
     scales = False
 
@@ -289,7 +289,7 @@ class apply_external_force_torque(ManagerTermBase):
         self._push(mask, self._draw(stream))
 
     def _draw(self, stream: str) -> torch.Tensor:
-        """Return forces, then torques, shape (num_envs, 2, bodies, 3)."""
+        """Draw forces (N), then torques (N m), shape (num_envs, 2, bodies, 3)."""
         return self._sampler.draw(self._env.rng, stream).view(self._shape)
 
     def _push(self, mask: torch.Tensor, wrench: torch.Tensor) -> None:
@@ -381,7 +381,7 @@ class randomize_terrain(ManagerTermBase):
 
 
 def _box(name: str, box: Box) -> list[Any]:
-    """Return a target for each axis, in the order of `_AXES`."""
+    """Return the range of each axis as a `Target`, in the order of `_AXES`."""
     choice = Choice(
         names=(name,), num_axes=6, what="range", label=name, axis_names=_AXES
     )

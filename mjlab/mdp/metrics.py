@@ -8,18 +8,18 @@ from mjlab.scene import Selection
 
 
 def mean_action_acc(env: ManagedEnv) -> torch.Tensor:
-    """Return the mean absolute second difference of the action."""
+    """Return the mean over action dimensions of |a[t] - 2 a[t-1] + a[t-2]|."""
     manager = env.action_manager
     change = manager.action - 2.0 * manager.prev_action + manager.prev_prev_action
     return change.abs().mean(dim=1)
 
 
 def base_speed(env: ManagedEnv, asset_cfg: Selection = ROBOT) -> torch.Tensor:
-    """Return the speed of the root, m/s."""
+    """Return the speed of the root's origin, vertical motion included, m/s."""
     return asset_cfg.entity.data.root_lin_vel_w.square().sum(dim=1).sqrt()
 
 
 def mechanical_power(env: ManagedEnv, asset_cfg: Selection = ROBOT) -> torch.Tensor:
-    """Return the mechanical power of the actuators at the chosen joints, W."""
+    """Return the actuators' net mechanical power at the chosen joints, W."""
     data = asset_cfg.entity.data
     return (data.qfrc_actuator * data.joint_vel)[:, asset_cfg.joint_ids].sum(dim=1)

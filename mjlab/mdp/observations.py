@@ -19,12 +19,12 @@ _NO_LIMIT = 1e18
 
 
 def base_lin_vel(env: ManagedEnv, asset_cfg: Selection = ROBOT) -> torch.Tensor:
-    """Return the velocity of the root's origin in its frame, m/s, (num_envs, 3)."""
+    """Return the root's linear velocity in the root frame, m/s, (num_envs, 3)."""
     return asset_cfg.entity.data.root_lin_vel_b
 
 
 def base_ang_vel(env: ManagedEnv, asset_cfg: Selection = ROBOT) -> torch.Tensor:
-    """Return the root's angular velocity in its frame, rad/s, shape (num_envs, 3)."""
+    """Return the root's angular velocity in the root frame, rad/s, (num_envs, 3)."""
     return asset_cfg.entity.data.root_ang_vel_b
 
 
@@ -105,7 +105,7 @@ def joint_effort(env: ManagedEnv, asset_cfg: Selection = ROBOT) -> torch.Tensor:
 
 
 def tendon_length(env: ManagedEnv, asset_cfg: Selection = ROBOT) -> torch.Tensor:
-    """Return the lengths of the chosen tendons, m."""
+    """Return the lengths of the chosen tendons, m, shape (num_envs, tendons)."""
     return asset_cfg.entity.data.tendon_len[:, asset_cfg.tendon_ids]
 
 
@@ -131,12 +131,12 @@ def last_action(env: ManagedEnv, action_name: str | None = None) -> torch.Tensor
 
 
 def generated_commands(env: ManagedEnv, command_name: str) -> torch.Tensor:
-    """Return the current command of a command term."""
+    """Return the current command of a command term, shape (num_envs, d)."""
     return env.command_manager.get_command(command_name)
 
 
 def episode_progress(env: ManagedEnv) -> torch.Tensor:
-    """Return the share of the episode's time limit that has elapsed."""
+    """Return elapsed time over the episode's time limit, 0 to 1, (num_envs, 1)."""
     return (env.episode_length_buf / env.max_episode_length).unsqueeze(1)
 
 
@@ -144,7 +144,7 @@ def episode_progress(env: ManagedEnv) -> torch.Tensor:
 
 
 def builtin_sensor(env: ManagedEnv, sensor_name: str) -> torch.Tensor:
-    """Return the readings of a MuJoCo sensor."""
+    """Return the readings of a MuJoCo sensor, in its unit, shape (num_envs, dim)."""
     return reading(env, sensor_name)
 
 

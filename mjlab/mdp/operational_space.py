@@ -166,6 +166,6 @@ class OperationalSpaceAction(FrameAction):
 
 
 def _transposed_product(matrix: torch.Tensor, vector: torch.Tensor) -> torch.Tensor:
-    """Return matrix^T vector for each world."""
+    """Return the product of each world's transposed matrix with its vector."""
     across = matrix.transpose(1, 2).contiguous()
     return (across * vector.unsqueeze(1)).sum(dim=-1)

@@ -123,7 +123,7 @@ def action_l2(env: ManagedEnv) -> torch.Tensor:
 
 
 def flat_orientation_l2(env: ManagedEnv, asset_cfg: Selection = ROBOT) -> torch.Tensor:
-    """Return the squared sine of the root's tilt angle."""
+    """Return the squared sine of the angle between the root's z axis and vertical."""
     return asset_cfg.entity.data.gravity_b[:, :2].square().sum(dim=1)
 
 

@@ -103,7 +103,7 @@ def out_of_terrain_bounds(
 
 
 def nan_detection(env: ManagedEnv) -> torch.Tensor:
-    """Terminate when the state is not finite.
+    """Terminate when the state of a world contains NaN or infinite values.
 
     The environment always ends such episodes; this term adds them to the log under its
     name.

@@ -37,7 +37,7 @@ class SceneError(ValueError):
 
 
 PairKey = tuple[str, str | None]
-"""Names of two bodies or entities; None means all contacts of the first one."""
+"""Names of two bodies or entities. None as second name: contacts with anything."""
 
 
 class ContactPairError(ValueError):
@@ -55,7 +55,8 @@ class SceneSpec:
     """The ground, with its spawn origins, flat patches and bounds."""
 
     pairs: dict[PairKey, ContactSensorCfg] = field(default_factory=dict)
-    """Sensor of the net contact force on each pair's second side, world frame."""
+    """For each pair, the sensor of the net contact force on its second side, in world
+    axes."""
 
     variants: dict[str, PerWorldSpec] = field(default_factory=dict)
     """Attached specs of the entities that differ between worlds, by entity name."""
@@ -256,7 +257,7 @@ def _match(name: str, spec: mujoco.MjSpec) -> ContactMatch:
 
 
 def _links(name: str, spec: mujoco.MjSpec) -> ContactMatch:
-    """Match a body, or all bodies of an entity that can touch something."""
+    """Match a body, or all bodies of an entity that have geoms."""
     if any(body.name == name for body in spec.bodies):
         return ContactMatch(mode="body", pattern=re.escape(name))
     links = [b.name for b in spec.bodies if b.name.startswith(f"{name}/") and b.geoms]

@@ -90,7 +90,7 @@ def _changes(model: BuiltModel, attached: AttachedModel) -> str:
 
 
 def _differing_state(model: BuiltModel, attached: AttachedModel) -> Iterator[str]:
-    """Yield the differences between the initial states of scene and model."""
+    """Yield a message for each state vector with a different initial value."""
     start = attached.scene.key(KEYFRAME)
     for vector, (here, there) in attached.state().items():
         a, b = getattr(model.state, vector)[here], getattr(start, vector)[there]

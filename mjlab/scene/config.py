@@ -41,7 +41,7 @@ class ContactPairCfg(Config):
     """Patterns of names. Each match is paired with each match of `second`."""
 
     second: str | tuple[str, ...] | None = None
-    """Patterns of names. None measures the force of all contacts of the first."""
+    """Patterns of names. None measures the contacts of `first` with anything."""
 
 
 class SceneCfg(Config):

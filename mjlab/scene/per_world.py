@@ -28,7 +28,7 @@ class PerWorldEntity(Protocol):
     """Member that represents the object, as an index into `members`, (num_envs,)."""
 
     present: torch.Tensor
-    """Presence of the entity in each world, shape (num_envs,)."""
+    """True in worlds that have an object, shape (num_envs,), bool."""
 
     @property
     def note(self) -> str:
@@ -40,7 +40,7 @@ class PerWorldEntity(Protocol):
         ...
 
     def has(self, option: str) -> torch.Tensor:
-        """Return whether each world has the object `option`, (num_envs,), bool."""
+        """True in worlds that have the object `option`, shape (num_envs,), bool."""
         ...
 
     def reset(self, mask: torch.Tensor) -> None:

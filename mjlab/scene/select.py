@@ -191,7 +191,7 @@ class Selection:
     """Names of the chosen actuators."""
 
     def __eq__(self, other: object) -> bool:
-        """Return whether both select the same elements of the same entity."""
+        """True if `other` selects the same elements of the same entity."""
         if not isinstance(other, Selection) or other.entity is not self.entity:
             return False
         return self._patterns == other._patterns and self._ordered == other._ordered

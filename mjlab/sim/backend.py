@@ -17,7 +17,7 @@ class BackendError(ValueError):
 
 @dataclass(frozen=True)
 class Backend:
-    """Engine, and the device of its tensors."""
+    """Physics engine, device of its tensors, and the reason for the choice."""
 
     engine: EngineName
     device: str

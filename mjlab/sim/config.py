@@ -160,15 +160,15 @@ class SimulationCfg(Config):
     """MuJoCo's options."""
 
     training: TrainingPhysicsCfg | None = None
-    """Physics of training. Evaluation, play, export and verification use `mujoco` and
-    the environment's `decimation`. None uses these for training too."""
+    """Physics options for training. Evaluation, play, export and verification use
+    `mujoco` and the environment's `decimation`. If None, training uses these too."""
 
     num_threads: int | None = None
     """Number of threads of the native engine. None uses all processors."""
 
     native_jacobian: Literal["auto", "dense", "sparse"] = "auto"
-    """Native: representation of the Jacobian if `mujoco.jacobian` is "auto". With
-    "auto" here too, it is sparse above 32 degrees of freedom, as in Warp."""
+    """Native: representation of the Jacobian if `mujoco.jacobian` is "auto". If this
+    field is "auto" too, it is sparse above 32 degrees of freedom, as in Warp."""
 
     nconmax: int | None = None
     """Warp: average contacts per world; all worlds share the buffer."""

@@ -36,13 +36,13 @@ class SensePass:
     """
 
     def prepare(self) -> None:
-        """Compute the inputs with torch."""
+        """Compute the inputs of `launch` with torch."""
 
     def launch(self) -> None:
-        """Run the engine's part."""
+        """Run the sensor computation on the engine; on Warp, only launch kernels."""
 
     def finish(self) -> None:
-        """Compute the outputs with torch."""
+        """Compute the sensor's outputs from the results of `launch`, with torch."""
 
 
 class Use(NamedTuple):
@@ -63,7 +63,7 @@ class Engine(Protocol):
     mj_model: mujoco.MjModel
     num_envs: int
     variable_fields: frozenset[str]
-    """Model fields that can differ between worlds."""
+    """Names of the model fields that can differ between worlds."""
 
     @property
     def batch(self) -> mj_batch.Batch | None:
@@ -140,7 +140,7 @@ class Engine(Protocol):
     def restore(
         self, snapshot: Mapping[str, torch.Tensor], mask: torch.Tensor | None = None
     ) -> None:
-        """Continue from the state of `snapshot`.
+        """Restore the state of `snapshot`.
 
         Args:
             snapshot: State returned by `snapshot`. With a mask, it can omit counters

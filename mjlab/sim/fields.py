@@ -165,12 +165,14 @@ class ModelTable:
     def write_tensor(
         self, live: torch.Tensor, choice: torch.Tensor, mask: torch.Tensor
     ) -> None:
-        """Write the rows of the worlds of `mask`. Can be captured in a graph.
+        """Write the variants' values in the worlds of `mask`, with torch operations.
+
+        A CUDA graph can capture this method.
 
         Args:
             live: The whole field, shape (num_envs, ...), float32 or int32.
             choice: Index of the variant of each world, shape (num_envs,), int64.
-            mask: Worlds, shape (num_envs,), bool.
+            mask: Worlds to write, shape (num_envs,), bool.
         """
         if self._on_device is None:
             self._on_device = self._tensors(live.device)

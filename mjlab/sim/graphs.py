@@ -85,7 +85,7 @@ class Graphs:
 
     @property
     def keys(self) -> list[str]:
-        """Captured keys."""
+        """Names of the recordings captured so far."""
         return list(self._recordings)
 
     def _record(self, launch: Callable[[], None]) -> Any:
@@ -117,8 +117,8 @@ class Graphs:
 
 
 _FAILED: list[torch.cuda.CUDAGraph] = []
-"""Graphs of failed captures, kept alive because torch's allocator can still query
-them."""
+"""Graphs of failed captures. They are never freed, because torch's allocator can still
+access these graphs."""
 
 
 def record_with_torch(
@@ -190,7 +190,7 @@ def _captured(device: torch.device) -> Iterator[torch.cuda.CUDAGraph]:
     finally:
         try:
             graph.capture_end()
-        except RuntimeError:  # Only reports that an earlier operation failed.
+        except RuntimeError:  # The capture failed; the cause was raised earlier.
             _FAILED.append(graph)
             torch._C._cuda_endAllocateToPool(device.index, pool)
             torch._C._cuda_releasePool(device.index, pool)

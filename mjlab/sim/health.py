@@ -23,7 +23,7 @@ class HealthReport:
 
     @property
     def ok(self) -> bool:
-        """True if all counts are zero."""
+        """True if no world diverged and no buffer overflowed."""
         return self.nonfinite == 0 and not any(self.overflow.values())
 
 
@@ -38,7 +38,8 @@ class Health:
 
     def __init__(self, engine: Engine, max_velocity: float = mujoco.mjMAXVAL) -> None:
         self._engine = engine
-        # Scales velocities, so that `mjMAXVAL` is the limit for all elements.
+        # Velocities are multiplied by this factor, so that `mjMAXVAL` is the limit for
+        # all elements.
         self._speed_factor = mujoco.mjMAXVAL / max_velocity
         self.nonfinite = torch.zeros(
             engine.num_envs, dtype=torch.int64, device=engine.device

@@ -41,7 +41,8 @@ _batches: weakref.WeakSet[mj_batch.Batch] = weakref.WeakSet()
 def _keep_batches() -> None:
     """Keep the parent's batches in a forked child until it ends.
 
-    To free a batch is to wait for its threads, which do not exist in the child.
+    Freeing a batch waits for its threads. The child does not have these threads, so it
+    would wait forever.
     """
     for batch in _batches:
         ctypes.pythonapi.Py_IncRef(ctypes.py_object(batch))
@@ -53,9 +54,9 @@ os.register_at_fork(after_in_child=_keep_batches)
 class NativeEngine:
     """Worlds of one model in `mujoco.batch`, bit-identical for any number of threads.
 
-    The batch is persistent, with one MjData per world. In a batch that is not, worlds
-    share MjData, and a derived field that a call does not compute would contain another
-    world's value (mujoco 4.0.0).
+    The batch is persistent: each world has its own MjData. In a batch that is not
+    persistent, worlds share MjData, and a derived field that a call does not compute
+    would contain another world's value (mujoco 4.0.0).
     """
 
     name = "native"
@@ -74,8 +75,8 @@ class NativeEngine:
         _batches.add(self.batch)
         arrays = {name: self.batch.bind(name) for name in STATE_FIELDS}
         inputs = {name: arrays.pop(name) for name in INPUT_FIELDS}
-        # Inputs have their own surface, which a step need not publish: physics does not
-        # modify them, and they are more than half of the state.
+        # Inputs have their own surface. A step need not publish it, because physics
+        # does not modify inputs; this saves copying more than half of the state.
         self._inputs = Surface(inputs, writable=True)
         self._state = Surface(arrays, writable=True)
         self._derived: dict[str, Surface] = {}

@@ -62,13 +62,13 @@ _SAME_TYPE |= {
     "zeros_like": "0",
     "bitwise_not": "!{0}",
 }
-"""Expressions whose operands are converted to the type of the result."""
+"""C expressions by operation; operands are converted to the type of the result."""
 
 _SIGNS = {"eq": "==", "ne": "!=", "lt": "<", "le": "<=", "gt": ">", "ge": ">="}
 _SIGNS |= {"logical_and": "&&", "logical_or": "||", "logical_xor": "? !{1} :"}
 _OWN_TYPE = {name: f"{{0}} {sign} {{1}}" for name, sign in _SIGNS.items()}
 _OWN_TYPE |= {"logical_not": "!{0}", "isnan": "{0} != {0}"}
-"""Expressions whose operands are converted to their common type."""
+"""C expressions by operation; operands are converted to one common type."""
 
 _LARGER = "({0} > {out} || {0} != {0}) ? {0} : {out}"
 _GATHERED = {
@@ -79,7 +79,7 @@ _GATHERED = {
     "norm_2": ("{out} + {0} * {0}", "0", "wp::sqrt({out})"),
     "norm_inf": (_LARGER.replace("{0}", "wp::abs({0})"), "0", "{out}"),
 }
-"""Reductions over elements of a row: step, initial value, and final expression."""
+"""Reductions of a row by name: update per element, initial value, final expression."""
 
 
 class NotByRowsError(Exception):
@@ -134,7 +134,7 @@ class RowCode:
     def pick(
         self, out: Tensor, source: Tensor, dim: int, ids: Tensor, *, puts: bool = False
     ) -> None:
-        """Add a loop that gathers from indices of a dimension, or scatters (`puts`)."""
+        """Add a loop that gathers along a dimension by index, or scatters if `puts`."""
         shape = (source if puts else out).shape
         index, sizes = self._along(shape, len(shape))
         after, size = dim + ids.ndim, (out if puts else source).shape[dim]
@@ -152,7 +152,7 @@ class RowCode:
         self.lines.append(f"{shared}{others}{body}")
 
     def _along(self, shape: Sequence[int], ndim: int) -> tuple[list[str], list[int]]:
-        """Return the index along each dimension, and the length of its loop.
+        """Return the loop index of each dimension, and the length of each loop.
 
         The world dimension is the first of the `ndim` dimensions of the written tensor
         whose size is the number of worlds.

@@ -81,7 +81,7 @@ class Simulation:
         self.health = Health(self.engine, self.cfg.max_velocity)
         self._sense_passes: list[SensePass] = []
         self._owners: dict[str, dict[int, str]] = {}
-        # Whether the last call was a `forward()` that a step can continue from.
+        # True if the last call was a `forward()`, from which a step can continue.
         self._is_forward = False
         self._everyone = torch.ones(num_envs, dtype=torch.bool, device=self.device)
         self.expand(*vary)

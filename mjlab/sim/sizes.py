@@ -105,7 +105,7 @@ def data_size(model: mujoco.MjModel, *, steps: int = 100, seed: int = 0) -> int:
 
 
 def least_data_size(model: mujoco.MjModel) -> int:
-    """Return the memory in bytes that one MjData uses before its first step."""
+    """Return the memory in bytes that one MjData uses before it is first stepped."""
     return _STRUCT + mujoco.MjData(model).nbuffer
 
 

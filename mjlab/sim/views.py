@@ -28,12 +28,12 @@ class Reads:
         self.fresh = Stage.ACCELERATION
         """Latest stage whose derived fields are current."""
         self.sealed = False
-        """True if a read beyond `fresh` raises, False if it computes the stage late."""
+        """True if reading a stage after `fresh` raises; False computes the stage."""
         self._counts = True
         self._recorders: list[set[str]] = []
 
     def before_forward(self) -> AbstractContextManager[None]:
-        """Mark reads between a physics step and `forward()`, during trial steps.
+        """Exclude reads between a physics step and `forward()` in trial steps.
 
         The physics step has computed every stage, so these reads do not affect the
         stage that `forward()` computes.
@@ -57,7 +57,7 @@ class Reads:
         return late
 
     def allow_late(self) -> AbstractContextManager[None]:
-        """Compute reads beyond `fresh` late, for example in a reset outside a step."""
+        """Compute stages after `fresh` when read, such as in a reset outside a step."""
         return self._uncounted(sealed=False)
 
     @contextmanager

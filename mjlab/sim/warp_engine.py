@@ -58,7 +58,7 @@ class WarpEngine:
         self.graphs = Graphs(
             device, self._fields.exchangeable_arrays, enabled=cfg.graphs
         )
-        """Captured engine methods."""
+        """Recordings (captured launches) of the engine's methods."""
         self._overflow = wp.to_torch(self._fields.wp_data.overflow, requires_grad=False)
         self._everyone = torch.ones(num_envs, dtype=torch.bool, device=self.device)
 

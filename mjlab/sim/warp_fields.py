@@ -21,8 +21,8 @@ from mjlab.tensors.masks import write_where
 
 CONSTANTS = frozenset(mujoco.MjModel._setconst_outputs)
 _CONSTANT_INPUTS = frozenset(mujoco.MjModel._setconst_inputs)
-# Poses of static geoms, and the fields that determine them. The poses are only computed
-# together with derived constants, not in a step.
+# Poses of static geoms, and the fields that determine these poses. Warp computes the
+# poses only together with derived constants, not in a step.
 _STATIC_PLACES = ("geom_xpos", "geom_xmat")
 _PLACE_FIELDS = {"geom_pos", "geom_quat", "body_pos", "body_quat"}
 _BROADPHASES = {

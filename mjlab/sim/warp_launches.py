@@ -252,7 +252,7 @@ class WarpLaunches:
             self._rehearse_constants()
 
     def _rehearse_constants(self) -> None:
-        """Recompute constants, then restore all of them."""
+        """Recompute constants once to load kernels and allocate memory; restore all."""
         arrays = [self._fields.array(n) for n in sorted(CONSTANTS & VARIABLE_FIELDS)]
         kept = [wp.clone(array) for array in arrays]
         self._constants_mask.zero_()

@@ -1,4 +1,4 @@
-# Kernel bodies are in Warp's language, which has Python syntax.
+# Kernel bodies are in Warp's language, whose types pyright does not know.
 # pyright: reportInvalidTypeForm=false, reportOperatorIssue=false
 """Row-wise torch operations, launched together as one kernel.
 
@@ -195,8 +195,8 @@ class RowPrograms(TorchDispatchMode):
     def _meets(self, code: RowCode) -> bool:
         """Return True if a world would access memory that another world writes.
 
-        This is the case if a deferred operation uses the same storage with another
-        layout of worlds.
+        This is the case if a deferred operation accesses the same storage with another
+        memory layout of worlds, and one of the two operations writes.
         """
         return any(
             (self._seen if is_written else self._written).get(address, set()) - {lay}

@@ -29,11 +29,12 @@ _RUNS = {
     "mesh_face": ("mesh_faceadr", "mesh_facenum"),
     "flex_vert": ("flex_vertadr", "flex_vertnum"),
 }
-"""Fields with several rows per element, by prefix of their name: the fields with the
-first row and the number of rows."""
+"""For fields with several rows per element, by prefix of the field name: names of the
+fields that contain an element's first row and its number of rows."""
 
 _BLOCKS = {"tex": ("height", "width", "nchannel"), "hfield": ("nrow", "ncol")}
-"""Size fields of an element's block in `tex_data` and `hfield_data`."""
+"""Fields whose product is the size of an element's block in `tex_data` or
+`hfield_data`."""
 
 _REFERS = {
     **dict.fromkeys(("bodyid", "body_parentid", "rootid", "weldid"), ("body",)),
@@ -78,13 +79,13 @@ class AttachedModel:
             kind: np.array([self.places[kind].get(name, -1) for name in names], int)
             for kind, names in self.names.items()
         }
-        """Rows in the scene of the file's elements, -1 for missing ones."""
+        """Row in the scene of each element of the file, by kind; -1 if missing."""
         self.places["body"]["world"] = self.places["body"].get(base, 0)
         self.rows["body"][0] = self.places["body"]["world"]
         self.found = {
             kind: np.flatnonzero(rows >= 0) for kind, rows in self.rows.items()
         }
-        """Elements of the file that are in the scene, without the world body."""
+        """Ids of the file's elements that the scene has, by kind, without the world."""
         self.found["body"] = self.found["body"][1:]
         self.rows["dof"] = np.full(file.nv, -1)
         dofs, there, _ = self.runs("body_dofadr", "body_dofnum")
@@ -116,7 +117,7 @@ class AttachedModel:
         yield from self._differing_contacts()
 
     def runs(self, adr: str, num: str) -> tuple[np.ndarray, ...]:
-        """Return rows in the file, rows in the scene, and ids of their elements."""
+        """Return rows in the file, rows in the scene, and each row's element id."""
         kind = adr.split("_")[0]
         own = self.found[kind]
         counts = getattr(self.file, num)[own]
@@ -128,7 +129,7 @@ class AttachedModel:
         return here, there, np.repeat(own, counts)
 
     def state(self) -> dict[str, tuple[np.ndarray, ...]]:
-        """Return indices of the state vectors in the file, and in the scene."""
+        """Return, for each state vector, indices in the file and in the scene."""
         own = self.found["jnt"]
         widths = np.array([7, 4, 1, 1])[self.file.jnt_type[own]]
         new = self.rows["jnt"][own]
@@ -165,7 +166,8 @@ class AttachedModel:
             # Textures without a name cannot be matched.
             equal |= known & ((found == b) | ((found < 0) & (refers[0] in _PICTURES)))
         if field in ("body_weldid", "body_rootid"):
-            # A base that can be placed is welded to itself only.
+            # In the scene, the mocap body of a fixed base is its own root and is not
+            # welded to the world, unlike the world body of the file.
             equal |= self.scene.body_mocapid[b] >= 0
         return ~equal
 

@@ -81,10 +81,10 @@ class CollisionCfg(_ContactParameters):
     """
 
     contype: IntValue = 1
-    """Bit mask of the geom's contact types."""
+    """Contact types of the geom, as a bit mask (`contype`)."""
 
     conaffinity: IntValue = 1
-    """Bit mask of the contact types with which the geom collides."""
+    """Contact types with which the geom collides, as a bit mask (`conaffinity`)."""
 
     condim: IntValue = 3
     """Dimension of the contact: 1, 3, 4 or 6."""

@@ -47,7 +47,7 @@ class AssetFile:
         return compiler.texturedir if self.kind == "texture" else compiler.meshdir
 
     def write(self, file: str) -> None:
-        """Refer to another file."""
+        """Make the element, or this face of a cube texture, refer to `file` instead."""
         if self.face is None:
             self.element.file = file
         else:

@@ -151,7 +151,7 @@ def delete_keys(spec: mujoco.MjSpec) -> None:
 
 
 def default_keyframe(model: mujoco.MjModel, name: str = "default") -> Keyframe:
-    """Return the state of `model` after a reset."""
+    """Return the state of `model` after `mj_resetData`, as a keyframe."""
     data = mujoco.MjData(model)
     state = (data.qpos, data.qvel, data.act, data.ctrl, data.mocap_pos, data.mocap_quat)
     vectors = dict(zip(VECTORS, [each.flatten() for each in state], strict=True))

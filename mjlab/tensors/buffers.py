@@ -1,7 +1,7 @@
 """Buffers of past values: a history, and a delay line.
 
-Both hold one row per world, write in place, and keep all state in device tensors, so
-that a captured CUDA graph replays them correctly.
+The buffers store one row per world, write in place, and keep all state in device
+tensors, so that a captured CUDA graph replays their updates correctly.
 """
 
 from collections.abc import Sequence
@@ -161,7 +161,8 @@ class DelayBuffer:
         self._rng, self._stream = rng, stream
         num_envs, device = rng.num_envs, rng.device
         self._history = HistoryBuffer(num_envs, shape, cfg.max_lag + 1, device, dtype)
-        # All of shape (num_envs,): present lag, calls since the reset, phase in calls.
+        # Of each world: current lag, calls since the reset, and offset of the lag
+        # updates in calls.
         self._lags = torch.full((num_envs,), cfg.min_lag, device=device)
         self._ticks = torch.zeros(num_envs, dtype=torch.int64, device=device)
         self._phases = torch.zeros(num_envs, dtype=torch.int64, device=device)

@@ -69,7 +69,7 @@ class Columns:
             places.write_all(target, self.read(source))
 
     def take(self, local_ids: LocalIds | None) -> Columns:
-        """Return a subset of these columns; None returns all."""
+        """Select columns by index within this set; None selects all."""
         if local_ids is None:
             return self
         run = None

@@ -104,12 +104,12 @@ def quat_angle(left: torch.Tensor, right: torch.Tensor) -> torch.Tensor:
 
 
 def quat_box_minus(left: torch.Tensor, right: torch.Tensor) -> torch.Tensor:
-    """Return the rotation vector, in world axes, that takes `right` to `left`."""
+    """Return the rotation vector (world axes) from `right` to `left`, (..., 3)."""
     return quat_to_rotvec(quat_mul(left, quat_conjugate(right)))
 
 
 def quat_box_plus(quat: torch.Tensor, rotvec_w: torch.Tensor) -> torch.Tensor:
-    """Return the orientation rotated by a vector in world axes."""
+    """Return `quat` rotated by a rotation vector in world axes, (..., 4)."""
     return quat_mul(quat_from_rotvec(rotvec_w), quat)
 
 
@@ -209,7 +209,7 @@ def combine_frames(
     pos_bc: torch.Tensor,
     quat_bc: torch.Tensor,
 ) -> tuple[torch.Tensor, torch.Tensor]:
-    """Return the pose of C in A from the poses of B in A and of C in B."""
+    """Return position and orientation of C in A, from B in A and C in B."""
     return pos_ab + quat_rotate(quat_ab, pos_bc), quat_mul(quat_ab, quat_bc)
 
 
@@ -219,7 +219,7 @@ def subtract_frames(
     pos_wb: torch.Tensor,
     quat_wb: torch.Tensor,
 ) -> tuple[torch.Tensor, torch.Tensor]:
-    """Return the pose of B in A from the poses of both in W."""
+    """Return position and orientation of B in A, from A in W and B in W."""
     pos_ab = quat_rotate_inverse(quat_wa, pos_wb - pos_wa)
     return pos_ab, quat_mul(quat_conjugate(quat_wa), quat_wb)
 

@@ -18,11 +18,11 @@ class NoiseCfg(Config):
     """Noise that is drawn at every call."""
 
     operation: Literal["add", "scale", "abs"] = "add"
-    """Add the noise to the value, multiply the value by it, or replace the value."""
+    """Use of the noise: added to the value, as a factor, or in place of the value."""
 
 
 class ConstantNoiseCfg(NoiseCfg):
-    """A constant offset or factor."""
+    """Constant noise: the same offset or factor (see `operation`) at every call."""
 
     bias: Parameter = 0.0
     """Value of the offset or factor."""
@@ -121,7 +121,7 @@ class _Source:
         _check_order(cfg, self._first, self._second, stream)
 
     def draw(self) -> torch.Tensor:
-        """Return the noise of this tick, shape (num_envs, *shape)."""
+        """Return noise for the worlds' current random counters, (num_envs, *shape)."""
         parameters = self._first, self._second
         if isinstance(self._cfg, UniformNoiseCfg):
             return self._rng.uniform(*parameters, self._shape, self._stream)
@@ -142,7 +142,7 @@ class _Source:
 
 
 class _FreshNoise(Noise):
-    """Noise without state."""
+    """Noise that is drawn anew at every call, so it has no state."""
 
     def __init__(
         self, cfg: NoiseCfg, shape: tuple[int, ...], rng: WorldRng, stream: str

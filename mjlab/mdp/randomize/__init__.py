@@ -244,7 +244,7 @@ class cam_quat(special.QuatTerm, field="cam_quat"):
 
 
 class light_pos(fields.ShiftTerm, field="light_pos"):
-    """Shift lights, in metres."""
+    """Shift lights, in metres along their bodies' axes."""
 
 
 class light_dir(fields.ShiftTerm, field="light_dir"):

@@ -23,7 +23,7 @@ from mjlab.scene import SceneEntityCfg, Selection
 
 
 class _Numbers:
-    """One quantity (gain or limit) of the chosen actuators of an entity."""
+    """Draws one quantity (gain or limit) of an entity's chosen actuators."""
 
     def __init__(
         self,

@@ -78,7 +78,7 @@ class Choice:
     """Axes that a single range applies to. None means all."""
 
     def resolve(self, ranges: Any, axes: Sequence[Axis] | None = None) -> list[Target]:
-        """Return the targets of `ranges`, ordered by element, then by axis.
+        """Return the numbers to randomise, ordered by element, then by axis.
 
         Args:
             ranges: Ranges as given by the user.

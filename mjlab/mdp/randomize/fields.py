@@ -82,7 +82,7 @@ def stream_of(group: str | None, stream: str) -> str:
 
 
 class FieldPart:
-    """Some of the numbers of a model field, in every world."""
+    """Selected numbers of a model field, in every world."""
 
     def __init__(
         self, sim: Simulation, field: str, rows: Sequence[int], axes: Sequence[int]
@@ -114,7 +114,7 @@ class FieldPart:
 
     @classmethod
     def rows(cls, sim: Simulation, field: str, rows: Sequence[int]) -> "FieldPart":
-        """Return the part with all numbers of some rows."""
+        """Select all numbers of some rows of a field."""
         width = row_size(sim, field)
         repeated = [row for row in rows for _ in range(width)]
         return cls(sim, field, repeated, list(range(width)) * len(rows))
@@ -132,7 +132,7 @@ class ModelTerm(ManagerTermBase):
     """
 
     field: ClassVar[str]
-    """The model field."""
+    """Name of the model field, such as "body_mass"."""
 
     operation: ClassVar[Operation] = "scale"
     """Default operation on the compiled value."""

@@ -216,8 +216,8 @@ class pseudo_inertia(ManagerTermBase):
 class payload(ManagerTermBase):
     """Attach a payload to bodies: a point mass, or a box along the body's axes.
 
-    The payload is added to the compiled body. It cannot be combined with another term
-    that randomises mass, centre of mass or inertia of the same body.
+    The payload is added to the compiled body. This term cannot be combined with another
+    term that randomises mass, centre of mass or inertia of the same body.
     """
 
     model_fields = ("body_mass", "body_ipos", "body_inertia", "body_iquat")

@@ -81,7 +81,7 @@ class QuatTerm(ModelTerm, axis_names=("roll", "pitch", "yaw")):
 
 
 class LimitTerm(FieldTerm, axis_names=("lower", "upper")):
-    """Randomise lower and upper limits."""
+    """Randomise the lower and upper limit of each element, such as a joint's range."""
 
     def __init__(self, cfg: TermCfg, env: ManagedEnv) -> None:
         super().__init__(cfg, env)
