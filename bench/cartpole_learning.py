@@ -84,7 +84,7 @@ def main(arguments: Sequence[str]) -> None:
     store = Store(out / "learning.json", settings, fresh=args.fresh)
     if store.resumed:
         print(f"{store.resumed} runs already exist in {store.path}.")
-    # Seed by seed, so that background load affects all numbers of worlds alike.
+    # Seeds are the outer loop, so that background load affects all world counts alike.
     todo = [(n, count, seed) for seed in seeds for count in counts for n in names]
     with torch_threads(args.threads):
         for name, count, seed in todo:

@@ -1,4 +1,4 @@
-"""Trajectories of a vector environment, as observed by a wrapper."""
+"""Source of steps and episode starts for recorders that wrap a vector environment."""
 
 from collections.abc import Mapping
 from typing import Any

@@ -40,11 +40,11 @@ def processed_actions(env: ManagedEnv, term: str) -> torch.Tensor:
 def observation_group(
     env: ManagedEnv, group: str = "actor"
 ) -> torch.Tensor | dict[str, torch.Tensor]:
-    """Return the observation from which the policy computes the action, for "pre_step".
+    """Return the current observation of a group; in "pre_step", the policy's input.
 
     Args:
         env: The environment.
-        group: The group.
+        group: Name of the observation group.
     """
     groups = env.observation_manager.output
     if group not in groups:

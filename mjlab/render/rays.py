@@ -9,7 +9,7 @@ class RayRendererCfg(CameraRendererCfg):
 
     Depth and segmentation are as in MuJoCo's renderer. Colours are flat: geom and
     material colours in the light of the scene, without textures, gloss, shadows, haze
-    or sky. Meant for small images of many worlds. On Warp, its own renderer is used.
+    or sky. Meant for small images of many worlds. The Warp engine uses Warp's renderer.
     """
 
     def open(self, sim: Simulation) -> CameraRenderer:

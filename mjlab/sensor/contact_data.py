@@ -41,8 +41,9 @@ class AirTime:
     def __init__(self, num_envs: int, width: int, device: torch.device) -> None:
         """Allocate the counters of `width` elements in each world."""
         memory = torch.zeros(num_envs, width, 8, dtype=torch.int32, device=device)
-        # Last dimension: current air phase and current contact phase (one of them is
-        # 0), last completed air phase and last completed contact phase.
+        # Last dimension: numbers of steps in the current air phase and the current
+        # contact phase (one of them is 0) and in the last completed ones, then the
+        # same four durations in seconds, as float32.
         self._memory, self._steps = memory, memory[..., :4]
         self._times = memory[..., 4:].view(torch.float32)
         self._is_air = torch.tensor([True, False], device=device)

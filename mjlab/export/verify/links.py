@@ -88,7 +88,7 @@ def mounts(robot: MujocoRobot, name: str) -> Mount:
     index = robot.find("sensor", name)
     kind = mujoco.mjtSensor(int(model.sensor_type[index])).name.removeprefix("mjSENS_")
     obj, on = int(model.sensor_objtype[index]), int(model.sensor_objid[index])
-    # A world frame measured relative to the robot is a measurement on the robot.
+    # The world's pose in a frame of the robot is measured where that frame is mounted.
     if model.sensor_refid[index] >= 0:
         obj, on = int(model.sensor_reftype[index]), int(model.sensor_refid[index])
     body, place, axes = _carrier(model, data, obj, on)

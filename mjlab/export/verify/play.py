@@ -250,7 +250,7 @@ def _closed_loop(
             record["qpos"][:, places][: EARLY + 1, [column]],
             LOOPED,
         )
-        # Step-by-step differences already have a reason.
+        # Differences in the step-by-step checks explain a departure in closed loop.
         if first is not None and not verdict.departures:
             seen = f"The joint {name} in closed loop"
             verdict.departures.append(_said(seen, first, None))

@@ -1,8 +1,8 @@
 """Networks and action distributions, as typed configurations.
 
-A part is chosen by the type of its configuration: an actor is a `MlpModelCfg`, a
+The type of a configuration selects the network: an actor is an `MlpModelCfg`, an
 `RnnModelCfg` or a `CnnModelCfg`. Fields have the names of RSL-RL, so that its
-documentation applies; a test compares them with its constructors.
+documentation applies; a test compares them with the arguments of RSL-RL's classes.
 """
 
 import re
