@@ -1,4 +1,4 @@
-"""Policy of a file, with its contract and state."""
+"""Policy loaded from an exported ONNX file, with its contract and state."""
 
 import base64
 import hashlib

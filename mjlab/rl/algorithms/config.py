@@ -31,7 +31,7 @@ class ConstantScheduleCfg(ScheduleCfg):
 
 
 class StepScheduleCfg(ScheduleCfg):
-    """Weight that changes once."""
+    """Schedule: the weight changes once."""
 
     mode = "step"
 
