@@ -242,7 +242,7 @@ class RecordedState:
         return values, shared
 
     def watch_resets(self) -> None:
-        """Register a hook that stores the state of each step before worlds are reset."""
+        """Register a hook that stores each step's state before worlds are reset."""
         self._env.program.before_resets.append(self._keep)
         self._record_anew()
 
