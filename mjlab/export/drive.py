@@ -253,7 +253,7 @@ def _command_cfg(term: Mapping[str, Any], cfg: ManagerBasedRlEnvCfg) -> ActionTe
 
 
 class ExternalCommandCfg(ActionTermCfg):
-    """Targets set by a policy file instead of an action."""
+    """Configuration of an action term whose targets come from a policy file."""
 
     quantity: str
     """Quantity of the targets, such as "joint_pos"."""
@@ -273,7 +273,7 @@ class ExternalCommandCfg(ActionTermCfg):
 
 
 class ExternalCommand(ActionTerm):
-    """Sets targets to the outputs of a file."""
+    """Action term that sets its targets to the outputs of a policy file."""
 
     def __init__(self, name: str, cfg: ExternalCommandCfg, env: Env) -> None:
         super().__init__(name, cfg, env)
@@ -337,7 +337,7 @@ class ExternalCommand(ActionTerm):
 
 
 class ExternalReachCfg(mdp.DifferentialIKActionCfg):
-    """Frame targets set by a policy file instead of an action."""
+    """Configuration of a frame action whose target comes from a policy file."""
 
     def bind(self, name: str, env: Env) -> ActionTerm:
         """Return the term of one environment."""

@@ -39,7 +39,7 @@ from mjlab.sensor.native import MujocoSensor
 
 @dataclass(frozen=True)
 class Leaf:
-    """Input of a policy."""
+    """Input of an exported policy: how it is measured, its unit and its frame."""
 
     name: str
     """Name of the input."""

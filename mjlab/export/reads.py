@@ -18,7 +18,7 @@ from torch.utils._pytree import tree_map
 
 
 class Untraceable(Exception):
-    """Read that an exported policy cannot reproduce."""
+    """Raised when traced code reads a value that an exported policy cannot have."""
 
 
 @dataclass

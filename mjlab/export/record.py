@@ -171,7 +171,7 @@ def _is_command(leaf: Leaf) -> bool:
 def _measured(
     env: ManagerBasedRlEnv, bound: Mapping[str, BoundTerm], told: Mapping[str, str]
 ) -> dict[str, np.ndarray]:
-    """Return the current state, inputs and commands."""
+    """Return the current qpos, qvel, inputs and commands as arrays of one world."""
     data = env.sim.data
     row = {"qpos": data.qpos, "qvel": data.qvel}
     with env.sim.reads.allow_late():

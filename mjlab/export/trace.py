@@ -68,8 +68,8 @@ class Tracer:
         """Live state tensors by name, with one row for the world."""
         self.initial: Values = {}
         """Memory after a reset."""
-        # Bind all fields now: fields bound within a trace have traced memory, and
-        # reading them would not raise.
+        # Bind all fields before tracing. A field bound during a trace gets traced
+        # memory, so reading an unmeasurable quantity would go undetected.
         self.refused()
 
     def _add(self, source: str, term: BoundTerm) -> None:

@@ -58,7 +58,7 @@ temperature, the tolerance is multiplied by that factor.
 
 @dataclass(frozen=True)
 class Exported:
-    """Written files."""
+    """Result of an export: the written files and the contract."""
 
     path: Path
     """The ONNX file."""

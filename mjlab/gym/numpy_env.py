@@ -148,8 +148,8 @@ class SingleEnv(HasSpec, gymnasium.Env[Any, Any]):  # pyright: ignore[reportInco
 
         Args:
             seed: Random seed. None continues the current sequence.
-            options: "reconfigure", a bool: rebuild the scene first. The info
-                "reconfigure" is then true if it was rebuilt.
+            options: `{"reconfigure": True}` rebuilds the scene first.
+                `info["reconfigure"]` is True if the scene was rebuilt.
         """
         for key in options or ():
             if key != RECONFIGURE:

@@ -242,7 +242,7 @@ class RecordedState:
         return values, shared
 
     def watch_resets(self) -> None:
-        """Store the state before the resets of each step."""
+        """Register a hook that stores each step's state before worlds are reset."""
         self._env.program.before_resets.append(self._keep)
         self._record_anew()
 
@@ -262,7 +262,7 @@ class RecordedState:
             self.before_resets[name].copy_(value)
 
     def _record_anew(self) -> None:
-        """Capture the step again, if it runs as a graph."""
+        """Capture the step again if the environment runs it as one CUDA graph."""
         if self._env.mode == "fused":
             self._env.record_anew()
 

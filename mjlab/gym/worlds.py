@@ -398,7 +398,7 @@ def map_tree(change: Callable[..., Any], tree: Any, *others: Any) -> Any:
 
 
 def leaves(tree: Tree) -> list[torch.Tensor]:
-    """Return all tensors, in the order of their names."""
+    """Return all tensors of a tree as a list, in the order of its mappings."""
     if isinstance(tree, Mapping):
         return [leaf for part in tree.values() for leaf in leaves(part)]
     return [tree]

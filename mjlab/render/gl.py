@@ -23,7 +23,7 @@ Filled = TypeVar("Filled")
 
 
 class GlError(RuntimeError):
-    """Rendering is impossible on this machine."""
+    """Raised when OpenGL rendering is impossible on this machine."""
 
 
 def prepare_gl() -> str | None:

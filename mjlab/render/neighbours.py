@@ -21,7 +21,7 @@ class Neighbour:
     """Position of its origin relative to the shown world's origin, m, shape (3,)."""
 
     def put_into(self, scene: mujoco.MjvScene, option: mujoco.MjvOption) -> None:
-        """Add its movable bodies to MuJoCo's scene."""
+        """Add the movable bodies of this world to MuJoCo's scene."""
         first = scene.ngeom
         mujoco.mjv_addGeoms(
             self.model, self.data, option, mujoco.MjvPerturb(), _MOVABLE, scene
@@ -52,7 +52,7 @@ class Neighbourhood:
         """The neighbours, the nearest first."""
 
     def take(self) -> list[Neighbour]:
-        """Return copies of their current states."""
+        """Return copies of the neighbouring worlds' current states."""
         if not self.worlds:
             return []
         offsets = grid_offsets(self._scene, self._world)

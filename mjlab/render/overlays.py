@@ -61,23 +61,23 @@ class Arrow:
     """Arrow between two points."""
 
     start: np.ndarray
-    """Start, world frame, m, shape (3,)."""
+    """Start point, world frame, m, shape (3,)."""
 
     end: np.ndarray
-    """Tip of its head, world frame, m, shape (3,)."""
+    """Tip of the arrowhead, world frame, m, shape (3,)."""
 
     color: Color
     """Colour of the arrow."""
 
     width: float
-    """Radius of its shaft, m."""
+    """Radius of the shaft, m."""
 
     text: str = ""
     """Label, or empty."""
 
     @property
     def length(self) -> float:
-        """Its length, m."""
+        """Length of the arrow, m."""
         return float(np.linalg.norm(self.end - self.start))
 
 

@@ -26,7 +26,7 @@ _QUALITY = 21
 
 
 class VideoError(RuntimeError):
-    """Video that cannot be written."""
+    """Raised when a video cannot be written."""
 
 
 class Video:

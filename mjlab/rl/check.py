@@ -16,7 +16,7 @@ from mjlab.settings.bounds import check_bounds
 
 
 class AgentError(ValueError):
-    """Invalid learner configuration."""
+    """Raised for an invalid learner configuration."""
 
 
 def check_agent(cfg: AgentCfg, groups: Collection[str], num_envs: int) -> None:

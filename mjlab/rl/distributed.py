@@ -19,7 +19,7 @@ _TIMEOUT = datetime.timedelta(minutes=10)
 
 
 class DistributedError(RuntimeError):
-    """Invalid setup of distributed training."""
+    """Raised for an invalid setup of distributed training."""
 
 
 @dataclass(frozen=True)

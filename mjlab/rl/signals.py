@@ -99,7 +99,7 @@ def _discard(outputs: Sequence[int]) -> None:
 
 
 def _heeded() -> list[int]:
-    """Return the handled signals."""
+    """Return the operating-system signals that are handled."""
     heeded: list[int] = [signal.SIGINT, signal.SIGTERM]
     heeded += [] if _PIPE is None else [_PIPE]
     if _HANGUP is not None and signal.getsignal(_HANGUP) is not signal.SIG_IGN:

@@ -130,7 +130,7 @@ def as_colors(
 
 
 def _color(number: int, kind: int) -> tuple[int, int, int]:
-    """Return the colour of an object; black for none."""
+    """Return the colour of an object; black if it has no colour."""
     if number < 0:
         return 0, 0, 0
     hue = (number * _GOLDEN + kind / 7.0) % 1.0

@@ -21,7 +21,7 @@ _SMOOTHING = 0.9
 
 
 class ViewerError(RuntimeError):
-    """Viewer that cannot be opened."""
+    """Raised when a viewer cannot be opened."""
 
 
 @dataclass(frozen=True)
@@ -105,15 +105,15 @@ class Player:
         self._requests.put(request)
 
     def pause(self) -> None:
-        """Pause."""
+        """Pause the simulation."""
         self.ask(lambda: self._set_paused(True))
 
     def resume(self) -> None:
-        """Resume."""
+        """Resume the simulation."""
         self.ask(lambda: self._set_paused(False))
 
     def toggle(self) -> None:
-        """Pause or resume."""
+        """Pause the simulation, or resume it if it is paused."""
         self.ask(lambda: self._set_paused(not self.is_paused))
 
     def step_once(self) -> None:

@@ -10,7 +10,7 @@ class MergeError(ValueError):
 
 
 class ViewError(ValueError):
-    """Access or write that a view does not support."""
+    """Raised for an access or write that a view does not support."""
 
 
 class MemberChoice:

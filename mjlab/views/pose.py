@@ -21,7 +21,7 @@ Index = int | slice | torch.Tensor | EllipsisType | None
 
 
 class PoseError(ValueError):
-    """Data that are not a pose."""
+    """Raised when data cannot be interpreted as a pose."""
 
 
 class Pose:

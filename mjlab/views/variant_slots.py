@@ -102,7 +102,7 @@ POSITION_WIDTH = {0: 7, 1: 4, 2: 1, 3: 1}
 
 
 class VariantsError(ValueError):
-    """Invalid variants of an entity."""
+    """Raised for invalid variants of an entity."""
 
 
 GeomMap = dict[str, str]

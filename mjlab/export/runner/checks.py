@@ -290,7 +290,7 @@ class RateCheck:
 
 
 def tilt_of(cosine: float) -> float:
-    """Return the angle of a cosine, in degrees."""
+    """Return the angle in degrees for a cosine, clipped to [-1, 1]."""
     return math.acos(min(max(cosine, -1.0), 1.0)) / DEGREE
 
 

@@ -228,7 +228,7 @@ def follow(policy: ContractPolicy, robot: MujocoRobot) -> Iterator[tuple[int, Ar
 
 
 def fed(policy: ContractPolicy) -> Iterator[tuple[int, Arrays]]:
-    """Run the policy on the recorded inputs; yield its outputs."""
+    """Run the policy on the recorded inputs; yield (step, outputs) pairs."""
     record = policy.record()
     names = [entry["name"] for entry in policy.contract["inputs"]]
     policy.reset()

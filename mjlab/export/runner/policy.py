@@ -1,4 +1,4 @@
-"""Policy of a file, with its contract and state."""
+"""Policy loaded from an exported ONNX file, with its contract and state."""
 
 import base64
 import hashlib
@@ -270,7 +270,7 @@ class FileGraph:
 
 
 class ContractPolicy(FileGraph):
-    """Policy of a file: maps readings to targets, once per control period."""
+    """Policy from an ONNX file: maps readings to targets once per control period."""
 
     def __init__(self, path: str | Path) -> None:
         """Load a file; raise `ContractError` if it is damaged or has no contract."""

@@ -110,7 +110,7 @@ class Reach:
         return found
 
     def _turned(self, vector: np.ndarray) -> np.ndarray:
-        """Return the quaternion of a rotation vector."""
+        """Convert a rotation vector (rad) to a quaternion (wxyz)."""
         angle, found = float(np.linalg.norm(vector)), np.zeros(4)
         self._mj.mju_axisAngle2Quat(found, vector / max(angle, 1e-12), angle)
         return found

@@ -16,7 +16,7 @@ _LEFT = 0.25
 
 @dataclass(frozen=True)
 class Departure:
-    """Found numbers, and expected numbers."""
+    """Measured values that are compared with expected values, and the tolerance."""
 
     found: Values
     """Shape (steps, n)."""
@@ -45,7 +45,7 @@ class Departure:
     """
 
     def same(self, found: Values, expected: Values) -> bool:
-        """Return whether numbers agree within the tolerance."""
+        """True if the two arrays agree within the tolerance."""
         size = self.size + 1e-6
         away = np.abs(found - expected)
         return (

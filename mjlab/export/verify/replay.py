@@ -1,9 +1,9 @@
-"""Order, signs and axes of a log's readings, tested in the recorded scene.
+"""Detect swapped joints, wrong signs and rotated axes in a log.
 
-A line has positions and velocities of joints, and tilt and velocities of the root. From
-this state the logged targets are applied for one control period, and the joints are
-compared with the next line. If swapping readings explains most of the error, the swap
-is the reason.
+Each log line gives the joint positions and velocities, and the tilt and velocities of
+the root. From this state, the recorded scene is simulated for one control period with
+the logged targets, and the joints are compared with the next line. If swapping readings
+removes most of the error, the swap is reported.
 """
 
 from collections.abc import Iterator

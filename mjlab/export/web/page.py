@@ -27,7 +27,7 @@ _RUNTIME = {"mujoco": "mujoco.wasm.gz", "onnxruntime": "onnxruntime.wasm.gz"}
 
 @dataclass(frozen=True)
 class WrittenPage:
-    """Written page."""
+    """Result of writing a page: its path, policies and size."""
 
     path: Path
     """The HTML file."""

@@ -31,7 +31,7 @@ class ConstantScheduleCfg(ScheduleCfg):
 
 
 class StepScheduleCfg(ScheduleCfg):
-    """Weight that changes once."""
+    """Schedule of a weight that changes once, at `final_step`."""
 
     mode = "step"
 

@@ -53,7 +53,7 @@ class Image(nn.Module):
 
 
 class Symmetrised(nn.Module):
-    """Mean of a network and its mirror image."""
+    """Network whose output is the mean of the original and its mirror image."""
 
     def __init__(self, mlp: nn.Module, seen: nn.Module, done: nn.Module) -> None:
         """Take a network, and the reflections of its input and of its output."""
