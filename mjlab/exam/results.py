@@ -64,7 +64,7 @@ class RunResult:
     """Punches that started before the end of the run."""
 
     energy: float = 0.0
-    """Sum of |torque x velocity| over joints and time, kJ."""
+    """Sum over joints and time of the absolute power, torque times velocity, kJ."""
 
     vibration: float = 0.0
     """Sum of changes of joint acceleration over joints and control steps,

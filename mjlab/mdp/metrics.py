@@ -8,7 +8,7 @@ from mjlab.scene import Selection
 
 
 def mean_action_acc(env: ManagedEnv) -> torch.Tensor:
-    """Return the mean over action dimensions of |a[t] - 2 a[t-1] + a[t-2]|."""
+    """Return the mean absolute second difference of the action over its dimensions."""
     manager = env.action_manager
     change = manager.action - 2.0 * manager.prev_action + manager.prev_prev_action
     return change.abs().mean(dim=1)
