@@ -9,9 +9,9 @@ A check has a name such as `speed.TASK.WORLDS`, also for tasks and numbers of wo
 that are not in a part. Each one runs in a separate process group with a time limit, and
 this process never uses CUDA, so a crash in one check does not affect the others. The
 folder of --out receives a JSON line after each check, the output, and the table of
-verdicts, which is also printed at the end. Nothing else may use the device meanwhile:
-times and memory figures are those of the whole device. A check fails if its step is not
-one graph.
+verdicts, which is also printed at the end. No other program should use the device
+meanwhile, because times and memory are measured for the whole device. A check fails if
+its step is not one graph.
 
 `mjlab warm` and `bench/gpu_bundle.py` compile kernels in advance. Without such a cache
 in WARP_CACHE_PATH, each check has time to compile its own.
@@ -49,9 +49,8 @@ END = signal.SIGUSR1
 """Signal that asks a check to print its stack and end."""
 
 COLD = 200.0
-"""Additional time limit in seconds without compiled kernels: those of a G1 on rough
-ground take 170 s of one core.
-"""
+"""Additional time limit if kernels have to be compiled, s. The kernels of a G1 on rough
+ground compile in 170 s on one core."""
 
 KINDS: dict[str, tuple[float, str]] = {
     "facts": (20, "stand-in"),

@@ -101,7 +101,7 @@ def main() -> None:
         nargs="*",
         default=list(gpu.parts()),
         help="compile kernels for these parts or checks of bench/gpu.py; none: pack "
-        "what is compiled already",
+        "the kernels compiled earlier",
     )
     parser.add_argument(
         "--whole", action="store_true", help="keep Warp's library as is"

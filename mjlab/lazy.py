@@ -1,7 +1,7 @@
 """Import the names of a package on first use.
 
-A package lists its lazy names once, under `if TYPE_CHECKING:`, where type checkers find
-them:
+A package lists these names once, in an `if TYPE_CHECKING:` block, which type checkers
+read too:
 
     if TYPE_CHECKING:
         from mjlab.rl.loop import TrainingLoop as TrainingLoop

@@ -16,7 +16,7 @@ from pathlib import Path, PurePath
 from typing import Any
 
 SOURCE = "mjlab"
-"""Name of this repository in stored data, whatever its local folder is called."""
+"""Name of this repository in stored data. The local folder can have another name."""
 
 _PACKAGES = (
     "mjlab-fused",

@@ -70,13 +70,15 @@ def test_a_build_without_cuda_is_named_if_there_is_a_driver(
 
 
 def test_the_engine_and_the_placement_name_an_old_driver(
-    cuda_12: None, monkeypatch: pytest.MonkeyPatch
+    cuda_12: None, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     with pytest.raises(PlacementError, match=OLD):
         find_placement("gpu")
     # PyTorch for CUDA 12 sees the device, Warp does not.
     monkeypatch.setattr(torch.cuda, "is_available", lambda: True)
-    assert resolve_backend("auto").engine == "native"
+    chosen = resolve_backend("auto")
+    assert (chosen.engine, chosen.reason) == ("native", f"backend='auto': {OLD}")
+    assert caplog.messages == [f"The GPU is not used: {OLD}."]
     for name, device in (("warp", None), ("auto", "cuda:0")):
         with pytest.raises(BackendError, match=OLD):
             resolve_backend(name, device)  # pyright: ignore[reportArgumentType]

@@ -3,8 +3,8 @@
     python scripts/train.py docs/examples/weak_walker.py:TASK \
         --init-from Muscle-Walk-W18 --agent.hooks.muscles.earlier Muscle-Walk-W18
 
-The first network is the one that ships with Muscle-Walk-W18. The second one corrects
-it, in proportion to the weakness, and is trained.
+The first network ships with Muscle-Walk-W18. The second network is trained; it corrects
+the first one's activations in proportion to the weakness.
 """
 
 import torch

@@ -38,7 +38,7 @@ class Options:
     """Arguments to show in the help."""
 
     of_mjlab: ClassVar[Mapping[str, str]] = {}
-    """Options of the same verb in mjlab 1.6, with what to do instead."""
+    """Replacements for options of the same command in mjlab 1.6, by option name."""
 
     traceback: bool = False
     """Show where an error was raised, not only its message."""

@@ -20,8 +20,8 @@ Quat = tuple[float, float, float, float]
 class InitialStateCfg(Config):
     """Initial state of an entity. A field that is None keeps the model's value.
 
-    The model's value is that of a keyframe, or of the reference pose (`qpos0`) at rest
-    if the model has no keyframe.
+    The model's values come from a keyframe, or, without a keyframe, from the reference
+    pose (`qpos0`) at rest.
     """
 
     keyframe: str | int | None = None

@@ -206,8 +206,8 @@ class CommandTerm(TermObject, ABC):
 
     def _average(self, values: torch.Tensor) -> None:
         """Add values of this step, (num_envs, metrics), to the episode means."""
-        # The values of a reset and those of the first step both have weight 1, so the
-        # first step replaces the values of the reset.
+        # The values of the reset and of the first step both have weight 1, so the first
+        # step replaces the values of the reset.
         share = self._env.episode_length_buf.clamp(min=1).reciprocal()
         self.metric_values.lerp_(values, share.unsqueeze(1))
 

@@ -175,7 +175,7 @@ class RecorderManager(Manager[BoundTerm]):
         self._seen, self._last = {}, None
 
     def commit(self) -> None:
-        """Mark the stored values as those of an executed step or reset."""
+        """Confirm that the step or reset of the stored values was executed."""
         if self._recorder is not None:
             self._recorder.commit()
 

@@ -20,7 +20,7 @@ def chosen(params: dict[str, Any], env: Env) -> Selection:
 
 
 def ground_of(env: ManagedEnv, what: str) -> Ground:
-    """Return the generated terrain. `what` is the name of the term, for messages."""
+    """Return the generated terrain, or raise an error that names the term `what`."""
     if env.scene.ground is None:
         raise ValueError(
             f"{what} needs generated terrain: set scene.terrain to a TerrainCfg with "

@@ -24,8 +24,8 @@ class OperationalSpaceActionCfg(FrameActionCfg):
     """Operational-space action: pulls a frame to a target by joint efforts.
 
     The joints must be driven by effort, and there must be at least as many joints as
-    task dimensions (3 or 6). The base must be fixed. The frame behaves like a damped
-    spring that is attached to its target.
+    task dimensions (3 or 6). The base must be fixed. The frame moves as if a damped
+    spring connected it to the target.
     """
 
     motion_stiffness_task: Gains = 100.0

@@ -74,7 +74,7 @@ def load_clips(paths: Sequence[Path]) -> list[Motion]:
 def clip_weights(
     weights: Mapping[str, float], names: Sequence[str], device: torch.device
 ) -> torch.Tensor:
-    """Return the sampling weight per second of each clip, shape (clips,).
+    """Sampling weight of each clip, per second of the clip, shape (clips,).
 
     Args:
         weights: Weights by pattern of clip names; 1 for names without a pattern.

@@ -15,7 +15,7 @@ class Replacement(NamedTuple):
     """Counterpart in this package, empty if there is none."""
 
     note: str = ""
-    """Difference, or what to do instead, in words."""
+    """Difference between the two, or an instruction."""
 
     value: str = ""
     """Expression of the new value, with the old one in place of `...`, such as

@@ -1,5 +1,6 @@
 """Selection of the physics engine and its device."""
 
+import logging
 from dataclasses import dataclass
 from typing import Literal
 
@@ -9,6 +10,8 @@ from mjlab.driver import no_cuda, old_driver
 from mjlab.sim.config import BackendName
 
 EngineName = Literal["warp", "native"]
+
+_log = logging.getLogger(__name__)
 
 
 class BackendError(ValueError):
@@ -39,6 +42,9 @@ def resolve_backend(name: BackendName, device: str | None = None) -> Backend:
     why = f"backend='auto' on device '{wanted}'"
     if wanted is None:
         why = f"backend='auto' with {'a' if cuda else 'no'} CUDA device"
+        if old := old_driver():
+            why = f"backend='auto': {old}"
+            _log.warning("The GPU is not used: %s.", old)
     return Backend("warp" if place.startswith("cuda") else "native", place, why)
 
 

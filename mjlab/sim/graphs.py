@@ -130,11 +130,11 @@ def record_with_torch(
 ) -> tuple[torch.cuda.CUDAGraph, Any]:
     """Capture the torch and Warp operations of `run` as one CUDA graph.
 
-    Torch begins the capture, because its allocator requires this. Warp is told about
-    the capture, so that it adds its loops to the graph instead of waiting for the
-    device. The warm-up loads kernels and initialises libraries on the same stream,
-    which is not possible during capture. If `run` raises, the stream, the allocator and
-    Warp are restored.
+    Torch begins the capture, because its allocator requires this. The capture is
+    registered with Warp, so that Warp adds its loops to the graph instead of waiting
+    for the device. The warm-up loads kernels and initialises libraries on the same
+    stream, which is not possible during capture. If `run` raises, the stream, the
+    allocator and Warp are restored.
 
     Args:
         run: Function to capture. It must be repeatable; the warm-up executes it.

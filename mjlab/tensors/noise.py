@@ -142,7 +142,7 @@ class _Source:
 
 
 class _FreshNoise(Noise):
-    """Noise that is drawn anew at every call, so it has no state."""
+    """Stateless noise, with a new sample at each call."""
 
     def __init__(
         self, cfg: NoiseCfg, shape: tuple[int, ...], rng: WorldRng, stream: str

@@ -101,7 +101,7 @@ def reach(env: Env, std: float) -> torch.Tensor:
 
 
 def observations() -> dict[str, ObservationGroupCfg | None]:
-    """Observation groups: joint states, targets, torque capacity and last action."""
+    """Return joint states, targets, torque capacity and last action for both groups."""
     return for_both(
         {
             "joint_pos": ObservationTermCfg(func=mdp.joint_pos),

@@ -385,8 +385,8 @@ def soft_landing(
 ) -> torch.Tensor:
     """Sum of the feet's contact forces at touchdown, N.
 
-    With `history_length` above 0 in the sensor, each force is the maximum over the
-    recorded physics steps, so that impacts within an environment step count.
+    If the sensor has a `history_length` above 0, each force is the maximum over the
+    recorded physics steps, which includes impacts between environment steps.
     """
     sensor = contact_sensor(env, sensor_name)
     force = torch.linalg.vector_norm(sensor.data.history("force"), dim=-1)

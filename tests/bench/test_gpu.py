@@ -301,7 +301,7 @@ def plan_calls() -> list[str]:
 
 def test_the_lines_of_the_plan_fit_a_call_and_name_checks_that_exist() -> None:
     calls = plan_calls()
-    assert len(calls) == 7
+    assert len(calls) == 8
     assert max(map(len, calls)) <= 2000
     named = re.findall(r"bench/gpu\.py [^;]*--only ([^;]+)", " ; ".join(calls))
     chosen = [gpu.chosen_checks(names.split()) for names in named]

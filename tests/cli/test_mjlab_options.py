@@ -1,4 +1,4 @@
-"""What users of mjlab 1.6 type: it works, or one line says what to type here."""
+"""Options of mjlab 1.6 work, or an error names the option to type instead."""
 
 import dataclasses
 

@@ -99,7 +99,7 @@ def recorded_states(policy: ContractPolicy, count: int) -> list[dict[str, Any]]:
 
 
 def recorded_controls(policy: ContractPolicy, steps: int) -> dict[str, Any]:
-    """Controls of a policy at the physics rate, and the positions that they cause."""
+    """Simulate a policy; return controls and positions of each physics step."""
     decimation = policy.contract["rates"]["decimation"]
     states = recorded_states(policy, -(-steps // decimation))
     robot = MujocoRobot(policy)
