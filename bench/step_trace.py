@@ -93,7 +93,7 @@ def trace_step(task: str) -> StepTrace:
 
 def main() -> None:
     """Print the calls of one step."""
-    parser = argparse.ArgumentParser(description=(__doc__ or "").partition(":")[0])
+    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("task")
     trace = trace_step(parser.parse_args().task)
     print(trace)

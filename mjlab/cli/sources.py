@@ -162,7 +162,7 @@ def _of_run(
     configs = run.configs(accept_changes=accept_changes)
     # The folder of a shipped run is named after its task.
     name = task if run.path.name == task else f"{task}, {run.path.name}"
-    title = name if found.checkpoint is None else str(found.checkpoint)
+    title = name if found.checkpoint is None else f"{name}, {found.checkpoint.stem}"
     env = configs["env"] if as_trained else watched(configs["env"])
     if not records:
         env = dataclasses.replace(env, recorders={})

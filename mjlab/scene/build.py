@@ -14,7 +14,7 @@ from mjlab.entity import (
     build_roots,
     entities_from,
 )
-from mjlab.names import match_names, suggest
+from mjlab.names import match_names
 from mjlab.scene.config import ContactPairCfg, PerWorldEntityCfg, SceneCfg
 from mjlab.scene.per_world import PerWorldSpec
 from mjlab.sensor import ContactMatch, ContactSensorCfg
@@ -146,8 +146,7 @@ def check_scene(cfg: SceneCfg) -> None:
         if name in seen:
             raise SceneError(
                 f"Two entities or sensors of the scene are called {name!r}. Names have "
-                "to be unique across entities and sensors. "
-                + suggest(name, [*cfg.entities, *(s.name for s in cfg.sensors)])
+                "to be unique across entities and sensors: rename one of them."
             )
         seen.add(name)
     for name, entity_cfg in cfg.entities.items():

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from mjlab.actuator import PositionActuatorCfg
@@ -97,11 +97,10 @@ class Motor:
 
     def doubled(self) -> Motor:
         """Return two of these motors driving one joint through a parallel linkage."""
-        return Motor(
+        return replace(
+            self,
             armature=2.0 * self.armature,
             effort_limit=2.0 * self.effort_limit,
-            natural_frequency=self.natural_frequency,
-            damping_ratio=self.damping_ratio,
             inertia=None if self.inertia is None else 2.0 * self.inertia,
         )
 

@@ -561,7 +561,7 @@ def test_an_empty_selection_suggests_the_nearest_name(box_file: Path) -> None:
                 ),
             ),
             "Two entities or sensors of the scene are called 'toy'. Names have "
-            "to be unique across entities and sensors.",
+            "to be unique across entities and sensors: rename one of them.",
         ),
     ],
 )
