@@ -1,46 +1,299 @@
-"""Velocity task of the Unitree G1 on rough terrain."""
+"""Velocity task of the Unitree G1 on rough terrain, with a clocked gait.
 
-from mjlab.managers import RewardTermCfg
+`g1_flat.py` and `g1_loco.py` build their tasks with these functions.
+"""
+
+import copy
+import re
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Self
+
+from mjlab.envs import mdp
+from mjlab.managers import (
+    ActionTermCfg,
+    CommandTermCfg,
+    CurriculumTermCfg,
+    EventTermCfg,
+    ObservationGroupCfg,
+    ObservationTermCfg,
+    RewardTermCfg,
+    SceneEntityCfg,
+    TerminationTermCfg,
+)
+from mjlab.mdp.curriculums import Value
 from mjlab.scene import SceneCfg
 from mjlab.sensor import ContactMatch
-from mjlab.sim import SimulationCfg
+from mjlab.settings import Config
+from mjlab.sim import SimulationCfg, TrainingPhysicsCfg
 from mjlab.tasks.robots.g1 import G1
+from mjlab.tasks.velocity import mdp as walking_mdp
 from mjlab.tasks.velocity import scene as grounds
 from mjlab.tasks.velocity import terms as walking
 from mjlab.tasks.velocity.env import VelocityCfg
+from mjlab.tasks.velocity.gait import Gait, GaitActionCfg
+from mjlab.tasks.velocity.push import growing_push
+
+GAIT = Gait(period=0.76, knee=0.56, hip=0.28, sway=0.05, push_speed=0.25)
+"""Gait of 2.6 steps per second; a shorter period vibrates more."""
+
+SUPPORT = "support"
+"""Name of the assistive wrench's event term."""
+
+_ACTED = (".*_hip_.*_joint", ".*_knee_joint", ".*_ankle_.*_joint", "waist_.*_joint")
+
+_ITERATION = 24
+"""Environment steps per training iteration."""
+
+GROWING_WEIGHTS = {
+    "action_rate_l2": (-0.01, -0.07),
+    "foot_slip": (-0.1, -0.3),
+    "track_linear_closely": (1.0, 2.0),
+}
+"""Reward weights at the start and at the end of training. At the start, large penalties
+lead to short steps, and close tracking leads to hopping."""
+
+_GROWTH = (220 * _ITERATION, 400 * _ITERATION)
+"""Environment steps between which the weights change linearly."""
+
+
+class WarmUpCfg(Config):
+    """Easier start of training: slow commands and no pushes.
+
+    Ranges then grow linearly to the task's ranges.
+    """
+
+    steps: tuple[int, int] = (80 * _ITERATION, 200 * _ITERATION)
+    """Environment steps at which the change starts and ends."""
+
+    lin_vel_x: tuple[float, float] = (-0.4, 0.4)
+    """Initial range of the forward command, m/s."""
+
+    lin_vel_y: tuple[float, float] = (-0.3, 0.3)
+    """Initial range of the sideways command, m/s."""
+
+    ang_vel_z: tuple[float, float] = (-0.4, 0.4)
+    """Initial range of the yaw rate command, rad/s."""
 
 
 def g1_simulation(*, rough: bool = True) -> SimulationCfg:
-    """Return physics with buffers for a G1's contacts."""
+    """Return physics settings with steps of 5 ms, and of 10 ms for training.
+
+    On rough terrain the coarse steps diverge at times, see `max_velocity`.
+    """
     nconmax, njmax = (70, 600) if rough else (64, 300)
-    return grounds.simulation(rough=rough, nconmax=nconmax, njmax=njmax)
+    sim = grounds.simulation(rough=rough, nconmax=nconmax, njmax=njmax)
+    sim.training = TrainingPhysicsCfg(decimation=2)
+    if rough:
+        sim.max_velocity = 200.0
+    return sim
 
 
 def g1_scene(*, rough: bool = True) -> SceneCfg:
-    """Return the G1 with sensors of foot contacts and self-contacts."""
+    """Return the G1 with sensors of foot contacts and self-contacts.
+
+    On rough terrain, worlds start on the easiest tiles.
+    """
     feet = ContactMatch(mode="subtree", pattern=G1.foot_bodies, entity="robot")
     sensors = (grounds.feet_contact(feet), grounds.self_contact(G1))
-    return grounds.scene(G1, rough=rough, sensors=sensors)
+    scene = grounds.scene(G1, rough=rough, sensors=sensors)
+    if rough:
+        assert scene.terrain is not None
+        scene.terrain.max_init_terrain_level = 0
+    return scene
 
 
-def g1_rewards(*, rough: bool = True) -> dict[str, RewardTermCfg]:
-    """Return shared rewards, plus penalties on torso rotation and self-collision."""
+def g1_commands() -> dict[str, CommandTermCfg | None]:
+    """Return the velocity command."""
+    terms = walking.commands()
+    command = terms[walking.COMMAND]
+    assert isinstance(command, mdp.UniformVelocityCommandCfg)
+    command.ranges.lin_vel_y = (-0.8, 0.8)
+    return {**terms}
+
+
+def g1_observations(
+    gait: Gait = GAIT, *, rough: bool = True
+) -> dict[str, ObservationGroupCfg | None]:
+    """Return observations with the gait clock, and the assistance for the critic."""
+    groups = walking.observations(G1, rough=rough)
+    for group in groups.values():
+        group.terms["gait_clock"] = ObservationTermCfg(
+            func=walking_mdp.gait_clock,
+            params={"command_name": walking.COMMAND, "gait": gait},
+        )
+    groups["critic"].terms[SUPPORT] = ObservationTermCfg(
+        func=walking_mdp.support_level, params={"event": SUPPORT}
+    )
+    return {**groups}
+
+
+def g1_actions(gait: Gait = GAIT) -> dict[str, ActionTermCfg | None]:
+    """Return targets of legs and waist relative to the gait; arms keep their pose."""
+    legs = re.compile("hip|knee|ankle|waist")
+    scale = {name: by for name, by in G1.action_scale.items() if legs.search(name)}
+    return {
+        "joint_pos": GaitActionCfg(
+            joint_names=_ACTED, scale=scale, gait=gait, command_name=walking.COMMAND
+        )
+    }
+
+
+def g1_rewards(
+    gait: Gait = GAIT, *, rough: bool = True
+) -> dict[str, RewardTermCfg | None]:
+    """Return rewards with pose and contacts of the gait as reference.
+
+    Linear velocity has a wide kernel for large errors and a narrow one for small ones.
+    The yaw rate is averaged over 0.5 s, because the pelvis of a stepping robot turns
+    faster than commanded. Kernels with roll and pitch rates are wide, to keep a slope.
+    Low swings are penalised more, because feet that lift too little drag.
+    """
     terms = walking.rewards(G1, rough=rough)
+    for replaced in ("pose", "air_time"):
+        del terms[replaced]
+    command = {"command_name": walking.COMMAND}
+    kept = command | {"gait": gait}
+    terms["gait_posture"] = RewardTermCfg(
+        func=walking_mdp.gait_posture,
+        weight=1.5,
+        params=kept
+        | {
+            "std_standing": {".*": 0.1},
+            "std_walking": dict(G1.posture_std_walking),
+        },
+    )
+    terms["gait_contact"] = RewardTermCfg(
+        func=walking_mdp.gait_contact,
+        weight=1.0,
+        params=kept | {"sensor_name": grounds.FEET_CONTACT},
+    )
+    terms["track_linear_closely"] = RewardTermCfg(
+        func=mdp.track_lin_vel_xy_exp, weight=1.0, params=command | {"std": 0.25}
+    )
+    terms["track_mean_yaw_rate"] = RewardTermCfg(
+        func=walking_mdp.track_mean_yaw_rate,
+        weight=1.5,
+        params=command | {"std": 0.35, "seconds": 0.5},
+    )
+    terms["alive"] = RewardTermCfg(func=mdp.is_alive, weight=1.0)
+    terms["self_collisions"] = walking.contact_cost(grounds.self_contact(G1), -0.5)
+    terms["track_angular_velocity"].params["std"] = 1.5
+    terms["track_angular_velocity"].weight = 1.0
     terms["body_ang_vel"].weight = -0.05
     terms["angular_momentum"].weight = -0.02
-    terms["self_collisions"] = walking.contact_cost(grounds.self_contact(G1), -1.0)
-    return terms
+    terms["foot_swing_height"].weight = -1.0
+    for name, weights in GROWING_WEIGHTS.items():
+        terms[name].weight = weights[-1]
+    return {**terms}
+
+
+def g1_terminations(*, rough: bool = True) -> dict[str, TerminationTermCfg | None]:
+    """Return shared terminations, plus a low pelvis, which can have low tilt."""
+    terms = walking.terminations(rough=rough)
+    terms["too_low"] = TerminationTermCfg(
+        func=mdp.root_height_below_minimum, params={"minimum_height": 0.55}
+    )
+    if rough:
+        feet = SceneEntityCfg("robot", body_names=G1.foot_bodies)
+        terms["too_low"] = TerminationTermCfg(
+            func=walking_mdp.base_near_feet,
+            params={"minimum_height": 0.5, "asset_cfg": feet},
+        )
+    return {**terms}
+
+
+def assistance() -> EventTermCfg:
+    """Return an assistive wrench that fades within ten seconds."""
+    return EventTermCfg(
+        func=walking_mdp.supporting_hand,
+        mode="step",
+        params={
+            "pelvis": G1.base_body,
+            "torso": G1.torso_body,
+            "feet": G1.foot_bodies,
+            "command_name": walking.COMMAND,
+            "hand": {
+                "spring": 700.0,
+                "damper": 120.0,
+                "tilt": 60.0,
+                "tilt_damper": 3.6,
+                "lift": 800.0,
+                "height": 0.74,
+            },
+            "last_steps": 480.0,
+            "steps_per_fall": 120.0,
+        },
+    )
 
 
 class VelocityG1Cfg(VelocityCfg):
-    """Rough terrain with increasing difficulty and a height scan."""
+    """Rough terrain with increasing difficulty, a height scan and a clocked gait.
+
+    The gait takes 2.6 steps per second. Actions are added to its joint targets
+    (`GaitAction`), and move legs and waist. Training differs from evaluation: physics
+    steps take 10 ms, an assistive wrench is annealed to zero, and commands, pushes and
+    some weights grow.
+    """
+
+    warm_up: WarmUpCfg = WarmUpCfg()
+    """Commands and pushes at the start of training."""
 
     scene = g1_scene()
-    sim = g1_simulation(rough=True)
-    observations = {**walking.observations(G1, rough=True)}
-    actions = {**walking.actions(G1)}
-    rewards = {**g1_rewards()}
-    terminations = {**walking.terminations(rough=True)}
+    sim = g1_simulation()
+    commands = g1_commands()
+    observations = g1_observations()
+    actions = g1_actions()
+    rewards = g1_rewards()
+    terminations = g1_terminations()
     events = {**walking.events(G1)}
-    curriculum = {**walking.curriculum(rough=True)}
+    curriculum = {
+        "terrain_levels": CurriculumTermCfg(func=walking_mdp.terrain_levels_by_survival)
+    }
     viewer = grounds.viewer(G1)
+
+    def for_training(self) -> Self:
+        """Return the training configuration: assistance, warm-up and its physics."""
+        cfg = super().for_training()
+        events: dict[str, EventTermCfg | None] = {**cfg.events, SUPPORT: assistance()}
+        if (push := events.get("push_robot")) is not None:
+            params = {**push.params, "steps": self.warm_up.steps}
+            events["push_robot"] = replace(push, func=growing_push, params=params)
+        command = copy.deepcopy(cfg.commands[walking.COMMAND])
+        assert isinstance(command, mdp.UniformVelocityCommandCfg)
+        curriculum: dict[str, CurriculumTermCfg | None] = {**cfg.curriculum}
+        for name in ("lin_vel_x", "lin_vel_y", "ang_vel_z"):
+            slow, full = getattr(self.warm_up, name), getattr(command.ranges, name)
+            setattr(command.ranges, name, slow)
+            target = f"command/{walking.COMMAND}/{name}"
+            curriculum[f"{name}_range"] = _lines(
+                target, self.warm_up.steps, (slow, full)
+            )
+        rewards = copy.deepcopy(cfg.rewards)
+        for name, weights in GROWING_WEIGHTS.items():
+            if (term := rewards.get(name)) is None:
+                continue
+            term.weight = weights[0]
+            target = f"reward/{name}/weight"
+            curriculum[f"{name}_weight"] = _lines(target, _GROWTH, weights)
+        return replace(
+            cfg,
+            events=events,
+            rewards=rewards,
+            commands={**cfg.commands, walking.COMMAND: command},
+            curriculum=curriculum,
+        )
+
+
+def _lines(
+    target: str, steps: Sequence[int], values: Sequence[Value]
+) -> CurriculumTermCfg:
+    """Return a term that interpolates a live number or range linearly."""
+    return CurriculumTermCfg(
+        func=mdp.schedule,
+        params={
+            "target": target,
+            "interpolation": "linear",
+            "stages": list(zip(steps, values, strict=True)),
+        },
+    )

@@ -24,18 +24,20 @@ from mjlab.settings import Config
 from mjlab.sim import SimulationCfg
 from mjlab.tasks.robots.g1 import G1, MIRROR, g1_cfg, knees_bent
 from mjlab.tasks.velocity import mdp as walking_mdp
+from mjlab.tasks.velocity import scene as grounds
 from mjlab.tasks.velocity import terms as walking
 from mjlab.tasks.velocity.arms import move_arms
 from mjlab.tasks.velocity.capture import capture_point_near_foot, gait_while_balanced
-from mjlab.tasks.velocity.g1 import VelocityG1Cfg, g1_scene
-from mjlab.tasks.velocity.g1_flat import (
+from mjlab.tasks.velocity.env import VelocityCfg
+from mjlab.tasks.velocity.g1 import (
     SUPPORT,
     assistance,
-    g1_flat_actions,
-    g1_flat_observations,
-    g1_flat_rewards,
-    g1_flat_simulation,
-    g1_flat_terminations,
+    g1_actions,
+    g1_observations,
+    g1_rewards,
+    g1_scene,
+    g1_simulation,
+    g1_terminations,
 )
 from mjlab.tasks.velocity.gait import Gait
 from mjlab.tasks.velocity.punch import (
@@ -144,7 +146,7 @@ def g1_loco_simulation() -> SimulationCfg:
     150,000 world steps, and one such step can dominate the value loss. In all others,
     joint velocities stay below 150 rad/s.
     """
-    sim = g1_flat_simulation()
+    sim = g1_simulation(rough=False)
     sim.max_velocity = 200.0
     return sim
 
@@ -155,7 +157,7 @@ def g1_loco_observations() -> dict[str, ObservationGroupCfg | None]:
     The actor reads no arms and no linear velocity. The critic also observes both, and
     the punches.
     """
-    groups = g1_flat_observations(LOCO_GAIT)
+    groups = g1_observations(LOCO_GAIT, rough=False)
     actor, critic = groups["actor"], groups["critic"]
     assert actor is not None and critic is not None
     # Copies, because the critic shares the terms.
@@ -196,7 +198,7 @@ def g1_loco_rewards() -> dict[str, RewardTermCfg | None]:
 
     Pose and joint limit terms exclude the arms.
     """
-    terms = g1_flat_rewards(LOCO_GAIT)
+    terms = g1_rewards(LOCO_GAIT, rough=False)
     for name, weight in (
         ("action_rate_l2", -0.03),
         ("foot_slip", -0.2),
@@ -238,8 +240,10 @@ def g1_loco_rewards() -> dict[str, RewardTermCfg | None]:
 
 def g1_loco_terminations() -> dict[str, TerminationTermCfg | None]:
     """Return the flat ground's, with a pelvis that can sink to 0.4 m."""
-    terms = g1_flat_terminations()
-    terms["too_low"].params["minimum_height"] = 0.4
+    terms = g1_terminations(rough=False)
+    too_low = terms["too_low"]
+    assert too_low is not None
+    too_low.params["minimum_height"] = 0.4
     return {**terms}
 
 
@@ -285,7 +289,7 @@ def _load(bodies: str | tuple[str, ...], most: float) -> EventTermCfg:
     )
 
 
-class VelocityG1LocoCfg(VelocityG1Cfg):
+class VelocityG1LocoCfg(VelocityCfg):
     """Flat ground, punches, and arms that move independently of the policy.
 
     Training has other physics steps, punches with growing force, an assistive wrench
@@ -302,11 +306,11 @@ class VelocityG1LocoCfg(VelocityG1Cfg):
     sim = g1_loco_simulation()
     commands = g1_loco_commands()
     observations = g1_loco_observations()
-    actions = g1_flat_actions(LOCO_GAIT)
+    actions = g1_actions(LOCO_GAIT)
     rewards = g1_loco_rewards()
     terminations = g1_loco_terminations()
     events = g1_loco_events()
-    curriculum = {}
+    viewer = grounds.viewer(G1)
 
     def for_training(self) -> Self:
         """Return the training configuration: targets, punches and assistance."""
@@ -314,7 +318,7 @@ class VelocityG1LocoCfg(VelocityG1Cfg):
         events: dict[str, EventTermCfg | None] = {**cfg.events}
         events[PUNCHES] = self._punching()
         support = assistance()
-        support.params["hand"]["height"] = PELVIS_HEIGHT
+        support.params["hand"]["height"] = PELVIS_HEIGHT - 0.04
         # Its wrench is added to that of the punches, which come first.
         events[SUPPORT] = replace(support, func=supporting_hand_with_punches)
         command = copy.deepcopy(cfg.commands[walking.COMMAND])

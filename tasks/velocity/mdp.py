@@ -36,6 +36,9 @@ from mjlab.tasks.velocity.gait import GaitActionCfg as GaitActionCfg
 from mjlab.tasks.velocity.gait import gait_clock as gait_clock
 from mjlab.tasks.velocity.gait import gait_contact as gait_contact
 from mjlab.tasks.velocity.gait import gait_posture as gait_posture
+from mjlab.tasks.velocity.levels import (
+    terrain_levels_by_survival as terrain_levels_by_survival,
+)
 from mjlab.tasks.velocity.ported import commands_vel as commands_vel
 from mjlab.tasks.velocity.ported import terrain_edge_reached as terrain_edge_reached
 from mjlab.tasks.velocity.push import growing_push as growing_push
@@ -408,6 +411,24 @@ def contact_cost(
     force = contact_sensor(env, sensor_name).data.history("force")
     is_strong = torch.linalg.vector_norm(force, dim=-1) > force_threshold
     return is_strong.flatten(1).sum(dim=1, dtype=torch.float32)
+
+
+# Terminations.
+
+
+def base_near_feet(
+    env: ManagedEnv, minimum_height: float, asset_cfg: Selection
+) -> torch.Tensor:
+    """Terminate when the base is less than the minimum above the lower foot, m.
+
+    Args:
+        env: The environment.
+        minimum_height: Minimum height, m.
+        asset_cfg: Bodies of the feet.
+    """
+    data = asset_cfg.entity.data
+    lower = data.body_pos_w[:, asset_cfg.body_ids, 2].amin(dim=1)
+    return data.root_pos_w[:, 2] - lower < minimum_height
 
 
 def _gaussian(squared_error: torch.Tensor, std: float) -> torch.Tensor:

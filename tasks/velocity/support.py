@@ -31,13 +31,14 @@ class Hand(NamedTuple):
     """Upward stiffness of a low pelvis, N/m; the error is limited to 0.3 m."""
 
     height: float
-    """Pelvis height below which the upward force acts, m."""
+    """Height of the pelvis above the lower foot below which the upward force acts,
+    m."""
 
     def force(
         self,
         position: torch.Tensor,
         velocity: torch.Tensor,
-        over: torch.Tensor,
+        feet: torch.Tensor,
         wanted: torch.Tensor,
     ) -> torch.Tensor:
         """Return the force on the pelvis in world axes, N, shape (num_envs, 3).
@@ -45,12 +46,13 @@ class Hand(NamedTuple):
         Args:
             position: Position of the pelvis, m, shape (num_envs, 3).
             velocity: Velocity of the pelvis, m/s, shape (num_envs, 3).
-            over: Point between the feet, m, shape (num_envs, 2).
+            feet: Positions of the feet, m, shape (num_envs, feet, 3).
             wanted: Commanded velocity, m/s, shape (num_envs, 2).
         """
-        off = (position[:, :2] - over).clamp(-0.3, 0.3)
+        off = (position[:, :2] - feet[..., :2].mean(dim=1)).clamp(-0.3, 0.3)
         plane = self.damper * (wanted - velocity[:, :2]) - self.spring * off
-        low = (self.height - position[:, 2:]).clamp(0.0, 0.3)
+        height = position[:, 2:] - feet[..., 2].amin(dim=1, keepdim=True)
+        low = (self.height - height).clamp(0.0, 0.3)
         return torch.cat((plane, self.lift * low), dim=1)
 
     def torque(self, quaternion: torch.Tensor, rate: torch.Tensor) -> torch.Tensor:
@@ -129,8 +131,8 @@ class supporting_hand(ManagerTermBase):
         cos, sin = data.heading_w.cos(), data.heading_w.sin()
         ahead, left = command[:, 0], command[:, 1]
         wanted = torch.stack((cos * ahead - sin * left, sin * ahead + cos * left), 1)
-        middle = data.body_pos_w[:, self._feet, :2].mean(dim=1)
-        pull = hand.force(data.root_pos_w, data.root_lin_vel_w, middle, wanted)
+        feet = data.body_pos_w[:, self._feet]
+        pull = hand.force(data.root_pos_w, data.root_lin_vel_w, feet, wanted)
         torque = hand.torque(
             data.body_quat_w[:, self._bodies], data.body_ang_vel_w[:, self._bodies]
         )
