@@ -2,6 +2,7 @@
 
 from mjlab.tasks.velocity.g1 import (
     VelocityG1Cfg,
+    WarmUpCfg,
     g1_observations,
     g1_rewards,
     g1_scene,
@@ -13,6 +14,7 @@ from mjlab.tasks.velocity.g1 import (
 class VelocityG1FlatCfg(VelocityG1Cfg):
     """Flat ground, with the gait and the training of the rough task."""
 
+    warm_up = WarmUpCfg()
     scene = g1_scene(rough=False)
     sim = g1_simulation(rough=False)
     observations = g1_observations(rough=False)

@@ -158,5 +158,10 @@ def rough_rl_on_cpu(
 
 
 def g1_rough_rl_on_cpu() -> PpoAgentCfg:
-    """Return the settings of `rough_rl_on_cpu` for the G1."""
-    return rough_rl_on_cpu(G1EquivariantModelCfg, tied_actor=False)
+    """Return settings with which a G1 learns rough terrain from nothing."""
+    return mirrored_rl_on_cpu(
+        G1EquivariantModelCfg,
+        max_iterations=2000,
+        entropy_coef=0.001,
+        tied_critic=False,
+    )

@@ -24,17 +24,24 @@ SCAN_DISTANCE = 5.0
 m."""
 
 
-def scene(robot: Robot, *, rough: bool, sensors: tuple[SensorCfg, ...]) -> SceneCfg:
+def scene(
+    robot: Robot,
+    *,
+    rough: bool,
+    sensors: tuple[SensorCfg, ...],
+    scan_resolution: float = 0.1,
+) -> SceneCfg:
     """Return the robot on generated terrain or on a plane, with sensors.
 
     Args:
         robot: The robot.
         rough: Generate terrain, with a height scan.
         sensors: Further sensors.
+        scan_resolution: Distance between rays of the height scan, m.
     """
     ground: tuple[SensorCfg, ...] = ()
     if rough:
-        ground = (terrain_scan(robot), foot_height(robot))
+        ground = (terrain_scan(robot, scan_resolution), foot_height(robot))
     return SceneCfg(
         terrain=rough_terrain() if rough else TerrainCfg(),
         entities={"robot": robot.entity_cfg()},
@@ -78,8 +85,8 @@ def self_contact(robot: Robot) -> ContactSensorCfg:
     )
 
 
-def terrain_scan(robot: Robot) -> RayCastSensorCfg:
-    """Return a grid of 17 by 11 downward rays around the robot.
+def terrain_scan(robot: Robot, resolution: float) -> RayCastSensorCfg:
+    """Return a grid of downward rays around the robot, 1.6 m long and 1 m wide.
 
     The rays start 3 m above the robot, to detect ground that is higher than the robot.
     """
@@ -87,7 +94,7 @@ def terrain_scan(robot: Robot) -> RayCastSensorCfg:
     return RayCastSensorCfg(
         name=TERRAIN_SCAN,
         frame=ObjRef(type="xbody", name=robot.base_body, entity="robot"),
-        pattern=GridPatternCfg(size=(1.6, 1.0), resolution=0.1),
+        pattern=GridPatternCfg(size=(1.6, 1.0), resolution=resolution),
         ray_alignment="yaw",
         start_offset=(0.0, 0.0, above),
         max_distance=above + SCAN_DISTANCE,
