@@ -121,7 +121,9 @@ def g1_observations(
     """Return observations with the gait clock, and the assistance for the critic."""
     groups = walking.observations(G1, rough=rough)
     if rough:
-        groups["actor"].terms["height_scan"].noise = UniformNoiseCfg(-0.03, 0.03)
+        groups["actor"].terms["height_scan"].noise = UniformNoiseCfg(
+            n_min=-0.03, n_max=0.03
+        )
     for group in groups.values():
         group.terms["gait_clock"] = ObservationTermCfg(
             func=walking_mdp.gait_clock,
