@@ -106,24 +106,26 @@ def g1_scene(*, rough: bool = True) -> SceneCfg:
     return scene
 
 
-def g1_commands() -> dict[str, CommandTermCfg | None]:
+def g1_commands() -> dict[str, CommandTermCfg]:
     """Return the velocity command."""
     terms = walking.commands()
     command = terms[walking.COMMAND]
     assert isinstance(command, mdp.UniformVelocityCommandCfg)
     command.ranges.lin_vel_y = (-0.8, 0.8)
-    return {**terms}
+    return terms
 
 
 def g1_observations(
     gait: Gait = GAIT, *, rough: bool = True
-) -> dict[str, ObservationGroupCfg | None]:
+) -> dict[str, ObservationGroupCfg]:
     """Return observations with the gait clock, and the assistance for the critic."""
     groups = walking.observations(G1, rough=rough)
     if rough:
-        groups["actor"].terms["height_scan"].noise = UniformNoiseCfg(
-            n_min=-0.03, n_max=0.03
-        )
+        # A copy, because the critic shares the term.
+        scan = copy.copy(groups["actor"].terms["height_scan"])
+        assert scan is not None
+        scan.noise = UniformNoiseCfg(n_min=-0.03, n_max=0.03)
+        groups["actor"].terms["height_scan"] = scan
     for group in groups.values():
         group.terms["gait_clock"] = ObservationTermCfg(
             func=walking_mdp.gait_clock,
@@ -132,10 +134,10 @@ def g1_observations(
     groups["critic"].terms[SUPPORT] = ObservationTermCfg(
         func=walking_mdp.support_level, params={"event": SUPPORT}
     )
-    return {**groups}
+    return groups
 
 
-def g1_actions(gait: Gait = GAIT) -> dict[str, ActionTermCfg | None]:
+def g1_actions(gait: Gait = GAIT) -> dict[str, ActionTermCfg]:
     """Return targets of legs and waist relative to the gait; arms keep their pose."""
     legs = re.compile("hip|knee|ankle|waist")
     scale = {name: by for name, by in G1.action_scale.items() if legs.search(name)}
@@ -146,9 +148,7 @@ def g1_actions(gait: Gait = GAIT) -> dict[str, ActionTermCfg | None]:
     }
 
 
-def g1_rewards(
-    gait: Gait = GAIT, *, rough: bool = True
-) -> dict[str, RewardTermCfg | None]:
+def g1_rewards(gait: Gait = GAIT, *, rough: bool = True) -> dict[str, RewardTermCfg]:
     """Return rewards with pose and contacts of the gait as reference.
 
     Linear velocity has a wide kernel for large errors and a narrow one for small ones.
@@ -192,10 +192,10 @@ def g1_rewards(
     terms["foot_swing_height"].weight = -1.0
     for name, weights in GROWING_WEIGHTS.items():
         terms[name].weight = weights[-1]
-    return {**terms}
+    return terms
 
 
-def g1_terminations(*, rough: bool = True) -> dict[str, TerminationTermCfg | None]:
+def g1_terminations(*, rough: bool = True) -> dict[str, TerminationTermCfg]:
     """Return shared terminations, plus a low pelvis, which can have low tilt."""
     terms = walking.terminations(rough=rough)
     terms["too_low"] = TerminationTermCfg(
@@ -207,7 +207,7 @@ def g1_terminations(*, rough: bool = True) -> dict[str, TerminationTermCfg | Non
             func=walking_mdp.base_near_feet,
             params={"minimum_height": 0.5, "asset_cfg": feet},
         )
-    return {**terms}
+    return terms
 
 
 def assistance() -> EventTermCfg:
@@ -248,11 +248,11 @@ class VelocityG1Cfg(VelocityCfg):
 
     scene = g1_scene()
     sim = g1_simulation()
-    commands = g1_commands()
-    observations = g1_observations()
-    actions = g1_actions()
-    rewards = g1_rewards()
-    terminations = g1_terminations()
+    commands = {**g1_commands()}
+    observations = {**g1_observations()}
+    actions = {**g1_actions()}
+    rewards = {**g1_rewards()}
+    terminations = {**g1_terminations()}
     events = {**walking.events(G1)}
     curriculum = {
         "terrain_levels": CurriculumTermCfg(func=walking_mdp.terrain_levels_by_survival)

@@ -17,7 +17,7 @@ class VelocityG1FlatCfg(VelocityG1Cfg):
     warm_up = WarmUpCfg()
     scene = g1_scene(rough=False)
     sim = g1_simulation(rough=False)
-    observations = g1_observations(rough=False)
-    rewards = g1_rewards(rough=False)
-    terminations = g1_terminations(rough=False)
+    observations = {**g1_observations(rough=False)}
+    rewards = {**g1_rewards(rough=False)}
+    terminations = {**g1_terminations(rough=False)}
     curriculum = {}

@@ -151,7 +151,7 @@ def g1_loco_simulation() -> SimulationCfg:
     return sim
 
 
-def g1_loco_observations() -> dict[str, ObservationGroupCfg | None]:
+def g1_loco_observations() -> dict[str, ObservationGroupCfg]:
     """Return what the legs' and the pelvis' sensors measure, with a history.
 
     The actor reads no arms and no linear velocity. The critic also observes both, and
@@ -159,7 +159,6 @@ def g1_loco_observations() -> dict[str, ObservationGroupCfg | None]:
     """
     groups = g1_observations(LOCO_GAIT, rough=False)
     actor, critic = groups["actor"], groups["critic"]
-    assert actor is not None and critic is not None
     # Copies, because the critic shares the terms.
     terms = {name: copy.copy(term) for name, term in actor.terms.items() if term}
     del terms["base_lin_vel"]
@@ -181,7 +180,7 @@ def g1_loco_observations() -> dict[str, ObservationGroupCfg | None]:
     return groups
 
 
-def g1_loco_commands() -> dict[str, CommandTermCfg | None]:
+def g1_loco_commands() -> dict[str, CommandTermCfg]:
     """Return the velocity command; the robot steps in place at zero."""
     terms = walking.commands()
     command = terms[walking.COMMAND]
@@ -190,10 +189,10 @@ def g1_loco_commands() -> dict[str, CommandTermCfg | None]:
     command.ranges.lin_vel_x = (-0.5, 0.8)
     command.ranges.lin_vel_y = (-0.5, 0.5)
     command.ranges.ang_vel_z = (-1.0, 1.0)
-    return {**terms}
+    return terms
 
 
-def g1_loco_rewards() -> dict[str, RewardTermCfg | None]:
+def g1_loco_rewards() -> dict[str, RewardTermCfg]:
     """Return rewards of the clocked gait, close tracking and recovery steps.
 
     Pose and joint limit terms exclude the arms.
@@ -206,23 +205,16 @@ def g1_loco_rewards() -> dict[str, RewardTermCfg | None]:
         ("self_collisions", -0.1),
         ("track_linear_closely", 2.0),
     ):
-        term = terms[name]
-        assert term is not None
-        term.weight = weight
+        terms[name].weight = weight
     for name in ("foot_clearance", "foot_swing_height"):
-        term = terms[name]
-        assert term is not None
-        term.params["target_height"] = FOOT_HEIGHT_TARGET
+        terms[name].params["target_height"] = FOOT_HEIGHT_TARGET
     tracking = terms["track_linear_velocity"]
-    assert tracking is not None
     tracking.params["std"], tracking.weight = 0.6, 1.5
     feet, near = walking.feet_of(G1), {"std": 0.15, "tolerance": 0.1}
     terms["capture_point"] = RewardTermCfg(
         func=capture_point_near_foot, weight=1.0, params={"asset_cfg": feet, **near}
     )
     posture, contact = terms.pop("gait_posture"), terms.pop("gait_contact")
-    limits = terms["dof_pos_limits"]
-    assert posture is not None and contact is not None and limits is not None
     own = {"asset_cfg": _own(), "std_walking": dict(POSTURE_STD), "feet": feet}
     terms["gait"] = RewardTermCfg(
         func=gait_while_balanced,
@@ -234,20 +226,18 @@ def g1_loco_rewards() -> dict[str, RewardTermCfg | None]:
         weight=-0.006,
         params={"asset_cfg": _own()},
     )
-    limits.params |= {"asset_cfg": _own()}
+    terms["dof_pos_limits"].params |= {"asset_cfg": _own()}
     return terms
 
 
-def g1_loco_terminations() -> dict[str, TerminationTermCfg | None]:
+def g1_loco_terminations() -> dict[str, TerminationTermCfg]:
     """Return the flat ground's, with a pelvis that can sink to 0.4 m."""
     terms = g1_terminations(rough=False)
-    too_low = terms["too_low"]
-    assert too_low is not None
-    too_low.params["minimum_height"] = 0.4
-    return {**terms}
+    terms["too_low"].params["minimum_height"] = 0.4
+    return terms
 
 
-def g1_loco_events() -> dict[str, EventTermCfg | None]:
+def g1_loco_events() -> dict[str, EventTermCfg]:
     """Return shared events without pushes, arms in motion, and masses.
 
     The torso has up to 3 kg more, which covers the robot of the public exam, and each
@@ -274,7 +264,7 @@ def g1_loco_events() -> dict[str, EventTermCfg | None]:
             "asset_cfg": SceneEntityCfg("robot", joint_names=ARM_JOINTS),
         },
     )
-    return {**terms}
+    return terms
 
 
 def _load(bodies: str | tuple[str, ...], most: float) -> EventTermCfg:
@@ -304,12 +294,12 @@ class VelocityG1LocoCfg(VelocityCfg):
 
     scene = g1_loco_scene()
     sim = g1_loco_simulation()
-    commands = g1_loco_commands()
-    observations = g1_loco_observations()
-    actions = g1_actions(LOCO_GAIT)
-    rewards = g1_loco_rewards()
-    terminations = g1_loco_terminations()
-    events = g1_loco_events()
+    commands = {**g1_loco_commands()}
+    observations = {**g1_loco_observations()}
+    actions = {**g1_actions(LOCO_GAIT)}
+    rewards = {**g1_loco_rewards()}
+    terminations = {**g1_loco_terminations()}
+    events = {**g1_loco_events()}
     viewer = grounds.viewer(G1)
 
     def for_training(self) -> Self:

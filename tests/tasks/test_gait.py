@@ -377,15 +377,18 @@ def test_a_level_falls_in_every_step_and_a_fall_gives_back(env):
 
 
 HAND = Hand(
-    spring=700.0, damper=120.0, tilt=60.0, tilt_damper=3.6, lift=800.0, height=0.78
+    spring=700.0, damper=120.0, tilt=60.0, tilt_damper=3.6, lift=800.0, height=0.74
 )
 
 
 def test_the_force_of_the_hand_by_hand():
     force = HAND.force(
-        torch.tensor([[0.1, 5.0, 0.68], [0.0, 0.0, 0.9]]),
+        torch.tensor([[0.1, 5.0, 0.84], [0.0, 0.0, 0.9]]),
         torch.tensor([[0.5, 0.0, -1.0], [0.0, 0.0, 0.0]]),
-        torch.tensor([[0.0, 0.0], [0.0, 0.0]]),
+        # The lower foot of the first robot is 0.2 m above the ground.
+        torch.tensor(
+            [[[0.1, 0.1, 0.2], [-0.1, -0.1, 0.4]], [[0.1, 0.1, 0.1], [-0.1, -0.1, 0.0]]]
+        ),
         torch.tensor([[1.0, 0.0], [0.0, -0.5]]),
     )
     # 0.1 m ahead of the feet, and half as fast as commanded; 5 m sideways count as 0.3
@@ -407,6 +410,11 @@ def test_the_torque_of_the_hand_turns_a_tilted_body_up():
     assert torque[1].tolist() == pytest.approx([-30.0 - 3.6, -7.2, 0.0], abs=1e-4)
 
 
+def feet_places(robot):
+    names = ("left_ankle_roll_link", "right_ankle_roll_link")
+    return [robot.body_names.index(name) for name in names]
+
+
 def test_bodies_feel_the_share_of_their_world(env):
     env.reset(seed=3)
     for _ in range(5):
@@ -420,7 +428,8 @@ def test_bodies_feel_the_share_of_their_world(env):
     wrench = torch.as_tensor(env.sim.data.xfrc_applied)
     pushed = [index for index in range(wrench.shape[1]) if bool(wrench[3, index].any())]
     assert len(pushed) == 2
-    low = HAND.height - robot.data.root_pos_w[:, 2]
+    feet = torch.stack([robot.data.body_pos_w[:, i, 2] for i in feet_places(robot)])
+    low = HAND.height - (robot.data.root_pos_w[:, 2] - feet.amin(dim=0))
     lift = HAND.lift * low.clamp(0.0, 0.3) * torch.tensor([0.0, 0.25, 0.5, 1.0])
     assert wrench[:, pushed[0], 2].tolist() == pytest.approx(lift.tolist(), abs=1e-2)
     assert wrench[0].abs().max() < 1e-4
