@@ -12,14 +12,14 @@ from mjlab.tasks.velocity.g1_loco import g1_loco_rl as g1_loco_rl
 from mjlab.tasks.velocity.go1 import VelocityGo1Cfg as VelocityGo1Cfg
 from mjlab.tasks.velocity.go1 import go1_rewards as go1_rewards
 from mjlab.tasks.velocity.go1_flat import VelocityGo1FlatCfg as VelocityGo1FlatCfg
-from mjlab.tasks.velocity.rl import FLAT_WORLDS_ON_CPU, ROUGH_WORLDS_ON_CPU
+from mjlab.tasks.velocity.rl import WORLDS_ON_CPU
 from mjlab.tasks.velocity.rl import g1_flat_rl as g1_flat_rl
 from mjlab.tasks.velocity.rl import g1_rl as g1_rl
 from mjlab.tasks.velocity.rl import g1_rough_rl_on_cpu as g1_rough_rl_on_cpu
 from mjlab.tasks.velocity.rl import go1_flat_rl as go1_flat_rl
 from mjlab.tasks.velocity.rl import go1_rl as go1_rl
+from mjlab.tasks.velocity.rl import go1_rough_rl_on_cpu as go1_rough_rl_on_cpu
 from mjlab.tasks.velocity.rl import mirrored_rl_on_cpu as mirrored_rl_on_cpu
-from mjlab.tasks.velocity.rl import rough_rl_on_cpu as rough_rl_on_cpu
 from mjlab.tasks.velocity.symmetry import (
     G1EquivariantModelCfg as G1EquivariantModelCfg,
 )
@@ -39,21 +39,21 @@ from mjlab.tasks.velocity.terrains import walking_terrains as walking_terrains
 G1 = Task(
     env=VelocityG1Cfg,
     rl=g1_rl,
-    on_cpu=OnCpu(num_envs=ROUGH_WORLDS_ON_CPU, rl=g1_rough_rl_on_cpu),
+    on_cpu=OnCpu(num_envs=WORLDS_ON_CPU, rl=g1_rough_rl_on_cpu),
     summary="Unitree G1 follows velocity commands on rough ground.",
     trained=Path(__file__).parent / "trained" / "Velocity-G1",
 )
 G1_FLAT = Task(
     env=VelocityG1FlatCfg,
     rl=g1_flat_rl,
-    on_cpu=OnCpu(num_envs=FLAT_WORLDS_ON_CPU, rl=g1_flat_rl),
+    on_cpu=OnCpu(num_envs=WORLDS_ON_CPU, rl=g1_flat_rl),
     summary="Unitree G1 follows velocity commands on flat ground.",
     trained=Path(__file__).parent / "trained" / "Velocity-G1-Flat",
 )
 G1_LOCO = Task(
     env=VelocityG1LocoCfg,
     rl=g1_loco_rl,
-    on_cpu=OnCpu(num_envs=FLAT_WORLDS_ON_CPU, rl=g1_loco_rl),
+    on_cpu=OnCpu(num_envs=WORLDS_ON_CPU, rl=g1_loco_rl),
     summary=(
         "Unitree G1 follows velocity commands despite random punches and random arm "
         "motion."
@@ -63,14 +63,14 @@ G1_LOCO = Task(
 GO1 = Task(
     env=VelocityGo1Cfg,
     rl=go1_rl,
-    on_cpu=OnCpu(num_envs=ROUGH_WORLDS_ON_CPU, rl=rough_rl_on_cpu),
+    on_cpu=OnCpu(num_envs=WORLDS_ON_CPU, rl=go1_rough_rl_on_cpu),
     summary="Unitree Go1 follows velocity commands on rough ground.",
     trained=Path(__file__).parent / "trained" / "Velocity-Go1",
 )
 GO1_FLAT = Task(
     env=VelocityGo1FlatCfg,
     rl=go1_flat_rl,
-    on_cpu=OnCpu(num_envs=FLAT_WORLDS_ON_CPU, rl=go1_flat_rl),
+    on_cpu=OnCpu(num_envs=WORLDS_ON_CPU, rl=go1_flat_rl),
     summary="Unitree Go1 follows velocity commands on flat ground.",
     trained=Path(__file__).parent / "trained" / "Velocity-Go1-Flat",
 )

@@ -103,7 +103,7 @@ def mirrored_rl_on_cpu(
     return agent
 
 
-FLAT_WORLDS_ON_CPU = 256
+WORLDS_ON_CPU = 256
 """256 worlds, batches of 6,144 steps: with a clock, little exploration finds a gait.
 Without a clock 512 worlds were needed, and without equivariant networks 2,048
 (docs/decisions/0027)."""
@@ -128,40 +128,15 @@ def g1_flat_rl() -> PpoAgentCfg:
     )
 
 
-ROUGH_WORLDS_ON_CPU = 256
-"""256 worlds, batches of 12,288 steps, for policies that already walk on flat
-ground."""
-
-
-def rough_rl_on_cpu(
-    model: type[EquivariantModelCfg] = Go1EquivariantModelCfg,
-    *,
-    tied_actor: bool = True,
-) -> PpoAgentCfg:
-    """Return settings to continue a flat-ground policy on rough terrain.
-
-    Long rollouts of few worlds, and little exploration: with more exploration the
-    adaptive learning rate falls to its lower bound.
-
-    Args:
-        model: The networks of a robot.
-        tied_actor: Form of the actor, equal to the form of the flat-ground policy whose
-            weights are loaded.
-    """
-    agent = mirrored_rl_on_cpu(
-        model, max_iterations=600, entropy_coef=0.001, tied_actor=tied_actor
-    )
-    agent.num_steps_per_env = 48
-    agent.algorithm.num_learning_epochs = 4
-    agent.algorithm.gamma = 0.99
+def go1_rough_rl_on_cpu() -> PpoAgentCfg:
+    """Return settings with which a Go1 learns rough terrain from nothing."""
+    agent = go1_flat_rl()
+    agent.max_iterations = 1000
     return agent
 
 
 def g1_rough_rl_on_cpu() -> PpoAgentCfg:
     """Return settings with which a G1 learns rough terrain from nothing."""
-    return mirrored_rl_on_cpu(
-        G1EquivariantModelCfg,
-        max_iterations=2000,
-        entropy_coef=0.001,
-        tied_critic=False,
-    )
+    agent = g1_flat_rl()
+    agent.max_iterations = 2000
+    return agent
