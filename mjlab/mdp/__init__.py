@@ -51,6 +51,9 @@ from mjlab.mdp.curriculums import reward_weight_schedule as reward_weight_schedu
 from mjlab.mdp.curriculums import schedule as schedule
 from mjlab.mdp.curriculums import termination_curriculum as termination_curriculum
 from mjlab.mdp.curriculums import terrain_levels as terrain_levels
+from mjlab.mdp.curriculums import (
+    terrain_levels_by_survival as terrain_levels_by_survival,
+)
 from mjlab.mdp.differential_ik import DifferentialIKAction as DifferentialIKAction
 from mjlab.mdp.differential_ik import DifferentialIKActionCfg as DifferentialIKActionCfg
 from mjlab.mdp.events import apply_body_impulse as apply_body_impulse

@@ -87,6 +87,41 @@ class terrain_levels(ManagerTermBase):
 terrain_levels_vel = terrain_levels
 
 
+class terrain_levels_by_survival(ManagerTermBase):
+    """Move worlds to harder terrain after an episode without a failure.
+
+    A world moves up if its episode reached a time limit, and down if it failed in the
+    first half of the time. Unlike `terrain_levels`, it does not compare distances, so
+    worlds whose commands change or are zero move up as well. Returns the level of each
+    world.
+    """
+
+    def __init__(self, cfg: TermCfg, env: ManagedEnv) -> None:
+        super().__init__(cfg, env)
+        self._ground = ground_of(env, "terrain_levels_by_survival")
+
+    def __call__(
+        self,
+        env: ManagedEnv,
+        mask: torch.Tensor,
+        stream: str = "curriculum/terrain_levels",
+    ) -> torch.Tensor:
+        """Update the levels of worlds whose episodes end, and return all levels.
+
+        Args:
+            env: The environment.
+            mask: The worlds whose episodes end, shape (num_envs,), bool.
+            stream: Random stream that draws a new level for worlds beyond the last one.
+        """
+        ends, steps = env.termination_manager, env.episode_length_buf
+        # The first reset does not end an episode.
+        ended = (steps > 0) & mask
+        up = ended & ends.time_outs & ~ends.terminated
+        early = steps < env.max_episode_length // 2
+        self._ground.move(up, ended & ends.terminated & early, stream)
+        return self._ground.levels
+
+
 def _commanded(env: ManagedEnv, name: str) -> torch.Tensor:
     speed = env.command_manager.get_command(name)[:, :2].square().sum(dim=1).sqrt()
     return speed * env.max_episode_length_s

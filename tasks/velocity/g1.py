@@ -255,7 +255,7 @@ class VelocityG1Cfg(VelocityCfg):
     terminations = {**g1_terminations()}
     events = {**walking.events(G1)}
     curriculum = {
-        "terrain_levels": CurriculumTermCfg(func=walking_mdp.terrain_levels_by_survival)
+        "terrain_levels": CurriculumTermCfg(func=mdp.terrain_levels_by_survival)
     }
     viewer = grounds.viewer(G1)
 

@@ -206,7 +206,7 @@ class VelocityGo1Cfg(VelocityCfg):
     terminations = {**go1_terminations()}
     events = {**go1_events()}
     curriculum = {
-        "terrain_levels": CurriculumTermCfg(func=walking_mdp.terrain_levels_by_survival)
+        "terrain_levels": CurriculumTermCfg(func=mdp.terrain_levels_by_survival)
     }
     viewer = grounds.viewer(GO1)
 

@@ -36,9 +36,6 @@ from mjlab.tasks.velocity.gait import GaitActionCfg as GaitActionCfg
 from mjlab.tasks.velocity.gait import gait_clock as gait_clock
 from mjlab.tasks.velocity.gait import gait_contact as gait_contact
 from mjlab.tasks.velocity.gait import gait_posture as gait_posture
-from mjlab.tasks.velocity.levels import (
-    terrain_levels_by_survival as terrain_levels_by_survival,
-)
 from mjlab.tasks.velocity.ported import commands_vel as commands_vel
 from mjlab.tasks.velocity.ported import terrain_edge_reached as terrain_edge_reached
 from mjlab.tasks.velocity.push import growing_push as growing_push

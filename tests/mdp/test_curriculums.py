@@ -250,6 +250,23 @@ def test_worlds_climb_when_they_walk_far_and_descend_when_they_lag():
     assert logged == pytest.approx(1.0)
 
 
+def test_worlds_move_up_after_a_time_out_and_down_after_an_early_failure():
+    env: Any = world(7, terrain=hills())
+    ground = env.scene.ground
+    ground.levels.fill_(1)
+    env.max_episode_length = 1000
+    lengths = [1000, 400, 499, 500, 1000, 0, 1000]
+    env.episode_length_buf.copy_(torch.tensor(lengths))
+    ends = env.termination_manager
+    # Worlds: time limit, left the terrain, early and late failure, failure at the time
+    # limit, first reset, and an episode that does not end.
+    ends.time_outs.copy_(torch.tensor([1, 1, 0, 0, 1, 1, 1]) > 0)
+    ends.terminated.copy_(torch.tensor([0, 0, 1, 1, 1, 0, 0]) > 0)
+    curriculum = bound(env, mdp.terrain_levels_by_survival)
+    curriculum.compute(env.mask(0, 1, 2, 3, 4, 5))
+    assert ground.levels.tolist() == [2, 2, 0, 1, 1, 1, 1]
+
+
 def test_worlds_beyond_the_last_level_go_to_any():
     env: Any = world(64, terrain=hills())
     ground = env.scene.ground
