@@ -1,1 +1,1 @@
-"""Adoption of a model file: findings about a legged robot, and a task that trains it."""
+"""Adoption of a model file: findings about a robot, and a task that trains it."""

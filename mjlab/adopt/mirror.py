@@ -1,6 +1,5 @@
 """Left-right symmetry of a robot, found by geometry."""
 
-import os.path
 from collections.abc import Sequence
 
 import numpy as np
@@ -72,10 +71,8 @@ def _image(posed: Posed, joint: str, joints: Sequence[str]) -> str | None:
         if abs(posed.axis(other) @ axis) > 0.97
     }
     near = [other for other, distance in away.items() if distance < _NEAR]
-    # Joints that share an anchor and an axis keep their own image.
-    return min(
-        near, key=lambda other: (round(away[other], 4), other != joint), default=None
-    )
+    # A joint in the middle is its own image, also if others share anchor and axis.
+    return min(near, key=lambda one: (round(away[one], 4), one != joint), default=None)
 
 
 def _is_left(posed: Posed, joint: str) -> bool:
@@ -144,8 +141,17 @@ def name_rule(
 
 def _shortened(left: str, right: str) -> tuple[str, str]:
     """Remove the common end of two names, and keep the word that differs whole."""
-    shared = len(os.path.commonprefix((left[::-1], right[::-1])))
+    shared = _shared_end(left, right)
     while shared and left[-shared].islower():
         shared -= 1
     shared = min(shared, len(left) - 1, len(right) - 1)
     return left[: len(left) - shared], right[: len(right) - shared]
+
+
+def _shared_end(left: str, right: str) -> int:
+    """Return the number of equal characters at the end of two names."""
+    pairs = zip(reversed(left), reversed(right), strict=False)
+    return next(
+        (place for place, (a, b) in enumerate(pairs) if a != b),
+        min(len(left), len(right)),
+    )

@@ -61,8 +61,11 @@ def find_motors(
     chosen = {joint: limit for joint, limit in limits.items() if limit is not None}
     bare = add_armature(posed.model, chosen)
     inertia, load = effective_inertia(posed), standing_torques(posed, legs)
+    least = {joint: abs(load[joint]) / SAG for joint in chosen}
+    for joint in _first_joints(legs) if len(legs) >= 4 else ():
+        least[joint] = max(least[joint], _tipping_stiffness(posed, legs))
     motors = {
-        joint: _motor(posed, joint, limit, inertia[joint], load[joint])
+        joint: _motor(posed, joint, limit, inertia[joint], least[joint])
         for joint, limit in chosen.items()
     }
     missing = [joint for joint in missing if joint not in (effort or {})]
@@ -161,7 +164,7 @@ def effective_inertia(posed: Posed) -> dict[str, float]:
 
 
 def standing_torques(posed: Posed, legs: Sequence[Leg]) -> dict[str, float]:
-    """Return the torque of each joint at rest, with equal forces below the feet, N m."""
+    """Return joint torques at rest, N m, with equal forces below the feet."""
     model, data = posed.model, posed.data
     data.qvel[:] = 0.0
     mujoco.mj_forward(model, data)
@@ -213,17 +216,29 @@ def _assumed(posed: Posed, legs: Sequence[Leg], joint: str) -> float:
     return float(f"{max(4.0 * moved * 9.81 * float(arm), 0.1):.2g}")
 
 
+def _first_joints(legs: Sequence[Leg]) -> list[str]:
+    return [leg.joints[0] for leg in legs]
+
+
+def _tipping_stiffness(posed: Posed, legs: Sequence[Leg]) -> float:
+    """Return the stiffness per leg at which a robot of four legs does not tip over.
+
+    The legs together need more than weight times height; the factor is 1.5.
+    """
+    height = posed.centre_of_mass()[2] - sole_centre(posed, legs[0])[2]
+    return 1.5 * _weight(posed) * float(height) / len(legs)
+
+
 def _motor(
-    posed: Posed, joint: str, limit: float, inertia: float, load: float
+    posed: Posed, joint: str, limit: float, inertia: float, least: float
 ) -> Motor:
     """Return the motor of a joint.
 
     Its stiffness reaches the torque limit at `ERROR_AT_LIMIT`, with an upper bound from
-    the effective inertia. It is raised where the standing robot would sag by more than
-    `SAG`.
+    the effective inertia, and is at least `least`, in N m/rad, which standing needs.
     """
     fastest = inertia * (2.0 * math.pi * FASTEST) ** 2
-    stiffness = max(min(limit / ERROR_AT_LIMIT, fastest), min(abs(load), limit) / SAG)
+    stiffness = max(min(limit / ERROR_AT_LIMIT, fastest), min(least, limit / SAG))
     frequency = math.sqrt(stiffness / inertia) / (2.0 * math.pi)
     dof = posed.model.jnt_dofadr[posed.joints[joint]]
     return Motor(

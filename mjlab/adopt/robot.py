@@ -208,7 +208,7 @@ def _note_frame(spec: mujoco.MjSpec, notes: Notes) -> None:
 
 
 def _legs_in_some_pose(posed: Posed, notes: Notes, feet: Sequence[str]) -> list[Leg]:
-    """Return the legs in the zero pose, or in the first keyframe in which they exist."""
+    """Return the legs in the zero pose, or in the first keyframe that has them."""
     fault: AdoptError | None = None
     for pose in _poses(posed):
         posed.place(pose)
