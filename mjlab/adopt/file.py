@@ -41,6 +41,7 @@ def read_spec(path: Path, notes: Notes) -> mujoco.MjSpec:
     # URDF models fuse links without joints by default, which would drop the base.
     spec.compiler.fusestatic = False
     _drop_missing_files(spec, notes)
+    _clear_materials(spec, notes)
     name_elements(spec, leave=("actuator",))
     _keep_robot(spec, notes)
     _check_joints(spec, notes)
@@ -115,6 +116,29 @@ def _drop_missing_files(spec: mujoco.MjSpec, notes: Notes) -> None:
             f"Removed the {noun} without a file"
             + (f", and {used} geoms that use them." if used else "."),
         )
+
+
+def _clear_materials(spec: mujoco.MjSpec, notes: Notes) -> None:
+    """Remove references of geoms and defaults to materials that do not exist."""
+    known = {"", *(material.name for material in spec.materials)}
+    geoms = [*spec.geoms, *(default.geom for default in _defaults(spec.default))]
+    unknown = {geom.material for geom in geoms} - known
+    for geom in geoms:
+        if geom.material in unknown:
+            geom.material = ""
+    if unknown:
+        names = listed(sorted(unknown))
+        notes.repaired(
+            f"The file has no material {names}, which geoms name.",
+            f"Removed the material {names} from geoms.",
+        )
+
+
+def _defaults(default: Any) -> Iterator[Any]:
+    """Yield a default class and all classes below it."""
+    yield default
+    for child in default.children():
+        yield from _defaults(child)
 
 
 def _asset_name(element: Any) -> str:

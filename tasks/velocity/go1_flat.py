@@ -17,12 +17,11 @@ from mjlab.tasks.velocity import terms as walking
 from mjlab.tasks.velocity.gait import Clock
 from mjlab.tasks.velocity.go1 import (
     VelocityGo1Cfg,
-    go1_rewards,
     go1_scene,
     go1_simulation,
     go1_terminations,
 )
-from mjlab.tasks.velocity.scene import FEET_CONTACT
+from mjlab.tasks.velocity.walk import clocked_rewards
 
 GO1_LIMBS = (r".*_(hip|thigh|calf)_collision\d*", "head_collision")
 """Collision geoms other than feet and trunk."""
@@ -47,33 +46,12 @@ def go1_flat_observations() -> dict[str, ObservationGroupCfg]:
 
 
 def go1_flat_rewards() -> dict[str, RewardTermCfg]:
-    """Return the rewards of flat ground, with trot contacts instead of air time.
+    """Return the rewards of a clocked trot.
 
-    Linear velocity has a wide kernel for large errors and a narrow one for small ones.
-    Yaw rate has its own kernel, because roll and pitch rates of a trot exceed commanded
-    yaw rates. The kernel of the standing pose is three times as wide, so exploration
-    noise does not saturate it. Slip, low swings, hard landings and falls cost more.
+    The kernel of the standing pose is three times as wide as on rough terrain, so
+    exploration noise does not saturate it.
     """
-    terms = go1_rewards(rough=False)
-    command = {"command_name": walking.COMMAND}
-    del terms["air_time"]
-    terms["gait_contact"] = RewardTermCfg(
-        func=walking_mdp.gait_contact,
-        weight=1.0,
-        params=command | {"gait": TROT, "sensor_name": FEET_CONTACT, "legs": TROT_LEGS},
-    )
-    terms["track_linear_velocity"].params["std"] = 0.7
-    terms["track_linear_closely"] = RewardTermCfg(
-        func=mdp.track_lin_vel_xy_exp, weight=1.0, params=command | {"std": 0.25}
-    )
-    terms["track_angular_velocity"] = RewardTermCfg(
-        func=mdp.track_ang_vel_z_exp, weight=2.0, params=command | {"std": 0.5}
-    )
-    terms["body_ang_vel"].weight = -0.05
-    terms["foot_slip"].weight = -0.2
-    terms["foot_swing_height"].weight = -1.0
-    terms["soft_landing"].weight = -5e-4
-    terms["fall"] = RewardTermCfg(func=mdp.is_terminated, weight=-200.0)
+    terms = clocked_rewards(GO1, TROT, TROT_LEGS)
     terms["pose"].params["std_standing"] = {
         ".*_(hip|thigh)_joint": 0.15,
         ".*_calf_joint": 0.3,
