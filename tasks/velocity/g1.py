@@ -5,8 +5,6 @@
 
 import copy
 import re
-from collections.abc import Sequence
-from dataclasses import replace
 from typing import Self
 
 from mjlab.envs import mdp
@@ -21,60 +19,23 @@ from mjlab.managers import (
     SceneEntityCfg,
     TerminationTermCfg,
 )
-from mjlab.mdp.curriculums import Value
 from mjlab.scene import SceneCfg
 from mjlab.sensor import ContactMatch
-from mjlab.settings import Config
 from mjlab.sim import SimulationCfg, TrainingPhysicsCfg
 from mjlab.tasks.robots.g1 import G1
 from mjlab.tasks.velocity import mdp as walking_mdp
 from mjlab.tasks.velocity import scene as grounds
 from mjlab.tasks.velocity import terms as walking
+from mjlab.tasks.velocity.biped import SUPPORT, WarmUpCfg, eased
 from mjlab.tasks.velocity.env import VelocityCfg
 from mjlab.tasks.velocity.gait import Gait, GaitActionCfg
-from mjlab.tasks.velocity.push import growing_push
+from mjlab.tasks.velocity.walk import biped_rewards
 from mjlab.tensors import UniformNoiseCfg
 
 GAIT = Gait(period=0.76, knee=0.56, hip=0.28, sway=0.05, push_speed=0.25)
 """Gait of 2.6 steps per second; a shorter period vibrates more."""
 
-SUPPORT = "support"
-"""Name of the assistive wrench's event term."""
-
 _ACTED = (".*_hip_.*_joint", ".*_knee_joint", ".*_ankle_.*_joint", "waist_.*_joint")
-
-_ITERATION = 24
-"""Environment steps per training iteration."""
-
-GROWING_WEIGHTS = {
-    "action_rate_l2": (-0.01, -0.07),
-    "foot_slip": (-0.1, -0.3),
-    "track_linear_closely": (1.0, 2.0),
-}
-"""Reward weights at the start and at the end of training. At the start, large penalties
-lead to short steps, and close tracking leads to hopping."""
-
-_GROWTH = (220 * _ITERATION, 400 * _ITERATION)
-"""Environment steps between which the weights change linearly."""
-
-
-class WarmUpCfg(Config):
-    """Easier start of training: slow commands and no pushes.
-
-    Ranges then grow linearly to the task's ranges.
-    """
-
-    steps: tuple[int, int] = (80 * _ITERATION, 200 * _ITERATION)
-    """Environment steps at which the change starts and ends."""
-
-    lin_vel_x: tuple[float, float] = (-0.4, 0.4)
-    """Initial range of the forward command, m/s."""
-
-    lin_vel_y: tuple[float, float] = (-0.3, 0.3)
-    """Initial range of the sideways command, m/s."""
-
-    ang_vel_z: tuple[float, float] = (-0.4, 0.4)
-    """Initial range of the yaw rate command, rad/s."""
 
 
 def g1_simulation(*, rough: bool = True) -> SimulationCfg:
@@ -149,50 +110,8 @@ def g1_actions(gait: Gait = GAIT) -> dict[str, ActionTermCfg]:
 
 
 def g1_rewards(gait: Gait = GAIT, *, rough: bool = True) -> dict[str, RewardTermCfg]:
-    """Return rewards with pose and contacts of the gait as reference.
-
-    Linear velocity has a wide kernel for large errors and a narrow one for small ones.
-    The yaw rate is averaged over 0.5 s, because the pelvis of a stepping robot turns
-    faster than commanded. Kernels with roll and pitch rates are wide, to keep a slope.
-    Low swings are penalised more, because feet that lift too little drag.
-    """
-    terms = walking.rewards(G1, rough=rough)
-    for replaced in ("pose", "air_time"):
-        del terms[replaced]
-    command = {"command_name": walking.COMMAND}
-    kept = command | {"gait": gait}
-    terms["gait_posture"] = RewardTermCfg(
-        func=walking_mdp.gait_posture,
-        weight=1.5,
-        params=kept
-        | {
-            "std_standing": {".*": 0.1},
-            "std_walking": dict(G1.posture_std_walking),
-        },
-    )
-    terms["gait_contact"] = RewardTermCfg(
-        func=walking_mdp.gait_contact,
-        weight=1.0,
-        params=kept | {"sensor_name": grounds.FEET_CONTACT},
-    )
-    terms["track_linear_closely"] = RewardTermCfg(
-        func=mdp.track_lin_vel_xy_exp, weight=1.0, params=command | {"std": 0.25}
-    )
-    terms["track_mean_yaw_rate"] = RewardTermCfg(
-        func=walking_mdp.track_mean_yaw_rate,
-        weight=1.5,
-        params=command | {"std": 0.35, "seconds": 0.5},
-    )
-    terms["alive"] = RewardTermCfg(func=mdp.is_alive, weight=1.0)
-    terms["self_collisions"] = walking.contact_cost(grounds.self_contact(G1), -0.5)
-    terms["track_angular_velocity"].params["std"] = 1.5
-    terms["track_angular_velocity"].weight = 1.0
-    terms["body_ang_vel"].weight = -0.05
-    terms["angular_momentum"].weight = -0.02
-    terms["foot_swing_height"].weight = -1.0
-    for name, weights in GROWING_WEIGHTS.items():
-        terms[name].weight = weights[-1]
-    return terms
+    """Return rewards with pose and contacts of the gait as reference."""
+    return biped_rewards(G1, gait, rough=rough)
 
 
 def g1_terminations(*, rough: bool = True) -> dict[str, TerminationTermCfg]:
@@ -243,7 +162,7 @@ class VelocityG1Cfg(VelocityCfg):
     some weights grow.
     """
 
-    warm_up: WarmUpCfg = WarmUpCfg(steps=(120 * _ITERATION, 300 * _ITERATION))
+    warm_up: WarmUpCfg = WarmUpCfg(steps=(2880, 7200))
     """Commands and pushes at the start of training."""
 
     scene = g1_scene()
@@ -261,46 +180,4 @@ class VelocityG1Cfg(VelocityCfg):
 
     def for_training(self) -> Self:
         """Return the training configuration: assistance, warm-up and its physics."""
-        cfg = super().for_training()
-        events: dict[str, EventTermCfg | None] = {**cfg.events, SUPPORT: assistance()}
-        if (push := events.get("push_robot")) is not None:
-            params = {**push.params, "steps": self.warm_up.steps}
-            events["push_robot"] = replace(push, func=growing_push, params=params)
-        command = copy.deepcopy(cfg.commands[walking.COMMAND])
-        assert isinstance(command, mdp.UniformVelocityCommandCfg)
-        curriculum: dict[str, CurriculumTermCfg | None] = {**cfg.curriculum}
-        for name in ("lin_vel_x", "lin_vel_y", "ang_vel_z"):
-            slow, full = getattr(self.warm_up, name), getattr(command.ranges, name)
-            setattr(command.ranges, name, slow)
-            target = f"command/{walking.COMMAND}/{name}"
-            curriculum[f"{name}_range"] = _lines(
-                target, self.warm_up.steps, (slow, full)
-            )
-        rewards = copy.deepcopy(cfg.rewards)
-        for name, weights in GROWING_WEIGHTS.items():
-            if (term := rewards.get(name)) is None:
-                continue
-            term.weight = weights[0]
-            target = f"reward/{name}/weight"
-            curriculum[f"{name}_weight"] = _lines(target, _GROWTH, weights)
-        return replace(
-            cfg,
-            events=events,
-            rewards=rewards,
-            commands={**cfg.commands, walking.COMMAND: command},
-            curriculum=curriculum,
-        )
-
-
-def _lines(
-    target: str, steps: Sequence[int], values: Sequence[Value]
-) -> CurriculumTermCfg:
-    """Return a term that interpolates a live number or range linearly."""
-    return CurriculumTermCfg(
-        func=mdp.schedule,
-        params={
-            "target": target,
-            "interpolation": "linear",
-            "stages": list(zip(steps, values, strict=True)),
-        },
-    )
+        return eased(super().for_training(), self.warm_up, assistance())

@@ -1,8 +1,8 @@
 """Velocity task of the Unitree G1 on flat ground, with a clocked gait."""
 
+from mjlab.tasks.velocity.biped import WarmUpCfg
 from mjlab.tasks.velocity.g1 import (
     VelocityG1Cfg,
-    WarmUpCfg,
     g1_observations,
     g1_rewards,
     g1_scene,

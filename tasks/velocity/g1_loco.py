@@ -27,10 +27,10 @@ from mjlab.tasks.velocity import mdp as walking_mdp
 from mjlab.tasks.velocity import scene as grounds
 from mjlab.tasks.velocity import terms as walking
 from mjlab.tasks.velocity.arms import move_arms
+from mjlab.tasks.velocity.biped import SUPPORT
 from mjlab.tasks.velocity.capture import capture_point_near_foot, gait_while_balanced
 from mjlab.tasks.velocity.env import VelocityCfg
 from mjlab.tasks.velocity.g1 import (
-    SUPPORT,
     assistance,
     g1_actions,
     g1_observations,

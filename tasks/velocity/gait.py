@@ -21,7 +21,9 @@ from mjlab.names import resolve_values
 from mjlab.scene import Selection
 from mjlab.tasks.velocity.commands import moving
 
-_JOINTS = ("hip_pitch", "hip_roll", "hip_yaw", "knee", "ankle_pitch", "ankle_roll")
+ROLES = ("hip_pitch", "hip_roll", "hip_yaw", "knee", "ankle_pitch", "ankle_roll")
+"""Roles of the joints that a gait moves, in the order of its offsets."""
+
 _SIDES = ("left", "right")
 
 
@@ -75,6 +77,18 @@ class Gait(Clock):
     roll_per_m: float = 0.5 / 0.65
     """Amplitude of hip roll per metre of sideways step length, rad/m."""
 
+    def joint(self, role: str, side: int) -> tuple[str, float] | None:
+        """Return name and sign of a joint, or None if the robot has no such joint.
+
+        The sign is 1 if the joint turns about the positive y (pitch and knee), x (roll)
+        or z axis (yaw).
+
+        Args:
+            role: One of `ROLES`.
+            side: 0 for the left and 1 for the right leg.
+        """
+        return f"{_SIDES[side]}_{role}_joint", 1.0
+
     def offsets(self, phases: torch.Tensor, command: torch.Tensor) -> torch.Tensor:
         """Return the gait's offsets from the default positions, rad.
 
@@ -112,6 +126,44 @@ class Gait(Clock):
         return torch.cat(joints, dim=1)
 
 
+@dataclass(frozen=True, kw_only=True)
+class LegGait(Gait):
+    """Gait of a robot whose leg joints have any names, signs and number."""
+
+    joints: Mapping[str, tuple[str, str]]
+    """Left and right joint of each role; roles that the legs lack are left out."""
+
+    flipped: tuple[str, ...] = ()
+    """Joints that turn about the negative axis; see `Gait.joint`."""
+
+    def joint(self, role: str, side: int) -> tuple[str, float] | None:
+        """Return name and sign of a joint; see `Gait.joint`."""
+        if role not in self.joints:
+            return None
+        name = self.joints[role][side]
+        return name, -1.0 if name in self.flipped else 1.0
+
+
+class _Legs:
+    """Offsets of a gait, added to the columns of its joints."""
+
+    def __init__(self, gait: Gait, names: Sequence[str], device: torch.device) -> None:
+        found = [gait.joint(role, side) for role in ROLES for side in (0, 1)]
+        present = [place for place, joint in enumerate(found) if joint is not None]
+        joints = [joint for joint in found if joint is not None]
+        columns = [names.index(name) for name, _ in joints]
+        self._offsets = torch.tensor(present, device=device)
+        self._columns = torch.tensor(columns, device=device)
+        self._signs = torch.tensor([sign for _, sign in joints], device=device)
+
+    def add(
+        self, values: torch.Tensor, offsets: torch.Tensor, factor: float = 1.0
+    ) -> torch.Tensor:
+        """Add a factor times offsets, (num_envs, 12), to values, (num_envs, joints)."""
+        chosen = offsets.index_select(1, self._offsets) * self._signs
+        return values.index_add(1, self._columns, chosen, alpha=factor)
+
+
 def _seconds(env: ManagedEnv) -> torch.Tensor:
     return env.episode_length_buf.float() * env.step_dt
 
@@ -131,12 +183,6 @@ def _offsets(env: ManagedEnv, gait: Gait, command_name: str) -> torch.Tensor:
     command = env.command_manager.get_command(command_name)
     offsets = gait.offsets(gait.phases(_seconds(env)), command)
     return offsets * _runs(env, gait, command_name).unsqueeze(1)
-
-
-def _columns(names: Sequence[str], device: torch.device) -> torch.Tensor:
-    """Return the indices of the offsets' joints in `names`."""
-    wanted = [f"{side}_{joint}_joint" for joint in _JOINTS for side in _SIDES]
-    return torch.tensor([names.index(name) for name in wanted], device=device)
 
 
 def _clock(gait: Clock, seconds: torch.Tensor) -> torch.Tensor:
@@ -171,13 +217,13 @@ class GaitAction(mdp.JointPositionAction):
         self._gait, self._command_name = cfg.gait, cfg.command_name
         # Commands are created before actions.
         self._commanded = cast(ManagedEnv, env)
-        self._legs = _columns(self.target_names, env.device)
+        self._legs = _Legs(cfg.gait, self.target_names, env.device)
 
     def summand(self) -> torch.Tensor:
         """Return the offset of the scaled action, shape (num_envs, action_dim)."""
         offsets = _offsets(self._commanded, self._gait, self._command_name)
         still = super().summand().expand(self.num_envs, -1)
-        return still.index_add(1, self._legs, offsets)
+        return self._legs.add(still, offsets)
 
 
 def gait_clock(env: ManagedEnv, command_name: str, gait: Clock) -> torch.Tensor:
@@ -204,7 +250,7 @@ class gait_posture(ManagerTermBase):
         std = torch.tensor(widths, dtype=torch.float32, device=env.device)
         # Includes the sign, and the division by the number of joints.
         self._factors = -1.0 / (std.square() * len(names))
-        self._legs = _columns(names, env.device)
+        self._legs = _Legs(cfg.params["gait"], names, env.device)
 
     def __call__(
         self,
@@ -219,7 +265,7 @@ class gait_posture(ManagerTermBase):
         data = asset_cfg.entity.data
         error = (data.joint_pos - data.default_joint_pos)[:, asset_cfg.joint_ids]
         offsets = _offsets(env, gait, command_name)
-        error = error.index_add(1, self._legs, offsets, alpha=-1.0)
+        error = self._legs.add(error, offsets, -1.0)
         kind = _runs(env, gait, command_name).long()
         scaled = error.square() * self._factors.index_select(0, kind)
         return torch.exp(scaled.sum(dim=1))

@@ -26,6 +26,7 @@ from mjlab.tasks.velocity import scene as grounds
 from mjlab.tasks.velocity import terms as walking
 from mjlab.tasks.velocity.env import VelocityCfg
 from mjlab.tasks.velocity.gait import Clock
+from mjlab.tasks.velocity.walk import clocked_rewards
 from mjlab.tensors import UniformNoiseCfg
 
 GO1_LIMBS = (r".*_(hip|thigh|calf)_collision\d*", "head_collision")
@@ -99,47 +100,23 @@ def go1_observations(*, rough: bool = True) -> dict[str, ObservationGroupCfg]:
 
 
 def go1_rewards(*, rough: bool = True) -> dict[str, RewardTermCfg]:
-    """Return shared rewards, with trot contacts instead of air time.
+    """Return the rewards of a clocked trot.
 
-    On rough terrain, the trunk is rewarded for alignment with the slope, and contacts
-    of shanks and trunk and self-contacts are penalised.
-
-    Linear velocity has a wide kernel for large errors and a narrow one for small ones.
-    Yaw rate has its own kernel, because roll and pitch rates of a trot exceed commanded
-    yaw rates. The kernel of the standing pose is three times as wide, so exploration
-    noise does not saturate it. Slip, low swings, hard landings and falls cost more.
+    The kernel of the standing pose is three times as wide as the robot's, so
+    exploration noise does not saturate it. On rough terrain, contacts of shanks and
+    trunk and self-contacts are penalised.
     """
-    terms = walking.rewards(GO1, rough=rough, scan_tilts=rough)
-    command = {"command_name": walking.COMMAND}
-    del terms["air_time"]
-    terms["action_rate_l2"].weight = -0.02
-    if rough:
-        own, shank, trunk, _ = unwanted_contacts()
-        terms["self_collisions"] = walking.contact_cost(own, -0.1)
-        terms["shank_collision"] = walking.contact_cost(shank, -0.1)
-        terms["trunk_collision"] = walking.contact_cost(trunk, -0.1)
-    terms["gait_contact"] = RewardTermCfg(
-        func=walking_mdp.gait_contact,
-        weight=1.0,
-        params=command
-        | {"gait": TROT, "sensor_name": grounds.FEET_CONTACT, "legs": TROT_LEGS},
-    )
-    terms["track_linear_velocity"].params["std"] = 0.7
-    terms["track_linear_closely"] = RewardTermCfg(
-        func=mdp.track_lin_vel_xy_exp, weight=1.0, params=command | {"std": 0.25}
-    )
-    terms["track_angular_velocity"] = RewardTermCfg(
-        func=mdp.track_ang_vel_z_exp, weight=2.0, params=command | {"std": 0.5}
-    )
-    terms["body_ang_vel"].weight = -0.02 if rough else -0.05
-    terms["foot_slip"].weight = -0.2
-    terms["foot_swing_height"].weight = -1.0
-    terms["soft_landing"].weight = -5e-4
-    terms["fall"] = RewardTermCfg(func=mdp.is_terminated, weight=-200.0)
+    terms = clocked_rewards(GO1, TROT, TROT_LEGS, rough=rough)
     terms["pose"].params["std_standing"] = {
         ".*_(hip|thigh)_joint": 0.15,
         ".*_calf_joint": 0.3,
     }
+    if rough:
+        own, shank, trunk, _ = unwanted_contacts()
+        terms["body_ang_vel"].weight = -0.02
+        terms["self_collisions"] = walking.contact_cost(own, -0.1)
+        terms["shank_collision"] = walking.contact_cost(shank, -0.1)
+        terms["trunk_collision"] = walking.contact_cost(trunk, -0.1)
     return terms
 
 

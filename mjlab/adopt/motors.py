@@ -1,0 +1,254 @@
+"""Motors of a robot: torque limits, effective inertia, and gains that hold a stance."""
+
+import math
+from collections.abc import Mapping, Sequence
+
+import mujoco
+import numpy as np
+
+from mjlab.adopt.legs import Leg
+from mjlab.adopt.notes import Notes, listed
+from mjlab.adopt.shape import Posed
+from mjlab.adopt.stance import sole_centre
+from mjlab.tasks.robots.robot import Motor
+
+ERROR_AT_LIMIT = 1.5
+"""Position error at which a motor reaches its torque limit, rad or m."""
+
+FASTEST = 10.0
+"""Upper bound of the position loop's natural frequency, Hz."""
+
+SAG = 0.2
+"""Largest position error of a motor that carries the standing robot, rad or m."""
+
+DAMPING_RATIO = 1.0
+"""Damping ratio of the position loop with the effective inertia."""
+
+_SHARE, _ANKLE_SHARE, _MOST_SHARE = 0.5, 0.2, 2.0
+"""Assumed torque limit of a leg joint, and of one below the knee, as fractions of
+weight times leg length; above the third a limit is no motor's."""
+
+_ARMATURE = 2e-4
+"""Assumed armature of a joint without one, kg m2 per N m of its torque limit. Motors of
+the Unitree G1 and Go1 have 1.2e-4 to 2.1e-4."""
+
+_FIXED = int(mujoco.mjtGain.mjGAIN_FIXED)
+_NO_BIAS = int(mujoco.mjtBias.mjBIAS_NONE)
+_ON_JOINT = int(mujoco.mjtTrn.mjTRN_JOINT)
+
+
+def find_motors(
+    posed: Posed,
+    legs: Sequence[Leg],
+    notes: Notes,
+    effort: Mapping[str, float] | None = None,
+) -> dict[str, Motor]:
+    """Return a motor for each hinge and slide joint.
+
+    Joints without an armature get one in the model of `posed`.
+
+    Args:
+        posed: Robot in its stance.
+        legs: The legs.
+        notes: Receives findings and changes.
+        effort: Torque limits that replace those of the file, N m, by joint.
+    """
+    limits = torque_limits(posed.model, list(posed.joints))
+    most = _MOST_SHARE * _weight(posed) * _leg_length(posed, legs[0])
+    missing = [j for j, limit in limits.items() if limit is None or limit > most]
+    limits |= {joint: _assumed(posed, legs, joint) for joint in missing}
+    limits |= {joint: limit for joint, limit in (effort or {}).items()}
+    chosen = {joint: limit for joint, limit in limits.items() if limit is not None}
+    bare = add_armature(posed.model, chosen)
+    inertia, load = effective_inertia(posed), standing_torques(posed, legs)
+    least = {joint: abs(load[joint]) / SAG for joint in chosen}
+    for joint in _first_joints(legs) if len(legs) >= 4 else ():
+        least[joint] = max(least[joint], _tipping_stiffness(posed, legs))
+    motors = {
+        joint: _motor(posed, joint, limit, inertia[joint], least[joint])
+        for joint, limit in chosen.items()
+    }
+    missing = [joint for joint in missing if joint not in (effort or {})]
+    if missing:
+        notes.findings.append(
+            f"No plausible torque limit for {listed(missing)}: assumed from the "
+            f"weight, such as {motors[missing[0]].effort_limit:.3g} N m for "
+            f"{missing[0]!r} (--effort JOINT=NM)."
+        )
+    if bare:
+        notes.changes.append(
+            f"Added an armature to {listed(bare)}, which had none: {_ARMATURE:g} kg m2 "
+            "per N m of torque limit."
+        )
+    _note_gains(motors, legs, notes)
+    weak = [
+        joint
+        for leg in legs
+        for joint in leg.joints
+        if abs(load[joint]) > motors[joint].effort_limit
+    ]
+    if weak:
+        notes.faults.append(
+            f"The torque limit of {listed(weak)} is below the torque that standing "
+            "needs, so the robot sinks."
+        )
+    return motors
+
+
+def _note_gains(motors: dict[str, Motor], legs: Sequence[Leg], notes: Notes) -> None:
+    joints = [joint for leg in legs for joint in leg.joints]
+    gains = [motors[joint].stiffness for joint in joints]
+    torques = [motors[joint].effort_limit for joint in joints]
+    scales = [motors[joint].action_scale for joint in joints]
+    notes.findings.append(
+        f"Legs: torque limits {_range(torques)} N m, stiffness {_range(gains)} "
+        f"N m/rad, action scale {_range(scales)} rad."
+    )
+
+
+def _range(values: Sequence[float]) -> str:
+    low, high = f"{min(values):.3g}", f"{max(values):.3g}"
+    return low if low == high else f"{low} to {high}"
+
+
+def torque_limits(
+    model: mujoco.MjModel, joints: Sequence[str]
+) -> dict[str, float | None]:
+    """Return the torque limit of each joint, N m or N; None if the file has none.
+
+    Limits come from the joint (`actuatorfrcrange`, or `effort` in URDF), and from force
+    and control ranges of its actuators. Control ranges of position servos are angles.
+    """
+    return {joint: _torque_limit(model, model.joint(joint).id) for joint in joints}
+
+
+def _torque_limit(model: mujoco.MjModel, joint: int) -> float | None:
+    found = []
+    if model.jnt_actfrclimited[joint]:
+        found.append(np.abs(model.jnt_actfrcrange[joint]).max())
+    for i in range(model.nu):
+        if (
+            model.actuator_trntype[i] != _ON_JOINT
+            or model.actuator_trnid[i, 0] != joint
+        ):
+            continue
+        gear = abs(float(model.actuator_gear[i, 0]))
+        if model.actuator_forcelimited[i]:
+            found.append(gear * np.abs(model.actuator_forcerange[i]).max())
+        is_motor = (
+            model.actuator_gaintype[i] == _FIXED
+            and model.actuator_biastype[i] == _NO_BIAS
+        )
+        if is_motor and model.actuator_ctrllimited[i]:
+            gain = gear * abs(float(model.actuator_gainprm[i, 0]))
+            found.append(gain * np.abs(model.actuator_ctrlrange[i]).max())
+    limits = [float(limit) for limit in found if limit > 0.0]
+    return min(limits) if limits else None
+
+
+def effective_inertia(posed: Posed) -> dict[str, float]:
+    """Return the inertia at each joint with the base held and other joints locked.
+
+    It includes the armature. In kg m2, or kg for a slide joint.
+    """
+    model, data = posed.model, posed.data
+    mujoco.mj_comPos(model, data)
+    mujoco.mj_crb(model, data)
+    mass = np.zeros((model.nv, model.nv))
+    mujoco.mj_fullM(model, data, mass)
+    return {
+        joint: float(mass[dof, dof])
+        for joint, index in posed.joints.items()
+        for dof in [model.jnt_dofadr[index]]
+    }
+
+
+def standing_torques(posed: Posed, legs: Sequence[Leg]) -> dict[str, float]:
+    """Return joint torques at rest, N m, with equal forces below the feet."""
+    model, data = posed.model, posed.data
+    data.qvel[:] = 0.0
+    mujoco.mj_forward(model, data)
+    weight = float(model.body_subtreemass[1]) * 9.81
+    torque = data.qfrc_bias.copy()
+    jacobian = np.zeros((3, model.nv))
+    for leg in legs:
+        body = model.body(leg.foot).id
+        mujoco.mj_jac(model, data, jacobian, None, sole_centre(posed, leg), body)
+        torque -= jacobian[2] * weight / len(legs)
+    return {j: float(torque[model.jnt_dofadr[i]]) for j, i in posed.joints.items()}
+
+
+def add_armature(model: mujoco.MjModel, limits: Mapping[str, float]) -> list[str]:
+    """Give joints without armature one, in place; return their names.
+
+    Without the inertia of its rotor, the last link of a chain is so light that only
+    weak gains are stable.
+    """
+    dofs = {joint: int(model.joint(joint).dofadr[0]) for joint in limits}
+    bare = [joint for joint, dof in dofs.items() if model.dof_armature[dof] < 1e-6]
+    for joint in bare:
+        model.dof_armature[dofs[joint]] = _rounded(_ARMATURE * limits[joint])
+    return bare
+
+
+def _weight(posed: Posed) -> float:
+    return float(posed.model.body_subtreemass[1]) * 9.81
+
+
+def _leg_length(posed: Posed, leg: Leg) -> float:
+    hip = posed.anchor(leg.joints[0])
+    return float(np.linalg.norm(sole_centre(posed, leg) - hip))
+
+
+def _assumed(posed: Posed, legs: Sequence[Leg], joint: str) -> float:
+    """Return a torque limit for a joint without one, N m."""
+    model = posed.model
+    for leg in legs:
+        if joint in leg.joints:
+            below = leg.joints.index(joint) > leg.joints.index(leg.flexion[1])
+            share = _ANKLE_SHARE if below else _SHARE
+            return float(f"{share * _weight(posed) * _leg_length(posed, leg):.2g}")
+    # Four times the torque that holds the moved bodies out horizontally.
+    body = model.jnt_bodyid[posed.joints[joint]]
+    moved = float(model.body_subtreemass[body])
+    mujoco.mj_comPos(model, posed.data)
+    arm = np.linalg.norm(posed.data.subtree_com[body] - posed.anchor(joint))
+    return float(f"{max(4.0 * moved * 9.81 * float(arm), 0.1):.2g}")
+
+
+def _first_joints(legs: Sequence[Leg]) -> list[str]:
+    return [leg.joints[0] for leg in legs]
+
+
+def _tipping_stiffness(posed: Posed, legs: Sequence[Leg]) -> float:
+    """Return the stiffness per leg at which a robot of four legs does not tip over.
+
+    The legs together need more than weight times height; the factor is 1.5.
+    """
+    height = posed.centre_of_mass()[2] - sole_centre(posed, legs[0])[2]
+    return 1.5 * _weight(posed) * float(height) / len(legs)
+
+
+def _motor(
+    posed: Posed, joint: str, limit: float, inertia: float, least: float
+) -> Motor:
+    """Return the motor of a joint.
+
+    Its stiffness reaches the torque limit at `ERROR_AT_LIMIT`, with an upper bound from
+    the effective inertia, and is at least `least`, in N m/rad, which standing needs.
+    """
+    fastest = inertia * (2.0 * math.pi * FASTEST) ** 2
+    stiffness = max(min(limit / ERROR_AT_LIMIT, fastest), min(least, limit / SAG))
+    frequency = math.sqrt(stiffness / inertia) / (2.0 * math.pi)
+    dof = posed.model.jnt_dofadr[posed.joints[joint]]
+    return Motor(
+        armature=float(posed.model.dof_armature[dof]),
+        effort_limit=limit,
+        inertia=_rounded(inertia),
+        natural_frequency=_rounded(frequency),
+        damping_ratio=DAMPING_RATIO,
+    )
+
+
+def _rounded(value: float) -> float:
+    return float(f"{value:.3g}")

@@ -1,0 +1,368 @@
+"""Writing of a walking task: one Python file of at most 80 lines, and the model."""
+
+import math
+import re
+import textwrap
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+
+from mjlab.adopt.legs import ROLES, Leg
+from mjlab.adopt.notes import AdoptError
+from mjlab.adopt.robot import Adopted
+from mjlab.spec import write_spec
+from mjlab.tasks.robots.robot import Mirror, Motor
+
+_WIDTH = 88
+_G1_LEG, _G1_PERIOD = 0.65, 0.76
+
+
+def module_of(robot: Adopted) -> str:
+    """Return the name of the task's module and folder, such as "walk_aliengo"."""
+    snake = re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", robot.name)
+    return "walk_" + re.sub(r"\W+", "_", snake).strip("_").lower()
+
+
+def write_task(robot: Adopted, folder: Path) -> Path:
+    """Write the task, and return its Python file.
+
+    Args:
+        robot: The findings.
+        folder: New folder for the file and the model (`robot/scene.xml`).
+    """
+    if folder.exists():
+        raise AdoptError(
+            f"{folder} already exists; nothing was written. Remove it, or choose "
+            "another folder: --folder FOLDER."
+        )
+    write_spec(robot.spec, folder / "robot")
+    file = folder / f"{module_of(robot)}.py"
+    file.write_text(task_text(robot), "utf-8")
+    return file
+
+
+def task_text(robot: Adopted) -> str:
+    """Return the Python file of a task."""
+    biped = len(robot.legs) == 2
+    words = {
+        "NAME": robot.name,
+        "BASE": "BipedWalkCfg" if biped else "WalkCfg",
+        "FEET": _feet(robot),
+        "BODY": _string(robot.base),
+        "TORSO": _string(robot.torso),
+        "KNEES": _patterns(_kinds(robot, _knees(robot))),
+        "STANCE": _stance(robot),
+        "HEIGHT": f"{robot.height:.3f}",
+        "LEG": f"{robot.leg_length:.3f}",
+        "MASS": f"{robot.mass:.4g}",
+        "MOTORS": _motors(robot),
+        "HELD": _held(robot),
+        "MIRROR": _mirror(robot.mirror),
+        "MODEL": _MODEL.replace("<NAME>", robot.name) if robot.mirror else "",
+        "AGENT": f", {robot.name}ModelCfg" if robot.mirror else "",
+        "GAIT": _gait(robot) if biped else "",
+        "STEPS": ", GAIT" if biped else "",
+        "ASSIST": _ASSIST if biped else "",
+        "IMPORTS": _imports(biped, robot.mirror is not None),
+        "LEGS": str(len(robot.legs)),
+    }
+    text = _TASK
+    for word, value in words.items():
+        text = text.replace(f"<{word}>", value)
+    return text
+
+
+def _imports(biped: bool, mirrored: bool) -> str:
+    lines = []
+    if biped:
+        lines.append("from mjlab.managers import EventTermCfg")
+    lines.append("from mjlab.tasks.robots.legged import Foot, legged_robot, motor")
+    if mirrored:
+        lines.append("from mjlab.tasks.robots.robot import Mirror")
+    lines.append("from mjlab.tasks.velocity import walk")
+    if biped:
+        lines.append("from mjlab.tasks.velocity.gait import LegGait")
+    if mirrored:
+        lines.append("from mjlab.tasks.velocity.symmetry import EquivariantModelCfg")
+    return "\n".join(lines)
+
+
+# Names as patterns: joints that differ in their side only share one.
+
+
+def _kinds(robot: Adopted, joints: Sequence[str]) -> dict[str, list[str]]:
+    """Return joints by pattern, such as "(FL|FR|RL|RR)_hip_joint"."""
+    prefixes = (
+        [side for pair in robot.mirror.sides for side in pair] if robot.mirror else []
+    )
+    found: dict[tuple[bool, str], list[tuple[str, str]]] = {}
+    for joint in joints:
+        side = max(
+            (p for p in prefixes if joint.startswith(p) and joint != p),
+            key=len,
+            default="",
+        )
+        key = (bool(side), joint.removeprefix(side))
+        found.setdefault(key, []).append((side, joint))
+    kinds: dict[str, list[str]] = {}
+    for (sided, rest), members in found.items():
+        sides = "|".join(re.escape(side) for side, _ in members)
+        several = sided and len(members) > 1
+        name = f"({sides}){re.escape(rest)}" if several else re.escape(members[0][1])
+        kinds[name] = [joint for _, joint in members]
+    return kinds
+
+
+def _knees(robot: Adopted) -> list[str]:
+    return [
+        leg.flexion[1] if len(leg.flexion) > 1 else leg.joints[-1] for leg in robot.legs
+    ]
+
+
+def _quoted(names: Sequence[str]) -> str:
+    text = ", ".join(_string(name) for name in names)
+    return f"({text},)" if len(names) == 1 else f"({text})"
+
+
+def _string(text: str) -> str:
+    return f'r"{text}"' if "\\" in text else f'"{text}"'
+
+
+def _patterns(kinds: Mapping[str, Sequence[str]]) -> str:
+    return _wrapped(_quoted(list(kinds)), indent=8)
+
+
+def _wrapped(text: str, indent: int) -> str:
+    """Break a tuple into lines that fit."""
+    if len(text) + indent + 12 <= _WIDTH:
+        return text
+    lines = textwrap.wrap(
+        text[1:-1],
+        _WIDTH - indent - 1,
+        break_long_words=False,
+        break_on_hyphens=False,
+    )
+    if not lines[-1].endswith(","):
+        lines[-1] += ","
+    pad = " " * indent
+    return "\n".join(["(", *(f"{pad}{line}" for line in lines), f"{pad[4:]})"])
+
+
+# Parts of the file.
+
+
+def _feet(robot: Adopted) -> str:
+    lines = []
+    for leg in robot.legs:
+        geoms = _quoted([_plain(name) for name in leg.geoms])
+        line = f'        Foot(body="{leg.foot}", clock={leg.clock}, geoms={geoms}),'
+        if len(line) > _WIDTH:
+            head = f'        Foot(body="{leg.foot}", clock={leg.clock}, geoms='
+            line = head + _wrapped(geoms, indent=12) + "),"
+        lines.append(line)
+    return "\n".join(lines)
+
+
+def _plain(name: str) -> str:
+    """Return a name as a pattern that matches only itself."""
+    return re.escape(name) if re.escape(name) != name else name
+
+
+def _stance(robot: Adopted) -> str:
+    """Return joint positions by pattern; joints with other values get another one."""
+    entries: dict[str, float] = {}
+    for members in _kinds(robot, list(robot.stance)).values():
+        by_value: dict[float, list[str]] = {}
+        for joint in members:
+            by_value.setdefault(round(robot.stance[joint], 2) + 0.0, []).append(joint)
+        for value, joints in by_value.items():
+            if value:
+                (pattern,) = _kinds(robot, joints)
+                entries[pattern] = value
+    texts = [f"{_string(name)}: {value:g}" for name, value in entries.items()]
+    return _block(texts, "{", "}")
+
+
+def _block(entries: Sequence[str], opening: str, closing: str) -> str:
+    """Return entries on one line if they fit, otherwise on lines of their own block."""
+    if sum(len(entry) + 2 for entry in entries) + 20 <= _WIDTH:
+        return f"{opening}{', '.join(entries)}{closing}"
+    lines = [""]
+    for entry in entries:
+        if lines[-1] and len(lines[-1]) + len(entry) + 10 > _WIDTH:
+            lines.append("")
+        lines[-1] += f"{' ' if lines[-1] else ''}{entry},"
+    body = "\n".join(f"        {line}" for line in lines)
+    return f"{opening}\n{body}\n    {closing}"
+
+
+def _motors(robot: Adopted) -> str:
+    """Return one line per kind of acted joint."""
+    lines = []
+    for joints in _kinds(robot, robot.acted).values():
+        for same in _alike(robot, joints):
+            (pattern,) = _kinds(robot, same)
+            lines.append(f"        {_string(pattern)}: {_motor(robot, same)},")
+    return "\n".join(lines)
+
+
+def _held(robot: Adopted) -> str:
+    """Return one motor per torque limit of the joints that hold the stance."""
+    held = [joint for joint in robot.motors if joint not in robot.acted]
+    if not held:
+        return ""
+    lines = []
+    for same in _alike(robot, held):
+        drive = _motor(robot, same)
+        room = _WIDTH - len(f'        "": {drive},')
+        joined = _joined(_kinds(robot, same), room)
+        lines += [f"        {_string(pattern)}: {drive}," for pattern in joined]
+    return "\n    held={\n" + "\n".join(lines) + "\n    },"
+
+
+def _joined(patterns: Iterable[str], room: int) -> list[str]:
+    """Join patterns to alternatives of at most `room` characters.
+
+    Patterns with equal sides or ends share them: "(l|r)_(elbow|wrist)_joint".
+    """
+    groups: dict[tuple[str, str], list[str]] = {}
+    for pattern in patterns:
+        sides, closing, rest = pattern.partition(")")
+        head = sides + closing if pattern.startswith("(") and rest else ""
+        rest = pattern.removeprefix(head)
+        end = "_joint" if rest.endswith("_joint") else ""
+        start = "_" if head and rest.startswith("_") else ""
+        middle = rest.removesuffix(end).removeprefix(start)
+        groups.setdefault((head + start, end), []).append(middle)
+    joined: list[str] = []
+    for (head, end), names in groups.items():
+        rows: list[list[str]] = [[]]
+        for name in names:
+            size = len(head) + len(end) + 2 + len("|".join([*rows[-1], name]))
+            if rows[-1] and size > room:
+                rows.append([])
+            rows[-1].append(name)
+        for row in rows:
+            text = "|".join(row)
+            joined.append(f"{head}({text}){end}" if len(row) > 1 else head + text + end)
+    return joined
+
+
+def _alike(robot: Adopted, joints: Sequence[str]) -> list[list[str]]:
+    """Split joints by the torque limit of their motors."""
+    groups: dict[str, list[str]] = {}
+    for joint in joints:
+        limit = f"{robot.motors[joint].effort_limit:.2g}"
+        groups.setdefault(limit, []).append(joint)
+    return list(groups.values())
+
+
+def _motor(robot: Adopted, joints: Sequence[str]) -> str:
+    """Return the motor of joints that differ little: the one with the mean inertia."""
+    motors: list[Motor] = [robot.motors[joint] for joint in joints]
+    number = len(motors)
+    inertia = sum(motor.loop_inertia for motor in motors) / number
+    stiffness = sum(motor.stiffness for motor in motors) / number
+    frequency = math.sqrt(stiffness / inertia) / (2.0 * math.pi)
+    effort = max(motor.effort_limit for motor in motors)
+    armature = max(motor.armature for motor in motors)
+    return f"motor({effort:.4g}, {inertia:.3g}, {frequency:.3g}, {armature:.3g})"
+
+
+def _mirror(mirror: Mirror | None) -> str:
+    if mirror is None:
+        return "None"
+    sides = ", ".join(f'("{left}", "{right}")' for left, right in mirror.sides)
+    flipped = mirror.flipped_joints.split("|")
+    parts = [f"sides=({sides},)", f"flipped_joints={_flips(mirror, flipped)}"]
+    return _block(parts, "Mirror(", ")")
+
+
+def _flips(mirror: Mirror, flipped: Sequence[str]) -> str:
+    """Return a pattern of the joints that change sign, shortened by sides."""
+    prefixes = sorted({s for pair in mirror.sides for s in pair}, key=len, reverse=True)
+    rests: list[str] = []
+    for joint in flipped:
+        side = next((p for p in prefixes if joint.startswith(p)), "")
+        rest = joint.removeprefix(side)
+        rests.append(f"(.*){rest}" if side and rest else joint)
+    joined = _joined(dict.fromkeys(rests), 10 * _WIDTH)
+    return '"' + "|".join(joined).replace("(.*)", ".*") + '"'
+
+
+def _gait(robot: Adopted) -> str:
+    """Return the gait of a biped, scaled from the gait of the Unitree G1."""
+    size = robot.leg_length / _G1_LEG
+    bend = 1.0 if robot.knees_forward else -1.0
+    left, right = sorted(zip(robot.legs, robot.roles(), strict=True), key=_is_right)
+    joints, flipped = [], []
+    for role in ROLES:
+        if role not in left[1] or role not in right[1]:
+            continue
+        names = [found[1][role][0] for found in (left, right)]
+        flipped += [
+            n for n, f in zip(names, (left, right), strict=True) if f[1][role][1] < 0
+        ]
+        joints.append(f'"{role}": ("{names[0]}", "{names[1]}")')
+    period = _G1_PERIOD * math.sqrt(size)
+    knees = f"knee={0.56 * bend:g}, hip={0.28 * bend:g}"
+    length = robot.leg_length
+    lines = [
+        f"    period={period:.2f}, {knees}, sway=0.05, push_speed=0.25,",
+        f"    pitch_per_m={1.1 / length:.2f}, roll_per_m={0.5 / length:.2f},",
+        f"    joints={_block(joints, '{', '}')},",
+    ]
+    if flipped:
+        lines.append(f"    flipped={_wrapped(_quoted(flipped), indent=8)},")
+    return "\nGAIT = LegGait(\n" + "\n".join(lines) + "\n)\n"
+
+
+def _is_right(found: tuple[Leg, object]) -> bool:
+    return found[0].clock == 1
+
+
+_ASSIST = """
+    def assistance(self) -> EventTermCfg:
+        return walk.assistance(ROBOT)
+"""
+
+_MODEL = """
+class <NAME>ModelCfg(EquivariantModelCfg):
+    mirror = ROBOT.mirror
+
+"""
+
+_TASK = '''\
+"""<NAME>, <LEGS> legs, walks on flat ground. Written by `mjlab adopt`: edit freely."""
+
+<IMPORTS>
+
+ROBOT = legged_robot(
+    name="<NAME>",
+    file=__file__,
+    base=<BODY>, torso=<TORSO>, mass=<MASS>, height=<HEIGHT>, leg_length=<LEG>,
+    feet=(
+<FEET>
+    ),
+    knees=<KNEES>,
+    stance=<STANCE>,
+    motors={  # Torque limit N m, effective inertia kg m2, frequency Hz, armature kg m2.
+<MOTORS>
+    },<HELD>
+    mirror=<MIRROR>,
+)
+<GAIT>
+<MODEL>
+class <NAME>Cfg(walk.<BASE>):
+    scene = walk.scene(ROBOT)
+    sim = walk.simulation(ROBOT)
+    commands = walk.commands(ROBOT)
+    observations = walk.observations(ROBOT<STEPS>)
+    actions = walk.actions(ROBOT<STEPS>)
+    rewards = walk.rewards(ROBOT<STEPS>)
+    terminations = walk.terminations(ROBOT)
+    events = walk.events(ROBOT)
+    viewer = walk.grounds.viewer(ROBOT)
+<ASSIST>
+
+TASK = walk.task(ROBOT, <NAME>Cfg<AGENT>)
+'''

@@ -1,0 +1,162 @@
+"""Stance: legs bent, feet below the hips, soles level, centre of mass above them."""
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+
+from mjlab.adopt.legs import Leg
+from mjlab.adopt.notes import AdoptError
+from mjlab.adopt.shape import Posed
+
+BENT = {2: 0.95, 4: 0.7}
+"""Height of the hip above the foot as a fraction of its maximum, by number of legs;
+more legs stand like four."""
+
+_KNEE_ANGLES = 81
+_MARGIN = 0.03
+"""Distance that joints keep from their limits, as a fraction of the range."""
+
+
+def stand(
+    posed: Posed, legs: Sequence[Leg], *, bent: float | None = None
+) -> dict[str, float]:
+    """Return joint positions of a stance, and set them in `posed`.
+
+    Joints that bend a leg are solved: hip and knee put the foot below the hip, and the
+    ankle levels the sole. Other joints keep their reference positions, inside their
+    limits. Feet are shifted forward or back until their mean is below the centre of
+    mass.
+
+    Args:
+        posed: Robot in its reference pose.
+        legs: The legs.
+        bent: Height of the hip as a fraction of its maximum; see `BENT`.
+
+    Raises:
+        AdoptError: If a foot cannot be below its hip.
+    """
+    height = (BENT[2] if len(legs) == 2 else BENT[4]) if bent is None else bent
+    start = {name: _inside(posed, name) for name in posed.joints}
+    shift = 0.0
+    for _ in range(6):
+        posed.place(start)
+        pose = dict(start)
+        for leg in legs:
+            pose |= _bent_leg(posed, leg, start, height, shift, len(legs))
+        posed.place(pose)
+        feet = np.mean([sole_centre(posed, leg)[0] for leg in legs])
+        error = float(posed.centre_of_mass()[0] - feet)
+        shift += error
+        if abs(error) < 1e-3:
+            break
+    return pose
+
+
+def sole_centre(posed: Posed, leg: Leg) -> np.ndarray:
+    """Return the centre of a sole in the world, m, shape (3,)."""
+    body = posed.model.body(leg.foot).id
+    return posed.data.xpos[body] + posed.data.xmat[body].reshape(3, 3) @ leg.sole
+
+
+def base_height(posed: Posed, legs: Sequence[Leg]) -> float:
+    """Return the height of the base at which the lowest foot touches the ground, m."""
+    geoms = [posed.model.geom(name).id for leg in legs for name in leg.geoms]
+    return float(-posed.points(geoms)[:, 2].min())
+
+
+def uneven(posed: Posed, legs: Sequence[Leg]) -> float:
+    """Return the difference between the heights of the highest and lowest foot, m."""
+    heights = [
+        posed.points([posed.model.geom(name).id for name in leg.geoms])[:, 2].min()
+        for leg in legs
+    ]
+    return float(np.ptp(heights))
+
+
+def _inside(posed: Posed, joint: str) -> float:
+    low, high = posed.limits(joint)
+    margin = _MARGIN * (high - low)
+    return float(np.clip(posed.position(joint), low + margin, high - margin))
+
+
+def _bent_leg(
+    posed: Posed,
+    leg: Leg,
+    start: Mapping[str, float],
+    height: float,
+    shift: float,
+    number: int,
+) -> dict[str, float]:
+    """Return positions of the joints that bend a leg."""
+    if len(leg.flexion) < 2:
+        return {}
+    knee = leg.flexion[1]
+    low, high = posed.limits(knee)
+    margin = _MARGIN * (high - low)
+    found = []
+    for angle in np.linspace(low + margin, high - margin, _KNEE_ANGLES):
+        pose = _with_knee(posed, leg, start, float(angle), shift)
+        if pose is None:
+            continue
+        drop = posed.anchor(leg.flexion[0])[2] - sole_centre(posed, leg)[2]
+        found.append((drop, _knee_ahead(posed, leg), pose))
+    posed.place(start)
+    if not found:
+        raise AdoptError(
+            f"The leg of {leg.foot!r} cannot put its foot below its hip within the "
+            "limits of its joints. Give a stance: --stance JOINT=RADIANS ..."
+        )
+    wanted = height * max(drop for drop, _, _ in found)
+
+    def cost(one: tuple[float, float, dict[str, float]]) -> float:
+        # Of two ways to bend, people's knees point ahead, and a dog's elbows back.
+        ahead = one[1] if number == 2 else -one[1]
+        return abs(one[0] - wanted) - 1e-2 * np.sign(ahead) * wanted
+
+    return min(found, key=cost)[2]
+
+
+def _with_knee(
+    posed: Posed, leg: Leg, start: Mapping[str, float], angle: float, shift: float
+) -> dict[str, float] | None:
+    """Place a leg with a knee angle; return the pose if it is within all limits."""
+    hip, knee, *ankles = leg.flexion
+    pose = {hip: start[hip], knee: angle, **{name: start[name] for name in ankles}}
+    posed.place(pose)
+    upright = np.array((0.0, 0.0, 1.0))
+    for _ in range(4 if ankles and leg.flat else 2):
+        foot = sole_centre(posed, leg) - posed.anchor(hip)
+        below = np.array((shift, foot[1], -np.linalg.norm(foot)))
+        pose[hip] += _turn(posed.axis(hip), foot, below)
+        posed.place(pose)
+        if ankles and leg.flat:
+            body = posed.model.body(leg.foot).id
+            normal = posed.data.xmat[body].reshape(3, 3) @ leg.normal
+            pose[ankles[0]] += _turn(posed.axis(ankles[0]), normal, upright)
+            posed.place(pose)
+    for name, value in pose.items():
+        low, high = posed.limits(name)
+        wrapped = (value + np.pi) % (2.0 * np.pi) - np.pi
+        pose[name] = wrapped if low <= wrapped <= high else value
+        if not low <= pose[name] <= high:
+            return None
+    return pose
+
+
+def _turn(axis: np.ndarray, now: np.ndarray, wanted: np.ndarray) -> float:
+    """Return the angle about an axis from one direction to another, rad."""
+    now, wanted = now - axis * (axis @ now), wanted - axis * (axis @ wanted)
+    return float(np.arctan2(axis @ np.cross(now, wanted), now @ wanted))
+
+
+def _knee_ahead(posed: Posed, leg: Leg) -> float:
+    """Return how far the knee is in front of the line from hip to foot, m."""
+    hip, knee = posed.anchor(leg.flexion[0]), posed.anchor(leg.flexion[1])
+    foot = sole_centre(posed, leg)
+    share = (hip[2] - knee[2]) / max(hip[2] - foot[2], 1e-6)
+    return float(knee[0] - (hip[0] + share * (foot[0] - hip[0])))
+
+
+def bends_forward(posed: Posed, leg: Leg) -> bool:
+    """Return True if the knee is in front of the line from hip to foot."""
+    return len(leg.flexion) < 2 or _knee_ahead(posed, leg) > 0.0

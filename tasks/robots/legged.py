@@ -1,0 +1,145 @@
+"""Legged robot whose description is a model file and a few numbers."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from mjlab.entity import ArticulationCfg, EntityCfg, InitialStateCfg
+from mjlab.tasks.robots.robot import (
+    Mirror,
+    Motor,
+    Robot,
+    action_scales,
+    position_actuators,
+)
+
+_SOFT_LIMIT_FACTOR = 0.9
+_STANDING, _MOVING, _KNEE = 0.08, 0.3, 0.6
+"""Tolerances of joints around the stance, rad: standing, moving, and a moving knee."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Foot:
+    """Foot of a legged robot. The model has the site BODY_sole below it."""
+
+    body: str
+    """Body of the foot."""
+
+    geoms: tuple[str, ...]
+    """Geoms of the sole."""
+
+    clock: int
+    """Half of the stride in which the foot steps, 0 or 1."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class LeggedRobot(Robot):
+    """Robot with what a walking task on flat ground needs; see `legged_robot`."""
+
+    clock: tuple[int, ...] = ()
+    """Half of the stride in which each foot steps, 0 or 1."""
+
+    acted: tuple[str, ...] = ()
+    """Patterns of the joints that the policy moves."""
+
+    height: float = 0.3
+    """Height of the base in the stance, m."""
+
+    leg_length: float = 0.3
+    """Height of the hips above the soles in the stance, m."""
+
+    mass: float = 10.0
+    """Total mass, kg."""
+
+    stance: Mapping[str, float] = field(default_factory=dict)
+    """Joint positions of the stance, rad or m, by pattern."""
+
+
+def motor(effort: float, inertia: float, frequency: float, armature: float) -> Motor:
+    """Return a motor with a critically damped position loop.
+
+    Args:
+        effort: Maximum torque, N m.
+        inertia: Effective inertia at the joint, with armature, kg m².
+        frequency: Natural frequency of the position loop with this inertia, Hz.
+        armature: Reflected inertia of the rotor, kg m².
+    """
+    return Motor(
+        effort_limit=effort,
+        inertia=inertia,
+        natural_frequency=frequency,
+        damping_ratio=1.0,
+        armature=armature,
+    )
+
+
+def legged_robot(
+    *,
+    name: str,
+    file: str | Path,
+    base: str,
+    torso: str,
+    feet: tuple[Foot, ...],
+    knees: tuple[str, ...],
+    stance: Mapping[str, float],
+    height: float,
+    leg_length: float,
+    mass: float,
+    motors: Mapping[str, Motor],
+    held: Mapping[str, Motor] | None = None,
+    mirror: Mirror | None = None,
+) -> LeggedRobot:
+    """Return a legged robot.
+
+    Args:
+        name: Short name, as in task ids.
+        file: Python file of the task. The model is beside it, in `robot/scene.xml`,
+            with the sensors of the walking tasks, as `mjlab adopt` writes it.
+        base: Body with the free joint.
+        torso: Body that should be upright.
+        feet: The feet.
+        knees: Patterns of the knee joints, which move more than others.
+        stance: Joint positions by pattern, rad or m; 0 for other joints.
+        height: Height of the base in the stance, m.
+        leg_length: Height of the hips above the soles in the stance, m.
+        mass: Total mass, kg.
+        motors: Motors of the joints that the policy moves, by pattern.
+        held: Motors of the joints that hold the stance, by pattern.
+        mirror: Left-right symmetry, if any.
+    """
+    all_motors = {**motors, **(held or {})}
+    drives = {(pattern,): drive for pattern, drive in all_motors.items()}
+    knee = "|".join(knees)
+    moving = {knee: _KNEE, f"(?!({knee})$).*": _MOVING}
+
+    def entity() -> EntityCfg:
+        return EntityCfg(
+            source=Path(file).parent / "robot" / "scene.xml",
+            init_state=InitialStateCfg(pos=(0.0, 0.0, height), joint_pos={**stance}),
+            articulation=ArticulationCfg(
+                actuators=position_actuators(drives),
+                soft_joint_pos_limit_factor=_SOFT_LIMIT_FACTOR,
+            ),
+        )
+
+    return LeggedRobot(
+        name=name,
+        entity_cfg=entity,
+        base_body=base,
+        torso_body=torso,
+        foot_bodies=tuple(foot.body for foot in feet),
+        foot_sites=tuple(f"{foot.body}_sole" for foot in feet),
+        foot_geoms=tuple(geom for foot in feet for geom in foot.geoms),
+        action_scale=action_scales(drives),
+        posture_std_standing={".*": _STANDING},
+        posture_std_walking=moving,
+        posture_std_running=moving,
+        motors=drives,
+        mirror=mirror,
+        clock=tuple(foot.clock for foot in feet),
+        acted=tuple(motors),
+        height=height,
+        leg_length=leg_length,
+        mass=mass,
+        stance=stance,
+    )

@@ -1,0 +1,101 @@
+"""Training of bipeds: assistance, slow commands and small pushes at the start."""
+
+import copy
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import TypeVar
+
+from mjlab.envs import ManagerBasedRlEnvCfg, mdp
+from mjlab.managers import CurriculumTermCfg, EventTermCfg
+from mjlab.mdp.curriculums import Value
+from mjlab.settings import Config
+from mjlab.tasks.velocity import terms as walking
+from mjlab.tasks.velocity.push import growing_push
+
+SUPPORT = "support"
+"""Name of the assistive wrench's event term."""
+
+_ITERATION = 24
+"""Environment steps per training iteration."""
+
+GROWING_WEIGHTS = {
+    "action_rate_l2": (-0.01, -0.07),
+    "foot_slip": (-0.1, -0.3),
+    "track_linear_closely": (1.0, 2.0),
+}
+"""Reward weights at the start and at the end of training. At the start, large penalties
+lead to short steps, and close tracking leads to hopping."""
+
+_GROWTH = (220 * _ITERATION, 400 * _ITERATION)
+"""Environment steps between which the weights change linearly."""
+
+_Cfg = TypeVar("_Cfg", bound=ManagerBasedRlEnvCfg)
+
+
+class WarmUpCfg(Config):
+    """Easier start of training: slow commands and no pushes.
+
+    Ranges then grow linearly to the task's ranges.
+    """
+
+    steps: tuple[int, int] = (80 * _ITERATION, 200 * _ITERATION)
+    """Environment steps at which the change starts and ends."""
+
+    lin_vel_x: tuple[float, float] = (-0.4, 0.4)
+    """Initial range of the forward command, m/s."""
+
+    lin_vel_y: tuple[float, float] = (-0.3, 0.3)
+    """Initial range of the sideways command, m/s."""
+
+    ang_vel_z: tuple[float, float] = (-0.4, 0.4)
+    """Initial range of the yaw rate command, rad/s."""
+
+
+def eased(cfg: _Cfg, warm_up: WarmUpCfg, assistance: EventTermCfg) -> _Cfg:
+    """Return a configuration whose training starts easier.
+
+    Args:
+        cfg: Configuration for training.
+        warm_up: Commands and pushes at the start.
+        assistance: Assistive wrench, which fades.
+    """
+    events: dict[str, EventTermCfg | None] = {**cfg.events, SUPPORT: assistance}
+    if (push := events.get("push_robot")) is not None:
+        params = {**push.params, "steps": warm_up.steps}
+        events["push_robot"] = replace(push, func=growing_push, params=params)
+    command = copy.deepcopy(cfg.commands[walking.COMMAND])
+    assert isinstance(command, mdp.UniformVelocityCommandCfg)
+    curriculum: dict[str, CurriculumTermCfg | None] = {**cfg.curriculum}
+    for name in ("lin_vel_x", "lin_vel_y", "ang_vel_z"):
+        slow, full = getattr(warm_up, name), getattr(command.ranges, name)
+        setattr(command.ranges, name, slow)
+        target = f"command/{walking.COMMAND}/{name}"
+        curriculum[f"{name}_range"] = _lines(target, warm_up.steps, (slow, full))
+    rewards = copy.deepcopy(cfg.rewards)
+    for name, weights in GROWING_WEIGHTS.items():
+        if (term := rewards.get(name)) is None:
+            continue
+        term.weight = weights[0]
+        target = f"reward/{name}/weight"
+        curriculum[f"{name}_weight"] = _lines(target, _GROWTH, weights)
+    return replace(
+        cfg,
+        events=events,
+        rewards=rewards,
+        commands={**cfg.commands, walking.COMMAND: command},
+        curriculum=curriculum,
+    )
+
+
+def _lines(
+    target: str, steps: Sequence[int], values: Sequence[Value]
+) -> CurriculumTermCfg:
+    """Return a term that interpolates a live number or range linearly."""
+    return CurriculumTermCfg(
+        func=mdp.schedule,
+        params={
+            "target": target,
+            "interpolation": "linear",
+            "stages": list(zip(steps, values, strict=True)),
+        },
+    )

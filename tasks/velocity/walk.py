@@ -1,0 +1,443 @@
+"""Walking on flat ground with a clocked gait, for robots with two or more legs.
+
+`WalkCfg` is for four and more legs, `BipedWalkCfg` for two. A robot's configuration is
+a subclass that sets every manager with the functions of this file; `mjlab adopt` writes
+one. Lengths, times and forces scale with the robot: from the Unitree Go1 with four and
+more legs, from the Unitree G1 with two.
+"""
+
+import copy
+import math
+from dataclasses import replace
+from typing import Self
+
+from mjlab.envs import mdp
+from mjlab.managers import (
+    ActionTermCfg,
+    CommandTermCfg,
+    EventTermCfg,
+    ObservationGroupCfg,
+    ObservationTermCfg,
+    RewardTermCfg,
+    SceneEntityCfg,
+    TerminationTermCfg,
+)
+from mjlab.registry import OnCpu, Task
+from mjlab.rl import PpoAgentCfg
+from mjlab.scene import SceneCfg
+from mjlab.sensor import ContactMatch
+from mjlab.sim import SimulationCfg, TrainingPhysicsCfg
+from mjlab.tasks.robots.legged import LeggedRobot
+from mjlab.tasks.robots.robot import Robot
+from mjlab.tasks.velocity import mdp as walking_mdp
+from mjlab.tasks.velocity import rl
+from mjlab.tasks.velocity import scene as grounds
+from mjlab.tasks.velocity import terms as walking
+from mjlab.tasks.velocity.biped import GROWING_WEIGHTS, SUPPORT, WarmUpCfg, eased
+from mjlab.tasks.velocity.env import VelocityCfg
+from mjlab.tasks.velocity.gait import Clock, Gait, GaitActionCfg
+from mjlab.tasks.velocity.scene import FEET_CONTACT
+from mjlab.tasks.velocity.symmetry import EquivariantModelCfg
+
+_GO1_LEG, _GO1_MASS = 0.28, 12.7
+_G1_LEG, _G1_MASS, _G1_HEIGHT = 0.65, 33.3, 0.76
+"""Leg length in the stance, m, mass, kg, and height of the base, m."""
+
+
+def is_biped(robot: LeggedRobot) -> bool:
+    """Return True for two legs."""
+    return len(robot.clock) == 2
+
+
+def _size(robot: LeggedRobot) -> float:
+    """Return the leg length relative to the reference robot."""
+    return robot.leg_length / (_G1_LEG if is_biped(robot) else _GO1_LEG)
+
+
+def trot(robot: LeggedRobot) -> Clock:
+    """Return the clock of four and more legs; strides last as a pendulum's swing."""
+    period = round(0.35 * math.sqrt(_size(robot)), 2)
+    return Clock(period=period, duty=0.55, push_speed=0.25)
+
+
+def clock_of(robot: LeggedRobot, gait: Clock | None) -> Clock:
+    """Return a gait, or the default clock of a robot."""
+    return trot(robot) if gait is None else gait
+
+
+# Scene and physics.
+
+
+def scene(robot: LeggedRobot) -> SceneCfg:
+    """Return the robot on a plane, with contact sensors of the feet."""
+    feet = ContactMatch(mode="geom", pattern=robot.foot_geoms, entity="robot")
+    if len(robot.foot_geoms) != len(robot.foot_bodies):
+        feet = ContactMatch(mode="subtree", pattern=robot.foot_bodies, entity="robot")
+    sensors = (grounds.feet_contact(feet), grounds.self_contact(robot))
+    return grounds.scene(robot, rough=False, sensors=sensors)
+
+
+def simulation(robot: LeggedRobot) -> SimulationCfg:
+    """Return physics with steps of 5 ms, and of 10 ms for training.
+
+    Robots with four and more legs have elliptic cones, so that feet do not creep, and
+    are trained with contacts of the feet only.
+    """
+    sim = grounds.simulation(rough=False, nconmax=64, njmax=300)
+    sim.training = TrainingPhysicsCfg(decimation=2)
+    if not is_biped(robot):
+        sim.mujoco.cone, sim.mujoco.impratio = "elliptic", 10.0
+        sim.native_jacobian = "sparse"
+        others = f"(?!({'|'.join(robot.foot_geoms)})$).*"
+        sim.training.without_contacts = {"robot": (others,)}
+    return sim
+
+
+# Commands, actions and observations.
+
+
+def commands(robot: LeggedRobot) -> dict[str, CommandTermCfg | None]:
+    """Return a velocity command up to 1 m/s, or less for short legs."""
+    terms = walking.commands()
+    command = terms[walking.COMMAND]
+    assert isinstance(command, mdp.UniformVelocityCommandCfg)
+    fastest = round(min(1.0, math.sqrt(_size(robot))), 2)
+    aside = round((0.8 if is_biped(robot) else 1.0) * fastest, 2)
+    command.ranges.lin_vel_x = (-fastest, fastest)
+    command.ranges.lin_vel_y = (-aside, aside)
+    return {**terms}
+
+
+def actions(
+    robot: LeggedRobot, gait: Gait | None = None
+) -> dict[str, ActionTermCfg | None]:
+    """Return position targets of the acted joints, relative to the stance or a gait.
+
+    Args:
+        robot: The robot.
+        gait: Gait of a biped; the targets are relative to it.
+    """
+    scale = {name: by for name, by in robot.action_scale.items() if name in robot.acted}
+    if gait is None:
+        term = mdp.JointPositionActionCfg(joint_names=robot.acted, scale=scale)
+    else:
+        term = GaitActionCfg(
+            joint_names=robot.acted,
+            scale=scale,
+            gait=gait,
+            command_name=walking.COMMAND,
+        )
+    return {"joint_pos": term}
+
+
+def acted_joints(robot: LeggedRobot) -> SceneEntityCfg:
+    """Return the joints that the policy moves."""
+    return SceneEntityCfg("robot", joint_names=robot.acted)
+
+
+def observations(
+    robot: LeggedRobot, gait: Clock | None = None
+) -> dict[str, ObservationGroupCfg | None]:
+    """Return observations of the acted joints, with the gait clock.
+
+    Args:
+        robot: The robot.
+        gait: Gait of a biped; the critic of a biped also observes its assistance.
+    """
+    groups = walking.observations(robot, rough=False)
+    for group in groups.values():
+        group.terms = {
+            name: replace(term) for name, term in group.terms.items() if term
+        }
+        for name in ("joint_pos", "joint_vel"):
+            term = group.terms[name]
+            assert term is not None
+            term.params = {**term.params, "asset_cfg": acted_joints(robot)}
+        group.terms["gait_clock"] = ObservationTermCfg(
+            func=walking_mdp.gait_clock,
+            params={"command_name": walking.COMMAND, "gait": clock_of(robot, gait)},
+        )
+    if gait is not None:
+        groups["critic"].terms[SUPPORT] = ObservationTermCfg(
+            func=walking_mdp.support_level, params={"event": SUPPORT}
+        )
+    return {**groups}
+
+
+# Rewards.
+
+
+def clocked_rewards(
+    robot: Robot, gait: Clock, legs: tuple[int, ...], *, rough: bool = False
+) -> dict[str, RewardTermCfg]:
+    """Return the shared rewards, with contacts of a clock instead of air time.
+
+    Linear velocity has a wide kernel for large errors and a narrow one for small ones.
+    Yaw rate has its own kernel, because roll and pitch rates of a trot exceed commanded
+    yaw rates. Slip, low swings, hard landings and falls cost more.
+
+    Args:
+        robot: A robot with four or more legs.
+        gait: The clock.
+        legs: For each foot, the half of the stride in which it steps.
+        rough: Whether the ground is rough; then the upright direction is its normal.
+    """
+    terms = walking.rewards(robot, rough=rough, scan_tilts=rough)
+    command = {"command_name": walking.COMMAND}
+    del terms["air_time"]
+    terms["action_rate_l2"].weight = -0.02
+    terms["gait_contact"] = RewardTermCfg(
+        func=walking_mdp.gait_contact,
+        weight=1.0,
+        params=command | {"gait": gait, "sensor_name": FEET_CONTACT, "legs": legs},
+    )
+    terms["track_linear_velocity"].params["std"] = 0.7
+    terms["track_linear_closely"] = RewardTermCfg(
+        func=mdp.track_lin_vel_xy_exp, weight=1.0, params=command | {"std": 0.25}
+    )
+    terms["track_angular_velocity"] = RewardTermCfg(
+        func=mdp.track_ang_vel_z_exp, weight=2.0, params=command | {"std": 0.5}
+    )
+    terms["body_ang_vel"].weight = -0.05
+    terms["foot_slip"].weight = -0.2
+    terms["foot_swing_height"].weight = -1.0
+    terms["soft_landing"].weight = -5e-4
+    terms["fall"] = RewardTermCfg(func=mdp.is_terminated, weight=-200.0)
+    return terms
+
+
+def biped_rewards(
+    robot: Robot, gait: Gait, *, rough: bool = False
+) -> dict[str, RewardTermCfg]:
+    """Return rewards with pose and contacts of a gait as reference.
+
+    Linear velocity has a wide kernel for large errors and a narrow one for small ones.
+    The yaw rate is averaged over 0.5 s, because the pelvis of a stepping robot turns
+    faster than commanded. Kernels with roll and pitch rates are wide, to keep a slope.
+    Low swings are penalised more, because feet that lift too little drag.
+    """
+    terms = walking.rewards(robot, rough=rough)
+    terms["body_ang_vel"].weight = -0.05
+    terms["angular_momentum"].weight = -0.02
+    own = grounds.self_contact(robot)
+    terms["self_collisions"] = walking.contact_cost(own, -0.5)
+    for replaced in ("pose", "air_time"):
+        del terms[replaced]
+    command = {"command_name": walking.COMMAND}
+    kept = command | {"gait": gait}
+    widths = {
+        "std_standing": {".*": 0.1},
+        "std_walking": dict(robot.posture_std_walking),
+    }
+    terms["gait_posture"] = RewardTermCfg(
+        func=walking_mdp.gait_posture, weight=1.5, params=kept | widths
+    )
+    terms["gait_contact"] = RewardTermCfg(
+        func=walking_mdp.gait_contact,
+        weight=1.0,
+        params=kept | {"sensor_name": FEET_CONTACT},
+    )
+    terms["track_linear_closely"] = RewardTermCfg(
+        func=mdp.track_lin_vel_xy_exp, weight=1.0, params=command | {"std": 0.25}
+    )
+    terms["track_mean_yaw_rate"] = RewardTermCfg(
+        func=walking_mdp.track_mean_yaw_rate,
+        weight=1.5,
+        params=command | {"std": 0.35, "seconds": 0.5},
+    )
+    terms["alive"] = RewardTermCfg(func=mdp.is_alive, weight=1.0)
+    terms["track_angular_velocity"].params["std"] = 1.5
+    terms["track_angular_velocity"].weight = 1.0
+    terms["foot_swing_height"].weight = -1.0
+    for name, weights in GROWING_WEIGHTS.items():
+        terms[name].weight = weights[-1]
+    return terms
+
+
+def rewards(
+    robot: LeggedRobot, gait: Gait | None = None
+) -> dict[str, RewardTermCfg | None]:
+    """Return the rewards of a robot, scaled to its size and weight.
+
+    Args:
+        robot: The robot.
+        gait: Gait of a biped.
+    """
+    joints = acted_joints(robot)
+    if gait is None:
+        terms = clocked_rewards(robot, trot(robot), robot.clock)
+        terms["soft_landing"].weight *= _GO1_MASS / robot.mass
+        terms["pose"].params["asset_cfg"] = joints
+    else:
+        terms = biped_rewards(robot, gait)
+        terms["soft_landing"].weight *= _G1_MASS / robot.mass
+        momentum = robot.mass * robot.leg_length**2 / (_G1_MASS * _G1_LEG**2)
+        terms["angular_momentum"].weight *= min(momentum**-2, 10.0)
+        terms["gait_posture"].params["asset_cfg"] = joints
+    lift = round(min(0.1, 0.37 * robot.leg_length), 3)
+    for name in ("foot_clearance", "foot_swing_height"):
+        terms[name].params["target_height"] = lift
+    return {**terms}
+
+
+# Terminations and events.
+
+
+def terminations(robot: LeggedRobot) -> dict[str, TerminationTermCfg | None]:
+    """Return the time limit, a tilt of 70 degrees, and a low base."""
+    terms = walking.terminations(rough=False)
+    lowest = (0.72 if is_biped(robot) else 0.5) * robot.height
+    terms["too_low"] = TerminationTermCfg(
+        func=mdp.root_height_below_minimum,
+        params={"minimum_height": round(lowest, 3)},
+    )
+    return {**terms}
+
+
+def events(robot: LeggedRobot) -> dict[str, EventTermCfg | None]:
+    """Return resets, pushes and randomisation, smaller for small robots."""
+    terms = walking.events(robot)
+    share = min(1.0, _size(robot))
+    params = terms["push_robot"].params
+    params["velocity_range"] = {
+        axis: (share * low, share * high)
+        for axis, (low, high) in params["velocity_range"].items()
+    }
+    params = terms["base_com"].params
+    params["ranges"] = {
+        axis: (share * low, share * high)
+        for axis, (low, high) in params["ranges"].items()
+    }
+    return {**terms}
+
+
+def assistance(robot: LeggedRobot) -> EventTermCfg:
+    """Return an assistive wrench that fades within ten seconds, for a biped.
+
+    Gains are those of the G1, scaled so that a larger or heavier robot is supported at
+    its own pace: forces per metre with weight over height, torques with weight times
+    height.
+    """
+    mass, height = robot.mass / _G1_MASS, robot.height / _G1_HEIGHT
+    return EventTermCfg(
+        func=walking_mdp.supporting_hand,
+        mode="step",
+        params={
+            "pelvis": robot.base_body,
+            "torso": robot.torso_body,
+            "feet": robot.foot_bodies,
+            "command_name": walking.COMMAND,
+            "hand": {
+                "spring": 700.0 * mass / height,
+                "damper": 120.0 * mass / math.sqrt(height),
+                "tilt": 60.0 * mass * height,
+                "tilt_damper": 3.6 * mass * height**1.5,
+                "lift": 800.0 * mass / height,
+                # Above the ankles.
+                "height": 0.97 * robot.height,
+            },
+            "last_steps": 480.0,
+            "steps_per_fall": 120.0,
+        },
+    )
+
+
+# Configurations and learner.
+
+
+class WalkCfg(VelocityCfg):
+    """Flat ground with a clocked trot, for four and more legs.
+
+    A subclass sets scene, sim, commands, observations, actions, rewards, terminations
+    and events with the functions of this file.
+    """
+
+    curriculum = {}
+
+    def for_training(self) -> Self:
+        """Return the training configuration, in which 30% of the worlds stand."""
+        cfg = super().for_training()
+        command = copy.deepcopy(cfg.commands[walking.COMMAND])
+        assert isinstance(command, mdp.UniformVelocityCommandCfg)
+        command.rel_standing_envs = 0.3
+        return replace(cfg, commands={**cfg.commands, walking.COMMAND: command})
+
+
+class BipedWalkCfg(VelocityCfg):
+    """Flat ground with a clocked walk, for two legs.
+
+    Actions are added to joint targets of the gait. Training starts with an assistive
+    wrench, slow commands and small pushes. A subclass sets the managers, and defines
+    `assistance`.
+    """
+
+    warm_up: WarmUpCfg = WarmUpCfg()
+    """Commands and pushes at the start of training."""
+
+    curriculum = {}
+
+    def assistance(self) -> EventTermCfg:
+        """Return the assistive wrench of training."""
+        raise NotImplementedError(
+            f"{type(self).__name__} has to define assistance: return "
+            "walk.assistance(ROBOT)."
+        )
+
+    def for_training(self) -> Self:
+        """Return the training configuration: assistance, warm-up and its physics."""
+        return eased(super().for_training(), self.warm_up, self.assistance())
+
+
+def learner(
+    robot: LeggedRobot, model: type[EquivariantModelCfg] | None = None
+) -> PpoAgentCfg:
+    """Return PPO for a robot.
+
+    Args:
+        robot: The robot.
+        model: Networks with the robot's symmetry. None uses ordinary networks.
+    """
+    iterations = 600 if is_biped(robot) else 400
+    entropy = 0.001 if is_biped(robot) else 0.005
+    if model is None:
+        agent = rl.velocity_rl(
+            max_iterations=2 * iterations,
+            hidden_dims=rl.HIDDEN_DIMS_ON_CPU,
+            entropy_coef=entropy,
+        )
+        agent.algorithm.desired_kl, agent.algorithm.gamma = 0.02, 0.985
+        return agent
+    agent = rl.mirrored_rl_on_cpu(
+        model,
+        max_iterations=iterations,
+        entropy_coef=entropy,
+        tied_actor=not is_biped(robot),
+        tied_critic=not is_biped(robot),
+    )
+    if not is_biped(robot):
+        agent.algorithm.num_learning_epochs = 4
+    return agent
+
+
+def task(
+    robot: LeggedRobot,
+    env: type[VelocityCfg],
+    model: type[EquivariantModelCfg] | None = None,
+) -> Task:
+    """Return the task of a robot, with few worlds on a CPU.
+
+    Args:
+        robot: The robot.
+        env: Its configuration.
+        model: Networks with the robot's symmetry. None uses ordinary networks.
+    """
+
+    def agent() -> PpoAgentCfg:
+        return learner(robot, model)
+
+    return Task(
+        env=env,
+        rl=agent,
+        on_cpu=OnCpu(num_envs=rl.WORLDS_ON_CPU, rl=agent),
+        summary=f"{robot.name} follows velocity commands on flat ground.",
+    )
