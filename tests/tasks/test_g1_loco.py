@@ -1,5 +1,6 @@
 """Velocity-G1-Loco: punches, arms that others move, commands that lead to targets."""
 
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
@@ -76,7 +77,7 @@ def flying() -> Iterator[ManagerBasedRlEnv]:
     cfg = cfg.for_training()
     punches = cfg.events["punches"]
     trunk = SceneEntityCfg("robot", body_names=("pelvis", "torso_link"))
-    punches.params |= {"asset_cfg": trunk, "lever_m": 0.0}
+    punches.params |= {"asset_cfg": trunk, "lever_m": 0.0, "often": {}, "calm": 0.0}
     events = {**cfg.events, "support": None, "arms": None}
     groups = {"actor": cfg.observations["actor"]}
     cfg = replace(cfg, events=events, terminations={}, rewards={}, observations=groups)
@@ -122,11 +123,15 @@ def test_a_punch_changes_the_momentum_by_force_times_80_ms(flying) -> None:
     assert punches.is_punching.all()
     force = punches.wrench[:, :3].double()
     before, mass = momentum(flying)
+    impulse = torch.zeros(WORLDS, 3)
     for _ in range(4):
+        # Constant in world axes within a step, and in the body's axes otherwise.
+        impulse += punches.wrench_w()[:, :3] * 0.02
         flying.step(action)
     after, _ = momentum(flying)
     fall = torch.tensor([0.0, 0.0, -9.81]) * mass.unsqueeze(1) * 0.08
-    torch.testing.assert_close(after - before - fall, force * 0.08, rtol=0, atol=0.1)
+    found = (after - before - fall).float()
+    torch.testing.assert_close(found, impulse, rtol=0, atol=0.2)
     # From half to full force at level 1.
     assert ((force.norm(dim=1) >= 250.0) & (force.norm(dim=1) <= 500.0)).all()
     assert not punches.is_punching.any()
@@ -156,11 +161,20 @@ def test_every_body_is_punched_and_never_two_at_a_time(env) -> None:
     assert hit.all()
 
 
+def test_feet_and_hands_are_punched_more_often(env) -> None:
+    punches = instance(env, "punches")
+    names = env.scene.entity("robot").body_names
+    counts = Counter(names[int(place)] for place in punches._bodies)
+    assert counts["left_ankle_roll_link"] == counts["right_ankle_pitch_link"] == 3
+    assert counts["left_wrist_yaw_link"] == 2
+    assert counts["pelvis"] == counts["torso_link"] == counts["left_knee_link"] == 1
+
+
 def test_levels_rise_after_a_punch_and_sink_after_a_fall(env) -> None:
     punches = instance(env, "punches")
     fell = env.termination_manager.terminated
     fell.zero_()
-    punches.level.copy_(torch.tensor([0.50, 0.50, 0.12, 0.995]))
+    punches.level.copy_(torch.tensor([0.50, 0.50, 0.12, 0.998]))
 
     def punch() -> None:
         punches.is_punching.fill_(False)
@@ -168,17 +182,17 @@ def test_levels_rise_after_a_punch_and_sink_after_a_fall(env) -> None:
         call(env, "punches")
 
     punch()  # The first punch of an episode: nothing was withstood before.
-    torch.testing.assert_close(punches.level, torch.tensor([0.50, 0.50, 0.12, 0.995]))
+    torch.testing.assert_close(punches.level, torch.tensor([0.50, 0.50, 0.12, 0.998]))
     punch()
-    torch.testing.assert_close(punches.level, torch.tensor([0.51, 0.51, 0.13, 1.0]))
+    torch.testing.assert_close(punches.level, torch.tensor([0.505, 0.505, 0.125, 1.0]))
     fell.copy_(torch.tensor([False, True, True, False]))
     call(env, "punches")
-    torch.testing.assert_close(punches.level, torch.tensor([0.51, 0.46, 0.10, 1.0]))
+    torch.testing.assert_close(punches.level, torch.tensor([0.505, 0.455, 0.10, 1.0]))
     fell.zero_()
     # A time-out or a reset leaves the levels alone, and the next punch is a first one.
     punches.reset(EVERYWHERE)
     punch()
-    torch.testing.assert_close(punches.level, torch.tensor([0.51, 0.46, 0.10, 1.0]))
+    torch.testing.assert_close(punches.level, torch.tensor([0.505, 0.455, 0.10, 1.0]))
 
 
 def test_pauses_between_punches_last_1_to_2_and_a_half_seconds(env) -> None:
@@ -189,8 +203,10 @@ def test_pauses_between_punches_last_1_to_2_and_a_half_seconds(env) -> None:
         punches.reset(EVERYWHERE)
         seen.append(punches.steps_left.clone())
     steps = torch.stack(seen)
+    is_calm = steps > env.max_episode_length
+    assert 0.15 < is_calm.float().mean() < 0.35
     assert 50 <= steps.min() < 60
-    assert 115 < steps.max() <= 125
+    assert 115 < steps[~is_calm].max() <= 125
 
 
 def test_assistance_is_added_to_a_punch(env) -> None:
@@ -212,7 +228,7 @@ def test_assistance_is_added_to_a_punch(env) -> None:
     call(env, "punches")
     call(env, "support")
     added = wrenches(env)[:, torso] - alone
-    torch.testing.assert_close(added, punches.wrench, rtol=0, atol=1e-4)
+    torch.testing.assert_close(added, punches.wrench_w(), rtol=0, atol=1e-4)
 
 
 def test_levels_out_of_order_are_refused() -> None:
@@ -366,16 +382,6 @@ def test_targets_are_as_far_apart_as_those_of_the_exam(env) -> None:
     )
 
 
-def test_the_clock_runs_at_zero_command(env) -> None:
-    term: Any = env.command_manager.term("twist")
-    term.is_target.fill_(False)
-    term._drawn.zero_()
-    term.is_heading.fill_(False)
-    term.update()
-    assert not term.command.any()
-    assert (term.moving == 1.0).all()
-
-
 def test_play_and_the_exam_have_no_punches_targets_and_assistance() -> None:
     cfg = VelocityG1LocoCfg()
     for judged in (cfg, cfg.play()):
@@ -421,20 +427,26 @@ def test_the_critic_sees_the_punch_in_the_root_frame(env) -> None:
     pose = robot.data.default_root_state[:, :7].clone()
     pose[:, 3:] = torch.tensor([0.5**0.5, 0.0, 0.0, 0.5**0.5])  # 90 degrees to the left
     robot.write_root_pose_w(EVERYWHERE, pose)
+    joints = robot.data.default_joint_pos.clone()
+    joints[:, robot.joint_names.index("waist_yaw_joint")] = -0.5 * torch.pi
+    robot.write_joint_pos(EVERYWHERE, joints)
     env.sim.forward()
     env.scene.refresh()
     punches.level.fill_(0.7)
     punches.is_punching.copy_(torch.tensor([True, True, True, False]))
     punches.steps_left.copy_(torch.tensor([4, 2, 1, 100]))
-    punches.body.fill_(robot.body_names.index("pelvis"))
+    torso = robot.body_names.index("torso_link")
+    punches.body.fill_(torso)
     punches.wrench.zero_()
     punches.wrench[:, 0] = 250.0
     seen = env.observation_manager.term("critic/punch")()
-    # World x is to the robot's right.
+    # The torso's x axis is to the pelvis' right, and in the world ahead.
     expected = torch.tensor([0.0, -0.5, 0.0])
     torch.testing.assert_close(seen[0, :3], expected, atol=1e-5, rtol=0)
-    # The centre of mass of the pelvis is lower than its origin.
-    centre = robot.data.body_com_pos_w[0, 0] - robot.data.root_pos_w[0]
+    force = torch.tensor([250.0, 0.0, 0.0])
+    torch.testing.assert_close(punches.wrench_w()[0, :3], force, atol=1e-3, rtol=0)
+    # The torso's centre of mass is above the root.
+    centre = robot.data.body_com_pos_w[0, torso] - robot.data.root_pos_w[0]
     assert float(seen[0, 3]) * 250.0 == pytest.approx(
         250.0 * float(centre[2]), abs=1e-3
     )
