@@ -21,7 +21,7 @@ from mjlab.watched import watched
 GROUP = "mjlab.tasks"
 
 GUARD = "mjlab_fused.guard"
-"""Entry-point name that is not a task; see the module of this name."""
+"""Entry-point value that is not a task: the module that detects another `mjlab`."""
 
 OURS = "mjlab-fused"
 """Distribution of the tasks that ship with mjlab."""
@@ -126,7 +126,7 @@ def entries() -> dict[str, Entry]:
 
 
 def _of_checkout() -> list[Entry]:
-    """Return the entry points that a checkout declares, if it is not installed."""
+    """Return the tasks in the checkout's pyproject.toml, if it is not installed."""
     file = Path(__file__).parents[1] / "pyproject.toml"
     if not file.is_file():
         return []
@@ -144,7 +144,7 @@ def find_entry(task_id: str) -> Entry:
 
 
 def load_task(task_id: str) -> Task:
-    """Import a task."""
+    """Import the module of a task and return its `Task`."""
     entry = find_entry(task_id)
     if entry.file is not None:
         return _ADDED[task_id][1]

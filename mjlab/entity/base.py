@@ -18,7 +18,7 @@ _STATIC_ONLY = (mujoco.mjtGeom.mjGEOM_PLANE, mujoco.mjtGeom.mjGEOM_HFIELD)
 
 
 class RootError(ValueError):
-    """Error of a model that is not a single kinematic tree with a valid root."""
+    """Raised for a model that is not a single kinematic tree with a valid root."""
 
 
 def check_root(spec: mujoco.MjSpec, name: str) -> None:
@@ -137,7 +137,7 @@ def _wrapped(spec: mujoco.MjSpec) -> mujoco.MjSpec:
         wrapper.attach(spec, prefix="", frame=frame)
     finally:
         mujoco.set_mju_user_warning(handler)
-    # The pending warning about name clashes is not copied.
+    # Return a copy, to drop the pending warning about name clashes.
     return wrapper.copy()
 
 
@@ -206,7 +206,7 @@ def _add_pair(spec: mujoco.MjSpec, one: Any, two: Any) -> None:
 
 
 def _share(one: Any, two: Any) -> np.ndarray:
-    """Return how much each geom counts in averaged parameters, shape (2,), sum 1."""
+    """Return the weights of the geoms in averaged parameters, shape (2,), sum 1."""
     if one.priority != two.priority:
         decides = one.priority > two.priority
         return np.array([float(decides), float(not decides)])

@@ -183,7 +183,7 @@ class EntityData:
 
     @quantity
     def root_lin_vel_b(self) -> torch.Tensor:
-        """Velocity of the link's origin in its own axes, shape (num_envs, 3), m/s."""
+        """Velocity of the link's origin in the link's axes, (num_envs, 3), m/s."""
         return quat_rotate_inverse(self.root_quat_w, self.root_lin_vel_w)
 
     # The root link's centre of mass.
@@ -259,7 +259,7 @@ class EntityData:
     body_lin_vel_w = velocities(body_pos_w, _body_twists)
     """Velocities of the links' origins, shape (num_envs, num_bodies, 3), m/s."""
     body_ang_vel_w = angular(_body_twists)
-    """Angular velocities, shape (num_envs, num_bodies, 3), rad/s."""
+    """Angular velocities of the links, shape (num_envs, num_bodies, 3), rad/s."""
     body_vel_w = joined(body_lin_vel_w, body_ang_vel_w)
     """Linear and angular velocities of the links, (num_envs, num_bodies, 6)."""
 

@@ -60,7 +60,7 @@ class Defaults:
     def refresh(self, mask: torch.Tensor) -> None:
         """Recompute joint limits and default joint positions from the model, in place.
 
-        If a joint's `qpos0` was randomised, its default position shifts by as much.
+        If a joint's `qpos0` was randomised, its default position shifts equally.
         """
         limits = self._index.joints.columns.read(self._sim.model.jnt_range)
         limits = torch.where(self._unlimited, self._infinite, limits)
@@ -78,7 +78,7 @@ class Defaults:
         """Copy another model's defaults, in the worlds of `mask`.
 
         Args:
-            mask: Shape (num_envs,), bool.
+            mask: Worlds, shape (num_envs,), bool.
             rows: Tensors named as in `default_rows`, with one row per world.
         """
         for name, value in rows.items():

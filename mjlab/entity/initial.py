@@ -45,7 +45,7 @@ def take_keys(spec: mujoco.MjSpec) -> list[Keyframe]:
 
 
 def part_of(key: Keyframe, places: Mapping[str, np.ndarray]) -> Keyframe:
-    """Return the part of a keyframe at `places`; the part must have no mocap bodies."""
+    """Return a keyframe with only the rows `places` of each vector; no mocap poses."""
     given = {vector: getattr(key, vector) for vector in VECTORS}
     taken = {v: given[v][rows] for v, rows in places.items() if given[v].size}
     return replace(key, **_NONE | taken)

@@ -218,7 +218,7 @@ class ManagerBasedRlEnvCfg(Config):
 
 
 class ConfigError(ValueError):
-    """Error of an invalid environment configuration."""
+    """Raised for an invalid environment configuration."""
 
 
 def check_config(cfg: ManagerBasedRlEnvCfg) -> None:

@@ -160,7 +160,7 @@ class ManagerBasedRlEnv:
         )
 
     def record_anew(self) -> None:
-        """Rebuild the runner, after a change of anything that a CUDA graph captured."""
+        """Rebuild the runner after a change to something that its CUDA graph captured."""
         self.runner.release()
         self.runner = self._build_runner()
 
@@ -176,7 +176,7 @@ class ManagerBasedRlEnv:
 
         Args:
             seed: Seeds of the worlds' random numbers: seed + i for world i, or a list
-                with one for each. None continues the current random streams.
+                with one seed per world. None continues the current random streams.
             mask: Worlds to reset, shape (num_envs,), bool; the others are unchanged.
                 None means all.
         """
@@ -252,7 +252,7 @@ class ManagerBasedRlEnv:
         self.record_anew()
 
     def take_log(self) -> dict[str, float]:
-        """Return means over the episodes since the last call, and health counters.
+        """Return means over the episodes since the last call, and the health counters.
 
         Entries that terms write to `extras["log"]` have their latest value.
         Synchronises with the device, and raises if too many worlds were not finite.

@@ -47,7 +47,7 @@ class HasState(Protocol):
     """Interface of an object whose state is a set of named tensors."""
 
     def state(self) -> dict[str, torch.Tensor]:
-        """Return the live tensors that change; copy into them to restore a snapshot."""
+        """Return the live state tensors; copy into them to restore a snapshot."""
         ...
 
 

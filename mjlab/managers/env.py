@@ -69,7 +69,7 @@ class EpisodeLog:
         return sums_and_count
 
     def state(self) -> dict[str, torch.Tensor]:
-        """Return the live tensors that change; copy into them to restore a snapshot."""
+        """Return the live state tensors; copy into them to restore a snapshot."""
         return {"sums_and_count": self._sums_and_count, "latest": self._latest}
 
     def _allocate(self) -> None:

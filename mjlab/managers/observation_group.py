@@ -100,7 +100,7 @@ class DtypeBlock:
         return {slot.name: sum(counts[slot.columns]) for slot in self._slots}
 
     def state(self) -> dict[str, torch.Tensor]:
-        """Return the live tensors that change; copy into them to restore a snapshot."""
+        """Return the live state tensors; copy into them to restore a snapshot."""
         state = {"out": self.out} | (self._noise.state() if self._noise else {})
         if self._looks_for_nan:
             state["nonfinite"] = self._counts
@@ -234,7 +234,7 @@ class ObservationGroup:
         return {slot.name: counts[slot.name] for slot in self.slots}
 
     def state(self) -> dict[str, torch.Tensor]:
-        """Return the live tensors that change; copy into them to restore a snapshot."""
+        """Return the live state tensors; copy into them to restore a snapshot."""
         return {
             f"{block.dtype}.{key}": tensor
             for block in self.blocks

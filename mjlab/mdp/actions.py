@@ -235,7 +235,7 @@ class EMAJointPositionToLimitsAction(JointPositionToLimitsAction):
         fill_where(self._is_first, mask, True)
 
     def state(self) -> dict[str, torch.Tensor]:
-        """Return the live tensors that change."""
+        """Return the live state tensors, for snapshots."""
         return super().state() | {"is_first": self._is_first}
 
 

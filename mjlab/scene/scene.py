@@ -110,7 +110,7 @@ class Ground:
         return list(self._patches)
 
     def state(self) -> dict[str, torch.Tensor]:
-        """Return the live tensors that change; copy into them to restore a snapshot."""
+        """Return the live state tensors; copy into them to restore a snapshot."""
         return {
             "levels": self.levels,
             "columns": self.columns,
@@ -298,7 +298,7 @@ class Scene:
             follow()
 
     def state(self) -> dict[str, torch.Tensor]:
-        """Return the live tensors that change; copy into them to restore a snapshot."""
+        """Return the live state tensors; copy into them to restore a snapshot."""
         parts = {f"entity.{name}": e.state() for name, e in self.entities.items()}
         parts |= {f"sensor.{name}": s.state() for name, s in self.sensors.items()}
         parts |= {f"variants.{name}": v.state() for name, v in self.variants.items()}

@@ -325,7 +325,7 @@ class ContactSensor(Sensor):
             self._air_time.reset(mask)
 
     def state(self) -> dict[str, torch.Tensor]:
-        """The live tensors that change; copy into them to restore a snapshot."""
+        """The live state tensors; copy into them to restore a snapshot."""
         tensors = self._pool.state(self.name)
         if self._air_time is not None:
             tensors |= self._air_time.state()

@@ -92,7 +92,7 @@ class AirTime:
         fill_where(self._memory, mask, 0)  # Integer 0 has the bits of 0.0.
 
     def state(self) -> dict[str, torch.Tensor]:
-        """The live tensors that change; copy into them to restore a snapshot."""
+        """The live state tensors; copy into them to restore a snapshot."""
         return {"phase_steps": self._steps, "phase_times": self._times}
 
     def _began_within(self, steps: int, *, phase: int) -> torch.Tensor:
