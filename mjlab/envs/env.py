@@ -160,7 +160,7 @@ class ManagerBasedRlEnv:
         )
 
     def record_anew(self) -> None:
-        """Rebuild the runner after a change to something that its CUDA graph captured."""
+        """Rebuild the runner, after a change to something that its graph captured."""
         self.runner.release()
         self.runner = self._build_runner()
 

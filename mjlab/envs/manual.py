@@ -189,7 +189,7 @@ class Lifecycle:
         return reward.clone(), terminated, time_outs
 
     def reset_done(self) -> None:
-        """Start new episodes in worlds whose reset is due before observations."""
+        """Reset held-back or finished worlds; with `final_obs`, `observe` does this."""
         self._run("reset_done", self._program.reset_done)
 
     # Phases of both a reset and a step.

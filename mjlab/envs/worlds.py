@@ -95,7 +95,7 @@ class Worlds(Protocol):
 
         Args:
             seed: Seeds of the worlds' random numbers: seed + i for world i, or a list
-                with one for each. None continues the current random streams.
+                with one seed per world. None continues the current random streams.
             mask: Worlds to reset, shape (num_envs,), bool. None means all.
         """
         ...

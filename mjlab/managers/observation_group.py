@@ -131,7 +131,7 @@ class DtypeBlock:
     def _plan_output(
         self, names: Sequence[str], cfg: ObservationGroupCfg, group: str
     ) -> None:
-        """Map the columns to the output."""
+        """Compute the place of each column in the output, and create the output views."""
         places: dict[str, torch.Tensor] = {}
         size = 0
         for columns, history in self._histories:
@@ -255,7 +255,7 @@ def _placed(slots: Sequence[TermSlot]) -> list[TermSlot]:
 def _histories(
     slots: Sequence[TermSlot], rng: WorldRng
 ) -> list[tuple[slice, HistoryBuffer | None]]:
-    """Return columns by history length with their buffer, None if length is 0."""
+    """Return the columns of each history length, and their buffer (None for 0)."""
     histories: list[tuple[slice, HistoryBuffer | None]] = []
     for length, members in groupby(slots, key=lambda slot: slot.history):
         columns = hull_of(list(members))

@@ -30,7 +30,7 @@ class TermCfg(Config):
 
 
 class TermObject:
-    """A term with internal state: tensors of leading size num_envs.
+    """Base class of terms with internal state: tensors of shape (num_envs, ...).
 
     The tensors are updated in place.
     """
