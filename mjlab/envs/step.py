@@ -144,7 +144,7 @@ class StepProgram:
     # A reset, and methods that both a reset and a step use.
 
     def reset(self, mask: Tensor) -> None:
-        """Reset worlds after their terminal observations, and observe the new episodes."""
+        """Reset worlds after their terminal observations, and observe them again."""
         if self.env.sim.may_branch and not bool(mask.any()):
             # No world is reset, so only record and run the curricula, which must happen
             # in every step.
@@ -189,7 +189,7 @@ class StepProgram:
         self.env.observation_manager.compute(mask=mask)
 
     def hold_back(self) -> None:
-        """Hold back the worlds that finished in the last step; this step resets them."""
+        """Hold back worlds that finished in the last step; this step resets them."""
         resets = self.resets
         resets.hold_back()
         with self.env.sim.reads.allow_late():

@@ -131,7 +131,7 @@ class DtypeBlock:
     def _plan_output(
         self, names: Sequence[str], cfg: ObservationGroupCfg, group: str
     ) -> None:
-        """Compute the place of each column in the output, and create the output views."""
+        """Compute the output position of each column, and create the output views."""
         places: dict[str, torch.Tensor] = {}
         size = 0
         for columns, history in self._histories:

@@ -74,7 +74,7 @@ class AffineAction(DrivenAction):
 
 
 class JointPositionActionCfg(AffineActionCfg):
-    """Joint position targets, in encoder coordinates (with encoder bias)."""
+    """Action that sets joint position targets, in encoder coordinates (with bias)."""
 
     joint_names: Patterns = None
     """Hinge and slide joints. None selects all that an actuator drives by position."""
@@ -130,9 +130,10 @@ class JointPositionAction(JointTargetAction):
 
 
 class JointPositionToLimitsActionCfg(AffineActionCfg):
-    """Joint position targets within the soft joint limits, in encoder coordinates.
+    """Action that sets joint position targets within the soft joint limits.
 
-    With `rescale_to_limits`, an action of -1 is the lower soft limit, and 1 the upper.
+    Targets are in encoder coordinates. With `rescale_to_limits`, an action of -1 is the
+    lower soft limit, and 1 the upper.
     """
 
     joint_names: Patterns = None
@@ -187,9 +188,10 @@ class JointPositionToLimitsAction(JointTargetAction):
 
 
 class EMAJointPositionToLimitsActionCfg(JointPositionToLimitsActionCfg):
-    """Joint position targets filtered by an exponential moving average.
+    """Action that sets joint position targets, filtered by a moving average.
 
-    The target is `alpha` times the target of `JointPositionToLimitsActionCfg`, plus
+    The moving average is exponential: the target is `alpha` times the target of
+    `JointPositionToLimitsActionCfg`, plus
     `1 - alpha` times the last target, clamped to the soft limits. In the first step of
     an episode, the joint position replaces the last target.
     """
@@ -240,7 +242,7 @@ class EMAJointPositionToLimitsAction(JointPositionToLimitsAction):
 
 
 class RelativeJointPositionActionCfg(AffineActionCfg):
-    """Joint position targets, relative to the current positions."""
+    """Action that sets joint position targets relative to the current positions."""
 
     joint_names: Patterns = None
     """Hinge and slide joints. None selects all that an actuator drives by position."""
@@ -287,7 +289,7 @@ class RelativeJointPositionAction(AffineAction):
 
 
 class JointVelocityActionCfg(AffineActionCfg):
-    """Joint velocity targets, in rad/s or m/s."""
+    """Action that sets joint velocity targets, in rad/s or m/s."""
 
     joint_names: Patterns = None
     """Joints. None selects all that an actuator drives by velocity."""
@@ -297,7 +299,7 @@ class JointVelocityActionCfg(AffineActionCfg):
 
 
 class JointEffortActionCfg(AffineActionCfg):
-    """Joint effort targets, in the unit of the actuators' control."""
+    """Action that sets joint effort targets, in the unit of the actuators' control."""
 
     joint_names: Patterns = None
     """Joints. None selects all that an actuator drives by effort."""
@@ -310,7 +312,7 @@ class JointEffortActionCfg(AffineActionCfg):
 
 
 class BinaryActionCfg(DrivenActionCfg, ABC):
-    """Binary action: a number >= 0 opens several joints, a number < 0 closes them."""
+    """Binary gripper action: a number >= 0 opens the joints, a number < 0 closes them."""
 
     joint_names: Patterns = None
     """Joints. None selects all that an actuator drives by this command."""
@@ -389,25 +391,25 @@ class TendonActionCfg(AffineActionCfg, ABC):
 
 
 class TendonLengthActionCfg(TendonActionCfg):
-    """Tendon length targets, in metres."""
+    """Action that sets tendon length targets, in metres."""
 
     command = "position"
 
 
 class TendonVelocityActionCfg(TendonActionCfg):
-    """Tendon velocity targets, in m/s."""
+    """Action that sets tendon velocity targets, in m/s."""
 
     command = "velocity"
 
 
 class TendonEffortActionCfg(TendonActionCfg):
-    """Tendon effort targets: newtons for a motor, excitation for a muscle."""
+    """Action that sets tendon efforts: newtons for a motor, excitation for a muscle."""
 
     command = "effort"
 
 
 class SiteEffortActionCfg(AffineActionCfg):
-    """Site effort targets, in the unit of the actuators' control."""
+    """Action that sets site effort targets, in the unit of the actuators' control."""
 
     site_names: Patterns = None
     """Sites. None selects all that an actuator drives."""
