@@ -191,9 +191,9 @@ class EMAJointPositionToLimitsActionCfg(JointPositionToLimitsActionCfg):
     """Action that sets joint position targets, filtered by a moving average.
 
     The moving average is exponential: the target is `alpha` times the target of
-    `JointPositionToLimitsActionCfg`, plus
-    `1 - alpha` times the last target, clamped to the soft limits. In the first step of
-    an episode, the joint position replaces the last target.
+    `JointPositionToLimitsActionCfg`, plus `1 - alpha` times the last target, clamped to
+    the soft limits. In the first step of an episode, the joint position replaces the
+    last target.
     """
 
     alpha: float | dict[str, float] = 1.0
@@ -312,7 +312,7 @@ class JointEffortActionCfg(AffineActionCfg):
 
 
 class BinaryActionCfg(DrivenActionCfg, ABC):
-    """Binary gripper action: a number >= 0 opens the joints, a number < 0 closes them."""
+    """Binary gripper action: a number >= 0 opens the joints, < 0 closes them."""
 
     joint_names: Patterns = None
     """Joints. None selects all that an actuator drives by this command."""

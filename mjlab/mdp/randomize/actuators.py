@@ -58,7 +58,11 @@ class _Numbers:
 
 
 class _ActuatorTerm(ManagerTermBase):
-    """Base class of actuator terms. Some actuator types vary more model fields."""
+    """Base class of actuator terms.
+
+    Besides `model_fields`, the constructor expands the fields in which the chosen
+    actuators store the quantity.
+    """
 
     model_fields: ClassVar[tuple[str, ...]]
 

@@ -1,4 +1,4 @@
-"""Sampling ranges: their resolution to elements and axes, and sampling."""
+"""Resolve sampling ranges to elements and axes, and sample numbers."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass

@@ -114,7 +114,7 @@ class FieldPart:
 
     @classmethod
     def rows(cls, sim: Simulation, field: str, rows: Sequence[int]) -> "FieldPart":
-        """Select all numbers of some rows of a field."""
+        """Select all columns of the given rows of a model field."""
         width = row_size(sim, field)
         repeated = [row for row in rows for _ in range(width)]
         return cls(sim, field, repeated, list(range(width)) * len(rows))
@@ -138,17 +138,17 @@ class ModelTerm(ManagerTermBase):
     """Default operation on the compiled value."""
 
     axis_names: ClassVar[tuple[str, ...]] = ()
-    """Names of a row's numbers, valid as keys of `ranges`."""
+    """Names of the field's columns, valid as keys of `ranges`."""
 
     default_axes: ClassVar[tuple[int, ...] | None] = None
-    """Numbers of a row that a single range applies to. None means all."""
+    """Columns that a single range applies to. None means all."""
 
     minimum: ClassVar[float | None] = None
     """Smallest valid number. Bounded ranges below it raise when the term is built;
     gaussian draws are clamped to it."""
 
     mirrors: ClassVar[tuple[tuple[int, ...], ...] | None] = None
-    """For each axis, the numbers of a row that share its draw."""
+    """For each axis, the columns that get the number drawn for it."""
 
     def __init_subclass__(cls, **constants: Any) -> None:
         super().__init_subclass__()
@@ -256,7 +256,7 @@ class FieldTerm(ModelTerm):
                 value. None uses the default of the term.
             distribution: "uniform", "log_uniform", or "gaussian" with mean and standard
                 deviation as the range.
-            axes: Numbers of a row that a single range applies to.
+            axes: Columns that a single range applies to.
             shared_random: Whether all elements have the same draw.
             num_buckets: Number of equal parts of the range (of its logarithm for
                 "log_uniform"); values are drawn from their middles. None draws any
