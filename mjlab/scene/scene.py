@@ -169,9 +169,9 @@ class Scene:
         }
         """Sensors of `SceneCfg.contact_pairs`, by the names of the two sides."""
         self.caches = [s.invalidate for s in contacts.values()]
-        """Called by `invalidate`, for sensors that cache results."""
+        """Functions that `invalidate` calls to clear the caches of contact sensors."""
         self.on_change: list[Callable[[], None]] = []
-        """Called by `invalidate`, and by each `update`, `refresh` and `reset`."""
+        """Functions that `update`, `refresh`, `reset` and `invalidate` call."""
         self.ground: Ground | None = None
         """Terrain tiles of the worlds, None without generated terrain."""
         if cfg.terrain is not None and cfg.terrain.kind == "generator":

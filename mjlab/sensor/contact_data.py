@@ -101,7 +101,7 @@ class AirTime:
 
 
 class ContactFieldError(AttributeError):
-    """Error for reading a contact quantity that the sensor does not measure."""
+    """Raised on a read of a contact quantity that the sensor does not measure."""
 
 
 class _Tensor(property):

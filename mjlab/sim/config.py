@@ -84,7 +84,7 @@ class MujocoCfg(Config):
     """Density of the medium, in kg/m^3. Zero disables lift and drag."""
 
     viscosity: float = 0.0
-    """Viscosity of the medium. Zero disables viscous forces."""
+    """Viscosity of the medium, in Pa s. Zero disables viscous forces."""
 
     o_margin: float = 0.0
     """Contact margin that replaces all others if `override` is enabled."""
@@ -132,7 +132,7 @@ class MujocoCfg(Config):
 
 
 class TrainingPhysicsCfg(Config):
-    """Cheaper physics for training. Evaluation does not use it.
+    """Physics options that make training cheaper. Evaluation does not use them.
 
     The duration of an environment step is unchanged.
     """

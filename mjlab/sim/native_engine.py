@@ -258,7 +258,7 @@ class NativeEngine:
         return data_size(self.mj_model) + arrays // self.num_envs
 
     def use(self) -> dict[str, Use]:
-        """Return an empty dictionary: all kinds share a world's arena."""
+        """Return an empty dictionary: buffers have no fixed sizes on this engine."""
         return {}
 
     def _advance(self, call: Callable[..., Any], **options: Any) -> Any:
