@@ -55,8 +55,8 @@ class SceneSpec:
     """The ground, with its spawn origins, flat patches and bounds."""
 
     pairs: dict[PairKey, ContactSensorCfg] = field(default_factory=dict)
-    """Contact sensor of each pair. It measures the net contact force on the pair's second
-    side, in world axes."""
+    """Contact sensor of each pair. It measures the net contact force on the second side
+    of the pair, in world axes."""
 
     variants: dict[str, PerWorldSpec] = field(default_factory=dict)
     """Attached specs of the entities that differ between worlds, by entity name."""

@@ -19,7 +19,7 @@ Intrinsics = tuple[float, float, float, float]
 
 
 class PatternError(ValueError):
-    """Error for a ray pattern with a setting out of range."""
+    """Raised for a ray pattern with a setting out of range."""
 
 
 class PatternCfg(Config, ABC):
@@ -53,7 +53,7 @@ class GridPatternCfg(PatternCfg):
     """Direction of all rays."""
 
     def rays(self) -> tuple[np.ndarray, np.ndarray]:
-        """Starts and unit directions."""
+        """Ray origins and unit directions in the sensor frame, each (rays, 3)."""
         _require(self.resolution > 0.0, "resolution", self.resolution)
         _require(min(self.size) >= 0.0, "size", self.size)
         x, y = (_centered(length, self.resolution) for length in self.size)
@@ -66,7 +66,7 @@ class RingPatternCfg(PatternCfg):
     """Parallel rays from circles around the frame."""
 
     rings: tuple[tuple[float, int], ...] = ((0.1, 8),)
-    """Radius, m, and number of rays of each circle. Its first ray is on the x axis."""
+    """Radius, m, and number of rays of each circle. The first ray is on the x axis."""
 
     include_center: bool = True
     """Add a ray at the centre, before the rays of the circles."""
@@ -80,7 +80,7 @@ class RingPatternCfg(PatternCfg):
         return cls(rings=((radius, num_samples),), **more)
 
     def rays(self) -> tuple[np.ndarray, np.ndarray]:
-        """Starts and unit directions."""
+        """Ray origins and unit directions in the sensor frame, each (rays, 3)."""
         starts = [np.zeros((1, 3))] if self.include_center else []
         for radius, count in self.rings:
             _require(radius > 0.0 and count > 0, "rings", self.rings)
@@ -161,7 +161,7 @@ class PinholePatternCfg(PatternCfg):
         return replace(self, camera=None, width=width, height=height, intrinsics=lens)
 
     def rays(self) -> tuple[np.ndarray, np.ndarray]:
-        """Starts and unit directions."""
+        """Ray origins and unit directions in the sensor frame, each (rays, 3)."""
         if self.camera is not None:
             raise PatternError(
                 f"The rays of the camera {self.camera!r} are known only in the "
@@ -208,7 +208,7 @@ class LidarPatternCfg(PatternCfg):
     """Number of rays per row."""
 
     def rays(self) -> tuple[np.ndarray, np.ndarray]:
-        """Starts and unit directions."""
+        """Ray origins and unit directions in the sensor frame, each (rays, 3)."""
         _require(self.channels > 0, "channels", self.channels)
         _require(self.num_azimuths > 0, "num_azimuths", self.num_azimuths)
         low, high = self.elevation

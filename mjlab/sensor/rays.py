@@ -73,7 +73,7 @@ class VizCfg(Config):
 
 
 class RayCastSensorCfg(SensorCfg):
-    """Casts a pattern of rays from one or several frames."""
+    """Ray caster: casts a pattern of rays from one or several frames."""
 
     VizCfg = VizCfg
 
@@ -131,7 +131,7 @@ class RayCastSensorCfg(SensorCfg):
         return RayCastSensor(self, context)
 
     def local_rays(self) -> tuple[np.ndarray, np.ndarray]:
-        """Starts and unit directions in the aligned frame, both of shape (rays, 3)."""
+        """Ray origins and unit directions in the aligned frame, each (rays, 3)."""
         starts, directions = self.pattern.rays()
         return starts + self.start_offset, directions
 
@@ -179,7 +179,7 @@ class RayCastSensor(Sensor):
         return self._data
 
     def state(self) -> dict[str, torch.Tensor]:
-        """Return the live tensors; copy into them to restore a snapshot."""
+        """Return the live state tensors; copy into them to restore a snapshot."""
         return {
             entry.name: getattr(self._data, entry.name)
             for entry in dataclasses.fields(self._data)

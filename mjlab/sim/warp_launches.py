@@ -265,9 +265,9 @@ class WarpLaunches:
 
         The other worlds are restored because MuJoCo's compiler computes in float64, so
         the compiled values differ from Warp's in the last bits. Two bugs of mujoco-warp
-        4.0.0 are worked around: bodies that cannot rotate get a rotational weight, which
-        is set to zero; static geoms keep the poses of `make_data`, and are moved to their
-        current poses.
+        4.0.0 are worked around: bodies that cannot rotate get a rotational weight,
+        which is set to zero; static geoms keep the poses of `make_data`, and are moved
+        to their current poses.
         """
         assert self._constants_data is not None
         m, d = self._fields.wp_model, self._fields.wp_data
