@@ -312,7 +312,7 @@ class JointEffortActionCfg(AffineActionCfg):
 
 
 class BinaryActionCfg(DrivenActionCfg, ABC):
-    """Binary gripper action: a number >= 0 opens the joints, < 0 closes them."""
+    """Binary gripper action: a value >= 0 opens the joints, a value < 0 closes them."""
 
     joint_names: Patterns = None
     """Joints. None selects all that an actuator drives by this command."""

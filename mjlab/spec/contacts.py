@@ -21,7 +21,7 @@ VectorValue = float | tuple[float, ...] | dict[str, float | tuple[float, ...]]
 
 
 class _ContactParameters(SpecEditCfg):
-    """Contact parameters that can be left unchanged."""
+    """Base class of edits of contact parameters; None leaves a parameter unchanged."""
 
     geom_names: Patterns
     """Patterns of the edited geoms. An unnamed geom has the name ""."""
@@ -46,7 +46,8 @@ class _ContactParameters(SpecEditCfg):
     unchanged."""
 
     solmix: FloatValue | None = None
-    """Weight in the mixing of two geoms' parameters; None leaves it unchanged."""
+    """Weight of this geom when two geoms' parameters are mixed; None leaves it
+    unchanged."""
 
     _covering: ClassVar[tuple[str, ...]] = ()
     """Attributes for which a dictionary must cover every edited geom."""

@@ -1,4 +1,4 @@
-"""Loading and writing of models and the files they refer to."""
+"""Load and write models and the files they refer to."""
 
 import zipfile
 from collections.abc import Callable, Iterator
@@ -21,7 +21,7 @@ _ASSETS = "assets"
 
 
 class MissingAssetError(FileNotFoundError):
-    """Reference of a model to a file that does not exist."""
+    """Raised if a model file, or a file that a model refers to, does not exist."""
 
 
 @dataclass(frozen=True, kw_only=True)

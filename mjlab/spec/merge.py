@@ -1,4 +1,4 @@
-"""Attachment of specs, and merging of their keyframes."""
+"""Attach specs, and merge their keyframes."""
 
 import logging
 from collections.abc import Sequence
@@ -113,7 +113,7 @@ def keep_compiled(spec: mujoco.MjSpec, model: mujoco.MjModel) -> None:
     An attached spec loses settings that concern a complete model.
 
     Args:
-        spec: All its bodies and actuators have names.
+        spec: Spec whose bodies and actuators all have names.
         model: The compiled spec.
     """
     if spec.compiler.settotalmass > 0.0:
