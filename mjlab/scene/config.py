@@ -58,8 +58,8 @@ class SceneCfg(Config):
     """The ground. None adds no ground."""
 
     source: SpecSource | None = None
-    """Model file that is the base of the scene. Each root body of it is an entity, named
-    like the body or as in `entities`. Elements of the file keep their names."""
+    """Model file that is the base of the scene. Each root body is an entity, named like
+    the body or as in `entities`. Elements of the file keep their names."""
 
     entities: dict[str, EntityCfg | PerWorldEntityCfg] = {}
     """Robots, objects and fixtures by name. An element `foot` of the entity `robot` is

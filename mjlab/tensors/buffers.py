@@ -65,8 +65,8 @@ class HistoryBuffer:
 
         Args:
             value: Shape (num_envs, ...).
-            mask: Shape (num_envs,), bool: the worlds to update; None for all. Other
-                worlds are unchanged.
+            mask: Worlds to update, shape (num_envs,), bool; None for all. Other worlds
+                are unchanged.
         """
         self._check(value)
         entry = value.unsqueeze(1)
@@ -119,8 +119,8 @@ class DelayCfg(Config):
     the same number of steps after their reset."""
 
     per_world: bool = True
-    """Draw a lag for each world. Otherwise all worlds of a process share the lag of its
-    first world, also after a reset of that world."""
+    """Draw a lag for each world. Otherwise all worlds that run in one process share the
+    lag of the first of these worlds, even after that world is reset."""
 
 
 class DelayBuffer:
@@ -148,7 +148,7 @@ class DelayBuffer:
         Args:
             cfg: The delay.
             shape: Shape of one world's value.
-            rng: Random numbers of the worlds.
+            rng: Random number generator of the worlds.
             stream: Name of the random stream, unique within the environment.
             dtype: Type of the values.
         """
@@ -181,8 +181,8 @@ class DelayBuffer:
 
         Args:
             value: The newest value.
-            mask: Shape (num_envs,), bool: the worlds to update; None for all. Other
-                worlds are unchanged and return their previous result.
+            mask: Worlds to update, shape (num_envs,), bool; None for all. Other worlds
+                are unchanged and return their previous result.
         """
         self._update_lags(mask)
         self._history.append(value, mask)
@@ -197,7 +197,7 @@ class DelayBuffer:
         """Set the lags of the worlds in `mask` until their next update.
 
         Args:
-            mask: Shape (num_envs,), bool.
+            mask: Worlds, shape (num_envs,), bool.
             lags: One lag, or lags of shape (num_envs,), int64. The entries of a tensor
                 are clamped to [0, max_lag], because a CUDA graph cannot raise an error.
         """

@@ -40,7 +40,7 @@ class FlatPatchCfg(Config):
 
 
 class SubTerrainCfg(Config, ABC):
-    """Base class of tile (sub-terrain) types. Subclasses have `check` and `build`."""
+    """Base class of tile (sub-terrain) types. Subclasses define `check` and `build`."""
 
     proportion: float = 1.0
     """Relative frequency of this tile type, above 0. Proportions need not sum to 1."""
