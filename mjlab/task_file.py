@@ -27,7 +27,7 @@ class TaskFileError(ValueError):
 
 
 def typed_task(words: str) -> str:
-    """Return the id of the task that a user types; import the task's file, if any.
+    """Return the id of a task named on the command line; import its file, if any.
 
     Args:
         words: A task's id, or FILE.py:CLASS. Text from a file must not be passed, as

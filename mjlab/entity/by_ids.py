@@ -76,7 +76,7 @@ class WritersByIds:
     """Writers that take `env_ids`, and values with one row for each index.
 
     They copy the values into a tensor for all worlds and call the writers that take a
-    mask. Use the latter in new code, because they need no copy.
+    mask. In new code, use the writers that take a mask: they need no copy.
     """
 
     def write_root_state_to_sim(

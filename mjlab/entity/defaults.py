@@ -12,7 +12,7 @@ from mjlab.tensors.masks import write_where
 
 
 class Defaults:
-    """Per-world copies of default state and joint limits.
+    """Default state and joint limits of an entity, for each world.
 
     The tensors are copies, so a term can change them. `refresh` recomputes them from
     the model after its fields were randomised.
@@ -51,8 +51,8 @@ class Defaults:
         """Activations of the entity's actuators, shape (num_envs, num_activations)."""
         count = len(index.joints)
         self.joint_pos_limits = torch.zeros(sim.num_envs, count, 2, device=sim.device)
-        """Lower and upper limits, ±inf if unlimited, shape (num_envs, num_joints, 2),
-        metres or radians."""
+        """Lower and upper joint limits, ±inf if unlimited, shape (num_envs, num_joints,
+        2), metres or radians."""
         self.soft_joint_pos_limits = torch.zeros_like(self.joint_pos_limits)
         """Joint limits scaled about their centre by the soft limit factor."""
         self.refresh(torch.ones(sim.num_envs, dtype=torch.bool, device=sim.device))
