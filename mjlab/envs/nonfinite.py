@@ -47,7 +47,7 @@ class NonfiniteGuard:
         Args:
             health: Detects diverged worlds.
             terminations: Termination manager that ends the episodes of diverged worlds.
-            counting: Managers with counts by term.
+            counting: Managers that count non-finite values by term.
             steps: Step counter, shape (), live.
             max_share: Maximum share of diverged world steps before the run is stopped.
         """

@@ -38,11 +38,11 @@ class StepProgram:
         self.initial_states: Callable[[Tensor], None] = partial(
             env.event_manager.apply, "reset", None
         )
-        """Writes the initial states of episodes, on top of the model's defaults."""
+        """Writes initial states of episodes, after a reset to the model's defaults."""
         self.with_terms = [manager for manager in env.managers if manager.terms]
         """Managers that have at least one term, in reset order."""
         self.before_resets = [env.recorder_manager.pre_reset]
-        """Called before a reset, while worlds are in their terminal state."""
+        """Functions called before a reset, while worlds are in their terminal state."""
 
     def advance(self) -> None:
         """Step all worlds, from `action_manager.incoming` to the next observation."""

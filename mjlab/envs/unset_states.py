@@ -1,4 +1,4 @@
-"""Detection, by a trial reset, of parts of `init_state` that no reset writes."""
+"""Find parts of `init_state` that no reset writes, by a trial reset."""
 
 from dataclasses import dataclass
 

@@ -51,8 +51,8 @@ class Provenance(NamedTuple):
     """Attributes of the files: the task's id, engine, seed and configuration."""
 
     env_info: dict[str, Any]
-    """Entry "env_info" of the sidecar files: the task's id and the arguments that
-    created it."""
+    """Entry "env_info" of the sidecar files: the task's id and the arguments with which
+    the environment was created."""
 
 
 class RecorderTermCfg(TermCfg):

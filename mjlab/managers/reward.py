@@ -44,7 +44,7 @@ class RewardManager(Manager[BoundTerm]):
         *,
         scale_by_dt: bool = True,
     ) -> None:
-        """Bind the terms and try each once.
+        """Bind the terms and call each once.
 
         Args:
             cfg: The terms by name.

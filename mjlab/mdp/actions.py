@@ -13,7 +13,7 @@ Range = tuple[float, float]
 
 
 class AffineActionCfg(DrivenActionCfg):
-    """Base configuration of actions with scale, offset and clip, one per target."""
+    """Base configuration of actions that set targets to scale * action + offset."""
 
     scale: float | dict[str, float] = 1.0
     """Factor of the action, or factors by name pattern; 1 for names that match none."""
@@ -95,7 +95,7 @@ class JointTargetAction(AffineAction):
     """Base class of actions that set joint position targets in encoder coordinates.
 
     Policies observe positions with encoder bias, so their actions include the bias too.
-    The term subtracts it to get the joint target.
+    The term subtracts the bias to get the joint target.
     """
 
     def _set_targets(self) -> None:
@@ -141,7 +141,7 @@ class JointPositionToLimitsActionCfg(AffineActionCfg):
 
     rescale_to_limits: bool = True
     """Clamp the scaled and offset action to [-1, 1], and map it to the soft limits.
-    False uses it as the position target."""
+    False uses the scaled and offset action as the position target."""
 
     transmission = "joint"
     command = "position"
@@ -213,7 +213,7 @@ class EMAJointPositionToLimitsAction(JointPositionToLimitsAction):
     ) -> None:
         super().__init__(name, cfg, env)
         self.alpha = self._values(cfg.alpha, 1.0, "alpha")
-        """Weight of the new action, shape (action_dim,)."""
+        """Weight of the new target, shape (action_dim,)."""
         if not bool(((self.alpha > 0.0) & (self.alpha <= 1.0)).all()):
             raise ValueError(f"alpha is {cfg.alpha}; it has to be above 0, at most 1.")
         self._is_first = torch.ones(env.num_envs, dtype=torch.bool, device=env.device)

@@ -114,7 +114,7 @@ class PoseCommand(CommandTerm):
         self._drawn = _identity_poses(env)
         self._command = _identity_poses(env)
         self.goal_pose_w = _identity_poses(env)
-        """The pose in the world, shape (num_envs, 7), live."""
+        """The commanded pose in the world, shape (num_envs, 7), live."""
 
     @property
     def command(self) -> torch.Tensor:

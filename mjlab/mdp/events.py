@@ -298,7 +298,7 @@ class apply_external_force_torque(ManagerTermBase):
 
 
 class apply_body_impulse(apply_external_force_torque):
-    """Apply random impulses of finite duration to bodies; for `mode="step"`."""
+    """Apply random pushes of finite duration to bodies. Use with `mode="step"`."""
 
     def __init__(self, cfg: TermCfg, env: ManagedEnv) -> None:
         super().__init__(cfg, env)

@@ -185,7 +185,7 @@ class DampedInverse:
 
 
 class JointInertia:
-    """Inertia matrix of some joints, read from MuJoCo's sparse inertia matrix."""
+    """Inertia matrix of the given joints, read from MuJoCo's sparse inertia matrix."""
 
     def __init__(self, env: Env, joint_ids: list[int]) -> None:
         """Locate the entries of these joints in the sparse matrix.

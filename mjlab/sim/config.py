@@ -151,7 +151,7 @@ class TrainingPhysicsCfg(Config):
 
 
 class SimulationCfg(Config):
-    """Physics engine, buffer sizes, and MuJoCo's options."""
+    """Configuration of physics: engine, buffer sizes, and MuJoCo's options."""
 
     backend: BackendName = "auto"
     """Engine: MuJoCo Warp, native MuJoCo, or selected for the device ("auto")."""
@@ -161,7 +161,7 @@ class SimulationCfg(Config):
 
     training: TrainingPhysicsCfg | None = None
     """Physics options for training. Evaluation, play, export and verification use
-    `mujoco` and the environment's `decimation`. If None, training uses these too."""
+    `mujoco` and the environment's `decimation`. If None, training uses the same."""
 
     num_threads: int | None = None
     """Number of threads of the native engine. None uses all processors."""

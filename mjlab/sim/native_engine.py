@@ -333,7 +333,7 @@ class NativeEngine:
     def restore(
         self, snapshot: Mapping[str, torch.Tensor], mask: torch.Tensor | None = None
     ) -> None:
-        """Continue from the state of `snapshot`, in the worlds of `mask`."""
+        """Restore the state of `snapshot` in the worlds of `mask`."""
         ids: slice | np.ndarray = slice(None)
         if mask is not None:
             # Apply pending writes in the other worlds: `publish` would discard them.

@@ -273,7 +273,7 @@ class Simulation:
     def restore(
         self, snapshot: Mapping[str, torch.Tensor], mask: torch.Tensor | None = None
     ) -> None:
-        """Continue from the state of `snapshot`, bit for bit on the CPU.
+        """Restore the state of `snapshot`; later steps are bitwise equal on the CPU.
 
         Args:
             snapshot: State returned by `snapshot`.

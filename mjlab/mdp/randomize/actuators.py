@@ -183,7 +183,7 @@ class effort_limits(_ActuatorTerm):
         Args:
             env: The environment.
             mask: The worlds to write, shape (num_envs,), bool.
-            ranges: One range, or one per pattern of the actuators' targets.
+            ranges: One range, or one per name pattern of the actuators' targets.
             asset_cfg: The actuators.
             operation: Operation on the limits as built.
             distribution: Distribution of the numbers.

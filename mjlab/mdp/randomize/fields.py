@@ -126,9 +126,9 @@ class FieldPart:
 
 
 class ModelTerm(ManagerTermBase):
-    """Term for one model field, named by its class: `field="body_mass"`.
+    """Base class of terms that randomise one model field.
 
-    Subclasses set the class variables below as keyword arguments.
+    Subclasses set the class variables below as class arguments: `field="body_mass"`.
     """
 
     field: ClassVar[str]
@@ -171,7 +171,7 @@ class ModelTerm(ManagerTermBase):
 
 
 class FieldTerm(ModelTerm):
-    """Randomise a model field of an entity's elements; base of the named terms."""
+    """Randomise a model field of an entity's elements; base class of most terms."""
 
     def __init__(self, cfg: TermCfg, env: Env) -> None:
         super().__init__(cfg, env)
@@ -283,15 +283,15 @@ class FieldTerm(ModelTerm):
 
 
 class ShiftTerm(FieldTerm, operation="add", axis_names=("x", "y", "z")):
-    """Shift elements along three axes; base of the named terms."""
+    """Base class of terms that shift elements along three axes."""
 
 
 class ColorTerm(FieldTerm, operation="abs", axis_names=("r", "g", "b"), minimum=0.0):
-    """Set colours of elements; base of the named terms."""
+    """Base class of terms that set colours of elements."""
 
 
 class OptionTerm(FieldTerm, operation="abs"):
-    """Randomise a physics option, `opt.<name>`; base of the named terms."""
+    """Base class of terms that randomise a physics option, `opt.<name>`."""
 
     def elements(self, field: str) -> tuple[list[str], list[int], str]:
         """Return the option, which has one row."""

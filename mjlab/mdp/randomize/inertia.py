@@ -81,7 +81,7 @@ class body_mass(FieldTerm, field="body_mass", minimum=1e-6):
 
 
 class Bodies:
-    """Compiled mass distribution of some bodies, and its location in the model."""
+    """Compiled mass distribution of the chosen bodies, and its location in the model."""
 
     def __init__(self, env: ManagedEnv, params: dict[str, Any], label: str) -> None:
         names, rows = rows_of(chosen(params, env), "body")
