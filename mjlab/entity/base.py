@@ -33,7 +33,9 @@ def check_root(spec: mujoco.MjSpec, name: str) -> None:
             "body, and SceneCfg(source=file) uses the whole file."
         )
     if not roots and not spec.worldbody.geoms:
-        raise RootError(f"The entity {name!r} has neither a body nor a geom.")
+        raise RootError(
+            f"The entity {name!r} has neither a body nor a geom. Add one to its model."
+        )
     for joint in spec.joints:
         body = joint.parent
         if joint.type != _FREE or body.parent.id == spec.worldbody.id:

@@ -64,7 +64,7 @@ class TerminationManager(Manager[BoundTerm]):
         return torch.logical_or(self.terminated, self.time_outs, out=self.dones)
 
     def end(self, mask: torch.Tensor) -> None:
-        """Terminate the worlds of `mask`, in addition to the worlds that terms ended."""
+        """Terminate the worlds of `mask`, besides the worlds that terms terminated."""
         self._flags[:2].logical_or_(mask)
 
     def spare(self, mask: torch.Tensor) -> None:

@@ -374,7 +374,9 @@ class BinaryAction(DrivenAction):
         missing = values.isnan().tolist()
         if any(missing):
             name = self.target_names[missing.index(True)]
-            raise ValueError(f"{field} has no value for the joint {name!r}.")
+            raise ValueError(
+                f"{field} has no value for the joint {name!r}. Add a pattern for it."
+            )
         return values
 
 

@@ -108,8 +108,9 @@ class Selection:
     """Selected elements of an entity, as indices for tensors.
 
     `joint_ids`, `body_ids` and so on are local to the entity, like the columns of its
-    data: a slice if they are contiguous, else int64 indices on the device. Their names
-    are `joint_names` and so on. `global_ids` returns ids in the compiled model.
+    data: a slice if they are contiguous, else int64 indices on the device.
+    `joint_names`, `body_names` and so on are the names of the same elements, and
+    `global_ids` returns their ids in the compiled model.
     """
 
     def __init__(self, cfg: SceneEntityCfg, scene: "Scene") -> None:

@@ -41,7 +41,7 @@ class CameraSensorCfg(SensorCfg):
     """Position of an added camera in the frame of its parent, in m."""
 
     quat: tuple[float, float, float, float] = (1.0, 0.0, 0.0, 0.0)
-    """Rotation of an added camera, wxyz. It looks along its -z axis, with y up."""
+    """Rotation of an added camera, wxyz. A camera looks along its -z axis, y is up."""
 
     fovy: float | None = None
     """Vertical angle of view of an added camera, in degrees. None uses MuJoCo's

@@ -321,7 +321,7 @@ class ContactPool:
             history.reset(mask)
 
     def state(self, name: str) -> dict[str, torch.Tensor]:
-        """Return the live tensors of a sensor."""
+        """Return the live state tensors of a sensor."""
         part, past = self._parts[name], self.past(name)
         tensors = {"readings": self.block(name)}
         if past is not None:

@@ -18,8 +18,27 @@ Intrinsics = tuple[float, float, float, float]
 """Focal lengths and principal point (fx, fy, cx, cy), pixels."""
 
 
+_VALID = {
+    "resolution": "above 0",
+    "size": "two lengths, 0 or more",
+    "rings": "pairs (radius, number of rays) above 0; empty only with include_center",
+    "direction": "finite, and not zero",
+    "intrinsic_matrix": "the entries fx, 0, cx, 0, fy, cy, 0, 0, 1",
+    "width": "above 0",
+    "height": "above 0",
+    "axes": "'camera' or 'body'",
+    "intrinsics": "(fx, fy, cx, cy) with fx and fy above 0",
+    "fovy": "above 0 and below 180",
+    "channels": "above 0",
+    "num_azimuths": "above 0",
+    "elevation": "(low, high) with -90 <= low <= high <= 90",
+    "azimuth": "(first, last) with last - first from 0 to 360",
+}
+"""Valid values of each setting, for error messages."""
+
+
 class PatternError(ValueError):
-    """Raised for a ray pattern with a setting out of range."""
+    """Raised for a ray pattern with an invalid setting."""
 
 
 class PatternCfg(Config, ABC):
@@ -269,4 +288,6 @@ def _unit(vectors: np.ndarray) -> np.ndarray:
 
 def _require(holds: bool, setting: str, value: object) -> None:
     if not holds:
-        raise PatternError(f"The ray pattern's {setting}={value!r} is out of range.")
+        raise PatternError(
+            f"The ray pattern's {setting}={value!r} has to be {_VALID[setting]}."
+        )

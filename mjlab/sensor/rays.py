@@ -45,7 +45,7 @@ Color = tuple[float, float, float, float]
 
 
 class VizCfg(Config):
-    """Colours and sizes for drawing rays, hits and normals."""
+    """Colours and sizes of drawn rays, hits and normals."""
 
     hit_color: Color = (0.0, 1.0, 0.0, 0.8)
     """Colour of rays that hit a surface."""
@@ -88,8 +88,8 @@ class RayCastSensorCfg(SensorCfg):
     the heading of the frame's x axis (`yaw`), or none of it (`world`)."""
 
     start_offset: Vec3 = (0.0, 0.0, 0.0)
-    """Offset of every start in the aligned frame, m. To detect terrain higher than the
-    robot, rays that point down must start above it. Distances count from the start."""
+    """Offset of all ray origins in the aligned frame, m. Rays that point down only
+    detect terrain below their origin. Distances are measured from the ray origin."""
 
     max_distance: float = 10.0
     """Range of the rays, m."""

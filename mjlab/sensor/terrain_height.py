@@ -32,7 +32,7 @@ class TerrainHeightSensorCfg(SensorCfg):
     (`none`)."""
 
     start_height: float = 0.1
-    """Height of the ray starts above the frame, m, so that a foot that penetrates the
+    """Height of the ray origins above the frame, m, so that a foot that penetrates the
     ground still detects it. A ceiling closer than this counts as ground."""
 
     max_distance: float = 10.0

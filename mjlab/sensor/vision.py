@@ -96,7 +96,7 @@ class RayCastData:
     """
 
     distances: torch.Tensor
-    """Distance from the start to the hit, in m, shape (num_envs, F * R). Without a hit
+    """Distance from ray origin to hit, in m, shape (num_envs, F * R). Without a hit
     within `max_distance` it is `max_distance`, and `hit` is False."""
 
     hit: torch.Tensor

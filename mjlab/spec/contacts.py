@@ -149,6 +149,6 @@ def _check_entries(attribute: str, values: Any) -> None:
     listed = values.values() if isinstance(values, Mapping) else (values,)
     for value in listed:
         if attribute == "condim" and value not in (1, 3, 4, 6):
-            raise ValueError(f"condim is 1, 3, 4 or 6, not {value}.")
+            raise ValueError(f"condim={value} has to be 1, 3, 4 or 6.")
         if attribute in ("contype", "conaffinity") and value < 0:
-            raise ValueError(f"{attribute} is a set of bits, 0 or more, not {value}.")
+            raise ValueError(f"{attribute}={value} has to be a bit mask, 0 or more.")

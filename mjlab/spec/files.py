@@ -38,7 +38,7 @@ class AssetFile:
     """The reference as the spec writes it."""
 
     face: int | None
-    """Face of a cube texture that the file is for; None for the element's only file."""
+    """Index of the cube texture's face that the file shows; None if not one face."""
 
     @property
     def folder(self) -> str:

@@ -159,7 +159,7 @@ def default_keyframe(model: mujoco.MjModel, name: str = "default") -> Keyframe:
 
 
 def merge_keyframes(name: str, parts: Sequence[Keyframe]) -> Keyframe:
-    """Concatenate the keyframes of attached models to a keyframe of the whole model.
+    """Join the keyframes of attached models into one keyframe of the whole model.
 
     Args:
         name: Name of the new keyframe.

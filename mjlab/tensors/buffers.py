@@ -99,13 +99,16 @@ class HistoryBuffer:
 
 
 class DelayCfg(Config):
-    """Delay of a value, in steps."""
+    """Delay of a value.
+
+    Lags are in environment steps for observations, and in physics steps for actuators.
+    """
 
     min_lag: int = 0
-    """Minimum lag, in steps of the caller. 0 means no delay."""
+    """Minimum lag, in steps. 0 means no delay."""
 
     max_lag: int = 0
-    """Maximum lag, in steps of the caller, inclusive."""
+    """Maximum lag, in steps, inclusive."""
 
     hold_prob: float = 0.0
     """Probability that a world keeps its lag at an update. With 1 the lag drawn at a
@@ -119,8 +122,8 @@ class DelayCfg(Config):
     the same number of steps after their reset."""
 
     per_world: bool = True
-    """Draw a lag for each world. Otherwise all worlds that run in one process share the
-    lag of the first of these worlds, even after that world is reset."""
+    """Draw a lag for each world. Otherwise all worlds of a process have the lag of its
+    first world, so that a reset of the first world changes the lag of all."""
 
 
 class DelayBuffer:

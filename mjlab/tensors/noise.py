@@ -56,7 +56,7 @@ class NoiseModelCfg(Config):
 
 
 class NoiseModelWithAdditiveBiasCfg(NoiseModelCfg):
-    """Noise, and an additive bias that is constant during an episode."""
+    """Noise plus an additive bias that is constant during an episode."""
 
     bias_noise_cfg: NoiseCfg
     """Distribution of the bias, drawn at each reset. Its operation must not be
@@ -172,7 +172,7 @@ class _FreshNoise(Noise):
 
 
 class _BiasedNoise(Noise):
-    """Noise, and a bias that is drawn at each reset."""
+    """Noise plus a bias that is drawn at each reset."""
 
     def __init__(
         self,
