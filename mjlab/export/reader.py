@@ -34,9 +34,9 @@ def require_installed() -> None:
 
 
 class OnnxPolicy(ContractPolicy):
-    """Policy of one robot.
+    """Policy of one robot, loaded from an ONNX file.
 
-    It stores the policy's state between calls, such as a history or the last action.
+    Between calls it stores the policy's state, such as a history or the last action.
     `reset` clears the state.
     """
 

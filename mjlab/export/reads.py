@@ -168,7 +168,7 @@ def line_of(error: BaseException, code: CodeType | None) -> str:
     own = [frame for frame in frames if frame[0] is code]
     theirs = [f for f in frames if _is_of_user(f[0].co_filename)]
     if not (theirs or own) and code is not None:
-        own = [(code, code.co_firstlineno)]  # The return value.
+        own = [(code, code.co_firstlineno)]  # Raised after the function returned.
     chosen = (theirs or own or frames)[-1]
     path, line = chosen[0].co_filename, chosen[1]
     text = linecache.getline(path, line).strip()
