@@ -110,7 +110,7 @@ def main(arguments: Sequence[str]) -> None:
         configs["env"],
         lambda env: find_policy(line, place, env, configs["agent"])[0],
     )
-    # The report of a run shows its evaluation.
+    # Written to the run's folder, because the run's report shows it.
     own = None if run.is_shipped else run.path / "evaluation.json"
     found = EvaluationFigures(episodes, clips, gait)
     report(line, run.task, own, source, found)

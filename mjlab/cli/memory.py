@@ -161,7 +161,7 @@ def _row_size(env: ManagerBasedRlEnv) -> int:
 
 
 def _update_size(agent_cfg: AgentCfg, observation: int) -> int:
-    """Return a world's share of a minibatch: observations and outputs of layers."""
+    """Return the bytes of a world's share of a minibatch: inputs and layer outputs."""
     networks = [getattr(agent_cfg, name) for name in network_names(agent_cfg)]
     widths = sum(
         sum(network.hidden_dims)

@@ -80,7 +80,7 @@ class ControlStep:
         }
         states = {names[name]: f"next_{name}" for name in self._memory}
         self.file: Graph = pruned(traced(self._whole, self.examples), states)
-        """Graph of the control step, without inputs and states that affect no output."""
+        """Graph of the control step, without inputs and states that affect nothing."""
 
     @property
     def inputs(self) -> list[Leaf]:

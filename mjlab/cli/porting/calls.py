@@ -59,7 +59,7 @@ class Calls(Members):
         return row is not None and name in CALLS
 
     def _from_table(self, original: cst.Call, updated: cst.Call, name: str) -> Any:
-        """Return the expression that replaces a call of a function of mathematics."""
+        """Return the expression that replaces a call of a mathematical function."""
         parameters, template = CALLS[name]
         names = parameters.split()
         given: dict[str, str] = {}

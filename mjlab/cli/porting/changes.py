@@ -33,7 +33,7 @@ class Change:
     """Difference in meaning, or the reason."""
 
     decide: bool = False
-    """True for a comment in the new file, because a person must decide."""
+    """True if a person must decide; the new file then has a comment."""
 
     def text(self, path: str) -> str:
         """Return the change as a line for the user."""

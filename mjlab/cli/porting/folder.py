@@ -19,7 +19,7 @@ class Porting:
     """The file or the folder."""
 
     files: tuple[Ported, ...]
-    """Its Python files."""
+    """The ported Python files."""
 
     @classmethod
     def of(cls, root: Path) -> "Porting":

@@ -140,7 +140,7 @@ class Imports(Resolving):
     def _whole(
         self, updated: cst.SimpleStatementLine, node: cst.Import
     ) -> cst.SimpleStatementLine:
-        """Return `import x.y` with our packages."""
+        """Return an `import x.y` statement with this package's modules."""
         names = []
         for alias in node.names:
             module = alias.evaluated_name
@@ -194,7 +194,7 @@ class Imports(Resolving):
 
 
 class _Imported(cst.CSTVisitor):
-    """Local names of all imports outside `if TYPE_CHECKING`."""
+    """Collects the local names of all imports outside `if TYPE_CHECKING`."""
 
     def __init__(self) -> None:
         super().__init__()

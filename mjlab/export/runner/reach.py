@@ -35,7 +35,7 @@ class Reach:
         self._goal_quat = np.array([1.0, 0.0, 0.0, 0.0])
 
     def aim(self, command: np.ndarray) -> None:
-        """Set the frame target of a control period by an absolute or relative command."""
+        """Set the target of a control period from an absolute or relative command."""
         command = np.asarray(command, float)
         place, quat = self._pose()
         in_base = self._how["command_frame"] == "base"
