@@ -49,14 +49,14 @@ BLOCK_WORLDS = 2**18
 """Number of worlds at which block sizes are compared."""
 
 PATIENCE = 20.0
-"""A point that would take longer than this multiple of its time share is omitted."""
+"""A point is omitted if it would take longer than this multiple of --seconds."""
 
 
 def parser() -> argparse.ArgumentParser:
     """Return the parser of the command line."""
     found = study_parser(__doc__)
     found.add_argument("--counts", type=int, nargs="+", help="numbers of worlds")
-    found.add_argument("--only", nargs="+", metavar="NAME", help="ways to measure")
+    found.add_argument("--only", nargs="+", metavar="NAME", help="implementations")
     found.add_argument("--threads-per-block", type=int, nargs="+", metavar="N")
     found.add_argument("--device", help='such as "cpu"; default: a GPU if available')
     found.add_argument("--seconds", type=float, help="seconds per point")

@@ -17,7 +17,7 @@ import onnxruntime
 from mjlab.exam import CommandCfg, Exam, Readings
 
 OWN_MOTORS = 15
-"""Legs and waist, which ranked policies control; the other joints are arms."""
+"""Number of leg and waist joints, which the policy controls; the rest are arms."""
 
 FALCON_STANDS = 75
 """Number of initial control steps in which falcon receives a standing command."""

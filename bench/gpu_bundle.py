@@ -166,7 +166,8 @@ def worlds_of(names: Sequence[str]) -> Iterator[tuple[str, int, str]]:
 def compile_all(names: Sequence[str], cache: Path) -> None:
     """Compile the kernels of checks, each configuration in a separate process.
 
-    A Warp module is named after all kernels that its process has defined.
+    Warp names a module by a hash of all kernels that its process has defined, so a
+    process with several configurations would write other names.
     """
     failed = []
     for task, worlds, kind in dict.fromkeys(worlds_of(names) if names else ()):

@@ -113,7 +113,7 @@ def _driver() -> str:
 
 
 def capture(plan: Plan) -> Result:
-    """Compare a torch graph with a Warp loop inside with an exact sum.
+    """Check a torch CUDA graph that contains a Warp loop: its sum must be exact.
 
     Between replays, other memory is allocated and freed, which must not overlap the
     graph's memory.
@@ -253,7 +253,7 @@ def bits(plan: Plan) -> Result:
 
 
 def reads_a_number(env: ManagerBasedRlEnv) -> torch.Tensor:
-    """Return a reward that cannot be captured."""
+    """Return a reward that reads a number in Python, so it cannot be captured."""
     return env.episode_length_buf * float(env.common_step_counter.item())
 
 

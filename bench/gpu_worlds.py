@@ -40,7 +40,7 @@ class Plan:
 
     @property
     def twins(self) -> tuple[str, ...]:
-        """Modes to compare with a fused step; one mode on deterministic devices."""
+        """Modes of the twins. On a GPU, a second eager twin measures the noise."""
         return ("eager",) if self.rehearse else ("eager", "eager")
 
     def pick(self, number: int, rehearsed: int) -> int:

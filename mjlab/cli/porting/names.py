@@ -62,7 +62,7 @@ class Resolving(Noting):
         self._renamed: dict[str, str] = {}
         """New local name by old local name."""
         self._modules = dict(self._module_aliases())
-        """Local names of the packages that replace a module, by the module's local name."""
+        """Local names of the packages that replace a module, by its local name."""
         self._needed: dict[str, set[tuple[str, str]]] = {}
         """Imports to add: pairs of name and local name, by package."""
         self._dropped: set[str] = set()
