@@ -111,7 +111,7 @@ def measure(args: argparse.Namespace, folder: Path) -> dict[str, object]:
 def take_turns(
     args: argparse.Namespace, plain: TorchVectorEnv, recorded: RecordEpisode
 ) -> Turns:
-    """Run blocks of random steps without and with recording; return times and memory."""
+    """Run blocks of random steps without and with recording; return their figures."""
     trajectories = recorded._trajectories
     assert trajectories is not None, "Trajectories are on."
     recorder = trajectories.recorder

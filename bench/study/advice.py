@@ -47,7 +47,7 @@ def advise(rates: Mapping[int, float]) -> Advice:
 
 
 def _saturated(rates: Mapping[int, float], counts: list[int]) -> bool:
-    """Return whether the largest number of worlds gained little over smaller ones."""
+    """True if the largest number of worlds gained little over smaller ones."""
     if len(counts) < 2:
         return False
     last, before = counts[-1], counts[-2]
