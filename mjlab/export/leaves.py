@@ -275,7 +275,7 @@ def input_term(
 
     Args:
         entry: The input.
-        measured: The task's term, for an input that is measured as a whole.
+        measured: The task's observation term, for an input that replaces this term.
     """
     how = entry["measured"]
     kind = how["kind"]

@@ -237,7 +237,7 @@ export function base64(text: string): Uint8Array {
   return found;
 }
 
-/** One letter a byte, so that offsets in the text are offsets in the content. */
+/** One character per byte, so that offsets in the text are offsets in the content. */
 function latin(content: Uint8Array): string {
   return new TextDecoder("latin1").decode(content);
 }

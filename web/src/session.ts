@@ -5,7 +5,7 @@ import type { Command, Contract, Dial, Numbers, PolicyFile } from "./file";
 import { Policy, Robot } from "./runner";
 import { type Axis, Steering } from "./steer";
 
-/** Force of the mouse: accelerations of the robot's whole mass, per metre and at most. */
+/** Mouse force as acceleration of the robot: m/s^2 per metre, and its maximum, m/s^2. */
 const [PULL, MOST_PULL] = [12, 20];
 /** Change of velocity by a push with a key, m/s, and its duration, s. */
 const [SHOVE, SHOVE_S] = [0.6, 0.1];
