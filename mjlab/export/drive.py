@@ -45,7 +45,8 @@ def driven_by(
     if abs(step - contract["rates"]["control_dt"]) > 1e-9:
         raise ExportError(
             f"The file acts every {contract['rates']['control_dt']} s, but the task "
-            f"every {step} s (decimation times sim.mujoco.timestep)."
+            f"acts every {step} s (decimation times sim.mujoco.timestep). Set these "
+            "fields so that both periods are equal."
         )
     if "motion" in contract:
         _check_terms(cfg, contract)
@@ -109,7 +110,7 @@ def _term_cfg(cfg: ManagerBasedRlEnvCfg, place: str) -> ObservationTermCfg | Non
 def _measured_cfg(
     cfg: ManagerBasedRlEnvCfg, entry: Mapping[str, Any]
 ) -> ObservationTermCfg:
-    """Return the observation term that measures an input as a whole."""
+    """Return the observation term whose value is an input of the file."""
     place: str = entry["observation"]
     options = _term_cfg(cfg, place)
     if options is None:

@@ -48,7 +48,7 @@ class Leaf:
     """Kind of measurement, such as "joint_pos", "sensor" or "command"."""
 
     term: ObservationTermCfg
-    """Observation term that returns its value in simulation."""
+    """Observation term that returns the input's value in simulation."""
 
     quantity: Quantity
     """Unit, frame and elements."""
@@ -303,4 +303,4 @@ _MOTION: dict[str, Any] = {
     "body_pos": anchor_pos_w,
     "body_quat": motion.mdp.robot_anchor_quat_w,
 }
-"""Terms of a motion command, by kind."""
+"""Observation functions of a motion command's inputs, by kind."""

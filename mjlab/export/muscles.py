@@ -47,7 +47,7 @@ class MuscleController:
             )
         self._tracer, self.term = tracer, term
         self.name = f"{term.name} controller"
-        """Metadata key of its model."""
+        """Metadata key of the controller's ONNX model."""
         self.output = f"{term.name}_excitation"
         """Name of the output with the excitations."""
         entries = list(_inputs(tracer, term))

@@ -50,7 +50,7 @@ class FirstSteps:
     """Name, shape and dtype of each array, in storage order."""
 
     content: str
-    """All arrays, packed."""
+    """All arrays as one text, packed by `pack`."""
 
     commands: dict[str, list[float]]
     """First values of the commands."""

@@ -37,7 +37,7 @@ STEPS = "steps"
 
 
 class Tracer:
-    """Terms of an environment with one world, ready to be traced."""
+    """Traces the terms of an environment with one world."""
 
     def __init__(self, env: ManagerBasedRlEnv, seen: Sequence[str]) -> None:
         """Find inputs and states.
@@ -269,7 +269,7 @@ class Tracer:
 
     @contextmanager
     def unmeasured(self) -> Iterator[None]:
-        """Clear cached quantities, and restore them afterwards."""
+        """Clear cached quantities, so that terms compute them; restore them afterwards."""
         entities = [e.data for e in self.env.scene.entities.values()]
         kept = [dict(data.computed) for data in entities]
         for data in entities:

@@ -41,7 +41,7 @@ class World:
         """Trace the terms and commands that a policy needs.
 
         Args:
-            tracer: The environment.
+            tracer: Tracer of the environment.
             inputs: Inputs of the policy.
         """
         self._tracer = tracer
@@ -116,7 +116,7 @@ class World:
     # Tracing.
 
     def _add(self, name: str, term: CommandTerm, *, is_input: bool) -> None:
-        """Add a command that can be traced; others stay constant."""
+        """Add a command. A command that cannot be traced stays constant."""
         before = self._commands, self._memory
         states = {
             f"{name}_{key}": tensor
@@ -213,7 +213,7 @@ class World:
         return {name: tensor.clone() for name, tensor in self._memory.items()}
 
     def _drop_different(self, names: list[str]) -> None:
-        """Compare outputs with the environment; hold those that differ."""
+        """Compare outputs with the environment; outputs that differ become `held`."""
         env = self._tracer.env
         chance = torch.Generator().manual_seed(0)
         memory = self._initial()
@@ -279,7 +279,7 @@ def world_of(tracer: Tracer, inputs: Sequence[str]) -> World | None:
     """Trace the world model of a policy; return None if the policy needs none.
 
     Args:
-        tracer: The environment.
+        tracer: Tracer of the environment.
         inputs: Inputs of the policy.
     """
     world = World(tracer, inputs)

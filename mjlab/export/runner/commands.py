@@ -116,7 +116,7 @@ class GamepadSource(CommandSource):
         raise ContractError(
             "No gamepad is readable. Other devices: "
             f"{', '.join(device.name for device in devices) or 'none'}. Connect one, "
-            "or join the group `input`, which can read it."
+            "or join the group `input`, whose members can read gamepads."
         )
 
     def read(self) -> float:

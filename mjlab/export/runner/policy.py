@@ -236,7 +236,7 @@ def _session(content: bytes, path: str | Path) -> Any:
 
 
 class FileGraph:
-    """Graph of a file: maps inputs to outputs, and stores its state."""
+    """ONNX graph of a file: maps inputs to outputs, and stores the state."""
 
     def __init__(self, session: Any, about: Mapping[str, Any]) -> None:
         """Start from the initial state.
