@@ -152,7 +152,7 @@ def from_the_first_frame(env_cfg: Any) -> Any:
 
 
 def build_env(line: Line[EvaluateOptions], env_cfg: Any) -> "ManagerBasedRlEnv":
-    """Build one world per episode, or as many as suit the machine."""
+    """Build one world per episode, at most as many as suit the machine."""
     from mjlab.envs import ManagerBasedRlEnv
 
     options = line.options

@@ -123,7 +123,7 @@ def main(arguments: "Sequence[str]") -> None:
 
 @contextmanager
 def candidate(options: ExamOptions) -> Iterator[Candidate]:
-    """Load the policy, and close it at the end."""
+    """Yield the policy that takes the exam, and close it at the end."""
     if options.adapter is not None:
         yield foreign(options, options.adapter)
         return
@@ -186,7 +186,7 @@ def choose_exam(options: ExamOptions, cfg: Any) -> "Exam":
         if joints.issuperset(exam.joints):
             return exam
     raise UsageError(
-        f"No exam has the joints of this robot. Exams: {', '.join(EXAMS)}. Select one "
+        f"No exam matches this robot's joints. Exams: {', '.join(EXAMS)}. Select one "
         "with --exam."
     )
 

@@ -69,7 +69,7 @@ class Need:
     """Rollout buffer, per world."""
 
     update: int
-    """Minibatch in the networks, per world."""
+    """Share of a minibatch and of layer outputs, per world."""
 
     fixed: int = _FIXED
     """Memory that does not depend on the number of worlds."""

@@ -66,7 +66,7 @@ class ImportOptions(Options):
 
 @dataclass(kw_only=True)
 class MakeOptions(Options):
-    """Generate the shipped clips, or one of them, from their descriptions."""
+    """Generate all shipped clips, or one clip, from the functions that define them."""
 
     program = "motion.py make"
     examples = ("wave", "--out motions")
@@ -201,7 +201,7 @@ class SimulateOptions(Options):
 
 @dataclass(kw_only=True)
 class CutOptions(Options):
-    """Write a range of frames."""
+    """Write a range of a motion's frames as a new motion."""
 
     program = "motion.py cut"
     examples = ("dance.npz --frames 100 400",)
@@ -233,7 +233,7 @@ class BlendOptions(Options):
     """Duration of the cross-fade, in seconds."""
 
     out: Path | None = None
-    """File to write. Default: both names joined."""
+    """File to write. Default: the names of both motions, joined."""
 
 
 @dataclass(kw_only=True)

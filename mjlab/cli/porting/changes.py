@@ -50,7 +50,7 @@ class Noting(cst.CSTTransformer):
         super().__init__()
         self.changes: list[Change] = []
         self._comments: list[list[str]] = [[]]
-        """Comments for the statements around a node."""
+        """Comments to write above the enclosing statements, innermost last."""
 
     def _note(self, node: cst.CSTNode, theirs: str, ours: str, note: str = "") -> None:
         note = note.replace("see below", "see coming_from_mjlab.md")

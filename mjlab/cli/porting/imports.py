@@ -242,7 +242,7 @@ def _as(name: str, alias: str | None) -> str:
 
 
 def _short(theirs: str, ours: str) -> str:
-    """Return the local name: the name here, or the old one if that is ambiguous."""
+    """Return the local name: the new name, or the old name if the new is ambiguous."""
     return theirs if ours in ("ACTION_SCALE",) else ours
 
 

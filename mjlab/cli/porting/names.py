@@ -106,7 +106,7 @@ class Resolving(Noting):
         return known and "." in dotted
 
     def _use(self, use: str) -> tuple[str, Counterpart] | None:
-        """Return the replaced part of a dotted use of a module, and its row."""
+        """Return the part of a dotted name that a table row replaces, and the row."""
         first, *rest = use.split(".")
         dotted = self._imports.get(first)
         if dotted is None or not rest:
