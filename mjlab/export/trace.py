@@ -269,7 +269,7 @@ class Tracer:
 
     @contextmanager
     def unmeasured(self) -> Iterator[None]:
-        """Clear cached quantities, so that terms compute them, and restore them later."""
+        """Clear cached quantities, so that terms compute them; restore them later."""
         entities = [e.data for e in self.env.scene.entities.values()]
         kept = [dict(data.computed) for data in entities]
         for data in entities:
