@@ -104,7 +104,7 @@ def budget_of(args: argparse.Namespace) -> Budget:
     if samples < 1 or not 0 < seconds <= longest:
         raise UsageError(
             f"--samples {samples}, --seconds {seconds:g}, --longest {longest:g}: "
-            "samples have to be 1 or more, and seconds above 0 and at most `longest`."
+            "--samples must be 1 or more, --seconds above 0 and at most --longest."
         )
     return Budget(samples, seconds, longest)
 

@@ -108,7 +108,7 @@ def choose(known: dict[str, Contender], only: list[str] | None) -> list[Contende
 def choose_counts(
     args: argparse.Namespace, chosen: Sequence[Contender], device: torch.device
 ) -> list[int]:
-    """Return numbers of worlds in order; raise for impossible ones."""
+    """Return numbers of worlds in order; raise if one is below 1 or too large."""
     if args.counts is None:
         if args.quick:
             return list(QUICK_COUNTS)
@@ -143,7 +143,7 @@ def check(args: argparse.Namespace) -> None:
 
 
 class Sweep:
-    """Measures the missing points."""
+    """Measures the points that the store lacks."""
 
     def __init__(
         self, store: Store, device: torch.device, seconds: float, repeats: int

@@ -199,7 +199,7 @@ def compile_kernels(task: str, worlds: int, kind: str) -> None:
 def compile_peer(names: Sequence[str], python: str, cache: Path) -> None:
     """Compile the kernels of mjlab, in an interpreter that has it.
 
-    PYTHONPATH is left out, because it can name this project, which has the import name.
+    PYTHONPATH is left out: it can name this project, which has the same import name.
     """
     others = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
     for check in gpu.chosen_checks(names) if names else ():

@@ -1,6 +1,6 @@
-"""Checks of `bench/gpu.py`: functions of a plan, each run in a separate process.
+"""Checks of `bench/gpu.py`: functions that take a `Plan`, run in separate processes.
 
-A judged result contains "passed" and the measured values.
+A result contains the measured values, and "passed" if it is judged.
 """
 
 import contextlib
@@ -317,7 +317,7 @@ def two_fused(plan: Plan, task: str) -> Result:
 
 
 def between_replays(plan: Plan, task: str) -> Result:
-    """Compare twins with resets, reset modes and field expansion between replays."""
+    """Compare steps, with resets, other reset modes and expanded fields in between."""
     field = "geom_friction"
 
     def meddle(env: ManagerBasedRlEnv, step: int) -> None:
@@ -354,7 +354,7 @@ def isolated(plan: Plan, task: str) -> Result:
 
 
 def senses(plan: Plan) -> Result:
-    """Compare camera images of twins, and with recorded episodes."""
+    """Compare camera images of fused and eager steps, while episodes are recorded."""
     import tempfile
 
     folder = tempfile.mkdtemp()

@@ -70,10 +70,10 @@ class Turns:
     """Seconds until the writer had finished."""
 
     own_bytes: list[int] = field(default_factory=list)
-    """Memory of this process."""
+    """Memory of this process, bytes."""
 
     writer_bytes: list[int] = field(default_factory=list)
-    """Memory of the writer."""
+    """Memory of the writer process, bytes."""
 
 
 def measure(args: argparse.Namespace, folder: Path) -> dict[str, object]:

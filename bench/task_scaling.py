@@ -117,7 +117,7 @@ def check(args: argparse.Namespace) -> None:
 
 
 class Sweep:
-    """Measures the missing numbers of worlds."""
+    """Measures the numbers of worlds that the store lacks."""
 
     def __init__(
         self, store: Store, args: argparse.Namespace, device: torch.device

@@ -35,7 +35,7 @@ class Advice:
 
 
 def advise(rates: Mapping[int, float]) -> Advice:
-    """Analyse rates by number of worlds.
+    """Return the recommended number of worlds and the best rate.
 
     Args:
         rates: Samples per second, for at least one number of worlds.
