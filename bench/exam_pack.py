@@ -24,7 +24,8 @@ FALCON_STANDS = 75
 
 ASAP_REST = (0.04, 0.05)
 ASAP_WALK = (0.08, 0.10)
-"""Errors, m and rad, below which asap stops and above which it starts."""
+"""Errors of position (m) and heading (rad): `asap` stops if both are at most
+`ASAP_REST`, and walks again if one exceeds `ASAP_WALK`."""
 
 
 class PackPolicy:

@@ -44,8 +44,8 @@ class ImportOptions(Options):
     """First and last row of a CSV file, counted from 1. Default: all."""
 
     quat: Literal["xyzw", "wxyz"] | None = None
-    """Order of the quaternions of a CSV file. Default: xyzw; in the first frame the
-    robot must stand upright."""
+    """Order of the quaternions of a CSV file. Default: xyzw, with an error if the robot
+    is then upside down, but upright with wxyz."""
 
     joints: tuple[str, ...] | None = None
     """Order of the joints of a file without joint names, or 'model' for the order of

@@ -67,7 +67,7 @@ def reference_outputs(command: MotionCommand) -> list[dict[str, Any]]:
 
 
 def clips_of(policy: OnnxPolicy) -> list[Motion]:
-    """Return the clips of a policy file, which is run once per clip row."""
+    """Return the clips of a policy file, read by running it once per clip row."""
     about = policy.contract["motion"]
     _check_names(policy)
     inputs: dict[str, Any] = {

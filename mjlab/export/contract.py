@@ -313,7 +313,7 @@ def _actuators(env: ManagerBasedRlEnv, entity: Entity) -> list[dict[str, Any]]:
 
 
 def _law(cfg: ActuatorCfg) -> str | None:
-    """Name the control law or delay that MuJoCo does not compute; None without one."""
+    """Return the control law or delay of an actuator; None if MuJoCo computes it."""
     if cfg.delay is not None:
         return "a delay of commands"
     if type(cfg) is IdealPdActuatorCfg and cfg.transmission == "joint":

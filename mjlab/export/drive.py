@@ -332,7 +332,7 @@ class ExternalCommand(ActionTerm):
         if self._relative_to:
             value = value + self._columns.read(data.joint_pos)
         elif self.cfg.quantity == "joint_pos":
-            # Encoder bias is the same for measurements and targets.
+            # The file's targets include encoder bias, as its measured positions do.
             value = value - self._columns.read(data.encoder_bias)
         self._columns.write_all(self._field, value)
 

@@ -88,7 +88,7 @@ def encoder_pos(env: ManagedEnv, asset_cfg: Selection = ROBOT) -> torch.Tensor:
 
 
 def anchor_pos_w(env: ManagedEnv, command_name: str) -> torch.Tensor:
-    """Position of the robot's anchor in the clip's world, m, shape (num_envs, 3)."""
+    """Robot's anchor position from its world's spawn origin, m, shape (num_envs, 3)."""
     return motion.mdp.robot_anchor_pose_w(env, command_name)[:, :3]
 
 

@@ -18,7 +18,7 @@ _ELSEWHERE = "For policies of other programs, see docs/howto/export_a_policy.md.
 
 
 class ExportError(ValueError):
-    """Policy that cannot be exported, or file that cannot be played."""
+    """Raised if a policy cannot be exported, or a file cannot be played."""
 
 
 def is_installed() -> bool:

@@ -282,7 +282,7 @@ class Tracer:
                 data.computed.update(computed)
 
     def _derive(self, values: Values) -> None:
-        """Update the tensors that commands derive from their traced values."""
+        """Let commands recompute their derived tensors from traced values."""
         for name, command in self.env.command_manager.terms.items():
             if isinstance(command, MotionCommand):
                 anchor = (values["anchor_pos_w"], values["anchor_quat_w"])

@@ -186,7 +186,7 @@ class World:
 
     @contextmanager
     def _plain(self) -> Iterator[None]:
-        """Clear cached quantities, and let commands advance without new draws."""
+        """Clear cached quantities, and let commands advance without random draws."""
         muscles = [
             term
             for term in self._tracer.env.action_manager.terms.values()

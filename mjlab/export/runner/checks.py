@@ -295,7 +295,7 @@ def tilt_of(cosine: float) -> float:
 
 
 def element(entry: dict[str, Any], *places: int) -> str:
-    """Name elements of an input for a message; only the input for all elements."""
+    """Return an input's name for a message, with the elements unless all are meant."""
     names = entry["elements"]
     if names is None or len(places) == math.prod(entry["shape"]):
         return entry["name"]

@@ -44,7 +44,7 @@ Arrays = dict[str, np.ndarray]
 
 
 class ContractError(ValueError):
-    """Invalid file, or robot that differs from the contract."""
+    """Raised for an invalid file, or a robot that differs from the contract."""
 
 
 # The file.
