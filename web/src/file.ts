@@ -1,6 +1,6 @@
 /** Policy file: ONNX with a contract, a recorded scene and recorded steps. */
 
-/** Invalid file; its message is shown to the user. */
+/** Thrown for an invalid file; its message is shown to the user. */
 export class FileError extends Error {}
 
 export type Numbers = Float32Array | Float64Array | Int32Array;

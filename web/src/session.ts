@@ -15,7 +15,7 @@ const [FALLEN_TILT, FALLEN_HEIGHT] = [0.4, 0.55];
 /** Point of a body that the mouse holds, and the point it is pulled to. */
 export interface Grip {
   body: number;
-  /** In the axes of the body. */
+  /** The held point, in the axes of the body. */
   local: number[];
   to: number[];
 }

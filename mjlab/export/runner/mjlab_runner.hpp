@@ -47,10 +47,10 @@ using Arrays = std::map<std::string, Numbers>;
 using Vector = std::array<double, 3>;
 using Quaternion = std::array<double, 4>;  // wxyz
 
-constexpr int kFormat = 4;  // The version of the contract that is understood here.
+constexpr int kFormat = 4;  // Supported version of the contract.
 constexpr float kInfinity = std::numeric_limits<float>::infinity();
 
-// Invalid contract, or robot that differs from the contract.
+// Thrown for an invalid contract, or a robot that differs from the contract.
 class ContractError : public std::runtime_error {
   using std::runtime_error::runtime_error;
 };
