@@ -382,7 +382,7 @@ class _Block:
         fell = self._active & ~stands
         if not fell.any():
             return
-        # The start of a target ends the previous one.
+        # In the first step of a target, a fall still counts for the previous target.
         self._note_targets(max(step - 1, 0) // self._exam.target_steps, fell)
         self._end(fell, step * self._exam.control_s)
 

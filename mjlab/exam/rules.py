@@ -118,7 +118,7 @@ class Payload:
 
 @dataclass(frozen=True, kw_only=True)
 class Exam:
-    """A robot exam."""
+    """Robot, schedule, disturbances and controller settings of an exam."""
 
     name: str
     """Name of the exam on the command line."""

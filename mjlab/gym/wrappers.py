@@ -352,7 +352,7 @@ _OBSERVATION_WRAPPERS = (gymnasium.ObservationWrapper, VectorObservationWrapper)
 
 
 class _OfBatch(VectorWrapper[Any, Any, Any, Any, Any]):
-    """Vector environment of a `gymnasium.Wrapper` around a batch."""
+    """Vector environment that forwards all calls to a wrapper of a `BatchedEnv`."""
 
     def __init__(self, wrapper: gymnasium.Wrapper, batch: VectorEnv) -> None:
         super().__init__(batch)

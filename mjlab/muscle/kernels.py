@@ -12,7 +12,7 @@ import warp as wp
 from mjlab.warp_start import start_warp
 
 start_warp()
-# Without fused multiply-add, which rounds once where torch rounds twice.
+# Fused multiply-add rounds once where torch rounds twice, so results would differ.
 wp.set_module_options({"enable_backward": False, "fuse_fp": False, "fast_math": False})
 
 

@@ -134,7 +134,7 @@ def _bound(policy: Acting, env: Any) -> Policy:
 
 
 class _ShownPolicy:
-    """Policy that gets the observations that its environment returns."""
+    """Adapter that passes only the environment's selected observations to a policy."""
 
     def __init__(self, policy: Policy | Callable[[Any], Any], env: Any) -> None:
         self._policy = policy

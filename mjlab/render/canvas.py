@@ -163,7 +163,7 @@ class Canvas:
             self._write(lines)
 
     def _write(self, lines: Sequence[str]) -> None:
-        """Write text over the upper rows, the only ones that are uploaded again."""
+        """Write text into the upper rows; only these are uploaded to OpenGL again."""
         height, width = self._pixels.shape[:2]
         start = max(0, height - self._line * (len(lines) + 1))
         upper, rect = (
@@ -180,13 +180,13 @@ class Canvas:
 
 
 def _fill(pixels: np.ndarray, bare: np.ndarray, sky: np.ndarray) -> None:
-    """Fill empty pixels with a sky; rows above and below them are skipped."""
+    """Fill empty pixels with a sky, in place; process only the rows that have any."""
     rows = np.flatnonzero(bare.any(axis=1))
     if not rows.size:
         return
     part = slice(rows[0], rows[-1] + 1)
     pixels, bare, sky = pixels[part], bare[part], sky[part]
-    for channel in range(3):  # Labels have no depth either, but they are bright.
+    for channel in range(3):  # Labels have no depth either; they are kept as bright.
         bare &= pixels[..., channel] < _BRIGHT
     for channel in range(3):
         np.copyto(pixels[..., channel], sky[..., channel], where=bare)

@@ -36,7 +36,7 @@ class Neighbourhood:
     def __init__(self, sim: Simulation, scene: Scene, world: int, number: int) -> None:
         """Select the worlds.
 
-        The selection is constant, also if the curriculum moves the worlds.
+        The selection does not change, even if a curriculum moves worlds on the terrain.
 
         Args:
             sim: The simulation.

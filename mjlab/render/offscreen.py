@@ -76,7 +76,7 @@ class Offscreen:
         self._sim, self._view = sim, view
         self._contacts = contacts
         model = sim.mj_model
-        # With several worlds, each has its own tile.
+        # Neighbours are drawn only beside a single world; several worlds have tiles.
         extra = view.max_extra_envs if len(self.worlds) == 1 else 0
         self._neighbours = Neighbourhood(sim, scene, self.worlds[0], extra)
         self._cameras = {

@@ -76,7 +76,7 @@ class FlightRecorder(StepObserver):
         self._mark_examined()
 
     def __enter__(self) -> Self:
-        """Enter a block that training steps run in; see `__exit__`."""
+        """Enter the block in which training steps run; see `__exit__`."""
         return self
 
     def __exit__(

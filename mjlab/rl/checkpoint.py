@@ -34,7 +34,7 @@ def save_checkpoint(
     own: Mapping[str, Any],
     ranks: Ranks,
 ) -> Path:
-    """Write a checkpoint, together with the other processes.
+    """Write a checkpoint. All processes must call it; each writes its own state.
 
     Args:
         checkpoints: The checkpoints of the run; old ones are deleted.

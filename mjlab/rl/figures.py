@@ -256,7 +256,7 @@ class Scores:
         return {"metric": self.metric, "best": self.best, "worse": self._worse}
 
     def load_state(self, state: Mapping[str, Any]) -> None:
-        """Restore the state, unless it is of another metric."""
+        """Restore the state, unless it belongs to another metric."""
         # Older runs store no metric name.
         if state.get("metric", self.metric) == self.metric:
             self.best, self._worse = state["best"], state["worse"]
@@ -271,12 +271,12 @@ class Stopwatch:
         self._marks: list[Any] = [self._mark()]
 
     def lap(self, name: str) -> None:
-        """End a lap."""
+        """End the current phase, and store its time under `name`."""
         self._names.append(name)
         self._marks.append(self._mark())
 
     def seconds(self) -> dict[str, float]:
-        """Return the time of each lap. Requires a synchronised GPU."""
+        """Return the time of each phase, s. A GPU must be synchronised before."""
         pairs = zip(self._marks, self._marks[1:], strict=False)
         times = [self._between(start, end) for start, end in pairs]
         return dict(zip(self._names, times, strict=True))

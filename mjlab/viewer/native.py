@@ -128,7 +128,7 @@ class NativeViewer:
             color_muscles(self._model, fresh)
             scene = self._window.user_scn
             scene.ngeom = 0
-            # P, A and R are also keys of MuJoCo's window.
+            # MuJoCo's window toggles these flags on the same keys; undo that.
             self._window.opt.flags[_OTHER_KEYS] = 0
             reflects = env.cfg.viewer.enable_reflections
             scene.flags[mujoco.mjtRndFlag.mjRND_REFLECTION.value] = reflects

@@ -6,7 +6,7 @@ import torch
 
 
 class MergeError(ValueError):
-    """Views that cannot be merged, or invalid `which` or `present`."""
+    """Raised for views that cannot be merged, and for invalid `which` or `present`."""
 
 
 class ViewError(ValueError):

@@ -1,13 +1,13 @@
-"""Slots of the options of an entity that differs between worlds, and their values.
+"""Slots: scene entities for the options of an entity that differs between worlds.
 
 Engines support different geom sizes, poses and meshes per world, but bodies, joints and
 geom types are common to all worlds. Options with the same bodies and joints share a
 slot: one entity with a geom for each shape that an option needs. An option with another
 kinematic tree has a separate slot, which is inactive in the other worlds.
 
-Each option is also compiled in a scene in which it is the entity, and its rows are
-copied from there, including derived constants. A world has exactly the values that the
-compiler would have computed for it.
+Each option is also compiled in a scene in which it is the entity in every world. Its
+values in the model fields are copied from there, including derived constants, so a
+world has exactly the values that MuJoCo's compiler computes for its option.
 """
 
 from collections.abc import Callable, Collection, Hashable, Iterator, Mapping, Sequence
@@ -321,7 +321,7 @@ def _attach_assets(spec: mujoco.MjSpec, source: mujoco.MjSpec, prefix: str) -> N
 def _differing_simple(group: Sequence[_Option]) -> list[int]:
     """Return bodies whose inertia is simple in some options only.
 
-    MuJoCo uses an optimisation for bodies with simple inertia, in all worlds or none.
+    MuJoCo's optimisation for simple inertia must be on or off in all worlds.
     """
     flags = zip(*(option.model.body_simple.tolist() for option in group), strict=True)
     return [body for body, simple in enumerate(flags) if body and len(set(simple)) > 1]
@@ -352,13 +352,13 @@ def owned(model: mujoco.MjModel, kind: str, name: str) -> list[int]:
 
 @dataclass(frozen=True, eq=False)
 class Places:
-    """Ids of one option's elements, in the scene and in its single model."""
+    """Ids of one option's elements in the scene, and in the option's own model."""
 
     entity: str
-    """Name of the entity in the single model."""
+    """Name of the entity in `single`."""
 
     slot: VariantSlot
-    """Its slot in the scene."""
+    """Slot of the option in the scene."""
 
     option: str
     """The option."""

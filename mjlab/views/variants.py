@@ -188,7 +188,8 @@ class BuiltVariants:
         bodies = owned(sim.mj_model, "body", slot.name)
         own = [body for body in spec.bodies if body.name.startswith(f"{name}/")]
         for body, its in zip(own, bodies, strict=True):
-            # MuJoCo's optimisation applies to all options of a slot, or to none.
+            # MuJoCo's optimisation for simple inertia must be equal in all options of
+            # a slot.
             if not sim.mj_model.body_simple[its]:
                 body.simple = False
         return compile_model(spec, sim.cfg)
@@ -333,7 +334,7 @@ class Variants:
             write_where(self.choice, mask, self._draw())
             self._write(mask)
         else:
-            # The physics reset activated all equalities in every world.
+            # The physics reset also activated the equalities of options not in use.
             self._write_equalities(mask)
 
     def state(self) -> dict[str, torch.Tensor]:
@@ -392,7 +393,7 @@ class Variants:
         return tables
 
     def _try_all(self) -> None:
-        """Write every choice once, so that all its fields are expanded per world.
+        """Write every choice once, so that all varying fields are expanded per world.
 
         Otherwise the contents of a snapshot would depend on the options sampled so far.
         """

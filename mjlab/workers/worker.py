@@ -34,10 +34,10 @@ class WorkerSpec:
     """Index of the worker."""
 
     worlds: slice
-    """Its range of worlds."""
+    """Range of worlds of the worker."""
 
     first_world: int
-    """Global index of its first world."""
+    """Global index of the worker's first world."""
 
     cfg: ManagerBasedRlEnvCfg
     """The environment, with the number of worlds of this worker."""
@@ -65,11 +65,17 @@ class SharedPart(Protocol):
         worlds: slice = ...,
         worker: int = ...,
     ) -> None:
-        """Use the given shared memory. In the learner, it has rows for all worlds."""
+        """Switch to shared memory.
+
+        Args:
+            memory: Tensors described by `fields`.
+            worlds: Worlds of this process; the learner passes all worlds.
+            worker: Index of this worker.
+        """
         ...
 
     def begin_rollout(self) -> None:
-        """Read the learner's data, in a worker."""
+        """Read the data that the learner wrote; called in workers only."""
         ...
 
 

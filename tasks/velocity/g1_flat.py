@@ -157,7 +157,7 @@ def g1_flat_rewards(gait: Gait = GAIT) -> dict[str, RewardTermCfg | None]:
 
 
 def g1_flat_terminations() -> dict[str, TerminationTermCfg]:
-    """Return flat-ground terminations, plus a low pelvis, which can have low tilt."""
+    """Return flat-ground terminations, and one for a low pelvis, even if upright."""
     terms = walking.terminations(rough=False)
     terms["too_low"] = TerminationTermCfg(
         func=mdp.root_height_below_minimum, params={"minimum_height": 0.55}
@@ -190,7 +190,7 @@ def assistance() -> EventTermCfg:
 
 
 class VelocityG1FlatCfg(VelocityG1Cfg):
-    """Flat ground, with a clocked gait of 2.6 steps per second.
+    """Unitree G1 tracks velocity commands on flat ground, with a clocked gait.
 
     Actions are added to joint targets of the gait (`GaitAction`), and move legs and
     waist. Training differs from evaluation: physics steps take 10 ms, an assistive

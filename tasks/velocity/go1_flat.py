@@ -96,11 +96,11 @@ def go1_flat_simulation() -> SimulationCfg:
 
 
 class VelocityGo1FlatCfg(VelocityGo1Cfg):
-    """Flat ground, with a clocked trot; a fall ends the episode.
+    """Unitree Go1 tracks velocity commands on flat ground, with a clocked trot.
 
-    The policy observes the clock and is rewarded for contacts that match it. Training
-    uses physics steps of 10 ms, with contacts of feet and trunk only, and more worlds
-    stand than in evaluation.
+    The policy observes the clock and is rewarded for contacts that match it. A fall
+    ends the episode. Training uses physics steps of 10 ms, with contacts of feet and
+    trunk only, and more worlds stand than in evaluation.
     """
 
     scene = go1_scene(rough=False)

@@ -1,7 +1,7 @@
 """MDP terms of walking, in addition to `mjlab.mdp`.
 
-Rewards return shape (num_envs,), float32: a rate. Penalties are returned as positive
-costs and get a negative weight.
+Rewards return shape (num_envs,), float32; the manager multiplies them by weight and
+step duration. Penalties are returned as positive costs and get a negative weight.
 
 Joint and root states are from the end of the step. Quantities that MuJoCo derives
 (bodies, sites, contacts, momentum) are from the last physics step: all from the same

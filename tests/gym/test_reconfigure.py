@@ -371,9 +371,10 @@ def test_references_to_old_worlds_and_missing_scenes_are_reported() -> None:
     with pytest.raises(RuntimeError) as caught:
         env.reset(options=AGAIN)
     assert str(caught.value) == (
-        "The scene cannot be rebuilt, because A recorder has references to the "
-        "current one. Remove reconfiguration, or that wrapper. A time limit is set by "
-        "mjlab.make(max_episode_steps=), or by a wrapper inside the others."
+        "The scene cannot be rebuilt, because wrappers keep references to it: A "
+        "recorder. Set reconfiguration_freq=0, or remove these wrappers. For a time "
+        "limit, pass max_episode_steps to mjlab.make, or apply TimeLimit before these "
+        "wrappers."
     )
     assert env.worlds.env is held
     env.reset()

@@ -38,7 +38,7 @@ class MirroredColumns:
 
 
 class Image(nn.Module):
-    """Reflection of the last dimension; it has no weights."""
+    """Module without weights that reflects the columns of the last dimension."""
 
     def __init__(self, columns: SignedColumns) -> None:
         super().__init__()
@@ -53,7 +53,7 @@ class Image(nn.Module):
 
 
 class Symmetrised(nn.Module):
-    """Network whose output is the mean of the original and its mirror image."""
+    """Network that averages its output with the mirrored output for mirrored input."""
 
     def __init__(self, mlp: nn.Module, seen: nn.Module, done: nn.Module) -> None:
         """Take a network, and the reflections of its input and of its output."""
@@ -126,7 +126,7 @@ def tie_layers(mlp: nn.Sequential, seen: SignedColumns, done: SignedColumns) -> 
 class EquivariantModel(MLPModel):
     """MLP whose actions for mirrored observations are the mirrored actions.
 
-    The value of a critic is the same for both.
+    A critic returns the same value for an observation and its mirror image.
     """
 
     def __init__(

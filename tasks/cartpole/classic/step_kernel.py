@@ -23,7 +23,7 @@ from mjlab.tasks.cartpole.classic.worlds import WorldTensors
 from mjlab.warp_stream import current_warp_stream, warp_stream
 
 wp.init()
-# Without fused multiply-add, which rounds once where torch rounds twice.
+# Fused multiply-add rounds once where torch rounds twice, so results would differ.
 wp.set_module_options({"enable_backward": False, "fuse_fp": False, "fast_math": False})
 
 _PUSH = wp.constant(wp.float32(eq.PUSH))
