@@ -159,7 +159,7 @@ class _Block:
         self._gains = self._all_gains()
 
     def _all_gains(self) -> tuple[np.ndarray, np.ndarray]:
-        """Joint gains from the policy for its joints, from the exam for all others."""
+        """Return the policy's gains for its joints, and the exam's for all others."""
         policy = self._policy
         own = policy.owned.copy()
         if self._arms is not None:

@@ -248,7 +248,7 @@ def walk(
 ) -> dict[str, LeggedMotion]:
     """Return the motion under each command, without the first `START_S` seconds.
 
-    Commands are assigned to worlds in turn: world i has command i modulo their number.
+    Commands are assigned in turn: world i has command i modulo the number of commands.
 
     Args:
         env: Worlds of a configuration made by `held`.

@@ -42,8 +42,9 @@ def to_mask(
     """Return the mask of rows that reset options select, None for all rows.
 
     Args:
-        options: "reset_mask" with a bool per row, or "env_idx" with indices;
-            "reconfigure" selects no rows, and excludes both. Not modified.
+        options: "reset_mask" with a bool per row, or "env_idx" with indices.
+            "reconfigure" selects no rows, and cannot be combined with these two. Not
+            modified.
         num_envs: Number of rows.
         device: Device of the mask.
     """

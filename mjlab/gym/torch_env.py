@@ -141,8 +141,8 @@ class TorchVectorEnv(HasSpec, VectorEnv[Any, Any, torch.Tensor]):  # pyright: ig
         """Step all rows.
 
         Args:
-            actions: Actions in the action space: a tensor or an array, or a dict of
-                them.
+            actions: Actions in the action space: a tensor, an array, or a dict of
+                tensors or arrays.
 
         Returns:
             Observations, reward, terminated, truncated and infos.
@@ -204,7 +204,7 @@ class TorchVectorEnv(HasSpec, VectorEnv[Any, Any, torch.Tensor]):  # pyright: ig
 
 
 FINAL = ("final_obs", "final_info")
-"""Infos of finished rows, from before their reset."""
+"""Keys of infos with the values of finished rows from before their reset."""
 
 NO_RENDER_MODE = (
     "render() needs a render mode. Create the environment with render_mode='rgb_array'."
@@ -243,7 +243,8 @@ def joined_actions(
     """Convert actions to one tensor, float32 or int64; concatenate parts of a Dict.
 
     Args:
-        actions: A tensor or an array, or a dict of them by the names of the space.
+        actions: A tensor, an array, or a dict of tensors or arrays with the keys of the
+            space.
         space: Action space of one world.
         batch: Batch shape, before the shape of one world's action.
         device: Device of the result.

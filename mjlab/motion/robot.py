@@ -203,7 +203,7 @@ def kinematics_hash(model: mujoco.MjModel, entity: str) -> str:
 
     Args:
         model: A compiled scene.
-        entity: Name of the entity in it.
+        entity: Name of the entity in the scene.
     """
     prefix = f"{entity}/"
     names = [model.body(i).name for i in range(model.nbody)]

@@ -4,7 +4,7 @@
 # pyright: reportGeneralTypeIssues=false
 """Operators of muscle control as Warp kernels, one launch each.
 
-Imports Warp, so it is imported only if a CUDA device is used.
+This module imports Warp, so it is imported only if a CUDA device is used.
 """
 
 import warp as wp

@@ -122,8 +122,8 @@ class MuscleCascade(nn.Module):
     """Networks with summed raw outputs, with a weight per network and world.
 
     Network 0 has no cascade input; network j takes the summed output of its `children`.
-    Only the last network is trained. All others are its children, so that training
-    computes the same output as acting.
+    Only the last network is trained. Its children must be all other networks, so that
+    training computes the same output as acting.
     """
 
     def __init__(

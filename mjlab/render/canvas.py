@@ -36,7 +36,7 @@ class Canvas:
     """Renderer of worlds whose models derive from one compiled model.
 
     Meshes, textures and height fields are uploaded to OpenGL once; all other fields can
-    differ between worlds. It belongs to the thread that created it.
+    differ between worlds. A canvas can be used only in the thread that created it.
     """
 
     def __init__(
@@ -128,7 +128,7 @@ class Canvas:
             marks: Overlays.
             world: The world to which the overlays belong.
             lines: Text in the upper left corner.
-            neighbours: Other worlds to draw beside it.
+            neighbours: Other worlds to draw beside this one.
         """
         if not self._finalizer.alive:
             raise RuntimeError("The canvas is closed.")

@@ -128,10 +128,10 @@ class Offscreen:
         marks: Marks | None = None,
         lines: Callable[[int], Sequence[str]] | None = None,
     ) -> list["Shot"]:
-        """Return copies of the current state, to be rendered later.
+        """Return copies of the current state, for `draw`.
 
-        The thread that created this object can render them while the worlds are
-        stepped.
+        `draw` must run in the thread that created this object. Another thread can step
+        the worlds in the meantime.
         """
         marks = Marks(self.worlds) if marks is None else marks
         return [

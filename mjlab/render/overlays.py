@@ -1,8 +1,8 @@
 """Overlays in the scene: arrows, frames, shapes and ghosts of robots.
 
 A term's `debug_vis` adds overlays to a `Marks` object, which is independent of the
-renderer: frames and MuJoCo's window add them to MuJoCo's scene, the web viewer to the
-browser's.
+renderer. Offscreen frames and MuJoCo's window convert overlays to geoms of MuJoCo's
+scene, and the web viewer converts them to objects of the browser's scene.
 """
 
 from collections.abc import Iterable, Sequence
@@ -89,14 +89,14 @@ class Shape:
     """Type of geom."""
 
     center: np.ndarray
-    """Its position, world frame, m, shape (3,)."""
+    """Position of the centre, world frame, m, shape (3,)."""
 
     size: np.ndarray
     """Size as in MuJoCo, m, shape (3,): radius of a sphere, radius and half length of a
     capsule or cylinder, half sizes of an ellipsoid or box. A mesh has no size."""
 
     rotation: np.ndarray
-    """Rotation matrix from its frame to the world frame, shape (3, 3)."""
+    """Rotation matrix from the shape's frame to the world frame, shape (3, 3)."""
 
     color: Color
     """Colour of the shape."""

@@ -70,9 +70,8 @@ class FlightRecorder(StepObserver):
     def _clear(self) -> None:
         self._count = 0
         self._keyframes: list[tuple[int, State]] = []
-        """Steps with the complete state before each of them, from which a replay can
-        start.
-        """
+        """Keyframes, from which a replay can start: index of a step, and the complete
+        state before this step."""
         self._mark_examined()
 
     def __enter__(self) -> Self:

@@ -12,7 +12,7 @@ from rich.table import Table
 from rich.text import Text
 
 _SHOWN_TERMS = 6
-"""Reward terms in the panel: half of them the largest, half the smallest."""
+"""Number of reward terms in the panel: half are the largest, half the smallest."""
 
 
 @dataclass(frozen=True)

@@ -99,7 +99,7 @@ class Tally:
 
 
 class Window:
-    """Window over the latest iterations with a minimum number of episodes."""
+    """Averages over the latest iterations that contain at least `least` episodes."""
 
     def __init__(self, least: int) -> None:
         self._least = least

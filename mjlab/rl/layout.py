@@ -133,7 +133,8 @@ def check_layout(saved: Any, present: Any, path: Path) -> None:
         more = len(differences) - 10
         listed += f"\n  and {more} more" if more > 0 else ""
         raise CheckpointError(
-            f"{path} does not fit this environment and agent. Saved, here:\n{listed}"
+            f"{path} does not fit this environment and agent. Differences, with the "
+            f"saved value first:\n{listed}"
         )
 
 

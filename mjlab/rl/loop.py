@@ -202,7 +202,7 @@ class TrainingLoop:
         found: Mapping[str, Number],
         watch: Stopwatch,
     ) -> dict[str, float]:
-        """Read all metrics from the device: the only wait for it in an iteration."""
+        """Read all metrics from the device: an iteration's only synchronisation."""
         learner = self.learner
         figures, tally = self._gathered.read(
             {f"Loss/{name}": value for name, value in losses.items()},

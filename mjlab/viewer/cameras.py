@@ -27,7 +27,10 @@ _OPENCV = torch.diag(torch.tensor([1.0, -1.0, -1.0]))
 
 
 class CameraPanel:
-    """Images and frusta of the selected world; both cost nothing while switched off."""
+    """Panel with camera images and frusta of the selected world.
+
+    Neither takes time while its checkbox is off.
+    """
 
     def __init__(self, page: Page) -> None:
         """Add the checkboxes to the page."""

@@ -48,7 +48,7 @@ class NativeViewer:
     """Shows one of a player's worlds in a window, and its neighbours.
 
     The window uses copies of model and state, so rendering does not modify the
-    simulation. The mouse applies forces to it.
+    simulation. Only the mouse acts on the simulation, with forces on bodies.
     """
 
     def __init__(self, player: Player, *, contacts: bool = True) -> None:

@@ -422,7 +422,7 @@ class Tables:
             options: The options, in the order of the tables' choices; the last,
                 additional choice leaves the entity out.
             scene: The compiled scene.
-            singles: For each option the model in which it is the entity.
+            singles: By option, the compiled scene in which the entity is this option.
             variable: Model fields that can vary per world on the engine.
             can_be_absent: Whether the last choice can occur.
         """

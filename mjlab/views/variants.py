@@ -254,7 +254,7 @@ class Variants:
             options: Names of the options.
             draw: Rule of the assignment.
             slots: Slots of the options in the scene.
-            singles: For each option the model in which it is the entity.
+            singles: By option, the compiled scene in which the entity is this option.
             sim: The simulation of the scene.
             rng: Random numbers of the worlds.
         """

@@ -1,7 +1,7 @@
 """Learning algorithms, as typed configurations.
 
-Fields have the names of RSL-RL, so that its documentation applies; a test compares them
-with its constructors.
+Fields have the names of RSL-RL, so that RSL-RL's documentation applies. A test compares
+the names with the arguments of RSL-RL's constructors.
 """
 
 from collections.abc import Callable
@@ -18,7 +18,7 @@ OptimizerName = Literal["adam", "adamw", "sgd", "rmsprop"]
 
 
 class ScheduleCfg(Config):
-    """Schedule of the weight of curiosity over environment steps."""
+    """Base class of schedules that change the curiosity weight by environment step."""
 
     mode: ClassVar[str] = ""
     """RSL-RL's name of the schedule."""
@@ -92,11 +92,11 @@ class RndCfg(Config):
 
 
 class SymmetryCfg(Config):
-    """Use of a symmetry of the task."""
+    """Settings that exploit a mirror symmetry of the task."""
 
     data_augmentation_func: Callable[..., Any]
-    """`f(env, obs, actions)`, defined in a module, that returns both with their mirror
-    images appended. Either can be None."""
+    """Function `f(env, obs, actions)`, defined in a module. It returns `obs` and
+    `actions` with their mirror images appended; each of the two can be None."""
 
     use_data_augmentation: bool = False
     """Add mirrored samples to every minibatch."""

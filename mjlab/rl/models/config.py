@@ -1,8 +1,8 @@
 """Networks and action distributions, as typed configurations.
 
 The type of a configuration selects the network: an actor is an `MlpModelCfg`, an
-`RnnModelCfg` or a `CnnModelCfg`. Fields have the names of RSL-RL, so that its
-documentation applies; a test compares them with the arguments of RSL-RL's classes.
+`RnnModelCfg` or a `CnnModelCfg`. Fields have the names of RSL-RL, so that RSL-RL's
+documentation applies. A test compares the names with the arguments of RSL-RL's classes.
 """
 
 import re

@@ -21,7 +21,7 @@ class SignedColumns:
     """1 or -1 for each column."""
 
     def then(self, other: "SignedColumns") -> "SignedColumns":
-        """Return these columns, followed by others."""
+        """Return the concatenation of these columns and of `other`."""
         shifted = [len(self.places) + place for place in other.places]
         return SignedColumns([*self.places, *shifted], [*self.signs, *other.signs])
 

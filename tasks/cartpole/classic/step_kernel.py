@@ -4,7 +4,7 @@
 # pyright: reportGeneralTypeIssues=false
 """Classic cartpole as one kernel: step, termination, reset and random initial states.
 
-Imports Warp, so it is imported only when `KernelCartpoles` is created.
+This module imports Warp, so it is imported only when `KernelCartpoles` is created.
 """
 
 import gc
