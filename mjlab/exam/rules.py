@@ -199,7 +199,7 @@ class Exam:
 
 @dataclass(frozen=True, kw_only=True)
 class Level:
-    """Parts of an exam in one level. Every level has the route."""
+    """Level of an exam: the disturbances of its runs. The route is in every level."""
 
     name: str
     punches: bool

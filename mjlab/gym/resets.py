@@ -131,7 +131,7 @@ def _from_indices(rows: Any, num_envs: int, device: torch.device) -> torch.Tenso
 
 
 class PartialResetError(ValueError):
-    """Scene rebuilds were requested together with separate resets of rows."""
+    """Raised for scene rebuilds with autoreset modes that reset rows separately."""
 
 
 class Reconfigurations:
@@ -150,8 +150,8 @@ class Reconfigurations:
         """
         if isinstance(freq, bool) or not isinstance(freq, int) or freq < 0:
             raise ValueError(
-                f"reconfiguration_freq={freq!r} has to be an integer: 0 builds the "
-                "scene once, k rebuilds it in every k-th full reset."
+                f"reconfiguration_freq={freq!r} has to be an integer of 0 or more: 0 "
+                "builds the scene once, k rebuilds it in every k-th full reset."
             )
         self.freq = freq
         self._worlds = worlds

@@ -19,7 +19,7 @@ from mjlab.random.seeds import to_seeds
 
 
 class EndedRowsError(RuntimeError):
-    """Finished rows were stepped in a mode without resets."""
+    """Raised when finished rows are stepped in the mode DISABLED."""
 
 
 class TorchVectorEnv(HasSpec, VectorEnv[Any, Any, torch.Tensor]):  # pyright: ignore[reportIncompatibleVariableOverride]
@@ -254,8 +254,8 @@ def joined_actions(
     if not isinstance(actions, dict) or actions.keys() != space.spaces.keys():
         shown = sorted(actions) if isinstance(actions, dict) else type(actions).__name__
         raise ValueError(
-            f"The action has {shown}; it has to be a dict of {list(space.spaces)}. "
-            "FlattenActionSpace accepts one array for all terms."
+            f"The action ({shown}) has to be a dict with the keys "
+            f"{list(space.spaces)}. FlattenActionSpace accepts one array for all terms."
         )
     parts = [
         _as_tensor(actions[name], batch, part, f" {name!r}", device)

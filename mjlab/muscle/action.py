@@ -116,8 +116,8 @@ class SubstepFields:
     def begin(self) -> None:
         """Copy the constraint forces of the last step, for use in the first substep.
 
-        The engine recomputes these forces in every substep, so a snapshot of its state
-        does not contain them. The copy is part of this term's own state.
+        After a restored snapshot these forces are in the tensor `qfrc_constraint` but
+        not in the engine's own state, which recomputes them in every substep.
         """
         self._constraint.copy_(self._engine.data("qfrc_constraint"))
         self._held = self._constraint

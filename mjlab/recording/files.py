@@ -307,7 +307,7 @@ def check_replaceable(path: Path) -> None:
     if path.is_symlink() or (path.exists() and not is_recording(path)):
         foreign = path
     elif _exists(sidecar) and not (path.exists() and _is_list(sidecar)):
-        foreign = sidecar  # The list is written after the file.
+        foreign = sidecar  # A list without its file is not part of a recording.
     if foreign is not None:
         raise RecordingError(
             f"{foreign} is not replaced: it is not a file of a recording. Move it, or "

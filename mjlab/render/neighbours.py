@@ -18,7 +18,7 @@ class Neighbour:
     model: mujoco.MjModel
     data: mujoco.MjData
     offset: np.ndarray
-    """Position of its origin relative to the shown world's origin, m, shape (3,)."""
+    """Position of this world's origin relative to the shown world's, m, shape (3,)."""
 
     def put_into(self, scene: mujoco.MjvScene, option: mujoco.MjvOption) -> None:
         """Add the movable bodies of this world to MuJoCo's scene."""

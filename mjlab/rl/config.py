@@ -179,7 +179,7 @@ class PpoAgentCfg(AgentCfg):
 
 
 class DistillationAgentCfg(AgentCfg):
-    """Distillation of a trained teacher policy, with privileged observations."""
+    """Distillation of a student from a trained teacher with privileged observations."""
 
     obs_groups = {"student": ("student",), "teacher": ("teacher",)}
 

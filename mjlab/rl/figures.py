@@ -49,8 +49,8 @@ class Readout:
         numbers = torch.tensor(list(self._numbers.values()), dtype=torch.float64)
         on_device = numbers.to(self._device).unbind()
         means = self._tensors | dict(zip(self._numbers, on_device, strict=True))
-        # A tensor in one process can be a number in another; only the order of the
-        # names is common to all.
+        # Sort by name, because the order must be equal in all processes: a tensor in
+        # one process can be a number in another.
         order = sorted(means)
         scalars = [means[name].reshape(1) for name in order]
         values = self._ranks.sum_(torch.cat([*self._sums, *scalars])).tolist()
@@ -62,7 +62,7 @@ class Readout:
 
 
 class Tally:
-    """Sums of episode returns and lengths, on the device."""
+    """Sums of returns, lengths, episodes, step rewards and steps, on the device."""
 
     NAMES = ("return", "length", "episodes", "reward", "steps")
 

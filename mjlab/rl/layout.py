@@ -18,7 +18,7 @@ from mjlab.runs import CheckpointError
 def policy_layout(
     env: TrainingEnv, cfg: AgentCfg, *, parts: tuple[str, ...] | None = None
 ) -> dict[str, Any]:
-    """Return the meaning of a policy's inputs and outputs, as plain values.
+    """Return a policy's layout: observations, actions and networks, as plain values.
 
     Args:
         env: The environment.

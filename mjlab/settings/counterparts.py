@@ -103,7 +103,7 @@ class Counterpart:
 
     @property
     def is_same(self) -> bool:
-        """True if the name stays the same; its module can differ."""
+        """True if the dotted name stays the same, with no difference to note."""
         return self.theirs == self.ours and not self.differs
 
 

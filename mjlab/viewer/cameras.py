@@ -133,7 +133,7 @@ def as_colors(
 
 
 def _color(number: int, kind: int) -> tuple[int, int, int]:
-    """Return the colour of an object; black if it has no colour."""
+    """Return the colour of an object by id and type; black for ids below 0."""
     if number < 0:
         return 0, 0, 0
     hue = (number * _GOLDEN + kind / 7.0) % 1.0

@@ -383,9 +383,10 @@ class Places:
         yield from zip(ours, theirs, strict=True)
 
     def value(self, field: str, row: int) -> np.ndarray:
-        """Return the row of a field in the single model, converted to the scene.
+        """Return a row of a field of `single`, with values that are valid in the scene.
 
-        Ids of meshes and materials differ between the two models.
+        Ids of meshes and materials are converted, because they differ between the two
+        models.
         """
         own = getattr(self.single, field)[row]
         if field == "geom_dataid" and own >= 0:
@@ -496,7 +497,7 @@ class Tables:
             self._set(field, choice, geom, value)
 
     def _skip_geoms(self, slot: VariantSlot) -> None:
-        """Restrict bodies to the geoms in use, where these are contiguous."""
+        """Restrict each body's geom range to the geoms in use, if contiguous."""
         of_body = self._scene.geom_bodyid
         bodies = owned(self._scene, "body", slot.name)
         for (choice, option), body in product(enumerate(self._choices), bodies):

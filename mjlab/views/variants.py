@@ -109,7 +109,8 @@ def _check_assignment(cfg: VariantsCfg, name: str, num_envs: int) -> None:
             )
     if all(option is None for option in given):
         raise VariantsError(
-            f"The assignment of the entity {name!r} is None in all worlds."
+            f"The assignment of the entity {name!r} is None in all worlds. Assign an "
+            "option to at least one world, or remove the entity."
         )
 
 

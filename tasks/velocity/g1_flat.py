@@ -166,7 +166,7 @@ def g1_flat_terminations() -> dict[str, TerminationTermCfg]:
 
 
 def assistance() -> EventTermCfg:
-    """Return an assistive wrench that fades within ten seconds."""
+    """Return the event of an assistive wrench that fades within ten seconds."""
     return EventTermCfg(
         func=walking_mdp.supporting_hand,
         mode="step",
@@ -211,7 +211,7 @@ class VelocityG1FlatCfg(VelocityG1Cfg):
     curriculum = {}
 
     def for_training(self) -> Self:
-        """Return the training configuration: assistance, warm-up and its physics."""
+        """Return the training configuration: assistance, warm-up, faster physics."""
         cfg = super().for_training()
         events: dict[str, EventTermCfg | None] = {**cfg.events, SUPPORT: assistance()}
         if (push := events.get("push_robot")) is not None:
@@ -246,7 +246,7 @@ class VelocityG1FlatCfg(VelocityG1Cfg):
 def _lines(
     target: str, steps: Sequence[int], values: Sequence[Value]
 ) -> CurriculumTermCfg:
-    """Return a term that interpolates a live number or range linearly."""
+    """Return a curriculum term that changes a live number or range linearly by step."""
     return CurriculumTermCfg(
         func=mdp.schedule,
         params={

@@ -218,7 +218,7 @@ def ground_normal(env: ManagedEnv, *names: str) -> torch.Tensor:
     offsets = (places - mean).mul_(counts)
     x, y = offsets[..., 0:1], offsets[..., 1:2]
     normal = torch.linalg.cross((x * offsets).sum(dim=1), (y * offsets).sum(dim=1))
-    # The normal must not be zero if all sums are zero.
+    # Keep the normal non-zero if all sums are zero.
     normal[:, 2].add_(1e-6)
     return normalize(normal)
 

@@ -332,8 +332,8 @@ def test_impossible_requests_are_refused_with_a_reason() -> None:
         with pytest.raises(ValueError) as wrong_freq:
             torch_env(reconfiguration_freq=freq)
         assert str(wrong_freq.value) == (
-            f"reconfiguration_freq={freq!r} has to be an integer: 0 builds the scene "
-            "once, k rebuilds it in every k-th full reset."
+            f"reconfiguration_freq={freq!r} has to be an integer of 0 or more: "
+            "0 builds the scene once, k rebuilds it in every k-th full reset."
         )
 
 
