@@ -81,7 +81,8 @@ def conduct(
 def hang(robot: ExamRobot) -> tuple[np.ndarray, np.ndarray]:
     """Return the full state and the sensed root state after the crane phase.
 
-    Joints hold the stance. The base is reset to rest before each physics step.
+    In this phase the robot hangs at the crane: its base is reset to rest before each
+    physics step, and its joints hold the stance.
     """
     exam = robot.exam
     batch = mj_batch.Batch(robot.model, 1, 1, persistent=True)

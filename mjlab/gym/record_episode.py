@@ -169,7 +169,7 @@ class RecordEpisode(TensorWrapper):
         ignore_terminations: bool = False,
         goes_on: bool = False,
     ) -> None:
-        """Choose when finished rows are reset; see `TorchVectorEnv`."""
+        """Set the autoreset mode; see `TorchVectorEnv`."""
         super().use_autoreset(
             mode, ignore_terminations=ignore_terminations, goes_on=goes_on
         )

@@ -84,10 +84,10 @@ class TorchVectorEnv(HasSpec, VectorEnv[Any, Any, torch.Tensor]):  # pyright: ig
         ignore_terminations: bool = False,
         goes_on: bool = False,
     ) -> None:
-        """Change when finished rows are reset.
+        """Set the autoreset mode, which defines when finished rows are reset.
 
         Args:
-            mode: The mode.
+            mode: The mode, or its name.
             ignore_terminations: End episodes by time limits only.
             goes_on: In the mode DISABLED, let finished rows continue.
         """

@@ -181,7 +181,7 @@ class GymWorlds:
 
 
 class ManagedWorlds(GymWorlds):
-    """Worlds of a manager-based environment: groups, outcomes, scenes and rendering."""
+    """Adapter of a manager-based environment to the Gymnasium interfaces."""
 
     env: ManagerBasedRlEnv  # pyright: ignore[reportIncompatibleVariableOverride]
     """The environment. `reconfigure` replaces it."""

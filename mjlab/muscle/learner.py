@@ -137,7 +137,8 @@ class MuscleRegression:
 
         Args:
             rows: Shape (n, width).
-            taught: Optimal activations, shape (n, num_muscles), or None.
+            taught: Optimal activations, shape (n, num_muscles). None omits the term
+                that compares the network's activations with them.
         """
         parts = self._layout.parts(rows)
         wanted, y = self._activation(parts)

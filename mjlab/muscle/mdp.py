@@ -123,7 +123,7 @@ def idle_share(env: ManagedEnv, action_name: str = "muscles") -> torch.Tensor:
 def optimality_gap(
     env: ManagedEnv, iterations: int = 100, action_name: str = "muscles"
 ) -> torch.Tensor:
-    """Objective of the activations minus its minimum, shape (num_envs,).
+    """How far the activations' objective is above its minimum, shape (num_envs,).
 
     The minimum is found by a solver with `iterations` steps, which dominate the cost of
     this metric.

@@ -106,7 +106,7 @@ class Window:
         self._parts: deque[tuple[float, float, float]] = deque()
 
     def add(self, returns: float, lengths: float, episodes: float) -> None:
-        """Add an iteration's sums, and drop the oldest ones if enough remain."""
+        """Add an iteration's sums; drop old ones while `least` episodes remain."""
         if episodes:
             self._parts.append((returns, lengths, episodes))
         while self._count() - (self._parts[0][2] if self._parts else 0) >= self._least:

@@ -521,8 +521,8 @@ class Tables:
             rows = owned(self._scene, field.split("_")[0], slot.name)
             for row, choice in product(rows, idle):
                 self._set(field, choice, row, value)
-        # With nearly zero mass no force moves it. Its joints get the inertia of the
-        # original mass as armature, so that the solver's conditioning does not change.
+        # Joints of the nearly massless slot get the inertia of the original mass as
+        # armature, so that the solver's conditioning does not change.
         for dof, choice in product(owned(self._scene, "dof", slot.name), idle):
             self._set("dof_armature", choice, dof, self._scene.dof_M0[dof])
 

@@ -122,7 +122,7 @@ class grip(ManagerTermBase):
         object_name: str,
         std: float | None = None,
     ) -> torch.Tensor:
-        """Return 1 or 0; with `std`, times the closeness to the goal as in `reach`."""
+        """Return 1 if held, else 0; with `std`, times the closeness as in `reach`."""
         held = self._held().float()
         return held if std is None else held * _near(self._command.distance(), std)
 
