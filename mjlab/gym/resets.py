@@ -71,7 +71,7 @@ def to_mask(
 
 
 def wants_reconfigure(options: Mapping[str, Any] | None) -> bool | None:
-    """Return whether a new scene is requested, None without the option."""
+    """True if a reset requests a new scene; None if the option is not passed."""
     value = (options or {}).get(RECONFIGURE, ...)
     if value is ...:
         return None

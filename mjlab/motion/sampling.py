@@ -20,7 +20,7 @@ _AXES = ("x", "y", "z", "roll", "pitch", "yaw")
 
 @dataclass(kw_only=True)
 class AdaptiveSampling:
-    """Settings of adaptive sampling."""
+    """Settings of adaptive sampling, which prefers start frames before failures."""
 
     rate: float = 0.001
     """Weight of a step's failures in the running average."""

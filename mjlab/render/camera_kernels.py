@@ -76,7 +76,7 @@ def window_of(eye: Eye, world: int) -> wp.vec4:
 
 @wp.func
 def may_show(center: wp.vec3, radius: float, window: wp.vec4, near: float) -> bool:
-    """Return whether a sphere can be in the image; false for NaN."""
+    """True if a sphere can be in the image; false for NaN."""
     depth = -center[2]
     x0 = window[0]
     x1 = window[1]

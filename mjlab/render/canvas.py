@@ -231,7 +231,7 @@ _IDLE, _HALF, _FULL = (0.12, 0.38, 0.88), (0.98, 0.74, 0.55), (0.93, 0.05, 0.07)
 
 
 def has_muscles(model: mujoco.MjModel) -> bool:
-    """Return whether `color_muscles` would change anything."""
+    """True if the model has muscles that `color_muscles` can colour."""
     return bool(len(_muscles(model)))
 
 

@@ -83,7 +83,7 @@ class Arrow:
 
 @dataclass(frozen=True, eq=False)
 class Shape:
-    """Shape, optionally with a label."""
+    """Geometric shape to draw, optionally with a label."""
 
     kind: ShapeKind
     """Type of geom."""

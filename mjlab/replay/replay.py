@@ -35,7 +35,7 @@ class ReplayError(RuntimeError):
 
 @dataclass(frozen=True)
 class Replayed:
-    """A replayed episode."""
+    """Recorded episode with the values computed in its replay."""
 
     episode: RecordedEpisode
     """The recorded episode."""

@@ -76,7 +76,7 @@ Rows = Mapping[str, tuple[str, str] | Replacement]
 
 @dataclass(frozen=True)
 class Package:
-    """Package of the other project."""
+    """Package of the other project, and its counterpart here."""
 
     names: str
     """Names on its reference page that task files import, separated by spaces."""
@@ -109,7 +109,7 @@ class Counterpart:
 
 @dataclass(frozen=True)
 class Project:
-    """Framework whose tasks can be ported."""
+    """Framework whose tasks `mjlab port` can convert."""
 
     title: str
     """Name of the framework."""

@@ -40,7 +40,7 @@ class TrialEnd:
 
 
 class TrialProcess:
-    """Training process of a trial."""
+    """Process that runs `train.py` for one trial."""
 
     def __init__(self, trials: Trials, name: str, settings: Mapping[str, str]) -> None:
         """Start or resume the training.

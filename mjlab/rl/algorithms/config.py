@@ -25,13 +25,13 @@ class ScheduleCfg(Config):
 
 
 class ConstantScheduleCfg(ScheduleCfg):
-    """Constant weight."""
+    """Schedule that keeps the curiosity weight constant."""
 
     mode = "constant"
 
 
 class StepScheduleCfg(ScheduleCfg):
-    """Schedule of a weight that changes once, at `final_step`."""
+    """Schedule that changes the curiosity weight once, at `final_step`."""
 
     mode = "step"
 
@@ -43,7 +43,7 @@ class StepScheduleCfg(ScheduleCfg):
 
 
 class LinearScheduleCfg(ScheduleCfg):
-    """Weight that changes linearly to its final value."""
+    """Schedule that changes the curiosity weight linearly to its final value."""
 
     mode = "linear"
 
@@ -92,7 +92,7 @@ class RndCfg(Config):
 
 
 class SymmetryCfg(Config):
-    """Settings that exploit a mirror symmetry of the task."""
+    """Use a mirror symmetry of the task: data augmentation, mirror loss or both."""
 
     data_augmentation_func: Callable[..., Any]
     """Function `f(env, obs, actions)`, defined in a module. It returns `obs` and
@@ -109,7 +109,7 @@ class SymmetryCfg(Config):
 
 
 class PpoCfg(PartCfg):
-    """Proximal policy optimisation."""
+    """Settings of PPO (proximal policy optimisation)."""
 
     class_name = "mjlab.rl.algorithms.ppo:Ppo"
 

@@ -12,7 +12,7 @@ from torch import nn
 
 @dataclass(frozen=True)
 class SignedColumns:
-    """A reflection of columns, as a signed permutation."""
+    """Reflection of the columns of a tensor, as a signed permutation."""
 
     places: list[int]
     """Source column of each column."""
@@ -28,7 +28,7 @@ class SignedColumns:
 
 @dataclass(frozen=True)
 class MirroredColumns:
-    """Reflections of observations and actions."""
+    """Reflections of the columns of observation groups and of actions."""
 
     observed: Mapping[str, SignedColumns]
     """Reflections of observations, by group."""
