@@ -168,7 +168,7 @@ class Shard:
         return {name: t.numpy() for name, t in self.env.get_state().items()}
 
     def load_state(self, state: dict[str, Any]) -> None:
-        """Restore a state."""
+        """Restore the worlds' state from arrays that `state` returned."""
         tensors = {name: torch.from_numpy(array) for name, array in state.items()}
         self.env.set_state(tensors)
         self._rows["episode_length"].copy_(self.env.episode_length_buf)
