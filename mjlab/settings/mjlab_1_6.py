@@ -964,7 +964,7 @@ reason. `*` stands for any class."""
 
 
 class OtherDefault(NamedTuple):
-    """Default of mjlab 1.6 that differs here."""
+    """Default of an mjlab 1.6 field that has another default in this package."""
 
     theirs: str
     """Default in mjlab, as Python text."""

@@ -33,7 +33,10 @@ def g1_rewards(*, rough: bool = True) -> dict[str, RewardTermCfg]:
 
 
 class VelocityG1Cfg(VelocityCfg):
-    """Rough terrain with increasing difficulty and a height scan."""
+    """Unitree G1 tracks velocity commands on rough terrain, with a height scan.
+
+    A curriculum increases the difficulty of the terrain.
+    """
 
     scene = g1_scene()
     sim = g1_simulation(rough=True)

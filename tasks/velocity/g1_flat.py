@@ -157,7 +157,7 @@ def g1_flat_rewards(gait: Gait = GAIT) -> dict[str, RewardTermCfg | None]:
 
 
 def g1_flat_terminations() -> dict[str, TerminationTermCfg]:
-    """Return flat-ground terminations, plus a low pelvis, which can have low tilt."""
+    """Return flat-ground terminations, and one for a low pelvis, even if upright."""
     terms = walking.terminations(rough=False)
     terms["too_low"] = TerminationTermCfg(
         func=mdp.root_height_below_minimum, params={"minimum_height": 0.55}
@@ -166,7 +166,7 @@ def g1_flat_terminations() -> dict[str, TerminationTermCfg]:
 
 
 def assistance() -> EventTermCfg:
-    """Return an assistive wrench that fades within ten seconds."""
+    """Return the event of an assistive wrench that fades within ten seconds."""
     return EventTermCfg(
         func=walking_mdp.supporting_hand,
         mode="step",
@@ -190,7 +190,7 @@ def assistance() -> EventTermCfg:
 
 
 class VelocityG1FlatCfg(VelocityG1Cfg):
-    """Flat ground, with a clocked gait of 2.6 steps per second.
+    """Unitree G1 tracks velocity commands on flat ground, with a clocked gait.
 
     Actions are added to joint targets of the gait (`GaitAction`), and move legs and
     waist. Training differs from evaluation: physics steps take 10 ms, an assistive
@@ -211,7 +211,7 @@ class VelocityG1FlatCfg(VelocityG1Cfg):
     curriculum = {}
 
     def for_training(self) -> Self:
-        """Return the training configuration: assistance, warm-up and its physics."""
+        """Return the training configuration: assistance, warm-up, faster physics."""
         cfg = super().for_training()
         events: dict[str, EventTermCfg | None] = {**cfg.events, SUPPORT: assistance()}
         if (push := events.get("push_robot")) is not None:
@@ -246,7 +246,7 @@ class VelocityG1FlatCfg(VelocityG1Cfg):
 def _lines(
     target: str, steps: Sequence[int], values: Sequence[Value]
 ) -> CurriculumTermCfg:
-    """Return a term that interpolates a live number or range linearly."""
+    """Return a curriculum term that changes a live number or range linearly by step."""
     return CurriculumTermCfg(
         func=mdp.schedule,
         params={

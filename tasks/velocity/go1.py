@@ -108,7 +108,10 @@ def go1_simulation(*, rough: bool = True) -> SimulationCfg:
 
 
 class VelocityGo1Cfg(VelocityCfg):
-    """Rough terrain with increasing difficulty and a height scan."""
+    """Unitree Go1 tracks velocity commands on rough terrain, with a height scan.
+
+    A curriculum increases the difficulty of the terrain.
+    """
 
     scene = go1_scene()
     sim = go1_simulation()

@@ -82,11 +82,11 @@ def go1_flat_rewards() -> dict[str, RewardTermCfg]:
 
 
 def go1_flat_simulation() -> SimulationCfg:
-    """Return the physics of flat ground, with cheaper physics for training.
+    """Return physics for flat ground, with cheaper settings for training.
 
     Training uses 2 steps of 10 ms instead of 4 steps of 5 ms, and only feet and trunk
-    have contacts. It keeps the elliptic cones of evaluation, with which a standing
-    robot that is pushed falls more often than with pyramidal cones.
+    have contacts. It keeps the elliptic cones of evaluation, although pyramidal cones
+    are cheaper: with elliptic cones, a pushed standing robot falls more often.
     """
     sim = go1_simulation(rough=False)
     sim.training = TrainingPhysicsCfg(
@@ -96,11 +96,11 @@ def go1_flat_simulation() -> SimulationCfg:
 
 
 class VelocityGo1FlatCfg(VelocityGo1Cfg):
-    """Flat ground, with a clocked trot; a fall ends the episode.
+    """Unitree Go1 tracks velocity commands on flat ground, with a clocked trot.
 
-    The policy observes the clock and is rewarded for contacts that match it. Training
-    uses physics steps of 10 ms, with contacts of feet and trunk only, and more worlds
-    stand than in evaluation.
+    The policy observes the clock and is rewarded for contacts that match it. A fall
+    ends the episode. Training uses physics steps of 10 ms, with contacts of feet and
+    trunk only, and more worlds stand than in evaluation.
     """
 
     scene = go1_scene(rough=False)

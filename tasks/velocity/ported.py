@@ -73,7 +73,7 @@ class commands_vel(ManagerTermBase):
 
 
 def _schedule(command: str, name: str, stages: Sequence[Stage]) -> TermCfg:
-    """Return the schedule of one range."""
+    """Return the configuration of a schedule for one range of a command."""
     own = [(int(stage["step"]), stage[name]) for stage in stages if stage.get(name)]
     params = {"command_name": command, "range_name": name, "stages": own}
     return TermCfg(func=command_range_schedule, params=params)

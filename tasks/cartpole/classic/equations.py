@@ -1,4 +1,4 @@
-"""Constants of the classic cartpole, and the accuracy of its arithmetic.
+"""Constants, spaces and settings of the classic cartpole.
 
 The equations come from Barto, Sutton and Anderson (1983), without friction, as derived
 by R. V. Florian (2007) and computed by Gymnasium's `CartPole-v1`. Both implementations
