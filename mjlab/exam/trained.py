@@ -78,7 +78,7 @@ class TrainedPolicy:
         self._env.close()
 
     def reset(self, runs: int) -> None:
-        """Prepare `runs` new episodes, which start at the next readings."""
+        """Prepare `runs` new episodes; they start at the next call of `act`."""
         if runs > self._env.num_envs:
             raise ValueError(
                 f"The exam simulates {runs} runs at a time, but the policy was built "

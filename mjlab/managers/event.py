@@ -134,7 +134,7 @@ class IntervalTimers:
         if not self._is_random:
             return self._low
         unit = self.rng.draw(stream, self._low.shape)
-        # The largest unit number is 1 - 2**-24, so the product stays below `choices`.
+        # The largest draw is 1 - 2**-24, so the product stays below `choices`.
         return unit.mul_(self._choices).long().add_(self._low)
 
 

@@ -29,7 +29,7 @@ def find_frame(
         name: Name of the body, site or geom within the entity.
     """
     if kind not in _KINDS:
-        raise ValueError(f"frame_type is {kind!r}. {suggest(kind, _KINDS)}")
+        raise ValueError(f"frame_type={kind!r} is unknown. {suggest(kind, _KINDS)}")
     index = entity.index
     elements = {"body": index.bodies, "site": index.sites, "geom": index.geoms}[kind]
     local = find_name(name, elements.names, what=kind, owner=entity.name)

@@ -103,7 +103,7 @@ class MotionCommandCfg(CommandTermCfg):
     """How the reference is drawn, if `debug_vis` is set."""
 
     def bind(self, name: str, env: Env) -> CommandTerm:
-        """Return the term of one environment."""
+        """Create the term for one environment."""
         return MotionCommand(name, self, env)
 
 

@@ -123,7 +123,7 @@ class SubstepFields:
         self._held = self._constraint
 
     def move_on(self) -> None:
-        """Use the engine's constraint forces from now on, instead of the copy."""
+        """Discard the copy of the constraint forces; read the engine's from now on."""
         self._held = None
 
     @property

@@ -238,10 +238,10 @@ def cascade_weights(
     edges: Sequence[Sequence[int]],
     thresholds: torch.Tensor,
 ) -> torch.Tensor:
-    """Return the weight of each network in each world, shape (rows, networks).
+    """Return the weight of each network in each world, shape (num_worlds, networks).
 
-    A network has a high weight if the torque capacity differs clearly from the
-    capacities of the anatomies that the earlier networks were trained on.
+    A network has a high weight if the torque capacity of the world's anatomy differs
+    clearly from those of the anatomies that the earlier networks were trained on.
 
     Args:
         capacities: `joint_capacity` for each network, with the anatomy clipped to its

@@ -247,7 +247,7 @@ def scene_option(view: OrbitView) -> mujoco.MjvOption:
 
 
 def set_field_of_view(model: mujoco.MjModel, view: OrbitView) -> None:
-    """Write the field of view of a view, if set, to a model's copy."""
+    """Set the field of view of a renderer's model, if the camera view has one."""
     if view.fovy is not None:
         model.vis.global_.fovy = view.fovy
 

@@ -141,7 +141,7 @@ class _Tree(SensePass):
 
 
 class _Pictures:
-    """Copies one camera's images from a joint rendering into its output tensors."""
+    """Copies a camera's images, rendered with those of all cameras, to its tensors."""
 
     def __init__(self, tree: _Tree, view: CameraView, images: Images) -> None:
         context, index = tree.context, tree.views.index(view)

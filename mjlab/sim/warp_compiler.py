@@ -109,7 +109,7 @@ class Compiler:
         real = wp.get_device
 
         class Device:
-            """CPU device that MuJoCo Warp's branches treat as a GPU."""
+            """CPU device that reports CUDA, so MuJoCo Warp runs its code for GPUs."""
 
             is_cuda, is_cpu, sm_count, arch = True, False, PROCESSORS, self.arch
 

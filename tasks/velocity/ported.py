@@ -53,7 +53,7 @@ class commands_vel(ManagerTermBase):
         given = [(key, value) for stage in stages for key, value in stage.items()]
         for unknown in {key for key, _ in given} - {"step", *live}:
             raise TermError(
-                f"A stage of commands_vel sets {unknown!r}. "
+                f"A stage of commands_vel sets the unknown range {unknown!r}. "
                 + suggest(unknown, ["step", *live])
             )
         ranges = [key for key, value in given if key != "step" and value is not None]

@@ -362,7 +362,11 @@ def test_patterns_match_whole_names_in_edits_too(leg, cfg):
             r"'\.\*' and 'foot_left' both match",
         ),
         (CollisionCfg(geom_names=".*", condim=2), ValueError, "condim=2 has to be 1"),
-        (GeomCfg(geom_names=".*", contype=-1), ValueError, "contype=-1 has to be a bit mask"),
+        (
+            GeomCfg(geom_names=".*", contype=-1),
+            ValueError,
+            "contype=-1 has to be a bit mask",
+        ),
         (
             GeomCfg(geom_names=".*", friction=(1.0,) * 4),
             ValueError,
