@@ -91,7 +91,7 @@ def after_forward(env: Any) -> None:
 
 
 def noted(values: Values, key: str, function: Callable[..., Any]) -> Callable[..., Any]:
-    """Return a function that stores each result of a term."""
+    """Wrap a term's function so that each result is stored in `values`."""
 
     def call(*args: Any, **kwargs: Any) -> Any:
         result = function(*args, **kwargs)
@@ -346,7 +346,7 @@ def call(python: str, folder: Path, *words: str, site: str = "") -> None:
 
 
 def compare(folder: Path, task: str) -> dict[str, dict[str, float]]:
-    """Return the largest difference and value of each term."""
+    """Return the differences and the largest value of each term, by term."""
     with (
         np.load(folder / f"{task}.ours.npz") as ours,
         np.load(folder / f"{task}.theirs.npz") as theirs,
@@ -357,7 +357,9 @@ def compare(folder: Path, task: str) -> dict[str, dict[str, float]]:
         for name in sorted(ours):
             a, b = ours[name].astype(float), theirs[name].astype(float)
             if a.shape != b.shape:
-                raise SystemExit(f"{task}: {name} is {a.shape} here, {b.shape} there")
+                raise SystemExit(
+                    f"{task}: {name} is {a.shape} here, {b.shape} in mjlab"
+                )
             errors, scale = np.abs(a - b), float(np.abs(b).max())
             size = float(errors.max())
             differs = errors > 1e-4 * max(scale, 1e-2)

@@ -59,7 +59,7 @@ def main() -> None:
 
 
 def solve(seed: int, num_envs: int, limit: float) -> dict[str, Any]:
-    """Train until the task is solved or the time limit is reached."""
+    """Train until the task is solved or `limit` seconds have passed."""
     start = time.perf_counter()
     task = load_task("Cartpole-Balance")
     env_cfg = task.env()

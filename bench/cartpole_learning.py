@@ -52,11 +52,11 @@ def parser() -> argparse.ArgumentParser:
     found.add_argument(
         "--learners", nargs="+", metavar="NAME", help="learners to train"
     )
-    found.add_argument("--samples", type=int, help="point of comparison")
-    found.add_argument("--seconds", type=float, help="point of comparison")
+    found.add_argument("--samples", type=int, help="compare runs at this number")
+    found.add_argument("--seconds", type=float, help="compare runs at this time")
     found.add_argument("--longest", type=float, help="seconds after which a run ends")
     found.add_argument("--acting", choices=("auto", "ray", "here"), default="auto")
-    found.add_argument("--threads", type=int, default=1, help="of torch")
+    found.add_argument("--threads", type=int, default=1, help="threads of torch")
     return found
 
 
@@ -104,7 +104,7 @@ def budget_of(args: argparse.Namespace) -> Budget:
     if samples < 1 or not 0 < seconds <= longest:
         raise UsageError(
             f"--samples {samples}, --seconds {seconds:g}, --longest {longest:g}: "
-            "samples have to be 1 or more, and seconds above 0 and at most `longest`."
+            "--samples must be 1 or more, --seconds above 0 and at most --longest."
         )
     return Budget(samples, seconds, longest)
 

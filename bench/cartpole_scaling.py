@@ -49,14 +49,14 @@ BLOCK_WORLDS = 2**18
 """Number of worlds at which block sizes are compared."""
 
 PATIENCE = 20.0
-"""A point that would take longer than this multiple of its time share is omitted."""
+"""A point is omitted if it would take longer than this multiple of --seconds."""
 
 
 def parser() -> argparse.ArgumentParser:
     """Return the parser of the command line."""
     found = study_parser(__doc__)
     found.add_argument("--counts", type=int, nargs="+", help="numbers of worlds")
-    found.add_argument("--only", nargs="+", metavar="NAME", help="ways to measure")
+    found.add_argument("--only", nargs="+", metavar="NAME", help="implementations")
     found.add_argument("--threads-per-block", type=int, nargs="+", metavar="N")
     found.add_argument("--device", help='such as "cpu"; default: a GPU if available')
     found.add_argument("--seconds", type=float, help="seconds per point")
@@ -108,7 +108,7 @@ def choose(known: dict[str, Contender], only: list[str] | None) -> list[Contende
 def choose_counts(
     args: argparse.Namespace, chosen: Sequence[Contender], device: torch.device
 ) -> list[int]:
-    """Return numbers of worlds in order; raise for impossible ones."""
+    """Return numbers of worlds in order; raise if one is below 1 or too large."""
     if args.counts is None:
         if args.quick:
             return list(QUICK_COUNTS)
@@ -143,7 +143,7 @@ def check(args: argparse.Namespace) -> None:
 
 
 class Sweep:
-    """Measures the missing points."""
+    """Measures the points that the store lacks."""
 
     def __init__(
         self, store: Store, device: torch.device, seconds: float, repeats: int

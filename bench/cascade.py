@@ -1,4 +1,4 @@
-"""Compare a muscle cascade with its first network alone on a weak right calf.
+"""Compare a muscle cascade with its first network, on a walker with a weak calf.
 
     python scripts/train.py docs/examples/weak_walker.py:TASK --num-envs 128 \
         --init-from Muscle-Walk-W18 --agent.hooks.muscles.earlier Muscle-Walk-W18 \

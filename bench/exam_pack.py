@@ -17,14 +17,15 @@ import onnxruntime
 from mjlab.exam import CommandCfg, Exam, Readings
 
 OWN_MOTORS = 15
-"""Legs and waist, which ranked policies control; the other joints are arms."""
+"""Number of leg and waist joints, which the policy controls; the rest are arms."""
 
 FALCON_STANDS = 75
 """Number of initial control steps in which falcon receives a standing command."""
 
 ASAP_REST = (0.04, 0.05)
 ASAP_WALK = (0.08, 0.10)
-"""Errors, m and rad, below which asap stops and above which it starts."""
+"""Errors of position (m) and heading (rad): `asap` stops if both are at most
+`ASAP_REST`, and walks again if one exceeds `ASAP_WALK`."""
 
 
 class PackPolicy:

@@ -1,8 +1,9 @@
-"""Gait of policies of other projects, from `../shared/reference/policies.tar.xz`.
+"""Measures the gait of other projects' policies (`../shared/reference`).
 
-The archive is unpacked outside the repository. Its `drive.py` runs the networks; here
-their robots are simulated in plain MuJoCo and recorded. G1 policies use the robot of
-the gait table, `g1_rev_1_0_model`; other policies use the model in their archive.
+The archive `policies.tar.xz` is unpacked outside the repository. Its `drive.py` runs
+the networks; here the robots are simulated in plain MuJoCo and recorded. G1 policies
+use the robot of the gait table, `g1_rev_1_0_model`; other policies use the model in
+their archive.
 """
 
 import importlib.util

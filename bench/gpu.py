@@ -11,7 +11,7 @@ this process never uses CUDA, so a crash in one check does not affect the others
 folder of --out receives a JSON line after each check, the output, and the table of
 verdicts, which is also printed at the end. No other program should use the device
 meanwhile, because times and memory are measured for the whole device. A check fails if
-its step is not one graph.
+its step is not captured as one CUDA graph.
 
 `mjlab warm` and `bench/gpu_bundle.py` compile kernels in advance. Without such a cache
 in WARP_CACHE_PATH, each check has time to compile its own.
@@ -164,7 +164,7 @@ def find_check(name: str) -> Check:
 
 
 def chosen_checks(names: Sequence[str]) -> list[Check]:
-    """Return the checks of names of parts and of checks; all without a name."""
+    """Return the checks that names of parts or checks select; all without names."""
     if not names:
         return all_checks()
     known = parts()

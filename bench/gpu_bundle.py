@@ -166,7 +166,8 @@ def worlds_of(names: Sequence[str]) -> Iterator[tuple[str, int, str]]:
 def compile_all(names: Sequence[str], cache: Path) -> None:
     """Compile the kernels of checks, each configuration in a separate process.
 
-    A Warp module is named after all kernels that its process has defined.
+    Warp names a module by a hash of all kernels that its process has defined, so a
+    process with several configurations would write other names.
     """
     failed = []
     for task, worlds, kind in dict.fromkeys(worlds_of(names) if names else ()):
@@ -198,7 +199,7 @@ def compile_kernels(task: str, worlds: int, kind: str) -> None:
 def compile_peer(names: Sequence[str], python: str, cache: Path) -> None:
     """Compile the kernels of mjlab, in an interpreter that has it.
 
-    PYTHONPATH is left out, because it can name this project, which has the import name.
+    PYTHONPATH is left out: it can name this project, which has the same import name.
     """
     others = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
     for check in gpu.chosen_checks(names) if names else ():

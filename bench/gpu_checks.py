@@ -1,6 +1,6 @@
-"""Checks of `bench/gpu.py`: functions of a plan, each run in a separate process.
+"""Checks of `bench/gpu.py`: functions that take a `Plan`, run in separate processes.
 
-A judged result contains "passed" and the measured values.
+A result contains the measured values, and "passed" if it is judged.
 """
 
 import contextlib
@@ -113,7 +113,7 @@ def _driver() -> str:
 
 
 def capture(plan: Plan) -> Result:
-    """Compare a torch graph with a Warp loop inside with an exact sum.
+    """Check a torch CUDA graph that contains a Warp loop: its sum must be exact.
 
     Between replays, other memory is allocated and freed, which must not overlap the
     graph's memory.
@@ -253,7 +253,7 @@ def bits(plan: Plan) -> Result:
 
 
 def reads_a_number(env: ManagerBasedRlEnv) -> torch.Tensor:
-    """Return a reward that cannot be captured."""
+    """Return a reward that reads a number in Python, so it cannot be captured."""
     return env.episode_length_buf * float(env.common_step_counter.item())
 
 
@@ -317,7 +317,7 @@ def two_fused(plan: Plan, task: str) -> Result:
 
 
 def between_replays(plan: Plan, task: str) -> Result:
-    """Compare twins with resets, reset modes and field expansion between replays."""
+    """Compare steps, with resets, other reset modes and expanded fields in between."""
     field = "geom_friction"
 
     def meddle(env: ManagerBasedRlEnv, step: int) -> None:
@@ -354,7 +354,7 @@ def isolated(plan: Plan, task: str) -> Result:
 
 
 def senses(plan: Plan) -> Result:
-    """Compare camera images of twins, and with recorded episodes."""
+    """Compare camera images of fused and eager steps, while episodes are recorded."""
     import tempfile
 
     folder = tempfile.mkdtemp()

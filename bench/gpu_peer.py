@@ -63,7 +63,7 @@ sys.meta_path.append(AbsentFinder())  # pyright: ignore[reportArgumentType]
 
 
 def load_file(name: str, path: str) -> Any:
-    """Import a file of this checkout next to mjlab, which has its import name."""
+    """Import a file of this checkout by path: mjlab 1.6 has the same import name."""
     place = Path(__file__).resolve().parents[1] / path
     spec = importlib.util.spec_from_file_location(name, place)
     assert spec is not None and spec.loader is not None

@@ -1,4 +1,4 @@
-"""Speed checks of `bench/gpu.py`: functions of a plan, in separate processes."""
+"""Speed checks of `bench/gpu.py`: functions that take a `Plan`."""
 
 import os
 import statistics
@@ -36,7 +36,7 @@ Result = dict[str, Any]
 
 
 def speed(plan: Plan, task: str, num_envs: int) -> Result:
-    """Measure fused steps, and their physics as a graph."""
+    """Measure the time of fused steps, and of their physics replayed as a graph."""
     from mjlab.sim.graphs import record_with_torch
 
     before = memory(torch.device(plan.device))
@@ -67,7 +67,7 @@ def speed(plan: Plan, task: str, num_envs: int) -> Result:
 
 
 def joined(plan: Plan, task: str, num_envs: int) -> Result:
-    """Measure the step as a graph with row-wise operations joined, and without.
+    """Measure a step graph with joined row-wise operations, and one without joining.
 
     Both graphs are captured from one environment and replayed alternately. The check
     fails if the environment's own graph does not join its operations.

@@ -25,7 +25,7 @@ Interlude = Callable[[ManagerBasedRlEnv, int], None]
 
 @dataclass
 class Plan:
-    """Device and size of a check."""
+    """Device and size of a check; builds the environments."""
 
     device: str
     rehearse: bool
@@ -35,12 +35,12 @@ class Plan:
 
     @property
     def on_gpu(self) -> bool:
-        """True if speeds are meaningful."""
+        """True on a GPU, where speeds are meaningful; False in a rehearsal."""
         return not self.rehearse
 
     @property
     def twins(self) -> tuple[str, ...]:
-        """Modes to compare with a fused step; one mode on deterministic devices."""
+        """Modes of the twins. On a GPU, a second eager twin measures the noise."""
         return ("eager",) if self.rehearse else ("eager", "eager")
 
     def pick(self, number: int, rehearsed: int) -> int:
@@ -89,7 +89,7 @@ def share_of_rows(value: torch.Tensor, expected: torch.Tensor) -> float:
 
 
 def verdict(shares: dict[str, float], noise: dict[str, float]) -> dict[str, Any]:
-    """Judge whether differences exceed those between two eager runs, by name."""
+    """Return a verdict on differences, compared with those between two eager runs."""
     allowed = {name: 0.01 + 3.0 * share for name, share in noise.items()}
     wrong = [name for name, share in shares.items() if not share <= allowed[name]]
     return {

@@ -4,10 +4,9 @@
     python bench/muscle.py walk Muscle-Walk-W18
 
 A rollout consists of steps of all worlds with random actions and all computations of
-training:
-20 physics steps with the muscle network, observations and rewards. `walk` uses a
-run, or the shipped policy of the task, and runs episodes of 10 s in 10 worlds per
-speed.
+training: 20 physics steps with the muscle network, observations and rewards. `walk`
+uses a run, or the shipped policy of the task, and runs episodes of 10 s in 10 worlds
+per speed.
 """
 
 import argparse

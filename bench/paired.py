@@ -83,7 +83,9 @@ class Side:
         assert self._process.stdout is not None
         line = self._process.stdout.readline()
         if not line:
-            raise RuntimeError(f"A worker process ended with {self._process.wait()}.")
+            raise RuntimeError(
+                f"A worker process ended with code {self._process.wait()}."
+            )
         return json.loads(line)
 
 

@@ -91,7 +91,7 @@ def build(settings: dict[str, Any]) -> ManagerBasedRlEnv:
 
 
 def task_cfg(task: str) -> Any:
-    """The configuration of a registered task, or of the synthetic one of the tests."""
+    """Return the settings of a registered task, or of the tests' synthetic task."""
     if task == "synthetic":
         return importlib.import_module("tests.worlds.synthetic").SyntheticCfg()
     return load_task(task).env()

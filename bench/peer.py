@@ -27,7 +27,7 @@ TASKS = {
     "Velocity-G1": "Mjlab-Velocity-Rough-Unitree-G1",
     "Velocity-Go1": "Mjlab-Velocity-Rough-Unitree-Go1",
 }
-"""Task ids of mjlab by ours."""
+"""Task ids of mjlab, by task id of this project."""
 
 POINTS = (
     "Cartpole-Balance:256",

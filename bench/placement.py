@@ -98,7 +98,7 @@ def steps_per_s(
 
 
 def own_bytes(pid: int | None) -> int:
-    """Return the proportional memory of a process."""
+    """Return the proportional set size (PSS) of a process, in bytes."""
     lines = Path(f"/proc/{pid}/smaps_rollup").read_text("utf-8").splitlines()
     (kilobytes,) = (line.split()[1] for line in lines if line.startswith("Pss:"))
     return 1024 * int(kilobytes)

@@ -1,4 +1,4 @@
-"""Results of measurements, with machine, versions and date."""
+"""Saves results of measurements with machine, versions and date."""
 
 import datetime
 import importlib.metadata

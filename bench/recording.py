@@ -70,10 +70,10 @@ class Turns:
     """Seconds until the writer had finished."""
 
     own_bytes: list[int] = field(default_factory=list)
-    """Memory of this process."""
+    """Memory of this process, bytes."""
 
     writer_bytes: list[int] = field(default_factory=list)
-    """Memory of the writer."""
+    """Memory of the writer process, bytes."""
 
 
 def measure(args: argparse.Namespace, folder: Path) -> dict[str, object]:
@@ -111,7 +111,7 @@ def measure(args: argparse.Namespace, folder: Path) -> dict[str, object]:
 def take_turns(
     args: argparse.Namespace, plain: TorchVectorEnv, recorded: RecordEpisode
 ) -> Turns:
-    """Alternating blocks of steps with random actions, without and with recording."""
+    """Run blocks of random steps without and with recording; return their figures."""
     trajectories = recorded._trajectories
     assert trajectories is not None, "Trajectories are on."
     recorder = trajectories.recorder

@@ -110,7 +110,7 @@ class Soak:
         return (time.monotonic() - self._begun) / 60.0
 
     def _arena_mb(self) -> float:
-        """Return the used size of all worlds' arenas."""
+        """Return the used size of all worlds' MuJoCo arenas, MB."""
         for row, engine in zip(self._touched, self.engines, strict=True):
             for world in range(len(row)):
                 used = engine.batch.get_data(world, self._data).maxuse_arena

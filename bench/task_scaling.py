@@ -73,8 +73,8 @@ def parser() -> argparse.ArgumentParser:
     found.add_argument("--counts", type=int, nargs="+", help="numbers of worlds")
     found.add_argument("--blocks", type=int, default=5, help="pairs of blocks")
     found.add_argument("--seconds", type=float, default=1.0, help="for one block")
-    found.add_argument("--limit", type=float, default=90.0, help="seconds for a number")
-    found.add_argument("--fresh", action="store_true", help="begin anew")
+    found.add_argument("--limit", type=float, default=90.0, help="seconds per count")
+    found.add_argument("--fresh", action="store_true", help="discard old results")
     found.add_argument("--out", type=Path, help="folder for JSON and chart")
     return found
 
@@ -117,7 +117,7 @@ def check(args: argparse.Namespace) -> None:
 
 
 class Sweep:
-    """Measures the missing numbers of worlds."""
+    """Measures the numbers of worlds that the store lacks."""
 
     def __init__(
         self, store: Store, args: argparse.Namespace, device: torch.device

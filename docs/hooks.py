@@ -28,9 +28,9 @@ def setup(app: Sphinx) -> None:
 def read_docstring(
     app: Sphinx, what: str, name: str, obj: Any, options: Any, lines: list[str]
 ) -> None:
-    """Process Google-style sections, which field docstrings lack.
+    """Convert Google-style sections, except for fields, which have none.
 
-    List the names of a module.
+    A module also gets a list of its names.
     """
     if what not in ("attribute", "data", "property"):
         google = GoogleDocstring(lines, Config(), app, what, name, obj, options)

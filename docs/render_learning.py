@@ -69,7 +69,7 @@ RUNS: dict[str, tuple[str, tuple[Panel, ...]]] = {
 
 
 def main() -> None:
-    """Draw all."""
+    """Draw all pictures."""
     for name, text in made().items():
         (IMAGES / f"{name}.svg").write_text(text, "utf-8")
         print(f"Wrote docs/images/{name}.svg")

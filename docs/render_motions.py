@@ -22,7 +22,7 @@ SIZE = (150, 180)
 
 
 def telling_frames(motion: Motion, number: int) -> list[int]:
-    """Return the most different frames in order, with the first and the last.
+    """Return indices of the most different frames in order, with first and last.
 
     Each frame is the one with the largest body distance to all frames selected before.
     """

@@ -1,7 +1,7 @@
 """Make docs/images/report.png: `python docs/render_report.py`.
 
-The report of the shipped walker in Chromium: its first section, and the reward terms in
-    the dark theme.
+Chromium shows the report of the shipped walker: its first section, and the reward terms
+in the dark theme.
 """
 
 import base64

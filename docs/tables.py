@@ -107,7 +107,7 @@ def is_documented(value: object) -> bool:
 
 
 def commands() -> str:
-    """Return the commands of `mjlab` with the script that does the same."""
+    """Return a table of the commands of `mjlab`, with the script of each."""
     rows = [
         [f"`mjlab {name}`", f"`scripts/{verb.script or name}.py`", verb.text]
         for name, verb in VERBS.items()
@@ -147,7 +147,7 @@ def _with_link(text: str) -> str:
 
 
 def mjlab_fields() -> str:
-    """Return the fields of configurations compared with mjlab 1.6, a class a row."""
+    """Return a comparison of configuration fields with mjlab 1.6, one row per class."""
     rows = []
     for theirs in mjlab_comparison.compared():
         each = mjlab_comparison.compare_fields(theirs)
@@ -164,7 +164,7 @@ def mjlab_fields() -> str:
 
 
 def mjlab_members() -> str:
-    """Return the members of classes compared with mjlab 1.6, a class a row."""
+    """Return a comparison of class members with mjlab 1.6, one row per class."""
     rows = []
     for theirs in mjlab_comparison.USED:
         each = mjlab_comparison.compare_members(theirs)
@@ -233,7 +233,7 @@ def _type(value: dict[str, Any]) -> str:
 
 
 def agreement(found: dict[str, "Result"]) -> str:
-    """Return how ported tasks agree with mjlab, of the file `agreement`."""
+    """Return a table of differences between ported tasks and mjlab (`agreement`)."""
     rows = []
     for task, terms in found["agreement"]["tasks"].items():
         cells = [f"`{task}`", str(len(terms))]
@@ -272,7 +272,7 @@ Columns = Mapping[str, Callable[[Result], str]]
 
 
 def results() -> dict[str, Result]:
-    """Return the results with a machine, by file, without quick trials."""
+    """Return the results that name their machine, by file, without quick trials."""
     found = {
         path.stem: json.loads(path.read_text("utf-8"))
         for path in sorted((ROOT / "bench" / "results").glob("*.json"))

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 def make(
     task: "str | Path", *, num_envs: int = 1, **settings: "Any"
 ) -> "TorchVectorEnv | NumpyVectorEnv":
-    """Create a Gymnasium `VectorEnv`: worlds of a task that are stepped together.
+    """Create a Gymnasium `VectorEnv` that steps several worlds of a task together.
 
     Args:
         task: Task id, such as "Velocity-G1", or a file with a configuration,
@@ -73,7 +73,7 @@ def __dir__() -> list[str]:
 
 
 def _draw_without_a_display() -> None:
-    """Select offscreen rendering without a display, as in a notebook on a server."""
+    """Select offscreen rendering if no display exists, as in a notebook on a server."""
     if not os.environ.get("DISPLAY") and not os.environ.get("WAYLAND_DISPLAY"):
         from mjlab.render.gl import prepare_gl
 

@@ -1,13 +1,13 @@
-"""Version of the NVIDIA driver, and the reason for a missing CUDA device."""
+"""Check the NVIDIA driver's CUDA version, and explain a missing CUDA device."""
 
 import ctypes
 import os
 
 CUDA = (13, 0)
-"""CUDA version that the driver must support for the PyTorch and Warp 1.19 wheels."""
+"""Minimum CUDA version of the driver: the PyTorch and Warp 1.19 wheels require it."""
 
 DRIVER = 580
-"""Oldest driver series with this CUDA version, from NVIDIA's release notes."""
+"""Oldest driver series that supports this CUDA version (NVIDIA's release notes)."""
 
 
 def driver_cuda() -> tuple[int, int] | None:

@@ -6,12 +6,12 @@ from pathlib import Path
 
 
 def missing(what: str, packages: str, extra: str) -> str:
-    """Return a sentence on missing packages and how to install them.
+    """Return an error sentence that names missing packages and the install command.
 
     Args:
-        what: The feature that needs them, as the subject of the sentence: "A video".
-        packages: The packages: "onnx and onnxruntime".
-        extra: The extra of this distribution that contains them.
+        what: Feature that needs the packages, the subject of the sentence: "A video".
+        packages: Names of the packages: "onnx and onnxruntime".
+        extra: Extra of this distribution that contains the packages.
     """
     verb = "are" if " and " in packages else "is"
     return f"{what} needs {packages}, which {verb} not installed: {install(extra)}."
@@ -21,14 +21,15 @@ def install(extra: str) -> str:
     """Return the install command of an extra, for the environment of this process."""
     if not _is_of_uv():
         return f'pip install "mjlab-fused[{extra}]"'
-    # `uvx` creates an environment in its cache for each command.
+    # `uvx` uses a temporary environment for each command, so an installed package would
+    # be missing in the next command. Request the extra in the `uvx` command.
     if {"archive-v0", "environments-v2"} & set(Path(sys.prefix).parts):
         return f'uvx --from "PACKAGE[{extra}]" mjlab'
     return f'uv pip install "mjlab-fused[{extra}]"'
 
 
 def _is_of_uv() -> bool:
-    """Return True in an environment that uv created, without pip."""
+    """Return True if uv created this virtual environment and pip is not in it."""
     settings = Path(sys.prefix, "pyvenv.cfg")
     made_by_uv = settings.is_file() and "\nuv = " in "\n" + settings.read_text("utf-8")
     return made_by_uv and importlib.util.find_spec("pip") is None

@@ -42,7 +42,7 @@ read."""
 
 @contextmanager
 def reading(place: str, kind: type[Exception], remedy: str) -> Iterator[None]:
-    """Turn errors caused by a damaged file into one line that names the file.
+    """Convert errors caused by a damaged file into a one-line error that names it.
 
     Args:
         place: The file, and the part of it that is read.
@@ -121,7 +121,7 @@ def make_folders(folder: Path) -> None:
 
 @contextmanager
 def saying_why(path: Path, size: int = 0) -> Iterator[None]:
-    """Turn disk errors into a message with the reason.
+    """Convert disk errors into a `CannotWriteError` with the reason.
 
     Args:
         path: The file or folder that is written.
@@ -162,9 +162,9 @@ def finite(data: Any) -> Any:
 
 
 def move_durably(unfinished: Path, path: Path) -> None:
-    """Rename a complete file or folder, after it is synchronised to disk.
+    """Synchronise a complete file or folder to disk, then rename it to `path`.
 
-    An existing file of that name is replaced; a folder must not exist.
+    An existing file `path` is replaced; an existing folder `path` is an error.
     """
     inside = unfinished.rglob("*") if unfinished.is_dir() else ()
     for each in (*inside, unfinished):
@@ -175,9 +175,9 @@ def move_durably(unfinished: Path, path: Path) -> None:
 
 @contextmanager
 def folder_beside(path: Path) -> Iterator[Path]:
-    """Yield a temporary folder next to the final one; delete it after an error.
+    """Yield a temporary folder next to `path`; delete it after an error.
 
-    The caller renames it. An existing folder is never modified.
+    The caller renames the folder to `path`. An existing folder is never modified.
     """
     unfinished = temporary_beside(path)
     make_folders(path.parent)
@@ -190,13 +190,13 @@ def folder_beside(path: Path) -> Iterator[Path]:
 
 
 def check_contained(folder: Path, kind: type[Exception]) -> None:
-    """Raise if a link in a folder leads out of it, or a file in it is special.
+    """Raise if a folder contains a link that leads out of it, a pipe or a device.
 
     Pipes and devices can block forever, and links can read, write or delete files
     outside of the folder. The folder itself can be reached through a link.
 
     Args:
-        folder: A folder that another person can have created.
+        folder: Folder from a possibly untrusted source.
         kind: The type of the error.
     """
     root = folder.resolve()

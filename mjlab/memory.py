@@ -124,7 +124,10 @@ def _free_on_machine() -> int:
 
 
 def _free_in_group(root: Path = Path("/sys/fs/cgroup")) -> int:
-    """Return the free memory of a container by its control group, version 1 or 2."""
+    """Return the free memory of this container in bytes, 2**63 if it is unlimited.
+
+    Reads the limit of the control group, version 2 or 1.
+    """
     places = [
         (root / "memory.max", root / "memory.current", root / "memory.stat"),
         (

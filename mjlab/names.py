@@ -109,7 +109,7 @@ def resolve_values(
     owner: str | None = None,
     required: bool = False,
 ) -> list[T | None]:
-    """Return the value of each name, None without a matching pattern.
+    """Return the value of each name, None for a name that no pattern matches.
 
     Args:
         values: One value for all names, or values by pattern. Each pattern must match

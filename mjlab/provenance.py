@@ -58,7 +58,7 @@ def without_places(text: str) -> str:
 
 
 def git_state(place: Path) -> tuple[str, dict[str, Any], str] | None:
-    """Return name, state and uncommitted changes of the repository of a folder."""
+    """Return the name, state and diff of a folder's Git repository, None if none."""
     top = _run_git(place, "rev-parse", "--show-toplevel")
     if top is None:
         return None
@@ -97,7 +97,7 @@ def versions() -> dict[str, str]:
 def _plain_argument(argument: str) -> str:
     option, equals, value = argument.rpartition("=")
     plain = _shorten(value)
-    # Check the whole argument: in a text, a path would end at a space.
+    # Check the whole argument first: `without_places` ends a path at a space.
     if Path(plain).is_absolute():
         plain = _name_of(plain)
     return f"{option}{equals}{without_places(plain)}"

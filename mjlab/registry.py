@@ -21,7 +21,7 @@ from mjlab.watched import watched
 GROUP = "mjlab.tasks"
 
 GUARD = "mjlab_fused.guard"
-"""Entry-point name that is not a task; see the module of this name."""
+"""Entry-point value that is not a task: this module stops another `mjlab`."""
 
 OURS = "mjlab-fused"
 """Distribution of the tasks that ship with mjlab."""
@@ -40,7 +40,7 @@ class OnCpu:
 
 @dataclass(frozen=True, kw_only=True)
 class Task:
-    """Factories of a task's configurations: each call returns a new configuration."""
+    """Task: functions that create the configurations of its environment and learner."""
 
     env: Callable[[], Any]
     """Returns the configuration for training."""
@@ -61,8 +61,8 @@ class Task:
     """One-line description."""
 
     trained: Path | None = None
-    """Folder of a run that ships with the task, created by `mjlab.rl.ship`. It is
-    played if the user has no run of the task."""
+    """Folder of a run that ships with the task, created by `mjlab.rl.ship`. `play` uses
+    it if the user has no run of the task."""
 
     script: Callable[[Any], Any] | None = None
     """Creates a scripted controller for an environment, to be recorded or played."""
@@ -87,10 +87,10 @@ class Entry:
     """`module:attribute` of its `Task`."""
 
     origin: str
-    """The distribution or file that provides it."""
+    """Distribution or file that provides the task."""
 
     file: TaskFile | None = None
-    """The file that defines it, None for a task of a distribution."""
+    """File that defines the task, None for a task of a distribution."""
 
     @property
     def words(self) -> str:
@@ -126,7 +126,7 @@ def entries() -> dict[str, Entry]:
 
 
 def _of_checkout() -> list[Entry]:
-    """Return the entry points that a checkout declares, if it is not installed."""
+    """Return the tasks in the checkout's pyproject.toml, if it is not installed."""
     file = Path(__file__).parents[1] / "pyproject.toml"
     if not file.is_file():
         return []
@@ -144,7 +144,7 @@ def find_entry(task_id: str) -> Entry:
 
 
 def load_task(task_id: str) -> Task:
-    """Import a task."""
+    """Import the module of a task and return its `Task`."""
     entry = find_entry(task_id)
     if entry.file is not None:
         return _ADDED[task_id][1]

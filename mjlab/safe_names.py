@@ -2,7 +2,7 @@
 
 The author of a policy, a run, a recording or a sweep chooses the names in it. Such a
 name becomes part of a path only after `check_name` or `plain_name`. The policy runner
-contains a copy of this file, so it imports the standard library only.
+contains a copy of this file, so this file imports only the standard library.
 """
 
 import re
@@ -16,7 +16,7 @@ _SPECIAL = '/\\:*?"<>|'
 
 
 def name_fault(name: object) -> str | None:
-    """Return the fault of a file name, None for a safe one.
+    """Return the reason why a file name is unsafe, None for a safe name.
 
     A safe name is a single path component and means the same on Linux, macOS and
     Windows.

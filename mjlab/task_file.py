@@ -27,7 +27,7 @@ class TaskFileError(ValueError):
 
 
 def typed_task(words: str) -> str:
-    """Return the id of the task that a user types; import the task's file, if any.
+    """Return the id of a task named on the command line; import its file, if any.
 
     Args:
         words: A task's id, or FILE.py:CLASS. Text from a file must not be passed, as
@@ -119,10 +119,10 @@ def _find(module: ModuleType, path: Path, name: str) -> Any:
     names = vars(module)
     if _is_task(names.get(name)):
         return names[name]
-    kinds = "a subclass of ManagerBasedRlEnvCfg or a Task"
+    kinds = "a subclass of ManagerBasedRlEnvCfg or a Task object"
     own = [key for key, value in names.items() if _is_task(value, module.__name__)]
     if not own:
-        raise TaskFileError(f"{path} has no task. A task is {kinds}.")
+        raise TaskFileError(f"{path} defines no task. Define {kinds}.")
     hint = suggest(name, own)
     if not name:
         raise TaskFileError(f"Name a class of the file: {path}:{own[0]}. {hint}")
@@ -151,7 +151,7 @@ def _id_of(value: Any, path: Path, name: str) -> str:
 
 
 def _as_task(value: Any) -> Task:
-    """Return a task; an environment alone is trained by PPO with default settings."""
+    """Return `value` as a Task; an environment class gets default PPO settings."""
     from mjlab.rl import PpoAgentCfg
 
     if isinstance(value, Task):

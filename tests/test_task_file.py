@@ -100,7 +100,7 @@ FAULTS = {
     "hanging.py:STEPS": r"hanging\.py:STEPS is not a subclass of ManagerBasedRlEnvCfg",
     "hanging.py": r"Name a class of the file: .*hanging\.py:HangingPoleCfg\. ",
     "hanging.py:": r"Name a class of the file: .*hanging\.py:HangingPoleCfg\. ",
-    "empty.py:TASK": r"empty\.py has no task\. A task is a subclass of Manager",
+    "empty.py:TASK": r"empty\.py defines no task\. Define a subclass of Manager",
     "broken.py:TASK": r"broken\.py cannot be imported \(SyntaxError: .*line 2\)+\.",
     "raising.py:TASK": r"imported \(ZeroDivisionError: .*, line 3\)\.",
     "leaving.py:TASK": r"leaving\.py cannot be imported \(SystemExit: 3, line 1\)\.",

@@ -35,7 +35,7 @@ class Advice:
 
 
 def advise(rates: Mapping[int, float]) -> Advice:
-    """Analyse rates by number of worlds.
+    """Return the recommended number of worlds and the best rate.
 
     Args:
         rates: Samples per second, for at least one number of worlds.
@@ -47,7 +47,7 @@ def advise(rates: Mapping[int, float]) -> Advice:
 
 
 def _saturated(rates: Mapping[int, float], counts: list[int]) -> bool:
-    """Return whether the largest number of worlds gained little over smaller ones."""
+    """True if the largest number of worlds gained little over smaller ones."""
     if len(counts) < 2:
         return False
     last, before = counts[-1], counts[-2]

@@ -117,7 +117,7 @@ class Budget:
     """Maximum duration of a run, in seconds."""
 
     def is_over(self, samples: int, seconds: float) -> bool:
-        """Return whether a run is complete."""
+        """True if a run has enough samples and seconds, or has reached `longest`."""
         enough = samples >= self.samples and seconds >= self.seconds
         return enough or seconds >= self.longest
 

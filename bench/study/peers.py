@@ -74,7 +74,7 @@ class StableBaselinesRun:
         self._last = self._env.step(self._actions[self._turn])
 
     def wait(self) -> None:
-        """A step has finished when it returns."""
+        """Do nothing: a step has finished when it returns."""
 
     def ended(self) -> int:
         """Episodes that ended in the last step."""
@@ -86,7 +86,7 @@ class StableBaselinesRun:
 
 
 def one_cartpole() -> Any:
-    """One Gymnasium cartpole."""
+    """Return one Gymnasium cartpole."""
     import gymnasium
 
     return gymnasium.make("CartPole-v1")
@@ -121,7 +121,7 @@ class RayRun:
         self._last = self._ray.get([one.step.remote(action) for one, action in pairs])
 
     def wait(self) -> None:
-        """A step has finished when it returns."""
+        """Do nothing: a step has finished when it returns."""
 
     def ended(self) -> int:
         """Episodes that ended in the last step."""

@@ -122,7 +122,7 @@ def _run(check: Callable[[], list[str]]) -> list[str]:
 
 
 def check_declaration(env: VectorEnv, mode: AutoresetMode) -> list[str]:
-    """Spaces and metadata."""
+    """Check spaces and metadata."""
     faults = []
     if not isinstance(env, VectorEnv):
         return [f"{type(env).__name__} is not a gymnasium.vector.VectorEnv"]
@@ -144,7 +144,7 @@ def check_declaration(env: VectorEnv, mode: AutoresetMode) -> list[str]:
 
 
 def check_returned_types(env: VectorEnv, seed: int) -> list[str]:
-    """Types and shapes of results, and the masks of infos."""
+    """Check types and shapes of results, and the masks of infos."""
     observations, info = env.reset(seed=seed)
     faults = _space_faults(observations, env.observation_space, "reset observation")
     faults += _info_faults(info, env.num_envs, "reset info")
@@ -197,7 +197,7 @@ def _array_faults(
 
 
 def _info_faults(info: Any, num_envs: int, name: str) -> list[str]:
-    """Every key needs a mask of the rows that it belongs to."""
+    """Return faults of an info: every key needs a mask of its rows."""
     if not isinstance(info, dict):
         return [f"{name} is a {type(info).__name__}, not a dict"]
     faults = []
@@ -217,7 +217,7 @@ def _info_faults(info: Any, num_envs: int, name: str) -> list[str]:
 
 
 def check_returned_data_is_new(env: VectorEnv, seed: int) -> list[str]:
-    """Results share no memory with earlier or later ones."""
+    """Check that results share no memory with earlier or later results."""
     calls: list[tuple[str, Any]] = [("reset", env.reset(seed=seed))]
     copies = [_copied(calls[0][1])]
     for step in range(3):
@@ -257,7 +257,7 @@ def _memories(value: Any) -> set[int]:
 def check_options(
     env: VectorEnv, seed: int, *, allow_popped_mask: bool = True
 ) -> list[str]:
-    """Options are read and not modified."""
+    """Check that options are read and not modified."""
     faults = []
     mask = np.zeros(env.num_envs, dtype=bool)
     mask[0] = True
@@ -273,7 +273,7 @@ def check_options(
 
 
 def check_bad_masks(env: VectorEnv, seed: int) -> list[str]:
-    """An invalid mask is an error."""
+    """Check that an invalid mask is an error."""
     bad: dict[str, np.ndarray] = {
         "without a world": np.zeros(env.num_envs, dtype=bool),
         "of a wrong shape": np.ones(env.num_envs + 1, dtype=bool),
@@ -291,7 +291,7 @@ def check_bad_masks(env: VectorEnv, seed: int) -> list[str]:
 
 
 def check_seeds(env: VectorEnv, seed: int) -> list[str]:
-    """Equal seeds give equal runs, other seeds different ones; integers count up."""
+    """Check seeds: equal ones repeat a run, others do not, and row i gets s + i."""
     faults = []
     counted = [seed + index for index in range(env.num_envs)]
     first = _short_run(env, seed)
@@ -488,7 +488,7 @@ class _Comparison:
         return found
 
     def _final_faults(self, info: Any, row: int, own: tuple[Any, ...]) -> list[str]:
-        """Stored data of an episode that ended in a row."""
+        """Return faults of the final observation and info of a row that ended."""
         faults = []
         if not _holds(info.get("_final_obs"), row):
             faults.append(f"_final_obs is false for row {row}, which ended")
@@ -503,7 +503,7 @@ class _Comparison:
         return faults
 
     def _mask_faults(self, info: Any, ended: set[int]) -> list[str]:
-        """Masks of final data are false for continuing rows."""
+        """Return faults of the masks of final data, which exclude continuing rows."""
         goes_on = set(range(self._env.num_envs)) - ended
         return [
             f"_{key} is true for row {row}, which did not end"
@@ -514,7 +514,7 @@ class _Comparison:
 
 
 def _with_reset(own: tuple[Any, ...], reset: tuple[Any, Any]) -> tuple[Any, ...]:
-    """Results of a row that is reset within a step."""
+    """Return the results of a row that is reset within a step."""
     return (reset[0], *own[1:4], reset[1])
 
 
@@ -522,7 +522,7 @@ def _with_reset(own: tuple[Any, ...], reset: tuple[Any, Any]) -> tuple[Any, ...]
 
 
 def same(one: Any, other: Any) -> bool:
-    """Return whether two pieces of data have equal numbers, shapes and keys."""
+    """True if two pieces of data have equal numbers, shapes and keys."""
     if isinstance(one, dict) and isinstance(other, dict):
         return one.keys() == other.keys() and all(
             same(value, other[key]) for key, value in one.items()

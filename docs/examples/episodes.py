@@ -51,7 +51,7 @@ def reinforcement_learning(
 def without_end(
     task: str, num_envs: int, policy: Policy, steps: int, **settings: Any
 ) -> torch.Tensor:
-    """Never reset; compute the return of each world so far."""
+    """Run without resets, and add up the rewards of each world."""
     env = wrapped(task, num_envs, settings, auto_reset=False, record_metrics=True)
     observations, _ = env.reset(seed=0)
     info: dict[str, Any] = {}

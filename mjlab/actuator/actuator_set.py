@@ -112,7 +112,7 @@ class ActuatorSet:
             group.reset(mask)
 
     def state(self) -> dict[str, torch.Tensor]:
-        """Return the live tensors that change; copy into them to restore a snapshot.
+        """Return the live state tensors; copy into them to restore a snapshot.
 
         Gains that are stored in model fields are excluded.
         """
@@ -182,10 +182,10 @@ class ActuatorSet:
     def set_effort_limit(
         self, mask: torch.Tensor, ids: torch.Tensor | None, limit: torch.Tensor | float
     ) -> None:
-        """Set effort limits, in place, as `set_gains` does.
+        """Set effort limits, in place, under the same conditions as `set_gains`.
 
-        A force range in the model becomes ±limit. A native actuator that was built
-        without a limit is skipped.
+        The force range of a native actuator becomes ±limit. A native actuator that was
+        built without a limit is skipped.
 
         Args:
             mask: Worlds, shape (num_envs,), bool.
@@ -249,7 +249,7 @@ class ActuatorSet:
 
     def _delay(self, binding: ActuatorBinding, shape: tuple[int, ...]) -> DelayBuffer:
         assert binding.cfg.delay is not None
-        # The name in the compiled model is unique in the scene, so the stream is too.
+        # Names in the compiled model are unique, so the stream names are unique, too.
         first = self._sim.mj_model.actuator(int(binding.actuator_ids[0])).name
         stream = f"actuator/{first}/delay"
         if binding.cfg.delay_group is not None:
@@ -260,7 +260,7 @@ class ActuatorSet:
 
 
 def _delay_key(binding: ActuatorBinding) -> Hashable:
-    """Return a key that is equal for bindings that share a delay; None without one."""
+    """Return an equal key for bindings that share a delay, None without a delay."""
     if binding.cfg.delay is None:
         return None
     return binding.cfg.delay_group or id(binding)

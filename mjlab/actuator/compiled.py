@@ -46,7 +46,7 @@ class Control(NamedTuple):
 
 
 class GainSlot(NamedTuple):
-    """Element of a model field that stores a gain or a limit, times `sign`."""
+    """Element of a model field, which stores `sign` times a gain or a limit."""
 
     field: str
     row: int

@@ -39,7 +39,7 @@ class ActuatorCfg(Config, ABC):
     """
 
     target_names_expr: tuple[str, ...]
-    """Name patterns of the driven joints, tendons or sites. Each pattern must match."""
+    """Name patterns of the driven joints, tendons or sites. Each must match a name."""
 
     transmission: Transmission = "joint"
     """Kind of target: "joint" (hinge or slide), "tendon" or "site"."""

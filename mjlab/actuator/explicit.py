@@ -1,7 +1,7 @@
 """Explicit actuators: motors whose effort is computed by a control law.
 
-The laws of this module are an ideal PD servo, and one limited by the torque-speed curve
-of a DC motor.
+The laws of this module are an ideal PD servo, and a PD servo limited by the
+torque-speed curve of a DC motor.
 """
 
 from __future__ import annotations
@@ -62,7 +62,7 @@ class ControlLaw(Protocol):
         ...
 
     def state(self) -> dict[str, torch.Tensor]:
-        """Return the live tensors that change."""
+        """Return the live state tensors, for snapshots."""
         ...
 
 
@@ -102,7 +102,7 @@ class ExplicitActuatorCfg(ActuatorCfg):
 
 @dataclass(frozen=True, eq=False)
 class LawNumbers:
-    """Parameters of a control law: numbers for each target, from configurations."""
+    """Parameters of a control law, one number per target, read from configurations."""
 
     parts: Sequence[tuple[ExplicitActuatorCfg, Sequence[str]]]
     """Configurations, each with the names of its targets."""
@@ -198,7 +198,7 @@ class PdLaw:
         """Do nothing: a PD law has no internal state."""
 
     def state(self) -> dict[str, torch.Tensor]:
-        """Return the live tensors that change."""
+        """Return the live state tensors, for snapshots."""
         return {
             "stiffness": self.stiffness,
             "damping": self.damping,

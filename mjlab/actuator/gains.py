@@ -42,7 +42,7 @@ class Parameter(Protocol):
 
 
 Part = tuple[Sequence[int], Parameter]
-"""Indices of actuators in their set, and the parameter that holds their values."""
+"""Indices in the `ActuatorSet`, and the parameter with these actuators' values."""
 
 
 class TensorParameter:

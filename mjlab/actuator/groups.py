@@ -58,7 +58,7 @@ class ActuatorGroup(ABC):
             self._delay.reset(mask)
 
     def state(self) -> dict[str, torch.Tensor]:
-        """Return the live tensors that change."""
+        """Return the live state tensors, for snapshots."""
         state = {} if self._delay is None else self._delay.state()
         return {f"delay.{name}": value for name, value in state.items()}
 
@@ -162,7 +162,7 @@ class ExplicitGroup(ActuatorGroup):
         super().reset(mask)
 
     def state(self) -> dict[str, torch.Tensor]:
-        """Return the live tensors that change."""
+        """Return the live state tensors, for snapshots."""
         return self._law.state() | super().state()
 
     def _commands(self, targets: ActuatorTargets) -> Commands:

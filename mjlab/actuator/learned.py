@@ -198,7 +198,7 @@ class LearnedLaw:
         self._history.reset(mask)
 
     def state(self) -> dict[str, torch.Tensor]:
-        """Return the live tensors that change."""
+        """Return the live state tensors, for snapshots."""
         return {**self._history.state(), "effort_limit": self.effort_limit}
 
     def _try_out(self, cfg: LearnedActuatorCfg) -> None:
@@ -275,7 +275,7 @@ class LearnedLstmLaw:
         fill_where(self._hidden, mask, 0.0)
 
     def state(self) -> dict[str, torch.Tensor]:
-        """Return the live tensors that change."""
+        """Return the live state tensors, for snapshots."""
         return {"hidden": self._hidden, "effort_limit": self.effort_limit}
 
     def _try_out(self, cfg: LearnedLstmActuatorCfg) -> None:

@@ -57,7 +57,7 @@ def as_called(text: str) -> str:
 
 
 class UsageError(ValueError):
-    """Raised if a command line cannot be parsed."""
+    """Raised for a wrong command line; only its message is shown."""
 
 
 class Answer(Exception):

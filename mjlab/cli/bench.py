@@ -96,8 +96,8 @@ def run_study(file: str, arguments: Sequence[str]) -> None:
     path = Path(__file__).resolve().parents[2] / "bench" / file
     if not path.is_file():
         raise UsageError(
-            f"bench/{file} is not in the installed package: run it from a checkout of "
-            "the repository. Tasks can be measured without one."
+            f"bench/{file} is not in the installed package. Run this study from a "
+            "checkout of the repository; measuring a task needs no checkout."
         )
     # A separate process: in scripts/bench.py, `import bench` would import that script.
     command = [sys.executable, str(path), *arguments]

@@ -52,7 +52,7 @@ compdef _mjlab mjlab""",
 """Completion code by shell. If no word matches, the shell completes file names."""
 
 _NAMES = {"task": (), "tasks": ("all",), "place": ("latest",), "run": ("latest",)}
-"""Positional arguments that can be a task, with their other fixed values."""
+"""Positional arguments that accept a task, with other words that they accept."""
 
 
 @dataclass(kw_only=True)

@@ -110,7 +110,7 @@ def main(arguments: Sequence[str]) -> None:
         configs["env"],
         lambda env: find_policy(line, place, env, configs["agent"])[0],
     )
-    # The report of a run shows its evaluation.
+    # Written to the run's folder, because the run's report shows it.
     own = None if run.is_shipped else run.path / "evaluation.json"
     found = EvaluationFigures(episodes, clips, gait)
     report(line, run.task, own, source, found)
@@ -152,7 +152,7 @@ def from_the_first_frame(env_cfg: Any) -> Any:
 
 
 def build_env(line: Line[EvaluateOptions], env_cfg: Any) -> "ManagerBasedRlEnv":
-    """Build one world per episode, or as many as suit the machine."""
+    """Build one world per episode, at most as many as suit the machine."""
     from mjlab.envs import ManagerBasedRlEnv
 
     options = line.options

@@ -95,7 +95,7 @@ class ExamOptions(RunOptions):
 
 @dataclass(frozen=True)
 class Candidate:
-    """Policy that takes the exam."""
+    """Policy that takes an exam, with its exam, name and default result folder."""
 
     policy: "ExamPolicy"
     exam: "Exam"
@@ -123,7 +123,7 @@ def main(arguments: "Sequence[str]") -> None:
 
 @contextmanager
 def candidate(options: ExamOptions) -> Iterator[Candidate]:
-    """Load the policy, and close it at the end."""
+    """Yield the policy that takes the exam, and close it at the end."""
     if options.adapter is not None:
         yield foreign(options, options.adapter)
         return
@@ -173,7 +173,7 @@ def opened(options: ExamOptions, place: Found) -> tuple[Any, Any, Any, str, Path
 
 
 def choose_exam(options: ExamOptions, cfg: Any) -> "Exam":
-    """Return the exam named by --exam, or the exam that has all joints of the robot."""
+    """Return the exam named by --exam, or the first whose joints the robot has."""
     from mjlab.exam import EXAMS
     from mjlab.gait.walk import need_legs
     from mjlab.spec import load_spec
@@ -186,7 +186,7 @@ def choose_exam(options: ExamOptions, cfg: Any) -> "Exam":
         if joints.issuperset(exam.joints):
             return exam
     raise UsageError(
-        f"No exam has the joints of this robot. Exams: {', '.join(EXAMS)}. Select one "
+        f"No exam matches this robot's joints. Exams: {', '.join(EXAMS)}. Select one "
         "with --exam."
     )
 
@@ -263,7 +263,7 @@ def sit(options: ExamOptions, found: Candidate, robot: "ExamRobot") -> "ExamReco
         memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e6
         print(f"level {letter}: {seconds:.0f} s, {memory:.1f} GB")
         print(text(table([results])), flush=True)
-        # Poses of 512 runs take 170 MB; films show two of them.
+        # Keep only the poses of the two filmed runs: poses of 512 runs take 170 MB.
         filmed = chosen_runs(results.runs).values() if options.films else ()
         poses = {run: results.poses[run] for run in filmed}
         levels.append(replace(results, poses=poses))

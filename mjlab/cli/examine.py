@@ -23,7 +23,7 @@ from mjlab.settings.change import Setting, apply
 from mjlab.threads import torch_threads
 
 WORLDS = 16
-"""Number of worlds of a rollout."""
+"""Number of worlds of the diagnostic rollout."""
 
 _SHOWN = ("Train", "Policy", "Metrics", "Episode_Reward", "Curriculum")
 
@@ -58,7 +58,7 @@ def examine(
 
     Args:
         run: The run.
-        configs: Its configurations.
+        configs: The run's configurations, by name.
         worlds: Number of worlds of the rollout.
     """
     course = course_of(run)
@@ -108,7 +108,7 @@ def try_remedy(
 
     Args:
         run: The run.
-        configs: Its configurations.
+        configs: The run's configurations, by name.
         finding: The finding whose settings are tried.
         iterations: Training iterations of each variant.
     """

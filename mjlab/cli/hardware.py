@@ -114,7 +114,7 @@ def with_worlds(env_cfg: Any, number: int) -> Any:
 
 
 def with_worlds_for(env_cfg: Any, episodes: int, *, device: str) -> Any:
-    """Return a copy with as many worlds as episodes, or as suit the machine."""
+    """Return a copy with a world per episode, at most as many as suit the machine."""
     suits = choose_worlds(
         1, on_gpu=device != "cpu", cores=processors(), backend=env_cfg.sim.backend
     )

@@ -86,7 +86,7 @@ class Line(Generic[T]):
     """Settings of the task, in the order of the line."""
 
     def sets(self, name: str) -> bool:
-        """True if the command line sets a value in a part of the configuration."""
+        """True if the command line sets the setting of this name."""
         return any(setting.name == name for setting in self.settings)
 
     @property

@@ -53,7 +53,7 @@ class Row:
     """The task's name."""
 
     summary: str
-    """Its description, or its error."""
+    """The task's summary, or its error."""
 
     origin: str
     """The distribution that provides it."""

@@ -69,7 +69,7 @@ class Need:
     """Rollout buffer, per world."""
 
     update: int
-    """Minibatch in the networks, per world."""
+    """Share of a minibatch and of layer outputs, per world."""
 
     fixed: int = _FIXED
     """Memory that does not depend on the number of worlds."""
@@ -161,7 +161,7 @@ def _row_size(env: ManagerBasedRlEnv) -> int:
 
 
 def _update_size(agent_cfg: AgentCfg, observation: int) -> int:
-    """Return a world's share of a minibatch: observations and outputs of layers."""
+    """Return the bytes of a world's share of a minibatch: inputs and layer outputs."""
     networks = [getattr(agent_cfg, name) for name in network_names(agent_cfg)]
     widths = sum(
         sum(network.hidden_dims)

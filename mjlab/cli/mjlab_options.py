@@ -21,7 +21,7 @@ TRAIN: Mapping[str, str] = {
     "wandb_run_path": "type --resume wandb:ENTITY/PROJECT/RUN",
     "wandb_checkpoint_name": "type --resume wandb:ENTITY/PROJECT/RUN:VERSION",
 }
-"""What to do instead of an option of mjlab's `train`, by its name."""
+"""Advice for options of mjlab's `train`, by option name."""
 
 PLAY: Mapping[str, str] = {
     **_BOTH,
@@ -37,4 +37,4 @@ PLAY: Mapping[str, str] = {
     "wandb_checkpoint_name": "name the version of the run: "
     "wandb:ENTITY/PROJECT/RUN:VERSION",
 }
-"""What to do instead of an option of mjlab's `play`, by its name."""
+"""Advice for options of mjlab's `play`, by option name."""

@@ -44,8 +44,8 @@ class ImportOptions(Options):
     """First and last row of a CSV file, counted from 1. Default: all."""
 
     quat: Literal["xyzw", "wxyz"] | None = None
-    """Order of the quaternions of a CSV file. Default: xyzw; in the first frame the
-    robot must stand upright."""
+    """Order of the quaternions of a CSV file. Default: xyzw, with an error if the robot
+    is then upside down, but upright with wxyz."""
 
     joints: tuple[str, ...] | None = None
     """Order of the joints of a file without joint names, or 'model' for the order of
@@ -66,7 +66,7 @@ class ImportOptions(Options):
 
 @dataclass(kw_only=True)
 class MakeOptions(Options):
-    """Generate the shipped clips, or one of them, from their descriptions."""
+    """Generate all shipped clips, or one clip, from the functions that define them."""
 
     program = "motion.py make"
     examples = ("wave", "--out motions")
@@ -201,7 +201,7 @@ class SimulateOptions(Options):
 
 @dataclass(kw_only=True)
 class CutOptions(Options):
-    """Write a range of frames."""
+    """Write a range of a motion's frames as a new motion."""
 
     program = "motion.py cut"
     examples = ("dance.npz --frames 100 400",)
@@ -233,7 +233,7 @@ class BlendOptions(Options):
     """Duration of the cross-fade, in seconds."""
 
     out: Path | None = None
-    """File to write. Default: both names joined."""
+    """File to write. Default: the names of both motions, joined."""
 
 
 @dataclass(kw_only=True)

@@ -67,7 +67,7 @@ def import_file(options: ImportOptions) -> None:
 
 
 def make(options: MakeOptions) -> None:
-    """Generate motion clips from their descriptions."""
+    """Generate shipped motion clips from the functions that define them."""
     names = list(clips.SKETCHES)
     if options.clip is not None:
         names = [names[find_name(options.clip, names, what="clip")]]
@@ -157,13 +157,13 @@ def mirror(options: MirrorOptions) -> None:
 
 
 def cut(options: CutOptions) -> None:
-    """Write a range of frames."""
+    """Write a range of a motion's frames as a new motion."""
     path = _need(options.file, "FILE")
     motion = load_motion(path)
     if options.frames is None:
         raise UsageError(
-            "--frames is missing: --frames FIRST LAST, within the "
-            f"{motion.num_frames} frames."
+            "--frames is missing: pass --frames FIRST LAST, from 0 to "
+            f"{motion.num_frames}."
         )
     first, last = options.frames
     part = replace(motion.frames(first, last), name=f"{motion.name}_cut")

@@ -187,7 +187,7 @@ def check(options: PlayOptions, viewer: str) -> None:
 def build(
     cfg: "ManagerBasedRlEnvCfg", options: PlayOptions, viewer: str
 ) -> "ManagerBasedRlEnv":
-    """Build the worlds."""
+    """Build the environment, with the number of worlds that suits the viewer."""
     from mjlab.envs import ManagerBasedRlEnv
 
     is_crowd = viewer == "web" and options.policy != "teleop"

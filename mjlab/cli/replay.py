@@ -169,7 +169,7 @@ def written_config(
 def build(
     recording: "Recording", cfg: "ManagerBasedRlEnvCfg", options: ReplayOptions
 ) -> "ManagerBasedRlEnv":
-    """Build the worlds."""
+    """Build the environment with the recording's seed and engine, or the user's."""
     from mjlab.envs import ManagerBasedRlEnv
 
     chosen = len(recording if options.episodes is None else options.episodes)

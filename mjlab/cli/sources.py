@@ -140,7 +140,7 @@ def find_script(task: str | None) -> "Callable[[Any], Policy]":
 
 
 def _of_file(place: Path, policy: Actors, as_trained: bool) -> Source:
-    """Return the policy of an ONNX file, and its task as described by its contract."""
+    """Return the source of an ONNX file: its policy, and the task that it drives."""
     from mjlab.export import open_file
 
     if policy != "trained":

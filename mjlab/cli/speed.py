@@ -46,7 +46,7 @@ class Speed:
 
     @property
     def physics_steps_per_s(self) -> float:
-        """World steps per second of physics alone: an upper bound."""
+        """World steps per second of physics alone, which bounds `env_steps_per_s`."""
         return self.num_envs / statistics.median(self.physics_s)
 
     @property

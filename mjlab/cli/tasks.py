@@ -25,7 +25,7 @@ class RunOptions(Options):
     """Folder of all runs."""
 
     def task_id(self) -> str | None:
-        """Return the id of the named task; import it from its file, if any."""
+        """Return the id of the named task. A task from a file is imported."""
         return None if self.task is None else find_entry(typed_task(self.task)).id
 
     def find(self, place: str) -> Found:

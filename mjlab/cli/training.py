@@ -107,8 +107,8 @@ def train(
     # Raise before the worlds are built if the configurations cannot be written.
     configs = {"env": env_cfg, "agent": agent_cfg}
     text, settings = task_text(task, configs), read_out(configs)
-    # The run stores `env_cfg` with both physics settings. Training uses the settings of
-    # `env_cfg.sim.training`; evaluation, play and export do not.
+    # The run stores `env_cfg`, which has the physics settings of training in
+    # `env_cfg.sim.training`. Evaluation, play and export do not use them.
     stepped = env_cfg.for_training()
     require_memory(stepped, agent_cfg, physics, processes=ranks.local_world)
     first_world = ranks.index * env_cfg.scene.num_envs

@@ -18,7 +18,7 @@ _STATIC_ONLY = (mujoco.mjtGeom.mjGEOM_PLANE, mujoco.mjtGeom.mjGEOM_HFIELD)
 
 
 class RootError(ValueError):
-    """Error of a model that is not a single kinematic tree with a valid root."""
+    """Raised for a model that is not a single kinematic tree with a valid root."""
 
 
 def check_root(spec: mujoco.MjSpec, name: str) -> None:
@@ -33,7 +33,9 @@ def check_root(spec: mujoco.MjSpec, name: str) -> None:
             "body, and SceneCfg(source=file) uses the whole file."
         )
     if not roots and not spec.worldbody.geoms:
-        raise RootError(f"The entity {name!r} has neither a body nor a geom.")
+        raise RootError(
+            f"The entity {name!r} has neither a body nor a geom. Add one to its model."
+        )
     for joint in spec.joints:
         body = joint.parent
         if joint.type != _FREE or body.parent.id == spec.worldbody.id:
@@ -137,7 +139,7 @@ def _wrapped(spec: mujoco.MjSpec) -> mujoco.MjSpec:
         wrapper.attach(spec, prefix="", frame=frame)
     finally:
         mujoco.set_mju_user_warning(handler)
-    # The pending warning about name clashes is not copied.
+    # Return a copy, to drop the pending warning about name clashes.
     return wrapper.copy()
 
 
@@ -206,7 +208,7 @@ def _add_pair(spec: mujoco.MjSpec, one: Any, two: Any) -> None:
 
 
 def _share(one: Any, two: Any) -> np.ndarray:
-    """Return how much each geom counts in averaged parameters, shape (2,), sum 1."""
+    """Return the weights of the geoms in averaged parameters, shape (2,), sum 1."""
     if one.priority != two.priority:
         decides = one.priority > two.priority
         return np.array([float(decides), float(not decides)])

@@ -167,7 +167,7 @@ def build_roots(
 def entities_from(source: SpecSource) -> dict[str, EntityCfg]:
     """Return one entity for each root body of a model, by the name of the body.
 
-    If they are used in one scene, elements that connect them are kept (tendons,
+    In a scene with all of these entities, elements that connect them are kept (tendons,
     constraints, exclusions, actuators, sensors, keyframes). If the scene omits an
     entity, its bodies and the elements connected to them are removed from the model.
     """

@@ -76,13 +76,13 @@ class WritersByIds:
     """Writers that take `env_ids`, and values with one row for each index.
 
     They copy the values into a tensor for all worlds and call the writers that take a
-    mask. Use the latter in new code, because they need no copy.
+    mask. In new code, use the writers that take a mask: they need no copy.
     """
 
     def write_root_state_to_sim(
         self: WritersByMask, root_state: torch.Tensor, env_ids: EnvIds = None
     ) -> None:
-        """Write pose and velocity, both in the world, (len(env_ids), 13)."""
+        """Write the root's pose and velocity in the world, (len(env_ids), 13)."""
         self.write_root_state(*_rows(self, root_state, env_ids))
 
     def write_root_link_pose_to_sim(
@@ -94,19 +94,19 @@ class WritersByIds:
     def write_root_link_velocity_to_sim(
         self: WritersByMask, root_velocity: torch.Tensor, env_ids: EnvIds = None
     ) -> None:
-        """Write the velocity of the link's origin in the world, (len(env_ids), 6)."""
+        """Write the velocity of the root link in world axes, (len(env_ids), 6)."""
         self.write_root_velocity_w(*_rows(self, root_velocity, env_ids))
 
     def write_root_link_velocity_b_to_sim(
         self: WritersByMask, root_velocity_b: torch.Tensor, env_ids: EnvIds = None
     ) -> None:
-        """Write the velocity of the link's origin in its axes, (len(env_ids), 6)."""
+        """Write the velocity of the root link in the link's axes, (len(env_ids), 6)."""
         self.write_root_velocity_b(*_rows(self, root_velocity_b, env_ids))
 
     def write_root_com_velocity_to_sim(
         self: WritersByMask, root_velocity: torch.Tensor, env_ids: EnvIds = None
     ) -> None:
-        """Write the velocity of the root's centre of mass, (len(env_ids), 6)."""
+        """Write the root's centre-of-mass velocity in world axes, (len(env_ids), 6)."""
         mask, velocity = _rows(self, root_velocity, env_ids)
         arm = self.data.root_com_pos_w - self.data.root_pos_w
         turning = torch.linalg.cross(velocity[:, 3:], arm)

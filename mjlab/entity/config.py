@@ -59,7 +59,7 @@ class ArticulationCfg(Config):
 
 
 class EntityCfg(Config):
-    """A robot or an object.
+    """Configuration of a robot or an object.
 
     Edits are applied in the order textures, materials, meshes, collisions, geoms,
     lights, cameras.
@@ -68,13 +68,14 @@ class EntityCfg(Config):
     InitialStateCfg = InitialStateCfg
 
     source: SpecSource
-    """The model: an MJCF or URDF file, an MjSpec, or a function that returns one. It is
-    never changed."""
+    """The model: an MJCF or URDF file, an MjSpec, or a function that returns an MjSpec.
+    The source is never changed."""
 
     root: str | None = None
     """Root body of the entity, for a file with several root bodies; `entities_from`
-    sets it. The rest of the scene is added to such a file: its elements keep their
-    names, and elements that connect several root bodies are kept."""
+    sets it. The rest of the scene is added to the model of such a file: the file's
+    elements keep their names, and elements that connect several root bodies are
+    kept."""
 
     floating_base: bool = False
     """Add a free joint to the root body of a model that has none. A URDF file cannot

@@ -125,18 +125,18 @@ class EntityData:
         self.default_root_state = defaults.root_state_w
         """Default pose, and velocity in world axes, of the root, (num_envs, 13)."""
         self.default_joint_state = defaults.joint_state
-        """Default positions and velocities, shape (num_envs, 2, num_joints)."""
+        """Default joint positions and velocities, shape (num_envs, 2, num_joints)."""
         self.default_joint_pos = defaults.joint_pos
-        """Default positions, shape (num_envs, num_joints), metres or radians."""
+        """Default joint positions, shape (num_envs, num_joints), metres or radians."""
         self.default_joint_vel = defaults.joint_vel
-        """Default velocities, shape (num_envs, num_joints), m/s or rad/s."""
+        """Default joint velocities, shape (num_envs, num_joints), m/s or rad/s."""
         self.default_ball_quat = defaults.ball_quat
         """Default ball joint orientations, wxyz, shape (num_envs, num_balls, 4)."""
         self.default_ball_vel = defaults.ball_vel
         """Default ball joint angular velocities, shape (num_envs, num_balls, 3)."""
         self.joint_pos_limits = defaults.joint_pos_limits
-        """Lower and upper limits, ±inf if unlimited, shape (num_envs, num_joints, 2),
-        metres or radians."""
+        """Lower and upper joint limits, ±inf if unlimited, shape (num_envs, num_joints,
+        2), metres or radians."""
         self.soft_joint_pos_limits = defaults.soft_joint_pos_limits
         """Joint limits scaled about their centre by the soft limit factor."""
         self.encoder_bias = torch.zeros_like(defaults.joint_pos)
@@ -183,7 +183,7 @@ class EntityData:
 
     @quantity
     def root_lin_vel_b(self) -> torch.Tensor:
-        """Velocity of the link's origin in its own axes, shape (num_envs, 3), m/s."""
+        """Velocity of the link's origin in the link's axes, (num_envs, 3), m/s."""
         return quat_rotate_inverse(self.root_quat_w, self.root_lin_vel_w)
 
     # The root link's centre of mass.
@@ -259,7 +259,7 @@ class EntityData:
     body_lin_vel_w = velocities(body_pos_w, _body_twists)
     """Velocities of the links' origins, shape (num_envs, num_bodies, 3), m/s."""
     body_ang_vel_w = angular(_body_twists)
-    """Angular velocities, shape (num_envs, num_bodies, 3), rad/s."""
+    """Angular velocities of the links, shape (num_envs, num_bodies, 3), rad/s."""
     body_vel_w = joined(body_lin_vel_w, body_ang_vel_w)
     """Linear and angular velocities of the links, (num_envs, num_bodies, 6)."""
 

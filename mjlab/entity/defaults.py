@@ -12,7 +12,7 @@ from mjlab.tensors.masks import write_where
 
 
 class Defaults:
-    """Per-world copies of default state and joint limits.
+    """Default state and joint limits of an entity, for each world.
 
     The tensors are copies, so a term can change them. `refresh` recomputes them from
     the model after its fields were randomised.
@@ -51,8 +51,8 @@ class Defaults:
         """Activations of the entity's actuators, shape (num_envs, num_activations)."""
         count = len(index.joints)
         self.joint_pos_limits = torch.zeros(sim.num_envs, count, 2, device=sim.device)
-        """Lower and upper limits, ±inf if unlimited, shape (num_envs, num_joints, 2),
-        metres or radians."""
+        """Lower and upper joint limits, ±inf if unlimited, shape (num_envs, num_joints,
+        2), metres or radians."""
         self.soft_joint_pos_limits = torch.zeros_like(self.joint_pos_limits)
         """Joint limits scaled about their centre by the soft limit factor."""
         self.refresh(torch.ones(sim.num_envs, dtype=torch.bool, device=sim.device))
@@ -60,7 +60,7 @@ class Defaults:
     def refresh(self, mask: torch.Tensor) -> None:
         """Recompute joint limits and default joint positions from the model, in place.
 
-        If a joint's `qpos0` was randomised, its default position shifts by as much.
+        If a joint's `qpos0` was randomised, its default position shifts equally.
         """
         limits = self._index.joints.columns.read(self._sim.model.jnt_range)
         limits = torch.where(self._unlimited, self._infinite, limits)
@@ -78,7 +78,7 @@ class Defaults:
         """Copy another model's defaults, in the worlds of `mask`.
 
         Args:
-            mask: Shape (num_envs,), bool.
+            mask: Worlds, shape (num_envs,), bool.
             rows: Tensors named as in `default_rows`, with one row per world.
         """
         for name, value in rows.items():

@@ -31,8 +31,9 @@ class Entity(WritersByIds):
     Methods can run inside a captured graph, except those that look up names.
 
     Writes are in place. `mask` is a bool tensor of shape (num_envs,): rows outside it
-    do not change. Values have one row per world, or one row or one number for all
-    worlds. Methods that take `env_ids` instead have the names and arguments of mjlab.
+    do not change. Values have one row per world; a single row or a scalar is broadcast
+    to all worlds. Methods that take `env_ids` instead of a mask have the names and
+    arguments of mjlab.
     Quantities from MuJoCo's kinematics (bodies, geoms, sites, tendons) reflect
     a write after `sim.forward()`; root and joint quantities reflect it immediately.
     """
@@ -47,9 +48,9 @@ class Entity(WritersByIds):
 
         Args:
             name: Name of the entity, prefix of its elements: "<name>/<element>".
-            cfg: Configuration that its spec was built from.
+            cfg: Configuration from which the entity's spec was built.
             sim: The simulation.
-            rng: Random numbers, for the delays of actuators.
+            rng: Random number generator for actuator delays.
         """
         if cfg.root is None:
             _check_built(name, sim.mj_model)
@@ -131,7 +132,7 @@ class Entity(WritersByIds):
         for events that declare one of these fields.
         """
         self._defaults.refresh(mask)
-        # A reset has set the targets to the previous default pose.
+        # A reset has set the targets to the previous default pose, so update them.
         target = self.data.targets.joint_pos[:, : self.num_joints]
         write_where(target, mask, self.data.default_joint_pos)
         self.data.invalidate()
@@ -149,9 +150,9 @@ class Entity(WritersByIds):
         self.reset(mask)
 
     def state(self) -> dict[str, torch.Tensor]:
-        """Return the live tensors that change; copy into them to restore a snapshot.
+        """Return the live state tensors; copy into them to restore a snapshot.
 
-        Then call `refresh()`.
+        After restoring, call `refresh()`.
         """
         parts = {
             "default": self._defaults.tensors(),
@@ -176,7 +177,7 @@ class Entity(WritersByIds):
         self.data.invalidate()
 
     def write_root_velocity_w(self, mask: torch.Tensor, velocity: torch.Tensor) -> None:
-        """Write the velocity of the root link; an error for a fixed base.
+        """Write the velocity of the root link; raise for a fixed base.
 
         `velocity` is the linear velocity of the link's origin and the angular velocity,
         both in world axes, (num_envs, 6). It is converted with the current orientation
@@ -186,7 +187,7 @@ class Entity(WritersByIds):
         self.data.invalidate()
 
     def add_root_velocity_w(self, mask: torch.Tensor, change: torch.Tensor) -> None:
-        """Add to the velocity of the root link; an error for a fixed base.
+        """Add to the velocity of the root link; raise for a fixed base.
 
         `change` is added to linear and angular velocity, in world axes, (num_envs, 6).
         """
@@ -194,7 +195,7 @@ class Entity(WritersByIds):
         self.data.invalidate()
 
     def write_root_velocity_b(self, mask: torch.Tensor, velocity: torch.Tensor) -> None:
-        """Write the velocity of the root link; an error for a fixed base.
+        """Write the velocity of the root link; raise for a fixed base.
 
         `velocity` is the linear velocity of the link's origin and the angular velocity,
         both in the axes of the link, (num_envs, 6).

@@ -24,7 +24,7 @@ class InitialStateError(ValueError):
 
 
 def take_keys(spec: mujoco.MjSpec) -> list[Keyframe]:
-    """Remove the keyframes from `spec`, and return them as they are in its file.
+    """Remove the keyframes from `spec`, and return them as written in the model file.
 
     Each vector of a keyframe is complete or empty. `<size nkey>` can exceed the number
     of keyframes in the file; the additional keyframes are the model's default.
@@ -45,7 +45,7 @@ def take_keys(spec: mujoco.MjSpec) -> list[Keyframe]:
 
 
 def part_of(key: Keyframe, places: Mapping[str, np.ndarray]) -> Keyframe:
-    """Return the part of a keyframe at `places`; the part must have no mocap bodies."""
+    """Return a keyframe with only the rows `places` of each vector; no mocap poses."""
     given = {vector: getattr(key, vector) for vector in VECTORS}
     taken = {v: given[v][rows] for v, rows in places.items() if given[v].size}
     return replace(key, **_NONE | taken)
@@ -59,7 +59,7 @@ class Member:
     """Initial state; values that are not None override the model's keyframe."""
 
     joints: list[int]
-    """Ids of its joints in the model compiled alone."""
+    """Ids of the entity's joints in the model compiled alone."""
 
 
 def initial_state(
@@ -76,8 +76,8 @@ def initial_state(
         members: Entities of the model, by name.
         model: The model compiled alone, without keyframes.
         keys: The keyframes that were in the model.
-        num_own_actuators: Number of actuators in the model's file. Its keyframes have
-            no values for added actuators.
+        num_own_actuators: Number of actuators in the model file. Keyframes of the file
+            have no values for actuators added later.
         base: Position and orientation of a mocap base. None without a mocap base.
     """
     extended = model.nactuator > num_own_actuators

@@ -10,7 +10,7 @@ from mjlab.tensors.math import quat_rotate_inverse
 
 
 class FixedBaseError(RuntimeError):
-    """Raised on writing a root pose or velocity that the entity does not have."""
+    """Raised if a root pose or velocity is written that a fixed base does not have."""
 
 
 class Root:

@@ -1,4 +1,4 @@
-"""The environment: physics and managers as one device program."""
+"""Environments: physics and managers, captured in one CUDA graph where possible."""
 
 import sys
 

@@ -54,12 +54,12 @@ def reset_ended(
 class AutoReset:
     """Automatic resets: when finished worlds are reset, and which results a step keeps.
 
-    "same_step" resets them at the end of the step. With terminal observations, the step
-    first computes the observations of all worlds without a reset; the finished worlds
-    are then reset like `reset(mask=...)`. "next_step" leaves finished worlds unchanged,
-    and resets them instead of stepping them in the next step; these worlds are called
-    held back. "never" leaves resets to the caller. The observations of a diverged world
-    are zero until it is reset.
+    "same_step" resets finished worlds at the end of the step. With terminal
+    observations, the step first computes the observations of all worlds without a
+    reset, and then resets finished worlds as `reset(mask=...)` does. "next_step" leaves
+    finished worlds unchanged, and resets them instead of stepping them in the next
+    step; these worlds are called held back. "never" leaves resets to the caller. The
+    observations of a diverged world are zero until it is reset.
     """
 
     def __init__(

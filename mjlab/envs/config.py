@@ -33,7 +33,7 @@ ModeName = Literal["auto", "fused", "segmented", "eager"]
 
 
 class ViewerCfg(Config):
-    """Camera and visible elements of viewers and videos."""
+    """Configuration of viewers and videos: camera, image size and visible elements."""
 
     OriginType = OriginType
     """Kinds of frames that a camera can follow."""
@@ -114,29 +114,29 @@ class ManagerBasedRlEnvCfg(Config):
     """Observation groups, such as "actor" and "critic"."""
 
     actions: dict[str, ActionTermCfg | None] = {}
-    """Action terms. Their parts of the action vector are in this order."""
+    """Action terms, in the order of their parts in the action vector."""
 
     rewards: dict[str, RewardTermCfg | None] = {}
     """Weighted reward terms."""
 
     terminations: dict[str, TerminationTermCfg | None] = {}
-    """Conditions that end an episode."""
+    """Termination terms: conditions that end an episode."""
 
     events: dict[str, EventTermCfg | None] = {
         "reset_scene_to_default": EventTermCfg(
             func=reset_scene_to_default, mode="reset"
         )
     }
-    """Changes of worlds at startup, at resets and at intervals. By default, as in
-    mjlab, a reset writes the `init_state` of every entity. A task that replaces this
-    dictionary must reset the worlds with its own events; building the environment warns
-    if these omit `init_state`."""
+    """Event terms, which change worlds at startup, at resets and at intervals. By
+    default, as in mjlab, a reset writes the `init_state` of every entity. A task that
+    replaces this dictionary must reset the worlds with its own events; building the
+    environment warns if these omit `init_state`."""
 
     commands: dict[str, CommandTermCfg | None] = {}
-    """Commands, resampled during an episode."""
+    """Command terms, resampled during an episode."""
 
     curriculum: dict[str, CurriculumTermCfg | None] = {}
-    """Changes of the task during training."""
+    """Curriculum terms, which change the task during training."""
 
     metrics: dict[str, MetricsTermCfg | None] = {}
     """Episode statistics other than rewards."""
@@ -218,7 +218,7 @@ class ManagerBasedRlEnvCfg(Config):
 
 
 class ConfigError(ValueError):
-    """Error of an invalid environment configuration."""
+    """Raised for an invalid environment configuration."""
 
 
 def check_config(cfg: ManagerBasedRlEnvCfg) -> None:

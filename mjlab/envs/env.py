@@ -1,4 +1,4 @@
-"""Manager-based environment: physics and managers, stepped as one tensor function."""
+"""Manager-based environment: physics, scene and managers of a batch of worlds."""
 
 import logging
 import math
@@ -148,7 +148,7 @@ class ManagerBasedRlEnv:
         self.sim.forward()
         self.scene.refresh()
         self.runner: StepRunner = self._build_runner()
-        """Runner of a step: as a CUDA graph or eagerly."""
+        """Runs the steps, as a CUDA graph or eagerly."""
         self.single_observation_space: Dict = observation_space(self)
         self.single_action_space: Box = action_space(self)
         self.observation_space = self.single_observation_space.batch(self.num_envs)
@@ -160,7 +160,7 @@ class ManagerBasedRlEnv:
         )
 
     def record_anew(self) -> None:
-        """Rebuild the runner, after a change of anything that a CUDA graph captured."""
+        """Rebuild the runner, after a change to something that its graph captured."""
         self.runner.release()
         self.runner = self._build_runner()
 
@@ -176,7 +176,7 @@ class ManagerBasedRlEnv:
 
         Args:
             seed: Seeds of the worlds' random numbers: seed + i for world i, or a list
-                with one for each. None continues the current random streams.
+                with one seed per world. None continues the current random streams.
             mask: Worlds to reset, shape (num_envs,), bool; the others are unchanged.
                 None means all.
         """
@@ -252,10 +252,11 @@ class ManagerBasedRlEnv:
         self.record_anew()
 
     def take_log(self) -> dict[str, float]:
-        """Return means over the episodes since the last call, and health counters.
+        """Return means over the episodes since the last call, and the health counters.
 
         Entries that terms write to `extras["log"]` have their latest value.
-        Synchronises with the device, and raises if too many worlds were not finite.
+        Synchronises with the device. Raises if more world steps had non-finite values
+        than `max_nonfinite_share` allows.
         """
         parts = [self.episode_log.drain(), *self.nonfinite.totals()]
         *sums, lost, lacks = torch.cat([part.double() for part in parts]).tolist()
@@ -330,7 +331,7 @@ class ManagerBasedRlEnv:
     def set_state(
         self, state: Mapping[str, torch.Tensor], mask: torch.Tensor | None = None
     ) -> None:
-        """Continue from a state of `get_state`, bit for bit on the CPU.
+        """Restore a state from `get_state`; later steps are bitwise equal on the CPU.
 
         Args:
             state: State returned by `get_state`.
@@ -346,7 +347,7 @@ class ManagerBasedRlEnv:
         self.runner.mark_stale()
 
     def put_rows(self, rows: Mapping[int, Row], *, shared: bool = False) -> None:
-        """Continue worlds from rows of a state; see `EnvState.put_rows`."""
+        """Restore worlds from rows of a state; see `EnvState.put_rows`."""
         self.state.put_rows(rows, shared=shared)
         self.runner.mark_stale()
 

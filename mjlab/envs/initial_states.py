@@ -13,7 +13,7 @@ from mjlab.tensors.masks import write_where
 
 
 class CacheError(ValueError):
-    """Error of initial states that cannot be cached."""
+    """Raised for initial states that cannot be cached."""
 
 
 class CachedInitialStates:

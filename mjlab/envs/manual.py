@@ -27,7 +27,7 @@ STEP: tuple[str, ...] = (
 
 
 class PhaseError(RuntimeError):
-    """Error of a phase that is called out of order."""
+    """Raised if a phase is called out of order."""
 
 
 class Lifecycle:
@@ -111,7 +111,8 @@ class Lifecycle:
         Args:
             mask: Worlds, shape (num_envs,), bool. None means all.
             seed: Seeds of the worlds' random numbers: seed + i for world i, or a
-                sequence with one for each. None continues the current random streams.
+                sequence with one seed per world. None continues the current random
+                streams.
             events: Whether reset events run. If not, the worlds are in the model's
                 default state, and the caller must write any other initial state.
         """
@@ -134,7 +135,7 @@ class Lifecycle:
         self._run("initialise", partial(self._program.initialise, given, events=events))
 
     def apply(self, mask: torch.Tensor | None = None) -> None:
-        """Begin episodes from the current state, which is used without a copy.
+        """Begin episodes from the current state, including writes since `initialise`.
 
         Logs the finished episodes, and resets the managers and the step counts of these
         worlds.
@@ -188,7 +189,7 @@ class Lifecycle:
         return reward.clone(), terminated, time_outs
 
     def reset_done(self) -> None:
-        """Start new episodes in worlds whose reset is due before observations."""
+        """Reset held-back or finished worlds; with `final_obs`, `observe` does this."""
         self._run("reset_done", self._program.reset_done)
 
     # Phases of both a reset and a step.

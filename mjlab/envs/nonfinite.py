@@ -18,11 +18,11 @@ class CountsNonfinite(Protocol):
     """Interface of a manager that counts the non-finite values of its terms."""
 
     def take_nonfinite(self) -> dict[str, int]:
-        """Return the counts by term since the last call."""
+        """Return the counts of non-finite values since the last call, by term."""
         ...
 
     def state(self) -> dict[str, torch.Tensor]:
-        """Return the live tensors that change, including the counters."""
+        """Return the live state tensors, including the counters."""
         ...
 
 
@@ -46,8 +46,8 @@ class NonfiniteGuard:
 
         Args:
             health: Detects diverged worlds.
-            terminations: Termination manager that ends their episodes.
-            counting: Managers with counts by term.
+            terminations: Termination manager that ends the episodes of diverged worlds.
+            counting: Managers that count non-finite values by term.
             steps: Step counter, shape (), live.
             max_share: Maximum share of diverged world steps before the run is stopped.
         """
@@ -115,13 +115,13 @@ class NonfiniteGuard:
         self._since.copy_(self._steps)
 
     def no_counts(self) -> dict[str, float]:
-        """Return counts of zero without synchronisation, for when `totals` are zero."""
+        """Return counts of zero without synchronisation; used if `totals` are zero."""
         self.begin_share()
         lacks = {f"Health/overflow/{kind}": 0.0 for kind in self._health.overflow()}
         return {"Health/nonfinite": 0.0} | lacks
 
     def state(self) -> dict[str, torch.Tensor]:
-        """Return the live tensors that change."""
+        """Return the live state tensors, for snapshots."""
         return {"worlds": self.worlds, "since": self._since}
 
     def _overflows(self) -> dict[str, float]:

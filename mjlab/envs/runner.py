@@ -31,7 +31,7 @@ class StepObserver:
     """Base class of step observers. Methods run outside of the CUDA graph."""
 
     def before_step(self) -> None:
-        """Run code before a step. Does nothing by default, like the methods below."""
+        """Called before a step. Like the methods below, it does nothing by default."""
 
     def after_phase(self, phase: str) -> None:
         """Called after each phase. Not called if the step runs as one CUDA graph.
@@ -352,7 +352,7 @@ def self_test(
 ) -> list[str]:
     """Compare several replays with the same number of eager steps from the same state.
 
-    The order of contacts on a GPU is undefined, so a few of thousands of worlds differ
+    The order of contacts on a GPU is undefined, so a few worlds in thousands differ
     even between two eager runs. The test fails for a tensor if the share of worlds that
     differ exceeds 5 % plus three times the share between two eager runs. Values that
     worlds share (sums, counters) depend on all worlds, so they are only compared if no
@@ -360,7 +360,8 @@ def self_test(
     are compared too.
 
     Returns:
-        The tensors that differ, largest difference first: term, tensor, and share.
+        Names of the tensors that differ, each with the share of differing rows, largest
+            share first.
     """
     start = state.take()
     ends = []

@@ -40,14 +40,14 @@ tensor has a row for each world if its first dimension is the number of worlds."
 
 
 class StateError(ValueError):
-    """Error of a state that does not match the environment."""
+    """Raised for a state that does not match the environment."""
 
 
 class HasState(Protocol):
     """Interface of an object whose state is a set of named tensors."""
 
     def state(self) -> dict[str, torch.Tensor]:
-        """Return the live tensors that change; copy into them to restore a snapshot."""
+        """Return the live state tensors; copy into them to restore a snapshot."""
         ...
 
 
@@ -118,7 +118,7 @@ class EnvState:
         self._scene.invalidate()
 
     def put_rows(self, rows: Mapping[int, Row], *, shared: bool = False) -> None:
-        """Continue worlds from rows; the other worlds are unchanged.
+        """Restore worlds from rows of a state; the other worlds are unchanged.
 
         Args:
             rows: Rows by world index. They can come from different worlds, and from

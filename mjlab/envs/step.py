@@ -38,14 +38,14 @@ class StepProgram:
         self.initial_states: Callable[[Tensor], None] = partial(
             env.event_manager.apply, "reset", None
         )
-        """Writes the initial states of episodes, on top of the model's defaults."""
+        """Writes initial states of episodes, after a reset to the model's defaults."""
         self.with_terms = [manager for manager in env.managers if manager.terms]
         """Managers that have at least one term, in reset order."""
         self.before_resets = [env.recorder_manager.pre_reset]
-        """Called before a reset, while worlds are in their terminal state."""
+        """Functions called before a reset, while worlds are in their terminal state."""
 
     def advance(self) -> None:
-        """Step all worlds: from the action in `incoming` to the next observation."""
+        """Step all worlds, from `action_manager.incoming` to the next observation."""
         self.act()
         self.physics.run()
         self.evaluate()
@@ -144,7 +144,7 @@ class StepProgram:
     # A reset, and methods that both a reset and a step use.
 
     def reset(self, mask: Tensor) -> None:
-        """Reset worlds after a step's terminal observation, and observe them."""
+        """Reset worlds after their terminal observations, and observe them again."""
         if self.env.sim.may_branch and not bool(mask.any()):
             # No world is reset, so only record and run the curricula, which must happen
             # in every step.
@@ -189,7 +189,7 @@ class StepProgram:
         self.env.observation_manager.compute(mask=mask)
 
     def hold_back(self) -> None:
-        """Hold back the worlds that just finished: they are reset in this step."""
+        """Hold back worlds that finished in the last step; this step resets them."""
         resets = self.resets
         resets.hold_back()
         with self.env.sim.reads.allow_late():

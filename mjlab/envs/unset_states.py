@@ -1,4 +1,4 @@
-"""Detection, by a trial reset, of parts of `init_state` that no reset writes."""
+"""Find parts of `init_state` that no reset writes, by a trial reset."""
 
 from dataclasses import dataclass
 
@@ -56,7 +56,7 @@ def find_unset_states(program: StepProgram, state: EnvState) -> UnsetStates:
     state.restore(before)
     unset: list[str] = []
     is_grave, sets_any = False, False
-    # A variant is not moved in worlds that show another variant.
+    # Skip variants: the state of a variant is not written in worlds that show another.
     variants = tuple(f"{name}." for name in env.scene.variants)
     for name in _FIELDS:
         asked = (wanted[name] != blank[name]).any(dim=0)

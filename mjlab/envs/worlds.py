@@ -33,7 +33,7 @@ class Step(NamedTuple, Generic[Observed]):
 
     truncated: torch.Tensor
     """Worlds whose episode was truncated by the time limit, shape (num_envs,), bool.
-    Both flags can be set."""
+    A world can be both terminated and truncated."""
 
     extras: dict[str, Any]
     """Further results by name. "final_obs" is the terminal observation; it is present
@@ -80,8 +80,8 @@ class Worlds(Protocol):
         """Choose when finished worlds are reset.
 
         Args:
-            when: "same_step" resets in the same step, "next_step" instead of the next
-                step, "never" leaves resets to the caller.
+            when: "same_step" resets at the end of the step, "next_step" in place of the
+                next step; "never" leaves resets to the caller.
             ignore_terminations: Whether only time-outs end episodes.
             final_obs: Whether steps also return terminal observations. None keeps the
                 configured value.
@@ -95,7 +95,7 @@ class Worlds(Protocol):
 
         Args:
             seed: Seeds of the worlds' random numbers: seed + i for world i, or a list
-                with one for each. None continues the current random streams.
+                with one seed per world. None continues the current random streams.
             mask: Worlds to reset, shape (num_envs,), bool. None means all.
         """
         ...

@@ -18,13 +18,12 @@ class CommandCfg:
     """Gains from distance to velocity and from heading error to yaw rate, 1/s."""
 
     reach_m: tuple[float, float] = (0.10, 0.20)
-    """Distance below which a target becomes reached, and above which it becomes not
-    reached, m.
-    """
+    """Distance at which a target counts as reached, and at which it no longer does
+    (hysteresis), m."""
 
     reach_rad: tuple[float, float] = (0.05, 0.12)
-    """Heading error below which a heading becomes reached, and above which it becomes
-    not reached, rad."""
+    """Heading error at which a heading counts as reached, and at which it no longer
+    does (hysteresis), rad."""
 
     speed: float | None = None
     """Largest planar speed, m/s. None sets no limit."""

@@ -81,7 +81,8 @@ def conduct(
 def hang(robot: ExamRobot) -> tuple[np.ndarray, np.ndarray]:
     """Return the full state and the sensed root state after the crane phase.
 
-    Joints hold the stance. The base is reset to rest before each physics step.
+    In this phase the robot hangs at the crane: its base is reset to rest before each
+    physics step, and its joints hold the stance.
     """
     exam = robot.exam
     batch = mj_batch.Batch(robot.model, 1, 1, persistent=True)
@@ -159,7 +160,7 @@ class _Block:
         self._gains = self._all_gains()
 
     def _all_gains(self) -> tuple[np.ndarray, np.ndarray]:
-        """Joint gains from the policy for its joints, from the exam for all others."""
+        """Return the policy's gains for its joints, and the exam's for all others."""
         policy = self._policy
         own = policy.owned.copy()
         if self._arms is not None:
@@ -382,7 +383,7 @@ class _Block:
         fell = self._active & ~stands
         if not fell.any():
             return
-        # The start of a target ends the previous one.
+        # In the first step of a target, a fall still counts for the previous target.
         self._note_targets(max(step - 1, 0) // self._exam.target_steps, fell)
         self._end(fell, step * self._exam.control_s)
 

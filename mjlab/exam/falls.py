@@ -59,7 +59,7 @@ KINDS: dict[str, Callable[[Punch], str]] = {
 
 
 def counts(runs: Sequence[RunResult], kind: Callable[[Punch], str]) -> Counts:
-    """Count, for each class, the punches and the falls whose last punch is in it."""
+    """Count each class of punches, and the falls whose last punch is of that class."""
     found: Counts = {}
     for run in runs:
         for punch in run.punches:

@@ -24,7 +24,7 @@ _HEADINGS = {
 
 @dataclass(frozen=True)
 class ExamRecord:
-    """Contents of an exam's web page."""
+    """Data shown in an exam's web page."""
 
     exam: Exam
     policy: str

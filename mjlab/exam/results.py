@@ -46,7 +46,7 @@ class TargetResult:
 
 @dataclass
 class RunResult:
-    """Result of a run."""
+    """Survival, targets and measures of one run of an exam."""
 
     run: int
     """Run id."""

@@ -179,7 +179,7 @@ def _set_options(spec: mujoco.MjSpec, exam: Exam) -> None:
 
 
 def _set_motors(spec: mujoco.MjSpec, exam: Exam) -> None:
-    """Replace all actuators by torque motors. Torque is limited by the joints."""
+    """Replace all actuators by torque motors. The joints' force ranges limit torque."""
     for actuator in list(spec.actuators):
         spec.delete(actuator)
     for name in exam.joints:

@@ -118,7 +118,7 @@ class Payload:
 
 @dataclass(frozen=True, kw_only=True)
 class Exam:
-    """A robot exam."""
+    """Robot, schedule, disturbances and controller settings of an exam."""
 
     name: str
     """Name of the exam on the command line."""
@@ -199,7 +199,7 @@ class Exam:
 
 @dataclass(frozen=True, kw_only=True)
 class Level:
-    """Parts of an exam in one level. Every level has the route."""
+    """Level of an exam: the disturbances of its runs. The route is in every level."""
 
     name: str
     punches: bool

@@ -78,11 +78,11 @@ class TrainedPolicy:
         self._env.close()
 
     def reset(self, runs: int) -> None:
-        """Prepare `runs` new episodes, which start at the next readings."""
+        """Prepare `runs` new episodes; they start at the next call of `act`."""
         if runs > self._env.num_envs:
             raise ValueError(
-                f"{runs} runs exceed {self._env.num_envs} worlds. Build the policy "
-                "with more worlds."
+                f"The exam simulates {runs} runs at a time, but the policy was built "
+                f"with worlds={self._env.num_envs}. Pass worlds={runs} or more."
             )
         self._policy.reset()
         self._observations = None
@@ -107,7 +107,8 @@ class TrainedPolicy:
             # Never resample the command: the exam sets it.
             self._ends.fill_(torch.iinfo(self._ends.dtype).max)
         else:
-            # The exam's robot state overwrites the result of this physics step.
+            # This physics step only advances the environment's clocks and histories;
+            # the robot state of the exam overwrites its result.
             phases.apply_targets()
             phases.physics_step()
             self._write(seen)

@@ -1,4 +1,4 @@
-"""Cameras in a contract: pose, lens and image format."""
+"""Contract entries of cameras: pose, intrinsics and image format."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -19,7 +19,7 @@ CHANNELS: Mapping[Any, Sequence[str]] = {
     camera_depth: ("depth",),
     camera_mask: ("mask",),
 }
-"""Channel order, by the function or class of an observation term."""
+"""Channels of an image in order, by the function or class of its observation term."""
 
 
 def camera_facts(env: ManagedEnv, term: BoundTerm, value: Tensor) -> dict[str, Any]:

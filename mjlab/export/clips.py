@@ -11,21 +11,21 @@ from mjlab.motion import Motion, MotionCommand, MotionInfo
 from mjlab.safe_names import check_name
 
 TIME_STEP = "time_step"
-"""Input with the index of the clip row at the end of the step."""
+"""Name of the input with the index of the clip row at the end of the control step."""
 
 REFERENCE = "reference_"
 """Prefix of the names of outputs with values of a clip row."""
 
 PARTS = ("joint_pos", "joint_vel", "body_pos_w", "body_quat_w")
 PARTS += ("body_lin_vel_w", "body_ang_vel_w")
-"""Parts of a row, in order."""
+"""Parts of a clip row, in storage order."""
 PART_SIZES = (0, 0, 3, 4, 3, 3)
 """Number of values per body in each part; 0 for parts with one value per joint."""
 _UNITS = ("rad", "rad/s", "m", "1", "m/s", "rad/s")
 
 
 def described_clips(command: MotionCommand) -> dict[str, Any]:
-    """Return the contract entry of a command's clips."""
+    """Return the contract entry of the clips that a motion command tracks."""
     table = command.table
     return {
         "time_step": (
@@ -67,7 +67,7 @@ def reference_outputs(command: MotionCommand) -> list[dict[str, Any]]:
 
 
 def clips_of(policy: OnnxPolicy) -> list[Motion]:
-    """Return the clips of a file, read row by row from its outputs."""
+    """Return the clips of a policy file, read by running it once per clip row."""
     about = policy.contract["motion"]
     _check_names(policy)
     inputs: dict[str, Any] = {

@@ -137,11 +137,13 @@ def compare_file(
     leaves: Mapping[str, Leaf],
     steps: int = CHECKED_STEPS,
 ) -> float:
-    """Run file and network in closed loop; return their largest difference.
+    """Run file and network in closed loop; return the largest difference.
+
+    It covers actions, targets and muscle excitations, relative for values above 1.
 
     Args:
         policy: The file.
-        worlds: One world.
+        worlds: Environment with one world.
         network: The network.
         clip: Bound of the actions, None for unbounded.
         leaves: Inputs of the file.
@@ -176,7 +178,7 @@ def compare_file(
 
 
 class ComparedExcitations:
-    """Excitations of a file and of an environment, in each physics step."""
+    """Compares a file's muscle excitations with the environment's, per physics step."""
 
     def __init__(self, term: MuscleAction, controller: FileGraph) -> None:
         """Start the comparison.
@@ -186,7 +188,7 @@ class ComparedExcitations:
             controller: Its muscle controller in the file.
         """
         self.worst = 0.0
-        """Maximum difference."""
+        """Maximum difference so far, relative for values above 1."""
         self.steps: list[tuple[dict[str, np.ndarray], np.ndarray]] = []
         """Inputs and excitations of each physics step."""
         self._controller = controller

@@ -55,7 +55,7 @@ def contract(
         origin: The provenance of the policy.
         network: Name of the agent's policy network.
         first_commands: First recorded values of commands, by name.
-        more: Further entries: the scene and the recorded steps.
+        more: Entries of the scene, the recorded steps and the world model, if any.
     """
     env, clips = step.tracer.env, step.tracer.clips
     actions = described_actions(env, {c.term.name: c.described() for c in controllers})
@@ -170,7 +170,7 @@ def _terms(
 def _commands(
     env: ManagerBasedRlEnv, first: Mapping[str, list[float]]
 ) -> list[dict[str, Any]]:
-    """Return the commands that the policy accepts."""
+    """Return the contract entries of the commands that the policy accepts."""
     found = []
     for name, start in first.items():
         if name == TIME_STEP:
@@ -191,7 +191,7 @@ def _commands(
 def upright_reading(
     env: ManagerBasedRlEnv, entity: str, leaf: Leaf
 ) -> list[float] | None:
-    """Return a gravity sensor's reading while the root is upright; None for others.
+    """Return a gravity sensor's reading for an upright root; None for other inputs.
 
     Args:
         env: The environment.
@@ -214,9 +214,10 @@ def upright_reading(
 
 
 def _up_sensor(model: Any, data: Any, sensor: Any) -> tuple[int, Any]:
-    """Return the body of a gravity sensor, and the sensor's axes if it is at a site.
+    """Return the body and the rotation matrix (size 9) of a gravity sensor.
 
-    For any other sensor, the body is 0, the world.
+    A gravity sensor is a `framezaxis` of the world, seen from a body or site. Any other
+    sensor gives (0, None), where body 0 is the world.
     """
     objects = mujoco.mjtObj
     of_world = int(sensor.objtype[0]) in (objects.mjOBJ_BODY, objects.mjOBJ_XBODY)
@@ -312,7 +313,7 @@ def _actuators(env: ManagerBasedRlEnv, entity: Entity) -> list[dict[str, Any]]:
 
 
 def _law(cfg: ActuatorCfg) -> str | None:
-    """Name the control law or delay that MuJoCo does not compute; None without one."""
+    """Return the control law or delay of an actuator; None if MuJoCo computes it."""
     if cfg.delay is not None:
         return "a delay of commands"
     if type(cfg) is IdealPdActuatorCfg and cfg.transmission == "joint":

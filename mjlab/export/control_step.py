@@ -1,4 +1,4 @@
-"""Call of an exported policy: maps inputs and state to targets and the next state."""
+"""Control step of an exported policy: inputs and state to targets and next state."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -16,7 +16,7 @@ from mjlab.export.trace import ACTIONS, STEPS, Tracer
 
 @dataclass(frozen=True)
 class OnnxState:
-    """State of the policy, which the caller passes to the next call."""
+    """State tensor of a policy, which the caller passes from each call to the next."""
 
     name: str
     """Name of the input."""
@@ -48,7 +48,7 @@ _MEANINGS = {
 
 
 class ControlStep:
-    """Network between traced observation groups and traced action terms."""
+    """Traced control step: observation groups, network and action terms."""
 
     def __init__(self, tracer: Tracer, network: nn.Module, clip: float | None) -> None:
         """Trace observations, network and actions.
@@ -63,7 +63,7 @@ class ControlStep:
         leaves, memory = tracer.read(), tracer.reset()
         actions = tracer.env.action_manager.total_action_dim
         self.zero = {"zero": torch.zeros(())}
-        """Additional scalar input of the terms' graphs, used to trace copies."""
+        """Scalar input of value 0; adding it to a tensor makes a traced copy."""
         examples = leaves | memory | self.zero
         self.observe = traced(tracer.observe, examples)
         """Graph from inputs and state to observations."""
@@ -80,7 +80,7 @@ class ControlStep:
         }
         states = {names[name]: f"next_{name}" for name in self._memory}
         self.file: Graph = pruned(traced(self._whole, self.examples), states)
-        """Complete call, without inputs and states that affect no target."""
+        """Graph of the control step, without inputs and states that affect nothing."""
 
     @property
     def inputs(self) -> list[Leaf]:

@@ -1,7 +1,7 @@
-"""Worlds driven by a policy file, as a robot would be.
+"""Environments driven by a policy file, as a robot would be.
 
-The environment measures the inputs of the file and applies its outputs. The clipping,
-scales, histories, defaults and offsets of the environment are not used.
+The environment measures the inputs of the file and applies its outputs. The task's own
+clipping, scales, histories, defaults and offsets are not used: the file contains them.
 """
 
 import dataclasses
@@ -45,7 +45,8 @@ def driven_by(
     if abs(step - contract["rates"]["control_dt"]) > 1e-9:
         raise ExportError(
             f"The file acts every {contract['rates']['control_dt']} s, but the task "
-            f"every {step} s (decimation times sim.mujoco.timestep)."
+            f"acts every {step} s (decimation times sim.mujoco.timestep). Set these "
+            "fields so that both periods are equal."
         )
     if "motion" in contract:
         _check_terms(cfg, contract)
@@ -61,8 +62,8 @@ def input_group(
 ) -> ObservationGroupCfg:
     """Return an observation group that measures the inputs of a file.
 
-    An input has the noise of the first observation term that depends on no other input.
-    It has the delay of the terms that depend on it, if all have the same delay.
+    An input gets the noise of the first observation term that depends on this input
+    only. It gets the delay of the terms that depend on it, if all delays are equal.
     """
     terms: dict[str, ObservationTermCfg | None] = {}
     corrupted = False
@@ -109,7 +110,7 @@ def _term_cfg(cfg: ManagerBasedRlEnvCfg, place: str) -> ObservationTermCfg | Non
 def _measured_cfg(
     cfg: ManagerBasedRlEnvCfg, entry: Mapping[str, Any]
 ) -> ObservationTermCfg:
-    """Return the observation term that measures an input as a whole."""
+    """Return the observation term whose value is an input of the file."""
     place: str = entry["observation"]
     options = _term_cfg(cfg, place)
     if options is None:
@@ -143,7 +144,7 @@ def with_clips(
 def _check_terms(cfg: ManagerBasedRlEnvCfg, contract: Mapping[str, Any]) -> None:
     """Raise unless file and task observe exactly the same terms.
 
-    Policies with and without state estimation, for example, differ in their
+    Two motion policies, for example with and without state estimation, can differ in
     observations only.
     """
     seen = [entry["term"] for entry in contract["observations"]]
@@ -159,18 +160,18 @@ def _check_terms(cfg: ManagerBasedRlEnvCfg, contract: Mapping[str, Any]) -> None
         if place not in there:
             raise ExportError(
                 f"The file's policy observes {place!r}, but the task's does not: "
-                "it was trained in another task."
+                "the file was trained in another task."
             )
     for place in there:
         if place not in seen:
             raise ExportError(
                 f"The task's policy observes {place!r}, but the file's does not: "
-                "it was trained in another task."
+                "the file was trained in another task."
             )
 
 
 class FilePolicy:
-    """Policy for worlds made by `driven_by`, with separate state for each world."""
+    """Policy file that drives the worlds of `driven_by`, with state per world."""
 
     def __init__(self, env: ManagerBasedRlEnv, policy: OnnxPolicy) -> None:
         """Check the shapes of the measured inputs, and create a policy per world."""
@@ -217,7 +218,7 @@ class FilePolicy:
         return gathered(ACTION)
 
     def reset(self, dones: torch.Tensor | None = None) -> None:
-        """Reset the policy's state in the worlds of `dones`, shape (num_envs,)."""
+        """Reset the policy's state in the worlds of `dones`, (num_envs,), or in all."""
         is_done = [True] * len(self._policies) if dones is None else dones.tolist()
         for policy, done in zip(self._policies, is_done, strict=True):
             if done:
@@ -231,7 +232,7 @@ def _command_cfg(term: Mapping[str, Any], cfg: ManagerBasedRlEnvCfg) -> ActionTe
         if not isinstance(own, MuscleActionCfg):
             raise ExportError(
                 f"The file's action {term['name']!r} drives muscles, but the task's is "
-                f"a {type(own).__name__}: it was trained in another task."
+                f"a {type(own).__name__}: the file was trained in another task."
             )
         inputs = tuple(term["tracked_by"]["inputs"])
         return ExternalMusclesCfg(**vars(own), inputs=inputs)
@@ -239,7 +240,7 @@ def _command_cfg(term: Mapping[str, Any], cfg: ManagerBasedRlEnvCfg) -> ActionTe
         if not isinstance(own, mdp.DifferentialIKActionCfg):
             raise ExportError(
                 f"The file's action {term['name']!r} is a frame target, but the task's "
-                f"is a {type(own).__name__}: it was trained in another task."
+                f"is a {type(own).__name__}: the file was trained in another task."
             )
         plain = {"position_scale": 1.0, "rotation_scale": 1.0, "clip": None}
         return ExternalReachCfg(**(vars(own) | plain))
@@ -265,7 +266,7 @@ class ExternalCommandCfg(ActionTermCfg):
     """Number of action elements of the term."""
 
     relative_to: str | None = None
-    """Reference of relative targets, None for absolute ones."""
+    """Reference of relative targets, such as "position at each physics step"."""
 
     def bind(self, name: str, env: Env) -> ActionTerm:
         """Create the term for one environment."""
@@ -301,7 +302,7 @@ class ExternalCommand(ActionTerm):
 
     @property
     def targets(self) -> tuple[ActionTarget, ...]:
-        """Names of the targets."""
+        """Entity, kind, name and quantity of each target."""
         return tuple(
             ActionTarget(self._entity.name, self._kind, name, self.cfg.quantity)
             for name in self.cfg.targets
@@ -319,7 +320,7 @@ class ExternalCommand(ActionTerm):
             self._set_targets()
 
     def reset(self, mask: torch.Tensor) -> None:
-        """Reset the targets of the worlds of `mask`."""
+        """Set the active command to zero in the worlds of `mask`, shape (num_envs,)."""
         self.processed_action.masked_fill_(mask.unsqueeze(1), 0.0)
 
     def state(self) -> dict[str, torch.Tensor]:
@@ -331,7 +332,7 @@ class ExternalCommand(ActionTerm):
         if self._relative_to:
             value = value + self._columns.read(data.joint_pos)
         elif self.cfg.quantity == "joint_pos":
-            # Encoder bias is the same for measurements and targets.
+            # The file's targets include encoder bias, as its measured positions do.
             value = value - self._columns.read(data.encoder_bias)
         self._columns.write_all(self._field, value)
 
@@ -353,7 +354,7 @@ class ExternalReach(mdp.DifferentialIKAction):
         """Last output of the file, (num_envs, action_dim), set by `FilePolicy`."""
 
     def process_actions(self, actions: torch.Tensor) -> None:
-        """Set the goal of this step."""
+        """Set the frame target of this step to the file's last output."""
         super().process_actions(self.command)
 
     def state(self) -> dict[str, torch.Tensor]:
@@ -362,7 +363,7 @@ class ExternalReach(mdp.DifferentialIKAction):
 
 
 class ExternalMusclesCfg(MuscleActionCfg):
-    """Joint targets and excitations set by a policy file instead of an action."""
+    """Configuration of a muscle action whose excitations come from a policy file."""
 
     inputs: tuple[dict[str, Any], ...] = ()
     """Contract entries of the inputs of the file's muscle controller."""
@@ -385,12 +386,12 @@ class ExternalMuscles(MuscleAction):
         self._inputs = {entry["name"]: reading(self, entry) for entry in cfg.inputs}
 
     def aim(self, actions: torch.Tensor) -> None:
-        """Set the joint targets of a step."""
+        """Set the joint targets of a step to the file's last output."""
         self.target.copy_(self.command)
 
     def excite(self) -> torch.Tensor:
         """Return the excitations of the file, shape (num_envs, muscles)."""
-        own = super().excite()  # Rewards and metrics read the torques of this step.
+        own = super().excite()  # Also computes torques that rewards and metrics read.
         if self.controllers is None:
             return own
         inputs = {name: read().cpu().numpy() for name, read in self._inputs.items()}

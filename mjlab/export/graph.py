@@ -1,4 +1,4 @@
-"""Tracing of functions of named tensors to graphs, and conversion of graphs to ONNX."""
+"""Traces functions of named tensors to graphs, and converts graphs to ONNX."""
 
 import logging
 import warnings
@@ -76,7 +76,7 @@ def _skip_copies(module: GraphModule) -> None:
 
 @contextmanager
 def _without_mkldnn() -> Iterator[None]:
-    """Let torch compute recurrent layers with operations that ONNX supports."""
+    """Disable MKL-DNN, so that recurrent layers are traced to operations of ONNX."""
     (before, *_) = torch.backends.mkldnn.set_flags(False)
     try:
         yield
@@ -85,7 +85,7 @@ def _without_mkldnn() -> Iterator[None]:
 
 
 def pruned(graph: Graph, states: Mapping[str, str]) -> Graph:
-    """Return a graph without inputs, states and operations that affect no target.
+    """Return a graph without the inputs, states and operations that affect no output.
 
     Args:
         graph: The graph.
@@ -224,7 +224,7 @@ def _cause(error: BaseException) -> str:
 
 
 def _strip(model: onnx.ModelProto) -> None:
-    """Remove the exporter's notes about the code, such as file paths."""
+    """Remove the exporter's metadata about the source code, such as file paths."""
     del model.metadata_props[:]
     model.graph.ClearField("metadata_props")
     parts = (model.graph.node, model.graph.initializer, model.graph.value_info)
@@ -239,7 +239,7 @@ def _rename(written: onnx.GraphProto, graph: Graph) -> None:
     fresh = dict(zip((v.name for v in written.input), graph.inputs, strict=True))
     nodes = []
     for value, name in zip(written.output, graph.outputs, strict=True):
-        # The output is an unchanged input, or equal to another output.
+        # An unchanged input, or a value that is also another output, is copied.
         if value.name in fresh:
             node = onnx.helper.make_node("Identity", [fresh[value.name]], [name])
             nodes.append(node)

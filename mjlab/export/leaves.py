@@ -48,7 +48,7 @@ class Leaf:
     """Kind of measurement, such as "joint_pos", "sensor" or "command"."""
 
     term: ObservationTermCfg
-    """Observation term that returns its value in simulation."""
+    """Observation term that returns the input's value in simulation."""
 
     quantity: Quantity
     """Unit, frame and elements."""
@@ -60,7 +60,7 @@ class Leaf:
     """Description."""
 
     observation: str | None = None
-    """Observation term that is measured as a whole, as "group/term"."""
+    """Observation term, as "group/term", whose whole value is this input; else None."""
 
     def bind(self, env: ManagerBasedRlEnv) -> BoundTerm:
         """Return the term that reads the input in an environment."""
@@ -83,12 +83,12 @@ class Leaf:
 
 
 def encoder_pos(env: ManagedEnv, asset_cfg: Selection = ROBOT) -> torch.Tensor:
-    """Joint positions as the encoders measure them, m or rad."""
+    """Joint positions with encoder bias, m or rad, shape (num_envs, joints)."""
     return asset_cfg.entity.data.joint_pos_biased
 
 
 def anchor_pos_w(env: ManagedEnv, command_name: str) -> torch.Tensor:
-    """Position of the robot's anchor in the clip's world, m."""
+    """Robot's anchor position from its world's spawn origin, m, shape (num_envs, 3)."""
     return motion.mdp.robot_anchor_pose_w(env, command_name)[:, :3]
 
 
@@ -150,7 +150,7 @@ def entity_leaves(env: ManagerBasedRlEnv, entity: Entity, *, only: bool) -> list
 
 
 def sensor_leaves(env: ManagerBasedRlEnv, robots: list[Entity]) -> Iterator[Leaf]:
-    """Yield the readings of MuJoCo sensors, named without the robot's prefix."""
+    """Yield the inputs of MuJoCo sensors, named without the first robot's prefix."""
     for name, sensor in env.scene.sensors.items():
         if not isinstance(sensor, MujocoSensor):
             continue
@@ -162,7 +162,7 @@ def sensor_leaves(env: ManagerBasedRlEnv, robots: list[Entity]) -> Iterator[Leaf
 
 
 def command_leaves(env: ManagerBasedRlEnv) -> Iterator[Leaf]:
-    """Yield the commands; for a motion, the row of its clips and the robot's anchor."""
+    """Yield the inputs of commands; for a motion command, clip row and anchor pose."""
     for name, command in env.command_manager.terms.items():
         params = {"command_name": name}
         if isinstance(command, MotionCommand):
@@ -218,7 +218,9 @@ def _motion_leaves(command: MotionCommand, params: dict[str, Any]) -> Iterator[L
 def measured_leaf(
     env: ManagerBasedRlEnv, place: str, term: BoundTerm, value: torch.Tensor
 ) -> Leaf | None:
-    """Return the input of an observation term that is measured as a whole.
+    """Return the input that replaces an observation term; None for a traced term.
+
+    An input replaces terms declared with `@measured`, and camera images.
 
     Args:
         env: The environment.
@@ -248,7 +250,7 @@ def measured_leaf(
 def all_leaves(env: ManagerBasedRlEnv) -> dict[str, Leaf]:
     """Return all inputs that terms can be traced from, by name.
 
-    The robots are the entities that action terms move.
+    Joint and root inputs belong to the entities that action terms move.
     """
     moved = {t.entity for a in env.action_manager.terms.values() for t in a.targets}
     robots = [entity for name, entity in env.scene.entities.items() if name in moved]
@@ -273,7 +275,7 @@ def input_term(
 
     Args:
         entry: The input.
-        measured: The task's term, for an input that is measured as a whole.
+        measured: The task's observation term, for an input that replaces this term.
     """
     how = entry["measured"]
     kind = how["kind"]
@@ -301,4 +303,4 @@ _MOTION: dict[str, Any] = {
     "body_pos": anchor_pos_w,
     "body_quat": motion.mdp.robot_anchor_quat_w,
 }
-"""Terms of a motion command, by kind."""
+"""Observation functions of a motion command's inputs, by kind."""

@@ -24,7 +24,7 @@ from mjlab.muscle.action import MuscleAction
 from mjlab.tensors.columns import Columns
 
 _STATE, _NEXT = "state_activation", "next_activation"
-"""State with the last activations, from which an optimisation starts."""
+"""Input and output with the last activations, where an optimisation starts."""
 
 _FREE = int(mujoco.mjtJoint.mjJNT_FREE)
 _SLIDE = int(mujoco.mjtJoint.mjJNT_SLIDE)
@@ -37,7 +37,7 @@ class MuscleController:
         """Trace torque law and coordinator.
 
         Args:
-            tracer: The environment, ready to be traced.
+            tracer: Tracer of the environment.
             term: The muscle action.
         """
         if term.cfg.cascade:
@@ -47,7 +47,7 @@ class MuscleController:
             )
         self._tracer, self.term = tracer, term
         self.name = f"{term.name} controller"
-        """Metadata key of its model."""
+        """Metadata key of the controller's ONNX model."""
         self.output = f"{term.name}_excitation"
         """Name of the output with the excitations."""
         entries = list(_inputs(tracer, term))
@@ -202,7 +202,7 @@ def _inputs(tracer: Tracer, term: MuscleAction) -> Iterator[dict[str, Any]]:
 
 
 def _forces(term: MuscleAction) -> Iterator[dict[str, Any]]:
-    """Yield the inertia of the joints' kinematic trees, and the forces on them."""
+    """Yield the entries of inertia and forces in the joints' kinematic trees."""
     model = term.sim_model
     trees = {int(model.dof_treeid[dof]) for dof in term.map.dof_ids}
     dofs = [dof for dof in range(model.nv) if int(model.dof_treeid[dof]) in trees]

@@ -16,9 +16,9 @@ _MEMORY = {"h": "hidden", "c": "cell"}
 
 @dataclass(frozen=True)
 class Network:
-    """Mean action of a network, in RSL-RL's form for export.
+    """Trained network as a function that returns the mean action.
 
-    RSL-RL's models, and custom models derived from them, provide this form (`as_onnx`).
+    It calls the module that `as_onnx` of RSL-RL's models and their subclasses returns.
     """
 
     form: Any

@@ -1,4 +1,4 @@
-"""ONNX policies in the environment of their task."""
+"""Opens an ONNX policy together with the environment of its task."""
 
 import atexit
 import shutil
@@ -14,7 +14,7 @@ from mjlab.registry import load_task
 def open_file(
     path: Path, *, as_trained: bool
 ) -> tuple[OnnxPolicy, ManagerBasedRlEnvCfg]:
-    """Return an ONNX policy, and a matching configuration of its task.
+    """Return an ONNX policy, and its task's configuration with the file's inputs.
 
     Args:
         path: The file.

@@ -20,7 +20,7 @@ WXYZ = ["w", "x", "y", "z"]
 
 
 def known_measured(func: Any) -> Describe | None:
-    """Return the description of a term that is measured as a whole; None for others."""
+    """Return the function that describes a `@measured` term; None for other terms."""
     return MEASURED.get(func) or _MEASURED.get(func)
 
 
@@ -48,7 +48,7 @@ def joint_units(
 
 
 def root_frame(env: ManagedEnv, entity: Entity) -> str:
-    """Return the name of the frame of an entity's root."""
+    """Return the name of an entity's root body, or "world"."""
     body = entity.index.root_body_id
     return env.sim.mj_model.body(body).name if body else WORLD
 
@@ -66,7 +66,7 @@ def _joints(hinge: str, slide: str) -> Describe:
 def _fixed(
     unit: Units, elements: list[str] | None = None, frame: str | None = None
 ) -> Describe:
-    """Return a description that does not depend on the term."""
+    """Return a function that gives every term the same description."""
     return lambda env, params: Quantity(unit, frame, elements)
 
 
@@ -83,7 +83,7 @@ def _poses(env: ManagedEnv, params: Mapping[str, Any]) -> Quantity:
 
 
 def selection(env: ManagedEnv, params: Mapping[str, Any]) -> Selection:
-    """Return the elements that a term selects; by default, all of its robot's."""
+    """Return the elements that a term selects; by default, all of entity "robot"."""
     chosen = params.get("asset_cfg")
     if isinstance(chosen, Selection):
         return chosen
@@ -94,7 +94,7 @@ def selection(env: ManagedEnv, params: Mapping[str, Any]) -> Selection:
 
 
 def sensor_quantity(env: ManagedEnv, name: str) -> Quantity:
-    """Return the quantity of a MuJoCo sensor."""
+    """Return the unit, frame and elements of a MuJoCo sensor's reading."""
     sensor = env.sim.mj_model.sensor(name)
     kind = mujoco.mjtSensor(int(sensor.type[0])).name.removeprefix("mjSENS_").lower()
     unit, has_own_frame = _SENSORS.get(kind, (None, False))
@@ -161,4 +161,4 @@ _MEASURED: dict[Any, Describe] = {
     muscle.muscle_activation: _fixed("1"),
     muscle.muscle_force: _fixed("N"),
 }
-"""Terms of mjlab that are measured as a whole."""
+"""Terms of mjlab whose whole value is an input, with functions describing them."""

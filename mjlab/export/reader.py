@@ -18,7 +18,7 @@ _ELSEWHERE = "For policies of other programs, see docs/howto/export_a_policy.md.
 
 
 class ExportError(ValueError):
-    """Policy that cannot be exported, or file that cannot be played."""
+    """Raised if a policy cannot be exported, or a file cannot be played."""
 
 
 def is_installed() -> bool:
@@ -34,9 +34,9 @@ def require_installed() -> None:
 
 
 class OnnxPolicy(ContractPolicy):
-    """Policy of one robot.
+    """Policy of one robot, loaded from an ONNX file.
 
-    It stores the policy's state between calls, such as a history or the last action.
+    Between calls it stores the policy's state, such as a history or the last action.
     `reset` clears the state.
     """
 

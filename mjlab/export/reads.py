@@ -1,4 +1,4 @@
-"""Interception of reads and writes of live tensors during tracing.
+"""Intercepts reads and writes of live tensors during tracing.
 
 Terms read tensors of an environment. During tracing, a tensor that represents an input
 is replaced by the traced input, and a tensor that a term writes by a traced copy.
@@ -40,13 +40,13 @@ class _Region:
 _HOST_READS = frozenset(
     "numpy tolist item __bool__ __float__ __int__ __index__ __array__".split()
 )
-"""Methods that copy values to Python."""
+"""Tensor methods that copy values to Python."""
 
 _SHAPE_READS = frozenset(
     "__get__ size dim ndimension numel stride __len__ is_floating_point is_contiguous "
     "data_ptr element_size".split()
 )
-"""Methods that do not depend on values."""
+"""Tensor methods whose results do not depend on values."""
 
 
 class LiveReads(TorchFunctionMode):
@@ -168,7 +168,7 @@ def line_of(error: BaseException, code: CodeType | None) -> str:
     own = [frame for frame in frames if frame[0] is code]
     theirs = [f for f in frames if _is_of_user(f[0].co_filename)]
     if not (theirs or own) and code is not None:
-        own = [(code, code.co_firstlineno)]  # The return value.
+        own = [(code, code.co_firstlineno)]  # Raised after the function returned.
     chosen = (theirs or own or frames)[-1]
     path, line = chosen[0].co_filename, chosen[1]
     text = linecache.getline(path, line).strip()

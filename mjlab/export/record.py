@@ -44,13 +44,13 @@ _PHYSICS_STEPS = 200
 
 @dataclass(frozen=True)
 class FirstSteps:
-    """Inputs and outputs of a policy, and the resulting states."""
+    """Recorded inputs, outputs, commands, qpos and qvel of a policy's first steps."""
 
     fields: list[dict[str, Any]]
     """Name, shape and dtype of each array, in storage order."""
 
     content: str
-    """All arrays, packed."""
+    """All arrays as one text, packed by `pack`."""
 
     commands: dict[str, list[float]]
     """First values of the commands."""
@@ -92,11 +92,11 @@ def record(
     """Record the first steps of the network in a nominal world of its task.
 
     Args:
-        worlds: One world.
+        worlds: Environment with one world.
         network: The network.
         clip: Bound of the actions, None for unbounded.
         leaves: Inputs of the file.
-        controllers: Its muscle controllers, recorded in the first physics steps.
+        controllers: The file's muscle controllers, recorded in the first physics steps.
         steps: Maximum number of steps.
     """
     env, policy = worlds.env, InferencePolicy(network)
@@ -142,7 +142,7 @@ def record(
 
 
 class _Excitations:
-    """Inputs and outputs of a muscle controller in the first physics steps."""
+    """Records a muscle controller's inputs and outputs in the first physics steps."""
 
     def __init__(self, controller: MuscleController) -> None:
         self._controller, self._term = controller, controller.term
@@ -234,9 +234,9 @@ def recorded_scene(cfg: ManagerBasedRlEnvCfg) -> RecordedScene:
 
 
 def drop_inputs(spec: mujoco.MjSpec) -> None:
-    """Remove the labels of single inputs of actuators.
+    """Remove the input label of actuators that have one input.
 
-    MuJoCo before 4.0 refuses them, and no computation depends on them.
+    MuJoCo before 4.0 refuses such labels, and no computation depends on them.
     """
     for actuator in spec.actuators:
         if int(actuator.ctrlspec) in _ONE_INPUT:

@@ -26,7 +26,7 @@ PHYSICS_RATE = (
     mdp.DifferentialIKAction,
     MuscleAction,
 )
-"""Action terms that set targets in each physics step. A runner of the file does too."""
+"""Action terms that set targets in each physics step. A runner must do the same."""
 
 Described = dict[str, Any]
 
@@ -62,7 +62,7 @@ def sent(env: ManagerBasedRlEnv, term: ActionTerm) -> Tensor:
 def reach_command(
     cfg: mdp.DifferentialIKActionCfg, size: int
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return scale, lower and upper bound of each element of a command."""
+    """Return scale, lower and upper bounds of a frame command, each (size,)."""
     scale, ends = np.ones(size, np.float32), np.full((2, size), np.inf, np.float32)
     scale[:3] = cfg.position_scale
     ends[0] = -np.inf
@@ -175,5 +175,5 @@ def _unit(
     if quantity == "joint_vel":
         return joint_units(env, entity, names, "rad/s", "m/s")
     units = {"tendon_len": "m", "tendon_vel": "m/s"}
-    # A force or a torque before the gear, or another input of the actuator.
+    # "control": a force or torque before the gear, or another actuator input.
     return units.get(quantity, "control")

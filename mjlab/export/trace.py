@@ -1,7 +1,7 @@
-"""Observation groups and action terms as graphs of tensor operations.
+"""Traces observation groups and action terms to graphs of tensor operations.
 
 The terms of an environment with one world run once on traced inputs. Their operations
-form a graph: from inputs and state to observations, and from the action to targets.
+form two graphs: from inputs and state to observations, and from the action to targets.
 Histories, filters and the last action are states: each is an input and an output.
 """
 
@@ -37,7 +37,7 @@ STEPS = "steps"
 
 
 class Tracer:
-    """Terms of an environment with one world, ready to be traced."""
+    """Traces the terms of an environment with one world."""
 
     def __init__(self, env: ManagerBasedRlEnv, seen: Sequence[str]) -> None:
         """Find inputs and states.
@@ -54,7 +54,7 @@ class Tracer:
         self.terms: dict[str, BoundTerm] = {}
         """Observation terms of these groups, by source."""
         self.measured: dict[str, Leaf] = {}
-        """Inputs of terms that are measured as a whole, by source."""
+        """Inputs that replace whole observation terms, by source."""
         self.leaves = all_leaves(env)
         """Inputs by name."""
         for group in self.groups:
@@ -67,7 +67,7 @@ class Tracer:
         self.memory = self._memory()
         """Live state tensors by name, with one row for the world."""
         self.initial: Values = {}
-        """Memory after a reset."""
+        """State tensors after a reset, stored by `reset`."""
         # Bind all fields before tracing. A field bound during a trace gets traced
         # memory, so reading an unmeasurable quantity would go undetected.
         self.refused()
@@ -216,7 +216,7 @@ class Tracer:
 
         Args:
             term: The muscle action.
-            given: Tensors that it reads, with their traced values.
+            given: Tensors that the action reads, with their traced values.
             values: The scalar "zero".
         """
         # Read the current fields, not those stored for the first physics step.
@@ -269,7 +269,7 @@ class Tracer:
 
     @contextmanager
     def unmeasured(self) -> Iterator[None]:
-        """Clear cached quantities, and restore them afterwards."""
+        """Clear cached quantities, so that terms compute them; restore them later."""
         entities = [e.data for e in self.env.scene.entities.values()]
         kept = [dict(data.computed) for data in entities]
         for data in entities:
@@ -282,7 +282,7 @@ class Tracer:
                 data.computed.update(computed)
 
     def _derive(self, values: Values) -> None:
-        """Update the tensors that commands derive from their traced values."""
+        """Let commands recompute their derived tensors from traced values."""
         for name, command in self.env.command_manager.terms.items():
             if isinstance(command, MotionCommand):
                 anchor = (values["anchor_pos_w"], values["anchor_quat_w"])

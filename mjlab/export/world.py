@@ -1,10 +1,10 @@
-"""World of a policy in simulation: what changes besides MuJoCo's data.
+"""World model of a policy file: inputs and commands that change in simulation.
 
-A file's input that is measured as a whole, such as the vector from gripper to object,
-is measured by a robot's own perception. In simulation, its observation term computes
-it from MuJoCo's data and from commands. Terms and commands are traced, like the policy,
-to an ONNX model in the file: from fields of MuJoCo's data and the state of commands to
-inputs, commands and the next state.
+On a robot, perception measures inputs such as the vector from gripper to object. In
+simulation, an observation term computes such an input from MuJoCo's data and from
+commands. These terms and commands are traced, like the policy, to an additional ONNX
+model in the file. It maps fields of MuJoCo's data and the state of commands to inputs,
+commands and the next state.
 """
 
 from collections.abc import Iterator, Sequence
@@ -28,20 +28,20 @@ WORLD_MODEL = "world"
 """Metadata key of the ONNX model."""
 
 WORLD_STEPS = 50
-"""Number of random steps in which the world is compared with the environment."""
+"""Number of random steps in which the model is compared with the environment."""
 
 TOLERANCE = 1e-4
 """Maximum difference of an output, relative for values above 1."""
 
 
 class World:
-    """Traced world of an environment with one world."""
+    """Traced world model of an environment with one world."""
 
     def __init__(self, tracer: Tracer, inputs: Sequence[str]) -> None:
         """Trace the terms and commands that a policy needs.
 
         Args:
-            tracer: The environment.
+            tracer: Tracer of the environment.
             inputs: Inputs of the policy.
         """
         self._tracer = tracer
@@ -86,7 +86,7 @@ class World:
         return self._file
 
     def described(self) -> dict[str, Any]:
-        """Return the contract entry of the world."""
+        """Return the contract entry of the world model."""
         initial = self._initial()
         names = self._graph_of_file.inputs
         return {
@@ -116,7 +116,7 @@ class World:
     # Tracing.
 
     def _add(self, name: str, term: CommandTerm, *, is_input: bool) -> None:
-        """Add a command that can be traced; others stay constant."""
+        """Add a command. A command that cannot be traced stays constant."""
         before = self._commands, self._memory
         states = {
             f"{name}_{key}": tensor
@@ -135,7 +135,7 @@ class World:
                 self.held[name] = _one_line(error)
 
     def _is_traceable(self, name: str) -> bool:
-        """Return whether an output can be traced; note the reason if not."""
+        """True if an output can be traced; if not, `held` gets the reason."""
         try:
             self._graph([name])
         except Exception as error:  # Terms of users can raise anything.
@@ -161,7 +161,7 @@ class World:
         tracer, env = self._tracer, self._tracer.env
         given = [(tensor, values[name]) for name, tensor in self._fields.items()]
         given += [(t, values[n].clone()) for n, t in self._memory.items()]
-        # Commands change after the first step of an episode.
+        # Trace a later step: commands do not change in an episode's first step.
         later = torch.ones_like(env.episode_length_buf)
         given.append((env.episode_length_buf, later))
         with self._plain(), env.sim.reads.allow_late():
@@ -186,7 +186,7 @@ class World:
 
     @contextmanager
     def _plain(self) -> Iterator[None]:
-        """Clear what terms stored, and let commands advance without new draws."""
+        """Clear cached quantities, and let commands advance without random draws."""
         muscles = [
             term
             for term in self._tracer.env.action_manager.terms.values()
@@ -213,7 +213,7 @@ class World:
         return {name: tensor.clone() for name, tensor in self._memory.items()}
 
     def _drop_different(self, names: list[str]) -> None:
-        """Compare outputs with the environment; hold those that differ."""
+        """Compare outputs with the environment; outputs that differ become `held`."""
         env = self._tracer.env
         chance = torch.Generator().manual_seed(0)
         memory = self._initial()
@@ -242,7 +242,7 @@ class World:
             self._file = self._graph(kept)
 
     def _dials(self) -> Iterator[dict[str, Any]]:
-        """Yield the states that a person can set."""
+        """Yield the entries of command states that a user can set."""
         for name, term in self._commands.items():
             for dial in term.dials():
                 state = f"{name}_{dial.state}"
@@ -257,10 +257,10 @@ class World:
 
 
 _OF_EPISODES = ("ends", "metrics")
-"""States of commands that a page has no use for."""
+"""States of commands that a browser page does not need."""
 
 _DRAWS = ("_draw_where", "_update_metrics", "_is_due")
-"""Methods of commands that draw and measure, which a world does not."""
+"""Methods of commands that draw values or update metrics; the model skips them."""
 
 
 def _one_line(error: Exception) -> str:
@@ -276,10 +276,10 @@ def _nothing(*arguments: Any) -> None:
 
 
 def world_of(tracer: Tracer, inputs: Sequence[str]) -> World | None:
-    """Trace the world of a policy, None if it needs none.
+    """Trace the world model of a policy; return None if the policy needs none.
 
     Args:
-        tracer: The environment.
+        tracer: Tracer of the environment.
         inputs: Inputs of the policy.
     """
     world = World(tracer, inputs)

@@ -113,7 +113,7 @@ def export_run(
 
     Args:
         run: The run.
-        configs: Its configurations by name.
+        configs: The run's configurations, by name.
         checkpoint: Checkpoint of the run. None uses the newest one, or the best.
         best: Use the best checkpoint.
         to: Path of the file. None means export/<task>.onnx in the run's folder.
@@ -218,7 +218,8 @@ def _write(
     if not error <= allowed:
         raise ExportError(
             f"The policy cannot be written to {to}: in simulation the file acts "
-            f"differently from the network, by {error:.2g}. Please report this."
+            f"differently from the network, by {error:.2g}, with a tolerance of "
+            f"{allowed:.2g}. Please report this."
         )
     contract_path = to.with_suffix(".contract.json")
     write_atomic(to, lambda file: file.write(content))

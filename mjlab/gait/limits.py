@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from mjlab.gait.commands import LARGE, SMALL, STAND, Figures
 
 QUIET = "quiet"
-"""Name of the world without noise, pushes and randomisation."""
+"""Name of the test condition without noise, pushes and randomisation."""
 
 AS_TRAINED = "as trained"
-"""Name of the world with noise, pushes and randomisation."""
+"""Name of the test condition with the noise, pushes and randomisation of training."""
 
 SLOW, FAST = "forward 0.5", "forward 1.0"
 """Names of the commands whose gait measures are compared with limits."""
@@ -95,17 +95,17 @@ SMALL_ERRORS = {"linear": Limit(high=0.1), "turning": Limit(high=0.1)}
 """Maximum errors under small commands and standing, m/s and rad/s."""
 
 STANDING = {"steps_per_s": Limit(high=0.0), "foot_drift": Limit(high=0.03)}
-"""Limits at zero command in the quiet world: no steps, foot drift in m."""
+"""Limits at zero command in the condition `QUIET`: no steps, foot drift in m."""
 
 FALLS = Limit(high=0.0)
-"""Maximum number of falls in all episodes of a world."""
+"""Maximum number of falls in all episodes of a condition."""
 
 ERRORS = {
     QUIET: {"linear": "linear_error", "turning": "turning_error"},
     AS_TRAINED: {"linear": "mean_linear_error", "turning": "mean_turning_error"},
 }
-"""Error measures by world. A push changes the velocity by as much as the limits, so
-with pushes the mean velocity of an episode is compared with the command."""
+"""Error measures by condition. A push changes the velocity by as much as the limits,
+so with pushes the mean velocity of an episode is compared with the command."""
 
 
 @dataclass(frozen=True)
@@ -123,7 +123,7 @@ def failures(worlds: Mapping[str, Mapping[str, Figures]]) -> list[Failure]:
     """Return the measures outside their limits; empty for a natural gait.
 
     Args:
-        worlds: Measures by world and command.
+        worlds: Measures by condition and command.
     """
     found: list[Failure] = []
     for world, commands in worlds.items():
@@ -142,7 +142,7 @@ def limits_of(world: str, command: str, figures: Figures) -> dict[str, Limit]:
     """Return the limits of each measure under a command.
 
     Args:
-        world: `QUIET` or `AS_TRAINED`.
+        world: The condition, `QUIET` or `AS_TRAINED`.
         command: Name of the command.
         figures: Measures under the command. Bipeds and quadrupeds have different
             measures.

@@ -86,7 +86,7 @@ class foot_motion(SampleBuffer):
             env: The environment.
             samples: Capacity, in samples.
             sensor_name: Contact sensor of the feet.
-            by_geom: Whether its primaries are geoms instead of bodies.
+            by_geom: Whether the sensor's primaries are geoms instead of bodies.
             entity_name: The robot.
         """
         places = env.sim.data.geom_xpos if by_geom else env.sim.data.xpos

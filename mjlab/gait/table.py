@@ -8,7 +8,7 @@ from mjlab.gait.commands import Figures
 from mjlab.gait.limits import ERRORS, FAST, SLOW, Failure
 
 Worlds = Mapping[str, Mapping[str, Figures]]
-"""Gait measures by world and command."""
+"""Gait measures by condition (`QUIET` or `AS_TRAINED`) and command."""
 
 
 @dataclass(frozen=True)
@@ -96,7 +96,7 @@ def gait_tables(rows: Mapping[str, Figures]) -> list[Table]:
 
 
 def gait_rows(worlds: Worlds) -> dict[str, Figures]:
-    """Return the rows of a policy's gait tables: each speed in each world."""
+    """Return the rows of a policy's gait tables: each speed in each condition."""
     return {
         f"{command} m/s, {world}": commands[command]
         for command in (SLOW, FAST)
@@ -112,7 +112,7 @@ def legend() -> str:
 
 
 def tracking_table(worlds: Worlds) -> Table:
-    """Return errors and falls under each command, in each world."""
+    """Return errors and falls under each command, in each condition."""
     head, measures = ["command"], []
     for world in worlds:
         head += [f"{world}: m/s", "rad/s", "falls"]

@@ -48,7 +48,7 @@ class Legs:
 
 
 def legs_of(cfg: ManagerBasedRlEnvCfg) -> Legs | None:
-    """Return the feet and the velocity command of a legged task, or None.
+    """Return the contact sensor, command and robot of a legged task, or None.
 
     The feet are the primaries of the contact sensor that tracks air times.
     """
@@ -69,7 +69,7 @@ def legs_of(cfg: ManagerBasedRlEnvCfg) -> Legs | None:
 
 
 def need_legs(cfg: ManagerBasedRlEnvCfg) -> Legs:
-    """Return the feet and the velocity command of a task, or raise `GaitError`."""
+    """Return the result of `legs_of`, or raise `GaitError` if it is None."""
     legs = legs_of(cfg)
     if legs is None:
         raise GaitError(
@@ -87,7 +87,7 @@ def need_legs(cfg: ManagerBasedRlEnvCfg) -> Legs:
     return legs
 
 
-# Configurations of the two worlds.
+# Configurations of the two conditions: quiet, and as trained.
 
 
 def quiet(cfg: ManagerBasedRlEnvCfg) -> ManagerBasedRlEnvCfg:
@@ -189,13 +189,13 @@ def held(
 # Measurement of a policy.
 
 EPISODE_S = {QUIET: 12.0, AS_TRAINED: 20.0}
-"""Duration of a recording for each world (quiet or as trained), s."""
+"""Duration of a recording by condition, s."""
 
 ROBOTS = 8
-"""Robots per command in the quiet world."""
+"""Number of robots per command in the condition `QUIET`."""
 
 EPISODES = 256
-"""Minimum number of episodes in the world as trained, over all commands."""
+"""Minimum number of episodes in the condition `AS_TRAINED`, over all commands."""
 
 
 def gait_of(
@@ -208,16 +208,16 @@ def gait_of(
     seed: int = 0,
     device: str | None = None,
 ) -> dict[str, dict[str, Figures]]:
-    """Return the measures of a policy by world and command.
+    """Return the measures of a policy by condition and command.
 
     Args:
         cfg: The task as trained.
         load: Creates the policy for an environment.
         commands: The commands by name.
-        robots: Robots per command in the quiet world.
-        episodes: Minimum number of episodes as trained, over all commands. 0 skips this
-            world.
-        seed: Seed of both worlds.
+        robots: Robots per command in the condition `QUIET`.
+        episodes: Minimum number of episodes in the condition `AS_TRAINED`, over all
+            commands. 0 skips this condition.
+        seed: Seed of both conditions.
         device: Device of the simulation.
     """
     each = {QUIET: robots, AS_TRAINED: math.ceil(episodes / len(commands))}
@@ -248,7 +248,7 @@ def walk(
 ) -> dict[str, LeggedMotion]:
     """Return the motion under each command, without the first `START_S` seconds.
 
-    Commands are assigned to worlds in turn: world i has command i modulo their number.
+    Commands are assigned in turn: world i has command i modulo the number of commands.
 
     Args:
         env: Worlds of a configuration made by `held`.

@@ -1,7 +1,7 @@
 """Gymnasium interfaces of environments, and wrappers.
 
 The task "Velocity-G1" has the id "mjlab/Velocity-G1-v0". Importing this module
-registers all ids. Gymnasium can import it from an id:
+registers all ids. Gymnasium imports it if an id has the prefix "mjlab.gym:", as in
 `gymnasium.make("mjlab.gym:mjlab/Velocity-G1-v0")`. MuJoCo is imported at the first use.
 """
 

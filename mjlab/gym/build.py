@@ -65,7 +65,8 @@ def make_worlds(
         max_episode_steps: Steps after which an episode is truncated. None uses the
             task's limit.
         first_world: Global index of the first world.
-        groups: Observed group; several form a Dict, None selects all.
+        groups: Name of the observation group to return. With several names, or None
+            for all groups, observations are a Dict.
         action_bound: Bound of the action space.
     """
     if cfg is None:

@@ -177,7 +177,7 @@ class ActionRepeat(TensorWrapper):
         ignore_terminations: bool = False,
         goes_on: bool = False,
     ) -> None:
-        """Change when finished rows are reset; see `TorchVectorEnv`."""
+        """Set the autoreset mode; see `TorchVectorEnv`."""
         self._mode = to_mode(mode)
         self.use_inner_autoreset(
             AutoresetMode.DISABLED,

@@ -39,7 +39,8 @@ class NumpyVectorEnv(HasSpec, VectorEnv[Any, Any, np.ndarray]):  # pyright: igno
 
         Args:
             worlds: The worlds. They must not be stepped or reset elsewhere.
-            autoreset_mode: When finished rows are reset. The default is Gymnasium's.
+            autoreset_mode: When finished rows are reset. The default, as in Gymnasium,
+                is in the next step.
             render_mode: "rgb_array", or None for no rendering.
             reconfiguration_freq: 0 builds the scene once; k rebuilds it in every k-th
                 full reset. See `Reconfigurations`.

@@ -169,7 +169,7 @@ class RecordEpisode(TensorWrapper):
         ignore_terminations: bool = False,
         goes_on: bool = False,
     ) -> None:
-        """Choose when finished rows are reset; see `TorchVectorEnv`."""
+        """Set the autoreset mode; see `TorchVectorEnv`."""
         super().use_autoreset(
             mode, ignore_terminations=ignore_terminations, goes_on=goes_on
         )
@@ -224,9 +224,10 @@ class RecordEpisode(TensorWrapper):
         env_idxs_to_flush: Sequence[int] | None = None,
         save: bool = True,
     ) -> None:
-        """Write waiting episodes, or the current ones up to their last step.
+        """End the current episodes of the given rows, and write them.
 
-        The remaining steps of a current episode become another trajectory.
+        With `save_on_reset=False`, this writes the finished episodes that are kept. The
+        remaining steps of an unfinished episode become another trajectory.
 
         Args:
             verbose: Whether to log the file.
@@ -256,14 +257,14 @@ class RecordEpisode(TensorWrapper):
         """Finish the current video, and start another with the next step.
 
         Args:
-            name: Its name without suffix. None uses the next number.
-            suffix: Added to the number.
+            name: Name of the video without suffix. None uses the next number.
+            suffix: Appended to the number, after an underscore.
             verbose: Whether to log the file.
             ignore_empty_transition: Whether to omit a video of a single frame.
-            save: Whether to keep it.
+            save: Whether to keep the video.
 
         Returns:
-            The file, if there is one.
+            The file, or None if no video was written.
         """
         if self._videos is None:
             return None
@@ -296,7 +297,7 @@ class RecordEpisode(TensorWrapper):
             and value.ndim == 1
             and not name.startswith("_")
         }
-        # After a reset in the same step, a single row shows the next episode.
+        # In SAME_STEP, a finished row already shows the next episode; do not render it.
         begins = self.autoreset_mode is AutoresetMode.SAME_STEP and self.num_envs == 1
         is_over = begins and bool(ended.any())
         self._videos.after_step(figures, draws=not is_over)

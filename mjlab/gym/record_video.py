@@ -97,7 +97,7 @@ class VideoRecorder:
             save: Whether to keep the video.
 
         Returns:
-            The file, None if no video was written.
+            The file, or None if no video was written.
         """
         video = self._video
         is_worth = video.num_frames > (1 if ignore_empty else 0)

@@ -42,8 +42,9 @@ def to_mask(
     """Return the mask of rows that reset options select, None for all rows.
 
     Args:
-        options: "reset_mask" with a bool per row, or "env_idx" with indices;
-            "reconfigure" selects no rows, and excludes both. Not modified.
+        options: "reset_mask" with a bool per row, or "env_idx" with indices.
+            "reconfigure" selects no rows, and cannot be combined with these two. Not
+            modified.
         num_envs: Number of rows.
         device: Device of the mask.
     """
@@ -70,7 +71,7 @@ def to_mask(
 
 
 def wants_reconfigure(options: Mapping[str, Any] | None) -> bool | None:
-    """Return whether a new scene is requested, None without the option."""
+    """True if a reset requests a new scene; None if the option is not passed."""
     value = (options or {}).get(RECONFIGURE, ...)
     if value is ...:
         return None
@@ -130,7 +131,7 @@ def _from_indices(rows: Any, num_envs: int, device: torch.device) -> torch.Tenso
 
 
 class PartialResetError(ValueError):
-    """Scene rebuilds were requested together with separate resets of rows."""
+    """Raised for scene rebuilds with autoreset modes that reset rows separately."""
 
 
 class Reconfigurations:
@@ -149,8 +150,8 @@ class Reconfigurations:
         """
         if isinstance(freq, bool) or not isinstance(freq, int) or freq < 0:
             raise ValueError(
-                f"reconfiguration_freq={freq!r} has to be an integer: 0 builds the "
-                "scene once, k rebuilds it in every k-th full reset."
+                f"reconfiguration_freq={freq!r} has to be an integer of 0 or more: 0 "
+                "builds the scene once, k rebuilds it in every k-th full reset."
             )
         self.freq = freq
         self._worlds = worlds

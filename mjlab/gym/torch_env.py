@@ -19,7 +19,7 @@ from mjlab.random.seeds import to_seeds
 
 
 class EndedRowsError(RuntimeError):
-    """Finished rows were stepped in a mode without resets."""
+    """Raised when finished rows are stepped in the mode DISABLED."""
 
 
 class TorchVectorEnv(HasSpec, VectorEnv[Any, Any, torch.Tensor]):  # pyright: ignore[reportIncompatibleVariableOverride]
@@ -84,10 +84,10 @@ class TorchVectorEnv(HasSpec, VectorEnv[Any, Any, torch.Tensor]):  # pyright: ig
         ignore_terminations: bool = False,
         goes_on: bool = False,
     ) -> None:
-        """Change when finished rows are reset.
+        """Set the autoreset mode, which defines when finished rows are reset.
 
         Args:
-            mode: The mode.
+            mode: The mode, or its name.
             ignore_terminations: End episodes by time limits only.
             goes_on: In the mode DISABLED, let finished rows continue.
         """
@@ -141,8 +141,8 @@ class TorchVectorEnv(HasSpec, VectorEnv[Any, Any, torch.Tensor]):  # pyright: ig
         """Step all rows.
 
         Args:
-            actions: Actions in the action space: a tensor or an array, or a dict of
-                them.
+            actions: Actions in the action space: a tensor, an array, or a dict of
+                tensors or arrays.
 
         Returns:
             Observations, reward, terminated, truncated and infos.
@@ -204,7 +204,7 @@ class TorchVectorEnv(HasSpec, VectorEnv[Any, Any, torch.Tensor]):  # pyright: ig
 
 
 FINAL = ("final_obs", "final_info")
-"""Infos of finished rows, from before their reset."""
+"""Keys of infos with the values of finished rows from before their reset."""
 
 NO_RENDER_MODE = (
     "render() needs a render mode. Create the environment with render_mode='rgb_array'."
@@ -243,7 +243,8 @@ def joined_actions(
     """Convert actions to one tensor, float32 or int64; concatenate parts of a Dict.
 
     Args:
-        actions: A tensor or an array, or a dict of them by the names of the space.
+        actions: A tensor, an array, or a dict of tensors or arrays with the keys of the
+            space.
         space: Action space of one world.
         batch: Batch shape, before the shape of one world's action.
         device: Device of the result.
@@ -253,8 +254,8 @@ def joined_actions(
     if not isinstance(actions, dict) or actions.keys() != space.spaces.keys():
         shown = sorted(actions) if isinstance(actions, dict) else type(actions).__name__
         raise ValueError(
-            f"The action has {shown}; it has to be a dict of {list(space.spaces)}. "
-            "FlattenActionSpace accepts one array for all terms."
+            f"The action ({shown}) has to be a dict with the keys "
+            f"{list(space.spaces)}. FlattenActionSpace accepts one array for all terms."
         )
     parts = [
         _as_tensor(actions[name], batch, part, f" {name!r}", device)

@@ -99,7 +99,7 @@ class Trajectories:
             self._state.watch_resets()
 
     def turn(self, rows: torch.Tensor, ending: Ending, observations: Tree) -> None:
-        """End the episodes of rows outside of a step, and start others.
+        """End the current episodes of `rows` outside of a step, and start new ones.
 
         Args:
             rows: The rows, shape (num_envs,), bool.
@@ -257,7 +257,7 @@ class RecordedState:
         if self._env.mode == "eager":
             self.before_resets = now
             return
-        # In place, since a captured graph writes to the memory of its capture.
+        # Copy in place: a captured CUDA graph writes to the same tensors in every step.
         for name, value in now.items():
             self.before_resets[name].copy_(value)
 

@@ -42,9 +42,10 @@ ENTRY_POINT = "mjlab.gym.build:make_single"
 
 
 class HasSpec:
-    """Environment whose `spec` contains the step limit of its episodes.
+    """Base class that adds the worlds' episode step limit to the `spec`.
 
-    Gymnasium sets the spec after creation, and does not know the limit before.
+    Gymnasium sets the spec after it has created the environment, and does not know the
+    limit of the task.
     """
 
     worlds: "GymWorlds"
@@ -61,13 +62,14 @@ class HasSpec:
             spec = copy.copy(spec)
             spec.max_episode_steps = steps = self.worlds.max_episode_steps
             if spec.entry_point == ENTRY_POINT:
-                # As `make_vec` does. A user's own entry point takes no such argument.
+                # Store the limit as an argument too, as `make_vec` does. The entry
+                # point of a user's own environment may not accept it.
                 spec.kwargs = {**spec.kwargs, "max_episode_steps": steps}
         self._spec = spec
 
 
 class GymWorlds:
-    """Worlds of any kind, from which every Gymnasium interface is made.
+    """Base class of the worlds that all Gymnasium interfaces of this package wrap.
 
     `TorchVectorEnv(GymWorlds(env))` is a Gymnasium `VectorEnv`, on the device.
     """
@@ -162,12 +164,14 @@ class GymWorlds:
         return observations
 
     def _reached(self) -> Info:
-        """Return copies of the outcomes of the last step."""
+        """Return copies of the task's outcome flags, such as success, by name."""
         return {}
 
     def _reseed(self, seeds: Sequence[int | None], mask: torch.Tensor | None) -> None:
         """Seed the reset worlds that have a seed."""
-        raise ValueError("Give each of these worlds a seed, or none of them.")
+        raise ValueError(
+            "Only some worlds have a seed. Pass seeds for every world, or none of them."
+        )
 
     def _info(self) -> Info:
         steps = self.env.episode_length_buf.to(torch.int64, copy=True)
@@ -177,7 +181,7 @@ class GymWorlds:
 
 
 class ManagedWorlds(GymWorlds):
-    """Worlds of a manager-based environment: groups, outcomes, scenes and rendering."""
+    """Adapter of a manager-based environment to the Gymnasium interfaces."""
 
     env: ManagerBasedRlEnv  # pyright: ignore[reportIncompatibleVariableOverride]
     """The environment. `reconfigure` replaces it."""
@@ -193,7 +197,8 @@ class ManagedWorlds(GymWorlds):
 
         Args:
             env: The environment.
-            groups: Observed group; several form a Dict, None selects all.
+            groups: Name of the observation group to return. With several names, or
+                None for all groups, observations are a Dict.
             action_bound: Bound of the action space. Actions are not clipped.
         """
         if not action_bound > 0.0:
@@ -228,8 +233,7 @@ class ManagedWorlds(GymWorlds):
         """
         given, scenes = self._scene
         self._scene = (given, scenes + 1) if seed is None else (seed, 0)
-        # A shallow copy without the constructor: exactly the configuration that was
-        # built.
+        # copy.copy does not call the constructor, so all other fields stay as built.
         cfg = copy.copy(self.env.cfg)
         cfg.seed = scene_seed(*self._scene)
         self._build(cfg)
@@ -247,10 +251,10 @@ class ManagedWorlds(GymWorlds):
         """Replace the environment by one built from another configuration."""
         if self._holders:
             raise RuntimeError(
-                f"The scene cannot be rebuilt, because {', '.join(self._holders)} has "
-                "references to the current one. Remove reconfiguration, or that "
-                "wrapper. A time limit is set by mjlab.make(max_episode_steps=), or "
-                "by a wrapper inside the others."
+                "The scene cannot be rebuilt, because wrappers keep references to it: "
+                f"{', '.join(self._holders)}. Set reconfiguration_freq=0, or remove "
+                "these wrappers. For a time limit, pass max_episode_steps to "
+                "mjlab.make, or apply TimeLimit before these wrappers."
             )
         old = self.env
         build = functools.partial(
@@ -263,7 +267,7 @@ class ManagedWorlds(GymWorlds):
         self.close()
         left = weakref.ref(old)
         del self.env, old
-        gc.collect()  # An environment and its terms reference each other.
+        gc.collect()  # The environment and its terms form reference cycles.
         if left() is not None:
             warnings.warn(
                 "The old environment is still referenced, so its memory is not "

@@ -75,7 +75,7 @@ class TensorWrapper(  # pyright: ignore[reportIncompatibleVariableOverride, repo
         ignore_terminations: bool = False,
         goes_on: bool = False,
     ) -> None:
-        """Change when finished rows are reset; see `TorchVectorEnv`."""
+        """Set the autoreset mode; see `TorchVectorEnv`."""
         self.use_inner_autoreset(
             mode, ignore_terminations=ignore_terminations, goes_on=goes_on
         )
@@ -83,7 +83,7 @@ class TensorWrapper(  # pyright: ignore[reportIncompatibleVariableOverride, repo
     def use_inner_autoreset(
         self, mode: AutoresetMode | str, *, ignore_terminations: bool, goes_on: bool
     ) -> None:
-        """Change when the wrapped environment resets finished rows."""
+        """Set the autoreset mode of the wrapped environment."""
         self._check_between(to_mode(mode))
         self._below.use_autoreset(
             mode, ignore_terminations=ignore_terminations, goes_on=goes_on
@@ -352,7 +352,7 @@ _OBSERVATION_WRAPPERS = (gymnasium.ObservationWrapper, VectorObservationWrapper)
 
 
 class _OfBatch(VectorWrapper[Any, Any, Any, Any, Any]):
-    """Vector environment of a `gymnasium.Wrapper` around a batch."""
+    """Vector environment that forwards all calls to a wrapper of a `BatchedEnv`."""
 
     def __init__(self, wrapper: gymnasium.Wrapper, batch: VectorEnv) -> None:
         super().__init__(batch)

@@ -79,7 +79,7 @@ class CommandTerm(TermObject, ABC):
     """True for a term that takes world indices, which must be copied to the host."""
 
     couples_worlds: bool = False
-    """True if a world's commands depend on what other worlds did before."""
+    """True if a world's commands depend on the history of other worlds."""
 
     def __init__(
         self, name: str, cfg: CommandTermCfg, env: Env, *, num_draws: int = 0
@@ -186,7 +186,7 @@ class CommandTerm(TermObject, ABC):
     def dials(self) -> tuple[Dial, ...]:
         """Return the parts of the state that a user can set in a web page.
 
-        A page with an exported policy shows them as sliders. None by default.
+        A page with an exported policy shows them as sliders. Empty by default.
         """
         return ()
 

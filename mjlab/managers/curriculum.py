@@ -82,7 +82,7 @@ class CurriculumManager(Manager[BoundTerm]):
 
 
 def _figure(term: BoundTerm, value: Any, num_envs: int) -> torch.Tensor:
-    """Return a term's value as a scalar tensor; one per world is averaged."""
+    """Return a term's value as a scalar tensor; values per world are averaged."""
     if not isinstance(value, torch.Tensor) or value.shape not in ((), (num_envs,)):
         shown = tuple(value.shape) if isinstance(value, torch.Tensor) else repr(value)
         raise TermError(

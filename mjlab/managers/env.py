@@ -69,7 +69,7 @@ class EpisodeLog:
         return sums_and_count
 
     def state(self) -> dict[str, torch.Tensor]:
-        """Return the live tensors that change; copy into them to restore a snapshot."""
+        """Return the live state tensors; copy into them to restore a snapshot."""
         return {"sums_and_count": self._sums_and_count, "latest": self._latest}
 
     def _allocate(self) -> None:
@@ -84,7 +84,7 @@ class EpisodeLog:
 
 
 class ActionParts(Protocol):
-    """Last action, split by term."""
+    """Interface of the action manager: the last action, split by term."""
 
     def part(self, name: str) -> torch.Tensor:
         """Return a term's part of the action, shape (num_envs, action_dim), live."""
@@ -141,5 +141,5 @@ class Env(Protocol):
 
     @property
     def action_manager(self) -> ActionParts:
-        """The last action."""
+        """Action manager, which stores the last action."""
         ...

@@ -95,13 +95,13 @@ class IntervalTimers:
 
         Args:
             intervals: Shortest and longest interval of each timer, in steps.
-            rng: Random numbers of the worlds that have timers.
+            rng: Random number generator; each of its worlds gets timers.
             owns_rng: Whether `advance` also advances `rng`. False if the environment
                 does so.
         """
         device = rng.device
         self.rng = rng
-        """Random numbers of the worlds that have timers."""
+        """Random number generator of the worlds that have timers."""
         self._owns_rng = owns_rng
         low = torch.tensor([low for low, _ in intervals], device=device)
         high = torch.tensor([high for _, high in intervals], device=device)
@@ -134,7 +134,7 @@ class IntervalTimers:
         if not self._is_random:
             return self._low
         unit = self.rng.draw(stream, self._low.shape)
-        # The largest unit number is 1 - 2**-24, so the product stays below `choices`.
+        # The largest draw is 1 - 2**-24, so the product stays below `choices`.
         return unit.mul_(self._choices).long().add_(self._low)
 
 
@@ -172,7 +172,7 @@ class EventManager(Manager[BoundTerm]):
         self.asks_constants_in = frozenset(
             self._settings[name].mode for name in self._asking
         )
-        """Modes that have an event that varies inputs of derived constants."""
+        """Modes with an event that varies inputs of MuJoCo's derived constants."""
         self.constants_mask = torch.zeros_like(self._all_worlds)
         """Worlds whose derived constants are stale, shape (num_envs,), bool. Cleared by
         `recompute_constants`."""
@@ -214,8 +214,8 @@ class EventManager(Manager[BoundTerm]):
         """Recompute derived constants in worlds of `constants_mask`; clear the mask.
 
         Args:
-            startup: Whether startup events may have set the mask. Otherwise, nothing is
-                computed if only they vary inputs of derived constants.
+            startup: Whether startup events can have set the mask. If False, nothing is
+                computed if only startup events vary inputs of derived constants.
         """
         if self.asks_constants_in - (set() if startup else {"startup"}):
             self._env.sim.recompute_constants(self.constants_mask)

@@ -74,7 +74,7 @@ class IndexedCommandTerm(CommandTerm):
         return  # `reset` draws the first commands.
 
     def advance(self, dt: float) -> None:
-        lasts = ~self._fresh  # Commands of new episodes did not last this step.
+        lasts = ~self._fresh  # Commands of new episodes were drawn after this step.
         self._fresh.zero_()
         self._update_metrics()
         if dt > 0.0:

@@ -89,7 +89,7 @@ class ManagedEnv(Env, Protocol):
     """All managers, in the order in which they are reset."""
 
     recorder_manager: RecorderManager
-    """Recorded episodes."""
+    """Recorder terms, which record episodes."""
 
     def get_state_rows(self) -> dict[str, torch.Tensor]:
         """Copy the complete state of the environment, with one row per world."""

@@ -116,7 +116,7 @@ class MetricsManager(Manager[BoundTerm]):
 
 
 class OutcomeManager(Manager[BoundTerm]):
-    """Manager of the outcomes: keeps their value per step and per episode."""
+    """Manager of the outcomes: stores the value of each per step and per episode."""
 
     kind = "outcome"
 
@@ -239,13 +239,13 @@ class _Episodes:
         fill_where(self._samples, mask, 0.0)
 
     def take_nonfinite(self) -> dict[str, int]:
-        """Return the count of each term since the last call."""
+        """Return the number of non-finite values of each metric since the last call."""
         found = zip(self.now, self._counts.tolist(), strict=True)
         self._counts.zero_()
         return {f"metrics/{name}": count for name, count in found}
 
     def state(self) -> dict[str, torch.Tensor]:
-        """Return the tensors that change, live."""
+        """Return the live state tensors, for snapshots."""
         return {
             "figures": self._figures,
             "samples": self._samples,

@@ -70,7 +70,7 @@ class ObservationGroupCfg(Config):
     """Apply the terms' noise. Delays always apply."""
 
     history_length: int | None = None
-    """History length of all terms, overriding their own. None keeps their own."""
+    """History length of all terms. None uses the `history_length` of each term."""
 
     flatten_history_dim: bool = True
     """Flatten the group's history. Used only if the group's `history_length` is set."""

@@ -100,7 +100,7 @@ class DtypeBlock:
         return {slot.name: sum(counts[slot.columns]) for slot in self._slots}
 
     def state(self) -> dict[str, torch.Tensor]:
-        """Return the live tensors that change; copy into them to restore a snapshot."""
+        """Return the live state tensors; copy into them to restore a snapshot."""
         state = {"out": self.out} | (self._noise.state() if self._noise else {})
         if self._looks_for_nan:
             state["nonfinite"] = self._counts
@@ -131,7 +131,7 @@ class DtypeBlock:
     def _plan_output(
         self, names: Sequence[str], cfg: ObservationGroupCfg, group: str
     ) -> None:
-        """Map the columns to the output."""
+        """Compute the output position of each column, and create the output views."""
         places: dict[str, torch.Tensor] = {}
         size = 0
         for columns, history in self._histories:
@@ -234,7 +234,7 @@ class ObservationGroup:
         return {slot.name: counts[slot.name] for slot in self.slots}
 
     def state(self) -> dict[str, torch.Tensor]:
-        """Return the live tensors that change; copy into them to restore a snapshot."""
+        """Return the live state tensors; copy into them to restore a snapshot."""
         return {
             f"{block.dtype}.{key}": tensor
             for block in self.blocks
@@ -255,7 +255,7 @@ def _placed(slots: Sequence[TermSlot]) -> list[TermSlot]:
 def _histories(
     slots: Sequence[TermSlot], rng: WorldRng
 ) -> list[tuple[slice, HistoryBuffer | None]]:
-    """Return columns by history length with their buffer, None if length is 0."""
+    """Return the columns of each history length, and their buffer (None for 0)."""
     histories: list[tuple[slice, HistoryBuffer | None]] = []
     for length, members in groupby(slots, key=lambda slot: slot.history):
         columns = hull_of(list(members))

@@ -208,7 +208,7 @@ class ColumnNoise:
             self._bias.reset(mask)
 
     def state(self) -> dict[str, torch.Tensor]:
-        """Return the live tensors that change; copy into them to restore a snapshot."""
+        """Return the live state tensors; copy into them to restore a snapshot."""
         state = {"noise": self._noise}
         if self._factor is not None:
             state["factor"] = self._factor

@@ -51,15 +51,15 @@ class Provenance(NamedTuple):
     """Attributes of the files: the task's id, engine, seed and configuration."""
 
     env_info: dict[str, Any]
-    """Entry "env_info" of the sidecar files: the task's id and the arguments that
-    created it."""
+    """Entry "env_info" of the sidecar files: the task's id and the arguments with which
+    the environment was created."""
 
 
 class RecorderTermCfg(TermCfg):
     """Configuration of a recorder term.
 
-    Its function returns a tensor with one row per world, or a dictionary of such
-    tensors by name.
+    The function of the term returns a tensor with one row per world, or a dictionary of
+    such tensors by name.
     """
 
     when: RecordWhen = "post_step"
@@ -175,7 +175,7 @@ class RecorderManager(Manager[BoundTerm]):
         self._seen, self._last = {}, None
 
     def commit(self) -> None:
-        """Confirm that the step or reset of the stored values was executed."""
+        """Mark the stored values as valid, after the step or reset was executed."""
         if self._recorder is not None:
             self._recorder.commit()
 

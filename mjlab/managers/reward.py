@@ -44,7 +44,7 @@ class RewardManager(Manager[BoundTerm]):
         *,
         scale_by_dt: bool = True,
     ) -> None:
-        """Bind the terms and try each once.
+        """Bind the terms and call each once.
 
         Args:
             cfg: The terms by name.
@@ -60,7 +60,7 @@ class RewardManager(Manager[BoundTerm]):
         weights = [_checked_weight(name, term) for name, term in cfg.items() if term]
         device, num_envs, size = env.device, env.num_envs, len(weights)
         self.weights = torch.tensor(weights, dtype=torch.float32, device=device)
-        """Weight of each term, shape (terms,). Curricula write it in place."""
+        """Weight of each term, shape (terms,). Curricula write to it in place."""
         self.values = torch.zeros(num_envs, size, device=device)
         """Unweighted values of the last step, shape (num_envs, terms)."""
         self.contributions = torch.zeros(num_envs, size, device=device)

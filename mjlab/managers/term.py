@@ -30,7 +30,7 @@ class TermCfg(Config):
 
 
 class TermObject:
-    """A term with internal state: tensors of leading size num_envs.
+    """Base class of terms with internal state: tensors of shape (num_envs, ...).
 
     The tensors are updated in place.
     """
@@ -52,7 +52,7 @@ class TermObject:
         """Reset the internal state of the worlds in `mask`, shape (num_envs,), bool."""
 
     def state(self) -> dict[str, torch.Tensor]:
-        """Return the live tensors that change; copy into them to restore a snapshot."""
+        """Return the live state tensors; copy into them to restore a snapshot."""
         return {}
 
     def debug_vis(self, visualizer: Any) -> None:
@@ -252,7 +252,7 @@ class Term(Protocol):
         ...
 
     def state(self) -> dict[str, torch.Tensor]:
-        """Return the live tensors that change; copy into them to restore a snapshot."""
+        """Return the live state tensors; copy into them to restore a snapshot."""
         ...
 
 
@@ -296,7 +296,7 @@ class Manager(TermObject, ABC, Generic[T]):
             term.reset(mask)
 
     def state(self) -> dict[str, torch.Tensor]:
-        """Return the live tensors that change; copy into them to restore a snapshot."""
+        """Return the live state tensors; copy into them to restore a snapshot."""
         return {
             f"{name}.{key}": tensor
             for name, term in self.terms.items()

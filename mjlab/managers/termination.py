@@ -64,7 +64,7 @@ class TerminationManager(Manager[BoundTerm]):
         return torch.logical_or(self.terminated, self.time_outs, out=self.dones)
 
     def end(self, mask: torch.Tensor) -> None:
-        """Terminate the worlds of `mask`, in addition to those that terms terminate."""
+        """Terminate the worlds of `mask`, besides the worlds that terms terminated."""
         self._flags[:2].logical_or_(mask)
 
     def spare(self, mask: torch.Tensor) -> None:
@@ -72,7 +72,7 @@ class TerminationManager(Manager[BoundTerm]):
         self._flags.masked_fill_(mask, False)
 
     def keep_time_outs(self, besides: torch.Tensor) -> None:
-        """Terminate only the worlds of `besides`, and keep time-outs."""
+        """Discard terminations, except in the worlds of `besides`; keep time-outs."""
         self.terminated.copy_(besides)
         torch.logical_or(self.time_outs, besides, out=self.dones)
 

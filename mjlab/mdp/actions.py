@@ -13,7 +13,7 @@ Range = tuple[float, float]
 
 
 class AffineActionCfg(DrivenActionCfg):
-    """Base configuration of actions with scale, offset and clip, one per target."""
+    """Base configuration of actions that set targets to scale * action + offset."""
 
     scale: float | dict[str, float] = 1.0
     """Factor of the action, or factors by name pattern; 1 for names that match none."""
@@ -74,7 +74,7 @@ class AffineAction(DrivenAction):
 
 
 class JointPositionActionCfg(AffineActionCfg):
-    """Joint position targets, in encoder coordinates (with encoder bias)."""
+    """Action that sets joint position targets, in encoder coordinates (with bias)."""
 
     joint_names: Patterns = None
     """Hinge and slide joints. None selects all that an actuator drives by position."""
@@ -95,7 +95,7 @@ class JointTargetAction(AffineAction):
     """Base class of actions that set joint position targets in encoder coordinates.
 
     Policies observe positions with encoder bias, so their actions include the bias too.
-    The term subtracts it to get the joint target.
+    The term subtracts the bias to get the joint target.
     """
 
     def _set_targets(self) -> None:
@@ -130,9 +130,10 @@ class JointPositionAction(JointTargetAction):
 
 
 class JointPositionToLimitsActionCfg(AffineActionCfg):
-    """Joint position targets within the soft joint limits, in encoder coordinates.
+    """Action that sets joint position targets within the soft joint limits.
 
-    With `rescale_to_limits`, an action of -1 is the lower soft limit, and 1 the upper.
+    Targets are in encoder coordinates. With `rescale_to_limits`, an action of -1 is the
+    lower soft limit, and 1 the upper.
     """
 
     joint_names: Patterns = None
@@ -140,7 +141,7 @@ class JointPositionToLimitsActionCfg(AffineActionCfg):
 
     rescale_to_limits: bool = True
     """Clamp the scaled and offset action to [-1, 1], and map it to the soft limits.
-    False uses it as the position target."""
+    False uses the scaled and offset action as the position target."""
 
     transmission = "joint"
     command = "position"
@@ -187,11 +188,12 @@ class JointPositionToLimitsAction(JointTargetAction):
 
 
 class EMAJointPositionToLimitsActionCfg(JointPositionToLimitsActionCfg):
-    """Joint position targets filtered by an exponential moving average.
+    """Action that sets joint position targets, filtered by a moving average.
 
-    The target is `alpha` times the target of `JointPositionToLimitsActionCfg`, plus
-    `1 - alpha` times the last target, clamped to the soft limits. In the first step of
-    an episode, the joint position replaces the last target.
+    The moving average is exponential: the target is `alpha` times the target of
+    `JointPositionToLimitsActionCfg`, plus `1 - alpha` times the last target, clamped to
+    the soft limits. In the first step of an episode, the joint position replaces the
+    last target.
     """
 
     alpha: float | dict[str, float] = 1.0
@@ -211,7 +213,7 @@ class EMAJointPositionToLimitsAction(JointPositionToLimitsAction):
     ) -> None:
         super().__init__(name, cfg, env)
         self.alpha = self._values(cfg.alpha, 1.0, "alpha")
-        """Weight of the new action, shape (action_dim,)."""
+        """Weight of the new target, shape (action_dim,)."""
         if not bool(((self.alpha > 0.0) & (self.alpha <= 1.0)).all()):
             raise ValueError(f"alpha is {cfg.alpha}; it has to be above 0, at most 1.")
         self._is_first = torch.ones(env.num_envs, dtype=torch.bool, device=env.device)
@@ -235,12 +237,12 @@ class EMAJointPositionToLimitsAction(JointPositionToLimitsAction):
         fill_where(self._is_first, mask, True)
 
     def state(self) -> dict[str, torch.Tensor]:
-        """Return the live tensors that change."""
+        """Return the live state tensors, for snapshots."""
         return super().state() | {"is_first": self._is_first}
 
 
 class RelativeJointPositionActionCfg(AffineActionCfg):
-    """Joint position targets, relative to the current positions."""
+    """Action that sets joint position targets relative to the current positions."""
 
     joint_names: Patterns = None
     """Hinge and slide joints. None selects all that an actuator drives by position."""
@@ -287,7 +289,7 @@ class RelativeJointPositionAction(AffineAction):
 
 
 class JointVelocityActionCfg(AffineActionCfg):
-    """Joint velocity targets, in rad/s or m/s."""
+    """Action that sets joint velocity targets, in rad/s or m/s."""
 
     joint_names: Patterns = None
     """Joints. None selects all that an actuator drives by velocity."""
@@ -297,7 +299,7 @@ class JointVelocityActionCfg(AffineActionCfg):
 
 
 class JointEffortActionCfg(AffineActionCfg):
-    """Joint effort targets, in the unit of the actuators' control."""
+    """Action that sets joint effort targets, in the unit of the actuators' control."""
 
     joint_names: Patterns = None
     """Joints. None selects all that an actuator drives by effort."""
@@ -310,7 +312,7 @@ class JointEffortActionCfg(AffineActionCfg):
 
 
 class BinaryActionCfg(DrivenActionCfg, ABC):
-    """Binary action: a number >= 0 opens several joints, a number < 0 closes them."""
+    """Binary gripper action: a value >= 0 opens the joints, a value < 0 closes them."""
 
     joint_names: Patterns = None
     """Joints. None selects all that an actuator drives by this command."""
@@ -372,7 +374,9 @@ class BinaryAction(DrivenAction):
         missing = values.isnan().tolist()
         if any(missing):
             name = self.target_names[missing.index(True)]
-            raise ValueError(f"{field} has no value for the joint {name!r}.")
+            raise ValueError(
+                f"{field} has no value for the joint {name!r}. Add a pattern for it."
+            )
         return values
 
 
@@ -389,25 +393,25 @@ class TendonActionCfg(AffineActionCfg, ABC):
 
 
 class TendonLengthActionCfg(TendonActionCfg):
-    """Tendon length targets, in metres."""
+    """Action that sets tendon length targets, in metres."""
 
     command = "position"
 
 
 class TendonVelocityActionCfg(TendonActionCfg):
-    """Tendon velocity targets, in m/s."""
+    """Action that sets tendon velocity targets, in m/s."""
 
     command = "velocity"
 
 
 class TendonEffortActionCfg(TendonActionCfg):
-    """Tendon effort targets: newtons for a motor, excitation for a muscle."""
+    """Action that sets tendon efforts: newtons for a motor, excitation for a muscle."""
 
     command = "effort"
 
 
 class SiteEffortActionCfg(AffineActionCfg):
-    """Site effort targets, in the unit of the actuators' control."""
+    """Action that sets site effort targets, in the unit of the actuators' control."""
 
     site_names: Patterns = None
     """Sites. None selects all that an actuator drives."""

@@ -114,7 +114,7 @@ class PoseCommand(CommandTerm):
         self._drawn = _identity_poses(env)
         self._command = _identity_poses(env)
         self.goal_pose_w = _identity_poses(env)
-        """The pose in the world, shape (num_envs, 7), live."""
+        """The commanded pose in the world, shape (num_envs, 7), live."""
 
     @property
     def command(self) -> torch.Tensor:
@@ -122,7 +122,7 @@ class PoseCommand(CommandTerm):
         return self._command
 
     def state(self) -> dict[str, torch.Tensor]:
-        """Return the live tensors that change, including the ranges."""
+        """Return the live state tensors, including the ranges."""
         return super().state() | {
             "ranges": self._ranges.bounds,
             "drawn": self._drawn,
@@ -202,7 +202,7 @@ class UniformVectorCommand(CommandTerm):
         return self._command
 
     def state(self) -> dict[str, torch.Tensor]:
-        """Return the live tensors that change, including the ranges."""
+        """Return the live state tensors, including the ranges."""
         return super().state() | {"ranges": self.ranges, "command": self._command}
 
     def _resample(self, mask: torch.Tensor, unit: torch.Tensor) -> None:

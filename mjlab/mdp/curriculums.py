@@ -280,7 +280,10 @@ class reward_curriculum(ManagerTermBase):
             for key in fields.keys() - {"step", "params"}:
                 values.setdefault(key, []).append((stage["step"], fields[key]))
         if not values:
-            raise ValueError(f"No stage changes {name!r}: set its weight or params.")
+            raise ValueError(
+                f"No stage changes {name!r}. Give at least one stage a weight or "
+                "params."
+            )
         self._schedules = {
             key: schedule(
                 TermCfg(

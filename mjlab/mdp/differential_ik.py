@@ -175,7 +175,7 @@ class FrameAction(DrivenAction, ABC):
         self._set_goal(command)
 
     def state(self) -> dict[str, torch.Tensor]:
-        """Return the live tensors that change."""
+        """Return the live state tensors, for snapshots."""
         goal = {"goal_pos_w": self.goal_pos_w, "goal_quat_w": self.goal_quat_w}
         return super().state() | goal
 

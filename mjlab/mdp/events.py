@@ -222,7 +222,7 @@ class _JointReset(ManagerTermBase):
             mask: The worlds to write, shape (num_envs,), bool.
             position_range: Offsets in m or rad (or factors): one range, or a range per
                 joint name pattern. Joints without a range get their default position.
-            velocity_range: The same for velocities, with offsets in m/s or rad/s.
+            velocity_range: Offsets in m/s or rad/s (or factors), in the same form.
             asset_cfg: The joints.
             stream: Name of the random stream, set by the event manager.
         """
@@ -298,7 +298,7 @@ class apply_external_force_torque(ManagerTermBase):
 
 
 class apply_body_impulse(apply_external_force_torque):
-    """Apply random impulses of finite duration to bodies; for `mode="step"`."""
+    """Apply random pushes of finite duration to bodies. Use with `mode="step"`."""
 
     def __init__(self, cfg: TermCfg, env: ManagedEnv) -> None:
         super().__init__(cfg, env)

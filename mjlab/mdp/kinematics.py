@@ -29,7 +29,7 @@ def find_frame(
         name: Name of the body, site or geom within the entity.
     """
     if kind not in _KINDS:
-        raise ValueError(f"frame_type is {kind!r}. {suggest(kind, _KINDS)}")
+        raise ValueError(f"frame_type={kind!r} is unknown. {suggest(kind, _KINDS)}")
     index = entity.index
     elements = {"body": index.bodies, "site": index.sites, "geom": index.geoms}[kind]
     local = find_name(name, elements.names, what=kind, owner=entity.name)
@@ -123,7 +123,7 @@ class Jacobian:
 
 
 class DampedInverse:
-    """Damped least squares for small systems, without a solver library."""
+    """Damped least-squares solver for small systems, with elementwise operations."""
 
     def __init__(self, size: int, damping: float, device: torch.device) -> None:
         """Store the damping.
@@ -185,7 +185,7 @@ class DampedInverse:
 
 
 class JointInertia:
-    """Inertia matrix of some joints, read from MuJoCo's sparse inertia matrix."""
+    """Inertia matrix of the given joints, read from MuJoCo's sparse inertia matrix."""
 
     def __init__(self, env: Env, joint_ids: list[int]) -> None:
         """Locate the entries of these joints in the sparse matrix.
@@ -220,7 +220,7 @@ class JointInertia:
 def solve_positive(
     matrix: torch.Tensor, right: torch.Tensor, identity: torch.Tensor
 ) -> torch.Tensor:
-    """Solve small systems by Gauss-Jordan elimination, without a solver library.
+    """Solve small systems by Gauss-Jordan elimination, with elementwise operations.
 
     Elimination without pivoting is stable here, because the matrices are symmetric and
     positive definite.

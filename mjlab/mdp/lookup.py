@@ -33,7 +33,10 @@ def reading(env: ManagedEnv, name: str) -> torch.Tensor:
     """Return the readings of a MuJoCo sensor, shape (num_envs, d)."""
     data = env.scene.sensor(name).data
     if not isinstance(data, torch.Tensor):
-        raise TypeError(f"The sensor {name!r} is not a MuJoCo sensor.")
+        raise TypeError(
+            f"The sensor {name!r} is not a MuJoCo sensor. Name a MujocoSensorCfg, or a "
+            "sensor of an entity's file."
+        )
     return data
 
 

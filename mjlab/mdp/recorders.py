@@ -10,7 +10,9 @@ from mjlab.scene import Selection
 
 
 def raw_actions(env: ManagedEnv, term: str | None = None) -> torch.Tensor:
-    """Return the raw action, shape (num_envs, action_dim), for "post_step".
+    """Return the raw action, shape (num_envs, action_dim).
+
+    Use with when="post_step".
 
     Args:
         env: The environment.
@@ -22,7 +24,9 @@ def raw_actions(env: ManagedEnv, term: str | None = None) -> torch.Tensor:
 
 
 def processed_actions(env: ManagedEnv, term: str) -> torch.Tensor:
-    """Return the processed action of an action term, for "post_step".
+    """Return the processed action of an action term, shape (num_envs, action_dim).
+
+    Use with when="post_step".
 
     Args:
         env: The environment.
@@ -57,7 +61,9 @@ def observation_group(
 def joint_states(
     env: ManagedEnv, asset_cfg: Selection = ROBOT
 ) -> dict[str, torch.Tensor]:
-    """Return the positions and velocities of the chosen joints, for "state".
+    """Return the positions and velocities of the chosen joints.
+
+    Use with when="state".
 
     Args:
         env: The environment.
@@ -69,10 +75,10 @@ def joint_states(
 
 
 def root_states(env: ManagedEnv, asset_cfg: Selection = ROBOT) -> torch.Tensor:
-    """Return position, quaternion wxyz, linear and angular velocity, for "state".
+    """Return position, quaternion wxyz, linear and angular velocity of the root link.
 
-    The values describe the root link in the world, m, m/s and rad/s, shape
-    (num_envs, 13).
+    The values are in the world frame, m, m/s and rad/s, shape (num_envs, 13). Use with
+    when="state".
     """
     return asset_cfg.entity.data.root_state_w
 
@@ -80,7 +86,8 @@ def root_states(env: ManagedEnv, asset_cfg: Selection = ROBOT) -> torch.Tensor:
 def entity_states(env: ManagedEnv) -> dict[str, torch.Tensor]:
     """Return root state, joint positions and velocities by entity name.
 
-    For "post_reset", which records the initial state of an episode, or "state".
+    Use with when="post_reset" to record the initial state of an episode, or with
+    when="state" to record all states.
     """
     return {
         name: torch.cat(
@@ -96,9 +103,9 @@ def entity_states(env: ManagedEnv) -> dict[str, torch.Tensor]:
 
 
 def world_states(env: ManagedEnv) -> dict[str, torch.Tensor]:
-    """Return the complete state of each world, for "post_reset" under the name "start".
+    """Return the complete state of each world.
 
-    With this term, and `raw_actions` as "actions", `scripts/replay.py` can replay the
-    episodes.
+    Declare this term as "start" with when="post_reset", and `raw_actions` as "actions":
+    `scripts/replay.py` can then replay the episodes.
     """
     return env.get_state_rows()

@@ -80,7 +80,7 @@ class posture(ManagerTermBase):
     def __call__(
         self, env: ManagedEnv, std: dict[str, float], asset_cfg: Selection = ROBOT
     ) -> torch.Tensor:
-        """Return the reward; `std` was resolved when the term was built."""
+        """Return the reward. `std` is unused: it was resolved at construction."""
         data = asset_cfg.entity.data
         error = (data.joint_pos - data.default_joint_pos)[:, asset_cfg.joint_ids]
         return torch.exp(-(error.square() * self._inverse_variance).mean(dim=1))

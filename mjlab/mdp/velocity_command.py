@@ -116,7 +116,7 @@ class UniformVelocityCommand(CommandTerm):
         return self._command
 
     def state(self) -> dict[str, torch.Tensor]:
-        """Return the live tensors that change, including the ranges."""
+        """Return the live state tensors, including the ranges."""
         return super().state() | {
             "ranges": self._ranges.bounds,
             "classes": self._classes,

@@ -103,16 +103,17 @@ class MotionCommandCfg(CommandTermCfg):
     """How the reference is drawn, if `debug_vis` is set."""
 
     def bind(self, name: str, env: Env) -> CommandTerm:
-        """Return the term of one environment."""
+        """Create the term for one environment."""
         return MotionCommand(name, self, env)
 
 
 class MotionCommand(CommandTerm):
-    """Reference frame of each world, in world coordinates and re-anchored to the robot.
+    """Command term that plays a clip in each world as the reference of the robot.
 
-    The reference is the target frame of the current step, until `update` advances to
-    the next. Re-anchoring aligns the reference with heading and horizontal position of
-    the robot's anchor body. It removes drift, but not errors in height and pose.
+    The reference is the clip frame for the end of the current step, until `update`
+    advances to the next one. It is available in world coordinates and re-anchored:
+    aligned with the heading and horizontal position of the robot's anchor body.
+    Re-anchoring removes drift, but not errors in height and pose.
     """
 
     writes_state = True
@@ -312,7 +313,7 @@ class MotionCommand(CommandTerm):
         super().reset(mask)
 
     def advance(self, dt: float) -> None:
-        """Update the failure statistics, and start the pending episodes."""
+        """Update the failure statistics, and resample the commands that are due."""
         if self.couples_worlds and dt > 0.0:
             self.bins.advance()
         super().advance(dt)

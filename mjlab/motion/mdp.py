@@ -34,7 +34,7 @@ def motion_time_step(env: ManagedEnv, command_name: str) -> torch.Tensor:
 
 
 def robot_anchor_pose_w(env: ManagedEnv, command_name: str) -> torch.Tensor:
-    """Return the pose of the robot's anchor in the world of the clip, (num_envs, 7)."""
+    """Pose of the robot's anchor relative to the spawn origin, (num_envs, 7)."""
     command = motion_command(env, command_name)
     place = env.scene.to_local(command.robot_anchor_pos_w)
     return torch.cat((place, command.robot_anchor_quat_w), dim=1)
@@ -46,12 +46,12 @@ def robot_anchor_quat_w(env: ManagedEnv, command_name: str) -> torch.Tensor:
 
 
 def motion_anchor_pos_b(env: ManagedEnv, command_name: str) -> torch.Tensor:
-    """Return the reference anchor's position in the robot's anchor frame, m."""
+    """Reference anchor's position in the robot's anchor frame, m, (num_envs, 3)."""
     return motion_command(env, command_name).seen_anchor[0]
 
 
 def motion_anchor_ori_b(env: ManagedEnv, command_name: str) -> torch.Tensor:
-    """Return the reference anchor's orientation in the robot's anchor frame.
+    """Reference anchor's orientation in the robot's anchor frame, (num_envs, 6).
 
     The six numbers are the first two columns of the rotation matrix, row by row.
     """
@@ -59,12 +59,12 @@ def motion_anchor_ori_b(env: ManagedEnv, command_name: str) -> torch.Tensor:
 
 
 def robot_body_pos_b(env: ManagedEnv, command_name: str) -> torch.Tensor:
-    """Return the tracked bodies' positions in the robot's anchor frame, m."""
+    """Tracked bodies' positions in the robot's anchor frame, m, (num_envs, 3 * n)."""
     return motion_command(env, command_name).seen[0][:, :-1].flatten(1)
 
 
 def robot_body_ori_b(env: ManagedEnv, command_name: str) -> torch.Tensor:
-    """Return the tracked bodies' orientations in the robot's anchor frame.
+    """Tracked bodies' orientations in the robot's anchor frame, (num_envs, 6 * n).
 
     Each has six numbers: the first two columns of the rotation matrix, row by row.
     """
@@ -143,9 +143,9 @@ def motion_global_body_angular_velocity_error_exp(
 def self_collisions(
     env: ManagedEnv, sensor_name: str, force_threshold: float = 10.0
 ) -> torch.Tensor:
-    """Count the physics steps with a self-contact force above the threshold.
+    """Count the physics steps with a self-contact force above the threshold, in N.
 
-    The contact sensor detects self-collisions of the robot, with a history of the
+    The contact sensor must detect self-collisions, and its history must contain all
     physics steps of an environment step.
     """
     force = contact_sensor(env, sensor_name).data.history("force")

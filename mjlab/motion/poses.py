@@ -20,7 +20,7 @@ def reanchored(robot: Poses, anchor: Poses, bodies: Poses) -> Poses:
     Args:
         robot: The robot's anchor, shapes (num_envs, 3) and (num_envs, 4).
         anchor: The reference's anchor.
-        bodies: The reference's bodies, shapes (num_envs, bodies, 3) and 4.
+        bodies: The reference's bodies, (num_envs, bodies, 3) and (num_envs, bodies, 4).
     """
     turn = quat_yaw(quat_mul(robot[1], quat_conjugate(anchor[1])))
     turns = turn.unsqueeze(1).expand(-1, bodies[1].shape[1], -1)

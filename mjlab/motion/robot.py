@@ -203,7 +203,7 @@ def kinematics_hash(model: mujoco.MjModel, entity: str) -> str:
 
     Args:
         model: A compiled scene.
-        entity: Name of the entity in it.
+        entity: Name of the entity in the scene.
     """
     prefix = f"{entity}/"
     names = [model.body(i).name for i in range(model.nbody)]
@@ -212,7 +212,8 @@ def kinematics_hash(model: mujoco.MjModel, entity: str) -> str:
     def add(name: str, *values: np.ndarray) -> None:
         digest.update(name.removeprefix(prefix).encode() + b"\0")
         for value in values:
-            # Micrometres; the offset keeps round numbers away from the bin edges.
+            # Round to micrometres; the offset keeps round numbers off the bin edges, so
+            # float errors do not change the hash.
             grid = np.floor(np.asarray(value, dtype=np.float64) * 1e6 + 0.317)
             digest.update(grid.astype(np.int64).tobytes())
 

@@ -1,7 +1,8 @@
 """Sampling of start frames: uniform, or adaptive by failure counts.
 
-Each clip is divided into bins of about a second. Failures are counted by bin; a running
-average of the counts raises the probability of the bin and of those just before it.
+Each clip is divided into bins of about a second. Failures are counted by bin. The
+running average of the counts raises the sampling probability of the bin and, if
+`kernel` is above 1, of the bins before it.
 """
 
 import math
@@ -19,7 +20,7 @@ _AXES = ("x", "y", "z", "roll", "pitch", "yaw")
 
 @dataclass(kw_only=True)
 class AdaptiveSampling:
-    """Settings of adaptive sampling."""
+    """Settings of adaptive sampling, which prefers start frames before failures."""
 
     rate: float = 0.001
     """Weight of a step's failures in the running average."""

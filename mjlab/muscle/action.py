@@ -104,8 +104,8 @@ class MuscleActionCfg(ActionTermCfg):
 class SubstepFields:
     """Access to `sim.data` within a physics step, after the velocity stage is computed.
 
-    Fields of later stages have the values of the previous physics step. Torque laws
-    need them, but `sim.data` refuses to return stale fields.
+    Fields of later stages, such as constraint forces, have the values of the previous
+    physics step. Torque laws need these values, but `sim.data` raises for stale fields.
     """
 
     def __init__(self, engine: Engine) -> None:
@@ -114,16 +114,16 @@ class SubstepFields:
         self._constraint = torch.empty_like(engine.data("qfrc_constraint"))
 
     def begin(self) -> None:
-        """Store the constraint forces of the last step, for use in the first substep.
+        """Copy the constraint forces of the last step, for use in the first substep.
 
-        A restored state contains these forces in its tensors. The engine's state does
-        not, because the engine computes the forces in each substep.
+        After a restored snapshot these forces are in the tensor `qfrc_constraint` but
+        not in the engine's own state, which recomputes them in every substep.
         """
         self._constraint.copy_(self._engine.data("qfrc_constraint"))
         self._held = self._constraint
 
     def move_on(self) -> None:
-        """From now on, use the constraint forces of the substep that has ended."""
+        """Discard the copy of the constraint forces; read the engine's from now on."""
         self._held = None
 
     @property
@@ -266,7 +266,7 @@ class MuscleAction(ActionTerm):
     # A step.
 
     def process_actions(self, actions: torch.Tensor) -> None:
-        """Set the joint targets, and draw the physics step that is recorded."""
+        """Set the joint targets, and draw the physics step to record in each world."""
         self.aim(actions)
         self.muscles.set_constants(self._sim.model)
         self.buffer.begin(self._env.rng.draw(f"action/{self.name}/substep", ()))
@@ -328,13 +328,14 @@ class MuscleAction(ActionTerm):
         return self.muscles
 
     def made_torque(self) -> torch.Tensor:
-        """Return the active muscle torques of the last physics step, in N m."""
+        """Return active muscle torques of the last physics step, N m, (num_envs, n)."""
         return self.muscles.torque_map.torque(self.muscles.red, self.activation)
 
     def act(self) -> torch.Tensor:
         """Return activations, shape (num_envs, muscles).
 
-        MuJoCo's `act` for muscles with activation dynamics.
+        With activation dynamics, this is MuJoCo's `act`; otherwise, the coordinator's
+        output in the last physics step.
         """
         return self.activation if self._activations is None else self._mujoco_act()
 

@@ -169,8 +169,9 @@ class SharedMuscles:
     """Memory that a muscle action shares with its copies in other processes.
 
     Weights go from the learner to all workers, which load them only when a rollout
-    begins. Rows go from the workers to the learner. Each row has a fixed index, so the
-    learner's batch does not depend on the assignment of worlds to workers.
+    begins. Training samples (rows) go from the workers to the learner. Each row has a
+    fixed index, so the learner's batch does not depend on the assignment of worlds to
+    workers.
 
     Before `share` is called, all methods do nothing.
     """

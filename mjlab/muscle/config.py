@@ -25,7 +25,7 @@ class TorqueLawCfg(Config):
 
 
 class MuscleNetworkCfg(Config):
-    """Architecture of the muscle network."""
+    """Architecture and input scales of the muscle network."""
 
     hidden: tuple[int, ...] = (256, 256, 256)
     """Widths of the hidden layers."""

@@ -15,8 +15,8 @@ TINY = 1e-15  # MuJoCo's mjMINVAL.
 class MuscleCurves:
     """Active and passive force of muscles with fixed parameters.
 
-    The pieces of MuJoCo's curves are written as clamped parabolas, which takes a third
-    of the operations, and constants are precomputed.
+    MuJoCo's piecewise curves are evaluated as sums of clamped parabolas, with
+    precomputed constants. This needs a third of the operations of MuJoCo's formulas.
     """
 
     def __init__(
@@ -63,8 +63,8 @@ class MuscleCurves:
         """
         away = torch.addcmul(self._offset, length, self._per_length)
         x = torch.maximum(away * self._shorter, away * self._longer).clamp_max_(2.0)
-        # 1 - x²/2 near the optimum, (2 - x)²/2 away from it; they differ by one
-        # subtraction.
+        # 1 - x²/2 for x below 1, (2 - x)²/2 above. The difference between the two
+        # formulas is (x - 1)².
         shape = (x - 1.0).clamp_min_(0.0)
         shape.mul_(shape)
         shape.addcmul_(x, x, value=-0.5).add_(1.0)

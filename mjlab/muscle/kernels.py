@@ -4,7 +4,7 @@
 # pyright: reportGeneralTypeIssues=false
 """Operators of muscle control as Warp kernels, one launch each.
 
-Imports Warp, so it is imported only if a CUDA device is used.
+This module imports Warp, so it is imported only if a CUDA device is used.
 """
 
 import warp as wp
@@ -12,7 +12,7 @@ import warp as wp
 from mjlab.warp_start import start_warp
 
 start_warp()
-# Without fused multiply-add, which rounds once where torch rounds twice.
+# Fused multiply-add rounds once where torch rounds twice, so results would differ.
 wp.set_module_options({"enable_backward": False, "fuse_fp": False, "fast_math": False})
 
 

@@ -29,7 +29,7 @@ class LearnerError(ValueError):
 
 
 class MuscleRegression:
-    """Trains a muscle network. Its device can differ from the device of the worlds.
+    """Trains a muscle network, on a device that can differ from that of the worlds.
 
     The network is not copied: if the worlds use the same network on the same device,
     new weights take effect without being published.
@@ -137,7 +137,8 @@ class MuscleRegression:
 
         Args:
             rows: Shape (n, width).
-            taught: Optimal activations, shape (n, num_muscles), or None.
+            taught: Optimal activations, shape (n, num_muscles). None omits the term
+                that compares the network's activations with them.
         """
         parts = self._layout.parts(rows)
         wanted, y = self._activation(parts)

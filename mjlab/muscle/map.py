@@ -17,7 +17,7 @@ _SIMPLE = (int(mujoco.mjtJoint.mjJNT_HINGE), int(mujoco.mjtJoint.mjJNT_SLIDE))
 
 
 class MuscleMapError(ValueError):
-    """Unsupported model: joint torques are not linear in the muscle activations."""
+    """Raised for a model whose muscles or joints a muscle map cannot represent."""
 
 
 @dataclass(frozen=True)

@@ -123,9 +123,10 @@ def idle_share(env: ManagedEnv, action_name: str = "muscles") -> torch.Tensor:
 def optimality_gap(
     env: ManagedEnv, iterations: int = 100, action_name: str = "muscles"
 ) -> torch.Tensor:
-    """Objective of the activations minus the optimal objective, shape (num_envs,).
+    """How far the activations' objective is above its minimum, shape (num_envs,).
 
-    The `iterations` of the optimisation take most of the time.
+    The minimum is found by a solver with `iterations` steps, which dominate the cost of
+    this metric.
     """
     term = _muscles(env, action_name)
     red, torque = term.muscles.red, term.wanted_torque

@@ -22,8 +22,9 @@ class MuscleNetwork(nn.Module):
     """MLP from (reduced torque map, target torque) to activations.
 
     `forward` returns the raw output y; `activation` converts it to activations. The
-    input scales are buffers, saved and published with the weights. In a cascade, the
-    input begins with half of the output of the earlier networks, and the weight.
+    input scales are buffers, saved and published with the weights. In a cascade, two
+    inputs precede the others: 0.5 times the output of the earlier networks, and the
+    weight of this network.
     """
 
     muscle_scale: torch.Tensor
@@ -121,8 +122,8 @@ class MuscleCascade(nn.Module):
     """Networks with summed raw outputs, with a weight per network and world.
 
     Network 0 has no cascade input; network j takes the summed output of its `children`.
-    Only the last network is trained. All others are its children, so that training
-    computes the same output as acting.
+    Only the last network is trained. Its children must be all other networks, so that
+    training computes the same output as acting.
     """
 
     def __init__(
@@ -237,10 +238,10 @@ def cascade_weights(
     edges: Sequence[Sequence[int]],
     thresholds: torch.Tensor,
 ) -> torch.Tensor:
-    """Return the weight of each network in each world, shape (rows, networks).
+    """Return the weight of each network in each world, shape (num_worlds, networks).
 
-    A network has a high weight if the torque capacity differs clearly from the
-    capacities of the anatomies that the earlier networks were trained on.
+    A network has a high weight if the torque capacity of the world's anatomy differs
+    clearly from those of the anatomies that the earlier networks were trained on.
 
     Args:
         capacities: `joint_capacity` for each network, with the anatomy clipped to its

@@ -19,7 +19,7 @@ def one_launch(
 
     The function takes tensors and numbers, and writes to some of the tensors. The
     kernel has the same name and arguments, in float32, and one thread per element of
-    the first tensor. Float64, as in tests, uses the function on a CUDA device too.
+    the first tensor. Float64 tensors, as in tests, use the function on CUDA as well.
 
     Args:
         arguments: Argument types, names and mutation marks, in torch's schema syntax.

@@ -260,7 +260,8 @@ class MuscleLearner:
                 )
         if self._map is not None and self._map.fingerprint != found.fingerprint:
             raise LearnerError(
-                "These tuples come from a different model than the earlier tuples."
+                "These tuples come from a different model than the earlier tuples. Use "
+                "a separate learner for each model."
             )
 
 

@@ -56,8 +56,8 @@ class SavedPolicy:
     def env_cfg(self, *, play: bool = False) -> ManagerBasedRlEnvCfg:
         """Return the configuration of the environment of the policy.
 
-        A run has the configuration of its training. An ONNX file has the configuration
-        of its task, with actuators driven by the file.
+        For a run this is the configuration of its training. For an ONNX file it is the
+        configuration of the task, with the observations and actions of the file.
 
         Args:
             play: Return the configuration for play.
@@ -161,7 +161,7 @@ def make(
     policy = SavedPolicy(find(place))
     cfg = policy.env_cfg(play=settings.get("play", False))
     if policy.place.suffix == ".onnx":
-        # The inputs of the file are the only group; `env_cfg` has used `play` already.
+        # The only observation group is the file's inputs. `env_cfg` has applied `play`.
         settings = {"groups": None, **settings, "play": False}
     return make_task(policy.task, num_envs=num_envs, cfg=cfg, **settings)
 

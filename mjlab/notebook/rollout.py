@@ -28,8 +28,8 @@ class RolloutResult:
     """Duration of a step, in seconds."""
 
     rewards: dict[str, torch.Tensor]
-    """Contribution of each term to the reward of each step, mean of all worlds, shape
-    (steps,), by name."""
+    """By reward term: its contribution to each step's reward, averaged over the worlds,
+    shape (steps,)."""
 
     returns: torch.Tensor
     """Return of the first episode of each world, shape (num_envs,), float64."""
@@ -85,7 +85,7 @@ def rollout(
     film_size: tuple[int, int] = (960, 540),
     scheduled: bool = False,
 ) -> RolloutResult:
-    """Run a policy from new episodes; see `mjlab.rollout`."""
+    """Start new episodes and run a policy in them; see `mjlab.rollout`."""
     worlds = managed_env(env)
     acting = _bound(policy, env)
     steps = max(1, round(seconds / worlds.step_dt))
@@ -134,7 +134,7 @@ def _bound(policy: Acting, env: Any) -> Policy:
 
 
 class _ShownPolicy:
-    """Policy that gets the observations that its environment returns."""
+    """Adapter that passes only the environment's selected observations to a policy."""
 
     def __init__(self, policy: Policy | Callable[[Any], Any], env: Any) -> None:
         self._policy = policy

@@ -155,7 +155,7 @@ class WorldRng:
         """Restart the worlds in `mask` with new seeds, and counter 0.
 
         Args:
-            mask: Shape (num_envs,), bool.
+            mask: Worlds, shape (num_envs,), bool.
             seeds: World seeds, shape (num_envs,), int64, used without hashing.
         """
         torch.where(mask, seeds, self.world_seed, out=self.world_seed)

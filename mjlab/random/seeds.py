@@ -44,7 +44,9 @@ def to_seeds(seed: Any, num_envs: int) -> list[int | None] | None:
             f"with one seed for each of the {num_envs} worlds."
         )
     if len(seed) != num_envs:
-        raise ValueError(f"seed has {len(seed)} entries for {num_envs} worlds.")
+        raise ValueError(
+            f"seed has {len(seed)} entries for {num_envs} worlds. Give one per world."
+        )
     return [
         None if entry is None else check_seed(entry, f"seed[{row}]")
         for row, entry in enumerate(seed)

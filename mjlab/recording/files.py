@@ -105,7 +105,8 @@ class EpisodeFile:
         self._memory: FileInMemory | None = FileInMemory(self._attributes)
         self._unsaved = self._bytes = 0
         self._since = 0.0
-        # Write an empty part now; the first part with episodes replaces it.
+        # Write an empty part now, so that a folder without write access is an error at
+        # the start. The first part with episodes replaces it.
         self._write_part(self._memory)
 
     @property
@@ -125,7 +126,8 @@ class EpisodeFile:
         try:
             self._encoder.write(self._memory.file, number, arrays, attributes)
         except BaseException:
-            self._forget()  # An episode cannot be removed from the file.
+            # The file in memory has an incomplete episode, which cannot be removed.
+            self._forget()
             raise
         self._unsaved += 1
         self._bytes += sum(value.nbytes for value in arrays.values())
@@ -305,7 +307,7 @@ def check_replaceable(path: Path) -> None:
     if path.is_symlink() or (path.exists() and not is_recording(path)):
         foreign = path
     elif _exists(sidecar) and not (path.exists() and _is_list(sidecar)):
-        foreign = sidecar  # The list is written after the file.
+        foreign = sidecar  # A list without its file is not part of a recording.
     if foreign is not None:
         raise RecordingError(
             f"{foreign} is not replaced: it is not a file of a recording. Move it, or "

@@ -92,7 +92,7 @@ def shared_field_of(
 
 
 class Layout:
-    """Fields concatenated in a row of bytes."""
+    """Layout of a row of bytes in which recorded fields are concatenated."""
 
     def __init__(self, fields: Sequence[RecordedField]) -> None:
         """Place the fields in order."""
@@ -123,7 +123,7 @@ class Layout:
 
 @dataclass(frozen=True)
 class RecordingLayout:
-    """Layouts of the three kinds of rows."""
+    """Layouts of the rows of a recording: steps, episode starts, shared values."""
 
     step: Layout
     """Layout of the row of a world's step, starting with `CONTROL`."""

@@ -213,7 +213,8 @@ class Recording(Sequence[RecordedEpisode]):
                     numbers = episode_numbers(self._file(file))
                     self._files |= dict.fromkeys(numbers, file)
         except BaseException:
-            # HDF5 reads an open file from its cache, even if the disk changed.
+            # Close the files: HDF5 would read an open file from its cache again, even
+            # if the file on disk has changed.
             self.close()
             raise
 

@@ -30,7 +30,7 @@ from mjlab.recording.layout import RecordingLayout
 
 @dataclass(frozen=True)
 class WriterPlan:
-    """Contents and location of a recording."""
+    """Data that the writer process needs: layout, sizes and output files."""
 
     layout: RecordingLayout
     """Layouts of the recorded fields."""
@@ -81,7 +81,7 @@ def steps_of(memory: SharedArrays, block: int) -> Steps:
 
 
 class Sent(NamedTuple):
-    """Message about steps that are in shared memory."""
+    """Message to the writer process: which steps in shared memory are complete."""
 
     block: int
     """Index of the block of shared memory."""

@@ -2,7 +2,7 @@
 # pyright: reportInvalidTypeForm=false, reportCallIssue=false, reportOperatorIssue=false
 # pyright: reportArgumentType=false, reportAssignmentType=false, reportIndexIssue=false
 # pyright: reportGeneralTypeIssues=false, reportReturnType=false
-"""Warp functions of cameras: lens, the pixels that a box can cover, and their rays.
+"""Warp functions of cameras: image plane, pixel bounds of a box, and pixel rays.
 
 A camera looks along its -z axis with y up. The z component of a ray is -1, so that the
 ray parameter of a hit is its depth in m.
@@ -76,7 +76,7 @@ def window_of(eye: Eye, world: int) -> wp.vec4:
 
 @wp.func
 def may_show(center: wp.vec3, radius: float, window: wp.vec4, near: float) -> bool:
-    """Return whether a sphere can be in the image; false for NaN."""
+    """True if a sphere can be in the image; false for NaN."""
     depth = -center[2]
     x0 = window[0]
     x1 = window[1]

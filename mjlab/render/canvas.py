@@ -36,7 +36,7 @@ class Canvas:
     """Renderer of worlds whose models derive from one compiled model.
 
     Meshes, textures and height fields are uploaded to OpenGL once; all other fields can
-    differ between worlds. It belongs to the thread that created it.
+    differ between worlds. A canvas can be used only in the thread that created it.
     """
 
     def __init__(
@@ -128,7 +128,7 @@ class Canvas:
             marks: Overlays.
             world: The world to which the overlays belong.
             lines: Text in the upper left corner.
-            neighbours: Other worlds to draw beside it.
+            neighbours: Other worlds to draw beside this one.
         """
         if not self._finalizer.alive:
             raise RuntimeError("The canvas is closed.")
@@ -163,7 +163,7 @@ class Canvas:
             self._write(lines)
 
     def _write(self, lines: Sequence[str]) -> None:
-        """Write text over the upper rows, the only ones that are uploaded again."""
+        """Write text into the upper rows; only these are uploaded to OpenGL again."""
         height, width = self._pixels.shape[:2]
         start = max(0, height - self._line * (len(lines) + 1))
         upper, rect = (
@@ -180,13 +180,13 @@ class Canvas:
 
 
 def _fill(pixels: np.ndarray, bare: np.ndarray, sky: np.ndarray) -> None:
-    """Fill empty pixels with a sky; rows above and below them are skipped."""
+    """Fill empty pixels with a sky, in place; process only the rows that have any."""
     rows = np.flatnonzero(bare.any(axis=1))
     if not rows.size:
         return
     part = slice(rows[0], rows[-1] + 1)
     pixels, bare, sky = pixels[part], bare[part], sky[part]
-    for channel in range(3):  # Labels have no depth either, but they are bright.
+    for channel in range(3):  # Labels have no depth either; they are kept as bright.
         bare &= pixels[..., channel] < _BRIGHT
     for channel in range(3):
         np.copyto(pixels[..., channel], sky[..., channel], where=bare)
@@ -231,7 +231,7 @@ _IDLE, _HALF, _FULL = (0.12, 0.38, 0.88), (0.98, 0.74, 0.55), (0.93, 0.05, 0.07)
 
 
 def has_muscles(model: mujoco.MjModel) -> bool:
-    """Return whether `color_muscles` would change anything."""
+    """True if the model has muscles that `color_muscles` can colour."""
     return bool(len(_muscles(model)))
 
 

@@ -84,7 +84,7 @@ def _find_edges(luma: np.ndarray) -> np.ndarray:
 
 
 def _bend(flat: np.ndarray, at: np.ndarray, by: int, along: int) -> np.ndarray:
-    """Return the weighted size of second differences, here and on both sides."""
+    """Return absolute second differences along `by`, weighted over three pixels."""
     total = np.zeros(at.shape, flat.dtype)
     for offset, weight in ((0, 2.0), (along, 1.0), (-along, 1.0)):
         place = at + offset
@@ -101,9 +101,10 @@ def _walk(
     middle: np.ndarray,
     enough: np.ndarray,
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-    """Return the distance to the end of an edge, and the pair's difference there.
+    """Follow each edge in the direction `along`, then in the opposite direction.
 
-    Both for the direction `along`, then for the opposite direction.
+    Returns, for each direction, the distance to the end of the edge in pixels, and the
+    mean of the pixel pair there minus `middle`.
     """
     number = len(at)
     distance = np.full(2 * number, float(_REACH))

@@ -6,7 +6,7 @@ import mujoco
 import numpy as np
 
 _HEIGHT = 0.68
-"""Fraction of the image height that the subject fills at first."""
+"""Fraction of the image height that the subject fills in the first frame."""
 
 _WIDTH = 0.7
 """Maximum fraction of the image width."""

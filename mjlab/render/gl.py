@@ -29,7 +29,7 @@ class GlError(RuntimeError):
 def prepare_gl() -> str | None:
     """Select the backend for offscreen rendering; return it, None for MuJoCo's default.
 
-    MuJoCo's own renderer reads the variable once, at import. If MuJoCo is already
+    MuJoCo's own renderer reads MUJOCO_GL once, at import. If MuJoCo is already
     imported, its renderer is changed too. A value set by the user is kept.
     """
     if VARIABLE not in os.environ and sys.platform.startswith("linux"):
@@ -60,7 +60,7 @@ def open_context(
     try:
         context = _context_class(chosen)(width, height)
         context.make_current()
-        # GLFW only warns without a display; then MuJoCo's part fails.
+        # Without a display GLFW only warns, and MuJoCo's own context fails in `fill`.
         return context, fill()
     except Exception as error:  # Each OpenGL binding has its own exception types.
         raise GlError(_explain(chosen, error)) from error
@@ -79,8 +79,7 @@ def _explain(chosen: str | None, error: Exception) -> str:
     if sys.platform.startswith("linux") and missing:
         advice += f" {' and '.join(missing)} is not installed: {_DEBIAN}."
     return (
-        f"MuJoCo cannot draw pictures here ({how}): {type(error).__name__}: {error}. "
-        + advice
+        f"MuJoCo cannot render here ({how}): {type(error).__name__}: {error}. " + advice
     )
 
 

@@ -71,7 +71,7 @@ def _is_plain(model: mujoco.MjModel, material: int) -> bool:
 
 
 def _repeats(model: mujoco.MjModel, material: int) -> bool:
-    """Return whether the appearance of a plane is periodic."""
+    """True if the appearance of a plane is periodic."""
     if _is_plain(model, material):
         return True
     texture = model.mat_texid[material, _COLOR]

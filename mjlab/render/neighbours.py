@@ -18,7 +18,7 @@ class Neighbour:
     model: mujoco.MjModel
     data: mujoco.MjData
     offset: np.ndarray
-    """Position of its origin relative to the shown world's origin, m, shape (3,)."""
+    """Position of this world's origin relative to the shown world's, m, shape (3,)."""
 
     def put_into(self, scene: mujoco.MjvScene, option: mujoco.MjvOption) -> None:
         """Add the movable bodies of this world to MuJoCo's scene."""
@@ -36,7 +36,7 @@ class Neighbourhood:
     def __init__(self, sim: Simulation, scene: Scene, world: int, number: int) -> None:
         """Select the worlds.
 
-        The selection is constant, also if the curriculum moves the worlds.
+        The selection does not change, even if a curriculum moves worlds on the terrain.
 
         Args:
             sim: The simulation.

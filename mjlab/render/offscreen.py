@@ -76,7 +76,7 @@ class Offscreen:
         self._sim, self._view = sim, view
         self._contacts = contacts
         model = sim.mj_model
-        # With several worlds, each has its own tile.
+        # Neighbours are drawn only beside a single world; several worlds have tiles.
         extra = view.max_extra_envs if len(self.worlds) == 1 else 0
         self._neighbours = Neighbourhood(sim, scene, self.worlds[0], extra)
         self._cameras = {
@@ -128,10 +128,10 @@ class Offscreen:
         marks: Marks | None = None,
         lines: Callable[[int], Sequence[str]] | None = None,
     ) -> list["Shot"]:
-        """Return copies of the current state, to be rendered later.
+        """Return copies of the current state, for `draw`.
 
-        The thread that created this object can render them while the worlds are
-        stepped.
+        `draw` must run in the thread that created this object. Another thread can step
+        the worlds in the meantime.
         """
         marks = Marks(self.worlds) if marks is None else marks
         return [
@@ -247,7 +247,7 @@ def scene_option(view: OrbitView) -> mujoco.MjvOption:
 
 
 def set_field_of_view(model: mujoco.MjModel, view: OrbitView) -> None:
-    """Write the field of view of a view, if set, to a model's copy."""
+    """Set the field of view of a renderer's model, if the camera view has one."""
     if view.fovy is not None:
         model.vis.global_.fovy = view.fovy
 

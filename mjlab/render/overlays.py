@@ -1,8 +1,8 @@
 """Overlays in the scene: arrows, frames, shapes and ghosts of robots.
 
 A term's `debug_vis` adds overlays to a `Marks` object, which is independent of the
-renderer: frames and MuJoCo's window add them to MuJoCo's scene, the web viewer to the
-browser's.
+renderer. Offscreen frames and MuJoCo's window convert overlays to geoms of MuJoCo's
+scene, and the web viewer converts them to objects of the browser's scene.
 """
 
 from collections.abc import Iterable, Sequence
@@ -83,20 +83,20 @@ class Arrow:
 
 @dataclass(frozen=True, eq=False)
 class Shape:
-    """Shape, optionally with a label."""
+    """Geometric shape to draw, optionally with a label."""
 
     kind: ShapeKind
     """Type of geom."""
 
     center: np.ndarray
-    """Its position, world frame, m, shape (3,)."""
+    """Position of the centre, world frame, m, shape (3,)."""
 
     size: np.ndarray
     """Size as in MuJoCo, m, shape (3,): radius of a sphere, radius and half length of a
     capsule or cylinder, half sizes of an ellipsoid or box. A mesh has no size."""
 
     rotation: np.ndarray
-    """Rotation matrix from its frame to the world frame, shape (3, 3)."""
+    """Rotation matrix from the shape's frame to the world frame, shape (3, 3)."""
 
     color: Color
     """Colour of the shape."""
@@ -141,12 +141,12 @@ class Marks:
         """Add an arrow; an arrow of zero length is ignored.
 
         Args:
-            world: Its world.
-            start: Its start, world frame, m.
-            end: Its tip, world frame, m.
-            color: Its colour.
-            width: Radius of its shaft, m.
-            text: Its label.
+            world: World to draw in.
+            start: Start, world frame, m.
+            end: Tip, world frame, m.
+            color: Colour, RGBA.
+            width: Radius of the shaft, m.
+            text: Label.
         """
         if world not in self.arrows:
             return
@@ -169,14 +169,14 @@ class Marks:
         """Add a coordinate frame, as three arrows.
 
         Args:
-            world: Its world.
-            position: Its origin, world frame, m.
-            rotation_matrix: Its orientation; the columns are its axes.
+            world: World to draw in.
+            position: Origin, world frame, m.
+            rotation_matrix: Orientation; the columns are the axes.
             scale: Length of the axes, m.
             axis_radius: Radius of the axes, m.
             alpha: Opacity.
             axis_colors: Colours of the x, y and z axis.
-            text: Its label.
+            text: Label.
         """
         if world not in self.arrows:
             return
@@ -204,11 +204,11 @@ class Marks:
         """Add a sphere, such as a goal.
 
         Args:
-            world: Its world.
-            center: Its position, world frame, m.
-            radius: Its radius, m.
-            color: Its colour.
-            text: Its label.
+            world: World to draw in.
+            center: Centre, world frame, m.
+            radius: Radius, m.
+            color: Colour, RGBA.
+            text: Label.
         """
         self._add(world, "sphere", center, (radius, 0.0, 0.0), color, text)
 
@@ -225,12 +225,12 @@ class Marks:
         """Add a cylinder; a cylinder of zero length is ignored.
 
         Args:
-            world: Its world.
+            world: World to draw in.
             start: Centre of one end, world frame, m.
             end: Centre of the other end, m.
-            radius: Its radius, m.
-            color: Its colour.
-            text: Its label.
+            radius: Radius, m.
+            color: Colour, RGBA.
+            text: Label.
         """
         first, last = _vector(start), _vector(end)
         axis, length = last - first, float(np.linalg.norm(last - first))
@@ -253,12 +253,12 @@ class Marks:
         """Add an ellipsoid.
 
         Args:
-            world: Its world.
-            center: Its position, world frame, m.
-            size: Its semi-axes, m.
-            mat: Rotation matrix from its frame to the world frame.
-            color: Its colour.
-            text: Its label.
+            world: World to draw in.
+            center: Centre, world frame, m.
+            size: Semi-axes, m.
+            mat: Rotation matrix from the local frame to the world frame.
+            color: Colour, RGBA.
+            text: Label.
         """
         self._add(world, "ellipsoid", center, size, color, text, mat)
 
@@ -275,12 +275,12 @@ class Marks:
         """Add a box.
 
         Args:
-            world: Its world.
-            center: Its position, world frame, m.
-            size: Its half sizes, m.
-            mat: Rotation matrix from its frame to the world frame.
-            color: Its colour.
-            text: Its label.
+            world: World to draw in.
+            center: Centre, world frame, m.
+            size: Half sizes, m.
+            mat: Rotation matrix from the local frame to the world frame.
+            color: Colour, RGBA.
+            text: Label.
         """
         self._add(world, "box", center, size, color, text, mat)
 
@@ -299,7 +299,7 @@ class Marks:
         """Add the visible geoms of a model in another pose, such as a reference.
 
         Args:
-            world: Its world.
+            world: World to draw in.
             qpos: The pose, shape (nq,).
             model: The environment's model, or a copy with other colours.
             mocap_pos: Positions of mocap bodies, shape (nmocap, 3).
@@ -370,8 +370,8 @@ def add_contacts(
     Args:
         marks: The collection.
         world: The world of `data`.
-        model: Its model.
-        data: Its state after `mj_forward`, which computes contact forces.
+        model: Model of the world.
+        data: State of the world after `mj_forward`, which computes contact forces.
     """
     weight = float(model.body_mass.sum() * np.linalg.norm(model.opt.gravity))
     scale = _WEIGHT_LENGTH / weight if weight > 0.0 else 0.0

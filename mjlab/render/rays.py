@@ -5,11 +5,12 @@ from mjlab.sim import Simulation
 
 
 class RayRendererCfg(CameraRendererCfg):
-    """Renders cameras of the native engine with one ray per pixel, on its threads.
+    """Ray-casting camera renderer of the native engine: one ray per pixel.
 
     Depth and segmentation are as in MuJoCo's renderer. Colours are flat: geom and
     material colours in the light of the scene, without textures, gloss, shadows, haze
-    or sky. Meant for small images of many worlds. The Warp engine uses Warp's renderer.
+    or sky. Rays are cast on the engine's threads. Meant for small images of many
+    worlds. The Warp engine uses Warp's renderer.
     """
 
     def open(self, sim: Simulation) -> CameraRenderer:

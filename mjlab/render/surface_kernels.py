@@ -116,8 +116,9 @@ def hit_cylinder(o: wp.vec3, d: wp.vec3, radius: float, half: float) -> wp.vec4:
 class Slabs:
     """Box, prepared for rays from one camera position.
 
-    A ray hits a face at the parameter c / d[axis]. Its inverse is a product with 1 / c,
-    which is stored, and the face that is entered last has the smallest inverse.
+    A ray of direction d meets the plane of a face at the parameter t = c / d[axis],
+    where c is the signed distance from the camera to the plane. The fields store 1 / c,
+    so 1 / t is a product. The face that is entered last has the smallest 1 / t.
     """
 
     entered: wp.vec3

@@ -60,7 +60,7 @@ def build_env(cfg: ManagerBasedRlEnvCfg, world: DumpedWorld) -> ManagerBasedRlEn
 
 @dataclass(frozen=True)
 class Finding:
-    """A value that diverged or is not finite."""
+    """Value in a replayed step that diverged or is not finite."""
 
     step: int
     """The recorded step."""

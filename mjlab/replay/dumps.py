@@ -64,7 +64,7 @@ class DumpError(RecordingError):
 
 @dataclass(frozen=True)
 class Fault:
-    """A fault in a world."""
+    """Fault in a world: non-finite values, an engine error, or a full buffer."""
 
     kind: str
     """NONFINITE, ENGINE, or the engine's name of the full buffer."""
@@ -91,7 +91,7 @@ class StepWindow:
 
 
 class DumpFolder:
-    """Dumps of a run, limited in number and size."""
+    """Writes the dumps of a run to a folder, up to limits on number and size."""
 
     def __init__(
         self,

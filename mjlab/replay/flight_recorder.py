@@ -70,13 +70,12 @@ class FlightRecorder(StepObserver):
     def _clear(self) -> None:
         self._count = 0
         self._keyframes: list[tuple[int, State]] = []
-        """Steps with the complete state before each of them, from which a replay can
-        start.
-        """
+        """Keyframes, from which a replay can start: index of a step, and the complete
+        state before this step."""
         self._mark_examined()
 
     def __enter__(self) -> Self:
-        """Enter a block that training steps run in; see `__exit__`."""
+        """Enter the block in which training steps run; see `__exit__`."""
         return self
 
     def __exit__(

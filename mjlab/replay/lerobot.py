@@ -202,7 +202,7 @@ def _require(module: str) -> Any:
     try:
         return importlib.import_module(module)
     except ImportError as error:
-        raise ImportError(missing("A file of LeRobot", "pyarrow", "lerobot")) from error
+        raise ImportError(missing("A LeRobot dataset", "pyarrow", "lerobot")) from error
 
 
 def _is_picture(rows: np.ndarray) -> bool:

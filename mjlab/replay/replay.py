@@ -35,7 +35,7 @@ class ReplayError(RuntimeError):
 
 @dataclass(frozen=True)
 class Replayed:
-    """A replayed episode."""
+    """Recorded episode with the values computed in its replay."""
 
     episode: RecordedEpisode
     """The recorded episode."""
@@ -93,7 +93,7 @@ class Replay:
 
     @property
     def is_same_engine(self) -> bool:
-        """True if the environment has the engine of the recording, or it is unknown."""
+        """True if the recording's engine is this environment's engine, or unknown."""
         return self.recording.backend in (None, self.env.sim.backend.engine)
 
     def claims_exact(self, episode: RecordedEpisode) -> bool:

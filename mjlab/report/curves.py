@@ -125,7 +125,7 @@ def _said(series: Series) -> str:
 
 
 def learning(record: Record) -> list[Chart]:
-    """Reward, episode length, losses, and speed."""
+    """Return the charts of reward, episode length, losses and speed."""
     metrics, series = record.metrics, record.metrics.series
     charts = [_main_chart(record)]
     charts += [curves([series[n]], record) for n in _TRAINING if n in series]
@@ -168,7 +168,7 @@ class Rewards:
 
 
 def rewards(record: Record) -> Rewards | None:
-    """Curve of every reward term, and bars of their contributions."""
+    """Return the contents of the section on reward terms; None without reward terms."""
     weights = _weights(record)
     series = {
         s.name.partition("/")[2]: s for s in record.metrics.group("Episode_Reward")
@@ -231,7 +231,7 @@ def terminations(record: Record) -> Chart | None:
 
 
 def goals(record: Record) -> dict[str, list[Chart]]:
-    """Figures of commands, metrics and curricula, by heading."""
+    """Return the charts of commands, metrics and curricula, by heading."""
     kinds = {"Commands and metrics": "Metrics", "Curriculum": "Curriculum"}
     found = {title: record.metrics.group(kind) for title, kind in kinds.items()}
     return {t: [curves([one], record) for one in s] for t, s in found.items() if s}

@@ -181,7 +181,7 @@ def _gait(worlds: Any) -> GaitResult | None:
 
 
 def _is_gait(worlds: Any) -> bool:
-    """True if `worlds` has the layout of gait measures by world and command."""
+    """True if `worlds` has the layout of gait measures by condition and command."""
     if not isinstance(worlds, dict) or not worlds or worlds.keys() - ERRORS.keys():
         return False
     by_command = list(worlds.values())
@@ -268,7 +268,7 @@ def videos(record: Record) -> list[VideoEntry]:
 
 
 def files(record: Record) -> dict[str, int]:
-    """Return the sizes of the other files in the folder, by relative path."""
+    """Return the sizes of all files in the folder but the report, by relative path."""
     found = {
         _inside(file, record): file.stat().st_size
         for file in sorted(record.folder.rglob("*"))

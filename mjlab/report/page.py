@@ -1,4 +1,4 @@
-"""The complete page: data for `templates/report.html`."""
+"""Complete report page: collects the data for `templates/report.html`."""
 
 import time
 from pathlib import Path

@@ -43,7 +43,7 @@ class Span:
 
 @dataclass(frozen=True, kw_only=True)
 class Record:
-    """Contents of a run's folder."""
+    """Data read from a run's folder for its report."""
 
     folder: Path
     """The folder."""

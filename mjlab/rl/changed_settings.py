@@ -29,7 +29,7 @@ _CURIOSITY_RATE = "agent.algorithm.rnd_cfg.learning_rate"
 
 @dataclass(frozen=True)
 class SettingChange:
-    """A setting that the user changes."""
+    """Old and new value of a setting that the user changes."""
 
     before: Any
     """Value in the checkpoint's configuration, as JSON; None if there is none."""

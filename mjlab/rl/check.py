@@ -86,7 +86,10 @@ def _check_ppo(cfg: PpoAgentCfg, groups: Collection[str], num_envs: int) -> list
         problems += _check_names("rnd_state", cfg.obs_groups, groups)
     shares = cfg.algorithm.share_cnn_encoders
     if shares and not all(isinstance(m, CnnModelCfg) for m in recurrent):
-        problems.append("algorithm.share_cnn_encoders needs two CnnModelCfg")
+        problems.append(
+            "algorithm.share_cnn_encoders=True needs a CnnModelCfg as actor and as "
+            "critic"
+        )
     return problems
 
 

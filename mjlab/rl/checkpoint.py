@@ -34,7 +34,7 @@ def save_checkpoint(
     own: Mapping[str, Any],
     ranks: Ranks,
 ) -> Path:
-    """Write a checkpoint, together with the other processes.
+    """Write a checkpoint. All processes must call it; each writes its own state.
 
     Args:
         checkpoints: The checkpoints of the run; old ones are deleted.
@@ -95,7 +95,7 @@ def load_model(path: Path, device: torch.device | str = "cpu") -> dict[str, Any]
 
 
 def load_own(path: Path, ranks: Ranks) -> dict[str, Any]:
-    """Read the state of this process, which an exact resume needs, to the CPU."""
+    """Read the state of this process to the CPU. An exact resume needs this state."""
     file = _rank_file(path, ranks.index)
     if not file.is_file():
         raise CheckpointError(

@@ -15,7 +15,7 @@ from mjlab.settings.bounds import at_least
 
 
 class CheckpointCfg(Config):
-    """Checkpoints of the run."""
+    """When a run saves checkpoints, how many it keeps, and what they contain."""
 
     every: Annotated[int, at_least(1)] = 50
     """Iterations between checkpoints. The last iteration is saved in any case."""
@@ -45,7 +45,7 @@ class EvaluationCfg(Config):
 
 
 class StopCfg(Config):
-    """Reasons to end training before `max_iterations`."""
+    """Conditions that end training before `max_iterations`."""
 
     max_seconds: float | None = None
     """Time limit of training in this process, in seconds."""
@@ -164,7 +164,7 @@ def _actor() -> MlpModelCfg:
 
 
 class PpoAgentCfg(AgentCfg):
-    """Reinforcement learning with PPO."""
+    """Learner configuration for reinforcement learning with PPO."""
 
     obs_groups = {"actor": ("actor",), "critic": ("critic",)}
 
@@ -179,7 +179,7 @@ class PpoAgentCfg(AgentCfg):
 
 
 class DistillationAgentCfg(AgentCfg):
-    """Distillation of a trained teacher policy, with privileged observations."""
+    """Distillation of a student from a trained teacher with privileged observations."""
 
     obs_groups = {"student": ("student",), "teacher": ("teacher",)}
 

@@ -12,7 +12,7 @@ from rich.table import Table
 from rich.text import Text
 
 _SHOWN_TERMS = 6
-"""Reward terms in the panel: half of them the largest, half the smallest."""
+"""Number of reward terms in the panel: half are the largest, half the smallest."""
 
 
 @dataclass(frozen=True)
@@ -39,7 +39,7 @@ class Progress:
 
 
 class Display(Protocol):
-    """Display of training progress."""
+    """Interface of displays of the training progress."""
 
     def __enter__(self) -> "Display":
         """Start the display."""
@@ -59,7 +59,7 @@ class Display(Protocol):
 
 
 class PlainLines:
-    """One line per iteration, for log files."""
+    """Prints one line per iteration, for log files."""
 
     def __init__(self, console: Console, *, every: float = 0.0) -> None:
         """Write to a console.
@@ -101,7 +101,7 @@ class PlainLines:
 
 
 class LivePanel:
-    """A panel that is redrawn in each iteration."""
+    """Panel on a terminal that is redrawn in each iteration."""
 
     def __init__(self, console: Console, title: str) -> None:
         self._title = title

@@ -53,7 +53,7 @@ class Ranks:
             raise DistributedError(
                 f"The environment variables RANK={ranks.index}, WORLD_SIZE={world}, "
                 f"LOCAL_RANK={ranks.local} and LOCAL_WORLD_SIZE={ranks.local_world} "
-                "are inconsistent."
+                "are inconsistent. Start the processes with torchrun, which sets them."
             )
         return ranks
 

@@ -49,8 +49,8 @@ class Readout:
         numbers = torch.tensor(list(self._numbers.values()), dtype=torch.float64)
         on_device = numbers.to(self._device).unbind()
         means = self._tensors | dict(zip(self._numbers, on_device, strict=True))
-        # A tensor in one process can be a number in another; only the order of the
-        # names is common to all.
+        # Sort by name, because the order must be equal in all processes: a tensor in
+        # one process can be a number in another.
         order = sorted(means)
         scalars = [means[name].reshape(1) for name in order]
         values = self._ranks.sum_(torch.cat([*self._sums, *scalars])).tolist()
@@ -62,7 +62,7 @@ class Readout:
 
 
 class Tally:
-    """Sums of episode returns and lengths, on the device."""
+    """Sums of returns, lengths, episodes, step rewards and steps, on the device."""
 
     NAMES = ("return", "length", "episodes", "reward", "steps")
 
@@ -99,14 +99,14 @@ class Tally:
 
 
 class Window:
-    """Window over the latest iterations with a minimum number of episodes."""
+    """Averages over the latest iterations that contain at least `least` episodes."""
 
     def __init__(self, least: int) -> None:
         self._least = least
         self._parts: deque[tuple[float, float, float]] = deque()
 
     def add(self, returns: float, lengths: float, episodes: float) -> None:
-        """Add an iteration's sums, and drop the oldest ones if enough remain."""
+        """Add an iteration's sums; drop old ones while `least` episodes remain."""
         if episodes:
             self._parts.append((returns, lengths, episodes))
         while self._count() - (self._parts[0][2] if self._parts else 0) >= self._least:
@@ -256,7 +256,7 @@ class Scores:
         return {"metric": self.metric, "best": self.best, "worse": self._worse}
 
     def load_state(self, state: Mapping[str, Any]) -> None:
-        """Restore the state, unless it is of another metric."""
+        """Restore the state, unless it belongs to another metric."""
         # Older runs store no metric name.
         if state.get("metric", self.metric) == self.metric:
             self.best, self._worse = state["best"], state["worse"]
@@ -271,12 +271,12 @@ class Stopwatch:
         self._marks: list[Any] = [self._mark()]
 
     def lap(self, name: str) -> None:
-        """End a lap."""
+        """End the current phase, and store its time under `name`."""
         self._names.append(name)
         self._marks.append(self._mark())
 
     def seconds(self) -> dict[str, float]:
-        """Return the time of each lap. Requires a synchronised GPU."""
+        """Return the time of each phase, s. A GPU must be synchronised before."""
         pairs = zip(self._marks, self._marks[1:], strict=False)
         times = [self._between(start, end) for start, end in pairs]
         return dict(zip(self._names, times, strict=True))

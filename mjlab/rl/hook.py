@@ -15,7 +15,7 @@ if TYPE_CHECKING:  # Configurations can be read without torch.
 
 
 class Training(Protocol):
-    """Training loop as seen by a hook."""
+    """Part of the training loop's interface that hooks use."""
 
     @property
     def env(self) -> "TrainingEnv":

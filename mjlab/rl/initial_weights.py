@@ -60,8 +60,8 @@ def take_weights(
 
     Observations match if a group has a term of the same name and shape, actions if they
     have the same target. Weights of other observations start at zero, and their
-    normalisation statistics at the current observations. The sample count of the
-    normalisation is copied. The noise of an action is copied with it. Optimiser,
+    normalisation statistics are initialised from the current observations. The sample
+    count of the normalisation is copied. A copied action keeps its noise. Optimiser,
     progress and hooks are not copied.
 
     Args:
@@ -203,7 +203,7 @@ def _find_fault(
 def _remedy(
     before: Mapping[str, Any], now: Mapping[str, Any], names: tuple[str, ...]
 ) -> str:
-    """Return the options that give the networks the shape of those in the run."""
+    """Return the options that give the networks the same shape as in the run."""
     options = []
     for name in names:
         there, here = (side.get(name, {}).get("model", {}) for side in (before, now))

@@ -18,7 +18,7 @@ from mjlab.runs import CheckpointError
 def policy_layout(
     env: TrainingEnv, cfg: AgentCfg, *, parts: tuple[str, ...] | None = None
 ) -> dict[str, Any]:
-    """Return the meaning of a policy's inputs and outputs, as plain values.
+    """Return a policy's layout: observations, actions and networks, as plain values.
 
     Args:
         env: The environment.
@@ -133,7 +133,8 @@ def check_layout(saved: Any, present: Any, path: Path) -> None:
         more = len(differences) - 10
         listed += f"\n  and {more} more" if more > 0 else ""
         raise CheckpointError(
-            f"{path} does not fit this environment and agent. Saved, here:\n{listed}"
+            f"{path} does not fit this environment and agent. Differences, with the "
+            f"saved value first:\n{listed}"
         )
 
 

@@ -35,7 +35,7 @@ _SMALLEST_RATE = 1e-5
 
 
 def to_rsl_rl(cfg: AgentCfg, env: ManagerBasedRlEnv | None = None) -> dict[str, Any]:
-    """Return RSL-RL's configuration dictionary, with its class names.
+    """Convert a learner to RSL-RL's configuration dictionary, with class names.
 
     Args:
         cfg: The learner.

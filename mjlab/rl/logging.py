@@ -20,7 +20,7 @@ _log = logging.getLogger(__name__)
 
 
 class Writer(Protocol):
-    """Writer of each iteration's metrics."""
+    """Interface of objects that write the metrics of each iteration."""
 
     def write(self, iteration: int, figures: Mapping[str, float]) -> None:
         """Write the metrics of an iteration."""

@@ -202,7 +202,7 @@ class TrainingLoop:
         found: Mapping[str, Number],
         watch: Stopwatch,
     ) -> dict[str, float]:
-        """Read all metrics from the device: the only wait for it in an iteration."""
+        """Read all metrics from the device: an iteration's only synchronisation."""
         learner = self.learner
         figures, tally = self._gathered.read(
             {f"Loss/{name}": value for name, value in losses.items()},
@@ -335,7 +335,7 @@ class TrainingLoop:
         checkpoint's configuration replaces the rate in the optimiser.
 
         Args:
-            place: A checkpoint, or a run folder, of which the newest one is used.
+            place: A checkpoint, or a run folder, whose newest checkpoint is used.
             exact: Whether to restore the worlds and all random states, so that the run
                 continues bit for bit on the CPU. If False, new episodes start, and the
                 environment can differ in everything but the policy's observations and

@@ -48,7 +48,7 @@ def ship(
         to: The folder to make, such as "trained/<task>" next to the task's module. An
             earlier shipped run there is replaced.
         best: Whether to use the run's best checkpoint instead of its newest.
-        agent: The run's learner, for a task that is not installed.
+        agent: Learner configuration of the run, for a task that is not installed.
 
     Raises:
         RunError: If the folder has other contents; they are not deleted.

@@ -21,8 +21,8 @@ _PIPE = getattr(signal, "SIGPIPE", None)
 class Interrupts:
     """Handle stop signals, so that the current iteration is finished and saved.
 
-    Handled are SIGINT, SIGTERM, SIGHUP, and SIGPIPE if the reader of the output has
-    closed it, as in `train ... | head`. A second signal has its usual effect. An
+    Handles SIGINT, SIGTERM and SIGHUP, and SIGPIPE if the reader of the output has
+    closed the pipe, as in `train ... | head`. A second signal has its usual effect. An
     ignored SIGHUP, as under `nohup`, stays ignored. SIGQUIT is not handled, so it can
     end a process that does not react to other signals.
     """

@@ -39,7 +39,7 @@ _NEW = "--no-exact (in Python exact=False) starts new episodes with the new valu
 
 @dataclass(frozen=True)
 class Restored:
-    """The part of a checkpoint that concerns the loop."""
+    """Restored progress of the loop, and the settings that replaced restored state."""
 
     progress: dict[str, Any]
     """The loop's own progress."""

@@ -30,7 +30,8 @@ class RemoteEnv(Worlds, Protocol):
     cfg: ManagerBasedRlEnvCfg
     seed: int
     sample: ManagerBasedRlEnv
-    """Environment with the same terms, for queries about them. It is not stepped."""
+    """Environment with the same terms, for queries such as names and shapes of terms.
+    It is not stepped."""
 
     @property
     def episode_log(self) -> EpisodeSums:
@@ -71,7 +72,7 @@ TrainingEnv = ManagerBasedRlEnv | RemoteEnv
 
 
 def terms_of(env: TrainingEnv) -> ManagerBasedRlEnv:
-    """Return an environment for queries about terms; it need not be the stepped one."""
+    """Return an environment for queries about terms: `env`, or its sample if remote."""
     return env if isinstance(env, ManagerBasedRlEnv) else env.sample
 
 

@@ -35,7 +35,7 @@ class CheckpointError(ValueError):
 
 
 class Checkpoints:
-    """Checkpoints in a folder."""
+    """Lists, checks and deletes the checkpoints in a folder."""
 
     def __init__(self, folder: Path, *, keep: int = 3) -> None:
         """Open a folder, which need not exist yet.

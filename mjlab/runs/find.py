@@ -48,7 +48,7 @@ class Found:
 
     @property
     def run(self) -> Run:
-        """The run.
+        """The run that was named.
 
         Raises:
             RunError: If an ONNX file was named.

@@ -187,7 +187,7 @@ def fetch(place: str, logs: Path) -> Path:
             "are uploaded by training with --agent.logging.wandb-artifacts True, or "
             "by upload.py."
         ) from error
-    # A resumed run records its changes in run.json.
+    # For a run, comparing run.json is sufficient: a resume records its changes there.
     _check(home, digests if task is None else {INFO: digests.get(INFO, "")})
     return home / next(iter(digests)) if len(digests) == 1 else home
 

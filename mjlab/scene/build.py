@@ -33,15 +33,15 @@ KEYFRAME = "init_state"
 
 
 class SceneError(ValueError):
-    """Error of a scene that cannot be composed."""
+    """Raised for a scene that cannot be composed."""
 
 
 PairKey = tuple[str, str | None]
-"""Names of two bodies or entities. None as second name: contacts with anything."""
+"""Names of two bodies or entities. The second is None for contacts with anything."""
 
 
 class ContactPairError(ValueError):
-    """Error of a contact pair whose force cannot be measured."""
+    """Raised for a contact pair whose force cannot be measured."""
 
 
 @dataclass(frozen=True)
@@ -55,8 +55,8 @@ class SceneSpec:
     """The ground, with its spawn origins, flat patches and bounds."""
 
     pairs: dict[PairKey, ContactSensorCfg] = field(default_factory=dict)
-    """For each pair, the sensor of the net contact force on its second side, in world
-    axes."""
+    """Contact sensor of each pair. It measures the net contact force on the second side
+    of the pair, in world axes."""
 
     variants: dict[str, PerWorldSpec] = field(default_factory=dict)
     """Attached specs of the entities that differ between worlds, by entity name."""
@@ -77,7 +77,7 @@ def build_scene(cfg: SceneCfg, *, seed: int = 0) -> SceneSpec:
 
     Args:
         cfg: The scene.
-        seed: Seed of the terrain, unless its generator has its own.
+        seed: Seed of the terrain, unless the terrain generator sets a seed.
     """
     check_scene(cfg)
     entities = entities_of(cfg)

@@ -1,4 +1,4 @@
-"""Comparison of a compiled scene with the files that it was built from."""
+"""Compare a compiled scene with the files from which it was built."""
 
 import logging
 from collections.abc import Iterator, Sequence
@@ -16,7 +16,7 @@ _log = logging.getLogger(__name__)
 
 
 class ChangedModelError(SceneError):
-    """Error of a model that differs in the scene from its file and configuration."""
+    """Raised if a model in the scene differs from its file and configuration."""
 
 
 def check_models(cfg: SceneCfg, built: SceneSpec, scene: mujoco.MjModel) -> None:

@@ -16,7 +16,7 @@ from mjlab.terrain import TerrainCfg
 
 
 class PerWorldEntityCfg(Config, ABC):
-    """An entity that can be a different object in each world.
+    """Configuration of an entity that can be a different object in each world.
 
     Use it in place of an `EntityCfg`. `mjlab.views.VariantsCfg` is an example.
     """
@@ -45,7 +45,7 @@ class ContactPairCfg(Config):
 
 
 class SceneCfg(Config):
-    """Ground, entities and sensors of every world."""
+    """Configuration of a scene: ground, entities and sensors of every world."""
 
     num_envs: Annotated[int, at_least(1)] = 1
     """Number of worlds."""
@@ -58,8 +58,8 @@ class SceneCfg(Config):
     """The ground. None adds no ground."""
 
     source: SpecSource | None = None
-    """Model file that is the base of the scene. Each of its root bodies is an entity,
-    named like the body or as in `entities`; its elements keep their names."""
+    """Model file that is the base of the scene. Each root body is an entity, named like
+    the body or as in `entities`. Elements of the file keep their names."""
 
     entities: dict[str, EntityCfg | PerWorldEntityCfg] = {}
     """Robots, objects and fixtures by name. An element `foot` of the entity `robot` is

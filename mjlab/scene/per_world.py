@@ -47,7 +47,7 @@ class PerWorldEntity(Protocol):
         """Reset the worlds of `mask`, before their entities are reset."""
 
     def state(self) -> dict[str, torch.Tensor]:
-        """Return the live tensors that change; copy into them to restore a snapshot."""
+        """Return the live state tensors; copy into them to restore a snapshot."""
         ...
 
 

@@ -110,7 +110,7 @@ class Ground:
         return list(self._patches)
 
     def state(self) -> dict[str, torch.Tensor]:
-        """Return the live tensors that change; copy into them to restore a snapshot."""
+        """Return the live state tensors; copy into them to restore a snapshot."""
         return {
             "levels": self.levels,
             "columns": self.columns,
@@ -169,9 +169,9 @@ class Scene:
         }
         """Sensors of `SceneCfg.contact_pairs`, by the names of the two sides."""
         self.caches = [s.invalidate for s in contacts.values()]
-        """Called by `invalidate`, for sensors that cache results."""
+        """Functions that `invalidate` calls to clear the caches of contact sensors."""
         self.on_change: list[Callable[[], None]] = []
-        """Called by `invalidate`, and by each `update`, `refresh` and `reset`."""
+        """Functions that `update`, `refresh`, `reset` and `invalidate` call."""
         self.ground: Ground | None = None
         """Terrain tiles of the worlds, None without generated terrain."""
         if cfg.terrain is not None and cfg.terrain.kind == "generator":
@@ -298,7 +298,7 @@ class Scene:
             follow()
 
     def state(self) -> dict[str, torch.Tensor]:
-        """Return the live tensors that change; copy into them to restore a snapshot."""
+        """Return the live state tensors; copy into them to restore a snapshot."""
         parts = {f"entity.{name}": e.state() for name, e in self.entities.items()}
         parts |= {f"sensor.{name}": s.state() for name, s in self.sensors.items()}
         parts |= {f"variants.{name}": v.state() for name, v in self.variants.items()}

@@ -1,4 +1,4 @@
-"""Selection of a scene's elements by name: the config, and its resolved ids."""
+"""Select elements of a scene by name: the configuration, and the resolved ids."""
 
 from collections.abc import Sequence
 from dataclasses import KW_ONLY, dataclass
@@ -36,7 +36,7 @@ _MODEL_KINDS = {"pair": "pair", "material": "mat", "texture": "tex", "equality":
 
 @dataclass
 class SceneEntityCfg(Config):
-    """Names an entity and some of its elements, by patterns of whole names.
+    """Selects an entity and some of its elements, by patterns that match whole names.
 
     A pattern that is None means all elements of that kind.
     """
@@ -105,11 +105,12 @@ def _names(kind: str) -> "cached_property[list[str]]":
 
 
 class Selection:
-    """Some elements of an entity, ready to index tensors with.
+    """Selected elements of an entity, as indices for tensors.
 
     `joint_ids`, `body_ids` and so on are local to the entity, like the columns of its
-    data: a slice if they are contiguous, else int64 indices on the device. Their names
-    are `joint_names` and so on. `global_ids` returns ids in the compiled model.
+    data: a slice if they are contiguous, else int64 indices on the device.
+    `joint_names`, `body_names` and so on are the names of the same elements, and
+    `global_ids` returns their ids in the compiled model.
     """
 
     def __init__(self, cfg: SceneEntityCfg, scene: "Scene") -> None:

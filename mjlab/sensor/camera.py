@@ -24,7 +24,7 @@ DataType = Literal["rgb", "depth", "segmentation"]
 
 
 class CameraSensorCfg(SensorCfg):
-    """Images from a camera of the scene, or from a camera that this config adds.
+    """Sensor that renders images from a camera of the scene, or from one that it adds.
 
     On the Warp engine one launch renders all worlds, and all cameras that have the same
     `geom_groups`, `use_textures` and `use_shadows`. On the native engine MuJoCo's
@@ -41,7 +41,7 @@ class CameraSensorCfg(SensorCfg):
     """Position of an added camera in the frame of its parent, in m."""
 
     quat: tuple[float, float, float, float] = (1.0, 0.0, 0.0, 0.0)
-    """Rotation of an added camera, wxyz. It looks along its -z axis, with y up."""
+    """Rotation of an added camera, wxyz. A camera looks along its -z axis, y is up."""
 
     fovy: float | None = None
     """Vertical angle of view of an added camera, in degrees. None uses MuJoCo's
@@ -235,5 +235,5 @@ class CameraSensor(Sensor, SensePass):
         fill_where(self._steps, mask, 0)
 
     def state(self) -> dict[str, torch.Tensor]:
-        """Return the live tensors; copy into them to restore a snapshot."""
+        """Return the live state tensors; copy into them to restore a snapshot."""
         return {**self._images, "steps": self._steps}

@@ -77,7 +77,7 @@ class ContactMatch:
 
 
 class ContactSensorCfg(SensorCfg):
-    """Contacts of each primary, measured by one MuJoCo contact sensor per primary."""
+    """Sensor of the contacts of each primary: one MuJoCo contact sensor per primary."""
 
     primary: ContactMatch
     """Elements whose contacts are measured. Each matching element has separate
@@ -301,8 +301,8 @@ class ContactSensor(Sensor):
     def refresh(self) -> None:
         """Read the current contacts, if `forward()` has computed their stage.
 
-        Otherwise the readings stay out of date; reading them without a term that
-        registered the read raises an error.
+        Otherwise the readings are out of date: the next read computes the stage, or
+        raises `StaleReadError` if no term was known to read this sensor.
         """
         self._is_taken = self._sim.reads.fresh >= self._stage
         if self._is_taken:
@@ -325,7 +325,7 @@ class ContactSensor(Sensor):
             self._air_time.reset(mask)
 
     def state(self) -> dict[str, torch.Tensor]:
-        """The live tensors that change; copy into them to restore a snapshot."""
+        """The live state tensors; copy into them to restore a snapshot."""
         tensors = self._pool.state(self.name)
         if self._air_time is not None:
             tensors |= self._air_time.state()

@@ -92,7 +92,7 @@ class AirTime:
         fill_where(self._memory, mask, 0)  # Integer 0 has the bits of 0.0.
 
     def state(self) -> dict[str, torch.Tensor]:
-        """The live tensors that change; copy into them to restore a snapshot."""
+        """The live state tensors; copy into them to restore a snapshot."""
         return {"phase_steps": self._steps, "phase_times": self._times}
 
     def _began_within(self, steps: int, *, phase: int) -> torch.Tensor:
@@ -101,7 +101,7 @@ class AirTime:
 
 
 class ContactFieldError(AttributeError):
-    """Error for reading a contact quantity that the sensor does not measure."""
+    """Raised on a read of a contact quantity that the sensor does not measure."""
 
 
 class _Tensor(property):
@@ -321,7 +321,7 @@ class ContactPool:
             history.reset(mask)
 
     def state(self, name: str) -> dict[str, torch.Tensor]:
-        """Return the live tensors of a sensor."""
+        """Return the live state tensors of a sensor."""
         part, past = self._parts[name], self.past(name)
         tensors = {"readings": self.block(name)}
         if past is not None:

@@ -38,7 +38,7 @@ class FrameCfg(Config):
 
 
 class FrameTransformerCfg(SensorCfg):
-    """Poses of frames relative to a source frame, such as feet relative to a trunk."""
+    """Sensor of frame poses relative to a source frame, such as feet to a trunk."""
 
     source_frame: ObjRef
     """Body (its link frame) or site that target poses are relative to."""
@@ -132,7 +132,7 @@ class FrameTransformerData:
 
 
 class FrameTransformer(Sensor):
-    """Poses in a source frame, computed by MuJoCo in `step()` and `forward()`."""
+    """Sensor of poses in a source frame, computed in `step()` and `forward()`."""
 
     def __init__(self, cfg: FrameTransformerCfg, context: SensorContext) -> None:
         """Find the sensors in the compiled model."""

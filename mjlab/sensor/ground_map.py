@@ -36,7 +36,7 @@ class Below(NamedTuple):
 
 
 class GroundMap:
-    """Height map of the upper surface of all geoms of some groups. Geoms are static."""
+    """Height map of the upper surface of all (static) geoms in the given groups."""
 
     def __init__(
         self, model: mujoco.MjModel, geoms: list[int], poses: mujoco.MjData

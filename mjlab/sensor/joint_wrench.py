@@ -105,7 +105,7 @@ class JointWrenchData:
 
 
 class JointWrenchSensor(Sensor):
-    """Joint wrenches, computed by MuJoCo in `step()` and `forward()`."""
+    """Sensor of joint wrenches, computed by MuJoCo in `step()` and `forward()`."""
 
     def __init__(self, cfg: JointWrenchSensorCfg, context: SensorContext) -> None:
         """Find the sensors in the compiled model."""

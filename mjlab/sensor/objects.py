@@ -16,7 +16,7 @@ ObjType = Literal[
 
 
 class SensorError(ValueError):
-    """Error for an invalid sensor configuration."""
+    """Raised for an invalid sensor configuration."""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -18,8 +18,27 @@ Intrinsics = tuple[float, float, float, float]
 """Focal lengths and principal point (fx, fy, cx, cy), pixels."""
 
 
+_VALID = {
+    "resolution": "above 0",
+    "size": "two lengths, 0 or more",
+    "rings": "pairs (radius, number of rays) above 0; empty only with include_center",
+    "direction": "finite, and not zero",
+    "intrinsic_matrix": "the entries fx, 0, cx, 0, fy, cy, 0, 0, 1",
+    "width": "above 0",
+    "height": "above 0",
+    "axes": "'camera' or 'body'",
+    "intrinsics": "(fx, fy, cx, cy) with fx and fy above 0",
+    "fovy": "above 0 and below 180",
+    "channels": "above 0",
+    "num_azimuths": "above 0",
+    "elevation": "(low, high) with -90 <= low <= high <= 90",
+    "azimuth": "(first, last) with last - first from 0 to 360",
+}
+"""Valid values of each setting, for error messages."""
+
+
 class PatternError(ValueError):
-    """Error for a ray pattern with a setting out of range."""
+    """Raised for a ray pattern with an invalid setting."""
 
 
 class PatternCfg(Config, ABC):
@@ -53,7 +72,7 @@ class GridPatternCfg(PatternCfg):
     """Direction of all rays."""
 
     def rays(self) -> tuple[np.ndarray, np.ndarray]:
-        """Starts and unit directions."""
+        """Ray origins and unit directions in the sensor frame, each (rays, 3)."""
         _require(self.resolution > 0.0, "resolution", self.resolution)
         _require(min(self.size) >= 0.0, "size", self.size)
         x, y = (_centered(length, self.resolution) for length in self.size)
@@ -66,7 +85,7 @@ class RingPatternCfg(PatternCfg):
     """Parallel rays from circles around the frame."""
 
     rings: tuple[tuple[float, int], ...] = ((0.1, 8),)
-    """Radius, m, and number of rays of each circle. Its first ray is on the x axis."""
+    """Radius, m, and number of rays of each circle. The first ray is on the x axis."""
 
     include_center: bool = True
     """Add a ray at the centre, before the rays of the circles."""
@@ -80,7 +99,7 @@ class RingPatternCfg(PatternCfg):
         return cls(rings=((radius, num_samples),), **more)
 
     def rays(self) -> tuple[np.ndarray, np.ndarray]:
-        """Starts and unit directions."""
+        """Ray origins and unit directions in the sensor frame, each (rays, 3)."""
         starts = [np.zeros((1, 3))] if self.include_center else []
         for radius, count in self.rings:
             _require(radius > 0.0 and count > 0, "rings", self.rings)
@@ -161,7 +180,7 @@ class PinholePatternCfg(PatternCfg):
         return replace(self, camera=None, width=width, height=height, intrinsics=lens)
 
     def rays(self) -> tuple[np.ndarray, np.ndarray]:
-        """Starts and unit directions."""
+        """Ray origins and unit directions in the sensor frame, each (rays, 3)."""
         if self.camera is not None:
             raise PatternError(
                 f"The rays of the camera {self.camera!r} are known only in the "
@@ -208,7 +227,7 @@ class LidarPatternCfg(PatternCfg):
     """Number of rays per row."""
 
     def rays(self) -> tuple[np.ndarray, np.ndarray]:
-        """Starts and unit directions."""
+        """Ray origins and unit directions in the sensor frame, each (rays, 3)."""
         _require(self.channels > 0, "channels", self.channels)
         _require(self.num_azimuths > 0, "num_azimuths", self.num_azimuths)
         low, high = self.elevation
@@ -269,4 +288,6 @@ def _unit(vectors: np.ndarray) -> np.ndarray:
 
 def _require(holds: bool, setting: str, value: object) -> None:
     if not holds:
-        raise PatternError(f"The ray pattern's {setting}={value!r} is out of range.")
+        raise PatternError(
+            f"The ray pattern's {setting}={value!r} has to be {_VALID[setting]}."
+        )

@@ -45,7 +45,7 @@ Color = tuple[float, float, float, float]
 
 
 class VizCfg(Config):
-    """Colours and sizes for drawing rays, hits and normals."""
+    """Colours and sizes of drawn rays, hits and normals."""
 
     hit_color: Color = (0.0, 1.0, 0.0, 0.8)
     """Colour of rays that hit a surface."""
@@ -73,7 +73,7 @@ class VizCfg(Config):
 
 
 class RayCastSensorCfg(SensorCfg):
-    """Casts a pattern of rays from one or several frames."""
+    """Ray caster: casts a pattern of rays from one or several frames."""
 
     VizCfg = VizCfg
 
@@ -88,8 +88,8 @@ class RayCastSensorCfg(SensorCfg):
     the heading of the frame's x axis (`yaw`), or none of it (`world`)."""
 
     start_offset: Vec3 = (0.0, 0.0, 0.0)
-    """Offset of every start in the aligned frame, m. To detect terrain higher than the
-    robot, rays that point down must start above it. Distances count from the start."""
+    """Offset of all ray origins in the aligned frame, m. Rays that point down only
+    detect terrain below their origin. Distances are measured from the ray origin."""
 
     max_distance: float = 10.0
     """Range of the rays, m."""
@@ -131,7 +131,7 @@ class RayCastSensorCfg(SensorCfg):
         return RayCastSensor(self, context)
 
     def local_rays(self) -> tuple[np.ndarray, np.ndarray]:
-        """Starts and unit directions in the aligned frame, both of shape (rays, 3)."""
+        """Ray origins and unit directions in the aligned frame, each (rays, 3)."""
         starts, directions = self.pattern.rays()
         return starts + self.start_offset, directions
 
@@ -179,7 +179,7 @@ class RayCastSensor(Sensor):
         return self._data
 
     def state(self) -> dict[str, torch.Tensor]:
-        """Return the live tensors; copy into them to restore a snapshot."""
+        """Return the live state tensors; copy into them to restore a snapshot."""
         return {
             entry.name: getattr(self._data, entry.name)
             for entry in dataclasses.fields(self._data)

@@ -58,7 +58,7 @@ class Sensor(ABC):
 
     @abstractmethod
     def state(self) -> dict[str, torch.Tensor]:
-        """Return the live tensors that change; copy into them to restore a snapshot."""
+        """Return the live state tensors; copy into them to restore a snapshot."""
 
 
 @dataclass(frozen=True, eq=False)

@@ -32,7 +32,7 @@ class TerrainHeightSensorCfg(SensorCfg):
     (`none`)."""
 
     start_height: float = 0.1
-    """Height of the ray starts above the frame, m, so that a foot that penetrates the
+    """Height of the ray origins above the frame, m, so that a foot that penetrates the
     ground still detects it. A ceiling closer than this counts as ground."""
 
     max_distance: float = 10.0
@@ -107,7 +107,7 @@ class TerrainHeightData:
 
 
 class TerrainHeightSensor(Sensor, SensePass):
-    """Heights from rays that are cast once per `sim.sense()`."""
+    """Sensor of heights above terrain, from rays cast once per `sim.sense()`."""
 
     def __init__(self, cfg: TerrainHeightSensorCfg, context: SensorContext) -> None:
         """Allocate rays and heights."""
@@ -148,7 +148,7 @@ class TerrainHeightSensor(Sensor, SensePass):
             self._reduce()
 
     def state(self) -> dict[str, torch.Tensor]:
-        """Return the live tensors; copy into them to restore a snapshot."""
+        """Return the live state tensors; copy into them to restore a snapshot."""
         own = {"heights": self._data.heights, "any_hit": self._data.hit}
         return {**self.rays.state(), **own}
 

@@ -23,11 +23,11 @@ NEAR = 0.01
 
 
 class VisionError(ValueError):
-    """Error for sensor settings that cannot be rendered, or for missing OpenGL."""
+    """Raised for sensor settings that cannot be rendered, or for missing OpenGL."""
 
 
 DrawCamera = Callable[[torch.Tensor], None]
-"""Renders one camera in the worlds that are due (the argument), shape (num_envs,)."""
+"""Function that renders a camera, given a mask of the worlds that are due."""
 
 
 @dataclass(frozen=True)
@@ -96,7 +96,7 @@ class RayCastData:
     """
 
     distances: torch.Tensor
-    """Distance from the start to the hit, in m, shape (num_envs, F * R). Without a hit
+    """Distance from ray origin to hit, in m, shape (num_envs, F * R). Without a hit
     within `max_distance` it is `max_distance`, and `hit` is False."""
 
     hit: torch.Tensor
@@ -142,7 +142,7 @@ class Renderer(CameraRenderer, Protocol):
 
 
 class CameraRendererCfg(Config, ABC):
-    """Alternative to MuJoCo's renderer for cameras on the native engine."""
+    """Base class of alternatives to MuJoCo's camera renderer on the native engine."""
 
     @abstractmethod
     def open(self, sim: Simulation) -> CameraRenderer:

@@ -32,8 +32,8 @@ class _Arrays(Protocol):
 class WarpRenderer:
     """Renderer with one BVH per set of geoms; cameras that share a BVH render together.
 
-    A BVH holds the geoms of all worlds. Each `sense()` refits it to their poses and
-    sizes, before it casts rays. On height fields, rays miss about 4 % of the hits that
+    A BVH holds the geoms of all worlds. Each `sense()` first refits it to the current
+    poses and sizes of the geoms. On height fields, rays miss about 4 % of the hits that
     MuJoCo C 4.0.0 finds.
     """
 
@@ -141,7 +141,7 @@ class _Tree(SensePass):
 
 
 class _Pictures:
-    """Copies one camera's images from a joint rendering into its output tensors."""
+    """Copies a camera's images, rendered with those of all cameras, to its tensors."""
 
     def __init__(self, tree: _Tree, view: CameraView, images: Images) -> None:
         context, index = tree.context, tree.views.index(view)

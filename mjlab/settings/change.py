@@ -13,7 +13,7 @@ from mjlab.settings.types import is_record, union_members
 
 @dataclass(frozen=True)
 class Setting:
-    """Command-line option with its values."""
+    """Command-line option that changes a setting, with the typed values."""
 
     option: str
     """The option as typed, without the two dashes."""

@@ -19,7 +19,8 @@ class Replacement(NamedTuple):
 
     value: str = ""
     """Expression of the new value, with the old one in place of `...`, such as
-    `len(...)`. Empty if the value stays the same, or, with a note, is to be decided."""
+    `len(...)`. If empty, the value stays the same, unless there is a note, which then
+    describes the new value."""
 
     omit: bool = False
     """True if the name is removed without a replacement. The note is the reason."""
@@ -75,7 +76,7 @@ Rows = Mapping[str, tuple[str, str] | Replacement]
 
 @dataclass(frozen=True)
 class Package:
-    """Package of the other project."""
+    """Package of the other project, and its counterpart here."""
 
     names: str
     """Names on its reference page that task files import, separated by spaces."""
@@ -102,13 +103,13 @@ class Counterpart:
 
     @property
     def is_same(self) -> bool:
-        """True if the name stays the same, whichever module it is imported from."""
+        """True if the dotted name stays the same, with no difference to note."""
         return self.theirs == self.ours and not self.differs
 
 
 @dataclass(frozen=True)
 class Project:
-    """Framework whose tasks can be ported."""
+    """Framework whose tasks `mjlab port` can convert."""
 
     title: str
     """Name of the framework."""
@@ -123,8 +124,8 @@ class Project:
     """Further packages that task files import from."""
 
     otherwise: Rows
-    """Counterpart and difference of each name that is not the same in `Package.ours`.
-    """
+    """Counterpart and difference, by name, for names that `Package.ours` does not
+    define with the same meaning."""
 
     fields: Mapping[str, Mapping[str, Replacement]] = field(default_factory=dict)
     """Replacements of fields by class of this package, and of parameters by function.

@@ -367,7 +367,9 @@ def _task_file(data: Any, where: str) -> TaskFile:
     """Return the task file named in a run; raise if its name or hash is invalid."""
     kinds = {"name": str, "sha256": str}
     if not isinstance(data, dict) or {k: type(v) for k, v in data.items()} != kinds:
-        raise SettingsFileError(f"{where}: file is not a name and a sha256.")
+        raise SettingsFileError(
+            f"{where}: the entry 'file' has to have two texts, 'name' and 'sha256'."
+        )
     match = _TASK_FILE.fullmatch(data["name"])
     if match is None or not re.fullmatch("[0-9a-f]{64}", data["sha256"]):
         raise SettingsFileError(

@@ -51,7 +51,8 @@ def to_leaf(value: Any, path: str) -> Any:
             return write(value, path)
     raise SettingsFileError(
         f"{path} is a {type(value).__name__}, which a run's file cannot store. Use "
-        "numbers, text, paths, tuples and dictionaries, or put it into a class."
+        "numbers, text, paths, tuples and dictionaries, or define the value in a "
+        "configuration class."
     )
 
 

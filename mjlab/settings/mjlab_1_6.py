@@ -696,7 +696,7 @@ _FIELDS: dict[str, dict[str, Replacement]] = {
         ),
         "adaptive_alpha": _To("adaptive", value="AdaptiveSampling(rate=...)"),
     },
-    # Parameters of mathematics.
+    # Parameters of the math functions.
     "normalize": {"x": _To("vec"), "eps": _EPS},
     "wrap_to_pi": {"angles": _To("angle")},
     "quat_angle": {"q1": _To("left"), "q2": _To("right")},
@@ -964,7 +964,7 @@ reason. `*` stands for any class."""
 
 
 class OtherDefault(NamedTuple):
-    """Default of mjlab 1.6 that differs here."""
+    """Default of an mjlab 1.6 field that has another default in this package."""
 
     theirs: str
     """Default in mjlab, as Python text."""

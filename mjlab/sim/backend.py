@@ -15,7 +15,7 @@ _log = logging.getLogger(__name__)
 
 
 class BackendError(ValueError):
-    """Error of an engine that cannot run on this machine."""
+    """Raised if an engine or device is unknown or cannot be used on this machine."""
 
 
 @dataclass(frozen=True)

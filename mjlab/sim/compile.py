@@ -1,4 +1,4 @@
-"""Compilation of an MjSpec and a configuration into an MjModel."""
+"""Compile an MjSpec with the options of a configuration into an MjModel."""
 
 import copy
 import re
@@ -20,7 +20,7 @@ _INERTIAL_FRAME = {"body_ipos", "body_iquat"}
 
 
 class OptionError(ValueError):
-    """Error of an option that MuJoCo or the chosen engine does not support."""
+    """Raised for an option that MuJoCo or the chosen engine does not support."""
 
 
 def compile_model(

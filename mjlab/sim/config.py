@@ -84,7 +84,7 @@ class MujocoCfg(Config):
     """Density of the medium, in kg/m^3. Zero disables lift and drag."""
 
     viscosity: float = 0.0
-    """Viscosity of the medium. Zero disables viscous forces."""
+    """Viscosity of the medium, in Pa s. Zero disables viscous forces."""
 
     o_margin: float = 0.0
     """Contact margin that replaces all others if `override` is enabled."""
@@ -132,7 +132,7 @@ class MujocoCfg(Config):
 
 
 class TrainingPhysicsCfg(Config):
-    """Cheaper physics for training. Evaluation does not use it.
+    """Physics options that make training cheaper. Evaluation does not use them.
 
     The duration of an environment step is unchanged.
     """
@@ -151,7 +151,7 @@ class TrainingPhysicsCfg(Config):
 
 
 class SimulationCfg(Config):
-    """Physics engine, buffer sizes, and MuJoCo's options."""
+    """Configuration of physics: engine, buffer sizes, and MuJoCo's options."""
 
     backend: BackendName = "auto"
     """Engine: MuJoCo Warp, native MuJoCo, or selected for the device ("auto")."""
@@ -161,7 +161,7 @@ class SimulationCfg(Config):
 
     training: TrainingPhysicsCfg | None = None
     """Physics options for training. Evaluation, play, export and verification use
-    `mujoco` and the environment's `decimation`. If None, training uses these too."""
+    `mujoco` and the environment's `decimation`. If None, training uses the same."""
 
     num_threads: int | None = None
     """Number of threads of the native engine. None uses all processors."""

@@ -56,7 +56,7 @@ class Use(NamedTuple):
 
 
 class Engine(Protocol):
-    """Physics of all worlds. World i is row i of every tensor."""
+    """Interface of a physics engine. World i is row i of every tensor."""
 
     name: str
     device: torch.device

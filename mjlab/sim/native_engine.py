@@ -258,7 +258,7 @@ class NativeEngine:
         return data_size(self.mj_model) + arrays // self.num_envs
 
     def use(self) -> dict[str, Use]:
-        """Return an empty dictionary: all kinds share a world's arena."""
+        """Return an empty dictionary: buffers have no fixed sizes on this engine."""
         return {}
 
     def _advance(self, call: Callable[..., Any], **options: Any) -> Any:
@@ -333,7 +333,7 @@ class NativeEngine:
     def restore(
         self, snapshot: Mapping[str, torch.Tensor], mask: torch.Tensor | None = None
     ) -> None:
-        """Continue from the state of `snapshot`, in the worlds of `mask`."""
+        """Restore the state of `snapshot` in the worlds of `mask`."""
         ids: slice | np.ndarray = slice(None)
         if mask is not None:
             # Apply pending writes in the other worlds: `publish` would discard them.

@@ -1,4 +1,4 @@
-"""Reading of MuJoCo's options from a spec or model, with the names of `MujocoCfg`."""
+"""Read MuJoCo's options from a spec or model, with the names of `MujocoCfg`."""
 
 from typing import Any
 

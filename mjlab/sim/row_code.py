@@ -1,4 +1,4 @@
-"""Translation of torch operations to C code that computes one world.
+"""Translate torch operations to C code that computes one world.
 
 A row is the part of a tensor that belongs to one world. If an operation computes each
 row only from rows of the same world, its code is a loop over the elements of a row.

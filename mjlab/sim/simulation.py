@@ -57,7 +57,8 @@ class Simulation:
         Args:
             model: The compiled model, from `compile_model`.
             num_envs: Number of worlds.
-            cfg: Engine and sizes. `model` must be compiled with its options.
+            cfg: Engine and buffer sizes. `model` must be compiled with this
+                configuration.
             device: Device of the tensors. None lets the backend choose.
             vary: Model fields that will vary per world, as known from the
                 configuration.
@@ -249,8 +250,8 @@ class Simulation:
         """True if a step can read a mask on the host, and skip work if it is empty.
 
         The native engine's tensors are on the host, so this is cheap. During the trial
-        steps after building, it is False, so that these read every quantity that a
-        later step reads.
+        steps after building, it is False, so that the trial steps read every quantity
+        that a later step reads.
         """
         return self.backend.engine == "native" and self.reads.sealed
 
@@ -272,7 +273,7 @@ class Simulation:
     def restore(
         self, snapshot: Mapping[str, torch.Tensor], mask: torch.Tensor | None = None
     ) -> None:
-        """Continue from the state of `snapshot`, bit for bit on the CPU.
+        """Restore the state of `snapshot`; later steps are bitwise equal on the CPU.
 
         Args:
             snapshot: State returned by `snapshot`.
@@ -296,7 +297,7 @@ class Simulation:
     ) -> None:
         """Copy the state of a snapshot into the worlds of `mask`, within a step.
 
-        Their derived quantities are stale until `forward()`.
+        The derived quantities of these worlds are stale until `forward()`.
 
         Args:
             snapshot: State and model fields of a `snapshot`, without the rest.

@@ -1,4 +1,4 @@
-"""Compilation of Warp kernels for CUDA, on machines without a GPU.
+"""Compile Warp kernels for CUDA on machines without a GPU.
 
 Two modules of the broad phase depend on the number of worlds: they contain the number
 of rows of per-world fields as a constant (mujoco-warp 4.0.0).
@@ -64,8 +64,8 @@ class Compiler:
         """Compile a module unless it is cached.
 
         The name and folder of a compiled module are Warp's hash of its code, of the
-        kernels that it has so far, and of the block size. `Module.compile` would leave
-        the block size out of the hash.
+        kernels that it has so far, and of the block size. `Module.compile` leaves the
+        block size out of the hash, so this method calls `Module._compile`.
         """
         identifier = module.get_module_identifier(block_dim)
         if identifier in self.seen:
@@ -109,7 +109,7 @@ class Compiler:
         real = wp.get_device
 
         class Device:
-            """CPU device that MuJoCo Warp's branches treat as a GPU."""
+            """CPU device that reports CUDA, so MuJoCo Warp runs its code for GPUs."""
 
             is_cuda, is_cpu, sm_count, arch = True, False, PROCESSORS, self.arch
 

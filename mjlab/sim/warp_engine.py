@@ -215,7 +215,7 @@ class WarpEngine:
     def restore(
         self, snapshot: Mapping[str, torch.Tensor], mask: torch.Tensor | None = None
     ) -> None:
-        """Continue from the state of `snapshot`, in the worlds of `mask`."""
+        """Restore the state of `snapshot` in the worlds of `mask`."""
         model_fields = [n for n in snapshot if n.startswith("model.")]
         self.expand([name.removeprefix("model.") for name in model_fields])
         mask = self._everyone if mask is None else mask

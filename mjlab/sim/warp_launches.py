@@ -264,10 +264,10 @@ class WarpLaunches:
         """Recompute all constants, and restore the worlds outside `constants_mask`.
 
         The other worlds are restored because MuJoCo's compiler computes in float64, so
-        its values differ in the last bits. Two bugs of mujoco-warp 4.0.0 are worked
-        around: bodies that cannot rotate get a rotational weight, which is set to zero;
-        static geoms keep the poses of `make_data`, and are moved to their current
-        poses.
+        the compiled values differ from Warp's in the last bits. Two bugs of mujoco-warp
+        4.0.0 are worked around: bodies that cannot rotate get a rotational weight,
+        which is set to zero; static geoms keep the poses of `make_data`, and are moved
+        to their current poses.
         """
         assert self._constants_data is not None
         m, d = self._fields.wp_model, self._fields.wp_data

@@ -1,6 +1,6 @@
 # Kernel bodies are in Warp's language, whose types pyright does not know.
 # pyright: reportInvalidTypeForm=false, reportOperatorIssue=false
-"""Row-wise torch operations, launched together as one kernel.
+"""Joins row-wise torch operations into one Warp kernel.
 
 Imports Warp, so it is only imported on a CUDA device.
 """

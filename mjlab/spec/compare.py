@@ -1,6 +1,6 @@
-"""Comparison of a separately compiled model with its copy in a scene.
+"""Compare a separately compiled model with its copy in a scene.
 
-Compares everything in `MjModel` that belongs to a named element. Attaching renumbers
+All fields of `MjModel` that belong to a named element are compared. Attaching renumbers
 elements, so ids are compared by the elements they refer to; fields that only index the
 complete model are ignored.
 """

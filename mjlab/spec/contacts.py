@@ -21,7 +21,7 @@ VectorValue = float | tuple[float, ...] | dict[str, float | tuple[float, ...]]
 
 
 class _ContactParameters(SpecEditCfg):
-    """Contact parameters that can be left unchanged."""
+    """Base class of edits of contact parameters; None leaves a parameter unchanged."""
 
     geom_names: Patterns
     """Patterns of the edited geoms. An unnamed geom has the name ""."""
@@ -46,7 +46,8 @@ class _ContactParameters(SpecEditCfg):
     unchanged."""
 
     solmix: FloatValue | None = None
-    """Weight in the mixing of two geoms' parameters; None leaves it unchanged."""
+    """Weight of this geom when two geoms' parameters are mixed; None leaves it
+    unchanged."""
 
     _covering: ClassVar[tuple[str, ...]] = ()
     """Attributes for which a dictionary must cover every edited geom."""
@@ -148,6 +149,6 @@ def _check_entries(attribute: str, values: Any) -> None:
     listed = values.values() if isinstance(values, Mapping) else (values,)
     for value in listed:
         if attribute == "condim" and value not in (1, 3, 4, 6):
-            raise ValueError(f"condim is 1, 3, 4 or 6, not {value}.")
+            raise ValueError(f"condim={value} has to be 1, 3, 4 or 6.")
         if attribute in ("contype", "conaffinity") and value < 0:
-            raise ValueError(f"{attribute} is a set of bits, 0 or more, not {value}.")
+            raise ValueError(f"{attribute}={value} has to be a bit mask, 0 or more.")

@@ -40,7 +40,7 @@ class SpecPart:
 
 
 class SpecEditCfg(Config, abc.ABC):
-    """Edit of a spec. The elements that it names must exist."""
+    """Base class of edits of a spec. The elements that an edit names must exist."""
 
     @abc.abstractmethod
     def edit(self, spec: mujoco.MjSpec) -> None:

@@ -1,4 +1,4 @@
-"""Loading and writing of models and the files they refer to."""
+"""Load and write models and the files they refer to."""
 
 import zipfile
 from collections.abc import Callable, Iterator
@@ -21,7 +21,7 @@ _ASSETS = "assets"
 
 
 class MissingAssetError(FileNotFoundError):
-    """Reference of a model to a file that does not exist."""
+    """Raised if a model file, or a file that a model refers to, does not exist."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -38,7 +38,7 @@ class AssetFile:
     """The reference as the spec writes it."""
 
     face: int | None
-    """Face of a cube texture that the file is for; None for the element's only file."""
+    """Index of the cube texture's face that the file shows; None if not one face."""
 
     @property
     def folder(self) -> str:

@@ -203,7 +203,7 @@ class LightCfg(SpecEditCfg):
     """Name of the new light; None for no name."""
 
     body: str = "world"
-    """Name of the body to which it is attached."""
+    """Name of the body to which the light is attached."""
 
     mode: Mode = "fixed"
     """Tracking mode."""
@@ -265,7 +265,7 @@ class CameraCfg(SpecEditCfg):
     """Name of the new camera."""
 
     body: str = "world"
-    """Name of the body to which it is attached."""
+    """Name of the body to which the camera is attached."""
 
     mode: Mode = "fixed"
     """Tracking mode."""

@@ -1,4 +1,4 @@
-"""Attachment of specs, and merging of their keyframes."""
+"""Attach specs, and merge their keyframes."""
 
 import logging
 from collections.abc import Sequence
@@ -113,7 +113,7 @@ def keep_compiled(spec: mujoco.MjSpec, model: mujoco.MjModel) -> None:
     An attached spec loses settings that concern a complete model.
 
     Args:
-        spec: All its bodies and actuators have names.
+        spec: Spec whose bodies and actuators all have names.
         model: The compiled spec.
     """
     if spec.compiler.settotalmass > 0.0:
@@ -159,7 +159,7 @@ def default_keyframe(model: mujoco.MjModel, name: str = "default") -> Keyframe:
 
 
 def merge_keyframes(name: str, parts: Sequence[Keyframe]) -> Keyframe:
-    """Concatenate the keyframes of attached models to a keyframe of the whole model.
+    """Join the keyframes of attached models into one keyframe of the whole model.
 
     Args:
         name: Name of the new keyframe.

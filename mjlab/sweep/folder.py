@@ -83,7 +83,7 @@ class Trials:
 
 @dataclass(frozen=True, kw_only=True)
 class Search:
-    """Definition of a sweep: task, ranges, options and search."""
+    """Definition of a sweep: task, searched ranges, options and sampler."""
 
     task: str
     """Task id."""

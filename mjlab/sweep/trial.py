@@ -40,7 +40,7 @@ class TrialEnd:
 
 
 class TrialProcess:
-    """Training process of a trial."""
+    """Process that runs `train.py` for one trial."""
 
     def __init__(self, trials: Trials, name: str, settings: Mapping[str, str]) -> None:
         """Start or resume the training.
@@ -146,7 +146,7 @@ def _wait_for_predecessor(run: Run) -> None:
 
 
 def _environment(threads: int | None) -> dict[str, str]:
-    """Return the environment of a process that imports this copy of the package."""
+    """Return environment variables with which a process imports this package copy."""
     paths = [str(Path(__file__).parents[2]), os.environ.get("PYTHONPATH", "")]
     found = os.environ | {"PYTHONPATH": os.pathsep.join(filter(None, paths))}
     if threads is not None:

@@ -65,8 +65,8 @@ class HistoryBuffer:
 
         Args:
             value: Shape (num_envs, ...).
-            mask: Shape (num_envs,), bool: the worlds to update; None for all. Other
-                worlds are unchanged.
+            mask: Worlds to update, shape (num_envs,), bool; None for all. Other worlds
+                are unchanged.
         """
         self._check(value)
         entry = value.unsqueeze(1)
@@ -99,13 +99,16 @@ class HistoryBuffer:
 
 
 class DelayCfg(Config):
-    """Delay of a value, in steps."""
+    """Delay of a value.
+
+    Lags are in environment steps for observations, and in physics steps for actuators.
+    """
 
     min_lag: int = 0
-    """Minimum lag, in steps of the caller. 0 means no delay."""
+    """Minimum lag, in steps. 0 means no delay."""
 
     max_lag: int = 0
-    """Maximum lag, in steps of the caller, inclusive."""
+    """Maximum lag, in steps, inclusive."""
 
     hold_prob: float = 0.0
     """Probability that a world keeps its lag at an update. With 1 the lag drawn at a
@@ -119,8 +122,8 @@ class DelayCfg(Config):
     the same number of steps after their reset."""
 
     per_world: bool = True
-    """Draw a lag for each world. Otherwise all worlds of a process share the lag of its
-    first world, also after a reset of that world."""
+    """Draw a lag for each world. Otherwise all worlds of a process have the lag of its
+    first world, so that a reset of the first world changes the lag of all."""
 
 
 class DelayBuffer:
@@ -148,7 +151,7 @@ class DelayBuffer:
         Args:
             cfg: The delay.
             shape: Shape of one world's value.
-            rng: Random numbers of the worlds.
+            rng: Random number generator of the worlds.
             stream: Name of the random stream, unique within the environment.
             dtype: Type of the values.
         """
@@ -181,8 +184,8 @@ class DelayBuffer:
 
         Args:
             value: The newest value.
-            mask: Shape (num_envs,), bool: the worlds to update; None for all. Other
-                worlds are unchanged and return their previous result.
+            mask: Worlds to update, shape (num_envs,), bool; None for all. Other worlds
+                are unchanged and return their previous result.
         """
         self._update_lags(mask)
         self._history.append(value, mask)
@@ -197,7 +200,7 @@ class DelayBuffer:
         """Set the lags of the worlds in `mask` until their next update.
 
         Args:
-            mask: Shape (num_envs,), bool.
+            mask: Worlds, shape (num_envs,), bool.
             lags: One lag, or lags of shape (num_envs,), int64. The entries of a tensor
                 are clamped to [0, max_lag], because a CUDA graph cannot raise an error.
         """

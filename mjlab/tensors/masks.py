@@ -20,7 +20,7 @@ def write_where(
 
     Args:
         dest: Shape (num_envs, ...); can be a strided view.
-        mask: Shape (num_envs,), bool.
+        mask: Worlds to write, shape (num_envs,), bool.
         value: A scalar, or a tensor that broadcasts to the shape of `dest`. A value of
             one row, without a leading dimension, is written to every row in the mask.
     """

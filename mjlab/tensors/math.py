@@ -116,7 +116,7 @@ def quat_box_plus(quat: torch.Tensor, rotvec_w: torch.Tensor) -> torch.Tensor:
 def quat_slerp(
     start: torch.Tensor, end: torch.Tensor, fraction: torch.Tensor | float
 ) -> torch.Tensor:
-    """Return the orientation at a fraction, (...), of the shorter rotation."""
+    """Interpolate along the shorter rotation; `fraction` is a number or shape (...)."""
     rotvec = quat_to_rotvec(quat_mul(quat_conjugate(start), end))
     share = fraction.unsqueeze(-1) if isinstance(fraction, torch.Tensor) else fraction
     return quat_mul(start, quat_from_rotvec(share * rotvec))

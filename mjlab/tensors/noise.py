@@ -15,7 +15,7 @@ Parameter = float | tuple[float, ...]
 
 
 class NoiseCfg(Config):
-    """Noise that is drawn at every call."""
+    """Base class of noise that is drawn at every call."""
 
     operation: Literal["add", "scale", "abs"] = "add"
     """Use of the noise: added to the value, as a factor, or in place of the value."""
@@ -29,7 +29,7 @@ class ConstantNoiseCfg(NoiseCfg):
 
 
 class UniformNoiseCfg(NoiseCfg):
-    """Noise distributed uniformly."""
+    """Uniform noise between `n_min` and `n_max`."""
 
     n_min: Parameter = -1.0
     """Lower bound."""
@@ -39,7 +39,7 @@ class UniformNoiseCfg(NoiseCfg):
 
 
 class GaussianNoiseCfg(NoiseCfg):
-    """Noise distributed normally."""
+    """Gaussian noise."""
 
     mean: Parameter = 0.0
     """Mean of the noise."""
@@ -49,14 +49,14 @@ class GaussianNoiseCfg(NoiseCfg):
 
 
 class NoiseModelCfg(Config):
-    """Noise model. Subclasses extend it."""
+    """Noise model without state. Subclasses add state, such as a bias."""
 
     noise_cfg: NoiseCfg
     """The noise drawn at each call."""
 
 
 class NoiseModelWithAdditiveBiasCfg(NoiseModelCfg):
-    """Noise, and an additive bias that is constant during an episode."""
+    """Noise plus an additive bias that is constant during an episode."""
 
     bias_noise_cfg: NoiseCfg
     """Distribution of the bias, drawn at each reset. Its operation must not be
@@ -90,7 +90,7 @@ def build_noise(
     Args:
         cfg: The noise.
         shape: Shape of one world's value.
-        rng: Random numbers of the worlds.
+        rng: Random number generator of the worlds.
         stream: Name of the random stream, unique within the environment.
     """
     if isinstance(cfg, NoiseModelWithAdditiveBiasCfg):
@@ -172,7 +172,7 @@ class _FreshNoise(Noise):
 
 
 class _BiasedNoise(Noise):
-    """Noise, and a bias that is drawn at each reset."""
+    """Noise plus a bias that is drawn at each reset."""
 
     def __init__(
         self,

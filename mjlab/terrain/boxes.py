@@ -266,8 +266,8 @@ class SteppingStonesCfg(SubTerrainCfg):
     """Depth of the floor between the stones, m, above 0."""
 
     platform_width: float = 2.0
-    """Minimum width of the central platform, m, above 0. It replaces whole stones, so
-    the gap around it equals the gap between stones."""
+    """Minimum width of the central platform, m, above 0. The platform replaces whole
+    stones, so the gap around it equals the gap between stones."""
 
     border_width: float = 0.25
     """Minimum width of the flat border, m, at least 0. Space left over by whole
@@ -316,7 +316,8 @@ class SteppingStonesCfg(SubTerrainCfg):
     def _num_taken(self, count: int, stone: float, gap: float) -> int:
         """Return the number of stones that the platform replaces along one side.
 
-        It has the same parity as the number of stones, so that the platform is centred.
+        This number and the number of stones are both even or both odd, so that the
+        platform is centred.
         """
         needed = int(np.ceil((self.platform_width + gap) / (stone + gap) - 1e-9))
         return min(count, needed + (count - needed) % 2)

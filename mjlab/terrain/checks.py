@@ -175,7 +175,7 @@ def _check_patches(patches: dict[str, FlatPatchCfg], path: str, size: Size) -> N
 
 
 def _check_patch_counts(cfg: TerrainGeneratorCfg, path: str) -> None:
-    """Raise if `num_patches` differs for one name: all tiles' spots share an array."""
+    """Raise if `num_patches` of a name differs between tiles, which share an array."""
     counts = {
         name: patch.num_patches for name, patch in cfg.flat_patch_sampling.items()
     }

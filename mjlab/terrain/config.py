@@ -12,7 +12,7 @@ Rng = np.random.Generator
 
 
 class FlatPatchCfg(Config):
-    """Search for flat spots on the terrain, for example for spawning or for targets."""
+    """Configuration of a search for flat spots, such as spawn points or targets."""
 
     num_patches: int = 10
     """Number of spots to find on each tile, at least 1. If a tile has fewer spots, they
@@ -40,7 +40,7 @@ class FlatPatchCfg(Config):
 
 
 class SubTerrainCfg(Config, ABC):
-    """Base class of tile (sub-terrain) types. Subclasses have `check` and `build`."""
+    """Base class of tile (sub-terrain) types. Subclasses define `check` and `build`."""
 
     proportion: float = 1.0
     """Relative frequency of this tile type, above 0. Proportions need not sum to 1."""
@@ -116,7 +116,7 @@ class TerrainGeneratorCfg(Config):
 
 
 class TerrainCfg(Config):
-    """Terrain of a scene: an infinite or finite plane, or a grid of generated tiles."""
+    """Configuration of the ground: a plane, or a grid of generated tiles."""
 
     kind: Literal["plane", "generator"] = "plane"
     """Type of terrain: a plane, or the tiles of `generator`."""

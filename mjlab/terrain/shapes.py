@@ -1,8 +1,8 @@
 """Tiles of terrain: solid blocks, or one height field.
 
-In the tile frame, the origin lies at the centre of its area, x and y run along
-its sides, and z = 0 is the level at which neighbouring tiles meet. Everything below a
-tile's surface is solid, so there is no gap between neighbours of different heights.
+The origin of the tile frame is at the centre of the tile, x and y run along its sides,
+and z = 0 is the height at which neighbouring tiles meet. Everything below a tile's
+surface is solid, so there is no gap between neighbours of different heights.
 """
 
 from collections.abc import Iterable

@@ -131,7 +131,7 @@ class BrowserMarks:
 
 
 class _Form(NamedTuple):
-    """Mesh that several shapes share, with their own scales."""
+    """Mesh shared by several shapes, each with a separate scale."""
 
     kind: ShapeKind
     radius: float = 1.0

@@ -27,7 +27,10 @@ _OPENCV = torch.diag(torch.tensor([1.0, -1.0, -1.0]))
 
 
 class CameraPanel:
-    """Images and frusta of the selected world; both cost nothing while switched off."""
+    """Panel with camera images and frusta of the selected world.
+
+    Neither takes time while its checkbox is off.
+    """
 
     def __init__(self, page: Page) -> None:
         """Add the checkboxes to the page."""
@@ -130,7 +133,7 @@ def as_colors(
 
 
 def _color(number: int, kind: int) -> tuple[int, int, int]:
-    """Return the colour of an object; black if it has no colour."""
+    """Return the colour of an object by id and type; black for ids below 0."""
     if number < 0:
         return 0, 0, 0
     hue = (number * _GOLDEN + kind / 7.0) % 1.0

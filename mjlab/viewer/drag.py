@@ -10,7 +10,7 @@ _NOTHING = "nothing"
 
 
 class DragPanel:
-    """Transform handles of one entity of the selected world.
+    """Panel with transform handles for one entity of the selected world.
 
     The entity follows the handles while they are held, also while paused. viser reports
     drags of a shape only as mouse rays, so the entity has handles instead.

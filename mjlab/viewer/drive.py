@@ -8,7 +8,7 @@ from mjlab.envs import ManagerBasedRlEnv
 from mjlab.mdp.velocity_command import UniformVelocityCommand
 
 NEVER = 2**53
-"""An episode step that is never reached."""
+"""Episode step of the next resampling of a held command; it is never reached."""
 
 AXES = ("lin_vel_x", "lin_vel_y", "ang_vel_z")
 """Axes of the command: forward and left velocity, m/s, yaw rate, rad/s."""

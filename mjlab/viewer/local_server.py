@@ -89,9 +89,9 @@ def refusal(hosts: list[str], origins: list[str]) -> str | None:
 def _checked_requests() -> Iterator[list[Handler | None]]:
     """Check the requests of servers that are started in this block.
 
-    viser 1.1.1 has no hook for requests. It calls `websockets.asyncio.server.serve`
-    with its own `process_request` before its constructor returns, for files and
-    websockets. Yields the functions that were replaced.
+    viser 1.1.1 has no hook for requests. The constructor of its server calls
+    `websockets.asyncio.server.serve` with viser's `process_request`, which handles
+    files and websockets. Yields the functions that were replaced.
     """
     replaced: list[Handler | None] = []
 

@@ -48,7 +48,7 @@ class NativeViewer:
     """Shows one of a player's worlds in a window, and its neighbours.
 
     The window uses copies of model and state, so rendering does not modify the
-    simulation. The mouse applies forces to it.
+    simulation. Only the mouse acts on the simulation, with forces on bodies.
     """
 
     def __init__(self, player: Player, *, contacts: bool = True) -> None:
@@ -128,7 +128,7 @@ class NativeViewer:
             color_muscles(self._model, fresh)
             scene = self._window.user_scn
             scene.ngeom = 0
-            # P, A and R are also keys of MuJoCo's window.
+            # MuJoCo's window toggles these flags on the same keys; undo that.
             self._window.opt.flags[_OTHER_KEYS] = 0
             reflects = env.cfg.viewer.enable_reflections
             scene.flags[mujoco.mjtRndFlag.mjRND_REFLECTION.value] = reflects

@@ -61,7 +61,7 @@ class Page:
 
 
 class ControlPanel:
-    """Pause, step, reset, speed and status."""
+    """Panel with pause, step, reset, speed and status."""
 
     def __init__(self, page: Page) -> None:
         """Add the controls to the page."""
@@ -112,7 +112,7 @@ class ControlPanel:
 
 
 class PolicyPanel:
-    """Selection of the policy, if there are several."""
+    """Panel that selects one of several policies."""
 
     def __init__(self, page: Page, menu: PolicyMenu) -> None:
         """Add the selection to the page."""
@@ -155,7 +155,7 @@ class PolicyPanel:
 
 
 class CommandPanel:
-    """Velocity command, set with sliders, buttons or keys."""
+    """Panel that sets a velocity command with sliders, buttons or keys."""
 
     def __init__(self, page: Page, drive: VelocityDrive) -> None:
         """Add the controls to the page."""
@@ -216,7 +216,7 @@ class CommandPanel:
 
 
 class TeleopPanel:
-    """Teleoperation of an arm with buttons or keys."""
+    """Panel for the teleoperation of an arm with buttons or keys."""
 
     def __init__(self, page: Page, policy: TeleopPolicy) -> None:
         """Add the controls to the page, and show the target."""
@@ -247,7 +247,7 @@ class TeleopPanel:
 
 
 class TermPanel:
-    """Values of terms: current values as bars, and a plot over time."""
+    """Panel with values of terms: current values as bars, and a plot over time."""
 
     def __init__(
         self,

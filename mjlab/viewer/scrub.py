@@ -39,7 +39,7 @@ class Scrubbable(Protocol):
 
 
 class ClipPanel:
-    """Selection of a clip, with a time slider."""
+    """Panel that selects a clip and, with a slider, the time in the clip."""
 
     def __init__(self, page: Page, term: Scrubbable) -> None:
         """Add the controls to the page."""

@@ -20,7 +20,7 @@ with its pixels."""
 
 @dataclass(frozen=True, kw_only=True)
 class VideoSchedule:
-    """Steps of a training run that are filmed."""
+    """Selects the steps of a training run to film."""
 
     interval: int = 2000
     """Steps from the start of a video to the start of the next. The first video starts

@@ -6,7 +6,7 @@ import torch
 
 
 class MergeError(ValueError):
-    """Views that cannot be merged, or invalid `which` or `present`."""
+    """Raised for views that cannot be merged, and for invalid `which` or `present`."""
 
 
 class ViewError(ValueError):
@@ -113,8 +113,8 @@ class MemberChoice:
         Args:
             member: Index of the member.
             mask: The worlds to write, shape (num_envs,), bool.
-            value: A number, or a tensor that broadcasts to the rows with their
-                features.
+            value: A number, or a tensor that broadcasts to the shape of the rows plus
+                `features`.
             features: Shape of the value of one row.
 
         Returns:

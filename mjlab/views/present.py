@@ -14,8 +14,8 @@ from mjlab.views.source import ContactForces, ViewSource
 class PresentForces(ContactForces):
     """Contacts of all worlds in the current state, computed once for all pairs.
 
-    Solves the current state of each world again in MuJoCo on the host, without changing
-    it. Meant for inspection between steps; terms use declared contact pairs.
+    Runs MuJoCo's forward dynamics on the host, on a copy of each world's state. Meant
+    for inspection between steps; terms use declared contact pairs.
     """
 
     def __init__(self, source: ViewSource) -> None:

@@ -1,13 +1,13 @@
-"""Slots of the options of an entity that differs between worlds, and their values.
+"""Slots: scene entities for the options of an entity that differs between worlds.
 
 Engines support different geom sizes, poses and meshes per world, but bodies, joints and
 geom types are common to all worlds. Options with the same bodies and joints share a
 slot: one entity with a geom for each shape that an option needs. An option with another
 kinematic tree has a separate slot, which is inactive in the other worlds.
 
-Each option is also compiled in a scene in which it is the entity, and its rows are
-copied from there, including derived constants. A world has exactly the values that the
-compiler would have computed for it.
+Each option is also compiled in a scene in which it is the entity in every world. Its
+values in the model fields are copied from there, including derived constants, so a
+world has exactly the values that MuJoCo's compiler computes for its option.
 """
 
 from collections.abc import Callable, Collection, Hashable, Iterator, Mapping, Sequence
@@ -321,7 +321,7 @@ def _attach_assets(spec: mujoco.MjSpec, source: mujoco.MjSpec, prefix: str) -> N
 def _differing_simple(group: Sequence[_Option]) -> list[int]:
     """Return bodies whose inertia is simple in some options only.
 
-    MuJoCo uses an optimisation for bodies with simple inertia, in all worlds or none.
+    MuJoCo's optimisation for simple inertia must be on or off in all worlds.
     """
     flags = zip(*(option.model.body_simple.tolist() for option in group), strict=True)
     return [body for body, simple in enumerate(flags) if body and len(set(simple)) > 1]
@@ -352,13 +352,13 @@ def owned(model: mujoco.MjModel, kind: str, name: str) -> list[int]:
 
 @dataclass(frozen=True, eq=False)
 class Places:
-    """Ids of one option's elements, in the scene and in its single model."""
+    """Ids of one option's elements in the scene, and in the option's own model."""
 
     entity: str
-    """Name of the entity in the single model."""
+    """Name of the entity in `single`."""
 
     slot: VariantSlot
-    """Its slot in the scene."""
+    """Slot of the option in the scene."""
 
     option: str
     """The option."""
@@ -383,9 +383,10 @@ class Places:
         yield from zip(ours, theirs, strict=True)
 
     def value(self, field: str, row: int) -> np.ndarray:
-        """Return the row of a field in the single model, converted to the scene.
+        """Return a row of a field of `single`, with values that are valid in the scene.
 
-        Ids of meshes and materials differ between the two models.
+        Ids of meshes and materials are converted, because they differ between the two
+        models.
         """
         own = getattr(self.single, field)[row]
         if field == "geom_dataid" and own >= 0:
@@ -422,7 +423,7 @@ class Tables:
             options: The options, in the order of the tables' choices; the last,
                 additional choice leaves the entity out.
             scene: The compiled scene.
-            singles: For each option the model in which it is the entity.
+            singles: By option, the compiled scene in which the entity is this option.
             variable: Model fields that can vary per world on the engine.
             can_be_absent: Whether the last choice can occur.
         """
@@ -496,7 +497,7 @@ class Tables:
             self._set(field, choice, geom, value)
 
     def _skip_geoms(self, slot: VariantSlot) -> None:
-        """Restrict bodies to the geoms in use, where these are contiguous."""
+        """Restrict each body's geom range to the geoms in use, if contiguous."""
         of_body = self._scene.geom_bodyid
         bodies = owned(self._scene, "body", slot.name)
         for (choice, option), body in product(enumerate(self._choices), bodies):
@@ -520,8 +521,8 @@ class Tables:
             rows = owned(self._scene, field.split("_")[0], slot.name)
             for row, choice in product(rows, idle):
                 self._set(field, choice, row, value)
-        # With nearly zero mass no force moves it. Its joints get the inertia of the
-        # original mass as armature, so that the solver's conditioning does not change.
+        # Joints of the nearly massless slot get the inertia of the original mass as
+        # armature, so that the solver's conditioning does not change.
         for dof, choice in product(owned(self._scene, "dof", slot.name), idle):
             self._set("dof_armature", choice, dof, self._scene.dof_M0[dof])
 

@@ -109,7 +109,8 @@ def _check_assignment(cfg: VariantsCfg, name: str, num_envs: int) -> None:
             )
     if all(option is None for option in given):
         raise VariantsError(
-            f"The assignment of the entity {name!r} is None in all worlds."
+            f"The assignment of the entity {name!r} is None in all worlds. Assign an "
+            "option to at least one world, or remove the entity."
         )
 
 
@@ -188,7 +189,8 @@ class BuiltVariants:
         bodies = owned(sim.mj_model, "body", slot.name)
         own = [body for body in spec.bodies if body.name.startswith(f"{name}/")]
         for body, its in zip(own, bodies, strict=True):
-            # MuJoCo's optimisation applies to all options of a slot, or to none.
+            # MuJoCo's optimisation for simple inertia must be equal in all options of
+            # a slot.
             if not sim.mj_model.body_simple[its]:
                 body.simple = False
         return compile_model(spec, sim.cfg)
@@ -253,7 +255,7 @@ class Variants:
             options: Names of the options.
             draw: Rule of the assignment.
             slots: Slots of the options in the scene.
-            singles: For each option the model in which it is the entity.
+            singles: By option, the compiled scene in which the entity is this option.
             sim: The simulation of the scene.
             rng: Random numbers of the worlds.
         """
@@ -324,7 +326,7 @@ class Variants:
         return [(*self.options, None)[i] for i in self.choice.tolist()]
 
     def has(self, option: str) -> torch.Tensor:
-        """Return whether a world has the named option, (num_envs,), bool."""
+        """Mask of the worlds that have the named option, (num_envs,), bool."""
         return self.choice == self.options.index(option)
 
     def reset(self, mask: torch.Tensor) -> None:
@@ -333,7 +335,7 @@ class Variants:
             write_where(self.choice, mask, self._draw())
             self._write(mask)
         else:
-            # The physics reset activated all equalities in every world.
+            # The physics reset also activated the equalities of options not in use.
             self._write_equalities(mask)
 
     def state(self) -> dict[str, torch.Tensor]:
@@ -392,7 +394,7 @@ class Variants:
         return tables
 
     def _try_all(self) -> None:
-        """Write every choice once, so that all its fields are expanded per world.
+        """Write every choice once, so that all varying fields are expanded per world.
 
         Otherwise the contents of a snapshot would depend on the options sampled so far.
         """

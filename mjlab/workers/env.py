@@ -89,8 +89,8 @@ class WorkerEnv:
         self.device = torch.device(device)
         sample = shard_cfg(cfg, self.shards.sample, self.seed)
         self.sample = ManagerBasedRlEnv(sample, device="cpu")
-        """Environment with the same terms, for queries about them. It is never
-        stepped."""
+        """Environment with the same terms, for queries such as names and shapes of
+        terms. It is never stepped."""
         check_independent(self.sample, self.shards)
         self._shape = StateShape(self.sample.get_state(), self.shards.sample)
         self.max_episode_length = self.sample.max_episode_length

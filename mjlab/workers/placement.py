@@ -30,7 +30,7 @@ class PlacementError(ValueError):
 
 @dataclass(frozen=True)
 class Placement:
-    """Devices and processes of simulation and learner."""
+    """Devices and processes on which simulation and learner run."""
 
     name: PlacementName
     """Name of the placement."""

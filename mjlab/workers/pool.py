@@ -154,7 +154,8 @@ class Pool:
         try:
             yield
         except BaseException:
-            # Close: after an interrupt, workers would still answer this request.
+            # Close the pool: after an interrupt, workers would still answer the
+            # interrupted request, and the answers would be taken for later ones.
             self.close()
             raise
 

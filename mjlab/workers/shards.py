@@ -59,7 +59,7 @@ class Shards:
 
     @property
     def sample(self) -> int:
-        """Worlds of the small sample environment, different from every worker's."""
+        """Number of worlds of the sample environment, unlike that of any worker."""
         return next(n for n in (1, 2, 3) if n not in self.sizes)
 
 

@@ -34,10 +34,10 @@ class WorkerSpec:
     """Index of the worker."""
 
     worlds: slice
-    """Its range of worlds."""
+    """Range of worlds of the worker."""
 
     first_world: int
-    """Global index of its first world."""
+    """Global index of the worker's first world."""
 
     cfg: ManagerBasedRlEnvCfg
     """The environment, with the number of worlds of this worker."""
@@ -65,11 +65,17 @@ class SharedPart(Protocol):
         worlds: slice = ...,
         worker: int = ...,
     ) -> None:
-        """Use the given shared memory. In the learner, it has rows for all worlds."""
+        """Switch to shared memory.
+
+        Args:
+            memory: Tensors described by `fields`.
+            worlds: Worlds of this process; the learner passes all worlds.
+            worker: Index of this worker.
+        """
         ...
 
     def begin_rollout(self) -> None:
-        """Read the learner's data, in a worker."""
+        """Read the data that the learner wrote; called in workers only."""
         ...
 
 
@@ -162,7 +168,7 @@ class Shard:
         return {name: t.numpy() for name, t in self.env.get_state().items()}
 
     def load_state(self, state: dict[str, Any]) -> None:
-        """Restore a state."""
+        """Restore the worlds' state from arrays that `state` returned."""
         tensors = {name: torch.from_numpy(array) for name, array in state.items()}
         self.env.set_state(tensors)
         self._rows["episode_length"].copy_(self.env.episode_length_buf)

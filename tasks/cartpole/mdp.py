@@ -19,7 +19,7 @@ def pole_angle_cos_sin(env: ManagedEnv) -> torch.Tensor:
 def smooth_reward(env: ManagedEnv) -> torch.Tensor:
     """Product of four factors, 0 to 1, shape (num_envs,).
 
-    They reward an upright pole, a centred cart, a small force and a slow pole.
+    The factors reward an upright pole, a centred cart, a small force and a slow pole.
     """
     data = env.scene.entity("cartpole").data
     cart_position, pole_velocity = data.joint_pos[:, 0], data.joint_vel[:, 1]

@@ -21,7 +21,7 @@ def critic() -> MlpModelCfg:
 
 
 class CartpoleAgentCfg(PpoAgentCfg):
-    """Small networks and short rollouts. Tuned for 256 worlds."""
+    """PPO with small networks and short rollouts, tuned for 256 worlds."""
 
     num_steps_per_env = 32
     max_iterations = 150

@@ -33,7 +33,7 @@ _BODY = SceneEntityCfg(OBJECT, body_names=("thing",))
 
 
 def lift_actions() -> dict[str, ActionTermCfg | None]:
-    """Return position targets; a zero action opens the gripper to a cube's width."""
+    """Return joint position actions; at zero, the gripper is open a cube's width."""
     actions = joint_actions(with_gripper=True)
     targets = actions["joint_pos"]
     assert isinstance(targets, mdp.JointPositionActionCfg)

@@ -52,7 +52,7 @@ def wrist_observations(
 
 
 class LiftYamDepthCfg(LiftYamTaughtCfg):
-    """Lift a cube from depth images, by imitating a script that knows its pose."""
+    """Lift a cube from depth images, imitating a script that reads the cube's pose."""
 
     scene = wrist_scene(eye("depth", farthest=FARTHEST, camera=BY_WRIST))
     observations = wrist_observations(depth=depth(FARTHEST))

@@ -30,8 +30,8 @@ def ik_actions() -> dict[str, ActionTermCfg | None]:
         ),
         "gripper": mdp.BinaryJointPositionActionCfg(
             joint_names=FINGER_JOINTS[:1],
-            # Beyond fully open: the position loop is slow, and the joint limit stops
-            # the finger.
+            # A target beyond fully open compensates for the slow position loop; the
+            # joint limit stops the finger.
             open_command=2.0 * FINGER_OPEN,
             close_command=FINGER_CLOSED,
         ),

@@ -1,8 +1,8 @@
 """MDP terms of manipulation, in addition to `mjlab.mdp`.
 
-Rewards return shape (num_envs,), float32: a rate. Penalties are returned as positive
-costs and get a negative weight. Quantities derived by MuJoCo (sites, contacts) come
-from the last physics step.
+Rewards return shape (num_envs,), float32; the manager multiplies them by weight and
+step duration. Penalties are returned as positive costs and get a negative weight.
+Quantities derived by MuJoCo (sites, contacts) come from the last physics step.
 """
 
 import math
@@ -122,7 +122,7 @@ class grip(ManagerTermBase):
         object_name: str,
         std: float | None = None,
     ) -> torch.Tensor:
-        """Return 1 or 0; with `std`, times the closeness to the goal as in `reach`."""
+        """Return 1 if held, else 0; with `std`, times the closeness as in `reach`."""
         held = self._held().float()
         return held if std is None else held * _near(self._command.distance(), std)
 
@@ -151,7 +151,7 @@ class held_at_goal(ManagerTermBase):
         super().__init__(cfg, env)
         self._command = goal_command(env, cfg.params["command_name"])
         duration = cfg.params["duration"]
-        # Round up, except for rounding errors.
+        # Round up to whole steps, with a tolerance for float errors.
         self._needed = math.ceil(duration / env.step_dt - 1e-6)
         if self._needed < 1:
             raise TermError(

@@ -143,8 +143,8 @@ class LiftScript:
         vertical = self._vertical(thing.p, thing.q)
         goal = self._command.goal_pos_w
         approach = self._approach(goal)
-        # The object may have slipped, so the object is moved to the goal, not the
-        # gripper.
+        # Servo the object, rather than the gripper, to the goal, because the object can
+        # slip in the grasp.
         carried = pos + self._carry_gain * (goal - thing.p)
         carries = (self.stage == _CARRY).unsqueeze(1)
         return (

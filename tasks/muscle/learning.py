@@ -193,7 +193,9 @@ class MuscleHook(Hook):
         if found.keys() != own.keys() - kept.keys():
             there = len({name.split(".")[1] for name in found})
             raise WeightError(
-                f"{path} has {there} networks; the cascade needs {count} earlier ones."
+                f"{path} has {there} networks that do not match the first {count} of "
+                f"this cascade. Set agent.hooks.{self.name}.earlier to a run or a task "
+                f"id with these {count} networks."
             )
         cascade.load_state_dict(found | kept)
 
@@ -202,7 +204,7 @@ def _place_of(earlier: str) -> Path:
     """Return the path of a run or checkpoint, or of a task's shipped policy."""
     if earlier not in entries():
         return find(earlier).place
-    # The newest run of the task would be the run that is now starting.
+    # Use the shipped policy: the task's newest run can be the run that is starting.
     if (shipped := load_task(earlier).trained) is None:
         raise WeightError(f"No policy ships with {earlier}. Name a run or checkpoint.")
     return shipped

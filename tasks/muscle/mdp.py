@@ -135,8 +135,8 @@ def straight(env: Env, std: float, asset_cfg: Selection = ROBOT) -> torch.Tensor
 
     Args:
         env: The environment.
-        std: Root of the sum of squares of sideways speed, in m/s, and sine of the
-            heading, at which the reward is 0.37.
+        std: Deviation at which the reward is 0.37: root of the sum of squares of the
+            sideways speed, in m/s, and of the sine of the heading.
         asset_cfg: The walker.
     """
     data = asset_cfg.entity.data

@@ -19,7 +19,7 @@ TIED = (r"knee_angle_(beta_)?(translation|rotation)\d_[rl]",)
 
 
 def myolegs_cfg() -> EntityCfg:
-    """Return new legs with a floating base and activation dynamics."""
+    """Return a new MyoLegs entity with a floating base and activation dynamics."""
     return muscle_entity(myolegs)
 
 

@@ -128,7 +128,7 @@ def w54_observations() -> dict[str, ObservationGroupCfg | None]:
 def actions(
     joint_names: tuple[str, ...] | None = None,
 ) -> dict[str, ActionTermCfg | None]:
-    """Return offsets of the gait's reference pose, which the muscles track."""
+    """Return the muscle action: offsets from the reference pose of the gait."""
     muscles = MuscleActionCfg(
         joint_names=joint_names,
         scale=0.25,

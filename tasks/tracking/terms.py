@@ -39,7 +39,7 @@ _KICK = {
 
 
 def commands(robot: Robot, clips: tuple[Path, ...]) -> dict[str, CommandTermCfg]:
-    """Return the motion command; more episodes start before frames that failed.
+    """Return the motion command, with start frames sampled more often before failures.
 
     Args:
         robot: The robot.

@@ -39,7 +39,7 @@ class capture_point_near_foot(ManagerTermBase):
             env: The environment.
             asset_cfg: Sites of the feet.
             std: Width of the Gaussian, m.
-            tolerance: Distance from a foot that has no cost, m.
+            tolerance: Distance from a foot up to which there is no cost, m.
         """
         data = asset_cfg.entity.data
         mass = self._columns.read(env.sim.model.body_mass)
@@ -93,7 +93,8 @@ class gait_while_balanced(ManagerTermBase):
             sensor_name: Contact sensor of the feet.
             feet: Sites of the feet.
             std: Width of the capture point's Gaussian, m.
-            tolerance: Distance of the capture point from a foot that has no cost, m.
+            tolerance: Distance of the capture point from a foot up to which there is no
+                cost, m.
         """
         posture = self._posture(
             env, gait, command_name, std_standing, std_walking, asset_cfg

@@ -61,7 +61,7 @@ class VelocityCfg(ManagerBasedRlEnvCfg):
             terrain.generator = _fewer_tiles(terrain.generator)
             terrain.max_init_terrain_level = None
             anywhere = EventTermCfg(func=mdp.randomize_terrain, mode="reset")
-            # Runs before the event that places the robot.
+            # Insert it before the event that places the robot on the chosen tile.
             watched.events = {"randomize_terrain": anywhere, **watched.events}
         return watched
 

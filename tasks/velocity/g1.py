@@ -115,7 +115,7 @@ def g1_rewards(gait: Gait = GAIT, *, rough: bool = True) -> dict[str, RewardTerm
 
 
 def g1_terminations(*, rough: bool = True) -> dict[str, TerminationTermCfg]:
-    """Return shared terminations, plus a low pelvis, which can have low tilt."""
+    """Return shared terminations, and one for a low pelvis, even if upright."""
     terms = walking.terminations(rough=rough)
     terms["too_low"] = TerminationTermCfg(
         func=mdp.root_height_below_minimum, params={"minimum_height": 0.55}
@@ -130,7 +130,7 @@ def g1_terminations(*, rough: bool = True) -> dict[str, TerminationTermCfg]:
 
 
 def assistance() -> EventTermCfg:
-    """Return an assistive wrench that fades within ten seconds."""
+    """Return the event of an assistive wrench that fades within ten seconds."""
     return EventTermCfg(
         func=walking_mdp.supporting_hand,
         mode="step",
@@ -154,9 +154,10 @@ def assistance() -> EventTermCfg:
 
 
 class VelocityG1Cfg(VelocityCfg):
-    """Rough terrain with increasing difficulty, a height scan and a clocked gait.
+    """Unitree G1 tracks velocity commands on rough terrain, with a height scan.
 
-    The gait takes 2.6 steps per second. Actions are added to its joint targets
+    A curriculum increases the difficulty of the terrain. A clocked gait takes 2.6 steps
+    per second. Actions are added to its joint targets
     (`GaitAction`), and move legs and waist. Training differs from evaluation: physics
     steps take 10 ms, an assistive wrench is annealed to zero, and commands, pushes and
     some weights grow.
@@ -179,5 +180,5 @@ class VelocityG1Cfg(VelocityCfg):
     viewer = grounds.viewer(G1)
 
     def for_training(self) -> Self:
-        """Return the training configuration: assistance, warm-up and its physics."""
+        """Return the training configuration: assistance, warm-up, faster physics."""
         return eased(super().for_training(), self.warm_up, assistance())

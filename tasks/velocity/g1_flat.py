@@ -12,7 +12,7 @@ from mjlab.tasks.velocity.g1 import (
 
 
 class VelocityG1FlatCfg(VelocityG1Cfg):
-    """Flat ground, with the gait and the training of the rough task."""
+    """Unitree G1 tracks velocity commands on flat ground, with the same gait."""
 
     warm_up = WarmUpCfg()
     scene = g1_scene(rough=False)

@@ -194,7 +194,7 @@ def _clock(gait: Clock, seconds: torch.Tensor) -> torch.Tensor:
 
 
 class GaitActionCfg(mdp.JointPositionActionCfg):
-    """Joint position targets relative to a gait."""
+    """Configuration of `GaitAction`: joint position targets relative to a gait."""
 
     gait: Gait = Gait()
     """Gait of the legs; the action must include all of their joints."""

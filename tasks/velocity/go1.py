@@ -152,9 +152,9 @@ def go1_simulation(*, rough: bool = True) -> SimulationCfg:
     75 %.
 
     Training uses 2 steps of 10 ms instead of 4 steps of 5 ms; on flat ground, only feet
-    and trunk have contacts. It keeps the elliptic cones of evaluation, with which a
-    standing robot that is pushed falls more often than with pyramidal cones. On rough
-    terrain the coarse steps diverge at times, see `max_velocity`.
+    and trunk have contacts. It keeps the elliptic cones of evaluation, although
+    pyramidal cones are cheaper: with elliptic cones, a pushed standing robot falls more
+    often. On rough terrain the coarse steps diverge at times, see `max_velocity`.
     """
     sim = grounds.simulation(rough=rough, nconmax=48, njmax=400 if rough else 200)
     sim.mujoco.cone = "elliptic"
@@ -169,9 +169,9 @@ def go1_simulation(*, rough: bool = True) -> SimulationCfg:
 
 
 class VelocityGo1Cfg(VelocityCfg):
-    """Rough terrain with increasing difficulty, a height scan and a clocked trot.
+    """Unitree Go1 tracks velocity commands on rough terrain, with a height scan.
 
-    The policy observes the clock and is rewarded for contacts that match it. Training
+    A curriculum increases the difficulty of the terrain. The policy observes the clock and is rewarded for contacts that match it. Training
     uses physics steps of 10 ms, and more worlds stand than in evaluation.
     """
 

@@ -12,9 +12,9 @@ from mjlab.tasks.velocity.go1 import (
 
 
 class VelocityGo1FlatCfg(VelocityGo1Cfg):
-    """Flat ground, with the trot of the rough task; a fall ends the episode.
+    """Unitree Go1 tracks velocity commands on flat ground, with the same trot.
 
-    Training has contacts of feet and trunk only.
+    A fall ends the episode. Training has contacts of feet and trunk only.
     """
 
     scene = go1_scene(rough=False)

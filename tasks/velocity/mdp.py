@@ -1,7 +1,7 @@
 """MDP terms of walking, in addition to `mjlab.mdp`.
 
-Rewards return shape (num_envs,), float32: a rate. Penalties are returned as positive
-costs and get a negative weight.
+Rewards return shape (num_envs,), float32; the manager multiplies them by weight and
+step duration. Penalties are returned as positive costs and get a negative weight.
 
 Joint and root states are from the end of the step. Quantities that MuJoCo derives
 (bodies, sites, contacts, momentum) are from the last physics step: all from the same
@@ -219,7 +219,7 @@ def ground_normal(env: ManagedEnv, *names: str) -> torch.Tensor:
     offsets = (places - mean).mul_(counts)
     x, y = offsets[..., 0:1], offsets[..., 1:2]
     normal = torch.linalg.cross((x * offsets).sum(dim=1), (y * offsets).sum(dim=1))
-    # The normal must not be zero if all sums are zero.
+    # Keep the normal non-zero if all sums are zero.
     normal[:, 2].add_(1e-6)
     return normalize(normal)
 

@@ -53,7 +53,7 @@ class commands_vel(ManagerTermBase):
         given = [(key, value) for stage in stages for key, value in stage.items()]
         for unknown in {key for key, _ in given} - {"step", *live}:
             raise TermError(
-                f"A stage of commands_vel sets {unknown!r}. "
+                f"A stage of commands_vel sets the unknown range {unknown!r}. "
                 + suggest(unknown, ["step", *live])
             )
         ranges = [key for key, value in given if key != "step" and value is not None]
@@ -73,7 +73,7 @@ class commands_vel(ManagerTermBase):
 
 
 def _schedule(command: str, name: str, stages: Sequence[Stage]) -> TermCfg:
-    """Return the schedule of one range."""
+    """Return the configuration of a schedule for one range of a command."""
     own = [(int(stage["step"]), stage[name]) for stage in stages if stage.get(name)]
     params = {"command_name": command, "range_name": name, "stages": own}
     return TermCfg(func=command_range_schedule, params=params)

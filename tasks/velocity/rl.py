@@ -57,12 +57,12 @@ def velocity_rl(
 
 
 def g1_rl() -> PpoAgentCfg:
-    """Return settings for the G1."""
+    """Return PPO settings for the G1, with MLPs and 30,000 iterations."""
     return velocity_rl(max_iterations=30_000)
 
 
 def go1_rl() -> PpoAgentCfg:
-    """Return settings for the Go1."""
+    """Return PPO settings for the Go1, with MLPs and 10,000 iterations."""
     return velocity_rl(max_iterations=10_000)
 
 

@@ -12,7 +12,7 @@ from mjlab.managers.term import TermCfg, TermError
 
 
 class Hand(NamedTuple):
-    """Gains of the assistance at full strength."""
+    """Gains of the assistive wrench at full strength."""
 
     spring: float
     """Stiffness towards the point above the feet, N/m; the error is limited to 0.3

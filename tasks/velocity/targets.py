@@ -31,7 +31,8 @@ class TargetCommandCfg(TwistCommandCfg):
     """Gain from distance to velocity and from heading error to yaw rate, 1/s."""
 
     reach_m: tuple[float, float] = (0.10, 0.20)
-    """Distance below which a place becomes reached, and above which not reached, m."""
+    """Distance at which a place counts as reached, and at which it no longer does,
+    m."""
 
     reach_rad: tuple[float, float] = (0.05, 0.12)
     """Heading error at which a heading counts as reached, and at which it no longer

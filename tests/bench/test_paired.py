@@ -56,7 +56,7 @@ def test_the_timed_update_uses_a_batch_of_all_worlds() -> None:
 def test_a_side_with_code_from_elsewhere_is_an_error(
     tmp_path: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
-    with pytest.raises(RuntimeError, match=r"A worker process ended with 1\."):
+    with pytest.raises(RuntimeError, match=r"A worker process ended with code 1\."):
         compare(tmp_path, tmp_path, "Cartpole-Balance:4", pairs=1, steps=1)
     assert f"not from {tmp_path}" in capfd.readouterr().err
 

@@ -49,7 +49,7 @@ MISTAKES = {
     "check": r"PLACE is missing",
     "check none.npz": r"There is no motion file none\.npz",
     "check . ": r"The folder \. has no motion file",
-    "cut wave.npz": r"--frames FIRST LAST, within the 421 frames",
+    "cut wave.npz": r"--frames FIRST LAST, from 0 to 421",
     "cut wave.npz --frames 400 500": r"400 to 500 is not a range .* frames, 0 to 421",
     "blend wave.npz": r"with --then FILE",
     "mirror wave.npz --robot H1": r"Unknown robot 'H1'.*'G1'",

@@ -571,7 +571,7 @@ def test_groups_of_the_same_joints_share_their_inputs(tmp_path):
 
 def test_a_task_that_does_not_measure_or_act_as_the_file_does_is_refused(written):
     contract = written[0].contract
-    with pytest.raises(ExportError, match=r"every 0.05 s, but the task every 0.1 s"):
+    with pytest.raises(ExportError, match=r"0.05 s, but the task acts every 0.1 s"):
         driven_by(replace(cartpole(), decimation=10), contract)
     env = ManagerBasedRlEnv(driven_by(cartpole(), contract), device="cpu")
     file = OnnxPolicy(written[0].path)

@@ -737,7 +737,7 @@ def test_typed_a_gamepad_steers(go1, tmp_path, monkeypatch, capsys):
 def test_a_command_that_is_none_is_refused(policy):
     source = CommandSource(policy.contract)
     for wrong in ([0.1], [0.1, np.nan, 0.0]):
-        with pytest.raises(ContractError, match="twist needs 3 numbers"):
+        with pytest.raises(ContractError, match="twist needs 3 finite numbers"):
             source.set("twist", wrong)
 
 
@@ -787,7 +787,7 @@ def test_a_file_that_was_changed_is_refused(go1, tmp_path):
         ("{go1} --seconds -1", "argument --seconds: -1 is not a time of 0 s or more"),
         ("{go1} --seconds nan", "argument --seconds: nan is not a time of 0 s or more"),
         ("{go1} --udp 99999", "argument --udp: 99999 is not a port from 0 to 65535"),
-        ("{go1} --command 1 2", "twist needs 3 numbers"),
+        ("{go1} --command 1 2", "twist needs 3 finite numbers, not [1.0, 2.0]"),
         ("{cartpole} --command 1", "The policy has no command"),
         ("{go1} --fast", "unrecognized arguments: --fast"),
         ("{go1} --keyboard", "--keyboard needs a terminal as standard input"),

@@ -78,7 +78,7 @@ def test_unsupported_operations_are_refused() -> None:
         batch.choose_resets("never_again")  # pyright: ignore[reportArgumentType]
     with pytest.raises(ValueError, match="ignore_terminations=True is not supported"):
         batch.choose_resets("same_step", ignore_terminations=True)
-    with pytest.raises(ValueError, match="a seed, or none of them"):
+    with pytest.raises(ValueError, match="for every world, or none of them"):
         TorchVectorEnv(batch).reset(seed=[1, None])
     with pytest.raises(NotImplementedError, match="cannot be rendered"):
         batch.frames()

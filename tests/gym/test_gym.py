@@ -266,7 +266,7 @@ def test_an_action_of_the_wrong_shape_is_refused_with_the_right_one() -> None:
     two = TorchVectorEnv(gym_tasks.worlds(gym_tasks.two_terms(), 2))
     two.reset(seed=0)
     with pytest.raises(
-        ValueError, match=r"dict of .'rear', 'front'.*FlattenActionSpace"
+        ValueError, match=r"with the keys .'rear', 'front'.*FlattenActionSpace"
     ):
         two.step(torch.zeros(2, 12))
     with pytest.raises(ValueError, match=r"'front' has shape \(2, 5\)"):

@@ -332,8 +332,8 @@ def test_impossible_requests_are_refused_with_a_reason() -> None:
         with pytest.raises(ValueError) as wrong_freq:
             torch_env(reconfiguration_freq=freq)
         assert str(wrong_freq.value) == (
-            f"reconfiguration_freq={freq!r} has to be an integer: 0 builds the scene "
-            "once, k rebuilds it in every k-th full reset."
+            f"reconfiguration_freq={freq!r} has to be an integer of 0 or more: "
+            "0 builds the scene once, k rebuilds it in every k-th full reset."
         )
 
 
@@ -371,9 +371,10 @@ def test_references_to_old_worlds_and_missing_scenes_are_reported() -> None:
     with pytest.raises(RuntimeError) as caught:
         env.reset(options=AGAIN)
     assert str(caught.value) == (
-        "The scene cannot be rebuilt, because A recorder has references to the "
-        "current one. Remove reconfiguration, or that wrapper. A time limit is set by "
-        "mjlab.make(max_episode_steps=), or by a wrapper inside the others."
+        "The scene cannot be rebuilt, because wrappers keep references to it: A "
+        "recorder. Set reconfiguration_freq=0, or remove these wrappers. For a time "
+        "limit, pass max_episode_steps to mjlab.make, or apply TimeLimit before these "
+        "wrappers."
     )
     assert env.worlds.env is held
     env.reset()

@@ -391,7 +391,7 @@ def test_rows_do_not_depend_on_the_number_of_worlds() -> None:
     ("fields", "said"),
     [
         ({"frame_name": "tup"}, "'ik': There is no site 'tup' of 'robot'.*'tip'"),
-        ({"frame_type": "joint"}, "frame_type is 'joint'.*'body'"),
+        ({"frame_type": "joint"}, "frame_type='joint' is unknown.*'body'"),
         ({"joint_names": ("j1", "grip")}, "'grip' of 'robot' does not move the site"),
         ({"frame_type": "geom", "frame_name": "base"}, "does not move the geom 'base'"),
         ({"command_type": "posse"}, "command_type is 'posse'.*'pose'"),

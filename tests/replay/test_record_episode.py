@@ -522,7 +522,7 @@ def test_without_opengl_a_video_is_refused_before_the_first_step(
     monkeypatch.setattr("mjlab.render.gl._context_class", missing)
     with pytest.raises(
         RecordingError,
-        match=r"save_video=True is not possible here: MuJoCo cannot draw",
+        match=r"save_video=True is not possible here: MuJoCo cannot render",
     ):
         recorded(gym_tasks.scripted(), tmp_path, save_video=True, max_steps_per_video=5)
 

@@ -78,7 +78,7 @@ def test_a_training_is_the_same_bits_with_videos(tmp_path, renderer_works):
 
 def test_without_opengl_one_line_says_so_and_training_goes_on(tmp_path, monkeypatch):
     def refuse(*_: object, **__: object) -> None:
-        raise GlError("MuJoCo cannot draw pictures here (MUJOCO_GL=egl): no device.")
+        raise GlError("MuJoCo cannot render here (MUJOCO_GL=egl): no device.")
 
     monkeypatch.setattr(policy_video, "WorldVideo", refuse)
     env = ManagerBasedRlEnv(env_cfg())
@@ -89,7 +89,7 @@ def test_without_opengl_one_line_says_so_and_training_goes_on(tmp_path, monkeypa
         step(env, 6)
         assert films not in env.observers
     assert len(said) == 1
-    assert said[0].startswith("Training videos stop here: MuJoCo cannot draw")
+    assert said[0].startswith("Training videos stop here: MuJoCo cannot render")
     assert films_below(tmp_path) == []
     env.close()
 

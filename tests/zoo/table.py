@@ -16,16 +16,17 @@ HEAD = """# Foreign models
 
 <!-- Made by `python -m tests.zoo.table`. -->
 
-Models of {versions}, as they are, each in a scene with its own options
+Unmodified models of {versions}, each in a scene with the options of its file
 (`MujocoCfg.from_file`): 4 worlds and {steps} steps with random controls on the native
-engine, against MuJoCo {mujoco} stepping the file alone. "Equal" is to the last bit of
-float64. Where a file leaves the form of the Jacobian open, both take the engine's
-(sparse above 32 degrees of freedom; MuJoCo alone would begin at 60), since forms differ
-in rounding. Files of several roots are whole scenes (`SceneCfg(source=file)`).
+engine, compared with MuJoCo {mujoco} stepping the file alone. "Equal" means equal to
+the last bit of float64. If a file does not select dense or sparse Jacobians, both sides
+use this engine's choice (sparse above 32 degrees of freedom; MuJoCo alone would switch
+at 60), because the two forms round differently. Files with several roots are whole
+scenes (`SceneCfg(source=file)`).
 
-{readable} of {total} files can be read by MuJoCo, and {equal} of these are equal.
-`tests/zoo` also tests resets, defaults, writers, snapshots, values per world and
-contacts of each, and of the models of this project.
+MuJoCo can read {readable} of {total} files, and {equal} of these are equal.
+`tests/zoo` also tests resets, defaults, writers, snapshots, per-world values and
+contacts of each file, and of the models of this project.
 
 | File | Roots | {steps} steps |
 | --- | --- | --- |

@@ -1,6 +1,6 @@
 /** Policy file: ONNX with a contract, a recorded scene and recorded steps. */
 
-/** Invalid file; its message is shown to the user. */
+/** Thrown for an invalid file; its message is shown to the user. */
 export class FileError extends Error {}
 
 export type Numbers = Float32Array | Float64Array | Int32Array;
@@ -237,7 +237,7 @@ export function base64(text: string): Uint8Array {
   return found;
 }
 
-/** One letter a byte, so that offsets in the text are offsets in the content. */
+/** One character per byte, so that offsets in the text are offsets in the content. */
 function latin(content: Uint8Array): string {
   return new TextDecoder("latin1").decode(content);
 }

@@ -10,9 +10,9 @@ import { message } from "./runner";
 import { Session } from "./session";
 import { STEER_KEYS, stick } from "./steer";
 
-/** Longest time that one frame catches up, s. */
+/** Maximum time that one frame simulates, s. */
 const MOST_BEHIND = 0.25;
-/** Time between frames that simplifies the drawing, and frames per measurement. */
+/** Frame time, s, above which drawing is simplified, and frames per measurement. */
 const [SLOW_FRAME, MEASURED_FRAMES] = [0.06, 20];
 const SPEEDS = [1, 0.5, 0.25, 0.1];
 /** Colours of command and measured value in the plots. */
@@ -126,7 +126,7 @@ class Page {
     }
   }
 
-  /** Simplify the drawing if frames take long, apart from the simulation. */
+  /** Simplify the drawing if frames, without the simulation, take long. */
   private simplifyIfSlow(seconds: number): void {
     this.drawing.seconds += seconds;
     this.drawing.frames += 1;

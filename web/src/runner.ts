@@ -1,8 +1,8 @@
 /**
- * Policy of a file, and a robot in MuJoCo that it drives.
+ * Policy loaded from a file, and the MuJoCo robot that it drives.
  *
- * The same leaves, states, rates and actuator laws as `mjlab/export/runner` in Python
- * and `mjlab_runner.hpp` in C++.
+ * Inputs, states, rates and actuator laws are the same as in `mjlab/export/runner`
+ * (Python) and `mjlab_runner.hpp` (C++).
  */
 
 import type { DoubleBuffer, MainModule, MjData, MjModel } from "@mujoco/mujoco";
@@ -84,7 +84,7 @@ export class FileGraph {
   }
 }
 
-/** Policy of a file: maps readings to targets, once per control period. */
+/** Policy loaded from a file: maps readings to targets, once per control period. */
 export class Policy extends FileGraph {
   readonly contract: Contract;
   readonly entity: Entity;
@@ -95,7 +95,7 @@ export class Policy extends FileGraph {
     whole: InferenceSession,
     /** Muscle controllers by action term, which run once per physics step. */
     readonly controllers: Record<string, FileGraph>,
-    /** Inputs and commands in simulation, null if the policy needs none. */
+    /** Model of inputs and commands in simulation, null if the policy needs none. */
     readonly world: FileGraph | null,
     readonly record: Arrays,
     contract: Contract,
@@ -396,7 +396,7 @@ export class Robot {
       return;
     }
     mujoco.mj_step1(model, data);
-    // `mj_forward` replaces those of the last step.
+    // Restore the constraint forces of the last step: `mj_forward` replaced them.
     data.qfrc_constraint.set(this.constraint);
     for (const { controller, output, places } of this.muscles) {
       if (Object.keys(this.targets).length > 0) {
@@ -538,7 +538,7 @@ class Servo {
 
 // Inverse kinematics.
 
-/** Frame of a robot, and the joints that move it to the policy's target. */
+/** Inverse kinematics of one frame: joint positions that move it to a target. */
 class Reach {
   private readonly kind: string;
   private readonly id: number;
@@ -578,7 +578,7 @@ class Reach {
     [...this.jacobians, this.three].forEach((each) => each.delete());
   }
 
-  /** Set the target of a control period, relative to the frame's current pose. */
+  /** Set the target of a control period from an absolute or relative command. */
   aim(command: Numbers): void {
     const { how, base } = this;
     const { data } = this.robot;
@@ -632,7 +632,7 @@ class Reach {
     }
     const most = how.max_joint_step;
     const scale = most / Math.max(...step.map(Math.abs), most);
-    // After a physics step, kinematics describe the state at its beginning.
+    // After the next physics step, frame poses still belong to these positions.
     this.seen = this.joints();
     return Float64Array.from(seen, (value, i) => clip(value + step[i] * scale, i));
   }
@@ -642,7 +642,7 @@ class Reach {
     return this.places.map((place) => qpos[place]);
   }
 
-  /** Return a joint step with some components fixed. */
+  /** Return a damped least-squares joint step; held joints move by fixed values. */
   private step(held: boolean[], asked: number[]): number[] {
     const { how, seen } = this;
     const { jacobian, error } = this.system();

@@ -5,7 +5,7 @@ import type { Command, Contract, Dial, Numbers, PolicyFile } from "./file";
 import { Policy, Robot } from "./runner";
 import { type Axis, Steering } from "./steer";
 
-/** Force of the mouse: accelerations of the robot's whole mass, per metre and at most. */
+/** Mouse force as acceleration of the robot: m/s^2 per metre, and its maximum, m/s^2. */
 const [PULL, MOST_PULL] = [12, 20];
 /** Change of velocity by a push with a key, m/s, and its duration, s. */
 const [SHOVE, SHOVE_S] = [0.6, 0.1];
@@ -15,7 +15,7 @@ const [FALLEN_TILT, FALLEN_HEIGHT] = [0.4, 0.55];
 /** Point of a body that the mouse holds, and the point it is pulled to. */
 export interface Grip {
   body: number;
-  /** In the axes of the body. */
+  /** The held point, in the axes of the body. */
   local: number[];
   to: number[];
 }

@@ -59,7 +59,7 @@ class Calls(Members):
         return row is not None and name in CALLS
 
     def _from_table(self, original: cst.Call, updated: cst.Call, name: str) -> Any:
-        """Return the expression that replaces a call of a function of mathematics."""
+        """Return the expression that replaces a call of a mathematical function."""
         parameters, template = CALLS[name]
         names = parameters.split()
         given: dict[str, str] = {}
@@ -144,7 +144,7 @@ class Calls(Members):
 
 
 def _factory(value: cst.BaseExpression) -> str:
-    """Return a function that makes a configuration, from a call that makes one."""
+    """Return the code of a factory, from a call that makes a configuration."""
     text = cst.Module([]).code_for_node(value)
     if isinstance(value, cst.Call) and not value.args:
         return cst.Module([]).code_for_node(value.func)

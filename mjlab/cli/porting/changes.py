@@ -33,7 +33,7 @@ class Change:
     """Difference in meaning, or the reason."""
 
     decide: bool = False
-    """True for a comment in the new file, because a person must decide."""
+    """True if a person must decide; the new file then has a comment."""
 
     def text(self, path: str) -> str:
         """Return the change as a line for the user."""
@@ -50,7 +50,7 @@ class Noting(cst.CSTTransformer):
         super().__init__()
         self.changes: list[Change] = []
         self._comments: list[list[str]] = [[]]
-        """Comments for the statements around a node."""
+        """Comments to write above the enclosing statements, innermost last."""
 
     def _note(self, node: cst.CSTNode, theirs: str, ours: str, note: str = "") -> None:
         note = note.replace("see below", "see coming_from_mjlab.md")

@@ -86,7 +86,7 @@ class Classes(Resolving):
         updated: cst.ClassDef,
         methods: dict[str, cst.FunctionDef],
     ) -> cst.ClassDef:
-        """Return a term with the base class of this package."""
+        """Return a term class with this package's base class."""
         if not original.bases:
             self._need("mjlab.managers.ManagerTermBase")
             self._note(original, original.name.value, "ManagerTermBase")
@@ -127,7 +127,7 @@ class Classes(Resolving):
         original: cst.FunctionDef | cst.ClassDef,
         updated: cst.FunctionDef | cst.ClassDef,
     ) -> Any:
-        """Return a term with the attribute that names its model fields."""
+        """Return a term whose attribute `model_fields` replaces mjlab's decorator."""
         kept, fields = [], []
         for decorator, new in zip(original.decorators, updated.decorators, strict=True):
             call = decorator.decorator

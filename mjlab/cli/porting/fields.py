@@ -21,7 +21,7 @@ _CONSTRUCTORS = {
     "DelayCfg": "mjlab.tensors",
     "LoggingCfg": "mjlab.rl",
 }
-"""Module of each record that the notes of the table mention."""
+"""Module of each record that the table of fields constructs."""
 
 
 _CHECKS = {
@@ -103,7 +103,7 @@ class Fields(Resolving):
     def _with_fields(
         self, original: cst.Call, updated: cst.Call, owners: list[str]
     ) -> cst.Call:
-        """Return a call of a class with the fields of the class in this package."""
+        """Return a constructor call with the field names of this package."""
         made: dict[str, list[str]] = {}
         args = []
         for old, arg in zip(original.args, updated.args, strict=True):
@@ -149,7 +149,7 @@ class Fields(Resolving):
         return arg.with_changes(value=cst.parse_expression(texts[0]))
 
     def _of_dict(self, original: cst.Call, updated: cst.Call) -> cst.Call:
-        """Return `dict(...)` of arguments of a class, with its fields here."""
+        """Return a `dict(...)` of constructor arguments with the field names here."""
         names = [arg.keyword.value for arg in original.args if arg.keyword]
         for dotted in self._imports.values():
             owners = self._owners(dotted)
@@ -160,7 +160,7 @@ class Fields(Resolving):
         return updated
 
     def _with_params(self, original: cst.Call, updated: cst.Call) -> cst.Call:
-        """Return a term configuration with the parameters of the function here."""
+        """Note term parameters that a person must change; return the call unchanged."""
         given = {a.keyword.value: a for a in original.args if a.keyword is not None}
         if "func" not in given or "params" not in given:
             return updated
@@ -184,7 +184,7 @@ class Fields(Resolving):
 
 
 def _separated(args: list[cst.Arg], old: Sequence[cst.Arg]) -> list[cst.Arg]:
-    """Return arguments with a comma at the end where there was one."""
+    """Return arguments with a trailing comma if the old call had one."""
     if args and old:
         args[-1] = args[-1].with_changes(
             comma=old[-1].comma, whitespace_after_arg=old[-1].whitespace_after_arg

@@ -19,7 +19,7 @@ class Porting:
     """The file or the folder."""
 
     files: tuple[Ported, ...]
-    """Its Python files."""
+    """The ported Python files."""
 
     @classmethod
     def of(cls, root: Path) -> "Porting":
@@ -52,7 +52,7 @@ class Porting:
         return "".join(line for file in self.files for line in _diff(file))
 
     def summary(self, package: str | None = None) -> str:
-        """Return what changed, what a person must decide, and the tasks.
+        """Return the numbers of changed lines, the open decisions, and the tasks.
 
         Args:
             package: Name of the package that the files are written to. None keeps the

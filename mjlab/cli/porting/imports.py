@@ -140,7 +140,7 @@ class Imports(Resolving):
     def _whole(
         self, updated: cst.SimpleStatementLine, node: cst.Import
     ) -> cst.SimpleStatementLine:
-        """Return `import x.y` with our packages."""
+        """Return an `import x.y` statement with this package's modules."""
         names = []
         for alias in node.names:
             module = alias.evaluated_name
@@ -194,7 +194,7 @@ class Imports(Resolving):
 
 
 class _Imported(cst.CSTVisitor):
-    """Local names of all imports outside `if TYPE_CHECKING`."""
+    """Collects the local names of all imports outside `if TYPE_CHECKING`."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -242,7 +242,7 @@ def _as(name: str, alias: str | None) -> str:
 
 
 def _short(theirs: str, ours: str) -> str:
-    """Return the local name: the name here, or the old one if that is ambiguous."""
+    """Return the local name: the new name, or the old name if the new is ambiguous."""
     return theirs if ours in ("ACTION_SCALE",) else ours
 
 

@@ -27,7 +27,7 @@ _OF_RSL_RL = {
     "RslRlModelCfg": "MlpModelCfg",
     "RslRlPpoAlgorithmCfg": "PpoCfg",
 }
-"""Class whose table rows apply, for classes of mjlab with an unchanged name."""
+"""Class whose table rows apply, for mjlab classes that have the same name here."""
 
 
 _FIELD_TYPES = {
@@ -62,14 +62,14 @@ class Resolving(Noting):
         self._renamed: dict[str, str] = {}
         """New local name by old local name."""
         self._modules = dict(self._module_aliases())
-        """Local name of each package of this project, by local name of their module."""
+        """Local names of the packages that replace a module, by its local name."""
         self._needed: dict[str, set[tuple[str, str]]] = {}
-        """Names to import by package here, with their local names."""
+        """Imports to add: pairs of name and local name, by package."""
         self._dropped: set[str] = set()
         """Names whose use was removed."""
 
     def _module_aliases(self) -> Iterator[tuple[str, dict[str, str]]]:
-        """Yield local names of their modules, with our replacement packages."""
+        """Yield each local module name, with the packages that replace the module."""
         uses: dict[str, list[str]] = {}
         for node in ast.walk(self._source.tree):
             if isinstance(node, ast.Attribute):
@@ -106,7 +106,7 @@ class Resolving(Noting):
         return known and "." in dotted
 
     def _use(self, use: str) -> tuple[str, Counterpart] | None:
-        """Return the replaced part of a dotted use of a module, and its row."""
+        """Return the part of a dotted name that a table row replaces, and the row."""
         first, *rest = use.split(".")
         dotted = self._imports.get(first)
         if dotted is None or not rest:
@@ -129,7 +129,7 @@ class Resolving(Noting):
         return next((project for project in found if project), MJLAB)
 
     def _owners(self, dotted: str) -> list[str]:
-        """Return our counterpart of a class, and its bases in the table."""
+        """Return the counterpart of a class, and its base classes with table rows."""
         module, _, name = dotted.rpartition(".")
         row = self._sources.row(module, name) if module else None
         if row is None:
@@ -163,14 +163,14 @@ class Resolving(Noting):
         self._needed.setdefault(package, set()).add((name, name))
 
     def _drop(self, node: cst.CSTNode) -> None:
-        """Decrease the use counts of the names in a node."""
+        """Note that the names in a removed node can be unused now."""
         found = ReadNames()
         node.visit(found)
         self._dropped |= found.names
 
 
 class ReadNames(cst.CSTVisitor):
-    """Names that are read, outside imports."""
+    """Collects the names that are used outside imports."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -231,7 +231,7 @@ def types_in_function(
 
 
 class _Types(cst.CSTVisitor):
-    """Classes of variables: annotations, constructors and assertions."""
+    """Collects classes of variables from annotations, constructors and assertions."""
 
     def __init__(self, imports: dict[str, str]) -> None:
         super().__init__()

@@ -29,7 +29,7 @@ class ForeignFile:
     """Its path relative to the folder that is ported."""
 
     module: str
-    """Its dotted name, as far as parent folders are packages."""
+    """Its dotted module name, from the outermost parent folder that is a package."""
 
     text: str
     """Its text."""
@@ -103,7 +103,7 @@ class ForeignFiles:
     def row(self, module: str, name: str) -> Counterpart | None:
         """Return the table row of a name of another project, None if it has no row.
 
-        A package's own `mdp` shows the library's terms through `import *`.
+        The `mdp` module of a task package re-exports the library's terms (`import *`).
         """
         project = project_of(module)
         if project is None or name in self.defined(module):

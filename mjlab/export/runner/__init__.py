@@ -1,4 +1,4 @@
-"""Runner: a policy file on a robot, or in MuJoCo, without this framework.
+"""Runner: runs a policy file on a robot, or in MuJoCo, without this framework.
 
 `runner_text` joins these modules into one file for the robot. They import only NumPy
 and each other, and at first use onnxruntime and MuJoCo. The check of file names is

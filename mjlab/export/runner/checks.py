@@ -21,7 +21,7 @@ LENGTH = 0.1
 
 
 class JointLimits:
-    """Joints of the contract, and their limits."""
+    """Checks joint positions against the limits in the contract."""
 
     def __init__(self, entity: dict[str, Any], margin: float) -> None:
         """Store the joints of a robot.
@@ -33,7 +33,7 @@ class JointLimits:
         self.names: list[str] = [joint["name"] for joint in entity["joints"]]
         """Names of the joints, in the contract's order."""
         self.units: list[str] = [joint["unit"] for joint in entity["joints"]]
-        """Units of their positions."""
+        """Units of the joint positions, "rad" or "m"."""
         pairs = [joint["limits"] for joint in entity["joints"]]
         self._low = np.array([-np.inf if low is None else low for low, _ in pairs])
         self._high = np.array([np.inf if high is None else high for _, high in pairs])
@@ -125,10 +125,10 @@ class ReadingChecks:
         return next((said for kind in faults for said in kind), None)
 
     def upright(self, entry: dict[str, Any]) -> np.ndarray | None:
-        """Return the vertical direction measured by an input, for an upright root.
+        """Return the vertical that an input measures while the root is upright.
 
-        It is the reading of a gravity sensor, or the downward direction for the root's
-        orientation. None for other inputs.
+        It is a gravity sensor's reading, or the downward direction for the root's
+        orientation, shape (3,). None for other inputs.
         """
         if entry["measured"]["kind"] == "root_quat_w":
             return np.array([0.0, 0.0, -1.0])
@@ -139,7 +139,7 @@ class ReadingChecks:
     def vertical(entry: dict[str, Any], values: np.ndarray) -> np.ndarray:
         """Return the vertical from a gravity sensor or from the root's orientation.
 
-        Shape (..., 3).
+        Unit vectors of shape (..., 3), in the axes of `axes`.
         """
         if entry["measured"]["kind"] != "root_quat_w":
             return values.astype(float)
@@ -148,12 +148,12 @@ class ReadingChecks:
         return np.stack((*rows, 2.0 * (x * x + y * y) - 1.0), axis=-1)
 
     def axes(self, entry: dict[str, Any]) -> str | None:
-        """Return the frame of the vertical measured by an input."""
+        """Return the name of the frame in which `vertical` is expressed."""
         is_root = entry["measured"]["kind"] == "root_quat_w"
         return self._root if is_root else entry["frame"]
 
     def _is_own(self, entry: dict[str, Any], kind: str) -> bool:
-        """Return whether an input is a quantity of the robot's joints."""
+        """True if an input measures joints of the contract's robot, as `kind`."""
         how = entry["measured"]
         return how["kind"] == kind and how["entity"] == self._robot
 
@@ -262,7 +262,7 @@ class RateCheck:
     def fault(
         self, what: str, values: np.ndarray, rates: np.ndarray, seconds: float
     ) -> str | None:
-        """Describe rates with the wrong unit or sign.
+        """Return a description of rates with the wrong unit or sign, None otherwise.
 
         Args:
             what: The measured change, for the message.
@@ -295,7 +295,7 @@ def tilt_of(cosine: float) -> float:
 
 
 def element(entry: dict[str, Any], *places: int) -> str:
-    """Name elements of an input for a message; only the input for all elements."""
+    """Return an input's name for a message, with the elements unless all are meant."""
     names = entry["elements"]
     if names is None or len(places) == math.prod(entry["shape"]):
         return entry["name"]

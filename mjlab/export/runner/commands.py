@@ -17,7 +17,7 @@ from mjlab.export.runner.policy import ContractError
 
 
 class CommandSource:
-    """Constant commands."""
+    """Source of constant commands, and base class of the other sources."""
 
     def __init__(self, contract: dict[str, Any]) -> None:
         self.known = {c["name"]: c for c in contract["commands"]}
@@ -32,7 +32,9 @@ class CommandSource:
             raise ContractError(f"There is no command {name!r}. Valid: {valid}.")
         wanted, range_ = np.array(values, float), self.known[name]["range"]
         if wanted.shape != self.values[name].shape or not np.isfinite(wanted).all():
-            raise ContractError(f"{name} needs {self.values[name].size} numbers.")
+            raise ContractError(
+                f"{name} needs {self.values[name].size} finite numbers, not {values}."
+            )
         low, high = np.array(range_).T if range_ else (-np.inf, np.inf)
         self.values[name] = np.clip(wanted, low, high)
 
@@ -52,7 +54,7 @@ class KeyboardSource(CommandSource):
 
     @contextlib.contextmanager
     def listening(self) -> Iterator[None]:
-        """Read single keys within the block."""
+        """Read single keys, without the Enter key, within the block."""
         if not sys.stdin.isatty():
             raise ContractError("--keyboard needs a terminal as standard input.")
         termios, tty = map(importlib.import_module, ("termios", "tty"))
@@ -114,7 +116,7 @@ class GamepadSource(CommandSource):
         raise ContractError(
             "No gamepad is readable. Other devices: "
             f"{', '.join(device.name for device in devices) or 'none'}. Connect one, "
-            "or join the group `input`, which can read it."
+            "or join the group `input`, whose members can read gamepads."
         )
 
     def read(self) -> float:

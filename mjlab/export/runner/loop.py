@@ -101,7 +101,7 @@ def run(
     steps: int,
     log: Any = None,
 ) -> str | None:
-    """Run a policy on a robot; return the reason for the stop.
+    """Run a policy on a robot; return the reason for a stop, or None.
 
     Args:
         policy: The policy.
@@ -126,7 +126,7 @@ def run(
 
 
 class _Periods:
-    """Control periods of a run."""
+    """Runs control periods: reads, checks, applies the policy and writes the log."""
 
     def __init__(
         self,
@@ -144,7 +144,7 @@ class _Periods:
         self._first: dict[str, Any] = {}
 
     def begin(self) -> None:
-        """Raise if the gains of the robot differ from the contract."""
+        """Compare the robot's gains with the contract, and store them for the log."""
         gains = refuse_gains(self._policy.entity, self._robot)
         checksum = self._policy.contract["checksum"]
         self._first = {"policy": checksum, "gains": gains}
@@ -199,7 +199,7 @@ class _Periods:
 
 
 def follow(policy: ContractPolicy, robot: MujocoRobot) -> Iterator[tuple[int, Arrays]]:
-    """Replay the recorded steps; yield measurements and outputs of each.
+    """Replay the recorded steps; yield (step, inputs with outputs and qpos) pairs.
 
     Inputs that the model does not determine, and commands, are taken from the record.
     """
@@ -240,7 +240,7 @@ def check(policy: ContractPolicy, robot: MujocoRobot) -> tuple[float, float]:
     """Compare the robot with the record.
 
     Returns:
-        Maximum difference of the outputs, and of the joints in the first 20 steps.
+        Maximum difference of outputs, and of joint positions in the first 20 steps.
     """
     refuse_gains(policy.entity, robot)
     record = policy.record()
@@ -262,7 +262,7 @@ def check(policy: ContractPolicy, robot: MujocoRobot) -> tuple[float, float]:
 def write_scene(files: dict[str, bytes], path: Path) -> None:
     """Write a recorded scene to a file, with its assets in the same folder.
 
-    Only the file itself is replaced.
+    An existing file at `path` is replaced; an asset with other content raises.
     """
     beside = {path.parent / name: c for name, c in files.items() if name != SCENE_FILE}
     for place, content in beside.items():
@@ -284,7 +284,7 @@ def write_scene(files: dict[str, bytes], path: Path) -> None:
 
 
 class _Parser(argparse.ArgumentParser):
-    """Parser with one-line errors."""
+    """Argument parser that prints an error on one line."""
 
     def error(self, message: str) -> NoReturn:
         self.exit(2, f"error: {message}\n")
@@ -412,7 +412,7 @@ def _port(text: str) -> int:
 
 
 def _pacer(period: float) -> Any:
-    """Return a function that waits for the end of each period."""
+    """Return a function that waits until the current period ends, in real time."""
     due = [time.monotonic()]
 
     def wait() -> None:

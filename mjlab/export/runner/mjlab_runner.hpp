@@ -47,10 +47,10 @@ using Arrays = std::map<std::string, Numbers>;
 using Vector = std::array<double, 3>;
 using Quaternion = std::array<double, 4>;  // wxyz
 
-constexpr int kFormat = 4;  // The version of the contract that is understood here.
+constexpr int kFormat = 4;  // Supported version of the contract.
 constexpr float kInfinity = std::numeric_limits<float>::infinity();
 
-// Invalid contract, or robot that differs from the contract.
+// Thrown for an invalid contract, or a robot that differs from the contract.
 class ContractError : public std::runtime_error {
   using std::runtime_error::runtime_error;
 };
@@ -227,7 +227,7 @@ class JsonReader {
       digits();
     }
     std::istringstream stream(text_.substr(start, at_ - start));
-    stream.imbue(std::locale::classic());  // Whatever the program's own is.
+    stream.imbue(std::locale::classic());  // Whatever locale the program uses.
     double found = 0.0;
     if (!(stream >> found)) fail("a number is too large");
     return found;
@@ -369,12 +369,12 @@ std::string with_numbers(const char* format, Values... values) {
 struct Field {
   std::string name, dtype = "float32";
   std::vector<std::size_t> shape;
-  std::string unit, frame;            // Empty where there is none, or none is known.
-  std::vector<std::string> elements;  // What each number belongs to, if it is known.
-  Json measured;                      // Of an input: how.
-  Numbers upright;  // Of a sensor of the vertical: its reading for an upright root.
-  std::string next;                   // Of a state: the output that it comes from.
-  Numbers initial;                    // Of a state.
+  std::string unit, frame;            // Empty if there is none or it is unknown.
+  std::vector<std::string> elements;  // Names of the numbers, if known.
+  Json measured;                      // How an input is measured.
+  Numbers upright;  // A gravity sensor's reading for an upright root.
+  std::string next;                   // Output with the next value of a state.
+  Numbers initial;                    // First value of a state.
 
   std::size_t size() const {
     std::size_t found = 1;
@@ -395,7 +395,7 @@ struct Joint {
 
 struct Actuator {
   std::string target;
-  float stiffness, damping, effort_limit;  // Infinite: without a limit.
+  float stiffness, damping, effort_limit;  // Infinite effort limit: none.
 };
 
 // Action term: meaning of an output for the robot.
@@ -413,7 +413,7 @@ struct Controller {
 // Contract; `contract.schema.json` documents it.
 class Contract {
  public:
-  Json json;  // All of it.
+  Json json;  // The whole contract.
   std::string task, checksum, robot, prefix, root;
   double dt = 0.0, physics_dt = 0.0;  // Seconds of a control period and physics step.
   bool is_fixed = false;
@@ -423,7 +423,7 @@ class Contract {
   std::vector<Actuator> actuators;
   std::vector<Action> actions;
   std::vector<Controller> controllers;
-  std::vector<std::pair<std::size_t, std::size_t>> clips;  // First row, and rows.
+  std::vector<std::pair<std::size_t, std::size_t>> clips;  // First row, row count.
 
   explicit Contract(const std::string& text) : json(JsonReader::read(text)) {
     if (json["format"].number() != kFormat)
@@ -610,7 +610,7 @@ struct State {
   std::map<std::string, double> joint_pos, joint_vel;
   std::map<std::string, Body> bodies;
   Arrays sensors;
-  Arrays given;  // Inputs that no model tells, by the names of inputs.
+  Arrays given;  // Inputs that a model cannot determine, such as images, by name.
 };
 
 // Return a world frame vector in rotated axes.
@@ -684,7 +684,7 @@ class Measurer {
     if (kind == "body_pos") return single(body.pos);
     if (kind == "root_lin_vel_b") return single(body.lin_vel);
     if (kind == "root_ang_vel_b") return single(body.ang_vel);
-    return single(body.quat);  // The last of the kinds that a contract may have.
+    return single(body.quat);  // The remaining kinds are orientations.
   }
 
   Numbers jointed(const Field& input, const std::string& entity,
@@ -893,9 +893,9 @@ class RobotInterface {
   virtual void damp() = 0;
   // Wait for the end of the control period; see `Pacer`.
   virtual void wait() = 0;
-  // Return the clock that measures periods, s.
+  // Return the time of the robot's clock, s, which measures periods.
   virtual double now() = 0;
-  // Return the positions of the contract's joints, in the contract's order.
+  // Return the joint positions, rad or m, in the contract's order.
   virtual std::vector<double> joint_pos() = 0;
   // Return the cosine of the angle between the root's z axis and the vertical.
   virtual double upright() = 0;
@@ -1232,10 +1232,10 @@ class ReadingChecks {
 // Detects reasons to stop the robot.
 class Safety {
  public:
-  double margin = 0.1;   // Way of a joint beyond its limit, rad; a tenth of that in m.
+  double margin = 0.1;   // Allowed beyond a joint limit, rad; a tenth of that in m.
   double tilt = 60.0;    // Angle from upright that is a fall, degrees.
-  double periods = 1.5;  // Longest time between two steps, in control periods.
-  double late = 0.5;     // Greatest age of a command, s.
+  double periods = 1.5;  // Maximum time between two steps, in control periods.
+  double late = 0.5;     // Maximum age of a command, s.
 
   explicit Safety(const Contract& contract) : checks_(contract), dt_(contract.dt) {}
 
@@ -1262,7 +1262,7 @@ class Safety {
   double dt_, last_ = -std::numeric_limits<double>::infinity();
 };
 
-// Raise if the robot has other gains than the contract.
+// Raise if the robot's gains differ from the contract.
 inline void refuse_gains(const Contract& contract, RobotInterface& robot) {
   const std::map<std::string, Gains> known = robot.gains();
   for (const Actuator& each : contract.actuators) {
@@ -1288,11 +1288,11 @@ inline void refuse_gains(const Contract& contract, RobotInterface& robot) {
 // Control period, for a log.
 struct Period {
   double time;
-  const std::string& damped;  // Why the robot was let go; empty if it was not.
+  const std::string& damped;  // Reason for the stop; empty without a stop.
   const Arrays& commands;
   const Arrays& measured;
   const Arrays& answer;
-  const Numbers& last_action;  // As the policy was given it; empty if it takes none.
+  const Numbers& last_action;  // As passed to the policy; empty if it takes none.
   const std::string& policy;   // The checksum of the policy's file.
 };
 
@@ -1364,7 +1364,7 @@ inline std::string run(Policy& policy, RobotInterface& robot, CommandSource& sou
                        const std::function<void(const Period&)>& log = {},
                        std::size_t first_row = 0) {
   std::string reason;
-  Numbers action;  // The last one.
+  Numbers action;  // Last action.
   std::size_t last_row = first_row;
   for (const auto& [first, rows] : policy.contract.clips)
     if (first <= first_row) last_row = first + rows - 1;
@@ -1446,7 +1446,7 @@ inline std::string decoded(const std::string& text) {
 class OnnxFile {
  public:
   explicit OnnxFile(const std::string& path) : OnnxFile(path, read_file(path)) {}
-  OnnxFile(const OnnxFile&) = delete;  // Its call stays with it.
+  OnnxFile(const OnnxFile&) = delete;  // `call()` refers to this object.
 
   const OrtApi* const api = OrtGetApiBase()->GetApi(ORT_API_VERSION);
 
@@ -1454,7 +1454,7 @@ class OnnxFile {
   template <class T>
   using Owned = std::unique_ptr<T, void(ORT_API_CALL*)(T*)>;
 
-  // Declared before the contract, which is read with them.
+  // Declared before the contract, because they are needed to read it.
   Owned<OrtEnv> env_;
   Owned<OrtSession> session_;
   Owned<OrtMemoryInfo> memory_;

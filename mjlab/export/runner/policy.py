@@ -22,7 +22,7 @@ from mjlab.safe_names import check_name
 CONTRACT, RECORD, SCENE = "contract", "record", "scene"
 """Metadata keys of the file: one with JSON, and two with packed data."""
 FORMAT = 4
-"""Newest supported version of the contract."""
+"""Supported version of the contract."""
 NO_CHECKSUM = f"sha256:{0:064}"
 """Placeholder of the checksum in the contract, used to compute it."""
 _CHECKSUM = re.compile(rb'"checksum": "(sha256:[0-9a-f]{64})"')
@@ -44,20 +44,20 @@ Arrays = dict[str, np.ndarray]
 
 
 class ContractError(ValueError):
-    """Invalid file, or robot that differs from the contract."""
+    """Raised for an invalid file, or a robot that differs from the contract."""
 
 
 # The file.
 
 
 def with_checksum(content: bytes) -> tuple[bytes, str]:
-    """Replace `NO_CHECKSUM` in a file by the file's checksum; return both."""
+    """Replace `NO_CHECKSUM` by the file's checksum; return file and checksum."""
     checksum = f"sha256:{hashlib.sha256(content).hexdigest()}"
     return content.replace(NO_CHECKSUM.encode(), checksum.encode()), checksum
 
 
 def is_whole(content: bytes) -> bool:
-    """Return whether a file has a checksum; raise if the checksum is wrong."""
+    """True if a file has a checksum. Raises ValueError if the checksum is wrong."""
     found = _CHECKSUM.findall(content)
     if not found:
         return False
@@ -236,7 +236,7 @@ def _session(content: bytes, path: str | Path) -> Any:
 
 
 class FileGraph:
-    """Graph of a file: maps inputs to outputs, and stores its state."""
+    """ONNX graph of a file: maps inputs to outputs, and stores the state."""
 
     def __init__(self, session: Any, about: Mapping[str, Any]) -> None:
         """Start from the initial state.
@@ -309,7 +309,7 @@ class ContractPolicy(FileGraph):
         muscles to excitations, once per physics step."""
         world = self.contract.get("world")
         self.world = world and FileGraph(self._model(world["model"]), world)
-        """Model of inputs and commands in simulation, from fields of MuJoCo's data;
+        """World model: computes inputs and commands in simulation from MuJoCo's data.
         None if the policy needs none."""
         super().__init__(session, self.contract)
 

@@ -10,7 +10,7 @@ import numpy as np
 
 
 class Reach:
-    """Frame of a robot in MuJoCo, and the joints that move it."""
+    """Inverse kinematics of one frame: joint positions that move it to a target."""
 
     def __init__(self, robot: Any, term: dict[str, Any]) -> None:
         """Look up frame and joints.
@@ -35,7 +35,7 @@ class Reach:
         self._goal_quat = np.array([1.0, 0.0, 0.0, 0.0])
 
     def aim(self, command: np.ndarray) -> None:
-        """Set the target of a control period, relative to the frame's current pose."""
+        """Set the target of a control period from an absolute or relative command."""
         command = np.asarray(command, float)
         place, quat = self._pose()
         in_base = self._how["command_frame"] == "base"
@@ -57,7 +57,7 @@ class Reach:
         self._seen = self._data.qpos[self._places]
 
     def targets(self) -> np.ndarray:
-        """Return joint positions for the next physics step."""
+        """Return joint positions for the next physics step, shape (joints,)."""
         how, seen = self._how, self._seen
         step = self._step(np.zeros(len(seen), bool), np.zeros(len(seen)))
         for _ in range(how["limit_rounds"]):
@@ -66,12 +66,12 @@ class Reach:
             step = self._step(kept != target, kept - seen)
         longest, most = np.abs(step).max(), how["max_joint_step"]
         step = step * (most / max(longest, most))
-        # After a physics step, kinematics describe the state at its beginning.
+        # After the next physics step, frame poses still belong to these positions.
         self._seen = self._data.qpos[self._places]
         return np.clip(seen + step, self._low, self._high)
 
     def _step(self, held: np.ndarray, values: np.ndarray) -> np.ndarray:
-        """Return a joint step with some components fixed."""
+        """Return a damped least-squares joint step; `held` joints move by `values`."""
         jacobian, error = self._system()
         values = np.where(held, values, 0.0)
         error = error - jacobian @ values

@@ -1,4 +1,4 @@
-"""Interface of a robot, and a robot in plain MuJoCo."""
+"""Robot interface of the control loop, and its implementation in plain MuJoCo."""
 
 import importlib
 import math
@@ -27,7 +27,7 @@ Gains = dict[str, dict[str, float | None]]
 
 
 class RobotInterface(ABC):
-    """Robot interface of the control loop."""
+    """Robot of the control loop. Subclass it for your own robot."""
 
     @abstractmethod
     def read(self, commands: Arrays) -> Arrays:
@@ -47,18 +47,18 @@ class RobotInterface(ABC):
 
     @abstractmethod
     def now(self) -> float:
-        """Return the clock that measures periods, s."""
+        """Return the time of the robot's clock, s, which measures periods."""
 
     @abstractmethod
     def joint_pos(self) -> np.ndarray:
-        """Return the positions of the contract's joints, in the contract's order."""
+        """Return the joint positions, rad or m, in the contract's order."""
 
     @abstractmethod
     def upright(self) -> float:
         """Return the cosine of the angle between the root's z axis and the vertical."""
 
     def gains(self) -> Gains:
-        """Return the motor gains by target, as far as they are readable.
+        """Return the motor gains that can be read, by target.
 
         `run` compares them with the contract before the first period.
         """
@@ -82,11 +82,11 @@ class MujocoRobot(RobotInterface):
         self.given: Arrays = {}
         """Values of inputs that the model does not determine, such as camera images."""
         self.world: FileGraph | None = None
-        """Computes such inputs and commands that change, instead of given values."""
+        """World model that computes `given` and commands; None keeps their values."""
         self.on_step: Callable[[], Any] = lambda: None
         """Called after each control period."""
         self.targets: Arrays = {}
-        """Last targets."""
+        """Targets of the last `write`; empty after `damp`."""
         self._ids: dict[tuple[str, str], int] = {}
         prefix = self.entity["prefix"]
         self.joints = [self.joint(prefix + j["name"]) for j in self.entity["joints"]]
@@ -123,7 +123,7 @@ class MujocoRobot(RobotInterface):
         """Muscles that track targets in each physics step."""
 
     def loaded(self, path: Path) -> Any:
-        """Return the model of a file."""
+        """Load an MJCF file; raise `ContractError` if MuJoCo cannot load it."""
         try:
             return self.mj.MjModel.from_xml_path(str(path))
         except ValueError as error:
@@ -168,8 +168,8 @@ class MujocoRobot(RobotInterface):
         """Set another state, with the forces of the last step as warm start."""
         if (len(qpos), len(qvel)) != (self.model.nq, self.model.nv):
             raise ContractError(
-                f"The model has {self.model.nq} coordinates, but the state has "
-                f"{len(qpos)}."
+                f"The model has nq={self.model.nq} and nv={self.model.nv}, but the "
+                f"state has {len(qpos)} and {len(qvel)} values."
             )
         self.data.qpos[:], self.data.qvel[:] = qpos, qvel
         self.mj.mj_forward(self.model, self.data)
@@ -415,7 +415,7 @@ def gain_faults(entity: dict[str, Any], gains: Gains, where: str) -> list[str]:
 
 
 def close(found: Any, wanted: Any) -> bool:
-    """Return whether numbers are equal up to their printed precision."""
+    """True if numbers are equal up to the printed precision."""
     return bool(np.allclose(found, wanted, rtol=1e-3, atol=1e-9))
 
 

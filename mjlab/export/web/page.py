@@ -47,7 +47,7 @@ class WrittenPage:
 
 
 def write_page(policies: Sequence[Path], to: Path) -> WrittenPage:
-    """Write the page of some policies, which form its menu.
+    """Write a page that runs some policies and lists them in its menu.
 
     Args:
         policies: ONNX files of `mjlab export`.

@@ -13,7 +13,7 @@ VERSION = "3.14"
 
 
 def refuse_scene(policy: ContractPolicy) -> None:
-    """Raise if the scene of a policy is missing, or has inputs of actuators."""
+    """Raise if a policy has no scene, or an actuator with a labelled input."""
     model = _model(policy)
     labelled = [
         model.actuator(index).name

@@ -58,7 +58,11 @@ class _Numbers:
 
 
 class _ActuatorTerm(ManagerTermBase):
-    """Base class of actuator terms. Some actuator types vary more model fields."""
+    """Base class of actuator terms.
+
+    Besides `model_fields`, the constructor expands the fields in which the chosen
+    actuators store the quantity.
+    """
 
     model_fields: ClassVar[tuple[str, ...]]
 
@@ -179,7 +183,7 @@ class effort_limits(_ActuatorTerm):
         Args:
             env: The environment.
             mask: The worlds to write, shape (num_envs,), bool.
-            ranges: One range, or one per pattern of the actuators' targets.
+            ranges: One range, or one per name pattern of the actuators' targets.
             asset_cfg: The actuators.
             operation: Operation on the limits as built.
             distribution: Distribution of the numbers.

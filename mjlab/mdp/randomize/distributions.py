@@ -1,4 +1,4 @@
-"""Sampling ranges: their resolution to elements and axes, and sampling."""
+"""Resolve sampling ranges to elements and axes, and sample numbers."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -230,8 +230,8 @@ class Sampler:
         Args:
             rng: Random number generator of the worlds.
             stream: Name of the random stream.
-            live: Range that a curriculum changes, shape (2,). It replaces the ranges of
-                all targets.
+            live: Range that a curriculum changes, shape (2,), for all targets; None
+                    uses the configured ranges.
         """
         first, second = self._first, self._second
         if live is not None:

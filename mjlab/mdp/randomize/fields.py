@@ -114,7 +114,7 @@ class FieldPart:
 
     @classmethod
     def rows(cls, sim: Simulation, field: str, rows: Sequence[int]) -> "FieldPart":
-        """Select all numbers of some rows of a field."""
+        """Select all columns of the given rows of a model field."""
         width = row_size(sim, field)
         repeated = [row for row in rows for _ in range(width)]
         return cls(sim, field, repeated, list(range(width)) * len(rows))
@@ -126,9 +126,9 @@ class FieldPart:
 
 
 class ModelTerm(ManagerTermBase):
-    """Term for one model field, named by its class: `field="body_mass"`.
+    """Base class of terms that randomise one model field.
 
-    Subclasses set the class variables below as keyword arguments.
+    Subclasses set the class variables below as class arguments: `field="body_mass"`.
     """
 
     field: ClassVar[str]
@@ -138,17 +138,17 @@ class ModelTerm(ManagerTermBase):
     """Default operation on the compiled value."""
 
     axis_names: ClassVar[tuple[str, ...]] = ()
-    """Names of a row's numbers, valid as keys of `ranges`."""
+    """Names of the field's columns, valid as keys of `ranges`."""
 
     default_axes: ClassVar[tuple[int, ...] | None] = None
-    """Numbers of a row that a single range applies to. None means all."""
+    """Columns that a single range applies to. None means all."""
 
     minimum: ClassVar[float | None] = None
     """Smallest valid number. Bounded ranges below it raise when the term is built;
     gaussian draws are clamped to it."""
 
     mirrors: ClassVar[tuple[tuple[int, ...], ...] | None] = None
-    """For each axis, the numbers of a row that share its draw."""
+    """For each axis, the columns that get the number drawn for it."""
 
     def __init_subclass__(cls, **constants: Any) -> None:
         super().__init_subclass__()
@@ -171,7 +171,7 @@ class ModelTerm(ManagerTermBase):
 
 
 class FieldTerm(ModelTerm):
-    """Randomise a model field of an entity's elements; base of the named terms."""
+    """Randomise a model field of an entity's elements; base class of most terms."""
 
     def __init__(self, cfg: TermCfg, env: Env) -> None:
         super().__init__(cfg, env)
@@ -256,7 +256,7 @@ class FieldTerm(ModelTerm):
                 value. None uses the default of the term.
             distribution: "uniform", "log_uniform", or "gaussian" with mean and standard
                 deviation as the range.
-            axes: Numbers of a row that a single range applies to.
+            axes: Columns that a single range applies to.
             shared_random: Whether all elements have the same draw.
             num_buckets: Number of equal parts of the range (of its logarithm for
                 "log_uniform"); values are drawn from their middles. None draws any
@@ -283,15 +283,15 @@ class FieldTerm(ModelTerm):
 
 
 class ShiftTerm(FieldTerm, operation="add", axis_names=("x", "y", "z")):
-    """Shift elements along three axes; base of the named terms."""
+    """Base class of terms that shift elements along three axes."""
 
 
 class ColorTerm(FieldTerm, operation="abs", axis_names=("r", "g", "b"), minimum=0.0):
-    """Set colours of elements; base of the named terms."""
+    """Base class of terms that set colours of elements."""
 
 
 class OptionTerm(FieldTerm, operation="abs"):
-    """Randomise a physics option, `opt.<name>`; base of the named terms."""
+    """Base class of terms that randomise a physics option, `opt.<name>`."""
 
     def elements(self, field: str) -> tuple[list[str], list[int], str]:
         """Return the option, which has one row."""

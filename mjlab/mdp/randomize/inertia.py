@@ -81,7 +81,7 @@ class body_mass(FieldTerm, field="body_mass", minimum=1e-6):
 
 
 class Bodies:
-    """Compiled mass distribution of some bodies, and its location in the model."""
+    """Compiled mass distribution of the chosen bodies, and its place in the model."""
 
     def __init__(self, env: ManagedEnv, params: dict[str, Any], label: str) -> None:
         names, rows = rows_of(chosen(params, env), "body")
@@ -119,7 +119,7 @@ class Bodies:
         """Write mass distributions, float64, in the worlds of `mask`.
 
         Args:
-            mask: Shape (num_envs,), bool.
+            mask: Worlds to write, shape (num_envs,), bool.
             mass: Shape (num_envs, bodies).
             com: Shape (num_envs, bodies, 3).
             inertia: About the centre of mass, bodies' axes, (num_envs, bodies, 3, 3).

@@ -284,7 +284,8 @@ _REACHES: dict[int, _Reach] = {
     mujoco.mjtGeom.mjGEOM_BOX: lambda size, up: np.abs(up) @ size,
     mujoco.mjtGeom.mjGEOM_ELLIPSOID: lambda size, up: np.linalg.norm(up * size, axis=1),
 }
-"""Depth of a shape's lowest point below its centre, given the vertical in its frame."""
+"""By geom type, functions of the geom's size and of the vertical in the geom's frame
+that return the depth of the lowest point below the centre, m."""
 
 
 def _reach(model: mujoco.MjModel, geom: int, up: np.ndarray) -> np.ndarray:

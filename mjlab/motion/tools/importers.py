@@ -166,7 +166,7 @@ def _normalised(path: Path, quats: np.ndarray) -> np.ndarray:
 
 
 def _check_upright(path: Path, quats: np.ndarray) -> None:
-    """Raise if the robot is upside down and the other quaternion order is upright."""
+    """Raise if the robot is upside down, but upright in the other quaternion order."""
     other = quats[:, (1, 2, 3, 0)]
     if np.median(_uprightness(quats)) < 0.0 < np.median(_uprightness(other)) - 0.5:
         raise MotionError(

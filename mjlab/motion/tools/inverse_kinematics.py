@@ -1,9 +1,10 @@
 """Prioritised inverse kinematics by damped least squares.
 
 Each layer is solved in the null space of the layers above it, so that arm goals, for
-example, do not move a foot on the ground. mink has two priorities, equality constraints
-and weighted tasks: weights that separate four layers make its quadratic program
-ill-conditioned, and constraints out of reach have no solution.
+example, do not move a foot on the ground. mink is not used, because it has only two
+priorities, equality constraints and weighted tasks. Weights that separate four layers
+make mink's quadratic program ill-conditioned, and constraints out of reach have no
+solution.
 """
 
 from collections.abc import Callable, Sequence

@@ -187,7 +187,7 @@ class Sketch:
         pitch: float = 0.0,
         turn: float = 0.0,
     ) -> Self:
-        """Move a foot relative to its position on the ground; all zero sets it down.
+        """Move a foot relative to its position on the ground; zero offsets set it down.
 
         Args:
             foot: The foot, which carries no weight.

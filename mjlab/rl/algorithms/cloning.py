@@ -21,8 +21,8 @@ if TYPE_CHECKING:
 _SETTLED = 10**9
 """Sample count of the observation statistics.
 
-It is large, so PPO that starts from the cloned policy hardly changes them; otherwise
-the policy, which is tuned to them, would fail.
+It is large, so that PPO that starts from the cloned policy hardly changes the
+statistics. The policy is tuned to the statistics, and would fail if they changed fast.
 """
 
 

@@ -1,7 +1,7 @@
 """Learning algorithms, as typed configurations.
 
-Fields have the names of RSL-RL, so that its documentation applies; a test compares them
-with its constructors.
+Fields have the names of RSL-RL, so that RSL-RL's documentation applies. A test compares
+the names with the arguments of RSL-RL's constructors.
 """
 
 from collections.abc import Callable
@@ -18,20 +18,20 @@ OptimizerName = Literal["adam", "adamw", "sgd", "rmsprop"]
 
 
 class ScheduleCfg(Config):
-    """Schedule of the weight of curiosity over environment steps."""
+    """Base class of schedules that change the curiosity weight by environment step."""
 
     mode: ClassVar[str] = ""
     """RSL-RL's name of the schedule."""
 
 
 class ConstantScheduleCfg(ScheduleCfg):
-    """Constant weight."""
+    """Schedule that keeps the curiosity weight constant."""
 
     mode = "constant"
 
 
 class StepScheduleCfg(ScheduleCfg):
-    """Schedule of a weight that changes once, at `final_step`."""
+    """Schedule that changes the curiosity weight once, at `final_step`."""
 
     mode = "step"
 
@@ -43,7 +43,7 @@ class StepScheduleCfg(ScheduleCfg):
 
 
 class LinearScheduleCfg(ScheduleCfg):
-    """Weight that changes linearly to its final value."""
+    """Schedule that changes the curiosity weight linearly to its final value."""
 
     mode = "linear"
 
@@ -92,11 +92,11 @@ class RndCfg(Config):
 
 
 class SymmetryCfg(Config):
-    """Use of a symmetry of the task."""
+    """Use a mirror symmetry of the task: data augmentation, mirror loss or both."""
 
     data_augmentation_func: Callable[..., Any]
-    """`f(env, obs, actions)`, defined in a module, that returns both with their mirror
-    images appended. Either can be None."""
+    """Function `f(env, obs, actions)`, defined in a module. It returns `obs` and
+    `actions` with their mirror images appended; each of the two can be None."""
 
     use_data_augmentation: bool = False
     """Add mirrored samples to every minibatch."""
@@ -109,7 +109,7 @@ class SymmetryCfg(Config):
 
 
 class PpoCfg(PartCfg):
-    """Proximal policy optimisation."""
+    """Settings of PPO (proximal policy optimisation)."""
 
     class_name = "mjlab.rl.algorithms.ppo:Ppo"
 

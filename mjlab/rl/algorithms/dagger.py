@@ -17,8 +17,8 @@ from torch import nn
 class Dagger(Distillation):
     """Learns the teacher's actions in all states visited so far.
 
-    The teacher acts in the first worlds, so the student sees later parts of an episode
-    early. The loss is the same as in RSL-RL's `Distillation`.
+    The teacher acts in the first worlds, so that the student sees later parts of an
+    episode early in training. The loss is the same as in RSL-RL's `Distillation`.
     """
 
     def __init__(

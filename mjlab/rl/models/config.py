@@ -1,8 +1,8 @@
 """Networks and action distributions, as typed configurations.
 
 The type of a configuration selects the network: an actor is an `MlpModelCfg`, an
-`RnnModelCfg` or a `CnnModelCfg`. Fields have the names of RSL-RL, so that its
-documentation applies; a test compares them with the arguments of RSL-RL's classes.
+`RnnModelCfg` or a `CnnModelCfg`. Fields have the names of RSL-RL, so that RSL-RL's
+documentation applies. A test compares the names with the arguments of RSL-RL's classes.
 """
 
 import re
@@ -32,7 +32,7 @@ Activation = Literal[
 
 
 class PartCfg(Config):
-    """A part of a learner that RSL-RL builds."""
+    """Base class of configurations from which RSL-RL builds a part of a learner."""
 
     class_name: ClassVar[str] = ""
     """`module:class` to build. Subclass a configuration to build your own class."""
@@ -50,7 +50,7 @@ class PartCfg(Config):
 
 
 class DistributionCfg(PartCfg):
-    """Distribution of actions."""
+    """Base class of configurations of an action distribution."""
 
 
 class GaussianCfg(DistributionCfg):
@@ -87,7 +87,7 @@ class HeteroscedasticGaussianCfg(DistributionCfg):
 
 
 class BetaCfg(DistributionCfg):
-    """Beta distribution: actions stay in a range."""
+    """Beta distribution, whose samples stay within `action_range`."""
 
     class_name = "rsl_rl.modules.distribution:BetaDistribution"
 
@@ -119,7 +119,7 @@ def distribution_of(settings: Mapping[str, Any]) -> DistributionCfg:
 
 
 class MlpModelCfg(PartCfg):
-    """MLP of flat observations."""
+    """MLP for flat observations."""
 
     class_name = "rsl_rl.models:MLPModel"
 
@@ -143,7 +143,7 @@ class MlpModelCfg(PartCfg):
 
 
 class RnnModelCfg(MlpModelCfg):
-    """Recurrent network, then an MLP."""
+    """Recurrent network, followed by an MLP."""
 
     class_name = "rsl_rl.models:RNNModel"
 
@@ -158,7 +158,7 @@ class RnnModelCfg(MlpModelCfg):
 
 
 class CnnCfg(Config):
-    """Convolutional encoder of one group of images."""
+    """Convolutional encoder for the images of one observation group."""
 
     output_channels: tuple[int, ...] = (16, 32)
     """Channels after each layer."""

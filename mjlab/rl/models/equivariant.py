@@ -12,7 +12,7 @@ from torch import nn
 
 @dataclass(frozen=True)
 class SignedColumns:
-    """A reflection of columns, as a signed permutation."""
+    """Reflection of the columns of a tensor, as a signed permutation."""
 
     places: list[int]
     """Source column of each column."""
@@ -21,14 +21,14 @@ class SignedColumns:
     """1 or -1 for each column."""
 
     def then(self, other: "SignedColumns") -> "SignedColumns":
-        """Return these columns, followed by others."""
+        """Return the concatenation of these columns and of `other`."""
         shifted = [len(self.places) + place for place in other.places]
         return SignedColumns([*self.places, *shifted], [*self.signs, *other.signs])
 
 
 @dataclass(frozen=True)
 class MirroredColumns:
-    """Reflections of observations and actions."""
+    """Reflections of the columns of observation groups and of actions."""
 
     observed: Mapping[str, SignedColumns]
     """Reflections of observations, by group."""
@@ -38,7 +38,7 @@ class MirroredColumns:
 
 
 class Image(nn.Module):
-    """Reflection of the last dimension; it has no weights."""
+    """Module without weights that reflects the columns of the last dimension."""
 
     def __init__(self, columns: SignedColumns) -> None:
         super().__init__()
@@ -53,7 +53,7 @@ class Image(nn.Module):
 
 
 class Symmetrised(nn.Module):
-    """Network whose output is the mean of the original and its mirror image."""
+    """Network that averages its output with the mirrored output for mirrored input."""
 
     def __init__(self, mlp: nn.Module, seen: nn.Module, done: nn.Module) -> None:
         """Take a network, and the reflections of its input and of its output."""
@@ -126,7 +126,7 @@ def tie_layers(mlp: nn.Sequential, seen: SignedColumns, done: SignedColumns) -> 
 class EquivariantModel(MLPModel):
     """MLP whose actions for mirrored observations are the mirrored actions.
 
-    The value of a critic is the same for both.
+    A critic returns the same value for an observation and its mirror image.
     """
 
     def __init__(

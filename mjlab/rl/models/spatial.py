@@ -14,7 +14,7 @@ from torch import nn
 
 
 class SpatialEncoder(nn.Module):
-    """Convolutions, then the expected x and y of each channel."""
+    """Image encoder: convolutions, then the expected x and y of each channel."""
 
     output_channels: int | None = None
 

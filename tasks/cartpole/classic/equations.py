@@ -1,4 +1,4 @@
-"""Constants of the classic cartpole, and the accuracy of its arithmetic.
+"""Constants, spaces and settings of the classic cartpole.
 
 The equations come from Barto, Sutton and Anderson (1983), without friction, as derived
 by R. V. Florian (2007) and computed by Gymnasium's `CartPole-v1`. Both implementations
@@ -43,7 +43,7 @@ STREAM = "cartpole/start"
 
 TOTAL_MASS = CART_MASS + POLE_MASS
 
-# Factors of the operations, each rounded to float32 where it is used.
+# Constant factors in the equations, each rounded to float32 where it is used.
 PUSH = FORCE / TOTAL_MASS
 POLE_SHARE = POLE_MASS * HALF_LENGTH / TOTAL_MASS
 INERTIA = HALF_LENGTH * 4.0 / 3.0

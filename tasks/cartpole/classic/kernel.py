@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 class KernelCartpoles(ClassicWorlds):
     """Worlds that are stepped, terminated and reset by one kernel launch.
 
-    With the seed of `TensorCartpoles` they produce the same episodes, bit for bit.
+    With equal seeds, `TensorCartpoles` produces the same episodes, bit for bit.
     """
 
     def __init__(

@@ -4,7 +4,7 @@
 # pyright: reportGeneralTypeIssues=false
 """Classic cartpole as one kernel: step, termination, reset and random initial states.
 
-Imports Warp, so it is imported only when `KernelCartpoles` is created.
+This module imports Warp, so it is imported only when `KernelCartpoles` is created.
 """
 
 import gc
@@ -23,7 +23,7 @@ from mjlab.tasks.cartpole.classic.worlds import WorldTensors
 from mjlab.warp_stream import current_warp_stream, warp_stream
 
 wp.init()
-# Without fused multiply-add, which rounds once where torch rounds twice.
+# Fused multiply-add rounds once where torch rounds twice, so results would differ.
 wp.set_module_options({"enable_backward": False, "fuse_fp": False, "fast_math": False})
 
 _PUSH = wp.constant(wp.float32(eq.PUSH))

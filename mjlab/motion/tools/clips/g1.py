@@ -1,4 +1,4 @@
-"""Clips of the Unitree G1: keyframe descriptions, and their solution as motions."""
+"""Clips of the Unitree G1: keyframe descriptions, solved by inverse kinematics."""
 
 from collections.abc import Callable
 
