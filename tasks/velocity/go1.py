@@ -171,8 +171,9 @@ def go1_simulation(*, rough: bool = True) -> SimulationCfg:
 class VelocityGo1Cfg(VelocityCfg):
     """Unitree Go1 tracks velocity commands on rough terrain, with a height scan.
 
-    A curriculum increases the difficulty of the terrain. The policy observes the clock and is rewarded for contacts that match it. Training
-    uses physics steps of 10 ms, and more worlds stand than in evaluation.
+    A curriculum increases the difficulty of the terrain. The policy observes the clock
+    and is rewarded for contacts that match it. Training uses physics steps of 10 ms,
+    and more worlds stand than in evaluation.
     """
 
     scene = go1_scene()
