@@ -70,6 +70,9 @@ class IdentifyOptions(TaskOptions):
     out: Path | None = None
     """New Python file for a task with the intervals as randomisation ranges."""
 
+    picture: Path | None = None
+    """New SVG file with the errors of the predicted positions, before and after."""
+
     motion: Path | None = None
     """Without logs: new CSV file for an excitation motion. With --twin: the motion."""
 
@@ -135,7 +138,8 @@ def check(options: IdentifyOptions) -> None:
     for path in (*options.logs, options.policy):
         if path is not None and not path.is_file():
             raise UsageError(f"File {path} does not exist.")
-    for path in (options.out, options.twin, None if options.twin else options.motion):
+    new = (options.out, options.picture, options.twin)
+    for path in (*new, None if options.twin else options.motion):
         if path is not None and path.exists():
             raise UsageError(f"{path} already exists; nothing was written.")
 
@@ -172,6 +176,7 @@ def estimate(
 ) -> None:
     """Estimate the parameters, print them, and write the task."""
     from mjlab.identify import Fit, candidates, task_file
+    from mjlab.identify.picture import picture
     from mjlab.identify.text import advice, quality, table
 
     logs = read_logs(options, robot)
@@ -187,6 +192,9 @@ def estimate(
     if said:
         print(said)
         print("Propose a motion that determines more: --motion excite.csv")
+    if options.picture is not None:
+        write_text(options.picture, picture(fit))
+        print(f"Wrote {options.picture}.")
     if options.out is not None:
         names = [path.name for path in options.logs]
         write_text(options.out, task_file(task, base, robot, result, logs=names))

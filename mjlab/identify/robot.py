@@ -165,9 +165,10 @@ def _entity_name(entities: Mapping[str, object], name: str | None) -> str:
         return name
     if name is None and len(driven) == 1:
         return driven[0]
+    chosen = "" if name is None else f"{name!r} is none of them. "
     raise IdentifyError(
-        f"The task has {len(driven)} entities with actuators: {', '.join(driven)}. "
-        "Choose one with --entity."
+        f"The task has these entities with actuators: {', '.join(driven) or 'none'}. "
+        f"{chosen}Choose one with --entity."
     )
 
 

@@ -29,7 +29,9 @@ def test_a_written_log_is_read_back(tmp_path):
 
 
 def test_columns_are_mapped_with_factors_and_stars(tmp_path):
-    path = csv_file(tmp_path, "t_ms,q_a,q_b,want", 1e3 * TIMES + 70.0, WAVE, -WAVE, WAVE)
+    path = csv_file(
+        tmp_path, "t_ms,q_a,q_b,want", 1e3 * TIMES + 70.0, WAVE, -WAVE, WAVE
+    )
     columns = ("time=t_ms:0.001", "*.pos=q_*:2", "a.target=want")
     log = read_csv(path, ("a", "b"), columns)
     assert np.allclose(log.times, TIMES, atol=1e-6)
