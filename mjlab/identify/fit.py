@@ -11,7 +11,7 @@ from mjlab.identify.parameters import Candidate
 from mjlab.identify.problem import Problem
 from mjlab.identify.robot import Robot
 
-_UNDETERMINED = 0.25
+UNDETERMINED = 0.25
 """Half-width of an interval, relative to half of the range before the data, above which
 the logs do not determine a parameter."""
 
@@ -57,7 +57,7 @@ class Estimate:
     def determined(self) -> bool:
         """Whether the logs determine the parameter."""
         reach = 0.5 * (self.candidate.high - self.candidate.low)
-        return self.half < _UNDETERMINED * reach
+        return self.half < UNDETERMINED * reach
 
 
 @dataclass(frozen=True)

@@ -15,7 +15,7 @@ from mjlab.identify.logs import IdentifyError, Log
 from mjlab.identify.parameters import Candidate
 from mjlab.identify.problem import Problem
 from mjlab.identify.robot import Robot
-from mjlab.identify.twin import POSITION_NOISE, VELOCITY_NOISE, Twin
+from mjlab.identify.twin import POSITION_NOISE, VELOCITY_NOISE
 
 _REST = 0.5
 _FADE = 0.5
@@ -81,8 +81,12 @@ def propose(
 
 def _expected(robot: Robot, unknowns: Sequence[Candidate], motion: Log) -> np.ndarray:
     """Return the half-widths that a log of a motion would give."""
-    nominal = {each.name: each.start for each in unknowns}
-    log = Twin(robot, nominal, 0, tuple(unknowns)).record(motion)
+    rest = np.ones_like(motion.times)
+    places = {j: robot.model.joint(robot.prefix + j).qposadr[0] for j in robot.joints}
+    pos = {joint: robot.qpos[place] * rest for joint, place in places.items()}
+    vel = {joint: 0.0 * rest for joint in robot.joints}
+    # The derivatives of the residuals do not depend on the measured values.
+    log = Log(motion.times, motion.targets, pos, vel, {})
     problem = Problem(robot, [log], unknowns)
     noise = {"pos": POSITION_NOISE, "vel": VELOCITY_NOISE}
     problem.weights = np.array([1.0 / noise[c.signal] for c in problem.columns])

@@ -69,9 +69,6 @@ class Robot:
     timestep: float
     """Physics step of the task, s."""
 
-    period: float
-    """Control period of the task, s."""
-
     model: mujoco.MjModel = field(repr=False)
     """Compiled `spec`."""
 
@@ -117,8 +114,7 @@ class Robot:
             is_servo = motor.command == "position"
             held = qpos[joint.qposadr[0]] if is_servo else 0.0
             ctrl[model.actuator(motor.actuator).id] = held
-        period = cfg.decimation * step
-        return cls(spec, name, prefix, moving, motors, qpos, ctrl, step, period, model)
+        return cls(spec, name, prefix, moving, motors, qpos, ctrl, step, model)
 
     def motor(self, joint: str) -> Motor | None:
         """Return the motor of a joint, None for a passive joint."""
@@ -189,11 +185,23 @@ def _reduce(spec: mujoco.MjSpec, model: mujoco.MjModel, moving: set[str]) -> Non
         if not body.bodies and not _can_move(body):
             spec.delete(body)
     for equality in list(spec.equalities):
-        if not {equality.name1, equality.name2} & moving:
+        if not _can_hold(equality, spec, moving):
             spec.delete(equality)
     for kind in _DELETED:
         for element in list(getattr(spec, kind)):
             spec.delete(element)
+
+
+def _can_hold(
+    equality: mujoco.MjsEquality, spec: mujoco.MjSpec, moving: set[str]
+) -> bool:
+    """Return whether the joints or bodies of a constraint are still there."""
+    names = {name for name in (equality.name1, equality.name2) if name}
+    if equality.objtype == mujoco.mjtObj.mjOBJ_JOINT:
+        return names <= moving
+    if equality.objtype == mujoco.mjtObj.mjOBJ_BODY:
+        return all(spec.body(name) is not None for name in names)
+    return True
 
 
 def _can_move(body: mujoco.MjsBody) -> bool:

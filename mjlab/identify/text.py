@@ -1,6 +1,6 @@
 """Texts of an identification: table, what the logs do not determine, and remedies."""
 
-from mjlab.identify.fit import Estimate, FitResult
+from mjlab.identify.fit import UNDETERMINED, Estimate, FitResult
 from mjlab.identify.motion import Motion
 from mjlab.identify.parameters import Candidate
 
@@ -77,7 +77,7 @@ def forecast(motion: Motion, unknowns: list[Candidate]) -> str:
     lines = [f"{'parameter':30s} {'value':>10s} {'expected interval':>18s}"]
     for each in unknowns:
         half = motion.half[each.name]
-        determined = half < 0.25 * 0.5 * (each.high - each.low)
+        determined = half < UNDETERMINED * 0.5 * (each.high - each.low)
         text = f"± {half:.2g}" if determined else "not determined"
         lines.append(f"{each.name:30s} {each.start:10.4g} {text:>18s} {each.unit}")
     return "\n".join(lines)

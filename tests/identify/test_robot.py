@@ -59,6 +59,14 @@ def test_a_legged_robot_hangs_in_its_initial_pose_with_one_leg():
     assert np.allclose(data.qfrc_bias, there.qfrc_bias[columns], atol=1e-6)
 
 
+def test_a_coupling_is_kept_only_if_both_joints_move():
+    cfg = load_task("Reach-Yam").env()
+    both = Robot.of(cfg, joints=(".*_finger",))
+    assert (both.model.neq, both.model.nv, both.model.nu) == (1, 2, 1)
+    one = Robot.of(cfg, joints=("left_finger",))
+    assert (one.model.neq, one.model.nv, one.model.nu) == (0, 1, 1)
+
+
 def test_an_explicit_pd_law_becomes_a_servo_of_mujoco():
     cfg = load_task("Reach-Yam").env()
     articulation = cfg.scene.entities["robot"].articulation
