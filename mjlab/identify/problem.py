@@ -94,11 +94,6 @@ class Problem:
         """Unit of each parameter of the solver, shape (parameters,)."""
         return np.array([each.scale for each in self.unknowns])
 
-    @property
-    def spread(self) -> np.ndarray:
-        """Half the range of each parameter, in the solver's units."""
-        return self._spread
-
     def residual(self, x: np.ndarray, params: Any, **more: Any) -> Any:
         """Residuals of all logs, and of the parameters from their start.
 

@@ -26,13 +26,14 @@ def said(capsys, *line: object) -> str:
 def test_three_commands_lead_from_a_motion_to_a_task_with_ranges(tmp_path, capsys):
     motion, log = tmp_path / "excite.csv", tmp_path / "log.csv"
     out, picture = tmp_path / "measured_yam.py", tmp_path / "fit.svg"
-    line = ("Reach-Yam", *JOINT, "--motion", motion)
+    kinds = ("--parameters", "friction", "gain", "delay")
+    line = ("Reach-Yam", *JOINT, *kinds, "--motion", motion)
     assert "joint1.gain" in said(capsys, *line, "--seconds", 4)
     hidden = said(capsys, *line, "--twin", log, "--seed", 3).splitlines()[1:]
     true = {name: float(value) for name, value in map(str.split, hidden)}
     assert np.ptp(read_csv(log, ("joint1",)).pos["joint1"]) > 0.3
     files = ("--out", out, "--picture", picture)
-    table = said(capsys, "Reach-Yam", log, *JOINT, *files)
+    table = said(capsys, "Reach-Yam", log, *JOINT, *kinds, *files)
     assert f"Train with it: train.py {out}:TASK" in table
     assert picture.read_text().startswith("<svg")
 
@@ -41,13 +42,16 @@ def test_three_commands_lead_from_a_motion_to_a_task_with_ranges(tmp_path, capsy
     env = ManagerBasedRlEnv(cfg, device="cpu")
     model = env.sim.model
     dof = env.sim.mj_model.joint("robot/joint1").dofadr[0]
-    for field, name in (("dof_armature", "armature"), ("dof_frictionloss", "friction")):
-        values = model[field][:, dof]
+    servo = env.sim.mj_model.actuator("robot/joint1").id
+    stiffness = env.sim.mj_model.actuator_gainprm[servo, 0]
+    found = {
+        "friction": model["dof_frictionloss"][:, dof],
+        "gain": model["actuator_gainprm"][:, servo, 0] / stiffness,
+    }
+    for name, values in found.items():
         low, high = float(values.min()), float(values.max())
-        assert low < high
-        assert (
-            low < 1.05 * true[f"joint1.{name}"] and high > 0.95 * true[f"joint1.{name}"]
-        )
+        assert 0.9 * high < low < high
+        assert 0.97 * low < true[f"joint1.{name}"] < 1.03 * high
     actuator = cfg.scene.entities["robot"].articulation.actuators[0]
     assert actuator.delay.min_lag <= true["delay"] / 0.01 <= actuator.delay.max_lag
 

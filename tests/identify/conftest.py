@@ -13,6 +13,9 @@ from mjlab.identify import (
 )
 from mjlab.registry import load_task
 
+KINDS = ("friction", "damping", "gain", "delay")
+"""Kinds that a joint without gravity determines if its inertia is known."""
+
 
 @pytest.fixture(scope="session")
 def sysid():
@@ -30,7 +33,7 @@ def shoulder() -> Robot:
 @pytest.fixture(scope="session")
 def identified(sysid, shoulder) -> tuple[Twin, FitResult]:
     """A twin of the first joint, and its identification from one log."""
-    unknowns = candidates(shoulder, shoulder.joints)
+    unknowns = candidates(shoulder, shoulder.joints, kinds=KINDS)
     motion = propose(shoulder, unknowns, seconds=4.0, tries=2)
     twin = Twin.draw(shoulder, unknowns, 5)
     return twin, Fit(shoulder, [twin.record(motion.log)], unknowns).run()

@@ -26,7 +26,7 @@ def test_a_motion_starts_and_ends_at_rest_within_its_reach(sysid):
 def test_the_forecast_is_the_interval_of_the_nominal_robot(sysid, shoulder, identified):
     from mjlab.identify import Fit
 
-    unknowns = candidates(shoulder, shoulder.joints, kinds=("armature", "gain"))
+    unknowns = candidates(shoulder, shoulder.joints, kinds=("friction", "gain"))
     motion = propose(shoulder, unknowns, seconds=3.0, tries=1)
     nominal = {each.name: each.start for each in unknowns}
     twin = Twin(shoulder, nominal, 0, tuple(unknowns))
