@@ -41,11 +41,9 @@ class IdentifyOptions(TaskOptions):
         "Reach-Yam steps.jsonl --policy policy.onnx",
     )
 
-    task: Positional[str | None] = None
-    """Task with the robot, such as Reach-Yam."""
-
-    logs: Positional[tuple[Path, ...]] = ()
-    """Logs: CSV, or with --policy the runner's logs (.jsonl)."""
+    place: Positional[tuple[str, ...]] = ()
+    """Task with the robot, such as Reach-Yam, and its logs: CSV, or with --policy the
+    runner's logs (.jsonl)."""
 
     policy: Path | None = None
     """ONNX file of the policy that ran, which names the columns of a runner's log."""
@@ -87,6 +85,16 @@ class IdentifyOptions(TaskOptions):
 
     seed: int = 0
     """Seed of the motion and of the simulated robot."""
+
+    @property
+    def task(self) -> str | None:
+        """Task with the robot, None if missing."""
+        return self.place[0] if self.place else None
+
+    @property
+    def logs(self) -> list[Path]:
+        """Logs after the task."""
+        return [Path(each) for each in self.place[1:]]
 
 
 def main(arguments: Sequence[str]) -> None:

@@ -197,7 +197,7 @@ def _can_hold(
 ) -> bool:
     """Return whether the joints or bodies of a constraint are still there."""
     names = {name for name in (equality.name1, equality.name2) if name}
-    if equality.objtype == mujoco.mjtObj.mjOBJ_JOINT:
+    if equality.type == mujoco.mjtEq.mjEQ_JOINT:
         return names <= moving
     if equality.objtype == mujoco.mjtObj.mjOBJ_BODY:
         return all(spec.body(name) is not None for name in names)
