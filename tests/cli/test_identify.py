@@ -28,7 +28,7 @@ def test_three_commands_lead_from_a_motion_to_a_task_with_ranges(tmp_path, capsy
     out, picture = tmp_path / "measured_yam.py", tmp_path / "fit.svg"
     kinds = ("--parameters", "friction", "gain", "delay")
     line = ("Reach-Yam", *JOINT, *kinds, "--motion", motion)
-    assert "joint1.gain" in said(capsys, *line, "--seconds", 4)
+    assert "joint1.gain" in said(capsys, *line, "--seconds", 4, "--reach", 0.3)
     hidden = said(capsys, *line, "--twin", log, "--seed", 3).splitlines()[1:]
     true = {name: float(value) for name, value in map(str.split, hidden)}
     assert np.ptp(read_csv(log, ("joint1",)).pos["joint1"]) > 0.3

@@ -34,6 +34,6 @@ def shoulder() -> Robot:
 def identified(sysid, shoulder) -> tuple[Twin, FitResult]:
     """A twin of the first joint, and its identification from one log."""
     unknowns = candidates(shoulder, shoulder.joints, kinds=KINDS)
-    motion = propose(shoulder, unknowns, seconds=4.0, tries=2)
+    motion = propose(shoulder, unknowns, seconds=4.0, share=0.3, tries=2)
     twin = Twin.draw(shoulder, unknowns, 5)
     return twin, Fit(shoulder, [twin.record(motion.log)], unknowns).run()
