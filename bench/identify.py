@@ -69,7 +69,15 @@ def main() -> None:
         "overall": overall(draws),
         "parameters": table,
         "expected_half": _shared["expected"],
-        "each": draws,
+        "inside_by_draw": [
+            sum(
+                row["inside"]
+                for row in draw["parameters"].values()
+                if row["determined"]
+            )
+            for draw in draws
+        ],
+        "correlation_by_draw": [_rounded(draw["correlation"]) for draw in draws],
     }
     print(f"saved {save(args.name, figures)}")
 

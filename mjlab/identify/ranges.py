@@ -11,8 +11,10 @@ _FIELDS = {
     "friction": "joint_friction",
     "damping": "joint_damping",
     "effort_limit": "effort_limits",
+    "gain": "pd_gains",
+    "mass": "body_mass",
 }
-"""Term of `mjlab.mdp.randomize` that sets each kind to values of the interval."""
+"""Term of `mjlab.mdp.randomize` for each kind. Centres of mass have one per body."""
 
 _DIGITS = 4
 
@@ -46,7 +48,6 @@ def task_file(
         "DELAY_IMPORT": _DELAY_IMPORT if delay else "",
         "EVENTS": "".join(events),
         "DELAY": _delay(robot, delay) if delay else "",
-        "ENTITY": robot.entity,
     }
     text = _FILE
     for word, value in words.items():
@@ -55,68 +56,71 @@ def task_file(
 
 
 def _events(robot: Robot, told: Sequence[Estimate]) -> list[str]:
+    entity = f'SceneEntityCfg("{robot.entity}")'
     found = []
     for kind, term in _FIELDS.items():
-        some = [each for each in told if each.candidate.kind == kind]
-        chosen = "actuator" if kind == "effort_limit" else "joint"
-        ranges = {each.candidate.owner: _pair(each.low, each.high) for each in some}
-        found.append(_event(kind, term, chosen, {"ranges": _mapping(ranges)}, ranges))
-    gains = [each for each in told if each.candidate.kind == "gain"]
-    ranges = {each.candidate.owner: _pair(each.low, each.high) for each in gains}
-    both = {"kp_range": _mapping(ranges), "kd_range": _mapping(ranges)}
-    found.append(_event("gain", "pd_gains", "actuator", both, ranges, "scale"))
-    masses = {
-        each.candidate.owner: _pair(each.low, each.high)
-        for each in told
-        if each.candidate.kind == "mass"
-    }
-    found.append(
-        _event("mass", "body_mass", "body", {"ranges": _mapping(masses)}, masses)
-    )
-    found += _centres(told)
-    return found
-
-
-def _centres(told: Sequence[Estimate]) -> list[str]:
-    """Return one event per body: shifts of the centre of mass along its axes."""
-    found = []
-    bodies = dict.fromkeys(e.candidate.owner for e in told if e.candidate.kind == "com")
-    for index, body in enumerate(bodies, 1):
-        axes = {
-            each.candidate.axis: _pair(
-                each.low - each.candidate.nominal, each.high - each.candidate.nominal
-            )
+        ranges = {
+            each.candidate.owner: (each.low, each.high)
             for each in told
-            if each.candidate.kind == "com" and each.candidate.owner == body
+            if each.candidate.kind == kind
         }
-        name = "com" if len(bodies) == 1 else f"com_{index}"
-        ranges = {"ranges": _mapping(axes)}
-        found.append(_event(name, "body_com_offset", "body", ranges, [body], "add"))
+        keys = ("kp_range", "kd_range") if kind == "gain" else ("ranges",)
+        operation = "scale" if kind == "gain" else "abs"
+        found.append(_event(kind, term, entity, operation, keys, ranges))
+    return [*found, *_centres(robot, told)]
+
+
+def _centres(robot: Robot, told: Sequence[Estimate]) -> list[str]:
+    """Return one event per body: shifts of the centre of mass along its axes."""
+    centres = [each for each in told if each.candidate.kind == "com"]
+    found = []
+    for body in dict.fromkeys(each.candidate.owner for each in centres):
+        axes = {
+            each.candidate.axis: (
+                each.low - each.candidate.nominal,
+                each.high - each.candidate.nominal,
+            )
+            for each in centres
+            if each.candidate.owner == body
+        }
+        entity = f'SceneEntityCfg("{robot.entity}", body_names="{body}")'
+        name = f"com_{body}"
+        found.append(_event(name, "body_com_offset", entity, "add", ("ranges",), axes))
     return found
 
 
 def _event(
     name: str,
     term: str,
-    chosen: str,
-    params: dict[str, str],
-    owners: Sequence[str] | dict[str, str],
-    operation: str = "abs",
+    entity: str,
+    operation: str,
+    keys: Sequence[str],
+    ranges: dict[str, tuple[float, float]],
 ) -> str:
-    """Return the source of an event term, empty without elements."""
-    if not owners:
+    """Return the source of an event term, empty without ranges.
+
+    Args:
+        name: Name of the event, without the prefix.
+        term: Name of the term in `mjlab.mdp.randomize`.
+        entity: Source of the selection.
+        operation: Operation on the compiled values.
+        keys: Parameters of the term that have these ranges.
+        ranges: Ranges by name of the element or axis.
+    """
+    if not ranges:
         return ""
-    names = "".join(f"{owner!r}, " for owner in owners)
-    lines = "".join(
-        f'                "{key}": {value},\n' for key, value in params.items()
+    rows = "".join(
+        f'                    "{owner}": ({_text(low)}, {_text(high)}),\n'
+        for owner, (low, high) in ranges.items()
     )
+    mapping = f"{{\n{rows}                }}"
+    lines = "".join(f'                "{key}": {mapping},\n' for key in keys)
     return (
         f'        "measured_{name}": EventTermCfg(\n'
         f"            func=dr.{term},\n"
         '            mode="startup",\n'
         "            params={\n"
-        f'                "asset_cfg": SceneEntityCfg("<ENTITY>", '
-        f"{chosen}_names=({names.strip()})),\n"
+        f'                "asset_cfg": {entity},\n'
         f'                "operation": "{operation}",\n'
         f"{lines}"
         "            },\n"
@@ -138,15 +142,6 @@ def _delay(robot: Robot, delay: Estimate) -> str:
         f"            actuator.delay = DelayCfg(min_lag={lowest}, max_lag={highest}, "
         "hold_prob=1.0)\n"
     )
-
-
-def _mapping(ranges: dict[str, str]) -> str:
-    inside = "".join(f"\n                    {k!r}: {v}," for k, v in ranges.items())
-    return "{" + inside.replace("'", '"') + "\n                }"
-
-
-def _pair(low: float, high: float) -> str:
-    return f"({_text(low)}, {_text(high)})"
 
 
 def _text(value: float) -> str:
@@ -173,14 +168,14 @@ The ranges are 95 % intervals from <LOGS>.
 
 import dataclasses
 
-from <MODULE> import <BASE>
 from mjlab.managers import EventTermCfg, SceneEntityCfg
 from mjlab.mdp import dr
 from mjlab.registry import load_task
+from <MODULE> import <BASE>
 <DELAY_IMPORT>
 
 <UNTOLD>class <CLASS>(<BASE>):
-    """<BASE> with ranges of a measured robot. Each world draws once, at start-up."""
+    """Parameters of a measured robot. Each world draws once, at start-up."""
 
     events = {
         **<BASE>.events,

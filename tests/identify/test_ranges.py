@@ -33,8 +33,9 @@ def written(tmp_path_factory) -> str:
 def test_intervals_become_ranges_of_events(written):
     cfg = load_task(typed_task(f"{written}:TASK")).env()
     events = {n: e for n, e in cfg.events.items() if n.startswith("measured_")}
-    kinds = ("armature", "friction", "damping", "effort_limit", "gain", "mass", "com")
-    assert list(events) == [f"measured_{kind}" for kind in kinds]
+    kinds = ("armature", "friction", "damping", "effort_limit", "gain", "mass")
+    names = [f"measured_{kind}" for kind in kinds]
+    assert list(events) == [*names, "measured_com_FR_calf"]
     gains = events["measured_gain"].params["kp_range"]
     assert gains["FR_calf_joint"] == pytest.approx((1.16, 1.24))
     armature = events["measured_armature"].params["ranges"]["FR_hip_joint"]
@@ -43,7 +44,7 @@ def test_intervals_become_ranges_of_events(written):
         "FR_thigh_joint",
         "FR_calf_joint",
     ]
-    com = events["measured_com"].params["ranges"]
+    com = events["measured_com_FR_calf"].params["ranges"]
     assert com["y"] == pytest.approx((0.008, 0.012), rel=1e-3)
     assert set(load_task("Velocity-Go1-Flat").env().events) < set(cfg.events)
 
