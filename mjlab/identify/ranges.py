@@ -47,7 +47,7 @@ def task_file(
         "UNTOLD": _wrapped(untold) if untold else "",
         "DELAY_IMPORT": _DELAY_IMPORT if delay else "",
         "EVENTS": "".join(events),
-        "DELAY": _delay(robot, delay) if delay else "",
+        "DELAY": _delay(base, robot, delay) if delay else "",
     }
     text = _FILE
     for word, value in words.items():
@@ -128,7 +128,8 @@ def _event(
     )
 
 
-def _delay(robot: Robot, delay: Estimate) -> str:
+def _delay(base: type, robot: Robot, delay: Estimate) -> str:
+    has_own = hasattr(base, "__post_init__")
     step = robot.timestep
     lowest = math.floor(delay.low / step + 1e-6)
     highest = max(lowest, math.ceil(delay.high / step - 1e-6))
@@ -136,8 +137,9 @@ def _delay(robot: Robot, delay: Estimate) -> str:
         "\n    def __post_init__(self) -> None:\n"
         f'        """Delay commands by {_text(delay.low)} to {_text(delay.high)} s, in '
         f'steps of {step:g} s."""\n'
-        "        super().__post_init__()\n"
-        f'        robot = self.scene.entities["{robot.entity}"]\n'
+        + "        super().__post_init__()\n"
+        * has_own
+        + f'        robot = self.scene.entities["{robot.entity}"]\n'
         "        for actuator in robot.articulation.actuators:\n"
         f"            actuator.delay = DelayCfg(min_lag={lowest}, max_lag={highest}, "
         "hold_prob=1.0)\n"
