@@ -133,9 +133,7 @@ def check(options: IdentifyOptions) -> None:
             f"empty. Type: {install('identify')}"
         )
     if options.logs and (options.motion or options.twin):
-        raise UsageError(
-            "--motion and --twin are for runs without logs: omit the logs."
-        )
+        raise UsageError("--motion and --twin take no logs: omit the logs.")
     if not options.logs and not (options.motion or options.twin):
         raise UsageError(
             "LOGS are missing: name a log, such as log.csv, or write an excitation "

@@ -39,6 +39,6 @@ def picture(fit: Fit) -> str:
                     colour=colour,
                 )
             )
-        title = f"Error of {column.joint}, 0.001 rad or m"
+        title = f"{column.joint}, mrad (mm)"
         charts.append(Chart(title=title, lines=lines, across="seconds", with_zero=True))
     return svg(charts, width=320, height=240)
