@@ -13,7 +13,7 @@ def test_true_values_are_near_the_estimates_and_intervals_are_small(identified):
     for kind in ("joint1.friction", "joint1.damping", "joint1.gain"):
         estimate, true = result.of(kind), twin.hidden[kind]
         assert abs(estimate.value - true) < 1.6 * estimate.half
-        assert estimate.half < 0.1 * true
+        assert estimate.half < 0.15 * true
     delay = result.of("delay")
     assert abs(delay.value - twin.hidden["delay"]) < 5e-4
     assert result.noise["joint1.pos"] == pytest.approx(5e-4, rel=0.2)
