@@ -42,6 +42,8 @@ FLOORS = {
     "mjlab.sweep": 10,
     # It builds the robots of tasks, and reports.
     "mjlab.exam": 10,
+    # It reads logs as `export.verify` does.
+    "mjlab.identify": 10,
     "mjlab.tasks.*": 10,
     # It creates the files that tasks read, and uses the robots: no task imports it.
     "mjlab.motion.tools": 10,
