@@ -33,6 +33,7 @@ VERBS = {
     "export": Verb("Write a policy to one ONNX file."),
     "web": Verb("Write a page that runs policies in a browser."),
     "verify": Verb("Replay a policy's first steps in plain MuJoCo."),
+    "identify": Verb("Estimate a robot's parameters from its logs."),
     "clone": Verb("Train a policy to imitate recorded actions."),
     "sweep": Verb("Search hyperparameters of a training run."),
     "report": Verb("Write the report page of a run."),

@@ -152,6 +152,14 @@ BY_ANOTHER_TEST = {
         "tests/cli/test_motion.py::"
         "test_a_motion_is_simulated_and_says_what_a_hand_carried"
     ),
+    "mjlab identify *": (
+        "tests/cli/test_identify.py::"
+        "test_three_commands_lead_from_a_motion_to_a_task_with_ranges"
+    ),
+    "mjlab train measured_go1.py:TASK": (
+        "tests/cli/test_identify.py::"
+        "test_three_commands_lead_from_a_motion_to_a_task_with_ranges"
+    ),
     "mjlab exam *": "tests/cli/test_exam.py::test_equal_calls_write_equal_files",
     "mjlab record Lift-Yam-IK *": (
         "tests/cli/test_record.py::test_a_controller_by_hand_is_recorded"

@@ -20,7 +20,7 @@ ROOT = Path(__file__).resolve().parents[2]
 PYPROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())
 PROJECT, TOOLS = PYPROJECT["project"], PYPROJECT["tool"]
 MAKE_EXTRAS = ("dev", "viewer", "video", "gym", "export", "sweep", "wandb")
-PINNED = (*MAKE_EXTRAS, "docs", "zoo", "myo-sim")
+PINNED = (*MAKE_EXTRAS, "docs", "zoo", "myo-sim", "identify")
 needs_make = pytest.mark.skipif(not shutil.which("make"), reason="make is absent")
 
 

@@ -44,6 +44,8 @@ FLOORS = {
     "mjlab.exam": 10,
     # It describes robots as tasks do, and draws like reports.
     "mjlab.adopt": 10,
+    # It reads logs as `export.verify` does.
+    "mjlab.identify": 10,
     "mjlab.tasks.*": 10,
     # It creates the files that tasks read, and uses the robots: no task imports it.
     "mjlab.motion.tools": 10,

@@ -1,0 +1,11 @@
+"""Estimates a robot's parameters: `python scripts/identify.py Reach-Yam log.csv`."""
+
+import sys
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+
+from mjlab.cli.main import run
+
+if __name__ == "__main__":
+    sys.exit(run("identify"))
