@@ -71,7 +71,8 @@ def clock_of(robot: LeggedRobot, gait: Clock | None) -> Clock:
 def scene(robot: LeggedRobot) -> SceneCfg:
     """Return the robot on a plane, with contact sensors of the feet."""
     feet = ContactMatch(mode="geom", pattern=robot.foot_geoms, entity="robot")
-    if len(robot.foot_geoms) != len(robot.foot_bodies):
+    one_each = len(robot.foot_geoms) == len(robot.foot_bodies)
+    if not one_each or any("|" in geom for geom in robot.foot_geoms):
         feet = ContactMatch(mode="subtree", pattern=robot.foot_bodies, entity="robot")
     sensors = (grounds.feet_contact(feet), grounds.self_contact(robot))
     return grounds.scene(robot, rough=False, sensors=sensors)
