@@ -44,8 +44,8 @@ def read_spec(path: Path, notes: Notes) -> mujoco.MjSpec:
     name_elements(spec, leave=("actuator",))
     _keep_robot(spec, notes)
     _check_joints(spec, notes)
-    _repair_masses(spec, notes)
     _float(spec, notes)
+    _repair_masses(spec, notes)
     try:
         model = compile_spec(spec)
     except ModelFileError as error:

@@ -88,7 +88,7 @@ def draw(robot: Adopted) -> dict[str, np.ndarray]:
     model, data = _on_ground(robot)
     marks = _marks(robot, model, data)
     low, high = Subject(model).box(model, data)
-    distance = 1.15 * fitting_distance(model, low, high, _SIZE[0] / _SIZE[1])
+    distance = 0.9 * fitting_distance(model, low, high, _SIZE[0] / _SIZE[1])
     option = mujoco.MjvOption()
     mujoco.mjv_defaultOption(option)
     option.geomgroup[:] = 1
@@ -110,7 +110,7 @@ def _on_ground(robot: Adopted) -> tuple[mujoco.MjModel, mujoco.MjData]:
     """Return the robot in its stance on a plane, half transparent."""
     spec = robot.spec.copy()
     for geom in spec.geoms:
-        geom.rgba[3] = min(geom.rgba[3], 0.55)
+        geom.rgba[3] = min(geom.rgba[3], 0.4)
     spec.worldbody.add_geom(
         type=mujoco.mjtGeom.mjGEOM_PLANE,
         size=(0, 0, 1),
