@@ -153,9 +153,11 @@ def adopt(path: Path, name: str = "", overrides: Overrides | None = None) -> Ado
         if len(legs) < 4 or stands >= LONGEST:
             break
         posed.place(reference)
-        stance = stand(posed, legs, bent=bent)
-        motors = find_motors(posed, legs, Notes(), chosen.effort)
-        stands = _standing(spec, posed, legs, motors, stance)
+        tried = stand(posed, legs, bent=bent)
+        stronger = find_motors(posed, legs, Notes(), chosen.effort)
+        lasts = _standing(spec, posed, legs, stronger, tried)
+        if lasts > stands:
+            stance, motors, stands = tried, stronger, lasts
     posed.place(stance)
     height = base_height(posed, legs)
     _note_stance(posed, legs, height, stands, notes)
