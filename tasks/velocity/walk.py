@@ -85,12 +85,13 @@ def simulation(robot: LeggedRobot) -> SimulationCfg:
     are trained with contacts of the feet only.
     """
     sim = grounds.simulation(rough=False, nconmax=64, njmax=300)
-    sim.training = TrainingPhysicsCfg(decimation=2)
+    training = TrainingPhysicsCfg(decimation=2)
     if not is_biped(robot):
         sim.mujoco.cone, sim.mujoco.impratio = "elliptic", 10.0
         sim.native_jacobian = "sparse"
         others = f"(?!({'|'.join(robot.foot_geoms)})$).*"
-        sim.training.without_contacts = {"robot": (others,)}
+        training.without_contacts = {"robot": (others,)}
+    sim.training = training
     return sim
 
 
