@@ -41,16 +41,16 @@ def read_spec(path: Path, notes: Notes) -> mujoco.MjSpec:
     # URDF models fuse links without joints by default, which would drop the base.
     spec.compiler.fusestatic = False
     _drop_missing_files(spec, notes)
-    _clear_materials(spec, notes)
     name_elements(spec, leave=("actuator",))
     _keep_robot(spec, notes)
     _check_joints(spec, notes)
-    _repair_masses(spec, notes)
     _float(spec, notes)
+    _repair_masses(spec, notes)
     try:
         model = compile_spec(spec)
     except ModelFileError as error:
         raise AdoptError(f"{path.name}: {one_line(error)}.") from error
+    _clear_materials(spec)
     _check_sizes(model, notes)
     return spec
 
@@ -118,27 +118,17 @@ def _drop_missing_files(spec: mujoco.MjSpec, notes: Notes) -> None:
         )
 
 
-def _clear_materials(spec: mujoco.MjSpec, notes: Notes) -> None:
-    """Remove references of geoms and defaults to materials that do not exist."""
-    known = {"", *(material.name for material in spec.materials)}
-    geoms = [*spec.geoms, *(default.geom for default in _defaults(spec.default))]
-    unknown = {geom.material for geom in geoms} - known
-    for geom in geoms:
-        if geom.material in unknown:
-            geom.material = ""
-    if unknown:
-        names = listed(sorted(unknown))
-        notes.repaired(
-            f"The file has no material {names}, which geoms name.",
-            f"Removed the material {names} from geoms.",
-        )
+def _clear_materials(spec: mujoco.MjSpec) -> None:
+    """Remove materials that do not exist from default classes.
 
-
-def _defaults(default: Any) -> Iterator[Any]:
-    """Yield a default class and all classes below it."""
-    yield default
-    for child in default.children():
-        yield from _defaults(child)
+    Geoms of the file override such a material by an empty name, which MuJoCo does not
+    write, so the written model would not compile.
+    """
+    known = {material.name for material in spec.materials}
+    names = re.findall(r'<default class="([^"]+)"', spec.to_xml())
+    for default in (spec.default, *(spec.find_default(name) for name in names)):
+        if default is not None and default.geom.material not in known:
+            default.geom.material = ""
 
 
 def _asset_name(element: Any) -> str:

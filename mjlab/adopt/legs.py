@@ -84,11 +84,7 @@ def find_legs(posed: Posed, notes: Notes, feet: Sequence[str] = ()) -> list[Leg]
     else:
         chosen = _near_ground(posed, tips)
     if len(chosen) < 2:
-        raise AdoptError(
-            f"Found {len(chosen)} feet: {listed(sorted(names))} end the chains of "
-            "joints, and fewer than two of them are near the ground. Name the feet: "
-            "--feet BODY BODY."
-        )
+        raise AdoptError(_too_few(model, tips, len(chosen)))
     legs = [_leg(posed, tip) for tip in chosen]
     short = [leg.foot for leg in legs if len(leg.joints) < 2]
     if short:
@@ -102,6 +98,22 @@ def find_legs(posed: Posed, notes: Notes, feet: Sequence[str] = ()) -> list[Leg]
         f"{listed([leg.foot for leg in legs], 8)} (--feet)."
     )
     return legs
+
+
+def _too_few(model: mujoco.MjModel, tips: Sequence[int], number: int) -> str:
+    """Return the message for a robot with fewer than two feet."""
+    bare = [model.body(tip).name for tip in tips if not welded_geoms(model, tip)]
+    if bare:
+        return (
+            f"{listed(bare)} has no geom, so it cannot touch the ground. If it is a "
+            "foot, add a sphere or a box to it in the file."
+        )
+    names = listed([model.body(tip).name for tip in tips])
+    return (
+        f"Found {number} {'foot' if number == 1 else 'feet'}; a walking robot needs "
+        f"two. {names or 'No body'} ends a chain of joints. Name the feet: --feet BODY "
+        "BODY."
+    )
 
 
 def _counts(legs: Sequence[Leg]) -> list[str]:

@@ -125,18 +125,17 @@ def name_rule(
         pairs: Left and right names.
         middle: Names that are their own image, twice each.
     """
-    short = {_shortened(left, right) for left, right in pairs}
-    whole = set(pairs)
-    for sides in (
-        sorted(some, key=lambda p: (-len(p[0]), p)) for some in (short, whole)
-    ):
-        rule = Mirror(sides=tuple(sides), flipped_joints="")
-        if all(
-            rule.other(left) == right and rule.other(right) == left
-            for left, right in (*pairs, *middle)
-        ):
-            break
-    return tuple(sides)
+    short = _longest_first({_shortened(left, right) for left, right in pairs})
+    rule = Mirror(sides=short, flipped_joints="")
+    suffices = all(
+        rule.other(left) == right and rule.other(right) == left
+        for left, right in (*pairs, *middle)
+    )
+    return short if suffices else _longest_first(set(pairs))
+
+
+def _longest_first(pairs: set[tuple[str, str]]) -> tuple[tuple[str, str], ...]:
+    return tuple(sorted(pairs, key=lambda pair: (-len(pair[0]), pair)))
 
 
 def _shortened(left: str, right: str) -> tuple[str, str]:

@@ -62,7 +62,7 @@ def find_motors(
     bare = add_armature(posed.model, chosen)
     inertia, load = effective_inertia(posed), standing_torques(posed, legs)
     least = {joint: abs(load[joint]) / SAG for joint in chosen}
-    for joint in _first_joints(legs) if len(legs) >= 4 else ():
+    for joint in _hips(legs) if len(legs) >= 4 else ():
         least[joint] = max(least[joint], _tipping_stiffness(posed, legs))
     motors = {
         joint: _motor(posed, joint, limit, inertia[joint], least[joint])
@@ -216,8 +216,9 @@ def _assumed(posed: Posed, legs: Sequence[Leg], joint: str) -> float:
     return float(f"{max(4.0 * moved * 9.81 * float(arm), 0.1):.2g}")
 
 
-def _first_joints(legs: Sequence[Leg]) -> list[str]:
-    return [leg.joints[0] for leg in legs]
+def _hips(legs: Sequence[Leg]) -> list[str]:
+    """Return the joints that keep a body upright over its feet: roll and pitch."""
+    return [joint for leg in legs for joint in (leg.joints[0], *leg.flexion[:1])]
 
 
 def _tipping_stiffness(posed: Posed, legs: Sequence[Leg]) -> float:

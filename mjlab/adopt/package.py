@@ -1,6 +1,7 @@
 """Writing of a walking task: one Python file of at most 80 lines, and the model."""
 
 import math
+import os.path
 import re
 import textwrap
 from collections.abc import Iterable, Mapping, Sequence
@@ -153,7 +154,7 @@ def _wrapped(text: str, indent: int) -> str:
 def _feet(robot: Adopted) -> str:
     lines = []
     for leg in robot.legs:
-        geoms = _quoted([_plain(name) for name in leg.geoms])
+        geoms = _quoted(_joined_ends(leg.geoms))
         line = f'        Foot(body="{leg.foot}", clock={leg.clock}, geoms={geoms}),'
         if len(line) > _WIDTH:
             head = f'        Foot(body="{leg.foot}", clock={leg.clock}, geoms='
@@ -162,9 +163,13 @@ def _feet(robot: Adopted) -> str:
     return "\n".join(lines)
 
 
-def _plain(name: str) -> str:
-    """Return a name as a pattern that matches only itself."""
-    return re.escape(name) if re.escape(name) != name else name
+def _joined_ends(names: Sequence[str]) -> list[str]:
+    """Return names as patterns; three and more names of one beginning share it."""
+    start = os.path.commonprefix(list(names))  # noqa: RUF071
+    if len(names) < 3 or not start:
+        return [re.escape(name) for name in names]
+    ends = "|".join(re.escape(name.removeprefix(start)) for name in names)
+    return [f"{re.escape(start)}({ends})"]
 
 
 def _stance(robot: Adopted) -> str:
@@ -212,7 +217,7 @@ def _held(robot: Adopted) -> str:
         return ""
     lines = []
     for same in _alike(robot, held):
-        drive = _motor(robot, same)
+        drive = _motor(robot, same, digits=2)
         room = _WIDTH - len(f'        "": {drive},')
         joined = _joined(_kinds(robot, same), room)
         lines += [f"        {_string(pattern)}: {drive}," for pattern in joined]
@@ -256,7 +261,7 @@ def _alike(robot: Adopted, joints: Sequence[str]) -> list[list[str]]:
     return list(groups.values())
 
 
-def _motor(robot: Adopted, joints: Sequence[str]) -> str:
+def _motor(robot: Adopted, joints: Sequence[str], digits: int = 3) -> str:
     """Return the motor of joints that differ little: the one with the mean inertia."""
     motors: list[Motor] = [robot.motors[joint] for joint in joints]
     number = len(motors)
@@ -265,7 +270,9 @@ def _motor(robot: Adopted, joints: Sequence[str]) -> str:
     frequency = math.sqrt(stiffness / inertia) / (2.0 * math.pi)
     effort = max(motor.effort_limit for motor in motors)
     armature = max(motor.armature for motor in motors)
-    return f"motor({effort:.4g}, {inertia:.3g}, {frequency:.3g}, {armature:.3g})"
+    values = (inertia, frequency, armature)
+    numbers = ", ".join(f"{value:.{digits}g}" for value in values)
+    return f"motor({effort:.{digits + 1}g}, {numbers})"
 
 
 def _mirror(mirror: Mirror | None) -> str:

@@ -153,9 +153,11 @@ def adopt(path: Path, name: str = "", overrides: Overrides | None = None) -> Ado
         if len(legs) < 4 or stands >= LONGEST:
             break
         posed.place(reference)
-        stance = stand(posed, legs, bent=bent)
-        motors = find_motors(posed, legs, Notes(), chosen.effort)
-        stands = _standing(spec, posed, legs, motors, stance)
+        tried = stand(posed, legs, bent=bent)
+        stronger = find_motors(posed, legs, Notes(), chosen.effort)
+        lasts = _standing(spec, posed, legs, stronger, tried)
+        if lasts > stands:
+            stance, motors, stands = tried, stronger, lasts
     posed.place(stance)
     height = base_height(posed, legs)
     _note_stance(posed, legs, height, stands, notes)
@@ -197,13 +199,14 @@ def _name(path: Path) -> str:
 def _note_frame(spec: mujoco.MjSpec, notes: Notes) -> None:
     """Place the base upright at the origin, and say so if the file does not."""
     root = spec.worldbody.first_body()
-    quat = np.array(root.quat) / np.linalg.norm(root.quat)
-    upright = 1.0 - 2.0 * (quat[1] ** 2 + quat[2] ** 2)
+    _, x, y, _ = spec.compile().body_quat[1]
+    upright = 1.0 - 2.0 * (x**2 + y**2)
     if upright < 0.97:
         notes.faults.append(
             f"The base {root.name!r} is tilted in the file. Its x axis has to point "
             "forward and its z axis up; the task assumes that they do."
         )
+    root.alt.type = mujoco.mjtOrientation.mjORIENTATION_QUAT
     root.pos, root.quat = (0.0, 0.0, 0.0), (1.0, 0.0, 0.0, 0.0)
 
 

@@ -37,7 +37,7 @@ def stand(
     """
     height = (BENT[2] if len(legs) == 2 else BENT[4]) if bent is None else bent
     start = {name: _inside(posed, name) for name in posed.joints}
-    shift = 0.0
+    shift, pose = 0.0, dict(start)
     for _ in range(6):
         posed.place(start)
         pose = dict(start)

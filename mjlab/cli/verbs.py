@@ -47,6 +47,7 @@ VERBS = {
     "bench": Verb("Measure the speed of a task."),
     "warm": Verb("Compile the CUDA kernels of tasks without a GPU.", "warm_kernels"),
     "port": Verb("Rewrite a task for mjlab or Isaac Lab."),
+    "adopt": Verb("Write and train a walking task for a robot's model file."),
     "new": Verb("Write the package of a new task.", "new_task"),
     "completion": Verb("Print shell completion code for bash or zsh."),
 }

@@ -71,7 +71,8 @@ def clock_of(robot: LeggedRobot, gait: Clock | None) -> Clock:
 def scene(robot: LeggedRobot) -> SceneCfg:
     """Return the robot on a plane, with contact sensors of the feet."""
     feet = ContactMatch(mode="geom", pattern=robot.foot_geoms, entity="robot")
-    if len(robot.foot_geoms) != len(robot.foot_bodies):
+    one_each = len(robot.foot_geoms) == len(robot.foot_bodies)
+    if not one_each or any("|" in geom for geom in robot.foot_geoms):
         feet = ContactMatch(mode="subtree", pattern=robot.foot_bodies, entity="robot")
     sensors = (grounds.feet_contact(feet), grounds.self_contact(robot))
     return grounds.scene(robot, rough=False, sensors=sensors)
@@ -84,12 +85,13 @@ def simulation(robot: LeggedRobot) -> SimulationCfg:
     are trained with contacts of the feet only.
     """
     sim = grounds.simulation(rough=False, nconmax=64, njmax=300)
-    sim.training = TrainingPhysicsCfg(decimation=2)
+    training = TrainingPhysicsCfg(decimation=2)
     if not is_biped(robot):
         sim.mujoco.cone, sim.mujoco.impratio = "elliptic", 10.0
         sim.native_jacobian = "sparse"
         others = f"(?!({'|'.join(robot.foot_geoms)})$).*"
-        sim.training.without_contacts = {"robot": (others,)}
+        training.without_contacts = {"robot": (others,)}
+    sim.training = training
     return sim
 
 

@@ -33,6 +33,9 @@ BY_ANOTHER_TEST = {
         "tests/tasks/test_foreign_robot.py::"
         "test_the_robot_of_the_page_is_trained_and_played"
     ),
+    "mjlab * walk_rex/walk_rex.py:TASK*": (
+        "tests/cli/test_adopt.py::test_an_adopted_robot_is_trained_and_played"
+    ),
     "python -m build": (
         "tests/house/test_release.py::test_built_packages_pass_the_check_of_the_index"
     ),
@@ -249,7 +252,7 @@ SHORTER = {
 }
 """What is added to a line, by its program."""
 
-ALONE = [["mjlab", verb] for verb in ("train", "port", "verify", "exam")]
+ALONE = [["mjlab", verb] for verb in ("train", "port", "verify", "exam", "adopt")]
 ALONE += [["python", name] for name in ("train", "replay")]
 """Programs that need an argument, as pages name them: they print their help."""
 

@@ -1,0 +1,92 @@
+"""The written task: short, importable, and trained for two and six legs."""
+
+import numpy as np
+import pytest
+import torch
+
+from mjlab.adopt.notes import AdoptError
+from mjlab.adopt.package import write_task
+from mjlab.adopt.page import draw, write_page
+from mjlab.adopt.robot import Adopted, adopt
+from mjlab.envs import ManagerBasedRlEnv
+from mjlab.registry import Task, load_task
+from mjlab.rl import TrainingLoop
+from mjlab.task_file import typed_task
+from tests.adopt.models import hexapod, point_biped
+
+
+@pytest.fixture(scope="module", params=["hexapod", "point"])
+def made(request, tmp_path_factory) -> tuple[Adopted, Task, int]:
+    """Return findings, the task of the written file, and its number of lines."""
+    folder = tmp_path_factory.mktemp(request.param)
+    file = folder / f"{request.param}.xml"
+    file.write_text({"hexapod": hexapod, "point": point_biped}[request.param]())
+    robot = adopt(file)
+    task = write_task(robot, folder / "task")
+    lines = len(task.read_text().splitlines())
+    with pytest.raises(AdoptError, match="already exists"):
+        write_task(robot, folder / "task")
+    return robot, load_task(typed_task(f"{task}:TASK")), lines
+
+
+def test_the_file_is_short(made):
+    assert made[2] <= 80
+
+
+def test_the_robot_of_the_task_starts_in_the_stance(made):
+    robot, task, _ = made
+    env = small(task)
+    env.reset()
+    data = env.scene["robot"].data
+    names = env.scene.entity("robot").joint_names
+    wanted = torch.tensor([robot.stance[name] for name in names])
+    assert torch.allclose(data.default_joint_pos[0], wanted, atol=6e-3)
+    assert env.action_manager.total_action_dim == len(robot.acted)
+
+
+def test_gains_of_the_task_are_those_of_the_findings(made):
+    robot, task, _ = made
+    model = small(task).sim.mj_model
+    for joint, motor in robot.motors.items():
+        (index,) = [
+            i for i in range(model.nu) if model.actuator(i).name.endswith(joint)
+        ]
+        assert model.actuator_gainprm[index, 0] == pytest.approx(
+            motor.stiffness, rel=0.05
+        )
+        assert model.actuator_forcerange[index, 1] == pytest.approx(motor.effort_limit)
+
+
+def test_two_iterations_of_training_run(made):
+    task = made[1]
+    agent = task.on_cpu.rl()
+    agent.max_iterations, agent.num_steps_per_env = 2, 8
+    agent.algorithm.num_mini_batches = 2
+    agent.evaluation.every = 0
+    env = small(task, training=True)
+    assert TrainingLoop(env, agent).run().iteration == 2
+
+
+def test_the_page_lists_the_messages_and_the_motors(made, tmp_path):
+    robot = made[0]
+    page = write_page(robot, tmp_path, pictures=False).read_text()
+    for line in robot.notes.findings:
+        assert line.split("(")[0].split("'")[0] in page
+    assert all(joint in page for joint in robot.motors)
+
+
+def test_pictures_mark_the_feet_in_the_colour_of_their_step(made):
+    pictures = draw(made[0])
+    assert len(pictures) == 3
+    for picture in pictures.values():
+        red, green, blue = (picture[..., i].astype(int) for i in range(3))
+        assert ((blue > red + 60) & (blue > green + 30)).sum() > 30
+        assert ((red > blue + 80) & (red > green + 30)).sum() > 30
+        assert np.ptp(picture) > 100
+
+
+def small(task: Task, *, training: bool = False) -> ManagerBasedRlEnv:
+    cfg = task.env()
+    cfg = cfg.for_training() if training else cfg
+    cfg.scene.num_envs, cfg.seed = 8, 0
+    return ManagerBasedRlEnv(cfg, device="cpu")

@@ -1,0 +1,194 @@
+"""Findings about a hexapod and a biped that are known by construction."""
+
+import mujoco
+import numpy as np
+import pytest
+
+from mjlab.adopt.legs import ROLES
+from mjlab.adopt.mirror import name_rule
+from mjlab.adopt.notes import AdoptError
+from mjlab.adopt.robot import Adopted, Overrides, adopt
+from mjlab.adopt.stance import sole_centre
+from mjlab.tasks.robots.go1 import GO1_XML
+from tests.adopt.models import hexapod, point_biped
+
+GRAVITY = 9.81
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("robots")
+    (folder / "hexapod.xml").write_text(hexapod())
+    (folder / "point.xml").write_text(point_biped())
+    return folder
+
+
+@pytest.fixture(scope="module")
+def six(folder) -> Adopted:
+    return adopt(folder / "hexapod.xml")
+
+
+@pytest.fixture(scope="module")
+def two(folder) -> Adopted:
+    return adopt(folder / "point.xml")
+
+
+def test_a_hexapod_has_six_feet_and_alternating_tripods(six):
+    clocks = {leg.foot: leg.clock for leg in six.legs}
+    first = {name for name, clock in clocks.items() if clock == 0}
+    assert first in (
+        {"lf_foot", "rm_foot", "lr_foot"},
+        {"rf_foot", "lm_foot", "rr_foot"},
+    )
+    assert len(clocks) == 6
+    assert all(leg.geoms == (f"{leg.foot[:2]}_tip",) for leg in six.legs)
+
+
+def test_the_soles_are_at_one_height_below_the_base(six, two):
+    for robot in (six, two):
+        heights = [
+            robot.height
+            + robot.posed.points([robot.posed.model.geom(g).id])[:, 2].min()
+            for leg in robot.legs
+            for g in leg.geoms
+        ]
+        assert np.allclose(heights, 0.0, atol=1e-3)
+
+
+def test_the_stance_is_within_the_limits_with_the_feet_below_the_centre_of_mass(
+    six, two
+):
+    for robot in (six, two):
+        for joint, position in robot.stance.items():
+            low, high = robot.posed.limits(joint)
+            assert low <= position <= high
+        feet = np.mean([sole_centre(robot.posed, leg)[0] for leg in robot.legs])
+        assert abs(robot.posed.centre_of_mass()[0] - feet) < 2e-3
+
+
+def test_a_hexapod_stands_and_a_biped_on_points_falls(six, two):
+    assert six.stands == 3.0
+    assert two.stands < 3.0
+
+
+def test_the_knees_of_a_biped_point_ahead(two):
+    assert two.knees_forward
+    assert two.stance["left_knee"] == pytest.approx(two.stance["right_knee"], abs=1e-6)
+    assert 0.3 < two.stance["left_knee"] < 1.2
+
+
+def test_the_roles_of_a_legs_joints_follow_from_axes(two):
+    left, right = two.roles()
+    assert left == {
+        "hip_roll": ("left_hip_roll", 1.0),
+        "hip_pitch": ("left_hip_pitch", 1.0),
+        "knee": ("left_knee", 1.0),
+    }
+    assert set(right) == set(left) <= set(ROLES)
+
+
+def test_rolls_and_yaws_change_sign_in_the_mirror(six, two):
+    assert two.mirror is not None and six.mirror is not None
+    signs = dict(zip(two.acted, two.mirror.joint_signs(two.acted), strict=True))
+    assert {joint for joint, sign in signs.items() if sign < 0} == {
+        "left_hip_roll",
+        "right_hip_roll",
+    }
+    # The axes of a hexapod's femurs are mirrored in the file, those of coxas are not.
+    signs = dict(zip(six.acted, six.mirror.joint_signs(six.acted), strict=True))
+    flipped = {joint for joint, sign in signs.items() if sign < 0}
+    assert flipped == {joint for joint in six.acted if joint.endswith("_coxa")}
+    assert six.mirror.other("lf_coxa") == "rf_coxa"
+
+
+def test_the_mirrored_stance_is_the_stance(six, two):
+    for robot in (six, two):
+        assert robot.mirror is not None
+        joints = list(robot.acted)
+        images = robot.mirror.permutation(joints)
+        signs = robot.mirror.joint_signs(joints)
+        for joint, image, sign in zip(joints, images, signs, strict=True):
+            other = robot.stance[joints[image]]
+            assert robot.stance[joint] == pytest.approx(sign * other, abs=1e-3)
+
+
+def test_torque_limits_are_the_control_ranges_of_motors(six, two):
+    assert {motor.effort_limit for motor in six.motors.values()} == {6.0}
+    assert {motor.effort_limit for motor in two.motors.values()} == {40.0}
+
+
+def test_the_effective_inertia_of_a_knee_is_that_of_its_shank(two):
+    """Against the parallel-axis theorem, with the ends of a capsule left out."""
+    rod, toe, armature = 0.5 * 0.28**2 / 3.0, 0.1 * 0.3**2, 0.01
+    found = two.motors["left_knee"].loop_inertia
+    assert found == pytest.approx(rod + toe + armature, rel=0.03)
+
+
+def test_the_written_model_has_the_sensors_of_the_walking_tasks(two):
+    model = two.spec.compile()
+    names = {model.sensor(i).name for i in range(model.nsensor)}
+    assert names == {"imu_ang_vel", "imu_lin_vel", "imu_upvector", "root_angmom"}
+    assert model.nu == 0
+    assert model.site("left_shank_sole").bodyid == model.body("left_shank").id
+
+
+def test_the_stance_of_our_go1_is_found_without_its_names(tmp_path):
+    """Our own file has no torque limits and no armature; its stance is a crouch."""
+    robot = adopt(GO1_XML)
+    assert {leg.foot for leg in robot.legs} == {
+        f"{leg}_calf" for leg in ("FR", "FL", "RR", "RL")
+    }
+    assert robot.stands == 3.0
+    assert 0.22 < robot.height < 0.35
+    assert any("No plausible torque limit" in line for line in robot.notes.findings)
+    assert robot.mirror is not None
+    assert robot.mirror.other("FL_hip_joint") == "FR_hip_joint"
+    assert robot.mirror.joint_signs(["FL_hip_joint", "FL_calf_joint"]) == [-1.0, 1.0]
+
+
+def test_options_replace_findings(folder):
+    given = Overrides(
+        stance={"left_knee": 1.0, "right_knee": 1.0},
+        effort={"left_knee": 15.0},
+        mirror=False,
+    )
+    robot = adopt(folder / "point.xml", "Rex", given)
+    assert robot.name == "Rex"
+    assert robot.stance["left_knee"] == 1.0
+    assert robot.motors["left_knee"].effort_limit == 15.0
+    assert robot.mirror is None
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        (Overrides(feet=("left_shin", "right_shin")), "--feet: 'left_shin'"),
+        (Overrides(torso="left_shank"), "--torso: 'left_shank'"),
+        (Overrides(stance={"left_nee": 0.1}), "no joint 'left_nee'.*'left_knee'"),
+        (Overrides(effort={"left_nee": 0.1}), "--effort: .*'left_knee'"),
+    ],
+)
+def test_an_option_with_an_unknown_name_is_refused(folder, given, said):
+    with pytest.raises(AdoptError, match=said):
+        adopt(folder / "point.xml", overrides=given)
+
+
+def test_names_of_sides_become_the_shortest_rule_that_holds():
+    pairs = [("L_rail_1", "R_rail_1"), ("Left_Hip", "Right_Hip")]
+    assert name_rule(pairs) == (("Left", "Right"), ("L", "R"))
+    assert name_rule([("hip_1", "hip_2")]) == (("hip_1", "hip_2"),)
+    # "l" alone would turn the middle joint "lumbar" into "rumbar".
+    rule = name_rule([("l_hip", "r_hip")], [("lumbar", "lumbar")])
+    assert rule == (("l_hip", "r_hip"),)
+
+
+def test_a_robot_with_one_heavy_arm_is_reported_as_unequal(folder):
+    spec = mujoco.MjSpec.from_string(point_biped())
+    spec.geom("left_toe").mass = 0.5
+    file = folder / "heavy.xml"
+    spec.compile()
+    file.write_text(spec.to_xml())
+    notes = adopt(file).notes
+    assert any(
+        "masses differ" in line and "left_knee" in line for line in notes.findings
+    )
