@@ -96,8 +96,9 @@ def _targets(face: Interface, recording: Recording) -> Finding:
             )
             return Finding("targets", "undetermined", said)
         return Finding("targets", "ok")
-    if limits is not None and not _differs(found, plain).any():
-        return Finding("targets", "mismatch", "clip: the targets are not clipped")
+    clipped = _clip_reason(face, sent, found)
+    if clipped is not None:
+        return Finding("targets", "mismatch", clipped)
     departure = Departure(found, expected, list(face.acted), face.action_offset)
     reason = likeliest(departure)
     if reason is None:
@@ -105,6 +106,19 @@ def _targets(face: Interface, recording: Recording) -> Finding:
     why = reason or "undetermined reason, no single convention explains it"
     worst = float(np.abs(found - expected).max())
     return Finding("targets", "mismatch", f"{why} (by up to {worst:.3g} rad)")
+
+
+def _clip_reason(face: Interface, sent: np.ndarray, found: np.ndarray) -> str | None:
+    """Describe another clip of actions or targets that explains the targets."""
+    wanted = "no clip" if face.action_clip is None else f"a clip to {face.action_clip:g}"
+    if not _differs(found, sent * face.action_scale + face.action_offset).any():
+        what = "targets" if face.action_clip is None else "actions"
+        return f"clip: the {what} are not clipped, expected {wanted} of actions"
+    bound = float(np.abs((found - face.action_offset) / face.action_scale).max())
+    clipped = np.clip(sent, -bound, bound)
+    if not _differs(found, clipped * face.action_scale + face.action_offset).any():
+        return f"clip: found actions clipped to {bound:.4g}, expected {wanted}"
+    return None
 
 
 def _affine(face: Interface, action: np.ndarray, found: np.ndarray) -> str | None:
@@ -143,7 +157,7 @@ def _gains(face: Interface, recording: Recording) -> Finding:
         old = face.stiffness * (target[:-late] - pos[late:])[:, places]
         old = old - face.damping * speed[late:]
         if (np.abs(found[late:] - old) <= _GAINS * size).mean() > 0.98:
-            said = f"delay: efforts follow the targets of {late} steps before"
+            said = f"delay: efforts follow the targets of {late} step{'s' * (late > 1)} before"
             return Finding("targets", "mismatch", said)
     fits = _fitted(found, away, speed)
     if fits is None:

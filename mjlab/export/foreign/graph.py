@@ -395,6 +395,7 @@ class _Builder:
 
     def _state(self, name: str, shape: list[int]) -> str:
         self._widths[name] = shape
+        kind = name.removeprefix("state_").replace("_", " ")
         self._states.append(
             {
                 "name": name,
@@ -402,6 +403,7 @@ class _Builder:
                 "shape": shape,
                 "dtype": "float32",
                 "initial": np.zeros(shape).ravel().tolist(),
+                "meaning": f"State of the policy: {kind}.",
             }
         )
         return name

@@ -283,21 +283,21 @@ def _specific(
     expected: np.ndarray,
 ) -> str | None:
     """Return a reason that only terms of this kind can have."""
-    clipped = _clipped(term, found, expected)
-    if clipped is not None:
-        return clipped
+    said = None
     if term.source in PHASE_SOURCES:
-        return _phase(face, recording)
+        said = _phase(face, recording)
     if term.source == "last_action":
-        return _last_action(face, recording, found)
+        said = _last_action(face, recording, found)
     if term.source == "gravity":
-        return _quaternion(recording, found / np.asarray(term.scale))
-    return None
+        said = _quaternion(recording, found / np.asarray(term.scale))
+    return said or _clipped(term, found, expected)
 
 
 def _clipped(term: Term, found: np.ndarray, expected: np.ndarray) -> str | None:
     """Return a reason if the numbers differ only beyond a bound."""
     wrong = _differs(found, expected)
+    scale = np.broadcast_to(np.asarray(term.scale, float), found.shape)
+    found, expected = found / scale, expected / scale
     inner, outer = np.abs(found[wrong]), np.abs(expected[wrong])
     for first, second, said in (
         (inner, outer, "clip: found values clipped to {:.4g}, the contract does not"),

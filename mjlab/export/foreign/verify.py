@@ -16,7 +16,7 @@ from mjlab.export.foreign.observed import check_observations
 from mjlab.export.foreign.recording import Recording, read_recording
 from mjlab.export.foreign.robot_model import Mount, RobotModel
 from mjlab.export.foreign.static import check_files, compare
-from mjlab.export.foreign.verdict import Finding, ForeignVerdict
+from mjlab.export.foreign.verdict import Finding, ForeignVerdict, Level
 from mjlab.export.runner.policy import ContractError
 from mjlab.names import suggest
 
@@ -69,6 +69,7 @@ def verify_foreign(
     *,
     robot: Path | None = None,
     recording: Path | None = None,
+    log: Path | None = None,
 ) -> ForeignVerdict:
     """Check a policy of another project with all given evidence.
 
@@ -78,6 +79,7 @@ def verify_foreign(
         configs: Configuration files of the format.
         robot: MJCF file of the robot.
         recording: Recorded states, with the observations and actions at them.
+        log: Log of a robot, in the form of a recording.
 
     Raises:
         ContractError: If a file cannot be read.
