@@ -15,7 +15,7 @@ import re
 import sys
 import tempfile
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -73,6 +73,8 @@ class Defect:
     mistake: Mistake = field(default_factory=Mistake)
     edit: Callable[[str], str] | None = None
     """Changes the text of the contract's file."""
+    is_simulated: bool = False
+    """The evidence is a simulation instead of a recording."""
 
 
 # The policies.
@@ -513,6 +515,52 @@ DEFECTS = (
     ),
 )
 
+SIMULATED = (
+    Defect(
+        *("rl_lab", "gravity sign", "gravity points up"),
+        *("projected_gravity", "^sign"),
+        edit=_text(
+            r"(projected_gravity:\s+params: \{\}\s+clip: null\s+scale: )\[[^]]*\]",
+            r"\1[-1.0, -1.0, -1.0]",
+        ),
+    ),
+    Defect(
+        *("rl_lab", "scale", "joint velocities without their scale of 0.05"),
+        *("joint_vel_rel", "scale: 0.05"),
+        edit=_text(
+            r"(joint_vel_rel:\s+params: \{\}\s+clip: null\s+scale: )\[[^]]*\]",
+            rf"\1{[1.0] * 29}",
+        ),
+    ),
+    Defect(
+        *("rl_lab", "scale", "action scale of 0.5"),
+        *("action scale", "0.5 times"),
+        edit=_text(
+            r"(clip: null\s+joint_names: \[\.\*\]\s+scale: )\[[^]]*\]",
+            rf"\1{[0.5] * 29}",
+        ),
+    ),
+    Defect(
+        *("rl_gym", "sign", "command negated"),
+        *("command", "sign"),
+        edit=_text(r"cmd_scale: \[[^]]*\]", "cmd_scale: [-2.0, -2.0, -0.25]"),
+    ),
+    Defect(
+        *("rl_gym", "gains", "half of the stiffness"),
+        *("gains", "stiffness: 2 times"),
+        edit=_text(
+            r"kps: \[[^]]*\]",
+            f"kps: {[50, 50, 50, 75, 20, 20, 50, 50, 50, 75, 20, 20]}",
+        ),
+    ),
+    Defect(
+        *("rl_gym", "scale", "joint velocities without their scale of 0.05"),
+        *("joint_vel", "scale: 0.05"),
+        edit=_text("dof_vel_scale: 0.05", "dof_vel_scale: 1.0"),
+    ),
+)
+"""Mistakes of files that a simulation shows without a recording."""
+
 
 # Verdicts.
 
@@ -524,9 +572,12 @@ def judge(pack: Path, defect: Defect, folder: Path) -> tuple[ForeignVerdict, int
     if defect.edit is not None:
         (config,) = configs
         config.write_text(defect.edit(config.read_text("utf-8")))
+    robot = pack / policy.robot
+    if defect.is_simulated:
+        verdict = verify_foreign(path, policy.form, configs, robot=robot, simulate=True)
+        return verdict, 0
     recording = folder / "recording.npz"
     steps = record(pack / policy.properties, defect.mistake, recording)
-    robot = pack / policy.robot
     verdict = verify_foreign(
         path, policy.form, configs, robot=robot, recording=recording
     )
@@ -545,7 +596,8 @@ def is_named(defect: Defect, verdict: ForeignVerdict) -> bool:
 def trials(pack: Path, only: str | None) -> Iterator[dict[str, Any]]:
     """Yield one row per policy without a defect, and one per defect."""
     right = [Defect(name, "none", "no mistake", "", "") for name in POLICIES]
-    for defect in (*right, *DEFECTS):
+    simulated = [replace(each, is_simulated=True) for each in SIMULATED]
+    for defect in (*right, *DEFECTS, *simulated):
         if only not in (None, defect.policy):
             continue
         with tempfile.TemporaryDirectory(prefix="mjlab-defects-") as folder:
@@ -556,6 +608,7 @@ def trials(pack: Path, only: str | None) -> Iterator[dict[str, Any]]:
             "kind": defect.kind,
             "defect": defect.said,
             "in": "file" if defect.edit else "program",
+            "evidence": "simulation" if defect.is_simulated else "recorded states",
             "steps": steps,
             "state": verdict.state,
             "named": is_named(defect, verdict),
@@ -573,7 +626,9 @@ def main() -> None:
     for row in trials(options.folder, options.only):
         rows.append(row)
         named = "named" if row["named"] else "-----"
-        print(f"{row['policy']:9s} {row['kind']:14s} {row['state']:13s} {named} ", end="")
+        print(
+            f"{row['policy']:9s} {row['kind']:14s} {row['state']:13s} {named} ", end=""
+        )
         print(f"{row['defect']} ({row['steps']} steps)")
         for said in row["found"]:
             print(f"          {said}")

@@ -66,6 +66,10 @@ class VerifyOptions(Options):
     log: Path | None = None
     """Log that the runner wrote on a robot, checked against the contract."""
 
+    simulate: bool = False
+    """Walk the robot of --robot in simulation, with the contract of --as and with other
+    readings of it."""
+
 
 def main(arguments: Sequence[str]) -> None:
     """Verify the file, and exit with the exit code."""
@@ -92,7 +96,7 @@ def own(file: Path, options: VerifyOptions) -> "Verdict | LogVerdict":
     """Verify a policy that `export` wrote."""
     from mjlab.export.verify import verify, verify_log
 
-    for name in ("config", "recording"):
+    for name in ("config", "recording", "simulate"):
         if getattr(options, name):
             raise UsageError(
                 f"--{name} is for policies of other projects: add --as FORMAT."
@@ -106,6 +110,7 @@ def own(file: Path, options: VerifyOptions) -> "Verdict | LogVerdict":
 
 def foreign(file: Path, options: VerifyOptions) -> "ForeignVerdict":
     """Verify a policy of another project."""
+    from mjlab.cli.progress import tell_progress
     from mjlab.export.foreign import verify_foreign
 
     return verify_foreign(
@@ -115,6 +120,8 @@ def foreign(file: Path, options: VerifyOptions) -> "ForeignVerdict":
         robot=options.robot,
         recording=options.recording,
         log=options.log,
+        simulate=options.simulate,
+        progress=tell_progress("simulation", "walk", every=1),
     )
 
 

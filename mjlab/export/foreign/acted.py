@@ -110,7 +110,9 @@ def _targets(face: Interface, recording: Recording) -> Finding:
 
 def _clip_reason(face: Interface, sent: np.ndarray, found: np.ndarray) -> str | None:
     """Describe another clip of actions or targets that explains the targets."""
-    wanted = "no clip" if face.action_clip is None else f"a clip to {face.action_clip:g}"
+    wanted = (
+        "no clip" if face.action_clip is None else f"a clip to {face.action_clip:g}"
+    )
     if not _differs(found, sent * face.action_scale + face.action_offset).any():
         what = "targets" if face.action_clip is None else "actions"
         return f"clip: the {what} are not clipped, expected {wanted} of actions"

@@ -247,9 +247,7 @@ def entity(face: Interface, robot: RobotModel, model: Any) -> dict[str, Any]:
     }
 
 
-def first_steps(
-    face: Interface, policy: ContractPolicy
-) -> tuple[dict[str, Any], str]:
+def first_steps(face: Interface, policy: ContractPolicy) -> tuple[dict[str, Any], str]:
     """Simulate the first steps; return their contract entry and packed arrays."""
     robot = MujocoRobot(policy)
     robot.start(start_pose(face, robot.model), np.zeros(robot.model.nv))

@@ -64,14 +64,13 @@ class ForeignVerdict:
         if self.state == "ok":
             lines.append(f"OK by {levels}.")
         elif self.state == "mismatch":
-            wrong = self.of("mismatch")
-            lines.append(f"Mismatch by {levels}: {', '.join(e.place for e in wrong)}.")
+            lines.append(f"Mismatch by {levels}: {self._places('mismatch')}.")
         else:
-            open_ = self.of("undetermined")
-            lines.append(
-                f"Undetermined by {levels}: {', '.join(e.place for e in open_)}."
-            )
+            lines.append(f"Undetermined by {levels}: {self._places('undetermined')}.")
         return "\n".join(lines)
+
+    def _places(self, state: State) -> str:
+        return ", ".join(dict.fromkeys(each.place for each in self.of(state)))
 
 
 def _summary(face: Interface) -> list[str]:

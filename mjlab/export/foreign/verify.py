@@ -6,6 +6,7 @@ from pathlib import Path
 import numpy as np
 
 from mjlab.export.foreign.acted import check_actions
+from mjlab.export.foreign.closed_loop import Progress, check_walk
 from mjlab.export.foreign.formats import READERS, mjlab
 from mjlab.export.foreign.formats.files import MOTOR
 from mjlab.export.foreign.formats.isaaclab_env import compare_env
@@ -23,7 +24,7 @@ from mjlab.names import suggest
 _AGREE = "the files agree with each other"
 _SIGHT = (
     "order, sign, unit, frame and delay of observations and targets cannot be seen in "
-    "files: add --recording, --robot or --log"
+    "files: add --recording, --log or --simulate"
 )
 
 
@@ -70,6 +71,8 @@ def verify_foreign(
     robot: Path | None = None,
     recording: Path | None = None,
     log: Path | None = None,
+    simulate: bool = False,
+    progress: Progress | None = None,
 ) -> ForeignVerdict:
     """Check a policy of another project with all given evidence.
 
@@ -80,6 +83,8 @@ def verify_foreign(
         robot: MJCF file of the robot.
         recording: Recorded states, with the observations and actions at them.
         log: Log of a robot, in the form of a recording.
+        simulate: Walk the robot in simulation, which needs `robot`.
+        progress: Called after each walk.
 
     Raises:
         ContractError: If a file cannot be read.
@@ -91,13 +96,18 @@ def verify_foreign(
     verdict.findings["contract"] = found or [Finding("files", "ok", _AGREE)]
     if _is_broken(face, model):
         return verdict
-    if recording is not None:
-        given = read_recording(recording)
-        verdict.findings["recorded states"] = open_loop(face, given, model)
-    else:
-        verdict.findings["contract"].append(
-            Finding("behaviour", "undetermined", _SIGHT)
-        )
+    levels: dict[Level, Path | None] = {"recorded states": recording, "robot log": log}
+    for level, file in levels.items():
+        if file is not None:
+            given = read_recording(file)
+            verdict.findings[level] = open_loop(face, given, model)
+    if simulate:
+        if model is None:
+            raise ContractError("A simulation needs --robot with an MJCF file")
+        verdict.findings["simulation"] = check_walk(face, model, progress)
+    if len(verdict.findings) == 1:
+        sight = Finding("behaviour", "undetermined", _SIGHT)
+        verdict.findings["contract"].append(sight)
     return verdict
 
 
