@@ -4,9 +4,9 @@
     python bench/foreign_defects.py FOLDER --only rl_lab
 
 FOLDER is the unpacked `../shared/reference/policies.tar.xz`. A mistake is in the
-program that runs the policy, or in a file of its contract. A program with a mistake walks in
-plain MuJoCo until it falls, at most 4 s, and its recording is compared with the correct
-contract. Writes bench/results/foreign_defects.json.
+program that runs the policy, or in a file of its contract. A program with a mistake
+walks in plain MuJoCo until it falls, at most 4 s, and its recording is compared with
+the correct contract. Writes bench/results/foreign_defects.json.
 """
 
 import argparse

@@ -63,7 +63,9 @@ def record(path: Path, mistake: Mistake, to: Path) -> int:
             if not walker.fallen:
                 walker.act(command)
     rows = walker.rows
-    arrays = {name: np.array([row[name] for row in rows]) for name in rows[0]}
+    arrays: dict[str, Any] = {
+        name: np.array([row[name] for row in rows]) for name in rows[0]
+    }
     np.savez(to, joints=np.array(walker.names), **arrays)
     return len(rows)
 

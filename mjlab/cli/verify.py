@@ -1,4 +1,4 @@
-"""`verify`: check an exported policy, or a policy of another project, against evidence."""
+"""`verify`: check an exported policy, or a policy of another project."""
 
 import sys
 from collections.abc import Sequence
@@ -31,12 +31,13 @@ class VerifyOptions(Options):
     friction or gravity. With --log, checks the runner's log from a robot.
 
     For a policy of another project, --as names its format: mjlab (metadata of the ONNX
-    file), isaaclab (deploy.yaml and optionally env.yaml), playground, or legged-gym. The
-    files are compared with each other and with --robot, then with the states in
-    --recording. What the evidence cannot decide is reported as undetermined.
+    file), isaaclab (deploy.yaml and optionally env.yaml), playground, or legged-gym.
+    The files are compared with each other and with --robot, then with the states in
+    --recording or --log, and --simulate lets the robot walk. What the evidence cannot
+    decide is reported as undetermined.
 
-    The exit code is 0 if everything matches, 1 for a mismatch, 2 for an unreadable file,
-    3 if something is undetermined.
+    The exit code is 0 if everything matches, 1 for a mismatch, 2 for an unreadable
+    file, 3 if something is undetermined.
     """
 
     program = "verify.py"

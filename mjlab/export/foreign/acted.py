@@ -159,7 +159,8 @@ def _gains(face: Interface, recording: Recording) -> Finding:
         old = face.stiffness * (target[:-late] - pos[late:])[:, places]
         old = old - face.damping * speed[late:]
         if (np.abs(found[late:] - old) <= _GAINS * size).mean() > 0.98:
-            said = f"delay: efforts follow the targets of {late} step{'s' * (late > 1)} before"
+            steps = f"{late} step{'s' * (late > 1)}"
+            said = f"delay: efforts follow the targets of {steps} before"
             return Finding("targets", "mismatch", said)
     fits = _fitted(found, away, speed)
     if fits is None:

@@ -158,14 +158,17 @@ def _of_clock(face: Interface) -> Iterator[Alternative]:
         other = replace(clock, hz=factor * clock.hz)
         said = f"frequency: {other.hz:.3g} Hz"
         yield Alternative("gait clock", said, replace(face, clock=other))
-    swap = dict(zip(PHASE_SOURCES, PHASE_SOURCES[::-1], strict=True))
-    terms = tuple(_swapped(term, swap) for term in face.terms)
+    terms = tuple(map(_swapped, face.terms))
     said = "order: sine and cosine exchanged"
     yield Alternative("gait clock", said, replace(face, terms=terms))
 
 
-def _swapped(term: Term, swap: dict[str, str]) -> Term:
-    return replace(term, source=swap.get(term.source, term.source))
+def _swapped(term: Term) -> Term:
+    """Return a term with the other function of the phase."""
+    if term.source not in PHASE_SOURCES:
+        return term
+    (other,) = {*PHASE_SOURCES} - {term.source}
+    return replace(term, source=other)
 
 
 def _of_actions(face: Interface) -> Iterator[Alternative]:

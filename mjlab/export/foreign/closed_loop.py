@@ -1,8 +1,8 @@
 """Closed loop in simulation: the contract, and other readings of it.
 
-If the robot walks as commanded, each other reading is tried: one that fails is excluded,
-and one that walks as well stays undetermined. If the robot does not walk, the reading
-with which it walks names the mistake.
+If the robot walks as commanded, each other reading is tried: one that fails is
+excluded, and one that walks as well stays undetermined. If the robot does not walk, the
+reading with which it walks names the mistake.
 """
 
 from collections.abc import Callable

@@ -266,7 +266,9 @@ class _Builder:
         names = {each.name for each in graph.initializer}
         self._stored += list(graph.initializer)
         wide = self._ints([1, network.inputs])
-        fed = {f"network/{network.observation}": ("Reshape", observation, wide)}
+        fed: dict[str, tuple[str, ...]] = {
+            f"network/{network.observation}": ("Reshape", observation, wide)
+        }
         for entry, _, shape in network.recurrent:
             state = self._state(f"state_{entry}", list(shape))
             fed[f"network/{entry}"] = ("Identity", state)

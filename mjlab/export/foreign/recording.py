@@ -57,7 +57,8 @@ class Recording:
             raise ContractError(
                 f"{self.name} has the joints {', '.join(own[:3])}, ... and the policy "
                 f"{', '.join(joints[:3])}, ...: {odd[0] if odd else 'repeated'} is in "
-                "only one of them. Name the recording's joints in `joints`"
+                "only one of them. Name the recording's joints in `joints`, and pass "
+                "--robot for a format without names of joints"
             )
         order = [own.index(name) for name in joints]
         moved = ("joint_pos", "joint_vel", "joint_pos_target", "effort")

@@ -33,8 +33,8 @@ def scene_spec(face: Interface, robot: RobotModel) -> mujoco.MjSpec:
     odd = sorted(set(robot.joints) ^ set(face.joints))
     if odd:
         raise ContractError(
-            f"{robot.path} and the policy do not have the same joints: {odd[0]!r} is in "
-            "only one of them. Lock further joints of the robot in another file"
+            f"{robot.path} and the policy do not have the same joints: {odd[0]!r} is "
+            "in only one of them. Pass a model without further joints"
         )
     spec = robot.spec.copy()
     limits = effort_limits(robot)

@@ -15,7 +15,7 @@ from mjlab.export.runner.policy import Arrays, ContractPolicy
 from mjlab.export.runner.robot import MujocoRobot
 
 STAND_S, WALK_S, SETTLE_S = 1.0, 4.0, 1.5
-"""Durations of the standing and the walking command, and time before speeds count, s."""
+"""Durations of standing and walking, and walking time before speeds count, s."""
 
 SPEED = 0.5
 """Forward command, m/s, within the policy's range."""

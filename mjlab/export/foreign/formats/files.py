@@ -43,8 +43,9 @@ class ConfigFile:
 
     def numbers(self, key: str, size: int | None = None) -> np.ndarray:
         """Return numbers; one number is repeated to `size`."""
+        given = self.get(key)
         try:
-            found = np.asarray(self.get(key), float)
+            found = np.asarray(given, float)
         except (TypeError, ValueError) as error:
             raise ContractError(f"{self.at(key)} is not numeric") from error
         if found.ndim == 0:

@@ -83,7 +83,8 @@ def _robot(face: Interface, file: ConfigFile) -> Iterator[Finding]:
     for name in ("stiffness", "damping"):
         wanted = {}
         for group in (robot.get("actuators") or {}).values():
-            chosen = [j for j in face.joints if _fits(group["joint_names_expr"], j)]
+            names = "|".join(map(str, group["joint_names_expr"]))
+            chosen = [joint for joint in face.joints if re.fullmatch(names, joint)]
             wanted |= by_name(group.get(name), chosen)
         yield from _differ(face, name, face.joints, wanted, f"{file.name}: {name}")
 
@@ -100,10 +101,6 @@ def by_name(values: Any, joints: Sequence[str]) -> dict[str, float]:
         for pattern, value in values.items()
         if re.fullmatch(str(pattern), joint)
     }
-
-
-def _fits(patterns: Sequence[str], joint: str) -> bool:
-    return any(re.fullmatch(str(pattern), joint) for pattern in patterns)
 
 
 def _differ(

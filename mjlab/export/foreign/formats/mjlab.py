@@ -20,7 +20,7 @@ KEYS = (
     "observation_names",
     "action_scale",
 )
-"""Required keys. mjlab 1.6 also writes scale, clip and history of each term."""
+"""Required keys. mjlab 1.6 also writes scale, clip and history of terms."""
 
 CONTROL_DT = 0.02
 """Control period of mjlab's locomotion tasks, s. The metadata does not contain it."""
@@ -36,7 +36,6 @@ def read(
 ) -> Interface:
     """Read the metadata of an ONNX file that mjlab 1.6 exported."""
     no_config(configs, "mjlab stores the contract in the ONNX file")
-    del robot  # The metadata has the names of the joints.
     known = network.metadata
     absent = [key for key in KEYS if key not in known]
     if absent:

@@ -41,7 +41,6 @@ def read(
             f"{network.outputs} actions" + f" ({absent[0]} has none)" * bool(absent)
         )
     stiffness, damping = np.array([gains[joint] for joint in joints]).T
-    clock = dict(layout.values.get("clock") or {})
     return Interface(
         format="playground",
         network=network,
@@ -53,7 +52,7 @@ def read(
         action_scale=layout.numbers("action_scale", len(joints)),
         action_offset=default,
         terms=tuple(_term(each, joints, blind) for each in layout.get("terms")),
-        clock=Clock(**clock | {"offsets": tuple(clock["offsets"])}) if clock else None,
+        clock=_clock(layout.values.get("clock")),
         control_dt=float(layout.values.get("control_dt", 0.02)),
         physics_dt=robot.model.opt.timestep,
         imu=layout.get("imu"),
@@ -64,6 +63,13 @@ def read(
         | {"action_offset": str(robot.path.name), "damping": str(robot.path.name)},
         assumed=(f"observation layout of {layout.get('task')} ({name})",),
     )
+
+
+def _clock(values: dict[str, Any] | None) -> Clock | None:
+    if values is None:
+        return None
+    given: dict[str, Any] = dict(values)
+    return Clock(offsets=tuple(given.pop("offsets")), **given)
 
 
 def _layout(network: Network, configs: Sequence[Path]) -> tuple[ConfigFile, str]:
