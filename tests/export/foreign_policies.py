@@ -164,7 +164,7 @@ num_obs: 23
 def states(steps: int = 40) -> dict[str, Any]:
     """Return random states of the robot in the order of a recording."""
     rng = np.random.default_rng(1)
-    quats = rng.normal(0.0, 0.15, (steps, 4)) + [1.0, 0.0, 0.0, 0.0]
+    quats = rng.normal(0.0, 0.15, (steps, 4)) + np.eye(4)[0]
     quats /= np.linalg.norm(quats, axis=1, keepdims=True)
     return {
         "time": 0.02 * np.arange(steps),

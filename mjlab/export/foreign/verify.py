@@ -15,6 +15,7 @@ from mjlab.export.foreign.interface import Interface
 from mjlab.export.foreign.network import read_network
 from mjlab.export.foreign.observed import check_observations
 from mjlab.export.foreign.recording import Recording, read_recording
+from mjlab.export.foreign.robot_log import check_log
 from mjlab.export.foreign.robot_model import Mount, RobotModel
 from mjlab.export.foreign.static import check_files, compare
 from mjlab.export.foreign.verdict import Finding, ForeignVerdict, Level
@@ -101,6 +102,8 @@ def verify_foreign(
         if file is not None:
             given = read_recording(file)
             verdict.findings[level] = open_loop(face, given, model)
+    if log is not None:
+        verdict.findings["robot log"] += check_log(face, log, model)
     if simulate:
         if model is None:
             raise ContractError("A simulation needs --robot with an MJCF file")
