@@ -60,8 +60,8 @@ class ExportOptions(RunOptions):
     """Configuration files of a policy of another project, such as deploy.yaml."""
 
     robot: Path | None = None
-    """MJCF model of the robot of a policy of another project."""
-
+    """MJCF model of the robot of a policy of another project. Default: the robot of
+    --task, the task in which the policy can play."""
     runner: bool = False
     """Also write mjlab_runner.py, which runs the file on a robot or in MuJoCo without
     this package, and mjlab_runner.hpp, the same in C++."""
@@ -132,16 +132,15 @@ def ported(options: ExportOptions, place: Path, out: Path) -> str:
     from mjlab.export.foreign.robot_model import RobotModel
     from mjlab.export.runner import write_runner
 
-    if options.robot is None:
-        raise UsageError("A policy of another project needs --robot with an MJCF file.")
+    model = options.robot or robot_of(options.task_id())
     if out.suffix != ".onnx":
         raise UsageError(f"--out {out} must end in .onnx.")
-    for path in (place, options.robot, *options.config):
+    for path in (place, model, *options.config):
         if not path.is_file():
             raise UsageError(f"File {path} does not exist.")
-    robot = RobotModel(options.robot)
+    robot = RobotModel(model)
     face = read_policy(place, options.as_ or "", options.config, robot)
-    written = port(face, robot, out)
+    written = port(face, robot, out, task=options.task_id() or "")
     said = f"Wrote {written} and {written.with_suffix('.contract.json').name}."
     if options.web is not None:
         from mjlab.export.web import write_page
@@ -150,3 +149,17 @@ def ported(options: ExportOptions, place: Path, out: Path) -> str:
     if options.runner:
         said += f"\nRun it with {write_runner(written)}."
     return said
+
+
+def robot_of(task: str | None) -> Path:
+    """Return the MJCF file of a task's robot."""
+    from mjlab.registry import load_task
+
+    if task is not None:
+        for entity in load_task(task).env().scene.entities.values():
+            if entity.articulation is not None and isinstance(entity.source, Path):
+                return entity.source
+    raise UsageError(
+        "A policy of another project needs --robot with an MJCF file, or --task with "
+        "a task whose robot is an MJCF file."
+    )

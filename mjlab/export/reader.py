@@ -13,6 +13,9 @@ from mjlab.extras import missing
 NEEDS = missing("An ONNX file", "onnx, onnxruntime and onnxscript", "export")
 """Message about missing packages for writing and running ONNX files."""
 
+FOREIGN = "ForeignNetwork"
+"""Network class in the contract of a policy of another project."""
+
 _REMEDY = "Export the policy again, or copy the file again"
 _ELSEWHERE = "For policies of other programs, see docs/howto/export_a_policy.md."
 

@@ -86,7 +86,8 @@ MJLAB = {
     "actions",
     "observation_terms_scale": "0.250,1.000,2.000;2.000;0.250,1.000,0.050,1.000",
     "observation_terms_history_length": "0.000,0.000,0.000,0.000,0.000,0.000",
-    "observation_terms_clip": "-inf;inf,-inf;inf,-1.000;1.000,-inf;inf,-inf;inf,-inf;inf",
+    "observation_terms_clip": "-inf;inf,-inf;inf,-1.000;1.000,-inf;inf,-inf;inf,"
+    "-inf;inf",
     "action_scale": "0.250,0.500,0.250,0.500",
 }
 """Metadata as mjlab 1.6 writes it."""

@@ -1,7 +1,6 @@
 """Our policies in the formats of other projects, read back by their rules."""
 
 from dataclasses import replace
-from pathlib import Path
 
 import numpy as np
 import onnx
@@ -11,7 +10,8 @@ import yaml
 from mjlab.export.foreign import read_policy
 from mjlab.export.foreign.write import export_as, write_deploy, write_metadata
 from mjlab.export.reader import ExportError
-from mjlab.runs import find
+from mjlab.runs.checkpoints import find_checkpoint
+from mjlab.runs.run import shipped_with
 from tests.export.test_foreign_graph import read
 
 FIELDS = ("default", "stiffness", "damping", "action_scale", "action_offset")
@@ -116,12 +116,13 @@ def test_offset_that_mjlab_cannot_store_is_refused(face, tmp_path):
 
 
 def test_a_task_with_a_gait_clock_is_refused_by_the_name_of_its_term(tmp_path):
-    run = find("Velocity-Go1-Flat", Path("logs")).run
+    run = shipped_with("Velocity-Go1-Flat")
+    assert run is not None
     configs = run.configs()
     with pytest.raises(ExportError, match="gait_clock"):
         export_as(
             "mjlab",
-            run.path / "checkpoints" / run.checkpoints()[-1].name,
+            find_checkpoint(run.path),
             tmp_path / "out",
             env_cfg=configs["env"],
             agent_cfg=configs["agent"],

@@ -24,6 +24,7 @@ from mjlab.export.foreign.scene import (
     scene_spec,
     start_pose,
 )
+from mjlab.export.reader import FOREIGN
 from mjlab.export.runner.policy import (
     CONTRACT,
     FORMAT,
@@ -123,7 +124,7 @@ def described(
         "actions": [_action(face, robot)],
         "action_clip": face.action_clip,
         "observations": [_observation(face, graph, term) for term in face.terms],
-        "network": {"class_name": "ForeignNetwork", "format": face.format},
+        "network": {"class_name": FOREIGN, "format": face.format},
         "entities": {"robot": entity(face, robot, model)},
     }
     return whole, {SCENE: pack(scene), RECORD: pack(b"")}
