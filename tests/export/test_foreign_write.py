@@ -76,9 +76,10 @@ def test_metadata_of_mjlab_is_read_back_as_written(face, tmp_path):
     assert found.joints == own.joints
     for name in FIELDS:
         np.testing.assert_allclose(getattr(found, name), getattr(own, name), atol=1e-6)
-    assert found.terms == own.terms or [t.name for t in found.terms] == [
-        t.name for t in own.terms
-    ]
+    for term, wanted in zip(found.terms, own.terms, strict=True):
+        assert (term.name, term.source) == (wanted.name, wanted.source)
+        assert (term.clip, term.history) == (wanted.clip, wanted.history)
+        np.testing.assert_allclose(term.scale, wanted.scale)
     keys = {entry.key for entry in onnx.load(path).metadata_props}
     # The keys that mjlab 1.6's exporter writes.
     assert keys == {

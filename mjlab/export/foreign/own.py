@@ -5,6 +5,7 @@ task must observe and act as the other program can: single terms of measured
 quantities, and joint position targets.
 """
 
+import warnings
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -191,13 +192,16 @@ def write_flat(network: Any, clip: float | None, path: Path) -> None:
             found = self.form(obs)
             return found if clip is None else found.clamp(-clip, clip)
 
-    torch.onnx.export(
-        Clipped().eval(),
-        form.get_dummy_inputs(),
-        str(path),
-        input_names=["obs"],
-        output_names=["actions"],
-        opset_version=17,
-        dynamo=False,
-        verbose=False,
-    )
+    with warnings.catch_warnings():
+        # The newer exporter writes files that older readers do not load.
+        warnings.simplefilter("ignore", DeprecationWarning)
+        torch.onnx.export(
+            Clipped().eval(),
+            form.get_dummy_inputs(),
+            str(path),
+            input_names=["obs"],
+            output_names=["actions"],
+            opset_version=17,
+            dynamo=False,
+            verbose=False,
+        )
