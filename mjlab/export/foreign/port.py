@@ -15,8 +15,8 @@ import mujoco
 import numpy as np
 import onnx
 
-from mjlab.export.foreign.graph import ACTION, COMMAND, TARGET, Graph, assemble
-from mjlab.export.foreign.interface import JOINT_SOURCES, Interface, Term
+from mjlab.export.foreign.graph import COMMAND, TARGET, Graph, assemble
+from mjlab.export.foreign.interface import Interface, Term
 from mjlab.export.foreign.robot_model import RobotModel
 from mjlab.export.foreign.scene import (
     effort_limits,
@@ -24,7 +24,7 @@ from mjlab.export.foreign.scene import (
     scene_spec,
     start_pose,
 )
-from mjlab.export.reader import FOREIGN
+from mjlab.export.reader import CONVENTIONS, FOREIGN, to_text
 from mjlab.export.runner.policy import (
     CONTRACT,
     FORMAT,
@@ -38,12 +38,15 @@ from mjlab.export.runner.policy import (
     with_checksum,
 )
 from mjlab.export.runner.robot import MujocoRobot
-from mjlab.files import write_atomic, write_text
+from mjlab.files import write_atomic
 from mjlab.provenance import versions
 from mjlab.spec import write_spec
 
 STEPS = 200
 """Recorded control steps."""
+
+MOST = float(np.finfo(np.float32).max)
+"""Largest single-precision number."""
 
 DRIVE = 0.5
 """Forward velocity in the recorded steps, m/s, within the policy's range."""
@@ -68,7 +71,7 @@ def port(face: Interface, robot: RobotModel, to: Path, *, task: str = "") -> Pat
         whole["record"], texts[RECORD] = record, steps
     content, whole["checksum"] = packed(graph, whole, texts)
     write_atomic(to, lambda file: file.write(content))
-    write_text(to.with_suffix(".contract.json"), _text(whole))
+    writeto_text(to.with_suffix(".contract.json"), to_text(whole))
     return to
 
 
@@ -80,7 +83,7 @@ def packed(
     model.CopyFrom(graph.model)
     model.producer_name = "mjlab-fused"
     blank = whole | {"checksum": NO_CHECKSUM}
-    onnx.helper.set_model_props(model, {CONTRACT: _text(blank), **texts})
+    onnx.helper.set_model_props(model, {CONTRACT: to_text(blank), **texts})
     return with_checksum(model.SerializeToString())
 
 
@@ -130,17 +133,6 @@ def described(
     return whole, {SCENE: pack(scene), RECORD: pack(b"")}
 
 
-CONVENTIONS = {
-    "units": "SI; angles in radians",
-    "quaternions": "wxyz",
-    "frames": "names of bodies and sites of the model, or world with z up",
-    "call": (
-        "once per control step, with the latest measurements; start each state at its "
-        "initial value, and pass each returned state to the next call"
-    ),
-}
-
-
 def _commands(face: Interface, graph: Graph) -> list[dict[str, Any]]:
     if COMMAND not in [entry["name"] for entry in graph.about["inputs"]]:
         return []
@@ -169,7 +161,8 @@ def _observation(face: Interface, graph: Graph, term: Term) -> dict[str, Any]:
         "term": f"policy/{term.name}",
         "depends_on": _depends(graph, term),
         "shape": [face.size(term) * term.history],
-        "clip": None if term.clip is None else list(term.clip),
+        # JSON has no infinity.
+        "clip": None if term.clip is None else np.clip(term.clip, -MOST, MOST).tolist(),
         "scale": scale.tolist(),
         "history": term.history,
         "delay_in_training": None,
@@ -178,17 +171,17 @@ def _observation(face: Interface, graph: Graph, term: Term) -> dict[str, Any]:
 
 
 def _depends(graph: Graph, term: Term) -> list[str]:
+    """Return the inputs that a term depends on."""
     used = {
-        "gyro": ["root_ang_vel_b"],
-        "lin_vel": ["root_lin_vel_b", "root_ang_vel_b"],
-        "gravity": ["root_quat_w"],
-        "command": [COMMAND],
-        "joint_vel": ["joint_vel"],
-    }.get(term.source, [])
-    if term.source in JOINT_SOURCES and not used:
-        used = ["joint_pos"]
-    names = [entry["name"] for entry in graph.about["inputs"]]
-    return [name for name in used if name in names]
+        "gyro": ("root_ang_vel_b",),
+        "lin_vel": ("root_lin_vel_b", "root_ang_vel_b"),
+        "gravity": ("root_quat_w",),
+        "command": (COMMAND,),
+        "joint_pos": ("joint_pos",),
+        "joint_pos_rel": ("joint_pos",),
+        "joint_vel": ("joint_vel",),
+    }.get(term.source, ())
+    return [e["name"] for e in graph.about["inputs"] if e["name"] in used]
 
 
 def entity(face: Interface, robot: RobotModel, model: Any) -> dict[str, Any]:
@@ -276,12 +269,3 @@ def first_steps(face: Interface, policy: ContractPolicy) -> tuple[dict[str, Any]
     ]
     content = b"".join(array.tobytes() for array in arrays.values())
     return {"steps": len(rows), "fields": fields}, pack(content)
-
-
-def _text(whole: Mapping[str, Any]) -> str:
-    import json
-
-    return json.dumps(whole, indent=1, allow_nan=False, ensure_ascii=False) + "\n"
-
-
-__all__ = ["ACTION", "described", "entity", "first_steps", "packed", "port"]
