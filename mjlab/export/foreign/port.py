@@ -71,7 +71,7 @@ def port(face: Interface, robot: RobotModel, to: Path, *, task: str = "") -> Pat
         whole["record"], texts[RECORD] = record, steps
     content, whole["checksum"] = packed(graph, whole, texts)
     write_atomic(to, lambda file: file.write(content))
-    writeto_text(to.with_suffix(".contract.json"), to_text(whole))
+    write_text(to.with_suffix(".contract.json"), to_text(whole))
     return to
 
 
