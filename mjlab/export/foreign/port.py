@@ -38,7 +38,7 @@ from mjlab.export.runner.policy import (
     with_checksum,
 )
 from mjlab.export.runner.robot import MujocoRobot
-from mjlab.files import write_atomic
+from mjlab.files import write_atomic, write_text
 from mjlab.provenance import versions
 from mjlab.spec import write_spec
 
