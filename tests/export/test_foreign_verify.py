@@ -244,6 +244,20 @@ def test_damaged_recordings_are_refused_in_one_line(tmp_path, fault):
     assert said in str(error.value)
 
 
+def test_recorder_of_the_page_writes_a_recording(tmp_path):
+    page = Path("docs/howto/check_a_policy.md").read_text("utf-8")
+    block = page.split("```python\n")[1].split("```")[0]
+    known: dict[str, Any] = {}
+    exec(block, known)
+    recorder = known["Recorder"](["a", "b"])
+    for step in range(3):
+        recorder.add(time=0.02 * step, joint_pos=[step, 1.0], command=[0.5, 0.0, 0.0])
+    recorder.save(tmp_path / "states.npz")
+    found = read_recording(tmp_path / "states.npz")
+    assert (found.steps, found.joints) == (3, ("a", "b"))
+    assert found.arrays["joint_pos"][2].tolist() == [2.0, 1.0]
+
+
 def test_log_of_our_runner_is_a_recording(tmp_path):
     lines = [
         '{"time": 0.0, "commands": {"twist": [0.5, 0, 0]}, "measured": {"joint_pos": '
