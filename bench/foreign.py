@@ -54,7 +54,7 @@ def gait_of_foreign(
         commands: The commands by name.
     """
     pack = path.resolve().parent.parent
-    drive = _module(pack / "drive.py")
+    drive = load_module(pack / "drive.py")
     facts = json.loads(path.read_text("utf-8"))
     with tempfile.TemporaryDirectory(prefix="mjlab-foreign-") as folder:
         walker = _Walker(drive, pack, path, facts, Path(folder))
@@ -65,7 +65,8 @@ def gait_of_foreign(
     return {"robot": facts["robot"], "model": walker.model_name}, {QUIET: found}
 
 
-def _module(file: Path) -> ModuleType:
+def load_module(file: Path) -> ModuleType:
+    """Import `drive.py` of the archive."""
     spec = importlib.util.spec_from_file_location("foreign_drive", file)
     if spec is None or spec.loader is None or not file.is_file():
         raise FileNotFoundError(

@@ -9,6 +9,7 @@ from tyro.conf import Positional
 from mjlab.cli.answers import UsageError
 from mjlab.cli.line import read_line
 from mjlab.cli.tasks import RunOptions
+from mjlab.cli.verify import Form
 from mjlab.threads import prepare_threads
 
 prepare_threads()
@@ -21,6 +22,9 @@ class ExportOptions(RunOptions):
     The model maps sensor readings of a robot, in SI units, to joint targets. It is
     compared with the network before it is written; play.py and evaluate.py run it as
     well.
+
+    With --as, writes a run's policy in the format of another project, or turns the
+    policy of another project into such a file.
     """
 
     program = "export.py"
@@ -29,6 +33,8 @@ class ExportOptions(RunOptions):
         "Velocity-G1 --best --out g1.onnx --runner",
         "Velocity-Go1-Flat --web go1.html",
         "logs/Velocity-G1/latest/checkpoints/model_000100.pt",
+        "latest --as isaaclab --out go2",
+        "policy.onnx --as isaaclab --config deploy.yaml --robot g1.xml --out g1.onnx",
     )
 
     place: Positional[str] = "latest"
@@ -46,6 +52,16 @@ class ExportOptions(RunOptions):
     everything, or a folder for a static host. web.py puts several policies in a page.
     """
 
+    as_: Form | None = None
+    """Format of another project: written for a run, which needs isaaclab or mjlab, and
+    read for the ONNX file of another project."""
+
+    config: tuple[Path, ...] = ()
+    """Configuration files of a policy of another project, such as deploy.yaml."""
+
+    robot: Path | None = None
+    """MJCF model of the robot of a policy of another project. Default: the robot of
+    --task, the task in which the policy can play."""
     runner: bool = False
     """Also write mjlab_runner.py, which runs the file on a robot or in MuJoCo without
     this package, and mjlab_runner.hpp, the same in C++."""
@@ -54,6 +70,9 @@ class ExportOptions(RunOptions):
 def main(arguments: Sequence[str]) -> None:
     """Export the policy to an ONNX file."""
     options = read_line(ExportOptions, arguments).options
+    if options.as_ is not None:
+        foreign(options)
+        return
     if options.out is not None and options.out.suffix != ".onnx":
         raise UsageError(f"--out {options.out} must end in .onnx.")
     found = options.find(options.place)
@@ -80,3 +99,67 @@ def main(arguments: Sequence[str]) -> None:
         from mjlab.export.runner import write_runner
 
         print(f"Run it with {write_runner(exported.path)}.")
+
+
+def foreign(options: ExportOptions) -> None:
+    """Write a policy in the format of another project, or read one."""
+    place, out = Path(options.place), options.out
+    if out is None:
+        raise UsageError("--as needs --out: a folder for a run, else an ONNX file.")
+    if place.suffix == ".onnx":
+        print(ported(options, place, out))
+        return
+    if options.as_ not in ("isaaclab", "mjlab"):
+        raise UsageError(f"--as {options.as_} is for reading: use isaaclab or mjlab.")
+    from mjlab.export.foreign.write import export_as
+
+    found = options.find(options.place)
+    configs = found.run.configs(accept_changes=options.accept_changes)
+    files = export_as(
+        options.as_,
+        found.choose_checkpoint(best=options.best),
+        out,
+        env_cfg=configs["env"],
+        agent_cfg=configs["agent"],
+    )
+    print("Wrote " + " and ".join(map(str, files)) + ". They act like the task.")
+
+
+def ported(options: ExportOptions, place: Path, out: Path) -> str:
+    """Turn the policy of another project into a file of ours; return the summary."""
+    from mjlab.export.foreign import read_policy
+    from mjlab.export.foreign.port import port
+    from mjlab.export.foreign.robot_model import RobotModel
+    from mjlab.export.runner import write_runner
+
+    model = options.robot or robot_of(options.task_id())
+    if out.suffix != ".onnx":
+        raise UsageError(f"--out {out} must end in .onnx.")
+    for path in (place, model, *options.config):
+        if not path.is_file():
+            raise UsageError(f"File {path} does not exist.")
+    robot = RobotModel(model)
+    face = read_policy(place, options.as_ or "", options.config, robot)
+    written = port(face, robot, out, task=options.task_id() or "")
+    said = f"Wrote {written} and {written.with_suffix('.contract.json').name}."
+    if options.web is not None:
+        from mjlab.export.web import write_page
+
+        said += f"\n{write_page([written], options.web).summary}"
+    if options.runner:
+        said += f"\nRun it with {write_runner(written)}."
+    return said
+
+
+def robot_of(task: str | None) -> Path:
+    """Return the MJCF file of a task's robot."""
+    from mjlab.registry import load_task
+
+    if task is not None:
+        for entity in load_task(task).env().scene.entities.values():
+            if entity.articulation is not None and isinstance(entity.source, Path):
+                return entity.source
+    raise UsageError(
+        "A policy of another project needs --robot with an MJCF file, or --task with "
+        "a task whose robot is an MJCF file."
+    )

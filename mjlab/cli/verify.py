@@ -1,29 +1,43 @@
-"""`verify`: replay the first steps of an exported policy in plain MuJoCo."""
+"""`verify`: check an exported policy, or a policy of another project."""
 
 import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING, Literal
 
 from tyro.conf import Positional
 
 from mjlab.cli.answers import UsageError
 from mjlab.cli.line import Options, read_line
 
-EQUAL, DEPARTS, UNREADABLE = 0, 1, 2
-"""Exit codes for no mismatch, a mismatch, and an unreadable file."""
+if TYPE_CHECKING:
+    from mjlab.export.foreign import ForeignVerdict
+    from mjlab.export.verify import LogVerdict, Verdict
+
+EQUAL, DEPARTS, UNREADABLE, OPEN = 0, 1, 2, 3
+"""Exit codes for no mismatch, a mismatch, an unreadable file, and an open question."""
+
+Form = Literal["mjlab", "isaaclab", "playground", "legged-gym"]
 
 
 @dataclass(kw_only=True)
 class VerifyOptions(Options):
-    """Replay a policy's first steps in plain MuJoCo.
+    """Check a policy file against its recording, a robot model, or a log.
 
-    Replays the recorded first steps of an exported policy, and reports the first
-    mismatch, its size and the most likely reason: order, sign, quaternions, degrees,
-    default offset, scale, delay, gains, frame, lever arm, mass, friction or gravity.
-    With --log, checks the runner's log from a robot, and reports the first implausible
-    field. The exit code is 0 if everything matches, 1 for a mismatch, 2 for an
-    unreadable file.
+    For a policy that `export` wrote: replays the recorded first steps in plain MuJoCo,
+    and reports the first mismatch, its size and the most likely reason: order, sign,
+    quaternions, degrees, default offset, scale, delay, gains, frame, lever arm, mass,
+    friction or gravity. With --log, checks the runner's log from a robot.
+
+    For a policy of another project, --as names its format: mjlab (metadata of the ONNX
+    file), isaaclab (deploy.yaml and optionally env.yaml), playground, or legged-gym.
+    The files are compared with each other and with --robot, then with the states in
+    --recording or --log, and --simulate lets the robot walk. What the evidence cannot
+    decide is reported as undetermined.
+
+    The exit code is 0 if everything matches, 1 for a mismatch, 2 for an unreadable
+    file, 3 if something is undetermined.
     """
 
     program = "verify.py"
@@ -31,36 +45,90 @@ class VerifyOptions(Options):
         "policy.onnx",
         "policy.onnx --robot robot.xml",
         "policy.onnx --log steps.jsonl",
+        "policy.onnx --as isaaclab --config deploy.yaml --robot g1.xml",
+        "policy.onnx --as playground --robot scene.xml --recording states.npz",
     )
 
     file: Positional[Path | None] = None
     """The ONNX file."""
 
+    as_: Form | None = None
+    """Format of a policy of another project."""
+
+    config: tuple[Path, ...] = ()
+    """Configuration files of that policy, such as deploy.yaml."""
+
     robot: Path | None = None
     """MJCF model of a robot, used instead of the scene in the file."""
 
+    recording: Path | None = None
+    """Recorded states with observations and actions, NPZ or lines of JSON."""
+
     log: Path | None = None
     """Log that the runner wrote on a robot, checked against the contract."""
+
+    simulate: bool = False
+    """Walk the robot of --robot in simulation, with the contract of --as and with other
+    readings of it."""
 
 
 def main(arguments: Sequence[str]) -> None:
     """Verify the file, and exit with the exit code."""
     options = read_line(VerifyOptions, arguments).options
-    file, robot, log = options.file, options.robot, options.log
+    file = options.file
     if file is None:
         raise UsageError("FILE is missing: name an ONNX file, such as policy.onnx.")
-    if robot is not None and log is not None:
-        raise UsageError("--robot and --log exclude each other: run verify twice.")
-    for path in (file, robot, log):
+    others = (options.robot, options.log, options.recording)
+    for path in (file, *others, *options.config):
         if path is not None and not path.is_file():
             raise UsageError(f"File {path} does not exist.")
     from mjlab.export.runner.policy import ContractError
-    from mjlab.export.verify import verify, verify_log
 
     try:
-        verdict = verify(file, robot) if log is None else verify_log(file, log)
+        verdict = own(file, options) if options.as_ is None else foreign(file, options)
     except ContractError as error:
         sys.stderr.write(f"error: {str(error).rstrip('.')}\n")
         sys.exit(UNREADABLE)
     print(verdict.text)
-    sys.exit(DEPARTS if verdict.departures else EQUAL)
+    sys.exit(code_of(verdict))
+
+
+def own(file: Path, options: VerifyOptions) -> "Verdict | LogVerdict":
+    """Verify a policy that `export` wrote."""
+    from mjlab.export.verify import verify, verify_log
+
+    for name in ("config", "recording", "simulate"):
+        if getattr(options, name):
+            raise UsageError(
+                f"--{name} is for policies of other projects: add --as FORMAT."
+            )
+    if options.robot is not None and options.log is not None:
+        raise UsageError("--robot and --log exclude each other: run verify twice.")
+    if options.log is not None:
+        return verify_log(file, options.log)
+    return verify(file, options.robot)
+
+
+def foreign(file: Path, options: VerifyOptions) -> "ForeignVerdict":
+    """Verify a policy of another project."""
+    from mjlab.cli.progress import tell_progress
+    from mjlab.export.foreign import verify_foreign
+
+    return verify_foreign(
+        file,
+        options.as_ or "",
+        options.config,
+        robot=options.robot,
+        recording=options.recording,
+        log=options.log,
+        simulate=options.simulate,
+        progress=tell_progress("simulation", "walk", every=1),
+    )
+
+
+def code_of(verdict: "Verdict | LogVerdict | ForeignVerdict") -> int:
+    """Return the exit code of a verdict."""
+    state = getattr(verdict, "state", None)
+    if state is not None:
+        return {"ok": EQUAL, "mismatch": DEPARTS, "undetermined": OPEN}[state]
+    return DEPARTS if verdict.departures else EQUAL

@@ -6,7 +6,6 @@
 import dataclasses
 import datetime
 import importlib.metadata
-import json
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
@@ -23,6 +22,7 @@ from mjlab.export.control_step import ControlStep
 from mjlab.export.leaves import Leaf
 from mjlab.export.muscles import MuscleController
 from mjlab.export.quantities import root_frame
+from mjlab.export.reader import CONVENTIONS
 from mjlab.export.runner.policy import FORMAT, NO_CHECKSUM, PD
 from mjlab.export.targets import ACTION, described_actions
 from mjlab.managers.observation_config import resolve_delay
@@ -100,22 +100,6 @@ def contract(
         },
     }
     return _plain(whole)
-
-
-def to_text(whole: Mapping[str, Any]) -> str:
-    """Return the contract as JSON."""
-    return json.dumps(whole, indent=1, allow_nan=False, ensure_ascii=False) + "\n"
-
-
-CONVENTIONS = {
-    "units": "SI; angles in radians",
-    "quaternions": "wxyz",
-    "frames": "names of bodies and sites of the model, or world with z up",
-    "call": (
-        "once per control step, with the latest measurements; start each state at its "
-        "initial value, and pass each returned state to the next call"
-    ),
-}
 
 
 def _outputs(

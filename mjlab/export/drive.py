@@ -12,11 +12,12 @@ from typing import Any
 import torch
 
 from mjlab import mdp
+from mjlab.actuator import IdealPdActuatorCfg, PositionActuatorCfg
 from mjlab.envs import ManagerBasedRlEnv, ManagerBasedRlEnvCfg
 from mjlab.export.clips import clips_of
 from mjlab.export.leaves import input_term
 from mjlab.export.muscles import reading
-from mjlab.export.reader import ExportError, OnnxPolicy
+from mjlab.export.reader import FOREIGN, ExportError, OnnxPolicy
 from mjlab.export.runner.policy import FileGraph
 from mjlab.export.targets import ACTION
 from mjlab.managers import (
@@ -31,6 +32,7 @@ from mjlab.managers.observation_config import resolve_delay
 from mjlab.motion import MotionCommandCfg, save_motion
 from mjlab.muscle.action import MuscleAction, MuscleActionCfg
 from mjlab.names import UnknownNameError, find_name, suggest
+from mjlab.spec import load_spec
 from mjlab.tensors.columns import Columns
 
 GROUP = "onnx"
@@ -50,11 +52,48 @@ def driven_by(
         )
     if "motion" in contract:
         _check_terms(cfg, contract)
+    if contract["network"].get("class_name") == FOREIGN:
+        cfg = with_gains(cfg, contract)
     return dataclasses.replace(
         cfg,
         observations={GROUP: input_group(cfg, contract)},
         actions={term["name"]: _command_cfg(term, cfg) for term in contract["actions"]},
     )
+
+
+def with_gains(
+    cfg: ManagerBasedRlEnvCfg, contract: Mapping[str, Any]
+) -> ManagerBasedRlEnvCfg:
+    """Return a task whose motors have the gains of a policy of another project."""
+    name = contract["robot"]
+    robot = cfg.scene.entities[name]
+    if robot.articulation is None:
+        raise ExportError(f"The task's entity {name!r} has no motors.")
+    known = {each["target"]: each for each in contract["entities"][name]["actuators"]}
+    spec, actuators = load_spec(robot.source), []
+    for actuator in robot.articulation.actuators:
+        targets = actuator.find_targets(spec, name)
+        absent = [target for target in targets if target not in known]
+        if absent or not isinstance(actuator, _WITH_GAINS):
+            raise ExportError(
+                f"The task's {type(actuator).__name__} of {(absent or targets)[0]!r} "
+                "cannot take the gains of the file's policy."
+            )
+        gains = {
+            key: {target: known[target][key] for target in targets}
+            for key in ("stiffness", "damping")
+        }
+        actuators.append(dataclasses.replace(actuator, **gains))
+    articulation = dataclasses.replace(robot.articulation, actuators=tuple(actuators))
+    changed = dataclasses.replace(robot, articulation=articulation)
+    entities = {**cfg.scene.entities, name: changed}
+    return dataclasses.replace(
+        cfg, scene=dataclasses.replace(cfg.scene, entities=entities)
+    )
+
+
+_WITH_GAINS = (IdealPdActuatorCfg, PositionActuatorCfg)
+"""Position-controlled motors whose gains can be replaced."""
 
 
 def input_group(
@@ -186,6 +225,7 @@ class FilePolicy:
                     f"{tuple(shapes[entry['name']])}, but the file expects "
                     f"{tuple(entry['shape'])}."
                 )
+            _check_joints(env, entry)
         self._policies = [policy.another() for _ in range(env.num_envs)]
         output = env.observation_manager.output[GROUP]
         assert isinstance(output, dict), "This group is not concatenated."
@@ -223,6 +263,21 @@ class FilePolicy:
         for policy, done in zip(self._policies, is_done, strict=True):
             if done:
                 policy.reset()
+
+
+def _check_joints(env: ManagerBasedRlEnv, entry: Mapping[str, Any]) -> None:
+    """Raise if a joint input lists the joints in another order than the task."""
+    how = entry["measured"]
+    if how["kind"] not in ("joint_pos", "joint_vel"):
+        return
+    own = list(env.scene.entity(how["entity"]).joint_names)
+    if entry["elements"] != own:
+        pairs = zip(entry["elements"], own, strict=True)
+        found, wanted = next(pair for pair in pairs if pair[0] != pair[1])
+        raise ExportError(
+            f"The file's {entry['name']!r} has {found!r} where the task's robot has "
+            f"{wanted!r}: export the policy for the robot model of the task."
+        )
 
 
 def _command_cfg(term: Mapping[str, Any], cfg: ManagerBasedRlEnvCfg) -> ActionTermCfg:

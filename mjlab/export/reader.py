@@ -4,7 +4,10 @@ It requires NumPy and onnxruntime, but neither torch nor the task.
 """
 
 import importlib.util
+import json
+from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 from mjlab import files
 from mjlab.export.runner.policy import ContractError, ContractPolicy
@@ -13,12 +16,31 @@ from mjlab.extras import missing
 NEEDS = missing("An ONNX file", "onnx, onnxruntime and onnxscript", "export")
 """Message about missing packages for writing and running ONNX files."""
 
+CONVENTIONS = {
+    "units": "SI; angles in radians",
+    "quaternions": "wxyz",
+    "frames": "names of bodies and sites of the model, or world with z up",
+    "call": (
+        "once per control step, with the latest measurements; start each state at its "
+        "initial value, and pass each returned state to the next call"
+    ),
+}
+"""Conventions of every contract."""
+
+FOREIGN = "ForeignNetwork"
+"""Network class in the contract of a policy of another project."""
+
 _REMEDY = "Export the policy again, or copy the file again"
 _ELSEWHERE = "For policies of other programs, see docs/howto/export_a_policy.md."
 
 
 class ExportError(ValueError):
     """Raised if a policy cannot be exported, or a file cannot be played."""
+
+
+def to_text(whole: Mapping[str, Any]) -> str:
+    """Return the contract as JSON."""
+    return json.dumps(whole, indent=1, allow_nan=False, ensure_ascii=False) + "\n"
 
 
 def is_installed() -> bool:

@@ -18,11 +18,11 @@ import torch
 
 from mjlab.envs import ManagerBasedRlEnv, ManagerBasedRlEnvCfg
 from mjlab.export.compare import CHECKED_STEPS, compare_file, compare_terms
-from mjlab.export.contract import contract, to_text
+from mjlab.export.contract import contract
 from mjlab.export.control_step import ControlStep
 from mjlab.export.graph import onnx_model
 from mjlab.export.muscles import muscle_controllers
-from mjlab.export.reader import ExportError, OnnxPolicy
+from mjlab.export.reader import ExportError, OnnxPolicy, to_text
 from mjlab.export.record import record, recorded_scene, starts
 from mjlab.export.runner.policy import (
     CONTRACT,

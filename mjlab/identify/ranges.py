@@ -129,7 +129,7 @@ def _event(
 
 
 def _delay(base: type, robot: Robot, delay: Estimate) -> str:
-    has_own = hasattr(base, "__post_init__")
+    has_own = any("__post_init__" in vars(each) for each in base.__mro__)
     step = robot.timestep
     lowest = math.floor(delay.low / step + 1e-6)
     highest = max(lowest, math.ceil(delay.high / step - 1e-6))

@@ -20,8 +20,8 @@ import torch
 
 from mjlab.entity import EntityCfg, build_entity
 from mjlab.export import OnnxPolicy
-from mjlab.export.contract import to_text
 from mjlab.export.graph import onnx_model, traced
+from mjlab.export.reader import to_text
 from mjlab.export.runner.policy import CONTRACT, FORMAT, NO_CHECKSUM, with_checksum
 from mjlab.motion import Motion, load_motion, save_motion
 from mjlab.recording.reader import Recording

@@ -377,6 +377,10 @@ def is_run(page: Path, block: Block) -> bool:
 SHELL = ("sh", "bash")
 
 RUN_BY = {
+    "docs/howto/check_a_policy.md": (
+        "tests/export/test_foreign_verify.py::"
+        "test_recorder_of_the_page_writes_a_recording",
+    ),
     "docs/howto/exam.md": (
         "tests/cli/test_exam.py::test_adapter_of_the_page_takes_the_exam",
     ),

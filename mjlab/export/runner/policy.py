@@ -220,7 +220,7 @@ def takes(entry: Mapping[str, Any]) -> str:
     return ", ".join(parts)
 
 
-def _session(content: bytes, path: str | Path) -> Any:
+def open_session(content: bytes, path: str | Path) -> Any:
     """Create an onnxruntime session with one thread, because the network is small."""
     onnxruntime = importlib.import_module("onnxruntime")
     options = onnxruntime.SessionOptions()
@@ -287,7 +287,7 @@ class ContractPolicy(FileGraph):
             raise ContractError(f"{path} is damaged: {error}") from error
         if not has_checksum:
             raise ContractError(f"{path} has no checksum: it was not written by export")
-        session = _session(content, path)
+        session = open_session(content, path)
         self._texts = session.get_modelmeta().custom_metadata_map
         self.contract: dict[str, Any] = json.loads(self._texts[CONTRACT])
         """The contract; `contract.schema.json` documents its keys."""
@@ -322,7 +322,7 @@ class ContractPolicy(FileGraph):
 
     def _model(self, key: str) -> Any:
         """Return the session of an ONNX model in the metadata."""
-        return _session(base64.b64decode(self._texts[key], validate=True), key)
+        return open_session(base64.b64decode(self._texts[key], validate=True), key)
 
     def clock(self, step: int) -> Arrays:
         """Return the command with the clip row at a step; empty without clips."""

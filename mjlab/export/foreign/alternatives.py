@@ -1,0 +1,190 @@
+"""Other readings of a contract: each is the contract with one usual mistake."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from mjlab.export.foreign.interface import (
+    PHASE_SOURCES,
+    Interface,
+    Term,
+)
+from mjlab.export.foreign.robot_model import RobotModel
+
+_SCALES = {"gyro": (1.0, 0.25, 0.2), "joint_vel": (1.0, 0.05), "lin_vel": (1.0, 2.0)}
+"""Usual scales of observations: 1, those of legged_gym, and those of Isaac Lab."""
+
+_GAINS = ("stiffness", "damping")
+
+
+@dataclass(frozen=True)
+class Alternative:
+    """Another reading of a contract."""
+
+    place: str
+    """Field or term that is read otherwise."""
+
+    said: str
+    """The other reading."""
+
+    face: Interface
+    late: int = 0
+    """Delay of the targets, in control steps."""
+
+
+def alternatives(face: Interface, robot: RobotModel) -> Iterator[Alternative]:
+    """Yield other readings, each with one change."""
+    yield from _of_terms(face)
+    yield from _of_joints(face, robot)
+    yield from _of_histories(face)
+    yield from _of_clock(face)
+    yield from _of_actions(face)
+    yield Alternative("delay", "targets one control step late", face, late=1)
+
+
+def _of_terms(face: Interface) -> Iterator[Alternative]:
+    for term in face.terms:
+        if term.source in ("gyro", "lin_vel", "gravity", "command"):
+            other = face.with_term(term.name, scale=-np.asarray(term.scale))
+            yield Alternative(term.name, "sign: the negative", other)
+        if term.source in ("gyro", "lin_vel"):
+            yield Alternative(
+                term.name,
+                "frame: in world axes",
+                face.with_term(term.name, frame="world"),
+            )
+        for scale in _SCALES.get(term.source, ()):
+            if not np.allclose(term.scale, scale):
+                other = face.with_term(term.name, scale=scale)
+                yield Alternative(term.name, f"scale: {scale:g}", other)
+        if term.source == "joint_pos_rel":
+            other = face.with_term(term.name, source="joint_pos")
+            said = "default pose: not subtracted"
+            yield Alternative(term.name, said, other)
+        if term.source == "joint_vel":
+            degrees = np.asarray(term.scale) * 180.0 / np.pi
+            other = face.with_term(term.name, scale=degrees)
+            yield Alternative(term.name, "units: degrees/s", other)
+
+
+def breadth_first(robot: RobotModel) -> tuple[str, ...]:
+    """Return the joints level by level of the body tree, as Isaac Lab orders them."""
+    model = robot.model
+    depth = np.zeros(model.nbody, int)
+    for body in range(1, model.nbody):
+        depth[body] = depth[model.body_parentid[body]] + 1
+    levels = [int(depth[model.jnt_bodyid[model.joint(n).id]]) for n in robot.joints]
+    order = np.argsort(levels, kind="stable")
+    return tuple(robot.joints[place] for place in order)
+
+
+def reordered(face: Interface, joints: Sequence[str]) -> Interface:
+    """Return the contract with its joints in another order; gains stay with a joint."""
+    names = dict(zip(face.joints, joints, strict=True))
+    terms = tuple(
+        replace(term, joints=tuple(names[name] for name in term.joints))
+        for term in face.terms
+    )
+    own = {name: place for place, name in enumerate(face.joints)}
+    places = [own[name] for name in joints]
+    return replace(
+        face,
+        joints=tuple(joints),
+        acted=tuple(names[name] for name in face.acted),
+        terms=terms,
+        stiffness=face.stiffness[places],
+        damping=face.damping[places],
+    )
+
+
+def _of_joints(face: Interface, robot: RobotModel) -> Iterator[Alternative]:
+    orders = {
+        "in the order of the robot model": robot.joints,
+        "level by level of the body tree": breadth_first(robot),
+        "in alphabetical order": tuple(sorted(robot.joints)),
+    }
+    seen = {face.joints}
+    for said, order in orders.items():
+        if order in seen or sorted(order) != sorted(face.joints):
+            continue
+        seen.add(order)
+        yield Alternative("joints", f"order: {said}", reordered(face, order))
+        own = {name: place for place, name in enumerate(face.joints)}
+        places = [own[name] for name in order]
+        for way, chosen in (("", places), (" (inverse)", np.argsort(places))):
+            gains = replace(
+                face,
+                stiffness=face.stiffness[chosen],
+                damping=face.damping[chosen],
+            )
+            if not _same_gains(face, gains):
+                yield Alternative("gains", f"order: listed {said}{way}", gains)
+    for name in _GAINS:
+        for factor in (0.5, 2.0):
+            changed = {name: factor * getattr(face, name)}
+            said = f"{name}: {factor:g} times as large"
+            yield Alternative("gains", said, replace(face, **changed))
+
+
+def _same_gains(face: Interface, other: Interface) -> bool:
+    pairs = ((getattr(each, n) for each in (face, other)) for n in _GAINS)
+    return all(np.allclose(*pair) for pair in pairs)
+
+
+def _of_histories(face: Interface) -> Iterator[Alternative]:
+    lengths = {term.history for term in face.terms}
+    if lengths == {1}:
+        return
+    newest = replace(face, newest_first=not face.newest_first)
+    yield Alternative("history order", "the other end first", newest)
+    if len(lengths) == 1:
+        by_step = replace(face, by_step=not face.by_step)
+        said = "grouped by term" if face.by_step else "grouped by step"
+        yield Alternative("history order", said, by_step)
+    start = replace(face, fills=not face.fills)
+    said = "starts with zeros" if face.fills else "starts with copies"
+    yield Alternative("history start", said, start)
+
+
+def _of_clock(face: Interface) -> Iterator[Alternative]:
+    clock = face.clock
+    if clock is None:
+        return
+    half = replace(clock, offsets=tuple(each + np.pi for each in clock.offsets))
+    said = "phase offset: half a period"
+    yield Alternative("gait clock", said, replace(face, clock=half))
+    for factor in (0.8, 1.25):
+        other = replace(clock, hz=factor * clock.hz)
+        said = f"frequency: {other.hz:.3g} Hz"
+        yield Alternative("gait clock", said, replace(face, clock=other))
+    terms = tuple(map(_swapped, face.terms))
+    said = "order: sine and cosine exchanged"
+    yield Alternative("gait clock", said, replace(face, terms=terms))
+
+
+def _swapped(term: Term) -> Term:
+    """Return a term with the other function of the phase."""
+    if term.source not in PHASE_SOURCES:
+        return term
+    (other,) = {*PHASE_SOURCES} - {term.source}
+    return replace(term, source=other)
+
+
+def _of_actions(face: Interface) -> Iterator[Alternative]:
+    for factor in (0.5, 2.0):
+        other = replace(face, action_scale=factor * face.action_scale)
+        yield Alternative("action scale", f"{factor:g} times as large", other)
+    default = dict(zip(face.joints, face.default, strict=True))
+    pose = np.array([default[name] for name in face.acted])
+    if not np.allclose(face.action_offset, pose):
+        other = replace(face, action_offset=pose)
+        yield Alternative("action offset", "the default pose", other)
+    if pose.any():
+        other = replace(face, action_offset=np.zeros_like(pose))
+        yield Alternative("action offset", "zero", other)
+    kinds = {"raw": "before its clip", "clipped": "after its clip"}
+    kinds = {} if face.action_clip is None else kinds
+    for kind, said in (kinds | {"target": "the joint targets"}).items():
+        if kind != face.kept:
+            yield Alternative("last action", said, replace(face, kept=kind))

@@ -1,0 +1,59 @@
+"""Closed loop in simulation: the contract, and other readings of it.
+
+If the robot walks as commanded, each other reading is tried: one that fails is
+excluded, and one that walks as well stays undetermined. If the robot does not walk, the
+reading with which it walks names the mistake.
+"""
+
+from collections.abc import Callable
+
+from mjlab.export.foreign.alternatives import Alternative, alternatives
+from mjlab.export.foreign.interface import Interface
+from mjlab.export.foreign.robot_model import RobotModel
+from mjlab.export.foreign.verdict import Finding
+from mjlab.export.foreign.walk import Walk, walk
+
+Progress = Callable[[int, int], None]
+"""Callback with the finished and the total number of walks."""
+
+
+def check_walk(
+    face: Interface, robot: RobotModel, progress: Progress | None = None
+) -> list[Finding]:
+    """Return the findings of a simulation."""
+    own = walk(face, robot)
+    tried: list[tuple[Alternative, Walk]] = []
+    others = list(alternatives(face, robot))
+    for count, each in enumerate(others):
+        if progress is not None:
+            progress(count, len(others))
+        tried.append((each, walk(each.face, robot, late=each.late)))
+    if progress is not None:
+        progress(len(others), len(others))
+    if not own.is_good:
+        return _explained(own, tried)
+    found = [Finding("walk", "ok", _told(own))]
+    for each, other in tried:
+        state = "undetermined" if other.is_good else "ok"
+        kind = "not excluded" if other.is_good else "excluded"
+        said = f"{kind}: {each.said} ({other.said})"
+        found.append(Finding(each.place, state, said))
+    return sorted(found, key=lambda each: each.state == "undetermined")
+
+
+def _explained(own: Walk, tried: list[tuple[Alternative, Walk]]) -> list[Finding]:
+    """Return the readings that make a robot walk which does not walk."""
+    good = [(each, other) for each, other in tried if other.is_good]
+    good.sort(key=lambda pair: pair[1].error)
+    if not good:
+        said = f"{_told(own)}; no other reading of one place explains it"
+        return [Finding("walk", "mismatch", said)]
+    found = [Finding("walk", "mismatch", _told(own))]
+    for each, other in good:
+        said = f"{each.said}: with this change, {other.said}"
+        found.append(Finding(each.place, "mismatch", said))
+    return found
+
+
+def _told(own: Walk) -> str:
+    return f"told {own.wanted:g} m/s ahead, {own.said}"

@@ -1,0 +1,146 @@
+"""Verification of a policy of another project, from its files to the log of a robot."""
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+import numpy as np
+
+from mjlab.export.foreign.acted import check_actions
+from mjlab.export.foreign.closed_loop import Progress, check_walk
+from mjlab.export.foreign.formats import READERS, mjlab
+from mjlab.export.foreign.formats.files import MOTOR
+from mjlab.export.foreign.formats.isaaclab_env import compare_env
+from mjlab.export.foreign.graph import Graph, assemble
+from mjlab.export.foreign.interface import Interface
+from mjlab.export.foreign.network import read_network
+from mjlab.export.foreign.observed import check_observations
+from mjlab.export.foreign.recording import Recording, read_recording
+from mjlab.export.foreign.robot_log import check_log
+from mjlab.export.foreign.robot_model import Mount, RobotModel
+from mjlab.export.foreign.static import check_files, compare
+from mjlab.export.foreign.verdict import Finding, ForeignVerdict, Level
+from mjlab.export.runner.policy import ContractError
+from mjlab.names import suggest
+
+_AGREE = "the files agree with each other"
+_SIGHT = (
+    "order, sign, unit, frame and delay of observations and targets cannot be seen in "
+    "files: add --recording, --log or --simulate"
+)
+
+
+def read_policy(
+    path: Path, form: str, configs: Sequence[Path], robot: RobotModel | None
+) -> Interface:
+    """Read a policy of another project.
+
+    Args:
+        path: The ONNX file.
+        form: The format, a key of `READERS`.
+        configs: Configuration files of the format.
+        robot: The robot model, for the names of joints.
+
+    Raises:
+        ContractError: If a file cannot be read.
+    """
+    if form not in READERS:
+        raise ContractError(f"The format {form!r} is unknown. {suggest(form, READERS)}")
+    return READERS[form](read_network(path), configs, robot)
+
+
+def joint_order(face: Interface, robot: RobotModel | None) -> tuple[str, ...]:
+    """Return the joints of readings and targets: of the robot, or of its motors."""
+    if robot is not None:
+        return robot.joints
+    motors = tuple(f"{MOTOR}{index}" for index in range(len(face.joints)))
+    return motors if set(motors) == set(face.joints) else face.joints
+
+
+def graph_of(face: Interface, robot: RobotModel | None) -> Graph:
+    """Return the graph of a policy; without a robot, with the IMU at the root."""
+    joints = joint_order(face, robot)
+    if robot is None:
+        return assemble(face, joints, Mount(np.zeros(3), np.eye(3)), "root")
+    return assemble(face, joints, robot.mount(face.imu), robot.root)
+
+
+def verify_foreign(
+    path: Path,
+    form: str,
+    configs: Sequence[Path] = (),
+    *,
+    robot: Path | None = None,
+    recording: Path | None = None,
+    log: Path | None = None,
+    simulate: bool = False,
+    progress: Progress | None = None,
+) -> ForeignVerdict:
+    """Check a policy of another project with all given evidence.
+
+    Args:
+        path: The ONNX file.
+        form: The format, a key of `READERS`.
+        configs: Configuration files of the format.
+        robot: MJCF file of the robot.
+        recording: Recorded states, with the observations and actions at them.
+        log: Log of a robot, in the form of a recording.
+        simulate: Walk the robot in simulation, which needs `robot`.
+        progress: Called after each walk.
+
+    Raises:
+        ContractError: If a file cannot be read.
+    """
+    model = None if robot is None else RobotModel(robot)
+    face = read_policy(path, form, configs, model)
+    verdict = ForeignVerdict(face)
+    found = list(_contract(face, configs, model))
+    verdict.findings["contract"] = found or [Finding("files", "ok", _AGREE)]
+    if _is_broken(face, model):
+        return verdict
+    levels: dict[Level, Path | None] = {"recorded states": recording, "robot log": log}
+    for level, file in levels.items():
+        if file is not None:
+            given = read_recording(file)
+            verdict.findings[level] = open_loop(face, given, model)
+    if log is not None:
+        verdict.findings["robot log"] += check_log(face, log, model)
+    if simulate:
+        if model is None:
+            raise ContractError("A simulation needs --robot with an MJCF file")
+        verdict.findings["simulation"] = check_walk(face, model, progress)
+    if len(verdict.findings) == 1:
+        sight = Finding("behaviour", "undetermined", _SIGHT)
+        verdict.findings["contract"].append(sight)
+    return verdict
+
+
+def open_loop(
+    face: Interface, recording: Recording, robot: RobotModel | None
+) -> list[Finding]:
+    """Return the findings of a recording, in open loop."""
+    graph, joints = graph_of(face, robot), joint_order(face, robot)
+    ordered = recording.in_order(joints)
+    found = [
+        *check_observations(face, graph, ordered),
+        *check_actions(face, graph, ordered),
+    ]
+    return [each for each in found if each.state != "ok"] + [
+        each for each in found if each.state == "ok"
+    ]
+
+
+def _contract(
+    face: Interface, configs: Sequence[Path], robot: RobotModel | None
+) -> Iterator[Finding]:
+    yield from check_files(face, robot)
+    if face.format != "mjlab" and mjlab.is_mjlab(face.network):
+        yield from compare(face, mjlab.read(face.network, (), robot))
+    if face.format == "isaaclab":
+        yield from compare_env(face, configs)
+
+
+def _is_broken(face: Interface, robot: RobotModel | None) -> bool:
+    """Whether the network cannot be fed, or the robot lacks joints."""
+    widths = face.width, len(face.acted)
+    fits = widths == (face.network.inputs, face.network.outputs)
+    return not fits or (robot is not None and not set(face.joints) <= set(robot.joints))

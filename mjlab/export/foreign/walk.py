@@ -1,0 +1,119 @@
+"""Short walk of a foreign policy in simulation: stand, then walk forward."""
+
+import tempfile
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from mjlab.export.foreign.graph import COMMAND, TARGET, assemble
+from mjlab.export.foreign.interface import Interface
+from mjlab.export.foreign.port import described, packed
+from mjlab.export.foreign.robot_model import RobotModel
+from mjlab.export.foreign.scene import start_pose
+from mjlab.export.runner.policy import Arrays, ContractPolicy
+from mjlab.export.runner.robot import MujocoRobot
+
+STAND_S, WALK_S, SETTLE_S = 1.0, 4.0, 1.5
+"""Durations of standing and walking, and walking time before speeds count, s."""
+
+SPEED = 0.5
+"""Forward command, m/s, within the policy's range."""
+
+_HEADING = 2.0
+"""Initial heading, rad."""
+
+_FALL = 0.6, 0.5
+"""Fraction of the initial height, and cosine of the tilt, below which a robot fell."""
+
+_CLOSE = 0.5
+"""Largest error of the velocity, as a fraction of the command."""
+
+
+@dataclass(frozen=True)
+class Walk:
+    """Result of a walk."""
+
+    fell_s: float | None
+    """Time of the fall, s. None without a fall."""
+
+    speed: tuple[float, float]
+    """Mean forward and left velocity in the heading's frame, m/s."""
+
+    wanted: float
+    """Forward command, m/s."""
+
+    @property
+    def error(self) -> float:
+        """Distance of the mean velocity from the command, m/s."""
+        return float(np.hypot(self.speed[0] - self.wanted, self.speed[1]))
+
+    @property
+    def is_good(self) -> bool:
+        """Whether the robot stayed up and followed the command."""
+        return self.fell_s is None and self.error <= _CLOSE * self.wanted
+
+    @property
+    def said(self) -> str:
+        """Description for a message."""
+        if self.fell_s is not None:
+            return f"it falls after {self.fell_s:.1f} s"
+        ahead, left = (value + 0.0 for value in self.speed)
+        return f"it walks {ahead:.2f} m/s ahead and {left:.2f} m/s to the left"
+
+
+def walk(face: Interface, robot: RobotModel, *, late: int = 0) -> Walk:
+    """Simulate a policy.
+
+    Args:
+        face: The policy.
+        robot: Its robot model.
+        late: Delay of the targets, in control steps.
+    """
+    policy = loaded(face, robot)
+    world = MujocoRobot(policy)
+    pose = start_pose(face, world.model)
+    # A robot that does not face along x tells world axes from its own.
+    pose[3:7] = np.cos(_HEADING / 2.0), 0.0, 0.0, np.sin(_HEADING / 2.0)
+    world.start(pose, np.zeros(world.model.nv))
+    height = float(world.data.qpos[2])
+    low, high = face.ranges[0] if face.ranges else (-SPEED, SPEED)
+    wanted = float(np.clip(SPEED, low, high))
+    default = dict(zip(face.joints, face.default, strict=True))
+    rest: Arrays = {TARGET: np.array([default[name] for name in robot.joints])}
+    sent = [rest] * (late + 1)
+    speeds: list[np.ndarray] = []
+    for step in range(round((STAND_S + WALK_S) / face.control_dt)):
+        time = step * face.control_dt
+        ahead = wanted if time >= STAND_S else 0.0
+        measured = world.read({COMMAND: np.array([ahead, 0.0, 0.0])})
+        sent = [*sent[1:], policy(measured)]
+        if not np.isfinite(sent[-1][TARGET]).all():
+            return Walk(time, (0.0, 0.0), wanted)
+        world.write(sent[0])
+        world.wait()
+        is_low = world.data.qpos[2] < _FALL[0] * height
+        if is_low or not world.upright() >= _FALL[1]:
+            return Walk(time, (0.0, 0.0), wanted)
+        if time >= STAND_S + SETTLE_S:
+            speeds.append(_heading_speed(world))
+    mean = np.mean(speeds, axis=0)
+    return Walk(None, (float(mean[0]), float(mean[1])), wanted)
+
+
+def loaded(face: Interface, robot: RobotModel) -> ContractPolicy:
+    """Return a policy as its own file would load, without recorded steps."""
+    graph = assemble(face, robot.joints, robot.mount(face.imu), robot.root)
+    whole, texts = described(face, robot, graph, task="")
+    with tempfile.TemporaryDirectory(prefix="mjlab-walk-") as folder:
+        file = Path(folder) / "policy.onnx"
+        file.write_bytes(packed(graph, whole, texts)[0])
+        return ContractPolicy(file)
+
+
+def _heading_speed(world: MujocoRobot) -> np.ndarray:
+    """Return the planar velocity of the root, ahead and to the left, m/s."""
+    w, x, y, z = world.data.qpos[3:7]
+    yaw = np.arctan2(2.0 * (w * z + x * y), 1.0 - 2.0 * (y * y + z * z))
+    turn = np.array([[np.cos(yaw), np.sin(yaw)], [-np.sin(yaw), np.cos(yaw)]])
+    return turn @ world.data.qvel[:2]
