@@ -1,5 +1,8 @@
 """The written task: short, importable, and trained for two and six legs."""
 
+import runpy
+from pathlib import Path
+
 import numpy as np
 import pytest
 import torch
@@ -8,7 +11,8 @@ from mjlab.adopt.notes import AdoptError
 from mjlab.adopt.package import write_task
 from mjlab.adopt.page import draw, write_page
 from mjlab.adopt.robot import Adopted, adopt
-from mjlab.envs import ManagerBasedRlEnv
+from mjlab.envs import ManagerBasedRlEnv, mdp
+from mjlab.managers import RewardTermCfg
 from mjlab.registry import Task, load_task
 from mjlab.rl import TrainingLoop
 from mjlab.task_file import typed_task
@@ -55,6 +59,18 @@ def test_gains_of_the_task_are_those_of_the_findings(made):
             motor.stiffness, rel=0.05
         )
         assert model.actuator_forcerange[index, 1] == pytest.approx(motor.effort_limit)
+
+
+def test_a_reward_is_added_as_on_the_page(tmp_path):
+    page = Path(__file__).parents[2] / "docs/tutorials/adopt.md"
+    block = page.read_text().split("```python\n")[1].split("```")[0]
+    file = tmp_path / "hexapod.xml"
+    file.write_text(hexapod())
+    task = write_task(adopt(file), tmp_path / "task")
+    names = runpy.run_path(str(task)) | {"mdp": mdp, "RewardTermCfg": RewardTermCfg}
+    exec(block, names)
+    plain = names["walk"].rewards(names["ROBOT"])
+    assert set(names["RexCfg"]().rewards) == {*plain, "alive"}
 
 
 def test_two_iterations_of_training_run(made):

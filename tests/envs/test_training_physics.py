@@ -7,8 +7,9 @@ from mjlab.cli.sources import find_source
 from mjlab.cli.training import train
 from mjlab.envs import ManagerBasedRlEnv
 from mjlab.envs.config import ConfigError
+from mjlab.registry import load_task
 from mjlab.sim import TrainingPhysicsCfg
-from mjlab.tasks.velocity import VelocityGo1Cfg, VelocityGo1FlatCfg
+from mjlab.tasks.velocity import VelocityGo1FlatCfg
 from tests.worlds.rl_runs import agent_cfg, env_cfg
 
 FEET = ("FL_foot_collision", "FR_foot_collision")
@@ -41,8 +42,8 @@ def test_training_physics_changes_steps_and_cone_and_keeps_the_control_rate() ->
 
 
 def test_without_training_physics_a_configuration_is_unchanged() -> None:
-    cfg = VelocityGo1Cfg()
-    cfg.sim.training = None
+    cfg = load_task("Cartpole-Balance").env()
+    assert cfg.sim.training is None
     assert cfg.for_training() is cfg
 
 

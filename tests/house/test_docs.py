@@ -416,6 +416,9 @@ RUN_BY = {
             "test_the_package_of_the_page_is_trained_and_played",
         ),
     ),
+    "docs/tutorials/adopt.md": (
+        "tests/adopt/test_package.py::test_a_reward_is_added_as_on_the_page",
+    ),
     "docs/tutorials/policy_to_robot.md": (
         "tests/export/test_robot_page.py::"
         "test_the_driver_on_the_page_implements_the_whole_interface",

@@ -49,7 +49,7 @@ def test_ranges_widen_at_their_steps_and_the_others_stay() -> None:
     [
         (
             ({"step": 0, "lin_vel": (0, 1)},),
-            r"sets 'lin_vel'\. .*nearest first: ",
+            r"sets the unknown range 'lin_vel'\. .*nearest first: ",
         ),
         (({"step": 0},), "No stage of commands_vel names a range"),
     ],
