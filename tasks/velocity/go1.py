@@ -160,11 +160,11 @@ def go1_simulation(*, rough: bool = True) -> SimulationCfg:
     sim.mujoco.cone = "elliptic"
     sim.mujoco.impratio = 10.0
     sim.native_jacobian = "sparse"
-    sim.training = TrainingPhysicsCfg(decimation=2)
+    sim.training = TrainingPhysicsCfg(
+        decimation=2, without_contacts={} if rough else {"robot": GO1_LIMBS}
+    )
     if rough:
         sim.max_velocity = 200.0
-    else:
-        sim.training.without_contacts = {"robot": GO1_LIMBS}
     return sim
 
 
