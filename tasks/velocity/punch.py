@@ -57,6 +57,7 @@ class punch_bodies(ManagerTermBase):
         assert longest == self._duration
         self._shortest, longest = steps_of(params["cooldown_s"], env.step_dt)
         self._choices = longest + 1 - self._shortest
+        self._calm, self._episode = params.get("calm", 0.0), env.max_episode_length
         ints = {"dtype": torch.int64, "device": device}
         self._stream = params.get("stream", "event")
         self.level = torch.full((env.num_envs,), self._levels.start, device=device)
@@ -83,6 +84,7 @@ class punch_bodies(ManagerTermBase):
         cooldown_s: Range,
         levels: dict[str, float],
         asset_cfg: SceneEntityCfg,
+        calm: float = 0.0,
         stream: str = "event",
     ) -> None:
         """Update levels and timers in the worlds in `mask`, and write the wrenches.
@@ -98,6 +100,7 @@ class punch_bodies(ManagerTermBase):
             cooldown_s: Time from the end of a punch to the next one.
             levels: Parameters of the level, by the fields of `Levels`.
             asset_cfg: The bodies.
+            calm: Fraction of episodes without punches.
             stream: Name of the random stream; the event manager sets one.
         """
         self.steps_left.sub_(mask.long())
@@ -118,7 +121,10 @@ class punch_bodies(ManagerTermBase):
         fill_where(self.is_punching, mask, False)
         fill_where(self._was_punched, mask, False)
         fill_where(self.wrench, mask, 0.0)
-        write_where(self.steps_left, mask, self._draw_cooldown(f"{self._stream}/reset"))
+        is_calm = self._env.rng.draw(f"{self._stream}/calm", ()) < self._calm
+        cooldown = self._draw_cooldown(f"{self._stream}/reset")
+        cooldown.masked_fill_(is_calm, self._episode + 1)
+        write_where(self.steps_left, mask, cooldown)
 
     def state(self) -> dict[str, torch.Tensor]:
         """Return the live tensors; copy into them to restore a snapshot."""
@@ -196,8 +202,8 @@ class punch_state(ManagerTermBase):
     """Punch of the next step and its level, for a critic, shape (num_envs, 9).
 
     Force (/500 N) and torque about the root (/250 N m) in the root frame, level,
-    remaining time of the punch (/0.1 s), time until the next one (s). All are 0 without
-    the event, as in play.
+    remaining time of the punch (/0.1 s), time until the next one (s, at most 3). All are
+    0 without the event, as in play.
     """
 
     def __init__(self, cfg: TermCfg, env: ManagedEnv) -> None:
@@ -228,7 +234,7 @@ class punch_state(ManagerTermBase):
                 quat_rotate_inverse(data.root_quat_w, torque) / 250.0,
                 punches.level.unsqueeze(1),
                 left * active / 0.1,
-                left * ~active,
+                (left * ~active).clamp(max=3.0),
             ),
             dim=1,
         )

@@ -1,5 +1,6 @@
 """Placement of worlds and learner: selection, errors, and report."""
 
+import contextlib
 import json
 import os
 import re
@@ -161,7 +162,9 @@ def shared_files(processes: list[int]) -> set[Path]:
         assert "/memfd:mjlab-shared" in maps
         found |= set(re.findall(r"/dev/shm/\S+", maps))
         for file in Path(f"/proc/{process}/fd").iterdir():
-            found |= set(re.findall(r"/dev/shm/\S+", os.readlink(file)))
+            # The running worker may close a file between listing and reading.
+            with contextlib.suppress(FileNotFoundError):
+                found |= set(re.findall(r"/dev/shm/\S+", os.readlink(file)))
     return {Path(name) for name in found}
 
 
