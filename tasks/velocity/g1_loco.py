@@ -345,6 +345,7 @@ class VelocityG1LocoCfg(VelocityG1Cfg):
                 "duration_s": 0.08,
                 "cooldown_s": own.cooldown_s,
                 "calm": own.calm,
+                "often": {".*_ankle_.*": 3, ".*_wrist_(pitch|yaw)_.*": 2},
                 "levels": {
                     "start": own.start,
                     "rise": own.rise,

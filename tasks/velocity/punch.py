@@ -1,5 +1,6 @@
 """Punches: short forces on random bodies, with an adaptive level per world."""
 
+from collections.abc import Mapping
 from typing import NamedTuple
 
 import torch
@@ -9,10 +10,11 @@ from mjlab.managers.event import steps_of
 from mjlab.managers.managed_env import ManagedEnv
 from mjlab.managers.term import TermCfg, TermError
 from mjlab.mdp.lookup import chosen
+from mjlab.names import resolve_values
 from mjlab.scene import SceneEntityCfg
 from mjlab.tasks.velocity.support import supporting_hand
 from mjlab.tensors.masks import fill_where, write_where
-from mjlab.tensors.math import normalize, quat_rotate_inverse
+from mjlab.tensors.math import normalize, quat_rotate, quat_rotate_inverse
 
 Range = tuple[float, float]
 
@@ -39,8 +41,9 @@ class Levels(NamedTuple):
 class punch_bodies(ManagerTermBase):
     """Event term that punches one random body at a time, with a level per world.
 
-    A punch is a constant force in world axes near the body's centre of mass. Use the
-    term with `mode="step"`. It writes the external wrench of all bodies of the entity.
+    A punch is a force near the body's centre of mass, constant in the body's axes, so it
+    turns with the body. Use the term with `mode="step"`. It writes the external wrench
+    of all bodies of the entity.
     """
 
     def __init__(self, cfg: TermCfg, env: ManagedEnv) -> None:
@@ -50,7 +53,12 @@ class punch_bodies(ManagerTermBase):
         self.entity = selection.entity
         """Entity that receives the punches."""
         names = selection.body_names
-        places = [self.entity.body_names.index(name) for name in names]
+        often = resolve_values(params.get("often", {}), names, what="body")
+        places = [
+            self.entity.body_names.index(name)
+            for name, times in zip(names, often, strict=True)
+            for _ in range(int(times or 1))
+        ]
         self._bodies = torch.tensor(places, device=device)
         self._levels = _checked(Levels(**params["levels"]))
         self._duration, longest = steps_of((params["duration_s"],) * 2, env.step_dt)
@@ -63,7 +71,7 @@ class punch_bodies(ManagerTermBase):
         self.level = torch.full((env.num_envs,), self._levels.start, device=device)
         """Fraction of the full force in each world, shape (num_envs,), live."""
         self.wrench = torch.zeros(env.num_envs, 6, device=device)
-        """Force, N, and torque about the body's centre of mass, N m, in world axes."""
+        """Force, N, and torque about the body's centre of mass, N m, in its axes."""
         self.body = torch.zeros(env.num_envs, **ints)
         """Body of the last punch, as an index of the entity's bodies."""
         self.steps_left = torch.zeros(env.num_envs, **ints)
@@ -85,6 +93,7 @@ class punch_bodies(ManagerTermBase):
         levels: dict[str, float],
         asset_cfg: SceneEntityCfg,
         calm: float = 0.0,
+        often: Mapping[str, int] | None = None,
         stream: str = "event",
     ) -> None:
         """Update levels and timers in the worlds in `mask`, and write the wrenches.
@@ -95,12 +104,13 @@ class punch_bodies(ManagerTermBase):
             force: Full force, N.
             share: Range of a random factor of the force, in addition to the level.
             lever_m: Largest distance of the force from the centre of mass, along each
-                world axis.
+                axis of the body.
             duration_s: Duration of a punch, rounded to whole steps.
             cooldown_s: Time from the end of a punch to the next one.
             levels: Parameters of the level, by the fields of `Levels`.
             asset_cfg: The bodies.
             calm: Fraction of episodes without punches.
+            often: Relative frequencies of bodies by name pattern, 1 for other bodies.
             stream: Name of the random stream; the event manager sets one.
         """
         self.steps_left.sub_(mask.long())
@@ -147,6 +157,12 @@ class punch_bodies(ManagerTermBase):
         self.level.clamp_(rules.least, rules.most)
         self._was_punched.logical_or_(begins)
 
+    def wrench_w(self) -> torch.Tensor:
+        """Return the last punch's force and torque in world axes, (num_envs, 6)."""
+        place = self.body.view(-1, 1, 1).expand(-1, 1, 4)
+        quat = self.entity.data.body_quat_w.gather(1, place)
+        return quat_rotate(quat, self.wrench.view(-1, 2, 3)).flatten(1)
+
     def _draw_cooldown(self, stream: str) -> torch.Tensor:
         unit = self._env.rng.draw(stream, ())
         return (unit * self._choices).long().add_(self._shortest)
@@ -162,7 +178,7 @@ class punch_bodies(ManagerTermBase):
     def _apply(self, mask: torch.Tensor) -> None:
         """Write the wrenches of all bodies; zero for bodies without a punch."""
         entity = self.entity
-        wrench = self.wrench * self.is_punching.unsqueeze(1)
+        wrench = self.wrench_w() * self.is_punching.unsqueeze(1)
         each = wrench.new_zeros(len(wrench), entity.num_bodies, 6)
         each.scatter_(1, self.body.view(-1, 1, 1).expand(-1, 1, 6), wrench.unsqueeze(1))
         entity.write_external_wrench(mask, each[..., :3], each[..., 3:])
@@ -223,7 +239,7 @@ class punch_state(ManagerTermBase):
             return self._none
         data = punches.entity.data
         active = punches.is_punching.unsqueeze(1)
-        force, torque = (punches.wrench * active).split(3, dim=1)
+        force, torque = (punches.wrench_w() * active).split(3, dim=1)
         place = punches.body.view(-1, 1, 1).expand(-1, 1, 3)
         centre = data.body_com_pos_w.gather(1, place).squeeze(1)
         torque = torque + torch.linalg.cross(centre - data.root_pos_w, force)
