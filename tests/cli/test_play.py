@@ -106,7 +106,8 @@ def test_a_run_is_played_whatever_it_is_called_by(place: str, logs, capsys):
         "CHECKPOINT": str(run.path / "checkpoints" / "model_000002.pt"),
     }
     play_unseen(known.get(place, place), logs)
-    title = known[place] if place == "CHECKPOINT" else f"{TASK}, {run.path.name}"
+    title = f"{TASK}, {run.path.name}"
+    title += ", model_000002" if place == "CHECKPOINT" else ""
     assert capsys.readouterr().out.startswith(f"{title}: 1 world, seed 0.\n")
 
 
