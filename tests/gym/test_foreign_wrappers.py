@@ -128,7 +128,7 @@ def test_a_limit_outside_a_recording_is_refused_with_the_way(limited, tmp_path):
         tmp_path,
         save_video=False,
     )
-    with pytest.raises(RuntimeError, match="pass max_episode_steps to mjlab.make"):
+    with pytest.raises(RuntimeError, match=r"pass max_episode_steps to mjlab\.make"):
         ManiSkillVectorEnv(TimeLimit(env, STEPS))
     env.close()
 
