@@ -9,7 +9,8 @@ def missing(what: str, packages: str, extra: str) -> str:
     """Return an error sentence that names missing packages and the install command.
 
     Args:
-        what: Feature that needs the packages, the subject of the sentence: "A video".
+        what: Feature that needs the packages, as the subject of the sentence, such as
+            "A video".
         packages: Names of the packages: "onnx and onnxruntime".
         extra: Extra of this distribution that contains the packages.
     """

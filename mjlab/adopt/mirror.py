@@ -71,7 +71,7 @@ def _image(posed: Posed, joint: str, joints: Sequence[str]) -> str | None:
         if abs(posed.axis(other) @ axis) > 0.97
     }
     near = [other for other, distance in away.items() if distance < _NEAR]
-    # A joint in the middle is its own image, also if others share anchor and axis.
+    # A joint in the middle is its own image, even if others share anchor and axis.
     return min(near, key=lambda one: (round(away[one], 4), one != joint), default=None)
 
 

@@ -10,6 +10,7 @@ from mjlab.adopt.legs import Leg
 from mjlab.adopt.notes import Notes, listed
 from mjlab.adopt.shape import Posed
 from mjlab.adopt.stance import sole_centre
+from mjlab.spec import torque_limits
 from mjlab.tasks.robots.robot import Motor
 
 ERROR_AT_LIMIT = 1.5
@@ -26,15 +27,11 @@ DAMPING_RATIO = 1.0
 
 _SHARE, _ANKLE_SHARE, _MOST_SHARE = 0.5, 0.2, 2.0
 """Assumed torque limit of a leg joint, and of one below the knee, as fractions of
-weight times leg length; above the third a limit is no motor's."""
+weight times leg length; a limit above the third is not plausible."""
 
 _ARMATURE = 2e-4
 """Assumed armature of a joint without one, kg m2 per N m of its torque limit. Motors of
 the Unitree G1 and Go1 have 1.2e-4 to 2.1e-4."""
-
-_FIXED = int(mujoco.mjtGain.mjGAIN_FIXED)
-_NO_BIAS = int(mujoco.mjtBias.mjBIAS_NONE)
-_ON_JOINT = int(mujoco.mjtTrn.mjTRN_JOINT)
 
 
 def find_motors(
@@ -51,7 +48,7 @@ def find_motors(
         posed: Robot in its stance.
         legs: The legs.
         notes: Receives findings and changes.
-        effort: Torque limits that replace those of the file, N m, by joint.
+        effort: Torque limits by joint, N m; they replace the limits of the file.
     """
     limits = torque_limits(posed.model, list(posed.joints))
     most = _MOST_SHARE * _weight(posed) * _leg_length(posed, legs[0])
@@ -109,41 +106,6 @@ def _note_gains(motors: dict[str, Motor], legs: Sequence[Leg], notes: Notes) -> 
 def _range(values: Sequence[float]) -> str:
     low, high = f"{min(values):.3g}", f"{max(values):.3g}"
     return low if low == high else f"{low} to {high}"
-
-
-def torque_limits(
-    model: mujoco.MjModel, joints: Sequence[str]
-) -> dict[str, float | None]:
-    """Return the torque limit of each joint, N m or N; None if the file has none.
-
-    Limits come from the joint (`actuatorfrcrange`, or `effort` in URDF), and from force
-    and control ranges of its actuators. Control ranges of position servos are angles.
-    """
-    return {joint: _torque_limit(model, model.joint(joint).id) for joint in joints}
-
-
-def _torque_limit(model: mujoco.MjModel, joint: int) -> float | None:
-    found = []
-    if model.jnt_actfrclimited[joint]:
-        found.append(np.abs(model.jnt_actfrcrange[joint]).max())
-    for i in range(model.nu):
-        if (
-            model.actuator_trntype[i] != _ON_JOINT
-            or model.actuator_trnid[i, 0] != joint
-        ):
-            continue
-        gear = abs(float(model.actuator_gear[i, 0]))
-        if model.actuator_forcelimited[i]:
-            found.append(gear * np.abs(model.actuator_forcerange[i]).max())
-        is_motor = (
-            model.actuator_gaintype[i] == _FIXED
-            and model.actuator_biastype[i] == _NO_BIAS
-        )
-        if is_motor and model.actuator_ctrllimited[i]:
-            gain = gear * abs(float(model.actuator_gainprm[i, 0]))
-            found.append(gain * np.abs(model.actuator_ctrlrange[i]).max())
-    limits = [float(limit) for limit in found if limit > 0.0]
-    return min(limits) if limits else None
 
 
 def effective_inertia(posed: Posed) -> dict[str, float]:

@@ -14,7 +14,6 @@ from mjlab.spec import write_spec
 from mjlab.tasks.robots.robot import Mirror, Motor
 
 _WIDTH = 88
-_G1_LEG, _G1_PERIOD = 0.65, 0.76
 
 
 def module_of(robot: Adopted) -> str:
@@ -80,8 +79,6 @@ def _imports(biped: bool, mirrored: bool) -> str:
     if mirrored:
         lines.append("from mjlab.tasks.robots.robot import Mirror")
     lines.append("from mjlab.tasks.velocity import walk")
-    if biped:
-        lines.append("from mjlab.tasks.velocity.gait import LegGait")
     if mirrored:
         lines.append("from mjlab.tasks.velocity.symmetry import EquivariantModelCfg")
     return "\n".join(lines)
@@ -297,30 +294,21 @@ def _flips(mirror: Mirror, flipped: Sequence[str]) -> str:
 
 
 def _gait(robot: Adopted) -> str:
-    """Return the gait of a biped, scaled from the gait of the Unitree G1."""
-    size = robot.leg_length / _G1_LEG
-    bend = 1.0 if robot.knees_forward else -1.0
+    """Return the gait of a biped: its joints by role, and their signs."""
     left, right = sorted(zip(robot.legs, robot.roles(), strict=True), key=_is_right)
     joints, flipped = [], []
     for role in ROLES:
         if role not in left[1] or role not in right[1]:
             continue
-        names = [found[1][role][0] for found in (left, right)]
-        flipped += [
-            n for n, f in zip(names, (left, right), strict=True) if f[1][role][1] < 0
-        ]
-        joints.append(f'"{role}": ("{names[0]}", "{names[1]}")')
-    period = _G1_PERIOD * math.sqrt(size)
-    knees = f"knee={0.56 * bend:g}, hip={0.28 * bend:g}"
-    length = robot.leg_length
-    lines = [
-        f"    period={period:.2f}, {knees}, sway=0.05, push_speed=0.25,",
-        f"    pitch_per_m={1.1 / length:.2f}, roll_per_m={0.5 / length:.2f},",
-        f"    joints={_block(joints, '{', '}')},",
-    ]
+        found = [of_leg[1][role] for of_leg in (left, right)]
+        flipped += [name for name, sign in found if sign < 0]
+        joints.append(f'"{role}": ("{found[0][0]}", "{found[1][0]}")')
+    lines = [f"    joints={_block(joints, '{', '}')},"]
     if flipped:
         lines.append(f"    flipped={_wrapped(_quoted(flipped), indent=8)},")
-    return "\nGAIT = LegGait(\n" + "\n".join(lines) + "\n)\n"
+    if not robot.knees_forward:
+        lines.append("    knees_forward=False,")
+    return "\nGAIT = walk.gait(\n    ROBOT,\n" + "\n".join(lines) + "\n)\n"
 
 
 def _is_right(found: tuple[Leg, object]) -> bool:

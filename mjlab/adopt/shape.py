@@ -44,7 +44,7 @@ class Posed:
         return float(self.data.qpos[self.model.jnt_qposadr[self.joints[joint]]])
 
     def limits(self, joint: str) -> tuple[float, float]:
-        """Return the limits of a joint, and -pi and pi for one without limits."""
+        """Return a joint's limits, rad or m; -pi and pi if it is unlimited."""
         index = self.joints[joint]
         if not self.model.jnt_limited[index]:
             return -np.pi, np.pi
@@ -60,7 +60,7 @@ class Posed:
         return self.data.xanchor[self.joints[joint]].copy()
 
     def points(self, geoms: Iterable[int]) -> np.ndarray:
-        """Return points that include the lowest point of each geom, m, shape (n, 3)."""
+        """Return points of the geoms, with each lowest point, m, shape (n, 3)."""
         found = [self._points(geom) for geom in geoms]
         return np.concatenate(found) if found else np.empty((0, 3))
 

@@ -109,7 +109,7 @@ def _bent_leg(
     wanted = height * max(drop for drop, _, _ in found)
 
     def cost(one: tuple[float, float, dict[str, float]]) -> float:
-        # Of two ways to bend, people's knees point ahead, and a dog's elbows back.
+        # Of two ways to bend, knees of bipeds point forward, elbows of quadrupeds back.
         ahead = one[1] if number == 2 else -one[1]
         return abs(one[0] - wanted) - 1e-2 * np.sign(ahead) * wanted
 

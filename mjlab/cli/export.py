@@ -129,18 +129,25 @@ def ported(options: ExportOptions, place: Path, out: Path) -> str:
     """Turn the policy of another project into a file of ours; return the summary."""
     from mjlab.export.foreign import read_policy
     from mjlab.export.foreign.port import port
-    from mjlab.export.foreign.robot_model import RobotModel
+    from mjlab.export.foreign.robot_model import RobotModel, model_file
     from mjlab.export.runner import write_runner
+    from mjlab.registry import load_task
 
-    model = options.robot or robot_of(options.task_id())
+    task = options.task_id()
+    if options.robot is None and task is None:
+        raise UsageError(
+            "A policy of another project needs --robot with an MJCF file, or --task "
+            "with a task whose robot is an MJCF file."
+        )
+    model = options.robot or model_file(load_task(task).env())
     if out.suffix != ".onnx":
         raise UsageError(f"--out {out} must end in .onnx.")
     for path in (place, model, *options.config):
         if not path.is_file():
             raise UsageError(f"File {path} does not exist.")
     robot = RobotModel(model)
-    face = read_policy(place, options.as_ or "", options.config, robot)
-    written = port(face, robot, out, task=options.task_id() or "")
+    interface = read_policy(place, options.as_ or "", options.config, robot)
+    written = port(interface, robot, out, task=task or "")
     said = f"Wrote {written} and {written.with_suffix('.contract.json').name}."
     if options.web is not None:
         from mjlab.export.web import write_page
@@ -149,17 +156,3 @@ def ported(options: ExportOptions, place: Path, out: Path) -> str:
     if options.runner:
         said += f"\nRun it with {write_runner(written)}."
     return said
-
-
-def robot_of(task: str | None) -> Path:
-    """Return the MJCF file of a task's robot."""
-    from mjlab.registry import load_task
-
-    if task is not None:
-        for entity in load_task(task).env().scene.entities.values():
-            if entity.articulation is not None and isinstance(entity.source, Path):
-                return entity.source
-    raise UsageError(
-        "A policy of another project needs --robot with an MJCF file, or --task with "
-        "a task whose robot is an MJCF file."
-    )

@@ -4,16 +4,12 @@ import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 from tyro.conf import Positional
 
 from mjlab.cli.answers import UsageError
 from mjlab.cli.line import Options, read_line
-
-if TYPE_CHECKING:
-    from mjlab.export.foreign import ForeignVerdict
-    from mjlab.export.verify import LogVerdict, Verdict
 
 EQUAL, DEPARTS, UNREADABLE, OPEN = 0, 1, 2, 3
 """Exit codes for no mismatch, a mismatch, an unreadable file, and an open question."""
@@ -56,7 +52,7 @@ class VerifyOptions(Options):
     """Format of a policy of another project."""
 
     config: tuple[Path, ...] = ()
-    """Configuration files of that policy, such as deploy.yaml."""
+    """Configuration files of the other project's policy, such as deploy.yaml."""
 
     robot: Path | None = None
     """MJCF model of a robot, used instead of the scene in the file."""
@@ -85,16 +81,16 @@ def main(arguments: Sequence[str]) -> None:
     from mjlab.export.runner.policy import ContractError
 
     try:
-        verdict = own(file, options) if options.as_ is None else foreign(file, options)
+        text, code = (own if options.as_ is None else foreign)(file, options)
     except ContractError as error:
         sys.stderr.write(f"error: {str(error).rstrip('.')}\n")
         sys.exit(UNREADABLE)
-    print(verdict.text)
-    sys.exit(code_of(verdict))
+    print(text)
+    sys.exit(code)
 
 
-def own(file: Path, options: VerifyOptions) -> "Verdict | LogVerdict":
-    """Verify a policy that `export` wrote."""
+def own(file: Path, options: VerifyOptions) -> tuple[str, int]:
+    """Verify a policy that `export` wrote; return the verdict and the exit code."""
     from mjlab.export.verify import verify, verify_log
 
     for name in ("config", "recording", "simulate"):
@@ -104,17 +100,20 @@ def own(file: Path, options: VerifyOptions) -> "Verdict | LogVerdict":
             )
     if options.robot is not None and options.log is not None:
         raise UsageError("--robot and --log exclude each other: run verify twice.")
-    if options.log is not None:
-        return verify_log(file, options.log)
-    return verify(file, options.robot)
+    verdict = (
+        verify(file, options.robot)
+        if options.log is None
+        else verify_log(file, options.log)
+    )
+    return verdict.text, DEPARTS if verdict.departures else EQUAL
 
 
-def foreign(file: Path, options: VerifyOptions) -> "ForeignVerdict":
-    """Verify a policy of another project."""
+def foreign(file: Path, options: VerifyOptions) -> tuple[str, int]:
+    """Verify a policy of another project; return the verdict and the exit code."""
     from mjlab.cli.progress import tell_progress
     from mjlab.export.foreign import verify_foreign
 
-    return verify_foreign(
+    verdict = verify_foreign(
         file,
         options.as_ or "",
         options.config,
@@ -124,11 +123,5 @@ def foreign(file: Path, options: VerifyOptions) -> "ForeignVerdict":
         simulate=options.simulate,
         progress=tell_progress("simulation", "walk", every=1),
     )
-
-
-def code_of(verdict: "Verdict | LogVerdict | ForeignVerdict") -> int:
-    """Return the exit code of a verdict."""
-    state = getattr(verdict, "state", None)
-    if state is not None:
-        return {"ok": EQUAL, "mismatch": DEPARTS, "undetermined": OPEN}[state]
-    return DEPARTS if verdict.departures else EQUAL
+    codes = {"ok": EQUAL, "mismatch": DEPARTS, "undetermined": OPEN}
+    return verdict.text, codes[verdict.state]

@@ -86,9 +86,9 @@ class FitResult:
 class Fit:
     """Identification of parameters from logs.
 
-    The solver and the intervals are those of `mujoco.sysid`. A first fit weights the
-    signals by their size; its residuals give the noise of each signal, which weights
-    the second fit.
+    `mujoco.sysid` solves the least-squares problem and computes the intervals. A first
+    fit weights each signal by its standard deviation. Its residuals give the noise of
+    each signal, which weights the second fit.
     """
 
     def __init__(
@@ -174,10 +174,10 @@ class Fit:
 
 
 def expected_half_widths(problem: Problem) -> np.ndarray:
-    """Return the half-widths that a log would give at the start of the parameters.
+    """Return the expected half-widths of the 95 % intervals at the start values.
 
     Args:
-        problem: Problem whose weights are those of the expected noise.
+        problem: Problem, weighted with the expected noise.
     """
     fit_x = problem.parameters.as_vector()
     jacobian = jacobian_at(problem, fit_x)

@@ -179,7 +179,7 @@ class Problem:
     ) -> np.ndarray:
         """Return the simulated columns at any times, shape (times, columns).
 
-        Positions between two steps are cubic, from positions and velocities at both.
+        Positions between two steps are interpolated by cubic Hermite splines.
         """
         splines = importlib.import_module("scipy.interpolate")
         times, found = state[:, 0], []

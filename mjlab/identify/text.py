@@ -46,7 +46,7 @@ def advice(result: FitResult) -> str:
 def _reason(estimate: Estimate) -> str:
     if estimate.related:
         others = ", ".join(estimate.related)
-        return f"its effect cannot be told from {others}"
+        return f"its effect cannot be distinguished from {others}"
     return _REASONS[estimate.candidate.kind]
 
 

@@ -11,7 +11,7 @@ from mjlab.identify.parameters import Candidate
 from mjlab.identify.robot import Robot
 
 STEP = 0.001
-"""Physics step of the twin, s: finer than that of the identification."""
+"""Physics step of the twin, s, finer than the step of the identification."""
 
 POSITION_NOISE, VELOCITY_NOISE = 5e-4, 2e-2
 """Standard deviations of the encoder's noise, rad or m, and of velocities."""
@@ -32,7 +32,7 @@ _COM_SHIFT = 0.03
 
 @dataclass(frozen=True)
 class Twin:
-    """Robot in MuJoCo with other parameters than the task's model."""
+    """Simulated robot whose parameters differ from the task's model."""
 
     robot: Robot
     """The robot as modelled."""
@@ -63,7 +63,7 @@ class Twin:
         """Play a motion, and return the log with measurement noise.
 
         Args:
-            motion: The motion, whose times are those of the log.
+            motion: Targets over time. The log has the same times.
             repeat: Number of the recording, which changes the noise.
         """
         model, delay = self._model()

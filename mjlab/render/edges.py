@@ -103,8 +103,8 @@ def _walk(
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
     """Follow each edge in the direction `along`, then in the opposite direction.
 
-    Returns, for each direction, the distance to the end of the edge in pixels, and the
-    mean of the pixel pair there minus `middle`.
+    Returns four arrays: the distance to the end of the edge, in pixels, and the mean of
+    the two pixels there minus `middle`; first for `along`, then for the opposite.
     """
     number = len(at)
     distance = np.full(2 * number, float(_REACH))

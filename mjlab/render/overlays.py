@@ -96,7 +96,7 @@ class Shape:
     capsule or cylinder, half sizes of an ellipsoid or box. A mesh has no size."""
 
     rotation: np.ndarray
-    """Rotation matrix from the shape's frame to the world frame, shape (3, 3)."""
+    """Orientation of the shape in the world, rotation matrix, shape (3, 3)."""
 
     color: Color
     """Colour of the shape."""

@@ -27,3 +27,4 @@ from mjlab.spec.merge import delete_keys as delete_keys
 from mjlab.spec.merge import keep_compiled as keep_compiled
 from mjlab.spec.merge import merge_keyframes as merge_keyframes
 from mjlab.spec.merge import take_keyframes as take_keyframes
+from mjlab.spec.torque import torque_limits as torque_limits

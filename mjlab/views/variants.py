@@ -326,7 +326,7 @@ class Variants:
         return [(*self.options, None)[i] for i in self.choice.tolist()]
 
     def has(self, option: str) -> torch.Tensor:
-        """Mask of the worlds that have the named option, (num_envs,), bool."""
+        """Return a mask of the worlds with the named option, (num_envs,), bool."""
         return self.choice == self.options.index(option)
 
     def reset(self, mask: torch.Tensor) -> None:

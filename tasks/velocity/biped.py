@@ -1,6 +1,10 @@
-"""Training of bipeds: assistance, slow commands and small pushes at the start."""
+"""Gait and training of bipeds, tuned for the Unitree G1.
+
+Training starts with an assistive wrench, slow commands and no pushes.
+"""
 
 import copy
+import math
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import TypeVar
@@ -9,8 +13,17 @@ from mjlab.envs import ManagerBasedRlEnvCfg, mdp
 from mjlab.managers import CurriculumTermCfg, EventTermCfg
 from mjlab.mdp.curriculums import Value
 from mjlab.settings import Config
+from mjlab.tasks.robots.robot import Robot
 from mjlab.tasks.velocity import terms as walking
+from mjlab.tasks.velocity.gait import Gait
 from mjlab.tasks.velocity.push import growing_push
+from mjlab.tasks.velocity.support import supporting_hand
+
+GAIT = Gait(period=0.76, knee=0.56, hip=0.28, sway=0.05, push_speed=0.25)
+"""Gait of 2.6 steps per second; a shorter period vibrates more."""
+
+LEG_LENGTH, MASS, HEIGHT = 0.65, 33.3, 0.76
+"""The Unitree G1: leg length in the stance, m, mass, kg, and height of the base, m."""
 
 SUPPORT = "support"
 """Name of the assistive wrench's event term."""
@@ -49,6 +62,43 @@ class WarmUpCfg(Config):
 
     ang_vel_z: tuple[float, float] = (-0.4, 0.4)
     """Initial range of the yaw rate command, rad/s."""
+
+
+def assistance(
+    robot: Robot, *, mass: float = MASS, height: float = HEIGHT
+) -> EventTermCfg:
+    """Return the event of an assistive wrench that fades within ten seconds.
+
+    Forces per metre are proportional to weight over height, torques to weight times
+    height, so that a larger or heavier robot is supported in its own time scale.
+
+    Args:
+        robot: The robot.
+        mass: Its mass, kg.
+        height: Height of its base in the stance, m.
+    """
+    heavier, higher = mass / MASS, height / HEIGHT
+    return EventTermCfg(
+        func=supporting_hand,
+        mode="step",
+        params={
+            "pelvis": robot.base_body,
+            "torso": robot.torso_body,
+            "feet": robot.foot_bodies,
+            "command_name": walking.COMMAND,
+            "hand": {
+                "spring": 700.0 * heavier / higher,
+                "damper": 120.0 * heavier / math.sqrt(higher),
+                "tilt": 60.0 * heavier * higher,
+                "tilt_damper": 3.6 * heavier * higher**1.5,
+                "lift": 800.0 * heavier / higher,
+                # Above the lower ankle.
+                "height": round(0.974 * height, 3),
+            },
+            "last_steps": 480.0,
+            "steps_per_fall": 120.0,
+        },
+    )
 
 
 def eased(cfg: _Cfg, warm_up: WarmUpCfg, assistance: EventTermCfg) -> _Cfg:

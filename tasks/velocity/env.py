@@ -16,14 +16,18 @@ from mjlab.tasks.velocity.scene import DECIMATION
 from mjlab.terrain import TerrainGeneratorCfg
 
 
-def outcomes() -> dict[str, OutcomeTermCfg]:
+def outcomes(limits: dict[str, float] | None = None) -> dict[str, OutcomeTermCfg]:
     """Return the outcomes: success if commands are tracked until the time limit.
 
     Errors are averages of instantaneous errors over the episode. They include pushes,
     body sway and the response to new commands: a rollout of the shipped Go1 in 64
     worlds on rough terrain had mean errors of 0.2 m/s and 0.13 rad/s.
+
+    Args:
+        limits: Maximum errors, m/s and rad/s, by the name of the command's metric. None
+            uses 0.4 for the linear velocity and the yaw rate.
     """
-    limits = {"error_vel_xy": 0.4, "error_vel_yaw": 0.4}
+    limits = limits or {"error_vel_xy": 0.4, "error_vel_yaw": 0.4}
     params = {"command_name": terms.COMMAND, "limits": limits}
     return {
         "success": OutcomeTermCfg(func=mdp.lasted, params=params),

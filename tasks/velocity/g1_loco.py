@@ -27,11 +27,10 @@ from mjlab.tasks.velocity import mdp as walking_mdp
 from mjlab.tasks.velocity import scene as grounds
 from mjlab.tasks.velocity import terms as walking
 from mjlab.tasks.velocity.arms import move_arms
-from mjlab.tasks.velocity.biped import SUPPORT
+from mjlab.tasks.velocity.biped import SUPPORT, assistance
 from mjlab.tasks.velocity.capture import capture_point_near_foot, gait_while_balanced
-from mjlab.tasks.velocity.env import VelocityCfg
+from mjlab.tasks.velocity.env import VelocityCfg, outcomes
 from mjlab.tasks.velocity.g1 import (
-    assistance,
     g1_actions,
     g1_observations,
     g1_rewards,
@@ -101,7 +100,7 @@ class PunchCfg(Config):
     """Punches in training."""
 
     force: float = 500.0
-    """Force at level 1, N: that of the exam after 60 s."""
+    """Force at level 1, N, equal to the exam's after 60 s."""
 
     cooldown_s: tuple[float, float] = (1.0, 2.5)
     """Time from the end of a punch to the next one, s."""
@@ -302,6 +301,7 @@ class VelocityG1LocoCfg(VelocityCfg):
     rewards = {**g1_loco_rewards()}
     terminations = {**g1_loco_terminations()}
     events = {**g1_loco_events()}
+    outcomes = {**outcomes({"error_vel_xy": 0.4})}
     viewer = grounds.viewer(G1)
 
     def for_training(self) -> Self:
@@ -309,9 +309,9 @@ class VelocityG1LocoCfg(VelocityCfg):
         cfg = super().for_training()
         events: dict[str, EventTermCfg | None] = {**cfg.events}
         events[PUNCHES] = self._punching()
-        support = assistance()
+        support = assistance(G1)
         support.params["hand"]["height"] = PELVIS_HEIGHT - 0.04
-        # Its wrench is added to that of the punches, which come first.
+        # Its wrench is added to the wrench of the punches, whose event comes first.
         events[SUPPORT] = replace(support, func=supporting_hand_with_punches)
         command = copy.deepcopy(cfg.commands[walking.COMMAND])
         assert isinstance(command, walking_mdp.TwistCommandCfg)

@@ -12,7 +12,6 @@ from mjlab.managers import (
     CurriculumTermCfg,
     EventTermCfg,
     ObservationGroupCfg,
-    ObservationTermCfg,
     RewardTermCfg,
     TerminationTermCfg,
 )
@@ -21,13 +20,11 @@ from mjlab.sensor import ContactMatch, ContactSensorCfg, SensorCfg
 from mjlab.sensor.contact import MatchMode
 from mjlab.sim import SimulationCfg, TrainingPhysicsCfg
 from mjlab.tasks.robots.go1 import GO1
-from mjlab.tasks.velocity import mdp as walking_mdp
 from mjlab.tasks.velocity import scene as grounds
 from mjlab.tasks.velocity import terms as walking
 from mjlab.tasks.velocity.env import VelocityCfg
 from mjlab.tasks.velocity.gait import Clock
-from mjlab.tasks.velocity.walk import clocked_rewards
-from mjlab.tensors import UniformNoiseCfg
+from mjlab.tasks.velocity.walk import clocked_observations, clocked_rewards
 
 GO1_LIMBS = (r".*_(hip|thigh|calf)_collision\d*", "head_collision")
 """Collision geoms other than feet and trunk."""
@@ -85,18 +82,7 @@ def _ground_contact(
 
 def go1_observations(*, rough: bool = True) -> dict[str, ObservationGroupCfg]:
     """Return shared observations, plus the clock of the trot."""
-    groups = walking.observations(GO1, rough=rough)
-    if rough:
-        scan = copy.copy(groups["actor"].terms["height_scan"])
-        assert scan is not None
-        scan.noise = UniformNoiseCfg(n_min=-0.03, n_max=0.03)
-        groups["actor"].terms["height_scan"] = scan
-    for group in groups.values():
-        group.terms["gait_clock"] = ObservationTermCfg(
-            func=walking_mdp.gait_clock,
-            params={"command_name": walking.COMMAND, "gait": TROT},
-        )
-    return groups
+    return clocked_observations(GO1, TROT, rough=rough)
 
 
 def go1_rewards(*, rough: bool = True) -> dict[str, RewardTermCfg]:

@@ -8,6 +8,7 @@ more legs, from the Unitree G1 with two.
 
 import copy
 import math
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import Self
 
@@ -29,19 +30,19 @@ from mjlab.sensor import ContactMatch
 from mjlab.sim import SimulationCfg, TrainingPhysicsCfg
 from mjlab.tasks.robots.legged import LeggedRobot
 from mjlab.tasks.robots.robot import Robot
+from mjlab.tasks.velocity import biped, rl
 from mjlab.tasks.velocity import mdp as walking_mdp
-from mjlab.tasks.velocity import rl
 from mjlab.tasks.velocity import scene as grounds
 from mjlab.tasks.velocity import terms as walking
 from mjlab.tasks.velocity.biped import GROWING_WEIGHTS, SUPPORT, WarmUpCfg, eased
 from mjlab.tasks.velocity.env import VelocityCfg
-from mjlab.tasks.velocity.gait import Clock, Gait, GaitActionCfg
+from mjlab.tasks.velocity.gait import Clock, Gait, GaitActionCfg, LegGait
 from mjlab.tasks.velocity.scene import FEET_CONTACT
 from mjlab.tasks.velocity.symmetry import EquivariantModelCfg
+from mjlab.tensors import UniformNoiseCfg
 
 _GO1_LEG, _GO1_MASS = 0.28, 12.7
-_G1_LEG, _G1_MASS, _G1_HEIGHT = 0.65, 33.3, 0.76
-"""Leg length in the stance, m, mass, kg, and height of the base, m."""
+"""The Unitree Go1: leg length in the stance, m, and mass, kg."""
 
 
 def is_biped(robot: LeggedRobot) -> bool:
@@ -51,13 +52,42 @@ def is_biped(robot: LeggedRobot) -> bool:
 
 def _size(robot: LeggedRobot) -> float:
     """Return the leg length relative to the reference robot."""
-    return robot.leg_length / (_G1_LEG if is_biped(robot) else _GO1_LEG)
+    return robot.leg_length / (biped.LEG_LENGTH if is_biped(robot) else _GO1_LEG)
 
 
 def trot(robot: LeggedRobot) -> Clock:
     """Return the clock of four and more legs; strides last as a pendulum's swing."""
     period = round(0.35 * math.sqrt(_size(robot)), 2)
     return Clock(period=period, duty=0.55, push_speed=0.25)
+
+
+def gait(
+    robot: LeggedRobot,
+    *,
+    joints: Mapping[str, tuple[str, str]],
+    flipped: tuple[str, ...] = (),
+    knees_forward: bool = True,
+) -> LegGait:
+    """Return the gait of a biped, scaled from the Unitree G1 to its leg length.
+
+    Args:
+        robot: The robot.
+        joints: Left and right joint of each role; see `LegGait`.
+        flipped: Joints that turn about the negative axis.
+        knees_forward: True if the knees are in front of the line from hip to foot.
+    """
+    bend = 1.0 if knees_forward else -1.0
+    return LegGait(
+        period=round(biped.GAIT.period * math.sqrt(_size(robot)), 2),
+        knee=bend * biped.GAIT.knee,
+        hip=bend * biped.GAIT.hip,
+        sway=biped.GAIT.sway,
+        push_speed=biped.GAIT.push_speed,
+        pitch_per_m=round(1.1 / robot.leg_length, 2),
+        roll_per_m=round(0.5 / robot.leg_length, 2),
+        joints=joints,
+        flipped=flipped,
+    )
 
 
 def clock_of(robot: LeggedRobot, gait: Clock | None) -> Clock:
@@ -137,6 +167,32 @@ def acted_joints(robot: LeggedRobot) -> SceneEntityCfg:
     return SceneEntityCfg("robot", joint_names=robot.acted)
 
 
+def clocked_observations(
+    robot: Robot, gait: Clock, *, rough: bool = False
+) -> dict[str, ObservationGroupCfg]:
+    """Return the shared observations, with a gait clock.
+
+    Args:
+        robot: The robot.
+        gait: The clock.
+        rough: Include the height scan.
+    """
+    groups = walking.observations(robot, rough=rough)
+    if rough:
+        # A copy, because the critic shares the term. With more noise, the scan of easy
+        # terrain is mostly noise.
+        scan = copy.copy(groups["actor"].terms["height_scan"])
+        assert scan is not None
+        scan.noise = UniformNoiseCfg(n_min=-0.03, n_max=0.03)
+        groups["actor"].terms["height_scan"] = scan
+    for group in groups.values():
+        group.terms["gait_clock"] = ObservationTermCfg(
+            func=walking_mdp.gait_clock,
+            params={"command_name": walking.COMMAND, "gait": gait},
+        )
+    return groups
+
+
 def observations(
     robot: LeggedRobot, gait: Clock | None = None
 ) -> dict[str, ObservationGroupCfg | None]:
@@ -146,7 +202,7 @@ def observations(
         robot: The robot.
         gait: Gait of a biped; the critic of a biped also observes its assistance.
     """
-    groups = walking.observations(robot, rough=False)
+    groups = clocked_observations(robot, clock_of(robot, gait))
     for group in groups.values():
         group.terms = {
             name: replace(term) for name, term in group.terms.items() if term
@@ -155,10 +211,6 @@ def observations(
             term = group.terms[name]
             assert term is not None
             term.params = {**term.params, "asset_cfg": acted_joints(robot)}
-        group.terms["gait_clock"] = ObservationTermCfg(
-            func=walking_mdp.gait_clock,
-            params={"command_name": walking.COMMAND, "gait": clock_of(robot, gait)},
-        )
     if gait is not None:
         groups["critic"].terms[SUPPORT] = ObservationTermCfg(
             func=walking_mdp.support_level, params={"event": SUPPORT}
@@ -272,8 +324,8 @@ def rewards(
         terms["pose"].params["asset_cfg"] = joints
     else:
         terms = biped_rewards(robot, gait)
-        terms["soft_landing"].weight *= _G1_MASS / robot.mass
-        momentum = robot.mass * robot.leg_length**2 / (_G1_MASS * _G1_LEG**2)
+        terms["soft_landing"].weight *= biped.MASS / robot.mass
+        momentum = robot.mass * robot.leg_length**2 / (biped.MASS * biped.LEG_LENGTH**2)
         terms["angular_momentum"].weight *= min(momentum**-2, 10.0)
         terms["gait_posture"].params["asset_cfg"] = joints
     lift = round(min(0.1, 0.37 * robot.leg_length), 3)
@@ -314,34 +366,8 @@ def events(robot: LeggedRobot) -> dict[str, EventTermCfg | None]:
 
 
 def assistance(robot: LeggedRobot) -> EventTermCfg:
-    """Return an assistive wrench that fades within ten seconds, for a biped.
-
-    Gains are those of the G1, scaled so that a larger or heavier robot is supported at
-    its own pace: forces per metre with weight over height, torques with weight times
-    height.
-    """
-    mass, height = robot.mass / _G1_MASS, robot.height / _G1_HEIGHT
-    return EventTermCfg(
-        func=walking_mdp.supporting_hand,
-        mode="step",
-        params={
-            "pelvis": robot.base_body,
-            "torso": robot.torso_body,
-            "feet": robot.foot_bodies,
-            "command_name": walking.COMMAND,
-            "hand": {
-                "spring": 700.0 * mass / height,
-                "damper": 120.0 * mass / math.sqrt(height),
-                "tilt": 60.0 * mass * height,
-                "tilt_damper": 3.6 * mass * height**1.5,
-                "lift": 800.0 * mass / height,
-                # Above the ankles.
-                "height": 0.97 * robot.height,
-            },
-            "last_steps": 480.0,
-            "steps_per_fall": 120.0,
-        },
-    )
+    """Return the assistive wrench of a biped, for its size and weight."""
+    return biped.assistance(robot, mass=robot.mass, height=robot.height)
 
 
 # Configurations and learner.

@@ -71,7 +71,7 @@ def test_a_hexapod_stands_and_a_biped_on_points_falls(six, two):
     assert two.stands < 3.0
 
 
-def test_the_knees_of_a_biped_point_ahead(two):
+def test_the_knees_of_a_biped_point_forward(two):
     assert two.knees_forward
     assert two.stance["left_knee"] == pytest.approx(two.stance["right_knee"], abs=1e-6)
     assert 0.3 < two.stance["left_knee"] < 1.2
@@ -94,7 +94,7 @@ def test_rolls_and_yaws_change_sign_in_the_mirror(six, two):
         "left_hip_roll",
         "right_hip_roll",
     }
-    # The axes of a hexapod's femurs are mirrored in the file, those of coxas are not.
+    # In the file, the axes of femurs are mirrored, and the axes of coxas are not.
     signs = dict(zip(six.acted, six.mirror.joint_signs(six.acted), strict=True))
     flipped = {joint for joint, sign in signs.items() if sign < 0}
     assert flipped == {joint for joint in six.acted if joint.endswith("_coxa")}

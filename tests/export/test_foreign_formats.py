@@ -29,50 +29,50 @@ def robot(tmp_path: Path) -> RobotModel:
 
 def test_metadata_of_mjlab_gives_the_contract(tmp_path):
     write_network(tmp_path / "policy.onnx", 21, metadata=MJLAB)
-    face = read_policy(tmp_path / "policy.onnx", "mjlab", (), None)
-    assert face.joints == JOINTS
-    assert face.width == 3 + 3 + 3 + 4 + 4 + 4
-    assert face.stiffness.tolist() == [40.0, 60.0, 40.0, 60.0]
-    assert face.action_scale.tolist() == [0.25, 0.5, 0.25, 0.5]
-    command = face.terms[2]
+    interface = read_policy(tmp_path / "policy.onnx", "mjlab", (), None)
+    assert interface.joints == JOINTS
+    assert interface.width == 3 + 3 + 3 + 4 + 4 + 4
+    assert interface.stiffness.tolist() == [40.0, 60.0, 40.0, 60.0]
+    assert interface.action_scale.tolist() == [0.25, 0.5, 0.25, 0.5]
+    command = interface.terms[2]
     assert (command.source, command.clip) == ("command", (-1.0, 1.0))
     assert np.asarray(command.scale).tolist() == [2.0, 2.0, 0.25]
     # Neither the rate nor the offset of actions is in the metadata.
-    assert any("control period" in said for said in face.assumed)
-    assert any("offset" in said for said in face.assumed)
+    assert any("control period" in said for said in interface.assumed)
+    assert any("offset" in said for said in interface.assumed)
 
 
 def test_deploy_yaml_orders_gains_by_motor_and_the_rest_by_policy(tmp_path, robot):
     write_network(tmp_path / "policy.onnx", 63)
     (tmp_path / "deploy.yaml").write_text(DEPLOY)
     path = tmp_path / "policy.onnx"
-    face = read_policy(path, "isaaclab", [tmp_path / "deploy.yaml"], robot)
-    assert face.joints == tuple(JOINTS[motor] for motor in MAP)
-    gains = dict(zip(face.joints, face.stiffness, strict=True))
+    interface = read_policy(path, "isaaclab", [tmp_path / "deploy.yaml"], robot)
+    assert interface.joints == tuple(JOINTS[motor] for motor in MAP)
+    gains = dict(zip(interface.joints, interface.stiffness, strict=True))
     assert gains["left_knee"] == 60.0 and gains["right_hip"] == 40.0
-    pose = dict(zip(face.joints, face.default, strict=True))
+    pose = dict(zip(interface.joints, interface.default, strict=True))
     assert pose["right_hip"] == -0.2 and pose["right_knee"] == 0.4
-    assert (face.width, face.terms[0].history) == (63, 3)
-    assert face.ranges == ((-0.5, 1.0), (-0.3, 0.3), (-1.0, 1.0))
+    assert (interface.width, interface.terms[0].history) == (63, 3)
+    assert interface.ranges == ((-0.5, 1.0), (-0.3, 0.3), (-1.0, 1.0))
 
 
 def test_deploy_yaml_without_a_robot_numbers_the_motors(tmp_path):
     write_network(tmp_path / "policy.onnx", 63)
     (tmp_path / "deploy.yaml").write_text(DEPLOY)
     path = tmp_path / "policy.onnx"
-    face = read_policy(path, "isaaclab", [tmp_path / "deploy.yaml"], None)
-    assert face.joints == ("motor_2", "motor_0", "motor_3", "motor_1")
+    interface = read_policy(path, "isaaclab", [tmp_path / "deploy.yaml"], None)
+    assert interface.joints == ("motor_2", "motor_0", "motor_3", "motor_1")
 
 
 def test_legged_gym_layout_follows_from_its_width(tmp_path, robot):
     write_network(tmp_path / "policy.onnx", 23)
     (tmp_path / "g1.yaml").write_text(LEGGED_GYM)
     path = tmp_path / "policy.onnx"
-    face = read_policy(path, "legged-gym", [tmp_path / "g1.yaml"], robot)
-    sources = [term.source for term in face.terms]
+    interface = read_policy(path, "legged-gym", [tmp_path / "g1.yaml"], robot)
+    sources = [term.source for term in interface.terms]
     assert sources[-2:] == ["sin_phase", "cos_phase"]
-    assert face.clock is not None and face.clock.hz == 1.25
-    assert (face.control_dt, face.physics_dt) == (0.02, 0.002)
+    assert interface.clock is not None and interface.clock.hz == 1.25
+    assert (interface.control_dt, interface.physics_dt) == (0.02, 0.002)
 
 
 def test_playground_takes_pose_and_gains_of_the_robot_model(tmp_path):
@@ -95,17 +95,17 @@ def test_playground_takes_pose_and_gains_of_the_robot_model(tmp_path):
     write_network(tmp_path / "policy.onnx", 17)
     model = RobotModel(tmp_path / "scene.xml")
     path = tmp_path / "policy.onnx"
-    face = read_policy(path, "playground", [tmp_path / "layout.json"], model)
-    assert face.default.tolist() == [-0.2, 0.4, -0.2, 0.4]
-    assert face.stiffness.tolist() == [35.0] * 4
-    assert face.damping.tolist() == [0.5] * 4
+    interface = read_policy(path, "playground", [tmp_path / "layout.json"], model)
+    assert interface.default.tolist() == [-0.2, 0.4, -0.2, 0.4]
+    assert interface.stiffness.tolist() == [35.0] * 4
+    assert interface.damping.tolist() == [0.5] * 4
 
 
 def test_env_yaml_is_compared_with_deploy_yaml(tmp_path, robot):
     write_network(tmp_path / "policy.onnx", 63)
     (tmp_path / "deploy.yaml").write_text(DEPLOY)
     path = tmp_path / "policy.onnx"
-    face = read_policy(path, "isaaclab", [tmp_path / "deploy.yaml"], robot)
+    interface = read_policy(path, "isaaclab", [tmp_path / "deploy.yaml"], robot)
     terms = {
         "base_ang_vel": {"scale": 0.2},
         "projected_gravity": {},
@@ -132,13 +132,13 @@ def test_env_yaml_is_compared_with_deploy_yaml(tmp_path, robot):
     }
     file = tmp_path / "env.yaml"
     file.write_text(json.dumps(env))  # JSON is YAML.
-    assert not list(compare_env(face, [file]))
+    assert not list(compare_env(interface, [file]))
     env["decimation"] = 8
     group["joint_vel_rel"]["scale"] = 1.0
     env["observations"]["policy"] |= group
     env["scene"]["robot"]["actuators"]["knees"]["stiffness"] = 150.0
     file.write_text(json.dumps(env))
-    said = [f"{each.place}: {each.said}" for each in compare_env(face, [file])]
+    said = [f"{each.place}: {each.said}" for each in compare_env(interface, [file])]
     assert len(said) == 3
     assert "step_dt: 0.02 s, but env.yaml: decimation x sim.dt is 0.04 s" in said[0]
     assert "joint_vel_rel.scale" in said[1]

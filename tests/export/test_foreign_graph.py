@@ -43,9 +43,11 @@ def read(folder: Path, form: str) -> tuple[Any, RobotModel, np.ndarray]:
     return read_policy(path, form, configs, robot), robot, weights
 
 
-def run(face: Any, robot: RobotModel, seen: dict[str, Any]) -> dict[str, np.ndarray]:
+def run(
+    interface: Any, robot: RobotModel, seen: dict[str, Any]
+) -> dict[str, np.ndarray]:
     """Return the outputs of the graph for a sequence of states."""
-    graph = graph_of(face, robot)
+    graph = graph_of(interface, robot)
     policy, rows = graph.session(), []
     for step in range(len(seen["time"])):
         fed = {
@@ -59,9 +61,9 @@ def run(face: Any, robot: RobotModel, seen: dict[str, Any]) -> dict[str, np.ndar
 
 
 def test_mjlab_policy_acts_as_its_formula(tmp_path):
-    face, robot, weights = read(tmp_path, "mjlab")
+    interface, robot, weights = read(tmp_path, "mjlab")
     seen = states()
-    found = run(face, robot, seen)
+    found = run(interface, robot, seen)
     last, scale = np.zeros(4), np.array([0.25, 0.5, 0.25, 0.5])
     for step in range(len(seen["time"])):
         observation = np.concatenate(
@@ -81,9 +83,9 @@ def test_mjlab_policy_acts_as_its_formula(tmp_path):
 
 
 def test_history_of_isaac_lab_is_grouped_by_term_and_starts_with_copies(tmp_path):
-    face, robot, weights = read(tmp_path, "isaaclab")
+    interface, robot, weights = read(tmp_path, "isaaclab")
     seen = states()
-    found = run(face, robot, seen)
+    found = run(interface, robot, seen)
     order = list(MAP)
     actions = [np.zeros(4)]
     terms = {
@@ -99,7 +101,7 @@ def test_history_of_isaac_lab_is_grouped_by_term_and_starts_with_copies(tmp_path
         parts += [actions[each] for each in steps]
         actions.append(np.tanh(np.concatenate(parts) @ weights))
         np.testing.assert_allclose(found["action"][step], actions[-1], atol=2e-5)
-    # Targets are in the order of the robot model, actions in that of the policy.
+    # Targets follow the joint order of the robot model, actions that of the policy.
     own = np.array([0.25, 0.25, 0.5, 0.5]) * actions[-1] + np.array(DEFAULT)[order]
     target = np.zeros(4)
     target[order] = own
@@ -107,10 +109,10 @@ def test_history_of_isaac_lab_is_grouped_by_term_and_starts_with_copies(tmp_path
 
 
 def test_gait_clock_of_legged_gym_starts_after_one_step(tmp_path):
-    face, robot, _ = read(tmp_path, "legged-gym")
+    interface, robot, _ = read(tmp_path, "legged-gym")
     seen = states()
     whole = Recording("states", JOINTS, seen | {"action": np.zeros((40, 4))})
-    found = expected_observations(face, graph_of(face, robot), whole)
+    found = expected_observations(interface, graph_of(interface, robot), whole)
     phase = 2.0 * np.pi * 0.02 * np.arange(1, 41) / 0.8
     np.testing.assert_allclose(found[:, -2], np.sin(phase), atol=1e-5)
     np.testing.assert_allclose(found[:, -1], np.cos(phase), atol=1e-5)
@@ -118,8 +120,8 @@ def test_gait_clock_of_legged_gym_starts_after_one_step(tmp_path):
 
 @pytest.mark.parametrize("form", ["mjlab", "isaaclab", "legged-gym"])
 def test_ported_file_is_one_of_our_own(tmp_path, form):
-    face, robot, _ = read(tmp_path, form)
-    path = port(face, robot, tmp_path / "ported.onnx")
+    interface, robot, _ = read(tmp_path, form)
+    path = port(interface, robot, tmp_path / "ported.onnx")
     contract = json.loads(path.with_suffix(".contract.json").read_text("utf-8"))
     schema = Path("mjlab/export/contract.schema.json").read_text("utf-8")
     jsonschema.validate(contract, json.loads(schema))

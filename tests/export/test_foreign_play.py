@@ -7,10 +7,11 @@ import numpy as np
 import pytest
 import torch
 
-from mjlab.cli.export import main, robot_of
+from mjlab.cli.export import main
 from mjlab.envs import ManagerBasedRlEnv
 from mjlab.export import ExportError, FilePolicy, OnnxPolicy, open_file
-from mjlab.export.foreign.robot_model import RobotModel
+from mjlab.export.foreign.robot_model import RobotModel, model_file
+from mjlab.registry import load_task
 from tests.export.foreign_policies import MJLAB, write_network
 
 TASK = "Velocity-Go1-Flat"
@@ -18,7 +19,7 @@ TASK = "Velocity-Go1-Flat"
 
 def ported(folder: Path) -> Path:
     """Write a policy with metadata of mjlab for the Go1, and turn it into our file."""
-    joints = RobotModel(robot_of(TASK)).joints
+    joints = RobotModel(model_file(load_task(TASK).env())).joints
     texts = MJLAB | {
         "joint_names": ",".join(joints),
         "joint_stiffness": "31.000",

@@ -35,24 +35,26 @@ PACK = ARCHIVE.with_name("policies.tar.xz")
 
 def recorded(folder: Path, form: str) -> tuple[Any, Path, dict[str, Any]]:
     """Return a policy, its robot model, and a correct recording as arrays."""
-    face, robot, _ = read(folder, form)
+    interface, robot, _ = read(folder, form)
     seen = states()
     actions = np.zeros((len(seen["time"]), 4))
     # Each pass makes one more step's last action right.
     for _ in range(len(actions)):
         whole = Recording("states", JOINTS, seen | {"action": actions})
-        seen["observation"] = expected_observations(face, graph_of(face, robot), whole)
-        after = network_actions(face, seen["observation"])
+        seen["observation"] = expected_observations(
+            interface, graph_of(interface, robot), whole
+        )
+        after = network_actions(interface, seen["observation"])
         if np.allclose(after, actions, atol=1e-7):
             break
         actions = after
     seen["action"] = actions
-    order = [face.acted.index(name) for name in JOINTS]
-    target = (face.action_offset + face.action_scale * actions)[:, order]
+    order = [interface.acted.index(name) for name in JOINTS]
+    target = (interface.action_offset + interface.action_scale * actions)[:, order]
     away = target - seen["joint_pos"]
     effort = np.array(STIFFNESS) * away - np.array(DAMPING) * seen["joint_vel"]
     seen |= {TARGET: target, "effort": effort, "joints": np.array(JOINTS)}
-    return face, robot.path, seen
+    return interface, robot.path, seen
 
 
 def verdict_of(folder: Path, form: str, seen: dict[str, Any], **options: Any) -> Any:
@@ -159,8 +161,8 @@ def test_mistakes_of_a_recording_are_named(tmp_path, name):
 
 
 def test_history_order_is_named(tmp_path):
-    face, _, seen = recorded(tmp_path, "isaaclab")
-    columns = [face.columns(term)[::-1].ravel() for term in face.terms]
+    interface, _, seen = recorded(tmp_path, "isaaclab")
+    columns = [interface.columns(term)[::-1].ravel() for term in interface.terms]
     seen["observation"] = seen["observation"][:, np.concatenate(columns)]
     verdict = verdict_of(tmp_path, "isaaclab", seen)
     assert verdict.of("mismatch")[0].place == "history order"
@@ -210,9 +212,9 @@ def test_unequal_sides_are_named_without_a_recording(tmp_path):
 
 
 def test_two_sources_of_a_gain_are_compared(tmp_path):
-    face, _, _ = read(tmp_path, "isaaclab")
+    interface, _, _ = read(tmp_path, "isaaclab")
     metadata = {
-        "joint_names": ",".join(face.joints),
+        "joint_names": ",".join(interface.joints),
         "joint_stiffness": "40,40,150,150",
         "joint_damping": "1,1,2,2",
         "default_joint_pos": "-0.2,-0.2,0.4,0.4",

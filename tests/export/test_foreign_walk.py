@@ -21,12 +21,12 @@ FALL = Walk(0.8, (0.0, 0.0), 0.5)
 
 @pytest.fixture
 def policy(tmp_path):
-    face, robot, _ = read(tmp_path, "isaaclab")
-    return face, robot
+    interface, robot, _ = read(tmp_path, "isaaclab")
+    return interface, robot
 
 
-def gravity_scale(face) -> float:
-    (term,) = [term for term in face.terms if term.source == "gravity"]
+def gravity_scale(interface) -> float:
+    (term,) = [term for term in interface.terms if term.source == "gravity"]
     return float(np.ravel(term.scale)[0])
 
 
@@ -37,18 +37,18 @@ def test_joints_level_by_level_are_those_of_isaac_lab(policy):
 
 
 def test_reordered_contract_keeps_the_gains_of_each_joint(policy):
-    face, robot = policy
-    other = reordered(face, robot.joints)
-    gains = [dict(zip(f.joints, f.stiffness, strict=True)) for f in (face, other)]
+    interface, robot = policy
+    other = reordered(interface, robot.joints)
+    gains = [dict(zip(f.joints, f.stiffness, strict=True)) for f in (interface, other)]
     assert gains[0] == gains[1]
     # Positions in the file now belong to other joints.
     assert other.joints == robot.joints and other.acted == robot.joints
-    assert other.default.tolist() == face.default.tolist()
+    assert other.default.tolist() == interface.default.tolist()
 
 
 def test_each_alternative_differs_from_the_contract_once(policy):
-    face, robot = policy
-    found = list(alternatives(face, robot))
+    interface, robot = policy
+    found = list(alternatives(interface, robot))
     places = {each.place for each in found}
     assert {"joints", "gains", "history order", "history start", "delay"} <= places
     assert {"projected_gravity", "action scale", "last action"} <= places
@@ -57,13 +57,13 @@ def test_each_alternative_differs_from_the_contract_once(policy):
 
 
 def test_reading_that_fails_is_excluded_and_one_that_walks_is_open(policy, monkeypatch):
-    face, robot = policy
+    interface, robot = policy
 
     def only_gravity_matters(other, robot, *, late=0):
         return GOOD if gravity_scale(other) == 1.0 else FALL
 
     monkeypatch.setattr(closed_loop, "walk", only_gravity_matters)
-    found = check_walk(face, robot)
+    found = check_walk(interface, robot)
     by_place = {}
     for each in found:
         by_place.setdefault(each.place, set()).add(each.state)
@@ -73,8 +73,8 @@ def test_reading_that_fails_is_excluded_and_one_that_walks_is_open(policy, monke
 
 
 def test_reading_that_walks_names_the_mistake(policy, monkeypatch):
-    face, robot = policy
-    wrong = face.with_term("projected_gravity", scale=-1.0)
+    interface, robot = policy
+    wrong = interface.with_term("projected_gravity", scale=-1.0)
 
     def needs_gravity_down(other, robot, *, late=0):
         return GOOD if gravity_scale(other) == 1.0 else FALL
@@ -89,15 +89,15 @@ def test_reading_that_walks_names_the_mistake(policy, monkeypatch):
 
 
 def test_unknown_mistake_is_no_pass(policy, monkeypatch):
-    face, robot = policy
+    interface, robot = policy
     monkeypatch.setattr(closed_loop, "walk", lambda *args, late=0: FALL)
-    (found,) = check_walk(face, robot)
+    (found,) = check_walk(interface, robot)
     assert found.state == "mismatch"
     assert "no other reading of one place explains it" in found.said
 
 
 def test_robot_without_a_useful_policy_does_not_walk(policy):
-    face, robot = policy
-    limp = replace(face, action_scale=np.zeros(4))
+    interface, robot = policy
+    limp = replace(interface, action_scale=np.zeros(4))
     found = walk(limp, robot)
     assert not found.is_good

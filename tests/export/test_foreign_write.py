@@ -19,13 +19,13 @@ RANGES = ((-1.0, 1.0), (-0.5, 0.5), (-1.0, 1.0))
 
 
 @pytest.fixture
-def face(tmp_path):
+def interface(tmp_path):
     found, robot, _ = read(tmp_path, "mjlab")
     return replace(found, ranges=RANGES), robot
 
 
-def test_deploy_yaml_is_read_back_as_written(face, tmp_path):
-    own, robot = face
+def test_deploy_yaml_is_read_back_as_written(interface, tmp_path):
+    own, robot = interface
     network, deploy = write_deploy(own, tmp_path / "go2")
     found = read_policy(network, "isaaclab", [deploy], robot)
     for name in FIELDS:
@@ -38,9 +38,9 @@ def test_deploy_yaml_is_read_back_as_written(face, tmp_path):
     assert found.ranges == RANGES
 
 
-def test_deploy_yaml_keeps_the_rules_of_the_reader_in_cpp(face, tmp_path):
-    """The rules are those of unitree_rl_lab/deploy/include/isaaclab."""
-    own, _ = face
+def test_deploy_yaml_keeps_the_rules_of_the_reader_in_cpp(interface, tmp_path):
+    """Rules of the reader in unitree_rl_lab/deploy/include/isaaclab."""
+    own, _ = interface
     network, deploy = write_deploy(own, tmp_path / "go2")
     found = yaml.safe_load(deploy.read_text("utf-8"))
     count = len(found["joint_ids_map"])
@@ -69,8 +69,8 @@ def test_deploy_yaml_keeps_the_rules_of_the_reader_in_cpp(face, tmp_path):
     assert [dim.dim_value for dim in shape] == [1, width]
 
 
-def test_metadata_of_mjlab_is_read_back_as_written(face, tmp_path):
-    own, robot = face
+def test_metadata_of_mjlab_is_read_back_as_written(interface, tmp_path):
+    own, robot = interface
     (path,) = write_metadata(own, tmp_path / "mjlab")
     found = read_policy(path, "mjlab", (), robot)
     assert found.joints == own.joints
@@ -98,8 +98,8 @@ def test_metadata_of_mjlab_is_read_back_as_written(face, tmp_path):
     }
 
 
-def test_terms_that_unitree_lacks_are_refused_by_name(face, tmp_path):
-    own, _ = face
+def test_terms_that_unitree_lacks_are_refused_by_name(interface, tmp_path):
+    own, _ = interface
     terms = (replace(own.terms[0], name="base_lin_vel", source="lin_vel"),)
     with pytest.raises(ExportError, match="base_lin_vel"):
         write_deploy(replace(own, terms=terms), tmp_path / "go2")
@@ -109,8 +109,8 @@ def test_terms_that_unitree_lacks_are_refused_by_name(face, tmp_path):
         write_deploy(replace(own, ranges=None), tmp_path / "go2")
 
 
-def test_offset_that_mjlab_cannot_store_is_refused(face, tmp_path):
-    own, _ = face
+def test_offset_that_mjlab_cannot_store_is_refused(interface, tmp_path):
+    own, _ = interface
     other = replace(own, action_offset=own.default + 0.1)
     with pytest.raises(ExportError, match="use_default_offset"):
         write_metadata(other, tmp_path / "mjlab")

@@ -22,29 +22,29 @@ _RATE = 0.02
 
 
 def check_actions(
-    face: Interface, graph: Graph, recording: Recording
+    interface: Interface, graph: Graph, recording: Recording
 ) -> Iterator[Finding]:
     """Yield findings about network, targets, gains and rate."""
-    yield _network(face, graph, recording)
-    yield _targets(face, recording)
-    yield _gains(face, recording)
-    yield _rate(face, recording)
+    yield _network(interface, graph, recording)
+    yield _targets(interface, recording)
+    yield _gains(interface, recording)
+    yield _rate(interface, recording)
 
 
-def _network(face: Interface, graph: Graph, recording: Recording) -> Finding:
+def _network(interface: Interface, graph: Graph, recording: Recording) -> Finding:
     """Compare recorded actions with the network's for recorded observations."""
     seen, sent = recording.get("observation"), recording.get("action")
     if seen is None or sent is None:
         lacks = "observation" if seen is None else "action"
         return Finding("network", "undetermined", f"{lacks} was not recorded")
-    widths = face.network.inputs, face.network.outputs
+    widths = interface.network.inputs, interface.network.outputs
     if (seen.shape[1], sent.shape[1]) != widths:
         said = (
             f"the recording has {seen.shape[1]} observations and {sent.shape[1]} "
             f"actions, but the network {widths[0]} and {widths[1]}"
         )
         return Finding("network", "mismatch", said)
-    found = network_actions(face, seen)
+    found = network_actions(interface, seen)
     wrong = _differs(sent, found)
     if not wrong.any():
         return Finding("network", "ok")
@@ -54,7 +54,7 @@ def _network(face: Interface, graph: Graph, recording: Recording) -> Finding:
             f"clip: recorded actions are clipped to {clip:.4g}, the network's are not"
         )
         return Finding("network", "mismatch", said)
-    reason = likeliest(Departure(sent, found, list(face.acted)))
+    reason = likeliest(Departure(sent, found, list(interface.acted)))
     said = reason or (
         "the network gives other actions for the recorded observations: another file, "
         "or another normalisation"
@@ -62,9 +62,9 @@ def _network(face: Interface, graph: Graph, recording: Recording) -> Finding:
     return Finding("network", "mismatch", said)
 
 
-def network_actions(face: Interface, observations: np.ndarray) -> np.ndarray:
+def network_actions(interface: Interface, observations: np.ndarray) -> np.ndarray:
     """Return the network's actions for observations in sequence."""
-    network, rows = face.network, []
+    network, rows = interface.network, []
     content = network.model.SerializeToString()
     session = open_session(content, network.path)
     state = {n: np.zeros(shape, np.float32) for n, _, shape in network.recurrent}
@@ -76,17 +76,17 @@ def network_actions(face: Interface, observations: np.ndarray) -> np.ndarray:
     return np.array(rows, float)
 
 
-def _targets(face: Interface, recording: Recording) -> Finding:
+def _targets(interface: Interface, recording: Recording) -> Finding:
     sent, found = recording.get("action"), recording.get("joint_pos_target")
     if sent is None or found is None:
         lacks = "action" if sent is None else "joint_pos_target"
         return Finding("targets", "undetermined", f"{lacks} was not recorded")
     assert recording.joints is not None, "The recording is in the robot's order."
-    places = [recording.joints.index(name) for name in face.acted]
-    clip = face.action_clip
+    places = [recording.joints.index(name) for name in interface.acted]
+    clip = interface.action_clip
     action = sent if clip is None else np.clip(sent, -clip, clip)
-    plain = action * face.action_scale + face.action_offset
-    limits = face.target_clip
+    plain = action * interface.action_scale + interface.action_offset
+    limits = interface.target_clip
     expected = plain if limits is None else np.clip(plain, *limits.T)
     found = found[:, places]
     if not _differs(found, expected).any():
@@ -96,39 +96,51 @@ def _targets(face: Interface, recording: Recording) -> Finding:
             )
             return Finding("targets", "undetermined", said)
         return Finding("targets", "ok")
-    clipped = _clip_reason(face, sent, found)
+    clipped = _clip_reason(interface, sent, found)
     if clipped is not None:
         return Finding("targets", "mismatch", clipped)
-    departure = Departure(found, expected, list(face.acted), face.action_offset)
+    departure = Departure(
+        found, expected, list(interface.acted), interface.action_offset
+    )
     reason = likeliest(departure)
     if reason is None:
-        reason = _affine(face, action, found)
+        reason = _affine(interface, action, found)
     why = reason or "undetermined reason, no single convention explains it"
     worst = float(np.abs(found - expected).max())
     return Finding("targets", "mismatch", f"{why} (by up to {worst:.3g} rad)")
 
 
-def _clip_reason(face: Interface, sent: np.ndarray, found: np.ndarray) -> str | None:
+def _clip_reason(
+    interface: Interface, sent: np.ndarray, found: np.ndarray
+) -> str | None:
     """Describe another clip of actions or targets that explains the targets."""
     wanted = (
-        "no clip" if face.action_clip is None else f"a clip to {face.action_clip:g}"
+        "no clip"
+        if interface.action_clip is None
+        else f"a clip to {interface.action_clip:g}"
     )
-    if not _differs(found, sent * face.action_scale + face.action_offset).any():
-        what = "targets" if face.action_clip is None else "actions"
+    if not _differs(
+        found, sent * interface.action_scale + interface.action_offset
+    ).any():
+        what = "targets" if interface.action_clip is None else "actions"
         return f"clip: the {what} are not clipped, expected {wanted} of actions"
-    bound = float(np.abs((found - face.action_offset) / face.action_scale).max())
+    bound = float(
+        np.abs((found - interface.action_offset) / interface.action_scale).max()
+    )
     clipped = np.clip(sent, -bound, bound)
-    if not _differs(found, clipped * face.action_scale + face.action_offset).any():
+    if not _differs(
+        found, clipped * interface.action_scale + interface.action_offset
+    ).any():
         return f"clip: found actions clipped to {bound:.4g}, expected {wanted}"
     return None
 
 
-def _affine(face: Interface, action: np.ndarray, found: np.ndarray) -> str | None:
+def _affine(interface: Interface, action: np.ndarray, found: np.ndarray) -> str | None:
     """Return scale and offset that explain the targets, for the first wrong joint."""
-    for column, name in enumerate(face.acted):
+    for column, name in enumerate(interface.acted):
         one = np.column_stack((action[:, column], np.ones(len(action))))
         fit, left, *_ = np.linalg.lstsq(one, found[:, column], rcond=None)
-        wanted = face.action_scale[column], face.action_offset[column]
+        wanted = interface.action_scale[column], interface.action_offset[column]
         if np.allclose(fit, wanted, rtol=1e-3, atol=1e-4):
             continue
         if left.size and left[0] > 1e-6 * len(action):
@@ -140,24 +152,24 @@ def _affine(face: Interface, action: np.ndarray, found: np.ndarray) -> str | Non
     return None
 
 
-def _gains(face: Interface, recording: Recording) -> Finding:
-    """Compare recorded efforts with those of the contract's gains."""
+def _gains(interface: Interface, recording: Recording) -> Finding:
+    """Compare recorded efforts with the efforts that the contract's gains give."""
     names = ("effort", "joint_pos_target", "joint_pos", "joint_vel")
     absent = [name for name in names if recording.get(name) is None]
     if absent:
         return Finding("gains", "undetermined", f"{absent[0]} was not recorded")
     effort, target, pos, vel = (recording.arrays[name] for name in names)
     assert recording.joints is not None, "The recording is in the robot's order."
-    places = [recording.joints.index(name) for name in face.joints]
+    places = [recording.joints.index(name) for name in interface.joints]
     away, speed = (target - pos)[:, places], vel[:, places]
     found = effort[:, places]
-    expected = face.stiffness * away - face.damping * speed
+    expected = interface.stiffness * away - interface.damping * speed
     size = np.maximum(np.abs(expected).max(axis=0), 1e-3)
     if (np.abs(found - expected) <= _GAINS * size).mean() > 0.98:
         return Finding("gains", "ok")
     for late in (1, 2):
-        old = face.stiffness * (target[:-late] - pos[late:])[:, places]
-        old = old - face.damping * speed[late:]
+        old = interface.stiffness * (target[:-late] - pos[late:])[:, places]
+        old = old - interface.damping * speed[late:]
         if (np.abs(found[late:] - old) <= _GAINS * size).mean() > 0.98:
             steps = f"{late} step{'s' * (late > 1)}"
             said = f"delay: efforts follow the targets of {steps} before"
@@ -169,7 +181,7 @@ def _gains(face: Interface, recording: Recording) -> Finding:
             "damping x velocity with constant gains"
         )
         return Finding("gains", "mismatch", said)
-    return Finding("gains", "mismatch", _gain_reason(face, fits))
+    return Finding("gains", "mismatch", _gain_reason(interface, fits))
 
 
 def _fitted(
@@ -187,11 +199,11 @@ def _fitted(
     return np.array(found)
 
 
-def _gain_reason(face: Interface, fits: np.ndarray) -> str:
+def _gain_reason(interface: Interface, fits: np.ndarray) -> str:
     """Describe the first kind of gains that differs from the contract."""
     parts = []
     for place, name in enumerate(("stiffness", "damping")):
-        wanted, found = getattr(face, name), fits[:, place]
+        wanted, found = getattr(interface, name), fits[:, place]
         wrong = np.flatnonzero(np.abs(found - wanted) > _GAINS * np.abs(wanted).max())
         if not len(wrong):
             continue
@@ -203,20 +215,20 @@ def _gain_reason(face: Interface, fits: np.ndarray) -> str:
             parts.append(f"{name}: found {factors.mean():.3g} times the expected value")
         first = int(wrong[0])
         parts.append(
-            f"{name} of {face.joints[first]} is {found[first]:.4g}, expected "
+            f"{name} of {interface.joints[first]} is {found[first]:.4g}, expected "
             f"{wanted[first]:.4g}" + f" and {len(wrong) - 1} more" * (len(wrong) > 1)
         )
     return "; ".join(parts) or "undetermined reason"
 
 
-def _rate(face: Interface, recording: Recording) -> Finding:
+def _rate(interface: Interface, recording: Recording) -> Finding:
     time = recording.get("time")
     if time is None:
         return Finding("rate", "undetermined", "time was not recorded")
     period = float(np.median(np.diff(time[:, 0])))
-    if abs(period - face.control_dt) <= _RATE * face.control_dt:
+    if abs(period - interface.control_dt) <= _RATE * interface.control_dt:
         return Finding("rate", "ok")
-    said = f"steps are {period:.4g} s apart, expected {face.control_dt:.4g} s"
+    said = f"steps are {period:.4g} s apart, expected {interface.control_dt:.4g} s"
     return Finding("rate", "mismatch", said)
 
 

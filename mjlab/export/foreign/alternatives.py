@@ -13,7 +13,7 @@ from mjlab.export.foreign.interface import (
 from mjlab.export.foreign.robot_model import RobotModel
 
 _SCALES = {"gyro": (1.0, 0.25, 0.2), "joint_vel": (1.0, 0.05), "lin_vel": (1.0, 2.0)}
-"""Usual scales of observations: 1, those of legged_gym, and those of Isaac Lab."""
+"""Usual scales of observations: 1, and the scales of legged_gym and Isaac Lab."""
 
 _GAINS = ("stiffness", "damping")
 
@@ -28,43 +28,43 @@ class Alternative:
     said: str
     """The other reading."""
 
-    face: Interface
+    interface: Interface
     late: int = 0
     """Delay of the targets, in control steps."""
 
 
-def alternatives(face: Interface, robot: RobotModel) -> Iterator[Alternative]:
+def alternatives(interface: Interface, robot: RobotModel) -> Iterator[Alternative]:
     """Yield other readings, each with one change."""
-    yield from _of_terms(face)
-    yield from _of_joints(face, robot)
-    yield from _of_histories(face)
-    yield from _of_clock(face)
-    yield from _of_actions(face)
-    yield Alternative("delay", "targets one control step late", face, late=1)
+    yield from _of_terms(interface)
+    yield from _of_joints(interface, robot)
+    yield from _of_histories(interface)
+    yield from _of_clock(interface)
+    yield from _of_actions(interface)
+    yield Alternative("delay", "targets one control step late", interface, late=1)
 
 
-def _of_terms(face: Interface) -> Iterator[Alternative]:
-    for term in face.terms:
+def _of_terms(interface: Interface) -> Iterator[Alternative]:
+    for term in interface.terms:
         if term.source in ("gyro", "lin_vel", "gravity", "command"):
-            other = face.with_term(term.name, scale=-np.asarray(term.scale))
+            other = interface.with_term(term.name, scale=-np.asarray(term.scale))
             yield Alternative(term.name, "sign: the negative", other)
         if term.source in ("gyro", "lin_vel"):
             yield Alternative(
                 term.name,
                 "frame: in world axes",
-                face.with_term(term.name, frame="world"),
+                interface.with_term(term.name, frame="world"),
             )
         for scale in _SCALES.get(term.source, ()):
             if not np.allclose(term.scale, scale):
-                other = face.with_term(term.name, scale=scale)
+                other = interface.with_term(term.name, scale=scale)
                 yield Alternative(term.name, f"scale: {scale:g}", other)
         if term.source == "joint_pos_rel":
-            other = face.with_term(term.name, source="joint_pos")
+            other = interface.with_term(term.name, source="joint_pos")
             said = "default pose: not subtracted"
             yield Alternative(term.name, said, other)
         if term.source == "joint_vel":
             degrees = np.asarray(term.scale) * 180.0 / np.pi
-            other = face.with_term(term.name, scale=degrees)
+            other = interface.with_term(term.name, scale=degrees)
             yield Alternative(term.name, "units: degrees/s", other)
 
 
@@ -79,88 +79,88 @@ def breadth_first(robot: RobotModel) -> tuple[str, ...]:
     return tuple(robot.joints[place] for place in order)
 
 
-def reordered(face: Interface, joints: Sequence[str]) -> Interface:
+def reordered(interface: Interface, joints: Sequence[str]) -> Interface:
     """Return the contract with its joints in another order; gains stay with a joint."""
-    names = dict(zip(face.joints, joints, strict=True))
+    names = dict(zip(interface.joints, joints, strict=True))
     terms = tuple(
         replace(term, joints=tuple(names[name] for name in term.joints))
-        for term in face.terms
+        for term in interface.terms
     )
-    own = {name: place for place, name in enumerate(face.joints)}
+    own = {name: place for place, name in enumerate(interface.joints)}
     places = [own[name] for name in joints]
     return replace(
-        face,
+        interface,
         joints=tuple(joints),
-        acted=tuple(names[name] for name in face.acted),
+        acted=tuple(names[name] for name in interface.acted),
         terms=terms,
-        stiffness=face.stiffness[places],
-        damping=face.damping[places],
+        stiffness=interface.stiffness[places],
+        damping=interface.damping[places],
     )
 
 
-def _of_joints(face: Interface, robot: RobotModel) -> Iterator[Alternative]:
+def _of_joints(interface: Interface, robot: RobotModel) -> Iterator[Alternative]:
     orders = {
         "in the order of the robot model": robot.joints,
         "level by level of the body tree": breadth_first(robot),
         "in alphabetical order": tuple(sorted(robot.joints)),
     }
-    seen = {face.joints}
+    seen = {interface.joints}
     for said, order in orders.items():
-        if order in seen or sorted(order) != sorted(face.joints):
+        if order in seen or sorted(order) != sorted(interface.joints):
             continue
         seen.add(order)
-        yield Alternative("joints", f"order: {said}", reordered(face, order))
-        own = {name: place for place, name in enumerate(face.joints)}
+        yield Alternative("joints", f"order: {said}", reordered(interface, order))
+        own = {name: place for place, name in enumerate(interface.joints)}
         places = [own[name] for name in order]
         for way, chosen in (("", places), (" (inverse)", np.argsort(places))):
             gains = replace(
-                face,
-                stiffness=face.stiffness[chosen],
-                damping=face.damping[chosen],
+                interface,
+                stiffness=interface.stiffness[chosen],
+                damping=interface.damping[chosen],
             )
-            if not _same_gains(face, gains):
+            if not _same_gains(interface, gains):
                 yield Alternative("gains", f"order: listed {said}{way}", gains)
     for name in _GAINS:
         for factor in (0.5, 2.0):
-            changed = {name: factor * getattr(face, name)}
+            changed = {name: factor * getattr(interface, name)}
             said = f"{name}: {factor:g} times as large"
-            yield Alternative("gains", said, replace(face, **changed))
+            yield Alternative("gains", said, replace(interface, **changed))
 
 
-def _same_gains(face: Interface, other: Interface) -> bool:
-    pairs = ((getattr(each, n) for each in (face, other)) for n in _GAINS)
+def _same_gains(interface: Interface, other: Interface) -> bool:
+    pairs = ((getattr(each, n) for each in (interface, other)) for n in _GAINS)
     return all(np.allclose(*pair) for pair in pairs)
 
 
-def _of_histories(face: Interface) -> Iterator[Alternative]:
-    lengths = {term.history for term in face.terms}
+def _of_histories(interface: Interface) -> Iterator[Alternative]:
+    lengths = {term.history for term in interface.terms}
     if lengths == {1}:
         return
-    newest = replace(face, newest_first=not face.newest_first)
+    newest = replace(interface, newest_first=not interface.newest_first)
     yield Alternative("history order", "the other end first", newest)
     if len(lengths) == 1:
-        by_step = replace(face, by_step=not face.by_step)
-        said = "grouped by term" if face.by_step else "grouped by step"
+        by_step = replace(interface, by_step=not interface.by_step)
+        said = "grouped by term" if interface.by_step else "grouped by step"
         yield Alternative("history order", said, by_step)
-    start = replace(face, fills=not face.fills)
-    said = "starts with zeros" if face.fills else "starts with copies"
+    start = replace(interface, fills=not interface.fills)
+    said = "starts with zeros" if interface.fills else "starts with copies"
     yield Alternative("history start", said, start)
 
 
-def _of_clock(face: Interface) -> Iterator[Alternative]:
-    clock = face.clock
+def _of_clock(interface: Interface) -> Iterator[Alternative]:
+    clock = interface.clock
     if clock is None:
         return
     half = replace(clock, offsets=tuple(each + np.pi for each in clock.offsets))
     said = "phase offset: half a period"
-    yield Alternative("gait clock", said, replace(face, clock=half))
+    yield Alternative("gait clock", said, replace(interface, clock=half))
     for factor in (0.8, 1.25):
         other = replace(clock, hz=factor * clock.hz)
         said = f"frequency: {other.hz:.3g} Hz"
-        yield Alternative("gait clock", said, replace(face, clock=other))
-    terms = tuple(map(_swapped, face.terms))
+        yield Alternative("gait clock", said, replace(interface, clock=other))
+    terms = tuple(map(_swapped, interface.terms))
     said = "order: sine and cosine exchanged"
-    yield Alternative("gait clock", said, replace(face, terms=terms))
+    yield Alternative("gait clock", said, replace(interface, terms=terms))
 
 
 def _swapped(term: Term) -> Term:
@@ -171,20 +171,20 @@ def _swapped(term: Term) -> Term:
     return replace(term, source=other)
 
 
-def _of_actions(face: Interface) -> Iterator[Alternative]:
+def _of_actions(interface: Interface) -> Iterator[Alternative]:
     for factor in (0.5, 2.0):
-        other = replace(face, action_scale=factor * face.action_scale)
+        other = replace(interface, action_scale=factor * interface.action_scale)
         yield Alternative("action scale", f"{factor:g} times as large", other)
-    default = dict(zip(face.joints, face.default, strict=True))
-    pose = np.array([default[name] for name in face.acted])
-    if not np.allclose(face.action_offset, pose):
-        other = replace(face, action_offset=pose)
+    default = dict(zip(interface.joints, interface.default, strict=True))
+    pose = np.array([default[name] for name in interface.acted])
+    if not np.allclose(interface.action_offset, pose):
+        other = replace(interface, action_offset=pose)
         yield Alternative("action offset", "the default pose", other)
     if pose.any():
-        other = replace(face, action_offset=np.zeros_like(pose))
+        other = replace(interface, action_offset=np.zeros_like(pose))
         yield Alternative("action offset", "zero", other)
     kinds = {"raw": "before its clip", "clipped": "after its clip"}
-    kinds = {} if face.action_clip is None else kinds
+    kinds = {} if interface.action_clip is None else kinds
     for kind, said in (kinds | {"target": "the joint targets"}).items():
-        if kind != face.kept:
-            yield Alternative("last action", said, replace(face, kept=kind))
+        if kind != interface.kept:
+            yield Alternative("last action", said, replace(interface, kept=kind))

@@ -18,16 +18,16 @@ Progress = Callable[[int, int], None]
 
 
 def check_walk(
-    face: Interface, robot: RobotModel, progress: Progress | None = None
+    interface: Interface, robot: RobotModel, progress: Progress | None = None
 ) -> list[Finding]:
     """Return the findings of a simulation."""
-    own = walk(face, robot)
+    own = walk(interface, robot)
     tried: list[tuple[Alternative, Walk]] = []
-    others = list(alternatives(face, robot))
+    others = list(alternatives(interface, robot))
     for count, each in enumerate(others):
         if progress is not None:
             progress(count, len(others))
-        tried.append((each, walk(each.face, robot, late=each.late)))
+        tried.append((each, walk(each.interface, robot, late=each.late)))
     if progress is not None:
         progress(len(others), len(others))
     if not own.is_good:
@@ -56,4 +56,4 @@ def _explained(own: Walk, tried: list[tuple[Alternative, Walk]]) -> list[Finding
 
 
 def _told(own: Walk) -> str:
-    return f"told {own.wanted:g} m/s ahead, {own.said}"
+    return f"command {own.wanted:g} m/s forward: {own.said}"

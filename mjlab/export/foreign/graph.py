@@ -47,17 +47,19 @@ class Graph:
         )
 
 
-def assemble(face: Interface, joints: Sequence[str], mount: Mount, root: str) -> Graph:
+def assemble(
+    interface: Interface, joints: Sequence[str], mount: Mount, root: str
+) -> Graph:
     """Build the graph of a policy.
 
     Args:
-        face: The policy.
+        interface: The policy.
         joints: Joints of the robot, in the order of the readings and targets.
         mount: Pose of the IMU.
         root: Name of the root body.
     """
-    build = _Builder(face, list(joints), mount, root)
-    rows = [build.term(term) for term in face.terms]
+    build = _Builder(interface, list(joints), mount, root)
+    rows = [build.term(term) for term in interface.terms]
     raw = build.network(build.observation(rows))
     build.targets(raw)
     return build.finish()
@@ -67,9 +69,14 @@ class _Builder:
     """Nodes of a graph, added one by one. Values are named by numbers."""
 
     def __init__(
-        self, face: Interface, joints: list[str], mount: Mount, root: str
+        self, interface: Interface, joints: list[str], mount: Mount, root: str
     ) -> None:
-        self._face, self._joints, self._mount, self._root = face, joints, mount, root
+        self._interface, self._joints, self._mount, self._root = (
+            interface,
+            joints,
+            mount,
+            root,
+        )
         self._nodes: list[Any] = []
         self._stored: list[Any] = []
         self._inputs: dict[str, dict[str, Any]] = {}
@@ -88,16 +95,19 @@ class _Builder:
         if term.blind:
             seen = [float(name not in term.blind) for name in term.joints]
             value = self._op("Mul", value, self._const(seen))
-        scale = np.broadcast_to(np.asarray(term.scale, float), self._face.size(term))
+        scale = np.broadcast_to(
+            np.asarray(term.scale, float), self._interface.size(term)
+        )
         return self._op("Mul", value, self._const(scale))
 
     def observation(self, rows: Sequence[str]) -> str:
         """Add histories, and join all terms; return the observation."""
-        face = self._face
+        interface = self._interface
         grown = [
-            self._history(row, term) for row, term in zip(rows, face.terms, strict=True)
+            self._history(row, term)
+            for row, term in zip(rows, interface.terms, strict=True)
         ]
-        if face.by_step and face.terms[0].history > 1:
+        if interface.by_step and interface.terms[0].history > 1:
             joined = self._op("Concat", *grown, axis=1)
         else:
             joined = self._op("Concat", *map(self._flat, grown), axis=0)
@@ -105,7 +115,7 @@ class _Builder:
 
     def _history(self, row: str, term: Term) -> str:
         """Add the history of a term; return its rows, shape (history, elements)."""
-        size, length = self._face.size(term), term.history
+        size, length = self._interface.size(term), term.history
         row = self._op("Reshape", row, self._ints([1, size]))
         if length == 1:
             return row
@@ -114,11 +124,11 @@ class _Builder:
             "Slice", past, self._ints([1]), self._ints([length]), self._ints([0])
         )
         rows = self._op("Concat", late, row, axis=0)
-        if self._face.fills:
+        if self._interface.fills:
             first = self._op("Concat", *[row] * length, axis=0)
             rows = self._op("Where", self._started(), rows, first)
         self._next(past, rows)
-        if self._face.newest_first:
+        if self._interface.newest_first:
             backwards = self._ints(range(length - 1, -1, -1))
             rows = self._op("Gather", rows, backwards, axis=0)
         return rows
@@ -160,7 +170,9 @@ class _Builder:
         value = self._op("Gather", self._joint_leaf(kind), self._ints(places), axis=0)
         if term.source != "joint_pos_rel":
             return value
-        default = dict(zip(self._face.joints, self._face.default, strict=True))
+        default = dict(
+            zip(self._interface.joints, self._interface.default, strict=True)
+        )
         about = self._const([default[name] for name in term.joints])
         return self._op("Sub", value, about)
 
@@ -211,12 +223,12 @@ class _Builder:
 
     def _last_action(self) -> str:
         if LAST_ACTION not in self._widths:
-            self._state(LAST_ACTION, [len(self._face.acted)])
+            self._state(LAST_ACTION, [len(self._interface.acted)])
         return LAST_ACTION
 
     def _phase(self, function: str) -> str:
         """Add the clock; return the sine or cosine of its phases."""
-        clock = self._face.clock
+        clock = self._interface.clock
         assert clock is not None, "A policy with phases has a clock."
         moves = None if clock.still == "runs" else self._moving()
         if "phases" not in self._values:
@@ -237,7 +249,7 @@ class _Builder:
 
     def _clock_step(self) -> str:
         """Return the turns of the clock in a control step."""
-        clock, dt = self._face.clock, self._face.control_dt
+        clock, dt = self._interface.clock, self._interface.control_dt
         assert clock is not None, "A policy with phases has a clock."
         step = self._const([clock.hz * dt])
         if not clock.hz_by_command:
@@ -259,7 +271,7 @@ class _Builder:
 
     def network(self, observation: str) -> str:
         """Add the network; return its action, shape (actions,)."""
-        network = self._face.network
+        network = self._interface.network
         graph = onnx.ModelProto()
         graph.CopyFrom(network.model)
         graph = onnx.compose.add_prefix(graph, "network/").graph
@@ -284,23 +296,25 @@ class _Builder:
 
     def targets(self, raw: str) -> None:
         """Add clips, scales and offsets; set the action and the targets."""
-        face, action = self._face, raw
-        if face.action_clip is not None:
-            action = self._between(action, -face.action_clip, face.action_clip)
-        scaled = self._op("Mul", action, self._const(face.action_scale))
-        target = self._op("Add", scaled, self._const(face.action_offset))
-        if face.target_clip is not None:
-            target = self._between(target, *face.target_clip.T)
-        kept = {"raw": raw, "clipped": action, "target": target}[face.kept]
+        interface, action = self._interface, raw
+        if interface.action_clip is not None:
+            action = self._between(
+                action, -interface.action_clip, interface.action_clip
+            )
+        scaled = self._op("Mul", action, self._const(interface.action_scale))
+        target = self._op("Add", scaled, self._const(interface.action_offset))
+        if interface.target_clip is not None:
+            target = self._between(target, *interface.target_clip.T)
+        kept = {"raw": raw, "clipped": action, "target": target}[interface.kept]
         self._op("Identity", kept, name=ACTION)
         self._last_action()
         self._next(LAST_ACTION, ACTION)
-        places = [self._joints.index(name) for name in face.acted]
+        places = [self._joints.index(name) for name in interface.acted]
         spread = np.zeros((len(places), len(self._joints)))
         spread[np.arange(len(places)), places] = 1.0
-        default = dict(zip(face.joints, face.default, strict=True))
+        default = dict(zip(interface.joints, interface.default, strict=True))
         rest = [
-            0.0 if name in face.acted else float(default.get(name, 0.0))
+            0.0 if name in interface.acted else float(default.get(name, 0.0))
             for name in self._joints
         ]
         whole = self._op("MatMul", target, self._const(spread))
@@ -308,10 +322,10 @@ class _Builder:
 
     def finish(self) -> Graph:
         """Return the graph with its description."""
-        face, states = self._face, self._states
+        interface, states = self._interface, self._states
         outputs = [
             (TARGET, len(self._joints), "rad", list(self._joints)),
-            (ACTION, len(face.acted), "1", None),
+            (ACTION, len(interface.acted), "1", None),
         ]
         named = {TARGET: "Joint targets.", ACTION: "Action in the next observation."}
         about = {
@@ -325,7 +339,10 @@ class _Builder:
         inputs = [*((e["name"], e["shape"]) for e in about["inputs"])]
         inputs += [(state["name"], state["shape"]) for state in states]
         results = [(n, [w]) for n, w, *_ in outputs]
-        results += [(OBSERVATION, [face.width]), (RAW, [face.network.outputs])]
+        results += [
+            (OBSERVATION, [interface.width]),
+            (RAW, [interface.network.outputs]),
+        ]
         results += [(state["next"], state["shape"]) for state in states]
         graph = helper.make_graph(
             self._nodes,
@@ -335,9 +352,9 @@ class _Builder:
             self._stored,
         )
         model = helper.make_model(
-            graph, opset_imports=list(face.network.model.opset_import)
+            graph, opset_imports=list(interface.network.model.opset_import)
         )
-        model.ir_version = max(face.network.model.ir_version, 7)
+        model.ir_version = max(interface.network.model.ir_version, 7)
         return Graph(model, about)
 
     # Nodes and values.

@@ -35,15 +35,15 @@ _KEPT: Mapping[Kept, str] = {
 
 
 def check_observations(
-    face: Interface, graph: Graph, recording: Recording
+    interface: Interface, graph: Graph, recording: Recording
 ) -> Iterator[Finding]:
     """Yield one finding per observation term, or one for all of them."""
     found = recording.get("observation")
     if found is None:
         yield Finding("observation", "undetermined", "it was not recorded")
         return
-    if found.shape[1] != face.width:
-        said = f"it has {found.shape[1]} numbers, but the contract {face.width}"
+    if found.shape[1] != interface.width:
+        said = f"it has {found.shape[1]} numbers, but the contract {interface.width}"
         yield Finding("observation", "mismatch", said)
         return
     absent = [name for name in _needed(graph) if recording.get(name) is None]
@@ -51,28 +51,28 @@ def check_observations(
         said = f"{', '.join(absent)} was not recorded"
         yield Finding("observation", "undetermined", said)
         return
-    expected = expected_observations(face, graph, recording)
+    expected = expected_observations(interface, graph, recording)
     if not _differs(found, expected).any():
-        yield from _all_right(face, recording, expected)
+        yield from _all_right(interface, recording, expected)
         return
-    layout = _layout(face, found, expected)
+    layout = _layout(interface, found, expected)
     if layout is not None:
         yield Finding("history order", "mismatch", layout)
         return
-    moved = _moved(face, found, expected)
+    moved = _moved(interface, found, expected)
     if moved is not None:
         yield Finding(*moved)
         return
-    for term in face.terms:
-        yield _term(face, term, graph, recording, expected)
+    for term in interface.terms:
+        yield _term(interface, term, graph, recording, expected)
 
 
 def expected_observations(
-    face: Interface, graph: Graph, recording: Recording
+    interface: Interface, graph: Graph, recording: Recording
 ) -> np.ndarray:
     """Return the observations that the contract gives, shape (steps, n)."""
     policy, rows = graph.session(), []
-    kept = kept_actions(face, recording)
+    kept = kept_actions(interface, recording)
     nexts = [state["next"] for state in graph.about["states"]]
     for step in range(recording.steps):
         if kept is not None:
@@ -90,17 +90,17 @@ def readings(graph: Graph, recording: Recording, step: int) -> dict[str, Any]:
     return {name: recording.arrays[_named(name)][step] for name in _inputs(graph)}
 
 
-def kept_actions(face: Interface, recording: Recording) -> np.ndarray | None:
+def kept_actions(interface: Interface, recording: Recording) -> np.ndarray | None:
     """Return the actions for the next observation, from the recorded actions."""
     raw = recording.get("action")
-    if raw is None or raw.shape[1] != len(face.acted):
+    if raw is None or raw.shape[1] != len(interface.acted):
         return None
-    clip = face.action_clip
+    clip = interface.action_clip
     action = raw if clip is None else np.clip(raw, -clip, clip)
-    target = action * face.action_scale + face.action_offset
-    if face.target_clip is not None:
-        target = np.clip(target, *face.target_clip.T)
-    return {"raw": raw, "clipped": action, "target": target}[face.kept]
+    target = action * interface.action_scale + interface.action_offset
+    if interface.target_clip is not None:
+        target = np.clip(target, *interface.target_clip.T)
+    return {"raw": raw, "clipped": action, "target": target}[interface.kept]
 
 
 def _inputs(graph: Graph) -> list[str]:
@@ -121,18 +121,20 @@ def _differs(found: np.ndarray, expected: np.ndarray) -> np.ndarray:
 
 
 def _all_right(
-    face: Interface, recording: Recording, expected: np.ndarray
+    interface: Interface, recording: Recording, expected: np.ndarray
 ) -> Iterator[Finding]:
     """Yield the terms that agree; constant terms leave order and scale open."""
-    for term in face.terms:
-        values = expected[:, face.columns(term)[-1]]
+    for term in interface.terms:
+        values = expected[:, interface.columns(term)[-1]]
         still = np.ptp(values, axis=0) < 1e-6
         seen = [j in term.blind for j in term.joints] or [False] * len(still)
         if (still & ~np.array(seen)).any():
-            names = [n for n, s in zip(face.elements(term), still, strict=True) if s]
+            names = [
+                n for n, s in zip(interface.elements(term), still, strict=True) if s
+            ]
             said = f"{', '.join(names[:3])} does not change in the recording"
             yield Finding(term.name, "undetermined", said)
-        elif term.source == "last_action" and _never_clipped(face, recording):
+        elif term.source == "last_action" and _never_clipped(interface, recording):
             said = (
                 "before or after the clip: no recorded action is beyond the clip, so "
                 "both are equal"
@@ -142,32 +144,36 @@ def _all_right(
             yield Finding(term.name, "ok")
 
 
-def _never_clipped(face: Interface, recording: Recording) -> bool:
-    if face.action_clip is None:
+def _never_clipped(interface: Interface, recording: Recording) -> bool:
+    if interface.action_clip is None:
         return False
     raw = recording.get("action")
-    return raw is not None and bool(np.abs(raw).max() <= face.action_clip)
+    return raw is not None and bool(np.abs(raw).max() <= interface.action_clip)
 
 
 # Mistakes of the whole observation.
 
 
-def _layout(face: Interface, found: np.ndarray, expected: np.ndarray) -> str | None:
+def _layout(
+    interface: Interface, found: np.ndarray, expected: np.ndarray
+) -> str | None:
     """Describe another order of the histories that explains the recording."""
-    if max(term.history for term in face.terms) == 1:
+    if max(term.history for term in interface.terms) == 1:
         return None
     options = {
-        (newest, by_step): replace(face, newest_first=newest, by_step=by_step)
+        (newest, by_step): replace(interface, newest_first=newest, by_step=by_step)
         for newest in (False, True)
         for by_step in (False, True)
     }
-    own = face.newest_first, face.by_step
+    own = interface.newest_first, interface.by_step
     for option, other in options.items():
-        if option == own or (option[1] and len({t.history for t in face.terms}) > 1):
+        if option == own or (
+            option[1] and len({t.history for t in interface.terms}) > 1
+        ):
             continue
         moved = np.zeros_like(expected)
-        for term in face.terms:
-            moved[:, other.columns(term)] = expected[:, face.columns(term)]
+        for term in interface.terms:
+            moved[:, other.columns(term)] = expected[:, interface.columns(term)]
         if not _differs(found, moved).any():
             return f"found {_order(*option)}, but the contract has {_order(*own)}"
     return None
@@ -179,17 +185,17 @@ def _order(newest_first: bool, by_step: bool) -> str:
 
 
 def _moved(
-    face: Interface, found: np.ndarray, expected: np.ndarray
+    interface: Interface, found: np.ndarray, expected: np.ndarray
 ) -> tuple[str, Any, str] | None:
     """Describe the first term whose numbers are at another place."""
-    for term in face.terms:
-        columns = face.columns(term).ravel()
+    for term in interface.terms:
+        columns = interface.columns(term).ravel()
         values = expected[:, columns]
         if not _differs(found[:, columns], values).any() or term.source == "command":
             continue
         if np.ptp(values, axis=0).min() < 1e-6 or (np.diff(columns) != 1).any():
             continue
-        for start in range(face.width - len(columns) + 1):
+        for start in range(interface.width - len(columns) + 1):
             if start == columns[0]:
                 continue
             if not _differs(found[:, start : start + len(columns)], values).any():
@@ -205,13 +211,13 @@ def _moved(
 
 
 def _term(
-    face: Interface,
+    interface: Interface,
     term: Term,
     graph: Graph,
     recording: Recording,
     whole: np.ndarray,
 ) -> Finding:
-    columns = face.columns(term)
+    columns = interface.columns(term)
     every = recording.arrays["observation"]
     found, expected = every[:, columns[-1]], whole[:, columns[-1]]
     wrong = _differs(found, expected)
@@ -219,10 +225,10 @@ def _term(
         past = _differs(every[:, columns], whole[:, columns])
         if not past.any():
             return Finding(term.name, "ok")
-        return Finding(term.name, "mismatch", _history(face, term, past))
-    said = _specific(face, term, recording, found, expected)
+        return Finding(term.name, "mismatch", _history(interface, term, past))
+    said = _specific(interface, term, recording, found, expected)
     if said is None:
-        said = likeliest(departure(face, term, recording, found, expected))
+        said = likeliest(departure(interface, term, recording, found, expected))
     if said is None and not wrong[wrong.any(axis=1).argmax() + 1 :].any():
         said = "differs in one step only"
     step = int(wrong.any(axis=1).argmax())
@@ -232,20 +238,20 @@ def _term(
     return Finding(term.name, "mismatch", f"{why} ({where})")
 
 
-def _history(face: Interface, term: Term, past: np.ndarray) -> str:
+def _history(interface: Interface, term: Term, past: np.ndarray) -> str:
     steps = np.flatnonzero(past.any(axis=(1, 2)))
     if steps.max() < term.history - 1:
         kinds = {True: "copies of the first step", False: "zeros"}
         return (
-            f"start of the history: expected {kinds[face.fills]}, found other numbers, "
-            f"such as {kinds[not face.fills]}"
+            f"start of the history: expected {kinds[interface.fills]}, found other "
+            f"numbers, such as {kinds[not interface.fills]}"
         )
     rows = np.flatnonzero(past.any(axis=(0, 2)))
     return f"history: the current step agrees, but {len(rows)} earlier steps differ"
 
 
 def departure(
-    face: Interface,
+    interface: Interface,
     term: Term,
     recording: Recording,
     found: np.ndarray,
@@ -254,13 +260,13 @@ def departure(
     """Return the difference of a term, with what its reasons need."""
     default = None
     if term.source in JOINT_SOURCES and term.source != "joint_vel":
-        pose = dict(zip(face.joints, face.default, strict=True))
+        pose = dict(zip(interface.joints, interface.default, strict=True))
         default = np.array([pose[name] for name in term.joints]) * term.scale
     quats = recording.get("root_quat_w")
     is_vector = term.source in ("gyro", "lin_vel", "gravity")
     turns = rotations(quats) if quats is not None and is_vector else None
     spin = recording.get("root_ang_vel_b") if term.source == "lin_vel" else None
-    names = face.elements(term)
+    names = interface.elements(term)
     return Departure(found, expected, names, default, turns, spin=spin)
 
 
@@ -276,7 +282,7 @@ def rotations(quats: np.ndarray) -> np.ndarray:
 
 
 def _specific(
-    face: Interface,
+    interface: Interface,
     term: Term,
     recording: Recording,
     found: np.ndarray,
@@ -285,9 +291,9 @@ def _specific(
     """Return a reason that only terms of this kind can have."""
     said = None
     if term.source in PHASE_SOURCES:
-        said = _phase(face, recording)
+        said = _phase(interface, recording)
     if term.source == "last_action":
-        said = _last_action(face, recording, found)
+        said = _last_action(interface, recording, found)
     if term.source == "gravity":
         said = _quaternion(recording, found / np.asarray(term.scale))
     return said or _clipped(term, found, expected)
@@ -311,18 +317,18 @@ def _clipped(term: Term, found: np.ndarray, expected: np.ndarray) -> str | None:
 
 
 def _last_action(
-    face: Interface, recording: Recording, found: np.ndarray
+    interface: Interface, recording: Recording, found: np.ndarray
 ) -> str | None:
     """Return another kind of action that explains the term."""
     for kind, said in _KEPT.items():
-        other = kept_actions(replace(face, kept=kind), recording)
-        if kind == face.kept or other is None:
+        other = kept_actions(replace(interface, kept=kind), recording)
+        if kind == interface.kept or other is None:
             continue
         if not _differs(found[1:], other[:-1]).any():
-            return f"last action: found {said}, expected {_KEPT[face.kept]}"
+            return f"last action: found {said}, expected {_KEPT[interface.kept]}"
     if not found.any():
         return "last action: always zero"
-    now = kept_actions(face, recording)
+    now = kept_actions(interface, recording)
     if now is not None and not _differs(found, now).any():
         return "last action: found the action of the same step, one step early"
     return None
@@ -343,18 +349,20 @@ def _quaternion(recording: Recording, found: np.ndarray) -> str | None:
     return None
 
 
-def _phase(face: Interface, recording: Recording) -> str | None:
+def _phase(interface: Interface, recording: Recording) -> str | None:
     """Return the difference of the gait clock: offset, frequency, order or rest."""
-    names = {term.source: term for term in face.terms if term.source in PHASE_SOURCES}
-    every, clock = recording.arrays["observation"], face.clock
+    names = {
+        term.source: term for term in interface.terms if term.source in PHASE_SOURCES
+    }
+    every, clock = recording.arrays["observation"], interface.clock
     if len(names) < 2 or clock is None:
         return None
-    cos, sin = (every[:, face.columns(names[s])[-1]] for s in PHASE_SOURCES)
+    cos, sin = (every[:, interface.columns(names[s])[-1]] for s in PHASE_SOURCES)
     sizes = np.hypot(cos, sin)
     if np.abs(sizes - 1.0).max() > 1e-3:
         return None
     angle, swapped = np.arctan2(sin, cos), np.arctan2(cos, sin)
-    step = 2.0 * np.pi * clock.hz * face.control_dt
+    step = 2.0 * np.pi * clock.hz * interface.control_dt
     first = np.array(clock.offsets) + step * clock.is_early
     wanted = first + step * np.arange(len(angle))[:, None]
     command = recording.get("command")
@@ -372,7 +380,7 @@ def _phase(face: Interface, recording: Recording) -> str | None:
         return "order: sine and cosine of the phase are swapped"
     rate = _wrapped(np.diff(angle, axis=0))[goes[1:]]
     if np.ptp(rate) < 1e-3:
-        hz = float(rate.mean()) / (2.0 * np.pi * face.control_dt)
+        hz = float(rate.mean()) / (2.0 * np.pi * interface.control_dt)
         return f"gait clock: found {hz:.3g} Hz, expected {clock.hz:.3g} Hz"
     return None
 

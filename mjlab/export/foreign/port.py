@@ -19,7 +19,6 @@ from mjlab.export.foreign.graph import COMMAND, TARGET, Graph, assemble
 from mjlab.export.foreign.interface import Interface, Term
 from mjlab.export.foreign.robot_model import RobotModel
 from mjlab.export.foreign.scene import (
-    effort_limits,
     physics_dt,
     scene_spec,
     start_pose,
@@ -40,7 +39,7 @@ from mjlab.export.runner.policy import (
 from mjlab.export.runner.robot import MujocoRobot
 from mjlab.files import write_atomic, write_text
 from mjlab.provenance import versions
-from mjlab.spec import write_spec
+from mjlab.spec import torque_limits, write_spec
 
 STEPS = 200
 """Recorded control steps."""
@@ -52,22 +51,22 @@ DRIVE = 0.5
 """Forward velocity in the recorded steps, m/s, within the policy's range."""
 
 
-def port(face: Interface, robot: RobotModel, to: Path, *, task: str = "") -> Path:
+def port(interface: Interface, robot: RobotModel, to: Path, *, task: str = "") -> Path:
     """Write a policy as a file of our export, and its contract beside it.
 
     Args:
-        face: The policy.
+        interface: The policy.
         robot: Its robot model.
         to: The ONNX file to write.
         task: Task of this framework in which the policy can play.
     """
-    graph = assemble(face, robot.joints, robot.mount(face.imu), robot.root)
-    whole, texts = described(face, robot, graph, task=task)
+    graph = assemble(interface, robot.joints, robot.mount(interface.imu), robot.root)
+    whole, texts = described(interface, robot, graph, task=task)
     with tempfile.TemporaryDirectory(prefix="mjlab-port-") as folder:
         draft = Path(folder) / "draft.onnx"
         draft.write_bytes(packed(graph, whole, texts)[0])
         policy = ContractPolicy(draft)
-        record, steps = first_steps(face, policy)
+        record, steps = first_steps(interface, policy)
         whole["record"], texts[RECORD] = record, steps
     content, whole["checksum"] = packed(graph, whole, texts)
     write_atomic(to, lambda file: file.write(content))
@@ -88,14 +87,14 @@ def packed(
 
 
 def described(
-    face: Interface, robot: RobotModel, graph: Graph, *, task: str
+    interface: Interface, robot: RobotModel, graph: Graph, *, task: str
 ) -> tuple[dict[str, Any], dict[str, str]]:
     """Return the contract, without recorded steps, and the packed scene."""
-    spec = scene_spec(face, robot)
+    spec = scene_spec(interface, robot)
     model = spec.compile()
     with tempfile.TemporaryDirectory(prefix="mjlab-port-") as folder:
         scene = write_spec(spec, Path(folder) / "scene.zip", zip=True).read_bytes()
-    dt = physics_dt(face)
+    dt = physics_dt(interface)
     whole = {
         "format": FORMAT,
         "checksum": NO_CHECKSUM,
@@ -103,15 +102,15 @@ def described(
         "made": {
             "at": datetime.datetime.now().astimezone().isoformat(timespec="seconds"),
             "by": versions() | {"onnx": importlib.metadata.version("onnx")},
-            "checkpoint": face.network.path.name,
+            "checkpoint": interface.network.path.name,
             "iteration": 0,
         },
         "conventions": CONVENTIONS,
         "rates": {
             "physics_dt": dt,
-            "decimation": round(face.control_dt / dt),
-            "control_dt": face.control_dt,
-            "control_hz": 1.0 / face.control_dt,
+            "decimation": round(interface.control_dt / dt),
+            "control_dt": interface.control_dt,
+            "control_hz": 1.0 / interface.control_dt,
         },
         "robot": "robot",
         "model": {
@@ -120,33 +119,37 @@ def described(
             "lacks": None,
         },
         "record": {"steps": 0, "fields": []},
-        "commands": _commands(face, graph),
+        "commands": _commands(interface, graph),
         "inputs": graph.about["inputs"],
         "states": graph.about["states"],
         "outputs": graph.about["outputs"],
-        "actions": [_action(face, robot)],
-        "action_clip": face.action_clip,
-        "observations": [_observation(face, graph, term) for term in face.terms],
-        "network": {"class_name": FOREIGN, "format": face.format},
-        "entities": {"robot": entity(face, robot, model)},
+        "actions": [_action(interface, robot)],
+        "action_clip": interface.action_clip,
+        "observations": [
+            _observation(interface, graph, term) for term in interface.terms
+        ],
+        "network": {"class_name": FOREIGN, "format": interface.format},
+        "entities": {"robot": entity(interface, robot, model)},
     }
     return whole, {SCENE: pack(scene), RECORD: pack(b"")}
 
 
-def _commands(face: Interface, graph: Graph) -> list[dict[str, Any]]:
+def _commands(interface: Interface, graph: Graph) -> list[dict[str, Any]]:
     if COMMAND not in [entry["name"] for entry in graph.about["inputs"]]:
         return []
-    ranges = None if face.ranges is None else [list(pair) for pair in face.ranges]
+    ranges = (
+        None if interface.ranges is None else [list(pair) for pair in interface.ranges]
+    )
     about = {"name": COMMAND, "width": 3, "start": [0.0] * 3, "range": ranges}
     return [about | {"kind": "UniformVelocityCommand"}]
 
 
-def _action(face: Interface, robot: RobotModel) -> dict[str, Any]:
+def _action(interface: Interface, robot: RobotModel) -> dict[str, Any]:
     return {
         "name": TARGET.removesuffix("_target"),
         "kind": "JointPositionActionCfg",
         "output": TARGET,
-        "action": [0, len(face.acted)],
+        "action": [0, len(interface.acted)],
         "entity": "robot",
         "quantity": "joint_pos",
         "unit": "rad",
@@ -155,12 +158,12 @@ def _action(face: Interface, robot: RobotModel) -> dict[str, Any]:
     }
 
 
-def _observation(face: Interface, graph: Graph, term: Term) -> dict[str, Any]:
+def _observation(interface: Interface, graph: Graph, term: Term) -> dict[str, Any]:
     scale = np.asarray(term.scale, float)
     return {
         "term": f"policy/{term.name}",
         "depends_on": _depends(graph, term),
-        "shape": [face.size(term) * term.history],
+        "shape": [interface.size(term) * term.history],
         # JSON has no infinity.
         "clip": None if term.clip is None else np.clip(term.clip, -MOST, MOST).tolist(),
         "scale": scale.tolist(),
@@ -184,14 +187,16 @@ def _depends(graph: Graph, term: Term) -> list[str]:
     return [e["name"] for e in graph.about["inputs"] if e["name"] in used]
 
 
-def entity(face: Interface, robot: RobotModel, model: Any) -> dict[str, Any]:
+def entity(interface: Interface, robot: RobotModel, model: Any) -> dict[str, Any]:
     """Return the robot's contract entry, from the compiled scene."""
-    start = start_pose(face, model)
-    default = dict(zip(face.joints, face.default, strict=True))
-    limits = effort_limits(robot)
+    start = start_pose(interface, model)
+    default = dict(zip(interface.joints, interface.default, strict=True))
+    limits = torque_limits(robot.model, robot.joints)
     gains = {
         name: (float(kp), float(kd))
-        for name, kp, kd in zip(face.joints, face.stiffness, face.damping, strict=True)
+        for name, kp, kd in zip(
+            interface.joints, interface.stiffness, interface.damping, strict=True
+        )
     }
     joints = []
     for name in robot.joints:
@@ -231,7 +236,7 @@ def entity(face: Interface, robot: RobotModel, model: Any) -> dict[str, Any]:
                 "law": None,
                 "stiffness": gains[name][0],
                 "damping": gains[name][1],
-                "effort_limit": limits.get(name),
+                "effort_limit": limits[name],
                 "gear": 1.0,
                 "control_range": None,
                 "delay_in_physics_steps": None,
@@ -241,12 +246,14 @@ def entity(face: Interface, robot: RobotModel, model: Any) -> dict[str, Any]:
     }
 
 
-def first_steps(face: Interface, policy: ContractPolicy) -> tuple[dict[str, Any], str]:
+def first_steps(
+    interface: Interface, policy: ContractPolicy
+) -> tuple[dict[str, Any], str]:
     """Simulate the first steps; return their contract entry and packed arrays."""
     robot = MujocoRobot(policy)
-    robot.start(start_pose(face, robot.model), np.zeros(robot.model.nv))
+    robot.start(start_pose(interface, robot.model), np.zeros(robot.model.nv))
     policy.reset()
-    low, high = face.ranges[0] if face.ranges else (-DRIVE, DRIVE)
+    low, high = interface.ranges[0] if interface.ranges else (-DRIVE, DRIVE)
     commands = {COMMAND: np.array([np.clip(DRIVE, low, high), 0.0, 0.0])}
     commands = commands if policy.contract["commands"] else {}
     rows: list[dict[str, np.ndarray]] = []

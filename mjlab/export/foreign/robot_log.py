@@ -12,7 +12,7 @@ from mjlab.export.verify import verify_log
 
 
 def check_log(
-    face: Interface, log: Path, robot: RobotModel | None
+    interface: Interface, log: Path, robot: RobotModel | None
 ) -> Iterator[Finding]:
     """Yield findings about units, signs, frames and times of the readings."""
     if robot is None or log.suffix == ".npz":
@@ -20,7 +20,7 @@ def check_log(
         yield Finding("readings", "undetermined", said)
         return
     with tempfile.TemporaryDirectory(prefix="mjlab-log-") as folder:
-        path = port(face, robot, Path(folder) / "policy.onnx")
+        path = port(interface, robot, Path(folder) / "policy.onnx")
         found = verify_log(path, log).found
     # The logged file can be another export of the same policy.
     faults = [(line, said) for line, said in found if not said.startswith("policy is")]

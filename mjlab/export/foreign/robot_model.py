@@ -2,12 +2,16 @@
 
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import mujoco
 import numpy as np
 
 from mjlab.export.runner.policy import ContractError
 from mjlab.names import suggest
+
+if TYPE_CHECKING:
+    from mjlab.envs import ManagerBasedRlEnvCfg
 
 
 @dataclass(frozen=True)
@@ -111,3 +115,17 @@ class RobotModel:
         turn = data.xmat[body].reshape(3, 3)
         place = turn.T @ (data.site(site).xpos - data.xpos[body])
         return Mount(place, turn.T @ data.site(site).xmat.reshape(3, 3))
+
+
+def model_file(cfg: "ManagerBasedRlEnvCfg") -> Path:
+    """Return the MJCF file of a task's robot.
+
+    Raises:
+        ContractError: If no articulated entity of the task is a file.
+    """
+    for entity in cfg.scene.entities.values():
+        if entity.articulation is not None and isinstance(entity.source, str | Path):
+            return Path(entity.source)
+    raise ContractError(
+        "The robot of the task is not an MJCF file: name one with --robot"
+    )

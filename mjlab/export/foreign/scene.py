@@ -6,6 +6,7 @@ import numpy as np
 from mjlab.export.foreign.interface import Interface
 from mjlab.export.foreign.robot_model import RobotModel
 from mjlab.export.runner.policy import ContractError
+from mjlab.spec import torque_limits
 
 PHYSICS_DT = 0.002
 """Physics timestep of a simulation if no file contains one, s."""
@@ -17,32 +18,32 @@ _ABOVE = 1e-3
 """Height of the lowest point above the ground at the start, m."""
 
 
-def physics_dt(face: Interface) -> float:
+def physics_dt(interface: Interface) -> float:
     """Return the physics timestep of a policy's simulation, s."""
-    if face.physics_dt is not None:
-        return face.physics_dt
-    return face.control_dt / max(1, round(face.control_dt / PHYSICS_DT))
+    if interface.physics_dt is not None:
+        return interface.physics_dt
+    return interface.control_dt / max(1, round(interface.control_dt / PHYSICS_DT))
 
 
-def scene_spec(face: Interface, robot: RobotModel) -> mujoco.MjSpec:
+def scene_spec(interface: Interface, robot: RobotModel) -> mujoco.MjSpec:
     """Return the robot model with position servos of the policy's gains.
 
-    Servos have the damping of the contract, so joint damping is removed. The torque
-    limits are those of the robot model.
+    Servos have the damping of the contract, so joint damping is removed. Torque limits
+    come from the robot model.
     """
-    odd = sorted(set(robot.joints) ^ set(face.joints))
+    odd = sorted(set(robot.joints) ^ set(interface.joints))
     if odd:
         raise ContractError(
             f"{robot.path} and the policy do not have the same joints: {odd[0]!r} is "
             "in only one of them. Pass a model without further joints"
         )
     spec = robot.spec.copy()
-    limits = effort_limits(robot)
+    limits = torque_limits(robot.model, robot.joints)
     for actuator in list(spec.actuators):
         spec.delete(actuator)
     for key in list(spec.keys):
         spec.delete(key)
-    gains = zip(face.joints, face.stiffness, face.damping, strict=True)
+    gains = zip(interface.joints, interface.stiffness, interface.damping, strict=True)
     known = {name: (float(kp), float(kd)) for name, kp, kd in gains}
     for name in robot.joints:
         kp, kd = known[name]
@@ -50,14 +51,15 @@ def scene_spec(face: Interface, robot: RobotModel) -> mujoco.MjSpec:
         servo = spec.add_actuator(name=name, target=name)
         servo.trntype = mujoco.mjtTrn.mjTRN_JOINT
         servo.set_to_position(kp=kp, kv=kd)
-        if name in limits:
+        limit = limits[name]
+        if limit is not None:
             servo.forcelimited = mujoco.mjtLimited.mjLIMITED_TRUE
-            servo.forcerange = (-limits[name], limits[name])
+            servo.forcerange = (-limit, limit)
     if not any(g.type == mujoco.mjtGeom.mjGEOM_PLANE for g in spec.geoms):
         spec.worldbody.add_geom(
             name="ground", type=mujoco.mjtGeom.mjGEOM_PLANE, size=(0.0, 0.0, 0.05)
         )
-    spec.option.timestep = physics_dt(face)
+    spec.option.timestep = physics_dt(interface)
     spec.option.integrator = mujoco.mjtIntegrator.mjINT_IMPLICITFAST
     # Training often stops the solver early, which can be unstable with this integrator.
     spec.option.iterations = max(spec.option.iterations, ITERATIONS)
@@ -69,25 +71,10 @@ def scene_spec(face: Interface, robot: RobotModel) -> mujoco.MjSpec:
     return spec
 
 
-def effort_limits(robot: RobotModel) -> dict[str, float]:
-    """Return torque limits by joint, from the joints or their actuators."""
-    model, found = robot.model, {}
-    for name in robot.joints:
-        joint = model.joint(name).id
-        if model.jnt_actfrclimited[joint]:
-            found[name] = float(model.jnt_actfrcrange[joint, 1])
-    for index in range(model.nu):
-        name = model.joint(int(model.actuator_trnid[index, 0])).name
-        if model.actuator_forcelimited[index]:
-            limit = float(model.actuator_forcerange[index, 1])
-            found[name] = min(limit, found.get(name, np.inf))
-    return found
-
-
-def start_pose(face: Interface, model: mujoco.MjModel) -> np.ndarray:
+def start_pose(interface: Interface, model: mujoco.MjModel) -> np.ndarray:
     """Return qpos of the default pose, with the lowest geom just above the ground."""
     data = mujoco.MjData(model)
-    for name, value in zip(face.joints, face.default, strict=True):
+    for name, value in zip(interface.joints, interface.default, strict=True):
         data.qpos[model.joint(name).qposadr[0]] = value
     data.qpos[2] = 5.0
     mujoco.mj_kinematics(model, data)

@@ -28,7 +28,7 @@ class Finding:
 class ForeignVerdict:
     """Findings about a policy."""
 
-    face: Interface
+    interface: Interface
     findings: dict[Level, list[Finding]] = field(default_factory=dict)
     """Findings by evidence."""
 
@@ -51,7 +51,7 @@ class ForeignVerdict:
     @property
     def text(self) -> str:
         """The verdict for the user."""
-        lines = [*_summary(self.face)]
+        lines = [*_summary(self.interface)]
         for level, findings in self.findings.items():
             lines += ["", f"Evidence: {level}"]
             width = max((len(each.place) for each in findings), default=0)
@@ -73,13 +73,13 @@ class ForeignVerdict:
         return ", ".join(dict.fromkeys(each.place for each in self.of(state)))
 
 
-def _summary(face: Interface) -> list[str]:
-    network = face.network
+def _summary(interface: Interface) -> list[str]:
+    network = interface.network
     lines = [
-        f"{network.path} as {face.format}: {network.inputs} observations, "
-        f"{network.outputs} actions, every {face.control_dt:g} s"
+        f"{network.path} as {interface.format}: {network.inputs} observations, "
+        f"{network.outputs} actions, every {interface.control_dt:g} s"
     ]
-    for term in face.terms:
-        size = f"{face.size(term)}" + f" x {term.history}" * (term.history > 1)
+    for term in interface.terms:
+        size = f"{interface.size(term)}" + f" x {term.history}" * (term.history > 1)
         lines.append(f"  {term.name:22s} {size:8s} {term.source}")
-    return lines + [f"  assumed: {said}" for said in face.assumed]
+    return lines + [f"  assumed: {said}" for said in interface.assumed]

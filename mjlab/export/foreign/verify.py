@@ -48,20 +48,20 @@ def read_policy(
     return READERS[form](read_network(path), configs, robot)
 
 
-def joint_order(face: Interface, robot: RobotModel | None) -> tuple[str, ...]:
+def joint_order(interface: Interface, robot: RobotModel | None) -> tuple[str, ...]:
     """Return the joints of readings and targets: of the robot, or of its motors."""
     if robot is not None:
         return robot.joints
-    motors = tuple(f"{MOTOR}{index}" for index in range(len(face.joints)))
-    return motors if set(motors) == set(face.joints) else face.joints
+    motors = tuple(f"{MOTOR}{index}" for index in range(len(interface.joints)))
+    return motors if set(motors) == set(interface.joints) else interface.joints
 
 
-def graph_of(face: Interface, robot: RobotModel | None) -> Graph:
+def graph_of(interface: Interface, robot: RobotModel | None) -> Graph:
     """Return the graph of a policy; without a robot, with the IMU at the root."""
-    joints = joint_order(face, robot)
+    joints = joint_order(interface, robot)
     if robot is None:
-        return assemble(face, joints, Mount(np.zeros(3), np.eye(3)), "root")
-    return assemble(face, joints, robot.mount(face.imu), robot.root)
+        return assemble(interface, joints, Mount(np.zeros(3), np.eye(3)), "root")
+    return assemble(interface, joints, robot.mount(interface.imu), robot.root)
 
 
 def verify_foreign(
@@ -91,23 +91,23 @@ def verify_foreign(
         ContractError: If a file cannot be read.
     """
     model = None if robot is None else RobotModel(robot)
-    face = read_policy(path, form, configs, model)
-    verdict = ForeignVerdict(face)
-    found = list(_contract(face, configs, model))
+    interface = read_policy(path, form, configs, model)
+    verdict = ForeignVerdict(interface)
+    found = list(_contract(interface, configs, model))
     verdict.findings["contract"] = found or [Finding("files", "ok", _AGREE)]
-    if _is_broken(face, model):
+    if _is_broken(interface, model):
         return verdict
     levels: dict[Level, Path | None] = {"recorded states": recording, "robot log": log}
     for level, file in levels.items():
         if file is not None:
             given = read_recording(file)
-            verdict.findings[level] = open_loop(face, given, model)
+            verdict.findings[level] = open_loop(interface, given, model)
     if log is not None:
-        verdict.findings["robot log"] += check_log(face, log, model)
+        verdict.findings["robot log"] += check_log(interface, log, model)
     if simulate:
         if model is None:
             raise ContractError("A simulation needs --robot with an MJCF file")
-        verdict.findings["simulation"] = check_walk(face, model, progress)
+        verdict.findings["simulation"] = check_walk(interface, model, progress)
     if len(verdict.findings) == 1:
         sight = Finding("behaviour", "undetermined", _SIGHT)
         verdict.findings["contract"].append(sight)
@@ -115,14 +115,14 @@ def verify_foreign(
 
 
 def open_loop(
-    face: Interface, recording: Recording, robot: RobotModel | None
+    interface: Interface, recording: Recording, robot: RobotModel | None
 ) -> list[Finding]:
     """Return the findings of a recording, in open loop."""
-    graph, joints = graph_of(face, robot), joint_order(face, robot)
+    graph, joints = graph_of(interface, robot), joint_order(interface, robot)
     ordered = recording.in_order(joints)
     found = [
-        *check_observations(face, graph, ordered),
-        *check_actions(face, graph, ordered),
+        *check_observations(interface, graph, ordered),
+        *check_actions(interface, graph, ordered),
     ]
     return [each for each in found if each.state != "ok"] + [
         each for each in found if each.state == "ok"
@@ -130,17 +130,19 @@ def open_loop(
 
 
 def _contract(
-    face: Interface, configs: Sequence[Path], robot: RobotModel | None
+    interface: Interface, configs: Sequence[Path], robot: RobotModel | None
 ) -> Iterator[Finding]:
-    yield from check_files(face, robot)
-    if face.format != "mjlab" and mjlab.is_mjlab(face.network):
-        yield from compare(face, mjlab.read(face.network, (), robot))
-    if face.format == "isaaclab":
-        yield from compare_env(face, configs)
+    yield from check_files(interface, robot)
+    if interface.format != "mjlab" and mjlab.is_mjlab(interface.network):
+        yield from compare(interface, mjlab.read(interface.network, (), robot))
+    if interface.format == "isaaclab":
+        yield from compare_env(interface, configs)
 
 
-def _is_broken(face: Interface, robot: RobotModel | None) -> bool:
+def _is_broken(interface: Interface, robot: RobotModel | None) -> bool:
     """Whether the network cannot be fed, or the robot lacks joints."""
-    widths = face.width, len(face.acted)
-    fits = widths == (face.network.inputs, face.network.outputs)
-    return not fits or (robot is not None and not set(face.joints) <= set(robot.joints))
+    widths = interface.width, len(interface.acted)
+    fits = widths == (interface.network.inputs, interface.network.outputs)
+    return not fits or (
+        robot is not None and not set(interface.joints) <= set(robot.joints)
+    )

@@ -58,35 +58,35 @@ class Walk:
         """Description for a message."""
         if self.fell_s is not None:
             return f"it falls after {self.fell_s:.1f} s"
-        ahead, left = (value + 0.0 for value in self.speed)
-        return f"it walks {ahead:.2f} m/s ahead and {left:.2f} m/s to the left"
+        forward, left = (value + 0.0 for value in self.speed)
+        return f"it walks {forward:.2f} m/s forward and {left:.2f} m/s to the left"
 
 
-def walk(face: Interface, robot: RobotModel, *, late: int = 0) -> Walk:
+def walk(interface: Interface, robot: RobotModel, *, late: int = 0) -> Walk:
     """Simulate a policy.
 
     Args:
-        face: The policy.
+        interface: The policy.
         robot: Its robot model.
         late: Delay of the targets, in control steps.
     """
-    policy = loaded(face, robot)
+    policy = loaded(interface, robot)
     world = MujocoRobot(policy)
-    pose = start_pose(face, world.model)
-    # A robot that does not face along x tells world axes from its own.
+    pose = start_pose(interface, world.model)
+    # The initial heading is not x, so world axes differ from the axes of the robot.
     pose[3:7] = np.cos(_HEADING / 2.0), 0.0, 0.0, np.sin(_HEADING / 2.0)
     world.start(pose, np.zeros(world.model.nv))
     height = float(world.data.qpos[2])
-    low, high = face.ranges[0] if face.ranges else (-SPEED, SPEED)
+    low, high = interface.ranges[0] if interface.ranges else (-SPEED, SPEED)
     wanted = float(np.clip(SPEED, low, high))
-    default = dict(zip(face.joints, face.default, strict=True))
+    default = dict(zip(interface.joints, interface.default, strict=True))
     rest: Arrays = {TARGET: np.array([default[name] for name in robot.joints])}
     sent = [rest] * (late + 1)
     speeds: list[np.ndarray] = []
-    for step in range(round((STAND_S + WALK_S) / face.control_dt)):
-        time = step * face.control_dt
-        ahead = wanted if time >= STAND_S else 0.0
-        measured = world.read({COMMAND: np.array([ahead, 0.0, 0.0])})
+    for step in range(round((STAND_S + WALK_S) / interface.control_dt)):
+        time = step * interface.control_dt
+        forward = wanted if time >= STAND_S else 0.0
+        measured = world.read({COMMAND: np.array([forward, 0.0, 0.0])})
         sent = [*sent[1:], policy(measured)]
         if not np.isfinite(sent[-1][TARGET]).all():
             return Walk(time, (0.0, 0.0), wanted)
@@ -101,10 +101,10 @@ def walk(face: Interface, robot: RobotModel, *, late: int = 0) -> Walk:
     return Walk(None, (float(mean[0]), float(mean[1])), wanted)
 
 
-def loaded(face: Interface, robot: RobotModel) -> ContractPolicy:
-    """Return a policy as its own file would load, without recorded steps."""
-    graph = assemble(face, robot.joints, robot.mount(face.imu), robot.root)
-    whole, texts = described(face, robot, graph, task="")
+def loaded(interface: Interface, robot: RobotModel) -> ContractPolicy:
+    """Return a policy as loaded from a ported file, without recorded steps."""
+    graph = assemble(interface, robot.joints, robot.mount(interface.imu), robot.root)
+    whole, texts = described(interface, robot, graph, task="")
     with tempfile.TemporaryDirectory(prefix="mjlab-walk-") as folder:
         file = Path(folder) / "policy.onnx"
         file.write_bytes(packed(graph, whole, texts)[0])
@@ -112,7 +112,7 @@ def loaded(face: Interface, robot: RobotModel) -> ContractPolicy:
 
 
 def _heading_speed(world: MujocoRobot) -> np.ndarray:
-    """Return the planar velocity of the root, ahead and to the left, m/s."""
+    """Return the forward and left velocity of the root, m/s."""
     w, x, y, z = world.data.qpos[3:7]
     yaw = np.arctan2(2.0 * (w * z + x * y), 1.0 - 2.0 * (y * y + z * z))
     turn = np.array([[np.cos(yaw), np.sin(yaw)], [-np.sin(yaw), np.cos(yaw)]])

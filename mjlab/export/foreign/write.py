@@ -4,8 +4,8 @@
   in C++ reads them.
 - `mjlab`: `policy.onnx` with the metadata of mjlab 1.6.
 
-The written files are read like those of another project, and compared with recorded
-steps of the task.
+The written files are read again by the readers in `formats`, and compared with
+recorded steps of the task.
 """
 
 import contextlib
@@ -25,7 +25,7 @@ from mjlab.export.foreign.interface import Interface
 from mjlab.export.foreign.network import read_network
 from mjlab.export.foreign.own import own_interface, write_flat
 from mjlab.export.foreign.recording import Recording
-from mjlab.export.foreign.robot_model import RobotModel
+from mjlab.export.foreign.robot_model import RobotModel, model_file
 from mjlab.export.foreign.verify import open_loop, read_policy
 from mjlab.export.reader import ExportError
 from mjlab.export.write import nominal
@@ -90,10 +90,10 @@ def export_as(
         draft = Path(folder)
         clip = agent_cfg.clip_actions
         write_flat(network, clip, draft / "network.onnx")
-        face = own_interface(env, read_network(draft / "network.onnx"), group)
-        files = write(face, draft / "files")
+        interface = own_interface(env, read_network(draft / "network.onnx"), group)
+        files = write(interface, draft / "files")
         recording = _recorded(env, worlds, network, group, clip)
-        _compare(form, files, env_cfg, face, recording)
+        _compare(form, files, env_cfg, interface, recording)
         shutil.copytree(draft / "files", to, dirs_exist_ok=True)
     return [to / path.relative_to(draft / "files") for path in files]
 
@@ -111,44 +111,44 @@ def _only_group(agent_cfg: AgentCfg) -> tuple[str]:
 # The formats.
 
 
-def write_deploy(face: Interface, folder: Path) -> list[Path]:
+def write_deploy(interface: Interface, folder: Path) -> list[Path]:
     """Write policy.onnx and deploy.yaml in the folders of Unitree's controller."""
     import yaml
 
-    if face.ranges is None:
+    if interface.ranges is None:
         raise ExportError(
             "Unitree's controller needs a velocity command with ranges, which the "
             "task does not have."
         )
-    for term in face.terms:
+    for term in interface.terms:
         if term.source not in _UNITREE:
             raise ExportError(
                 f"Unitree's controller has no observation term for {term.name!r} "
                 f"({term.source}). Known: {', '.join(_UNITREE.values())}. Train "
                 f"without it: --disable observations.actor.terms.{term.name}"
             )
-    kinds = [term.source for term in face.terms]
+    kinds = [term.source for term in interface.terms]
     if len(set(kinds)) < len(kinds):
         raise ExportError(
             "Unitree's controller has each observation term once, but the policy "
             f"observes {', '.join(kinds)}."
         )
     names = ("lin_vel_x", "lin_vel_y", "ang_vel_z")
-    ranges = {n: list(pair) for n, pair in zip(names, face.ranges, strict=True)}
+    ranges = {n: list(pair) for n, pair in zip(names, interface.ranges, strict=True)}
     whole = {
         # Motors are numbered in the order of the robot model.
-        "joint_ids_map": list(range(len(face.joints))),
-        "step_dt": float(face.control_dt),
-        "stiffness": face.stiffness.tolist(),
-        "damping": face.damping.tolist(),
-        "default_joint_pos": face.default.tolist(),
+        "joint_ids_map": list(range(len(interface.joints))),
+        "step_dt": float(interface.control_dt),
+        "stiffness": interface.stiffness.tolist(),
+        "damping": interface.damping.tolist(),
+        "default_joint_pos": interface.default.tolist(),
         "commands": {"base_velocity": {"ranges": ranges | {"heading": None}}},
         "actions": {
             "JointPositionAction": {
                 "clip": None,
                 "joint_names": [".*"],
-                "scale": face.action_scale.tolist(),
-                "offset": face.action_offset.tolist(),
+                "scale": interface.action_scale.tolist(),
+                "offset": interface.action_offset.tolist(),
                 "joint_ids": None,
             }
         },
@@ -158,47 +158,47 @@ def write_deploy(face: Interface, folder: Path) -> list[Path]:
                 if term.source == "command"
                 else {},
                 "clip": None if term.clip is None else list(term.clip),
-                "scale": np.broadcast_to(term.scale, face.size(term)).tolist(),
+                "scale": np.broadcast_to(term.scale, interface.size(term)).tolist(),
                 "history_length": term.history,
             }
-            for term in face.terms
+            for term in interface.terms
         },
     }
     files = [folder / "exported" / "policy.onnx", folder / "params" / "deploy.yaml"]
     for file in files:
         file.parent.mkdir(parents=True)
-    shutil.copy(face.network.path, files[0])
+    shutil.copy(interface.network.path, files[0])
     text = yaml.safe_dump(whole, default_flow_style=None, sort_keys=False)
     files[1].write_text(text, "utf-8")
     return files
 
 
-def write_metadata(face: Interface, folder: Path) -> list[Path]:
+def write_metadata(interface: Interface, folder: Path) -> list[Path]:
     """Write policy.onnx with the metadata of mjlab 1.6."""
     texts: dict[str, Any] = {
         "run_path": "mjlab-fused",
-        "joint_names": face.joints,
-        "joint_stiffness": face.stiffness,
-        "joint_damping": face.damping,
-        "default_joint_pos": face.default,
+        "joint_names": interface.joints,
+        "joint_stiffness": interface.stiffness,
+        "joint_damping": interface.damping,
+        "default_joint_pos": interface.default,
         "command_names": ["twist"],
-        "observation_names": [_MJLAB[term.source] for term in face.terms],
-        "observation_terms_scale": [np.ravel(term.scale) for term in face.terms],
-        "observation_terms_flatten_history_dim": [1.0 for _ in face.terms],
+        "observation_names": [_MJLAB[term.source] for term in interface.terms],
+        "observation_terms_scale": [np.ravel(term.scale) for term in interface.terms],
+        "observation_terms_flatten_history_dim": [1.0 for _ in interface.terms],
         "observation_terms_history_length": [
-            term.history if term.history > 1 else 0 for term in face.terms
+            term.history if term.history > 1 else 0 for term in interface.terms
         ],
         "observation_terms_clip": [
-            term.clip or (-np.inf, np.inf) for term in face.terms
+            term.clip or (-np.inf, np.inf) for term in interface.terms
         ],
-        "action_scale": face.action_scale,
+        "action_scale": interface.action_scale,
     }
-    if not np.allclose(face.action_offset, face.default):
+    if not np.allclose(interface.action_offset, interface.default):
         raise ExportError(
             "mjlab's metadata has no offset of actions: it is the default pose. Set "
             "offset to 0 and use_default_offset to True."
         )
-    model = onnx.load(str(face.network.path))
+    model = onnx.load(str(interface.network.path))
     onnx.helper.set_model_props(
         model,
         {
@@ -259,14 +259,6 @@ def _recorded(
     return Recording("the task", names, arrays)
 
 
-def _model_file(env_cfg: ManagerBasedRlEnvCfg) -> Path:
-    """Return the MJCF file of the robot."""
-    for entity in env_cfg.scene.entities.values():
-        if entity.articulation is not None and isinstance(entity.source, str | Path):
-            return Path(entity.source)
-    raise ExportError("The robot of the task is not an MJCF file.")
-
-
 def _compare(
     form: str,
     files: list[Path],
@@ -275,11 +267,13 @@ def _compare(
     recording: Recording,
 ) -> None:
     """Raise unless the written files act like the task."""
-    robot = RobotModel(_model_file(env_cfg))
+    robot = RobotModel(model_file(env_cfg))
     configs = [file for file in files if file.suffix == ".yaml"]
-    face = replace(read_policy(files[0], form, configs, robot), imu=own.imu)
+    interface = replace(read_policy(files[0], form, configs, robot), imu=own.imu)
     wrong = [
-        each for each in open_loop(face, recording, robot) if each.state == "mismatch"
+        each
+        for each in open_loop(interface, recording, robot)
+        if each.state == "mismatch"
     ]
     if wrong:
         raise ExportError(

@@ -90,7 +90,8 @@ def only(configs: Sequence[Path], what: str) -> Path:
     """Return the only configuration file of a format."""
     if len(configs) != 1:
         raise ContractError(
-            f"This format needs --config with one file, {what}; {len(configs)} given"
+            f"This format needs one configuration file, {what}; {len(configs)} are "
+            "given. Pass --config FILE"
         )
     return configs[0]
 

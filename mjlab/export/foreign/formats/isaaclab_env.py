@@ -15,41 +15,41 @@ _CLOSE = 6e-3
 """Relative tolerance: deploy.yaml has three significant digits."""
 
 
-def compare_env(face: Interface, configs: Sequence[Path]) -> Iterator[Finding]:
+def compare_env(interface: Interface, configs: Sequence[Path]) -> Iterator[Finding]:
     """Yield differences between env.yaml, if it is given, and deploy.yaml."""
     for path in configs:
         file = read_yaml(path)
         if "observations" not in file or "decimation" not in file:
             continue
-        yield from _rate(face, file)
-        yield from _terms(face, file)
-        yield from _action(face, file)
-        yield from _robot(face, file)
+        yield from _rate(interface, file)
+        yield from _terms(interface, file)
+        yield from _action(interface, file)
+        yield from _robot(interface, file)
 
 
-def _rate(face: Interface, file: ConfigFile) -> Iterator[Finding]:
+def _rate(interface: Interface, file: ConfigFile) -> Iterator[Finding]:
     period = file.number("decimation") * file.part("sim").number("dt")
-    if not np.isclose(period, face.control_dt, rtol=_CLOSE):
+    if not np.isclose(period, interface.control_dt, rtol=_CLOSE):
         product = f"{file.at('decimation')} x sim.dt"
-        said = f"{face.control_dt:g} s, but {product} is {period:g} s"
-        yield Finding(face.place("control_dt"), "mismatch", said)
+        said = f"{interface.control_dt:g} s, but {product} is {period:g} s"
+        yield Finding(interface.place("control_dt"), "mismatch", said)
 
 
-def _terms(face: Interface, file: ConfigFile) -> Iterator[Finding]:
+def _terms(interface: Interface, file: ConfigFile) -> Iterator[Finding]:
     group = file.part("observations").part("policy")
     named = {
         name: entry
         for name, entry in group.values.items()
         if isinstance(entry, Mapping) and "func" in entry
     }
-    own = list(dict.fromkeys(term.name.partition(".")[0] for term in face.terms))
+    own = list(dict.fromkeys(term.name.partition(".")[0] for term in interface.terms))
     if own != list(named):
         said = f"terms are {', '.join(own)}, but {', '.join(named)} in {group.at('')}"
-        yield Finding(face.place("terms"), "mismatch", said.rstrip("."))
+        yield Finding(interface.place("terms"), "mismatch", said.rstrip("."))
         return
-    for term in face.terms:
+    for term in interface.terms:
         entry = named[term.name.partition(".")[0]]
-        place = f"{face.place('terms')}.{term.name}"
+        place = f"{interface.place('terms')}.{term.name}"
         steps = group.values.get("history_length") or entry.get("history_length") or 1
         if int(steps) != term.history:
             said = f"{term.history} steps, but {steps} in {file.name}"
@@ -64,29 +64,34 @@ def _terms(face: Interface, file: ConfigFile) -> Iterator[Finding]:
             yield Finding(f"{place}.clip", "mismatch", said)
 
 
-def _action(face: Interface, file: ConfigFile) -> Iterator[Finding]:
+def _action(interface: Interface, file: ConfigFile) -> Iterator[Finding]:
     for name, entry in file.part("actions").values.items():
         if not isinstance(entry, Mapping) or "scale" not in entry:
             continue
-        wanted = by_name(entry["scale"], face.acted)
+        wanted = by_name(entry["scale"], interface.acted)
         yield from _differ(
-            face, "action_scale", face.acted, wanted, f"{file.name}: {name}"
+            interface, "action_scale", interface.acted, wanted, f"{file.name}: {name}"
         )
 
 
-def _robot(face: Interface, file: ConfigFile) -> Iterator[Finding]:
+def _robot(interface: Interface, file: ConfigFile) -> Iterator[Finding]:
     robot = file.values.get("scene", {}).get("robot", {})
     pose = robot.get("init_state", {}).get("joint_pos")
     if pose is not None:
-        wanted, where = by_name(pose, face.joints), f"{file.name}: init_state.joint_pos"
-        yield from _differ(face, "default", face.joints, wanted, where)
+        wanted, where = (
+            by_name(pose, interface.joints),
+            f"{file.name}: init_state.joint_pos",
+        )
+        yield from _differ(interface, "default", interface.joints, wanted, where)
     for name in ("stiffness", "damping"):
         wanted = {}
         for group in (robot.get("actuators") or {}).values():
             names = "|".join(map(str, group["joint_names_expr"]))
-            chosen = [joint for joint in face.joints if re.fullmatch(names, joint)]
+            chosen = [joint for joint in interface.joints if re.fullmatch(names, joint)]
             wanted |= by_name(group.get(name), chosen)
-        yield from _differ(face, name, face.joints, wanted, f"{file.name}: {name}")
+        yield from _differ(
+            interface, name, interface.joints, wanted, f"{file.name}: {name}"
+        )
 
 
 def by_name(values: Any, joints: Sequence[str]) -> dict[str, float]:
@@ -104,15 +109,15 @@ def by_name(values: Any, joints: Sequence[str]) -> dict[str, float]:
 
 
 def _differ(
-    face: Interface,
+    interface: Interface,
     name: str,
     joints: Sequence[str],
     wanted: Mapping[str, float],
     where: str,
 ) -> Iterator[Finding]:
-    own = dict(zip(joints, getattr(face, name), strict=True))
+    own = dict(zip(joints, getattr(interface, name), strict=True))
     for joint, value in wanted.items():
         if not np.isclose(own[joint], value, rtol=_CLOSE, atol=1e-3):
             said = f"{joint} has {own[joint]:.4g}, but {value:.4g} in {where}"
-            yield Finding(face.place(name), "mismatch", said)
+            yield Finding(interface.place(name), "mismatch", said)
             return

@@ -1,8 +1,8 @@
 """Policies of MuJoCo Playground's joystick tasks.
 
 Their ONNX files have no metadata. The layout of the observation follows from the widths
-of the network, or is given as a JSON file. The default pose and the gains are those of
-the robot model.
+of the network, or is given as a JSON file. The default pose and the gains come
+from the robot model.
 """
 
 import json
