@@ -134,12 +134,15 @@ def ported(options: ExportOptions, place: Path, out: Path) -> str:
     from mjlab.registry import load_task
 
     task = options.task_id()
-    if options.robot is None and task is None:
+    if options.robot is not None:
+        model = options.robot
+    elif task is not None:
+        model = model_file(load_task(task).env())
+    else:
         raise UsageError(
             "A policy of another project needs --robot with an MJCF file, or --task "
             "with a task whose robot is an MJCF file."
         )
-    model = options.robot or model_file(load_task(task).env())
     if out.suffix != ".onnx":
         raise UsageError(f"--out {out} must end in .onnx.")
     for path in (place, model, *options.config):
