@@ -91,6 +91,12 @@ def episodes(control: str, strength: float, run: Path) -> dict[str, Any]:
     return row
 
 
+def training(run: Run) -> dict[str, Any]:
+    """Return the command that trained a run, and the iteration of its checkpoint."""
+    iteration = run.checkpoints.iterations()[0]
+    return {"command": run.info()["command"], "iteration": iteration}
+
+
 def main() -> None:
     """Run the episodes, and save their figures."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
@@ -102,7 +108,8 @@ def main() -> None:
             for strength in STRENGTHS
             for control in ("cascade", "first network", "shipped")
         ]
-    print(f"saved {save('muscle_cascade', {'rows': rows})} in {RESULTS}")
+    found = {"training": training(Run(given.run)), "rows": rows}
+    print(f"saved {save('muscle_cascade', found)} in {RESULTS}")
 
 
 if __name__ == "__main__":

@@ -2,6 +2,7 @@
 
 import atexit
 import copy
+import os
 import weakref
 from collections.abc import Sequence
 
@@ -9,7 +10,7 @@ import mujoco
 import numpy as np
 
 from mjlab.render.edges import smooth_edges
-from mjlab.render.gl import open_context
+from mjlab.render.gl import check_process, open_context
 from mjlab.render.ground import EndingPlanes
 from mjlab.render.neighbours import Neighbour
 from mjlab.render.overlays import Marks
@@ -103,7 +104,9 @@ class Canvas:
         self._scene.flags[mujoco.mjtRndFlag.mjRND_SHADOW.value] = shadows
         self._scene.flags[mujoco.mjtRndFlag.mjRND_REFLECTION.value] = reflections
         self._option = mujoco.MjvOption() if option is None else option
-        self._finalizer = weakref.finalize(self, _free, self._gl, self._context)
+        self._finalizer = weakref.finalize(
+            self, _free, self._gl, self._context, os.getpid()
+        )
         # OpenGL must be released while its binding still works. Exit handlers run in
         # reverse order, so this one runs before the binding's handler.
         atexit.register(self._finalizer)
@@ -132,6 +135,7 @@ class Canvas:
         """
         if not self._finalizer.alive:
             raise RuntimeError("The canvas is closed.")
+        check_process()
         self._gl.make_current()
         _light(model, data, camera.lookat)
         self._ground.put_under(model, data, camera.lookat)
@@ -219,7 +223,9 @@ def sky_gradient(height: int, width: int) -> np.ndarray:
     return np.repeat(rows.astype(np.uint8)[:, None], width, axis=1)
 
 
-def _free(gl: object, context: mujoco.MjrContext) -> None:
+def _free(gl: object, context: mujoco.MjrContext, process: int) -> None:
+    if os.getpid() != process:  # A fork has no context of its own.
+        return
     gl.make_current()  # pyright: ignore[reportAttributeAccessIssue]
     context.free()
     gl.free()  # pyright: ignore[reportAttributeAccessIssue]

@@ -21,6 +21,9 @@ _CONTEXTS = "mujoco.rendering.classic.gl_context"
 
 Filled = TypeVar("Filled")
 
+_first: list[int] = []
+"""Id of the process that opened the first context, copied to its forks."""
+
 
 class GlError(RuntimeError):
     """Raised when OpenGL rendering is impossible on this machine."""
@@ -42,6 +45,20 @@ def prepare_gl() -> str | None:
     return os.environ.get(VARIABLE)
 
 
+def check_process() -> None:
+    """Raise `GlError` in a fork of a process that has used OpenGL.
+
+    The threads of the OpenGL library do not exist in a fork, so rendering would hang.
+    """
+    if _first and _first[0] != os.getpid():
+        raise GlError(
+            f"Process {os.getpid()} was forked from process {_first[0]}, which had "
+            "already used OpenGL, so it cannot render. Start it by "
+            "multiprocessing.get_context('spawn'), with context='spawn' in "
+            "AsyncVectorEnv, or before the first rendering."
+        )
+
+
 def open_context(
     width: int, height: int, fill: Callable[[], Filled]
 ) -> tuple[Any, Filled]:
@@ -55,6 +72,8 @@ def open_context(
     Raises:
         GlError: If rendering is impossible, with the reason.
     """
+    check_process()
+    _first[:] = [os.getpid()]
     chosen = prepare_gl()
     load_triton()
     try:

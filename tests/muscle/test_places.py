@@ -259,6 +259,43 @@ def test_the_original_programme_runs_with_sixteen_workers() -> None:
     check_example(example().train("Muscle-Walk-W18", 16, 8, 3, 1), 16 * 8)
 
 
+PRIVATE_MEMORY = """
+import importlib.util, sys
+from pathlib import Path
+if __name__ == "__main__":
+    spec = importlib.util.spec_from_file_location("ppo_hierarchical", sys.argv[1])
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    envs = module.make_envs("Muscle-Walk-W18", 2, 8, 1, {})
+    envs.reset(seed=1)
+    for process in envs.processes:
+        lines = Path(f"/proc/{process.pid}/smaps_rollup").read_text().splitlines()
+        print(*[line.split()[1] for line in lines if "Private_Dirty" in line])
+    envs.close()
+"""
+"""Prints the private memory of each worker process, kB."""
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(sys.platform != "linux", reason="memory is read from /proc")
+def test_workers_share_the_memory_of_imported_modules(tmp_path: Path) -> None:
+    script = tmp_path / "private_memory.py"
+    script.write_text(PRIVATE_MEMORY)
+    example = ROOT / "docs/examples/ppo_hierarchical.py"
+    done = subprocess.run(
+        [sys.executable, str(script), str(example)],
+        capture_output=True,
+        text=True,
+        timeout=600,
+        env=os.environ | {"PYTHONPATH": str(ROOT)},
+    )
+    assert done.returncode == 0, done.stderr
+    sizes = [int(line) for line in done.stdout.split()]
+    # A process that imports PyTorch and MuJoCo itself has about 200 MB.
+    assert len(sizes) == 2
+    assert max(sizes) < 100_000
+
+
 def run_example(folder: Path, *options: str) -> subprocess.CompletedProcess[str]:
     path = ROOT / "docs/examples/ppo_hierarchical.py"
     place = os.environ | {"PYTHONPATH": str(ROOT)}

@@ -83,7 +83,10 @@ _OTHERWISE: dict[str, tuple[str, str]] = {
         "mjlab.mdp.height_scan",
         "`sensor_name`; no offset by default",
     ),
-    "body_incoming_wrench": ("mjlab.sensor.MujocoSensorCfg", "'force' and 'torque'"),
+    "body_incoming_wrench": (
+        "mjlab.sensor.JointWrenchSensorCfg",
+        "add the sensor, and write a term with its `force` and `torque`",
+    ),
     "imu_orientation": (
         "mjlab.mdp.builtin_sensor",
         "of a 'framequat' sensor, or `quat_w` of an `ImuCfg`",
