@@ -14,7 +14,7 @@ from torch import Tensor
 
 from mjlab.export.graph import Values
 from mjlab.export.reads import LiveReads
-from mjlab.export.simulated import Simulated, array, is_close
+from mjlab.export.simulated import Simulated, array, is_close, one_line
 from mjlab.export.targets import ACTION
 from mjlab.export.trace import ACTIONS, STEPS, Tracer, same_attributes
 
@@ -50,7 +50,7 @@ class Rewards(Simulated):
         for name, term in self._terms.items():
             own = {} if term.instance is None else term.instance.state()
             self.memory |= {f"{name}_{key}": tensor for key, tensor in own.items()}
-        self._file = self.graph(self.traceable(list(self._terms)))
+        self._file = self.graph(list(self._terms))
         self._drop_different()
 
     @property
@@ -84,14 +84,21 @@ class Rewards(Simulated):
             with LiveReads(given, tracer.refused(), zero) as reads:
                 for command in self._commands.values():
                     command.derive()
-                found = {name: reads.read(self._rate(name)) for name in names}
+                found = {n: v for n in names if (v := self._tried(n, reads)) is not None}
                 kept = {n: reads.read(tensor) for n, tensor in self.memory.items()}
         kept |= dict(zip(_EARLIER, (values[ACTION], values[_EARLIER[0]])))
         return found | {f"next_{name}": value.clone() for name, value in kept.items()}
 
-    def _rate(self, name: str) -> Tensor:
-        """Return the contribution of a term per second, shape (1,)."""
-        return self._terms[name]() * self._terms[name].cfg.weight
+    def _tried(self, name: str, reads: LiveReads) -> Tensor | None:
+        """Return the contribution of a term per second, shape (1,).
+
+        Return None if the term cannot be traced; `held` gets the reason.
+        """
+        try:
+            return reads.read(self._terms[name]()) * self._terms[name].cfg.weight
+        except Exception as error:  # Terms of users can raise anything.
+            self.held[name] = one_line(error)
+            return None
 
     # Comparison.
 

@@ -76,15 +76,6 @@ class Simulated:
         states = {name: f"next_{name}" for name in self.memory}
         return pruned(traced(whole, self._examples()), states)
 
-    def traceable(self, names: Sequence[str]) -> list[str]:
-        """Return the outputs that can be traced; the others are added to `held`."""
-        for name in names:
-            try:
-                self.graph([name])
-            except Exception as error:  # Terms of users can raise anything.
-                self.held[name] = one_line(error)
-        return [name for name in names if name not in self.held]
-
     @contextmanager
     def uncached(self) -> Iterator[None]:
         """Clear cached quantities, so that terms compute them; clear them again."""

@@ -56,7 +56,7 @@ class World(Simulated):
         for name, term in changing.items():
             self._add(name, term, is_input=name in inputs)
         names = [*self._sources, *(n for n in told if n in self._commands)]
-        kept = self.traceable(names)
+        kept = [name for name in names if self._is_traceable(name)]
         self._file = self.graph(kept)
         self._drop_different(kept)
 
@@ -115,6 +115,14 @@ class World(Simulated):
             self._commands, self.memory = before
             if is_input:
                 self.held[name] = one_line(error)
+
+    def _is_traceable(self, name: str) -> bool:
+        """True if an output can be traced; if not, `held` gets the reason."""
+        try:
+            self.graph([name])
+        except Exception as error:  # Terms of users can raise anything.
+            self.held[name] = one_line(error)
+        return name not in self.held
 
     def step(self, values: Values, names: Sequence[str]) -> Values:
         tracer, env = self.tracer, self.tracer.env

@@ -17,6 +17,8 @@ const [SLOW_FRAME, MEASURED_FRAMES] = [0.06, 20];
 const SPEEDS = [1, 0.5, 0.25, 0.1];
 /** Colours of command and measured value in the plots. */
 const COLORS = ["#e07a1f", "#2b6cb0"];
+/** Window width, px, up to which the panel shows less; also in the style sheet. */
+const NARROW = 560;
 /** Time between a fall and the restart, s. */
 const LYING = 2;
 
@@ -188,7 +190,12 @@ class Page {
       pill.classList.toggle("on", touching.has(body));
     }
     element("contacts").hidden = session.feet.size === 0;
-    const { model, data } = session.robot;
+    const { model, data, rewards } = session.robot;
+    element("terms")
+      .querySelectorAll("output")
+      .forEach((output) => {
+        output.textContent = rewards[output.dataset.term!]?.[0].toFixed(3) ?? "";
+      });
     element("bars")
       .querySelectorAll<HTMLElement>("i")
       .forEach((bar) => {
@@ -237,10 +244,30 @@ class Page {
     };
     this.showCommand(session);
     element("feet").replaceChildren();
+    this.buildRewards(session);
     this.buildMuscles(session);
     const hasSticks = axes.length > 0;
     element("left").hidden = !hasSticks;
     element("right").hidden = axes.length < 3;
+  }
+
+  /** List the reward terms, and name those that a page cannot compute. */
+  private buildRewards(session: Session): void {
+    const { rewards } = session.policy.contract;
+    element("rewards").hidden = rewards === undefined;
+    const rows = (rewards?.outputs ?? []).map(({ name }) => {
+      const row = document.createElement("div");
+      row.innerHTML = "<span></span><output></output>";
+      row.querySelector("span")!.textContent = name;
+      row.querySelector("output")!.dataset.term = name;
+      return row;
+    });
+    element("terms").replaceChildren(...rows);
+    const held = Object.entries(rewards?.held ?? {});
+    const line = element("held");
+    line.hidden = held.length === 0;
+    line.textContent = `Not computed: ${held.map(([name]) => name).join(", ")}`;
+    line.title = held.map(([name, reason]) => `${name}: ${reason}`).join("\n");
   }
 
   private buildMuscles(session: Session): void {
@@ -303,6 +330,7 @@ function tried(action: () => Promise<unknown>): void {
 // Keys, buttons and pointers.
 
 function bindControls(page: Page): void {
+  element<HTMLDetailsElement>("rewards").open = window.innerWidth > NARROW;
   const pause = () => {
     page.isPaused = !page.isPaused;
     element("pause").textContent = page.isPaused ? "Play" : "Pause";
