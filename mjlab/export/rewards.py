@@ -44,13 +44,16 @@ class Rewards(Simulated):
         self.given = {ACTION: actions.action, **states}
         self.given |= {name: term.command for name, term in self._commands.items()}
         earlier = (actions.prev_action, actions.prev_prev_action)
-        self.memory = {STEPS: env.episode_length_buf, **dict(zip(_EARLIER, earlier))}
+        self.memory = dict(zip(_EARLIER, earlier, strict=True))
+        self.memory[STEPS] = env.episode_length_buf
         terms = env.reward_manager.terms
         self._terms = {n: term for n, term in terms.items() if term.cfg.weight != 0.0}
         for name, term in self._terms.items():
             own = {} if term.instance is None else term.instance.state()
             self.memory |= {f"{name}_{key}": tensor for key, tensor in own.items()}
         self._file = self.graph(list(self._terms))
+        env.reset(seed=0)
+        self._initial = {name: tensor.clone() for name, tensor in self.memory.items()}
         self._drop_different()
 
     @property
@@ -60,10 +63,9 @@ class Rewards(Simulated):
 
     def described(self) -> dict[str, Any]:
         """Return the contract entry of the rewards."""
-        self.tracer.env.reset(seed=0)
         return {
             "model": REWARD_MODEL,
-            **self.entries(self._file, self.now(self.memory)),
+            **self.entries(self._file, self._initial),
             "outputs": [array(name, ()) for name in self.names],
             "held": self.held,
         }
@@ -84,9 +86,11 @@ class Rewards(Simulated):
             with LiveReads(given, tracer.refused(), zero) as reads:
                 for command in self._commands.values():
                     command.derive()
-                found = {n: v for n in names if (v := self._tried(n, reads)) is not None}
+                tried = {name: self._tried(name, reads) for name in names}
                 kept = {n: reads.read(tensor) for n, tensor in self.memory.items()}
-        kept |= dict(zip(_EARLIER, (values[ACTION], values[_EARLIER[0]])))
+        shifted = (values[ACTION], values[_EARLIER[0]])
+        kept |= dict(zip(_EARLIER, shifted, strict=True))
+        found = {name: value for name, value in tried.items() if value is not None}
         return found | {f"next_{name}": value.clone() for name, value in kept.items()}
 
     def _tried(self, name: str, reads: LiveReads) -> Tensor | None:
@@ -106,8 +110,7 @@ class Rewards(Simulated):
         """Compare rewards with the environment; terms that differ become `held`."""
         names, env = self.names, self.tracer.env
         manager, chance = env.reward_manager, torch.Generator().manual_seed(0)
-        env.reset(seed=0)
-        memory = self.now(self.memory)
+        memory = self.now(self._initial)
         for _ in range(REWARD_STEPS):
             with self._caught() as inputs:
                 size = (1, env.action_manager.total_action_dim)

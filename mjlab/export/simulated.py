@@ -68,9 +68,7 @@ class Simulated:
             rows = {n: v.reshape(like[n].shape) for n, v in given.items()}
             rows = {n: v.to(like[n].dtype) for n, v in rows.items()}
             found = self.step(rows, names)
-            return {
-                n: v.float().reshape(v.shape[1:] or (1,)) for n, v in found.items()
-            }
+            return {n: v.float().reshape(v.shape[1:] or (1,)) for n, v in found.items()}
 
         like = self.known
         states = {name: f"next_{name}" for name in self.memory}
@@ -103,10 +101,10 @@ class Simulated:
                 array(n, inputs[n].shape[1:]) for n in graph.inputs if n in inputs
             ],
             "states": [
-                array(n, initial[n].shape[1:])
-                | {"next": f"next_{n}", "initial": initial[n].flatten().tolist()}
-                for n in graph.inputs
-                if n in self.memory
+                array(name, start.shape[1:])
+                | {"next": f"next_{name}", "initial": start.float().flatten().tolist()}
+                for name in graph.inputs
+                if (start := initial.get(name)) is not None
             ],
         }
 

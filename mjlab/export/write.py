@@ -24,6 +24,7 @@ from mjlab.export.graph import onnx_model
 from mjlab.export.muscles import muscle_controllers
 from mjlab.export.reader import ExportError, OnnxPolicy, to_text
 from mjlab.export.record import record, recorded_scene, starts
+from mjlab.export.rewards import REWARD_MODEL, rewards_of
 from mjlab.export.runner.policy import (
     CONTRACT,
     RECORD,
@@ -31,7 +32,6 @@ from mjlab.export.runner.policy import (
     encode,
     with_checksum,
 )
-from mjlab.export.rewards import REWARD_MODEL, rewards_of
 from mjlab.export.trace import Tracer
 from mjlab.export.world import WORLD_MODEL, world_of
 from mjlab.files import write_atomic, write_text

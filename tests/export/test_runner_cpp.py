@@ -298,7 +298,7 @@ MISSING = (
         ("stall", "the last step was 0.050 s ago", 0),
         ("packet", "the newest command is 0.04 s old", 1),
         ("answer", "the policy's output is not finite", 0),
-        ("key", "a key stopped it", 0),
+        ("key", "a key or button stopped it", 0),
         ("throws", "error: the bus is gone", 0),
         (
             "missing",

@@ -1,5 +1,6 @@
 """The page runs policies in headless Chromium as the Python runner does in MuJoCo."""
 
+import contextlib
 import hashlib
 import json
 from importlib import resources
@@ -9,13 +10,21 @@ from typing import Any
 import mujoco
 import numpy as np
 import pytest
+import torch
 
 from mjlab.cli import export, web
 from mjlab.cli.answers import UsageError
+from mjlab.envs import ManagerBasedRlEnv
 from mjlab.export.reader import ExportError
 from mjlab.export.runner.policy import NO_CHECKSUM, ContractPolicy, with_checksum
 from mjlab.export.runner.robot import MujocoRobot
 from mjlab.export.web import write_page
+from mjlab.export.write import nominal
+from mjlab.rl.learners import network_names
+from mjlab.rl.policy import load_network
+from mjlab.rl.vecenv import RslRlVecEnv
+from mjlab.runs.checkpoints import find_checkpoint
+from mjlab.runs.run import shipped_with
 from tests.tools.browser import Browser, find_browser
 from tests.worlds.shipped import shipped
 
@@ -167,6 +176,46 @@ def test_one_control_step_of_the_page_equals_the_python_runner(task, files, brow
     assert worst < STEP_TOLERANCE.get(task, 1e-5)
 
 
+def training_rewards(task: str, policy: ContractPolicy, count: int) -> list[Any]:
+    """Weighted reward terms of the training environment under recorded actions."""
+    run, record = shipped_with(task), policy.record()
+    assert run is not None
+    configs = run.configs()
+    agent = configs["agent"]
+    with contextlib.closing(
+        ManagerBasedRlEnv(nominal(configs["env"]), device="cpu")
+    ) as env:
+        groups = agent.obs_groups[network_names(agent)[0]]
+        # Also loads the network of a muscle action.
+        load_network(find_checkpoint(run.path), RslRlVecEnv(env, groups=groups), agent)
+        env.reset(seed=0)
+        np.testing.assert_allclose(env.sim.data.qpos[0], record["qpos"][0], atol=1e-6)
+        manager, rows = env.reward_manager, []
+        for action in record["output action"][:count]:
+            env.step(torch.tensor(action).reshape(1, -1))
+            rates = dict(zip(manager.terms, manager.values[0].tolist(), strict=True))
+            weights = {n: t.cfg.weight for n, t in manager.terms.items()}
+            rows.append({n: w * rates[n] for n, w in weights.items() if w})
+    return rows
+
+
+@pytest.mark.slow
+@needs_browser
+@pytest.mark.parametrize("task", TASKS)
+def test_rewards_of_the_page_equal_those_of_training(task, files, browser):
+    policy = ContractPolicy(files[task])
+    wanted = training_rewards(task, policy, 40)
+    given: dict[str, Any] = {"policy": files[task].stem, "steps": 40}
+    given["commands"] = policy.record().get("command twist", np.empty((0, 3))).tolist()
+    found = asked(browser, "rewarded", given)
+    entry = policy.contract["rewards"]
+    names = {each["name"] for each in entry["outputs"]}
+    assert names | set(entry["held"]) == set(wanted[0])
+    away = [abs(f[n] - w[n]) for f, w in zip(found, wanted, strict=True) for n in names]
+    print(f"{task}: {len(names)} of {len(wanted[0])} rewards differ by {max(away):.1e}")
+    assert max(away) < 1e-4
+
+
 @pytest.mark.slow
 @needs_browser
 def test_page_of_five_policies_is_at_most_15_mb(files, tmp_path):
@@ -272,6 +321,68 @@ def test_keys_steer_pause_and_change_policy(walk):
     pressed(walk, "Escape")
     pressed(walk, "n", "KeyN")
     walk.wait("mjlabPage.session?.file.name === 'Cartpole-Balance'")
+
+
+def steered(browser: Browser) -> list[float]:
+    """Show one frame; return the command."""
+    browser.answer("mjlabPage.frame(performance.now())")
+    browser.answer("new Promise((done) => setTimeout(done, 100))")
+    return browser.run("mjlabPage.session.steering.values")
+
+
+@pytest.mark.slow
+@needs_browser
+def test_a_gamepad_steers_with_its_sticks(walk):
+    walk.run("globalThis.pad = { axes: [0, 0, 0, 0] }")
+    walk.run("navigator.getGamepads = () => [null, globalThis.pad]")
+    assert steered(walk) == [0.5, 0, 0.1]  # A stick at rest leaves the command.
+    walk.run("pad.axes = [0, -1, 0, 0]")
+    assert steered(walk) == [1, 0, 0]
+    # Left on both sticks is positive; half of the range behind a dead zone of 0.12.
+    walk.run("pad.axes = [-0.56, 0, -1, 0]")
+    assert steered(walk) == pytest.approx([0, 0.5, 0.5])
+    walk.run("pad.axes = [0.05, 0.05, 0, 0]")
+    assert steered(walk) == [0, 0, 0]
+
+
+def touched(browser: Browser, kind: str, *points: tuple[float, float]) -> None:
+    fingers = [{"x": x, "y": y, "id": i} for i, (x, y) in enumerate(points)]
+    browser.call("Input.dispatchTouchEvent", type=kind, touchPoints=fingers)
+
+
+@pytest.mark.slow
+@needs_browser
+def test_sticks_on_a_touch_screen_steer_together(walk):
+    size = {"width": 390, "height": 844, "deviceScaleFactor": 1, "mobile": True}
+    walk.call("Emulation.setDeviceMetricsOverride", **size)
+    walk.call("Emulation.setTouchEmulationEnabled", enabled=True, maxTouchPoints=2)
+    place = """(id) => { const r = document.getElementById(id).getBoundingClientRect();
+      return [r.x + r.width / 2, r.y + r.height / 2, r.width / 2]; }"""
+    x, y, reach = walk.run(f"({place})('left')")
+    u, v, _ = walk.run(f"({place})('right')")
+    touched(walk, "touchStart", (x, y), (u, v))
+    touched(walk, "touchMove", (x, y - reach), (u - reach / 2, v))
+    assert steered(walk) == pytest.approx([1, 0, 0.25], abs=0.01)
+    touched(walk, "touchEnd")
+    assert steered(walk) == [0, 0, 0]
+
+
+@pytest.mark.slow
+@needs_browser
+def test_a_finger_pulls_the_robot(walk):
+    walk.call("Emulation.setTouchEmulationEnabled", enabled=True, maxTouchPoints=2)
+    walk.run("mjlabPage.isPaused = true")
+    x, y = walk.run("[innerWidth / 2, innerHeight / 2]")
+    touched(walk, "touchStart", (x, y))
+    touched(walk, "touchMove", (x + 60, y))
+    held, to = walk.run(
+        "(({ grip, robot }) => [robot.model.body_rootid[grip.body], grip.to])"
+        "(mjlabPage.session)"
+    )
+    assert held == walk.run("mjlabPage.session.root")
+    assert np.hypot(*np.subtract(to, walk.run("mjlabPage.session.center()"))[:2]) > 0.05
+    touched(walk, "touchEnd")
+    assert walk.run("mjlabPage.session.grip") is None
 
 
 @pytest.mark.slow

@@ -112,6 +112,21 @@ async function ranFreely({ policy: name, states }) {
   return worst;
 }
 
+/** Weighted reward terms of the first steps, under recorded commands. */
+async function rewarded({ policy, steps, commands }) {
+  const session = await opened(policy);
+  const rows = [];
+  for (let i = 0; i < steps; i++) {
+    (commands[i] ?? []).forEach((value, axis) => {
+      session.steering.axes[axis].value = value;
+    });
+    await session.step();
+    const terms = Object.entries(session.robot.rewards);
+    rows.push(Object.fromEntries(terms.map(([name, [value]]) => [name, value])));
+  }
+  return rows;
+}
+
 /** Simulated seconds per second of wall time: of the page's session, and of physics. */
 async function timed({ policy: name, steps }) {
   const session = await opened(name);

@@ -194,7 +194,10 @@ class Page {
     element("terms")
       .querySelectorAll("output")
       .forEach((output) => {
-        output.textContent = rewards[output.dataset.term!]?.[0].toFixed(3) ?? "";
+        const value = rewards[output.dataset.term!]?.[0];
+        // Adding 0 removes the sign of -0.
+        output.textContent =
+          value === undefined ? "" : (Math.round(1000 * value) / 1000 + 0).toFixed(3);
       });
     element("bars")
       .querySelectorAll<HTMLElement>("i")
@@ -330,7 +333,9 @@ function tried(action: () => Promise<unknown>): void {
 // Keys, buttons and pointers.
 
 function bindControls(page: Page): void {
-  element<HTMLDetailsElement>("rewards").open = window.innerWidth > NARROW;
+  for (const list of document.querySelectorAll("details")) {
+    list.open = window.innerWidth > NARROW;
+  }
   const pause = () => {
     page.isPaused = !page.isPaused;
     element("pause").textContent = page.isPaused ? "Play" : "Pause";
